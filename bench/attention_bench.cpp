@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one fitted attention call costs.
+// Cost of one call of a fitted attention curve.
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 
@@ -18,7 +18,7 @@ const CurveSet& curves() {
   return set;
 }
 
-/// One to 256 sequences of one to 32 768 keys on a 70B's heads over eight GPUs.
+/// 1 to 256 sequences of 1 to 32,768 keys, for a 70B's heads on eight GPUs.
 AttentionShape shape(std::size_t i, bool decode) {
   AttentionShape s;
   s.batch = static_cast<double>(1U << (i % 4 * 2));

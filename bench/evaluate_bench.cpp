@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one evaluation, one table and one compilation cost.
+// Cost of one evaluation, one table and one compilation.
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/train/evaluate/training.hpp>
 #include <headroom/model/train/step/job_groups.hpp>
@@ -57,7 +57,7 @@ void tabulate_and_evaluate(benchmark::State& state) {
 }
 BENCHMARK(tabulate_and_evaluate);
 
-/// The memory of the fullest stage alone, from tables.
+/// Memory of the fullest stage from tables.
 void memory_from_tables(benchmark::State& state) {
   const CompiledMemory& memory = compiled().memory;
   const MemoryTable table = tabulate_memory(memory, key_of(strategy()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graph and every group table of a 16,384-GPU cluster, and one look-up in it.
+// Cost of the graph and all group tables of a 16,384-GPU cluster, and of one lookup.
 #include <headroom/hardware/catalog/node_wiring.hpp>
 #include <headroom/hardware/fabric/fabric.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast a fleet is simulated: requests and iterations per second on one core, at 70 % of what the replica can do,
-// beside what other simulators reach. Exit code 1 below the bars.
+// Speed of the fleet simulation: requests and iterations per second on one core at 70 % load, next to other simulators.
+// Exit code 1 below the bars.
 #include <headroom/model/serve/load/request_load.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/model/serve/simulation/saturation.hpp>
@@ -23,15 +23,15 @@ namespace {
 constexpr double requests_bar = 50'000.0;
 constexpr double iterations_bar = 100'000.0;
 constexpr std::int64_t requests = 500'000;
-/// Vidur 7d47513 on lengths of the same trace and one core: 650 to 900 requests/s, 4,000 to 5,000 iterations/s.
+/// Vidur 7d47513 with lengths of the same trace on one core: 650 to 900 requests/s, 4,000 to 5,000 iterations/s.
 constexpr double vidur_requests = 900.0;
 
 Picoseconds microseconds(double value) {
   return picoseconds(value * 1e-6);
 }
 
-/// A dense 70B on 4 H100 in round numbers: 15 ms to read the weights, 8-bit products at 35 us a token, 25 us of the
-/// host and the cache's 320 kB a token at 10 TB/s; as many knots as fitted tables have.
+/// A dense 70B on 4 H100 in round numbers: 15 ms to read the weights, 8-bit products at 35 us per token, 25 us of host
+/// time, 320 kB of cache per token at 10 TB/s; as many knots as fitted tables have.
 IterationTables seventy_billion() {
   IterationTables::Parts p;
   for (std::int64_t n = 1; n <= 16384; n *= 2) {
@@ -65,7 +65,7 @@ IterationTables seventy_billion() {
   return IterationTables{p};
 }
 
-/// The trace's lengths, or a lognormal with its published means where it is absent.
+/// The trace's lengths, or a lognormal with its published means without a trace file.
 TrafficClass conversation(const std::string& path) {
   TrafficClass traffic;
   if (std::filesystem::exists(path)) {
@@ -83,7 +83,7 @@ struct Speed {
   double requests = 0.0, iterations = 0.0;
 };
 
-/// The median of five runs, metrics included, in time of the processor: what a core does, whoever else is on it.
+/// Median of five runs with metrics, in CPU time, which other load on the machine does not change.
 Speed measure(const ServingFleet& fleet, const RequestLoad& load, ServingMetrics& metrics) {
   std::vector<double> times;
   for (int i = 0; i < 5; ++i) {
@@ -96,7 +96,7 @@ Speed measure(const ServingFleet& fleet, const RequestLoad& load, ServingMetrics
   return {static_cast<double>(load.requests.size()) / time, static_cast<double>(metrics.pool.iterations) / time};
 }
 
-/// `trace`: its own gaps, scaled, instead of a Poisson process.
+/// `trace`: scale the trace's own gaps instead of using a Poisson process.
 bool row(const char* name, const ServingFleet& fleet, TrafficClass traffic, double busy, bool trace = false) {
   const double capacity = saturation(fleet, {&traffic, 1}, 20'000 * fleet.pool.replicas, 1).raw();
   traffic.arrivals.rate = Hertz{busy * capacity};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A 70B served at 12 requests per second, searched over six SKUs, four layouts, four formats of weights and two of the
-// cache, with tails: how long until the cheapest fleet is known. Exit code 1 above the bar.
+// Time to find the cheapest fleet for a 70B at 12 requests per second with promised tails, over six SKUs, four layouts,
+// four weight formats and two cache formats. Exit code 1 above the bar.
 #include <headroom/scenarios/fleet/fleet_plan.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>

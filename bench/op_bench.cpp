@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one fitted product costs, with and without the search over tiles.
+// Cost of one call of a fitted product, with and without the search over tiles.
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 
@@ -20,7 +20,7 @@ const GemmModel& model() {
   return made;
 }
 
-/// Sizes of a 70B's layer on eight GPUs, from one token to a long prompt.
+/// Products of a 70B's layer on eight GPUs, from one token to a long prompt.
 constexpr std::array<GemmShape, 8> shapes{{{1, 1280, 8192},
                                            {16, 8192, 1024},
                                            {64, 7168, 8192},

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sweep would take on more ranks than there are here: every job searched alone and timed, what rank 0 does for
-// one timed as well, and the events of handing them out to n ranks.
+// Time of a sweep on more ranks than this machine has: every job is searched and timed alone, rank 0's work per job is
+// timed too, and handing jobs out to n ranks is simulated.
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/ledger.hpp>
-#include <headroom/scenarios/search/ranks/hand_out.hpp>
 #include <headroom/scenarios/search/ranks/rank_messages.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
 
+#include "hand_out.hpp"
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -18,13 +18,13 @@ using namespace headroom;
 
 namespace {
 
-/// Seconds of this process's processor: one thread, so that whoever else is busy does not matter.
+/// CPU seconds of this process, which has one thread, so that other load does not matter.
 double now() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
-/// Between the end of a unit and the next at the same rank: the longest that rank and rank 0 leave their messages
-/// unlooked at (0.5 ms and 0.2 ms), and the way of both, which a network adds.
+/// Time between two units on the same rank: the longest that the rank (0.5 ms) and rank 0 (0.2 ms) leave messages
+/// unread. A network adds the transport of both.
 constexpr Seconds polling{7e-4};
 
 Seconds since(double start) {
@@ -33,7 +33,7 @@ Seconds since(double start) {
 
 struct Measured {
   std::vector<Seconds> units;
-  Seconds compiling{};  ///< of the units
+  Seconds compiling{};  ///< compile time of all units
   Seconds bounding{};
   HandOutCosts costs{Seconds{}, Seconds{}, polling};
 };

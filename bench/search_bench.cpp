@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast the search decides: strategies priced per second and core with tables built apart, two threads against one,
-// whole searches of the spaces that other tools were timed on, peak memory.
+// Speed of the search: strategies priced per second and core without building tables, two threads against one, whole
+// searches of spaces for which other tools' times are known, and peak memory.
 #include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search.hpp>
@@ -20,7 +20,7 @@ namespace {
 
 /// GPT-3 175B over the axes of Calculon's llm-optimal-execution: tensor and pipeline ranks, interleaving, micro-batch,
 /// recomputation, optimizer sharding, all-reduce or reduce-scatter with all-gather (sequence parallelism), overlap on
-/// and off, and in place of its choice of a network for each of three axes the orders in which ranks fill hosts.
+/// and off. Rank orders replace its choice of a network for each of three axes.
 std::string gpt3(int gpus, int batch) {
   return "schema = 1\nkind = \"train\"\nmodel = \"gpt3-175b\"\n[hardware]\ngpu = \"a100-sxm-80gb\"\ngpus = " +
          std::to_string(gpus) +
@@ -41,8 +41,8 @@ std::string llama(const char* model, const char* hardware, const char* search, c
 struct Space {
   const char* name;
   std::string text;
-  double rivals;  ///< strategies per second and core that were published for it; 0: none
-  double most;    ///< seconds; the bar
+  double rivals;  ///< published strategies per second and core; 0: none
+  double most;    ///< bar in seconds
 };
 
 SearchResult search(const Space& space, const Sources& sources, unsigned threads, bool bounded) {
@@ -58,15 +58,14 @@ double rate(const SearchResult& r) {
   return static_cast<double>(r.counts.evaluated()) / (r.elapsed - r.preparing).raw();
 }
 
-/// Whether the best plans cost what `headroom plan` says of them, bit for bit.
+/// Whether the best plans cost exactly what `headroom plan` computes.
 bool plans_agree(const Space& space, const Sources& sources, const SearchResult& result) {
   const ConfigValue root = parse_toml(space.text, space.name);
   const SearchQuestion question = read_search(root, space.name, sources);
   bool agree = true;
   for (const Candidate& c : result.found.best()) {
     const MadeJob made = make_job(question, c.job);
-    const std::vector<std::string> strategy = strategy_assignments(c.strategy);
-    const Plan plan = make_plan(changed(made.job->scenario, strategy), false);
+    const Plan plan = make_plan(changed(made.job->scenario, changes_to(c.strategy)), false);
     agree = agree && std::get<TrainPlan>(plan.answer).estimate.step == c.step;
   }
   return agree;
@@ -84,7 +83,7 @@ int main() {
   const Sources sources = Sources::standard();
   const Space full{"llama3-70b, 1024 x h100", llama("llama3-70b", "gpu = \"h100-sxm-80gb\"\ngpus = 1024\n", "", ""),
                    0.0, 1.0};
-  // Calculon as shipped, one process, CPU seconds: 153 to 291 a second (calculon-ai/calculon @ caa4b11, measured).
+  // Calculon as shipped, one process, in CPU seconds: 153 to 291 per second (calculon-ai/calculon @ caa4b11, measured).
   const std::vector<Space> spaces{
       {"gpt3-175b, 64 x a100", gpt3(64, 1536), 153.0, 1.0},
       {"gpt3-175b, 512 x a100", gpt3(512, 1536), 236.0, 1.0},

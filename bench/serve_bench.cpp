@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one serving iteration, one analytic point and one set of tables cost.
+// Cost of one serving iteration, one analytic point and one set of tables.
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/serve/engine/serving_stack.hpp>
 #include <headroom/model/serve/tables/make_tables.hpp>
@@ -32,7 +32,7 @@ const IterationTables& tables() {
   return made;
 }
 
-/// One iteration that holds 63 decodes and a prompt.
+/// An iteration of 63 decodes and a prompt, from tables.
 void iteration_from_tables(benchmark::State& state) {
   IterationBatch batch;
   batch.decodes = 63;
@@ -45,7 +45,7 @@ void iteration_from_tables(benchmark::State& state) {
 }
 BENCHMARK(iteration_from_tables);
 
-/// The same from the kernels' curves.
+/// The same iteration from the kernels' curves.
 void iteration_from_kernels(benchmark::State& state) {
   IterationMix mix{63.0, 1500.0, 1.0, 1024.0, 1024.0, 1.0};
   for (auto _ : state) {
@@ -55,7 +55,7 @@ void iteration_from_kernels(benchmark::State& state) {
 }
 BENCHMARK(iteration_from_kernels);
 
-/// TTFT, TPOT and rates at a concurrency, by tables.
+/// TTFT, TPOT and rates at a given concurrency, from tables.
 void analytic_point(benchmark::State& state) {
   const IterationCost step = [](const IterationMix& mix) { return table_seconds(tables(), mix); };
   SteadyLoad load;

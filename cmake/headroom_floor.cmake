@@ -1,21 +1,26 @@
-# headroom_floor(NAME [TARGET name] [BRIEF] [WITHOUT folder ...] [HOT sources ...] [COLD sources ...] DEPENDS floor ...)
+# headroom_floor(NAME [TARGET name] [FOLDER folder] [BRIEF] [WITHOUT folder ...] [HOT sources ...] [COLD sources ...]
+#                DEPENDS floor ...)
 #
 # A floor of the house is the static library headroom_NAME (or TARGET) with an include root of its own,
 # build/include/NAME/headroom/NAME -> NAME/, so that an include of a higher floor does not compile.
 # Its sources and headers are all *.cpp and *.hpp below its folder but those WITHOUT, which are other targets'; a new
-# file is found by the next build.
+# file is found by the next build. FOLDER: what is below that folder alone, as a TARGET of the binary beside the floor.
 function(headroom_floor name)
-  cmake_parse_arguments(arg "BRIEF" "TARGET" "WITHOUT;HOT;COLD;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "BRIEF" "TARGET;FOLDER" "WITHOUT;HOT;COLD;DEPENDS" ${ARGN})
   set(target headroom_${name})
   if(arg_TARGET)
     set(target ${arg_TARGET})
+  endif()
+  set(below)
+  if(arg_FOLDER)
+    set(below ${arg_FOLDER}/)
   endif()
   set(root ${PROJECT_BINARY_DIR}/include/${name})
   file(MAKE_DIRECTORY ${root}/headroom)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${name} ${root}/headroom/${name} SYMBOLIC)
 
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cpp)
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.hpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${below}*.cpp)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${below}*.hpp)
   foreach(folder IN LISTS arg_WITHOUT)
     list(FILTER sources EXCLUDE REGEX "^${folder}/")
     list(FILTER headers EXCLUDE REGEX "^${folder}/")
@@ -26,8 +31,11 @@ function(headroom_floor name)
     endif()
   endforeach()
   add_library(${target} STATIC ${sources})
-  add_library(headroom::${name} ALIAS ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  if(NOT arg_FOLDER)
+    add_library(headroom::${name} ALIAS ${target})
+    set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+    set_property(GLOBAL APPEND PROPERTY HEADROOM_FLOORS ${target})
+  endif()
   target_compile_features(${target} PUBLIC cxx_std_20)
   # explain runs the same code as evaluate and must agree bit for bit: no contraction into fma.
   target_compile_options(${target} PRIVATE -ffp-contract=off)
@@ -42,7 +50,6 @@ function(headroom_floor name)
   else()
     headroom_compile(${target} COLD ${arg_COLD})
   endif()
-  set_property(GLOBAL APPEND PROPERTY HEADROOM_FLOORS ${target})
   headroom_own_header_first(remaining ${root} SOURCES ${sources} HEADERS ${headers})
   if(HEADROOM_TESTS AND remaining)
     headroom_headers_alone(${target} ${root} ${remaining})

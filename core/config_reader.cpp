@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/printable.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <sstream>
 
 namespace headroom {
 namespace {
-
-std::string listed(std::span<const std::string_view> names) {
-  std::string text;
-  for (const std::string_view name : names) {
-    text += (text.empty() ? "" : ", ") + std::string{name};
-  }
-  return text;
-}
 
 template <class T>
 std::string bound_text(T value) {
@@ -42,12 +34,15 @@ std::string range_text(Range<double> range) {
   return bound_text(range.low) + " to " + bound_text(range.high);
 }
 
-/// What is wrong with a text that is to be printed; empty: nothing.
+/// Describes the first unprintable character of a text; empty if there is none.
 std::string unprintable_in(std::string_view text) {
   const std::optional<std::string_view> character = first_unprintable(text);
   return character ? "is " + quoted(text) + "; it must be one line of printable text, without " + quoted(*character)
                    : std::string{};
 }
+
+/// Whom KeyWatch has set.
+thread_local const KeyWatch::Told* watching = nullptr;
 
 ConfigValue load(const ConfigSource& source, const BaseResolver& resolve, std::vector<std::string>& chain) {
   ConfigValue root = parse_toml(source.text, source.file);
@@ -82,7 +77,7 @@ std::string_view trimmed(std::string_view text) {
                                          : text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-/// "a.b.c" -> keys; empty parts are refused by the caller.
+/// Splits "a.b.c" into its keys; the caller refuses empty ones.
 std::vector<std::string> split_path(std::string_view path) {
   std::vector<std::string> keys;
   while (true) {
@@ -102,7 +97,7 @@ ConfigValue override_value(std::string_view text, const std::string& name) {
       return std::move(parsed.entries.front().value);
     }
   } catch (const ConfigError&) {  // NOLINT(bugprone-empty-catch): the exception is the answer.
-    // No TOML value: a bare word such as a model's id, taken as a string below.
+    // Not a TOML value: a bare word such as a model's id, taken as a string below.
   }
   ConfigValue value;
   value.kind = ConfigValue::Kind::text;
@@ -143,7 +138,7 @@ void apply_override(ConfigValue& root, std::string_view assignment, Diagnostics&
     ConfigValue* next = table->find(keys[i]);
     if (next == nullptr) {
       ConfigValue fresh;
-      fresh.file = root.file;  // a table has no text of its own: what it lacks is missing from the document
+      fresh.file = root.file;  // a table has no text of its own; the keys it lacks are missing from the document
       table->entries.emplace_back(keys[i], std::move(fresh));
       next = &table->entries.back().value;
     }
@@ -178,8 +173,19 @@ bool ConfigTable::has(std::string_view key) const noexcept {
   return table_->find(key) != nullptr;
 }
 
+KeyWatch::KeyWatch(Told told) : told_{std::move(told)}, before_{watching} {
+  watching = &told_;
+}
+
+KeyWatch::~KeyWatch() {
+  watching = before_;
+}
+
 const ConfigValue* ConfigTable::value(std::string_view key) {
   asked_.emplace(key);
+  if (watching != nullptr) {
+    (*watching)(*this, key);
+  }
   return table_->find(key);
 }
 
@@ -188,6 +194,16 @@ const ConfigValue* ConfigTable::take(std::string_view key, bool required, std::s
   if (found == nullptr && required) {
     diagnostics_->add(file(), table_->at,
                       "missing key '" + std::string{key} + "'" + where() + ", " + std::string{what});
+  }
+  return found;
+}
+
+const ConfigValue* ConfigTable::take_kind(std::string_view key, ConfigValue::Kind kind, std::string_view what) {
+  const ConfigValue* found = take(key, false, "");
+  if (found != nullptr && found->kind != kind) {
+    problem(key,
+            "'" + std::string{key} + "' must be " + std::string{what} + ", not " + std::string{kind_name(found->kind)});
+    return nullptr;
   }
   return found;
 }
@@ -205,12 +221,8 @@ void ConfigTable::problem_at_key(std::string_view key, std::string message) {
 }
 
 std::optional<std::string> ConfigTable::maybe_text(std::string_view key) {
-  const ConfigValue* found = take(key, false, "");
+  const ConfigValue* found = take_kind(key, ConfigValue::Kind::text, "a string");
   if (found == nullptr) {
-    return std::nullopt;
-  }
-  if (found->kind != ConfigValue::Kind::text) {
-    problem(key, "'" + std::string{key} + "' must be a string, not " + std::string{kind_name(found->kind)});
     return std::nullopt;
   }
   if (found->text.empty()) {
@@ -273,12 +285,8 @@ std::vector<std::int64_t> ConfigTable::integers(std::string_view key) {
 }
 
 std::optional<std::int64_t> ConfigTable::maybe_integer(std::string_view key, Range<std::int64_t> range) {
-  const ConfigValue* found = take(key, false, "");
+  const ConfigValue* found = take_kind(key, ConfigValue::Kind::integer, "an integer");
   if (found == nullptr) {
-    return std::nullopt;
-  }
-  if (found->kind != ConfigValue::Kind::integer) {
-    problem(key, "'" + std::string{key} + "' must be an integer, not " + std::string{kind_name(found->kind)});
     return std::nullopt;
   }
   if (found->integer < range.low || found->integer > range.high) {
@@ -321,12 +329,8 @@ double ConfigTable::number(std::string_view key, Range<double> range) {
 }
 
 std::optional<bool> ConfigTable::maybe_boolean(std::string_view key) {
-  const ConfigValue* found = take(key, false, "");
+  const ConfigValue* found = take_kind(key, ConfigValue::Kind::boolean, "true or false");
   if (found == nullptr) {
-    return std::nullopt;
-  }
-  if (found->kind != ConfigValue::Kind::boolean) {
-    problem(key, "'" + std::string{key} + "' must be true or false, not " + std::string{kind_name(found->kind)});
     return std::nullopt;
   }
   return found->boolean;
@@ -394,12 +398,8 @@ void ConfigTable::out_of_bounds(std::string_view key, const std::string& low, co
 }
 
 std::optional<ConfigTable> ConfigTable::maybe_table(std::string_view key) {
-  const ConfigValue* found = take(key, false, "");
+  const ConfigValue* found = take_kind(key, ConfigValue::Kind::table, "a table");
   if (found == nullptr) {
-    return std::nullopt;
-  }
-  if (found->kind != ConfigValue::Kind::table) {
-    problem(key, "'" + std::string{key} + "' must be a table, not " + std::string{kind_name(found->kind)});
     return std::nullopt;
   }
   return ConfigTable{*found, path_.empty() ? std::string{key} : path_ + "." + std::string{key}, *diagnostics_};
@@ -412,7 +412,7 @@ ConfigTable ConfigTable::table(std::string_view key) {
   if (found) {
     return *found;
   }
-  // The getters of an absent table would only repeat what was said: they report into a sink.
+  // The getters of an absent table would only repeat the problem just reported, so they report into a sink.
   static thread_local Diagnostics sink;
   sink = {};
   return ConfigTable{empty, path_, sink};
@@ -451,7 +451,7 @@ std::vector<std::string_view> ConfigTable::keys() const {
 }
 
 void ConfigTable::finish() {
-  // Keys that are absent come first: one that is there already is the less likely correction.
+  // Suggest absent keys first: a key that is already present is the less likely correction.
   std::vector<std::string_view> known(asked_.begin(), asked_.end());
   std::stable_partition(known.begin(), known.end(), [&](std::string_view key) { return !has(key); });
   for (const ConfigEntry& entry : table_->entries) {

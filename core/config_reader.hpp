@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strict reading of configuration: every key asked for is marked, whatever was not asked for is an error, and all
-// problems of a file are reported at once.
+// Strict reading of configuration. Keys that are never read are errors, and all problems of a file are reported
+// together.
 #pragma once
 
 #include <headroom/core/config_value.hpp>
@@ -20,31 +20,32 @@
 
 namespace headroom {
 
-/// Parses TOML 1.0. Throws ConfigError on the first syntax error (the parser cannot go on after one).
+/// Parses TOML 1.0. Throws ConfigError at the first syntax error: the parser cannot continue after one.
 [[nodiscard]] ConfigValue parse_toml(std::string_view text, const std::string& file);
 
-/// Finds `base = "ID"`; `file` is the file that asked. nullopt: no such base.
+/// Finds the source that `base = "ID"` names in `file`; nullopt if there is no such base.
 using BaseResolver = std::function<std::optional<ConfigSource>(std::string_view id, const std::string& file)>;
 
-/// Parses `source` and lays it over its chain of bases. Throws ConfigError on unknown or cyclic bases.
+/// Parses `source` and overlays it on its chain of bases. ConfigError if a base is unknown or the chain cyclic.
 [[nodiscard]] ConfigValue load_with_bases(const ConfigSource& source, const BaseResolver& resolve);
 
-/// Applies "path.to.key=value". The value is read as TOML; text that is no TOML value is taken as a string, so that
-/// `--set model=llama3-70b` needs no inner quotes. Problems are added to `diagnostics` under the name "--set".
+/// Applies "path.to.key=value". The value is parsed as TOML; if that fails it is taken as a string, so that `--set
+/// model=llama3-70b` needs no inner quotes. Problems are added to `diagnostics` under the file name "--set".
 void apply_override(ConfigValue& root, std::string_view assignment, Diagnostics& diagnostics);
 
-/// Inclusive bounds of an integer or a number.
+/// Inclusive bounds of a number or a quantity.
 template <class T>
 struct Range {
   T low = std::numeric_limits<T>::lowest();
   T high = std::numeric_limits<T>::max();
 };
+/// Default bounds of integers. 2^52 keeps every accepted integer exact as a double.
 inline constexpr Range<std::int64_t> positive{1, std::int64_t{1} << 52};
 inline constexpr Range<std::int64_t> not_negative{0, std::int64_t{1} << 52};
 
-/// A cursor on one table. Getters without "maybe" add a diagnostic when the key is missing and return a neutral
-/// value, so that reading goes on and every problem is found; check Diagnostics before the values are used.
-/// The document must outlive the cursor.
+/// A cursor on one table of a document, which must outlive it. A getter without "maybe" in its name adds a diagnostic
+/// when the key is missing and returns a neutral value, so that reading continues and every problem is found: check
+/// Diagnostics before using any value. Every getter marks its key as read.
 class ConfigTable {
  public:
   ConfigTable(const ConfigValue& table, std::string path, Diagnostics& diagnostics);
@@ -57,8 +58,8 @@ class ConfigTable {
 
   std::string text(std::string_view key);
   std::optional<std::string> maybe_text(std::string_view key);
-  std::vector<std::string> texts(std::string_view key);      ///< array of strings; missing = empty
-  std::vector<std::int64_t> integers(std::string_view key);  ///< array of integers; missing = a diagnostic
+  std::vector<std::string> texts(std::string_view key);      ///< Array of strings; empty if the key is missing.
+  std::vector<std::int64_t> integers(std::string_view key);  ///< Array of integers; a missing key is a diagnostic.
   std::int64_t integer(std::string_view key, Range<std::int64_t> range = positive);
   std::optional<std::int64_t> maybe_integer(std::string_view key, Range<std::int64_t> range = positive);
   std::optional<double> maybe_number(std::string_view key, Range<double> range);
@@ -66,11 +67,11 @@ class ConfigTable {
   std::optional<bool> maybe_boolean(std::string_view key);
   bool boolean(std::string_view key);
 
-  /// One of `names`; the result is its index. Unknown words list the choices.
+  /// The index of the value in `names`. The diagnostic for any other word lists the names.
   std::size_t choice(std::string_view key, std::span<const std::string_view> names);
   std::optional<std::size_t> maybe_choice(std::string_view key, std::span<const std::string_view> names);
 
-  /// A physical value, a string with a unit. Zero and negative values are refused unless `zero_allowed`.
+  /// A physical quantity, written as a string with a unit. Must be positive, or zero if `zero_allowed`.
   template <class Q>
   Q quantity(std::string_view key, bool zero_allowed = false) {
     return Q{raw_quantity(key, dimension_of<Q>, zero_allowed, true).value_or(1.0)};
@@ -81,7 +82,7 @@ class ConfigTable {
     return raw ? std::optional<Q>{Q{*raw}} : std::nullopt;
   }
 
-  /// The same within bounds, both of them stated. Zero is allowed where the lower one is zero.
+  /// A physical quantity within inclusive bounds. Zero is allowed where the lower bound is zero.
   template <class Q>
   Q quantity(std::string_view key, Range<Q> range) {
     return within(key, raw_quantity(key, dimension_of<Q>, range.low == Q{}, true), range).value_or(range.high);
@@ -92,24 +93,26 @@ class ConfigTable {
   }
 
   std::optional<ConfigTable> maybe_table(std::string_view key);
-  ConfigTable table(std::string_view key);  ///< missing: a diagnostic and an empty table
+  ConfigTable table(std::string_view key);  ///< A missing key is a diagnostic; the result is then an empty table.
   std::vector<ConfigTable> tables(std::string_view key);
 
-  /// Keys in file order, none marked as read: for tables whose keys are data (dtypes, source tags).
+  /// Keys in file order, without marking them as read: for tables whose keys are data (dtypes, source tags).
   [[nodiscard]] std::vector<std::string_view> keys() const;
-  /// The value itself, marked as read.
+  /// The raw value of a key, marked as read; nullptr if the key is missing.
   const ConfigValue* value(std::string_view key);
 
-  /// Adds a problem at the value of `key` (or at the table when it is missing).
+  /// Adds a problem at the value of `key`, or at the table if the key is missing.
   void problem(std::string_view key, std::string message);
-  /// Adds a problem at the place of the key itself.
+  /// Adds a problem at the key itself instead of its value.
   void problem_at_key(std::string_view key, std::string message);
 
-  /// Every key nobody asked for becomes "unknown key ..." with the nearest known one. Call once, at the end.
+  /// Reports every key that was never read as "unknown key ..." with the nearest known key. Call last.
   void finish();
 
  private:
   const ConfigValue* take(std::string_view key, bool required, std::string_view what);
+  /// The value where it is there and of that kind; a problem and nullptr for one of another kind.
+  const ConfigValue* take_kind(std::string_view key, ConfigValue::Kind kind, std::string_view what);
   std::optional<double> raw_quantity(std::string_view key, Dimension dimension, bool zero_allowed, bool required);
   template <class Q>
   std::optional<Q> within(std::string_view key, std::optional<double> raw, Range<Q> range) {
@@ -128,7 +131,22 @@ class ConfigTable {
   std::set<std::string, std::less<>> asked_;
 };
 
-/// Requires `schema = 1` at the root of a document.
+/// While it lives, told of every key that a table is asked for on this thread, there or not: for tests that hold a
+/// reader against what is said of its keys.
+class KeyWatch {
+ public:
+  using Told = std::function<void(const ConfigTable& table, std::string_view key)>;
+  explicit KeyWatch(Told told);
+  ~KeyWatch();
+  KeyWatch(const KeyWatch&) = delete;
+  KeyWatch& operator=(const KeyWatch&) = delete;
+
+ private:
+  Told told_;
+  const Told* before_;
+};
+
+/// Reports a problem unless the root of a document states `schema` = `supported`.
 void require_schema(ConfigTable& root, std::int64_t supported = 1);
 
 }  // namespace headroom

@@ -8,7 +8,7 @@ namespace headroom {
 
 namespace {
 
-/// Below this a walk over the keys is as fast as an index.
+/// Number of keys below which a linear scan is as fast as the hash index.
 constexpr std::size_t few_keys = 16;
 
 }  // namespace
@@ -62,7 +62,7 @@ ConfigEntry* ConfigEntries::find(std::string_view key) noexcept {
   return const_cast<ConfigEntry*>(std::as_const(*this).find(key));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
 }
 
-/// Enters one of the list; of a key that stands twice the first stays.
+/// Enters one entry of the list into the index; of duplicate keys the first is kept.
 void ConfigEntries::note(std::size_t position) {
   const std::string& key = list_[position].key;
   const std::size_t mask = slots_.size() - 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A parsed document as a plain tree: what TOML and JSON files, overlays and --set values all become.
+// A parsed document as a plain tree: the common form of TOML and JSON files, overlays and --set values.
 #pragma once
 
 #include <headroom/core/diagnostic.hpp>
@@ -9,7 +9,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace headroom {
@@ -17,8 +16,8 @@ namespace headroom {
 struct ConfigEntry;
 struct ConfigValue;
 
-/// The keys of a table in the order of the file. A key is found without walking the others, so that a table of n keys
-/// is read in a time that grows with n. Keys are not to be changed through the iterators: the index would not know.
+/// The entries of a table in file order, with a hash index, so that reading a table of n keys takes time linear in n.
+/// Do not change keys through the iterators: the index would not follow.
 class ConfigEntries {
  public:
   [[nodiscard]] bool empty() const noexcept { return list_.empty(); }
@@ -35,7 +34,7 @@ class ConfigEntries {
   template <class Predicate>
   void erase_if(Predicate predicate);
 
-  /// The first entry of that key, or nullptr.
+  /// The first entry with this key, or nullptr.
   [[nodiscard]] const ConfigEntry* find(std::string_view key) const noexcept;
   [[nodiscard]] ConfigEntry* find(std::string_view key) noexcept;
 
@@ -44,10 +43,11 @@ class ConfigEntries {
   void index();
 
   std::vector<ConfigEntry> list_;
-  std::vector<std::uint32_t> slots_;  ///< open addressing, position + 1; none while a walk is as fast
+  /// Hash index by open addressing: position in list_ + 1, 0 = free; empty for short tables, where a scan is as fast.
+  std::vector<std::uint32_t> slots_;
 };
 
-/// One value with the place it was written at. Tables keep the order of the file.
+/// One value and its place in the file. Tables keep the order of the file.
 struct ConfigValue {
   enum class Kind : std::uint8_t { null, boolean, integer, number, text, array, table };
 
@@ -56,24 +56,23 @@ struct ConfigValue {
   std::int64_t integer = 0;
   double number = 0.0;
   std::string text;
-  std::vector<ConfigValue> items;  ///< array
-  ConfigEntries entries;           ///< table
+  std::vector<ConfigValue> items;  ///< elements, if kind is array
+  ConfigEntries entries;           ///< members, if kind is table
 
-  std::shared_ptr<const std::string> file;  ///< shared by all values of one file
-  Position at;                              ///< of the value
-  Position key_at;                          ///< of its key; unset in arrays
+  std::shared_ptr<const std::string> file;  ///< name of the file, shared by all its values
+  Position at;                              ///< place of the value
+  Position key_at;                          ///< place of the value's key; unset for elements of arrays
 
   [[nodiscard]] const ConfigValue* find(std::string_view key) const noexcept;
   [[nodiscard]] ConfigValue* find(std::string_view key) noexcept;
 };
 
-/// Values without a place, for keys that a program sets.
+/// Values without a place in a file, for keys that the program sets itself.
 [[nodiscard]] ConfigValue count_value(std::int64_t count);
 [[nodiscard]] ConfigValue number_value(double number);
 [[nodiscard]] ConfigValue word_value(std::string_view word);
 [[nodiscard]] ConfigValue flag_value(bool flag);
 
-/// One key of a table.
 struct ConfigEntry {
   std::string key;
   ConfigValue value;
@@ -86,15 +85,15 @@ void ConfigEntries::erase_if(Predicate predicate) {
   }
 }
 
-/// The most values that a document may hold, tables and arrays among them: each takes some hundred bytes.
+/// Upper bound on the values of a document, counting tables and arrays: each value takes some hundred bytes of memory.
 inline constexpr std::size_t most_document_values = 500'000;
-/// What is said of a document with more.
+/// The message for a document with more than `most_document_values` values.
 [[nodiscard]] std::string too_many_values();
 
-/// "a table", "a string": for messages.
+/// A kind as messages name it: "a table", "a string".
 [[nodiscard]] std::string_view kind_name(ConfigValue::Kind kind) noexcept;
 
-/// Lays `top` over `bottom`: tables merge key by key, everything else is replaced.
+/// Overlays `top` on `bottom`: tables merge key by key; any other value is replaced.
 void overlay(ConfigValue& bottom, const ConfigValue& top);
 
 }  // namespace headroom

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/csv.hpp>
 #include <headroom/core/printable.hpp>
+#include <headroom/core/real_text.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 #include <streambuf>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int end_of_file = std::istream::traits_type::eof();
 
-/// The first character of a field that is not printed, line breaks and tabs aside.
+/// The first unprintable character of a field, apart from line breaks and tabs.
 std::optional<std::string_view> first_obeyed(std::string_view field) {
   for (auto found = first_unprintable(field); found; found = first_unprintable(field)) {
     if (std::string_view{"\n\r\t"}.find(found->front()) == std::string_view::npos) {
@@ -24,7 +24,7 @@ std::optional<std::string_view> first_obeyed(std::string_view field) {
   return std::nullopt;
 }
 
-/// One record, character by character: a field is plain, inside quotes, or closed by its second quote.
+/// Reads one record character by character. A field is plain, inside quotes, or closed by its second quote.
 class RecordReader {
  public:
   struct Trouble {
@@ -32,11 +32,11 @@ class RecordReader {
     std::string message;
   };
 
-  /// `first` is the record's first character, already taken from the stream, on `line`. Of the stream its buffer, which
-  /// gives a character in a fraction of the time that the stream itself takes.
+  /// `first` is the record's first character, already taken from the stream, on `line`. The reader works on the stream
+  /// buffer, which is several times faster per character than the stream.
   RecordReader(std::streambuf& bytes, int first, int line) : bytes_{&bytes}, c_{first}, line_{line} {}
 
-  /// To the end of the record: its line break or that of the file.
+  /// Reads up to and including the line break that ends the record, or to the end of the file.
   void read(std::vector<std::string>& fields, std::vector<Position>& places) {
     start_ = {line_, column_};
     bool more = true;
@@ -59,7 +59,7 @@ class RecordReader {
     }
   }
 
-  [[nodiscard]] int line() const noexcept { return line_; }  ///< the next record's
+  [[nodiscard]] int line() const noexcept { return line_; }  ///< line on which the next record starts
   /// The first problem of the record.
   [[nodiscard]] const std::optional<Trouble>& trouble() const noexcept { return trouble_; }
 
@@ -70,7 +70,7 @@ class RecordReader {
     return c_ == end_of_file || c_ == ',' || c_ == '\n' || (c_ == '\r' && bytes_->sgetc() == '\n');
   }
 
-  /// Behind a separator: false where the record ends with it.
+  /// Starts the next field after a separator; false if the record ends there.
   bool next_field() {
     field_.clear();
     state_ = State::plain;
@@ -97,7 +97,7 @@ class RecordReader {
     take();
   }
 
-  /// A character inside quotes, or the quote that closes them; false at the end of the file.
+  /// Takes a character inside quotes or the closing quote; false at the end of the file.
   bool take_quoted() {
     if (c_ == end_of_file) {
       report(start_, "a quoted field is never closed");
@@ -130,7 +130,8 @@ class RecordReader {
   }
 
   void advance() {
-    column_ += (static_cast<unsigned>(c_) & 0xC0U) != 0x80U ? 1 : 0;  // continuation bytes are no columns
+    // UTF-8 continuation bytes are no columns of their own
+    column_ += (static_cast<unsigned>(c_) & 0xC0U) != 0x80U ? 1 : 0;
     if (++taken_ == longest_record + 1) {
       report(start_, "a row of more than 1 MiB; close the quote or end the line before");
     }
@@ -149,7 +150,7 @@ class RecordReader {
   int column_ = 1;
   Position start_;
   std::string field_;
-  std::size_t taken_ = 0;  ///< bytes of the record so far
+  std::size_t taken_ = 0;  ///< bytes of the record read so far
   State state_ = State::plain;
   std::optional<Trouble> trouble_;
 };
@@ -195,7 +196,7 @@ bool CsvReader::next() {
   return false;
 }
 
-/// Reads one record into fields_; a broken one leaves fields_ empty and has been reported. False at the end.
+/// Reads one record into fields_. A broken record is reported and leaves fields_ empty. False at the end of the stream.
 bool CsvReader::read_record() {
   fields_.clear();
   places_.clear();
@@ -225,9 +226,8 @@ std::optional<double> CsvReader::number(std::size_t column) {
   if (text.empty()) {
     return std::nullopt;
   }
-  double value = 0.0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) {
+  const std::optional<double> value = whole_real(text);
+  if (!value || !std::isfinite(*value)) {
     diagnostics_->add(file_, places_[column], "'" + header_[column] + "' is " + quoted(text) + ", no finite number");
     return std::nullopt;
   }
@@ -247,14 +247,12 @@ std::optional<std::int64_t> CsvReader::integer(std::size_t column) {
 }
 
 std::optional<std::int64_t> integer_of(std::string_view text) {
-  double value = 0.0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   constexpr double largest = 9007199254740992.0;  // 2^53
-  if (status != std::errc{} || end != text.data() + text.size() || !(std::abs(value) <= largest) ||
-      value != std::floor(value)) {
+  const std::optional<double> value = whole_real(text);
+  if (!value || !(std::abs(*value) <= largest) || *value != std::floor(*value)) {
     return std::nullopt;
   }
-  return static_cast<std::int64_t>(value);
+  return static_cast<std::int64_t>(*value);
 }
 
 std::string csv_field(std::string_view text) {

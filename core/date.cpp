@@ -7,7 +7,7 @@
 namespace headroom {
 namespace {
 
-/// The number that `text` is as a whole; -1 when it is none.
+/// The whole text as an integer; -1 if it is not one.
 int number_of(std::string_view text) noexcept {
   int value = -1;
   const char* const end = text.data() + text.size();
@@ -15,7 +15,7 @@ int number_of(std::string_view text) noexcept {
   return error == std::errc{} && rest == end ? value : -1;
 }
 
-/// As many digits behind a zero as it takes.
+/// Decimal digits, padded with zeros on the left to `width`.
 std::string digits(unsigned value, std::size_t width) {
   std::string text = std::to_string(value);
   return text.size() < width ? std::string(width - text.size(), '0') + text : text;

@@ -3,7 +3,6 @@
 #include <headroom/core/printable.hpp>
 
 #include <algorithm>
-#include <array>
 #include <tuple>
 
 namespace headroom {
@@ -82,7 +81,7 @@ void Diagnostics::pass_over(std::size_t problems) noexcept {
   dropped_ += problems;
 }
 
-/// Sorts, and drops what lies behind the last that is told.
+/// Sorts the stored problems and drops those after the first `most_problems_told`.
 void Diagnostics::keep_first() {
   std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return before(a.place, b.place); });
   const auto same = [](const Item& a, const Item& b) {
@@ -141,7 +140,7 @@ std::string untold_text(std::size_t untold) {
 }
 
 int edit_distance(std::string_view a, std::string_view b) {
-  // Three rows of the dynamic programme are enough: the swap looks two rows back.
+  // Three rows of the dynamic programme suffice: the swap looks two rows back.
   std::vector<int> before(b.size() + 1);
   std::vector<int> above(b.size() + 1);
   std::vector<int> row(b.size() + 1);
@@ -164,7 +163,7 @@ int edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::optional<std::string> closest(std::string_view word, std::span<const std::string_view> candidates) {
-  constexpr std::size_t longest_word = 100;  // a longer one is no typing slip, and distances are quadratic
+  constexpr std::size_t longest_word = 100;  // a longer word is no typing error, and the distance takes quadratic time
   if (word.size() > longest_word) {
     return std::nullopt;
   }
@@ -173,10 +172,10 @@ std::optional<std::string> closest(std::string_view word, std::span<const std::s
   for (const std::string_view candidate : candidates) {
     const std::size_t longer = std::max(word.size(), candidate.size());
     if (static_cast<int>(longer - std::min(word.size(), candidate.size())) > best) {
-      continue;  // so many letters have to be added or taken out
+      continue;  // the lengths alone differ by more than the best distance
     }
     const int distance = edit_distance(word, candidate);
-    // A word that shares no letter position with the candidate is no typing slip ("tp" for "pp" is).
+    // A candidate that shares no letter with the word at the same place is no typing error; "tp" for "pp" is one.
     const bool better = distance < best || (distance == best && result && !word.empty() && !candidate.empty() &&
                                             result->front() != word.front() && candidate.front() == word.front());
     if (better && distance < static_cast<int>(longer)) {

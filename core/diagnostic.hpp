@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with the user's input: every problem with its place and the way out, in GNU format.
+// Problems of the user's input: each has a place and a way out, and prints in GNU format.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -16,36 +15,36 @@
 
 namespace headroom {
 
-/// 1-based line and column; 0 means "the file as a whole".
+/// 1-based line and column; 0 means the file as a whole.
 struct Position {
   int line = 0;
   int column = 0;
 };
 
-/// One problem. `file` may also name a command-line source such as "--set".
+/// One problem. `file` may also be a command-line source such as "--set".
 struct Diagnostic {
   std::string file;
   Position at;
   std::string message;
 
-  /// "file:line:col: error: message"; the parts of the place that are unknown are left out. What a terminal would obey
-  /// in a file's name or a message stands there as \xNN.
+  /// "file:line:col: error: message", without the unknown parts of the place. Control characters in a file name or a
+  /// message are escaped as \xNN.
   [[nodiscard]] std::string text() const;
-  /// The same with "warning": of what stops nothing.
+  /// "file:line:col: warning: message", for a problem that does not stop the program.
   [[nodiscard]] std::string warning() const;
 };
 
-/// How many problems are told one by one; of those that come later in the text their number.
+/// Upper bound on the problems that are printed one by one; later ones in the text are only counted.
 inline constexpr std::size_t most_problems_told = 100;
 
 class ConfigError;
 
-/// Collects the problems of an input before anything is thrown: the first `most_problems_told` in the order of the text
-/// with their words, of the others their number, so that a million bad rows take no more memory than a hundred.
+/// Collects the problems of an input before anything is thrown. Messages of the first `most_problems_told` in text
+/// order are stored, the others counted, so that a million bad rows take no more memory than a hundred.
 class Diagnostics {
  public:
   void add(std::string_view file, Position at, std::string message);
-  /// The same with words that are made only where they may be told: for messages that cost something to word.
+  /// Adds a problem whose message is expensive to word: `make` runs only if the message may be printed.
   template <class Make>
   requires std::is_invocable_r_v<std::string, Make>
   void add(std::string_view file, Position at, Make make) {
@@ -55,25 +54,25 @@ class Diagnostics {
       pass_over(1);
     }
   }
-  /// Those of an error that was caught, or that were collected apart; told and untold.
+  /// Adds all problems of a caught error or of another collection, stored and counted ones.
   void add(const ConfigError& error);
   void add(const Diagnostics& others);
-  /// So many more than were added, whose words were dropped elsewhere.
+  /// Counts `problems` further problems whose messages were dropped elsewhere.
   void pass_over(std::size_t problems) noexcept;
 
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
-  /// All of them; equal ones count as often as they were added.
+  /// Number of all problems; equal ones count as often as they were added.
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
-  /// Those that are told, ordered by file of first mention, line and column; equal ones once.
+  /// The stored problems, ordered by file of first mention, then line and column; equal ones appear once.
   [[nodiscard]] std::vector<Diagnostic> sorted() const;
-  /// Those that are not: they come after the last that is told.
+  /// Number of problems that are counted but not stored; they follow the last stored one in the text.
   [[nodiscard]] std::size_t untold() const;
   /// Throws ConfigError when there is at least one problem.
   void throw_if_any() const;
 
  private:
   struct Place {
-    std::size_t file = 0;  ///< in the order of first mention
+    std::size_t file = 0;  ///< index of the file in the order of first mention
     Position at;
   };
   struct Item {
@@ -87,15 +86,16 @@ class Diagnostics {
 
   std::map<std::string, std::size_t, std::less<>> files_;
   std::vector<Item> items_;
-  std::optional<Place> last_;  ///< of those told, once others were dropped: nothing behind it is told any more
+  /// Place of the last stored problem, set once a problem was dropped: later places are only counted.
+  std::optional<Place> last_;
   std::size_t count_ = 0;
   std::size_t dropped_ = 0;
 };
 
-/// What the user wrote cannot be used. what() is all problems, one a line.
+/// The user's input cannot be used. what() holds all problems, one a line.
 class ConfigError : public std::runtime_error {
  public:
-  /// `untold`: so many problems more than are told one by one.
+  /// `untold`: number of problems beyond those in `diagnostics`.
   explicit ConfigError(std::vector<Diagnostic> diagnostics, std::size_t untold = 0);
   /// One problem without a position in a file, such as an unknown id on the command line.
   explicit ConfigError(const std::string& message);
@@ -107,22 +107,23 @@ class ConfigError : public std::runtime_error {
   std::size_t untold_ = 0;
 };
 
-/// "999,900 more problems follow these": the line below those that are told; empty for none.
+/// The line after the printed problems: "999,900 more problems follow these"; empty if `untold` is 0.
 [[nodiscard]] std::string untold_text(std::size_t untold);
 
-/// Optimal string alignment distance (Boytsov 2011, section 2.1.2): insert, delete, substitute, swap neighbours.
+/// Optimal string alignment distance (Boytsov 2011, section 2.1.2): insertions, deletions, substitutions and swaps of
+/// neighbours each cost 1.
 [[nodiscard]] int edit_distance(std::string_view a, std::string_view b);
 
-/// The candidate nearest to `word` when its distance is at most max(2, length/3); ties go to the one with
-/// the same first letter, then to the first.
+/// The candidate nearest to `word`, if its distance is at most max(2, length/3). Ties go to a candidate with the same
+/// first letter, then to the first in order.
 [[nodiscard]] std::optional<std::string> closest(std::string_view word, std::span<const std::string_view> candidates);
 
-/// "; did you mean 'x'?" or an empty string.
+/// "; did you mean 'x'?", or an empty string if no candidate is near.
 [[nodiscard]] std::string suggestion(std::string_view word, std::span<const std::string_view> candidates);
 
-/// The user's text in quotes, cut at 60 characters, on one line as shown() has it.
+/// The user's text in quotes, cut at 60 characters, on one line and escaped as by shown().
 [[nodiscard]] std::string quoted(std::string_view text);
-/// The same; without these a std::string, constant or not, would find std::quoted by its namespace.
+/// Overloads for std::string: without them argument-dependent lookup would select std::quoted.
 [[nodiscard]] inline std::string quoted(const std::string& text) {
   return quoted(std::string_view{text});
 }

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// TOML files of one kind in one folder, sorted so that every machine sees the same order.
+/// TOML files of one kind in one folder, sorted so that the order is the same on every machine.
 std::vector<fs::path> files_of(const std::string& folder, std::string_view kind) {
   std::vector<fs::path> files;
   std::error_code status;
@@ -25,7 +25,7 @@ std::vector<fs::path> files_of(const std::string& folder, std::string_view kind)
   return files;
 }
 
-/// Aliases of a user's file; a file that does not parse has none: it is reported when it is asked for by its id.
+/// Aliases that a user's file states. A file that does not parse has none: it is reported when its id is asked for.
 std::vector<std::string> aliases_of(const fs::path& file) {
   std::vector<std::string> aliases;
   try {
@@ -83,7 +83,7 @@ DataStore::DataStore(EmbeddedIndex index, std::vector<std::string> folders)
     : index_{index}, folders_{std::move(folders)} {
   for (std::string& folder : folders_) {
     if (const fs::path path{folder}; path.has_parent_path() && !path.has_filename()) {
-      folder = path.parent_path().string();  // "mine/" and "mine" are one folder
+      folder = path.parent_path().string();  // "mine/" and "mine" name the same folder
     }
   }
 }
@@ -154,7 +154,7 @@ std::optional<DataStore::Entry> DataStore::find_below(std::string_view kind,
     return std::nullopt;
   }
   const EmbeddedFile& embedded = index_.files[found->file];
-  // An embedded file has nothing below it.
+  // No place has lower precedence than the binary.
   if (embedded.name == file) {
     return std::nullopt;
   }
@@ -203,6 +203,24 @@ std::vector<std::string> DataStore::spellings(std::string_view kind) const {
     }
   }
   return {spellings.begin(), spellings.end()};
+}
+
+void DataStore::follow_bases(std::string_view kind,
+                             const Entry& entry,
+                             std::string_view what,
+                             const std::function<std::string(const Entry&)>& base_of) const {
+  std::vector<std::string> files{entry.file};
+  for (std::string base = base_of(entry); !base.empty();) {
+    // A set whose base is its own id extends the one it hides.
+    const bool hides = base == fs::path{files.back()}.stem();
+    const std::optional<Entry> below = hides ? find_below(kind, base, files.back()) : find(kind, base);
+    if (!below || std::find(files.begin(), files.end(), below->file) != files.end()) {
+      throw ConfigError{files.back() + ": base " + quoted(base) +
+                        (below ? " leads back to itself" : " is no " + std::string{what})};
+    }
+    files.push_back(below->file);
+    base = base_of(*below);
+  }
 }
 
 }  // namespace headroom

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data files built into the binary, and the index of their ids and aliases made at build time.
+// Data files built into the binary, with an index of their ids and aliases that is made at build time.
 #pragma once
 
 #include <headroom/core/config_value.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,58 +14,66 @@
 
 namespace headroom {
 
-/// One data file as it stands in the source tree.
+/// One data file of the source tree.
 struct EmbeddedFile {
-  std::string_view kind;  ///< "gpus", "nodes", "models", ...
-  std::string_view id;    ///< the file's stem
-  std::string_view name;  ///< "gpus/h100-sxm-80gb.toml": for messages
+  std::string_view kind;  ///< folder of the file: "gpus", "nodes", "models", ...
+  std::string_view id;    ///< stem of the file name
+  std::string_view name;  ///< name for messages: "gpus/h100-sxm-80gb.toml"
   std::string_view text;
 };
 
-/// A normalised spelling and the file it means. Sorted by kind, then spelling.
+/// A normalised id or alias and its file. The index is sorted by kind, then spelling.
 struct EmbeddedAlias {
   std::string_view kind;
   std::string_view spelling;
-  std::uint32_t file;  ///< index into files
+  std::uint32_t file;  ///< index into EmbeddedIndex::files
 };
 
 struct EmbeddedIndex {
   std::span<const EmbeddedFile> files;
-  std::span<const EmbeddedAlias> aliases;  ///< ids are aliases of themselves
+  std::span<const EmbeddedAlias> aliases;  ///< aliases; each id is also an alias of itself
 };
 
-/// Lower case, '_' and blanks to '-': how ids and aliases are compared.
+/// Lower case, with '_' and blanks replaced by '-': the form in which ids and aliases are compared.
 [[nodiscard]] std::string normalised(std::string_view spelling);
 
-/// Catalog entries of one kind ("gpus") from all places, in this order of precedence: HEADROOM_DATA_DIR, the user's
-/// config folder ($XDG_CONFIG_HOME/headroom or ~/.config/headroom), the binary. Nothing is parsed until asked for.
+/// Data files of each kind ("gpus", "models", ...) from three places in order of precedence: HEADROOM_DATA_DIR, the
+/// user's configuration folder ($XDG_CONFIG_HOME/headroom or ~/.config/headroom), the binary. Parsed on demand.
 class DataStore {
  public:
-  /// `folders` hold KIND/ID.toml and come before the embedded files; earlier folders win.
+  /// `folders` hold KIND/ID.toml and take precedence over the embedded files; earlier folders win.
   DataStore(EmbeddedIndex index, std::vector<std::string> folders);
 
-  /// The folders of HEADROOM_DATA_DIR (ConfigError for one that is none) and the user's configuration, if there is one.
+  /// Folders of HEADROOM_DATA_DIR (ConfigError if one is missing) and the user's configuration folder if it exists.
   [[nodiscard]] static std::vector<std::string> user_folders();
-  /// The user's own files of a kind, by their paths: those that a spelling may mean.
+  /// Paths of the user's own files of a kind.
   [[nodiscard]] static std::vector<std::string> user_files(std::string_view kind);
 
   struct Entry {
     std::string id;
-    std::string file;  ///< path, or the embedded name
+    std::string file;  ///< path of the file, or its embedded name
     std::string text;
   };
-  /// The entry an id or alias means. User files are found by their stem, and by their `aliases`.
+  /// The entry that an id or alias means. User files match by their stem and by their `aliases`.
   [[nodiscard]] std::optional<Entry> find(std::string_view kind, std::string_view spelling) const;
-  /// The entry an id or alias means in the places below `file`: what a user's own `base = "same-id"` extends.
+  /// The entry that an id or alias means in the places of lower precedence than `file`: the base of a user's file whose
+  /// `base` is its own id.
   [[nodiscard]] std::optional<Entry> find_below(std::string_view kind,
                                                 std::string_view spelling,
                                                 std::string_view file) const;
-  /// The document of an entry with its bases merged in; a file whose base is its own id extends the one it hides.
+  /// The document of an entry with its bases merged in. A file whose base is its own id extends the file that it hides.
   [[nodiscard]] ConfigValue tree(std::string_view kind, const Entry& entry) const;
   /// All ids of a kind, sorted.
   [[nodiscard]] std::vector<std::string> ids(std::string_view kind) const;
-  /// Ids and aliases of a kind: the candidates of "did you mean".
+  /// Ids and aliases of a kind: the candidates for "did you mean".
   [[nodiscard]] std::vector<std::string> spellings(std::string_view kind) const;
+
+  /// The entries that a set stands on, itself first: `base_of` reads one and says its base, "" for none. `what` names
+  /// the sets: "set of kernel curves". ConfigError for a base that is none, or leads back.
+  void follow_bases(std::string_view kind,
+                    const Entry& entry,
+                    std::string_view what,
+                    const std::function<std::string(const Entry&)>& base_of) const;
 
  private:
   EmbeddedIndex index_;

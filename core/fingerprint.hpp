@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One number that stands for many bytes: FNV-1a (Fowler, Noll and Vo 1991; RFC 9923, section 2).
+// A 64-bit hash of bytes: FNV-1a (Fowler, Noll and Vo 1991; RFC 9923, section 2).
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace headroom {
 
 inline constexpr std::uint64_t empty_fingerprint = 14695981039346656037ULL;
 
-/// Of what `so_far` stands for with the bytes behind it.
+/// Extends the fingerprint `so_far` by `size` bytes; start from `empty_fingerprint`.
 [[nodiscard]] inline std::uint64_t fingerprint(std::uint64_t so_far, const void* bytes, std::size_t size) noexcept {
   constexpr std::uint64_t prime = 1099511628211ULL;
   const auto* at = static_cast<const unsigned char*>(bytes);

@@ -34,12 +34,12 @@ std::string size_text(std::uint64_t bytes) {
   return whole_gibibytes ? std::to_string(bytes >> 30U) + " GiB" : std::to_string(bytes >> 20U) + " MiB";
 }
 
-/// An open file or pipe, and the bytes that may still be read of it.
+/// An open file or pipe, and the number of bytes that may still be read from it.
 class Source {
  public:
   Source(const std::string& path, std::uint64_t most, std::chrono::milliseconds patience)
       : path_{path}, most_{most}, left_{most}, patience_{patience} {
-    // Without O_NONBLOCK a pipe that nobody writes to would hold up the opening itself.
+    // Without O_NONBLOCK, open() would block on a pipe without a writer.
     descriptor_ = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (descriptor_ < 0) {
       const int error = errno;
@@ -64,10 +64,10 @@ class Source {
   Source& operator=(Source&&) = delete;
   ~Source() { close(); }
 
-  /// Up to `room` bytes; 0 at the end.
+  /// Reads up to `room` bytes and returns their number; 0 at the end.
   std::size_t read(char* to, std::size_t room) {
     for (;;) {
-      // One byte more than is left tells whether the file ends here.
+      // One byte more than is allowed tells whether the file ends at the limit.
       const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(room, left_ + 1));
       const ssize_t got = ::read(descriptor_, to, wanted);
       if (got > 0) {
@@ -109,8 +109,8 @@ class Source {
     return S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode) ? "" : "is neither a file nor a pipe; name a file";
   }
 
-  /// Until there is something to read. A pipe whose writer has not come yet, or left without a word, is given up on
-  /// after a while; to the end of one that is being written there is no knowing how long it takes.
+  /// Waits until there is something to read. A pipe whose writer has not come, or left without writing, is refused
+  /// after `patience_`; once something was written, waiting has no limit.
   void wait(bool written) {
     if (!written && waited_) {
       refuse(path_, "is a pipe that nothing is written to; start what writes to it first, or name a file");
@@ -123,7 +123,7 @@ class Source {
     }
     waited_ = !written && ready == 0;
     if (!written && ready > 0 && (events.revents & POLLIN) == 0) {
-      waited_ = true;  // it came and left
+      waited_ = true;  // a writer came and left
     }
   }
 
@@ -179,7 +179,7 @@ class InputFile::Buffer : public std::streambuf {
 InputFile::InputFile(const std::string& path, std::uint64_t most)
     : std::istream{nullptr}, buffer_{std::make_unique<Buffer>(path, most)} {
   rdbuf(buffer_.get());
-  exceptions(std::ios::badbit);  // what the buffer throws goes on to the reader
+  exceptions(std::ios::badbit);  // rethrow the exceptions of the buffer to the reader
 }
 
 InputFile::~InputFile() = default;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that sees RapidJSON.
+// The only source that includes RapidJSON.
 #include <headroom/core/json_reader.hpp>
+#include <headroom/core/real_text.hpp>
 
-// Version 1.1.0 adds to the null pointer of its empty stack; the sanitizer would stop at every document.
+// RapidJSON 1.1.0 adds to the null pointer of an empty stack, which the sanitizer would report for every document.
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((no_sanitize("pointer-overflow"))), apply_to = function)
 #endif
@@ -25,20 +26,20 @@ namespace {
 
 constexpr std::size_t deepest = 256;
 
-/// Places of offsets that are asked for in the order of the text: it is walked once.
+/// Converts byte offsets to positions. Offsets should ascend: the text is then walked once.
 class Places {
  public:
   explicit Places(std::string_view text) : text_{text} {}
 
   Position at(std::size_t offset) {
-    if (offset < offset_) {  // the values of one parser never ask so
+    if (offset < offset_) {  // does not happen for the values of one parser
       *this = Places{text_};
     }
     for (; offset_ < std::min(offset, text_.size()); ++offset_) {
       if (text_[offset_] == '\n') {
         at_ = {at_.line + 1, 1};
       } else if ((static_cast<unsigned char>(text_[offset_]) >> 6) != 2) {
-        ++at_.column;  // continuation bytes of UTF-8 are no columns of their own
+        ++at_.column;  // UTF-8 continuation bytes are no columns of their own
       }
     }
     return at_;
@@ -51,8 +52,8 @@ class Places {
 };
 
 // NOLINTBEGIN(readability-identifier-naming, *non-private-member-variables*): the parser names the events.
-/// Builds the tree from the parser's events. RapidJSON reports a value after its last character: the place of a
-/// scalar is found by walking back over its own text.
+/// Builds the tree from the parser's events. RapidJSON reports a value after its last character, so the place of a
+/// scalar is found by walking back over its text.
 class TreeBuilder {
  public:
   TreeBuilder(std::string_view text, const rapidjson::MemoryStream& stream, const std::string& file)
@@ -76,7 +77,7 @@ class TreeBuilder {
   bool Double(double value) {
     return scalar(ConfigValue::Kind::number, [&](ConfigValue& v) { v.number = value; });
   }
-  /// The reader's own conversion is wrong for a zero with a large exponent (0e44 is read as 1.9e25).
+  /// Converts a number itself: RapidJSON misreads a zero with a large exponent (0e44 as 1.9e25).
   bool RawNumber(const char* text, rapidjson::SizeType length, bool) {
     const std::string_view number{text, length};
     const char* end = text + length;
@@ -84,14 +85,14 @@ class TreeBuilder {
     if (const auto read = std::from_chars(text, end, integer); read.ec == std::errc{} && read.ptr == end) {
       return Int64(integer);
     }
-    double value = 0.0;
-    const auto read = std::from_chars(text, end, value);
-    if (read.ec == std::errc::result_out_of_range) {
+    const RealRead read = read_real(number);
+    double value = read.value;
+    if (read.error == std::errc::result_out_of_range) {
       const double edge = std::strtod(std::string{number}.c_str(), nullptr);
       too_big = !(std::abs(edge) < 1.0);
-      value = too_big ? 0.0 : edge;  // too small: the nearest, zero or subnormal
+      value = too_big ? 0.0 : edge;  // an underflow becomes the nearest value, zero or subnormal
     }
-    return !too_big && read.ptr == end && Double(value);
+    return !too_big && read.length == length && Double(value);
   }
   bool String(const char* text, rapidjson::SizeType length, bool) {
     return scalar(ConfigValue::Kind::text, [&](ConfigValue& v) { v.text.assign(text, length); });
@@ -117,7 +118,7 @@ class TreeBuilder {
   bool too_many = false;
 
  private:
-  /// The stream stands behind the value: back over it to its first character.
+  /// Walks back from the stream's position, which is after the scalar, to its first character.
   [[nodiscard]] std::size_t start_of_scalar() const {
     std::size_t end = std::min(stream_.Tell(), text_.size());
     if (end == 0) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/json_writer.hpp>
+#include <headroom/core/real_text.hpp>
 
 #include <array>
 #include <cassert>
-#include <charconv>
 #include <cmath>
 
 namespace headroom {
@@ -21,8 +21,11 @@ void JsonWriter::before_value() {
   if (levels_.empty()) {
     return;
   }
-  Level& level = levels_.back();
-  assert(!level.object && "a member needs its key first");
+  assert(!levels_.back().object && "a member needs its key first");
+  separate(levels_.back());
+}
+
+void JsonWriter::separate(Level& level) {
   if (!level.empty) {
     text_ += level.compact ? ", " : ",";
   }
@@ -65,16 +68,9 @@ void JsonWriter::end_array() {
 
 void JsonWriter::key(std::string_view name) {
   assert(!levels_.empty() && levels_.back().object && !after_key_);
-  Level& level = levels_.back();
-  if (!level.empty) {
-    text_ += level.compact ? ", " : ",";
-  }
-  if (!level.compact) {
-    new_line();
-  }
-  level.empty = false;
+  separate(levels_.back());
   after_key_ = true;
-  // The name itself is written like any text.
+  // The name is escaped as any other text.
   text(name);
   text_ += ": ";
   after_key_ = true;
@@ -109,9 +105,7 @@ void JsonWriter::number(double value) {
     return;
   }
   before_value();
-  std::array<char, 40> buffer{};
-  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  text_.append(buffer.data(), result.ptr);
+  text_ += shortest_text(value);
 }
 
 void JsonWriter::integer(std::int64_t value) {
@@ -127,6 +121,14 @@ void JsonWriter::boolean(bool value) {
 void JsonWriter::null() {
   before_value();
   text_ += "null";
+}
+
+std::string JsonWriter::finish() {
+  while (!levels_.empty()) {
+    const bool object = levels_.back().object;
+    close(object, object ? '}' : ']');
+  }
+  return take();
 }
 
 std::string JsonWriter::take() {

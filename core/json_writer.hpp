@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes JSON text: two-space indentation, keys in call order, shortest numbers that read back exactly.
+// Writes JSON text: two-space indentation, keys in call order, and the shortest numbers that read back exactly.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace headroom {
 
-/// Usage: begin_object(), key("x"), number(1.5), end_object(). Misuse is a bug (asserted). Not a number or infinite
-/// values are written as null: JSON has no word for them.
+/// Usage: begin_object(), key("x"), number(1.5), end_object(). Misuse is a bug (asserted). NaN and infinity are written
+/// as null because JSON cannot express them.
 class JsonWriter {
  public:
   void begin_object();
@@ -31,11 +31,13 @@ class JsonWriter {
   void member(std::string_view name, int value) { key(name), integer(value); }
   void member(std::string_view name, bool value) { key(name), boolean(value); }
 
-  /// Writes the next container on one line: for rows of a table.
+  /// Writes the next object or array on one line, as a row of a table.
   void compact_next() { compact_ = true; }
 
-  /// The finished document, ended by a line break.
+  /// The finished document, ending in a line break.
   [[nodiscard]] std::string take();
+  /// The same once what is open is closed.
+  [[nodiscard]] std::string finish();
 
  private:
   struct Level {
@@ -44,6 +46,7 @@ class JsonWriter {
     bool compact = false;
   };
   void before_value();
+  void separate(Level& level);
   void open(bool object, char bracket);
   void close(bool object, char bracket);
   void new_line();

@@ -3,6 +3,7 @@
 #include <headroom/core/quantity_text.hpp>
 
 #include <cmath>
+#include <vector>
 
 namespace headroom {
 
@@ -20,6 +21,11 @@ std::string counted(std::int64_t count, std::string_view noun, std::string_view 
     return text.append(noun);
   }
   return plural.empty() ? text.append(noun) + "s" : text.append(plural);
+}
+
+std::string listed(std::span<const std::string_view> names) {
+  const std::vector<std::string> parts{names.begin(), names.end()};
+  return joined(parts);
 }
 
 std::string joined(std::span<const std::string> parts, std::string_view between) {

@@ -9,8 +9,43 @@
 #include <vector>
 
 namespace headroom {
+namespace {
+
+#if defined(__EMSCRIPTEN__) && !defined(__EMSCRIPTEN_PTHREADS__)
+constexpr bool threads_start = false;
+#else
+constexpr bool threads_start = true;
+#endif
+
+/// Threads that are joined when their scope ends.
+class Helpers {
+ public:
+  Helpers() = default;
+  ~Helpers() { join(); }
+  Helpers(const Helpers&) = delete;
+  Helpers& operator=(const Helpers&) = delete;
+
+  template <class Work>
+  void start(const Work& work) {
+    threads_.emplace_back(work);
+  }
+  void join() {
+    for (std::thread& thread : threads_) {
+      thread.join();
+    }
+    threads_.clear();
+  }
+
+ private:
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
 
 unsigned thread_count(unsigned asked) noexcept {
+  if (!threads_start) {
+    return 1;
+  }
   return asked > 0 ? asked : std::max(1U, std::thread::hardware_concurrency());
 }
 
@@ -32,12 +67,12 @@ void on_threads(unsigned threads, std::size_t n, const std::function<void(std::s
       }
     }
   };
-  std::vector<std::jthread> helpers;
-  for (std::size_t i = 1; i < std::min<std::size_t>(threads, n); ++i) {
-    helpers.emplace_back(loop);
+  Helpers helpers;
+  for (std::size_t i = 1; i < std::min<std::size_t>(threads_start ? threads : 1, n); ++i) {
+    helpers.start(loop);
   }
   loop();
-  helpers.clear();
+  helpers.join();
   if (error) {
     std::rethrow_exception(error);
   }

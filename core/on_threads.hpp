@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Independent pieces of work on some threads.
+// Runs independent pieces of work on several threads.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,11 @@
 
 namespace headroom {
 
-/// Threads as asked, or as many as the machine has for 0.
+/// Number of threads to use: `asked`, or the machine's hardware threads (at least 1) if `asked` is 0.
 [[nodiscard]] unsigned thread_count(unsigned asked) noexcept;
 
-/// Runs work(i) for i in 0 .. n - 1 on some threads, this one among them. What throws is thrown here, the first by i.
+/// Runs work(i) for i in 0 .. n - 1 on up to `threads` threads including the calling one. Of the exceptions that `work`
+/// throws, the one with the smallest i is rethrown.
 void on_threads(unsigned threads, std::size_t n, const std::function<void(std::size_t)>& work);
 
 }  // namespace headroom

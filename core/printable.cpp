@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/printable.hpp>
 
-#include <algorithm>
 #include <cstdint>
 
 namespace headroom {
@@ -11,7 +10,7 @@ unsigned byte_at(std::string_view text, std::size_t i) noexcept {
   return static_cast<unsigned char>(text[i]);
 }
 
-/// Of a sequence that utf8_length() has measured.
+/// Decodes a valid UTF-8 sequence.
 std::uint32_t code_point(std::string_view sequence) noexcept {
   if (sequence.size() == 1) {
     return byte_at(sequence, 0);
@@ -32,7 +31,7 @@ bool is_printed(std::uint32_t code) noexcept {
   return !control && !separator && !direction;
 }
 
-/// The character at the start: its bytes, and whether it may be printed.
+/// The first character of a text: its length in bytes, and whether it may be printed.
 struct Character {
   std::size_t length = 1;
   bool printed = false;
@@ -49,8 +48,8 @@ void append_bytes(std::string_view bytes, std::string& text) {
   }
 }
 
-/// Of the line break or the tab at the start; 0: there is neither. A carriage return alone breaks no line: what follows
-/// it would be written over what was.
+/// Length in bytes of a line break or tab at the start; 0 if there is neither. A lone carriage return is no line break:
+/// on a terminal the text after it would overwrite the text before it.
 std::size_t layout_length(std::string_view text) noexcept {
   return text.starts_with("\r\n") ? 2 : text.starts_with('\n') || text.starts_with('\t') ? 1 : 0;
 }
@@ -89,7 +88,7 @@ std::size_t utf8_length(std::string_view text) noexcept {
   if (length == 0 || length > text.size()) {
     return 0;
   }
-  // The second byte rules out longer forms than needed, surrogates, and what lies beyond U+10FFFF.
+  // The range of the second byte excludes overlong forms, surrogates and code points beyond U+10FFFF.
   const unsigned low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
   const unsigned high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
   if (byte_at(text, 1) < low || byte_at(text, 1) > high) {
@@ -120,6 +119,23 @@ std::string shown(std::string_view text) {
 
 std::string shown_lines(std::string_view text) {
   return escaped(text, true);
+}
+
+std::string toml_string(std::string_view text) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string result = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      result += {'\\', 'u', '0', '0', digits[byte >> 4U], digits[byte & 15U]};
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
 }
 
 }  // namespace headroom

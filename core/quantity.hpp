@@ -6,9 +6,9 @@
 
 namespace headroom {
 
-/// A double with the dimension second^S byte^B flop^F dollar^D joule^J, held in the unprefixed unit.
-/// Only equal dimensions add and compare; products and quotients combine exponents, and a dimensionless result is a
-/// plain double. Prefixes (GB, GiB, Gb) exist in quantity_text alone.
+/// A double with the dimension second^S byte^B flop^F dollar^D joule^J, stored in the unprefixed unit. Only equal
+/// dimensions add and compare; products and quotients combine exponents, and a dimensionless result is a plain double.
+/// Prefixes (GB, GiB, Gb) exist only in quantity_text.
 template <int S, int B, int F, int D, int J>
 class Quantity {
  public:
@@ -41,7 +41,7 @@ class Quantity {
   friend constexpr Quantity operator*(double k, Quantity a) noexcept { return Quantity{k * a.raw_}; }
   friend constexpr Quantity operator/(Quantity a, double k) noexcept { return Quantity{a.raw_ / k}; }
 
-  // Written by hand: with a defaulted <=>, g++ 12 turns max(a, b) into compare-and-branch chains.
+  // Written out because g++ 12 compiles max(a, b) on a defaulted <=> into compare-and-branch chains.
   friend constexpr bool operator==(Quantity a, Quantity b) noexcept { return a.raw_ == b.raw_; }
   friend constexpr bool operator!=(Quantity a, Quantity b) noexcept { return a.raw_ != b.raw_; }
   friend constexpr bool operator<(Quantity a, Quantity b) noexcept { return a.raw_ < b.raw_; }
@@ -96,6 +96,6 @@ static_assert(sizeof(Seconds) == sizeof(double) && std::is_trivially_copyable_v<
 
 inline constexpr Seconds hour{3600.0};
 inline constexpr Seconds day{86400.0};
-inline constexpr Seconds common_year{365.0 * 86400.0};  ///< of 8760 hours, twelve months of 730
+inline constexpr Seconds common_year{365.0 * 86400.0};  ///< 8760 hours, twelve months of 730 hours
 
 }  // namespace headroom

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/quantity_text.hpp>
+#include <headroom/core/real_text.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <optional>
-#include <vector>
 
 namespace headroom {
 namespace {
@@ -78,7 +77,7 @@ bool takes(const Unit& unit, const Prefix& prefix) {
   return prefix.factor > 1.0 ? unit.large : unit.small;
 }
 
-/// "GiB" -> byte, 2^30. The bare unit is tried first so that "min" and "d" are never a prefix and a rest.
+/// Splits a prefixed unit: "GiB" is a byte times 2^30. Bare units come first: the "m" of "min" is no prefix.
 std::optional<Scale> parse_symbol(std::string_view symbol) {
   for (const Unit& unit : unit_table) {
     if (symbol == unit.symbol) {
@@ -109,7 +108,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// "TFLOP/s" -> one numerator and denominators from left to right.
+/// Reads a quotient of units: "TFLOP/s" has one numerator; every further part is a denominator.
 std::optional<Scale> parse_unit(std::string_view text) {
   Scale result;
   bool first = true;
@@ -129,7 +128,7 @@ std::optional<Scale> parse_unit(std::string_view text) {
   }
 }
 
-/// Prices are in dollars: another currency is no slip of spelling, and no rate of exchange is invented.
+/// A message for prices in another currency: it is no spelling error, and no exchange rate is invented.
 std::string other_currency(std::string_view unit) {
   constexpr std::array<std::string_view, 16> currencies{"EUR",    "GBP",    "JPY",    "CNY",   "RMB", "CHF",
                                                         "INR",    "KRW",    "CAD",    "AUD",   "SEK", "NOK",
@@ -147,7 +146,7 @@ std::string unit_suggestion(std::string_view unit) {
   if (const std::string currency = other_currency(unit); !currency.empty()) {
     return currency;
   }
-  // Common slips first: they are spelled with the right letters in the wrong case or the marketing plural.
+  // Common slips come first: the wrong case, or marketing spellings of rates.
   struct Slip {
     std::string_view wrong, right;
   };
@@ -176,11 +175,11 @@ struct Scaled {
   std::string_view unit;
 };
 
-/// The unit whose value lies in 1 .. 1000 (1024 for binary), from an ascending ladder.
+/// The value in the largest unit of an ascending ladder in which it is at least 1.
 Scaled choose(double value, std::span<const Scaled> ladder) {
   Scaled best{value / ladder.front().value, ladder.front().unit};
   for (const Scaled& rung : ladder) {
-    // 0.9995 rounds to 1.00 of the next unit in three digits.
+    // 0.9995 is printed with three digits as 1.00 of the next unit.
     if (std::abs(value) >= 0.9995 * rung.value) {
       best = {value / rung.value, rung.unit};
     }
@@ -217,8 +216,7 @@ std::string_view example_of(Dimension dimension) noexcept {
 std::variant<double, TextError> parse_quantity(std::string_view text, Dimension dimension) {
   const std::string example = "e.g. \"" + std::string{example_of(dimension)} + "\"";
   const std::string_view whole = trimmed(text);
-  double number = 0.0;
-  const auto [end, status] = std::from_chars(whole.data(), whole.data() + whole.size(), number);
+  const auto [number, length, status] = read_real(whole);
   if (status == std::errc::result_out_of_range) {
     return TextError{quoted(text) + " is outside the range of numbers"};
   }
@@ -228,7 +226,7 @@ std::variant<double, TextError> parse_quantity(std::string_view text, Dimension 
   if (!std::isfinite(number)) {
     return TextError{quoted(text) + " is not a finite number"};
   }
-  const std::string_view unit = trimmed(whole.substr(static_cast<std::size_t>(end - whole.data())));
+  const std::string_view unit = trimmed(whole.substr(length));
   if (unit.empty()) {
     return TextError{quoted(text) + " needs a unit, " + example};
   }
@@ -263,7 +261,7 @@ std::string format_number(double value, int digits) {
   std::array<char, 400> buffer{};
   std::snprintf(buffer.data(), buffer.size(), "%.*f", std::min(decimals, 12), value);
   std::string text{buffer.data()};
-  // Rounding up to the next power of ten leaves one digit too many: 9.996 -> "10.00".
+  // Rounding up to the next power of ten leaves one digit too many: 9.996 becomes "10.00".
   if (decimals > 0 && std::abs(std::strtod(buffer.data(), nullptr)) >= std::pow(10.0, exponent + 1)) {
     std::snprintf(buffer.data(), buffer.size(), "%.*f", std::min(decimals - 1, 12), value);
     text = buffer.data();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts as the real numbers that formulas are in.
+// Integer counts as real numbers for formulas.
 #pragma once
 
 #include <cstdint>
 
 namespace headroom {
 
-/// Exact up to 2^53, above any count here.
+/// Converts a count to a double; exact up to 2^53, which exceeds every count in use.
 [[nodiscard]] constexpr double real(std::int64_t count) noexcept {
   return static_cast<double>(count);
 }

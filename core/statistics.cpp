@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <numbers>
 #include <numeric>
@@ -14,7 +13,7 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Pairs of equal neighbours in a sorted sequence: sum of t(t-1)/2 over the runs of ties.
+/// Number of tied pairs in a sorted sequence of n: the sum of t(t-1)/2 over its runs of t equal neighbours.
 template <class Equal>
 double tied_pairs(std::size_t n, Equal equal) {
   double pairs = 0.0;
@@ -26,7 +25,7 @@ double tied_pairs(std::size_t n, Equal equal) {
   return pairs;
 }
 
-/// Sorts and counts the exchanges a bubble sort would make (Knight 1966: merge sort).
+/// Merge-sorts values[from, to) and counts the exchanges that a bubble sort would make (Knight 1966).
 double sort_counting(std::vector<double>& values, std::vector<double>& scratch, std::size_t from, std::size_t to) {
   if (to - from < 2) {
     return 0.0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that sees toml++. It is compiled with NDEBUG and without the unreachable sanitizer: the parser asserts
-// on some malformed inputs that it goes on to report correctly.
+// The only source that includes toml++. It is compiled with NDEBUG and without the unreachable sanitizer because the
+// parser asserts on some malformed inputs that it then reports correctly.
 #ifndef NDEBUG
 #define NDEBUG
 #endif
@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -23,10 +22,10 @@ Position position_of(const toml::source_region& region) {
   return {static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
 }
 
-/// Tables and arrays inside one another, as in JSON: whoever walks a document does it by recursion.
+/// Upper bound on the nesting of tables and arrays, as in JSON: documents are walked by recursion.
 constexpr int deepest = 256;
 
-/// ConfigError for what is nested deeper than that; `level` counts from 1.
+/// Converts a toml++ node; `level` counts from 1. Throws ConfigError for nesting deeper than `deepest`.
 ConfigValue convert(const toml::node& node, const std::shared_ptr<const std::string>& file, int level = 1) {
   ConfigValue value;
   value.file = file;
@@ -35,7 +34,7 @@ ConfigValue convert(const toml::node& node, const std::shared_ptr<const std::str
     throw ConfigError{{Diagnostic{*file, value.at, "nested deeper than " + std::to_string(deepest) + " levels"}}};
   }
   if (const auto* table = node.as_table()) {
-    // toml++ keeps tables sorted by name; files are read in the order they were written.
+    // toml++ sorts tables by name; the tree keeps the order of the file.
     std::vector<std::pair<Position, toml::table::const_iterator>> written;
     written.reserve(table->size());
     for (auto entry = table->begin(); entry != table->end(); ++entry) {
@@ -68,24 +67,24 @@ ConfigValue convert(const toml::node& node, const std::shared_ptr<const std::str
     value.kind = ConfigValue::Kind::boolean;
     value.boolean = boolean->get();
   } else if (const auto* date = node.as_date()) {
-    // A date without quotes means the same as one with them.
+    // A date without quotes means the same as a quoted one.
     value.kind = ConfigValue::Kind::text;
     std::array<char, 16> day{};
     std::snprintf(day.data(), day.size(), "%04d-%02d-%02d", int{date->get().year}, int{date->get().month},
                   int{date->get().day});
     value.text = day.data();
   } else {
-    value.kind = ConfigValue::Kind::null;  // times of day: nothing of ours takes one
+    value.kind = ConfigValue::Kind::null;  // times of day, which no key takes
   }
   return value;
 }
 
-/// Counts the values of a text from what stands outside strings and comments, as the reader of JSON counts them: a
-/// table, an array and a scalar each one, at its first character. Tables that only the dots of keys open are counted
-/// apart, for a key may name one that is there already: neither number is ever more than what the text holds.
+/// Counts the values of a text from what stands outside strings and comments, as the JSON reader does: a table, an
+/// array and a scalar are one each, counted at the first character. Tables that only dotted keys open are counted apart
+/// because such a key may name an existing table. Neither number exceeds what the text holds.
 class ValueCount {
  public:
-  /// A character; of a string its first quote.
+  /// Takes the next character; of a string only its first quote.
   void take(char c) {
     switch (c) {
       case ' ':
@@ -128,7 +127,7 @@ class ValueCount {
  private:
   void begin_key() { in_value_ = expects_ = in_header_ = false, dots_ = 0; }
 
-  /// Of an array, or of a table's header: [x] and [[x]] are each one table.
+  /// A bracket opens an array or the header of a table: [x] and [[x]] are one table each.
   void take_bracket() {
     values_ += in_value_ || !in_header_ ? 1 : 0;
     if (in_value_) {
@@ -150,18 +149,18 @@ class ValueCount {
     }
   }
 
-  std::vector<char> open_;  ///< brackets of values
-  std::size_t values_ = 1;  ///< the document's own table
+  std::vector<char> open_;  ///< open brackets of values
+  std::size_t values_ = 1;  ///< 1 for the document's own table
   std::size_t all_dots_ = 0;
-  std::size_t dots_ = 0;  ///< of the key at hand
+  std::size_t dots_ = 0;  ///< dots of the key being read
   bool in_value_ = false;
   bool in_header_ = false;
-  bool expects_ = false;  ///< a value, whose first character comes next
+  bool expects_ = false;  ///< the next character starts a value
 };
 
-/// Walks the text knowing only strings, comments and punctuation, and refuses what the parser is not safe on: bytes
-/// outside ASCII and control characters where only syntax may stand, more values than memory should be spent on (it
-/// takes some hundred bytes for each), and keys so deep that walking down them would exhaust the stack.
+/// Walks the text knowing only strings, comments and punctuation, and refuses what the parser is unsafe on: bytes
+/// outside ASCII and control characters in syntax, more than `most_document_values` values, and keys so deep that
+/// recursion over them would exhaust the stack.
 class Screen {
  public:
   Screen(std::string_view text, const std::string& file) : text_{text}, file_{file} {}
@@ -211,7 +210,7 @@ class Screen {
 
   void step() {
     const bool newline = text_[i_] == '\n';
-    // Continuation bytes of UTF-8 are no columns of their own.
+    // UTF-8 continuation bytes are no columns of their own.
     const bool starts = (static_cast<unsigned char>(text_[i_]) >> 6) != 2;
     at_ = newline ? Position{at_.line + 1, 1} : Position{at_.line, at_.column + (starts ? 1 : 0)};
     ++i_;
@@ -232,7 +231,7 @@ class Screen {
         steps(multi ? 3 : 1);
         return;
       } else if (!multi && text_[i_] == '\n') {
-        return;  // unterminated: the parser says so
+        return;  // unterminated; the parser reports it
       } else {
         step();
       }

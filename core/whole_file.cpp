@@ -28,7 +28,7 @@ ConfigError cannot_write(const std::string& path, const std::string& why) {
 
 std::string behind_links(const std::string& path) {
   namespace fs = std::filesystem;
-  constexpr int most_links = 40;  // that Linux follows for one name: path_resolution(7)
+  constexpr int most_links = 40;  // limit of Linux for one name: path_resolution(7)
   fs::path at{path};
   std::error_code status;
   for (int links = 0; fs::is_symlink(fs::symlink_status(at, status)); ++links) {
@@ -103,7 +103,7 @@ void require_writable(const std::string& path) {
   if (!fs::is_directory(folder, status)) {
     refuse("there is no folder " + quoted(folder) + "; make it first or name another");
   }
-  // Written beside and renamed, so that it is the folder that must allow it.
+  // The file is replaced by a rename, so the folder must be writable.
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
     refuse("the folder " + quoted(folder) + " may not be written to; name another");
   }

@@ -7,8 +7,10 @@
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/statistics.hpp>
 #include <headroom/headroom.hpp>
+#include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -25,6 +27,7 @@ struct Question::Read {
   std::shared_ptr<const Library::Data> library;  ///< which the question looks into
   QuestionKind kind = QuestionKind::plan;
   AskedQuestion question;
+  ConfigValue document;  ///< with its bases and assignments
 };
 
 struct Answer::Given {
@@ -75,8 +78,36 @@ Question read(const std::shared_ptr<const Library::Data>& data, ConfigValue docu
   auto read = std::make_shared<Question::Read>();
   read->library = data;
   read->kind = kind_of_document(kind_of(document, data->library));
+  read->document = document;
   read->question = read_question(std::move(document), file, data->library);
   return Question{std::move(read)};
+}
+
+/// As rows of keys have it.
+Kinds kinds_of(const Question::Read& read) noexcept {
+  switch (read.kind) {
+    case QuestionKind::network: return Kinds::network;
+    case QuestionKind::fleet: return Kinds::serve;
+    case QuestionKind::search: return Kinds::train;
+    case QuestionKind::plan: break;
+  }
+  const ConfigValue* const kind = read.document.find("kind");
+  return kind != nullptr && kind->text == "serve" ? Kinds::serve : Kinds::train;
+}
+
+bool is_table(const Key& key) noexcept {
+  return key.type == KeyType::table || key.type == KeyType::tables;
+}
+
+KeyOrigin origin_of(const Question::Read& read, const Key& key, Kinds kind) {
+  switch (source_of(read.document, key, kind)) {
+    case KeySource::stated: return KeyOrigin::stated;
+    case KeySource::checkpoint: return KeyOrigin::checkpoint;
+    case KeySource::publication: return KeyOrigin::publication;
+    case KeySource::standard: return KeyOrigin::standard;
+    case KeySource::unknown: break;
+  }
+  return KeyOrigin::unknown;
 }
 
 /// Stops a search that is cancelled or has had its time. It is looked at where a search tells its progress.
@@ -136,6 +167,23 @@ std::span<const std::string> Question::assumptions() const noexcept {
     return network->scenario.assumptions;
   }
   return {};
+}
+
+std::optional<KeyOrigin> Question::origin(std::string_view key) const {
+  const Kinds kind = kinds_of(*read_);
+  const Key* const row = find_key(key, kind);
+  return row == nullptr || is_table(*row) ? std::nullopt : std::optional{origin_of(*read_, *row, kind)};
+}
+
+std::vector<KeyWithOrigin> Question::origins() const {
+  const Kinds kind = kinds_of(*read_);
+  std::vector<KeyWithOrigin> all;
+  for (const Key& key : all_keys()) {
+    if (meet(key.kinds, kind) && !is_table(key)) {
+      all.push_back({key.path, origin_of(*read_, key, kind)});
+    }
+  }
+  return all;
 }
 
 Library::Library() : data_{at_border([] { return std::make_shared<const Data>(Data{QuestionLibrary::standard()}); })} {}

@@ -8,21 +8,21 @@ namespace headroom {
 namespace {
 
 void add_phase(const Architecture& arch, const LayerQuestion& q, const LayerTimer& timer, RooflineReport& report) {
-  const auto add = [&](const LayerOp& op, std::int64_t layers, const std::string& suffix) {
-    const LayerOpTime t = timer.time(op, q.phase);
-    report.rows.push_back({std::string{layer_phase_names[static_cast<std::size_t>(q.phase)]}, op.name + suffix, layers,
-                           op.work, op.moved, t.time, t.peak, std::string{t.bound}});
+  const auto add = [&](const LayerKernel& kernel, std::int64_t layers, const std::string& suffix) {
+    const LayerKernelTime t = timer.time(kernel, q.phase);
+    report.rows.push_back({std::string{layer_phase_names[static_cast<std::size_t>(q.phase)]}, kernel.name + suffix,
+                           layers, kernel.work, kernel.moved, t.time, t.peak, std::string{t.bound}});
   };
   const std::vector<CountedBlock> blocks = distinct_blocks(arch);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     // Kinds of layers are told apart by letters where there are several.
     const std::string suffix = blocks.size() > 1 ? std::string{" "} + static_cast<char>('A' + i % 26) : "";
-    for (const LayerOp& op : layer_ops(arch, blocks[i].block, q)) {
-      add(op, blocks[i].layers, suffix);
+    for (const LayerKernel& kernel : layer_kernels(arch, blocks[i].block, q)) {
+      add(kernel, blocks[i].layers, suffix);
     }
   }
   if (q.phase != LayerPhase::backward) {
-    add(head_op(arch, q), 1, "");
+    add(head_kernel(arch, q), 1, "");
   }
 }
 

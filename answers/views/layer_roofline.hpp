@@ -5,7 +5,7 @@
 #include <headroom/answers/views/render_roofline.hpp>
 #include <headroom/hardware/catalog/device.hpp>
 #include <headroom/model/kernels/gemm.hpp>
-#include <headroom/model/layers/layer_ops.hpp>
+#include <headroom/model/layers/layer_kernels.hpp>
 #include <headroom/model/workload/architecture.hpp>
 
 #include <span>

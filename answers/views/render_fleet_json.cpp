@@ -2,6 +2,7 @@
 #include <headroom/answers/views/render_fleet.hpp>
 #include <headroom/answers/views/render_money.hpp>
 #include <headroom/answers/views/render_simulation.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/traffic/beside.hpp>
 
 #include <algorithm>
@@ -50,7 +51,7 @@ Value option_value(const FleetOption& o, bool front) {
   return object(
       "option_text"_m = option_text(o), replica_value(s),
       "prefill_tp"_m = s.fleet->prefill ? Value{s.fleet->prefill->tp} : Value{},
-      "changes"_m = Value{o.changes}.on_one_line(), "gpus"_m = o.gpus, "front"_m = front,
+      "changes"_m = list(o.changes, override_of).on_one_line(), "gpus"_m = o.gpus, "front"_m = front,
       "at_middle"_m = middle_value(o), "replicas_needed"_m = o.replicas, prices_value(o),
       "tightest_promise"_m = tightest ? row("class"_m = tightest->service_class, "promise"_m = tightest->promise,
                                             "of_limit_share"_m = share(tightest->of_limit))
@@ -155,7 +156,7 @@ Value fleet_document(const FleetPlan& plan) {
       "options"_m = options_value(plan), "pools_apart"_m = when(!plan.apart.empty(), list(plan.apart, apart_value)),
       "left_out"_m = list(plan.dropped,
                           [](const DroppedOption& dropped) {
-                            return row("changes"_m = dropped.changes, "why"_m = dropped.why,
+                            return row("changes"_m = list(dropped.changes, override_of), "why"_m = dropped.why,
                                        "misses_promises"_m = dropped.misses);
                           }),
       "money"_m = best != nullptr ? money_value(best->scenario->money, plan.bill) : Value{},

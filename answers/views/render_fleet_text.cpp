@@ -4,6 +4,7 @@
 #include <headroom/answers/views/render_fleet.hpp>
 #include <headroom/answers/views/render_money.hpp>
 #include <headroom/core/number_words.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/traffic/beside.hpp>
 
 #include <algorithm>
@@ -31,17 +32,13 @@ std::string prefill_text(const FleetOption& option, std::int64_t replicas) {
 
 /// What is searched and shows in no other word of an option: ", prices lambda-2026-08, market spot".
 std::string other_axes(const FleetOption& option) {
-  constexpr std::array<std::string_view, 7> shown{"hardware.gpu",     "serving.engine", "serving.weights",
-                                                  "serving.kv_cache", "strategy.tp",    "strategy.pp",
-                                                  "strategy.ep"};
+  constexpr std::array shown{Knob::gpu, Knob::engine, Knob::weights, Knob::kv_cache, Knob::tp, Knob::pp, Knob::ep};
   std::string text;
-  for (const std::string& change : option.changes) {
-    const std::size_t equals = change.find('=');
-    const std::string key = change.substr(0, equals);
-    if (std::find(shown.begin(), shown.end(), key) == shown.end()) {
-      std::string name = key.substr(key.find('.') + 1);
+  for (const Change& change : option.changes) {
+    if (std::find(shown.begin(), shown.end(), change.knob) == shown.end()) {
+      std::string name{name_of(change.knob)};
       std::replace(name.begin(), name.end(), '_', ' ');
-      text += ", " + name + " " + change.substr(equals + 1);
+      text += ", " + name + " " + bare_value_of(change);
     }
   }
   return text;
@@ -309,6 +306,14 @@ std::string apart_table(const FleetPlan& plan) {
   return text;
 }
 
+std::string changes_text(const DroppedOption& dropped) {
+  std::string text;
+  for (const Change& change : dropped.changes) {
+    text += (text.empty() ? "" : ", ") + override_of(change);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string rate_text(Hertz rate) {
@@ -429,7 +434,7 @@ std::string fleet_left_out(const FleetPlan& plan) {
   constexpr std::size_t most = 8;
   std::string text;
   for (std::size_t i = 0; i < std::min(most, order.size()); ++i) {
-    const std::string way = joined(order[i].first->changes);
+    const std::string way = changes_text(*order[i].first);
     text += "  left out: " + (order[i].ways > 1 ? std::to_string(order[i].ways) + " ways, such as " : std::string{}) +
             (way.empty() ? "" : way + ": ") + order[i].first->why + "\n";
   }

@@ -6,6 +6,7 @@
 #include <headroom/answers/views/render_money.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/plan/network_plan.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 
 #include <algorithm>
 
@@ -80,7 +81,7 @@ std::string remedies_text(const NetworkPlan& p) {
   std::string text;
   for (const NetworkRemedy& remedy : p.remedies) {
     text += &remedy == &p.remedies.front() ? "smallest change that fits:  " : "                       or:  ";
-    text += joined(remedy.changes) + "  (" + format(remedy.memory) + ")\n";
+    text += joined(texts_of(remedy.changes)) + "  (" + format(remedy.memory) + ")\n";
   }
   return text.empty() ? "no change of micro-batch, recompute or ZeRO fits: a GPU with more memory\n" : text;
 }
@@ -122,7 +123,7 @@ Value question_value(const NetworkPlan& p) {
                                                   : "out_of_memory",
                 "verdict_text"_m = verdict_of(p), "problems"_m = p.problems,
                 "remedies"_m = list(p.remedies, [](const NetworkRemedy& remedy) {
-                  return row("changes"_m = remedy.changes, "memory_bytes"_m = remedy.memory);
+                  return row("changes"_m = texts_of(remedy.changes), "memory_bytes"_m = remedy.memory);
                 }));
 }
 

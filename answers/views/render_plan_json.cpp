@@ -5,6 +5,7 @@
 #include <headroom/answers/views/render_money.hpp>
 #include <headroom/answers/views/render_outlook.hpp>
 #include <headroom/core/version.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 
 #include <algorithm>
 
@@ -39,7 +40,9 @@ Value recipe(const TrainScenario& t) {
   }
   return object("software"_m = t.software.id, "method"_m = method_names[static_cast<std::size_t>(o.method)],
                 "lora_rank"_m = when(o.method != Method::full, o.lora_rank),
-                "optimizer"_m = t.optimizer ? Value{optimizer_names[static_cast<std::size_t>(*t.optimizer)]} : Value{},
+                "optimizer"_m = t.stated.optimizer
+                                    ? Value{optimizer_names[static_cast<std::size_t>(*t.stated.optimizer)]}
+                                    : Value{},
                 "offload"_m = when(!offloaded.empty(), Value{offloaded}.on_one_line()),
                 "offload_to"_m = when(!offloaded.empty(), t.offload_to_nvme ? "nvme" : "host"));
 }
@@ -71,7 +74,7 @@ Value train_memory(const TrainScenario& t, const TrainPlan& p) {
 
 Value remedies(const std::vector<Remedy>& remedies, PlanPart part) {
   return list(remedies, [&](const Remedy& r) {
-    return row("changes"_m = r.changes, "memory_bytes"_m = r.memory,
+    return row("changes"_m = texts_of(r.changes), "memory_bytes"_m = r.memory,
                "step_time_s"_m = when(part == PlanPart::all, r.step));
   });
 }
@@ -200,9 +203,9 @@ Value serve(const Plan& plan, const ServeScenario& s, const ServePlan& p) {
       "weights"_m = name_of(w.weights), "kv_cache"_m = name_of(w.kv), "isl"_m = w.isl, "osl"_m = w.osl,
       "memory_fraction"_m = share(w.memory_fraction),
       verdict(p.estimate.verdict, p.estimate.broke, p.estimate.limit, p.verdict),
-      "problems"_m = problems_of(p.problems), "changes"_m = p.changes, "changes_of_weights"_m = p.changes_of_weights,
-      "changes_for_all"_m = p.changes_for_all, pool(s, p.estimate),
-      "memory_basis"_m = memory_basis_names[static_cast<std::size_t>(s.engine.basis)],
+      "problems"_m = problems_of(p.problems), "changes"_m = texts_of(p.changes),
+      "changes_of_weights"_m = texts_of(p.changes_of_weights), "changes_for_all"_m = texts_of(p.changes_for_all),
+      pool(s, p.estimate), "memory_basis"_m = memory_basis_names[static_cast<std::size_t>(s.engine.basis)],
       "asked_sequences"_m = w.concurrency, "running_sequences"_m = p.running,
       "replicas"_m = when(fits, p.estimate.replicas), "batch"_m = when(fits, p.estimate.batch),
       fits ? capacity(p) : Value{}, fits && plan.part == PlanPart::all ? serve_times(plan.scenario.money, p) : Value{});

@@ -6,6 +6,7 @@
 #include <headroom/answers/views/render_money.hpp>
 #include <headroom/answers/views/render_outlook.hpp>
 #include <headroom/core/number_words.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/words/strategy_text.hpp>
 
 #include <algorithm>
@@ -22,8 +23,8 @@ std::string recipe_text(const TrainScenario& t) {
     text += ", " + std::string{method_names[static_cast<std::size_t>(o.method)]} + " of rank " +
             std::to_string(o.lora_rank);
   }
-  if (t.optimizer) {
-    text += ", " + std::string{optimizer_names[static_cast<std::size_t>(*t.optimizer)]};
+  if (t.stated.optimizer) {
+    text += ", " + std::string{optimizer_names[static_cast<std::size_t>(*t.stated.optimizer)]};
   }
   if (o.offload_optimizer || o.offload_activations) {
     text += std::string{", offload "} + (o.offload_optimizer ? "optimizer" : "") +
@@ -103,8 +104,8 @@ std::string train_verdict_text(const TrainPlan& p, Bytes capacity, bool timed) {
   std::string text = p.verdict + "\n";
   for (const Remedy& remedy : p.remedies) {
     text += &remedy == &p.remedies.front() ? "smallest change that fits:  " : "                       or:  ";
-    text +=
-        joined(remedy.changes) + "  (" + format(remedy.memory) + (timed ? ", step " + format(remedy.step) : "") + ")\n";
+    text += joined(texts_of(remedy.changes)) + "  (" + format(remedy.memory) +
+            (timed ? ", step " + format(remedy.step) : "") + ")\n";
   }
   if (p.remedies.empty()) {
     text += p.way_out + "\n";

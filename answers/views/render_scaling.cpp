@@ -6,6 +6,7 @@
 #include <headroom/answers/views/render_outlook.hpp>
 #include <headroom/answers/views/render_scaling.hpp>
 #include <headroom/core/number_words.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 
 #include <array>
 #include <cmath>
@@ -205,7 +206,7 @@ std::string cures_table(const SpeedupAnswer& a) {
     const bool priced = cure.step > Seconds{};
     table.row({cure.what, priced ? percent(cure.gain) : "", priced ? format(cure.step) : "",
                priced ? percent(cure.communication) : "", cure.speedup ? format_number(*cure.speedup) + "x" : "",
-               joined(cure.changes), cure.verdict == "fits" ? "" : cure.verdict});
+               joined(texts_of(cure.changes)), cure.verdict == "fits" ? "" : cure.verdict});
   }
   return table.text();
 }
@@ -304,8 +305,8 @@ Value speedup_document(const Scenario& scenario, const SpeedupAnswer& a) {
       "cures"_m = list(a.cures, [](const Cure& cure) {
         const bool priced = cure.step > Seconds{};
         return object(
-            "what"_m = cure.what, "changes"_m = Value{cure.changes}.on_one_line(), "answered"_m = cure.answered,
-            "verdict"_m = cure.verdict, "gain"_m = when(priced, share(cure.gain)),
+            "what"_m = cure.what, "changes"_m = Value{texts_of(cure.changes)}.on_one_line(),
+            "answered"_m = cure.answered, "verdict"_m = cure.verdict, "gain"_m = when(priced, share(cure.gain)),
             "step_time_s"_m = when(priced, cure.step), "sequences_per_s"_m = when(priced, cure.samples_per_second),
             "exposed_communication_share"_m = when(priced, share(cure.communication)), "speedup_then"_m = cure.speedup);
       }));

@@ -2,6 +2,7 @@
 // A search as a document: raw SI with the unit in every key.
 #include <headroom/answers/views/render.hpp>
 #include <headroom/core/version.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
 
@@ -42,7 +43,8 @@ Value listed(const ListedPlan& p) {
   return object("gpu"_m = p.gpu, "gpus"_m = p.gpus, "strategy"_m = strategy_value(p.candidate.strategy), goals_of(p),
                 price(p.price), "deadline"_m = limit("s", Hint::seconds, p.deadline),
                 "budget"_m = limit("dollars", Hint::usd, p.budget), "behind"_m = change(p.behind),
-                "indistinguishable"_m = p.indistinguishable, "because"_m = p.why, "assignments"_m = p.assignments);
+                "indistinguishable"_m = p.indistinguishable, "because"_m = p.why,
+                "assignments"_m = texts_of(p.changes));
 }
 
 Value space(const SearchResult& r) {
@@ -52,7 +54,7 @@ Value space(const SearchResult& r) {
                 "left_out_by_memory"_m = c.bound_memory, "misses_deadline"_m = c.too_slow,
                 "beyond_budget"_m = c.too_dear, "jobs"_m = r.jobs,
                 "jobs_not_searched"_m = list(r.dropped, [](const DroppedJob& dropped) {
-                  return object("assignments"_m = dropped.assignments, "why"_m = dropped.why);
+                  return object("assignments"_m = texts_of(dropped.changes), "why"_m = dropped.why);
                 }));
 }
 

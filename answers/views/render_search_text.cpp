@@ -3,6 +3,7 @@
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/core/number_words.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
 #include <headroom/scenarios/words/strategy_text.hpp>
@@ -25,15 +26,10 @@ std::string signed_percent(double share) {
 /// What a plan's job has beside GPUs and strategy: "software torchtitan, precision fp8".
 std::string job_name(const ListedPlan& p) {
   std::string name;
-  for (const std::string& assignment : p.assignments) {
-    const std::size_t equals = assignment.find(" = ");
-    const std::string key = assignment.substr(0, equals);
-    if (key.starts_with("strategy.") || key == "hardware.gpu" || key == "hardware.gpus") {
-      continue;
+  for (const Change& change : p.changes) {
+    if (!of_strategy(change.knob) && change.knob != Knob::gpu && change.knob != Knob::gpus) {
+      name += (name.empty() ? "" : ", ") + std::string{name_of(change.knob)} + " " + bare_value_of(change);
     }
-    std::string value = assignment.substr(equals + 3);
-    std::erase(value, '"');
-    name += (name.empty() ? "" : ", ") + key.substr(key.find('.') + 1) + " " + value;
   }
   return name;
 }
@@ -72,7 +68,7 @@ std::string space_text(const SearchPlan& s) {
   constexpr std::size_t most = 8;
   for (std::size_t i = 0; i < std::min(most, s.result.dropped.size()); ++i) {
     const DroppedJob& dropped = s.result.dropped[i];
-    const std::string name = joined(dropped.assignments);
+    const std::string name = joined(texts_of(dropped.changes));
     text += "  not searched: " + (name.empty() ? "" : name + ": ") + dropped.why + "\n";
   }
   if (s.result.dropped.size() > most) {
@@ -224,10 +220,7 @@ std::string prices_text(const SearchPlan& s) {
 std::string take_text(const SearchPlan& s, const std::string& scenario) {
   std::string text = "\nthe plan taken alone: headroom plan " + (scenario == "command line" ? "..." : scenario) +
                      ", without [search] and [objective] and with\n ";
-  for (const std::string& assignment : s.recommended.assignments) {
-    text += " " + assignment + (&assignment == &s.recommended.assignments.back() ? "\n" : ",");
-  }
-  return text;
+  return text + " " + joined(texts_of(s.recommended.changes)) + "\n";
 }
 
 }  // namespace
@@ -267,7 +260,7 @@ std::string no_plan_text(const SearchPlan& answer) {
     text += "  " + line + "\n";
   }
   for (const DroppedJob& dropped : answer.result.dropped) {
-    const std::string name = joined(dropped.assignments);
+    const std::string name = joined(texts_of(dropped.changes));
     text += "  not searched: " + name + ": " + dropped.why + "\n";
   }
   return text;

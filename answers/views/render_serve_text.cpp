@@ -5,6 +5,7 @@
 #include <headroom/answers/views/render_money.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 
 namespace headroom {
 namespace {
@@ -22,8 +23,8 @@ std::string heading(const ServeScenario& s, const ServePlan& p) {
          " requests in flight, " + std::to_string(w.isl) + " tokens in, " + std::to_string(w.osl) + " out\n\n";
 }
 
-std::string changes_text(std::string_view what, const std::vector<std::string>& changes) {
-  return changes.empty() ? std::string{} : std::string{what} + joined(changes) + "\n";
+std::string changes_text(const std::string& what, const Changes& changes) {
+  return changes.empty() ? "" : what + joined(texts_of(changes)) + "\n";
 }
 
 std::string refusal(const ServePlan& p) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of nvbandwidth and mixbench.
+// Importers of nvbandwidth and mixbench.
 #include <headroom/calibrate/import/import_numbers.hpp>
 #include <headroom/calibrate/import/import_samples.hpp>
 #include <headroom/core/csv.hpp>
@@ -7,7 +7,6 @@
 #include <headroom/core/printable.hpp>
 
 #include <array>
-#include <optional>
 #include <sstream>
 
 namespace headroom {
@@ -27,7 +26,7 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-/// A cell as it was printed: nvbandwidth writes numbers as text, other writers as numbers.
+/// A cell as printed; nvbandwidth writes numbers as text, other writers as numbers.
 std::string cell_text(const ConfigValue& cell) {
   switch (cell.kind) {
     case ConfigValue::Kind::text: return trimmed(cell.text);
@@ -37,7 +36,7 @@ std::string cell_text(const ConfigValue& cell) {
   }
 }
 
-/// One test: a matrix whose cells are text, "N/A" where a device meets itself.
+/// Adds one test: a matrix of text cells, with "N/A" for a device paired with itself.
 void add_test(const ConfigValue& test, const std::string& file, ImportedSamples& result, Diagnostics& diagnostics) {
   const ConfigValue* name = test.find("name");
   const ConfigValue* status = test.find("status");

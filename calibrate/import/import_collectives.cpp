@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logs of nccl-tests and rccl-tests. Their table changed over the years (a column root, errors instead of #wrong), so
-// that cells are found by the words of its own header.
+// Importer of nccl-tests and rccl-tests. Their table changed over the years (a column root, errors instead of #wrong),
+// so cells are located by its header.
 #include <headroom/calibrate/import/import_numbers.hpp>
 #include <headroom/calibrate/import/import_samples.hpp>
 #include <headroom/core/csv.hpp>
@@ -37,7 +37,7 @@ std::string version_of(const std::string& code) {
   return std::to_string(*value / base) + "." + std::to_string(*value % base / 100) + "." + std::to_string(*value % 100);
 }
 
-/// The first op that a text names; reduce_scatter before reduce, for it stands first in the list.
+/// First op that a text names; reduce_scatter precedes reduce in the list, because it contains it.
 std::string op_in(std::string_view text) {
   for (const std::string_view op : ops) {
     if (text.find(op) != std::string_view::npos) {
@@ -47,7 +47,7 @@ std::string op_in(std::string_view text) {
   return {};
 }
 
-/// What a log has said so far.
+/// State of reading one log.
 class Log {
  public:
   explicit Log(std::string file) : file_{std::move(file)}, op_{op_in(file_.substr(file_.find_last_of('/') + 1))} {}
@@ -121,7 +121,7 @@ class Log {
 
   void row(const std::vector<std::string>& words, int number) {
     if (header_.empty()) {
-      return;  // figures of another program above the table
+      return;  // numbers of another program above the table
     }
     const std::size_t time = column("time");
     if (words.size() < header_.size()) {

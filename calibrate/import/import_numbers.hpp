@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that other benchmarks print, within what one machine can have measured: an importer copies nothing else.
+// Numbers printed by other benchmarks, checked against what a machine can measure.
 #pragma once
 
 #include <headroom/core/diagnostic.hpp>
@@ -12,7 +12,7 @@
 
 namespace headroom {
 
-/// What a column may hold. `high` is far beyond any machine: above it stands an overflow, not a measurement.
+/// Bounds of a column. `high` is far beyond any machine, so a larger number is an overflow.
 struct PrintedRange {
   std::string_view what;  ///< "time", for messages
   std::string_view unit;
@@ -25,14 +25,14 @@ inline constexpr PrintedRange printed_bandwidth{"bandwidth", "GB/s", 1e6, true};
 inline constexpr PrintedRange printed_flops{"rate", "GFLOP/s", 1e9, true};
 inline constexpr PrintedRange printed_intensity{"intensity", "FLOP/byte", 1e9, true};
 
-/// The whole text as a number, infinite and no number among them.
+/// The whole text as a number, which may be infinite or NaN; nullopt for other text.
 [[nodiscard]] inline std::optional<double> number_in(std::string_view word) {
   double value = 0.0;
   const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
   return status == std::errc{} && end == word.data() + word.size() ? std::optional{value} : std::nullopt;
 }
 
-/// What is wrong with a cell; empty: nothing.
+/// Problem of a cell, for print; empty when there is none.
 [[nodiscard]] inline std::string wrong_number(std::string_view word, const PrintedRange& range) {
   const std::optional<double> value = number_in(word);
   const bool above = value && (*value > 0.0 || (range.zero_allowed && *value == 0.0));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `nvidia-smi -q -x`. Its XML is a tree of elements without mixed content, whose text is all that is asked for: a
-// scanner of elements is enough, and the XML library stays where NCCL's topology needs it.
+// Importer of `nvidia-smi -q -x`. Its XML has no mixed content, so a scanner of elements suffices and no XML library is
+// needed.
 #include <headroom/calibrate/import/import_numbers.hpp>
 #include <headroom/calibrate/import/import_samples.hpp>
 #include <headroom/core/printable.hpp>
@@ -13,12 +13,12 @@
 namespace headroom {
 namespace {
 
-/// Text of an element and where it stands.
+/// Text of an element, with its place.
 struct Told {
   std::string text;
   Position at;
 };
-/// By path below a GPU: "clocks/sm_clock".
+/// Elements by their path below a GPU: "clocks/sm_clock".
 using Texts = std::map<std::string, Told>;
 
 struct Smi {
@@ -69,7 +69,7 @@ class Scanner {
     throw ConfigError{{Diagnostic{file_, place(at), message}}};
   }
 
-  /// Lines are counted on from the last place that was asked for: texts are asked for in the order of the file.
+  /// Place of an offset. Counts lines from the previous call, because offsets come in order of the file.
   [[nodiscard]] Position place(std::size_t at) const {
     if (at < counted_) {
       counted_ = line_begin_ = 0;
@@ -114,7 +114,7 @@ class Scanner {
     }
   }
 
-  /// Of an element's name: XML allows more, nvidia-smi writes no other.
+  /// Characters of the element names that nvidia-smi writes, a subset of XML's.
   static bool is_name(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
            c == '.';
@@ -140,14 +140,14 @@ class Scanner {
   Smi smi_;
 };
 
-/// What an element holds, in the unit that nvidia-smi prints.
+/// Content of an element, in the unit that nvidia-smi prints.
 enum class Holds : std::uint8_t { text, memory, clock, limit, celsius, generation, lanes };
 
 struct Row {
   std::string_view key, path;
   Holds holds = Holds::text;
 };
-// What a manifest of samples tells too, under the same names; the second path is that of older drivers.
+// Fields of a manifest of samples, under the same names; the second path is that of older drivers.
 constexpr std::array rows{
     Row{"name", "product_name"},
     Row{"board", "gpu_part_number"},
@@ -167,7 +167,7 @@ constexpr std::array rows{
     Row{"pcie_width", "pci/pci_gpu_link_info/link_widths/max_link_width", Holds::lanes},
 };
 
-/// Words instead of a value.
+/// Words that stand for a missing value.
 constexpr std::array<std::string_view, 8> untold{"N/A",
                                                  "[N/A]",
                                                  "Not Supported",
@@ -177,7 +177,7 @@ constexpr std::array<std::string_view, 8> untold{"N/A",
                                                  "Insufficient Permissions",
                                                  "Requested functionality has been deprecated"};
 
-/// A number with its unit, no nearer to the bounds than any machine comes.
+/// Unit of a number and generous bounds for it.
 struct SmiRange {
   Holds holds;
   std::string_view unit;
@@ -189,7 +189,7 @@ constexpr std::array ranges{
     SmiRange{Holds::generation, "", 1, 16},      SmiRange{Holds::lanes, "x", 1, 64},
 };
 
-/// What is wrong with a text; empty: nothing.
+/// Problem of a text, for print; empty when there is none.
 std::string wrong_text(std::string_view text, Holds holds) {
   const auto range = std::find_if(ranges.begin(), ranges.end(), [&](const SmiRange& r) { return r.holds == holds; });
   if (range == ranges.end()) {
@@ -211,7 +211,7 @@ std::string toml_line(std::string_view key, std::string value) {
   return std::string{key} + " = \"" + value + "\"\n";
 }
 
-/// Why it is slow at the moment: children of either element that are "Active".
+/// Reasons for reduced clocks: children of either element that are "Active".
 std::string slowing_of(const Texts& gpu) {
   std::string active;
   for (const auto& [path, told] : gpu) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/kernels/collective_problem.hpp>
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/number_words.hpp>
 
 #include <algorithm>
 #include <array>
@@ -11,16 +12,6 @@
 namespace headroom {
 namespace {
 
-template <class Parameters>
-std::vector<double> priors(const Parameters& parameters) {
-  std::vector<double> values;
-  values.reserve(parameters.size());
-  for (const CurveParameter& p : parameters) {
-    values.push_back(p.prior);
-  }
-  return values;
-}
-
 template <std::size_t N>
 std::array<double, N> as_curve(std::span<const double> values) {
   std::array<double, N> curve{};
@@ -28,7 +19,7 @@ std::array<double, N> as_curve(std::span<const double> values) {
   return curve;
 }
 
-/// One measured call of NCCL.
+/// A measured call of NCCL.
 struct Call {
   Collective collective = Collective::all_reduce;
   Bytes bytes{};
@@ -36,7 +27,7 @@ struct Call {
   bool floating = true;
 };
 
-/// The groups of a file, each number of ranks once.
+/// Views of the groups in a file, one per number of ranks.
 class Views {
  public:
   Views(const Device& device, const Node* node) : device_{&device}, node_{node} {}
@@ -60,31 +51,32 @@ CollectiveCurves bare_curves(const CollectiveSet& set) {
   CollectiveCurves curves;
   curves.graphs = set.graphs;
   curves.staged_shares = set.staged_shares;
-  const std::vector<double> ring = priors(ring_parameters());
+  const std::vector<double> ring = priors_of(ring_parameters());
   curves.all_reduce = curves.all_gather = curves.reduce_scatter = as_curve<ring_parameter_count>(ring);
-  curves.all_to_all = as_curve<pair_parameter_count>(priors(pair_parameters()));
+  curves.all_to_all = as_curve<pair_parameter_count>(priors_of(pair_parameters()));
   return curves;
 }
 
-/// A step of LL128 takes four times as long on Blackwell as on Hopper, beyond a valley that a fit cannot cross.
+/// A step of LL128 takes four times as long on Blackwell as on Hopper. The cost has a barrier in between, hence two
+/// starts.
 std::vector<std::vector<double>> ring_starts() {
   std::vector<std::vector<double>> starts;
   for (const double hop : {2.5e-6, 11e-6}) {
-    starts.push_back(priors(ring_parameters()));
+    starts.push_back(priors_of(ring_parameters()));
     starts.back()[static_cast<std::size_t>(RingParameter::ll128_hop)] = hop;
   }
   return starts;
 }
 
-/// Where an engine hands over to NCCL is whole: every size is tried, with limits that shrink with the ranks and one
-/// that leaves custom kernels to pairs alone. Among equals the largest, since a kernel kept too long costs less than
-/// one left too early.
+/// The size at which an engine switches to NCCL is discrete: every size is tried, with limits that shrink with the
+/// ranks and with one that leaves custom kernels to pairs alone. Ties go to the largest limit, because a kernel kept
+/// too long costs less than one left too early.
 std::vector<std::vector<double>> custom_starts() {
   std::vector<std::vector<double>> starts;
   constexpr double between = std::numbers::sqrt2;  // limits lie between measured powers of two
   for (const double limit : {0x1p36, 0x1p27, 0x1p25, 0x1p24, 0x1p23, 0x1p22, 0x1p21, 0x1p20, 0x1p19, 0x1p18, 0x1p17}) {
     for (const double fall : {1.0, 2.0, 4.0, 3e4}) {
-      starts.push_back(priors(custom_parameters()));
+      starts.push_back(priors_of(custom_parameters()));
       starts.back()[static_cast<std::size_t>(CustomParameter::limit)] = between * limit;
       starts.back()[static_cast<std::size_t>(CustomParameter::limit_fall)] = fall;
     }
@@ -95,10 +87,7 @@ std::vector<std::vector<double>> custom_starts() {
 const MoeTransport& known_transport(const std::string& name) {
   const MoeTransport* transport = find_moe_transport(name);
   if (transport == nullptr) {
-    std::string known;
-    for (const MoeTransport& t : moe_transports()) {
-      known += (known.empty() ? "" : ", ") + std::string{t.name};
-    }
+    const std::string known = joined(moe_transports(), [&](const MoeTransport& t) { return t.name; });
     throw ConfigError{"exchange " + quoted(name) + " is not known; known are " + known};
   }
   return *transport;
@@ -175,7 +164,7 @@ CurveProblem nccl_problem(const KernelGroup& group, const Device& device, const 
   problem.fixed.assign(problem.parameters.size(), false);
   if (pairwise) {
     for (const double limit : {11585.0, 23170.0, 46341.0, 92682.0}) {  // between measured powers of two
-      problem.starts.push_back(priors(pair_parameters()));
+      problem.starts.push_back(priors_of(pair_parameters()));
       problem.starts.back()[static_cast<std::size_t>(PairParameter::ll_limit)] = limit;
     }
   } else {
@@ -222,7 +211,7 @@ CurveProblem custom_all_reduce_problem(const KernelGroup& group, const Device& d
   struct Sample {
     GroupView view;
     Bytes bytes{};
-    Seconds nccl{};  ///< of the library that it stands in for
+    Seconds nccl{};  ///< time of NCCL, which it replaces
   };
   std::vector<Sample> samples;
   for (const KernelRow* row : group.rows) {
@@ -248,7 +237,7 @@ CurveProblem moe_all_to_all_problem(const KernelGroup& group, const Device& devi
   const double units = kernel_device(device, Rate::bf16).units;
   CurveProblem problem;
   problem.parameters = moe_exchange_parameters();
-  problem.starts = {priors(moe_exchange_parameters())};
+  problem.starts = {priors_of(moe_exchange_parameters())};
   struct Sample {
     GroupView view;
     MoeExchange exchange;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured collectives as problems to fit: NCCL's, engines' own all-reduces, dispatch and combine of experts.
+// Measured collectives as fitting problems: NCCL's, engines' own all-reduces, dispatch and combine of experts.
 #pragma once
 
 #include <headroom/calibrate/kernels/curve_problem.hpp>
@@ -10,19 +10,19 @@
 
 namespace headroom {
 
-/// The collective behind an op of nccl-tests: "alltoall" is all_to_all. ConfigError naming those known.
+/// Collective named by an op of nccl-tests; "alltoall" is all_to_all. Throws ConfigError with the known ops.
 [[nodiscard]] Collective nccl_collective(const std::string& op);
-/// Element types that a switch can add.
+/// Whether a switch can add elements of this type.
 [[nodiscard]] bool is_floating(std::string_view dtype) noexcept;
-/// Implementations that are called outside a graph.
+/// Whether an implementation is called outside a CUDA graph.
 [[nodiscard]] bool is_eager(std::string_view implementation) noexcept;
-/// The group that a measured dispatch or combine ran on: `ep` ranks of one domain, else whole hosts.
+/// Group of a measured dispatch or combine: `ep` ranks of one domain, else whole hosts.
 [[nodiscard]] GroupView exchange_view(const KernelRow& row, const Device& device, const Node* node);
-/// The TOML table of a group's curves: "ring", "all-to-all", "custom-all-reduce", "moe-all-to-all".
+/// TOML table of a group's curves: "ring", "all-to-all", "custom-all-reduce" or "moe-all-to-all".
 [[nodiscard]] std::string_view collective_table(const KernelGroup& group) noexcept;
 
 [[nodiscard]] CurveProblem nccl_problem(const KernelGroup& group, const Device& device, const Node* node);
-/// On NCCL's curves of the SKU, to which engines leave large buffers.
+/// Uses the SKU's curves of NCCL for large buffers, which engines leave to NCCL.
 [[nodiscard]] CurveProblem custom_all_reduce_problem(const KernelGroup& group, const Device& device, const Node* node);
 [[nodiscard]] CurveProblem moe_all_to_all_problem(const KernelGroup& group, const Device& device, const Node* node);
 

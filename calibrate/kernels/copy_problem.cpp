@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/kernels/copy_problem.hpp>
+#include <headroom/calibrate/kernels/curve_problem.hpp>
 #include <headroom/calibrate/kernels/kernel_rows.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 #include <headroom/model/kernels/memory_ops.hpp>
 #include <headroom/model/kernels/roofline.hpp>
-
-#include <algorithm>
 
 namespace headroom {
 namespace {
@@ -52,15 +51,7 @@ CurveProblem copy_problem(std::span<const CopyRow> rows, const Device& device, s
     shape.shape[1] = static_cast<double>(p.width);
     problem.shapes.push_back(shape_hash(shape));
   }
-  problem.predict = [passes = std::move(passes), limits](
-                        std::span<const double> values, std::span<const std::size_t> which, std::span<double> seconds) {
-    MemoryCurve curve{};
-    std::copy(values.begin(), values.end(), curve.begin());
-    const MemoryModel model{curve, limits};
-    for (std::size_t i = 0; i < which.size(); ++i) {
-      seconds[i] = model.time(passes[which[i]]).raw();
-    }
-  };
+  predict_passes(problem, std::move(passes), limits, Residency::memory);
   return problem;
 }
 

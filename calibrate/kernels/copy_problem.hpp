@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of a probe as a problem to fit: the plainest pass over memory.
+// Copies of a probe as a fitting problem: the simplest pass over memory.
 #pragma once
 
 #include <headroom/calibrate/kernels/fit_curve.hpp>
@@ -10,10 +10,10 @@
 
 namespace headroom {
 
-/// Launch, bandwidth and unit rate of MemoryModel (model/kernels/memory_ops.hpp) on the rows of one op. A probe's
-/// copies find nothing in L2 and have no CTA a row, so that the other parameters stay at their priors; with
-/// `reductions` (passes of the op reduce, a CTA a row) the time of such a CTA is fitted too. ConfigError when the
-/// catalog lacks the SKU's bandwidth, units or L2.
+/// Fits launch, bandwidth and unit rate of MemoryModel (model/kernels/memory_ops.hpp) to the rows of one op. A probe's
+/// copies find nothing in L2 and have no CTA per row, so the other parameters keep their priors; `reductions` (passes
+/// of the op reduce, one CTA per row) also fit the time of such a CTA. Throws ConfigError when the catalog lacks the
+/// SKU's bandwidth, units or L2.
 [[nodiscard]] CurveProblem copy_problem(std::span<const CopyRow> rows,
                                         const Device& device,
                                         std::span<const PassRow> reductions = {});

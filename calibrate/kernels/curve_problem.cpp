@@ -4,6 +4,7 @@
 #include <headroom/calibrate/kernels/moe_problem.hpp>
 #include <headroom/calibrate/samples/probe_plan.hpp>
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 #include <headroom/model/kernels/roofline.hpp>
 
@@ -15,15 +16,12 @@
 namespace headroom {
 namespace {
 
-/// Starts differ in the latency of the K chain, which is four times longer on Ampere and Ada than on Hopper and later:
-/// the one parameter whose basin a fit cannot leave.
+/// Starts differ in the latency of the K chain, which is four times longer on Ampere and Ada than on Hopper and later;
+/// no other parameter has separate minima.
 std::vector<std::vector<double>> gemm_starts() {
   std::vector<std::vector<double>> starts;
   for (const double chain : {1.0e-9, 4.0e-9}) {
-    std::vector<double> start;
-    for (const CurveParameter& p : gemm_parameters()) {
-      start.push_back(p.prior);
-    }
+    std::vector<double> start = priors_of(gemm_parameters());
     start[static_cast<std::size_t>(GemmParameter::chain)] = chain;
     starts.push_back(std::move(start));
   }
@@ -86,26 +84,20 @@ AttentionShape attention_shape(const KernelRow& row, KernelKind kind) {
 const AttentionFormat& attention_format(const std::string& name) {
   const AttentionFormat* format = find_attention_format(name);
   if (format == nullptr) {
-    std::string known;
-    for (const AttentionFormat& f : attention_formats()) {
-      known += (known.empty() ? "" : ", ") + std::string{f.name};
-    }
+    const std::string known = joined(attention_formats(), [&](const AttentionFormat& f) { return f.name; });
     throw ConfigError{"attention in " + quoted(name) + " (queries/cache) is not known; known are " + known};
   }
   return *format;
 }
 
-/// Starts over every combination of what is whole and has no slope: a parameter and the values to try.
+/// A discrete parameter, which has no slope, and the values to start from; all combinations are tried.
 struct Whole {
   std::size_t parameter = 0;
   std::vector<double> values;
 };
 std::vector<std::vector<double>> whole_starts(std::span<const CurveParameter> parameters,
                                               std::span<const Whole> wholes) {
-  std::vector<std::vector<double>> starts(1);
-  for (const CurveParameter& p : parameters) {
-    starts.front().push_back(p.prior);
-  }
+  std::vector<std::vector<double>> starts{priors_of(parameters)};
   for (const Whole& whole : wholes) {
     std::vector<std::vector<double>> more;
     for (const std::vector<double>& start : starts) {
@@ -154,7 +146,7 @@ CurveProblem prefill_problem(const KernelGroup& group, const Device& device) {
 CurveProblem decode_problem(const KernelGroup& group, const Device& device) {
   CurveProblem problem;
   problem.parameters = decode_parameters();
-  // A kernel that never splits lies beyond a valley that a fit cannot cross.
+  // A kernel that never splits is a separate minimum.
   const std::array wholes{Whole{static_cast<std::size_t>(DecodeParameter::dispatch), {1.0, 2.0}},
                           Whole{static_cast<std::size_t>(DecodeParameter::chunk_head), {256.0, 1e5}}};
   problem.starts = whole_starts(problem.parameters, wholes);
@@ -173,10 +165,8 @@ AttentionPass pass_of(const KernelRow& row) {
 CurveProblem training_attention_problem(const KernelGroup& group, const Device& device) {
   const AttentionImplementation* implementation = find_attention_implementation(group.engine);
   if (implementation == nullptr) {
-    std::string known;
-    for (const AttentionImplementation& i : attention_implementations()) {
-      known += (known.empty() ? "" : ", ") + std::string{i.name};
-    }
+    const std::string known =
+        joined(attention_implementations(), [&](const AttentionImplementation& i) { return i.name; });
     throw ConfigError{"attention implementation " + quoted(group.engine) + " is not known; known are " + known};
   }
   CurveProblem problem;
@@ -207,8 +197,8 @@ CurveProblem training_attention_problem(const KernelGroup& group, const Device& 
   return problem;
 }
 
-/// A fold of training attention holds out whole sequence lengths: few kernels were published, and of one head size and
-/// mask all lengths lie on one line.
+/// Folds of training attention hold out whole sequence lengths, because few kernels are published, and for one head
+/// size and mask all lengths lie on one line.
 std::uint64_t sequence_fold(const KernelRow& row) {
   return static_cast<std::uint64_t>(std::llround(std::log2(row.shape[1])));
 }
@@ -217,7 +207,7 @@ bool in_range(KernelKind kind, const KernelRow& row) {
   return (kind != KernelKind::prefill && kind != KernelKind::decode) || attention_in_range(attention_shape(row, kind));
 }
 
-/// The model's own name of a measured format.
+/// The model's name of a measured format.
 std::string model_format(KernelKind kind, const std::string& format) {
   if (kind == KernelKind::prefill || kind == KernelKind::decode) {
     const AttentionFormat* known = find_attention_format(format);
@@ -233,7 +223,7 @@ std::string model_format(KernelKind kind, const std::string& format) {
   return format;
 }
 
-/// What divides the kernels of one engine, version and format further: family and routing of MoE, op of a pass.
+/// Subdivision of the kernels of one engine, version and format: family and routing for MoE, op for a pass.
 std::pair<std::string, std::string> kernel_and_routing(KernelKind kind, const KernelRow& row) {
   const std::size_t comma = row.variant.find(", ");
   if (comma == std::string::npos) {
@@ -251,10 +241,7 @@ std::pair<std::string, std::string> kernel_and_routing(KernelKind kind, const Ke
 const GemmFormat& known_format(const KernelGroup& group) {
   const GemmFormat* format = find_gemm_format(group.format);
   if (format == nullptr) {
-    std::string known;
-    for (const GemmFormat& f : gemm_formats()) {
-      known += (known.empty() ? "" : ", ") + std::string{f.name};
-    }
+    const std::string known = joined(gemm_formats(), [&](const GemmFormat& f) { return f.name; });
     throw ConfigError{"format " + quoted(group.format) + " is not known; known are " + known};
   }
   return *format;
@@ -335,6 +322,30 @@ std::vector<std::size_t> probe_kernels(const KernelGroup& group) {
     }
   }
   return which;
+}
+
+std::vector<double> priors_of(std::span<const CurveParameter> parameters) {
+  std::vector<double> values;
+  values.reserve(parameters.size());
+  for (const CurveParameter& p : parameters) {
+    values.push_back(p.prior);
+  }
+  return values;
+}
+
+void predict_passes(CurveProblem& problem,
+                    std::vector<MemoryOp> passes,
+                    const KernelDevice& limits,
+                    Residency residency) {
+  problem.predict = [passes = std::move(passes), limits, residency](
+                        std::span<const double> values, std::span<const std::size_t> which, std::span<double> seconds) {
+    MemoryCurve curve{};
+    std::copy(values.begin(), values.end(), curve.begin());
+    const MemoryModel model{curve, limits, residency};
+    for (std::size_t i = 0; i < which.size(); ++i) {
+      seconds[i] = model.time(passes[which[i]]).raw();
+    }
+  };
 }
 
 }  // namespace headroom

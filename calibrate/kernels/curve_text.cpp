@@ -9,7 +9,7 @@
 namespace headroom {
 namespace {
 
-/// Four digits without separators of thousands: a TOML file reads them back.
+/// Four digits without separators of thousands, for TOML.
 std::string digits(double value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.4g", value);

@@ -21,7 +21,7 @@ std::vector<FitParameter> fit_parameters(const CurveProblem& problem) {
 
 FitResult fit_on(const CurveProblem& problem, const std::vector<std::size_t>& which) {
   const std::vector<FitParameter> parameters = fit_parameters(problem);
-  // Only parameters without a prior need data of their own.
+  // Only parameters without a prior need data.
   const auto needed = static_cast<std::size_t>(
       std::count_if(parameters.begin(), parameters.end(), [](const auto& p) { return !p.fixed && p.width <= 0.0; }));
   if (which.size() < needed) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/kernels/kernel_rows.hpp>
 #include <headroom/calibrate/samples/csv_columns.hpp>
+#include <headroom/core/number_words.hpp>
 
 #include <bit>
 #include <cmath>
@@ -11,25 +12,25 @@ namespace headroom {
 namespace {
 
 constexpr double micro = 1e-6;
-/// Two measurements of one kernel may differ by so much.
+/// Largest relative difference between two measurements of one kernel.
 constexpr double repeatable = 0.1;
 
 struct Form {
   KernelKind kind = KernelKind::gemm;
-  std::array<std::string_view, 3> texts;  ///< after engine and version
+  std::array<std::string_view, 3> texts;  ///< text columns after engine and version
   std::size_t text_count = 0;
   std::array<std::string_view, KernelRow::most_sizes> sizes;
   std::size_t size_count = 0;
-  bool engine = true;  ///< has an engine; NCCL is its own
+  bool engine = true;  ///< false for NCCL, which has no engine column
 };
 
-/// What stands before the columns of texts: "engine" and "version", or "nccl_version".
+/// First columns: "engine" and "version", or "nccl_version".
 std::vector<std::string_view> head_of(const Form& form) {
   return form.engine ? std::vector<std::string_view>{"engine", "version"}
                      : std::vector<std::string_view>{"nccl_version"};
 }
 
-/// Sizes that a file leaves empty where a kernel has none.
+/// Whether a file may leave this size empty.
 bool may_be_empty(std::string_view size) {
   return size == "nodes" || size == "ep" || size == "sms";
 }
@@ -66,7 +67,7 @@ const Form& form_of(KernelKind kind) noexcept {
   return forms[static_cast<std::size_t>(kind)];
 }
 
-/// The kinds whose columns the header has; an unknown header has none.
+/// Kinds whose columns the header has; none for an unknown header.
 std::vector<KernelKind> kinds_of(const CsvReader& csv) {
   std::vector<KernelKind> kinds;
   for (const Form& form : forms) {
@@ -90,11 +91,8 @@ std::optional<KernelKind> kind_of(const CsvReader& csv, const std::string& path,
     return kinds.front();
   }
   if (kinds.empty()) {
-    std::string known;
-    for (const std::string_view name : kernel_kind_names) {
-      known += (known.empty() ? "" : ", ") + std::string{name};
-    }
-    diagnostics.add(path, {1, 1}, "these are the columns of no kind of kernel; known kinds are " + known);
+    diagnostics.add(path, {1, 1},
+                    "these are the columns of no kind of kernel; known kinds are " + listed(kernel_kind_names));
     return std::nullopt;
   }
   const std::string name = path.substr(path.find_last_of('/') + 1);
@@ -159,7 +157,7 @@ KernelRow row_of(CsvColumns& columns, const Form& form) {
   return row;
 }
 
-/// Reports a kernel that stands twice with different times.
+/// Reports a kernel measured twice with different times.
 class Repeats {
  public:
   void check(const KernelRow& row, const std::string& path, Diagnostics& diagnostics) {

@@ -11,7 +11,7 @@
 namespace headroom {
 namespace {
 
-/// A word of a kernel's name and the family it tells; the first that occurs decides.
+/// Word in a kernel's name and its family; the first match decides.
 struct Family {
   std::string_view word;
   std::string_view name;
@@ -39,26 +39,23 @@ MoeShape moe_shape(const KernelRow& row, const std::vector<std::array<double, 4>
   return s;
 }
 
-/// The distribution stands behind the kernel in a row's variant.
+/// Distribution of tokens, the part of a row's variant after the kernel.
 std::string_view distribution_of(const KernelRow& row) {
   const std::string_view variant = row.variant;
   const std::size_t comma = variant.rfind(", ");
   return comma == std::string_view::npos ? variant : variant.substr(comma + 2);
 }
 
-/// One measured layer, with the loads that no parameter changes.
+/// A measured layer and the loads of its experts, which no parameter changes.
 struct Layer {
   MoeShape shape;
   ExpertLoad load;
-  bool drawn = false;  ///< the loads are means over random draws
+  bool drawn = false;  ///< whether the loads are means over random draws
 };
 
-/// A long loop can be bound by L2 or by the pipeline's fill: two basins.
+/// A long loop may be limited by L2 or by filling the pipeline: two separate minima.
 std::vector<std::vector<double>> moe_starts() {
-  std::vector<double> start;
-  for (const CurveParameter& p : moe_parameters()) {
-    start.push_back(p.prior);
-  }
+  const std::vector<double> start = priors_of(moe_parameters());
   std::vector<double> other = start;
   other[static_cast<std::size_t>(MoeParameter::l2_rate)] = 2.5;
   other[static_cast<std::size_t>(MoeParameter::fill)] = 600.0;
@@ -75,8 +72,8 @@ Layer layer_of(const KernelRow& row, const std::vector<std::array<double, 4>>& g
   return {shape, expert_load(shape, *routing), routing->kind == Routing::power_law};
 }
 
-/// Both products at the peak, tokens and the weights of the active experts moved once. Of a power law only what every
-/// draw has is counted: the rows of an average rank, on as few experts as take a row of each token.
+/// Lower bound: both products at peak; tokens and active experts' weights moved once. With a power law only what every
+/// draw has counts: the rows of an average rank, on as few experts as hold one row of each token.
 Seconds layer_roofline(const Layer& layer, const KernelDevice& limits, const GemmFormat& format) {
   const MoeShape& s = layer.shape;
   const double expert = (s.gated ? 3.0 : 2.0) * s.hidden * s.inter / s.tp;
@@ -86,7 +83,7 @@ Seconds layer_roofline(const Layer& layer, const KernelDevice& limits, const Gem
   return least_time(Flops{2.0 * rows * expert}, moved, limits.peak, limits.bandwidth, limits.l2);
 }
 
-/// A quantise pass, or the search of its scale, over m rows of k elements.
+/// A quantise pass, or the search for its scale, over m rows of k elements.
 MemoryOp pass_of(const KernelRow& row, bool scan, bool by_row) {
   MemoryOp op = scan ? scan_for_scale(row.shape[0], row.shape[1], 2.0) : quantise(row.shape[0], row.shape[1], 2.0, 1.0);
   op.rows = by_row ? row.shape[0] : 0.0;
@@ -148,7 +145,7 @@ CurveProblem moe_problem(const KernelGroup& group, const Device& device) {
 }
 
 CurveProblem quantise_problem(const KernelGroup& group, const Device& device) {
-  // vLLM's kernels give each row a CTA; the other engines' run over all elements.
+  // vLLM's kernels use a CTA per row; the other engines' run over all elements.
   const bool by_row = group.engine == "vllm";
   const bool scan = group.kernel == "computescale";
   CurveProblem problem;
@@ -162,15 +159,7 @@ CurveProblem quantise_problem(const KernelGroup& group, const Device& device) {
     passes.push_back(pass_of(*row, scan, by_row));
     problem.roofline.push_back(least_time(Flops{}, passes.back().moved(), limits.peak, limits.bandwidth, limits.l2));
   }
-  problem.predict = [passes = std::move(passes), limits](
-                        std::span<const double> values, std::span<const std::size_t> which, std::span<double> seconds) {
-    MemoryCurve curve{};
-    std::copy(values.begin(), values.end(), curve.begin());
-    const MemoryModel model{curve, limits, Residency::benchmark};
-    for (std::size_t i = 0; i < which.size(); ++i) {
-      seconds[i] = model.time(passes[which[i]]).raw();
-    }
-  };
+  predict_passes(problem, std::move(passes), limits, Residency::benchmark);
   return problem;
 }
 

@@ -21,7 +21,7 @@ auto rows_from(const ConfigSource& source, Diagnostics& diagnostics, Read read) 
   return read(csv);
 }
 
-/// A line without its end is a line that was cut.
+/// Reports a file whose last line is incomplete.
 void check_whole(const ConfigSource& source, Diagnostics& diagnostics) {
   if (!source.text.empty() && source.text.back() != '\n') {
     const auto lines = static_cast<int>(std::count(source.text.begin(), source.text.end(), '\n'));
@@ -48,7 +48,7 @@ void read_file_of(const std::string& name, const ConfigSource& source, SampleSet
   }
 }
 
-/// What people read, and what goes into others.
+/// Files for people, and files whose content is in others.
 bool is_for_people(const std::string& name) {
   return name == "details.csv" || name == "timings.csv" || name == collective_bus_file ||
          name == SampleJournal::file_name;
@@ -104,7 +104,7 @@ SampleSet read_sample_folders(const std::vector<std::string>& folders) {
                         "; fit them apart, and compare them with 'headroom calibrate --compare " + folders.front() +
                         " " + folders[i] + "'"};
     }
-    // What the first folder does not tell counts from the next that does.
+    // A property unknown in the first folder is taken from the next that has it.
     if (all.manifest.device.cudnn.empty()) {
       all.manifest.device.cudnn = more.manifest.device.cudnn;
     }

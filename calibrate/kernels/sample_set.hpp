@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of samples as a fit reads it: the manifest and every file of a known form.
+// A folder of samples for fitting: the manifest and every file of a known form.
 #pragma once
 
 #include <headroom/calibrate/kernels/kernel_rows.hpp>
@@ -15,7 +15,7 @@ namespace headroom {
 struct SampleSet {
   std::string folder;
   Manifest manifest;
-  std::vector<KernelFile> kernels;  ///< gemm.csv, and any CSV of measured kernels beside it
+  std::vector<KernelFile> kernels;  ///< gemm.csv and any other CSV of measured kernels in the folder
   std::vector<SustainedRow> sustained;
   std::vector<CopyRow> copies;
   std::vector<LaunchRow> launches;
@@ -26,14 +26,14 @@ struct SampleSet {
 /// Whether a path is a folder with a manifest of samples.
 [[nodiscard]] bool is_sample_folder(const std::string& path);
 
-/// Reads a folder. ConfigError with every problem: no manifest, a file of it missing or cut, a measurement that has not
-/// ended and left no files yet (go on with --resume).
+/// Reads a folder. Throws ConfigError with every problem: no manifest, a missing or truncated file, a calibration that
+/// has not ended and has no files yet (continue with --resume).
 [[nodiscard]] SampleSet read_sample_folder(const std::string& folder);
 
-/// Several folders as one. ConfigError naming what differs when they are not of one device and its software.
+/// Combines several folders. Throws ConfigError with the differences when device or software differ.
 [[nodiscard]] SampleSet read_sample_folders(const std::vector<std::string>& folders);
 
-/// The journal of a folder; ConfigError when it has none.
+/// The journal of a folder. Throws ConfigError when there is none.
 [[nodiscard]] std::vector<JournalEntry> read_sample_journal(const std::string& folder);
 
 }  // namespace headroom

@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/kernels/collective_problem.hpp>
 #include <headroom/calibrate/kernels/score_collectives.hpp>
+#include <headroom/calibrate/kernels/score_rows.hpp>
 
 #include <algorithm>
-#include <map>
-#include <numeric>
 #include <string>
 
 namespace headroom {
 namespace {
 
-constexpr double micro = 1e-6;
-
-struct Found {
-  std::vector<double> values;
-  double p90 = 0.0;
-};
-
 /// The curve fitted to a group's engine and op: of its version, else of any.
 template <std::size_t N>
-std::optional<Found> look_up(const std::vector<FittedCurve<N>>& curves, const KernelGroup& group) {
+std::optional<ScoredCurve> look_up(const std::vector<FittedCurve<N>>& curves, const KernelGroup& group) {
   const FittedCurve<N>* found = nullptr;
   for (const FittedCurve<N>& curve : curves) {
     const CurveProvenance& p = curve.provenance;
@@ -27,12 +19,11 @@ std::optional<Found> look_up(const std::vector<FittedCurve<N>>& curves, const Ke
       found = &curve;
     }
   }
-  return found == nullptr ? std::nullopt
-                          : std::optional{Found{{found->values.begin(), found->values.end()}, found->provenance.p90}};
+  return found == nullptr ? std::nullopt : std::optional{scored_curve(*found)};
 }
 
-Found curve_of(const KernelGroup& group, const CollectiveSet& set) {
-  std::optional<Found> found;
+ScoredCurve curve_of(const KernelGroup& group, const CollectiveSet& set) {
+  std::optional<ScoredCurve> found;
   if (group.kind == KernelKind::nccl) {
     found = group.format == "alltoall" ? look_up(set.all_to_all, group) : look_up(set.ring, group);
   } else if (group.kind == KernelKind::custom_all_reduce) {
@@ -49,37 +40,6 @@ Found curve_of(const KernelGroup& group, const CollectiveSet& set) {
   return *found;
 }
 
-void predict_group(const KernelGroup& group,
-                   const CollectiveSet& set,
-                   const Device& device,
-                   const Node* node,
-                   std::map<const KernelRow*, RowPrediction>& predictions) {
-  RowPrediction refused;
-  try {
-    const Found curve = curve_of(group, set);
-    const CurveProblem problem = curve_problem(group, device, node);
-    std::vector<std::size_t> all(group.rows.size());
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    std::vector<double> seconds(all.size());
-    problem.predict(curve.values, all, seconds);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      RowPrediction p;
-      p.status = RowStatus::ok;
-      p.predicted = seconds[i] / micro;
-      p.low = p.predicted / (1.0 + curve.p90);
-      p.high = p.predicted * (1.0 + curve.p90);
-      p.roofline = problem.roofline[i].raw() / micro;
-      predictions[group.rows[i]] = p;
-    }
-    return;
-  } catch (const ConfigError& error) {
-    refused.why = error.diagnostics().front().message;
-  }
-  for (const KernelRow* row : group.rows) {
-    predictions[row] = refused;
-  }
-}
-
 std::string where_of(KernelKind kind, const KernelRow& row) {
   const auto number = [](double value) { return std::to_string(static_cast<std::int64_t>(value)); };
   if (kind != KernelKind::moe_all_to_all) {
@@ -92,24 +52,19 @@ std::string where_of(KernelKind kind, const KernelRow& row) {
 
 Validation score_collectives(std::span<const KernelFile> files, const Device& device, const Node* node) {
   const CollectiveSet set = load_collective_set(device.curves);
-  std::map<const KernelRow*, RowPrediction> predictions;
+  RowPredictions predictions;
   for (const KernelGroup& group : group_kernels(files)) {
-    predict_group(group, set, device, node, predictions);
+    predict_rows(
+        group, device, node, [&] { return curve_of(group, set); }, predictions);
   }
-  std::vector<ScoredRow> rows;
-  for (const KernelFile& file : files) {
-    for (const KernelRow& row : file.rows) {
-      std::vector<std::string> groups{"all",
-                                      "file=" + file.path,
-                                      "engine=" + row.engine,
-                                      "op=" + row.format,
-                                      "engine=" + row.engine + " op=" + row.format,
-                                      where_of(file.kind, row)};
-      rows.push_back({file.path + ":" + std::to_string(row.line), file.path, "latency_us", "us",
-                      row.latency.raw() / micro, predictions[&row], std::move(groups), 1.0});
-    }
-  }
-  return score_rows(std::move(rows));
+  return score_rows_of(files, predictions, [](const KernelFile& file, const KernelRow& row) {
+    return std::vector<std::string>{"all",
+                                    "file=" + file.path,
+                                    "engine=" + row.engine,
+                                    "op=" + row.format,
+                                    "engine=" + row.engine + " op=" + row.format,
+                                    where_of(file.kind, row)};
+  });
 }
 
 }  // namespace headroom

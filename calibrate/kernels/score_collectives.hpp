@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The committed curves against measured collectives.
+// Scores the committed curves against measured collectives.
 #pragma once
 
 #include <headroom/calibrate/kernels/kernel_rows.hpp>
@@ -10,9 +10,9 @@
 
 namespace headroom {
 
-/// Every row predicted by the curve of its engine, op (or implementation) and version: id FILE:LINE, metric latency_us,
-/// groups "all", "file=", "engine=", "op=", "gpus=" or "nodes=" or "ep=". The interval is that of nine held-out rows in
-/// ten. A row that no curve serves is unsupported and says why. The roofline is the bytes over the link.
+/// Predicts every row with the curve of its engine, op (or implementation) and version: id FILE:LINE, metric
+/// latency_us, groups "all", "file=", "engine=", "op=", and "gpus=", "nodes=" or "ep=". The interval covers nine of ten
+/// held-out rows; the roofline is bytes over link rate. A row without a curve is unsupported, with the reason.
 [[nodiscard]] Validation score_collectives(std::span<const KernelFile> files, const Device& device, const Node* node);
 
 }  // namespace headroom

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/kernels/curve_problem.hpp>
 #include <headroom/calibrate/kernels/score_kernels.hpp>
+#include <headroom/calibrate/kernels/score_rows.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 
 #include <algorithm>
@@ -11,16 +12,6 @@ namespace headroom {
 namespace {
 
 constexpr double micro = 1e-6;
-
-struct CurveValues {
-  std::vector<double> values;
-  const CurveProvenance* provenance = nullptr;
-};
-
-template <std::size_t N>
-CurveValues values_of(const ChosenCurve<N>& chosen) {
-  return {{chosen.curve->values.begin(), chosen.curve->values.end()}, &chosen.curve->provenance};
-}
 
 /// The curve fitted to the very kernels of a group: engine, format, kernel and routing; nullptr: nobody fitted it.
 template <std::size_t N>
@@ -34,31 +25,29 @@ const FittedCurve<N>* own_curve(const std::vector<FittedCurve<N>>& curves, const
 }
 
 template <std::size_t N>
-std::optional<CurveValues> own_values(const std::vector<FittedCurve<N>>& curves, const KernelGroup& group) {
+std::optional<ScoredCurve> own_values(const std::vector<FittedCurve<N>>& curves, const KernelGroup& group) {
   const FittedCurve<N>* found = own_curve(curves, group);
-  return found == nullptr
-             ? std::nullopt
-             : std::optional{CurveValues{{found->values.begin(), found->values.end()}, &found->provenance}};
+  return found == nullptr ? std::nullopt : std::optional{scored_curve(*found)};
 }
 
 /// ConfigError when the set has no curve for the group.
-CurveValues curve_of(const KernelGroup& group, const CurveSet& set, const Device& device) {
+ScoredCurve curve_of(const KernelGroup& group, const CurveSet& set, const Device& device) {
   const GemmFormat* format = find_gemm_format(group.format);
   if (group.kind == KernelKind::gemm && format != nullptr) {
-    return values_of(choose_gemm(set, device, *format, group.engine));
+    return scored_curve(*choose_gemm(set, device, *format, group.engine).curve);
   }
   const AttentionFormat* attention = find_attention_format(group.format);
   if (group.kind == KernelKind::prefill && attention != nullptr) {
-    return values_of(choose_prefill(set, device, *attention, group.engine));
+    return scored_curve(*choose_prefill(set, device, *attention, group.engine).curve);
   }
   if (group.kind == KernelKind::decode && attention != nullptr) {
-    return values_of(choose_decode(set, device, *attention, group.engine));
+    return scored_curve(*choose_decode(set, device, *attention, group.engine).curve);
   }
   const AttentionImplementation* implementation = find_attention_implementation(group.engine);
   if (group.kind == KernelKind::training_attention && implementation != nullptr) {
-    return values_of(choose_training_attention(set, device, *implementation));
+    return scored_curve(*choose_training_attention(set, device, *implementation).curve);
   }
-  const std::optional<CurveValues> own = group.kind == KernelKind::moe        ? own_values(set.moe, group)
+  const std::optional<ScoredCurve> own = group.kind == KernelKind::moe        ? own_values(set.moe, group)
                                          : group.kind == KernelKind::quantize ? own_values(set.memory, group)
                                                                               : std::nullopt;
   if (own) {
@@ -73,52 +62,18 @@ CurveValues curve_of(const KernelGroup& group, const CurveSet& set, const Device
                     set.id};
 }
 
-/// Predictions of a group's kernels, or why there are none.
-void predict_group(const KernelGroup& group,
-                   const CurveSet& set,
-                   const Device& device,
-                   std::map<const KernelRow*, RowPrediction>& predictions) {
-  RowPrediction refused;
-  try {
-    const CurveValues curve = curve_of(group, set, device);
-    const CurveProblem problem = curve_problem(group, device);
-    std::vector<std::size_t> all(group.rows.size());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      all[i] = i;
-    }
-    std::vector<double> seconds(all.size());
-    problem.predict(curve.values, all, seconds);
-    const double factor = 1.0 + curve.provenance->p90;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const double us = seconds[i] / micro;
-      RowPrediction p;
-      p.status = RowStatus::ok;
-      p.predicted = us;
-      p.low = us / factor;
-      p.high = us * factor;
-      p.roofline = problem.roofline[i].raw() / micro;
-      predictions[group.rows[i]] = p;
-    }
-    return;
-  } catch (const ConfigError& error) {
-    refused.why = error.diagnostics().front().message;
-  }
-  for (const KernelRow* row : group.rows) {
-    predictions[row] = refused;
-  }
-}
-
 }  // namespace
 
 Validation score_kernels(std::span<const KernelFile> files, const Device& device) {
   const CurveSet set = find_curve_set(device);
-  std::map<const KernelRow*, RowPrediction> predictions;
+  RowPredictions predictions;
   std::map<const KernelRow*, std::string> formats;
   std::map<const KernelRow*, std::string> families;
   std::map<const KernelRow*, std::string_view> ranges;
   for (const KernelGroup& group : group_kernels(files)) {
     for (const KernelGroup& part : {group, outside_of(group)}) {
-      predict_group(part, set, device, predictions);
+      predict_rows(
+          part, device, nullptr, [&] { return curve_of(part, set, device); }, predictions);
       for (const KernelRow* row : part.rows) {
         formats[row] = group.format;
         families[row] = (group.kernel.empty() ? "" : " kernel=" + group.kernel) +
@@ -134,31 +89,26 @@ Validation score_kernels(std::span<const KernelFile> files, const Device& device
       }
     }
   }
-  std::vector<ScoredRow> rows;
-  for (const KernelFile& file : files) {
-    for (const KernelRow& row : file.rows) {
-      const std::string& format = formats[&row];
-      const std::string kind = "engine=" + row.engine + " format=" + format;
-      std::vector<std::string> groups{"all", "file=" + file.path, "engine=" + row.engine, "format=" + format, kind};
-      if (const std::string& family = families[&row]; !family.empty()) {
-        groups.push_back(kind + family);
-      }
-      if (const auto range = ranges.find(&row); range != ranges.end()) {
-        groups.emplace_back(range->second);
-        groups.push_back(kind + " " + std::string{range->second});
-      }
-      rows.push_back({file.path + ":" + std::to_string(row.line), file.path, "latency_us", "us",
-                      row.latency.raw() / micro, predictions[&row], std::move(groups), 1.0});
+  return score_rows_of(files, predictions, [&](const KernelFile& file, const KernelRow& row) {
+    const std::string& format = formats[&row];
+    const std::string kind = "engine=" + row.engine + " format=" + format;
+    std::vector<std::string> groups{"all", "file=" + file.path, "engine=" + row.engine, "format=" + format, kind};
+    if (const std::string& family = families[&row]; !family.empty()) {
+      groups.push_back(kind + family);
     }
-  }
-  return score_rows(std::move(rows));
+    if (const auto range = ranges.find(&row); range != ranges.end()) {
+      groups.emplace_back(range->second);
+      groups.push_back(kind + " " + std::string{range->second});
+    }
+    return groups;
+  });
 }
 
 std::vector<TooFast> faster_than_roofline(std::span<const KernelFile> files, const Device& device, double tolerance) {
   std::map<const KernelRow*, std::string> ids;
   for (const KernelFile& file : files) {
     for (const KernelRow& row : file.rows) {
-      ids[&row] = file.path + ":" + std::to_string(row.line);
+      ids[&row] = row_id(file, row);
     }
   }
   std::vector<TooFast> found;
@@ -172,7 +122,7 @@ std::vector<TooFast> faster_than_roofline(std::span<const KernelFile> files, con
     try {
       problem = curve_problem(group, device);
     } catch (const ConfigError&) {
-      continue;  // unsupported, as score_kernels says of each of its rows
+      continue;  // score_kernels reports each of these rows as unsupported
     }
     for (std::size_t i = 0; i < group.rows.size(); ++i) {
       if (group.rows[i]->latency < problem.roofline[i] / (1.0 + tolerance)) {

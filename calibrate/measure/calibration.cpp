@@ -14,7 +14,7 @@
 namespace headroom {
 namespace {
 
-/// Slow-downs that are no property of the SKU: heat, brakes. A power limit is one.
+/// Slow-downs that do not belong to the SKU: heat and brakes. A power limit does.
 constexpr std::uint64_t heat_and_brakes = 0x8 | 0x20 | 0x40 | 0x80;
 
 bool is_sustained(const Probe& probe) {
@@ -27,7 +27,7 @@ Seconds sustained_of(const Probe& probe) {
   return gemm == nullptr ? Seconds{} : gemm->sustained;
 }
 
-/// Names of the probes; what a plan holds twice is told apart.
+/// Unique keys of a plan's probes.
 std::vector<std::string> keys_of(const ProbePlan& plan) {
   std::vector<std::string> keys;
   std::map<std::string, int> seen;
@@ -41,7 +41,7 @@ std::vector<std::string> keys_of(const ProbePlan& plan) {
   return keys;
 }
 
-/// Spans of one measurement as far as they were told, else its median.
+/// Single spans of a measurement if available, else its median.
 std::vector<double> spans_of(const Sample& sample) {
   std::vector<double> spans;
   if (sample.lasted <= Seconds{}) {
@@ -95,7 +95,7 @@ ProbeTiming timing_of(const std::vector<const JournalEntry*>& entries) {
 
 bool is_met(const ProbeTiming& timing, const CalibrationRules& rules) {
   if (!timing.refused.empty()) {
-    return true;  // there is nothing more to learn of it
+    return true;  // more measurements cannot help
   }
   return timing.counted > 0 && !timing.only_throttled &&
          (is_sustained(timing.probe) || timing.spread.half_width() <= rules.precision);
@@ -114,10 +114,10 @@ std::string unmet_text(const ProbeTiming& timing) {
                              : "too few spans for an interval");
 }
 
-/// A measurement, and what slowed the device in a sustained one.
+/// A measurement, and the reasons that slowed a sustained one.
 using Watched = std::pair<Measurement, std::uint64_t>;
 
-/// Runs one calibration; the journal is its memory.
+/// Runs one calibration, whose only state is the journal.
 class Calibrator {
  public:
   Calibrator(std::shared_ptr<Prober> prober,
@@ -157,16 +157,16 @@ class Calibrator {
   }
 
  private:
-  /// Hot measurements are repeated beyond the limit, but not for ever.
+  /// Whether a probe may not be measured again; throttled measurements may exceed the limit, up to twice.
   [[nodiscard]] bool worn_out(const ProbeTiming& timing) const {
     return timing.rounds - timing.throttled >= rules_->most_rounds || timing.rounds >= 2 * rules_->most_rounds;
   }
-  /// Evenly, so that a moment of heat costs every probe a measurement and none all of its own; then the widest.
+  /// Order: fewest rounds first, so that a hot phase costs every probe one measurement, then the widest interval.
   static bool before(const ProbeTiming& a, const ProbeTiming& b) {
     return a.rounds != b.rounds ? a.rounds < b.rounds : a.spread.half_width() > b.spread.half_width();
   }
 
-  /// A probe of the first pass in the plan's order, then those that know too little, then the sustained runs.
+  /// Index of the next probe: first pass in the plan's order, then imprecise probes, then sustained runs.
   [[nodiscard]] std::optional<std::size_t> choose() const {
     std::optional<std::size_t> widest, sustained;
     for (std::size_t i = 0; i < state_.probes.size(); ++i) {
@@ -188,7 +188,7 @@ class Calibrator {
     return sustained ? sustained : widest;
   }
 
-  /// What sustained runs still need, set aside for them.
+  /// Time reserved for the sustained runs that are left.
   [[nodiscard]] Seconds set_aside() const {
     Seconds sum{};
     for (const ProbeTiming& timing : state_.probes) {
@@ -215,7 +215,7 @@ class Calibrator {
       if (timing.rounds == 0) {
         first += is_sustained(timing.probe) ? 0.0 : 1.0;
       } else if (!is_met(timing, *rules_) && timing.spread.told) {
-        // The interval narrows as one over the root of the spans.
+        // The interval narrows with the square root of the number of spans.
         const double wide = timing.spread.half_width() / rules_->precision;
         again += std::min(static_cast<double>(rules_->most_rounds), wide * wide * static_cast<double>(timing.rounds)) -
                  static_cast<double>(timing.rounds);
@@ -229,7 +229,7 @@ class Calibrator {
     return p;
   }
 
-  /// On a thread of its own: a call into a driver that never returns cannot be ended, only left behind.
+  /// Measures on a separate thread, because a driver call that never returns can only be abandoned.
   Watched wait_for(const Probe& probe, std::int64_t round) {
     ProbeEffort effort = plan_->effort;
     effort.round = round;
@@ -268,7 +268,7 @@ class Calibrator {
       }
     } catch (const DeviceError& error) {
       if (std::string_view{error.what()}.starts_with("hangs")) {
-        entry.refused = error.what();  // so that a resumption does not meet it again
+        entry.refused = error.what();  // so that a resumption does not repeat it
       }
       lost = DeviceError{"the device failed at " + timing.key + ": " + error.what()};
     }

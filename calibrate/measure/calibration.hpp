@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures a plan until every timing is known well enough or the time is over, one journal line a measurement, so that
-// it can end anywhere and go on later.
+// Measures a plan until every timing is precise enough or the budget is spent, one journal line per measurement, so
+// that it can stop and resume at any point.
 #pragma once
 
 #include <headroom/calibrate/probe/nvml.hpp>
@@ -18,59 +18,59 @@
 namespace headroom {
 
 struct CalibrationRules {
-  double precision = 0.01;        ///< half of the median's 95 % interval over the median
-  std::int64_t most_rounds = 24;  ///< measurements of one probe, each of ProbeEffort::repeats spans
-  std::optional<Seconds> budget;  ///< of all measurements, resumed ones included; nullopt: none
-  Seconds patience{60.0};         ///< for one measurement, beyond what a sustained run lasts; then the device hangs
+  double precision = 0.01;        ///< target for half of the median's 95 % interval over the median
+  std::int64_t most_rounds = 24;  ///< most measurements of a probe, each of ProbeEffort::repeats spans
+  std::optional<Seconds> budget;  ///< total time of all measurements, also before a resumption; absent: unlimited
+  Seconds patience{60.0};         ///< longest wait for a measurement, beyond a sustained run's length
 };
 
-/// All that was measured of one probe.
+/// All measurements of one probe.
 struct ProbeTiming {
   std::string key;
   Probe probe;
-  Sample sample;                ///< median of all spans that count; of sustained runs of the runs' medians
-  Spread spread;                ///< of those spans
-  std::vector<double> spans;    ///< seconds, in order; of sustained runs one a run
-  std::int64_t rounds = 0;      ///< measurements, those that do not count included
-  std::int64_t counted = 0;     ///< measurements that count
-  std::int64_t throttled = 0;   ///< measurements under a slow-down by heat or brake; left out while others remain
-  bool only_throttled = false;  ///< no others remain
-  std::string refused;          ///< why it has no timing; empty: it has one, or was never tried
+  Sample sample;              ///< latency: median of all counted spans; for sustained runs, median of the runs' medians
+  Spread spread;              ///< statistics of `spans`
+  std::vector<double> spans;  ///< counted spans in seconds, in order; for sustained runs one value per run
+  std::int64_t rounds = 0;    ///< measurements, also those that do not count
+  std::int64_t counted = 0;   ///< measurements that count
+  std::int64_t throttled = 0;   ///< measurements while heat or a brake slowed the device; ignored while others exist
+  bool only_throttled = false;  ///< whether all measurements were so slowed
+  std::string refused;          ///< reason why there is no timing; empty: there is one, or it was not tried
 };
 
-/// The journal by probe, in order of first mention; `probe` is not set.
+/// The journal grouped by probe, in order of first mention; `probe` is left empty.
 [[nodiscard]] std::vector<ProbeTiming> timings_of(std::span<const JournalEntry> entries);
 
 struct Calibration {
-  std::vector<ProbeTiming> probes;  ///< of the plan, in its order
-  std::vector<Skipped> skipped;     ///< those of the plan, and those refused
-  std::vector<std::string> unmet;   ///< probes whose interval is wider than the rule, or that were not reached
-  std::string ended;                ///< why before the rules were met; empty: they are met as far as rounds allow
-  Seconds spent{};                  ///< of all measurements in the journal
+  std::vector<ProbeTiming> probes;  ///< timings of the plan's probes, in its order
+  std::vector<Skipped> skipped;     ///< probes that were skipped by the plan or refused
+  std::vector<std::string> unmet;   ///< probes that are not precise enough or were not reached
+  std::string ended;                ///< reason for stopping early; empty: all done as far as most_rounds allows
+  Seconds spent{};                  ///< time of all measurements in the journal
 
-  /// Timings as samples.
+  /// The timings as samples.
   [[nodiscard]] std::vector<Sample> samples() const;
 };
 
 struct CalibrationProgress {
-  std::size_t done = 0;  ///< probes whose rule is met
+  std::size_t done = 0;  ///< probes that reached the precision
   std::size_t all = 0;
   std::string next;
   Seconds spent{};
-  Seconds left{};  ///< estimate
+  Seconds left{};  ///< estimated time left
 };
 using ShowProgress = std::function<void(const CalibrationProgress&)>;
 
-/// What a plan and a journal amount to, without a device.
+/// State of a calibration from its plan and journal, without a device.
 [[nodiscard]] Calibration calibration_of(const ProbePlan& plan,
                                          std::span<const JournalEntry> entries,
                                          const CalibrationRules& rules);
 
-/// Measures each probe once, then those whose interval is too wide again and again, then the sustained runs; which
-/// comes next follows from plan, journal and rules alone. `stopped` is asked between measurements. Prober and monitor
-/// (which may be nullptr) are shared, for a measurement that never returns keeps them. Throws DeviceError: the device
-/// is lost or hangs, or its timings are not of the work (timing_check.hpp). The journal holds everything measured until
-/// then.
+/// Measures each probe once, then repeats those with the widest intervals, then does the sustained runs; plan, journal
+/// and rules alone determine the order. `stopped` is polled between measurements. `prober` and `monitor` (which may be
+/// null) are shared, because a measurement that never returns keeps them alive. Throws DeviceError when the device is
+/// lost or hangs, or when its timings are impossible (timing_check.hpp); the journal then holds everything measured
+/// before.
 [[nodiscard]] Calibration calibrate(const std::shared_ptr<Prober>& prober,
                                     const std::shared_ptr<const DeviceMonitor>& monitor,
                                     const Device* datasheet,

@@ -7,8 +7,8 @@
 namespace headroom {
 namespace {
 
-/// "13.0" as 13; 0 for a text that is no version. Minor versions of one major run with each other (CUDA Compatibility,
-/// minor version compatibility).
+/// Major version: 13 for "13.0"; 0 for other text. Minor versions of one major version are compatible (CUDA
+/// Compatibility, minor version compatibility).
 int major_of(const std::string& version) {
   return static_cast<int>(std::strtol(version.c_str(), nullptr, 10));
 }
@@ -46,7 +46,7 @@ void check_device(const ProbeDevice& device, const DeviceMonitor* monitor, bool 
     throw DeviceError{device.name + " is in use by " + names_of(others) +
                       "; wait for it, take another with --device, or measure beside it with --share"};
   }
-  constexpr std::int64_t idle_percent = 50;  // opening a device alone may show for a sampling period
+  constexpr std::int64_t idle_percent = 50;  // opening a device may itself show as load for one sampling period
   const std::int64_t busy = monitor->read().busy_percent.value_or(0);
   if (busy > idle_percent) {
     throw DeviceError{device.name + " is " + std::to_string(busy) +

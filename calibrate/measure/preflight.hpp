@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a device is fit to be measured as a SKU.
+// Checks whether a device can be measured as its SKU.
 #pragma once
 
 #include <headroom/calibrate/probe/nvml.hpp>
@@ -7,8 +7,8 @@
 
 namespace headroom {
 
-/// Throws DeviceError, with the way out: a driver older than the CUDA that the probes were built with, a MIG slice, a
-/// device that other processes compute on or that is busy (`shared`: allowed). `monitor` may be nullptr.
+/// Throws DeviceError, with the remedy, for a driver older than the probes' CUDA, a MIG slice, or a device that is busy
+/// or used by other processes (unless `shared`). `monitor` may be nullptr.
 void check_device(const ProbeDevice& device, const DeviceMonitor* monitor, bool shared);
 
 }  // namespace headroom

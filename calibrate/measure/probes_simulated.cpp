@@ -6,7 +6,6 @@
 #include <headroom/model/kernels/curve_library.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <cmath>
 #include <numbers>
@@ -23,16 +22,9 @@ void set(Curve& curve, Parameter parameter, double value) {
   curve[static_cast<std::size_t>(parameter)] = value;
 }
 
-template <std::size_t N>
-std::array<double, N> priors(const std::array<CurveParameter, N>& parameters) {
-  std::array<double, N> values{};
-  std::transform(parameters.begin(), parameters.end(), values.begin(), [](const auto& p) { return p.prior; });
-  return values;
-}
-
 void read_constants(ConfigTable& root, SimulatedDevice& d) {
-  d.gemm = priors(gemm_parameters());
-  d.copy = priors(memory_parameters());
+  d.gemm = prior_values(gemm_parameters());
+  d.copy = prior_values(memory_parameters());
   ConfigTable gemm = root.table("gemm");
   set(d.gemm, GemmParameter::compute, gemm.number("compute", share));
   set(d.gemm, GemmParameter::bandwidth, gemm.number("bandwidth", share));
@@ -98,7 +90,7 @@ void read_faults(ConfigTable& root, SimulatedDevice& d) {
   }
 }
 
-/// What the CUDA runtime would say of it; the catalog's numbers where it has them.
+/// Properties that the CUDA runtime would report, from the catalog where it has them.
 void read_facts(ConfigTable& root, const Catalog& catalog, SimulatedDevice& d) {
   const std::string gpu = root.text("gpu");
   try {
@@ -136,7 +128,7 @@ std::uint64_t mixed(std::uint64_t x) noexcept {
   return x ^ (x >> 31U);
 }
 
-/// Draws that follow from what is measured: a resumed calibration meets the same.
+/// Random draws that depend only on what is measured, so that a resumed calibration repeats them.
 class Draws {
  public:
   Draws(std::uint64_t seed, const std::string& name, std::int64_t round) : state_{mixed(seed)} {
@@ -159,7 +151,7 @@ class Draws {
   std::uint64_t state_;
 };
 
-/// Seconds of one kernel on a rested device; nullopt for a probe that is not simulated.
+/// Seconds of one kernel on an idle device; nullopt for a probe that is not simulated.
 struct TrueTime {
   const SimulatedDevice* d;
 
@@ -274,7 +266,7 @@ Measurement SimulatedProber::measure(const Probe& probe, const ProbeEffort& effo
   if (!truth) {
     return Skipped{name, "the simulated device has no such probe"};
   }
-  constexpr double dispatch = 5e-6;  // what a timer sees that does not wait
+  constexpr double dispatch = 5e-6;  // time that a timer sees when it does not wait
   const double each = device_.unsynchronised ? dispatch : *truth * slowness(now_.load());
   Draws draws{device_.seed, name, effort.round};
   Sample sample;

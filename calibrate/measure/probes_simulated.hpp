@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device that does not exist: times follow the project's own equations with constants that a file states, under
-// noise, outliers, drift, throttling and faults. For rehearsals, and for the tests of everything behind a probe.
+// A simulated device: times follow the model's equations with constants from a file, with noise, outliers, drift,
+// throttling and faults. For rehearsals and tests.
 #pragma once
 
 #include <headroom/calibrate/measure/simulated_node.hpp>
@@ -18,14 +18,14 @@
 
 namespace headroom {
 
-/// What the file states; keys are in docs/calibrate.md.
+/// Contents of the file; docs/calibrate.md describes its keys.
 struct SimulatedDevice {
   struct Throttle {
     Seconds from{}, until{};
-    double slower = 0.0;  ///< share by which everything is slower meanwhile
+    double slower = 0.0;  ///< share by which everything is slower in that time
   };
   struct Refusal {
-    std::string probe;  ///< begin of the names it refuses
+    std::string probe;  ///< prefix of the names of refused probes
     std::string why;
   };
 
@@ -33,44 +33,44 @@ struct SimulatedDevice {
   ProbeDevice facts;
   std::string driver, date, mark;
   std::uint64_t seed = 1;
-  GemmCurve gemm{};  ///< of every type
+  GemmCurve gemm{};  ///< curve for every type
   MemoryCurve copy{};
-  Seconds stream{}, host{}, graph{}, node{};  ///< a launch, the host's part of it, a replay, each kernel of one
-  BytesPerSecond pinned{}, pageable{};        ///< of the host link; zero: no transfers are simulated
-  Seconds transfer{};                         ///< what each transfer takes beside its bytes
-  SimulatedNode others;                       ///< GPUs beside it, for collectives
+  Seconds stream{}, host{}, graph{}, node{};  ///< a launch, its host part, a graph's replay, each kernel in it
+  BytesPerSecond pinned{}, pageable{};        ///< rates of the host link; zero: no transfers are simulated
+  Seconds transfer{};                         ///< time of a transfer besides its bytes
+  SimulatedNode others;                       ///< other GPUs of the node, for collectives
   double noise = 0.0;                         ///< standard deviation of a span's logarithm
-  double outliers = 0.0;                      ///< share of spans
-  double outlier_factor = 1.0;                ///< the slowest of them, over an ordinary one
-  double drift = 0.0;                         ///< share by which the device is slower in the end
-  Seconds drift_time{1.0};                    ///< after which 63 % of it has come
+  double outliers = 0.0;                      ///< share of the spans that are outliers, 0 to 1
+  double outlier_factor = 1.0;                ///< time of the slowest outlier over an ordinary span
+  double drift = 0.0;                         ///< share by which the device finally becomes slower
+  Seconds drift_time{1.0};                    ///< time constant of the drift: 63 % of it has happened by then
   std::vector<Throttle> throttles;
-  Bytes most_memory{};          ///< what a probe may take; zero: what is free
-  std::int64_t lost_after = 0;  ///< measurements of one process; zero: never
-  std::string hangs_at;         ///< name of a probe
-  bool unsynchronised = false;  ///< its timer does not wait
+  Bytes most_memory{};          ///< most memory of a probe; zero: the free memory
+  std::int64_t lost_after = 0;  ///< measurements of one process before the device is lost; zero: never
+  std::string hangs_at;         ///< name of the probe at which the device hangs
+  bool unsynchronised = false;  ///< whether the timer fails to wait for the device
   std::vector<Refusal> refusals;
   std::vector<DeviceProcess> processes;
   bool mig = false;
-  Seconds pace{};  ///< of a real clock, slept in every measurement
+  Seconds pace{};  ///< real time that each measurement sleeps
 };
 
-/// Seconds of one launch of the kinds of probe_kinds.hpp on a rested device, by the equations of model/kernels:
-/// attention and decode with the priors of their curves, passes with the curve of copies. nullopt: it is not simulated.
+/// Seconds of one launch of the probes in probe_kinds.hpp on an idle device, by the equations of model/kernels:
+/// attention and decode with their curves' priors, passes with the curve of copies. nullopt when it is not simulated.
 [[nodiscard]] std::optional<double> simulated_time(const SimulatedDevice& device, const AttentionProbe& probe);
 [[nodiscard]] std::optional<double> simulated_time(const SimulatedDevice& device, const DecodeProbe& probe);
 [[nodiscard]] std::optional<double> simulated_time(const SimulatedDevice& device, const PassProbe& probe);
 [[nodiscard]] std::optional<double> simulated_time(const SimulatedDevice& device, const TransferProbe& probe);
 
-/// Reads the form; every problem at once as a ConfigError.
+/// Reads the file. Throws ConfigError with every problem.
 [[nodiscard]] SimulatedDevice read_simulated_device(const ConfigValue& document,
                                                     const std::string& file,
                                                     const Catalog& catalog);
 
-/// Both sides of a simulated device. What a measurement gives follows from the probe, its round and the clock alone.
+/// Prober and monitor of a simulated device. A measurement's result depends only on probe, round and clock.
 class SimulatedProber final : public Prober, public DeviceMonitor {
  public:
-  /// `begun` is where its clock starts: the time that a calibration resumed had spent.
+  /// `begun`: initial clock, the time that a resumed calibration had spent.
   SimulatedProber(SimulatedDevice device, Seconds begun);
 
   [[nodiscard]] const ProbeDevice& device() const noexcept override { return device_.facts; }

@@ -3,17 +3,8 @@
 #include <headroom/model/kernels/attention_training.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 
-#include <algorithm>
-
 namespace headroom {
 namespace {
-
-template <std::size_t N>
-std::array<double, N> priors(const std::array<CurveParameter, N>& parameters) {
-  std::array<double, N> values{};
-  std::transform(parameters.begin(), parameters.end(), values.begin(), [](const auto& p) { return p.prior; });
-  return values;
-}
 
 bool has_half_rate(const SimulatedDevice& device) {
   return device.datasheet.peak[static_cast<std::size_t>(Rate::bf16)].has_value();
@@ -38,7 +29,7 @@ std::optional<double> simulated_time(const SimulatedDevice& device, const Attent
   if (!has_half_rate(device)) {
     return std::nullopt;
   }
-  const TrainingAttentionModel model{priors(training_attention_parameters()),
+  const TrainingAttentionModel model{prior_values(training_attention_parameters()),
                                      kernel_device(device.datasheet, Rate::bf16), AttentionAlgorithm::fused};
   return model
       .time(shape_of(p, p.tokens, p.tokens, p.causal), p.backward ? AttentionPass::backward : AttentionPass::forward)
@@ -49,7 +40,7 @@ std::optional<double> simulated_time(const SimulatedDevice& device, const Decode
   if (!has_half_rate(device)) {
     return std::nullopt;
   }
-  const DecodeModel model{priors(decode_parameters()), kernel_device(device.datasheet, Rate::bf16),
+  const DecodeModel model{prior_values(decode_parameters()), kernel_device(device.datasheet, Rate::bf16),
                           *find_attention_format("bf16/bf16")};
   return model.time(shape_of(p, 1, p.context, true)).raw();
 }
@@ -71,7 +62,7 @@ std::optional<double> simulated_time(const SimulatedDevice& device, const Transf
   if (rate <= BytesPerSecond{} || is_peer(p.op)) {
     return std::nullopt;
   }
-  // Both directions at once take as long as one: the link is full duplex.
+  // Both directions at once take as long as one, because the link is full duplex.
   return (device.transfer + Bytes{static_cast<double>(p.bytes)} / rate).raw();
 }
 

@@ -11,15 +11,12 @@
 namespace headroom {
 namespace {
 
-/// Parameters that a table names over their priors.
+/// The priors, with the parameters that a table names in their place.
 template <std::size_t N>
 std::array<double, N> read_parameters(ConfigTable& collectives,
                                       std::string_view name,
                                       const std::array<CurveParameter, N>& parameters) {
-  std::array<double, N> values{};
-  for (std::size_t i = 0; i < N; ++i) {
-    values[i] = parameters[i].prior;
-  }
+  std::array<double, N> values = prior_values(parameters);
   std::optional<ConfigTable> table = collectives.maybe_table(name);
   if (!table) {
     return values;
@@ -86,7 +83,7 @@ SimulatedNode read_simulated_node(ConfigTable& root, const Device& datasheet, co
     node.curves_.graphs = set.graphs;
     node.curves_.staged_shares = set.staged_shares;
     const Node* box = catalog.reference_node(datasheet);
-    static_cast<void>(hosts_view(datasheet, box, node.gpus_));  // refuses more than a node holds by their number
+    static_cast<void>(hosts_view(datasheet, box, node.gpus_));  // throws when a node holds fewer GPUs
     for (std::int64_t ranks = 2; ranks <= node.gpus_; ++ranks) {
       node.groups_.emplace_back(node.curves_, NetworkCurve{}, hosts_view(datasheet, box, ranks));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a calibration knows of every probe, as CSV for people.
+// All timings of a calibration as CSV, for people.
 #pragma once
 
 #include <headroom/calibrate/measure/calibration.hpp>
@@ -9,8 +9,8 @@
 
 namespace headroom {
 
-/// probe,median_us,low_us,high_us,spans,outliers,measurements,throttled: the interval holds the median with 95 %.
-/// Probes that were not measured are left out.
+/// Columns probe,median_us,low_us,high_us,spans,outliers,measurements,throttled; low to high is the median's 95 %
+/// interval. Probes without a measurement are left out.
 [[nodiscard]] std::string timings_csv(std::span<const ProbeTiming> timings);
 
 }  // namespace headroom

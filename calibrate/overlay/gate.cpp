@@ -52,7 +52,7 @@ double above(double t, double freedom) {
   return t > 0.0 ? 0.5 * both : 1.0 - 0.5 * both;
 }
 
-/// The t that P(T > t) = p is of, p < 1/2, by bisection: `above` falls in t.
+/// The t with P(T > t) = p for p < 1/2, by bisection: `above` decreases in t.
 double student(double p, double freedom) {
   double low = 0.0;
   double high = 1e6;
@@ -67,7 +67,7 @@ struct Moments {
   double n = 0.0, mean = 0.0, variance = 0.0;
 };
 
-/// Of logarithms, outliers drawn in to the farthest ordinary value: kept, but not in command.
+/// Moments of logarithms, with outliers moved to the farthest ordinary value to limit their weight.
 Moments moments_of(std::span<const double> values) {
   std::vector<double> logs;
   logs.reserve(values.size());
@@ -123,7 +123,7 @@ void judge(GateRow& row, const Difference& d, const GateRule& rule) {
                              : GateVerdict::inconclusive;
 }
 
-/// "gemm bf16 1x128x64" as "gemm bf16", "triad 4096 B" as "triad": words up to the first that begins with a digit.
+/// Family of a probe's name, the words before the first that begins with a digit: "gemm bf16" of "gemm bf16 1x128x64".
 std::string family_of(const std::string& name) {
   std::size_t end = name.size();
   for (std::size_t i = 1; i < name.size(); ++i) {
@@ -135,7 +135,7 @@ std::string family_of(const std::string& name) {
   return name.substr(0, end);
 }
 
-/// Holm 1979: the k-th smallest of n is multiplied by n - k + 1, and none becomes smaller than one before it.
+/// Holm 1979: multiplies the k-th smallest of n p-values by n - k + 1 and keeps their order.
 void correct(std::vector<GateRow>& rows, const GateRule& rule) {
   std::vector<GateRow*> order;
   for (GateRow& row : rows) {

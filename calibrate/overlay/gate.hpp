@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two calibrations side by side, with a verdict: a performance gate for devices, drivers and days.
+// Compares two calibrations with a verdict: a performance gate for devices, drivers and dates.
 #pragma once
 
 #include <headroom/calibrate/measure/calibration.hpp>
@@ -14,38 +14,38 @@
 namespace headroom {
 
 struct GateRule {
-  double threshold = 0.02;   ///< slower by more than this is a regression
-  double confidence = 0.95;  ///< of the intervals; each one-sided test has half the rest
+  double threshold = 0.02;   ///< relative slow-down that counts as a regression
+  double confidence = 0.95;  ///< level of the intervals, in (0, 1); each one-sided test uses half the remainder
 };
 
 enum class GateVerdict : std::uint8_t { same, faster, slower, inconclusive };
 inline constexpr std::array<std::string_view, 4> gate_verdict_names{"same", "faster", "slower", "inconclusive"};
 
-/// B against A. `slower` means: beyond the threshold, and no accident; `same`: surely not slower by the threshold;
-/// `faster`: that, and surely faster by the threshold; else inconclusive.
+/// Verdict of B against A. `slower`: significantly slower than the threshold. `same`: surely not slower than the
+/// threshold. `faster`: surely faster than the threshold. Otherwise inconclusive.
 struct GateRow {
   std::string name;
-  std::size_t n_a = 0, n_b = 0;               ///< spans; of families the probes they share
-  double ratio = 1.0, low = 1.0, high = 1.0;  ///< of times, B over A, with its interval
-  double p = 1.0;                             ///< that B is not slower than the threshold; of probes after Holm 1979
+  std::size_t n_a = 0, n_b = 0;               ///< number of spans; for families, of shared probes
+  double ratio = 1.0, low = 1.0, high = 1.0;  ///< time of B over A, with its interval
+  double p = 1.0;  ///< p-value of "B is not slower than the threshold"; for probes after Holm 1979
   GateVerdict verdict = GateVerdict::inconclusive;
 };
 
-/// One quantity of two runs, times in any unit: Welch's test (1947) of the logarithms, values beyond the gate of
-/// outliers_of() drawn in to the farthest ordinary one. Precondition: two values or more on each side.
+/// Compares one quantity of two runs, times in any unit: Welch's test (1947) on logarithms, with outliers
+/// (outliers_of()) moved to the farthest ordinary value. Precondition: at least two values on each side.
 [[nodiscard]] GateRow compare_times(std::string name,
                                     std::span<const double> a,
                                     std::span<const double> b,
                                     const GateRule& rule);
 
 struct Gate {
-  std::vector<GateRow> families;  ///< all probes of one kind and type: a paired t-test over them
+  std::vector<GateRow> families;  ///< paired t-tests over all probes of one kind and type
   std::vector<GateRow> probes;
   std::vector<std::string> only_a, only_b;
-  GateVerdict verdict = GateVerdict::inconclusive;  ///< slower: a family or a probe is; same: every family is
+  GateVerdict verdict = GateVerdict::inconclusive;  ///< slower: a family or a probe is slower; same: every family is
 };
 
-/// Probes are found by their names. ConfigError when the two share none.
+/// Compares probes by name. Throws ConfigError when no name is in both.
 [[nodiscard]] Gate compare_calibrations(std::span<const ProbeTiming> a,
                                         std::span<const ProbeTiming> b,
                                         const GateRule& rule);

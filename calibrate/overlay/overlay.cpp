@@ -18,19 +18,19 @@ namespace headroom {
 namespace {
 
 constexpr int folds = 5;
-/// Twice the free parameters of a product's curve.
+/// Fewest products for a curve: twice its free parameters.
 constexpr std::size_t fewest_products = 8;
 constexpr std::size_t fewest_copies = 6;
 constexpr std::string_view copy_op = "copy";
 
-/// Whole digits: TOML reads them back.
+/// Bytes without an exponent, for TOML.
 std::string bytes_text(Bytes value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.0f B", value.raw());
   return text.data();
 }
 
-/// Text of a driver inside a TOML string.
+/// Text of a driver, made safe for a TOML string.
 std::string plain(std::string text) {
   for (char& c : text) {
     c = c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
@@ -61,7 +61,7 @@ std::string kernel_name(const KernelGroup& group, std::size_t i) {
   return text;
 }
 
-/// Kernels farther from the curve than the other residuals are.
+/// Kernels whose errors stand out from the other residuals.
 std::vector<std::string> far_off(const FittedGroup& fitted) {
   std::vector<double> logs;
   for (const double error : fitted.fit.fitted_errors) {
@@ -85,7 +85,7 @@ double within80(const FittedGroup& fitted) {
   return quantile(sizes, 0.8);
 }
 
-/// The probes that a curve still needs, and how to run them.
+/// Throws ConfigError with the probes that a curve still needs and how to run them.
 [[noreturn]] void too_few(const SampleSet& set,
                           const std::string& what,
                           std::size_t found,
@@ -97,7 +97,7 @@ double within80(const FittedGroup& fitted) {
                     set.folder + " --resume" + options + "'"};
 }
 
-/// Up to three shapes that were not measured.
+/// Names of up to three shapes that were not measured.
 std::string missing_shapes(const KernelGroup& group) {
   std::string names;
   int left = 3;
@@ -123,7 +123,7 @@ void check_enough(const SampleSet& set, const KernelGroup& group) {
 
 void check_true(const SampleSet& set, const FittedGroup& fitted, const Device& base) {
   for (std::size_t i = 0; i < fitted.group.rows.size(); ++i) {
-    constexpr double tolerance = 1.05;  // clocks above the datasheet's
+    constexpr double tolerance = 1.05;  // allows clocks above the datasheet's
     if (tolerance * fitted.problem.measured[i] < fitted.problem.roofline[i]) {
       throw ConfigError{set.folder + ": " + kernel_name(fitted.group, i) + " took " +
                         format(fitted.problem.measured[i]) + "; the datasheet of " + base.id + " allows no less than " +
@@ -133,7 +133,7 @@ void check_true(const SampleSet& set, const FittedGroup& fitted, const Device& b
   }
 }
 
-/// What the base's own curve makes of the same kernels, measured over predicted.
+/// Compares measured times with the base's own curve for the same kernels.
 template <class Chosen, class Problem>
 void beside(OverlayCurve& curve, const Chosen& chosen, const Problem& problem) {
   std::vector<std::size_t> all(problem.measured.size());
@@ -169,11 +169,11 @@ void beside_base(OverlayCurve& curve, const std::optional<CurveSet>& set, const 
       beside(curve, std::span<const double>{chosen.values}, curve.fitted.problem);
     }
   } catch (const ConfigError&) {
-    curve.base.clear();  // the base has no such curve: there is nothing to stand beside
+    curve.base.clear();  // the base has no such curve to compare with
   }
 }
 
-/// Why a group of kernels is kept and not fitted; empty: it is fitted.
+/// Why a group of kernels is kept but not fitted; empty when it is fitted.
 std::string unused(const KernelGroup& group, const Device& base, const std::optional<CurveSet>& curves) {
   constexpr std::size_t fewest_attention = 8;
   if (group.kind == KernelKind::gemm) {
@@ -209,7 +209,7 @@ void fit_kernels(const SampleSet& set,
                  const std::optional<CurveSet>& curves,
                  Overlay& overlay) {
   std::vector<KernelGroup> groups = group_kernels(set.kernels);
-  overlay.curves.reserve(groups.size() + 1);  // a problem refers to the group it stands beside: neither may move
+  overlay.curves.reserve(groups.size() + 1);  // reserved, because a problem refers to its group and neither may move
   for (KernelGroup& group : groups) {
     if (group.kind == KernelKind::nccl) {
       fit_collective(set, std::move(group), base, node, overlay);
@@ -322,7 +322,7 @@ void product_facts(const SampleSet& set, const Device& base, Overlay& overlay) {
   }
 }
 
-/// The fastest of each op of passes and transfers, over the bytes that it must move.
+/// Highest bandwidth of each op of passes and transfers, over the bytes it must move.
 void pass_facts(const SampleSet& set, const Device& base, Overlay& overlay) {
   struct Best {
     BytesPerSecond rate{};
@@ -358,7 +358,7 @@ void pass_facts(const SampleSet& set, const Device& base, Overlay& overlay) {
   }
 }
 
-/// Latency of one of n kernels is first / n + each.
+/// Fits a launch of n kernels: latency of each is first / n + each.
 void launch_facts(const SampleSet& set, Overlay& overlay) {
   std::map<std::string, std::vector<const LaunchRow*>> ops;
   for (const LaunchRow& row : set.launches) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples of a device as an overlay of the catalog: a SKU over its base, with the curves fitted to it.
+// Samples of a device as an overlay of the catalog: a SKU based on another, with curves fitted to the samples.
 #pragma once
 
 #include <headroom/calibrate/kernels/curve_text.hpp>
@@ -7,56 +7,55 @@
 #include <headroom/calibrate/samples/sample_folder.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace headroom {
 
-/// A fitted curve beside what the base would have said.
+/// A fitted curve, compared with the base's.
 struct OverlayCurve {
   FittedGroup fitted;
-  std::vector<std::string> samples;   ///< the kernels by name, in the problem's order
-  double within80 = 0.0;              ///< 80 % of held-out errors are smaller, as a share
-  std::vector<std::string> outliers;  ///< kernels that the curve is far off from, farther than the others
-  std::string base;                   ///< which curve of the base it stands beside; empty: it has none
+  std::vector<std::string> samples;   ///< names of the kernels, in the problem's order
+  double within80 = 0.0;              ///< 80 % of held-out errors are below this share
+  std::vector<std::string> outliers;  ///< kernels whose errors stand out
+  std::string base;                   ///< curve of the base that it is compared with; empty: none
   std::optional<double> slower;       ///< median over the kernels of measured / the base's prediction - 1
 };
 
-/// A number that was measured, and what the base says it is.
+/// A measured number, and the base's.
 struct OverlayFact {
   std::string what;
   std::string measured;
-  std::string base;                  ///< empty: the base does not say
+  std::string base;                  ///< empty: the base does not have it
   std::optional<double> difference;  ///< measured / base - 1
 };
 
 struct Overlay {
   Overlay() = default;
-  Overlay(const Overlay&) = delete;  // the problems of its curves refer to their groups
+  Overlay(const Overlay&) = delete;  // not copyable, because problems of its curves refer to their groups
   Overlay& operator=(const Overlay&) = delete;
   Overlay(Overlay&&) = default;
   Overlay& operator=(Overlay&&) = default;
   ~Overlay() = default;
 
   std::string id, base;
-  std::string source;  ///< of every number: device, date, software, conditions
+  std::string source;  ///< source of every number: device, date, software, conditions
   std::vector<OverlayCurve> curves;
   std::vector<OverlayFact> facts;
-  std::vector<std::string> remarks;  ///< what was left out, and why
-  std::string gpu_toml;              ///< for gpus/ID.toml
-  std::string curves_toml;           ///< for curves/ID.toml; empty: nothing was fitted
-  std::string collectives_toml;      ///< for collectives/ID.toml; empty: none was fitted, and the base's stay in sight
+  std::vector<std::string> remarks;  ///< what was left out, with the reason
+  std::string gpu_toml;              ///< text of gpus/ID.toml
+  std::string curves_toml;           ///< text of curves/ID.toml; empty: nothing was fitted
+  std::string collectives_toml;      ///< text of collectives/ID.toml; empty: none was fitted, and the base's stay valid
 };
 
-/// Fits every group of kernels and collectives and the copies, five folds by shape. `id` may be the base's own, which
-/// the overlay then extends. The set must outlive the overlay. ConfigError: too few samples for a curve, naming the
-/// probes to run, none at all, samples that the base's datasheet does not allow, or a device that is plainly not the
-/// base (its compute capability).
+/// Fits every group of kernels and collectives and the copies, with five folds by shape. `id` may be the base's own,
+/// which the overlay then extends. The set must outlive the overlay. Throws ConfigError for too few samples (naming the
+/// probes to run), no samples, samples faster than the base's datasheet, or a device with another compute capability
+/// than the base.
 [[nodiscard]] Overlay make_overlay(const SampleSet& set, const Device& base, const Node* node, const std::string& id);
 
-/// The overlay laid out as a data folder: gpus/ID.toml, curves/ID.toml, collectives/ID.toml.
+/// The overlay as a data folder: gpus/ID.toml, curves/ID.toml, collectives/ID.toml.
 [[nodiscard]] std::vector<FolderFile> overlay_files(const Overlay& overlay);
 
 }  // namespace headroom

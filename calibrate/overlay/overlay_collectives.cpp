@@ -20,15 +20,15 @@ namespace headroom {
 namespace {
 
 constexpr int folds = 5;
-/// Twice the parameters that a sweep over one group moves.
+/// Fewest collectives for a curve: twice the parameters that a sweep over one group determines.
 constexpr std::size_t fewest_collectives = 20;
 
-/// Those that a curve file holds; the others follow from them (docs/collectives.md).
+/// Whether a curve file holds this collective; others follow from those that it holds (docs/collectives.md).
 bool has_curve(std::string_view op) noexcept {
   return op == "all_reduce" || op == "all_gather" || op == "reduce_scatter" || op == "alltoall";
 }
 
-/// The collective whose curve prices another one.
+/// Op whose curve prices a collective.
 std::string_view priced_by(Collective collective) noexcept {
   return collective == Collective::broadcast ? "all_gather"
          : collective == Collective::reduce  ? "reduce_scatter"
@@ -42,7 +42,7 @@ std::optional<CollectiveSet> set_of(const Device& base) {
   try {
     return load_collective_set(base.curves);
   } catch (const ConfigError&) {
-    return std::nullopt;  // nobody measured collectives of its generation
+    return std::nullopt;  // collectives of its generation are not measured
   }
 }
 
@@ -53,7 +53,7 @@ std::array<double, N> as_curve(const std::vector<double>& values) {
   return curve;
 }
 
-/// The base's curves with those that the overlay fitted in their place.
+/// The base's curves with the overlay's fitted ones in their place.
 CollectiveCurves fitted_curves(const CollectiveSet& base, const Overlay& overlay) {
   CollectiveCurves curves = base.curves();
   for (const OverlayCurve& curve : overlay.curves) {
@@ -97,7 +97,7 @@ BytesPerSecond bus(const KernelRow& row, Seconds time) {
   return bus_bandwidth(probe, time);
 }
 
-/// Why the base cannot price a group of a size; empty: it can.
+/// Why the base cannot price a group of this size; empty when it can.
 std::string why_no_price(const Device& base, const Node* node, std::int64_t ranks) {
   try {
     static_cast<void>(hosts_view(base, node, ranks));
@@ -133,7 +133,7 @@ void check_possible(const SampleSet& set, const FittedGroup& fitted, const Devic
 
 void fit_collective(const SampleSet& set, KernelGroup group, const Device& base, const Node* node, Overlay& overlay) {
   if (!has_curve(group.format)) {
-    return;  // collective_facts() holds it against the curves that price it
+    return;  // collective_facts() compares it with the curves that price it
   }
   if (!set_of(base)) {
     overlay.remarks.push_back(group.format + ": " + base.id +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured collectives in an overlay: NCCL's curves of the node, what the base would have said, how the collectives
-// that have no curve of their own stand to those that price them.
+// Collectives in an overlay: NCCL's curves of the node compared with the base's, and collectives without a curve of
+// their own compared with the curves that price them.
 #pragma once
 
 #include <headroom/calibrate/overlay/overlay.hpp>
@@ -9,20 +9,20 @@
 
 namespace headroom {
 
-/// Fits a group of collectives and adds it to the overlay's curves; a collective without a curve of its own, one that
-/// the base's links do not know, and a base without measured channels become a remark. ConfigError: too few samples,
-/// naming the probes to run.
+/// Fits a group of collectives and adds it to the overlay's curves. A collective without a curve of its own, one on
+/// links that the base does not have, and a base without measured channels each become a remark. Throws ConfigError for
+/// too few samples, naming the probes to run.
 void fit_collective(const SampleSet& set, KernelGroup group, const Device& base, const Node* node, Overlay& overlay);
 
-/// The base's own curve beside a fitted one: measured over predicted. Nothing where the base has none.
+/// Compares a fitted curve with the base's: measured over predicted. Does nothing when the base has none.
 void beside_base_collective(OverlayCurve& curve, const Device& base);
 
-/// Bus bandwidth of each collective at the largest buffer by group, beside what the base's curves give; and broadcast,
-/// reduce and send_recv over the price that the fitted curves of others give them.
+/// Adds bus bandwidths at the largest buffer of each group next to the base's, and the measured times of broadcast,
+/// reduce and send_recv over the prices from the fitted curves of other collectives.
 void collective_facts(const SampleSet& set, const Device& base, const Node* node, Overlay& overlay);
 
-/// collectives/ID.toml: the fitted curves over those of the base; alone its base, where the overlay's id would hide
-/// the base's set. Empty: neither.
+/// Text of collectives/ID.toml: fitted curves over those of the base, or only a reference to the base when the
+/// overlay's id would otherwise hide the base's set. Empty when neither is needed.
 [[nodiscard]] std::string collectives_text(const SampleSet& set, const Device& base, const Overlay& overlay);
 
 }  // namespace headroom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A short name for a text, to tell conditions apart; no secret is safe in it.
+// A short name for a text, to recognise equal conditions. Not cryptographic.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace headroom {
 
-/// 16 hexadecimal digits: FNV-1a of 64 bits (Fowler, Noll and Vo).
+/// FNV-1a of 64 bits (Fowler, Noll and Vo) as 16 hexadecimal digits.
 [[nodiscard]] std::string digest(std::string_view text);
 
 }  // namespace headroom

@@ -16,7 +16,7 @@
 namespace headroom {
 namespace {
 
-/// Lets a fixed number of threads go on together.
+/// Releases a fixed number of threads together.
 class Gate {
  public:
   explicit Gate(std::int64_t threads) : threads_{threads} {}
@@ -57,7 +57,7 @@ BytesPerSecond host_triad(std::int64_t threads, std::int64_t bytes, int passes) 
   using Clock = std::chrono::steady_clock;
   constexpr double scalar = 3.0;
   const auto count = static_cast<std::size_t>(bytes) / sizeof(double);
-  // Not std::vector, which would touch all of it from this thread.
+  // A std::vector would touch all its memory from this thread.
   const std::unique_ptr<double[]> a{new double[count]};  // NOLINT(*-avoid-c-arrays)
   const std::unique_ptr<double[]> b{new double[count]};  // NOLINT(*-avoid-c-arrays)
   const std::unique_ptr<double[]> c{new double[count]};  // NOLINT(*-avoid-c-arrays)
@@ -98,7 +98,7 @@ BytesPerSecond host_triad(std::int64_t threads, std::int64_t bytes, int passes) 
   for (std::thread& thread : pool) {
     thread.join();
   }
-  // What was computed is looked at, so that no compiler leaves it out.
+  // Uses the result, so that the compiler cannot remove the computation.
   const std::size_t last = count - 1;
   const bool right = a[last] == b[last] + scalar * c[last];
   return right ? Bytes{3.0 * static_cast<double>(count * sizeof(double))} / Seconds{best} : BytesPerSecond{};
@@ -112,7 +112,7 @@ HostReading read_host() {
   try {
     host.memory = host_triad(host.cores, array, passes);
   } catch (const std::bad_alloc&) {
-    host.memory.reset();  // a small host: not measured
+    host.memory.reset();  // host without enough memory: not measured
   }
   return host;
 }

@@ -12,9 +12,9 @@
 namespace headroom {
 namespace {
 
-// The few prototypes of NVML that are used, from its API reference (docs.nvidia.com/deploy/nvml-api): the toolkit does
-// not always ship nvml.h, and headroom builds without it. nvmlReturn_t, nvmlClockType_t, nvmlTemperatureSensors_t and
-// nvmlEnableState_t are C enums, passed as int.
+// The NVML prototypes in use, from its API reference (docs.nvidia.com/deploy/nvml-api), because toolkits do not always
+// ship nvml.h. nvmlReturn_t, nvmlClockType_t, nvmlTemperatureSensors_t and nvmlEnableState_t are C enums, passed as
+// int.
 using NvmlReturn = int;
 constexpr NvmlReturn nvml_success = 0;
 using NvmlDevice = void*;
@@ -27,7 +27,7 @@ struct NvmlUtilization {
 
 struct NvmlProcess {  // nvmlProcessInfo_t of the calls ending in _v2 and _v3
   unsigned id;
-  unsigned long long memory;  // bytes; all bits set: not told
+  unsigned long long memory;  // bytes; all bits set: not reported
   unsigned gpu_instance, compute_instance;
 };
 
@@ -52,7 +52,7 @@ constexpr std::array reason_names{
 
 template <class Function>
 void load(void* library, const char* name, Function& function) {
-  // POSIX promises that this conversion works; a driver that lacks a call leaves nullptr.
+  // POSIX guarantees this conversion; a call that the driver lacks stays nullptr.
   function = reinterpret_cast<Function>(dlsym(library, name));  // NOLINT(*-reinterpret-cast)
 }
 
@@ -116,7 +116,7 @@ struct Nvml::Calls {
     load(library, "nvmlDeviceGetPowerManagementDefaultLimit", power_default);
     load(library, "nvmlDeviceGetTemperature", temperature);
     load(library, "nvmlDeviceGetCurrentClocksEventReasons", reasons);
-    if (reasons == nullptr) {  // drivers before 535 know the same call by its older name
+    if (reasons == nullptr) {  // older name of the call in drivers before 535
       load(library, "nvmlDeviceGetCurrentClocksThrottleReasons", reasons);
     }
     load(library, "nvmlDeviceGetUtilizationRates", utilization);
@@ -139,7 +139,7 @@ struct Nvml::Calls {
     return words == nullptr ? "NVML error " + std::to_string(code) : std::string{words};
   }
 
-  /// What a call fills in; nullopt when the driver lacks it or this device does not support it.
+  /// Value from an NVML call; nullopt when the driver lacks the call or the device does not support it.
   [[nodiscard]] std::optional<double> ask(NvmlReturn (*call)(NvmlDevice, unsigned*)) const {
     unsigned value = 0;
     const bool told = call != nullptr && call(device, &value) == nvml_success;
@@ -278,7 +278,7 @@ std::vector<DeviceProcess> Nvml::others() const {
     }
     all.push_back(std::move(process));
   }
-  // In a container the driver tells process ids of the host: a lone stranger without a name is this process.
+  // In a container the driver reports process ids of the host, so a single unnamed process is this one.
   if (!own && all.size() == 1 && all.front().name.empty()) {
     all.clear();
   }

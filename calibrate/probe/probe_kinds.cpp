@@ -6,14 +6,14 @@ namespace {
 
 constexpr std::int64_t half_bytes = 2;   // bf16
 constexpr std::int64_t word_bytes = 4;   // fp32, int32
-constexpr std::int64_t index_bytes = 8;  // of a gather
-constexpr std::int64_t sector = 32;      // what device memory is fetched in
+constexpr std::int64_t index_bytes = 8;  // bytes of a gather's index
+constexpr std::int64_t sector = 32;      // bytes per access to device memory
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t to) {
   return (value + to - 1) / to * to;
 }
 
-/// What an array takes: each begins at a multiple of 256 bytes, as cudaMalloc's own do.
+/// Bytes that an array occupies; arrays start at multiples of 256 bytes, as in cudaMalloc.
 std::int64_t place(std::int64_t bytes) {
   constexpr std::int64_t alignment = 256;
   return rounded_up(bytes, alignment);
@@ -23,7 +23,7 @@ Bytes bytes_of(std::int64_t bytes) {
   return Bytes{static_cast<double>(bytes)};
 }
 
-/// Sums that a read leaves, one for each 16 KiB or part of it.
+/// Bytes of the sums that a read leaves: one per 16 KiB or part of it.
 std::int64_t sum_bytes(std::int64_t array_bytes) {
   return word_bytes * ((array_bytes + pass_block_bytes - 1) / pass_block_bytes);
 }
@@ -120,9 +120,9 @@ std::string name_of(const TransferProbe& p) {
 }
 
 Bytes memory_of(const AttentionProbe& p) {
-  // A backward sums the gradients of the queries in fp32 before it rounds them, and keeps a number a query.
+  // Backward sums query gradients in fp32 before rounding, and keeps one number per query.
   const std::int64_t sums = p.batch * p.tokens * p.heads * (p.head_dim + 1) * word_bytes;
-  // Heads that share a key keep gradients of their own until they are summed.
+  // Heads that share a key have separate gradients until these are summed.
   const std::int64_t of_heads = p.heads != p.kv_heads ? 2 * p.batch * p.tokens * p.heads * p.head_dim * half_bytes : 0;
   return bytes_of((p.copies * p.set_bytes()) + (p.backward ? sums + of_heads : 0));
 }

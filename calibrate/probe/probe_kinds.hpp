@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What else can be measured beside products, copies and launches: attention, passes over memory, host and peer links.
+// Probes of attention, passes over memory, and host and peer links.
 #pragma once
 
+#include <headroom/calibrate/probe/probes_abi.hpp>
 #include <headroom/core/quantity.hpp>
 
 #include <array>
@@ -11,7 +12,7 @@
 
 namespace headroom {
 
-/// Attention of a training step by cuDNN, bf16, softmax statistics kept: `tokens` queries over as many keys.
+/// Attention of a training step by cuDNN in bf16 with saved softmax statistics: `tokens` queries over as many keys.
 struct AttentionProbe {
   bool backward = false;
   std::int64_t batch = 1, tokens = 1;
@@ -19,51 +20,52 @@ struct AttentionProbe {
   bool causal = true;
   std::int64_t copies = 1;  ///< sets of all tensors, used in turn
 
-  /// 4 b h s^2 d forward, 10 backward; a causal mask halves them (FlashAttention's convention).
+  /// FLOP: 4 b h s^2 d forward and 10 b h s^2 d backward, half of that with a causal mask (FlashAttention's
+  /// convention).
   [[nodiscard]] Flops flops() const noexcept;
-  /// Bytes of one set: queries, keys, values, output, statistics, of a backward also the gradients.
+  /// Bytes of one set: queries, keys, values, output and statistics; backward also gradients.
   [[nodiscard]] std::int64_t set_bytes() const noexcept;
 };
 
-/// One query a sequence over a paged cache of `context` keys by a kernel of this project's own, bf16.
+/// One query per sequence over a paged cache of `context` keys in bf16, by a kernel of this project.
 struct DecodeProbe {
   std::int64_t batch = 1, context = 1;
   std::int64_t heads = 1, kv_heads = 1, head_dim = 128;
-  std::int64_t copies = 1;  ///< of the cache
+  std::int64_t copies = 1;  ///< copies of the cache, used in turn
 
   /// Bytes of keys and values that a launch reads.
   [[nodiscard]] std::int64_t cache_bytes() const noexcept;
-  /// Bytes of one set: the cache and its page table.
+  /// Bytes of one set: cache and page table.
   [[nodiscard]] std::int64_t set_bytes() const noexcept;
 };
-/// Tokens of a page of the cache, and the most splits of one sequence.
+/// Tokens per page of the cache, and the largest number of splits of one sequence.
 inline constexpr std::int64_t decode_page_tokens = 16;
 inline constexpr std::int64_t most_decode_splits = 64;
 
 /// Passes over `array_bytes` of memory:
-///   read     every word, a sum of each 16 KiB written
+///   read     every word; writes a sum per 16 KiB
 ///   write    every word
-///   strided  one sector of 32 bytes in every `width`, sums written as above
-///   gather   rows of `width` bytes in random order by 8-byte indices, each once, written in a row
-///   reduce   rows of `width` bytes, each to one fp32 sum, a CTA a row
-///   chain    four elementwise kernels, each reading what the one before wrote
+///   strided  one sector of 32 bytes in every `width` bytes; writes sums as `read` does
+///   gather   rows of `width` bytes in random order by 8-byte indices, each once, written contiguously
+///   reduce   rows of `width` bytes, each to one fp32 sum, one CTA per row
+///   chain    four elementwise kernels, each reading the previous one's output
 ///   fused    the same four steps in one kernel
 enum class PassOp : std::uint8_t { read, write, strided, gather, reduce, chain, fused, count };
 inline constexpr std::array<std::string_view, 7> pass_op_names{"read",   "write", "strided", "gather",
                                                                "reduce", "chain", "fused"};
-/// Steps of `chain` and `fused`.
+/// Number of elementwise steps in `chain` and `fused`.
 inline constexpr std::int64_t chain_steps = 4;
-/// What one CTA of a flat grid reads, and sums up.
+/// Bytes that one CTA of a flat grid reads and sums.
 inline constexpr std::int64_t pass_block_bytes = 16384;
 
 struct PassProbe {
   PassOp op = PassOp::read;
   std::int64_t array_bytes = 0;
-  std::int64_t width = 0;   ///< bytes; only of strided, gather and reduce
-  std::int64_t copies = 1;  ///< sets of arrays used in turn
+  std::int64_t width = 0;   ///< bytes; strided, gather and reduce only
+  std::int64_t copies = 1;  ///< sets of arrays, used in turn
 
   [[nodiscard]] std::int64_t rows() const noexcept { return width > 0 ? array_bytes / width : 0; }
-  /// Bytes that one launch (of `chain`, its four) must read and write.
+  /// Bytes that one launch (all four for `chain`) must read and write.
   [[nodiscard]] std::int64_t read() const noexcept;
   [[nodiscard]] std::int64_t written() const noexcept;
   [[nodiscard]] std::int64_t moved() const noexcept { return read() + written(); }
@@ -71,18 +73,8 @@ struct PassProbe {
   [[nodiscard]] std::int64_t set_bytes() const noexcept;
 };
 
-/// Copies between host and device, and between two devices. `both`: one of each direction at once.
-enum class TransferOp : std::uint8_t {
-  h2d_pinned,
-  d2h_pinned,
-  both_pinned,
-  h2d_pageable,
-  d2h_pageable,
-  both_pageable,
-  peer,
-  peer_both,
-  count
-};
+/// Copies between host and device, and between two devices. `both`: one copy in each direction at once.
+using TransferOp = probes::TransferOp;
 inline constexpr std::array<std::string_view, 8> transfer_op_names{
     "h2d_pinned", "d2h_pinned", "both_pinned", "h2d_pageable", "d2h_pageable", "both_pageable", "peer", "peer_both"};
 [[nodiscard]] constexpr bool is_peer(TransferOp op) noexcept {
@@ -94,21 +86,21 @@ inline constexpr std::array<std::string_view, 8> transfer_op_names{
 
 struct TransferProbe {
   TransferOp op = TransferOp::h2d_pinned;
-  std::int64_t bytes = 0;   ///< of one direction
+  std::int64_t bytes = 0;   ///< bytes in one direction
   std::int64_t copies = 1;  ///< buffers on each side, used in turn
 
-  /// Bytes that cross the link, both directions together.
+  /// Bytes that cross the link in both directions together.
   [[nodiscard]] std::int64_t crossed() const noexcept { return is_both_ways(op) ? 2 * bytes : bytes; }
 };
 
-/// "attention backward causal 4x4096 32/8x128", "decode 64x4096 32/8x128", "gather 65536 B by 256", "h2d_pinned 4096
-/// B".
+/// Names for messages: "attention backward causal 4x4096 32/8x128", "decode 64x4096 32/8x128", "gather 65536 B by 256",
+/// "h2d_pinned 4096 B".
 [[nodiscard]] std::string name_of(const AttentionProbe& probe);
 [[nodiscard]] std::string name_of(const DecodeProbe& probe);
 [[nodiscard]] std::string name_of(const PassProbe& probe);
 [[nodiscard]] std::string name_of(const TransferProbe& probe);
 
-/// Device memory that a probe allocates, with the workspace of cuDNN as far as it is known beforehand.
+/// Device memory that a probe allocates, with cuDNN's workspace as far as it is predictable.
 [[nodiscard]] Bytes memory_of(const AttentionProbe& probe);
 [[nodiscard]] Bytes memory_of(const DecodeProbe& probe);
 [[nodiscard]] Bytes memory_of(const PassProbe& probe);

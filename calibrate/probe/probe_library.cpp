@@ -15,19 +15,19 @@
 namespace headroom {
 namespace {
 
-/// The folder of the running program; empty: nothing says it.
+/// Folder of the running program; empty when unknown.
 std::filesystem::path program_folder() {
   std::error_code status;
   std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", status);
-  if (status) {  // a bare chroot has no /proc; the kernel says under which path it started the program
+  if (status) {  // without /proc, the kernel's auxiliary vector has the program's path
     const auto* named = reinterpret_cast<const char*>(getauxval(AT_EXECFN));  // NOLINT(*-reinterpret-cast,*-int-to-ptr)
     program = named == nullptr ? std::filesystem::path{} : std::filesystem::canonical(named, status);
   }
   return program.is_absolute() ? program.parent_path() : std::filesystem::path{};
 }
 
-/// Where it lies beside the program, or as it was installed. Never a bare name: what the loader would make of one
-/// depends on the folder that the program is called from.
+/// Path of the library next to the program or as installed. Never a bare name, which the loader would resolve by the
+/// folder that the program is called from.
 std::string library_path() {
   if (const std::optional<std::string> named = library_of("HEADROOM_PROBES_LIBRARY")) {
     return *named;
@@ -46,7 +46,7 @@ std::string library_path() {
   return found->string();
 }
 
-/// Never closed: CUDA keeps threads and exit handlers in it.
+/// Opens the library and never closes it, because CUDA keeps threads and exit handlers in it.
 const probes::Table& open_table() {
   const std::string name = library_path();
   void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -55,7 +55,7 @@ const probes::Table& open_table() {
     throw DeviceError{"the probe library cannot be opened: " + std::string{why == nullptr ? name.c_str() : why} +
                       "; it is built where a CUDA toolkit is found (see docs/probes.md)"};
   }
-  // POSIX promises that this conversion works.
+  // POSIX guarantees this conversion.
   const auto entry = reinterpret_cast<probes::Entry>(dlsym(library, probes::entry_name));  // NOLINT(*-reinterpret-cast)
   if (entry == nullptr) {
     throw DeviceError{name + " is no probe library: it has no symbol " + probes::entry_name};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens libheadroom_probes.so, which alone knows CUDA, and measures through it.
+// Opens libheadroom_probes.so, the only part that uses CUDA, and measures through it.
 #pragma once
 
 #include <headroom/calibrate/probe/probe.hpp>
@@ -10,14 +10,13 @@
 
 namespace headroom {
 
-/// The library that an environment variable names instead of the real one; nullopt: it is not set. ConfigError where
-/// the path does not begin at the root.
+/// Path of a library from an environment variable, for use instead of the real one; nullopt when not set. Throws
+/// ConfigError when the path is not absolute.
 [[nodiscard]] std::optional<std::string> library_of(const char* variable);
 
-/// Of the library named by HEADROOM_PROBES_LIBRARY, else of libheadroom_probes.so beside the running program or where
-/// both are installed (../lib). No other folder is looked into: neither the current one nor the loader's.
-/// Throws DeviceError: no library, another ABI version, no driver, no such device, a device this build has no kernels
-/// for.
+/// Opens the library named by HEADROOM_PROBES_LIBRARY, else libheadroom_probes.so next to the program or in ../lib. No
+/// other folder is searched, neither the current one nor the loader's. Throws DeviceError: no library, wrong ABI
+/// version, no driver, no such device, or a device that this build has no kernels for.
 [[nodiscard]] std::unique_ptr<Prober> open_prober(std::int64_t device);
 
 }  // namespace headroom

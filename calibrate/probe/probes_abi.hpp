@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border between headroom and libheadroom_probes.so: plain C++17 structs and one C symbol. Any change of a struct,
-// an enum's order or a meaning raises abi_version; both sides compare it before anything else is called.
+// Interface between headroom and libheadroom_probes.so: plain C++17 structs and one C symbol. A change of a struct, of
+// an enum's order or of a meaning must raise abi_version, which both sides compare before any other call.
 #pragma once
 
 #include <array>
@@ -13,11 +13,11 @@ inline constexpr const char* entry_name = "headroom_probes_table";
 
 enum class Status : std::int32_t {  // NOLINT(performance-enum-size): an int on both sides
   ok = 0,
-  refused = 1,  ///< this request cannot be done; others can
+  refused = 1,  ///< this request cannot be served; others can
   failed = 2,   ///< the device or its driver is missing or lost
 };
 
-/// A message, NUL-terminated like every text here.
+/// A message; like all texts here it ends with NUL.
 struct Text {
   std::array<char, 512> text;
 };
@@ -34,9 +34,9 @@ struct Facts {
   std::int64_t memory_bytes;
   std::int64_t free_bytes;
   std::int64_t peers;          ///< other devices of this process whose memory this one can address
-  std::array<char, 32> cudnn;  ///< empty: there is none
-  std::int64_t devices;        ///< that this process sees, this one included
-  std::array<char, 32> nccl;   ///< its version; empty: no library was found
+  std::array<char, 32> cudnn;  ///< version; empty: not installed
+  std::int64_t devices;        ///< devices that this process sees, this one included
+  std::array<char, 32> nccl;   ///< version; empty: not installed
 };
 
 enum class Kind : std::int32_t {  // NOLINT(performance-enum-size)
@@ -50,10 +50,22 @@ enum class Kind : std::int32_t {  // NOLINT(performance-enum-size)
   collective = 7,
 };
 
+/// Request::variant of a transfer.
+enum class TransferOp : std::int32_t {  // NOLINT(performance-enum-size)
+  h2d_pinned,
+  d2h_pinned,
+  both_pinned,
+  h2d_pageable,
+  d2h_pageable,
+  both_pageable,
+  peer,
+  peer_both
+};
+
 struct Request {
   Kind kind;
   std::int32_t
-      variant;  ///< GemmType, CopyOp, LaunchOp, PassOp or TransferOp, by their order in probe.hpp and
+      variant;  ///< TransferOp; GemmType, CopyOp, LaunchOp or PassOp by their order in probe.hpp and
                 ///< probe_kinds.hpp; of attention 1 for a backward; Collective by model/collectives/collective.hpp
   std::int64_t m, n, k;
   std::int64_t array_bytes;
@@ -61,18 +73,18 @@ struct Request {
   std::int64_t copies;
   std::int64_t repeats;
   std::int64_t algorithms;
-  std::int64_t width;                                     ///< bytes, of a pass
-  std::int64_t batch, tokens, heads, kv_heads, head_dim;  ///< tokens: of a decode the context
+  std::int64_t width;                                     ///< bytes, for a pass
+  std::int64_t batch, tokens, heads, kv_heads, head_dim;  ///< for a decode, `tokens` is the context
   std::int64_t causal;                                    ///< 0 or 1
   double span_seconds;
   double sustained_seconds;  ///< zero: a short measurement
-  std::int64_t ranks;        ///< of a collective, whose buffer is array_bytes
+  std::int64_t ranks;        ///< for a collective, whose buffer is array_bytes
 };
 
-/// Spans that a result tells one by one.
+/// Most spans that a result returns one by one.
 inline constexpr std::int64_t most_told = 64;
 
-/// Seconds are of one kernel, but lasted_seconds.
+/// Times are per kernel, except lasted_seconds.
 struct Result {
   double latency_seconds;
   double fastest_seconds;
@@ -82,23 +94,24 @@ struct Result {
   std::int64_t spans;
   std::int64_t launches;
   std::int64_t algorithms;
-  std::int64_t told;  ///< of told_seconds, in the order they were timed; of more spans than fit the last ones
+  std::int64_t told;  ///< number of valid told_seconds, in order of timing; the last spans when there are more
   std::array<double, most_told> told_seconds;
-  double predicted_seconds;  ///< of a collective, by NCCL itself; zero: not told
+  double predicted_seconds;  ///< latency that NCCL itself predicts for a collective; zero: unknown
 };
 
 struct Session;
 
 struct Table {
   std::uint32_t version;
-  /// Devices of this process; `why` is filled unless ok.
+  /// Number of devices of this process. `why` is filled unless the status is ok.
   Status (*count)(std::int32_t* devices, Text* why);
   Status (*open)(std::int32_t device, Session** session, Facts* facts, Text* why);
   Status (*measure)(Session* session, const Request* request, Result* result, Text* why);
   void (*close)(Session* session);
 };
 
-/// The one symbol: the table of `version`, or nullptr when the library has another one; `own` is always filled.
+/// The library's only symbol: returns the table of `version`, or nullptr when the library has another version; always
+/// fills `own`.
 using Entry = const Table* (*)(std::uint32_t version, std::uint32_t* own);
 
 }  // namespace headroom::probes

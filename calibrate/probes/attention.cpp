@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of a training step by cuDNN: forward or backward, checked, then timed.
+// Attention of a training step by cuDNN, forward or backward: checked, then timed.
 #include <headroom/calibrate/probes/attention_graph.hpp>
 #include <headroom/calibrate/probes/device_rows.hpp>
 #include <headroom/calibrate/probes/kernels.hpp>
@@ -53,7 +53,7 @@ class Handle {
   cudnnHandle_t handle_ = nullptr;
 };
 
-/// Arrays of one kind for all copies.
+/// Arrays of one kind, one per copy.
 class Arrays {
  public:
   Arrays() = default;
@@ -88,7 +88,7 @@ class AttentionProblem {
         backward_bound_.push_back(backward_plan_->bind(tensors(copy), workspace_.at()));
       }
     }
-    // A backward finds output and statistics of every copy.
+    // Backward needs output and statistics of every copy.
     for (std::int64_t copy = 0; copy < (backward_ ? copies_ : 1); ++copy) {
       forward_plan_.execute(handle_.get(), forward_bound_[static_cast<std::size_t>(copy)]);
     }
@@ -108,14 +108,14 @@ class AttentionProblem {
     backward_plan_->execute(handle_.get(), backward_bound_[copy]);
   }
 
-  /// Compares rows of the result with the host's; Refused when they differ.
+  /// Compares rows of the result with the host's. Throws Refused when they differ.
   void verify() {
     verify_forward();
     if (!backward_) {
       return;
     }
-    // Whether a kernel clears its sums of dq itself differs from one to the next: they are filled with what is wrong,
-    // and zeroed before every launch only when the result says so.
+    // Some kernels clear their sums of dq and others do not. The sums are filled with wrong values, and zeroed before
+    // every launch only when the result shows the need.
     check(fill_normal(dq_sums_.at(), s_.query_numbers(), Element::fp32, 5, session_->stream.get()), "fill kernel");
     enqueue(0, session_->stream.get());
     session_->stream.wait();
@@ -131,7 +131,7 @@ class AttentionProblem {
   [[nodiscard]] std::int64_t tried() const { return backward_ ? backward_plan_->tried() : forward_plan_.tried(); }
 
  private:
-  // bf16 keeps 8 bits of every share, of its gradient and of the result; sums over many keys average them.
+  // bf16 keeps 8 bits of every share, of its gradient and of the result; sums over many keys average the errors.
   static constexpr double tolerance = 0.04;
 
   void allocate() {
@@ -188,7 +188,7 @@ class AttentionProblem {
     return t;
   }
 
-  /// All tokens of one head of the first copy.
+  /// All tokens of one head in the first copy.
   [[nodiscard]] Rows head(const Arrays& arrays, std::int64_t heads, std::int64_t batch, std::int64_t which) const {
     const std::int64_t pitch = heads * s_.head_dim;
     const std::int64_t first = ((batch * s_.tokens * heads) + which) * s_.head_dim;
@@ -230,7 +230,7 @@ class AttentionProblem {
     }
   }
 
-  /// The largest over some rows; never of the first, whose gradient a causal mask makes zero.
+  /// Largest error over some rows, never the first, whose gradient is zero under a causal mask.
   [[nodiscard]] double dq_error() const {
     double worst = 0.0;
     for (const auto& [batch, which] : {std::array<std::int64_t, 2>{0, 0}, {s_.batch - 1, s_.heads - 1}}) {
@@ -241,7 +241,7 @@ class AttentionProblem {
       const Rows dq = head(dq_, s_.heads, batch, which);
       for (const std::int64_t row : {s_.tokens / 3, s_.tokens - 1}) {
         const double error = relative_error(row_of(dq, row), query_gradient(q.at(row), dout.at(row), k, v, seen(row)));
-        worst = error <= worst ? worst : error;  // also takes what is no number
+        worst = error <= worst ? worst : error;  // also keeps NaN
       }
     }
     return worst;
@@ -280,7 +280,7 @@ class AttentionProblem {
   std::vector<Descriptor> forward_bound_, backward_bound_;
 };
 
-/// Spans of launches one by one: for a kernel that a graph cannot hold. The host's part shows in short ones.
+/// Spans of kernels launched one by one, for a kernel that a graph cannot hold. Short spans include host time.
 std::vector<double> stream_spans(const Stream& stream,
                                  std::int64_t launches,
                                  std::int64_t repeats,

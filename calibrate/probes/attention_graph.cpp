@@ -13,7 +13,7 @@ namespace {
 
 using Sizes4 = std::array<std::int64_t, 4>;
 
-/// Names of what crosses the border of a graph; everything inside counts on from the last.
+/// Ids of the graph's inputs and outputs; ids inside the graph continue from the last.
 enum Uid : std::int64_t {
   uid_q = 1,
   uid_k,
@@ -33,7 +33,7 @@ enum Uid : std::int64_t {
   uid_inner
 };
 
-/// Row-major.
+/// Row-major strides.
 Sizes4 packed(const Sizes4& d) {
   return {d[1] * d[2] * d[3], d[2] * d[3], d[3], 1};
 }
@@ -41,12 +41,12 @@ Sizes4 packed(const Sizes4& d) {
 class Builder {
  public:
   Builder(const AttentionSizes& sizes, std::vector<Descriptor>& kept) : s_{sizes}, kept_{&kept} {
-    kept.reserve(most_descriptors);  // descriptors are named by their place
+    kept.reserve(most_descriptors);  // reserved, because descriptors refer to each other by place
   }
 
   using Place = std::size_t;
 
-  /// A tensor in memory as [batch, tokens, heads, head_dim]; `transposed`: keys seen as head_dim x tokens.
+  /// A tensor [batch, tokens, heads, head_dim] in memory; `transposed` views keys as head_dim x tokens.
   Place rows(std::int64_t uid, std::int64_t heads, bool transposed = false) {
     const std::int64_t token = heads * s_.head_dim;
     const Sizes4 dims{s_.batch, heads, s_.tokens, s_.head_dim};
@@ -55,13 +55,13 @@ class Builder {
                                {strides[0], strides[1], strides[3], strides[2]}, false, false)
                       : tensor(uid, CUDNN_DATA_BFLOAT16, dims, strides, false, false);
   }
-  /// fp32 in memory, row-major.
+  /// A row-major tensor in memory.
   Place stored(std::int64_t uid, const Sizes4& dims, cudnnDataType_t type = CUDNN_DATA_FLOAT) {
     return tensor(uid, type, dims, packed(dims), false, false);
   }
-  /// A number that the host passes.
+  /// A number passed by the host.
   Place number(std::int64_t uid) { return tensor(uid, CUDNN_DATA_FLOAT, {1, 1, 1, 1}, {1, 1, 1, 1}, false, true); }
-  /// Inside the graph alone.
+  /// A tensor inside the graph.
   Place inner(const Sizes4& dims, cudnnDataType_t type = CUDNN_DATA_FLOAT) {
     return tensor(next_++, type, dims, packed(dims), true, false);
   }
@@ -82,7 +82,7 @@ class Builder {
     operation(std::move(op), "matmul operation");
   }
 
-  /// y = mode(x), or of x and b; `choice`: where it is true x, else b.
+  /// y = mode(x), or mode(x, b); with `choice`, x where it is true and b elsewhere.
   Place pointwise(
       cudnnPointwiseMode_t mode, Place x, Place y, const Place* b = nullptr, const Place* choice = nullptr) {
     const Place of = point(mode, CUDNN_DATA_FLOAT, -1);
@@ -102,7 +102,7 @@ class Builder {
     operation(std::move(op), "reduction operation");
   }
 
-  /// The same numbers, seen with other strides.
+  /// The same numbers with other strides.
   void reshape(Place x, Place y) {
     Descriptor op{CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR};
     op.link(CUDNN_ATTR_OPERATION_RESHAPE_XDESC, at(x));
@@ -204,7 +204,7 @@ void add_forward(Builder& g, const AttentionSizes& s) {
   g.product(shares, g.rows(uid_v, s.kv_heads), g.rows(uid_o, s.heads));
 }
 
-/// c = a^T b of scores a, summed over the query heads of a group where several share a key head.
+/// c = a^T b for scores a, summed over the query heads of a group that shares a key head.
 void add_key_gradient(
     Builder& g, const AttentionSizes& s, Builder::Place a, Builder::Place b, Uid gradient, Uid heads) {
   const Builder::Place turned = g.inner(g.score_sizes(), CUDNN_DATA_BFLOAT16);
@@ -313,7 +313,7 @@ void AttentionPlan::choose(const Descriptor& graph, const PlanTarget& target) {
 
 Descriptor AttentionPlan::bind(const AttentionTensors& t, void* workspace) const {
   std::vector<std::int64_t> uids{uid_q, uid_k, uid_v, uid_o, uid_statistics, uid_scale};
-  // The API takes pointers to change of everything, also of what it only reads.
+  // The API takes pointers to non-const, also for inputs.
   std::vector<void*> places{t.q, t.k, t.v, t.o, t.statistics, const_cast<float*>(&scale_)};  // NOLINT(*-const-cast)
   const auto add = [&](std::int64_t uid, void* place) {
     uids.push_back(uid);

@@ -21,7 +21,7 @@ double scale_of(std::int64_t width) {
   return 1.0 / std::sqrt(static_cast<double>(width));
 }
 
-/// Shares of the first `seen` keys, and the logarithm of what they were divided by.
+/// Softmax of the first `seen` keys, and the logarithm of its divisor.
 struct Shares {
   std::vector<double> of;
   double log_sum = 0.0;

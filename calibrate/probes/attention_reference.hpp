@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of single queries and keys in double precision on the host, to check kernels against. No CUDA, so that any
+// Attention of single queries and keys in double precision on the host, to check kernels. Free of CUDA, so that any
 // machine can test it.
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace headroom::probes {
 
-/// Numbers of bf16, the upper halves of floats.
+/// Floats from bf16 numbers, the upper halves of floats.
 [[nodiscard]] std::vector<float> from_bf16(const std::vector<std::uint16_t>& raw);
 
-/// Rows of `width` numbers, one behind the other.
+/// Rows of `width` numbers, stored contiguously.
 struct Rows {
   std::vector<float> numbers;
   std::int64_t width = 1;
@@ -25,14 +25,14 @@ struct AttendedRow {
   double log_sum = 0.0;  ///< logarithm of the sum of the exponentials of all scores
 };
 
-/// A query over the first `seen` keys: softmax(q k^T / sqrt(width)) v.
+/// Attention of a query over the first `seen` keys: softmax(q k^T / sqrt(width)) v.
 [[nodiscard]] AttendedRow attended(const float* query, const Rows& keys, const Rows& values, std::int64_t seen);
 
-/// Gradient of that query, for the gradient `dout` of its output (Dao et al. 2022, appendix B.2).
+/// Gradient of a query from the gradient `dout` of its output (Dao et al. 2022, appendix B.2).
 [[nodiscard]] std::vector<double> query_gradient(
     const float* query, const float* dout, const Rows& keys, const Rows& values, std::int64_t seen);
 
-/// Queries of one head with what a forward left of them.
+/// Queries of one head with the results of their forward pass.
 struct ForwardHead {
   Rows queries, outputs, douts;
   std::vector<float> log_sums;
@@ -40,13 +40,13 @@ struct ForwardHead {
 struct KeyGradients {
   std::vector<double> key, value;
 };
-/// Gradients of one key and its value, summed over heads; queries from `first_query` on see them.
+/// Gradients of one key and its value, summed over heads; only queries from `first_query` on see the key.
 [[nodiscard]] KeyGradients key_gradients(const std::vector<ForwardHead>& heads,
                                          const float* key,
                                          const float* value,
                                          std::int64_t first_query);
 
-/// |got - right| / |right| of two vectors (Euclidean); 0 for two that are zero.
+/// Euclidean |got - right| / |right|; 0 for two zero vectors.
 [[nodiscard]] double relative_error(const std::vector<float>& got, const std::vector<double>& right);
 
 }  // namespace headroom::probes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory bandwidth by size: the driver's copy, a copy kernel, STREAM's triad (McCalpin 1995).
+// Bandwidth of device memory by size: the driver's copy, a copy kernel, STREAM's triad (McCalpin 1995).
 #include <headroom/calibrate/probes/kernels.hpp>
 #include <headroom/calibrate/probes/session.hpp>
 #include <headroom/calibrate/probes/timing.hpp>
@@ -9,11 +9,11 @@ namespace {
 
 enum class Op : std::int32_t { memcpy, copy, triad };  // NOLINT(performance-enum-size): Request::variant
 
-/// Sets of arrays, one behind the other, used in turn.
+/// Contiguous sets of arrays, used in turn.
 struct Arrays {
   DeviceMemory memory;
-  std::int64_t bytes;     ///< of one array
-  std::int64_t of_a_set;  ///< arrays
+  std::int64_t bytes;     ///< bytes of one array
+  std::int64_t of_a_set;  ///< arrays per set
   std::int64_t copies;
 
   [[nodiscard]] void* at(std::int64_t turn, std::int64_t array) const {
@@ -64,9 +64,7 @@ Result measure_copy(const Session& session, const Request& request) {
   const Arrays arrays{DeviceMemory{all}, request.array_bytes, of_a_set, request.copies};
   check(fill_normal(arrays.memory.at(), all / 4, Element::fp32, 1, session.stream.get()), "fill kernel");
   const Enqueue one = [&](std::int64_t i, cudaStream_t stream) { enqueue(op, arrays, i, stream); };
-  const double rough = rough_seconds(session.stream, one);
-  const Replay replay{session.stream, launches_for(request.span_seconds, rough, request.copies), one};
-  return summary(time_spans(session.stream, replay, request.repeats), replay.launches());
+  return replayed_spans(session.stream, request, one);
 }
 
 }  // namespace headroom::probes

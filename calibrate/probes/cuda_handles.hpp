@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA resources that free themselves, and calls that throw. Inside libheadroom_probes.so only; C++17 for nvcc.
+// CUDA resources that free themselves, and calls that throw. For libheadroom_probes.so only; C++17 because of nvcc.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,7 +11,7 @@
 
 namespace headroom::probes {
 
-/// A request that this device or library refuses; the next one may work.
+/// A request that this device or library refuses; other requests may work.
 class Refused : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -76,7 +76,7 @@ class Event {
   void record(const Stream& stream) const { check(cudaEventRecord(event_, stream.get()), "cudaEventRecord"); }
   [[nodiscard]] cudaEvent_t get() const noexcept { return event_; }
   void wait() const { check(cudaEventSynchronize(event_), "cudaEventSynchronize"); }
-  /// Seconds from `earlier` to this one; both have happened.
+  /// Seconds from `earlier` to this event; both must have happened.
   [[nodiscard]] double since(const Event& earlier) const {
     float milliseconds = 0.0F;
     check(cudaEventElapsedTime(&milliseconds, earlier.event_, event_), "cudaEventElapsedTime");

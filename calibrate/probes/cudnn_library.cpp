@@ -16,14 +16,15 @@ constexpr const char* library_name = "libcudnn.so.9";
 
 template <class Function>
 void load(void* library, const char* name, Function& function) {
-  // POSIX promises that this conversion works.
+  // POSIX guarantees this conversion.
   function = reinterpret_cast<Function>(dlsym(library, name));  // NOLINT(*-reinterpret-cast)
   if (function == nullptr) {
     throw Refused{std::string{library_name} + " lacks " + name};
   }
 }
 
-/// Where the loader finds it, else where a CUDA toolkit usually is. Never closed: it keeps threads of its own.
+/// Opens the library by the loader's path, else in the usual folders of a CUDA toolkit. Never closed, because it keeps
+/// threads.
 Cudnn opened() {
   void* library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
   for (const char* folder : {"/usr/local/cuda/lib64/", "/usr/local/cuda/lib/"}) {
@@ -53,7 +54,7 @@ Cudnn opened() {
 }  // namespace
 
 const Cudnn& cudnn() {
-  static const Cudnn calls = opened();  // tried again at the next call when it throws
+  static const Cudnn calls = opened();  // after an exception the next call tries again
   return calls;
 }
 

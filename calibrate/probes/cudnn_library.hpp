@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuDNN's backend API, opened at run time: the probes work without it, and link nothing of it.
+// cuDNN's backend API, opened at run time; the other probes work without it.
 #pragma once
 
 #include <headroom/calibrate/probes/cuda_handles.hpp>
@@ -12,12 +12,12 @@
 
 namespace headroom::probes {
 
-/// "9.19.0"; empty when there is no cuDNN, or this build had none of its headers.
+/// Version such as "9.19.0"; empty without cuDNN or when built without its headers.
 [[nodiscard]] std::string cudnn_text();
 
 #ifdef HEADROOM_HAVE_CUDNN
 
-/// The calls that are used.
+/// The calls in use.
 struct Cudnn {
   decltype(&cudnnGetVersion) version = nullptr;
   decltype(&cudnnGetErrorString) error_string = nullptr;
@@ -33,13 +33,13 @@ struct Cudnn {
   decltype(&cudnnBackendExecute) execute = nullptr;
 };
 
-/// Refused when libcudnn.so.9 cannot be opened or lacks a call.
+/// Throws Refused when libcudnn.so.9 cannot be opened or lacks a call.
 [[nodiscard]] const Cudnn& cudnn();
 
-/// Throws Refused with what cuDNN says of a status that is no success.
+/// Throws Refused with cuDNN's message when `status` is not success.
 void check_cudnn(cudnnStatus_t status, const char* call);
 
-/// One descriptor of the backend; set, finalized, then used.
+/// A descriptor of the backend, used after set and finalize.
 class Descriptor {
  public:
   Descriptor() = default;

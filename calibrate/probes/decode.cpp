@@ -31,7 +31,7 @@ class DecodeProblem {
     check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, session.device), "cudaDeviceGetAttribute");
     a_.splits = decode_splits(r.batch, r.kv_heads, r.tokens, sms);
     page_numbers_ = decode_page_tokens * r.kv_heads * r.head_dim;
-    side_ = r.batch * page_count_ * page_numbers_ * half_bytes;  // a multiple of 256: a page is
+    side_ = r.batch * page_count_ * page_numbers_ * half_bytes;  // a multiple of 256, because a page is
     keys_ = DeviceMemory{copies_ * side_};
     values_ = DeviceMemory{copies_ * side_};
     const std::int64_t queries = r.batch * r.heads * r.head_dim;
@@ -58,7 +58,7 @@ class DecodeProblem {
     check(decode(a, stream), "decode kernel");
   }
 
-  /// Runs once and compares three of the rows with the host's; Refused when they differ.
+  /// Runs once and compares three rows with the host's. Throws Refused when they differ.
   void verify() const {
     enqueue(0, session_->stream.get());
     session_->stream.wait();
@@ -72,7 +72,7 @@ class DecodeProblem {
       const Rows query = rows_at(queries_.at(row), 1, a_.head_dim, a_.head_dim);
       const Rows got = rows_at(output_.at(row), 1, a_.head_dim, a_.head_dim);
       const AttendedRow right = attended(query.at(0), keys, values, a_.context);
-      constexpr double tolerance = 0.02;  // bf16 keeps 8 bits of the result; everything before is fp32
+      constexpr double tolerance = 0.02;  // bf16 keeps 8 bits of the result; everything before it is fp32
       const double error = relative_error(got.numbers, right.output);
       if (!(error <= tolerance)) {
         throw Refused{"decode attention is wrong: the output of sequence " + std::to_string(sequence) + ", head " +
@@ -105,7 +105,7 @@ class DecodeProblem {
     return (bytes + alignment - 1) / alignment * alignment;
   }
 
-  /// The pages of all sequences lie in random order, as after hours of serving.
+  /// Places the pages of all sequences in random order, as after hours of serving.
   void scatter_pages() {
     order_.resize(static_cast<std::size_t>(a_.batch * page_count_));
     std::iota(order_.begin(), order_.end(), 0);
@@ -118,7 +118,7 @@ class DecodeProblem {
     }
   }
 
-  /// One key head of one sequence of the first copy, in the order of its tokens.
+  /// One key head of one sequence in the first copy, in the order of its tokens.
   [[nodiscard]] Rows cached(const DeviceMemory& side, std::int64_t sequence, std::int64_t kv_head) const {
     Rows rows;
     rows.width = a_.head_dim;
@@ -135,9 +135,9 @@ class DecodeProblem {
   const Session* session_;
   DecodeArguments a_;
   std::int64_t copies_;
-  std::int64_t page_count_;        ///< of one sequence
-  std::int64_t page_numbers_ = 0;  ///< of one page
-  std::int64_t side_ = 0;          ///< bytes of the keys, or the values, of one copy
+  std::int64_t page_count_;        ///< pages of a sequence
+  std::int64_t page_numbers_ = 0;  ///< numbers per page
+  std::int64_t side_ = 0;          ///< bytes of the keys (or the values) of one copy
   DeviceMemory queries_, keys_, values_, output_, table_, parts_;
   std::vector<std::int32_t> order_;
 };
@@ -148,9 +148,7 @@ Result measure_decode(const Session& session, const Request& request) {
   const DecodeProblem problem{session, request};
   problem.verify();
   const Enqueue one = [&](std::int64_t i, cudaStream_t stream) { problem.enqueue(i, stream); };
-  const double rough = rough_seconds(session.stream, one);
-  const Replay replay{session.stream, launches_for(request.span_seconds, rough, request.copies), one};
-  return summary(time_spans(session.stream, replay, request.repeats), replay.launches());
+  return replayed_spans(session.stream, request, one);
 }
 
 }  // namespace headroom::probes

@@ -10,7 +10,7 @@ constexpr int warp = 32;
 constexpr int warps = 4;
 constexpr int block = warp * warps;
 constexpr int vector_numbers = 8;  // bf16 numbers of a 16-byte load
-constexpr int unroll = 4;          // tokens a group of lanes has in flight
+constexpr int unroll = 4;          // tokens in flight per group of lanes
 
 struct Numbers {
   float of[vector_numbers];
@@ -27,21 +27,21 @@ __device__ Numbers unpacked(uint4 raw) {
   return n;
 }
 
-/// What one group of lanes has seen of one query: sums, the highest score, the divisor.
+/// State of a group of lanes for one query: sums, highest score, divisor.
 struct Seen {
   float sums[vector_numbers];
   float highest, divisor;
 };
 
-/// Half of the lowest float: differences of two such stay finite, so that exp gives 0 and never a NaN.
+/// Half of the lowest float: differences stay finite, so that exp gives 0 and never NaN.
 constexpr float lowest = -1.7e38F;
 
-// A CTA serves the `group` query heads of one key head over one split. `lanes` neighbouring lanes read one token, each
-// eight of its numbers; tokens go round robin over the groups of lanes of all warps.
+// A CTA serves the `group` query heads of one key head over one split. `lanes` neighbouring lanes read one token, eight
+// numbers each; tokens are distributed round robin over the groups of lanes of all warps.
 template <int width, int group>
 __global__ void __launch_bounds__(block) decode_kernel(DecodeArguments a) {
   constexpr int lanes = width / vector_numbers;
-  constexpr int teams = block / lanes;  // groups of lanes in a CTA
+  constexpr int teams = block / lanes;  // groups of lanes per CTA
   const int team = static_cast<int>(threadIdx.x) / lanes;
   const int lane = static_cast<int>(threadIdx.x) % lanes;
   const std::int64_t split = blockIdx.x;
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(block) decode_kernel(DecodeArguments a) {
   const std::int64_t end = begin + chunk < a.context ? begin + chunk : a.context;
   const auto* keys = static_cast<const uint4*>(a.keys);
   const auto* values = static_cast<const uint4*>(a.values);
-  // All teams make the same number of rounds: shuffles need whole warps.
+  // All teams take the same number of rounds, because shuffles need whole warps.
   const std::int64_t rounds = end > begin ? (end - begin + teams * unroll - 1) / (teams * unroll) : 0;
   for (std::int64_t round = 0; round < rounds; ++round) {
     uint4 raw_key[unroll];
@@ -121,13 +121,13 @@ __global__ void __launch_bounds__(block) decode_kernel(DecodeArguments a) {
     }
   }
 
-  // The teams' parts meet in shared memory, a query after the other.
+  // Merges the teams' parts in shared memory, one query at a time.
   __shared__ float shared_sums[teams][width];
   __shared__ float shared_highest[teams];
   __shared__ float shared_divisor[teams];
   for (int g = 0; g < group; ++g) {
 #pragma unroll
-    for (int chosen = 0; chosen < group; ++chosen) {  // indices of registers must be known when it is compiled
+    for (int chosen = 0; chosen < group; ++chosen) {  // register indices must be known at compile time
       if (chosen == g) {
 #pragma unroll
         for (int i = 0; i < vector_numbers; ++i) {
@@ -223,7 +223,7 @@ std::int64_t decode_splits(std::int64_t batch, std::int64_t kv_heads, std::int64
 }
 
 cudaError_t decode(const DecodeArguments& a, cudaStream_t stream) {
-  constexpr std::int64_t most_rows = 65535;  // of a grid in y and z
+  constexpr std::int64_t most_rows = 65535;  // limit of a grid in y and z
   if (a.kv_heads <= 0 || a.heads % a.kv_heads != 0 || a.kv_heads > most_rows || a.batch > most_rows || a.splits < 1 ||
       a.splits > most_decode_splits) {
     return cudaErrorInvalidValue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of device memory as the host's references take them.
+// Copies parts of device memory into the host's reference types.
 #pragma once
 
 #include <headroom/calibrate/probes/attention_reference.hpp>
@@ -9,7 +9,7 @@
 
 namespace headroom::probes {
 
-/// `count` rows of `width` bf16 numbers, `pitch` numbers apart, from `first` on.
+/// `count` rows of `width` bf16 numbers, starting at `first` and `pitch` numbers apart.
 [[nodiscard]] inline Rows rows_at(const void* first, std::int64_t count, std::int64_t width, std::int64_t pitch) {
   constexpr std::size_t half = sizeof(std::uint16_t);
   std::vector<std::uint16_t> raw(static_cast<std::size_t>(count * width));
@@ -19,7 +19,7 @@ namespace headroom::probes {
   return {from_bf16(raw), width};
 }
 
-/// `count` fp32 numbers.
+/// `count` fp32 numbers from `first` on.
 [[nodiscard]] inline std::vector<float> floats_at(const void* first, std::int64_t count) {
   std::vector<float> numbers(static_cast<std::size_t>(count));
   check(cudaMemcpy(numbers.data(), first, numbers.size() * sizeof(float), cudaMemcpyDeviceToHost), "cudaMemcpy");

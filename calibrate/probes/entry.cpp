@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C border of libheadroom_probes.so: no exception leaves it.
+// C interface of libheadroom_probes.so; no exception leaves it.
 #include <headroom/calibrate/probes/cudnn_library.hpp>
 #include <headroom/calibrate/probes/kernels.hpp>
 #include <headroom/calibrate/probes/peer.hpp>
@@ -13,7 +13,7 @@
 namespace headroom::probes {
 namespace {
 
-/// Copies with a NUL at the end, cut when too long.
+/// Copies a text with a NUL at the end, truncated if too long.
 template <std::size_t size>
 void put(std::array<char, size>& to, const std::string& text) {
   const std::size_t length = std::min(text.size(), size - 1);
@@ -69,7 +69,7 @@ Facts facts_of(int device) {
   int devices = 1;
   check(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
   facts.devices = devices;
-  put(facts.nccl, devices > 1 ? nccl_version() : std::string{});  // some 80 ms, of no use to a GPU alone
+  put(facts.nccl, devices > 1 ? nccl_version() : std::string{});  // takes about 80 ms and is of no use to a single GPU
   return facts;
 }
 
@@ -118,7 +118,7 @@ Status measure(Session* session, const Request* request, Result* result, Text* w
   } catch (const std::exception& error) {
     put(why->text, error.what());
   }
-  // An error of one call is forgotten here; one that corrupted the context comes back from every later call.
+  // Clears an error of one call; an error that corrupted the context returns from every later call.
   cudaGetLastError();
   return cudaDeviceSynchronize() == cudaSuccess ? Status::refused : Status::failed;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLASLt's GEMM: the fastest of the algorithms its heuristic proposes, then that one measured well.
+// GEMM by cuBLASLt: finds the fastest of the heuristic's algorithms, then measures it.
 #include <headroom/calibrate/probes/gemm_problem.hpp>
 #include <headroom/calibrate/probes/timing.hpp>
 
@@ -19,7 +19,7 @@ Enqueue with(const GemmProblem& problem, const cublasLtMatmulAlgo_t& algorithm) 
   return [&problem, &algorithm](std::int64_t i, cudaStream_t stream) { problem.enqueue(algorithm, i, stream); };
 }
 
-/// Seconds of one product, good enough to choose by.
+/// Seconds of one product, precise enough to choose an algorithm.
 double trial_seconds(const Session& session, const GemmProblem& problem, const cublasLtMatmulAlgo_t& algorithm) {
   constexpr double span = 0.5e-3;
   constexpr std::int64_t most_launches = 256;
@@ -42,8 +42,8 @@ Choice fastest(const Session& session, const GemmProblem& problem, std::int64_t 
         best.algorithm = algorithm;
       }
     } catch (const Refused& refusal) {
-      // The heuristic proposes now and then what the launch refuses; the others count. A lost device is found at the
-      // end.
+      // The heuristic sometimes proposes algorithms that the launch refuses; the others still count. A lost device is
+      // detected at the end.
       last_refusal = refusal.what();
       cudaGetLastError();
     }

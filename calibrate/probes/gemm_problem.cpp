@@ -8,10 +8,10 @@
 namespace headroom::probes {
 namespace {
 
-constexpr std::int64_t alignment = 256;  // of every copy: what the heuristic assumes by default
+constexpr std::int64_t alignment = 256;  // alignment of every copy, the heuristic's default assumption
 constexpr std::int64_t byte_bits = 8;
 
-// CUDA before 12.8 knows no 4-bit floats; the recipe then stands for itself and is refused.
+// CUDA before 12.8 has no 4-bit floats, so the recipe exists and is refused.
 #if CUDART_VERSION >= 12080
 constexpr bool has_fp4 = true;
 constexpr cudaDataType fp4 = CUDA_R_4F_E2M1;
@@ -20,10 +20,10 @@ constexpr bool has_fp4 = false;
 constexpr cudaDataType fp4 = CUDA_R_8F_E4M3;
 #endif
 
-// Sums of k products of normal(0, 1) numbers are of size sqrt(k); fast accumulation keeps 14 bits of them, the output
-// type 8 to 11, each of the two 4-bit operands' scales up to 2, so that a right result is within the tolerance and a
-// wrong layout's is not. Integers are exact.
-constexpr double bf16_rounding = 0x1p-7;  // of a bf16 result, and as much again
+// Sums of k products of normal(0, 1) numbers have size sqrt(k). Fast accumulation keeps 14 bits of them, the output
+// type 8 to 11, and 4-bit operands have scales up to 2. A right result is within the tolerance, a wrong layout's is
+// not. Integers are exact.
+constexpr double bf16_rounding = 0x1p-7;  // rounding of a bf16 result, twice
 // clang-format off
 constexpr std::array recipes{
     GemmRecipe{CUDA_R_16BF, CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F, Element::bf16, Element::bf16,
@@ -67,13 +67,13 @@ void set(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t attribut
 
 Operation make_operation(cublasComputeType_t compute) {
   cublasLtMatmulDesc_t made = nullptr;
-  // alpha and beta are of this type.
+  // Type of alpha and beta.
   const cudaDataType scale = compute == CUBLAS_COMPUTE_32I ? CUDA_R_32I : CUDA_R_32F;
   check(cublasLtMatmulDescCreate(&made, compute, scale), "cublasLtMatmulDescCreate");
   return Operation{made};
 }
 
-/// Column-major and without gaps: the leading dimension is the number of rows.
+/// A column-major layout without gaps: the leading dimension is the number of rows.
 Layout make_layout(cudaDataType type, std::uint64_t rows, std::uint64_t columns) {
   cublasLtMatrixLayout_t made = nullptr;
   check(cublasLtMatrixLayoutCreate(&made, type, rows, columns, static_cast<std::int64_t>(rows)),
@@ -228,7 +228,7 @@ std::vector<double> GemmProblem::row_of(const DeviceMemory& numbers,
   const std::int64_t bytes = k_ * recipe_->operand_bits / byte_bits;
   const std::vector<unsigned char> raw = downloaded(numbers, row * bytes, bytes);
   const bool blocks = recipe_->scaling == Scaling::block;
-  // The scales of a row lie in whole tiles: those up to the end of its own.
+  // Scales come in whole tiles, so this downloads all up to the end of the row's tile.
   const std::vector<unsigned char> codes =
       blocks ? downloaded(scales, 0, scale_bytes(row + 1, k_)) : std::vector<unsigned char>{};
   std::vector<double> values;

@@ -15,8 +15,8 @@ constexpr std::int64_t tile_bytes = tile_rows * tile_scales;
 struct Minifloat {
   unsigned exponent;   ///< bits
   unsigned mantissa;   ///< bits
-  bool ieee;           ///< the highest exponent holds infinity and what is no number
-  unsigned no_number;  ///< without `ieee`: the one magnitude that is none; 0: every code is a number
+  bool ieee;           ///< whether the highest exponent holds infinity and NaN
+  unsigned no_number;  ///< without `ieee`: the magnitude that is NaN; 0: every code is a number
 };
 constexpr Minifloat bf16{8, 7, true, 0};
 constexpr Minifloat fp16{5, 10, true, 0};

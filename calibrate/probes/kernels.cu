@@ -9,9 +9,9 @@ namespace headroom::probes {
 namespace {
 
 constexpr int block = 256;
-constexpr int per_thread = 4;  // loads in flight a thread: enough to fill the memory pipeline with 16-byte words
+constexpr int per_thread = 4;  // loads in flight per thread, enough to fill the memory pipeline with 16-byte words
 
-// SplitMix64 (Steele, Lea and Flood 2014): one independent word for every index.
+// SplitMix64 (Steele, Lea and Flood 2014): an independent word for every index.
 __device__ std::uint64_t mixed(std::uint64_t x) {
   x += 0x9E3779B97F4A7C15ULL;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
@@ -19,15 +19,15 @@ __device__ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// Box and Muller 1958, one of the pair.
+// Box and Muller 1958, one number of the pair.
 __device__ float normal(std::uint64_t index, std::uint64_t seed) {
   const std::uint64_t bits = mixed(index ^ (seed << 40));
-  const float u = (static_cast<float>(bits >> 40) + 1.0F) * 0x1p-24F;  // (0, 1]: its logarithm is finite
+  const float u = (static_cast<float>(bits >> 40) + 1.0F) * 0x1p-24F;  // in (0, 1], so its logarithm is finite
   const float v = static_cast<float>(bits & 0xFFFFFFU) * 0x1p-24F;
   return sqrtf(-2.0F * logf(u)) * cospif(2.0F * v);
 }
 
-/// What is stored at place i.
+/// Stored value at place i.
 template <class T>
 struct Stored {
   using Word = T;
@@ -45,8 +45,8 @@ struct Stored<Int8> {
   }
 };
 
-// The magnitudes of e2m1 are 0, 1/2, 1, 3/2, 2, 3, 4, 6 (OCP Microscaling Formats 1.0, section 5.3.3); the code of a
-// number is how many of the midpoints between them it exceeds.
+// The magnitudes of e2m1 are 0, 1/2, 1, 3/2, 2, 3, 4, 6 (OCP Microscaling Formats 1.0, section 5.3.3); a code is the
+// number of midpoints between them that the value exceeds.
 __device__ unsigned e2m1_code(float value) {
   const float size = fabsf(value);
   unsigned code = 0;
@@ -75,7 +75,7 @@ struct Stored<Ue4m3Scale> {
   using Word = std::uint8_t;
   static __device__ std::uint8_t at(std::uint64_t i, std::uint64_t seed) {
     constexpr std::uint64_t scales = 3;
-    constexpr unsigned half = 0x30;  // exponent bias 7, three bits of mantissa: 0x38 is 1
+    constexpr unsigned half = 0x30;  // exponent bias 7 and three bits of mantissa, so 0x38 is 1
     constexpr unsigned octave = 8;
     return static_cast<std::uint8_t>(half + octave * static_cast<unsigned>(mixed(i ^ (seed << 40)) % scales));
   }

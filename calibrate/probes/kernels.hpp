@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The few kernels of the probes, launched from host code.
+// Basic kernels of the probes, launched from host code.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,11 +8,11 @@
 
 namespace headroom::probes {
 
-/// How numbers are stored. int8 holds 32 times the number, rounded, within +-127; e2m1 two numbers a byte, the first in
-/// the low half; ue4m3_scale one of 1/2, 1 and 2, at random.
+/// Storage formats. int8 holds 32 times the number, rounded, within +-127; e2m1 has two numbers per byte, the first in
+/// the low half; ue4m3_scale is randomly 1/2, 1 or 2.
 enum class Element : std::uint8_t { bf16, fp16, fp32, e4m3, e5m2, int8, e2m1, ue4m3_scale };
 
-/// Fills `count` elements with normal(0, 1) numbers, the same ones for the same seed; of e2m1 `count` is even.
+/// Fills `count` elements with normal(0, 1) numbers that depend on the seed; `count` must be even for e2m1.
 cudaError_t fill_normal(void* data, std::int64_t count, Element element, std::uint64_t seed, cudaStream_t stream);
 
 /// b = a; `bytes` is a multiple of 16.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch costs when the kernel does nothing: in a stream, on the host, as a node of a graph.
+// Cost of launching an empty kernel: into a stream, on the host, as a node of a graph.
 #include <headroom/calibrate/probes/kernels.hpp>
 #include <headroom/calibrate/probes/pass_kernels.hpp>
 #include <headroom/calibrate/probes/session.hpp>
@@ -29,7 +29,7 @@ void launch_empty(std::int64_t /*i*/, cudaStream_t stream) {
   check(empty(stream), "empty kernel");
 }
 
-/// Seconds a kernel of one span that begins on an idle device: by events, or what the host spent on the calls.
+/// Seconds per kernel of one span that starts on an idle device: by events, or the host's time in the calls.
 double one_stream_span(const Session& session, std::int64_t count, bool host) {
   const Event begin;
   const Event end;
@@ -56,7 +56,7 @@ double one_graph_span(const Session& session, const Replay& replay) {
   return end.since(begin) / static_cast<double>(replay.launches());
 }
 
-/// Seconds by the host's clock from the launch of one kernel until it is known to have ended, each of `count`.
+/// Seconds by the host's clock from the launch of a kernel until it has ended, mean over `count` launches.
 double one_sync_span(const Session& session, std::int64_t count) {
   session.stream.wait();
   const Clock::time_point start = Clock::now();
@@ -67,7 +67,7 @@ double one_sync_span(const Session& session, std::int64_t count) {
   return seconds_since(start) / static_cast<double>(count);
 }
 
-/// The same of a whole graph; the share of one of its kernels.
+/// Seconds by the host's clock from the launch of a graph until it has ended, per kernel in it.
 double one_replay_span(const Session& session, const Replay& replay) {
   session.stream.wait();
   const Clock::time_point start = Clock::now();
@@ -76,8 +76,8 @@ double one_replay_span(const Session& session, const Replay& replay) {
   return seconds_since(start) / static_cast<double>(replay.launches());
 }
 
-/// Seconds a kernel when all stand in the queue before the first may begin: a kernel holds the stream for as long as
-/// the host takes to launch them, by a generous guess that is checked.
+/// Seconds per kernel when all are queued before the first may start: another kernel holds the stream for longer than
+/// the host should need to launch them, which is verified.
 double one_rate_span(const Session& session, std::int64_t count) {
   constexpr std::int64_t microseconds_each = 20;
   const Event begin;
@@ -97,12 +97,12 @@ double one_rate_span(const Session& session, std::int64_t count) {
   if (state != cudaErrorNotReady) {
     check(state, "cudaEventQuery");
   }
-  cudaGetLastError();  // "not ready" is what it should be
+  cudaGetLastError();  // clears "not ready", the expected status
   end.wait();
   return end.since(begin) / static_cast<double>(count);
 }
 
-/// The first calls pay for loading code and growing queues.
+/// Calls that pay for loading code and growing queues.
 constexpr std::int64_t warm_up = 3;
 
 template <class Span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where nccl.h was not there when this library was built.
+// Stand-ins for a library built without nccl.h.
 #include <headroom/calibrate/probes/session.hpp>
 
 namespace headroom::probes {

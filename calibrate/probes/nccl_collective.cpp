@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time of a collective among the GPUs of this process: every rank's calls in a CUDA graph of its own, replayed side by
-// side (as nccl-tests does with -G), the slowest rank's spans counted. Every element is checked before anything is
-// timed.
+// Time of a collective among the GPUs of this process: each rank's calls are a CUDA graph, the graphs are replayed
+// together (as nccl-tests does with -G), and the slowest rank's spans count. Every element is checked before timing.
 #include <headroom/calibrate/probes/nccl_group.hpp>
 #include <headroom/calibrate/probes/nccl_kernels.hpp>
 #include <headroom/calibrate/probes/session.hpp>
@@ -19,7 +18,7 @@ namespace {
 constexpr std::int64_t element_bytes = 2;
 constexpr ncclDataType_t element = ncclHalf;
 
-/// Buffers of one rank, on its device.
+/// Buffers of one rank on its device.
 struct RankBuffers {
   DeviceMemory from, to, wrong;
 };
@@ -34,7 +33,7 @@ class Problem {
                           DeviceMemory{static_cast<std::int64_t>(sizeof(unsigned long long))}};
       check(fill_rank(buffers.from.at(), counts_.sent, rank, group.stream(rank).get()), "fill kernel");
       check(cudaMemsetAsync(buffers.wrong.at(), 0, sizeof(unsigned long long), group.stream(rank).get()), "cudaMemset");
-      // All bits set is no number: what does not arrive is seen.
+      // All bits set is NaN, so elements that do not arrive are detected.
       check(cudaMemsetAsync(buffers.to.at(), 0xFF, static_cast<std::size_t>(counts_.received * element_bytes),
                             group.stream(rank).get()),
             "cudaMemset");
@@ -43,20 +42,20 @@ class Problem {
     group_->wait();
   }
 
-  /// One call of every rank.
+  /// Enqueues one call of every rank.
   void enqueue() const {
     nccl_->check(nccl_->group_start(), "ncclGroupStart");
     call_all();
     nccl_->check(nccl_->group_end(), "ncclGroupEnd");
   }
 
-  /// Throws when an element is not what it must be.
+  /// Throws Refused when an element is wrong.
   void check_results() const {
     enqueue();
     group_->wait();
     for (int rank = 0; rank < group_->ranks(); ++rank) {
       if (op_ == CollectiveOp::reduce && rank != 0) {
-        continue;  // the root alone receives
+        continue;  // only the root receives
       }
       const OnDevice scope{group_->device(rank)};
       const RankBuffers& buffers = ranks_[static_cast<std::size_t>(rank)];
@@ -75,7 +74,7 @@ class Problem {
     }
   }
 
-  /// Seconds that NCCL's own table gives one call; zero where it tells none (it has no table of sends and receives).
+  /// Seconds of a call by NCCL's own tables; zero without one (there is none for sends and receives).
   [[nodiscard]] double predicted() const {
     if (nccl_->simulate_end == nullptr || op_ == CollectiveOp::all_to_all || op_ == CollectiveOp::send_recv) {
       return 0.0;
@@ -131,7 +130,7 @@ class Problem {
     throw Refused{"unknown collective"};
   }
 
-  /// Inside a group call, in which sends and receives move together.
+  /// Enqueues a send and a receive. Must be inside a group call, so that both progress together.
   void exchange(int rank, int to, int from, std::int64_t offset, std::size_t count) const {
     const RankBuffers& b = ranks_[static_cast<std::size_t>(rank)];
     ncclComm_t comm = group_->comm(rank);
@@ -147,7 +146,7 @@ class Problem {
   std::vector<RankBuffers> ranks_;
 };
 
-/// An event of every rank.
+/// One event per rank.
 class Mark {
  public:
   explicit Mark(const NcclGroup& group) : group_{&group} {
@@ -162,7 +161,7 @@ class Mark {
       events_[static_cast<std::size_t>(rank)].record(group_->stream(rank));
     }
   }
-  /// Seconds since an earlier mark on the rank where that took longest.
+  /// Seconds since an earlier mark, on the slowest rank.
   [[nodiscard]] double since(const Mark& earlier) const {
     double longest = 0.0;
     for (std::size_t rank = 0; rank < events_.size(); ++rank) {
@@ -176,7 +175,7 @@ class Mark {
   std::vector<Event> events_;
 };
 
-/// `launches` calls of every rank as one graph a rank: captured side by side, for a call spans all of them.
+/// `launches` calls of every rank as one graph per rank, captured together because a call spans all ranks.
 class GroupReplay {
  public:
   GroupReplay(const NcclGroup& group, std::int64_t launches, const Problem& problem) : group_{&group} {
@@ -224,7 +223,7 @@ class GroupReplay {
     } catch (const Refused& refused) {
       why = refused.what();
     }
-    for (int rank = 0; rank < begun; ++rank) {  // a stream left capturing would refuse everything after
+    for (int rank = 0; rank < begun; ++rank) {  // a stream left capturing would refuse all later work
       const OnDevice scope{group_->device(rank)};
       const cudaError_t ended =
           cudaStreamEndCapture(group_->stream(rank).get(), &graphs_[static_cast<std::size_t>(rank)]);
@@ -254,7 +253,7 @@ class GroupReplay {
   std::vector<cudaGraphExec_t> execs_;
 };
 
-/// Seconds of one call when few are made one by one; connections are made and code is loaded at the first.
+/// Approximate seconds of one call; the first call also makes connections and loads code.
 double rough_seconds(NcclGroup& group, const Problem& problem) {
   constexpr int calls = 4;
   const Mark begin{group};
@@ -309,7 +308,7 @@ Result measure_collective(Session& session, const Request& request) {
   const Problem problem{session.nccl->nccl(), group, op, request.array_bytes};
   problem.check_results();
   const double rough = rough_seconds(group, problem);
-  // Capturing a call takes the host some 20 us a rank: no more calls a graph than a span of short ones needs.
+  // Capturing takes the host about 20 us per call and rank, so a graph has no more calls than short ones need.
   constexpr std::int64_t most_launches = 256;
   const std::int64_t launches = std::min(launches_for(request.span_seconds, rough, 1), most_launches);
   const GroupReplay replay{group, launches, problem};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks of a collective on the GPUs of this process, one thread for all of them.
+// Ranks of a collective on the GPUs of this process, all driven by one thread.
 #pragma once
 
 #include <headroom/calibrate/probes/cuda_handles.hpp>
@@ -12,7 +12,7 @@
 
 namespace headroom::probes {
 
-/// The device of the calling thread, for one scope.
+/// Sets the calling thread's device for one scope.
 class OnDevice {
  public:
   explicit OnDevice(int device) {
@@ -29,7 +29,7 @@ class OnDevice {
   int before_ = 0;
 };
 
-/// Communicators of one number of ranks, rank r on device (first + r) modulo those visible.
+/// Communicators of a group; rank r runs on device (first + r) modulo the visible devices.
 class NcclGroup {
  public:
   NcclGroup(const Nccl& nccl, int first, int visible, int ranks);
@@ -44,8 +44,8 @@ class NcclGroup {
   [[nodiscard]] ncclComm_t comm(int rank) const noexcept { return comms_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] const Stream& stream(int rank) const noexcept { return *streams_[static_cast<std::size_t>(rank)]; }
 
-  /// Waits for all streams while asking NCCL how it does; Refused with its answer when a rank has failed. The group is
-  /// then aborted, at once, for kernels that wait for that rank would never end and nothing could be freed.
+  /// Waits for all streams while polling NCCL. When a rank fails, aborts the group at once, because kernels that wait
+  /// for that rank would never end, and throws Refused with NCCL's message.
   void wait();
   [[nodiscard]] bool failed() const noexcept { return failed_; }
 
@@ -59,10 +59,10 @@ class NcclGroup {
   bool failed_ = false;
 };
 
-/// The groups of a session, each made at its first use: that takes seconds.
+/// Groups of a session. Each is created at first use, which takes seconds.
 class NcclGroups {
  public:
-  /// Refused: no NCCL, one GPU alone, GPUs of several kinds, more ranks than GPUs.
+  /// Throws Refused: no NCCL, a single GPU, GPUs of several kinds, more ranks than GPUs.
   NcclGroup& of(int first, std::int64_t ranks);
   [[nodiscard]] const Nccl& nccl() const noexcept { return *nccl_; }
 

@@ -26,7 +26,7 @@ __global__ void check_kernel(const __half* data,
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * block;
   unsigned long long here = 0;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block + threadIdx.x; i < count; i += step) {
-    // A number that is none compares as wrong too.
+    // NaN counts as wrong too.
     here += __half2float(data[i]) == static_cast<float>(expected_element(op, rank, ranks, chunk, i)) ? 0 : 1;
   }
   if (here > 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers of collectives: numbers whose sums are exact in 16 bit, and a check of every element that arrives.
+// Fills buffers of collectives with numbers whose sums are exact in 16 bit, and checks every element that arrives.
 #pragma once
 
 #include <headroom/calibrate/probes/nccl_numbers.hpp>
@@ -10,11 +10,11 @@
 
 namespace headroom::probes {
 
-/// element_of() of every element that a rank sends, as 16-bit floats.
+/// Fills the elements that a rank sends with element_of(), as 16-bit floats.
 cudaError_t fill_rank(void* data, std::int64_t count, std::int64_t rank, cudaStream_t stream);
 
-/// Adds the number of elements of `data`, what `rank` of `ranks` received, that are not expected_element(). `count`
-/// elements arrived, `chunk` as in CollectiveCounts; `wrong` is in device memory.
+/// Adds to `wrong` (in device memory) the number of elements in `data`, received by `rank` of `ranks`, that differ from
+/// expected_element(). `count` elements arrived; `chunk` as in CollectiveCounts.
 cudaError_t check_rank(const void* data,
                        std::int64_t count,
                        CollectiveOp op,

@@ -10,13 +10,13 @@ constexpr const char* file = "libnccl.so.2";
 
 struct Opened {
   Nccl nccl;
-  std::string why;  ///< empty: it is complete
+  std::string why;  ///< reason why a call is missing; empty: complete
 };
 
-/// Names of calls that the library lacks are gathered in `missing`.
+/// Loads a call; names of missing calls are collected in `missing`.
 template <class Function>
 void load(void* library, const char* name, Function& function, std::string& missing) {
-  // POSIX promises that this conversion works.
+  // POSIX guarantees this conversion.
   function = reinterpret_cast<Function>(dlsym(library, name));  // NOLINT(*-reinterpret-cast)
   if (function == nullptr) {
     missing += std::string{missing.empty() ? "" : ", "} + name;

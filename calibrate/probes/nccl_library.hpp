@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NCCL, opened at run time: a probe library that needed it to load would measure nothing where it is missing.
+// NCCL, opened at run time, so that the other probes work without it.
 #pragma once
 
 #include <headroom/calibrate/probes/cuda_handles.hpp>
@@ -10,7 +10,7 @@
 
 namespace headroom::probes {
 
-/// The calls that probes make, with the prototypes of nccl.h.
+/// The calls in use, with the prototypes of nccl.h.
 struct Nccl {
   decltype(&ncclGetVersion) get_version = nullptr;
   decltype(&ncclGetErrorString) error_string = nullptr;
@@ -27,7 +27,7 @@ struct Nccl {
   decltype(&ncclReduce) reduce = nullptr;
   decltype(&ncclSend) send = nullptr;
   decltype(&ncclRecv) recv = nullptr;
-  decltype(&ncclGroupSimulateEnd) simulate_end = nullptr;  ///< from 2.22 on; nullptr: it has none
+  decltype(&ncclGroupSimulateEnd) simulate_end = nullptr;  ///< since 2.22; else nullptr
 
   std::string version;  ///< "2.28.9"
 
@@ -38,7 +38,7 @@ struct Nccl {
   }
 };
 
-/// The library, opened once; nullptr with the reason in `why` when the loader does not find it or it lacks a call.
+/// The library, opened once; nullptr, with the reason in `why`, when it is not found or lacks a call.
 [[nodiscard]] const Nccl* find_nccl(std::string& why);
 
 }  // namespace headroom::probes

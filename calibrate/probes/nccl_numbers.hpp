@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks send in a probed collective and what must arrive: one text for the device, which checks every element, and
-// for tests without one.
+// What ranks send and must receive in a probed collective. Shared by the device, which checks every element, and by
+// tests without a device.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace headroom::probes {
 
-/// In the order of model/collectives/collective.hpp, as Request::variant holds it.
+/// Collectives in the order of model/collectives/collective.hpp, as in Request::variant.
 enum class CollectiveOp : std::int32_t {  // NOLINT(performance-enum-size): Request::variant
   all_reduce,
   reduce_scatter,
@@ -24,7 +24,7 @@ enum class CollectiveOp : std::int32_t {  // NOLINT(performance-enum-size): Requ
   send_recv
 };
 
-/// Elements that a rank sends and receives; of collectives that cut the buffer, `chunk` belong to each rank.
+/// Elements that a rank sends and receives; `chunk` elements belong to each rank if the buffer is split.
 struct CollectiveCounts {
   std::int64_t sent, received, chunk;
 };
@@ -47,13 +47,14 @@ HEADROOM_BOTH inline std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// Element i that a rank sends, one of -2 to 2: sums over a thousand ranks are whole numbers below 2048, which a 16-bit
-/// float holds exactly.
+/// Element i sent by a rank, -2 to 2: sums over a thousand ranks are integers below 2048, which a 16-bit float holds
+/// exactly.
 HEADROOM_BOTH inline int element_of(std::int64_t rank, std::int64_t i) {
   return static_cast<int>(mixed(static_cast<std::uint64_t>(i) ^ (static_cast<std::uint64_t>(rank) << 48)) % 5) - 2;
 }
 
-/// Element i that `rank` of `ranks` must receive; the root is rank 0, and a rank receives from the one before it.
+/// Element i that `rank` of `ranks` must receive. The root is rank 0; in send_recv a rank receives from the previous
+/// one.
 HEADROOM_BOTH inline int expected_element(
     CollectiveOp op, std::int64_t rank, std::int64_t ranks, std::int64_t chunk, std::int64_t i) {
   const std::int64_t first = op == CollectiveOp::reduce_scatter ? rank * chunk : 0;

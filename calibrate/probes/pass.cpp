@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes over memory: read, write, strided, gather, reduce, a chain of steps and the same fused.
+// Passes over memory: read, write, strided, gather, reduce, and a chain of steps separate and fused.
 #include <headroom/calibrate/probes/kernels.hpp>
 #include <headroom/calibrate/probes/pass_kernels.hpp>
 #include <headroom/calibrate/probes/session.hpp>
@@ -33,7 +33,7 @@ std::int64_t placed(std::int64_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// One kind of pass and its sets of arrays: what is read, what is written, indices.
+/// A pass with its sets of arrays: input, output and indices.
 class Pass {
  public:
   Pass(const Session& session, const Request& request)
@@ -80,11 +80,11 @@ class Pass {
     }
   }
 
-  /// Runs once and compares the first, the last and two more of the numbers it wrote with the host's.
+  /// Runs once and compares four of the numbers written with the host's. Throws Refused when they differ.
   void verify() const {
     const std::int64_t last = (result_bytes() / number_bytes) - 1;
     const std::array<std::int64_t, 4> places{0, last / 3, last / 2, last};
-    std::array<Expected, 4> right{};  // of what is there before: a chain writes over it
+    std::array<Expected, 4> right{};  // computed before the launch, because a chain overwrites its input
     std::transform(places.begin(), places.end(), right.begin(), [this](std::int64_t i) { return expected(i); });
     enqueue(0, session_->stream.get());
     session_->stream.wait();
@@ -127,7 +127,7 @@ class Pass {
     return op;
   }
 
-  /// Bytes of what one launch leaves.
+  /// Bytes that one launch writes as its result.
   [[nodiscard]] std::int64_t result_bytes() const {
     const auto sums = [](std::int64_t bytes) {
       return number_bytes * ((bytes + pass_block_bytes - 1) / pass_block_bytes);
@@ -159,7 +159,7 @@ class Pass {
     return read;
   }
 
-  /// Sum of up to `count` numbers from `first`. One of normal(0, 1) numbers in fp32 is right to a few of its last bits.
+  /// Sum of up to `count` numbers from `first`. An fp32 sum of normal(0, 1) numbers is right except for its last bits.
   [[nodiscard]] Expected sum_of(std::int64_t first, std::int64_t count) const {
     const std::int64_t left = (bytes_ / number_bytes) - first;
     const std::vector<float> parts = numbers(from_, first, std::min(count, left));
@@ -176,12 +176,12 @@ class Pass {
     return sum;
   }
 
-  /// The i-th number that a launch is to write.
+  /// Value that a launch must write at place i.
   [[nodiscard]] Expected expected(std::int64_t i) const {
     const auto at = [this](std::int64_t place) { return static_cast<double>(numbers(from_, place, 1).front()); };
     const std::int64_t row_numbers = width_ / number_bytes;
     constexpr std::int64_t block_numbers = pass_block_bytes / number_bytes;
-    constexpr double rounding = 1e-5;  // of four steps on numbers below 16
+    constexpr double rounding = 1e-5;  // rounding of four steps on numbers below 16
     switch (op_) {
       case Op::read: return sum_of(i * block_numbers, block_numbers);
       case Op::write: return {static_cast<double>(pattern_at(i)), 0.0};
@@ -210,9 +210,7 @@ Result measure_pass(const Session& session, const Request& request) {
   const Pass pass{session, request};
   pass.verify();
   const Enqueue one = [&](std::int64_t i, cudaStream_t stream) { pass.enqueue(i, stream); };
-  const double rough = rough_seconds(session.stream, one);
-  const Replay replay{session.stream, launches_for(request.span_seconds, rough, request.copies), one};
-  return summary(time_spans(session.stream, replay, request.repeats), replay.launches());
+  return replayed_spans(session.stream, request, one);
 }
 
 }  // namespace headroom::probes

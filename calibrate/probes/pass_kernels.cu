@@ -5,7 +5,7 @@ namespace headroom::probes {
 namespace {
 
 constexpr int block = 256;
-constexpr int per_thread = 4;  // loads in flight a thread, as in the copy kernel
+constexpr int per_thread = 4;  // loads in flight per thread, as in the copy kernel
 constexpr int warp = 32;
 constexpr std::int64_t word = sizeof(float4);
 constexpr std::int64_t block_words = static_cast<std::int64_t>(block) * per_thread;
@@ -17,7 +17,7 @@ __device__ float total(float4 v) {
   return (v.x + v.y) + (v.z + v.w);
 }
 
-/// Sum over the CTA, in its first thread.
+/// Sum over the CTA, returned to its first thread.
 __device__ float block_total(float value) {
   __shared__ float of_warp[block / warp];
   for (int offset = warp / 2; offset > 0; offset /= 2) {
@@ -36,6 +36,34 @@ __device__ float block_total(float value) {
   return sum;
 }
 
+/// Writes the CTA's sum.
+__device__ void write_total(float* sums, float value) {
+  const float sum = block_total(value);
+  if (threadIdx.x == 0) {
+    sums[blockIdx.x] = sum;
+  }
+}
+
+/// Writes the sum of the words that the CTA's threads hold.
+__device__ void write_total(float* sums, const float4 (&held)[per_thread]) {
+  float sum = 0.0F;
+#pragma unroll
+  for (int j = 0; j < per_thread; ++j) {
+    sum += total(held[j]);
+  }
+  write_total(sums, sum);
+}
+
+/// A thread's words of an array, one block of threads apart.
+__device__ void load(float4 (&held)[per_thread], const float4* __restrict__ a, std::int64_t first, std::int64_t words) {
+#pragma unroll
+  for (int j = 0; j < per_thread; ++j) {
+    if (first + j * block < words) {
+      held[j] = a[first + j * block];
+    }
+  }
+}
+
 __global__ void sums_kernel(float* __restrict__ sums, const float4* __restrict__ a, std::int64_t words) {
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * block_words + threadIdx.x;
   float4 held[per_thread];
@@ -43,18 +71,10 @@ __global__ void sums_kernel(float* __restrict__ sums, const float4* __restrict__
   for (int j = 0; j < per_thread; ++j) {
     held[j] = first + j * block < words ? a[first + j * block] : float4{0.0F, 0.0F, 0.0F, 0.0F};
   }
-  float sum = 0.0F;
-#pragma unroll
-  for (int j = 0; j < per_thread; ++j) {
-    sum += total(held[j]);
-  }
-  sum = block_total(sum);
-  if (threadIdx.x == 0) {
-    sums[blockIdx.x] = sum;
-  }
+  write_total(sums, held);
 }
 
-// Two neighbouring threads read the two words of a sector; the next pair reads `step` words further.
+// Two neighbouring threads read the two words of a sector; the next pair reads `step` words further on.
 __global__ void strided_kernel(float* __restrict__ sums,
                                const float4* __restrict__ a,
                                std::int64_t sectors,
@@ -67,15 +87,7 @@ __global__ void strided_kernel(float* __restrict__ sums,
     const std::int64_t at = (i / sector_words) * step + i % sector_words;
     held[j] = i / sector_words < sectors ? a[at] : float4{0.0F, 0.0F, 0.0F, 0.0F};
   }
-  float sum = 0.0F;
-#pragma unroll
-  for (int j = 0; j < per_thread; ++j) {
-    sum += total(held[j]);
-  }
-  sum = block_total(sum);
-  if (threadIdx.x == 0) {
-    sums[blockIdx.x] = sum;
-  }
+  write_total(sums, held);
 }
 
 __host__ __device__ float pattern(std::int64_t i) {
@@ -94,7 +106,7 @@ __global__ void write_kernel(float4* __restrict__ a, std::int64_t words) {
   }
 }
 
-/// Odd factors and shifts to the right are one-to-one among the numbers below a power of two.
+/// Permutation: odd factors and right shifts are one-to-one on the numbers below a power of two.
 __host__ __device__ std::int64_t permuted(std::int64_t i, std::int64_t rows) {
   const auto mask = static_cast<std::uint64_t>(rows) - 1U;
   int bits = 0;
@@ -145,10 +157,7 @@ __global__ void row_sums_kernel(float* __restrict__ sums, const float4* __restri
   for (std::int64_t i = threadIdx.x; i < row_words; i += block) {
     sum += total(row[i]);
   }
-  sum = block_total(sum);
-  if (threadIdx.x == 0) {
-    sums[blockIdx.x] = sum;
-  }
+  write_total(sums, sum);
 }
 
 __device__ float4 step_of(float4 x, float constant) {
@@ -158,12 +167,7 @@ __device__ float4 step_of(float4 x, float constant) {
 __global__ void chain_kernel(float4* __restrict__ y, const float4* __restrict__ x, std::int64_t words, float constant) {
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * block_words + threadIdx.x;
   float4 held[per_thread];
-#pragma unroll
-  for (int j = 0; j < per_thread; ++j) {
-    if (first + j * block < words) {
-      held[j] = x[first + j * block];
-    }
-  }
+  load(held, x, first, words);
 #pragma unroll
   for (int j = 0; j < per_thread; ++j) {
     if (first + j * block < words) {
@@ -179,12 +183,7 @@ struct Constants {
 __global__ void fused_kernel(float4* __restrict__ y, const float4* __restrict__ x, std::int64_t words, Constants c) {
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * block_words + threadIdx.x;
   float4 held[per_thread];
-#pragma unroll
-  for (int j = 0; j < per_thread; ++j) {
-    if (first + j * block < words) {
-      held[j] = x[first + j * block];
-    }
-  }
+  load(held, x, first, words);
 #pragma unroll
   for (int j = 0; j < per_thread; ++j) {
     if (first + j * block < words) {

@@ -4,9 +4,9 @@
 
 namespace headroom::probes {
 
-/// The first of them, or -1.
+/// Index of the first such device, or -1.
 [[nodiscard]] int first_peer(int device);
-/// How many there are.
+/// Number of such devices.
 [[nodiscard]] int peers_of(int device);
 
 }  // namespace headroom::probes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One opened device and the families of probes that run on it.
+// An open device, and the families of probes that run on it.
 #pragma once
 
 #include <headroom/calibrate/probe/probes_abi.hpp>
@@ -14,7 +14,7 @@ namespace headroom::probes {
 
 class NcclGroups;
 
-/// cuBLAS recommends 32 MiB on Hopper and later; less on others, where more does no harm.
+/// Workspace of cuBLAS: 32 MiB as recommended for Hopper and later; other devices need less.
 inline constexpr std::int64_t workspace_bytes = std::int64_t{32} << 20;
 
 inline void check(cublasStatus_t status, const char* call) {
@@ -43,13 +43,13 @@ struct Session {
   LtHandle lt;
   DeviceMemory workspace{workspace_bytes};
   bool warm = false;
-  std::shared_ptr<NcclGroups> nccl;  ///< made by the first collective
+  std::shared_ptr<NcclGroups> nccl;  ///< created by the first collective
 };
 
-/// Copies for some 0.3 s: an idle device needs part of that to raise its clocks.
+/// Copies for about 0.3 s, because an idle device takes part of that to raise its clocks.
 void warm_up(const Session& session);
 
-/// Each throws Refused when the request cannot be done on this device.
+/// Measure a request. Each throws Refused when this device cannot do it.
 [[nodiscard]] Result measure_gemm(const Session& session, const Request& request);
 [[nodiscard]] Result measure_copy(const Session& session, const Request& request);
 [[nodiscard]] Result measure_launch(const Session& session, const Request& request);
@@ -59,7 +59,7 @@ void warm_up(const Session& session);
 [[nodiscard]] Result measure_attention(const Session& session, const Request& request);
 [[nodiscard]] Result measure_collective(Session& session, const Request& request);
 
-/// "2.28.9"; empty where there is no NCCL, or this library was built without.
+/// Version such as "2.28.9"; empty without NCCL, or when built without it.
 [[nodiscard]] std::string nccl_version();
 
 }  // namespace headroom::probes

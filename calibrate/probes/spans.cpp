@@ -7,7 +7,7 @@
 namespace headroom::probes {
 
 std::int64_t launches_for(double span, double seconds_each, std::int64_t copies) {
-  constexpr double shortest = 1e-6;  // no kernel is shorter; keeps a wrong estimate from making a huge graph
+  constexpr double shortest = 1e-6;  // no kernel is shorter; limits the graph when an estimate is wrong
   const double wanted = std::ceil(span / std::max(seconds_each, shortest));
   const auto rounds = static_cast<std::int64_t>(std::ceil(wanted / static_cast<double>(copies)));
   return std::max<std::int64_t>(rounds, 1) * copies;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From spans of many kernels to the time of one. No CUDA, so that any machine can test it.
+// From spans of many kernels to the time of one. Free of CUDA, so that any machine can test it.
 #pragma once
 
 #include <headroom/calibrate/probe/probes_abi.hpp>
@@ -8,15 +8,15 @@
 
 namespace headroom::probes {
 
-/// Kernels to fill `span` seconds, a multiple of `copies` so that each copy is used equally often.
+/// Kernels that fill `span` seconds, a multiple of `copies`, so that each copy is used equally often.
 [[nodiscard]] std::int64_t launches_for(double span, double seconds_each, std::int64_t copies);
 
 [[nodiscard]] double median(std::vector<double> values);
 
-/// Median, extremes and counts of short spans.
+/// Median, extremes and counts of short spans, per kernel.
 [[nodiscard]] Result summary(const std::vector<double>& spans, std::int64_t launches);
 
-/// The same of a sustained run: the median is of the spans in its second half.
+/// Summary of a sustained run: the median is that of the spans in its second half.
 [[nodiscard]] Result sustained_summary(const std::vector<double>& spans, std::int64_t launches);
 
 }  // namespace headroom::probes

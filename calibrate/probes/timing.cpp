@@ -4,7 +4,7 @@
 namespace headroom::probes {
 namespace {
 
-/// A stream whose capture always ends, also when a launch in it throws.
+/// Stream capture that always ends, also when a launch throws.
 class Capture {
  public:
   explicit Capture(const Stream& stream) : stream_{stream.get()} {
@@ -77,7 +77,7 @@ double rough_seconds(const Stream& stream, const Enqueue& enqueue) {
 }
 
 std::vector<double> time_spans(const Stream& stream, const Replay& replay, std::int64_t repeats) {
-  // All replays are queued at once: the host stays ahead, and only device time lies between two events.
+  // All replays are queued at once, so that only device time lies between two events.
   const std::vector<Event> events(static_cast<std::size_t>(repeats) + 1);
   replay.start(stream);
   events.front().record(stream);
@@ -94,7 +94,7 @@ std::vector<double> time_spans(const Stream& stream, const Replay& replay, std::
 }
 
 std::vector<double> time_sustained(const Stream& stream, const Replay& replay, double least) {
-  constexpr std::size_t ahead = 3;  // replays in the queue: the device never waits, the host never runs far ahead
+  constexpr std::size_t ahead = 3;  // queued replays: the device never waits, the host is never far ahead
   std::vector<Event> events(1);
   std::vector<double> seconds;
   double lasted = 0.0;
@@ -112,6 +112,12 @@ std::vector<double> time_sustained(const Stream& stream, const Replay& replay, d
   }
   stream.wait();
   return seconds;
+}
+
+Result replayed_spans(const Stream& stream, const Request& request, const Enqueue& enqueue) {
+  const double rough = rough_seconds(stream, enqueue);
+  const Replay replay{stream, launches_for(request.span_seconds, rough, request.copies), enqueue};
+  return summary(time_spans(stream, replay, request.repeats), replay.launches());
 }
 
 }  // namespace headroom::probes

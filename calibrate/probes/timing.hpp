@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time of one kernel: many of them in one CUDA graph, replayed between events, so that the host's launches do not
-// count.
+// Time of one kernel: a CUDA graph of many is replayed between events, so that the host's launches do not count.
 #pragma once
 
 #include <headroom/calibrate/probes/cuda_handles.hpp>
@@ -11,7 +10,7 @@
 
 namespace headroom::probes {
 
-/// Enqueues the i-th kernel; it throws when the launch is refused.
+/// Enqueues the i-th kernel; throws when the launch is refused.
 using Enqueue = std::function<void(std::int64_t i, cudaStream_t stream)>;
 
 /// `launches` kernels as one executable graph.
@@ -32,15 +31,18 @@ class Replay {
   std::int64_t launches_;
 };
 
-/// Seconds of one kernel when few are launched into a stream: warms the kernel up (its code is loaded at first use,
-/// which a capture forbids) and is at least right in order of magnitude, launch overhead included.
+/// Approximate seconds per kernel when a few are launched into a stream, launch overhead included. Also loads the
+/// kernel's code, which a capture forbids.
 [[nodiscard]] double rough_seconds(const Stream& stream, const Enqueue& enqueue);
 
-/// Seconds of one kernel in each of `repeats` replays, after one untimed.
+/// Seconds per kernel in each of `repeats` replays, after an untimed one.
 [[nodiscard]] std::vector<double> time_spans(const Stream& stream, const Replay& replay, std::int64_t repeats);
 
-/// The same for at least `least` seconds, back to back, without an untimed replay: the first span is what a rested
-/// device does.
+/// The summary of a request's spans of such a kernel, as many a span as fill it.
+[[nodiscard]] Result replayed_spans(const Stream& stream, const Request& request, const Enqueue& enqueue);
+
+/// Seconds per kernel in back-to-back replays of at least `least` seconds, without an untimed one, so that the first
+/// span shows a rested device.
 [[nodiscard]] std::vector<double> time_sustained(const Stream& stream, const Replay& replay, double least);
 
 }  // namespace headroom::probes

@@ -16,20 +16,11 @@
 namespace headroom::probes {
 namespace {
 
-enum class Op : std::int32_t {  // NOLINT(performance-enum-size): Request::variant
-  h2d_pinned,
-  d2h_pinned,
-  both_pinned,
-  h2d_pageable,
-  d2h_pageable,
-  both_pageable,
-  peer,
-  peer_both
-};
+using Op = TransferOp;
 
 using Clock = std::chrono::steady_clock;
 
-/// Host memory of either kind.
+/// Pinned or pageable host memory.
 class HostMemory {
  public:
   HostMemory() = default;
@@ -67,7 +58,7 @@ class HostMemory {
   bool pinned_ = false;
 };
 
-/// A device that is current for one scope.
+/// Sets the device for one scope.
 class OnDevice {
  public:
   OnDevice(int device, int back) : back_{back} { check(cudaSetDevice(device), "cudaSetDevice"); }
@@ -81,7 +72,7 @@ class OnDevice {
   int back_;
 };
 
-/// The buffers of one transfer on both of its sides; the far side is the host or the other device.
+/// Buffers of a transfer on both sides; the far side is the host or another device.
 class Link {
  public:
   Link(const Session& session, const Request& request)
@@ -111,7 +102,7 @@ class Link {
   [[nodiscard]] bool peer() const { return op_ == Op::peer || op_ == Op::peer_both; }
   [[nodiscard]] bool both() const { return op_ == Op::both_pinned || op_ == Op::both_pageable || op_ == Op::peer_both; }
 
-  /// One transfer: what comes in on the session's stream, what goes out on the second one.
+  /// Enqueues one transfer: incoming on the session's stream, outgoing on a second stream.
   void enqueue(std::int64_t i) const {
     const std::int64_t at = i % copies_ * bytes_;
     const auto size = static_cast<std::size_t>(bytes_);
@@ -143,8 +134,8 @@ class Link {
     }
   }
 
-  /// Seconds of one of `count` transfers that begin on an idle link. Of pinned memory and peers by events on both
-  /// streams; a pageable copy is staged by the host, so that only its clock sees the whole.
+  /// Seconds per transfer of `count` that begin on an idle link. Pinned and peer copies are timed by events on both
+  /// streams; pageable copies by the host's clock, because the host stages them.
   [[nodiscard]] double span(std::int64_t count) const {
     const Event begin;
     const Event end;
@@ -152,7 +143,7 @@ class Link {
     session_->stream.wait();
     second_.wait();
     begin.record(session_->stream);
-    if (both()) {  // what goes out begins no earlier
+    if (both()) {  // the outgoing stream must not start earlier
       check(cudaStreamWaitEvent(second_.get(), begin.get(), 0), "cudaStreamWaitEvent");
     }
     const Clock::time_point start = Clock::now();
@@ -169,7 +160,7 @@ class Link {
     return (pinned() || peer() ? end.since(begin) : by_host) / static_cast<double>(count);
   }
 
-  /// Transfers once and compares what arrived with what was sent, all of it up to 1 MiB and the ends of more.
+  /// Transfers once and compares what arrived with what was sent: everything up to 1 MiB, else both ends.
   void verify() const {
     enqueue(0);
     session_->stream.wait();
@@ -205,7 +196,7 @@ class Link {
     if (here != cudaSuccess && here != cudaErrorPeerAccessAlreadyEnabled) {
       check(here, "cudaDeviceEnablePeerAccess");
     }
-    cudaGetLastError();  // that it was enabled before is no error
+    cudaGetLastError();  // clears "already enabled"
     const OnDevice there{peer_, session_->device};
     peer_in_ = DeviceMemory{all};
     check(cudaMemset(peer_in_.at(), 1, static_cast<std::size_t>(all)), "cudaMemset");
@@ -221,7 +212,7 @@ class Link {
     const auto size = static_cast<std::size_t>(bytes);
     std::vector<unsigned char> left(size);
     std::vector<unsigned char> right(size);
-    // cudaMemcpyDefault: the addresses themselves tell where each lies.
+    // cudaMemcpyDefault infers the kind of memory from the addresses.
     check(cudaMemcpy(left.data(), a, size, cudaMemcpyDefault), "cudaMemcpy");
     check(cudaMemcpy(right.data(), b, size, cudaMemcpyDefault), "cudaMemcpy");
     if (left != right) {
@@ -238,7 +229,7 @@ class Link {
   int peer_ = -1;
 };
 
-/// Transfers of one span: enough to fill it, few enough for the host to hand over at once.
+/// Transfers per span: enough to fill it, few enough to be queued at once.
 std::int64_t count_for(double span, double rough) {
   constexpr std::int64_t most = 1024;
   return std::min(launches_for(span, rough, 1), most);

@@ -2,7 +2,6 @@
 #include <headroom/calibrate/samples/collective_probes.hpp>
 #include <headroom/core/csv.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <variant>
@@ -12,11 +11,11 @@ namespace {
 
 constexpr std::int64_t smallest = 512;
 constexpr std::int64_t largest = std::int64_t{1} << 32;
-constexpr std::string_view element = "half";  // as nccl-tests names 16-bit floats, which switches can add
+constexpr std::string_view element = "half";  // name of 16-bit floats, which switches can add, in nccl-tests
 constexpr std::int64_t element_bytes = 2;
 constexpr std::int64_t chunk_elements = 16;
 
-/// Whether a rank's part is the buffer over the ranks.
+/// Whether each rank's part is 1/ranks of the buffer.
 bool is_cut(Collective c) noexcept {
   return c == Collective::all_gather || c == Collective::reduce_scatter || c == Collective::all_to_all;
 }
@@ -89,8 +88,8 @@ std::optional<Seconds> least_time_of(const CollectiveProbe& probe, const Device&
     return std::nullopt;
   }
   const auto n = static_cast<double>(probe.ranks);
-  // What is cut leaves a rank or reaches it but for its own part; of the rest all of the buffer does, also where the
-  // switch reduces (Klenk et al. 2020).
+  // In split collectives all but a rank's own part crosses its link; in the others the whole buffer does, also with
+  // reduction in the switch (Klenk et al. 2020).
   const double share = is_cut(probe.collective) ? (n - 1.0) / n : 1.0;
   return Bytes{share * static_cast<double>(probe.bytes)} / link->value;
 }

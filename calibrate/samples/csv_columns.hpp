@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CSV file of known columns, found by name, each cell checked as it is taken.
+// Reads a CSV file with known columns, by name, and checks each cell.
 #pragma once
 
 #include <headroom/core/csv.hpp>
@@ -13,7 +13,7 @@
 
 namespace headroom {
 
-/// A file of known columns: finds each by name, then hands out cells and notes what is wrong.
+/// Finds the columns by name, returns cells and reports problems.
 class CsvColumns {
  public:
   CsvColumns(CsvReader& csv, std::span<const std::string_view> names) : csv_{&csv} {
@@ -40,7 +40,7 @@ class CsvColumns {
   }
   [[nodiscard]] bool row_good() const noexcept { return row_good_; }
 
-  /// Text that is not empty.
+  /// Text of a cell, which must not be empty.
   std::string text(std::size_t column) {
     const std::string& cell = csv_->fields()[at_[column]];
     return cell.empty() ? (blank(column), cell) : cell;
@@ -49,7 +49,7 @@ class CsvColumns {
   /// Text that may be empty.
   [[nodiscard]] const std::string& maybe_text(std::size_t column) const { return csv_->fields()[at_[column]]; }
 
-  /// Reports a cell that the row's own meaning forbids.
+  /// Reports a cell that contradicts the rest of its row.
   void refuse(std::size_t column, const std::string& what) { problem(column, what); }
 
   /// A positive integer.
@@ -61,7 +61,7 @@ class CsvColumns {
     return value.value_or(1);
   }
 
-  /// A number, empty or positive.
+  /// An optional positive number.
   std::optional<double> maybe(std::size_t column) {
     const std::size_t before = csv_->diagnostics().size();
     const std::optional<double> value = csv_->number(at_[column]);
@@ -81,7 +81,7 @@ class CsvColumns {
     return value.value_or(1.0);
   }
 
-  /// A number from zero on.
+  /// A number >= 0.
   double amount(std::size_t column) {
     const std::size_t before = csv_->diagnostics().size();
     const std::optional<double> value = csv_->number(at_[column]);
@@ -94,7 +94,7 @@ class CsvColumns {
     return value.value_or(0.0);
   }
 
-  /// An integer from zero on.
+  /// An integer >= 0.
   std::int64_t count(std::size_t column) {
     const std::optional<std::int64_t> value = whole(column);
     if (value && *value < 0) {
@@ -130,5 +130,19 @@ class CsvColumns {
   bool good_ = false;
   bool row_good_ = true;
 };
+
+/// The rows of a file in which nothing is wrong, each made of its cells.
+template <class Row, class Make>
+std::vector<Row> read_rows(CsvReader& csv, std::span<const std::string_view> header, Make make) {
+  CsvColumns columns{csv, header};
+  std::vector<Row> rows;
+  while (columns.next()) {
+    Row row = make(columns);
+    if (columns.row_good()) {
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
 
 }  // namespace headroom

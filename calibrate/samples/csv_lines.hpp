@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of CSV as files of samples hold them.
+// Lines of CSV for files of samples.
 #pragma once
 
 #include <headroom/core/csv.hpp>
@@ -13,7 +13,7 @@
 
 namespace headroom {
 
-/// Five significant digits: far below the spread of any measurement.
+/// A number with five significant digits, far finer than the spread of any measurement.
 inline std::string five_digits(double value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.5g", value);

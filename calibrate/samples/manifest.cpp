@@ -3,6 +3,7 @@
 #include <headroom/calibrate/samples/manifest.hpp>
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/csv.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/printable.hpp>
 
 #include <algorithm>
@@ -17,19 +18,12 @@ namespace {
 
 constexpr double mega = 1e6;
 
-/// A TOML basic string of one printable line, as what reads it again takes no other.
+/// A TOML basic string on one printable line, the only kind that the reader accepts.
 std::string toml_text(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : shown(text)) {
-    if (c == '"' || c == '\\') {
-      result += '\\';
-    }
-    result += c;
-  }
-  return result + '"';
+  return toml_string(shown(text));
 }
 
-/// The shortest digits that read back exactly.
+/// Shortest digits that read back exactly.
 std::string number(double value) {
   std::array<char, 40> text{};
   const auto [end, status] = std::to_chars(text.data(), text.data() + text.size(), value);
@@ -41,11 +35,7 @@ std::string in_unit(double value, std::string_view unit) {
 }
 
 std::string list(const std::vector<std::string>& texts) {
-  std::string result = "[";
-  for (const std::string& text : texts) {
-    result += (result.size() > 1 ? ", " : "") + toml_text(text);
-  }
-  return result + "]";
+  return "[" + joined(texts, toml_text) + "]";
 }
 
 class Writer {
@@ -57,7 +47,7 @@ class Writer {
   void integer(std::string_view key, std::int64_t value) { raw(key, std::to_string(value)); }
   void boolean(std::string_view key, bool value) { raw(key, value ? "true" : "false"); }
 
-  // What the driver did not tell has no key: an empty value would read as a measurement.
+  // What the driver did not report gets no key, because an empty value would look like a measurement.
   void maybe(std::string_view key, const std::string& value) {
     if (!value.empty()) {
       text(key, value);
@@ -180,7 +170,7 @@ std::int64_t capability_of(const std::string& text) {
   return major && minor ? 10 * *major + *minor : 0;
 }
 
-/// The readings of a moment are for people; they must only be allowed to stand there.
+/// Accepts the tables with readings, which are for people only.
 void skip_readings(ConfigTable& root) {
   for (const std::string_view name : {"before", "after", "sustained", "skipped"}) {
     static_cast<void>(root.value(name));
@@ -217,7 +207,7 @@ Conditions conditions_of(const Manifest& m) {
                         {"power limit", watts(m.settings.power_limit)},
                         {"ECC", state(m.settings.ecc)},
                         {"MIG", state(m.settings.mig)}};
-  // Last and only where they are told, so that a folder of before keeps its digest.
+  // These come last and only if known, so that digests of older folders stay valid.
   if (!m.device.cudnn.empty()) {
     conditions.emplace_back("cuDNN", m.device.cudnn);
   }
@@ -238,7 +228,8 @@ std::string conditions_digest(const Manifest& manifest) {
 std::string differences(const Conditions& a, const Conditions& b) {
   std::string text;
   for (const auto& [name, value] : a) {
-    // By name: a GPU alone has no use for NCCL, and its samples may stand beside collectives of the same node.
+    // Compared by name, because samples of a single GPU lack NCCL and may be combined with collectives of the same
+    // node.
     const auto other =
         std::find_if(b.begin(), b.end(), [&name = name](const auto& condition) { return condition.first == name; });
     if (other != b.end() && other->second != value) {
@@ -312,7 +303,7 @@ std::string manifest_toml(const Manifest& manifest, const ProbeRun& run) {
   write_device(out, manifest);
   write_software(out, manifest);
   write_settings(out, manifest);
-  if (manifest.nvml_missing.empty()) {  // else an empty list would read as "was not throttled"
+  if (manifest.nvml_missing.empty()) {  // without NVML an empty list would mean "was not throttled"
     write_reading(out, "before", run.before);
     write_reading(out, "after", run.after);
     out.table("sustained");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a folder of samples was measured on, with and how: manifest.toml beside the CSV files. No UUID or serial number
-// is written, so that a folder can be handed on.
+// Conditions of a folder of samples: manifest.toml next to the CSV files. Contains no UUID or serial number, so that a
+// folder can be shared.
 #pragma once
 
 #include <headroom/calibrate/probe/host_reading.hpp>
@@ -21,35 +21,35 @@ struct Manifest {
   std::vector<std::string> files;
   ProbeDevice device;
   std::string catalog_id;    ///< empty: the catalog does not know the device
-  std::string nvml_missing;  ///< why there are no clocks; empty: there are
+  std::string nvml_missing;  ///< reason why there are no clocks; empty: there are
   DeviceSettings settings;
-  std::optional<HostReading> host;  ///< none: the device is simulated
+  std::optional<HostReading> host;  ///< absent: the device is simulated
   ProbeEffort effort;
-  std::optional<double> precision;  ///< of a calibration: its rule for the interval of a median
+  std::optional<double> precision;  ///< a calibration's limit for the relative half-width of a median's interval
   bool complete = true;             ///< false: a calibration that has not ended
-  std::vector<std::string> unmet;   ///< probes that the rule was not met for, and why
+  std::vector<std::string> unmet;   ///< probes that did not reach the precision, with the reason
 };
 
-/// What a sample depends on but the probe itself, by name: device, board, software, limits. Two folders that differ
-/// here were not measured under the same conditions.
+/// Named conditions of a sample other than its probe: device, board, software, limits. Two folders are comparable when
+/// they are equal.
 using Conditions = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] Conditions conditions_of(const Manifest& manifest);
-/// Their digest: the same conditions have the same, a changed driver another.
+/// Digest of the conditions; equal for equal conditions.
 [[nodiscard]] std::string conditions_digest(const Manifest& manifest);
-/// "driver 580.82.07 in A, 570.86 in B; ..." for what differs; empty: nothing does. cuDNN and NCCL count
-/// where both have them.
+/// Differences as "driver 580.82.07 in A, 570.86 in B; ..."; empty when there are none. cuDNN and NCCL are compared
+/// only when both sides have them.
 [[nodiscard]] std::string differences(const Conditions& a, const Conditions& b);
 
 /// TOML with `schema = 1`, `kind = "probe"`; keys are in docs/probes.md.
 [[nodiscard]] std::string manifest_toml(const Manifest& manifest, const ProbeRun& run);
 
-/// What manifest_toml wrote, but for the readings of clocks. ConfigError with every problem.
+/// Reads the text of manifest_toml, except the readings of clocks. Throws ConfigError with every problem.
 [[nodiscard]] Manifest read_manifest(std::string_view text, const std::string& file);
 
-/// Whether `text` is a manifest that manifest_toml could have written: its schema and kind.
+/// Whether `text` has the schema and kind of a manifest.
 [[nodiscard]] bool is_manifest(std::string_view text) noexcept;
 
-/// Now, UTC, to the second.
+/// Current UTC time in seconds, "2026-11-20T12:00:00Z".
 [[nodiscard]] std::string utc_now();
 
 }  // namespace headroom

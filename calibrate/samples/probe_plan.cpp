@@ -17,14 +17,14 @@ constexpr std::array<std::array<std::int64_t, 2>, 8> weights{
 constexpr std::int64_t smallest_array = 4096;
 constexpr std::int64_t largest_array = std::int64_t{1} << 32;
 constexpr std::array<std::int64_t, 6> launch_counts{1, 4, 16, 64, 256, 1024};
-/// A stream holds some 1024 launches before the host has to wait: half of them lie behind the kernel that blocks it.
+/// A stream holds about 1024 launches before the host has to wait; half of them are queued behind the blocking kernel.
 constexpr std::int64_t rate_count = 512;
 
 constexpr std::int64_t sustained_side = 8192;
 constexpr Seconds sustained_length{5.0};
 constexpr int sustained_runs = 2;
 constexpr std::int64_t workspace = std::int64_t{32} << 20;
-constexpr double usable_share = 0.8;  // the rest is for the context, graphs and the kernels' code
+constexpr double usable_share = 0.8;  // the rest is for the context, graphs and kernel code
 
 std::int64_t weight_bytes(GemmType type, std::int64_t n, std::int64_t k) {
   return operand_bytes(type, n * k);

@@ -10,7 +10,7 @@
 namespace headroom {
 namespace {
 
-/// Reads a device ten times a second on a thread of its own until stopped.
+/// Reads a device ten times a second on its own thread until stopped.
 class Watch {
  public:
   explicit Watch(const DeviceMonitor& nvml) : nvml_{&nvml}, thread_{[this] { watch(); }} {}
@@ -20,7 +20,7 @@ class Watch {
   Watch& operator=(Watch&&) = delete;
   ~Watch() { stop(); }
 
-  /// What was read so far, in order.
+  /// Stops reading and returns the readings in order.
   std::vector<DeviceReading> stop() {
     {
       const std::lock_guard lock{mutex_};
@@ -37,7 +37,7 @@ class Watch {
   void watch() {
     constexpr std::chrono::milliseconds pause{100};
     std::unique_lock lock{mutex_};
-    do {  // once at least, however short the run
+    do {  // at least once, however short the run
       lock.unlock();
       const DeviceReading reading = nvml_->read();
       lock.lock();
@@ -51,10 +51,10 @@ class Watch {
   std::condition_variable wake_;
   bool stopped_ = false;
   std::vector<DeviceReading> readings_;
-  std::thread thread_;  // last: it uses the members above
+  std::thread thread_;  // declared last because it uses the members above
 };
 
-/// Median over the second half of the readings, where clocks have settled.
+/// Median of the second half of the readings, where clocks have settled.
 template <class Q>
 std::optional<Q> settled(const std::vector<DeviceReading>& readings, std::optional<Q> DeviceReading::*member) {
   std::vector<double> values;

@@ -15,7 +15,7 @@ struct Heads {
   std::int64_t heads, kv_heads, head_dim;
 };
 
-/// Tokens of all sequences together, as FlashAttention's benchmarks choose them (Dao 2023, section 4.1).
+/// Tokens of all sequences together, as in FlashAttention's benchmarks (Dao 2023, section 4.1).
 constexpr std::int64_t all_tokens = 16384;
 
 std::vector<std::int64_t> lengths(ProbeExtent extent) {
@@ -74,7 +74,7 @@ std::vector<AttentionProbe> attention_probes(ProbeExtent extent, Bytes l2) {
       add_attention(probes, h, tokens, l2);
     }
   }
-  if (extent == ProbeExtent::standard) {  // the widest heads have kernels of their own
+  if (extent == ProbeExtent::standard) {  // the widest heads have different kernels
     add_attention(probes, {8, 8, 256}, 2048, l2);
   }
   return probes;
@@ -108,7 +108,7 @@ std::vector<PassProbe> pass_probes(ProbeExtent extent, Bytes l2) {
     for (const std::int64_t width : pass_widths(static_cast<PassOp>(op), extent)) {
       for (const std::int64_t bytes : pass_sizes(extent)) {
         PassProbe probe{static_cast<PassOp>(op), bytes, width, 1};
-        // Sectors beside those read take no part of L2, so that they do not count for the rotation.
+        // Skipped sectors take no L2, so they do not count for the number of copies.
         const bool strided = probe.op == PassOp::strided;
         if (bytes >= width && (!strided || probe.read() >= 4 * kibi)) {
           probe.copies = rotation_copies(strided ? probe.read() : probe.set_bytes(), l2);
@@ -121,10 +121,10 @@ std::vector<PassProbe> pass_probes(ProbeExtent extent, Bytes l2) {
 }
 
 std::vector<TransferProbe> transfer_probes(ProbeExtent extent, std::int64_t peers) {
-  // Pageable copies of more than that take seconds and tell nothing new.
+  // Larger pageable copies take seconds and show nothing new.
   const std::int64_t most = extent == ProbeExtent::full ? 4 * gibi : 256 * mebi;
   const std::int64_t step = extent == ProbeExtent::full ? 4 : 256;
-  // Together beyond the caches of the host's sockets.
+  // Exceeds the caches of the host's sockets.
   constexpr std::int64_t rotated = 512 * mebi;
   constexpr std::int64_t most_copies = 64;
   std::vector<TransferProbe> probes;

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Without a trailing slash, so that names beside it can be made.
+/// The path without a trailing slash, so that names next to it can be formed.
 fs::path normal(const std::string& folder) {
   const fs::path path = fs::path{folder}.lexically_normal();
   return path.has_filename() ? path : path.parent_path();
@@ -28,11 +28,11 @@ bool holds_samples(const fs::path& path) {
   try {
     return is_manifest(read_file((path / "manifest.toml").string()).text);
   } catch (const ConfigError&) {
-    return false;  // there is none, or none that can be read
+    return false;  // missing or unreadable
   }
 }
 
-/// Removed at its end unless kept.
+/// A temporary folder, removed on destruction unless kept.
 class Draft {
  public:
   explicit Draft(const fs::path& target) : path_{beside(target, "partial")} {
@@ -81,7 +81,7 @@ void check_sample_folder(const std::string& folder, bool force) {
     throw ConfigError{quoted(folder) + " cannot be replaced; name a folder of its own"};
   }
   check_replaceable(path, force);
-  const Draft draft{path};  // finds out whether the folder above can be written, before anything is measured
+  const Draft draft{path};  // tests that the parent is writable before anything is measured
 }
 
 void write_sample_folder(const std::string& folder, const std::vector<FolderFile>& files, bool force) {

@@ -3,6 +3,7 @@
 #include <headroom/calibrate/samples/csv_columns.hpp>
 #include <headroom/calibrate/samples/sample_journal.hpp>
 #include <headroom/core/input_file.hpp>
+#include <headroom/core/number_words.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -44,7 +45,7 @@ enum Column : std::size_t {  // NOLINT(performance-enum-size): an index
   predicted
 };
 
-/// The shortest digits that read back exactly; nothing for zero, which stands for "not told".
+/// Shortest digits that read back exactly; empty for zero, which means "not known".
 std::string digits(double value) {
   if (value == 0.0) {
     return {};
@@ -59,10 +60,8 @@ std::string micros(Seconds value) {
 }
 
 std::string told_text(const std::vector<Seconds>& spans) {
-  std::string text;
-  for (const Seconds span : spans) {
-    text += (text.empty() ? "" : " ") + micros(span);
-  }
+  const std::string text = joined(
+      spans, [&](const Seconds span) { return micros(span); }, " ");
   return text;
 }
 
@@ -73,11 +72,7 @@ std::string throttle_text(std::uint64_t reasons) {
 }
 
 std::string header_line() {
-  std::string line;
-  for (const std::string_view name : header) {
-    line += (line.empty() ? "" : ",") + std::string{name};
-  }
-  return line + "\n";
+  return joined(header, std::identity{}, ",") + "\n";
 }
 
 std::string line_of(const JournalEntry& e) {
@@ -105,7 +100,7 @@ std::string line_of(const JournalEntry& e) {
   for (const std::string& cell : cells) {
     line += (&cell == cells.data() ? "" : ",") + csv_field(cell);
   }
-  // A message of a driver may hold line breaks; an entry is one line.
+  // A driver's message may contain line breaks, but an entry is one line.
   for (char& c : line) {
     c = c == '\n' || c == '\r' ? ' ' : c;
   }
@@ -199,14 +194,14 @@ std::string whole_text(int file, const std::string& path) {
   }
 }
 
-/// Past a line that cannot be read. Entries stand for themselves: without one its probe was measured once less.
+/// Remedy for an unreadable line. Entries are independent, so without it the probe counts as measured once less.
 std::string_view way_out(Position at) {
   return at.line > 1 ? "delete the line, and 'headroom calibrate --resume' measures again what it held"
                      : "take the file away, and 'headroom calibrate --resume' measures everything again";
 }
 
 void write_line(int file, const std::string& path, const std::string& line) {
-  // One call with O_APPEND: a process that is killed has written all of the line or nothing of it.
+  // A single call with O_APPEND: a killed process has written the whole line or nothing.
   const ssize_t written = write(file, line.data(), line.size());
   if (written != static_cast<ssize_t>(line.size()) || fdatasync(file) != 0) {
     cannot(path, "written");
@@ -275,7 +270,7 @@ SampleJournal::~SampleJournal() {
 void SampleJournal::append(const JournalEntry& entry) {
   const std::string line = line_of(entry);
   write_line(file_, path_, line);
-  // As a later reader sees it: what follows from a run and from its resumption is the same to the last bit.
+  // Keeps what a later reader will see, so that a resumed run gives the same result to the last bit.
   Diagnostics diagnostics;
   std::size_t torn = 0;
   std::vector<JournalEntry> back = read_journal(header_line() + line, path_, diagnostics, torn);

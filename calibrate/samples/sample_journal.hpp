@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measurements appended to samples.csv one by one, each on the disk before the next begins, so that whatever ends a
-// calibration loses no more than the measurement it was at.
+// Journal of measurements in samples.csv. Each line is on disk before the next measurement begins, so an aborted
+// calibration loses at most the measurement in progress.
 #pragma once
 
 #include <headroom/calibrate/probe/probe.hpp>
@@ -12,18 +12,18 @@
 
 namespace headroom {
 
-/// One measurement of one probe, or why there is none.
+/// One measurement of one probe, or why it is missing.
 struct JournalEntry {
-  std::string key;             ///< name of the probe; one that a plan holds twice has " again" at its end
-  std::int64_t round = 0;      ///< how often it was measured before
-  Sample sample;               ///< its probe is the plan's to know
+  std::string key;             ///< name of the probe, with " again" when a plan has it twice
+  std::int64_t round = 0;      ///< number of earlier measurements of the probe
+  Sample sample;               ///< without its probe, which the plan knows
   std::uint64_t throttle = 0;  ///< reasons that slowed the device, before or after
-  Seconds took{};              ///< by the prober's clock, all of it
-  std::string refused;         ///< why the timing counts for nothing; empty: it counts
+  Seconds took{};              ///< total time by the prober's clock
+  std::string refused;         ///< reason why the timing does not count; empty: it counts
 };
 
-/// Reads what a journal holds, all or, of a file that was cut, all whole lines; `torn` is then how many bytes follow
-/// the last of them. Problems of whole lines go to `diagnostics`.
+/// Reads a journal. In a truncated file all complete lines are read, and `torn` is the number of bytes after them.
+/// Problems of complete lines go to `diagnostics`.
 [[nodiscard]] std::vector<JournalEntry> read_journal(std::string_view text,
                                                      const std::string& file,
                                                      Diagnostics& diagnostics,
@@ -33,8 +33,8 @@ class SampleJournal {
  public:
   static constexpr std::string_view file_name = "samples.csv";
 
-  /// Opens the journal of a folder that exists, or begins it, and holds it against other processes until its end.
-  /// ConfigError: it cannot be written, another process holds it, a whole line is wrong.
+  /// Opens or creates the journal of an existing folder and locks it against other processes. Throws ConfigError when
+  /// it cannot be written, another process holds it, or a complete line is wrong.
   explicit SampleJournal(const std::string& folder);
   SampleJournal(const SampleJournal&) = delete;
   SampleJournal& operator=(const SampleJournal&) = delete;
@@ -43,9 +43,9 @@ class SampleJournal {
   ~SampleJournal();
 
   [[nodiscard]] const std::vector<JournalEntry>& entries() const noexcept { return entries_; }
-  /// Bytes of a line that was being written when the last calibration ended; they were dropped.
+  /// Bytes of an incomplete last line, which were dropped.
   [[nodiscard]] std::size_t torn() const noexcept { return torn_; }
-  /// Writes a whole line and waits until it is on the disk. The entry is kept as a later reader will see it.
+  /// Writes a line and waits until it is on disk. The entry is kept as a later reader will see it.
   void append(const JournalEntry& entry);
 
  private:

@@ -4,7 +4,6 @@
 #include <headroom/calibrate/samples/csv_lines.hpp>
 #include <headroom/calibrate/samples/samples_csv.hpp>
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -55,19 +54,6 @@ SustainedRow sustained_row(CsvColumns& columns) {
   return row;
 }
 
-template <class Row, class Make>
-std::vector<Row> read_rows(CsvReader& csv, std::span<const std::string_view> header, Make make) {
-  CsvColumns columns{csv, header};
-  std::vector<Row> rows;
-  while (columns.next()) {
-    Row row = make(columns);
-    if (columns.row_good()) {
-      rows.push_back(std::move(row));
-    }
-  }
-  return rows;
-}
-
 struct Sorter {
   const Sample* sample;
   const SampleVersions* versions;
@@ -100,7 +86,7 @@ struct Sorter {
     rows->transfer.push_back(
         {std::string{transfer_op_names[static_cast<std::size_t>(p.op)]}, p.crossed(), sample->latency});
   }
-  /// A cell of text is never empty.
+  /// Version for a cell, which must not be empty.
   static std::string told(const std::string& version) { return version.empty() ? "unknown" : version; }
   void operator()(const CollectiveProbe& /*collective_files() writes them*/) const {}
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples as CSV: one file a kind of probe, latencies in microseconds with five significant digits. The columns of GEMM
-// are those of other collections of measured kernels, so that one reader serves both.
+// Samples as CSV: one file per kind of probe, latencies in microseconds with five significant digits. The columns equal
+// those of other collections of measured kernels, so one reader serves both.
 #pragma once
 
 #include <headroom/calibrate/probe/probe.hpp>
@@ -13,14 +13,14 @@
 
 namespace headroom {
 
-/// engine,version,dtype,m,n,k,latency_us
+/// Columns engine,version,dtype,m,n,k,latency_us.
 struct GemmRow {
   std::string engine, version, dtype;
   std::int64_t m = 1, n = 1, k = 1;
   Seconds latency;
 };
 
-/// The same with latency_first_us (before the clocks fall), lasted_s, sm_clock_mhz, power_w (empty: not known).
+/// GemmRow's columns and latency_first_us (before the clocks drop), lasted_s, sm_clock_mhz, power_w (empty: unknown).
 struct SustainedRow {
   GemmRow gemm;
   Seconds first, lasted;
@@ -28,21 +28,21 @@ struct SustainedRow {
   std::optional<Watts> power;
 };
 
-/// op,bytes,latency_us; bytes are those read and written, so that bytes / latency is a bandwidth.
+/// Columns op,bytes,latency_us; bytes read and written, so bytes / latency is a bandwidth.
 struct CopyRow {
   std::string op;
   std::int64_t bytes = 0;
   Seconds latency;
 };
 
-/// op,count,latency_us; the latency is of one of the `count` kernels.
+/// Columns op,count,latency_us; the latency is that of one of the `count` kernels.
 struct LaunchRow {
   std::string op;
   std::int64_t count = 1;
   Seconds latency;
 };
 
-/// engine,version,pass,dtype,batch,seq,heads,kv_heads,head_dim,causal,latency_us: the columns of other collections of
+/// Columns engine,version,pass,dtype,batch,seq,heads,kv_heads,head_dim,causal,latency_us, as in other collections of
 /// measured attention (kernel_rows.hpp).
 struct AttentionRow {
   std::string engine, version;
@@ -50,20 +50,20 @@ struct AttentionRow {
   Seconds latency;
 };
 
-/// engine,version,attn_dtype,kv_dtype,batch,seq,heads,kv_heads,head_dim,window,latency_us, likewise.
+/// Columns engine,version,attn_dtype,kv_dtype,batch,seq,heads,kv_heads,head_dim,window,latency_us (kernel_rows.hpp).
 struct DecodeRow {
   std::string engine, version;
   DecodeProbe probe;
   Seconds latency;
 };
 
-/// op,array_bytes,width,bytes,latency_us; width is 0 where an op has none, bytes are those read and written.
+/// Columns op,array_bytes,width,bytes,latency_us; bytes read and written; width 0 for ops without one.
 struct PassRow {
   PassProbe probe;
   Seconds latency;
 };
 
-/// op,bytes,latency_us; bytes are those that cross the link, both directions together.
+/// Columns op,bytes,latency_us; bytes that cross the link in both directions together.
 struct TransferRow {
   std::string op;
   std::int64_t bytes = 0;
@@ -79,23 +79,23 @@ struct TransferRow {
 [[nodiscard]] std::string csv_of(std::span<const CopyRow> rows);
 [[nodiscard]] std::string csv_of(std::span<const LaunchRow> rows);
 
-/// Each reads a file of its columns, in any order. Problems (a missing or unknown column, an empty cell, a number that
-/// is not positive) go to the diagnostics of `csv`; the row is left out.
+/// Read a file with its columns in any order. Problems (a missing or unknown column, an empty cell, a number that is
+/// not positive) go to the diagnostics of `csv`, and the row is left out.
 [[nodiscard]] std::vector<GemmRow> read_gemm_rows(CsvReader& csv);
 [[nodiscard]] std::vector<SustainedRow> read_sustained_rows(CsvReader& csv);
 [[nodiscard]] std::vector<CopyRow> read_copy_rows(CsvReader& csv);
 [[nodiscard]] std::vector<LaunchRow> read_launch_rows(CsvReader& csv);
 
-/// Likewise; an op that is not known, or bytes that are not those of its op, array and width, is a problem too.
+/// As above; an unknown op, or bytes that contradict op, array and width, is a problem too.
 [[nodiscard]] std::vector<PassRow> read_pass_rows(CsvReader& csv);
 [[nodiscard]] std::vector<TransferRow> read_transfer_rows(CsvReader& csv);
 
-/// What measured: versions that stand in the rows. Empty: not told.
+/// Versions written into the rows; empty: unknown.
 struct SampleVersions {
   std::string cublaslt, cudnn = {}, headroom = {};
 };
 
-/// The samples sorted into their forms; engines are "cublaslt", "cudnn" and, of kernels of this project, "headroom".
+/// Samples by kind of row. Engines are "cublaslt", "cudnn" and, for this project's kernels, "headroom".
 struct SampleRows {
   std::vector<GemmRow> gemm;
   std::vector<SustainedRow> sustained;
@@ -108,13 +108,13 @@ struct SampleRows {
 };
 [[nodiscard]] SampleRows rows_of(std::span<const Sample> samples, const SampleVersions& versions);
 
-/// One file for each kind of probe that has samples, and details.csv.
+/// A file per kind of probe that has samples, and details.csv.
 [[nodiscard]] std::vector<FolderFile> sample_files(std::span<const Sample> samples,
                                                    const SampleVersions& versions,
                                                    const std::string& nccl_version = {});
 
-/// How each sample was taken, for people:
-/// probe,latency_us,fastest_us,slowest_us,spans,launches,copies,algorithms,sm_clock_mhz
+/// Details of each measurement, for people:
+/// probe,latency_us,fastest_us,slowest_us,spans,launches,copies,algorithms,sm_clock_mhz.
 [[nodiscard]] std::string details_csv(std::span<const Sample> samples);
 
 }  // namespace headroom

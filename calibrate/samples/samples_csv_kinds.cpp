@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms of attention, decode, passes over memory and transfers.
+// CSV of attention, decode, passes over memory and transfers.
 #include <headroom/calibrate/samples/csv_columns.hpp>
 #include <headroom/calibrate/samples/csv_lines.hpp>
 #include <headroom/calibrate/samples/samples_csv.hpp>
@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 11> decode_header{"engine",   "version", 
 constexpr std::array<std::string_view, 5> pass_header{"op", "array_bytes", "width", "bytes", "latency_us"};
 constexpr std::array<std::string_view, 3> transfer_header{"op", "bytes", "latency_us"};
 
-/// The op of a cell; a problem when it is none.
+/// Op named in a cell; an unknown name is reported.
 template <class Op, std::size_t n>
 Op op_of(CsvColumns& columns, std::size_t column, const std::array<std::string_view, n>& names) {
   const std::string text = columns.text(column);
@@ -78,38 +78,28 @@ std::string csv_of(std::span<const TransferRow> rows) {
 }
 
 std::vector<PassRow> read_pass_rows(CsvReader& csv) {
-  CsvColumns columns{csv, pass_header};
-  std::vector<PassRow> rows;
-  while (columns.next()) {
+  return read_rows<PassRow>(csv, pass_header, [](CsvColumns& c) {
     PassRow row;
-    row.probe.op = op_of<PassOp>(columns, 0, pass_op_names);
-    row.probe.array_bytes = columns.integer(1);
-    row.probe.width = columns.count(2);
-    const std::int64_t bytes = columns.integer(3);
-    row.latency = Seconds{columns.number(4) * micro};
-    if (columns.row_good() && bytes != row.probe.moved()) {
-      columns.refuse(3, "is " + std::to_string(bytes) + "; this pass moves " + std::to_string(row.probe.moved()));
+    row.probe.op = op_of<PassOp>(c, 0, pass_op_names);
+    row.probe.array_bytes = c.integer(1);
+    row.probe.width = c.count(2);
+    const std::int64_t bytes = c.integer(3);
+    row.latency = Seconds{c.number(4) * micro};
+    if (c.row_good() && bytes != row.probe.moved()) {
+      c.refuse(3, "is " + std::to_string(bytes) + "; this pass moves " + std::to_string(row.probe.moved()));
     }
-    if (columns.row_good()) {
-      rows.push_back(row);
-    }
-  }
-  return rows;
+    return row;
+  });
 }
 
 std::vector<TransferRow> read_transfer_rows(CsvReader& csv) {
-  CsvColumns columns{csv, transfer_header};
-  std::vector<TransferRow> rows;
-  while (columns.next()) {
+  return read_rows<TransferRow>(csv, transfer_header, [](CsvColumns& c) {
     TransferRow row;
-    row.op = transfer_op_names[static_cast<std::size_t>(op_of<TransferOp>(columns, 0, transfer_op_names))];
-    row.bytes = columns.integer(1);
-    row.latency = Seconds{columns.number(2) * micro};
-    if (columns.row_good()) {
-      rows.push_back(std::move(row));
-    }
-  }
-  return rows;
+    row.op = transfer_op_names[static_cast<std::size_t>(op_of<TransferOp>(c, 0, transfer_op_names))];
+    row.bytes = c.integer(1);
+    row.latency = Seconds{c.number(2) * micro};
+    return row;
+  });
 }
 
 }  // namespace headroom

@@ -12,7 +12,7 @@ namespace {
 constexpr double confidence = 0.95;
 constexpr std::size_t fewest = 6;
 
-/// How many order statistics to leave out at either end: the largest r with P(Binomial(n, 1/2) < r) <= 2.5 %.
+/// Order statistics to leave out at either end: the largest r with P(Binomial(n, 1/2) < r) <= 2.5 %.
 std::size_t left_out(std::size_t n) {
   constexpr double tail = 0.5 * (1.0 - confidence);
   double below = 0.0;
@@ -48,7 +48,7 @@ std::vector<bool> outliers_of(std::span<const double> values) {
     away.push_back(std::abs(value - centre));
   }
   constexpr double deviations = 5.0;
-  constexpr double of_normal = 1.4826;  // standard deviation over median absolute deviation
+  constexpr double of_normal = 1.4826;  // standard deviation over median absolute deviation of a normal distribution
   const double gate = std::max(deviations * of_normal * headroom::median(away), 0.02 * std::abs(centre));
   for (std::size_t i = 0; i < values.size(); ++i) {
     result[i] = away[i] > gate;

@@ -12,13 +12,13 @@ namespace {
 constexpr std::string_view remedy = "the timer did not wait for the device, or the operands were in a cache";
 
 struct Work {
-  std::string family;  ///< empty: nothing that grows
+  std::string family;  ///< empty: work that does not grow
   double amount = 0.0;
-  double much = 0.0;  ///< times the least work, which no device does within a few launches
+  double much = 0.0;  ///< factor over the least work that no device does within a few launches
 };
 
-// 16384 FLOP fit into a launch, and so do 4 KiB: of the smallest probe's work so many times take 20 us and more at
-// 15 PFLOP/s, 1 ms at 8 TB/s.
+// 16384 FLOP or 8 KiB moved, the smallest probes, vanish in a launch. This many times as much takes 20 us at 15
+// PFLOP/s or 1 ms at 8 TB/s.
 constexpr double much_arithmetic = 2e7;
 constexpr double many_bytes = 1e6;
 
@@ -65,7 +65,7 @@ struct LeastTime {
   }
   [[nodiscard]] std::optional<Seconds> operator()(const DecodeProbe& p) const { return pass(p.cache_bytes()); }
   [[nodiscard]] std::optional<Seconds> operator()(const PassProbe& p) const {
-    // Between the kernels of a chain what fits into the L2 need not leave it.
+    // Between the kernels of a chain, data that fits into L2 may stay there.
     return pass(p.op == PassOp::chain ? p.moved() / chain_steps : p.moved());
   }
   [[nodiscard]] std::optional<Seconds> pass(std::int64_t bytes) const {
@@ -86,7 +86,7 @@ struct LeastTime {
 }  // namespace
 
 std::optional<std::string> too_fast(const Sample& sample, const Device& datasheet) {
-  constexpr double tolerance = 1.05;  // clocks above the datasheet's
+  constexpr double tolerance = 1.05;  // allows clocks above the datasheet's
   const std::optional<Seconds> least = std::visit(LeastTime{&datasheet}, sample.probe);
   if (!least || tolerance * sample.latency >= *least) {
     return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timings that cannot be true: those of a timer that did not wait for the device, or of operands found in a cache.
+// Detects impossible timings: from a timer that did not wait for the device, or from operands found in a cache.
 #pragma once
 
 #include <headroom/calibrate/probe/probe.hpp>
@@ -10,14 +10,14 @@
 
 namespace headroom {
 
-/// Why no device of this datasheet takes so little time: a product beyond the dense peak, a pass over more than the
-/// L2 holds beyond the memory's bandwidth (least_time() of model/kernels/roofline.hpp), by more than a twentieth.
-/// nullopt: it may be true, or the datasheet does not say.
+/// Why a sample is faster than any device of this datasheet by more than 5 %: a product beyond the dense peak, or a
+/// pass over more than the L2 beyond the memory bandwidth (least_time() in model/kernels/roofline.hpp). nullopt when it
+/// is possible or the datasheet lacks the number.
 [[nodiscard]] std::optional<std::string> too_fast(const Sample& sample, const Device& datasheet);
 
-/// Why the timings of one family (products of one type, one kind of copy) are not of the work: the largest has a
-/// million times the work of the smallest (products: twenty million) and does not even take four times as long. Needs
-/// no datasheet. Launches have no work to grow.
+/// Why timings of a family (products of one type, copies of one kind) do not measure the work: the largest has a
+/// million times the work of the smallest (products: twenty million) but takes less than four times as long. Needs no
+/// datasheet. Launches are not checked.
 [[nodiscard]] std::optional<std::string> does_not_grow(std::span<const Sample> samples);
 
 }  // namespace headroom

@@ -4,27 +4,27 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <future>
 #include <numeric>
 
 namespace headroom {
 namespace {
 
-constexpr double difference = 0.01;  ///< of the forward difference, in the coordinate's scale
+constexpr double difference = 0.01;  ///< step of the forward difference, in the coordinate's scale
 constexpr double longest_step = 0.5;
 constexpr double enough = 1e-5;  ///< relative decrease of the cost below which the fit has converged
 
 }  // namespace
 
-/// One descent: the point, the errors there, and the derivatives last taken. Families' levels follow the coordinates.
+/// State of one descent: the point, its errors, and the latest derivatives. Families' levels come after the
+/// coordinates.
 struct HierarchicalFit::State {
   const HierarchicalFit& fit;
   std::vector<bool> out;
   std::vector<double> point;
   std::vector<double> levels;
   std::vector<double> errors;
-  std::vector<std::vector<double>> derivatives;  ///< by sample, in the order of its `behind`
+  std::vector<std::vector<double>> derivatives;  ///< for each sample, in the order of its `behind`
   std::vector<std::size_t> kept;
   double damping = 1e-3;
   double cost = 0.0;
@@ -42,7 +42,7 @@ struct HierarchicalFit::State {
   [[nodiscard]] std::size_t coordinates() const noexcept { return fit.coordinates_.size(); }
   [[nodiscard]] bool has_levels() const noexcept { return fit.options_.level > 0.0; }
 
-  /// All kept samples, shared out among the workers.
+  /// Errors of all kept samples, computed by all workers.
   [[nodiscard]] std::vector<double> errors_at(const std::vector<double>& where) const {
     std::vector<double> result(fit.samples_.size(), 0.0);
     const std::size_t workers = std::max<std::size_t>(1, fit.options_.workers);
@@ -134,7 +134,7 @@ struct HierarchicalFit::State {
     return has_levels() ? sum + 0.5 * squares / (fit.options_.level * fit.options_.level) : sum;
   }
 
-  /// Gauss-Newton's curvature and gradient, coordinates first, then levels.
+  /// Gauss-Newton's curvature and gradient: coordinates first, then levels.
   void normal_equations(SquareMatrix& curvature, std::vector<double>& gradient) const {
     const std::size_t n = coordinates();
     const std::size_t all = n + (has_levels() ? fit.families_ : 0);
@@ -192,7 +192,7 @@ struct HierarchicalFit::State {
     }
   }
 
-  /// Rows and columns that do not move: fixed ones, and those at a bound that the step would leave.
+  /// Coordinates that do not move: fixed ones, and those at a bound that the step would cross.
   [[nodiscard]] std::vector<bool> held(const std::vector<double>& step) const {
     std::vector<bool> result(step.size(), false);
     for (std::size_t c = 0; c < point.size(); ++c) {
@@ -221,7 +221,7 @@ struct HierarchicalFit::State {
     return values;
   }
 
-  /// Levenberg's step, Marquardt's scaling, no coordinate further than `longest_step`.
+  /// Levenberg-Marquardt step, with no coordinate moving further than `longest_step`.
   [[nodiscard]] std::vector<double> damped_step(SquareMatrix curvature,
                                                 std::vector<double> gradient,
                                                 const std::vector<bool>& still) const {
@@ -240,7 +240,7 @@ struct HierarchicalFit::State {
     return step;
   }
 
-  /// One accepted step with the derivatives at hand; false when none lowers the cost.
+  /// Tries to take one step with the current derivatives; false when none lowers the cost.
   bool improve() {
     SquareMatrix curvature;
     std::vector<double> gradient;
@@ -291,7 +291,7 @@ struct HierarchicalFit::State {
     normal_equations(curvature, gradient);
     for (std::size_t c = 0; c < point.size(); ++c) {
       if (fit.coordinates_[c].fixed) {
-        curvature(c, c) += 1e12;  // known
+        curvature(c, c) += 1e12;  // a fixed coordinate has no uncertainty
       }
     }
     const SquareMatrix covariance = inverse_symmetric(curvature);
@@ -350,7 +350,7 @@ HierarchicalResult HierarchicalFit::refit(const HierarchicalResult& whole, const
   State state{*this, out};
   state.start(whole.point, whole.family_level);
   constexpr int rounds = 2;
-  constexpr int steps = 4;  // with the derivatives of the round
+  constexpr int steps = 4;  // steps with the derivatives of the round
   int iterations = 0;
   for (int round = 0; round < rounds; ++round) {
     state.differentiate();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The little linear algebra that the fits need, over plain vectors: the library behind it is seen by one file.
+// Linear algebra for the fits over plain vectors, so that only one file includes the library behind it.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace headroom {
 
-/// n x n numbers, row by row; zero at first.
+/// n x n numbers, row by row, initially zero.
 class SquareMatrix {
  public:
   SquareMatrix() = default;
@@ -28,13 +28,13 @@ class SquareMatrix {
   std::vector<double> entries_;
 };
 
-/// x of A x = b by a pivoted LDL^T. Precondition: A symmetric and semidefinite, b as long as A is wide.
+/// Solves A x = b by a pivoted LDL^T. Precondition: A symmetric and semidefinite, b as long as A is wide.
 [[nodiscard]] std::vector<double> solve_symmetric(const SquareMatrix& a, std::span<const double> b);
 
-/// A^-1 by the same.
+/// A^-1 by a pivoted LDL^T. Precondition: A symmetric and definite.
 [[nodiscard]] SquareMatrix inverse_symmetric(const SquareMatrix& a);
 
-/// Moore and Penrose's inverse: what the inverse is, and zero along directions that A does not see.
+/// Moore-Penrose inverse: the inverse where A has one, and zero along its null space.
 [[nodiscard]] SquareMatrix pseudo_inverse(const SquareMatrix& a);
 
 }  // namespace headroom

@@ -8,7 +8,7 @@
 namespace headroom {
 namespace {
 
-/// The step of the forward difference in log space, and the longest step that one iteration may take.
+/// Step of the forward difference in log space, and the longest step of one iteration.
 constexpr double difference = 1e-3;
 constexpr double longest_step = 1.0;
 /// Relative decrease of the cost below which the fit has converged.
@@ -52,8 +52,7 @@ class Solver {
     return at;
   }
 
-  /// The inverse curvature, and the variance of the down-weighted errors: their product is the covariance of the
-  /// logarithms.
+  /// Inverse curvature and variance of the down-weighted errors; their product is the covariance of the logarithms.
   std::pair<SquareMatrix, double> uncertainty(const std::vector<double>& values) const {
     const std::vector<double> errors = errors_at(values);
     double variance = 0.0;
@@ -100,7 +99,7 @@ class Solver {
     return sum;
   }
 
-  /// Derivatives of the errors by each free parameter's logarithm.
+  /// Derivatives of the errors with respect to each free parameter's logarithm.
   [[nodiscard]] std::vector<std::vector<double>> derivatives(const std::vector<double>& values,
                                                              const std::vector<double>& errors) const {
     std::vector<std::vector<double>> columns;
@@ -141,7 +140,7 @@ class Solver {
     return {std::move(curvature), std::move(gradient)};
   }
 
-  /// One accepted step, more damped after every refused one; false when none lowers the cost.
+  /// Tries one step, with more damping after every refusal; false when none lowers the cost.
   bool improve(Minimum& at,
                std::vector<double>& errors,
                const SquareMatrix& curvature,
@@ -179,10 +178,10 @@ class Solver {
   std::vector<std::size_t> free_;
 };
 
-/// A prior that the data narrowed by less than this share is what the parameter still rests on.
+/// A parameter whose deviation stays above this share of its prior's width rests on the prior.
 constexpr double narrowed = 2.0 / 3.0;
 
-/// The lowest of the minima that the starts lead to; without any the one that the priors lead to.
+/// The lowest of the minima found from the starts, or from the priors without starts.
 Solver::Minimum lowest(Solver& solver,
                        std::span<const FitParameter> parameters,
                        std::span<const std::vector<double>> starts) {
@@ -225,7 +224,7 @@ FitResult robust_fit(std::span<const FitParameter> parameters,
   for (std::size_t j = 0; j < free.size(); ++j) {
     FittedParameter& parameter = result.parameters[free[j]];
     parameter.deviation = std::sqrt(std::max(0.0, variance * inverse(j, j)));
-    // Without data the inverse curvature is one over the prior's stiffness.
+    // Without data the inverse curvature equals the inverse of the prior's stiffness.
     parameter.from_prior = std::sqrt(std::max(0.0, inverse(j, j) * solver.stiffness(parameters[free[j]]))) > narrowed;
     for (std::size_t l = 0; l < free.size(); ++l) {
       const double product = std::sqrt(std::max(0.0, inverse(j, j) * inverse(l, l)));

@@ -10,43 +10,42 @@
 
 namespace headroom {
 
-/// A positive number to fit. Its prior is log-normal: the data move it as far as they can tell it apart, so that what
-/// a short probe cannot identify stays at its usual value.
+/// A positive number to fit, with a log-normal prior. A parameter that the data cannot identify stays near its prior.
 struct FitParameter {
   std::string_view name;
   double prior = 1.0;
   double width = 0.0;  ///< standard deviation of the prior in log space; 0: free between the bounds
   double low = 0.0;
   double high = 0.0;
-  bool fixed = false;  ///< stays at its prior
+  bool fixed = false;  ///< keeps its prior
 };
 
 struct FitOptions {
-  double scale = 0.1;  ///< log error beyond which a residual counts linearly: outliers stay, down-weighted
-  double noise = 0.1;  ///< log error of one measurement, against which priors are weighed
+  double scale = 0.1;  ///< log error beyond which a residual counts linearly, so outliers have less weight
+  double noise = 0.1;  ///< log error of one measurement, which weighs measurements against priors
   int iterations = 60;
 };
 
-/// What one parameter became and how surely.
+/// Fitted value of a parameter and its uncertainty.
 struct FittedParameter {
   double value = 0.0;
-  double deviation = 0.0;   ///< of its logarithm
-  bool from_prior = false;  ///< the data narrowed the prior by less than a third
+  double deviation = 0.0;   ///< standard deviation of the logarithm
+  bool from_prior = false;  ///< true when the data narrowed the prior by less than a third
 };
 
 struct FitResult {
   std::vector<FittedParameter> parameters;
-  std::vector<double> correlation;  ///< row by row, parameters x parameters; fixed ones have zero rows
+  std::vector<double> correlation;  ///< row by row, parameters x parameters; rows of fixed parameters are zero
   double cost = 0.0;
   int iterations = 0;
 };
 
-/// Writes the log errors, ln(predicted / measured), of every sample at the given parameters.
+/// Computes the log errors ln(predicted / measured) of all samples for the given parameters.
 using LogErrors = std::function<void(std::span<const double> parameters, std::span<double> errors)>;
 
 /// Minimises the sum of scale^2 (sqrt(1 + (e / scale)^2) - 1) over the samples (pseudo-Huber; Huber 1964, Charbonnier
-/// et al. 1997) plus the priors, from every start, and keeps the best. Deterministic. Each start has one value a
-/// parameter; with none the fit starts at the priors. Precondition: samples > 0, bounds positive and ordered.
+/// et al. 1997) plus the priors, from every start, and keeps the best. Deterministic. Each start has a value per
+/// parameter; without starts the fit begins at the priors. Preconditions: samples > 0, bounds positive and ordered.
 [[nodiscard]] FitResult robust_fit(std::span<const FitParameter> parameters,
                                    std::size_t samples,
                                    const LogErrors& log_errors,

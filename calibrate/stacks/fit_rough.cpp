@@ -14,12 +14,12 @@
 namespace headroom {
 namespace {
 
-/// Fitted in this order: attention and head of the narrow recipes run at the 16-bit rate.
+/// Families in the order of fitting: attention and head of narrow recipes run at the 16-bit rate.
 constexpr std::array<std::string_view, 5> families{"16-bit", "tf32", "fp32", "8-bit", "4-bit"};
-/// A step cannot take less than its arithmetic at peak, and nobody publishes a run below a thousandth of it.
+/// Bounds of a share: a step cannot beat its arithmetic at peak, and no published run is below a thousandth of it.
 constexpr double least_share = 1e-3;
 constexpr double greatest_share = 1.0;
-/// Below this many rows a level says more about one machine than about the generation.
+/// With fewer rows a share describes single machines rather than the generation.
 constexpr std::size_t least_rows = 10;
 
 struct Sample {
@@ -48,7 +48,7 @@ std::vector<Sample> without(const std::vector<Sample>& samples, std::string_view
   return rest;
 }
 
-/// The predicted time falls as the share rises: bisection on the weighted median of the logarithmic error.
+/// Finds the share by bisection on the weighted median of the log error; predicted time falls as the share rises.
 double fit_share(TrainingRowModel& model, const std::string& key, const std::vector<Sample>& samples) {
   double low = std::log(least_share);
   double high = std::log(greatest_share);
@@ -80,7 +80,7 @@ std::vector<double> relative_errors(TrainingRowModel& model, const std::vector<S
   return errors;
 }
 
-/// Errors of rows under a share fitted without their source.
+/// Errors of rows under shares fitted without their source.
 struct LeftOut {
   std::vector<double> logs, weights;
 };
@@ -101,7 +101,7 @@ SamplesByKey time_samples(std::span<const RunFile> files, TrainingRowModel& mode
   return by_key;
 }
 
-/// Rows weigh 1/sqrt(n) of their source; how many each source has.
+/// Sets each row's weight to 1/sqrt(n) of its source and returns n for every source.
 std::map<std::string, double> weigh_by_source(std::vector<Sample>& samples) {
   std::map<std::string, double> sizes;
   for (const Sample& sample : samples) {
@@ -113,7 +113,7 @@ std::map<std::string, double> weigh_by_source(std::vector<Sample>& samples) {
   return sizes;
 }
 
-/// The MAPE of one source under the share that all others give; its errors join `left_out`.
+/// MAPE of one source under the share of all others; its errors are added to `left_out`.
 double error_without(TrainingRowModel& model,
                      const std::string& key,
                      const std::vector<Sample>& samples,
@@ -123,7 +123,8 @@ double error_without(TrainingRowModel& model,
   std::vector<double> errors;
   for (const Sample& sample : samples) {
     if (sample.row->source == source) {
-      const double error = log_error(model, *sample.row).value_or(0.0);  // what has none was dropped before
+      // rows without a prediction were dropped before
+      const double error = log_error(model, *sample.row).value_or(0.0);
       left_out.logs.push_back(std::abs(error));
       left_out.weights.push_back(sample.weight);
       errors.push_back(std::abs(std::exp(error) - 1.0));
@@ -132,7 +133,7 @@ double error_without(TrainingRowModel& model,
   return mean(errors);
 }
 
-/// The share of one generation and recipe, which `model` then keeps; nothing when too few rows can be predicted.
+/// Fits the share of one generation and recipe and sets it in `model`; nullopt when too few rows can be predicted.
 std::optional<FittedShare> fit_key(TrainingRowModel& model,
                                    const std::string& key,
                                    std::vector<Sample>& samples,
@@ -161,7 +162,7 @@ std::optional<FittedShare> fit_key(TrainingRowModel& model,
   return share;
 }
 
-/// What generations without rows of their own take: the median of those of the family that have some.
+/// Share for generations without rows: the median over the measured generations of the family.
 std::optional<FittedShare> share_of_any(std::string_view family, const std::vector<FittedShare>& measured) {
   std::vector<double> shares;
   FittedShare any{"any/" + std::string{family}, 0.0, 0, {}, 0.0, std::numeric_limits<double>::quiet_NaN()};

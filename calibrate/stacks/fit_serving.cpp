@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/stacks/fit_priors.hpp>
 #include <headroom/calibrate/stacks/fit_serving.hpp>
 #include <headroom/calibrate/stacks/fit_serving_queues.hpp>
-#include <headroom/core/embedded.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -11,75 +11,38 @@
 #include <utility>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 namespace {
 
-struct Prior {
-  double centre = 0.0, width = 1.0, child = 1.0, low = 0.0, high = 0.0;
-};
-using Priors = std::map<std::string, Prior, std::less<>>;
-
-Priors read_priors() {
-  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
-  const std::optional<DataStore::Entry> entry = store.find("stacks/step", "serve-priors");
-  if (!entry) {
-    throw ConfigError{"there is no serve-priors.toml among the parameters of the step"};
-  }
-  const ConfigValue document = store.tree("stacks/step", *entry);
-  Diagnostics diagnostics;
-  ConfigTable root{document, "", diagnostics};
-  require_schema(root);
-  static_cast<void>(root.text("id"));
-  ConfigTable tables = root.table("number");
-  Priors priors;
-  for (const std::string_view key : tables.keys()) {
-    std::optional<ConfigTable> table = tables.maybe_table(key);
-    if (!table) {
-      continue;
-    }
-    const auto amount = [&](std::string_view name) {
-      return is_iteration_time(key) ? table->quantity<Seconds>(name).raw() : table->number(name, {1e-6, 1e6});
+FitPriors read_priors() {
+  return priors_in("serve-priors", [](ConfigTable& root, FitPriors& priors) {
+    ConfigTable tables = root.table("number");
+    const auto amount_of = [](std::string_view key) -> PriorAmount {
+      return [time = is_iteration_time(key)](ConfigTable& table, std::string_view name) {
+        return time ? table.quantity<Seconds>(name).raw() : table.number(name, {1e-6, 1e6});
+      };
     };
-    Prior prior;
-    prior.centre = amount("centre");
-    prior.low = amount("low");
-    prior.high = amount("high");
-    prior.width = table->number("width", {0.001, 10.0});
-    prior.child = table->maybe_number("child", {0.001, 10.0}).value_or(prior.width);
-    static_cast<void>(table->text("source"));
-    if (prior.low > prior.centre || prior.centre > prior.high) {
-      table->problem("centre", "lies outside low and high");
-    }
-    table->finish();
-    priors[std::string{key}] = prior;
-  }
-  tables.finish();
-  root.finish();
-  diagnostics.throw_if_any();
-  return priors;
+    read_priors(tables, "", false, amount_of, priors);
+  });
 }
 
-ServingKnob make_knob(const Priors& priors, const std::string& id, const std::string& key, double value) {
+ServingKnob make_knob(const FitPriors& priors, const std::string& id, const std::string& key, double value) {
   const auto found = priors.find(key);
   if (found == priors.end()) {
     throw ConfigError{quoted(key) + " of " + id + " is to be fitted, but serve-priors.toml says nothing about it"};
   }
-  const Prior& p = found->second;
+  const FitPrior& p = found->second;
   return {id, key, std::clamp(value, p.low, p.high), p.low, p.high, p.centre, p.width, -1};
 }
 
-/// A row with its question and the kernels of its iterations, which no fitted number changes.
+/// A row with its question and the kernels of its iterations, which do not depend on fitted numbers.
 struct Run {
   ServingTimeQuestion question;
   std::vector<IterationTerms> kernels;
   std::vector<std::size_t> behind;
-  std::ptrdiff_t queue = -1;  ///< number among the simulated runs; -1: a closed form
+  std::ptrdiff_t queue = -1;  ///< index among the simulated runs; -1: closed form
 };
 
-/// Predicts from kernels priced once: the iterations of a closed form do not depend on the numbers.
+/// Predicts from stored kernels; the iterations of a closed form do not depend on the fitted numbers.
 double predicted(const Run& run, const IterationStack& stack, const IterationPhysics& physics) {
   std::size_t next = 0;
   return predict_time(
@@ -96,7 +59,7 @@ class Problem {
 
   [[nodiscard]] const std::vector<ServingKnob>& knobs() const noexcept { return knobs_; }
 
-  /// Stacks and shared numbers at a point of logarithms.
+  /// Stacks and shared numbers for a point of the fit.
   struct Numbers {
     std::map<std::string, IterationStack, std::less<>> stacks;
     IterationPhysics physics;
@@ -113,7 +76,8 @@ class Problem {
     }
     return n;
   }
-  /// A first token's wait says little of kernels: it moves what a request waits for beside them, and nothing else.
+  /// Knobs that a row depends on. A first token's wait says little about kernels, so it only moves the other waits of a
+  /// request.
   [[nodiscard]] std::vector<std::size_t> behind(const std::string& stack, bool first_token) const {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < knobs_.size(); ++i) {
@@ -124,8 +88,8 @@ class Problem {
     }
     return found;
   }
-  /// A queue's row says what hosts add to many requests at once; kernels have rows of their own. Where a server stands
-  /// before the engine its rows move nothing: the engine's numbers have closed loops to tell them.
+  /// Knobs that a row with queues depends on: what hosts add for many requests at once, since kernels have their own
+  /// rows. For engines behind a server there are none, because closed loops determine the engine's numbers.
   [[nodiscard]] std::vector<std::size_t> behind_queue(const std::string& stack) const {
     std::vector<std::size_t> found;
     const bool served = stacks_.find(stack)->second.intake.raw() > 0.0;
@@ -147,7 +111,7 @@ std::string family_of(const RunRow& row) {
   return row.source + "/" + row.serving.gpu + "/" + row.serving.model + "/" + row.metric + "/" + row.engine;
 }
 
-/// What a fit takes from a row, but for its question.
+/// What the fit needs from a row besides its question.
 FittedServingRun fitted_run(const RunRow& row,
                             const std::string& stack,
                             bool experts,
@@ -163,15 +127,15 @@ FittedServingRun fitted_run(const RunRow& row,
   return fitted;
 }
 
-/// Everything that the fit reads of its rows.
+/// All inputs of the fit from its rows.
 struct Gathered {
-  std::vector<std::string> only;  ///< as in the options
+  std::vector<std::string> only;  ///< stacks and numbers that the fit moves; empty: all
   std::vector<Run> runs;
   QueueRuns queues;
   std::map<std::string, std::size_t> families;
 };
 
-/// Whether rows of a stack can move anything that is fitted.
+/// Whether rows of a stack can move any fitted number.
 bool wanted(const Gathered& all, const std::string& stack) {
   return all.only.empty() || std::any_of(all.only.begin(), all.only.end(), [&](const std::string& name) {
            return name == stack || name.starts_with(stack + ".");
@@ -192,7 +156,7 @@ void gather_queue(const RunRow& row, ServingTimeModel& model, const Problem& pro
     return;
   }
   const bool tail = question->statistic == RunStatistic::p95 || question->statistic == RunStatistic::p99;
-  // A wait in an open loop hangs on how near the engine is to saturation: one percent of it may be half of the wait.
+  // A wait in an open loop depends on the distance to saturation: one percent of it may be half of the wait.
   const bool edge = question->metric == ServingMetric::ttft && question->load.kind == ClientKind::open;
   if (!tail && !edge) {
     run.behind = problem.behind_queue(question->placed.stack->id);
@@ -249,7 +213,7 @@ void gather(
   }
 }
 
-/// Log errors of some runs at a point.
+/// Log errors of some runs at a point of the fit.
 void errors_at(const Problem::Numbers& numbers,
                const Gathered& all,
                const std::vector<FittedServingRun>& fitted,
@@ -300,7 +264,7 @@ bool ServingFit::held(const ServingKnob& knob) const {
 }
 
 std::vector<ServingKnob> serving_knobs() {
-  const Priors priors = read_priors();
+  const FitPriors priors = read_priors();
   std::vector<ServingKnob> knobs;
   for (const std::string& key : iteration_physics().fitted) {
     knobs.push_back(make_knob(priors, "serve", key, iteration_number(iteration_physics(), key)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fits the numbers behind a serving iteration from measured rows, and says what they are worth on sources never seen.
+// Fits the numbers behind a serving iteration to measured rows, and estimates their error on unseen sources.
 #pragma once
 
 #include <headroom/calibrate/solver/hierarchical_fit.hpp>
@@ -15,27 +15,27 @@
 
 namespace headroom {
 
-/// One free number, in the units of the files; times in seconds.
+/// A free number, in the units of the files; times in seconds.
 struct ServingKnob {
-  std::string id;  ///< of the stack; "serve": of all engines
+  std::string id;  ///< id of the stack; "serve": shared by all engines
   std::string key;
   double value = 0.0, low = 0.0, high = 0.0;
-  double centre = 0.0, width = 1.0;  ///< of the prior, in the logarithm
-  std::ptrdiff_t parent = -1;        ///< the knob that this one is expected near
+  double centre = 0.0, width = 1.0;  ///< centre and width of the prior, width in the logarithm
+  std::ptrdiff_t parent = -1;        ///< index of the knob that the prior is centred on; -1: none
   [[nodiscard]] bool shared() const noexcept { return id == "serve"; }
   [[nodiscard]] std::string name() const { return id + "." + key; }
 };
 
-/// One measured time or rate that the fit rests on. Errors are ln(predicted / measured) of the row's own value.
+/// A measured time or rate in the fit. Errors are ln(predicted / measured) of the row's value.
 struct FittedServingRun {
   const RunRow* row = nullptr;
   std::string stack;
   bool experts = false;
-  bool queue = false;  ///< answered by a simulated run
+  bool queue = false;  ///< predicted by simulation
   std::size_t family = 0;
   double weight = 1.0;
   double before = 0.0, fitted = 0.0;
-  double left_out = 0.0;  ///< with its whole source out of the fit; NaN when that was not asked for
+  double left_out = 0.0;  ///< error with the row's source left out; NaN when not computed
 };
 
 struct ServingFit {
@@ -43,21 +43,21 @@ struct ServingFit {
   std::vector<double> values;
   HierarchicalResult result;
   std::vector<FittedServingRun> runs;
-  std::vector<std::string> only;  ///< stacks and numbers that were fitted, all others held; empty: all
+  std::vector<std::string> only;  ///< stacks and numbers to fit, all others held; empty: all
   [[nodiscard]] bool held(const ServingKnob& knob) const;
 };
 
 struct ServingFitOptions {
   bool leave_one_out = true;
-  std::vector<std::string> only;  ///< stacks and numbers ("vllm.sequence") that are fitted, all others held
-  double noise = 0.05;            ///< log error of one row, against which priors are weighed
+  std::vector<std::string> only;  ///< stacks and numbers ("vllm.sequence") to fit, all others held; empty: all
+  double noise = 0.05;            ///< log error of one row, which weighs rows against priors
   double scale = 0.10;            ///< log error beyond which a row counts linearly
 };
 
-/// Rows of one source, SKU, network and metric are a family; a row weighs 1 / sqrt(rows of its family). Rows in doubt
-/// and rows that no model answers are left out. Rows of queues
-/// (serving_simulated.hpp) move the host's numbers of engines without a server before them, never kernels; tails and
-/// the waits of open loops move nothing. ConfigError where no row is left.
+/// A family is the rows of one source, SKU, network and metric; a row weighs 1 / sqrt(rows of its family). Doubted and
+/// unpredictable rows are left out. Rows with queues (serving_simulated.hpp) only move host numbers of engines without
+/// a separate server process, never kernels; tails and waits of open loads move nothing. Throws ConfigError when no row
+/// is left.
 [[nodiscard]] ServingFit fit_serving(std::span<const RunFile> files,
                                      const Sources& sources,
                                      const ServingFitOptions& options,

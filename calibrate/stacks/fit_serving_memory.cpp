@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t unknowns = 3;
 using Constants = std::array<double, unknowns>;
 
-/// One row as a line: capacity = at_zero - sum(slope x constant).
+/// A row as a linear equation: capacity = at_zero - sum(slope x constant).
 struct Line {
   double at_zero = 0.0;
   Constants slope{};
@@ -41,7 +41,7 @@ ServingStack with(ServingStack stack, const Constants& c) {
 
 constexpr Constants unit{1.0, 0x1p30, 0x1p30};
 
-/// A row's capacity without the constants and its slopes; nothing for a row that some model cannot answer.
+/// Linear equation of a row; nullopt when a model cannot predict the row.
 std::optional<Line> line_of(ServingRowModel& zero, std::span<ServingRowModel> moved, const RunRow& row) {
   const std::optional<double> at_zero = zero.exact_capacity(row.serving);
   if (!at_zero) {
@@ -84,7 +84,7 @@ std::vector<Line> lines_of(std::span<const RunFile> files, Engine engine, const 
   return lines;
 }
 
-/// Solves the normal equations by elimination with pivoting, in units of one byte and one GiB.
+/// Solves the normal equations by elimination with pivoting, in units of bytes and GiB.
 Constants least_squares(const std::vector<Line>& lines) {
   std::array<std::array<double, unknowns + 1>, unknowns> a{};
   for (const Line& line : lines) {
@@ -129,7 +129,7 @@ ServingMemoryErrors errors_of(const std::vector<Line>& lines, const Constants& c
     const double whole = std::floor(capacity);
     e.mape += std::abs(whole / line.measured - 1.0);
     e.within_one += std::abs(whole - line.measured) <= 1.0 ? 1 : 0;
-    // What the pool is short of, or above, the sequences that were measured; one sequence less is one GiB's slope less.
+    // Error of the pool beyond the measured whole sequences, turned into GiB by the slope of one GiB.
     const double beyond = std::max({line.measured - capacity, capacity - (line.measured + 1.0), 0.0});
     misses.push_back(beyond / line.slope[1]);
   }
@@ -155,7 +155,7 @@ void add_group(const std::string& name,
     try {
       group.left_out = errors_of(inside, least_squares(others));
     } catch (const ConfigError&) {
-      group.left_out = {};  // the others cannot tell the constants apart: no left-out error
+      group.left_out = {};  // the other rows cannot separate the constants
     }
   }
   fit.groups.push_back(std::move(group));

@@ -26,7 +26,7 @@ void QueueRuns::predict(std::span<const std::size_t> which,
                         const IterationPhysics& physics,
                         std::span<double> out) const {
   PublishedLoads once = published_loads();
-  once.repeats = 1;  // the same draws at every point: a fit compares points
+  once.repeats = 1;  // the same draws at every point, so that points are comparable
   std::map<std::string, SimulatedReplica, std::less<>> engines;
   std::map<std::string, ClientReport, std::less<>> reports;
   for (std::size_t i = 0; i < which.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured rows of queues inside a fit: their runs are simulated at every point, from kernels priced once.
+// Simulated runs of measured rows with queues inside a fit: kernels are priced once, runs are simulated at every point.
 #pragma once
 
 #include <headroom/model/serve/engine/iteration_stack.hpp>
@@ -18,13 +18,13 @@ namespace headroom {
 
 class QueueRuns {
  public:
-  /// Keeps the question and prices the kernels of its engine; the result is its number. `first` is what the stack as
-  /// it is in the files says, in the row's unit; not finite where no request was answered.
+  /// Stores the question with its engine's kernels and returns its index. `first` is the prediction of the stack in the
+  /// files, in the row's unit; not finite when no request was answered.
   std::size_t add(const SimulatedQuestion& question, double& first);
   [[nodiscard]] const SimulatedQuestion& question(std::size_t at) const noexcept { return questions_[at]; }
   [[nodiscard]] std::size_t size() const noexcept { return questions_.size(); }
 
-  /// Of the listed questions at some numbers, in their rows' units. From any thread.
+  /// Predicts the listed questions in their rows' units, for given numbers. Thread-safe.
   using StackOf = std::function<const IterationStack&(std::string_view id)>;
   void predict(std::span<const std::size_t> which,
                const StackOf& stack,
@@ -33,7 +33,7 @@ class QueueRuns {
 
  private:
   std::vector<SimulatedQuestion> questions_;
-  std::map<std::string, std::vector<IterationTerms>, std::less<>> kernels_;  ///< by engine, in the order of its tables
+  std::map<std::string, std::vector<IterationTerms>, std::less<>> kernels_;  ///< by engine, in order of its tables
   std::map<std::string, ClientReport, std::less<>> first_;
 };
 

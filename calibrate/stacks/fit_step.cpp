@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/stacks/fit_step.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/statistics.hpp>
 #include <headroom/scenarios/measured/training_row.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -13,7 +13,6 @@
 #include <optional>
 #include <random>
 #include <set>
-#include <tuple>
 
 namespace headroom {
 namespace {
@@ -41,7 +40,7 @@ std::string kind_of(const RunConfiguration& run) {
                                        : "dense";
 }
 
-/// A run of a job whatever the unit it was published in.
+/// Key of a run's configuration, whatever the unit it was published in.
 std::string configuration_key(const RunRow& row) {
   const RunConfiguration& r = row.run;
   std::string key =
@@ -56,7 +55,7 @@ std::string configuration_key(const RunRow& row) {
   return key;
 }
 
-/// What one layer's time depends on: rows that agree in it repeat a measurement.
+/// Key of what a layer's time depends on; rows that share it repeat one measurement.
 std::string profile_key(const RunRow& row) {
   const RunConfiguration& r = row.run;
   std::string key = r.precision + "|" + r.recompute;
@@ -73,7 +72,7 @@ double from_scale(const StepKnob& knob, double x) noexcept {
   return knob.linear ? x : std::exp(x);
 }
 
-/// One worker's model, set to the last point asked for.
+/// A worker's model, set to the last point of the fit that it evaluated.
 struct Worker {
   TrainingRowModel model;
   std::vector<double> point;
@@ -87,7 +86,7 @@ class StepProblem {
     }
   }
 
-  /// Keeps the rows of time that are answered; counts the others.
+  /// Collects the predictable rows of time, and counts the others.
   void take_rows(std::span<const RunFile> files, StepFit& fit) {
     std::set<std::string> timed;
     for (const RunFile& file : files) {
@@ -138,7 +137,7 @@ class StepProblem {
   [[nodiscard]] const StepKnobs& knobs() const noexcept { return knobs_; }
 
  private:
-  /// Why the row tells a fit nothing; nullopt when it does, with its prediction.
+  /// Why a row cannot be fitted; nullopt when it can, with its prediction.
   std::optional<UnusedRow> unused(const RunRow& row, RowPrediction& prediction) {
     TrainingRowModel& model = workers_.front()->model;
     if (row.doubted) {
@@ -154,7 +153,7 @@ class StepProblem {
                                                                          : UnusedKind::unpredicted;
       return UnusedRow{&row, kind, prediction.why};
     }
-    // Priced as another software's, it would move that one's numbers.
+    // Predicted with another software, the row would move that software's numbers.
     if (const std::optional<RowJob> job = model.job_of(row.run); !job || job->software == nullptr) {
       return UnusedRow{&row, UnusedKind::framework,
                        "framework " + quoted(row.run.framework) + " is known to no software" +
@@ -180,7 +179,7 @@ class StepProblem {
     run.left_out = unknown;
     const Device& device = *model.device_of(row.run);
     run.owner = {model.software_of(row.run).id, device.id, device.generation, row.run.experts.value_or(0) > 1};
-    constexpr std::int64_t usual = 8;  // GPUs a host, where the row does not say
+    constexpr std::int64_t usual = 8;  // GPUs per host when the row does not state them
     const bool hosts = row.run.gpus.value_or(1) > row.run.gpus_per_node.value_or(usual);
     const RunFamily family{row.source, row.run.gpu, kind_of(row.run), hosts, 0, 0.0};
     const auto same = std::find_if(fit.families.begin(), fit.families.end(), [&](const RunFamily& f) {
@@ -211,7 +210,7 @@ void weigh(StepFit& fit) {
   }
 }
 
-/// Which numbers move.
+/// Which knobs are free.
 std::vector<bool> free_knobs(const std::vector<StepKnob>& knobs, const StepFitOptions& options) {
   std::vector<bool> free;
   for (const StepKnob& knob : knobs) {
@@ -223,7 +222,7 @@ std::vector<bool> free_knobs(const std::vector<StepKnob>& knobs, const StepFitOp
   return free;
 }
 
-/// ConfigError for a software or a level without numbers that a fit may move.
+/// Throws ConfigError for a software or level without free numbers.
 void require_numbers(const std::vector<StepKnob>& knobs, const StepFitOptions& options) {
   if (options.stack != "all") {
     static_cast<void>(MemoryStacks::standard().find(options.stack));
@@ -236,13 +235,7 @@ void require_numbers(const std::vector<StepKnob>& knobs, const StepFitOptions& o
       stacks.insert(knob.id);
     }
   }
-  const auto listed = [](const std::set<std::string_view>& names) {
-    std::string text;
-    for (const std::string_view name : names) {
-      text += (text.empty() ? "" : ", ") + std::string{name};
-    }
-    return text;
-  };
+  const auto listed = [](const std::set<std::string_view>& names) { return joined(names, std::identity{}); };
   Diagnostics diagnostics;
   for (const std::string& gpu : options.gpus) {
     if (!levels.contains(gpu)) {
@@ -260,7 +253,7 @@ void require_numbers(const std::vector<StepKnob>& knobs, const StepFitOptions& o
   diagnostics.throw_if_any();
 }
 
-/// Every reason at once.
+/// Throws ConfigError with the reason of every row.
 [[noreturn]] void nothing_to_fit(const StepFit& fit) {
   Diagnostics diagnostics;
   if (fit.runs.empty() && fit.unused.empty()) {
@@ -279,7 +272,7 @@ void require_numbers(const std::vector<StepKnob>& knobs, const StepFitOptions& o
     diagnostics.add(unused.row->file, {unused.row->line, 1}, unused.why);
   }
   diagnostics.throw_if_any();
-  std::abort();  // not reached: there is at least one problem
+  std::abort();  // not reached, because there is at least one problem
 }
 
 std::vector<FitCoordinate> coordinates_of(const std::vector<StepKnob>& knobs, const std::vector<bool>& free) {
@@ -310,7 +303,7 @@ void leave_out(HierarchicalFit& solver,
       }
     }
     if (mine.size() == fit.runs.size()) {
-      continue;  // a single source: nothing is left
+      continue;  // with a single source nothing is left
     }
     if (progress) {
       progress("left out: " + source);
@@ -396,7 +389,7 @@ double mape_with_runs(std::span<const double> log_errors, std::size_t given, dou
   std::vector<double> shuffled(log_errors.begin(), log_errors.end());
   double sum = 0.0;
   for (int draw = 0; draw < draws; ++draw) {
-    // Fisher and Yates's shuffle of the first `given`, in whole numbers: the same on every machine.
+    // Fisher-Yates shuffle of the first `given` in integers, equal on all machines.
     for (std::size_t i = 0; i < given; ++i) {
       std::swap(shuffled[i], shuffled[i + random() % (shuffled.size() - i)]);
     }

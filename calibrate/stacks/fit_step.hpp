@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fits the numbers behind a training step from measured runs, and says what they are worth on sources never seen.
+// Fits the numbers behind a training step to measured runs, and estimates their error on unseen sources.
 #pragma once
 
 #include <headroom/calibrate/solver/hierarchical_fit.hpp>
@@ -17,16 +17,16 @@
 namespace headroom {
 
 struct StepFitOptions {
-  std::string stack = "all";      ///< the software whose numbers are free; "all": every number of every file
-  std::vector<std::string> gpus;  ///< SKUs or generations whose levels are free beside one software's
+  std::string stack = "all";      ///< software whose numbers are free; "all": every number of every file
+  std::vector<std::string> gpus;  ///< SKUs or generations whose levels are also free when one software is fitted
   bool leave_one_out = true;
-  /// Standard deviation of what sets a source apart in level (cluster, drivers, method of measuring).
+  /// Standard deviation (ln) of a source's own level, due to its cluster, drivers and method of measuring.
   double level = 0.0;
-  double noise = 0.02;  ///< log error of one run beside that level, against which priors are weighed
+  double noise = 0.02;  ///< log error of one run around that level, which weighs runs against priors
   double scale = 0.05;  ///< log error beyond which a run counts linearly
 };
 
-/// One measured time or rate that the fit rests on. Errors are ln(predicted time / measured time).
+/// A measured time or rate in the fit. Errors are ln(predicted time / measured time).
 struct FittedRun {
   const RunRow* row = nullptr;
   std::size_t family = 0;
@@ -34,18 +34,18 @@ struct FittedRun {
   StepOwner owner;
   double before = 0.0;
   double fitted = 0.0;
-  double left_out = 0.0;  ///< with its whole source out of the fit; NaN when that was not asked for
+  double left_out = 0.0;  ///< error with the run's source left out; NaN when not computed
 };
 
-/// Rows of one source, SKU, and kind of network or method, on one host or on several.
+/// Rows of one source, SKU, kind of network or method, and number of hosts (one or several).
 struct RunFamily {
   std::string source, gpu, kind;
-  bool hosts = false;  ///< several
+  bool hosts = false;  ///< true: several hosts
   std::size_t runs = 0;
-  double level = 0.0;  ///< of its own, ln
+  double level = 0.0;  ///< the family's own level, ln
 };
 
-/// Why a row of time or throughput is not fitted.
+/// Why a row of time or throughput is not in the fit.
 enum class UnusedKind : std::uint8_t { doubted, broken, framework, unpublished, unpredicted, impossible };
 inline constexpr std::array<std::string_view, 6> unused_kind_names{
     "in doubt by their notes",        "with cells that cannot be true", "of a framework that no software knows",
@@ -58,33 +58,32 @@ struct UnusedRow {
 };
 
 struct StepFit {
-  std::string stack;            ///< as asked for
-  std::vector<StepKnob> knobs;  ///< with the values as they were
+  std::string stack;            ///< software whose numbers were free, or "all"
+  std::vector<StepKnob> knobs;  ///< knobs with their values before the fit
   std::vector<bool> free;
   HierarchicalResult result;
-  std::vector<double> values;  ///< fitted, in the units of the files
+  std::vector<double> values;  ///< fitted values, in the units of the files
   std::vector<FittedRun> runs;
-  std::vector<std::vector<std::size_t>> behind;  ///< knobs that each run rests on
+  std::vector<std::vector<std::size_t>> behind;  ///< indices of the knobs that each run depends on
   std::vector<RunFamily> families;
-  std::vector<UnusedRow> unused;  ///< rows of time or throughput that the fit does not rest on
+  std::vector<UnusedRow> unused;  ///< rows of time or throughput that are not in the fit
 };
 
-/// Rows of time and throughput weigh 1/sqrt(n) of their family, n its profiles: rows that agree in network width,
-/// layout of a layer, sequence and recipe repeat one measurement of it and share one row's weight. A configuration
-/// published in FLOP rates and as time or throughput counts by the latter alone. Rows that `UnusedKind` names are left
-/// out. The rows of `files` must outlive the answer. ConfigError for an unknown software, SKU or generation, for a
-/// software without a number that a fit may move, and with every row's reason where none is left. `progress` is told
-/// what is being done.
+/// Rows of time and throughput weigh 1/sqrt(n) of their family, where n is its number of profiles: rows with equal
+/// network width, layer layout, sequence and recipe repeat one measurement and share one row's weight. A configuration
+/// published both in FLOP rates and as time or throughput counts by the latter. Rows of an UnusedKind are left out.
+/// `files` must outlive the result; `progress` receives messages. Throws ConfigError for an unknown software, SKU or
+/// generation, for a software without free numbers, and, with every row's reason, when no row is left.
 [[nodiscard]] StepFit fit_step(std::span<const RunFile> files,
                                const Sources& sources,
                                const StepFitOptions& options,
                                const std::function<void(std::string_view)>& progress = {});
 
-/// Mean absolute error, as a share of the measured time, of log errors.
+/// Mean of |exp(log error) - 1|, a share of the measured time.
 [[nodiscard]] double mape_of(std::span<const double> log_errors);
 
-/// The same with `given` runs of the family measured and their mean error, shrunk by w, taken off the others; the mean
-/// over draws of a fixed seed. NaN for families of no more than `given` runs.
+/// The same for one family whose other runs are corrected by the mean error of `given` runs, shrunk by the factor w;
+/// the mean over random draws with a fixed seed. NaN for a family with at most `given` runs.
 [[nodiscard]] double mape_with_runs(std::span<const double> log_errors, std::size_t given, double w);
 
 }  // namespace headroom

@@ -49,7 +49,7 @@ ServingErrors errors_of(const std::string& stack, ServingQuantity quantity, bool
   return e;
 }
 
-/// What the numbers of one file rest on.
+/// Source text for the numbers of one file.
 std::string provenance(const ServingFit& fit, const std::string& stack) {
   std::map<std::string, std::size_t> sources;
   std::size_t rows = 0;
@@ -62,15 +62,6 @@ std::string provenance(const ServingFit& fit, const std::string& stack) {
   if (rows == 0) {
     return "no measured row: what it inherits, and its priors (headroom fit)";
   }
-  std::string names;
-  constexpr std::size_t named = 3;
-  for (const auto& [source, count] : sources) {
-    if (sources.size() <= named) {
-      names += (names.empty() ? ": " : "; ") + source + " (" + std::to_string(count) + ")";
-    }
-  }
-  std::replace(names.begin(), names.end(), '"', '\'');
-  std::replace(names.begin(), names.end(), '\\', '/');
   std::string others = "all other numbers of serving (headroom fit)";
   if (!fit.only.empty()) {
     others = "all other numbers held (headroom fit";
@@ -79,8 +70,7 @@ std::string provenance(const ServingFit& fit, const std::string& stack) {
     }
     others += ")";
   }
-  return "fitted with " + others + " on " + std::to_string(rows) + " rows of " + std::to_string(sources.size()) +
-         " sources" + names;
+  return "fitted with " + others + " on " + std::to_string(rows) + " rows of " + sources_text(sources, 3);
 }
 
 }  // namespace
@@ -99,7 +89,7 @@ ServingConfidence confidence_of_serving_fit(const ServingFit& fit) {
     const ServingQuantity quantity = run.queue ? in_queue(steady) : steady;
     for (const std::string& stack : {run.stack, std::string{"any"}}) {
       if (stack == "any" && !fit.only.empty()) {
-        continue;  // the rows of a few stacks are not those of all
+        continue;  // rows of a few stacks do not represent all
       }
       Gathered& g = groups[{stack, {quantity, run.experts}}];
       g.ratios.push_back(-run.fitted);
@@ -116,7 +106,7 @@ ServingConfidence confidence_of_serving_fit(const ServingFit& fit) {
       classes.push_back(errors_of(key.first, key.second.first, key.second.second, g));
     }
   }
-  // What these rows say nothing of keeps the errors that it had.
+  // Classes without rows in this fit keep their errors.
   for (const ServingErrors& before : serving_confidence().classes()) {
     const bool told = std::any_of(classes.begin(), classes.end(), [&](const ServingErrors& e) {
       return e.stack == before.stack && e.quantity == before.quantity && e.experts == before.experts;
@@ -149,8 +139,7 @@ std::string serving_confidence_toml(const ServingConfidence& confidence) {
 
 std::vector<std::string> write_serving_files(const ServingFit& fit, const std::string& folder) {
   namespace fs = std::filesystem;
-  std::map<std::string, TomlLines> files;
-  std::map<std::string, std::string> stack_of;
+  TomlFiles files;
   Diagnostics diagnostics;
   for (std::size_t i = 0; i < fit.knobs.size(); ++i) {
     const ServingKnob& knob = fit.knobs[i];
@@ -158,11 +147,7 @@ std::vector<std::string> write_serving_files(const ServingFit& fit, const std::s
       continue;
     }
     const std::string path = (fs::path{folder} / file_of(knob)).string();
-    if (!files.contains(path)) {
-      files.emplace(path, TomlLines{read_file(path).text});
-      stack_of[path] = knob.id;
-    }
-    TomlLines& lines = files.at(path);
+    TomlLines& lines = lines_of(files, path);
     const std::vector<std::string> headers{knob.shared() ? "" : "[time]"};
     const auto line = lines.find(headers, knob.key);
     if (line == lines.text.end()) {
@@ -176,14 +161,7 @@ std::vector<std::string> write_serving_files(const ServingFit& fit, const std::s
     }
   }
   diagnostics.throw_if_any();
-  std::vector<std::string> written;
-  for (const auto& [path, lines] : files) {
-    static_cast<void>(parse_toml(lines.whole(), path));
-  }
-  for (const auto& [path, lines] : files) {
-    replace_file(path, lines.whole());
-    written.push_back(path);
-  }
+  std::vector<std::string> written = write_files(files);
   const std::string confidence = (fs::path{folder} / "stacks/step/serve-confidence.toml").string();
   replace_file(confidence, serving_confidence_toml(confidence_of_serving_fit(fit)));
   written.push_back(confidence);

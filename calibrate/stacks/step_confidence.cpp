@@ -82,7 +82,7 @@ MeasuredGround ground_of(const StepFit& fit, const MeasuredGround& before) {
   return ground;
 }
 
-/// ["a", "b"], wrapped.
+/// TOML array ["a", "b"], wrapped.
 std::string list_text(const std::vector<std::string>& names, std::size_t indent) {
   constexpr std::size_t width = 118;
   std::string text = "[";

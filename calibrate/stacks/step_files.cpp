@@ -4,8 +4,6 @@
 #include <headroom/core/config_reader.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -27,7 +25,7 @@ std::string file_of(const StepKnob& knob) {
   return {};
 }
 
-/// Headers of the table that holds the number; bare keys and quoted ones mean the same.
+/// Possible headers of the table with the number, with bare and with quoted keys.
 std::vector<std::string> headers_of(const StepKnob& knob) {
   switch (knob.scope) {
     case StepScope::physics: return {""};
@@ -38,24 +36,14 @@ std::vector<std::string> headers_of(const StepKnob& knob) {
   return {};
 }
 
-/// Families whose rows rest on the number, for the table's source.
+/// Source text for a table: the families whose rows determine the number.
 std::string provenance(const StepFit& fit, const std::set<std::size_t>& runs) {
   std::map<std::string, std::size_t> sources;
   for (const std::size_t run : runs) {
     ++sources[fit.runs[run].row->source];
   }
-  std::string names;
-  constexpr std::size_t named = 4;
-  for (const auto& [source, rows] : sources) {
-    if (sources.size() <= named) {
-      names += (names.empty() ? ": " : "; ") + source + " (" + std::to_string(rows) + ")";
-    }
-  }
-  std::replace(names.begin(), names.end(), '"', '\'');
-  std::replace(names.begin(), names.end(), '\\', '/');
   return "fitted" + std::string{fit.stack == "all" ? " with all other numbers" : ""} + " (headroom fit --stack " +
-         fit.stack + ") on " + std::to_string(runs.size()) + " runs of " + std::to_string(sources.size()) + " sources" +
-         names;
+         fit.stack + ") on " + std::to_string(runs.size()) + " runs of " + sources_text(sources, 4);
 }
 
 }  // namespace
@@ -68,7 +56,7 @@ std::string step_value_text(const StepKnob& knob, double value) {
 }
 
 std::vector<std::string> write_step_files(const StepFit& fit, const std::string& folder) {
-  std::map<std::string, TomlLines> files;
+  TomlFiles files;
   std::map<std::pair<std::string, std::vector<std::string>>, std::set<std::size_t>> behind;
   Diagnostics diagnostics;
   for (std::size_t i = 0; i < fit.knobs.size(); ++i) {
@@ -77,10 +65,7 @@ std::vector<std::string> write_step_files(const StepFit& fit, const std::string&
     }
     const StepKnob& knob = fit.knobs[i];
     const std::string path = (fs::path{folder} / file_of(knob)).string();
-    if (!files.contains(path)) {
-      files.emplace(path, TomlLines{read_file(path).text});
-    }
-    TomlLines& lines = files.at(path);
+    TomlLines& lines = lines_of(files, path);
     const auto line = lines.find(headers_of(knob), knob.key);
     if (line == lines.text.end()) {
       diagnostics.add(path, {}, "holds no " + quoted(knob.key) + " in " + headers_of(knob).front());
@@ -103,15 +88,7 @@ std::vector<std::string> write_step_files(const StepFit& fit, const std::string&
       *source = "source = \"" + provenance(fit, runs) + "\"";
     }
   }
-  std::vector<std::string> written;
-  for (const auto& [path, lines] : files) {
-    static_cast<void>(parse_toml(lines.whole(), path));
-  }
-  for (const auto& [path, lines] : files) {
-    replace_file(path, lines.whole());
-    written.push_back(path);
-  }
-  return written;
+  return write_files(files);
 }
 
 }  // namespace headroom

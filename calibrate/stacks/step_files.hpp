@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fitted numbers back into the files they came from.
+// Writes fitted numbers of the training step back into their files.
 #pragma once
 
 #include <headroom/calibrate/stacks/fit_step.hpp>
@@ -9,13 +9,12 @@
 
 namespace headroom {
 
-/// As the files write it, to three digits: "634 us", 0.38.
+/// Value as in the files, with three digits: "634 us", 0.38.
 [[nodiscard]] std::string step_value_text(const StepKnob& knob, double value);
 
-/// Replaces the free numbers, and the sources of their tables, in FOLDER/stacks/{train,step}/*.toml, laid out as the
-/// project's model folder; all else stays byte by byte. Every file is read back before any is written, and each is
-/// written whole or not at all. Returns the files. ConfigError when one is missing or does not hold a number where it
-/// belongs.
+/// Replaces the free numbers and their tables' sources in FOLDER/stacks/{train,step}/*.toml (layout of the model
+/// folder); everything else stays byte for byte. All files are read back before any is written, and each is written
+/// completely or not at all. Returns the written files. Throws ConfigError when a file or a number in it is missing.
 [[nodiscard]] std::vector<std::string> write_step_files(const StepFit& fit, const std::string& folder);
 
 }  // namespace headroom

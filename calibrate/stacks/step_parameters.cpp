@@ -1,81 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/stacks/fit_priors.hpp>
 #include <headroom/calibrate/stacks/step_parameters.hpp>
 #include <headroom/core/embedded.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <map>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 namespace {
 
 constexpr std::array<std::string_view, 4> prior_tables{"physics", "level", "stack", "stack"};
 
-struct Prior {
-  double centre = 0.0, width = 0.0, child = 0.0, low = 0.0, high = 0.0;
-  bool linear = false;
-};
-
-/// A number, or a time in seconds.
-double amount(ConfigTable& table, std::string_view key, bool time) {
-  return time ? table.quantity<Seconds>(key, true).raw() : table.number(key, {0.0, 1e6});
-}
-
-using Priors = std::map<std::string, Prior, std::less<>>;
-
-Priors read_priors() {
-  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
-  const std::optional<DataStore::Entry> entry = store.find("stacks/step", "priors");
-  if (!entry) {
-    throw ConfigError{"there is no priors.toml among the parameters of the step"};
-  }
-  const ConfigValue document = store.tree("stacks/step", *entry);
-  Diagnostics diagnostics;
-  ConfigTable root{document, "", diagnostics};
-  require_schema(root);
-  static_cast<void>(root.text("id"));
-  Priors priors;
-  for (const std::string_view group : {"physics", "level", "stack"}) {
-    ConfigTable tables = root.table(group);
-    for (const std::string_view key : tables.keys()) {
-      std::optional<ConfigTable> table = tables.maybe_table(key);
-      if (!table) {
-        continue;
-      }
-      constexpr std::array<std::string_view, 2> scales{"logarithm", "linear"};
-      const bool time = group != "level" && is_step_time(key);
-      Prior prior;
-      prior.linear = table->maybe_choice("scale", scales).value_or(0) == 1;
-      prior.centre = amount(*table, "centre", time);
-      prior.low = amount(*table, "low", time);
-      prior.high = amount(*table, "high", time);
-      prior.width = table->number("width", {0.001, 10.0});
-      prior.child = table->maybe_number("child", {0.001, 10.0}).value_or(prior.width);
-      static_cast<void>(table->text("source"));
-      if (prior.low > prior.centre || prior.centre > prior.high || (!prior.linear && prior.low <= 0.0)) {
-        table->problem("centre", "lies outside low and high, or low is no positive number");
-      }
-      table->finish();
-      priors[std::string{group} + "." + std::string{key}] = prior;
+FitPriors read_priors() {
+  return priors_in("priors", [](ConfigTable& root, FitPriors& priors) {
+    for (const std::string_view group : {"physics", "level", "stack"}) {
+      ConfigTable tables = root.table(group);
+      const auto amount_of = [&](std::string_view key) -> PriorAmount {
+        const bool time = group != "level" && is_step_time(key);
+        return [time](ConfigTable& table, std::string_view name) {
+          return time ? table.quantity<Seconds>(name, true).raw() : table.number(name, {0.0, 1e6});
+        };
+      };
+      read_priors(tables, std::string{group} + ".", true, amount_of, priors);
     }
-    tables.finish();
-  }
-  root.finish();
-  diagnostics.throw_if_any();
-  return priors;
+  });
 }
 
-StepKnob make_knob(const Priors& priors, StepScope scope, std::string id, std::string key, double value) {
+StepKnob make_knob(const FitPriors& priors, StepScope scope, std::string id, std::string key, double value) {
   const auto found = priors.find(std::string{prior_tables[static_cast<std::size_t>(scope)]} + "." + key);
   if (found == priors.end()) {
     throw ConfigError{quoted(key) + " of " + id + " is to be fitted, but priors.toml says nothing about it"};
   }
-  const Prior& prior = found->second;
+  const FitPrior& prior = found->second;
   if (!(prior.low <= value && value <= prior.high)) {
     throw ConfigError{quoted(key) + " of " + id + " is to be fitted, but lies outside the " + format_number(prior.low) +
                       " to " + format_number(prior.high) +
@@ -124,7 +81,7 @@ std::string StepKnob::name() const {
 }
 
 std::vector<StepKnobs::StackTables> StepKnobs::read_tables() {
-  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+  const DataStore store = model_files();
   std::vector<StackTables> tables;
   for (const std::string& id : store.ids("stacks/train")) {
     const std::optional<DataStore::Entry> entry = store.find("stacks/train", id);
@@ -138,7 +95,7 @@ std::vector<StepKnobs::StackTables> StepKnobs::read_tables() {
     StackTables table{
         id, base == nullptr ? "" : base->text, keys_of(time), keys_of(experts), fitted_of(time), fitted_of(experts)};
     if (table.base == id) {
-      // A user's overlay of an embedded stack: its chain goes on below the file.
+      // The file is a user's overlay of an embedded stack, so its chain of bases continues below it.
       const std::optional<DataStore::Entry> below = store.find_below("stacks/train", id, entry->file);
       if (!below) {
         throw ConfigError{quoted(id) + " in " + entry->file + " is its own base"};
@@ -190,7 +147,7 @@ std::optional<std::ptrdiff_t> StepKnobs::owner(const std::string& stack, bool ex
 }
 
 void StepKnobs::add_levels(const StepLevels& levels, const Catalog& catalog) {
-  const Priors priors = read_priors();
+  const FitPriors priors = read_priors();
   for (const auto& [id, stated] : levels.stated()) {
     for (const std::string& key : stated.fitted) {
       const std::optional<double> value = step_number(stated, key);
@@ -206,7 +163,7 @@ void StepKnobs::add_levels(const StepLevels& levels, const Catalog& catalog) {
 }
 
 void StepKnobs::add_stacks(const MemoryStacks& stacks) {
-  const Priors priors = read_priors();
+  const FitPriors priors = read_priors();
   for (const StackTables& table : tables_) {
     const StepStacks& time = stacks.find(table.id).time;
     for (const std::string& key : table.fitted) {
@@ -219,7 +176,7 @@ void StepKnobs::add_stacks(const MemoryStacks& stacks) {
 }
 
 void StepKnobs::set_parents(const StepParameters& parameters, const MemoryStacks& stacks) {
-  const Priors priors = read_priors();
+  const FitPriors priors = read_priors();
   const auto expect = [&](StepKnob& knob, std::ptrdiff_t parent, double centre) {
     knob.parent = parent;
     knob.centre = std::clamp(centre, knob.low, knob.high);
@@ -246,7 +203,7 @@ void StepKnobs::set_parents(const StepParameters& parameters, const MemoryStacks
         continue;
       }
       if (knob.key == "attention" && lists(experts ? table->stated_experts : table->stated, "attention_kernel")) {
-        continue;  // a rate over another kernel's is nobody's to inherit
+        continue;  // a rate relative to another kernel's is not inherited
       }
       std::optional<std::ptrdiff_t> parent;
       double centre = knob.centre;
@@ -256,7 +213,7 @@ void StepKnobs::set_parents(const StepParameters& parameters, const MemoryStacks
         centre = step_number(experts ? base.moe : base.plain, knob.key);
       }
       if (experts && (!parent || !stated_in(table->base, true, knob.key))) {
-        // Nothing of experts above: the same stack's number for networks without them.
+        // Without a number for experts above it, the parent is the stack's number for dense networks.
         if (const std::optional<std::ptrdiff_t> plain = stated_in(knob.id, false, knob.key)) {
           parent = plain;
           centre = step_number(stacks.find(knob.id).time.plain, knob.key);
@@ -273,7 +230,7 @@ StepKnobs StepKnobs::standard(const Catalog& catalog) {
   StepKnobs knobs;
   const MemoryStacks stacks = MemoryStacks::standard();
   const StepParameters& parameters = step_parameters();
-  const Priors priors = read_priors();
+  const FitPriors priors = read_priors();
   knobs.tables_ = read_tables();
   for (const std::string& key : parameters.physics.fitted) {
     knobs.knobs_.push_back(make_knob(priors, StepScope::physics, "physics", key, step_number(parameters.physics, key)));
@@ -297,7 +254,7 @@ std::vector<std::size_t> StepKnobs::behind(const StepOwner& run) const {
     }
   }
   for (const std::string_view key : step_level_keys()) {
-    // The narrowest table that states it; one that does not fit it has it as a constant.
+    // The most specific table that states it; if that table does not fit it, it is a constant.
     for (const std::string& id : {run.sku, run.generation, std::string{"any"}}) {
       const auto stated = step_parameters().levels.stated().find(id);
       if (stated != step_parameters().levels.stated().end() && step_number(stated->second, key)) {

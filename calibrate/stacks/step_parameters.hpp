@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers behind a training step that `headroom fit --stack` may move: where each lives, what is believed of it
-// before any run is seen, and how a set of values becomes the parameters of the model.
+// The free numbers of a training step for `headroom fit --stack`: their place in the files, their priors, and how
+// values become parameters of the model.
 #pragma once
 
 #include <headroom/hardware/catalog/catalog.hpp>
@@ -16,40 +16,40 @@
 
 namespace headroom {
 
-/// Whose number it is.
+/// Owner of a number.
 enum class StepScope : std::uint8_t { physics, level, stack, experts };
 
-/// One free number. `value`, `low`, `high` and `centre` are in the units of the file, times in seconds.
+/// A free number. `value`, `low`, `high` and `centre` are in the units of the file, times in seconds.
 struct StepKnob {
   StepScope scope = StepScope::physics;
-  std::string id;  ///< of the stack; SKU, generation or "any" of a level; "physics"
+  std::string id;  ///< stack; SKU, generation or "any" for a level; "physics"
   std::string key;
-  bool linear = false;  ///< a share: its own scale; else the logarithm's
+  bool linear = false;  ///< true for a share, fitted as it is; false: fitted as its logarithm
   double value = 0.0, low = 0.0, high = 0.0;
-  double centre = 0.0;         ///< of the prior, where there is no parent
-  double width = 0.0;          ///< of the prior, in the scale
-  std::ptrdiff_t parent = -1;  ///< the knob that this one is expected near
+  double centre = 0.0;         ///< centre of the prior without a parent
+  double width = 0.0;          ///< standard deviation of the prior, in the fitted scale
+  std::ptrdiff_t parent = -1;  ///< index of the knob that the prior is centred on; -1: none
   [[nodiscard]] std::string name() const;
 };
 
-/// What one run's prediction rests on.
+/// What decides which numbers a run's prediction depends on.
 struct StepOwner {
   std::string stack;
   std::string sku, generation;
   bool experts = false;
 };
 
-/// Every free number of the embedded and user files: those that a table's `fitted` lists.
+/// Every free number of the embedded and user files, as listed in `fitted` of a table.
 class StepKnobs {
  public:
-  /// ConfigError for broken files, or for a fitted number without a prior.
+  /// Throws ConfigError for broken files, or for a fitted number without a prior.
   [[nodiscard]] static StepKnobs standard(const Catalog& catalog);
 
   [[nodiscard]] const std::vector<StepKnob>& all() const noexcept { return knobs_; }
-  /// Those that a run's time can depend on, in order.
+  /// Indices of the knobs that a run's time can depend on, ascending.
   [[nodiscard]] std::vector<std::size_t> behind(const StepOwner& run) const;
 
-  /// The parameters and stacks at these values, one a knob. What is inherited follows its owner.
+  /// Sets the parameters and stacks to these values, one per knob. Inherited numbers follow their owner.
   void apply(const std::vector<double>& values, StepParameters& parameters, MemoryStacks& stacks) const;
 
  private:
@@ -62,7 +62,7 @@ class StepKnobs {
   static constexpr std::ptrdiff_t constant = -1;
   [[nodiscard]] static std::vector<StackTables> read_tables();
   [[nodiscard]] const StackTables* table_of(std::string_view id) const;
-  /// The knob behind a stack's number, `constant` where no fit moves it, nullopt where no table states it.
+  /// Knob behind a stack's number; `constant` when it is not fitted; nullopt when no table states it.
   [[nodiscard]] std::optional<std::ptrdiff_t> owner(const std::string& stack, bool experts, std::string_view key) const;
   [[nodiscard]] std::optional<std::ptrdiff_t> stated_in(const std::string& stack,
                                                         bool experts,
@@ -74,7 +74,7 @@ class StepKnobs {
 
   std::vector<StackTables> tables_;
   std::vector<StepKnob> knobs_;
-  std::vector<std::pair<std::string, std::string>> generations_;  ///< a level's SKU, and its generation
+  std::vector<std::pair<std::string, std::string>> generations_;  ///< SKU of a level, and its generation
 };
 
 }  // namespace headroom

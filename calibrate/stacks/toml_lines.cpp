@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/stacks/toml_lines.hpp>
-#include <headroom/core/diagnostic.hpp>
+#include <headroom/core/config_reader.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -46,6 +46,35 @@ std::string comment_of(const std::string& line) {
     return {};
   }
   return line.substr(line.find_last_not_of(" \t", hash - 1) + 1);
+}
+
+std::string sources_text(const std::map<std::string, std::size_t>& sources, std::size_t named) {
+  std::string names;
+  for (const auto& [source, rows] : sources) {
+    if (sources.size() <= named) {
+      names += (names.empty() ? ": " : "; ") + source + " (" + std::to_string(rows) + ")";
+    }
+  }
+  std::replace(names.begin(), names.end(), '"', '\'');
+  std::replace(names.begin(), names.end(), '\\', '/');
+  return std::to_string(sources.size()) + " sources" + names;
+}
+
+TomlLines& lines_of(TomlFiles& files, const std::string& path) {
+  const auto found = files.find(path);
+  return found != files.end() ? found->second : files.emplace(path, TomlLines{read_file(path).text}).first->second;
+}
+
+std::vector<std::string> write_files(const TomlFiles& files) {
+  std::vector<std::string> written;
+  for (const auto& [path, lines] : files) {
+    static_cast<void>(parse_toml(lines.whole(), path));
+  }
+  for (const auto& [path, lines] : files) {
+    replace_file(path, lines.whole());
+    written.push_back(path);
+  }
+  return written;
 }
 
 void replace_file(const std::string& path, const std::string& text) {

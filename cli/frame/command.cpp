@@ -16,19 +16,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A path of a command, under the option that names it; "" for a word.
+/// A path in a command and the option that it belongs to; "" for a positional.
 struct NamedFile {
   std::string_view option;
   std::string path;
   FileUse use = FileUse::none;
-  std::string beside = {};  ///< it is named as this one, of which it is a side file; empty: it is named itself
+  std::string beside = {};  ///< path of the file that this one accompanies; empty: named itself
 };
 
 bool writes(FileUse use) noexcept {
   return use == FileUse::writes || use == FileUse::keeps || use == FileUse::writes_in;
 }
 
-/// As it is typed most.
+/// The usual spelling of an option.
 std::string spelled(std::string_view option) {
   return option == output_option ? "-o" : std::string{option};
 }
@@ -38,14 +38,14 @@ std::string told(const NamedFile& file) {
          (file.beside.empty() ? quoted(file.path) : quoted(file.beside) + ", which makes " + quoted(file.path) + ",");
 }
 
-/// What is made beside a file that is kept; nothing of one that cannot be.
+/// Files written next to a file that is kept; none when the file is unusable.
 std::vector<NamedFile> made_beside(const NamedFile& kept) {
   std::vector<NamedFile> files;
   try {
     for (const SideFile kind : side_files) {
       files.push_back({kept.option, side_file(kept.path, kind), FileUse::writes, kept.path});
     }
-  } catch (const ConfigError&) {  // NOLINT(bugprone-empty-catch): told of the file itself
+  } catch (const ConfigError&) {  // the file itself is reported elsewhere
   }
   return files;
 }
@@ -79,14 +79,14 @@ std::vector<NamedFile> files_of(const Verb& verb, const Arguments& arguments) {
   return files;
 }
 
-/// Terminals, pipes and /dev/null hold nothing that could be lost.
+/// Whether overwriting could lose data, unlike for terminals, pipes and /dev/null.
 bool holds_data(const std::string& path) {
   std::error_code status;
   const fs::file_status there = fs::status(path, status);
   return !fs::exists(there) || fs::is_regular_file(there) || fs::is_directory(there);
 }
 
-/// Whether `file` is one of the data files, TOML and CSV, of a folder that is read, at any depth.
+/// Whether `file` is a TOML or CSV file below a folder that is read.
 bool is_data_of(const std::string& file, const std::string& folder) {
   std::error_code status;
   const fs::path path{file};
@@ -98,7 +98,7 @@ bool is_data_of(const std::string& file, const std::string& folder) {
   return !below.empty() && *below.begin() != "..";
 }
 
-/// The user's own data file that a path means, through links and second names; empty: it is none.
+/// The user's data file that a path refers to, through links too; empty when it is none.
 std::string own_data(const std::string& path) {
   std::error_code status;
   if (!fs::is_regular_file(path, status)) {
@@ -114,8 +114,7 @@ std::string own_data(const std::string& path) {
   return {};
 }
 
-/// A file that is written as one. Whatever a command looks up by an id is read from the user's data, so that an answer
-/// must never take the place of any of them.
+/// Checks an output file. It must not be one of the user's data files, which every lookup by id may read.
 void check_written(const NamedFile& written, Diagnostics& diagnostics) {
   if (const std::string data = own_data(written.path); !data.empty()) {
     diagnostics.add("", {},
@@ -130,13 +129,13 @@ void check_written(const NamedFile& written, Diagnostics& diagnostics) {
   }
 }
 
-/// Where a path that files are written in leads to; an overlay may be named by a file of it.
+/// Folder that a path leads to; an overlay may be named by one of its files.
 std::string folder_written(const NamedFile& written) {
   const std::optional<fs::path> folder = overlay_folder(written.path);
   return folder ? folder->string() : written.path;
 }
 
-/// What would be lost where `written` is written and `other` stays; empty: nothing.
+/// What would be lost by writing `written` while `other` is needed; empty when nothing.
 std::string conflict(const NamedFile& written, const NamedFile& other) {
   if (!holds_data(written.path) || !holds_data(other.path)) {
     return {};
@@ -186,7 +185,7 @@ void check_files(const Verb& verb, const Arguments& arguments, Diagnostics& diag
   const std::vector<NamedFile> files = files_of(verb, arguments);
   for (std::size_t i = 0; i < files.size(); ++i) {
     for (std::size_t j = 0; j < files.size(); ++j) {
-      // Two that are written are told once.
+      // A pair of outputs is reported once.
       if (i != j && writes(files[i].use) && !(writes(files[j].use) && j < i)) {
         if (std::string problem = conflict(files[i], files[j]); !problem.empty()) {
           diagnostics.add("", {}, std::move(problem));
@@ -201,7 +200,7 @@ void check_files(const Verb& verb, const Arguments& arguments, Diagnostics& diag
   }
 }
 
-/// "--stack SOFTWARE or --stack serving": what makes a command one of these forms.
+/// What selects one of these forms, for print: "--stack SOFTWARE or --stack serving".
 std::string ways_to(const Verb& verb, Forms forms, std::string_view but) {
   std::vector<std::string_view> ways;
   for (std::size_t i = 0; i < verb.forms.size(); ++i) {
@@ -218,7 +217,7 @@ std::string ways_to(const Verb& verb, Forms forms, std::string_view but) {
   return text;
 }
 
-/// Whether "--nodes" was given, or "--format toml" with that value.
+/// Whether the command has the option, as "--nodes" or, with a value, "--format toml".
 bool stands(const Arguments& arguments, std::string_view wanted) {
   const std::size_t space = wanted.find(' ');
   const std::span<const std::string> values = arguments.given(wanted.substr(0, space));
@@ -287,7 +286,7 @@ std::vector<std::string> choices_of(std::string_view value) {
 void check_command(const Verb& verb, const Arguments& arguments) {
   Diagnostics diagnostics;
   check_values(verb, arguments, diagnostics);
-  diagnostics.throw_if_any();  // a file of an empty name is none
+  diagnostics.throw_if_any();  // reported before files, because an empty name is not a file
   check_files(verb, arguments, diagnostics);
   diagnostics.throw_if_any();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a folder of a user's own data is laid out, for every page that tells it.
+// Layout of a user's data folder, for all pages that describe it.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace headroom::cli {
 
-/// The subfolders that are read, one for each kind of data file.
+/// Subfolders that are read, one per kind of data file.
 inline constexpr std::array<std::string_view, 13> data_kinds{
     "gpus",         "nodes",       "clusters",     "prices", "models",      "networks",  "stacks/train",
     "stacks/serve", "stacks/step", "stacks/rough", "curves", "collectives", "transports"};
@@ -24,8 +24,7 @@ inline constexpr std::array<std::string_view, 13> data_kinds{
   return kinds;
 }
 
-/// The folder that an overlay's path means: itself, or of its gpus/ID.toml the folder of both; nullopt for another
-/// file.
+/// Folder of an overlay's path: the path itself, or the folder above gpus/ID.toml; nullopt for another file.
 [[nodiscard]] inline std::optional<std::filesystem::path> overlay_folder(const std::string& path) {
   std::filesystem::path file = std::filesystem::path{path}.lexically_normal();
   if (file.extension() != ".toml") {

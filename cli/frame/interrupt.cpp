@@ -23,7 +23,7 @@ extern "C" void note_interrupt(int signal) {
 extern "C" void tell_and_leave(int signal) {
   constexpr std::string_view told = "headroom: interrupted before there was an answer\n";
   const ssize_t written = write(STDERR_FILENO, told.data(), told.size());
-  static_cast<void>(written);  // who reads it may be gone
+  static_cast<void>(written);  // the reader may be gone
   _exit(code_base + signal);
 }
 

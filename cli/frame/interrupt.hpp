@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C and the end of a batch job's time (SIGTERM, as mpirun and Slurm send it), and what a command makes of them.
+// Handling of interrupts: Ctrl-C, and SIGTERM as mpirun and Slurm send it at the end of a job's time.
 #pragma once
 
 #include <array>
@@ -9,14 +9,14 @@
 
 namespace headroom::cli {
 
-/// What an interrupt does while a guard stands.
+/// Effect of an interrupt while a guard exists.
 enum class OnInterrupt : std::uint8_t {
-  note,   ///< it is noted, for work that ends early with what it has; a second one ends the program as without a guard
-  leave,  ///< it says that there is no answer, and ends the program
+  note,   ///< noted, so that work can stop early with its result so far; a second interrupt ends the program
+  leave,  ///< reports that there is no answer, and ends the program
 };
 
-/// While one stands, an interrupt does this; an inner one has precedence. A signal that the program was started to
-/// ignore (`trap '' INT`, a script's background) stays ignored.
+/// Sets the effect of interrupts during its lifetime; an inner guard has precedence. A signal that was ignored at start
+/// (`trap '' INT`, a script's background job) stays ignored.
 class InterruptGuard {
  public:
   explicit InterruptGuard(OnInterrupt does);
@@ -29,10 +29,10 @@ class InterruptGuard {
   std::array<struct sigaction, signals.size()> before_{};
 };
 
-/// Set by an interrupt that is noted, and from then on.
+/// True once an interrupt was noted.
 [[nodiscard]] const std::atomic<bool>& interrupt_noted() noexcept;
 
-/// 128 and the signal that was noted last, as shells tell of it: 130 after SIGINT, 143 after SIGTERM.
+/// Exit code after the last noted signal, 128 + signal: 130 for SIGINT, 143 for SIGTERM.
 [[nodiscard]] int interrupted_code() noexcept;
 
 }  // namespace headroom::cli

@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/markup/table.hpp>
+#include <headroom/answers/views/render.hpp>
 #include <headroom/cli/frame/kernel_files.hpp>
+#include <headroom/core/config_reader.hpp>
 #include <headroom/core/input_file.hpp>
 #include <headroom/core/quantity_text.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace headroom::cli {
 
-std::vector<KernelFile> read_kernel_files(const std::vector<std::string>& paths, std::optional<KernelKind> kind) {
+std::vector<KernelFile> read_kernel_files(const Arguments& arguments) {
+  std::optional<KernelKind> kind;
+  if (arguments.has("--kind")) {
+    const auto* const at = std::find(kernel_kind_names.begin(), kernel_kind_names.end(), arguments.one("--kind"));
+    kind = static_cast<KernelKind>(at - kernel_kind_names.begin());
+  }
   Diagnostics diagnostics;
   std::vector<KernelFile> files;
-  for (const std::string& path : paths) {
+  for (const std::string& path : arguments.many("")) {
     try {
       InputFile stream{path};
       files.push_back(read_kernel_rows(stream, path, kind, diagnostics));
@@ -21,6 +29,36 @@ std::vector<KernelFile> read_kernel_files(const std::vector<std::string>& paths,
   }
   diagnostics.throw_if_any();
   return files;
+}
+
+std::vector<BudgetBar> budget_of(const Arguments& arguments) {
+  if (!arguments.has("--budget")) {
+    return {};
+  }
+  const ConfigSource source = read_file(arguments.one("--budget"));
+  return read_budget(parse_toml(source.text, source.file), source.file);
+}
+
+void tell_missed_bars(const Validation& validation, const std::vector<BudgetBar>& bars, Outcome& outcome) {
+  for (const std::string& missed : missed_bars(validation, bars)) {
+    outcome.err += "headroom: budget missed: " + missed + "\n";
+    outcome.code = 1;
+  }
+}
+
+Outcome score_kernel_files(const Arguments& arguments,
+                           const std::function<Validation(std::span<const KernelFile>)>& score,
+                           const std::function<std::string(std::span<const KernelFile>)>& remarks) {
+  const std::vector<BudgetBar> bars = budget_of(arguments);
+  const std::vector<KernelFile> files = read_kernel_files(arguments);
+  const Validation validation = score(files);
+  Outcome outcome;
+  const std::string format = arguments.one("--format", "text");
+  outcome.out = format == "json"  ? validation_json(validation)
+                : format == "csv" ? validation_csv(validation)
+                                  : validation_text(validation) + (remarks ? remarks(files) : "");
+  tell_missed_bars(validation, bars, outcome);
+  return outcome;
 }
 
 std::string too_fast_text(const std::vector<TooFast>& kernels) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/cli/frame/op_reader.hpp>
 #include <headroom/core/csv.hpp>
+#include <headroom/core/number_words.hpp>
 
 #include <algorithm>
 #include <array>
@@ -10,7 +11,7 @@ namespace {
 
 constexpr double largest_size = 1099511627776.0;  // 2^40
 
-/// Options of every question.
+/// Options of all questions.
 constexpr std::array<std::string_view, 4> common{"--gpu", "--engine", "--curves", "--format"};
 
 bool among(std::span<const std::string_view> names, std::string_view name) {
@@ -26,14 +27,6 @@ std::optional<double> size_of(std::string_view text, double least) {
 }
 
 }  // namespace
-
-std::string listed(std::span<const std::string_view> names) {
-  std::string text;
-  for (const std::string_view name : names) {
-    text += (text.empty() ? "" : ", ") + std::string{name};
-  }
-  return text;
-}
 
 bool OpReader::given(std::string_view option) {
   asked_.push_back(option);

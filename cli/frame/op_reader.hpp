@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of one question of `headroom op`: every missing, bad and idle one is told at once.
+// Options of a question to `headroom op`; all missing, wrong and inapplicable ones are reported together.
 #pragma once
 
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/model/kernels/gemm.hpp>
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,31 +15,31 @@ namespace headroom::cli {
 
 class OpReader {
  public:
-  /// `kind` and `meaning` ("C[m,n] = A[m,k] B[k,n]") are for messages.
+  /// `kind` and `meaning` ("C[m,n] = A[m,k] B[k,n]") appear in messages.
   OpReader(const Arguments& arguments, std::string_view kind, std::string_view meaning)
       : arguments_{&arguments}, kind_{kind}, meaning_{meaning} {}
 
-  /// States that an option must be there; false when it is not.
+  /// Requires an option; false when it is missing.
   bool need(std::string_view option);
-  /// A positive integer that must be there; 1 while it is not.
+  /// A required positive integer; 1 when it is missing.
   double size(std::string_view option);
   double size_or(std::string_view option, double otherwise);
-  /// The same, 0 allowed.
+  /// An optional integer >= 0.
   double count_or(std::string_view option, double otherwise);
   bool flag(std::string_view option);
   std::string text(std::string_view option, std::string_view otherwise = "");
-  /// One of `names`, by its index.
+  /// Index of the value in `names`.
   std::size_t choice(std::string_view option, std::span<const std::string_view> names, std::string_view otherwise);
-  /// The format of --dtype, or of another option.
+  /// Format in --dtype or in another option.
   const GemmFormat& format(std::string_view otherwise = "bf16", std::string_view option = "--dtype");
-  /// "224", "224x224" or "8x224x224", each at least `least`; as many sizes as `dimensions` where it is not 0: one size
-  /// then stands for all.
+  /// Sizes from "224", "224x224" or "8x224x224", each at least `least`. With `dimensions` > 0 there are that many, and
+  /// a single size stands for all.
   std::vector<double> extents(std::string_view option, std::size_t dimensions, double least, double otherwise);
 
   void problem(std::string message) { diagnostics_.add("", {}, std::move(message)); }
-  /// Whether everything so far could be read: what follows from several values is checked after it.
+  /// Whether there is no problem so far; values that depend on several options are checked after it.
   [[nodiscard]] bool good() const noexcept { return diagnostics_.empty() && missing_.empty(); }
-  /// ConfigError with every problem; options of `known` that were given and have no part in the question are problems.
+  /// Throws ConfigError with every problem, including options of `known` that were given but do not apply.
   void finish(std::span<const Option> known);
 
  private:
@@ -55,8 +54,5 @@ class OpReader {
   std::vector<std::string_view> missing_;
   Diagnostics diagnostics_;
 };
-
-/// "a, b, c"
-[[nodiscard]] std::string listed(std::span<const std::string_view> names);
 
 }  // namespace headroom::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which probes and which device the command line asks for.
+// Probes and device selected on the command line.
 #pragma once
 
 #include <headroom/calibrate/samples/probe_plan.hpp>
@@ -9,10 +9,10 @@
 
 namespace headroom::cli {
 
-/// --only, --dtype, --quick and --full. ConfigError for a type of products that --only leaves out, and for both of
-/// --quick and --full.
+/// Reads --only, --dtype, --quick and --full. Throws ConfigError for a type of product that --only excludes, and for
+/// --quick together with --full.
 [[nodiscard]] ProbeChoice choice_of(const Arguments& arguments);
-/// --device, 0 by default. ConfigError for what is no integer from 0.
+/// Reads --device, default 0. Throws ConfigError unless it is an integer >= 0.
 [[nodiscard]] std::int64_t device_of(const Arguments& arguments);
 
 }  // namespace headroom::cli

@@ -2,15 +2,47 @@
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/core/csv.hpp>
+#include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/plan/network_plan.hpp>
 #include <headroom/scenarios/read/network_reader.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
 namespace headroom::cli {
+
+std::span<const Key> keys_with_options() {
+  static const std::vector<Key> found = [] {
+    std::vector<Key> keys;
+    for (const Key& key : all_keys()) {
+      const bool known = std::any_of(keys.begin(), keys.end(), [&](const Key& k) { return k.option == key.option; });
+      if (!key.option.empty() && !known) {
+        keys.push_back(key);
+      }
+    }
+    return keys;
+  }();
+  return found;
+}
+
+Option option_of(const Key& key) {
+  return {key.option, OptionKind::one, key.option_value, key.option_help};
+}
+
+std::vector<std::string> key_assignments(std::span<const Option> options, const Arguments& arguments) {
+  std::vector<std::string> assignments;
+  for (const Key& key : keys_with_options()) {
+    const bool known =
+        std::any_of(options.begin(), options.end(), [&](const Option& option) { return option.name == key.option; });
+    if (known && arguments.has(key.option)) {
+      assignments.push_back(std::string{key.path} + "=" + arguments.one(key.option));
+    }
+  }
+  return assignments;
+}
 
 ConfigValue priced_tree(const Verb& verb,
                         const Arguments& arguments,

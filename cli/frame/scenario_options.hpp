@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What verbs on scenario files share: reading the file with its overrides, and options that are numbers or quantities.
+// Shared by verbs that read scenario files: options that spell a key, the file with its overrides, and options with
+// numbers or quantities.
 #pragma once
 
 #include <headroom/answers/door/question.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/quantity_text.hpp>
+#include <headroom/scenarios/keys/key.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 
 #include <cstdint>
@@ -12,37 +14,45 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headroom::cli {
 
-/// The document of a file with assignments on top, for a command of this verb. ConfigError for a network of ops, whose
-/// time is not priced, and where the command would write over a file that the document names.
+/// Keys that the quick form has an option for, by their whole paths, in the order of the table; each option once.
+[[nodiscard]] std::span<const Key> keys_with_options();
+/// The option of one of them.
+[[nodiscard]] Option option_of(const Key& key);
+/// "strategy.tp=8" for each of these options that is one of a key and was given.
+[[nodiscard]] std::vector<std::string> key_assignments(std::span<const Option> options, const Arguments& arguments);
+
+/// Document of a file with assignments applied. Throws ConfigError for a network of ops, whose time is not priced, and
+/// when the command would overwrite a file that the document names.
 [[nodiscard]] ConfigValue priced_tree(const Verb& verb,
                                       const Arguments& arguments,
                                       const std::string& file,
                                       std::span<const std::string> overrides,
                                       const QuestionLibrary& library);
 
-/// The scenario of such a document. ConfigError also for one that searches.
+/// Scenario of priced_tree()'s document. Also throws ConfigError for a scenario that searches.
 [[nodiscard]] Scenario scenario_of(const Verb& verb,
                                    const Arguments& arguments,
                                    const std::string& file,
                                    std::span<const std::string> overrides,
                                    const QuestionLibrary& library);
 
-/// An integer as typed, 0 and negative ones included: the question judges them. Text that is none goes to
-/// `diagnostics`; nullopt then, and where the option was not given.
+/// An integer as typed; the question checks its bounds. nullopt when the option is absent or, with a diagnostic, not an
+/// integer.
 [[nodiscard]] std::optional<std::int64_t> integer_option(const Arguments& arguments,
                                                          std::string_view option,
                                                          Diagnostics& diagnostics);
 
-/// A number: "0.5", "50 %", or with `suffix` behind it: "3x". As integer_option().
+/// A number: "0.5", "50 %" or, with `suffix`, "3x". nullopt as for integer_option().
 [[nodiscard]] std::optional<double> number_option(const Arguments& arguments,
                                                   std::string_view option,
                                                   Diagnostics& diagnostics,
                                                   std::string_view suffix = "");
 
-/// A quantity above zero. As integer_option().
+/// A quantity above zero. nullopt as for integer_option().
 template <class Q>
 [[nodiscard]] std::optional<Q> quantity_option(const Arguments& arguments,
                                                std::string_view option,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A verb of the command line: its options as a table, and one function.
+// A verb of the command line: a table of its options and a function.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +13,30 @@ namespace headroom::cli {
 
 enum class OptionKind : std::uint8_t { flag, one, many };
 
-/// What a command does to the file or the folder that is named.
+/// What a command does with a named file or folder.
 enum class FileUse : std::uint8_t {
-  none,       ///< the value is no path
-  reads,      ///< a file, or a folder of data files
-  writes,     ///< a file, whole or not at all
-  keeps,      ///< a file that is gone on from where it is there, and written, with what is made beside it
-  writes_in,  ///< a folder, whose files are written
+  none,       ///< the value is not a path
+  reads,      ///< reads a file, or a folder of data files
+  writes,     ///< writes a file, completely or not at all
+  keeps,      ///< reads a file if it exists, continues and writes it, with side files next to it
+  writes_in,  ///< writes files into a folder
 };
 
-/// A verb's forms, as bits by their places in its table.
+/// Set of a verb's forms, as bits by their places in its table.
 using Forms = std::uint32_t;
 inline constexpr Forms every_form = ~Forms{};
 
 struct Option {
   std::string_view name;  ///< "--format"
   OptionKind kind;
-  std::string_view value;  ///< "text|json": a list of choices when it holds '|', else the name of the value
+  std::string_view value;  ///< choices "text|json", or the name of the value
   std::string_view help;
-  Forms forms = every_form;       ///< in which it has a part; elsewhere it is refused
-  std::string_view beside = {};   ///< what it has no part without: "--nodes", or with its value "--format toml"
-  std::string_view against = {};  ///< a flag or an option that leaves it none: "--no-fit"
+  Forms forms = every_form;       ///< forms that the option applies to; others refuse it
+  std::string_view beside = {};   ///< option that must be present: "--nodes", or with its value "--format toml"
+  std::string_view against = {};  ///< option that excludes this one: "--no-fit"
   FileUse file = FileUse::none;
 
-  // The same option, with one thing more said of it.
+  // Copies of the option with one property set.
   template <class... Form>
   [[nodiscard]] constexpr Option of(Form... form) const {
     Option option = *this;
@@ -60,15 +60,15 @@ struct Option {
   }
 };
 
-/// One of the questions that a verb answers. Which one a command asks follows from its words, its leading options or
-/// its scenario; the verb finds that out, and says so with require_form().
+/// A question that a verb answers. The verb finds the form from the command's words, options or scenario, and reports
+/// it with require_form().
 struct Form {
   std::string_view what;          ///< "a comparison of scenarios"
-  std::string_view asked_by;      ///< "--harness FILE.csv": what makes a command ask it; empty: not worth telling
-  std::string_view formats = {};  ///< of --format, "text|json"; empty: all of the verb's
+  std::string_view asked_by;      ///< what selects the form: "--harness FILE.csv"; empty: not worth mentioning
+  std::string_view formats = {};  ///< choices of --format, "text|json"; empty: all of the verb's
 };
 
-/// What was typed, by option name; positionals under "".
+/// Typed values by option name; positionals under "".
 class Arguments {
  public:
   Arguments() = default;
@@ -89,14 +89,14 @@ class Arguments {
     const std::vector<std::string>* const found = find(name);
     return found == nullptr ? std::vector<std::string>{} : *found;
   }
-  /// The values of an option for who only checks them: not by way of find().
+  /// Values of an option, for checks; does not go through find().
   [[nodiscard]] std::span<const std::string> given(std::string_view name) const {
     const std::vector<std::string>* const found = Arguments::find(name);
     return found == nullptr ? std::span<const std::string>{} : std::span{*found};
   }
 
  protected:
-  /// By what a verb asks for an option, given or not; nullptr: it is not. Whoever derives sees what is asked for.
+  /// Values of an option that a verb asks for; nullptr when absent. Derived classes can record what is asked.
   [[nodiscard]] virtual const std::vector<std::string>* find(std::string_view name) const {
     const auto found = values_.find(name);
     return found == values_.end() ? nullptr : &found->second;
@@ -106,56 +106,38 @@ class Arguments {
   std::map<std::string, std::vector<std::string>, std::less<>> values_;
 };
 
-/// What a verb leaves behind: text for stdout, remarks for stderr, and the exit code. Nothing is printed before the
-/// verb has finished, so that an error never follows half an answer.
+/// Result of a verb: text for stdout, remarks for stderr, and the exit code. Nothing is printed before the verb has
+/// finished, so an error never follows half an answer.
 struct Outcome {
   std::string out;
   std::string err;
-  int code = 0;  ///< 0 answered, 1 infeasible or outside its budget, 2 usage or input, 3 device missing, 128 + signal
+  int code = 0;  ///< 0 answered, 1 infeasible or outside budget, 2 usage or input, 3 no device, 128 + signal
 };
 
-/// A word that a positional of a verb may be beside a file, and what may follow it. Nothing is checked against these:
-/// manual pages list them and shells complete them.
+/// A word that may stand in place of a file, and what may follow it. Used by manual pages and shell completions only,
+/// not for checks.
 struct PositionalWord {
   std::string word;       ///< "list"
-  std::string_view next;  ///< as Option::value: choices, or the name of a value; empty: nothing follows
+  std::string_view next;  ///< choices, or the name of a value; empty: nothing follows
 };
 
 struct Verb {
   std::string_view name;
   std::string_view summary;
-  std::string_view positional;  ///< "SCENARIO.toml", empty: none
+  std::string_view positional;  ///< "SCENARIO.toml"; empty: none
   std::size_t most_positionals;
   std::span<const Option> options;
-  std::string_view examples;  ///< copy-paste lines
+  std::string_view examples;  ///< lines to copy and run
   Outcome (*run)(const Arguments& arguments);
   std::vector<PositionalWord> (*words)() = nullptr;
-  std::span<const Form> forms = {};          ///< empty: one alone
-  FileUse positionals_are = FileUse::reads;  ///< those that are no words
+  std::span<const Form> forms = {};          ///< empty: a single form
+  FileUse positionals_are = FileUse::reads;  ///< use of the positionals that are not words
 };
 
-extern const Verb plan_verb;
-extern const Verb explain_verb;
-extern const Verb scale_verb;
-extern const Verb simulate_verb;
-extern const Verb compare_verb;
-extern const Verb validate_verb;
-extern const Verb catalog_verb;
-extern const Verb fabric_verb;
-extern const Verb fit_verb;
-extern const Verb op_verb;
-extern const Verb collective_verb;
-extern const Verb roofline_verb;
-extern const Verb replay_verb;
-extern const Verb probe_verb;
-extern const Verb calibrate_verb;
-extern const Verb export_verb;
-extern const Verb import_verb;
-
-/// All of them, in the order in which they are told.
+/// All verbs in the order in which they are listed: what cli/verbs/NAME.cpp defines as NAME_verb, found by the build.
 [[nodiscard]] std::span<const Verb* const> all_verbs() noexcept;
 
-/// The program in a line, and its first examples.
+/// One-line description of the program, and its first examples.
 inline constexpr std::string_view program_summary = "what a GPU workload will need and do, before any GPU is rented";
 inline constexpr std::string_view program_examples =
     "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 512 --tp 8 --pp 4 --seq-len 8192 --global-batch "

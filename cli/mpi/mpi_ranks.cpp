@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that sees MPI.
+// The only file that includes MPI.
 #include <headroom/cli/mpi/mpi_ranks.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/scenarios/search/ranks/rank_messages.hpp>
 
-// The C interface alone: the C++ one went with MPI 3.
+// Only the C interface; the C++ one ended with MPI 3.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
@@ -24,24 +24,23 @@ namespace {
 
 constexpr int piece_tag = 1;
 constexpr int beat_tag = 2;
-/// A message travels in pieces that every transport sends at once without asking the receiver (Open MPI's shared memory
-/// takes 4 KiB so), because a sender that dies on the way of a longer one would leave its receiver waiting.
+/// Messages are sent in pieces that every transport sends at once, without asking the receiver (Open MPI's shared
+/// memory does so up to 4 KiB). A sender that dies during a longer message would leave its receiver waiting.
 constexpr std::size_t piece_bytes = 3072;
 constexpr char more_follows = '+';
 constexpr char last_piece = '.';
 
 constexpr std::chrono::milliseconds tick{200};
 constexpr int ticks_a_beat = 5;
-/// Silence after which a rank counts as lost: ten beats.
+/// Silence, ten heartbeats long, after which a rank counts as lost.
 constexpr std::chrono::seconds patience{10};
 
-/// A rank that was told to leave says so and is told how: MPI_Finalize waits for all, and so has to be left out by all
-/// once one is lost.
+/// A leaving rank says so and is told how: MPI_Finalize waits for all ranks, so all must skip it once one is lost.
 constexpr std::string_view bye = "bye";
 constexpr std::string_view end_together = "end together";
 constexpr std::string_view end_at_once = "end at once";
 
-/// Who a rank is.
+/// Process and host of a rank.
 struct Identity {
   std::int64_t pid = 0;
   std::array<char, 64> host{};
@@ -83,7 +82,7 @@ MpiRanks::MpiRanks(int& argc, char**& argv) : host_{host_name()} {
   MPI_Comm_rank(MPI_COMM_WORLD, &own_);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   peers_.resize(static_cast<std::size_t>(ranks));
-  // Who is who from the start, so that a rank that dies before its first word is missed at once.
+  // Identities are exchanged at once, so that a rank that dies early is noticed.
   const Identity own = own_identity(host_);
   std::vector<Identity> all(peers_.size());
   MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, MPI_COMM_WORLD);
@@ -91,7 +90,7 @@ MpiRanks::MpiRanks(int& argc, char**& argv) : host_{host_name()} {
     Peer& peer = peers_[rank];
     peer.pid = all[rank].pid;
     peer.host = all[rank].host.data();
-    // In a container of its own a process of this host name would be looked for in vain.
+    // Processes of the same host name may be invisible in a container.
     peer.seen = peer.host == host_ && process_is_there(peer.pid);
     peer.heard = Clock::now();
   }
@@ -203,7 +202,7 @@ void MpiRanks::keep_beating() {
   }
 }
 
-/// Rank 0 and the others tell each other that they are there.
+/// Sends heartbeats between rank 0 and the others.
 void MpiRanks::beat() {
   for (int rank = 0; rank < count(); ++rank) {
     if (rank != own_ && (rank == 0 || own_ == 0)) {
@@ -232,14 +231,14 @@ void MpiRanks::look_for_lost() {
     peer.lost = now - peer.heard > patience || (peer.seen && !process_is_there(peer.pid));
     together_ = together_ && !peer.lost;
     if (peer.lost && rank == 0) {
-      // Nobody is left to answer, and this rank may be in the midst of a job.
+      // Nobody can receive an answer, and this rank may be in the middle of a job.
       std::fputs(("headroom: rank " + std::to_string(own_) + ": rank 0 is gone\n").c_str(), stderr);
       std::_Exit(2);
     }
   }
 }
 
-/// Rank 0 waits for the others' units, beating on, so that none takes it for dead.
+/// Rank 0 waits for the others' work and keeps sending heartbeats meanwhile.
 void MpiRanks::part_from_others() {
   std::vector<bool> gone(peers_.size());
   gone[0] = true;
@@ -291,7 +290,7 @@ void MpiRanks::finish() {
     MPI_Finalize();
     return;
   }
-  // What is on its way to those that live gets a moment.
+  // Gives messages to the remaining ranks a moment to arrive.
   const Clock::time_point until = Clock::now() + std::chrono::seconds{1};
   const auto to_the_living = [&](const Sending& sending) { return !peers_[static_cast<std::size_t>(sending.to)].lost; };
   while (std::any_of(sending_.begin(), sending_.end(), to_the_living) && Clock::now() < until) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks of an MPI job. Open MPI knows no rank that dies while others go on (no ULFM before 5.0), so that who is alive
-// is told here: each rank says so once a second, and processes of one host are looked for besides.
+// Ranks of an MPI job. Open MPI before 5.0 (no ULFM) does not notice a dead rank while others run, so ranks send
+// heartbeats once a second, and processes of the same host are also looked up.
 #pragma once
 
 #include <headroom/scenarios/search/ranks/ranks.hpp>
@@ -17,7 +17,7 @@ namespace headroom::cli {
 
 class MpiRanks : public Ranks {
  public:
-  /// MPI_Init. ConfigError when the library cannot serve several threads.
+  /// Calls MPI_Init. Throws ConfigError when the library does not support several threads.
   MpiRanks(int& argc, char**& argv);
   ~MpiRanks() override;
 
@@ -28,7 +28,7 @@ class MpiRanks : public Ranks {
   [[nodiscard]] std::vector<int> lost() override;
   [[nodiscard]] std::string name_of(int rank) const override;
 
-  /// Parts from the others and ends MPI: together with them, or, once one is lost, without asking any.
+  /// Parts from the other ranks and ends MPI: collectively, or without the others once a rank is lost.
   void finish();
 
  private:
@@ -36,11 +36,11 @@ class MpiRanks : public Ranks {
 
   struct Peer {
     bool lost = false, told = false;
-    bool seen = false;  ///< as a process of this host
+    bool seen = false;  ///< visible as a process of this host
     std::int64_t pid = 0;
     std::string host;
     Clock::time_point heard = Clock::now();
-    std::string begun;  ///< a message of which pieces are still to come
+    std::string begun;  ///< a message whose last pieces are still to come
   };
   struct Sending;
 
@@ -59,7 +59,7 @@ class MpiRanks : public Ranks {
   mutable std::mutex mutex_;  ///< MPI is called by one thread at a time
   std::vector<Peer> peers_;
   std::list<Sending> sending_;
-  bool together_ = true;  ///< ends with MPI_Finalize
+  bool together_ = true;  ///< whether to end with MPI_Finalize
   bool ending_ = false;
   std::condition_variable end_;
   std::thread beats_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom-mpi`: rank 0 is the command line, the others serve it.
+// `headroom-mpi`: rank 0 runs the command line, the other ranks serve it.
 #include <headroom/cli/frame/process.hpp>
 #include <headroom/cli/mpi/mpi_ranks.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
@@ -13,7 +13,7 @@ namespace {
 
 MpiRanks* joined = nullptr;
 
-/// Open MPI ends the whole job with the first process that dies unless it was started not to.
+/// Warns unless Open MPI was started to survive a dead process; by default it ends the whole job.
 void tell_if_not_recovering() {
   const char* by_mpirun = std::getenv("OMPI_COMM_WORLD_SIZE");
   const char* recovers = std::getenv("OMPI_MCA_orte_enable_recovery");
@@ -28,7 +28,7 @@ void tell_if_not_recovering() {
 }  // namespace
 
 void join_ranks(int& argc, char**& argv) {
-  joined = new MpiRanks{argc, argv};  // until the process ends
+  joined = new MpiRanks{argc, argv};  // lives until the process ends
   if (joined->own() == 0) {
     if (joined->count() > 1) {
       tell_if_not_recovering();

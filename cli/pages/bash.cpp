@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion for bash, without the helpers of the package bash-completion.
+// Completion for bash, without the bash-completion package.
 #include <headroom/cli/pages/pages.hpp>
 
 namespace headroom::cli::pages {
@@ -67,7 +67,7 @@ std::string words_of(const std::vector<std::string>& words) {
   return text;
 }
 
-/// The commands that offer a completion; "" for none.
+/// Shell commands that offer a completion; "" for none.
 std::string commands(const Completion& completion) {
   std::string text;
   const auto add = [&](const std::string& command) { text += (text.empty() ? "" : "; ") + command; };
@@ -85,7 +85,7 @@ std::string commands(const Completion& completion) {
   return text;
 }
 
-/// "plan --gpu" and its second spelling, as patterns of a case.
+/// An option's spellings with its verb as patterns of a case.
 std::string pattern(const Verb& verb, const Option& option) {
   std::string text = "'" + std::string{verb.name} + " " + std::string{option.name} + "'";
   if (const std::string_view brief = short_name(option); !brief.empty()) {
@@ -142,7 +142,7 @@ std::string positional_cases(std::span<const Verb* const> verbs) {
   };
   for (const Verb* verb : verbs) {
     const std::string name{verb->name};
-    // A verb with words has one in front; files alone may be many.
+    // A verb with words has one word first; a verb without may have many files.
     add(verb->words == nullptr && verb->most_positionals > 1 ? name + "' '*" : name + "' 0 '*",
         first_positional(*verb));
     if (verb->words != nullptr) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a value may be, from its name in the table.
+// Completion of a value, from its name in the table.
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/pages/pages.hpp>
 
@@ -9,7 +9,7 @@
 namespace headroom::cli::pages {
 namespace {
 
-/// Kinds of the catalog that an option's ID is one of.
+/// Kinds of the catalog that fit an option's ID.
 struct IdOption {
   std::string_view option;
   std::string_view kinds;
@@ -20,7 +20,7 @@ constexpr std::array id_options{
     IdOption{"--cluster", "clusters"}, IdOption{"--prices", "prices"}, IdOption{"--model", "models|networks"},
 };
 
-/// Kinds of the catalog that a positional of this name is one of.
+/// Kinds of the catalog that fit a positional of this name.
 constexpr std::array id_positionals{
     IdOption{"ID", "gpus|nodes|clusters|prices|models|networks"},
     IdOption{"NODE", "nodes|clusters"},
@@ -32,7 +32,7 @@ std::vector<std::string> kinds_of(std::span<const IdOption> table, std::string_v
   return at == table.end() ? std::vector<std::string>{} : choices_of(at->kinds);
 }
 
-/// "FILE", "FILE.csv", "FOLDER", "config.json": what its name says of a path.
+/// Adds the paths that a value's name stands for: "FILE", "FILE.csv", "FOLDER", "config.json".
 void add_path(Completion& completion, std::string_view name) {
   const std::size_t dot = name.find('.');
   if (dot != std::string_view::npos && name.find("...") == std::string_view::npos) {
@@ -103,7 +103,7 @@ std::string_view short_name(const Option& option) {
 std::string usage_of(const Verb& verb) {
   std::string text = "headroom " + std::string{verb.name} + " [OPTIONS]";
   if (!verb.positional.empty()) {
-    // "ACTION [ID...]" says itself how often.
+    // "ACTION [ID...]" already shows the repetition.
     const bool told = verb.positional.find('[') != std::string_view::npos;
     text += told ? " " + std::string{verb.positional}
                  : " [" + std::string{verb.positional} + (verb.most_positionals > 1 ? " ...]" : "]");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion for fish: a line for each option.
+// Completion for fish, one line per option.
 #include <headroom/cli/pages/pages.hpp>
+#include <headroom/core/number_words.hpp>
 
 namespace headroom::cli::pages {
 namespace {
@@ -30,7 +31,7 @@ complete -c headroom -n 'test (count (commandline -opc)) -eq 1' -l help -d 'the 
 complete -c headroom -n 'test (count (commandline -opc)) -eq 1' -l version -d 'the version'
 )";
 
-/// In single quotes, in which a backslash and a quote take a backslash.
+/// Single-quoted for fish, where backslash and quote are escaped by a backslash.
 std::string quote(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
@@ -39,7 +40,7 @@ std::string quote(std::string_view text) {
   return result + "'";
 }
 
-/// "-r -F -a '...'": what follows an option, or what a positional may be.
+/// Arguments of `complete` for a value or positional: "-r -F -a '...'".
 std::string offered(const Completion& completion) {
   std::string list;
   const auto add = [&](const std::string& text) { list += (list.empty() ? "" : " ") + text; };
@@ -47,11 +48,7 @@ std::string offered(const Completion& completion) {
     add(word);
   }
   if (!completion.kinds.empty()) {
-    std::string kinds;
-    for (const std::string& kind : completion.kinds) {
-      kinds += " " + kind;
-    }
-    add("(__headroom_ids" + kinds + ")");
+    add("(__headroom_ids " + joined(completion.kinds, " ") + ")");
   }
   for (const std::string& ending : completion.endings) {
     add("(__fish_complete_suffix " + ending + ")");
@@ -81,7 +78,7 @@ std::string positional_lines(const Verb& verb) {
   std::string text;
   const std::string name{verb.name};
   if (const Completion first = first_positional(verb); !first.empty()) {
-    // Words come first; files may follow one another.
+    // Words come first; files may repeat.
     const std::string when = verb.words == nullptr
                                  ? "__headroom_verb " + name
                                  : "__headroom_verb " + name + "; and test (count (commandline -opc)) -eq 2";

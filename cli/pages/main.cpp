@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host tool of the build: the verbs' tables in, manual pages and completions out.
+// Build tool that writes manual pages and completions from the verbs' tables.
 // usage: headroom-pages FOLDER DATE, which writes FOLDER/share/{man,bash-completion,zsh,fish} as they are installed.
 #include <headroom/cli/pages/pages.hpp>
 #include <headroom/core/version.hpp>

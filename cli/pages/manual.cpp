@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t line_width = 76;
 
-/// Text that roff prints as it stands: the escape character, hyphens that are to be copied, control characters that
-/// begin a line.
+/// Escapes text for roff: the escape character, hyphens (so that they can be copied), and control characters at the
+/// start of a line.
 std::string literal(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -24,7 +24,7 @@ std::string literal(std::string_view text) {
   return result;
 }
 
-/// The same in lines of bounded width: roff fills them again, but tools and people read the source too.
+/// Escaped text in lines of bounded width, for readers of the source; roff fills them anew.
 std::string paragraph(std::string_view text) {
   std::string result;
   std::string line;
@@ -65,7 +65,7 @@ std::string bold(std::string_view text) {
   return "\\fB" + literal(text) + "\\fR";
 }
 
-/// A line may break behind each word of a choice: some are longer than a line.
+/// Italic text that may break after each word of a choice, because some are longer than a line.
 std::string italic(std::string_view text) {
   std::string result = "\\fI";
   while (!text.empty()) {
@@ -76,7 +76,7 @@ std::string italic(std::string_view text) {
   return result + "\\fR";
 }
 
-/// An item of a list: what is told, then what is said of it.
+/// An item of a list: its tag and the description.
 std::string item(const std::string& tag, std::string_view text) {
   return ".TP\n" + tag + "\n" + paragraph(text);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion for zsh: one call of _arguments a verb.
+// Completion for zsh, one call of _arguments per verb.
 #include <headroom/cli/pages/pages.hpp>
+#include <headroom/core/number_words.hpp>
 
 namespace headroom::cli::pages {
 namespace {
@@ -20,7 +21,7 @@ _headroom_ids() {  # KIND...: the first column of what the catalog lists, withou
 
 )zsh";
 
-/// In single quotes.
+/// Single-quoted for zsh.
 std::string quote(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
@@ -29,7 +30,7 @@ std::string quote(std::string_view text) {
   return result + "'";
 }
 
-/// With a backslash before each of `special`.
+/// A backslash before each character in `special`.
 std::string escape(std::string_view text, std::string_view special) {
   std::string result;
   for (const char c : text) {
@@ -38,7 +39,7 @@ std::string escape(std::string_view text, std::string_view special) {
   return result;
 }
 
-/// The action of a specification of _arguments; " " for a value that nothing is known of.
+/// Action in a specification of _arguments; " " for values without completion.
 std::string action(const Completion& completion) {
   if (completion.empty()) {
     return " ";
@@ -46,18 +47,10 @@ std::string action(const Completion& completion) {
   std::string text;
   const auto add = [&](const std::string& command) { text += (text.empty() ? "" : "; ") + command; };
   if (!completion.words.empty()) {
-    std::string words;
-    for (const std::string& word : completion.words) {
-      words += " " + word;
-    }
-    add("compadd --" + words);
+    add("compadd -- " + joined(completion.words, " "));
   }
   if (!completion.kinds.empty()) {
-    std::string kinds;
-    for (const std::string& kind : completion.kinds) {
-      kinds += " " + kind;
-    }
-    add("_headroom_ids" + kinds);
+    add("_headroom_ids " + joined(completion.kinds, " "));
   }
   for (const std::string& ending : completion.endings) {
     add("_files -g \"*" + ending + "\"");

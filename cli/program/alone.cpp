@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom`: a process alone.
+// `headroom`: runs as a single process.
 #include <headroom/cli/frame/process.hpp>
 
 #include <cstdio>

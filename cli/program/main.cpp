@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the command line from the verbs' tables and maps failures to exit codes. The only file that sees CLI11.
+// Builds the command line from the verbs' tables and maps failures to exit codes. The only file that includes CLI11.
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
 #include <headroom/cli/frame/process.hpp>
@@ -23,8 +23,8 @@ namespace {
 
 constexpr int usage_error = 2;
 
-/// To stderr. Names of files, values of options and lines of a user's file stand in what is said: nothing in them may
-/// move the cursor or colour a line that is not theirs.
+/// Prints to stderr. The text quotes file names, values and lines of the user's files, so control characters are made
+/// visible.
 void say(std::string_view text) {
   std::fputs(shown_lines(text).c_str(), stderr);
 }
@@ -38,7 +38,7 @@ std::string overview() {
   return text + "\nexamples:\n" + std::string{program_examples} + "\nsee 'headroom VERB --help'\n";
 }
 
-/// The values one verb's options are parsed into. Deques keep addresses stable while CLI11 holds them.
+/// Parsed values of one verb's options. Deques keep addresses stable while CLI11 holds them.
 struct Parsed {
   std::deque<bool> flags;
   std::deque<std::vector<std::string>> lists;
@@ -77,7 +77,7 @@ void add_option(CLI::App& app, const Option& option, Parsed& parsed) {
   added->type_name(std::string{option.value});
   if (option.value.find('|') != std::string_view::npos) {
     added->check([choices = choices_of(option.value)](const std::string& text) -> std::string {
-      // An empty value is told of with the rest.
+      // An empty value is reported with the other problems.
       if (text.empty() || std::find(choices.begin(), choices.end(), text) != choices.end()) {
         return {};
       }
@@ -106,7 +106,7 @@ int fail(const std::string& message, const Verb* verb) {
   return usage_error;
 }
 
-/// CLI11 has no suggestions: look at what it could not place.
+/// Message for words that CLI11 could not place, with the nearest option, which CLI11 does not suggest.
 std::string placed_message(CLI::App& app, const Verb& verb, const CLI::ParseError& error) {
   for (const std::string& extra : app.remaining()) {
     const std::string word = extra.substr(0, extra.find('='));
@@ -133,8 +133,8 @@ int cannot_write(const std::string& where) {
   return usage_error;
 }
 
-/// Writes to stdout and answers `code`. A reader that has seen enough (`| head`) is no failure; a full disk is one.
-/// What a file gets is the text as it is; a terminal is told what it would obey.
+/// Writes to stdout and returns `code`. A reader that stops early (`| head`) is no failure, a full disk is. Control
+/// characters are made visible on a terminal only.
 int print(std::string text, int code = 0) {
   if (isatty(STDOUT_FILENO) == 1) {
     text = shown_lines(text);
@@ -143,7 +143,7 @@ int print(std::string text, int code = 0) {
   return written || errno == EPIPE ? code : cannot_write("stdout");
 }
 
-/// Writes the answer where it was asked for, unless that is the verb's own affair.
+/// Writes the outcome to stdout or to --output, unless the verb handles --output itself.
 int deliver(const Verb& verb, const Outcome& outcome, const Arguments& arguments) {
   say(outcome.err);
   const bool own = std::any_of(verb.options.begin(), verb.options.end(),
@@ -242,6 +242,6 @@ int main(int argc, char** argv) {
     headroom::cli::say("headroom: error: " + std::string{error.what()} + "\n");
     code = headroom::cli::usage_error;
   }
-  // Static destructors of the catalog cache cost more than they free.
+  // Skips static destructors, whose cost exceeds their use.
   headroom::cli::leave(code);
 }

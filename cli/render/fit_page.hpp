@@ -6,7 +6,6 @@
 
 #include <span>
 #include <string>
-#include <vector>
 
 namespace headroom::cli {
 

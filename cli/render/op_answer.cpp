@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/cli/render/op_answer.hpp>
-#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 
 #include <algorithm>

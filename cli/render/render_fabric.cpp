@@ -4,7 +4,6 @@
 #include <headroom/core/quantity_text.hpp>
 
 #include <algorithm>
-#include <array>
 
 namespace headroom::cli {
 namespace {

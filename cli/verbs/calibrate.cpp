@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom calibrate`: probes and fit in one, or two calibrations side by side.
+// `headroom calibrate`: measures and fits, or compares two calibrations.
 #include <headroom/answers/document/print.hpp>
 #include <headroom/calibrate/kernels/sample_set.hpp>
 #include <headroom/calibrate/measure/calibration.hpp>
@@ -26,6 +26,9 @@
 #include <filesystem>
 
 namespace headroom::cli {
+
+extern const Verb calibrate_verb;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -91,7 +94,7 @@ double share_option(const Arguments& arguments, std::string_view option, double 
   return share.value_or(fallback);
 }
 
-/// What the command line asks of a run.
+/// Settings of a run from the command line.
 struct Request {
   ProbeChoice choice;
   CalibrationRules rules;
@@ -122,7 +125,7 @@ Request request_of(const Arguments& arguments) {
   return request;
 }
 
-/// A device and who watches it.
+/// An open device and its monitor.
 struct Opened {
   std::shared_ptr<Prober> prober;
   std::shared_ptr<const DeviceMonitor> monitor;
@@ -156,7 +159,7 @@ Opened open_device(const Arguments& arguments, const Request& request, const Cat
   return opened;
 }
 
-/// The folder as it stands: new, or the one that is resumed and of the same device under the same conditions.
+/// Prepares a new folder, or checks that a resumed one is of the same device and conditions.
 void prepare_folder(const Request& request, Manifest& manifest) {
   const fs::path path{request.folder};
   const std::string file = (path / "manifest.toml").string();
@@ -193,19 +196,19 @@ std::string clock_text(Seconds time) {
   return text.data();
 }
 
-/// A line that overwrites itself, on a terminal only.
+/// Progress line that overwrites itself, on a terminal only.
 void show_progress(const CalibrationProgress& p) {
   std::fprintf(stderr, "\r\033[K%zu of %zu within the rule, %s spent, about %s left: %s", p.done, p.all,
                clock_text(p.spent).c_str(), clock_text(p.left).c_str(), p.next.c_str());
   std::fflush(stderr);
 }
 
-/// Every probe there is, on a device with all its memory free: what a journal may speak of.
+/// Every possible probe, for a device with all its memory free: those that a journal may contain.
 ProbePlan every_probe(const ProbeDevice& device) {
   ProbeDevice empty = device;
   empty.free_memory = 2.0 * device.memory;
   ProbeChoice choice;
-  choice.full = true;  // which holds the standard and the quick sets
+  choice.full = true;  // includes the standard and quick sets
   choice.types.clear();
   for (const GemmTypeRow& row : gemm_types) {
     choice.types.push_back(row.type);
@@ -213,7 +216,7 @@ ProbePlan every_probe(const ProbeDevice& device) {
   return plan_probes(empty, choice);
 }
 
-/// The files that follow from the journal, and the manifest that names them.
+/// Writes the files that follow from the journal, and the manifest that lists them.
 ProbeRun write_samples(const Request& request,
                        const SampleJournal& journal,
                        Manifest& manifest,
@@ -244,7 +247,7 @@ ProbeRun write_samples(const Request& request,
   return run;
 }
 
-/// The base of the overlay: named, or known by the name that the driver tells.
+/// Base of the overlay: --gpu, or the SKU with the driver's name of the device.
 const Device* base_of(const Arguments& arguments, const ProbeDevice& device, const Catalog& catalog) {
   if (arguments.has("--gpu")) {
     return &catalog.device(arguments.one("--gpu"));
@@ -282,7 +285,7 @@ std::string fitted_text(const Arguments& arguments,
 Outcome calibrated(const Arguments& arguments) {
   const Request request = request_of(arguments);
   if (arguments.has("--id")) {
-    static_cast<void>(overlay_id(arguments, "", ""));  // before the measurements, not after them
+    static_cast<void>(overlay_id(arguments, "", ""));  // checks the id before measuring
   }
   const Catalog catalog = Catalog::standard();
   const Opened opened = open_device(arguments, request, catalog);

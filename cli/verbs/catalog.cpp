@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom catalog list|show|diff|lint|import`: what is known about hardware, prices and models, and where from.
+// `headroom catalog list|show|diff|lint|import`: known hardware, prices and models, with their sources.
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/verb.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/hardware/lint/lint.hpp>
 #include <headroom/model/estimate/number_format.hpp>
 #include <headroom/model/workload/architecture_text.hpp>
@@ -17,6 +18,9 @@
 #include <set>
 
 namespace headroom::cli {
+
+extern const Verb catalog_verb;
+
 namespace {
 
 enum class Asks : std::uint8_t { list, show, diff, lint, import };
@@ -67,10 +71,9 @@ std::string list_clusters(const Catalog& catalog) {
   Table table{{"cluster", "<node", "<transport", "<tiers"}};
   for (const std::string& id : catalog.store().ids("clusters")) {
     const Cluster& c = catalog.cluster(id);
-    std::string tiers;
-    for (const ClusterTier& tier : c.tiers) {
-      tiers += (tiers.empty() ? "" : ", ") + tier.name + " " + format_number(tier.oversubscription) + ":1";
-    }
+    const std::string tiers = joined(c.tiers, [&](const ClusterTier& tier) {
+      return tier.name + " " + format_number(tier.oversubscription) + ":1";
+    });
     table.row({id, c.node, c.transport, tiers});
   }
   return table.text(0);
@@ -125,12 +128,8 @@ std::string list_networks(const NetworkLibrary& networks) {
   Table table{{"network", "parameters", "ops", "forward per sample", "input per sample", "<parts"}};
   for (const std::string& id : networks.ids()) {
     const Network n = networks.find(id);
-    std::string parts;
-    for (const std::string& part : n.parts()) {
-      parts += (parts.empty() ? "" : ", ") + part;
-    }
     table.row({id, format_number(n.parameters / 1e9, 4) + " G", std::to_string(n.ops.size()), format(n.forward),
-               format(n.input_bytes()), parts});
+               format(n.input_bytes()), joined(n.parts())});
   }
   return table.text(0);
 }
@@ -145,7 +144,7 @@ std::string list(std::string_view kind, const Catalog& catalog, const ModelLibra
   return list_models(models);
 }
 
-/// Reads an entry as a plan would: ConfigError, with the place, for what is none.
+/// Reads an entry as a plan would. Throws ConfigError, with the place, for an invalid one.
 void require_good(std::string_view kind, std::string_view spelling, const Catalog& catalog) {
   if (kind == "gpus") {
     static_cast<void>(catalog.device(spelling));
@@ -158,7 +157,7 @@ void require_good(std::string_view kind, std::string_view spelling, const Catalo
   }
 }
 
-/// The entry a spelling means in any kind: id and the file's own text, which carries every source.
+/// Entry for a spelling among gpus, nodes, clusters and prices: its id and the file's text with all sources.
 DataStore::Entry find_entry(std::string_view spelling, const Catalog& catalog) {
   for (const std::string_view kind : {"gpus", "nodes", "clusters", "prices"}) {
     if (auto entry = catalog.store().find(kind, spelling)) {
@@ -170,7 +169,7 @@ DataStore::Entry find_entry(std::string_view spelling, const Catalog& catalog) {
   throw ConfigError{"unknown catalog entry " + quoted(spelling)};
 }
 
-/// The same among models and networks too.
+/// Entry for a spelling, among models and networks too.
 DataStore::Entry shown_entry(std::string_view spelling, const Catalog& catalog) {
   if (const ModelLibrary models = ModelLibrary::standard(); models.knows(spelling)) {
     static_cast<void>(models.find(spelling));
@@ -189,20 +188,14 @@ std::string value_text(const ConfigValue& value) {
     case ConfigValue::Kind::integer: return std::to_string(value.integer);
     case ConfigValue::Kind::number: return format_number(value.number, 6);
     case ConfigValue::Kind::boolean: return value.boolean ? "true" : "false";
-    case ConfigValue::Kind::array: {
-      std::string text;
-      for (const ConfigValue& item : value.items) {
-        text += (text.empty() ? "" : ", ") + value_text(item);
-      }
-      return text;
-    }
+    case ConfigValue::Kind::array: return joined(value.items, value_text);
     case ConfigValue::Kind::null:
     case ConfigValue::Kind::table: break;
   }
   return "";
 }
 
-/// Keys with their values; `{ value, source }` counts as one value.
+/// Flattens keys and values; `{ value, source }` counts as one value.
 void flatten(const ConfigValue& table, const std::string& prefix, std::map<std::string, std::string>& out) {
   for (const auto& [key, value] : table.entries) {
     const ConfigValue* inner = value.find("value");
@@ -271,7 +264,7 @@ Outcome lint(const Catalog& catalog, const std::vector<std::string>& files) {
   return outcome;
 }
 
-/// A config.json as a preset; what of it stays blank is told.
+/// Turns a config.json into a preset, with remarks on what is left blank.
 Outcome imported(const std::string& path) {
   Diagnostics remarks;
   Outcome outcome;

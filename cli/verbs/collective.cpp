@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom collective`: one collective answered, or a file of measured ones scored against the committed curves.
 #include <headroom/answers/document/print.hpp>
-#include <headroom/answers/views/render.hpp>
 #include <headroom/calibrate/kernels/score_collectives.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/kernel_files.hpp>
@@ -10,12 +9,14 @@
 #include <headroom/core/csv.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
-#include <headroom/scenarios/validation/budget.hpp>
 
 #include <algorithm>
 #include <array>
 
 namespace headroom::cli {
+
+extern const Verb collective_verb;
+
 namespace {
 
 enum class Asks : std::uint8_t { hosts, cluster, files };
@@ -56,7 +57,7 @@ constexpr std::array options{
     Option{"--format", OptionKind::one, "text|json|csv", "text (default), json, csv (rows of a file)"},
 };
 
-/// "all-reduce", "all_reduce", "allreduce".
+/// Collective for a name in any spelling: "all-reduce", "all_reduce", "allreduce".
 std::optional<Collective> collective_named(std::string_view text) {
   const auto plain = [](std::string_view word) {
     std::string letters;
@@ -100,7 +101,7 @@ std::int64_t count_option(const Arguments& arguments, std::string_view option, s
   return *value;
 }
 
-/// What the ranks see: hosts of the reference node, spread evenly.
+/// View of the ranks on hosts of the reference node, spread evenly.
 GroupView view_of(const Arguments& arguments, const Catalog& catalog, const Device& device) {
   const Node* node = catalog.reference_node(device);
   const std::int64_t nodes = count_option(arguments, "--nodes", 1);
@@ -113,7 +114,7 @@ GroupView view_of(const Arguments& arguments, const Catalog& catalog, const Devi
   return hosts_view(device, node, ranks, nodes);
 }
 
-/// The group on hosts of the SKU's reference node.
+/// Places the group on hosts of the SKU's reference node.
 void place_on_hosts(const Arguments& arguments, const Catalog& catalog, const Device& device, CollectiveQuestion& q) {
   q.view = view_of(arguments, catalog, device);
   if (q.view.domains > 1) {
@@ -127,13 +128,13 @@ void place_on_hosts(const Arguments& arguments, const Catalog& catalog, const De
   }
 }
 
-/// Every rank sends to every other alike.
+/// Whether every rank sends the same amount to every other rank.
 bool uniform(Collective collective) {
   return collective == Collective::all_to_all || collective == Collective::dispatch ||
          collective == Collective::combine;
 }
 
-/// The group among all of its form that tile a job on a cluster.
+/// Places the group on a cluster, among the equal groups that together form the job.
 void place_on_cluster(const Arguments& arguments, const Catalog& catalog, CollectiveQuestion& q) {
   if (!arguments.has("--gpus")) {
     throw ConfigError{"--cluster needs --gpus, the ranks of the group"};
@@ -187,31 +188,6 @@ Outcome answer_one(const Arguments& arguments, const Catalog& catalog, const Dev
       "", 0};
 }
 
-Outcome score_files(const Arguments& arguments, const Catalog& catalog, const Device& device) {
-  std::optional<KernelKind> kind;
-  if (arguments.has("--kind")) {
-    const auto* const at = std::find(kernel_kind_names.begin(), kernel_kind_names.end(), arguments.one("--kind"));
-    kind = static_cast<KernelKind>(at - kernel_kind_names.begin());
-  }
-  std::vector<BudgetBar> bars;
-  if (arguments.has("--budget")) {
-    const ConfigSource source = read_file(arguments.one("--budget"));
-    bars = read_budget(parse_toml(source.text, source.file), source.file);
-  }
-  const std::vector<KernelFile> files = read_kernel_files(arguments.many(""), kind);
-  const Validation validation = score_collectives(files, device, catalog.reference_node(device));
-  Outcome outcome;
-  const std::string format = arguments.one("--format", "text");
-  outcome.out = format == "json"  ? validation_json(validation)
-                : format == "csv" ? validation_csv(validation)
-                                  : validation_text(validation);
-  for (const std::string& missed : missed_bars(validation, bars)) {
-    outcome.err += "headroom: budget missed: " + missed + "\n";
-    outcome.code = 1;
-  }
-  return outcome;
-}
-
 /// ConfigError where a collective stands among other words: files are scored by themselves.
 void require_one(const std::vector<std::string>& what) {
   const auto named = std::find_if(what.begin(), what.end(),
@@ -245,7 +221,9 @@ Outcome run(const Arguments& arguments) {
   if (collective) {
     return answer_one(arguments, catalog, device, *collective);
   }
-  return score_files(arguments, catalog, device);
+  return score_kernel_files(arguments, [&](std::span<const KernelFile> files) {
+    return score_collectives(files, device, catalog.reference_node(device));
+  });
 }
 
 constexpr std::string_view examples =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom compare`: plans side by side.
+// `headroom compare`: several plans next to each other.
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/page/page.hpp>
 #include <headroom/answers/views/render.hpp>
@@ -14,6 +14,9 @@
 #include <array>
 
 namespace headroom::cli {
+
+extern const Verb compare_verb;
+
 namespace {
 
 constexpr std::size_t most_plans = 16;
@@ -47,12 +50,12 @@ constexpr std::array options{
            "text for people (default), json with raw SI, html: one file with charts"},
 };
 
-/// What is compared: scenarios as they are, of those that search the plan taken.
+/// Scenarios to compare; for a scenario that searches, the plan taken.
 struct Compared {
   std::vector<Scenario> scenarios;
-  std::string said;      ///< of the searches, for stderr
-  std::string no_plans;  ///< why searches took nothing
-  int code = 1;          ///< for want of these plans
+  std::string said;      ///< remarks of the searches, for stderr
+  std::string no_plans;  ///< why searches found no plan
+  int code = 1;          ///< exit code when plans are missing
 };
 
 void add_searched(const ConfigValue& root,
@@ -70,7 +73,7 @@ void add_searched(const ConfigValue& root,
   compared.scenarios.push_back(std::move(found.answer.plan->scenario));
 }
 
-/// Every file's problems at once.
+/// Reads all files and reports all their problems together.
 Compared read_all(const Arguments& arguments, const QuestionLibrary& library) {
   const std::vector<std::string> overrides = arguments.many("--set-each");
   Compared compared;

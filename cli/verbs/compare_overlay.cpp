@@ -12,11 +12,14 @@
 #include <optional>
 
 namespace headroom::cli {
+
+extern const Verb compare_verb;
+
 namespace {
 
 constexpr const char* data_folders = "HEADROOM_DATA_DIR";
 
-/// The folder before all others of the environment, for one scope: data is looked up by the environment alone.
+/// Puts a folder before all others in HEADROOM_DATA_DIR for one scope, because data is found by the environment only.
 class DataFolder {
  public:
   explicit DataFolder(const std::string& folder) {
@@ -41,7 +44,7 @@ class DataFolder {
   std::optional<std::string> before_;
 };
 
-/// A number of a plan: "step_seconds", "memory.weights_bytes".
+/// A number of a plan, by its JSON path: "step_seconds", "memory.weights_bytes".
 struct Figure {
   std::string name;
   double value = 0.0;

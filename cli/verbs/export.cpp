@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom export`: a plan as the launch file of another program, training or serving.
+// `headroom export`: writes a training or serving plan as the launch file of another program.
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_fleet.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/verbs/search.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/whole_file.hpp>
 #include <headroom/scenarios/fleet/fleet_axes.hpp>
 #include <headroom/scenarios/fleet/fleet_plan.hpp>
 #include <headroom/scenarios/launch/launch.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/traffic/admission.hpp>
@@ -17,6 +19,9 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+extern const Verb export_verb;
+
 namespace {
 
 constexpr std::array options{
@@ -34,18 +39,14 @@ LaunchForm form_named(const std::string& name) {
   return static_cast<LaunchForm>(found - launch_form_names.begin());
 }
 
-/// Why a plan cannot be launched, and what would change that.
+/// Why a plan cannot be launched, and the remedies.
 std::string refusal(const TrainPlan& plan) {
   std::string text = "not written: " + (plan.problems.empty() ? plan.verdict : "rules are broken") + "\n";
   for (const Problem& problem : plan.problems) {
     text += "  " + problem.text + (problem.way_out.empty() ? "" : "; " + problem.way_out) + "\n";
   }
   for (const Remedy& remedy : plan.remedies) {
-    std::string changes;
-    for (const std::string& change : remedy.changes) {
-      changes += (changes.empty() ? "  it fits with " : ", ") + change;
-    }
-    text += changes + "\n";
+    text += "  it fits with " + joined(texts_of(remedy.changes)) + "\n";
   }
   return text + (plan.way_out.empty() ? "" : "  " + plan.way_out + "\n");
 }
@@ -63,8 +64,8 @@ ConfigValue tree_of(const std::string& file, const Arguments& arguments) {
   return root;
 }
 
-/// The launch file, to stdout or where --output says. What it does not say of the network stands on stderr as well: a
-/// file that is started unread trains or serves another one.
+/// Writes the launch file to stdout or to --output. Notes on the network also go to stderr, because a file that is
+/// started unread would train or serve another network.
 Outcome delivered(const ExportedLaunch& launch, const Arguments& arguments, std::string remarks) {
   for (const std::string& note : launch.notes) {
     if (!launch.has_comments || note.starts_with("model")) {
@@ -78,18 +79,14 @@ Outcome delivered(const ExportedLaunch& launch, const Arguments& arguments, std:
   return {launch.text, remarks, 0};
 }
 
-/// What would let a replica hold what it is asked to.
+/// Changes that would let a replica hold its load.
 std::string memory_ways_out(const ServePlan& answer) {
-  std::string text;
-  for (const std::string& change : answer.changes.empty() ? answer.changes_of_weights : answer.changes) {
-    text += (text.empty() ? "  it fits with " : ", ") + change;
-  }
-  return text.empty() ? text : text + "\n";
+  const Changes& changes = answer.changes.empty() ? answer.changes_of_weights : answer.changes;
+  return changes.empty() ? "" : "  it fits with " + joined(texts_of(changes)) + "\n";
 }
 
-/// Of a serving question without traffic its memory alone decides, so that a SKU without a rate can be launched on too.
-/// The longest request that is let in must fit, for an engine refuses to start that cannot hold it. `said` stands on
-/// stderr before what is said of a file that is written.
+/// For a serving question without traffic only memory decides, so a SKU without a measured rate can be launched too.
+/// The longest admitted request must fit, or the engine would refuse to start. `said` is printed to stderr first.
 Outcome write_serving(const Scenario& scenario, const Arguments& arguments, std::string said) {
   const auto& serve = std::get<ServeScenario>(scenario.question);
   const ExportedLaunch launch = export_launch(scenario, serve, form_named(arguments.one("--to")));
@@ -113,7 +110,7 @@ Outcome write_serving(const Scenario& scenario, const Arguments& arguments, std:
   return delivered(launch, arguments, said);
 }
 
-/// A fleet's replicas and layout are its plan's, and so is the verdict, also where both are stated.
+/// Writes a fleet's launch. The plan determines replicas, layout and verdict, even when replicas and layout are stated.
 Outcome write_fleet(const ConfigValue& root,
                     const std::string& file,
                     const Sources& sources,
@@ -130,13 +127,13 @@ Outcome write_fleet(const ConfigValue& root,
   Scenario scenario = *best.scenario;
   scenario.question = as_sized(best);
   std::string taken = fleet_verdict(plan) + "\n";
-  for (const std::string& change : best.changes) {
-    taken += "  " + change + "\n";
+  for (const Change& change : best.changes) {
+    taken += "  " + override_of(change) + "\n";
   }
   return write_serving(scenario, arguments, taken);
 }
 
-/// A feasible plan as the launch file, or why it is none. `said` stands on stderr first.
+/// Writes a feasible plan as a launch file, or says why it is not feasible. `said` is printed to stderr first.
 Outcome write(const Plan& plan, const std::string& file, const Arguments& arguments, const std::string& said) {
   const auto& answer = std::get<TrainPlan>(plan.answer);
   const LaunchForm form = form_named(arguments.one("--to"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom fabric show`: a host or a cluster as links and rates, and what each axis of a strategy sees of it.
+// `headroom fabric show`: links and rates of a host or cluster, and what each axis of a strategy sees.
 #include <headroom/answers/document/print.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/verb.hpp>
@@ -15,6 +15,9 @@
 #include <utility>
 
 namespace headroom::cli {
+
+extern const Verb fabric_verb;
+
 namespace {
 
 enum class Asks : std::uint8_t { entry, host, drawn_entry, drawn_host };
@@ -81,7 +84,7 @@ std::optional<BytesPerSecond> rate_of(const Arguments& arguments, std::string_vi
   return BytesPerSecond{value};
 }
 
-/// "tp=8,dp=16": every problem of it at once.
+/// Degrees of "tp=8,dp=16", with every problem reported.
 struct Asked {
   Degrees degrees;
   bool dp = false;
@@ -116,7 +119,7 @@ Asked read_strategy(const std::string& text) {
   return asked;
 }
 
-/// The job: what was asked for, dp filled up to --gpus. nullopt: none.
+/// The job: requested degrees, with dp filled up to --gpus; nullopt when none was requested.
 struct Job {
   Degrees degrees;
   bool with_axes = false;
@@ -156,7 +159,7 @@ HostFacts facts_of(const Arguments& arguments, const Catalog& catalog, const Dev
   return facts;
 }
 
-/// A host from a file of the user's.
+/// Reads a host from a user's file.
 void import_host(const Arguments& arguments, const Catalog& catalog, FabricReport& r) {
   const bool matrix = arguments.has("--topo");
   const std::string_view option = matrix ? "--topo" : "--nccl-xml";
@@ -183,7 +186,7 @@ void take_node(const Arguments& arguments, const Catalog& catalog, const Node& n
   r.gpu = device.id;
 }
 
-/// The entry that the command names, a cluster before a node type of the same spelling; its network, if it says one.
+/// Entry that the command names (a cluster before a node type of the same name), and its network, if stated.
 void take_entry(const Arguments& arguments, const Catalog& catalog, const std::string& spelling, FabricReport& r) {
   if (catalog.store().find("clusters", spelling)) {
     const Cluster& cluster = catalog.cluster(spelling);
@@ -255,7 +258,7 @@ std::vector<FabricTier> tiers_of(const FabricGraph& graph, const std::vector<Gpu
   return tiers;
 }
 
-/// Rows of the axes that split the job; the experts' where there are any.
+/// Rows of the axes that split the job, with the experts' axes if there are experts.
 std::vector<AxisView> axes_of(const Fabric& fabric, const AxisOrder& order, const Job& job) {
   std::vector<AxisView> rows;
   if (job.with_axes) {
@@ -274,8 +277,7 @@ std::vector<AxisView> axes_of(const Fabric& fabric, const AxisOrder& order, cons
   return rows;
 }
 
-/// "Tensor parallelism up to degree g with g-GPU servers"
-/// (Narayanan et al. 2021, takeaway 1).
+/// Remarks, such as on tensor parallelism beyond one server (Narayanan et al. 2021, takeaway 1).
 void add_remarks(const FabricGraph& graph, const Degrees& degrees, FabricReport& r) {
   for (const AxisView& row : r.axes) {
     if (row.axis == "tp" && row.leaves_domain()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom fit`: measured rows in, the sustained shares of the rough stack out.
+// `headroom fit`: fits numbers to measured rows; by default the sustained shares of the rough form.
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/calibrate/stacks/fit_rough.hpp>
 #include <headroom/calibrate/stacks/fit_serving_memory.hpp>
@@ -18,6 +18,9 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+extern const Verb fit_verb;
+
 namespace {
 
 enum class Asks : std::uint8_t { shares, memory, serving, training, kernels, overlay };
@@ -134,7 +137,7 @@ std::string fit_toml(const RoughFit& fit) {
   return text;
 }
 
-/// The three numbers as the stack file holds them, or with the errors of the rows, fitted and left out.
+/// The three numbers in the stack file's form, or with fitted and left-out errors.
 std::string memory_fit_text(const ServingMemoryFit& fit, const Arguments& arguments) {
   const ServingMemoryConstants& c = fit.constants;
   if (arguments.one("--format", "text") == "toml") {
@@ -153,7 +156,7 @@ std::string memory_fit_text(const ServingMemoryFit& fit, const Arguments& argume
          ", per doubling of tp " + format(c.framework_per_doubling) + "\n\n" + table.text(0);
 }
 
-/// The answer of a fit to files of rows or kernels.
+/// Runs the fit that the command asks for.
 Outcome fitted(const Arguments& arguments, Asks asks) {
   if (asks == Asks::kernels) {
     return fit_kernels(arguments);

@@ -21,29 +21,21 @@
 namespace headroom::cli {
 namespace {
 
-/// One curve as fitted, and how it was judged.
+/// A fitted curve and its errors.
 struct Fitted : FittedGroup {
-  CurveErrors outside;  ///< of the fitted curve on kernels beyond its range
+  CurveErrors outside;  ///< errors of the curve on kernels outside its fitted range
   bool probe_only = false;
 };
 
-/// Fewer than two kernels a parameter are not a curve.
+/// Fewest kernels for a curve: two per parameter.
 std::size_t fewest_kernels(KernelKind kind) {
   return kind == KernelKind::moe ? 2 * moe_parameter_count
          : is_collective(kind)   ? moe_exchange_parameter_count
                                  : 2 * memory_parameter_count;
 }
 
-/// What the fit leaves out, in words.
+/// What the fit leaves out, for print.
 using Remarks = std::vector<std::string>;
-
-std::optional<KernelKind> kind_of(const Arguments& arguments) {
-  if (!arguments.has("--kind")) {
-    return std::nullopt;
-  }
-  const auto* const at = std::find(kernel_kind_names.begin(), kernel_kind_names.end(), arguments.one("--kind"));
-  return static_cast<KernelKind>(at - kernel_kind_names.begin());
-}
 
 int folds_of(const Arguments& arguments) {
   const std::string text = arguments.one("--cross-validate", "5");
@@ -77,7 +69,7 @@ void add_parameters(const Fitted& f, Table& table) {
   }
 }
 
-/// The strongest correlations: parameters to be read together.
+/// The strongest correlations between parameters.
 std::string correlations(const Fitted& f) {
   struct Pair {
     std::size_t a, b;
@@ -100,7 +92,7 @@ std::string correlations(const Fitted& f) {
   return text;
 }
 
-/// Errors of collectives by the ranks or nodes, and by bytes or tokens.
+/// Errors of collectives by ranks or nodes, and by bytes or tokens.
 template <class Region>
 void add_collective_regions(const Fitted& f, const Region& region) {
   const bool exchange = f.group.kind == KernelKind::moe_all_to_all;
@@ -157,7 +149,7 @@ void add_regions(const Fitted& f, Table& table) {
   }
 }
 
-/// What the errors are worth in a model's step: large weights, a decode batch and a prefill chunk, weighted by time.
+/// Time-weighted errors on typical products of a model: large weights, a decode batch and a prefill chunk.
 std::string weighted_by_time(const Fitted& f) {
   if (f.group.kind != KernelKind::gemm) {
     return {};
@@ -247,7 +239,7 @@ void json_of(JsonWriter& json, const Fitted& f) {
   json.end_object();
 }
 
-/// What the fitted curve makes of the kernels beyond its range.
+/// Errors of the fitted curve on kernels outside its range.
 CurveErrors errors_outside(const Fitted& f, const Device& device) {
   const KernelGroup group = outside_of(f.group);
   if (group.rows.empty()) {
@@ -325,7 +317,7 @@ std::vector<Fitted> fit_all(const Arguments& arguments,
 Outcome fit_kernels(const Arguments& arguments) {
   const Catalog catalog = Catalog::standard();
   const Device& device = catalog.device(arguments.one("--gpu"));
-  const std::vector<KernelFile> files = read_kernel_files(arguments.many(""), kind_of(arguments));
+  const std::vector<KernelFile> files = read_kernel_files(arguments);
   Remarks left_out;
   const std::vector<Fitted> all = fit_all(arguments, files, device, catalog.reference_node(device), left_out);
   const std::string format = arguments.one("--format", "text");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom fit FILES --gpu G`: measured kernels in, the SKU's curves out.
+// `headroom fit FILES --gpu G`: fits the SKU's curves to measured kernels.
 #pragma once
 
 #include <headroom/cli/frame/verb.hpp>

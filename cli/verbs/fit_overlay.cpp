@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The data folder that a path of --output means.
+/// Data folder for a path of --output.
 fs::path folder_of(const std::string& path) {
   if (std::optional<fs::path> folder = overlay_folder(path)) {
     return *std::move(folder);

@@ -18,7 +18,7 @@
 namespace headroom::cli {
 namespace {
 
-/// Deviation over the prior's, from where on a number is the prior's rather than the rows'.
+/// Posterior over prior deviation above which a number mainly rests on its prior.
 constexpr double leans = 0.6;
 
 std::string numbers_text(const ServingFit& fit) {
@@ -45,7 +45,7 @@ std::string summary(const std::vector<double>& errors) {
   return errors.empty() ? "-" : percent_number(mean(errors)) + " / " + percent_number(median(errors));
 }
 
-/// Every source, stack, metric and kind of network: fitted, and with the source left out.
+/// Errors by source, stack, metric and kind of network: fitted, and with the source left out.
 std::string groups_text(const ServingFit& fit) {
   std::map<std::array<std::string, 4>, Errors> groups;
   for (const FittedServingRun& run : fit.runs) {
@@ -66,7 +66,7 @@ std::string groups_text(const ServingFit& fit) {
   return table.text(0);
 }
 
-/// ConfigError for names that no number has.
+/// Throws ConfigError for names that match no number.
 void check_only(const std::vector<std::string>& only) {
   const std::vector<ServingKnob> knobs = serving_knobs();
   std::set<std::string> names;

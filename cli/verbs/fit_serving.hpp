@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom fit --stack serving`: measured serving rows in, the numbers behind an iteration out.
+// `headroom fit --stack serving`: fits the numbers behind a serving iteration to measured rows.
 #pragma once
 
 #include <headroom/cli/frame/verb.hpp>

@@ -15,19 +15,17 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <map>
 
 namespace headroom::cli {
 namespace {
 
-constexpr double leans =
-    0.6;  ///< deviation over the prior's, from where on a number is the prior's rather than the runs'
+constexpr double leans = 0.6;  ///< posterior over prior deviation above which a number mainly rests on its prior
 
 std::string shown(const StepKnob& knob, double value) {
   return step_value_text(knob, value);
 }
 
-/// Where the data say nothing, run to a bound, or little.
+/// Remark on a knob that is at a bound or hardly determined by the data; empty otherwise.
 std::string remark(const StepFit& fit, std::size_t knob) {
   const HierarchicalResult& r = fit.result;
   if (r.at_bound[knob]) {
@@ -99,7 +97,7 @@ std::string families_text(const StepFit& fit) {
   return table.text(0);
 }
 
-/// Rows that the fit does not rest on: how many of each kind, and the first few of it.
+/// Rows left out of the fit: their number by kind, with a few examples.
 std::string unused_text(const StepFit& fit) {
   constexpr std::size_t shown_rows = 3;
   std::string text;
@@ -119,7 +117,7 @@ std::string unused_text(const StepFit& fit) {
   return text;
 }
 
-/// What the fit cannot stand for.
+/// Warnings about what the fit does not support.
 std::string warnings_text(const StepFit& fit) {
   std::size_t free = 0;
   std::size_t told = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom fit --stack NAME|all RUNS.csv`: measured training runs in, the numbers behind a step out.
+// `headroom fit --stack NAME|all RUNS.csv`: fits the numbers behind a training step to measured runs.
 #pragma once
 
 #include <headroom/cli/frame/verb.hpp>

@@ -12,11 +12,14 @@
 #include <vector>
 
 namespace headroom::cli {
+
+extern const Verb compare_verb;
+
 namespace {
 
 constexpr std::string_view rate_column = "tokens_per_s_per_gpu";
 
-/// A row: what it sets of the scenario, and what was measured.
+/// A row: settings of the scenario, and the measurement.
 struct Row {
   std::vector<std::string> overrides;  ///< "hardware.gpus=64"
   std::string name;
@@ -24,7 +27,7 @@ struct Row {
   int line = 0;
 };
 
-/// Columns are keys of the scenario (with a dot in them) and, where rates were measured, tokens_per_s_per_gpu.
+/// Reads the cells. Columns are scenario keys (with a dot in the name) and, for measured rates, tokens_per_s_per_gpu.
 std::vector<Row> read_cells(const std::string& file) {
   InputFile stream{file};
   Diagnostics diagnostics;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom import`: a launch file of another program as a scenario, results of another benchmark as samples.
+// `headroom import`: turns a launch file of another program into a scenario, or benchmark results into samples.
 #include <headroom/calibrate/import/import_samples.hpp>
 #include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/whole_file.hpp>
@@ -10,27 +11,10 @@
 #include <algorithm>
 
 namespace headroom::cli {
-namespace {
 
-/// What a launch file may leave out, as an option: another spelling of a scenario key.
-struct ImportOption {
-  std::string_view option, key;
-};
-constexpr std::array keys{
-    ImportOption{"--model", "model"},
-    ImportOption{"--gpu", "hardware.gpu"},
-    ImportOption{"--gpus", "hardware.gpus"},
-    ImportOption{"--node", "hardware.node"},
-    ImportOption{"--seq-len", "training.seq_len"},
-    ImportOption{"--global-batch", "training.global_batch"},
-    ImportOption{"--precision", "training.precision"},
-    ImportOption{"--tokens", "training.tokens"},
-    ImportOption{"--software", "training.software"},
-    ImportOption{"--isl", "serving.isl"},
-    ImportOption{"--osl", "serving.osl"},
-    ImportOption{"--concurrency", "serving.concurrency"},
-    ImportOption{"--weights", "serving.weights"},
-};
+extern const Verb import_verb;
+
+namespace {
 
 enum class Asks : std::uint8_t { training, serving, samples };
 constexpr std::array forms{
@@ -78,11 +62,7 @@ ImportRequest request_of(const Arguments& arguments) {
     const auto found = std::find(launch_form_names.begin(), launch_form_names.end(), arguments.one("--from"));
     request.from = static_cast<LaunchForm>(found - launch_form_names.begin());
   }
-  for (const ImportOption& option : keys) {
-    if (arguments.has(option.option)) {
-      request.assignments.push_back(std::string{option.key} + "=" + arguments.one(option.option));
-    }
-  }
+  request.assignments = key_assignments(options, arguments);  // what a launch file may leave out
   for (const std::string& assignment : arguments.many("--set")) {
     request.assignments.push_back(assignment);
   }
@@ -106,7 +86,7 @@ Outcome delivered(const Arguments& arguments, const std::string& text, const std
   return {text, lines_of(remarks), 0};
 }
 
-/// Results of a benchmark as samples; nullopt for a launch file.
+/// Samples from a benchmark's results; nullopt for a launch file.
 std::optional<ImportedSamples> samples_of(const Arguments& arguments, const std::string& file) {
   const auto found = std::find(sample_form_names.begin(), sample_form_names.end(), arguments.one("--from"));
   if (found == sample_form_names.end()) {

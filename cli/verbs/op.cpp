@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom op`: one kernel answered, or a file of measured kernels scored against the committed curves.
 #include <headroom/answers/document/print.hpp>
-#include <headroom/answers/views/render.hpp>
 #include <headroom/calibrate/kernels/score_kernels.hpp>
 #include <headroom/cli/frame/kernel_files.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/render/op_answer.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
-#include <headroom/scenarios/validation/budget.hpp>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 
 namespace headroom::cli {
+
+extern const Verb op_verb;
+
 namespace {
 
 constexpr std::array options{
@@ -75,7 +77,7 @@ constexpr std::array options{
     Option{"--format", OptionKind::one, "text|json|csv", "text (default), json, csv (rows of a file)"},
 };
 
-/// Options that a file of kernels leaves a meaning.
+/// Options that apply to files of kernels.
 constexpr std::array<std::string_view, 5> file_options{"--gpu", "--curves", "--kind", "--budget", "--format"};
 
 std::vector<OpKind> all_kinds() {
@@ -91,7 +93,7 @@ const OpKind* find_kind(std::span<const OpKind> kinds, std::string_view name) {
   return at == kinds.end() ? nullptr : &*at;
 }
 
-/// The device that is asked about; ConfigError when it is missing or unknown.
+/// Device of --gpu. Throws ConfigError when it is missing or unknown.
 Device device_of(const Arguments& arguments) {
   if (!arguments.has("--gpu")) {
     throw ConfigError{"--gpu says which SKU of the catalog, e.g. --gpu h100-sxm-80gb"};
@@ -104,7 +106,7 @@ Device device_of(const Arguments& arguments) {
   return device;
 }
 
-/// Options and device are read before either is refused, so that all their problems are told at once.
+/// Reads options and device before refusing either, so that all problems are reported together.
 Outcome answer(const Arguments& arguments, const OpKind& kind) {
   OpReader reader{arguments, kind.name, kind.meaning};
   const OpQuestion question = kind.read(reader);
@@ -124,31 +126,6 @@ Outcome answer(const Arguments& arguments, const OpKind& kind) {
   answer.kind = kind.name;
   answer.gpu = device.id;
   return {arguments.one("--format", "text") == "json" ? json_text(op_document(answer)) : op_text(answer), "", 0};
-}
-
-Outcome score_files(const Arguments& arguments, const Device& device) {
-  std::optional<KernelKind> kind;
-  if (arguments.has("--kind")) {
-    const auto* const at = std::find(kernel_kind_names.begin(), kernel_kind_names.end(), arguments.one("--kind"));
-    kind = static_cast<KernelKind>(at - kernel_kind_names.begin());
-  }
-  std::vector<BudgetBar> bars;
-  if (arguments.has("--budget")) {
-    const ConfigSource source = read_file(arguments.one("--budget"));
-    bars = read_budget(parse_toml(source.text, source.file), source.file);
-  }
-  const std::vector<KernelFile> files = read_kernel_files(arguments.many(""), kind);
-  const Validation validation = score_kernels(files, device);
-  Outcome outcome;
-  const std::string format = arguments.one("--format", "text");
-  outcome.out = format == "json"  ? validation_json(validation)
-                : format == "csv" ? validation_csv(validation)
-                                  : validation_text(validation) + too_fast_text(faster_than_roofline(files, device));
-  for (const std::string& missed : missed_bars(validation, bars)) {
-    outcome.err += "headroom: budget missed: " + missed + "\n";
-    outcome.code = 1;
-  }
-  return outcome;
 }
 
 /// Nothing that a file ignores was asked.
@@ -187,7 +164,10 @@ Outcome run(const Arguments& arguments) {
     }
   }
   check_file_options(arguments);
-  return score_files(arguments, device_of(arguments));
+  const Device device = device_of(arguments);
+  return score_kernel_files(
+      arguments, [&](std::span<const KernelFile> files) { return score_kernels(files, device); },
+      [&](std::span<const KernelFile> files) { return too_fast_text(faster_than_roofline(files, device)); });
 }
 
 constexpr std::string_view examples =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom op moe`: the experts of a layer as one rank works them off.
+// `headroom op moe`: the experts of a layer on one rank.
 #include <headroom/cli/render/op_answer.hpp>
 #include <headroom/core/quantity_text.hpp>
 
@@ -19,7 +19,7 @@ struct MoeQuestion {
   std::string kernel;
 };
 
-/// The largest piece; of the products what the roofline of the layer says.
+/// Name of the largest part; for the products, what bounds the layer on the roofline.
 std::string_view bound_of(const MoeTime& t, const OpAnswer& a) noexcept {
   const Seconds products = t.up + t.down;
   const Seconds most = std::max({products, t.launch, t.passes, t.experts, t.routing});

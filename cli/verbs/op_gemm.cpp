@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom op gemm` and `op convolution`: a product, and one whose operand is never stored.
+// `headroom op gemm` and `op convolution`: a product, and a product with an operand that is never stored.
 #include <headroom/cli/render/op_answer.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
@@ -16,23 +16,19 @@ namespace headroom::cli {
 namespace {
 
 std::string cross(std::span<const double> sizes) {
-  std::string text;
-  for (const double size : sizes) {
-    text += (text.empty() ? "" : " x ") + format_count(size);
-  }
+  const std::string text = joined(
+      sizes, [&](const double size) { return format_count(size); }, " x ");
   return text;
 }
 
-/// As the options spell it: "224x224".
+/// Sizes in the options' spelling: "224x224".
 std::string extents(std::span<const double> sizes) {
-  std::string text;
-  for (const double size : sizes) {
-    text += (text.empty() ? "" : "x") + std::to_string(static_cast<std::int64_t>(size));
-  }
+  const std::string text = joined(
+      sizes, [&](const double size) { return std::to_string(static_cast<std::int64_t>(size)); }, "x");
   return text;
 }
 
-/// What a product's time says, whatever its operands are.
+/// Copies the parts of a product's time.
 void take_time(OpAnswer& a, const GemmTime& t) {
   a.time = t.total;
   a.launch = t.launch;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom op` of passes over memory: elementwise, norm, softmax-cross-entropy, embedding, gather, reduction,
+// `headroom op` for passes over memory: elementwise, norm, softmax-cross-entropy, embedding, gather, reduction,
 // quantize, optimizer.
 #include <headroom/cli/render/op_answer.hpp>
 #include <headroom/core/quantity_text.hpp>
@@ -11,20 +11,20 @@
 namespace headroom::cli {
 namespace {
 
-/// The measured cast of 16 bits to 8; every other pass stands in for by it, and says so.
+/// The measured cast from 16 to 8 bits, which also stands in for all other passes (the answer says so).
 constexpr std::string_view measured_cast = "scale_matrix";
 
 struct PassQuestion {
   std::string_view kind;
-  std::string_view kernel;  ///< as the curves call it
-  std::string sizes;        ///< in words
+  std::string_view kernel;  ///< name in the curves
+  std::string sizes;        ///< sizes for print
   std::vector<Member> fields;
   MemoryOp op;
-  double cast_rows = 0.0;  ///< of a cast: CTAs where the engine's kernel gives each row one
+  double cast_rows = 0.0;  ///< CTAs of a cast whose kernel uses one per row
   std::string engine;
 };
 
-/// Volta and Turing multiply fp16 alone; a pass needs no more than the rest of the datasheet.
+/// Limits of a device for a pass. Volta and Turing have only an fp16 peak, which does not matter for a pass.
 KernelDevice pass_device(const Device& device) {
   const bool bf16 = device.peak[static_cast<std::size_t>(Rate::bf16)].has_value();
   return kernel_device(device, bf16 ? Rate::bf16 : Rate::fp16);
@@ -43,7 +43,7 @@ OpAnswer answer_pass(const Device& device, const PassQuestion& q) {
   const ChosenMemory chosen = choose_memory(set, device, q.kernel, q.engine);
   a.why = chosen.why;
   MemoryOp op = q.op;
-  // vLLM's casts give each row a CTA; the other engines' run over all elements.
+  // vLLM's casts use a CTA per row; the other engines' run over all elements.
   if (q.cast_rows > 0.0 && chosen.engine == "vllm") {
     op.rows = q.cast_rows;
   }
@@ -71,7 +71,7 @@ OpQuestion ask(OpReader& in, PassQuestion q) {
   return [q = std::move(q)](const Device& device) { return answer_pass(device, q); };
 }
 
-/// Rows and columns, which most passes have.
+/// Rows and columns of a matrix, which most passes work on.
 struct Sheet {
   double rows = 1.0;
   double columns = 1.0;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom plan` and `headroom explain`: a scenario file or the quick form, priced.
+// `headroom plan` and `headroom explain`, for a scenario file or the quick form.
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/page/page.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
+#include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/verbs/search.hpp>
 #include <headroom/core/input_file.hpp>
@@ -16,6 +17,10 @@
 #include <utility>
 
 namespace headroom::cli {
+
+extern const Verb plan_verb;
+extern const Verb explain_verb;
+
 namespace {
 
 enum class Asks : std::uint8_t {
@@ -39,81 +44,27 @@ constexpr std::array forms{
     Form{"the memory of a network of ops (--only memory)", ""},
 };
 
-/// An option of the quick form is another spelling of a scenario key.
-struct QuickOption {
-  std::string_view option;
-  std::string_view key;
-};
+template <class... Form>
+constexpr Forms together(Form... form) {
+  return ((Forms{1} << static_cast<unsigned>(form)) | ...);
+}
 
-constexpr std::array quick_options{
-    QuickOption{"--model", "model"},
-    QuickOption{"--gpu", "hardware.gpu"},
-    QuickOption{"--gpus", "hardware.gpus"},
-    QuickOption{"--node", "hardware.node"},
-    QuickOption{"--cluster", "hardware.cluster"},
-    QuickOption{"--tp", "strategy.tp"},
-    QuickOption{"--pp", "strategy.pp"},
-    QuickOption{"--vpp", "strategy.vpp"},
-    QuickOption{"--cp", "strategy.cp"},
-    QuickOption{"--ep", "strategy.ep"},
-    QuickOption{"--dp", "strategy.dp"},
-    QuickOption{"--zero", "strategy.zero"},
-    QuickOption{"--micro-batch", "strategy.micro_batch"},
-    QuickOption{"--recompute", "strategy.recompute"},
-    QuickOption{"--seq-len", "training.seq_len"},
-    QuickOption{"--global-batch", "training.global_batch"},
-    QuickOption{"--precision", "training.precision"},
-    QuickOption{"--tokens", "training.tokens"},
-    QuickOption{"--isl", "serving.isl"},
-    QuickOption{"--osl", "serving.osl"},
-    QuickOption{"--concurrency", "serving.concurrency"},
-    QuickOption{"--rate", "traffic.rate"},
-    QuickOption{"--weights", "serving.weights"},
-    QuickOption{"--engine", "serving.engine"},
-    QuickOption{"--price", "money.price"},
-    QuickOption{"--prices", "money.prices"},
-};
+/// The forms that an option of the quick form has a part in: those whose questions have the table of its key.
+Forms forms_of(const Key& key) {
+  const std::string_view table = key.table();
+  if (table == "training") {
+    return together(Asks::training, Asks::training_memory, Asks::search, Asks::network, Asks::network_memory);
+  }
+  if (table == "serving") {
+    return together(Asks::serving, Asks::serving_memory, Asks::fleet);
+  }
+  if (table == "money") {
+    return together(Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::network);
+  }
+  return table == "traffic" ? together(Asks::fleet) : every_form;
+}
 
-constexpr std::array options{
-    Option{"--model", OptionKind::one, "ID", "model preset, network, or the path of a config.json"},
-    Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog"},
-    Option{"--gpus", OptionKind::one, "N", "number of GPUs"},
-    Option{"--node", OptionKind::one, "ID", "node type; default the SKU's reference node"},
-    Option{"--cluster", OptionKind::one, "ID", "training: a cluster of the catalog, for its tiers and transport"},
-    Option{"--tp", OptionKind::one, "N", "tensor parallel ranks"},
-    Option{"--pp", OptionKind::one, "N", "pipeline stages"},
-    Option{"--vpp", OptionKind::one, "N", "model chunks per pipeline stage"},
-    Option{"--cp", OptionKind::one, "N", "context parallel ranks"},
-    Option{"--ep", OptionKind::one, "N", "expert parallel ranks"},
-    Option{"--dp", OptionKind::one, "N", "data parallel replicas; default gpus / (tp pp cp)"},
-    Option{"--zero", OptionKind::one, "STAGE", "ZeRO stage 0 to 3; 3 is fully sharded (FSDP); default 1"},
-    Option{"--micro-batch", OptionKind::one, "N", "sequences per micro-batch; default the fastest that fits"},
-    Option{"--recompute", OptionKind::one, "none|selective|full", "recomputation; default the fastest that fits"},
-    Option{"--seq-len", OptionKind::one, "TOKENS", "training: tokens per sequence"}.of(
-        Asks::training, Asks::training_memory, Asks::search, Asks::network, Asks::network_memory),
-    Option{"--global-batch", OptionKind::one, "N", "training: sequences per step"}.of(
-        Asks::training, Asks::training_memory, Asks::search, Asks::network, Asks::network_memory),
-    Option{"--precision", OptionKind::one, "NAME", "training: fp32 tf32 fp16 bf16 fp8 mxfp8 nvfp4; default bf16"}.of(
-        Asks::training, Asks::training_memory, Asks::search, Asks::network, Asks::network_memory),
-    Option{"--tokens", OptionKind::one, "N", "training: tokens of the whole run, e.g. 15e12"}.of(
-        Asks::training, Asks::training_memory, Asks::search, Asks::network, Asks::network_memory),
-    Option{"--isl", OptionKind::one, "TOKENS", "serving: input tokens; makes the quick form a serving question"}.of(
-        Asks::serving, Asks::serving_memory, Asks::fleet),
-    Option{"--osl", OptionKind::one, "TOKENS", "serving: output tokens"}.of(
-        Asks::serving, Asks::serving_memory, Asks::fleet),
-    Option{"--concurrency", OptionKind::one, "N", "serving: requests in flight"}.of(
-        Asks::serving, Asks::serving_memory, Asks::fleet),
-    Option{"--rate", OptionKind::one, "RATE", "serving: requests that come, e.g. '12 req/s'; sizes a fleet"}.of(
-        Asks::fleet),
-    Option{"--weights", OptionKind::one, "NAME",
-           "serving: format of the weights; default the checkpoint's own, else bf16"}
-        .of(Asks::serving, Asks::serving_memory, Asks::fleet),
-    Option{"--engine", OptionKind::one, "NAME", "serving: vllm (default), tensorrt-llm or sglang"}.of(
-        Asks::serving, Asks::serving_memory, Asks::fleet),
-    Option{"--price", OptionKind::one, "MONEY", "price of a GPU, e.g. '2.99 $/h'"}.of(
-        Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::network),
-    Option{"--prices", OptionKind::one, "ID", "price list of the catalog"}.of(
-        Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::network),
+constexpr std::array own_options{
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
     Option{"--without", OptionKind::many, "TERM", "training: price the step without a term, e.g. bubble; repeats"}.of(
         Asks::training, Asks::search, Asks::network),
@@ -142,7 +93,21 @@ constexpr std::array options{
            "text for people (default), json with raw SI, html: one file with charts; see -o"},
 };
 
-/// The assignments that the options stand for, `--set` last so that it wins.
+/// Those of keys, then the verb's own.
+std::span<const Option> options() {
+  static const std::vector<Option> all = [] {
+    std::vector<Option> list;
+    for (const Key& key : keys_with_options()) {
+      list.push_back(option_of(key));
+      list.back().forms = forms_of(key);
+    }
+    list.insert(list.end(), own_options.begin(), own_options.end());
+    return list;
+  }();
+  return all;
+}
+
+/// Assignments from the options, with `--set` last because it wins.
 std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
   std::vector<std::string> overrides;
   const std::vector<std::string> set = arguments.many("--set");
@@ -161,10 +126,8 @@ std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
       overrides.emplace_back("training.precision=bf16");
     }
   }
-  for (const QuickOption& option : quick_options) {
-    if (arguments.has(option.option)) {
-      overrides.push_back(std::string{option.key} + "=" + arguments.one(option.option));
-    }
+  for (std::string& assignment : key_assignments(options(), arguments)) {
+    overrides.push_back(std::move(assignment));
   }
   for (const std::string& axis : arguments.many("--search")) {
     overrides.push_back(search_assignment(axis));
@@ -178,7 +141,7 @@ std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
   return overrides;
 }
 
-/// Problems of the quick form speak of its options: "--gpus many" instead of "--set hardware.gpus=many".
+/// Problems of the quick form in terms of its options: "--gpus many" instead of "--set hardware.gpus=many".
 std::vector<Diagnostic> in_option_words(const ConfigError& error, const Arguments& arguments) {
   std::vector<Diagnostic> diagnostics{error.diagnostics().begin(), error.diagnostics().end()};
   for (Diagnostic& diagnostic : diagnostics) {
@@ -190,15 +153,14 @@ std::vector<Diagnostic> in_option_words(const ConfigError& error, const Argument
     if (diagnostic.file == "--set objective.minimize=" + arguments.one("--objective")) {
       diagnostic.file = "--objective " + arguments.one("--objective");
     }
-    for (const QuickOption& quick : quick_options) {
-      const std::string value = arguments.one(quick.option);
-      if (diagnostic.file == "--set " + std::string{quick.key} + "=" + value && arguments.has(quick.option)) {
-        diagnostic.file = std::string{quick.option} + " " + value;
+    for (const Key& key : keys_with_options()) {
+      const std::string value = arguments.one(key.option);
+      if (diagnostic.file == "--set " + std::string{key.path} + "=" + value && arguments.has(key.option)) {
+        diagnostic.file = std::string{key.option} + " " + value;
       }
-      const std::string_view key = quick.key.substr(quick.key.find('.') + 1);
       if (diagnostic.file == "command line" &&
-          diagnostic.message.starts_with("missing key '" + std::string{key} + "'")) {
-        diagnostic.message += "; give " + std::string{quick.option};
+          diagnostic.message.starts_with("missing key '" + std::string{key.name()} + "'")) {
+        diagnostic.message += "; give " + std::string{key.option};
       }
     }
   }
@@ -213,7 +175,7 @@ PlanPart part_of(const Arguments& arguments) {
   return part.empty() ? PlanPart::all : PlanPart::memory;
 }
 
-/// The files of --runs. Their own problems are told with what is wrong of them as runs of this plan.
+/// Reads the files of --runs. Problems in them are reported together with rows that are not runs of this plan.
 std::vector<RunFile> read_given_runs(const Arguments& arguments, const Scenario& scenario, TermSet without) {
   if (!arguments.has("--runs")) {
     return {};
@@ -228,7 +190,7 @@ std::vector<RunFile> read_given_runs(const Arguments& arguments, const Scenario&
   return files;
 }
 
-/// An engine's own log wins over what is predicted of its memory.
+/// Replaces predicted memory by the values of an engine's log.
 void take_engine_log(const Arguments& arguments, Scenario& scenario) {
   if (!arguments.has("--engine-log")) {
     return;
@@ -240,8 +202,7 @@ void take_engine_log(const Arguments& arguments, Scenario& scenario) {
   }
 }
 
-/// The verb's form of a document, for options that have no part in it; nullopt where its kind is none, which its
-/// reading tells.
+/// The verb's form for a document, to check options; nullopt for an unknown kind, which the reader reports.
 std::optional<Asks> asks_of(const ConfigValue& document, DocumentKind kind, PlanPart part) {
   const bool memory = part == PlanPart::memory;
   switch (kind) {
@@ -288,7 +249,7 @@ Outcome answer(const Arguments& arguments, bool explained) {
     ConfigValue root = files.empty() ? scenario_tree(overrides) : scenario_tree(files.front(), overrides);
     refuse_overwrite_of(plan_verb, arguments, root);
     if (part == PlanPart::memory) {
-      // Memory needs no price: a list without an offer for the SKU must not stand in its way.
+      // Memory needs no price, so a price list without an offer for the SKU must not fail.
       root.entries.erase_if([](const ConfigEntry& entry) { return entry.key == "money"; });
     }
     if (arguments.one("--format") == "html") {
@@ -353,7 +314,7 @@ const Verb plan_verb{"plan",
                      "what a workload needs, how long it takes, what it costs",
                      "SCENARIO.toml",
                      1,
-                     options,
+                     options(),
                      plan_examples,
                      run_plan,
                      nullptr,
@@ -362,7 +323,7 @@ const Verb explain_verb{"explain",
                         "the same with formula, inputs, sources and share of every term",
                         "SCENARIO.toml",
                         1,
-                        options,
+                        options(),
                         plan_examples,
                         run_explain,
                         nullptr,

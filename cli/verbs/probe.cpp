@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom probe`: measures the GPU at hand and writes samples with a manifest.
+// `headroom probe`: measures the local GPU and writes samples with a manifest.
 #include <headroom/calibrate/probe/probe_library.hpp>
 #include <headroom/calibrate/samples/manifest.hpp>
 #include <headroom/calibrate/samples/sample_folder.hpp>
@@ -14,11 +14,13 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 
 namespace headroom::cli {
+
+extern const Verb probe_verb;
+
 namespace {
 
 constexpr int device_missing = 3;
@@ -36,20 +38,20 @@ constexpr std::array options{
     Option{"--force", OptionKind::flag, "", "replace a folder of earlier samples"},
 };
 
-/// A line that overwrites itself, on a terminal only.
+/// Progress line that overwrites itself, on a terminal only.
 void show_progress(std::size_t done, std::size_t all, const Probe& next) {
   std::fprintf(stderr, "\r\033[K%zu of %zu: %s", done + 1, all, name_of(next).c_str());
   std::fflush(stderr);
 }
 
-/// What would make the samples untypical, told before they are believed.
+/// Warnings about conditions that make the samples untypical.
 std::string warnings(const Manifest& manifest, const ProbeRun& run) {
   std::string text;
   const auto warn = [&](const std::string& what) { text += "headroom: warning: " + what + "\n"; };
   if (!manifest.nvml_missing.empty()) {
     warn("clocks, power and throttling are not known: " + manifest.nvml_missing);
   }
-  constexpr std::int64_t idle_percent = 10;  // opening a device alone may show as a few
+  constexpr std::int64_t idle_percent = 10;  // opening a device may itself show as a few percent
   if (const std::int64_t busy = run.before.busy_percent.value_or(0); busy > idle_percent) {
     warn("the device was " + std::to_string(busy) + " % busy before the first probe; another process shares it");
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom replay`: a trace of allocations on PyTorch's caching allocator, with and without expandable segments.
+// `headroom replay`: replays a trace of allocations on PyTorch's caching allocator, with and without expandable
+// segments.
 #include <headroom/answers/document/print.hpp>
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/cli/frame/verb.hpp>
@@ -11,6 +12,9 @@
 #include <sstream>
 
 namespace headroom::cli {
+
+extern const Verb replay_verb;
+
 namespace {
 
 constexpr std::array options{
@@ -43,7 +47,7 @@ Bytes memory_of(const Arguments& arguments) {
   return memory;
 }
 
-/// "10.0 GiB free but cannot allocate 4.00 GiB: ...".
+/// Message of a refused allocation: "10.0 GiB free but cannot allocate 4.00 GiB: ...".
 std::string refusal_text(const Replay& r, const TraceEvent& refused, const AllocationTrace& trace) {
   const Bytes asked{static_cast<double>(refused.bytes)};
   const std::string where = "line " + std::to_string(refused.line) + ", id " + quoted(trace.ids[refused.id]);

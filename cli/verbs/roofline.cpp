@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom roofline`: every op of a model's layers against the roofs of a GPU, in training and in serving.
+// `headroom roofline`: every op of a model's layers on a GPU's roofline, in training and in serving.
 #include <headroom/answers/document/print.hpp>
 #include <headroom/answers/views/layer_roofline.hpp>
 #include <headroom/answers/views/render_roofline.hpp>
@@ -8,13 +8,16 @@
 #include <headroom/core/csv.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
-#include <headroom/model/layers/layer_ops.hpp>
+#include <headroom/model/layers/layer_kernels.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 #include <algorithm>
 #include <array>
 
 namespace headroom::cli {
+
+extern const Verb roofline_verb;
+
 namespace {
 
 constexpr std::array options{

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom scale`: a training scenario at a series of GPU counts, or a measured speed-up explained.
+// `headroom scale`: a training scenario at several numbers of GPUs, or an explanation of a measured speed-up.
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/page/page.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 
-#include <algorithm>
 #include <array>
 
 namespace headroom::cli {
+
+extern const Verb scale_verb;
+
 namespace {
 
 enum class Asks : std::uint8_t { series, rows, speedup };
@@ -54,7 +56,7 @@ Scenario read(const Arguments& arguments, const QuestionLibrary& library) {
   return scenario_of(scale_verb, arguments, files.front(), overrides, library);
 }
 
-/// Money for the run, or by the hour: the unit tells.
+/// Budget in money for the run or per hour, depending on its unit.
 scaling::Budget budget_of(const Arguments& arguments, Diagnostics& diagnostics) {
   scaling::Budget budget;
   if (arguments.one("--budget").find('/') != std::string::npos) {

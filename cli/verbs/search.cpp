@@ -35,7 +35,7 @@ std::string progress_line(const SearchProgress& p) {
   return line;
 }
 
-/// What the search took: on stderr, for the answer is the same whatever the machine.
+/// Effort of the search, for stderr because the answer does not depend on it.
 std::string effort_text(const SearchResult& r) {
   const Seconds searching = r.elapsed - r.preparing;
   return "searched " + format_count(static_cast<double>(r.counts.all())) + " strategies in " + format(r.elapsed) +
@@ -46,8 +46,8 @@ std::string effort_text(const SearchResult& r) {
          (r.resumed ? ", resumed from the checkpoint" : "") + "\n";
 }
 
-/// The line of progress on a terminal's stderr, gone when the search has ended, by an answer or by an error. It is
-/// written as it is: what is said with the answer is shown character by character.
+/// Progress line on a terminal's stderr, removed at the end of the search. Written raw, whereas messages have control
+/// characters made visible.
 class ProgressLine {
  public:
   ProgressLine() = default;
@@ -121,7 +121,7 @@ FoundPlan search(AskedQuestion question, AnswerOptions options) {
     found.effort += "headroom: warning: " + result.unsaved + "; the answer is whole, the file holds an earlier state\n";
   }
   if (result.found.found()) {
-    found.effort += effort_text(result);  // without a plan stderr is for what is wrong
+    found.effort += effort_text(result);  // without a plan stderr is for problems
   }
   return found;
 }

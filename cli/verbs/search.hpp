@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches as the command line runs them: progress on a terminal, an interrupt that ends them with what was found.
+// Runs searches for the command line: progress on a terminal, and interrupts that keep what was found.
 #pragma once
 
 #include <headroom/answers/door/answer.hpp>
@@ -10,29 +10,29 @@
 
 namespace headroom::cli {
 
-/// "search.tp=any" of "tp=any", "search.strategy=any" of "any": what `--search` says.
+/// Assignment for an argument of --search: "search.tp=any" for "tp=any", "search.strategy=any" for "any".
 [[nodiscard]] std::string search_assignment(const std::string& axis);
 
-/// What a search found; `effort` is for stderr.
+/// Result of a search; `effort` is a remark for stderr.
 struct FoundPlan {
   SearchPlan answer;
   std::string effort;
 
-  /// Of a command that has no answer for want of this plan: 1, or that of the interrupt.
+  /// Exit code of a command that cannot answer without this plan: 1, or the interrupt's.
   [[nodiscard]] int code_without_plan() const noexcept;
 };
 
-/// Options of a search from the command line: who searches, and the interrupt.
+/// Search options of the command line: the function that searches, and the interrupt flag.
 [[nodiscard]] AnswerOptions search_options();
 
-/// Answers a question that searches, with progress on a terminal's stderr. ConfigError as answer_of.
+/// Answers a question that searches, with progress on a terminal's stderr. Throws ConfigError as answer_of does.
 [[nodiscard]] FoundPlan search(AskedQuestion question, AnswerOptions options);
 
-/// The plan that a document's search takes, for verbs that go on from it: none where it was interrupted. ConfigError as
-/// read_question and answer_of.
+/// The plan that a document's search takes, for verbs that continue with it; absent after an interrupt. Throws
+/// ConfigError as read_question and answer_of do.
 [[nodiscard]] FoundPlan find_plan(const ConfigValue& root, const std::string& file, const QuestionLibrary& library);
 
-/// --threads; 0: as many as the machine has.
+/// Value of --threads; 0: one per hardware thread.
 [[nodiscard]] unsigned threads_of(const Arguments& arguments);
 
 }  // namespace headroom::cli

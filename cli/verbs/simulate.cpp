@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom simulate`: requests that come when they come, answered by a fleet as it is.
+// `headroom simulate`: simulates requests that arrive over time, answered by a stated fleet.
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/page/page.hpp>
 #include <headroom/answers/views/render_simulation.hpp>
@@ -13,9 +13,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cmath>
 
 namespace headroom::cli {
+
+extern const Verb simulate_verb;
+
 namespace {
 
 constexpr std::array options{
@@ -52,7 +54,7 @@ std::vector<std::string> overrides_of(const Arguments& arguments) {
   return overrides;
 }
 
-/// "--replicas 0" instead of "--set fleet.replicas=0".
+/// Problems in terms of options: "--replicas 0" instead of "--set fleet.replicas=0".
 ConfigError in_option_words(const ConfigError& error, const Arguments& arguments) {
   std::vector<Diagnostic> diagnostics{error.diagnostics().begin(), error.diagnostics().end()};
   for (Diagnostic& diagnostic : diagnostics) {
@@ -66,7 +68,7 @@ ConfigError in_option_words(const ConfigError& error, const Arguments& arguments
   return ConfigError{diagnostics, error.untold()};
 }
 
-/// The rate of --rate; a bare number is in requests per second.
+/// Value of --rate; a bare number is in requests per second.
 std::optional<Hertz> rate_of(const Arguments& arguments) {
   if (!arguments.has("--rate")) {
     return std::nullopt;
@@ -108,7 +110,7 @@ std::string count(std::int64_t value) {
   return format_count(static_cast<double>(value));
 }
 
-/// What is in the trace and what is not.
+/// Remark on what the trace contains and leaves out.
 std::string trace_remark(const std::string& file, const SimulationRecord& record, const ServingSimulation& s) {
   const auto all = static_cast<std::int64_t>(s.load.requests.size());
   return file + ": " + count(record.iterations()) + " of " + count(record.iterations() + record.iterations_left_out()) +

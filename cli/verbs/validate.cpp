@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom validate`: predicted against measured.
+// `headroom validate`: compares predictions with measurements.
 #include <headroom/answers/views/render.hpp>
+#include <headroom/cli/frame/kernel_files.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/validation/accuracy_page.hpp>
@@ -10,6 +11,9 @@
 #include <filesystem>
 
 namespace headroom::cli {
+
+extern const Verb validate_verb;
+
 namespace {
 
 constexpr std::array options{
@@ -48,7 +52,7 @@ std::vector<RunFile> read_files(const std::vector<std::string>& paths) {
   return files;
 }
 
-/// "headroom validate a.csv b.csv --format markdown": the command, as typed but for the folders of the files.
+/// The accuracy page, with its command as typed, but file names without folders.
 std::string page(Validation validation, const Arguments& arguments, const Sources& sources) {
   AccuracyInputs inputs;
   inputs.command = "headroom validate";
@@ -77,21 +81,17 @@ Outcome run(const Arguments& arguments) {
   }
   scope.weight_by = split_columns(arguments.many("--weight-by"));
   const TermSet without = parse_terms(arguments.many("--without"));
-  std::vector<BudgetBar> bars;
-  if (arguments.has("--budget")) {
-    const ConfigSource source = read_file(arguments.one("--budget"));
-    bars = read_budget(parse_toml(source.text, source.file), source.file);
-    for (const BudgetBar& bar : bars) {
-      if (bar.where) {
-        scope.groups.push_back(*bar.where);
-      }
+  const std::vector<BudgetBar> bars = budget_of(arguments);
+  for (const BudgetBar& bar : bars) {
+    if (bar.where) {
+      scope.groups.push_back(*bar.where);
     }
   }
   const std::vector<std::string> paths = arguments.many("");
   const Sources sources = Sources::standard();
   Outcome outcome;
   Validation validation;
-  if (format == "markdown") {  // which looks at the rows again
+  if (format == "markdown") {  // needs the rows again
     const std::vector<RunFile> files = read_files(paths);
     require_columns(bars, files);
     validation = validate(files, scope, sources, without);
@@ -104,10 +104,7 @@ Outcome run(const Arguments& arguments) {
     validation = validate(texts, heads, scope, sources, without, [&](const ScoredRow& row) { answer.add(row); });
     outcome.out = answer.finish(validation);
   }
-  for (const std::string& missed : missed_bars(validation, bars)) {
-    outcome.err += "headroom: budget missed: " + missed + "\n";
-    outcome.code = 1;
-  }
+  tell_missed_bars(validation, bars, outcome);
   return outcome;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks entries up by any spelling, parses them once, and knows which spellings no plan can be made for.
+// Lookup of entries by any spelling, each parsed once, and the table of refused spellings.
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/hardware/catalog/catalog_reader.hpp>
 
@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-// Generated from hardware/catalog by the host tool headroom_embed.
+// Generated from hardware/catalog by the build tool headroom_embed.
 namespace headroom::embedded {
 [[nodiscard]] EmbeddedIndex embedded_catalog() noexcept;  // NOLINT(misc-use-internal-linkage)
 }
@@ -16,7 +16,7 @@ namespace headroom::embedded {
 namespace headroom {
 namespace {
 
-/// What distinguishes one kind of entry from another: its folder, its word in messages, its reader.
+/// What distinguishes one kind of entry from another: its folder, its noun in messages, its reader.
 template <class T>
 struct EntryKind {
   std::string_view folder;
@@ -28,14 +28,14 @@ constexpr EntryKind<Node> node_kind{"nodes", "node type", read_node};
 constexpr EntryKind<Cluster> cluster_kind{"clusters", "cluster", read_cluster};
 constexpr EntryKind<PriceList> price_kind{"prices", "price list", read_prices};
 
-/// Entries once parsed. The addresses of a map's values hold, so references to them may be handed out.
+/// Parsed entries. References into a map stay valid, so they may be handed out.
 template <class T>
 struct Shelf {
-  std::map<std::string, T, std::less<>> entries;           ///< by id
-  std::map<std::string, const T*, std::less<>> spellings;  ///< as asked for, normalised
+  std::map<std::string, T, std::less<>> entries;           ///< entries by id
+  std::map<std::string, const T*, std::less<>> spellings;  ///< entries by normalised spelling as requested
 };
 
-/// The reason that the table of refused spellings gives, or an empty text.
+/// The reason in the table of refused spellings, or an empty text.
 std::string_view reason_to_refuse(std::string_view folder, std::string_view spelling) {
   if (folder != gpu_kind.folder) {
     return {};
@@ -49,14 +49,14 @@ std::string_view reason_to_refuse(std::string_view folder, std::string_view spel
   return {};
 }
 
-/// The entry a spelling means. An alias leads to an id, and the id to the uppermost file of that name: a user's file
-/// that extends an entry hides it under all of its aliases.
+/// The entry that a spelling means. An alias leads to an id, and the id to the file of highest precedence with that
+/// name: a user's file that extends an entry hides it under all its aliases.
 std::optional<DataStore::Entry> find_entry(const DataStore& store, std::string_view folder, std::string_view spelling) {
   std::optional<DataStore::Entry> entry = store.find(folder, spelling);
   return entry ? store.find(folder, entry->id) : entry;
 }
 
-/// "; did you mean 'h100-sxm-80gb'?": the id behind the nearest spelling, since that is what a scenario should say.
+/// "; did you mean 'h100-sxm-80gb'?": the id of the nearest spelling, because scenarios should use ids.
 std::string suggested_id(const DataStore& store, std::string_view folder, std::string_view spelling) {
   const std::vector<std::string> known = store.spellings(folder);
   const std::vector<std::string_view> candidates{known.begin(), known.end()};
@@ -103,13 +103,13 @@ const T& look_up(const DataStore& store, Shelf<T>& shelf, const EntryKind<T>& ki
   return place->second;
 }
 
-/// What a cloud sells or a site built for itself: good for a plan that names it, no guide to how a SKU usually comes.
+/// Builds of clouds and sites serve plans that name them, but do not show how a SKU is usually sold.
 bool is_site_build(const Node& node) {
   constexpr std::array<std::string_view, 6> prefixes{"aws-", "azure-", "gcp-", "oci-", "meta-", "jean-zay-"};
   return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view p) { return node.id.starts_with(p); });
 }
 
-/// Two SKUs that go on the same board: one generation, one fabric. A PCIe card tells nothing about its box.
+/// Whether two SKUs fit the same board: same generation and fabric. A PCIe card implies nothing about its server.
 bool same_board(const Device& a, const Device& b) {
   const auto fabric = [](const Device& d) {
     return std::tuple{d.generation, d.scale_up.link, d.scale_up.topology, d.scale_up.domain};
@@ -129,7 +129,7 @@ std::optional<BytesPerSecond> Node::scale_out_per_gpu() const {
 
 namespace {
 
-/// "T4" of "MIG:T4 (2x1g.5gb MIG)": the SKU that a slice is cut from; empty for what is no slice.
+/// "T4" of "MIG:T4 (2x1g.5gb MIG)": the SKU that a MIG slice is part of; empty if the spelling is no slice.
 std::string cut_device(std::string_view spelling) {
   constexpr std::string_view mark = "mig:";
   if (!normalised(spelling).starts_with(mark)) {
@@ -139,7 +139,7 @@ std::string cut_device(std::string_view spelling) {
   return std::string{rest.substr(0, rest.find_first_of(" ("))};
 }
 
-/// Of a SKU that has slices the table of refused spellings tells why they are not answered.
+/// Throws ConfigError for a MIG slice: the SKU has no slices, or the table of refused spellings gives the reason.
 void refuse_slice(const Device& device, std::string_view spelling) {
   if (device.mig_profiles.empty()) {
     throw ConfigError{quoted(std::string{spelling}) + ": " + device.id +
@@ -196,9 +196,6 @@ std::optional<std::string> Catalog::why_no_device(std::string_view spelling) con
   }
 }
 
-// Order of preference: a vendor's board whose reference SKU it is, one that is also sold with it, a site's build of
-// either kind, a vendor's board whose own SKU has the same generation and fabric. Among equals the larger board, then
-// the lower id.
 const Node* Catalog::reference_node(const Device& device) const {
   struct Candidate {
     int rank;
@@ -232,7 +229,7 @@ const Node* Catalog::reference_node(const Device& device) const {
         best = next;
       }
     } catch (const ConfigError&) {
-      continue;  // a broken file of the user's is reported when a plan names it, or by lint
+      continue;  // a user's broken file is reported by lint or when a plan names it
     }
   }
   return best ? best->node : nullptr;

@@ -5,9 +5,7 @@
 #include <headroom/core/embedded.hpp>
 #include <headroom/hardware/catalog/device.hpp>
 
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,7 +13,7 @@
 
 namespace headroom {
 
-/// GPUs of a node that links join without a switch.
+/// Two GPUs `a` and `b` (indices from 0) of a node that links join without a switch.
 struct NodePair {
   std::int64_t a = 0, b = 0;
   std::int64_t links = 1;
@@ -34,37 +32,37 @@ struct Node {
   std::optional<Sourced<BytesPerSecond>> per_gpu;
   std::optional<Sourced<BytesPerSecond>> per_pair;
   std::optional<Sourced<std::vector<NodePair>>> pairs;
-  std::optional<Sourced<std::int64_t>> planes;  ///< of switches, where a plane is more than one of them
-  std::optional<Sourced<std::int64_t>> domain;  ///< GPUs that the switches join, where they are more than the node's
+  std::optional<Sourced<std::int64_t>> planes;  ///< number of switch planes, where a plane has more than one switch
+  std::optional<Sourced<std::int64_t>> domain;  ///< GPUs of the switched domain, where it is larger than the node
   bool peer_access = true;
   std::int64_t pcie_generation = 0;
   std::optional<Sourced<std::int64_t>> pcie_switches;
   std::int64_t gpus_per_pcie_switch = 0;
-  std::optional<Sourced<std::vector<std::int64_t>>> gpu_switch;     ///< by GPU; -1: at its socket
-  std::optional<Sourced<std::vector<std::int64_t>>> gpu_socket;     ///< by GPU
-  std::optional<Sourced<std::vector<std::int64_t>>> switch_socket;  ///< by PCIe switch
+  std::optional<Sourced<std::vector<std::int64_t>>> gpu_switch;     ///< switch of each GPU; -1: at its socket
+  std::optional<Sourced<std::vector<std::int64_t>>> gpu_socket;     ///< socket of each GPU
+  std::optional<Sourced<std::vector<std::int64_t>>> switch_socket;  ///< socket of each PCIe switch
   std::string nic_kind;
   std::optional<Sourced<std::int64_t>> nics;
   std::optional<Sourced<BytesPerSecond>> nic_rate;
-  bool nics_on_gpus = false;                                     ///< ports of the accelerators themselves
-  std::optional<Sourced<std::vector<std::int64_t>>> nic_switch;  ///< by NIC; -1: at its socket
-  std::optional<Sourced<std::vector<std::int64_t>>> nic_socket;  ///< by NIC
+  bool nics_on_gpus = false;                                     ///< the NICs are ports of the accelerators themselves
+  std::optional<Sourced<std::vector<std::int64_t>>> nic_switch;  ///< switch of each NIC; -1: at its socket
+  std::optional<Sourced<std::vector<std::int64_t>>> nic_socket;  ///< socket of each NIC
   std::string cpu;
   std::optional<Sourced<std::int64_t>> sockets;
   std::optional<Sourced<BytesPerSecond>> socket_link;
-  std::optional<Sourced<BytesPerSecond>> c2c;  ///< of a GPU to the CPU of its module
+  std::optional<Sourced<BytesPerSecond>> c2c;  ///< rate between a GPU and the CPU of its module, one direction
   std::optional<Sourced<Bytes>> host_memory;
   std::optional<Sourced<Watts>> power;
   std::vector<std::string> unused_sources;
 
-  /// Scale-out rate of one GPU in one direction: NICs x rate / GPUs; nullopt for a node without NICs.
+  /// Scale-out rate of one GPU in one direction: number of NICs x NIC rate / number of GPUs; nullopt without NICs.
   [[nodiscard]] std::optional<BytesPerSecond> scale_out_per_gpu() const;
 };
 
-/// One switching level above the nodes, from the node outward.
+/// One switching level of the network, counted from the nodes outward.
 struct ClusterTier {
   std::string name;
-  std::int64_t nodes = 1;  ///< under one element of this tier
+  std::int64_t nodes = 1;  ///< nodes below one element of this tier
   double oversubscription = 1.0;
   std::optional<Sourced<Seconds>> hop_latency;
 };
@@ -83,24 +81,24 @@ struct Cluster {
 enum class Market : std::uint8_t { on_demand, spot, reserved };
 inline constexpr std::array<std::string_view, 3> market_names{"on-demand", "spot", "reserved"};
 
-/// Classes of regions: a provider's own names are too many and too short-lived. "any": the same price everywhere, or a
-/// source that does not say where.
+/// Classes of regions; the region names of providers are too many and too short-lived. "any" means the same price
+/// everywhere or a source that states no region.
 inline constexpr std::array<std::string_view, 5> region_names{"any", "us", "eu", "asia-pacific", "other"};
 
 struct PriceOffer {
   std::string gpu;
   Market market = Market::on_demand;
   std::string region;               ///< one of region_names
-  Sourced<DollarsPerSecond> price;  ///< per GPU
+  Sourced<DollarsPerSecond> price;  ///< price of one GPU
 };
 
-/// Bytes kept, by service: "object-standard".
+/// Price of stored data by service, such as "object-standard".
 struct StorageOffer {
   std::string service, region;
   Sourced<DollarsPerByteSecond> price;
 };
 
-/// Bytes that leave the provider: to the internet.
+/// Price of data that leaves the provider to the internet.
 struct EgressOffer {
   std::string region;
   Sourced<DollarsPerByte> price;
@@ -116,31 +114,32 @@ struct PriceList {
   std::vector<std::string> unused_sources;
 };
 
-/// Spellings that many SKUs share or that no plan can be made for, with the reason to print.
+/// A spelling that many SKUs share or that cannot be planned for, with the reason to print.
 struct RefusedSpelling {
   std::string_view spelling;  ///< normalised; a trailing '*' matches any rest
   std::string_view reason;
 };
 [[nodiscard]] std::span<const RefusedSpelling> refused_gpus() noexcept;
 
-/// Looks entries up by id or alias; parsed at first use and kept. Safe to call from several threads.
+/// Looks entries up by id or alias. Entries are parsed at first use and kept. Safe to call from several threads.
 class Catalog {
  public:
   explicit Catalog(DataStore store);
-  /// The embedded catalog with the user's folders on top.
+  /// The embedded catalog, extended by the user's folders.
   [[nodiscard]] static Catalog standard();
 
-  /// Each throws ConfigError: unknown (with the nearest spelling), refused (with the reason), or a broken file.
+  /// Each lookup throws ConfigError if the spelling is unknown (with the nearest one) or refused (with the reason), or
+  /// if the file has errors.
   [[nodiscard]] const Device& device(std::string_view spelling) const;
   [[nodiscard]] const Node& node(std::string_view spelling) const;
   [[nodiscard]] const Cluster& cluster(std::string_view spelling) const;
   [[nodiscard]] const PriceList& prices(std::string_view spelling) const;
 
-  /// The reason why a SKU spelling cannot be used; nullopt when it resolves.
+  /// The reason why a SKU spelling cannot be used; nullopt if it resolves.
   [[nodiscard]] std::optional<std::string> why_no_device(std::string_view spelling) const;
-  /// The node type a SKU is usually sold in: a vendor's board made for it, else one also sold with it, else a cloud's
-  /// or a site's build that names it, else a vendor's board of its generation and fabric; among equals the larger, then
-  /// the lower id. nullptr when there is none.
+  /// The node type in which a SKU is usually sold, in order of preference: a vendor's board made for the SKU, one also
+  /// sold with it, a build of a cloud or site that names it, a vendor's board of its generation and fabric. Ties go to
+  /// the larger board, then the lower id. nullptr if there is none.
   [[nodiscard]] const Node* reference_node(const Device& device) const;
 
   [[nodiscard]] const DataStore& store() const noexcept { return store_; }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readers of node types, clusters and price lists.
 #include <headroom/core/date.hpp>
 #include <headroom/hardware/catalog/catalog_reader.hpp>
 #include <headroom/hardware/catalog/node_wiring.hpp>
@@ -24,7 +23,7 @@ T with_heading(ConfigTable& root, const std::string& file) {
   return entry;
 }
 
-/// [[0, 1, 1], [0, 3, 2]]: two GPUs and the links between them.
+/// Reads [[0, 1, 1], [0, 3, 2]]: two GPUs and their number of links.
 std::optional<std::vector<NodePair>> read_pairs(ConfigTable& table) {
   const ConfigValue* list = table.value("value");
   if (list == nullptr) {
@@ -50,7 +49,7 @@ std::optional<std::vector<NodePair>> read_pairs(ConfigTable& table) {
 }
 
 void read_fabric(ConfigTable table, SourceTags& tags, Node& node) {
-  // All forms but "none": a box without links is "pcie".
+  // All topologies except "none": a server without links is "pcie".
   const auto names = std::span{link_topology_names}.subspan(1);
   node.topology = static_cast<LinkTopology>(table.choice("topology", names) + 1);
   node.switches = tags.count(table, "switches");
@@ -111,7 +110,7 @@ std::string region_of(ConfigTable& table) {
   return std::string{region_names[table.choice("region", region_names)]};
 }
 
-/// A neutral price when it is missing or broken, with the problem told.
+/// Reads a price; a missing or broken one is reported and replaced by a neutral one.
 template <class Q>
 Sourced<Q> price_of(ConfigTable& table, SourceTags& tags, const std::string& example) {
   const std::optional<Sourced<Q>> price = tags.quantity<Q>(table, "price");
@@ -149,7 +148,7 @@ EgressOffer read_egress(ConfigTable& table, SourceTags& tags) {
   return offer;
 }
 
-/// An undated price says nothing: prices of GPUs halve within two years.
+/// A date is required because prices of GPUs halve within two years.
 std::string read_price_date(ConfigTable& root) {
   if (!root.has("date")) {
     root.problem("date", "a price list needs the date of its prices: date = \"2026-08\" or \"2026-08-15\"");

@@ -6,7 +6,7 @@
 
 namespace headroom {
 
-/// Each reads one document whose bases are resolved; `file` is its name, every problem goes to `diagnostics`.
+/// Each function reads one document whose bases are merged in. `file` is its name; problems are added to `diagnostics`.
 [[nodiscard]] Node read_node(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics);
 [[nodiscard]] Cluster read_cluster(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics);
 [[nodiscard]] PriceList read_prices(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a SKU, and says what is missing when a plan asks for a number that the catalog does not have.
 #include <headroom/hardware/catalog/device.hpp>
 #include <headroom/hardware/catalog/sourced_reader.hpp>
 
@@ -51,7 +50,7 @@ void read_power(ConfigTable table, SourceTags& tags, Device::Power& power) {
 
 void read_scale_up(ConfigTable table, SourceTags& tags, Device::ScaleUp& scale_up) {
   scale_up.link = table.text("link");
-  // No "none" (leave the table out), and no node-only forms.
+  // Excludes "none" (a SKU without links has no such table) and the forms that only nodes have.
   constexpr auto first = static_cast<std::size_t>(LinkTopology::fabric_switch);
   const auto names = std::span{link_topology_names}.subspan(first, 4);
   scale_up.topology = static_cast<LinkTopology>(table.choice("topology", names) + first);

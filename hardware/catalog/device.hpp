@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A SKU as its catalog file states it: peaks by rate, memory, power and links, each number with its source.
+// A SKU as its catalog file states it: peak rates, memory, power and links, each number with its source.
 #pragma once
 
 #include <headroom/core/config_reader.hpp>
@@ -14,17 +14,18 @@
 
 namespace headroom {
 
-/// A number, where it comes from, and whether it was re-read there or only remembered.
+/// A number of the catalog with its source and place.
 template <class T>
 struct Sourced {
   T value{};
-  std::string source;  ///< spelled out, not the tag
+  std::string source;  ///< description of the source, not its tag
+  /// True if the number was written from memory instead of re-read at its source.
   bool recalled = false;
   std::string file;
   Position at;
 };
 
-/// The arithmetic rates a device may have. Tensor rates are dense; *_vector are the ordinary units.
+/// Arithmetic rates of a device. Tensor rates are without sparsity; *_vector are the ordinary units.
 enum class Rate : std::uint8_t { fp64, tf32, fp16, bf16, fp8, int8, fp4, fp32_vector, fp64_vector, count };
 inline constexpr std::size_t rate_count = static_cast<std::size_t>(Rate::count);
 inline constexpr std::array<std::string_view, rate_count> rate_names{"fp64", "tf32", "fp16",        "bf16",       "fp8",
@@ -43,7 +44,7 @@ inline constexpr std::array<std::string_view, 7> link_topology_names{"none",   "
 
 using RateTable = std::array<std::optional<Sourced<FlopsPerSecond>>, rate_count>;
 
-/// Everything the catalog knows about one SKU. Per GPU, never per superchip; link rates in one direction.
+/// Everything the catalog knows of one SKU, per GPU and never per superchip. Link rates are of one direction.
 struct Device {
   std::string id;
   std::string name;
@@ -55,23 +56,24 @@ struct Device {
   std::string compute_capability;
   std::string notes;
   std::string file;
-  std::string curves;  ///< id of the measured SKU whose kernel curves serve: its own, or its generation's; empty: none
+  std::string curves;  ///< id of the measured SKU whose kernel curves apply: its own or its generation's; empty: none
 
   struct Compute {
     std::optional<Sourced<std::int64_t>> units;
     std::optional<Sourced<Hertz>> clock;
-    std::optional<Sourced<std::int64_t>> dense_flop_per_clock_per_unit;  ///< 16-bit tensor path
+    /// FLOP per clock and unit on the 16-bit tensor path, without sparsity
+    std::optional<Sourced<std::int64_t>> dense_flop_per_clock_per_unit;
   } compute;
 
-  RateTable peak;    ///< dense
-  RateTable sparse;  ///< what the vendor prints with 2:4 sparsity; never priced, only checked
+  RateTable peak;    ///< peak rates without sparsity, FLOP/s
+  RateTable sparse;  ///< vendor's peak rates with 2:4 sparsity, FLOP/s; checked by lint, never used in a time
 
   struct Memory {
     std::optional<Sourced<Bytes>> marketed;
     std::optional<Sourced<Bytes>> usable;
-    std::optional<Sourced<Bytes>> visible;  ///< total of cudaMemGetInfo: less than nvidia-smi's by the driver's part
+    std::optional<Sourced<Bytes>> visible;  ///< total of cudaMemGetInfo: nvidia-smi's total less the driver's own part
     std::optional<Sourced<BytesPerSecond>> bandwidth;
-    std::optional<Sourced<std::int64_t>> bus_width;  ///< bits
+    std::optional<Sourced<std::int64_t>> bus_width;  ///< width in bits
     std::optional<Sourced<BytesPerSecond>> pin_rate;
     std::optional<Sourced<Bytes>> l2;
     std::optional<Sourced<Bytes>> shared_per_unit;
@@ -82,14 +84,14 @@ struct Device {
 
   struct Power {
     std::optional<Sourced<Watts>> tdp;
-    std::optional<Sourced<Watts>> idle;  ///< drawn with nothing to do; none: a share of the TDP
+    std::optional<Sourced<Watts>> idle;  ///< power at rest; unset: a share of the TDP is assumed
     bool of_superchip = false;
   } power;
 
   struct ScaleUp {
     std::string link;
     LinkTopology topology = LinkTopology::none;
-    std::int64_t domain = 1;  ///< GPUs reachable over the link, itself included
+    std::int64_t domain = 1;  ///< GPUs that the link reaches, including this one
     std::optional<Sourced<std::int64_t>> links;
     std::optional<Sourced<BytesPerSecond>> link_rate;
     std::optional<Sourced<BytesPerSecond>> per_gpu;
@@ -111,20 +113,20 @@ struct Device {
   };
   std::vector<LintException> lint_exceptions;
 
-  /// Source tags of the file that no number uses: a lint finding.
+  /// Source tags of the file that no number uses; lint reports them.
   std::vector<std::string> unused_sources;
 
-  /// The dense peak of a rate; ConfigError naming the SKU and the rates it has when there is none.
+  /// Peak of a rate without sparsity, FLOP/s. ConfigError with the SKU's known rates if it has none.
   [[nodiscard]] FlopsPerSecond peak_of(Rate rate) const;
-  /// What a plan may fill: usable capacity when known, else the marketed decimal one. ConfigError when neither is.
+  /// Memory that a plan may fill: the usable capacity if known, else the marketed one. ConfigError if neither is known.
   [[nodiscard]] const Sourced<Bytes>& capacity() const;
-  /// What a program sees as the total and engines take fractions of: `visible` when known, else capacity().
+  /// Total memory that a program sees and engines take fractions of: `visible` if known, else capacity().
   [[nodiscard]] const Sourced<Bytes>& visible_capacity() const;
-  /// ConfigError when the catalog has none.
+  /// Memory bandwidth, bytes/s. ConfigError if the catalog has none.
   [[nodiscard]] BytesPerSecond bandwidth() const;
 };
 
-/// Reads one SKU; every problem goes to `diagnostics`.
+/// Reads one SKU; problems are added to `diagnostics`.
 [[nodiscard]] Device read_device(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics);
 
 }  // namespace headroom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks what a node's file says of its tree, then builds the wiring from it and the SKU.
+// Checks the tree that a node file states, then builds the wiring from it and the SKU.
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/hardware/catalog/node_wiring.hpp>
 
@@ -26,14 +26,14 @@ std::int64_t pcie_switches_of(const Node& node) {
   return node.pcie_switches ? node.pcie_switches->value : 0;
 }
 
-/// What check_rates has made sure of.
+/// The value of a number that check_rates() has ensured.
 template <class T>
 T sure(const std::optional<Sourced<T>>& number) {
   return number ? number->value : T{};
 }
 
-/// How many of `count` things each of `holders` gets in equal blocks; where the holders are more, one thing stands at
-/// every n-th of them.
+/// Index of the holder of item `index`, with `count` items spread over `holders` in equal consecutive blocks; if there
+/// are more holders than items, one item is at every n-th holder.
 std::int64_t holder_of(std::int64_t index, std::int64_t count, std::int64_t holders) {
   return count >= holders ? index / (count / holders) : index * (holders / count);
 }
@@ -41,7 +41,7 @@ bool spreads_evenly(std::int64_t count, std::int64_t holders) {
   return count >= holders ? count % holders == 0 : holders % count == 0;
 }
 
-/// Collects what contradicts itself, each at the number that says it.
+/// Collects contradictions, each at the number that states it.
 class Checks {
  public:
   Checks(const Node& node, Diagnostics& diagnostics) : node_{&node}, diagnostics_{&diagnostics} {}
@@ -52,7 +52,7 @@ class Checks {
   }
   void at_file(std::string message) { diagnostics_->add(node_->file, {}, std::move(message)); }
 
-  /// A list with one index for each of `count` things, from `lowest` to below `most`.
+  /// Checks a list of one index for each of `count` things; indices are in [lowest, most).
   void indices(const Indices& list,
                std::string_view key,
                std::int64_t count,
@@ -169,7 +169,7 @@ void check_nics(const Node& node, Checks& checks) {
   }
 }
 
-/// What nobody states: each rate with the key that would.
+/// Reports every rate that is not stated, with the key that would state it.
 void check_rates(const Node& node, const Device& device, Checks& checks) {
   const bool scaled_up = node.topology != LinkTopology::pcie && node.topology != LinkTopology::none;
   if (scaled_up && !node.per_gpu && !device.scale_up.per_gpu) {
@@ -213,7 +213,7 @@ void check_rates(const Node& node, const Device& device, Checks& checks) {
   }
 }
 
-/// A GPU cannot have more links in 'pairs' than it injects.
+/// A GPU cannot have more links in 'pairs' than its injection rate allows.
 void check_injection(const Node& node, const Device& device, Diagnostics& diagnostics) {
   if (!node.pairs || !device.scale_up.link_rate) {
     return;
@@ -259,8 +259,8 @@ void wire_scale_up(const Node& node, const Device& device, NodeWiring& w) {
   if (node.topology == LinkTopology::fabric_switch) {
     const BytesPerSecond per_gpu = sure(node.per_gpu ? node.per_gpu : device.scale_up.per_gpu);
     const auto& planes = node.planes ? node.planes : node.switches;
-    // Links may not divide: the 18 of an H100 go 5, 4, 4 and 5 to its four switches. Equal shares are near enough,
-    // since traffic is striped over all of them.
+    // Links may divide unevenly: the 18 links of an H100 go 5, 4, 4 and 5 to its four switches. Equal shares are close
+    // enough because traffic is striped over all links.
     w.planes = {planes ? planes->value : 1, kind, {}, node.domain ? node.domain->value : node.gpus};
     w.planes.rate = per_gpu / static_cast<double>(w.planes.planes);
     if (!planes) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source tags and the heading of a catalog file.
 #include <headroom/core/embedded.hpp>
 #include <headroom/hardware/catalog/sourced_reader.hpp>
 
@@ -12,7 +11,7 @@ std::string stem_of(const std::string& file) {
   return std::filesystem::path{file}.stem().string();
 }
 
-/// A bare value as it would stand after `value =`, so that the remedy can be pasted.
+/// A bare value as it would follow `value =`, so that the remedy can be pasted.
 std::string as_toml(const ConfigValue& value) {
   if (value.kind == ConfigValue::Kind::text) {
     return '"' + value.text + '"';
@@ -24,7 +23,7 @@ bool written_in(const ConfigValue& value, const std::string& file) {
   return !value.file || *value.file == file;
 }
 
-/// Whether an overlay states the value anew and `key` is still its base's: that source does not speak for that value.
+/// Whether an overlay restates the value while `key` is still the base's: that source does not apply to the new value.
 bool left_by_base(const ConfigValue& number, std::string_view key) {
   const ConfigValue* value = number.find("value");
   const ConfigValue* part = number.find(key);
@@ -43,7 +42,7 @@ SourceTags::SourceTags(ConfigTable& root) {
     if (const std::optional<std::string> spelled_out = sources->maybe_text(tag)) {
       tags_.emplace(tag, *spelled_out);
     }
-    // An overlay that replaces every number of a base's source is not to blame for the tag left over there.
+    // A tag of the base that remains after an overlay replaced its numbers is no fault of the overlay.
     if (!written_in(*sources->value(tag), root.file())) {
       used_.emplace(tag);
     }
@@ -111,7 +110,7 @@ std::vector<std::string> SourceTags::unused() const {
 
 EntryHeading read_heading(ConfigTable& root, const std::string& file) {
   require_schema(root);
-  root.maybe_text("base");  // resolved before the tree came here
+  root.maybe_text("base");  // already resolved
   const std::string stem = stem_of(file);
   EntryHeading heading;
   heading.id = root.text("id");
@@ -127,7 +126,7 @@ EntryHeading read_heading(ConfigTable& root, const std::string& file) {
   heading.name = root.text("name");
   heading.notes = root.maybe_text("notes").value_or("");
   heading.aliases = root.texts("aliases");
-  // Another entry's aliases go on meaning that entry; only an overlay of the same id inherits them.
+  // Another entry's aliases keep meaning that entry; only an overlay with the same id inherits them.
   const ConfigValue* aliases = root.value("aliases");
   if (aliases != nullptr && aliases->file && stem_of(*aliases->file) != stem) {
     heading.aliases.clear();

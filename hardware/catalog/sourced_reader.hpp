@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every catalog file has: its heading, its [sources], and numbers written `{ value = ..., source = "TAG" }`.
+// The common parts of catalog files: the heading, [sources], and numbers written `{ value = ..., source = "TAG" }`.
 #pragma once
 
 #include <headroom/core/config_reader.hpp>
@@ -14,12 +14,12 @@
 
 namespace headroom {
 
-/// One per file: built from its [sources] table before any number is read.
+/// The source tags of one file, read from its [sources] table before any number is read.
 class SourceTags {
  public:
   explicit SourceTags(ConfigTable& root);
 
-  /// A physical value, above zero. A bare number or string without source is a problem with the remedy.
+  /// A physical quantity above zero. A bare number or a string without source is a problem that shows the remedy.
   template <class Q>
   std::optional<Sourced<Q>> quantity(ConfigTable& table, std::string_view key) {
     std::optional<Opened> opened = open(table, key);
@@ -31,7 +31,7 @@ class SourceTags {
   }
   std::optional<Sourced<std::int64_t>> count(ConfigTable& table, std::string_view key);
   std::optional<Sourced<std::vector<std::int64_t>>> counts(ConfigTable& table, std::string_view key);
-  /// A value of a form of its own: `read` takes 'value' from the table it is given, or nullopt with a diagnostic.
+  /// A value of any other form: `read` takes 'value' from its table, or returns nullopt after adding a diagnostic.
   template <class Read>
   auto other(ConfigTable& table, std::string_view key, Read read)
       -> std::optional<Sourced<typename decltype(read(table))::value_type>> {
@@ -43,7 +43,6 @@ class SourceTags {
     return close(*opened, value);
   }
 
-  /// Tags nobody used.
   [[nodiscard]] std::vector<std::string> unused() const;
 
  private:
@@ -71,13 +70,12 @@ class SourceTags {
   std::set<std::string, std::less<>> used_;
 };
 
-/// How every catalog file begins.
 struct EntryHeading {
   std::string id, name, notes;
   std::vector<std::string> aliases;
 };
 
-/// Reads schema, base, id, name, notes and aliases; the id must be the stem of `file`.
+/// Reads schema, base, id, name, notes and aliases. The id must be the stem of `file`.
 [[nodiscard]] EntryHeading read_heading(ConfigTable& root, const std::string& file);
 
 }  // namespace headroom

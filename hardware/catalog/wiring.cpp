@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// When two descriptions speak of the same host.
 #include <headroom/hardware/catalog/wiring.hpp>
 
 #include <algorithm>
@@ -14,7 +13,7 @@ bool same_rate(BytesPerSecond a, BytesPerSecond b) {
   return std::abs(a.raw() - b.raw()) <= 1e-6 * std::max(std::abs(a.raw()), std::abs(b.raw()));
 }
 
-/// New numbers in the order of first mention; -1 stays.
+/// Renumbers in the order of first mention; -1 stays.
 class Renumbering {
  public:
   std::int64_t of(std::int64_t old) {
@@ -25,9 +24,9 @@ class Renumbering {
   std::map<std::int64_t, std::int64_t> numbers_;
 };
 
-/// The tree with switches and sockets in the order in which GPUs, then NICs mention them.
+/// The tree with switches and sockets numbered in the order in which GPUs, then NICs mention them.
 struct Tree {
-  using Leaf = std::tuple<std::int64_t, std::int64_t, std::int64_t, double>;  ///< GPU, switch, socket, rate
+  using Leaf = std::tuple<std::int64_t, std::int64_t, std::int64_t, double>;  ///< GPU, switch, socket, rate (bytes/s)
   std::vector<Leaf> gpus, nics;
   std::int64_t switches = 0;
 };

@@ -15,7 +15,7 @@ std::string counts(std::int64_t ranks, std::int64_t gpus) {
   return counted(ranks, "rank") + " on hosts of " + std::to_string(gpus) + " GPUs";
 }
 
-/// The largest part of the job that every domain can take alike; 0 where none fills hosts.
+/// The most ranks that every domain can take equally; 0 if no number fills hosts.
 std::int64_t even_share(std::int64_t ranks, std::int64_t domain, std::int64_t host) {
   if (ranks <= domain) {
     return ranks <= host || ranks % host == 0 ? ranks : 0;
@@ -46,7 +46,7 @@ std::int64_t hosts_for(const NodeWiring& wiring, std::int64_t ranks) {
   if (share == 0) {
     refuse_ranks(ranks, wiring.gpus);
   }
-  // A rack-scale domain comes whole, whatever part of it the job takes.
+  // A rack-scale domain is used whole, however few of its GPUs the job takes.
   return ranks <= domain ? (ranks + wiring.gpus - 1) / wiring.gpus : ranks / share * (domain / wiring.gpus);
 }
 
@@ -145,7 +145,7 @@ GroupTable::GroupTable(const Fabric& fabric) {
 }
 
 std::size_t GroupTable::slot(std::int64_t ranks, std::int64_t stride) const noexcept {
-  // Fibonacci hashing (Knuth 1998, section 6.4): the upper bits of a product by 2^64 / phi.
+  // Multiplicative hashing by 2^64 / phi, upper bits (Knuth 1998, section 6.4).
   const std::uint64_t mixed = (static_cast<std::uint64_t>(ranks) * 0x9E3779B97F4A7C15ULL) ^
                               (static_cast<std::uint64_t>(stride) * 0xC2B2AE3D27D4EB4FULL);
   return static_cast<std::size_t>(mixed >> 40U) & (slots_.size() - 1);

@@ -3,7 +3,7 @@
 #include <headroom/core/number_words.hpp>
 #include <headroom/hardware/fabric/fabric_graph.hpp>
 
-// The max-flow header's edge iterators look uninitialised to g++ 12 wherever they are instantiated.
+// g++ 12 reports the edge iterators of Boost's max-flow header as uninitialised wherever they are instantiated.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/boykov_kolmogorov_max_flow.hpp>
@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <limits>
 
 namespace headroom {
@@ -79,7 +78,8 @@ void check_network(const NodeWiring& wiring, std::int64_t nodes, const NetworkTi
   }
 }
 
-/// 0: the accelerator's own port; 1: below the same PCIe switch; 2: at the same socket; 3: across sockets.
+/// Distance class: 0 the accelerator's own port, 1 below the same PCIe switch, 2 at the same socket, 3 across sockets,
+/// 4 another accelerator's port.
 int nic_distance(const NodeWiring& wiring, std::int64_t gpu, const NodeWiring::Nic& nic) {
   const auto g = static_cast<std::size_t>(gpu);
   if (nic.gpu >= 0) {
@@ -107,7 +107,7 @@ std::vector<std::vector<std::int32_t>> nearest_nics(const NodeWiring& wiring) {
   return nearest;
 }
 
-/// GPUs with the same nearest NICs take equal parts of them, or share them one by one where there are too few.
+/// Divides NICs among the GPUs that have the same nearest ones: in equal parts, or shared where there are too few.
 std::vector<std::vector<std::int32_t>> deal_nics(const NodeWiring& wiring) {
   const std::vector<std::vector<std::int32_t>> nearest = nearest_nics(wiring);
   std::vector<std::vector<std::int32_t>> dealt(nearest.size());
@@ -132,7 +132,7 @@ NetworkTiers NetworkTiers::non_blocking(std::int64_t nodes) {
   return {{{"network", std::max<std::int64_t>(nodes, 1), 1.0, std::nullopt}}, false};
 }
 
-/// Lays out vertices and links in the order that route() counts on.
+/// Lays out vertices and links in the order that route() relies on.
 struct FabricGraph::Builder {
   FabricGraph& graph;
   const NodeWiring& wiring = graph.wiring_;
@@ -143,7 +143,7 @@ struct FabricGraph::Builder {
   std::int32_t planes = static_cast<std::int32_t>(wiring.planes.planes);
   std::int32_t per_host = gpus + switches + sockets + nics;
   std::int32_t first_plane = 0;
-  std::vector<std::int32_t> first_switch{};  ///< by tier from the first
+  std::vector<std::int32_t> first_switch{};  ///< first vertex of each network tier, from the lowest
 
   void link(std::int32_t from, std::int32_t to, LinkKind kind, BytesPerSecond rate, Seconds there, Seconds back) {
     graph.links_.push_back({from, to, kind, rate, there});
@@ -253,7 +253,7 @@ struct FabricGraph::Builder {
     return latency ? latency->value : Seconds{};
   }
 
-  /// What the links up from one switch of `tier` (from 0) carry: its hosts' NICs over every oversubscription to there.
+  /// Rate of the links up from one switch of `tier` (from 0): its hosts' NICs over all oversubscriptions.
   [[nodiscard]] BytesPerSecond uplink(std::size_t tier) const {
     BytesPerSecond rate{};
     for (const NodeWiring::Nic& nic : wiring.nics) {
@@ -316,7 +316,7 @@ struct FabricGraph::Builder {
     return std::string{element_kind_names[static_cast<std::size_t>(e.kind)]} + " " + std::to_string(e.index);
   }
 
-  /// Names the first GPU that nothing joins to GPU 0: hosts are wired alike, so one place tells the story.
+  /// Reports the first GPU that is not connected to GPU 0; since hosts are wired alike, one report is enough.
   void check_connected(Diagnostics& problems) const {
     boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS> whole(graph.elements_.size());
     for (std::size_t i = 0; i < graph.links_.size(); i += 2) {
@@ -393,7 +393,7 @@ BytesPerSecond FabricGraph::bisection() const {
       boost::property<
           boost::edge_capacity_t, double,
           boost::property<boost::edge_residual_capacity_t, double, boost::property<boost::edge_reverse_t, Edge>>>>;
-  // Several hosts: each is one vertex, so that only what leaves a host counts.
+  // With several hosts each is one vertex, so that only traffic that leaves a host counts.
   const bool whole = nodes_ == 1;
   const auto half = whole ? wiring_.gpus / 2 : nodes_ / 2;
   const auto vertex = [&](std::int32_t v) {

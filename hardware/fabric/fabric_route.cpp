@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of traffic through the fabric graph, counted out from its layout rather than searched.
+// Routes through the fabric graph, computed from its layout instead of searched.
 #include <headroom/hardware/fabric/fabric_graph.hpp>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ class FabricRouter {
     return pair != nullptr;
   }
 
-  /// NCCL's path class NVB: over one GPU that both ends are linked to; evenly where there are several.
+  /// NCCL's path class NVB: over one GPU that both ends are linked to, evenly if there are several.
   bool through_neighbours(std::int64_t node, std::int64_t a, std::int64_t b, double share) {
     std::vector<std::int64_t> between;
     for (std::int64_t c = 0; c < graph_.wiring_.gpus; ++c) {
@@ -74,7 +74,7 @@ class FabricRouter {
     return !between.empty();
   }
 
-  /// From PCIe switch or root complex to another; `through_host` goes up to the sockets even below one switch.
+  /// From one PCIe switch or root complex to another; `through_host` goes up to the sockets even below one switch.
   void between_ports(std::int64_t node,
                      std::int64_t switch_a,
                      std::int64_t socket_a,
@@ -111,7 +111,7 @@ class FabricRouter {
   void network(std::int64_t from, std::int64_t to) {
     const std::int64_t gpus = graph_.wiring_.gpus;
     const bool rails_differ = graph_.rails_ > 1 && graph_.rail_of(from % gpus) != graph_.rail_of(to % gpus);
-    // Rails that meet in no switch above leave only the way through the host.
+    // Without NVLink to change rails, rails that meet in no upper switch are reached only through the host.
     if (rails_differ && (graph_.wiring_.planes.planes > 0 || graph_.network_.tiers.size() < 2)) {
       const std::int64_t relay = from / gpus * gpus + to % gpus;
       local(from, relay, 1.0);

@@ -27,7 +27,8 @@ class InsideSight {
     view_.inside_ring = view_.inside_all = view_.inside_pair = BytesPerSecond{unlimited};
     view_.per_domain = 0;
     view_.fewest = domain;
-    std::set<std::int64_t> cuts;  // where a new block of groups begins: of one run it decides all
+    // distance to the start of the next block of groups, which decides everything for groups of one run
+    std::set<std::int64_t> cuts;
     std::set<std::vector<Ranks>> seen;
     for (const std::int64_t unit : typical_units(shape_, domain, fabric_.ranks())) {
       const std::int64_t first = unit * domain;
@@ -46,7 +47,7 @@ class InsideSight {
   }
 
  private:
-  /// Members of each group among a domain's ranks, as places within it, groups in the order of their first place.
+  /// Members of each group in a domain, as positions within it; groups in the order of their first member.
   [[nodiscard]] std::vector<Ranks> groups_in_domain(std::int64_t first) const {
     std::vector<Ranks> groups;
     std::vector<std::int64_t> leaders;
@@ -74,7 +75,7 @@ class InsideSight {
     }
     const NodeWiring& wiring = graph_.wiring();
     if (wiring.planes.planes > 0) {
-      // Any GPU sends at its full rate to any other: nothing is shared but its own links.
+      // Through switches any GPU reaches any other at its full rate; only its own links are shared.
       const BytesPerSecond rate = static_cast<double>(wiring.planes.planes) * wiring.planes.rate;
       view_.inside = wiring.planes.kind;
       view_.in_switch = true;
@@ -84,7 +85,7 @@ class InsideSight {
     }
   }
 
-  /// Domains without switches are single hosts, so that places are local GPUs.
+  /// A domain without switches is a single host, so that positions are local GPUs.
   void see_wired(const std::vector<Ranks>& groups) {
     std::vector<Flow> ring, all, pair;
     std::vector<double> shares;
@@ -104,7 +105,7 @@ class InsideSight {
     }
     const SlowestFlow around = slowest_flow(graph_.links(), ring);
     if (around.link < 0) {
-      return;  // where groups do not fill domains alike, one may hold a single rank of each
+      return;  // where groups do not fill domains evenly, a domain may hold a single rank of each group
     }
     const FabricLink& slow = graph_.links()[static_cast<std::size_t>(around.link)];
     BytesPerSecond ring_rate = around.rate;
@@ -118,8 +119,8 @@ class InsideSight {
     keep_least(view_.inside_pair, slowest_flow(graph_.links(), pair).rate);
   }
 
-  /// Rings over direct links use every link of a member once (a complete graph falls into such rings; Alspach 2008, and
-  /// so does the hybrid cube mesh): what the least connected member has towards its group. 0 where one has none.
+  /// Rate of rings over direct links that together use every link of a member once, as a complete graph (Alspach 2008)
+  /// and the hybrid cube mesh allow: the smallest summed rate of a member's links into its group, which may be 0.
   [[nodiscard]] BytesPerSecond woven_rings(const std::vector<Ranks>& groups) const {
     BytesPerSecond least{unlimited};
     for (const Ranks& members : groups) {

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace headroom {
 namespace {
 
-/// The sum of f(1) to f(count), where f repeats after `period`.
+/// The sum of f(1) to f(count), where f has period `period`.
 template <class Function>
 std::int64_t periodic_sum(std::int64_t count, std::int64_t period, Function f) {
   const auto sum = [&](std::int64_t last) {
@@ -23,17 +22,16 @@ std::int64_t periodic_sum(std::int64_t count, std::int64_t period, Function f) {
   return count <= period ? sum(count) : count / period * sum(period) + sum(count % period);
 }
 
-/// One rank sends to another.
 struct Sends {
   std::int64_t from = 0, to = 0;
 };
 
-/// What leaves a domain and what comes into it, while each group's ring passes every domain, and of neighbours alone.
+/// Flows out of and into a domain: those of rings that pass every domain, and those between single neighbours.
 struct DomainFlows {
   std::vector<Sends> ring_out, ring_in, pair_out, pair_in;
 };
 
-/// The heaviest loads there are: by NIC of a host, and by tier of the uplinks out of a block of hosts.
+/// Largest loads in units of one flow: by NIC of a host, and by tier for the uplinks out of a block of hosts.
 struct Heaviest {
   std::vector<double> nic, up;
 };
@@ -76,7 +74,7 @@ class OutsideSight {
   }
 
  private:
-  // ---- which hosts ----
+  // ---- hosts ----
 
   void count_hosts(std::int64_t leader) {
     const auto changes = [&](auto place_of) {
@@ -110,18 +108,18 @@ class OutsideSight {
     return true;
   }
 
-  /// After so many steps a rank stands at the same place of a domain again.
+  /// Number of steps after which a rank is at the same position of a domain again.
   [[nodiscard]] std::int64_t shifts(std::int64_t step) const { return domain_ / std::gcd(domain_, step); }
 
   [[nodiscard]] std::int32_t rail(std::int64_t rank) const { return graph_.rail_of(fabric_.local(rank)); }
 
   // ---- flows ----
 
-  /// Members of a group in one domain, by their indices.
+  /// Members of a group in one domain, as a range of indices.
   struct Run {
     std::int64_t first = 0, last = 0;
     [[nodiscard]] std::int64_t size() const { return last - first + 1; }
-    /// The one that the i-th of another run sends to.
+    /// The member that receives from the i-th member of another run.
     [[nodiscard]] std::int64_t counterpart(std::int64_t i) const { return first + i % size(); }
   };
 
@@ -137,7 +135,7 @@ class OutsideSight {
     return run;
   }
 
-  /// First and last rank of each group among the ranks of a part of the job, groups in the order of their leaders.
+  /// A group in a part of the job: its leader, and its first and last rank there.
   struct Part {
     std::int64_t leader = 0, first = 0, last = 0;
   };
@@ -162,8 +160,8 @@ class OutsideSight {
     return parts;
   }
 
-  /// Each member sends to its counterpart in the next domain: NCCL's rings leave a host through the NIC of another
-  /// member each. A single pair of neighbours sends only where a domain ends.
+  /// Each member sends to its counterpart in the next domain, because each of NCCL's rings leaves a host through the
+  /// NIC of another member. A single pair of neighbours sends only where a domain ends.
   [[nodiscard]] DomainFlows flows_of(std::int64_t domain) const {
     DomainFlows flows;
     for (const Part& part : groups_among(domain * domain_, (domain + 1) * domain_)) {
@@ -191,13 +189,13 @@ class OutsideSight {
     return flows;
   }
 
-  /// Whether leaf switches part two ranks even below one block: another rail, and no NVLink to change it on.
+  /// Whether two ranks below one block meet in no leaf switch: different rails, and no NVLink to change.
   [[nodiscard]] bool rails_part(std::int64_t a, std::int64_t b) const {
     return graph_.rails() > 1 && graph_.wiring().planes.planes == 0 && graph_.network().tiers.size() > 1 &&
            rail(a) != rail(b);
   }
 
-  /// The GPU through whose NICs a flow leaves: over NVLink to that of the other's rail, where there is such a way.
+  /// The local GPU through whose NICs a flow leaves: the one on the destination's rail where NVLink reaches it.
   [[nodiscard]] std::int64_t leaves(const Sends& flow) const {
     const bool relayed = graph_.rails() > 1 && rail(flow.from) != rail(flow.to) && !rails_part(flow.from, flow.to);
     return fabric_.local(relayed ? flow.to : flow.from);
@@ -235,7 +233,7 @@ class OutsideSight {
 
   // ---- loads of uplinks ----
 
-  /// Blocks of hosts below one switch of a tier, as ranks.
+  /// A block of hosts below one switch of a tier, as a range of ranks.
   struct Block {
     std::size_t tier = 0;
     std::int64_t number = 0;
@@ -243,14 +241,14 @@ class OutsideSight {
     [[nodiscard]] bool holds(std::int64_t rank) const { return rank >= begin && rank < end; }
   };
 
-  /// The first rank on a host or behind it.
+  /// The first rank on a host or after it.
   [[nodiscard]] std::int64_t first_rank(std::int64_t host) const {
     return std::min(fabric_.ranks(), host / hosts_ * domain_ + std::min(host % hosts_ * graph_.wiring().gpus, domain_));
   }
 
   void load_uplinks(std::size_t tier) {
     const std::int64_t below = graph_.network().tiers[tier].nodes;
-    const std::int64_t meet = std::lcm(below, hosts_);  // hosts after which domains and blocks begin together again
+    const std::int64_t meet = std::lcm(below, hosts_);  // hosts after which domains and blocks start together again
     for (const std::int64_t unit : typical_units(shape_, meet / hosts_ * domain_, fabric_.ranks())) {
       for (std::int64_t number = unit * (meet / below); number < (unit + 1) * (meet / below); ++number) {
         const Block block{tier, number, first_rank(number * below), first_rank((number + 1) * below)};
@@ -293,7 +291,7 @@ class OutsideSight {
     }
   }
 
-  /// Whether a flow with one end in a block goes up out of it; notes how high.
+  /// Whether a flow with one end in a block leaves it upward; also records the highest tier reached.
   bool crosses(const Block& block, const Sends& flow, std::int64_t other) {
     const bool up = !block.holds(other) || (block.tier == 0 && rails_part(flow.from, flow.to));
     if (up) {
@@ -302,7 +300,7 @@ class OutsideSight {
     return up;
   }
 
-  /// A leaf of each rail stands alone below the first tier; higher up a block is one.
+  /// Adds one flow to the uplinks: by rail in the first tier (a leaf per rail), else to the whole block.
   void add_uplink(std::vector<double>& load, std::size_t tier, std::int64_t local) const {
     if (tier > 0) {
       load.front() += 1.0;
@@ -322,8 +320,8 @@ class OutsideSight {
     heaviest.up[tier] = std::max(heaviest.up[tier], *std::max_element(load.begin(), load.end()));
   }
 
-  /// Each member sends one unit, spread over all ranks of other domains; of it leaves a block what goes to ranks
-  /// outside. Uniform sends meet the rails evenly.
+  /// Each member sends one unit, spread over all ranks of other domains; what goes to ranks outside the block leaves
+  /// it. Uniform sends load the rails evenly.
   void load_all(const Block& block) {
     const auto n = static_cast<double>(shape_.size());
     double load = 0.0;
@@ -345,7 +343,7 @@ class OutsideSight {
     all_.up[block.tier] = std::max(all_.up[block.tier], load);
   }
 
-  /// Members among `here` that a member reaches without leaving the block.
+  /// Number of members in `here` that a member reaches without leaving the block.
   [[nodiscard]] double near_ranks(const Block& block, std::int64_t leader, const Run& here, std::int64_t index) const {
     if (block.tier > 0 || graph_.rails() == 1 || graph_.wiring().planes.planes > 0) {
       return static_cast<double>(here.size());
@@ -360,9 +358,9 @@ class OutsideSight {
     return near;
   }
 
-  // ---- what follows ----
+  // ---- results ----
 
-  /// The least of capacity over load; `tier` is set to the tier whose uplinks bind, 0 where the hosts' own links do.
+  /// The smallest capacity over load; `tier` is the tier whose uplinks limit it, 0 for the hosts' own links.
   [[nodiscard]] BytesPerSecond share(const Heaviest& loads, std::int64_t& tier) const {
     BytesPerSecond least = fabric_.host_out();
     tier = 0;
@@ -382,7 +380,7 @@ class OutsideSight {
     return least;
   }
 
-  /// Up through the switches to a tier and down again, as far as the catalog states their latency.
+  /// Latency up through the switches to a tier and down again, as far as the catalog states it.
   [[nodiscard]] Seconds hops(std::int64_t tier) const {
     Seconds sum{};
     for (std::int64_t t = 1; t <= tier; ++t) {
@@ -397,7 +395,7 @@ class OutsideSight {
   const GroupShape& shape_;
   GroupView& view_;
   std::int64_t domain_;  ///< ranks of a scale-up domain
-  std::int64_t hosts_;   ///< and the hosts that it has
+  std::int64_t hosts_;   ///< hosts of a scale-up domain
   Heaviest ring_, all_, pair_;
 };
 

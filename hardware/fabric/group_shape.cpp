@@ -7,16 +7,15 @@
 namespace headroom {
 namespace {
 
-/// How many steps of a length until a unit's edge is met the same way again.
+/// Number of steps after which a unit's edge is met in the same way again.
 std::int64_t period(std::int64_t unit, std::int64_t step) {
   return unit / std::gcd(unit, step);
 }
 
-/// Groups send to members in the next domain and the one before, which lie in the next unit at most.
+/// Units around a group that its flows touch: members send to the next domain and receive from the one before.
 constexpr std::int64_t reach = 2;
 
-/// Of `count` things that follow each other `step` apart: those near either end, for what happens there, and a period
-/// of those between.
+/// Of `count` things `step` apart, the indices of those near either end and of one period between.
 std::vector<std::int64_t> picks(std::int64_t count, std::int64_t unit, std::int64_t step) {
   const std::int64_t edge = (reach + 1) * unit / step + 2;
   const std::int64_t first = std::min(count, edge + period(unit, step));
@@ -28,7 +27,7 @@ std::vector<std::int64_t> picks(std::int64_t count, std::int64_t unit, std::int6
   return picked;
 }
 
-/// Units around a rank, as far as there are any.
+/// Collects the numbers of units around a rank, as far as they exist.
 class Marks {
  public:
   Marks(std::int64_t unit, std::int64_t units) : unit_{unit}, units_{units} {}
@@ -60,7 +59,7 @@ std::vector<std::int64_t> all_of(std::int64_t count) {
 
 std::vector<std::int64_t> typical_units(const GroupShape& shape, std::int64_t unit, std::int64_t job) {
   const std::int64_t units = (job + unit - 1) / unit;
-  // Members less than a unit apart shift against the units from one to the next, until they meet as before.
+  // Members less than a unit apart shift against the units until their pattern repeats.
   const std::int64_t width = reach + (shape.stride < unit ? shape.stride / std::gcd(shape.stride, unit) : 1);
   const std::vector<std::int64_t> spans = picks(job / shape.span, unit, shape.span);
   const std::vector<std::int64_t> runs = picks(shape.runs, unit, shape.apart);
@@ -77,7 +76,7 @@ std::vector<std::int64_t> typical_units(const GroupShape& shape, std::int64_t un
         const std::int64_t begin = k * shape.span + a * shape.apart + b * shape.run, end = begin + shape.run;
         marks.around(begin, width);
         marks.around(end - 1, width);
-        // The first and the last members of a run, whose flows come from and go to other runs.
+        // The flows of a run's first and last members come from and go to other runs.
         marks.around(begin + shape.stride, reach);
         marks.around(end - shape.stride, reach);
       }

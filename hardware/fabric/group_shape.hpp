@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The groups of one form that tile a job, counted out by arithmetic: nothing here grows with the job.
+// The groups of one form that tile a job, by arithmetic whose cost does not grow with the job.
 #pragma once
 
 #include <headroom/hardware/fabric/placement.hpp>
@@ -9,8 +9,8 @@
 
 namespace headroom {
 
-/// A rank is k span + a apart + b run + c stride + d: the groups of a span are told apart by b and d, the members of
-/// one by a (its runs) and c (within a run). stride divides run, run divides apart, apart divides span.
+/// A rank is k span + a apart + b run + c stride + d. b and d tell the groups of a span apart, a (the run) and c (the
+/// place in it) the members of one group. stride divides run, run divides apart, apart divides span.
 struct GroupShape {
   explicit constexpr GroupShape(const GroupForm& form) noexcept
       : members{form.ranks},
@@ -20,7 +20,7 @@ struct GroupShape {
         apart{form.runs > 1 ? form.apart : run},
         span{form.span()} {}
 
-  std::int64_t members;  ///< of a run
+  std::int64_t members;  ///< members of one run
   std::int64_t runs;
   std::int64_t stride, run, apart, span;
 
@@ -30,7 +30,7 @@ struct GroupShape {
     const std::int64_t of_run = rank - rank % run + rank % stride;
     return of_run - rank % span / apart * apart;
   }
-  /// A rank's place among the members of its group, which ascend.
+  /// A rank's index among the members of its group, in ascending order.
   [[nodiscard]] constexpr std::int64_t index(std::int64_t rank) const noexcept {
     return rank % span / apart * members + rank % run / stride;
   }
@@ -39,14 +39,13 @@ struct GroupShape {
   }
 };
 
-/// A job's ranks cut into units of `unit` each, the last perhaps shorter: numbers of units, ascending, that between
-/// them show every way in which groups lie in a unit and the ones beside it. Groups repeat with their span, units with
-/// their own length, so that how the two meet repeats with the least common multiple; within a span only its ends and
-/// the ends of its runs differ from what lies between. Some hundred at most where lengths divide one another, whatever
-/// the job; all units where that is fewer.
+/// Cuts a job's ranks into units of `unit` ranks each (the last may be shorter) and returns ascending numbers of units
+/// that together show every way in which groups lie in a unit and its neighbours. Groups repeat with their span and
+/// units with their length, so the pattern repeats with the least common multiple; within a span only its ends and the
+/// ends of its runs differ. At most some hundred units where the lengths divide one another, for any job.
 [[nodiscard]] std::vector<std::int64_t> typical_units(const GroupShape& shape, std::int64_t unit, std::int64_t job);
 
-/// First members of groups, ascending, one at least of every place that groups begin at within a unit.
+/// First members of groups, ascending: at least one for every place within a unit at which groups begin.
 [[nodiscard]] std::vector<std::int64_t> typical_leaders(const GroupShape& shape, std::int64_t unit, std::int64_t job);
 
 }  // namespace headroom

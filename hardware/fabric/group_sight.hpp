@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a view is made: what groups of one form see within their domains, and between them while all move at once.
+// How a GroupView is computed: within domains, and between domains while all groups of the form communicate at once.
 #pragma once
 
 #include <headroom/hardware/fabric/fabric.hpp>
@@ -7,10 +7,10 @@
 
 namespace headroom {
 
-/// Kinds, rates and ranks within a domain.
+/// Sets the kinds, rates and numbers of ranks within a domain.
 void see_inside(const Fabric& fabric, const GroupShape& shape, GroupView& view);
 
-/// Hosts, domains and tiers that the groups span, and rates between domains.
+/// Sets the hosts, domains and tiers that the groups span, and the rates between domains.
 void see_outside(const Fabric& fabric, const GroupShape& shape, GroupView& view);
 
 }  // namespace headroom

@@ -2,7 +2,6 @@
 #include <headroom/hardware/fabric/max_min.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace headroom {
@@ -10,7 +9,7 @@ namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-/// Loads of the links that flows which are not yet fixed cross.
+/// Load on each link from the flows that are not yet fixed.
 std::vector<double> loads_of(std::size_t links, std::span<const Flow> flows, const std::vector<bool>& fixed) {
   std::vector<double> load(links, 0.0);
   for (std::size_t i = 0; i < flows.size(); ++i) {
@@ -41,7 +40,7 @@ std::vector<BytesPerSecond> max_min_rates(std::span<const FabricLink> links, std
       break;
     }
     level += rise;
-    // Rounding must not leave a full link open: it is full when what is left is nothing beside its rate.
+    // A link counts as full at a remainder of 1e-9 of its rate, so that rounding cannot leave a full link open.
     std::vector<bool> full(links.size(), false);
     for (std::size_t i = 0; i < links.size(); ++i) {
       left[i] -= rise * load[i];

@@ -9,17 +9,17 @@
 
 namespace headroom {
 
-/// A flow and the links that it crosses; a link may carry a part of it.
+/// One flow: the links that it crosses, and the share of it on each.
 struct Flow {
   std::vector<RouteStep> route;
 };
 
-/// The rate of each flow by progressive filling: all rise together until a link is full, its flows stay, the others go
-/// on (Bertsekas and Gallager 1992, section 6.5.2). A flow without links is not limited (infinity).
+/// The rate of each flow by progressive filling: all rates rise together until a link is full, then its flows are fixed
+/// and the others continue (Bertsekas and Gallager 1992, section 6.5.2). A flow without links has infinite rate.
 [[nodiscard]] std::vector<BytesPerSecond> max_min_rates(std::span<const FabricLink> links, std::span<const Flow> flows);
 
-/// The least of them, and the link that sets it; infinity and -1 where no flow crosses a link. `weights` says how much
-/// more than a unit each flow carries; empty: 1 each.
+/// The lowest max-min rate and the link that sets it; infinity and -1 if no flow crosses a link. `weights[i]` is the
+/// load of flow i in units; empty: 1 each.
 struct SlowestFlow {
   BytesPerSecond rate{};
   std::int32_t link = -1;

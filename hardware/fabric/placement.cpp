@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/hardware/fabric/placement.hpp>
 
 #include <algorithm>
-#include <vector>
 
 namespace headroom {
 namespace {
@@ -64,10 +64,8 @@ AxisOrder parse_axis_order(std::string_view text) {
 }
 
 std::string to_text(const AxisOrder& order) {
-  std::string text;
-  for (const Axis axis : order.axes) {
-    text += (text.empty() ? "" : "-") + std::string{name_of(axis)};
-  }
+  const std::string text = joined(
+      order.axes, [&](const Axis axis) { return name_of(axis); }, "-");
   return text;
 }
 
@@ -118,7 +116,7 @@ Layout lay_out(const AxisOrder& order, const Degrees& d) noexcept {
       case Axis::etp:
       case Axis::edp:
       case Axis::dp_cp:
-      case Axis::count: break;  // follow from the others
+      case Axis::count: break;  // derived from the other axes
     }
   }
   const AxisGroup dp = group(placement, Axis::dp), cp = group(placement, Axis::cp);

@@ -9,7 +9,7 @@
 namespace headroom {
 namespace {
 
-/// Sockets in the order of their NUMA nodes. A host may split a socket into several NUMA nodes, numbered in a row.
+/// Sockets in the order of their NUMA nodes. A host may split a socket into several consecutive NUMA nodes.
 class Sockets {
  public:
   Sockets(const FoundHost& found, const std::optional<std::int64_t>& stated) {
@@ -37,7 +37,7 @@ class Sockets {
     for (const std::int64_t numa : seen) {
       number_.emplace(numa, static_cast<std::int64_t>(number_.size()));
     }
-    // A socket without GPUs and NICs shows in no matrix.
+    // A socket without GPUs and NICs appears in no matrix.
     count_ = std::max<std::int64_t>(std::ssize(number_), stated.value_or(1));
   }
   [[nodiscard]] std::int64_t of(std::int64_t numa) const { return number_.at(numa); }
@@ -175,7 +175,7 @@ class Assembly {
     }
   }
 
-  /// The wiring has one rate for all; where they differ, collectives wait for the slowest.
+  /// The wiring has one rate for all; if rates differ, collectives wait for the slowest.
   BytesPerSecond slowest(BytesPerSecond so_far, BytesPerSecond rate, const char* of) {
     if (so_far > BytesPerSecond{} && so_far != rate) {
       w_.assumed.push_back(std::string{of} + " have PCIe links of different rates; all are taken as the slowest");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that sees pugixml. Elements and attributes as NCCL 2.30.7 reads them, src/graph/xml.cc and topo.cc.
+// The only source that includes pugixml. Elements and attributes as read by NCCL 2.30.7, src/graph/xml.cc and topo.cc.
 #include <headroom/core/csv.hpp>
 #include <headroom/hardware/catalog/node_wiring.hpp>
 #include <headroom/hardware/import/import_nccl_xml.hpp>
@@ -16,9 +16,9 @@
 namespace headroom {
 namespace {
 
-constexpr int deepest = 64;  ///< of nested PCIe bridges; real trees have four
+constexpr int deepest = 64;  ///< upper bound on nested PCIe bridges; real trees have four
 
-/// Elements that may stand in one, as NCCL's own reader knows them; RCCL adds xgmi.
+/// Elements allowed inside another, as in NCCL's own reader; RCCL adds xgmi.
 struct Nesting {
   std::string_view parent;
   std::array<std::string_view, 5> children;
@@ -39,11 +39,11 @@ constexpr std::array link_speeds{LinkSpeed{"2.5", 1},  LinkSpeed{"5", 2},  LinkS
                                  LinkSpeed{"8.0", 3},  LinkSpeed{"16", 4}, LinkSpeed{"16.0", 4}, LinkSpeed{"32", 5},
                                  LinkSpeed{"32.0", 5}, LinkSpeed{"64", 6}, LinkSpeed{"64.0", 6}};
 
-/// Between the sockets of a CPU, GB/s: NCCL 2.30.7, src/graph/topo.h and ncclTopoAddCpu of topo.cc. The first row that
-/// matches; Granite Rapids and Sierra Forest (0xAD to 0xAF) are younger than the models above them.
+/// Rate between the sockets of a CPU, GB/s: NCCL 2.30.7, src/graph/topo.h and ncclTopoAddCpu of topo.cc. The first
+/// matching row applies; Granite Rapids and Sierra Forest (0xAD to 0xAF) are newer than the models above them.
 struct SocketRate {
   std::string_view arch, vendor;
-  std::int64_t model;  ///< of Intel's family 6, at least
+  std::int64_t model;  ///< lowest model number, of Intel's family 6
   double rate;
 };
 constexpr std::array socket_rates{
@@ -58,12 +58,12 @@ constexpr std::array socket_rates{
     SocketRate{"ppc64", "", 0, 32.0},
 };
 
-/// An attribute's text; empty where it is absent.
+/// Text of an attribute; empty if it is absent.
 std::string_view said(const pugi::xml_node& node, const char* attribute) {
   return node.attribute(attribute).value();
 }
 
-/// Lines of the text by offset.
+/// Converts byte offsets to lines and columns.
 class Lines {
  public:
   explicit Lines(std::string_view text) {
@@ -81,7 +81,7 @@ class Lines {
   }
 
  private:
-  std::vector<std::size_t> starts_;  ///< of lines after the first
+  std::vector<std::size_t> starts_;  ///< offsets at which the lines after the first start
 };
 
 class Reader {
@@ -128,7 +128,7 @@ class Reader {
     }
   }
 
-  /// A whole number that must be there; a problem and nullopt otherwise.
+  /// An integer attribute in [low, high]; if it is missing or wrong, a problem and nullopt.
   std::optional<std::int64_t> number(const pugi::xml_node& node,
                                      const char* name,
                                      std::int64_t low,
@@ -150,7 +150,7 @@ class Reader {
     check_children(cpu);
     const auto numa = number(cpu, "numaid", -1, 4095);
     host_->socket_link = host_->socket_link ? host_->socket_link : socket_rate(cpu);
-    const std::int64_t node = std::max<std::int64_t>(numa.value_or(0), 0);  // -1: the machine tells no NUMA nodes
+    const std::int64_t node = std::max<std::int64_t>(numa.value_or(0), 0);  // -1: the machine reports no NUMA nodes
     for (const pugi::xml_node child : cpu.children()) {
       const std::string_view name{child.name()};
       if (name == "pci") {
@@ -174,7 +174,7 @@ class Reader {
     return std::nullopt;
   }
 
-  /// "16.0 GT/s PCIe" and "16"; an empty speed means that the machine does not tell, as in many virtual ones.
+  /// Reads "16.0 GT/s PCIe" or "16". An empty speed means that the machine does not report it, as many virtual ones.
   std::optional<BytesPerSecond> pcie_of(const pugi::xml_node& pci) {
     const std::string_view speed = said(pci, "link_speed");
     if (speed.empty() || speed.starts_with("Unknown")) {
@@ -253,7 +253,7 @@ class Reader {
     }
   }
 
-  /// sm="90" against the SKU's compute capability "9.0".
+  /// Compares sm="90" with the SKU's compute capability "9.0".
   void check_sku(const pugi::xml_node& node, const std::string& name) {
     std::string has = device_->compute_capability;
     has.erase(std::remove(has.begin(), has.end(), '.'), has.end());
@@ -267,7 +267,7 @@ class Reader {
   void take_nic(const pugi::xml_node& nic, std::int64_t numa, std::int64_t pcie_switch) {
     check_children(nic);
     for (const pugi::xml_node net : nic.children("net")) {
-      // Without "dev" NCCL ignores a port, and net="0" marks one that is fused into another.
+      // NCCL ignores a port without "dev"; net="0" marks a port that is fused into another.
       const auto dev = integer_of(said(net, "dev"));
       if (!dev || said(net, "net") == "0") {
         continue;
@@ -317,7 +317,7 @@ class Reader {
       }
       ++index;
     }
-    // A virtual machine hides its NVSwitches: links then lead to a bus that is not there.
+    // A virtual machine hides its NVSwitches: links then lead to a bus that does not exist.
     host_->planes = std::count_if(switches.begin(), switches.end(),
                                   [](const std::string& target) { return !target.starts_with("fffffff"); });
     for (const auto& [ends, link] : sent) {
@@ -382,7 +382,7 @@ class Reader {
   std::set<std::string> buses_;
 };
 
-/// Bridges without a GPU or NIC below them carry nothing of interest and shall not count as switches.
+/// Drops bridges without a GPU or NIC below them, which must not count as switches.
 void drop_empty_switches(FoundHost& host) {
   std::vector<std::int64_t> number(host.switches.size(), -1);
   const auto mark = [&](std::int64_t s) {
@@ -422,7 +422,7 @@ NodeWiring import_nccl_xml(std::string_view text,
   host.file = file;
   host.name = file;
   pugi::xml_document document;
-  // The encoding is fixed, so that the parser's offsets are those of the text.
+  // With a fixed encoding the parser's offsets are those of the text.
   const pugi::xml_parse_result parsed =
       document.load_buffer(text.data(), text.size(), pugi::parse_default, pugi::encoding_utf8);
   if (!parsed) {

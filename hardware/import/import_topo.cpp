@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words with their places, then the matrix, then what it means. The form is that of the NVIDIA System Management
-// Interface manual, "topo"; its cells follow nvmlGpuTopologyLevel_t of the NVML reference.
+// Splits the text into words, reads the matrix, then interprets it. The format is that of "topo" in the NVIDIA System
+// Management Interface manual; its cells follow nvmlGpuTopologyLevel_t of the NVML reference.
 #include <headroom/core/csv.hpp>
 #include <headroom/hardware/import/import_topo.hpp>
 
@@ -41,7 +41,7 @@ bool is_gpu(std::string_view name) {
   return name.size() > 3 && name.starts_with("GPU") && integer_of(name.substr(3));
 }
 
-/// What a cell says: a word of the table, or NVLinks.
+/// One cell: a word of the table, or a number of NVLinks.
 struct Cell {
   std::string_view word;
   std::int64_t nvlinks = 0;
@@ -55,7 +55,7 @@ struct Row {
   std::string_view name;
   Position at;
   std::vector<Cell> cells;
-  std::string_view cpus, numa;  ///< affinities; empty where the columns are absent
+  std::string_view cpus, numa;  ///< affinities of the row; empty if the columns are absent
 };
 
 class Matrix {
@@ -121,7 +121,7 @@ class Matrix {
       return;
     }
     std::size_t i = 0;
-    // The columns of affinities have names of two and three words: "CPU Affinity", "NUMA Affinity", "GPU NUMA ID".
+    // The affinity columns have names of two and three words: "CPU Affinity", "NUMA Affinity", "GPU NUMA ID".
     for (; i < words.size() && words[i].text != "CPU" && words[i].text != "NUMA" && words[i].text != "GPU"; ++i) {
       const bool twice =
           std::any_of(names_.begin(), names_.end(), [&](const Word& w) { return w.text == words[i].text; });
@@ -217,7 +217,7 @@ class Matrix {
   bool has_cpus_ = false, has_numa_ = false;
 };
 
-/// Groups of devices that a relation joins, itself or through others.
+/// Connected components of a symmetric relation: the group number of each device.
 template <class Joined>
 std::vector<std::size_t> groups(std::size_t count, Joined joined) {
   std::vector<std::size_t> group(count);
@@ -232,7 +232,6 @@ std::vector<std::size_t> groups(std::size_t count, Joined joined) {
   return group;
 }
 
-/// What the matrix means.
 class Reading {
  public:
   Reading(const Matrix& matrix, const Device& device, Diagnostics& diagnostics, FoundHost& host)
@@ -251,7 +250,7 @@ class Reading {
  private:
   [[nodiscard]] const Row& row(std::size_t i) const { return matrix_->rows()[i]; }
 
-  /// The NUMA node of a GPU: its column, else one for each set of CPUs.
+  /// The NUMA node of a GPU: from its column, else one node for each distinct set of CPUs.
   std::int64_t numa_of(std::size_t i) {
     if (matrix_->has_numa()) {
       const std::string_view text = row(i).numa.substr(0, row(i).numa.find_first_of("-,"));
@@ -293,7 +292,7 @@ class Reading {
     }
   }
 
-  /// A group of PIX and PXB with a GPU in it is a PCIe switch; NICs alone are the ports of one card.
+  /// A group joined by PIX and PXB that holds a GPU is a PCIe switch; NICs alone are the ports of one card.
   void take_switches() {
     for (std::size_t a = 0; a < gpus_.size(); ++a) {
       const std::size_t group = below_[gpus_[a]];
@@ -328,7 +327,7 @@ class Reading {
     }
   }
 
-  /// Every pair of a switched host shows all links of a GPU, so that they sum to more than it has.
+  /// In a switched host every pair shows all links of a GPU, so that the cells sum to more links than it has.
   void take_links() {
     std::vector<std::int64_t> sum(gpus_.size(), 0), most(gpus_.size(), 0);
     for (std::size_t a = 0; a < gpus_.size(); ++a) {
@@ -379,7 +378,7 @@ NodeWiring import_topo(std::string_view text, const std::string& file, const Dev
   host.file = file;
   host.name = file;
   const Matrix matrix{text, file, diagnostics};
-  diagnostics.throw_if_any();  // cells that are not there cannot be compared
+  diagnostics.throw_if_any();  // missing cells cannot be compared
   Reading{matrix, device, diagnostics, host}.take();
   NodeWiring wiring = wire(host, device, facts, diagnostics);
   diagnostics.throw_if_any();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Physics checks on catalog entries: one function per check, and the table of them at the end of the file;
-// what they compare with is in lint_facts.hpp.
+// Physics checks on catalog entries: one function per check, their table at the end of the file. The reference numbers
+// are in lint_facts.hpp.
 #include <headroom/hardware/catalog/node_wiring.hpp>
 #include <headroom/hardware/lint/lint_facts.hpp>
 #include <headroom/hardware/lint/lint_report.hpp>
@@ -48,7 +48,7 @@ bool plausible_clock(Hertz clock) {
   return clock >= Hertz{0.5e9} && clock <= Hertz{4e9};
 }
 
-/// Modules of a CPU with one or more GPUs, whose data sheets print figures of the module.
+/// Modules of a CPU with one or more GPUs, whose datasheets give figures of the module.
 bool is_superchip(const Device& device) {
   constexpr std::array<std::string_view, 4> prefixes{"gh200", "gb200", "gb300", "grace"};
   return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view p) { return device.id.starts_with(p); });
@@ -75,7 +75,7 @@ void positive_numbers(const T& entry, const Catalog*, LintReport& report) {
   });
 }
 
-// peak = units x clock x FLOP per clock and unit. Not judged under an implausible clock, which has its own check.
+// peak = units x clock x FLOP per clock and unit. Skipped for an implausible clock, which has its own check.
 void peak_matches_clock(const Device& device, const Catalog*, LintReport& report) {
   const Device::Compute& c = device.compute;
   const auto& peak = sixteen_bit(device.peak);
@@ -132,7 +132,7 @@ void dtype_ladder(const Device& device, const Catalog*, LintReport& report) {
   step(Rate::fp4, fp8, "fp8", 1.0, true);
 }
 
-// What a program sees is nvidia-smi's total less the driver's own part: 0.4 to 2 % on the boards at hand.
+// A program sees nvidia-smi's total less the driver's part, which is 0.4 to 2 % on the boards measured.
 void visible_within_usable(const Device& device, const Catalog*, LintReport& report) {
   const auto& visible = device.memory.visible;
   const auto& usable = device.memory.usable;
@@ -147,7 +147,7 @@ void visible_within_usable(const Device& device, const Catalog*, LintReport& rep
   }
 }
 
-// Firmware and ECC take up to a tenth away; 2^30/10^9 = 1.0737 is the most that "80 GB" can be when it means GiB.
+// Firmware and ECC take up to a tenth; 2^30/10^9 = 1.0737 is the most by which "80 GB" can mean GiB.
 void marketed_matches_usable(const Device& device, const Catalog*, LintReport& report) {
   const auto& marketed = device.memory.marketed;
   const auto& usable = device.memory.usable;
@@ -209,7 +209,7 @@ void links_match_rate(const Device& device, const Catalog*, LintReport& report) 
   }
 }
 
-// A board may wire fewer links than the chip has (PCIe boxes name their own rate), but never another rate per GPU.
+// A board may wire fewer links than the chip has (PCIe servers state their own rate), but never another rate per GPU.
 void node_links_match_rate(const Node& node, const Catalog* catalog, LintReport& report) {
   if (!node.per_gpu || node.topology == LinkTopology::pcie || catalog->why_no_device(node.gpu)) {
     return;
@@ -281,7 +281,7 @@ void per_gpu_not_superchip(const Device& device, const Catalog*, LintReport& rep
                                   format(FlopsPerSecond{limit->peak * 1e12}) + ": a superchip's or a pair's figure?");
   }
   const auto& capacity = device.memory.marketed ? device.memory.marketed : device.memory.usable;
-  // A usable capacity may exceed the marketed one by the step from GB to GiB.
+  // A usable capacity may exceed the marketed one by the ratio of GiB to GB.
   const double step = device.memory.marketed ? 1.0 : 1.0737;
   if (capacity && capacity->value.raw() > slack * step * limit->capacity * 1e9) {
     report.add({spot(*capacity)}, "memory is " + format_number(capacity->value.raw() / 1e9) + " GB" + of_one +
@@ -300,7 +300,7 @@ void clock_plausible(const Device& device, const Catalog*, LintReport& report) {
   }
 }
 
-/// "GPU 'x' is in no catalog; did you mean 'y'?" when nothing is called so.
+/// "GPU 'x' is in no catalog; did you mean 'y'?" if there is no such entry.
 void check_exists(
     const Catalog* catalog, std::string_view folder, std::string_view word, std::string_view id, LintReport& report) {
   if (catalog->store().find(folder, id)) {
@@ -325,13 +325,13 @@ void price_references(const PriceList& prices, const Catalog* catalog, LintRepor
   }
 }
 
-// What contradicts itself is refused when the file is read; here shows what it leaves out.
+// Contradictions are refused when the file is read; this check finds what the file leaves out.
 void node_wired(const Node& node, const Catalog* catalog, LintReport& report) {
   std::vector<std::string> skus{node.gpu};
   skus.insert(skus.end(), node.also.begin(), node.also.end());
   for (const std::string& sku : skus) {
     if (catalog->why_no_device(sku)) {
-      continue;  // "references" has it
+      continue;  // reported by "references"
     }
     try {
       static_cast<void>(wire(node, catalog->device(sku)));
@@ -418,7 +418,7 @@ void price_plausible(const PriceList& prices, const Catalog*, LintReport& report
 template <class T>
 using Check = void (*)(const T&, const Catalog*, LintReport&);
 
-/// One check with its function for each kind of entry it applies to; none: lint_catalog or lint_device sees to it.
+/// One check with its function for each kind of entry; a row without functions is run by lint_catalog or lint_device.
 struct Row {
   LintCheck check;
   Check<Device> device = nullptr;  ///< called without a catalog
@@ -483,7 +483,7 @@ std::vector<LintFinding> lint(const T& entry, const Catalog* catalog, Check<T> R
   return findings;
 }
 
-/// Why an exception may not stay, or an empty text. An exception excuses every finding of its check.
+/// Why an exception must be removed, or an empty text. An exception excuses every finding of its check.
 std::string excuse(const Device::LintException& exception, std::vector<LintFinding>& findings) {
   bool used = false;
   for (LintFinding& finding : findings) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Physics checks on catalog entries: what a wrong datasheet cell looks like.
+// Physics checks on catalog entries, which find typical errors of datasheet cells.
 #pragma once
 
 #include <headroom/hardware/catalog/catalog.hpp>
@@ -14,12 +14,12 @@ namespace headroom {
 struct LintFinding {
   std::string check;
   Diagnostic place;
-  std::string excused;  ///< the reason of the entry's lint_exception; empty: a failure
+  std::string excused;  ///< reason of the entry's lint_exception; empty: the check failed
 };
 
 struct LintCheck {
   std::string_view name;
-  std::string_view rule;  ///< one sentence, for `headroom catalog lint --help` and the manual
+  std::string_view rule;  ///< one sentence for `headroom catalog lint --help` and the manual
 };
 /// All checks, in the order they run.
 [[nodiscard]] std::span<const LintCheck> lint_checks() noexcept;
@@ -28,7 +28,7 @@ struct LintCheck {
 [[nodiscard]] std::vector<LintFinding> lint_node(const Node& node, const Catalog& catalog);
 [[nodiscard]] std::vector<LintFinding> lint_cluster(const Cluster& cluster, const Catalog& catalog);
 [[nodiscard]] std::vector<LintFinding> lint_prices(const PriceList& prices, const Catalog& catalog);
-/// Every entry of the catalog, entries that do not parse included (check "readable").
+/// Findings on every entry of the catalog, including entries that do not parse (check "readable").
 [[nodiscard]] std::vector<LintFinding> lint_catalog(const Catalog& catalog);
 
 }  // namespace headroom

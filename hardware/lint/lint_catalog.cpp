@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lints a whole catalog: entry by entry, those that cannot be read, and spellings that two entries claim.
+// Lints a whole catalog: every entry, entries that cannot be read, and spellings that two entries claim.
 #include <headroom/hardware/lint/lint.hpp>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace headroom {
 namespace {
 
-/// A problem that the reader refuses already is still a finding of the check that it breaks.
+/// A problem that already the reader refuses is a finding of the check that it violates.
 struct ReadingProblem {
   std::string_view words;
   std::string_view check;
@@ -31,7 +31,7 @@ std::string_view check_of(const Diagnostic& problem) {
   return "readable";
 }
 
-/// Who claims a spelling. The embedded entries have the older right, an id the older one among them.
+/// A claim on a spelling. Embedded entries have precedence over the user's, and ids over aliases.
 struct Claim {
   bool by_user;
   bool by_alias;
@@ -57,7 +57,6 @@ void report_clashes(Claims& claims, std::vector<LintFinding>& findings) {
   }
 }
 
-/// All entries of one kind.
 template <class Read, class Lint>
 void lint_kind(
     const Catalog& catalog, const std::string& folder, Read read, Lint lint, std::vector<LintFinding>& findings) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of hardware from elsewhere, for the lint alone: an entry of the catalog is held against it.
+// Facts on hardware from outside the catalog, against which lint checks the entries.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 namespace headroom::lint_facts {
 
 // clang-format off
-/// What one GPU of a generation can be at most: its biggest part, dense 16-bit peak, memory as sold, and board power.
+/// Upper bounds of one GPU of a generation: 16-bit peak without sparsity, memory as sold, and board power.
 struct GenerationLimit {
   std::string_view generation;
   double peak;      ///< TFLOP/s
@@ -32,12 +32,12 @@ inline constexpr std::array generation_limits{
     GenerationLimit{"cpu",              500, 4096,  600},
 };
 
-/// A scale-up link as its vendor builds it. Rates of one link in one direction, in GB/s.
+/// A scale-up link as its vendor builds it. `rate` is of one link in one direction, GB/s.
 struct KnownLink {
-  std::string_view link;        ///< beginning of the entry's own spelling
-  std::string_view generation;  ///< empty: any
+  std::string_view link;        ///< start of the link's name in the catalog
+  std::string_view generation;  ///< generation it is limited to; empty: any
   double rate;
-  int links;                    ///< of one GPU at most
+  int links;                    ///< most links of one GPU
 };
 inline constexpr std::array known_links{
     KnownLink{"NVLink2", "",       25.0,     6},
@@ -52,10 +52,10 @@ inline constexpr std::array known_links{
     KnownLink{"RoCE",    "gaudi3", 25.0,    21},
 };
 
-/// Payload-free line rate of one PCIe lane in one direction after coding, GB/s, by generation from 1.
+/// Line rate of one PCIe lane in one direction after coding, GB/s, by generation from 1.
 inline constexpr std::array pcie_lane_rates{0.25, 0.5, 0.985, 1.969, 3.938, 7.563};
 
-/// Line rates of a network port, Gb/s.
+/// Line rates of network ports, Gb/s.
 inline constexpr std::array port_rates{10.0, 25.0, 40.0, 50.0, 56.0, 100.0, 200.0, 400.0, 800.0, 1600.0};
 
 /// What a factor between two numbers that should agree usually means.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lint's checks are written with: where a number stands, a report of findings, a walk over an entry's numbers.
+// Helpers of the checks: the place of a number, a report of findings, a walk over all numbers of an entry.
 #pragma once
 
 #include <headroom/hardware/lint/lint.hpp>
@@ -10,7 +10,6 @@
 
 namespace headroom {
 
-/// Where a number stands.
 struct LintSpot {
   std::string file;
   Position at;
@@ -26,10 +25,10 @@ class LintReport {
   LintReport(std::string file, std::string_view check, std::vector<LintFinding>& findings)
       : file_{std::move(file)}, check_{check}, findings_{&findings} {}
 
-  /// A finding about the entry as a whole.
+  /// Adds a finding about the entry as a whole.
   void add(std::string message) { add({{file_, {}}}, std::move(message)); }
 
-  /// A finding between numbers: an overlay is told at the number of its own, not at one it took from its base.
+  /// Adds a finding on several numbers, placed at the first one that the entry states itself instead of inheriting it.
   void add(std::initializer_list<LintSpot> spots, std::string message) {
     const auto own = std::find_if(spots.begin(), spots.end(), [&](const LintSpot& s) { return s.file == file_; });
     const LintSpot& place = own == spots.end() ? *spots.begin() : *own;

@@ -52,6 +52,21 @@ enum class QuestionKind : std::uint8_t {
   search    ///< the best of what a training document frees
 };
 
+/// Where the value of a key of a question comes from.
+enum class KeyOrigin : std::uint8_t {
+  stated,       ///< the question states it
+  checkpoint,   ///< the model's own file says it
+  publication,  ///< a published measurement, law or price list that the question names or takes
+  standard,     ///< a default: of the program, of a software, of the catalog
+  unknown       ///< nothing stands for it: what it would add is not counted, or a search is to find it
+};
+
+/// A key of a scenario by its whole path, such as "strategy.tp" (docs/scenario-format.md), and its origin.
+struct KeyWithOrigin {
+  std::string_view key;
+  KeyOrigin origin = KeyOrigin::unknown;
+};
+
 /// A question, read and resolved. Cheap to copy; keeps what it was read with alive.
 class Question {
  public:
@@ -59,6 +74,11 @@ class Question {
   /// What was left open and which value was taken: "strategy.zero = 1 (default)". A fleet's and a search's are told by
   /// their answers.
   [[nodiscard]] std::span<const std::string> assumptions() const noexcept;
+  /// nullopt: questions of this kind have no such key.
+  [[nodiscard]] std::optional<KeyOrigin> origin(std::string_view key) const;
+  /// Of all keys that questions of this kind have, tables apart, in the order of the manual. Their names live as long
+  /// as the program.
+  [[nodiscard]] std::vector<KeyWithOrigin> origins() const;
 
   struct Read;  ///< of the library alone
   explicit Question(std::shared_ptr<const Read> read) noexcept : read_{std::move(read)} {}

@@ -11,7 +11,8 @@ namespace headroom {
 namespace {
 
 constexpr std::array<std::string_view, 2> event_names{"alloc", "free"};
-constexpr double most_bytes = 0x1p42;  // 4 TiB: beyond any device, and addresses of millions of events stay apart
+// 4 TiB: more than any device has, and small enough that addresses of millions of events do not overlap
+constexpr double most_bytes = 0x1p42;
 
 class TraceReader {
  public:
@@ -82,7 +83,7 @@ class TraceReader {
                      "; free it first or use another id");
       return false;
     }
-    live_since_[event.id] = event.line;  // known from here on, even when its size is not
+    live_since_[event.id] = event.line;  // the id counts as allocated even if its size is invalid
     sizes_[event.id] = bytes.value_or(0);
     event.bytes = bytes.value_or(0);
     return bytes.has_value();
@@ -108,7 +109,7 @@ class TraceReader {
     return true;
   }
 
-  /// "4 GiB", or a whole number of bytes.
+  /// Reads "4 GiB" or a whole number of bytes.
   std::optional<std::uint64_t> bytes_of(const std::string& text) {
     if (text.empty()) {
       problem(2, "an allocation needs its bytes, e.g. 4 GiB or 1048576");
@@ -139,7 +140,7 @@ class TraceReader {
   AllocationTrace trace_;
   std::array<std::size_t, 3> columns_{};
   std::map<std::string, std::size_t, std::less<>> index_;
-  std::vector<int> live_since_, freed_at_;  ///< lines; 0: not
+  std::vector<int> live_since_, freed_at_;  ///< line numbers; 0: not live, never freed
   std::vector<std::uint64_t> sizes_;
 };
 

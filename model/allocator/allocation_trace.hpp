@@ -14,11 +14,11 @@
 
 namespace headroom {
 
-/// One line of a trace. Ids are numbered in the order they first appear.
+/// One line of a trace. `id` counts the ids in the order of their first appearance.
 struct TraceEvent {
   bool allocates = true;
   std::size_t id = 0;
-  std::uint64_t bytes = 0;  ///< of an allocation
+  std::uint64_t bytes = 0;  ///< size of an allocation; 0 for a free
   int line = 0;
 };
 
@@ -28,21 +28,22 @@ struct AllocationTrace {
   std::vector<TraceEvent> events;
 };
 
-/// Reads CSV with the columns event (alloc, free), id and bytes ("4 GiB", or a whole number of bytes; empty for free).
-/// An id may be used again once it is freed. Problems go to `diagnostics`, every line with its own: unknown events,
-/// frees of what is not allocated, allocations of what is, sizes that are no positive number of bytes.
+/// Reads CSV with the columns event (alloc, free), id and bytes ("4 GiB" or a whole number of bytes; empty for free).
+/// An id may be reused after it is freed. Problems are added to `diagnostics`: unknown events, frees of ids that are
+/// not allocated, allocations of ids that are, sizes that are no positive number of bytes.
 [[nodiscard]] AllocationTrace read_allocation_trace(std::istream& stream,
                                                     const std::string& file,
                                                     Diagnostics& diagnostics);
 
-/// How a replay ended: at its end, or at the first request that was refused.
+/// The state of the allocator at the end of the trace or at the first refused request.
 struct Replay {
   bool expandable = false;
   AllocatorStats stats;
   std::optional<TraceEvent> refused;
-  Bytes free{};           ///< of the device, not handed out: cached or never reserved
-  Bytes largest_grant{};  ///< the largest request that would be granted then
+  Bytes free{};           ///< bytes of the device that are not handed out: cached or never reserved
+  Bytes largest_grant{};  ///< largest request that would still be granted
 };
+/// Replays a trace on a device of `capacity` bytes, with or without expandable segments.
 
 [[nodiscard]] Replay replay(const AllocationTrace& trace, Bytes capacity, bool expandable);
 

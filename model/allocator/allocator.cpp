@@ -8,7 +8,7 @@
 namespace headroom {
 namespace {
 
-constexpr std::uint64_t large_base = 1ULL << 60;  // of the large pool's expandable segment
+constexpr std::uint64_t large_base = 1ULL << 60;  // base address of the large pool's expandable segment
 
 std::uint64_t up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -18,7 +18,7 @@ std::uint64_t down(std::uint64_t value, std::uint64_t unit) {
   return value / unit * unit;
 }
 
-/// What the device is asked for when no free block fits.
+/// Size of the segment that is requested from the device when no free block fits.
 std::uint64_t segment_size(std::uint64_t size) {
   if (size <= caching::small_request) {
     return caching::small_segment;
@@ -37,7 +37,7 @@ CachingAllocator::CachingAllocator(std::uint64_t capacity, bool expandable)
 
 std::optional<std::uint64_t> CachingAllocator::allocate(std::uint64_t bytes) {
   if (bytes > capacity_) {
-    empty_cache();  // the attempt gives the cache back before it fails
+    empty_cache();  // PyTorch returns its cache before the request fails
     return std::nullopt;
   }
   const std::uint64_t size = std::max(up(bytes, caching::block), caching::block);
@@ -59,7 +59,7 @@ std::optional<std::uint64_t> CachingAllocator::allocate(std::uint64_t bytes) {
   return address;
 }
 
-/// Hands out the smallest free block that fits, and splits off what is worth keeping.
+/// Hands out the smallest free block that fits, and splits off the rest if it is worth keeping.
 bool CachingAllocator::take_free(std::uint64_t size, bool small, std::uint64_t& address) {
   const auto best = pool(small).free.lower_bound({size, 0});
   if (best == pool(small).free.end()) {
@@ -102,8 +102,8 @@ bool CachingAllocator::reserve_segment(std::uint64_t size, bool small) {
   return true;
 }
 
-/// The lowest address from which free and unmapped blocks, or the open end, hold `size`: an unmapped block or the free
-/// one before it.
+/// The lowest address from which free and unmapped blocks, or the open end, hold `size` bytes: an unmapped block or the
+/// free block before it.
 std::uint64_t CachingAllocator::room_from(const Pool& pool, std::uint64_t size) const {
   const auto start_of = [&](std::uint64_t address) {
     const auto at = blocks_.lower_bound(address);
@@ -141,7 +141,7 @@ bool CachingAllocator::grow(std::uint64_t size, bool small) {
   return map_pages(grown, small, from, from + size);
 }
 
-/// Maps what is not mapped of [from, until), whole pages; false and nothing done when the device has too little left.
+/// Maps the unmapped pages of [from, until). If the device has too little left, returns false and maps nothing.
 bool CachingAllocator::map_pages(Pool& grown, bool small, std::uint64_t from, std::uint64_t until) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> pieces;  // address, size
   std::uint64_t wanted = 0;
@@ -175,7 +175,7 @@ bool CachingAllocator::map_pages(Pool& grown, bool small, std::uint64_t from, st
   return true;
 }
 
-/// Enters a block; free and unmapped ones join equal neighbours of their segment.
+/// Enters a block; a free or unmapped block joins neighbours of the same state in its segment.
 void CachingAllocator::place(std::uint64_t address, const Block& block) {
   Block joined = block;
   if (block.state != State::live) {
@@ -232,7 +232,7 @@ void CachingAllocator::empty_cache() {
   }
 }
 
-/// A segment is unused when one free block is all of it.
+/// A segment is unused if one free block spans it.
 void CachingAllocator::release_segments() {
   for (auto at = blocks_.begin(); at != blocks_.end();) {
     const auto next = std::next(at);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model of PyTorch's CUDA caching allocator: what a trace of allocations reserves, and when fragments refuse a
-// request that the free bytes would hold.
+// A model of PyTorch's CUDA caching allocator: the memory that a sequence of allocations reserves, and when
+// fragmentation refuses a request although enough bytes are free.
 #pragma once
 
 #include <array>
@@ -13,62 +13,63 @@
 
 namespace headroom {
 
-/// Sizes of the allocator (pytorch/pytorch, c10/cuda/CUDACachingAllocator.cpp and c10/core/AllocatorConfig.h; the
-/// PyTorch manual, "CUDA semantics", section on memory management, describes the expandable segments).
+/// Sizes of the allocator in bytes (pytorch/pytorch, c10/cuda/CUDACachingAllocator.cpp and c10/core/AllocatorConfig.h;
+/// expandable segments: the PyTorch manual, "CUDA semantics", section on memory management).
 namespace caching {
-inline constexpr std::uint64_t block = 512;                  ///< every size is rounded up to a multiple of it
-inline constexpr std::uint64_t small_request = 1ULL << 20;   ///< up to here requests live in the small pool
-inline constexpr std::uint64_t small_segment = 2ULL << 20;   ///< its segments, and its pages when expandable
-inline constexpr std::uint64_t large_segment = 20ULL << 20;  ///< segments of requests below 10 MiB, and large pages
-inline constexpr std::uint64_t large_request = 10ULL << 20;  ///< from here a request gets a segment of its size
-inline constexpr std::uint64_t large_rounding = 2ULL << 20;  ///< rounded up to this
+inline constexpr std::uint64_t block = 512;                 ///< sizes are rounded up to multiples of this
+inline constexpr std::uint64_t small_request = 1ULL << 20;  ///< largest request of the small pool
+inline constexpr std::uint64_t small_segment = 2ULL << 20;  ///< segment of the small pool, and its page if expandable
+/// Segment of large requests below 10 MiB, and page of the large pool.
+inline constexpr std::uint64_t large_segment = 20ULL << 20;
+inline constexpr std::uint64_t large_request = 10ULL << 20;  ///< smallest request that gets a segment of its own size
+inline constexpr std::uint64_t large_rounding = 2ULL << 20;  ///< rounding of segments for such requests
 }  // namespace caching
 
-/// What the allocator holds. `allocated` counts blocks as handed out, `reserved` what the device has given.
+/// `allocated` counts the bytes of blocks handed out, `reserved` the bytes taken from the device.
 struct AllocatorStats {
   std::uint64_t allocated = 0, reserved = 0;
   std::uint64_t peak_allocated = 0, peak_reserved = 0;
 };
 
-/// Two pools of free blocks; best fit; a block too large is split, a freed one joins its free neighbours of the same
-/// segment. Without a fitting block the device is asked for a segment; when it has none left, unused segments are given
-/// back and it is asked once more. Expandable: one segment a pool grows by pages, free pages are given back, and the
-/// same addresses or new ones at its end are mapped again, so that holes never hold memory that a request needs.
-/// Streams, graphs, garbage collection and max_split_size are left out: one stream, the defaults.
+/// Two pools of free blocks with best fit. A block that is too large is split; a freed block joins its free neighbours
+/// in the same segment. If no block fits, a segment is requested from the device; if the device has too little left,
+/// unused segments are returned and the request is repeated. With expandable segments each pool is one segment that
+/// grows by pages; free pages are returned and later mapped again at old addresses or at the end, so that holes never
+/// hold memory that a request needs. Not modelled: streams, graphs, garbage collection, max_split_size.
 class CachingAllocator {
  public:
-  /// `capacity`: bytes the device can give.
+  /// `capacity`: bytes that the device can provide.
   CachingAllocator(std::uint64_t capacity, bool expandable);
 
-  /// The address of a block of at least `bytes`; nullopt: out of memory, nothing changed but the cache given back.
+  /// The address of a block of at least `bytes`; nullopt if out of memory, in which case only the cache was returned.
   [[nodiscard]] std::optional<std::uint64_t> allocate(std::uint64_t bytes);
-  /// Frees the block at `address`, which must have been handed out and not freed since (asserted).
+  /// Frees the block at `address`, which must be handed out (asserted).
   void release(std::uint64_t address);
-  /// Gives every unused segment, or page, back to the device: torch.cuda.empty_cache().
+  /// Returns every unused segment or page to the device, as torch.cuda.empty_cache() does.
   void empty_cache();
 
   [[nodiscard]] const AllocatorStats& stats() const noexcept { return stats_; }
-  /// The largest request that would be granted, as far as blocks and the device's rest go.
+  /// The largest request that would be granted from the blocks and the free memory of the device.
   [[nodiscard]] std::uint64_t largest_grant() const;
-  /// Addresses and sizes of the blocks handed out, ascending.
+  /// Addresses and sizes of the blocks handed out, in ascending order.
   [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> live() const;
 
  private:
   enum class State : std::uint8_t { live, free, unmapped };
   struct Block {
     std::uint64_t size = 0;
-    std::uint64_t segment = 0;  ///< neighbours join within one segment only
+    std::uint64_t segment = 0;  ///< start address of the segment; only blocks of one segment join
     State state = State::free;
     bool small = false;
   };
-  using Blocks = std::map<std::uint64_t, Block>;  ///< by address
-  /// (size, address): the best fit is the first not below a size.
+  using Blocks = std::map<std::uint64_t, Block>;  ///< blocks by address
+  /// Pairs (size, address); the best fit is the first pair not below a size.
   using FreeBlocks = std::set<std::pair<std::uint64_t, std::uint64_t>>;
 
-  /// What differs between the pools; when expandable each is one segment that grows at `end`.
+  /// One pool. If expandable, it is one segment that grows at `end`.
   struct Pool {
     FreeBlocks free;
-    std::set<std::uint64_t> unmapped;  ///< addresses of unmapped blocks, in whole pages
+    std::set<std::uint64_t> unmapped;  ///< addresses of unmapped blocks, which consist of whole pages
     std::uint64_t base = 0, end = 0, page = 0;
   };
   [[nodiscard]] Pool& pool(bool small) noexcept { return pools_[small ? 0 : 1]; }

@@ -27,10 +27,6 @@ Bytes bytes_per_rank(Collective collective, Bytes buffer, std::int64_t ranks) no
   return traffic_factor(collective, ranks) * buffer;
 }
 
-Seconds bandwidth_time(Collective collective, Bytes buffer, std::int64_t ranks, BytesPerSecond link) noexcept {
-  return bytes_per_rank(collective, buffer, ranks) / link;
-}
-
 Bytes tensor_parallel_bytes_per_layer(std::int64_t micro_batch,
                                       std::int64_t seq_len,
                                       std::int64_t hidden,

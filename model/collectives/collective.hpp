@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes a rank sends in a collective, and the time that takes over one link rate: the volume algebra every fabric
-// model refines.
+// Bytes that a rank sends in a collective, and their time over one link rate. All fabric models refine these volumes.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
@@ -32,20 +31,14 @@ inline constexpr std::array<std::string_view, collective_count> collective_names
   return collective_names[static_cast<std::size_t>(collective)];
 }
 
-/// Bytes sent per rank and byte of buffer, on a ring of `ranks`: 2(n-1)/n for all-reduce, (n-1)/n for reduce-scatter,
-/// all-gather and all-to-all (the buffer being the full, gathered one), dispatch and combine (uniform routing), 1 for
-/// broadcast, reduce and send_recv (Patarasuk and Yuan 2009; nccl-tests doc/PERFORMANCE.md, bus bandwidth factors:
-/// busbw = algbw x factor). 0 for one rank.
+/// Bytes sent per rank and byte of buffer on a ring of `ranks`: 2(n-1)/n for all-reduce; (n-1)/n for reduce-scatter,
+/// all-gather and all-to-all (whose buffer is the full, gathered one), dispatch and combine (uniform routing); 1 for
+/// broadcast, reduce and send_recv; 0 for one rank (Patarasuk and Yuan 2009; nccl-tests doc/PERFORMANCE.md, bus
+/// bandwidth factors: busbw = algbw x factor).
 [[nodiscard]] double traffic_factor(Collective collective, std::int64_t ranks) noexcept;
 
-/// Bytes one rank sends for a buffer.
+/// Bytes that one rank sends for a buffer of `buffer` bytes.
 [[nodiscard]] Bytes bytes_per_rank(Collective collective, Bytes buffer, std::int64_t ranks) noexcept;
-
-/// Bandwidth-only time over a link rate in one direction; the latency terms belong to the fabric.
-[[nodiscard]] Seconds bandwidth_time(Collective collective,
-                                     Bytes buffer,
-                                     std::int64_t ranks,
-                                     BytesPerSecond link) noexcept;
 
 /// Bytes one rank sends for tensor parallelism in one layer, forward and backward: four all-reduces of b s h elements
 /// (Shoeybi et al. 2019, section 3; with sequence parallelism the same bytes as all-gathers and reduce-scatters,

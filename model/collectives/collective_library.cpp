@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/core/embedded.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/model/collectives/collective_library.hpp>
 #include <headroom/model/kernels/curve_reader.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <filesystem>
 #include <iterator>
 #include <map>
 #include <mutex>
 #include <utility>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 namespace {
 
 constexpr std::array<std::string_view, 4> generation_names{"volta", "ampere", "hopper", "blackwell"};
-/// Measured boxes without NVLink: with peer access between all GPUs, and without beyond a pair.
+/// Measured servers without NVLink: with peer access between all GPUs, and with peer access only within a pair.
 constexpr std::string_view peer_box = "rtx-pro-6000-server";
 constexpr std::string_view staged_box = "l40s";
 
@@ -41,11 +36,7 @@ NcclGraphs read_graphs(ConfigTable table, std::string& source) {
   return g;
 }
 
-DataStore store() {
-  return DataStore{embedded::embedded_models(), DataStore::user_folders()};
-}
-
-/// The curve of an op: of `version` where there is one, else the first.
+/// The curve of an op, of `version` if it was measured, else the first one.
 template <class Curve>
 const Curve* curve_of(const std::vector<Curve>& curves, std::string_view op, std::string_view version = {}) {
   const Curve* found = nullptr;
@@ -65,8 +56,8 @@ CollectiveSet read_entry(const DataStore::Entry& entry) {
   return set;
 }
 
-/// The curves of a base behind a set's own, the first of an op being the one that serves; what the set does not state
-/// is the base's.
+/// Appends the curves of a base after the set's own, so that the own ones are found first, and takes from the base what
+/// the set does not state.
 void append(CollectiveSet& set, CollectiveSet&& base) {
   const auto add = [](auto& to, auto& from) { std::move(from.begin(), from.end(), std::back_inserter(to)); };
   add(set.ring, base.ring);
@@ -169,40 +160,27 @@ Transport read_transport(const ConfigValue& document, const std::string& file, D
 }
 
 CollectiveSet load_collective_set(std::string_view id) {
-  const DataStore data = store();
+  const DataStore data = model_files();
   const std::optional<DataStore::Entry> entry = data.find("collectives", id);
   if (!entry) {
     const std::vector<std::string> ids = data.ids("collectives");
     const std::vector<std::string_view> known{ids.begin(), ids.end()};
-    std::string listed;
-    for (const std::string& name : ids) {
-      listed += (listed.empty() ? "" : ", ") + name;
-    }
     throw ConfigError{"no collectives of " + quoted(std::string{id}) + " were measured" + suggestion(id, known) +
-                      "; measured are " + listed};
+                      "; measured are " + joined(ids)};
   }
-  CollectiveSet set = read_entry(*entry);
-  std::vector<std::string> files{set.file};
-  for (std::string base = set.base; !base.empty();) {
-    // A set whose base is its own id extends the one it hides.
-    const bool hides = base == std::filesystem::path{files.back()}.stem();
-    const std::optional<DataStore::Entry> below =
-        hides ? data.find_below("collectives", base, files.back()) : data.find("collectives", base);
-    if (!below || std::find(files.begin(), files.end(), below->file) != files.end()) {
-      throw ConfigError{files.back() + ": base " + quoted(base) +
-                        (below ? " leads back to itself" : " is no set of measured collectives")};
-    }
-    CollectiveSet more = read_entry(*below);
-    files.push_back(below->file);
-    base = more.base;
-    append(set, std::move(more));
-  }
-  return set;
+  std::optional<CollectiveSet> set;
+  data.follow_bases("collectives", *entry, "set of measured collectives", [&](const DataStore::Entry& each) {
+    CollectiveSet read = read_entry(each);
+    std::string base = read.base;
+    set ? append(*set, std::move(read)) : static_cast<void>(set = std::move(read));
+    return base;
+  });
+  return std::move(*set);
 }
 
 namespace {
 
-/// load_collective_set(), parsed once for all jobs of a search.
+/// The set of an id, parsed once and kept for all jobs of a search.
 const CollectiveSet& kept_collective_set(const std::string& id) {
   static std::mutex mutex;
   static std::map<std::vector<std::string>, CollectiveSet> kept;  // by the user's folders, which may hide a set, and id
@@ -228,7 +206,7 @@ ChosenCollectives choose_collectives(const Device& device, const GroupView& view
   const bool pcie = view.inside == LinkKind::pcie || view.inside == LinkKind::socket;
   ChosenCollectives chosen;
   chosen.set = kept_collective_set(device.curves);
-  const bool measured_over_pcie = !chosen.set.graphs.ll128;  // NCCL has LL128 over NVLink alone
+  const bool measured_over_pcie = !chosen.set.graphs.ll128;  // NCCL uses LL128 only over NVLink
   if (!pcie && measured_over_pcie) {
     throw ConfigError{device.id + " borrows the collectives of " + chosen.set.id +
                       ", which has no NVLink; nobody measured NVLink on this generation"};
@@ -252,7 +230,7 @@ ChosenCollectives choose_collectives(const Device& device, const GroupView& view
 
 namespace {
 
-/// The first curve of a transport that was measured across at least so many hosts.
+/// The first curve of a transport that was measured across at least `hosts` hosts; nullptr if there is none.
 const FittedExchange* exchange_across(const CollectiveSet& set, std::string_view transport, std::int64_t hosts) {
   const auto found = std::find_if(set.moe.begin(), set.moe.end(), [&](const FittedExchange& curve) {
     return curve.provenance.format == transport && curve.provenance.hosts >= hosts;
@@ -260,9 +238,9 @@ const FittedExchange* exchange_across(const CollectiveSet& set, std::string_view
   return found == set.moe.end() ? nullptr : &*found;
 }
 
-/// The same of any set of a generation.
+/// The first such curve, across at least two hosts, in any set of a generation.
 std::optional<FittedExchange> exchange_of_generation(nccl::Generation generation, std::string_view transport) {
-  for (const std::string& id : store().ids("collectives")) {
+  for (const std::string& id : model_files().ids("collectives")) {
     const CollectiveSet& set = kept_collective_set(id);
     const FittedExchange* const across =
         set.graphs.generation == generation ? exchange_across(set, transport, 2) : nullptr;
@@ -302,17 +280,13 @@ std::optional<ChosenExchange> choose_exchange(const Device& device, const GroupV
 }
 
 Transport find_transport(std::string_view spelling) {
-  const DataStore data = store();
+  const DataStore data = model_files();
   const std::optional<DataStore::Entry> entry = data.find("transports", spelling);
   if (!entry) {
     const std::vector<std::string> spellings = data.spellings("transports");
     const std::vector<std::string_view> known{spellings.begin(), spellings.end()};
-    std::string listed;
-    for (const std::string& id : data.ids("transports")) {
-      listed += (listed.empty() ? "" : ", ") + id;
-    }
     throw ConfigError{"network " + quoted(std::string{spelling}) + " is not known" + suggestion(spelling, known) +
-                      "; known are " + listed};
+                      "; known are " + joined(data.ids("transports"))};
   }
   Diagnostics diagnostics;
   Transport transport = read_transport(parse_toml(entry->text, entry->file), entry->file, diagnostics);
@@ -341,7 +315,7 @@ GroupView hosts_view(const Device& device, const Node* node, std::int64_t ranks,
                 : device.vendor == "nvidia" ? LinkKind::nvlink
                                             : LinkKind::ethernet;
   view.in_switch = topology == LinkTopology::fabric_switch;
-  // A pair hangs off one PCIe switch or socket, where even boxes without peer access between sockets have it.
+  // Two GPUs share a PCIe switch or socket, where even servers without peer access between sockets have it.
   view.staged = pcie && node != nullptr && !node->peer_access && each > 2;
   const auto rate = node != nullptr && node->per_gpu ? node->per_gpu
                     : device.scale_up.per_gpu        ? device.scale_up.per_gpu

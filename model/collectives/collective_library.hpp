@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fitted collectives: one TOML per measured SKU, one per class of network, and what they serve.
+// Fitted collectives: one TOML per measured SKU and one per class of network, and the choice among them.
 #pragma once
 
 #include <headroom/hardware/catalog/catalog.hpp>
@@ -22,77 +22,77 @@ using FittedPairs = FittedCurve<pair_parameter_count>;
 using FittedCustom = FittedCurve<custom_parameter_count>;
 using FittedExchange = FittedCurve<moe_exchange_parameter_count>;
 
-/// The collectives of one measured SKU. Of a curve's provenance `format` is the op, of custom all-reduce the
-/// implementation, of MoE the transport.
+/// The collectives of one measured SKU. The `format` of a curve's provenance is the op; for custom all-reduce it is the
+/// implementation, for MoE the transport.
 struct CollectiveSet {
-  std::string id;  ///< of the SKU
+  std::string id;  ///< id of the SKU
   std::string file;
-  std::string base;  ///< another set whose graphs and curves serve where this one has none; empty: none
+  std::string base;  ///< set that provides what this one lacks; empty: none
   NcclGraphs graphs;
   std::string graphs_source;
   bool staged_shares = false;
-  Seconds eager_launch{};  ///< what a call outside a graph adds
+  Seconds eager_launch{};  ///< time that a call outside a CUDA graph adds
   std::string eager_source;
   std::vector<FittedRing> ring;
   std::vector<FittedPairs> all_to_all;
   std::vector<FittedCustom> custom;
   std::vector<FittedExchange> moe;
 
-  /// NCCL's curves together, of a version where it was measured apart, else of the set's first. ConfigError naming the
-  /// ops that are missing.
+  /// NCCL's curves for all ops, of `version` where it was measured, else of the set's first version. ConfigError naming
+  /// the ops that are missing.
   [[nodiscard]] CollectiveCurves curves(std::string_view version = {}) const;
 };
 
-/// A class of network and what its numbers stand on.
+/// A class of network, and the measurements behind its numbers.
 struct Transport {
   std::string id, name, file, source;
-  std::string fitted;  ///< on what, and how far off
-  double p90 = 0.0;    ///< nine in ten lie within this share
+  std::string fitted;  ///< measurements that the numbers were fitted to, and the errors
+  double p90 = 0.0;    ///< 90 % quantile of |predicted/measured - 1|
   NetworkCurve curve;
 };
 
-/// Read one document; every problem goes to `diagnostics`. A set with a base may leave out graphs and eager.
+/// Read one document; problems are added to `diagnostics`. A set with a base may omit graphs and eager.
 [[nodiscard]] CollectiveSet read_collective_set(const ConfigValue& document,
                                                 const std::string& file,
                                                 Diagnostics& diagnostics);
 [[nodiscard]] Transport read_transport(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics);
 
-/// The set of an id, followed by the curves of the sets that its file names as `base`. ConfigError for an unknown one,
-/// naming those there are, and for bases that lead back to themselves.
+/// The set of an id, extended by the curves of its chain of bases. ConfigError for an unknown id (naming the known
+/// ones) or a cyclic chain.
 [[nodiscard]] CollectiveSet load_collective_set(std::string_view id);
 
-/// The set that serves a group of a SKU, and in words why: its own; else that of its generation with its own link's
-/// rate; for GPUs joined by PCIe alone that of a measured PCIe box, with peer access or without, as the group has it.
-/// ConfigError where nobody measured the link (xGMI, Ethernet).
+/// The set that applies to a group of a SKU, and the reason in words: the SKU's own set, or the set of its generation
+/// with the SKU's link rate; for GPUs joined only by PCIe the set of a measured PCIe server with or without peer
+/// access, as the group has it. ConfigError for links that were never measured (xGMI, Ethernet).
 struct ChosenCollectives {
   CollectiveSet set;
   std::string why;
-  BytesPerSecond link{};  ///< the SKU's PCIe, of groups joined by it
+  BytesPerSecond link{};  ///< rate of the SKU's PCIe link, for groups joined by PCIe; else 0
 
-  /// The set's curves with the link that their shares are of.
+  /// The set's curves together with the link rate that their shares refer to.
   [[nodiscard]] CollectiveCurves curves(std::string_view version = {}) const;
 };
 [[nodiscard]] ChosenCollectives choose_collectives(const Device& device, const GroupView& view);
 
-/// Measured kernels that send tokens to the ranks of their experts, for a group of a SKU.
+/// Measured dispatch or combine kernels of experts for a group of a SKU.
 struct ChosenExchange {
   MoeExchangeModel model;
   std::string why;       ///< "deepep_ll_dispatch, sglang 0.5.12 on h200-sxm-141gb"
-  bool measured = true;  ///< across hosts too, where the group spans several
+  bool measured = true;  ///< measured across hosts, if the group spans several
 };
 
-/// The SKU's own; for a group of several hosts those that were measured across hosts, of its own set or of another of
-/// its generation, else its own with the network at its prior. nullopt: nobody measured this transport on the SKU.
+/// The SKU's own kernels. For a group of several hosts, kernels measured across hosts, of the SKU's set or another set
+/// of its generation; else the SKU's own with prior network parameters. nullopt if the SKU's was never measured.
 [[nodiscard]] std::optional<ChosenExchange> choose_exchange(const Device& device,
                                                             const GroupView& view,
                                                             std::string_view transport);
 
-/// The network class of an id or alias ("efa", "infiniband", "roce"). ConfigError for an unknown one.
+/// The network class of an id or alias ("efa", "infiniband", "roce"). ConfigError if it is unknown.
 [[nodiscard]] Transport find_transport(std::string_view spelling);
 
-/// What `ranks` GPUs of one host see, all of it theirs: the node's rate per GPU, else the SKU's link, else its PCIe.
-/// With `nodes` > 1 hosts of `ranks` / `nodes` each, over the node's NICs on one rail. ConfigError naming what the
-/// catalog lacks, or more ranks than the hosts hold.
+/// The view of `ranks` GPUs that have one host to themselves, at the node's rate per GPU, else the SKU's link rate,
+/// else its PCIe rate. With `nodes` > 1, `ranks` / `nodes` GPUs on each host, joined by the node's NICs on one rail.
+/// ConfigError for numbers that the catalog lacks, or more ranks than the hosts hold.
 [[nodiscard]] GroupView hosts_view(const Device& device, const Node* node, std::int64_t ranks, std::int64_t nodes = 1);
 
 }  // namespace headroom

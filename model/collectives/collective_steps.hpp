@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives step by step: what rings, trees and two-level forms take on a placed group when each message costs a
-// fixed time and its bytes. The textbook forms that fitted curves refine and that an event simulation checks.
+// Textbook times of rings, trees and two-level collectives on a placed group, where each message costs a fixed time
+// plus its bytes. They serve as references: fitted curves refine them, and an event simulation checks them.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
@@ -11,33 +11,34 @@
 
 namespace headroom {
 
-/// What a message costs besides its bytes, in the sender, the wire and the receiver together.
+/// Fixed time of one message in sender, wire and receiver together.
 struct MessageCost {
   Seconds inside{};   ///< between ranks of one scale-up domain
   Seconds outside{};  ///< over the network
 };
 
-/// A ring, in as many channels as a domain has ranks so that each leaves through another NIC; all-reduce takes 2(n-1)
-/// steps of 1/n of the buffer, reduce-scatter and all-gather n-1 (Patarasuk and Yuan 2009). Steps on different hops
-/// overlap: the time is the longest of one chunk's way around, and of every chunk through the slowest hop. 0 for one
-/// rank.
+/// Time of a ring with as many channels as a domain has ranks, each of which leaves through another NIC. All-reduce
+/// takes 2(n-1) steps of 1/n of the buffer, reduce-scatter and all-gather n-1 (Patarasuk and Yuan 2009). Steps on
+/// different hops overlap: the time is the larger of one chunk's way around the ring and all chunks' time on the
+/// slowest hop. 0 for one rank.
 [[nodiscard]] Seconds ring_time(Collective collective, Bytes buffer, const GroupView& group, MessageCost cost) noexcept;
 
-/// All-reduce over two complementary binary trees of domains, with a chain inside each (Sanders, Speck and Traeff
-/// 2009), in `chunks` pipelined pieces: the way up and down the chain and the tree behind which the pieces stream, or
-/// the busiest link's bytes where those take longer. Exact to 5 % while latency rules, which is where NCCL takes trees;
-/// where both are alike, up and down compete for links and it is up to a third short. 0 for one rank.
+/// Time of an all-reduce over two complementary binary trees of domains with a chain inside each (Sanders, Speck and
+/// Traeff 2009), in `chunks` pipelined pieces: the way of one piece up and down plus the pieces that follow it, or the
+/// bytes of the busiest link if they take longer. Accurate to 5 % where latency dominates, which is where NCCL uses
+/// trees; where latency and bytes are alike, up and down traffic compete for links and it is a third too low at worst.
+/// 0 for one rank.
 [[nodiscard]] Seconds tree_time(Bytes buffer, const GroupView& group, MessageCost cost, std::int64_t chunks) noexcept;
 
-/// All-reduce as reduce-scatter inside, all-reduce of 1/g across domains in rings, all-gather inside.
+/// Time of an all-reduce as reduce-scatter in a domain, ring all-reduce of 1/g across domains, all-gather in a domain.
 [[nodiscard]] Seconds hierarchical_time(Bytes buffer, const GroupView& group, MessageCost cost) noexcept;
 
-/// Bytes that one NIC sends in an all-reduce: of a single flat ring all of 2(n-1)/n S where it leaves a domain; of the
-/// two-level form 2(k-1)/k S/g.
+/// Bytes that one NIC sends in an all-reduce: 2(n-1)/n S where a single flat ring leaves a domain, 2(k-1)/k S/g in the
+/// two-level form (n ranks, k domains of g ranks, buffer S).
 [[nodiscard]] Bytes flat_ring_bytes_per_nic(Bytes buffer, const GroupView& group) noexcept;
 [[nodiscard]] Bytes hierarchical_bytes_per_nic(Bytes buffer, const GroupView& group) noexcept;
 
-/// Levels of a balanced binary tree over `count` members.
+/// Number of levels of a balanced binary tree over `count` members.
 [[nodiscard]] std::int64_t tree_height(std::int64_t count) noexcept;
 
 }  // namespace headroom

@@ -2,7 +2,6 @@
 #include <headroom/model/collectives/collective_time.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numbers>
 
@@ -15,7 +14,7 @@ using nccl::Protocol;
 constexpr CurveUnit share_unit = CurveUnit::share;
 constexpr CurveUnit time_unit = CurveUnit::seconds;
 
-// Priors: medians of free fits to nine SKUs; nobody's data move what they do not show.
+// Priors are medians of free fits to nine SKUs; data that do not constrain a parameter leave it at its prior.
 constexpr std::array<CurveParameter, ring_parameter_count> ring_table{{
     {"launch", time_unit, 6e-6, 0.7, 0.5e-6, 40e-6},
     {"ll_hop", time_unit, 0.9e-6, 0.7, 0.01e-6, 20e-6},
@@ -67,7 +66,7 @@ constexpr double rate_of(const RingCurve& curve, Protocol protocol) noexcept {
                                        : 1.0;
 }
 
-/// Steps and bytes overlap as far as a pipeline lets them: no less than the longer, no more than both.
+/// Steps and bytes overlap in part: the time lies between the longer of the two and their sum.
 double overlapped(double hops, double transfer) noexcept {
   return std::sqrt(hops * hops + transfer * transfer);
 }
@@ -75,8 +74,8 @@ double pipelined(double x, double segment) noexcept {
   return x + 2.0 * std::sqrt(segment * x);
 }
 
-/// LL's full set of threads: NCCL halves them while a thread of one channel has less than 8 bytes a rank to move
-/// (nccl::choose), so that 512 of them need 4 KiB a rank.
+/// Degree (0 to 1) to which LL uses its full set of threads. NCCL halves the threads while one of a channel has less
+/// than 8 bytes per rank to move (nccl::choose), so that 512 threads need 4 KiB per rank.
 double crowded(double bytes, double ranks) noexcept {
   constexpr double full = 4096.0;
   constexpr double half_way = 0.7;
@@ -84,7 +83,7 @@ double crowded(double bytes, double ranks) noexcept {
   return filled * filled / (1.0 + filled * filled);
 }
 
-/// `tier`: the one whose uplinks bind what leaves a domain, 0 where NICs do.
+/// `tier`: the tier whose uplinks limit the traffic out of a domain; 0: the NICs do.
 CollectiveBound bound_of(const CollectiveTime& t, double inside, double outside, std::int64_t tier) noexcept {
   return t.latency + t.launch > t.transfer ? CollectiveBound::latency
          : outside <= inside               ? CollectiveBound::inside_link
@@ -96,10 +95,10 @@ double log2_of(std::int64_t count) noexcept {
   return std::log2(static_cast<double>(std::max<std::int64_t>(count, 1)));
 }
 
-/// By the logarithm of the ranks between the measured numbers of them.
+/// Interpolates the shares linearly in the logarithm of the ranks between 2, 4 and 8.
 double share_of(const CollectiveCurves& curves, const GroupView& view, double at_2, double at_4, double at_8) noexcept {
   if (curves.staged_shares && !view.staged) {
-    return at_2;  // the measured box shows peer access between two ranks alone
+    return at_2;  // the measured server has peer access only between two ranks
   }
   const double doublings = std::log2(std::max(static_cast<double>(view.per_domain), 2.0)) - 1.0;
   const double first = std::clamp(doublings, 0.0, 1.0);
@@ -107,7 +106,7 @@ double share_of(const CollectiveCurves& curves, const GroupView& view, double at
   return std::exp2((1.0 - first) * std::log2(at_2) + (first - second) * std::log2(at_4) + second * std::log2(at_8));
 }
 
-/// A share of the link that it was measured on, no more than the group sees.
+/// A share of the link that it was measured on, at most the rate that the group sees.
 BytesPerSecond sustained(const CollectiveCurves& curves,
                          const GroupView& view,
                          BytesPerSecond seen,
@@ -116,7 +115,6 @@ BytesPerSecond sustained(const CollectiveCurves& curves,
   return shared ? std::min(share * curves.link, seen) : share * seen;
 }
 
-/// What NCCL would know of the group.
 nccl::Communicator communicator_of(const CollectiveCurves& curves,
                                    const GroupView& view,
                                    Collective collective,
@@ -124,7 +122,7 @@ nccl::Communicator communicator_of(const CollectiveCurves& curves,
   const NcclGraphs& g = curves.graphs;
   nccl::Communicator c;
   c.ranks = view.ranks;
-  c.nodes = std::max<std::int64_t>(view.domains, 1);  // a rack-scale NVLink domain is one node to NCCL's tables
+  c.nodes = std::max<std::int64_t>(view.domains, 1);  // NCCL's tables treat a rack-scale NVLink domain as one node
   c.generation = g.generation;
   c.inside = view.inside == LinkKind::nvlink ? nccl::Inside::nvlink : nccl::Inside::pci;
   c.ll128 = g.ll128;
@@ -139,7 +137,7 @@ nccl::Communicator communicator_of(const CollectiveCurves& curves,
   c.nvls.inter = view.domains > 1 ? std::min({g.nvls_channel, nics / static_cast<double>(g.nvls_channels),
                                               g.net_channel > BytesPerSecond{} ? g.net_channel : g.nvls_channel})
                                   : g.nvls_channel;
-  // All-gather and reduce-scatter take NVLS with registered buffers alone; nobody measured them so.
+  // All-gather and reduce-scatter use NVLS only with registered buffers, which was never measured.
   c.nvls_supported = options.nvls && options.floating && collective == Collective::all_reduce && view.in_switch &&
                      g.nvls_ranks > 0 && view.per_domain >= g.nvls_ranks;
   c.nvswitch = view.in_switch;
@@ -253,7 +251,7 @@ GroupCollectives::Parts GroupCollectives::ring_parts(const RingCurve& curve,
   const auto g = static_cast<double>(view_.per_domain);
   const auto k = static_cast<double>(std::max<std::int64_t>(view_.domains, 1));
   const double passes = collective == Collective::all_reduce ? 2.0 : 1.0;
-  // PAT halves the distance at every step (Bruck et al. 1997), one rank a host.
+  // PAT halves the distance at every step (Bruck et al. 1997), with one rank per host.
   const bool pat = algorithm == Algorithm::pat;
   const double between = k <= 1.0 ? 0.0 : pat ? std::floor(log2_of(view_.domains)) : passes * (k - 1.0);
   const double steps = pat ? 0.0 : passes * (n - 1.0) - between;
@@ -301,7 +299,7 @@ CollectiveTime GroupCollectives::ring(std::size_t which, Collective collective, 
   t.channels =
       t.algorithm == Algorithm::nvls || t.algorithm == Algorithm::nvls_tree ? g.nvls_channels : g.ring_channels;
   if (t.protocol != Protocol::simple) {
-    // A channel is dropped while its threads would have less than 8 bytes each, of LL for every rank.
+    // NCCL drops channels while their threads would have less than 8 bytes each; for LL, 8 bytes per rank.
     const double each = t.protocol == Protocol::ll ? 512.0 * 8.0 * static_cast<double>(view_.ranks) : 640.0 * 8.0;
     t.channels = std::clamp(static_cast<int>(bytes.raw() / each), 1, t.channels);
   }
@@ -362,7 +360,7 @@ CollectiveTime GroupCollectives::time(Collective collective, Bytes bytes) const 
     case Collective::dispatch:
     case Collective::combine: return pairs(bytes, {n, (g - 1.0) / n, (n - g) / n});
     case Collective::send_recv: {
-      const bool next_host = view_.domains > 1;  // the slower neighbour
+      const bool next_host = view_.domains > 1;  // the neighbour in the next host is slower
       return pairs(2.0 * bytes, {2.0, next_host ? 0.0 : 0.5, next_host ? 0.5 : 0.0});
     }
     case Collective::count: break;
@@ -386,7 +384,7 @@ Seconds GroupCollectives::link_bound(Collective collective, Bytes bytes) const n
   if (collective == Collective::send_recv) {
     return bytes / (k > 1.0 ? view_.outside_all : view_.inside_all);
   }
-  // In-switch reduction sends S (1 + 1/g) at the most useful; every algorithm sends the buffer at least once.
+  // Reduction in the switch sends at least S (1 + 1/g); every other algorithm sends its traffic factor.
   const double least = collective == Collective::all_reduce && view_.in_switch
                            ? std::min(traffic_factor(collective, view_.ranks), 1.0 + 1.0 / g)
                            : traffic_factor(collective, view_.per_domain > 1 ? view_.per_domain : view_.ranks);

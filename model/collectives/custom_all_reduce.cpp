@@ -59,7 +59,7 @@ Seconds CustomAllReduceModel::time(Bytes bytes, const GroupView& view, Seconds l
   if (!eager_) {
     return Seconds{kernel};
   }
-  // The norm of order 8 is the longer of the two but for a tenth where they meet.
+  // The norm of order 8 is the larger of the two, and at most a tenth more where they are equal.
   const double host = p(CustomParameter::host) + (std::log2(n) - 1.0) * p(CustomParameter::host_hop);
   const double longer = std::max(kernel, host);
   const double ratio = std::min(kernel, host) / longer;

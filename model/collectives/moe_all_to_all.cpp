@@ -21,10 +21,10 @@ constexpr std::array<CurveParameter, moe_exchange_parameter_count> table{{
     {"wide", share_unit, 0.5, 1.0, 0.01, 3.0},
 }};
 
-constexpr double fp8_scaled = 1.0 + 4.0 / 128.0;   ///< a 4-byte scale a block of 128
-constexpr double nvfp4_scaled = 0.5 + 1.0 / 16.0;  ///< a 1-byte scale a block of 16
+constexpr double fp8_scaled = 1.0 + 4.0 / 128.0;   ///< a 4-byte scale per 128 elements
+constexpr double nvfp4_scaled = 0.5 + 1.0 / 16.0;  ///< a 1-byte scale per 16 elements
 
-// TensorRT-LLM's combine returns rows in 16 bit whatever the experts' format; its low-precision one in 4 bit.
+// TensorRT-LLM's combine returns rows in 16 bit for any format of the experts; its low-precision variant in 4 bit.
 // clang-format off
 constexpr std::array transports{
     MoeTransport{"deepep_normal_dispatch", fp8_scaled, true, MoeWorkers::sms, true},

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// NCCL 2.30.7 (NVIDIA/nccl @ 5067397), src/graph/tuning.cc. Microseconds and GB/s, as NCCL holds them; types at the
-// border alone.
+// NCCL 2.30.7 (NVIDIA/nccl @ 5067397), src/graph/tuning.cc. Numbers inside are in microseconds and GB/s as in NCCL;
+// typed quantities appear only in the interface.
 #include <headroom/model/collectives/nccl_tuning.hpp>
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <limits>
 
 namespace headroom::nccl {
@@ -20,7 +19,7 @@ constexpr std::size_t at(Enum value) noexcept {
   return static_cast<std::size_t>(value);
 }
 
-/// One value for one, two, and more nodes.
+/// One value each for one, two, and more nodes.
 using ByNodes = std::array<double, 3>;
 using ByGeneration = std::array<ByNodes, 4>;
 
@@ -32,12 +31,12 @@ constexpr ByGeneration tree_per_channel{{{26.5, 18.5, 10.0}, {24.0, 23.6, 17.8},
 constexpr ByGeneration nvls_tree_per_channel{{{26.5, 18.5, 10.0}, {24.0, 23.6, 17.8}, {0.0, 57.7, 45.5}, {0.0, 96.0, 80.0}}};
 constexpr std::array nvls_efficiency{0.0, 0.0, 0.85, 0.74};
 
-/// Base latencies by protocol.
+/// Base latencies in microseconds, by protocol.
 constexpr std::array<double, 3> tree_base{6.8, 14.0, 8.4};
 constexpr std::array<double, 3> ring_base{6.6, 14.0, 8.4};
 constexpr std::array<double, 3> pat_base{8.0, 8.0, 8.0};
 
-/// Hardware latencies of one step by medium: NVLink, PCI, network; of tree and ring by protocol.
+/// Latencies of one step in microseconds: of tree and ring by medium (NVLink, PCI, network) and protocol.
 enum class Medium : std::uint8_t { nvlink, pci, network };
 constexpr std::array<std::array<double, 3>, 3> tree_step{{{0.6, 1.25, 4.0}, {1.0, 1.9, 4.0}, {5.0, 8.5, 14.0}}};
 constexpr std::array<std::array<double, 3>, 3> ring_step{{{0.6, 1.9, 3.4}, {1.0, 2.5, 5.7}, {2.7, 4.0, 14.0}}};
@@ -47,7 +46,7 @@ constexpr std::array nvls_step{25.0, 0.0, 18.0};
 constexpr std::array nvls_tree_step{25.0, 0.0, 20.9};
 constexpr std::array pat_step{4.0, 4.0, 14.0};
 
-/// Share of a tree's bandwidth at sizes of 64 B, 128 B, ... 256 MiB.
+/// Share of a tree's bandwidth for sizes of 64 B, 128 B, ... 256 MiB, by protocol.
 constexpr std::array<std::array<double, 23>, 3> tree_correction{{
     {1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5, 0.4, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.0, 1.0, 1.0},
     {1.0, 1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.8, 0.8, 0.7, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6, 0.8, 0.9, 0.9, 0.9, 0.9, 1.0, 1.0},
@@ -55,12 +54,12 @@ constexpr std::array<std::array<double, 23>, 3> tree_correction{{
 }};
 // clang-format on
 
-/// Everything an equation needs, in NCCL's units.
+/// The inputs of NCCL's equations in its units: n ranks, k nodes, ppn ranks per node.
 struct Terms {
   double n = 1.0, k = 1.0, ppn = 1.0;
   std::size_t by_nodes = 0;
   std::size_t generation = 0;
-  std::size_t medium = 0;  ///< inside
+  std::size_t medium = 0;  ///< medium inside a node
   double steps = 0.0;
   double log_nodes = 0.0;
   bool reduces_all = false;
@@ -87,20 +86,20 @@ double per_channel_inside(const Graph& g) noexcept {
 double per_channel_outside(const Graph& g) noexcept {
   return g.inter.raw() / giga;
 }
-/// What one channel of a ring or tree carries.
+/// Bandwidth of one channel of a ring or tree.
 double per_channel(const Graph& g, const Terms& t) noexcept {
   return t.k <= 2.0 ? per_channel_inside(g) : per_channel_outside(g);
 }
 
-/// The most that LL carries: by generation on one node, by the processor's on several.
+/// Upper bound on LL's bandwidth: by generation on one node, by processor on several.
 double ll_limit(const Communicator& c, const Terms& t) noexcept {
   const std::size_t row =
       t.by_nodes == 0 ? t.generation : at(c.cpu == Cpu::amd ? Generation::ampere : Generation::volta);
   return ll_most[row][t.by_nodes];
 }
 
-/// The available algorithms of a collective: all-reduce has all but PAT; all-gather and reduce-scatter ring, PAT, NVLS
-/// and CollNet direct; broadcast and reduce ring alone.
+/// Which algorithms a collective has: all-reduce all but PAT; all-gather and reduce-scatter ring, PAT, NVLS and CollNet
+/// direct; broadcast and reduce only ring.
 bool legal(Collective collective, Algorithm a) noexcept {
   switch (collective) {
     case Collective::all_reduce: return a != Algorithm::pat;
@@ -113,7 +112,7 @@ bool legal(Collective collective, Algorithm a) noexcept {
     case Collective::send_recv:
     case Collective::dispatch:
     case Collective::combine:
-    case Collective::count: break;  // made of sends and receives
+    case Collective::count: break;  // built from sends and receives
   }
   return false;
 }
@@ -130,7 +129,7 @@ bool available(const Communicator& c, Collective collective, Algorithm a, Protoc
   }
   switch (a) {
     case Algorithm::nvls:
-      // Across nodes NVLS hands over to the network's own reductions.
+      // Across nodes NVLS relies on reductions in the network (CollNet).
       return c.nvls_supported && (c.nodes == 1 || (c.collnet_enabled && collective == Collective::all_reduce));
     case Algorithm::nvls_tree: return c.nvls_supported && c.nodes > 1;
     case Algorithm::collnet_direct: return c.collnet_enabled && c.nvswitch;
@@ -203,7 +202,7 @@ double collnet_bus(const Communicator& c, const Terms& t, Algorithm a) noexcept 
   return bus;
 }
 
-/// From bytes on the bus to bytes of the buffer, GB/s.
+/// Converts bus bandwidth to bytes of the buffer per time, GB/s.
 double bandwidth(const Communicator& c, const Terms& t, Algorithm a, Protocol p) noexcept {
   const double circular = t.n / t.steps;
   const double halved = t.reduces_all ? 0.5 : 1.0;
@@ -257,7 +256,7 @@ double latency(const Communicator& c, const Terms& t, Collective collective, Alg
   return 0.0;
 }
 
-/// Channels and threads: dropped while each would have too little to do.
+/// Drops channels and threads while each would have too little work.
 void trim(Choice& choice, const Communicator& c, Bytes bytes) noexcept {
   const bool ring = choice.algorithm == Algorithm::ring;
   const bool collnet = choice.algorithm == Algorithm::collnet_direct || choice.algorithm == Algorithm::collnet_chain;
@@ -285,7 +284,7 @@ void trim(Choice& choice, const Communicator& c, Bytes bytes) noexcept {
     }
   }
   if (choice.protocol == Protocol::simple && ring) {
-    threads += 32;  // a warp that synchronises
+    threads += 32;  // one warp for synchronisation
   }
   if (choice.algorithm == Algorithm::tree || choice.algorithm == Algorithm::pat) {
     threads = 640;

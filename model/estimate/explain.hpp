@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorder behind `explain`: the same evaluation run with an ear open, never a second implementation.
+// The recorder behind `explain`: the same evaluation code, run with a recorder instead of a second implementation.
 #pragma once
 
 #include <headroom/core/quantity_text.hpp>
@@ -12,8 +12,7 @@
 
 namespace headroom {
 
-/// How a recorded number is printed.
-/// `run_seconds` are of the whole run, and no share of its step.
+/// How a recorded number is printed. `run_seconds` are of the whole run and no share of its step.
 enum class Shown : std::uint8_t {
   count,
   fraction,
@@ -26,7 +25,7 @@ enum class Shown : std::uint8_t {
 };
 [[nodiscard]] std::string shown_text(double value, Shown as);
 
-/// One symbol of a formula with its value and where that comes from.
+/// One symbol of a formula with its value and the source of the value.
 struct ExplainInput {
   std::string_view symbol;
   double value = 0.0;
@@ -34,7 +33,7 @@ struct ExplainInput {
   std::string_view source;
 };
 
-/// One priced line: name, formula in the source's symbols, reference, value, inputs.
+/// One priced line: name, formula in the symbols of its source, reference, value, inputs.
 struct ExplainEntry {
   std::string name;
   std::string formula;
@@ -50,7 +49,7 @@ struct ExplainEntry {
   std::vector<Input> inputs;
 };
 
-/// Records every call; the evaluation is a template over its recorder.
+/// Records every call. The evaluation is a template over its recorder type.
 class ExplainRecorder {
  public:
   static constexpr bool records = true;
@@ -66,7 +65,7 @@ class ExplainRecorder {
   std::vector<ExplainEntry> entries_;
 };
 
-/// The recorder of the hot path: calls are guarded by `if constexpr (Recorder::records)` and vanish.
+/// The recorder of the hot path: calls are guarded by `if constexpr (Recorder::records)` and compile to nothing.
 struct NoRecorder {
   static constexpr bool records = false;
 };

@@ -13,7 +13,7 @@ double NumberFormat::largest() const noexcept {
     case TopCodes::numbers: return std::ldexp(full, top_code - bias());
     case TopCodes::one_nan: break;
   }
-  // The all-ones code is NaN: one mantissa step less, or without a mantissa one exponent less.
+  // The all-ones code is NaN: the largest value is one mantissa step lower, or without mantissa one exponent lower.
   return mantissa_bits > 0 ? std::ldexp(full - std::ldexp(1.0, -mantissa_bits), top_code - bias())
                            : std::ldexp(1.0, top_code - 1 - bias());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numeric formats from their exponent and mantissa bits: range, spacing at one, smallest normal and subnormal.
+// Numeric formats derived from their exponent and mantissa bits: range, spacing at 1, smallest normal and subnormal.
 #pragma once
 
 #include <array>
@@ -8,15 +8,15 @@
 
 namespace headroom {
 
-/// What the codes with the largest exponent stand for.
+/// The meaning of the codes with the largest exponent.
 enum class TopCodes : std::uint8_t {
-  infinity_and_nan,  ///< all of them (IEEE 754)
-  one_nan,           ///< only the all-ones code is NaN (e4m3 of Micikevicius et al. 2022; e8m0 of Rouhani et al. 2023)
-  numbers,           ///< none: e2m1
+  infinity_and_nan,  ///< all are infinities or NaN (IEEE 754)
+  one_nan,           ///< only the all-ones code is NaN (e4m3: Micikevicius et al. 2022; e8m0: Rouhani et al. 2023)
+  numbers,           ///< all are numbers (e2m1)
 };
 
-/// A binary floating-point format. Values are (-1)^s 2^(e - bias) (1 + m / 2^mantissa_bits), bias 2^(exponent_bits - 1)
-/// - 1; exponent code 0 holds the subnormals where there is a mantissa.
+/// A binary floating-point format with values (-1)^s 2^(e - bias) (1 + m / 2^mantissa_bits) and bias = 2^(exponent_bits
+/// - 1) - 1. Exponent code 0 holds the subnormals if there is a mantissa.
 struct NumberFormat {
   std::string_view name;
   int sign_bits = 1;
@@ -29,9 +29,9 @@ struct NumberFormat {
   [[nodiscard]] constexpr int bias() const noexcept { return (1 << (exponent_bits - 1)) - 1; }
   [[nodiscard]] double largest() const noexcept;
   [[nodiscard]] double smallest_normal() const noexcept;
-  /// The smallest value above zero; smallest_normal() without a mantissa.
+  /// The smallest value above zero; smallest_normal() for a format without mantissa.
   [[nodiscard]] double smallest_subnormal() const noexcept;
-  /// Distance from 1 to the next larger value: 2^-mantissa_bits.
+  /// The distance from 1 to the next larger value: 2^-mantissa_bits.
   [[nodiscard]] double epsilon() const noexcept;
 };
 

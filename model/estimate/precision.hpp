@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numeric recipes a run may use, and the device rate and bytes each implies.
+// The numeric recipes of a run, and the device rate and bytes that each implies.
 #pragma once
 
 #include <headroom/hardware/catalog/device.hpp>
@@ -16,18 +16,18 @@ inline constexpr std::size_t precision_count = static_cast<std::size_t>(Precisio
 struct PrecisionRow {
   Precision precision;
   std::string_view name;
-  Rate rate;                ///< of the matrix units
-  double weight_bytes;      ///< of a served weight, its scales apart
-  double scale_bytes;       ///< of the block scales, per weight
-  double compute_bytes;     ///< of a weight held for training's forward and backward
-  bool trains;              ///< a training recipe
-  std::string_view family;  ///< row of a stack's sustained table
+  Rate rate;                ///< rate of the matrix units
+  double weight_bytes;      ///< bytes of a served weight without its scales
+  double scale_bytes;       ///< bytes of block scales per weight
+  double compute_bytes;     ///< bytes of a weight held for training's forward and backward pass; 0: not for training
+  bool trains;              ///< usable for training
+  std::string_view family;  ///< row of a stack's table of sustained shares
 };
 
 // clang-format off
-// fp8 and fp4 recipes train with bf16 weights that are cast on the way into the GEMM (Micikevicius et al. 2022).
-// Scales: fp8 a float for 128 x 128 (DeepSeek-AI 2024, DeepSeek-V3, section 3.3.2); mx formats a byte for 32 (Rouhani et
-// al. 2023, table 1); nvfp4 a byte for 16; int4 a half and a 4-bit zero point for 128 (Lin et al. 2024, AWQ).
+// fp8 and fp4 recipes train with bf16 weights, cast on the way into the GEMM (Micikevicius et al. 2022). Scales: fp8
+// one float per 128 x 128 (DeepSeek-AI 2024, DeepSeek-V3, section 3.3.2); mx formats one byte per 32 (Rouhani et al.
+// 2023, table 1); nvfp4 one byte per 16; int4 a half and a 4-bit zero point per 128 (Lin et al. 2024, AWQ).
 inline constexpr std::array precision_rows{
     //            precision         name     rate               weight scale             compute trains family
     PrecisionRow{Precision::fp32,  "fp32",  Rate::fp32_vector, 4.0,   0.0,              4.0,    true,  "fp32"},

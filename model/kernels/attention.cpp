@@ -12,20 +12,16 @@ constexpr std::array formats{
     AttentionFormat{"bf16/fp8", Rate::bf16, 2.0, 1.0},
     AttentionFormat{"fp8/fp8", Rate::fp8, 1.0, 1.0},
 };
-struct FormatAlias {
-  std::string_view alias;
-  std::string_view name;
-};
 constexpr std::array aliases{FormatAlias{"bfloat16/bfloat16", "bf16/bf16"}, FormatAlias{"float16/float16", "bf16/bf16"},
                              FormatAlias{"bfloat16/fp8", "bf16/fp8"}, FormatAlias{"float16/fp8", "bf16/fp8"}};
 
-/// The engines write outputs of 16 bits whatever the queries are.
+/// Engines write 16-bit outputs for any type of queries.
 constexpr double output_bytes = 2.0;
-/// What a pre-pass reads: the projection's output.
+/// Bytes of an element that a pre-pass reads: the projection's output.
 constexpr double activation_bytes = 2.0;
-/// Rows of one tensor-core instruction: a CTA with fewer queries than its tile computes no more than these.
+/// Rows of one tensor-core instruction, which a CTA with fewer queries than its tile still computes.
 constexpr double least_rows = 16.0;
-/// Threads of the kernel that writes a token's keys and values into a paged cache: one CTA a token.
+/// Threads of the kernel that writes a token's keys and values into a paged cache, with one CTA per token.
 constexpr double write_threads = 512.0;
 
 // TensorRT-LLM, cpp/tensorrt_llm/kernels/decoderMaskedMultiheadAttention/decoderXQARunner and its constants:
@@ -35,8 +31,8 @@ constexpr double xqa_least_blocks = 4.0;
 constexpr double xqa_most_waves = 8.0;
 constexpr double xqa_root_factor = 8.0;
 
-// Priors: centre and spread of the fits of the nine measured SKUs, 16-bit (shared kernels, July 2026 engines). What is
-// whole (rows, packing, dispatch) has no slope: a fit keeps it where it starts and the starts try every value.
+// Priors: centre and spread of the 16-bit fits of the nine measured SKUs (engines of July 2026). Integer parameters
+// (rows, packing, dispatch) have no slope: a fit tries every value as a start and keeps it.
 constexpr std::array<CurveParameter, prefill_parameter_count> prefill_table{{
     {"compute", CurveUnit::share, 0.7, 0.0, 0.05, 1.0},
     {"bandwidth", CurveUnit::share, 0.85, 0.2, 0.05, 1.0},
@@ -75,7 +71,7 @@ constexpr std::array<CurveParameter, decode_parameter_count> decode_table{{
     {"dispatch", CurveUnit::share, 1.0, 0.0, 1.0, 2.0},
 }};
 
-/// The share of a benchmark's operands that its repetitions find in L2.
+/// Share of a benchmark's operands that its repetitions find in L2.
 double hit_of(double bytes, double resident) noexcept {
   if (resident <= 0.0) {
     return 0.0;
@@ -84,7 +80,7 @@ double hit_of(double bytes, double resident) noexcept {
   return std::exp(-full * full);
 }
 
-/// Keys that the tokens of a call need.
+/// Number of keys that the tokens of a call need.
 double keys_needed(const AttentionShape& s) noexcept {
   return s.window > 0.0 ? std::min(s.context, s.tokens + s.window - 1.0) : s.context;
 }
@@ -96,14 +92,7 @@ std::span<const AttentionFormat> attention_formats() noexcept {
 }
 
 const AttentionFormat* find_attention_format(std::string_view name) noexcept {
-  for (const FormatAlias& alias : aliases) {
-    if (alias.alias == name) {
-      name = alias.name;
-    }
-  }
-  const auto* const found =
-      std::find_if(formats.begin(), formats.end(), [&](const AttentionFormat& f) { return f.name == name; });
-  return found == formats.end() ? nullptr : found;
+  return find_format(formats, aliases, name);
 }
 
 const std::array<CurveParameter, prefill_parameter_count>& prefill_parameters() noexcept {
@@ -117,7 +106,7 @@ double attention_pairs(const AttentionShape& s) noexcept {
   if (!s.causal) {
     return s.tokens * s.context;
   }
-  // Token i of the new ones sees prefix + i + 1 keys, at most the window.
+  // New token i sees prefix + i + 1 keys, at most the window.
   const double prefix = s.context - s.tokens;
   const double growing = s.window > 0.0 ? std::clamp(s.window - prefix, 0.0, s.tokens) : s.tokens;
   return growing * prefix + 0.5 * growing * (growing + 1.0) + (s.tokens - growing) * s.window;
@@ -231,7 +220,7 @@ DecodeModel::DecodeModel(const DecodeCurve& curve,
 
 double DecodeModel::memory_time(const AttentionShape& s, double keys, double& hit) const noexcept {
   const double cache = 2.0 * read_ * s.kv_heads * keys * format_.cache_bytes;
-  // The query, its output, and the new key and value in and out.
+  // The query, its output, and the new key and value, read and written.
   const double rest = s.heads * (format_.query_bytes + output_bytes) + 4.0 * s.kv_heads * format_.cache_bytes;
   const double bytes = s.batch * s.head_dim * (cache + s.tokens * rest);
   hit = hit_of(bytes, resident_);
@@ -249,7 +238,7 @@ DecodeModel::Split DecodeModel::at_split(
   const double alone = 2.0 * keys / split * s.head_dim * format_.cache_bytes * stream_time_ / stream;
   at.loop = waves_of(at.waves, value(P::tail)) * (value(grouped ? P::cta : P::cta_head) + alone);
   if (split > 1.0) {
-    // Partial outputs in 32 bits, written and read.
+    // Partial outputs are written and read in 32 bits.
     const double outputs = s.batch * s.tokens * s.heads * split * s.head_dim;
     at.reduce = value(P::reduce) * (1.0 - 1.0 / split) + 8.0 * outputs * byte_time_;
   }

@@ -26,11 +26,11 @@ constexpr std::array aliases{
 
 constexpr double tile_rows = 128.0;
 constexpr double score_bytes = 2.0;
-/// Products of tokens x context x head_dim: scores and output; again the scores, then four gradients.
+/// FLOP per token, context and head_dim: forward scores and output; backward the scores again and four gradients.
 constexpr double forward_flops = 4.0;
 constexpr double backward_over_forward = 2.5;
 
-// Priors: the exponentials' as in prefill; the rest from the fits of the published A100 and H100 kernels.
+// Priors: of the exponentials as in prefill, of the rest from fits to the published A100 and H100 kernels.
 constexpr std::array<CurveParameter, training_attention_parameter_count> parameter_table{{
     {"compute", CurveUnit::share, 0.6, 0.0, 0.05, 1.0},
     {"backward", CurveUnit::share, 0.85, 0.2, 0.2, 2.0},
@@ -86,7 +86,7 @@ Flops training_attention_flops(const AttentionShape& s, AttentionPass pass) noex
 
 Bytes training_attention_memory(const AttentionShape& s, AttentionAlgorithm algorithm) noexcept {
   const double rows = s.batch * s.heads * s.tokens;
-  // Maximum and sum of a row, kept as one logarithm of 4 bytes.
+  // Maximum and sum of a row are stored as one 4-byte logarithm.
   return algorithm == AttentionAlgorithm::fused ? Bytes{4.0 * rows}
                                                 : Bytes{(6.0 * score_bytes + 1.0) * rows * s.context};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of attention in a training step, forward and backward, fused (FlashAttention and its kin) or not.
+// The time of attention in a training step, forward and backward, fused (FlashAttention and similar) or not.
 #pragma once
 
 #include <headroom/model/kernels/attention.hpp>
@@ -7,16 +7,16 @@
 namespace headroom {
 
 enum class AttentionAlgorithm : std::uint8_t {
-  fused,    ///< scores never leave the SM; the backward makes them again
-  standard  ///< the full tokens x context scores of every head are written to memory and read back
+  fused,    ///< scores stay in the SM; the backward pass recomputes them
+  standard  ///< the tokens x context scores of every head are written to memory and read back
 };
 
-/// A family of kernels that a training stack may run.
+/// A family of kernels that a training stack may use.
 struct AttentionImplementation {
   std::string_view name;  ///< "flash2"
   AttentionAlgorithm algorithm = AttentionAlgorithm::fused;
 };
-/// nullptr when the name is unknown. Names as publications write them ("FlashAttention-2", "PyTorch") are aliases.
+/// nullptr if the name is unknown. Names used in publications ("FlashAttention-2", "PyTorch") are aliases.
 [[nodiscard]] const AttentionImplementation* find_attention_implementation(std::string_view name) noexcept;
 [[nodiscard]] std::span<const AttentionImplementation> attention_implementations() noexcept;
 
@@ -24,13 +24,13 @@ enum class AttentionPass : std::uint8_t { forward, backward, both };
 inline constexpr std::array<std::string_view, 3> attention_pass_names{"forward", "backward", "forward+backward"};
 
 enum class TrainingAttentionParameter : std::uint8_t {
-  compute,      ///< share of the dense peak in the forward's products
-  backward,     ///< the backward's rate over the forward's
+  compute,      ///< share of the dense peak in the forward pass's products
+  backward,     ///< rate of the backward pass over that of the forward pass
   exponential,  ///< an SM's time per score
   cta,          ///< fixed time of a tile of 128 queries
-  bandwidth,    ///< share of the memory's bandwidth in passes over written scores
-  mask,         ///< passes over written scores that a causal mask adds
-  copies,       ///< passes over tensors of the queries' size around the forward: transposes, reads, writes
+  bandwidth,    ///< share of the memory's bandwidth in passes over stored scores
+  mask,         ///< additional passes over stored scores for a causal mask
+  copies,       ///< passes over query-sized tensors around the forward pass: transposes, reads, writes
   count
 };
 inline constexpr std::size_t training_attention_parameter_count =
@@ -38,15 +38,15 @@ inline constexpr std::size_t training_attention_parameter_count =
 using TrainingAttentionCurve = std::array<double, training_attention_parameter_count>;
 [[nodiscard]] const std::array<CurveParameter, training_attention_parameter_count>&
 training_attention_parameters() noexcept;
-/// Whether a parameter has a part in an algorithm's time.
+/// Whether a parameter occurs in the time of an algorithm.
 [[nodiscard]] bool matters(TrainingAttentionParameter parameter, AttentionAlgorithm algorithm) noexcept;
 
-/// FLOPs by the convention of FlashAttention's benchmarks: 4 b h pairs d forward, 2.5 times that backward, where a
-/// causal mask halves the pairs exactly.
+/// FLOP in the convention of FlashAttention's benchmarks: 4 b h pairs d forward and 2.5 times that backward, where a
+/// causal mask exactly halves the pairs.
 [[nodiscard]] Flops training_attention_flops(const AttentionShape& shape, AttentionPass pass) noexcept;
 
-/// What one call keeps between forward and backward beside its inputs and output: fused, the softmax statistics;
-/// standard, the scores, their softmax and its dropout with a mask of a byte, and three gradients of the scores.
+/// Bytes that one call keeps between forward and backward besides inputs and output. Fused: the softmax statistics.
+/// Standard: the scores, their softmax and its dropout with a one-byte mask, and three gradients of the scores.
 [[nodiscard]] Bytes training_attention_memory(const AttentionShape& shape, AttentionAlgorithm algorithm) noexcept;
 
 struct TrainingAttentionTime {
@@ -54,7 +54,7 @@ struct TrainingAttentionTime {
   Seconds compute{};  ///< products alone
   Seconds softmax{};  ///< exponentials of a fused kernel
   Seconds fixed{};
-  Seconds memory{};  ///< passes over written scores
+  Seconds memory{};  ///< passes over stored scores
 };
 
 /// 16-bit attention of one implementation on one device.
@@ -64,21 +64,24 @@ class TrainingAttentionModel {
                          const KernelDevice& device,
                          AttentionAlgorithm algorithm) noexcept;
 
-  /// Fused, tiles of 128 queries over blocks of 64 keys up to the diagonal (Dao 2023, section 3):
-  ///   T = w (cta tiles + blocks norm3(F 128 64 d SM / (rate P), exponential 128 64)) / SM summed over heads,
-  ///   with F = 4 forward and 10 backward (five products for two), rate = compute, and compute backward, and w the
-  ///   waves of tiles made whole.
-  /// Standard, over all pairs, whatever the mask, and S = 2 b h tokens context bytes of scores:
-  ///   forward  2 norm3(2 pairs d / (compute P), S / (bandwidth B)) + ((2 + mask) S + copies Q) / (bandwidth B)
-  ///   backward 4 norm3(2 pairs d / (compute backward P), S / (bandwidth B)) + (3 S + 2 copies Q) / (bandwidth B)
-  /// for the products, the softmax's read and write, its backward's two reads and a write, and Q = 2 b h tokens d
-  /// bytes.
+  /// With P the peak, B the memory bandwidth, S = 2 b h tokens context bytes of scores, Q = 2 b h tokens d bytes:
+  /// @code
+  /// fused     T = w (cta tiles + blocks norm3(F 128 64 d SM / (rate P), exponential 128 64)) / SM, summed over heads;
+  ///           forward F = 4, rate = compute; backward F = 10 (five products for two), rate = compute backward;
+  ///           w rounds the waves of tiles up to whole ones
+  /// standard
+  ///   forward   2 norm3(2 pairs d / (compute P), S / (bandwidth B)) + ((2 + mask) S + copies Q) / (bandwidth B)
+  ///   backward  4 norm3(2 pairs d / (compute backward P), S / (bandwidth B)) + (3 S + 2 copies Q) / (bandwidth B)
+  /// @endcode
+  /// Fused kernels use tiles of 128 queries over blocks of 64 keys up to the diagonal (Dao 2023, section 3). Standard
+  /// ones compute all pairs under any mask: the products, the softmax's read and write, and its backward's three
+  /// passes.
   [[nodiscard]] Seconds time(const AttentionShape& shape, AttentionPass pass) const noexcept {
     return explain(shape, pass).total;
   }
   [[nodiscard]] TrainingAttentionTime explain(const AttentionShape& shape, AttentionPass pass) const noexcept;
 
-  /// FLOPs of the unmasked pairs at the sustained rate. Never above time().
+  /// FLOP of the unmasked pairs at the sustained rate. Never above time().
   [[nodiscard]] Seconds bound(const AttentionShape& shape, AttentionPass pass) const noexcept;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions as implicit matrix products (Chetlur et al. 2014, cuDNN): no expanded operand is ever stored.
+// Convolutions as implicit matrix products (Chetlur et al. 2014, cuDNN), which never store an expanded operand.
 #pragma once
 
 #include <headroom/model/kernels/gemm.hpp>
@@ -10,7 +10,7 @@
 
 namespace headroom {
 
-/// Up to three spatial dimensions; unused ones keep their defaults.
+/// A convolution with up to three spatial dimensions; unused ones keep their defaults.
 struct ConvShape {
   double batch = 1.0;
   double in_channels = 1.0;
@@ -18,36 +18,38 @@ struct ConvShape {
   std::array<double, 3> in{1.0, 1.0, 1.0};
   std::array<double, 3> kernel{1.0, 1.0, 1.0};
   std::array<double, 3> stride{1.0, 1.0, 1.0};
-  std::array<double, 3> padding{0.0, 0.0, 0.0};  ///< on each side
+  std::array<double, 3> padding{0.0, 0.0, 0.0};  ///< padding on each side
   std::array<double, 3> dilation{1.0, 1.0, 1.0};
   double groups = 1.0;
 
-  /// floor((in + 2 padding - dilation (kernel - 1) - 1) / stride) + 1 in each dimension.
+  /// Output size: floor((in + 2 padding - dilation (kernel - 1) - 1) / stride) + 1 in each dimension.
   [[nodiscard]] std::array<double, 3> out() const noexcept;
 };
 
 enum class ConvPass : std::uint8_t { forward, data_gradient, weight_gradient };
 inline constexpr std::array<std::string_view, 3> conv_pass_names{"forward", "data-gradient", "weight-gradient"};
 
-/// 2 N P Q K C R S / groups: every pass takes the same.
+/// FLOP of any pass: 2 N P Q K C R S / groups.
 [[nodiscard]] Flops conv_flops(const ConvShape& shape) noexcept;
 
-/// The product that a pass makes, with N images, C to K channels, H W in, P Q out, R S kernel, tiles of all groups in
-/// one grid:
-///   forward          m = groups N P Q, n = K / groups, k = C / groups R S
-///   data gradient    m = groups N H W, n = C / groups, k = K / groups R S (P Q) / (H W)  (taps that a stride leaves)
-///   weight gradient  m = K, n = C / groups R S, k = N P Q
+/// The matrix product of a pass, for N images, C input and K output channels, H W input, P Q output and R S kernel
+/// size. The tiles of all groups share one grid:
+/// @code
+/// forward          m = groups N P Q, n = K / groups, k = C / groups R S
+/// data gradient    m = groups N H W, n = C / groups, k = K / groups R S (P Q) / (H W)  (taps that a stride leaves)
+/// weight gradient  m = K, n = C / groups R S, k = N P Q
+/// @endcode
 [[nodiscard]] GemmShape conv_gemm(const ConvShape& shape, ConvPass pass) noexcept;
 
-/// Input, weights and output, each once.
+/// Bytes of input, weights and output, each moved once.
 [[nodiscard]] Bytes conv_bytes(const ConvShape& shape, double bytes_per_element) noexcept;
 
-/// Channels of each group rounded up to the format's alignment, as the tensor path of NHWC kernels wants them
-/// (NVIDIA, Convolutional Layers User's Guide, section 2.1): 3 channels in become 8 of 16 bit. Depthwise convolutions
-/// (one channel a group) have no tensor path and stay as they are.
+/// Rounds the channels of each group up to the format's alignment, which the tensor path of NHWC kernels needs (NVIDIA,
+/// Convolutional Layers User's Guide, section 2.1): 3 input channels become 8 of 16 bit. Depthwise convolutions (one
+/// channel per group) have no tensor path and are returned unchanged.
 [[nodiscard]] ConvShape conv_padded(const ConvShape& shape, const GemmFormat& format) noexcept;
 
-/// The implicit product of the padded shape, with the traffic of the convolution instead of the expanded matrices'.
+/// Time of the implicit product of the padded shape, with the traffic of the convolution instead of expanded matrices.
 [[nodiscard]] Seconds conv_time(const GemmModel& model,
                                 const GemmFormat& format,
                                 const ConvShape& shape,

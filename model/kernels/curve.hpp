@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every fitted kernel curve has in common: named parameters with priors, the device under it, operand formats.
+// Common parts of fitted kernel curves: named parameters with priors, datasheet numbers, operand residency.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
@@ -13,32 +13,63 @@
 namespace headroom {
 
 enum class CurveUnit : std::uint8_t {
-  share,    ///< of a datasheet value, or any other pure number
-  seconds,  ///< held in seconds, written as "2.5 us"
-  bytes,    ///< written as "512 KiB"
+  share,    ///< a multiple of a datasheet value, or any other pure number
+  seconds,  ///< stored in seconds, written as "2.5 us"
+  bytes,    ///< stored in bytes, written as "512 KiB"
 };
 
-/// One parameter of a curve: positive, with a log-normal prior that holds it where the data cannot.
+/// One positive parameter of a curve, with a log-normal prior for parameters that the data do not constrain.
 struct CurveParameter {
   std::string_view name;
   CurveUnit unit = CurveUnit::share;
   double prior = 1.0;
-  double width = 0.0;  ///< standard deviation of the prior in log space; 0: free between the bounds
+  double width = 0.0;  ///< standard deviation of the prior in log space; 0: no prior, free between `low` and `high`
   double low = 0.0;
   double high = 0.0;
 };
 
+/// All parameters at their priors.
+template <std::size_t N>
+[[nodiscard]] constexpr std::array<double, N> prior_values(const std::array<CurveParameter, N>& parameters) noexcept {
+  std::array<double, N> values{};
+  for (std::size_t i = 0; i < N; ++i) {
+    values[i] = parameters[i].prior;
+  }
+  return values;
+}
+
 /// The datasheet under a curve, for one arithmetic rate.
 struct KernelDevice {
-  FlopsPerSecond peak{};  ///< dense
+  FlopsPerSecond peak{};  ///< peak without sparsity
   BytesPerSecond bandwidth{};
-  double units = 1.0;  ///< streaming multiprocessors
+  double units = 1.0;  ///< number of streaming multiprocessors
   Bytes l2{};
 };
 
-/// Where a kernel finds its operands. A benchmark that repeats one shape finds part of them in L2; a model's step,
-/// which reads all its weights once, does not.
+/// Where a kernel finds its operands. A benchmark that repeats one shape finds part of them in L2; a step of a model,
+/// which reads all weights once, does not.
 enum class Residency : std::uint8_t { memory, benchmark };
+
+/// Another name of a format.
+struct FormatAlias {
+  std::string_view alias, name;
+};
+/// The format of that name or alias; nullptr: there is none.
+template <class Formats, class Aliases>
+[[nodiscard]] constexpr auto find_format(const Formats& formats,
+                                         const Aliases& aliases,
+                                         std::string_view name) noexcept {
+  for (const FormatAlias& alias : aliases) {
+    name = alias.alias == name ? alias.name : name;
+  }
+  const auto* found = formats.data();
+  for (const auto* const end = found + formats.size(); found != end; ++found) {
+    if (found->name == name) {
+      return found;
+    }
+  }
+  return decltype(found){nullptr};
+}
 
 /// Two powers whose norms need roots alone: (a^3 + b^3)^(1/3) and (a^4 + b^4 + c^4)^(1/4). Both lie between the
 /// larger of their arguments (a perfect overlap) and the sum (none).

@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/core/embedded.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 #include <headroom/model/kernels/curve_reader.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <functional>
 #include <iterator>
 #include <map>
 #include <mutex>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 namespace {
 
-/// The curve of one engine and format; an empty engine takes the first of the set.
+/// The curve of one engine and format; an empty engine means the first in the set.
 template <std::size_t N>
 const FittedCurve<N>* look_up(const std::vector<FittedCurve<N>>& curves,
                               std::string_view engine,
@@ -60,7 +55,7 @@ template <std::size_t N>
                     "; there are " + (known.empty() ? "none" : known)};
 }
 
-/// What stands in for a format that nobody measured: the same width of weights, else 16 bit at the format's own rate.
+/// The substitute for an unmeasured format: one with weights of the same width, else 16 bit at the format's own rate.
 std::string_view stand_in(std::string_view format) {
   if (format == "fp16" || format == "tf32" || format == "fp32" || format == "int8_wo" || format == "int4_wo") {
     return "bf16";
@@ -68,7 +63,7 @@ std::string_view stand_in(std::string_view format) {
   return format == "int8" || format == "fp8_block" ? "fp8" : std::string_view{};
 }
 
-/// The nearest measured types of queries and cache: the cache's own first.
+/// The nearest measured types of queries and cache; the cache's own type is tried first.
 template <std::size_t N>
 ChosenCurve<N> choose_attention(const std::vector<FittedCurve<N>>& curves,
                                 std::string_view what,
@@ -85,9 +80,9 @@ ChosenCurve<N> choose_attention(const std::vector<FittedCurve<N>>& curves,
   }
   none_serves(curves, what, std::string{format.name} + (engine.empty() ? "" : " of engine " + quoted(engine)), set);
 }
-/// Attention of training was published for two SKUs; a set without it borrows these kernels.
+/// Training attention was published for two SKUs; sets without it use these kernels.
 constexpr std::string_view training_attention_of = "h100-sxm-80gb";
-// Last what a probe of the device itself measures: published kernels are nearer to what a stack runs.
+// Probes of the device come last: published kernels are closer to what a stack runs.
 constexpr std::array<std::string_view, 3> newest_first{"flash3", "flash2", "cudnn"};
 
 template <class Function>
@@ -105,7 +100,7 @@ void for_each_provenance(CurveSet& set, Function&& function) {
   all(set.memory);
 }
 
-/// The curves of a base behind a set's own: the first that serves is taken.
+/// Appends the curves of a base after the set's own, so that the own ones are found first.
 void append(CurveSet& set, CurveSet&& base) {
   const auto add = [](auto& to, auto& from) { std::move(from.begin(), from.end(), std::back_inserter(to)); };
   add(set.gemm, base.gemm);
@@ -123,15 +118,15 @@ CurveSet read_entry(const DataStore::Entry& entry) {
   return set;
 }
 
-/// What a pass over memory is judged by when nobody measured it: reads and writes every element once.
+/// The pass that represents unmeasured ones: it reads and writes every element once.
 constexpr std::string_view plain_pass = "scale_matrix";
-/// The probe's pass that does just that.
+/// The probe's pass that does the same.
 constexpr std::string_view copy_pass = "copy";
 
 }  // namespace
 
 double benchmark_copies(std::string_view engine) noexcept {
-  // The collector of the shared kernels: 5 weight copies for TensorRT-LLM, 6 for vLLM (shared study of kernels, 1).
+  // The benchmarks rotate 5 weight copies for TensorRT-LLM and 6 for vLLM; the cublaslt probe never finds one in L2.
   return engine == "vllm" ? 6.0 : engine == "cublaslt" ? 1e6 : 5.0;
 }
 
@@ -164,7 +159,7 @@ CurveSet find_curve_set(const Device& device) {
                       "measure one with "
                       "'headroom probe'"};
   }
-  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+  const DataStore store = model_files();
   const std::optional<DataStore::Entry> entry = store.find("curves", device.curves);
   if (!entry) {
     const std::vector<std::string> ids = store.ids("curves");
@@ -172,29 +167,20 @@ CurveSet find_curve_set(const Device& device) {
     throw ConfigError{device.id + " names the kernel curves " + quoted(device.curves) + ", which do not exist" +
                       suggestion(device.curves, known)};
   }
-  CurveSet set = read_entry(*entry);
-  std::vector<std::string> files{set.file};
-  for (std::string base = set.base; !base.empty();) {
-    // A set whose base is its own id extends the one it hides.
-    const bool hides = base == std::filesystem::path{files.back()}.stem();
-    const std::optional<DataStore::Entry> below =
-        hides ? store.find_below("curves", base, files.back()) : store.find("curves", base);
-    if (!below || std::find(files.begin(), files.end(), below->file) != files.end()) {
-      throw ConfigError{files.back() + ": base " + quoted(base) +
-                        (below ? " leads back to itself" : " is no set of kernel curves")};
-    }
-    CurveSet more = read_entry(*below);
-    files.push_back(below->file);
-    base = more.base;
-    append(set, std::move(more));
-  }
-  return set;
+  std::optional<CurveSet> set;
+  store.follow_bases("curves", *entry, "set of kernel curves", [&](const DataStore::Entry& each) {
+    CurveSet read = read_entry(each);
+    std::string base = read.base;
+    set ? append(*set, std::move(read)) : static_cast<void>(set = std::move(read));
+    return base;
+  });
+  return std::move(*set);
 }
 
 const CurveSet& kept_curve_set(const Device& device) {
   static std::mutex mutex;
   static std::map<std::string, CurveSet, std::less<>> sets;
-  // Where it is looked up is part of its name: an overlay may hide a set.
+  // The folder is part of the key because an overlay may hide a set.
   const char* folders = std::getenv("HEADROOM_DATA_DIR");
   const std::string key = device.curves + "\n" + (folders == nullptr ? "" : folders);
   const std::lock_guard lock{mutex};

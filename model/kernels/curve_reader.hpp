@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fitted curves out of TOML: provenance and a table of values each.
+// Reads fitted curves from TOML: provenance and a table of values each.
 #pragma once
 
 #include <headroom/core/config_reader.hpp>
@@ -43,7 +43,7 @@ inline constexpr Range<double> curve_signed_fraction{-100.0, 100.0};
   return table.number(parameter.name, {1e-12, 1e12});
 }
 
-/// Every [[key]] of the document: provenance and a table of values.
+/// Reads every [[key]] of the document: provenance and a table of values.
 template <std::size_t N>
 [[nodiscard]] std::vector<FittedCurve<N>> read_curves(ConfigTable& root,
                                                       std::string_view key,

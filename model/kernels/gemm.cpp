@@ -8,15 +8,15 @@
 namespace headroom {
 namespace {
 
-/// Ways to cut K. A cut below min_depth elements is not worth a CTA.
+/// Numbers of parts into which K may be split. Parts below min_depth elements are not worth a CTA.
 constexpr std::array<int, 8> splits{2, 3, 4, 6, 8, 12, 16, 32};
 constexpr double min_depth = 64.0;
-/// A split fills what a last wave leaves idle; beyond so many waves that is too little to search for.
+/// A split fills the idle SMs of the last wave; with more waves than this the gain is too small to search for.
 constexpr double most_waves_split = 8.0;
-/// Takes from a bound more than the roundings of what it bounds could.
+/// Lowers a bound so that floating-point rounding can never make it exceed the value that it bounds.
 constexpr double rounded_down = 1.0 - 1e-12;
 
-// Bytes of block scales: fp8_block has a float per 128 activations (and per 128 x 128 weights), nvfp4 a byte per 16,
+// Bytes include block scales: fp8_block a float per 128 activations (and per 128 x 128 weights), nvfp4 a byte per 16,
 // mxfp4 and mxfp8 a byte per 32 (OCP Microscaling Formats 1.0, 2023).
 constexpr std::array formats{
     GemmFormat{"fp32", Rate::fp32_vector, 4.0, 4.0, 4.0, false, 1},
@@ -32,15 +32,11 @@ constexpr std::array formats{
     GemmFormat{"w4a16_mxfp4", Rate::bf16, 0.53125, 2.0, 2.0, false, 32},
     GemmFormat{"w4a8_mxfp4_mxfp8", Rate::fp8, 0.53125, 1.03125, 2.0, true, 32},
 };
-struct FormatAlias {
-  std::string_view alias;
-  std::string_view name;
-};
 constexpr std::array aliases{FormatAlias{"bfloat16", "bf16"}, FormatAlias{"float16", "fp16"},
                              FormatAlias{"half", "fp16"},     FormatAlias{"float32", "fp32"},
                              FormatAlias{"sq", "int8"},       FormatAlias{"fp8_e4m3", "fp8"}};
 
-// Priors: centre and spread of the fits of the nine measured SKUs, 16-bit (shared kernels, July 2026 engines).
+// Priors: centre and spread of the 16-bit fits of the nine measured SKUs (engines of July 2026).
 constexpr std::array<CurveParameter, gemm_parameter_count> parameter_table{{
     {"compute", CurveUnit::share, 0.85, 0.0, 0.05, 1.0},
     {"bandwidth", CurveUnit::share, 0.80, 0.0, 0.05, 1.0},
@@ -65,14 +61,7 @@ std::span<const GemmFormat> gemm_formats() noexcept {
 }
 
 const GemmFormat* find_gemm_format(std::string_view name) noexcept {
-  for (const FormatAlias& alias : aliases) {
-    if (alias.alias == name) {
-      name = alias.name;
-    }
-  }
-  const auto* const found =
-      std::find_if(formats.begin(), formats.end(), [&](const GemmFormat& f) { return f.name == name; });
-  return found == formats.end() ? nullptr : found;
+  return find_format(formats, aliases, name);
 }
 
 const std::array<CurveParameter, gemm_parameter_count>& gemm_parameters() noexcept {
@@ -136,7 +125,7 @@ GemmModel::Found GemmModel::search(const GemmShape& s, double memory) const noex
   Found best;
   best.tile = tiles_.data();
   best.memory = memory;
-  // Unsplit tiles differ by their loop alone, compared in fourth powers, where it needs no root.
+  // Unsplit tiles differ only in their loop, compared as fourth powers to avoid roots.
   double least4 = HUGE_VAL;
   for (const Tile& tile : tiles_) {
     const double ctas = round_up(s.m * tile.inverse_m) * round_up(s.n * tile.inverse_n);
@@ -149,7 +138,7 @@ GemmModel::Found GemmModel::search(const GemmShape& s, double memory) const noex
   }
   best.loop = drooped(fourth_root(least4));
   double least = norm3(best.loop, best.memory);
-  // A split costs its reduction: one that does not shorten the loop cannot win.
+  // A split adds a reduction, so one that does not shorten the loop cannot win.
   for (const Tile& tile : tiles_) {
     const double grid = round_up(s.m * tile.inverse_m) * round_up(s.n * tile.inverse_n);
     for (const int split : splits) {
@@ -158,8 +147,8 @@ GemmModel::Found GemmModel::search(const GemmShape& s, double memory) const noex
       if (depth < min_depth || ctas > most_waves_split * units_) {
         break;
       }
-      // Loop and memory together take no less than either, and a wider split reduces more: no root where that is
-      // enough.
+      // Loop and memory together take at least the memory time, and a wider split reduces more: the roots are skipped
+      // where this bound decides.
       const double reduce = value(GemmParameter::split) + 2.0 * split * s.m * s.n * byte_time_;
       if (rounded_down * best.memory + reduce >= least) {
         break;

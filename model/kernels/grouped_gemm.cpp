@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real_text.hpp>
 #include <headroom/model/kernels/grouped_gemm.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace headroom {
 namespace {
 
-// Where the measured layers cannot tell a parameter, it stays near GEMM's. passes, expert and routing: medians over the
+// Parameters that the measured layers do not constrain stay near GEMM's. passes, expert and routing: medians over the
 // measured engines and SKUs.
 constexpr std::array<CurveParameter, moe_parameter_count> parameter_table{{
     {"compute", CurveUnit::share, 0.7, 0.0, 0.02, 1.0},
@@ -24,17 +24,16 @@ constexpr std::array<CurveParameter, moe_parameter_count> parameter_table{{
     {"residency_gain", CurveUnit::share, 4.0, 0.5, 1.0, 20.0},
 }};
 
-/// The wave weight of GEMM's prior: layers of many experts cannot tell it.
+/// The wave weight of GEMM's prior, because layers of many experts do not constrain it.
 constexpr double wave = 0.25;
 
-/// The inverse of the normal distribution (Abramowitz and Stegun 1964, 26.2.23; absolute error below 4.5e-4), for
-/// probabilities from a half on.
+/// Inverse normal distribution for p >= 0.5 (Abramowitz and Stegun 1964, 26.2.23; absolute error below 4.5e-4).
 double normal_quantile(double p) noexcept {
   const double t = std::sqrt(-2.0 * std::log(1.0 - p));
   return t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
 }
 
-/// The larger of what a rank gets on average and the gamma quantile of the hottest of `ranks`.
+/// The larger of a rank's mean load and the gamma quantile of the hottest of `ranks`.
 double hottest(double mean, double variance, double ranks) noexcept {
   if (ranks <= 1.0 || variance <= 0.0) {
     return mean;
@@ -51,15 +50,15 @@ void add(ExpertLoad& load, double rows, double experts) noexcept {
   load.active += std::min(1.0, rows) * experts;
 }
 
-/// A power law of loads as classes of rows and shares of the experts.
+/// Expert loads that follow a power law, as classes of rows and shares of the experts.
 struct Law {
   std::array<double, ExpertLoad::most_classes> rows{};
   std::array<double, ExpertLoad::most_classes> share{};
 };
 
-/// Multiplies all rows so that their mean becomes `mean`, none above `cap`: what the cap cuts off goes to the others.
+/// Scales all rows to the mean `mean` with an upper bound `cap`; what exceeds the cap goes to the other classes.
 void scale_to(Law& law, double mean, double cap) noexcept {
-  // Each round caps at least one more class or ends; a few rounds reach the mean to less than a thousandth.
+  // Each round caps at least one more class or ends; a few rounds reach the mean to within a thousandth.
   for (int round = 0; round < 8; ++round) {
     double capped = 0.0;
     double open = 0.0;
@@ -76,7 +75,7 @@ void scale_to(Law& law, double mean, double cap) noexcept {
   }
 }
 
-/// Points spaced evenly in the logarithm, weighted by x^(1 - alpha): moments of a heavy tail need it.
+/// Points evenly spaced in the logarithm, weighted by x^(1 - alpha), which the moments of a heavy tail need.
 Law power_law(const MoeShape& s, double alpha) noexcept {
   const bool many = s.tokens * s.topk > s.experts;
   const double low = many ? 1.0 : 0.01;
@@ -116,7 +115,7 @@ ExpertLoad power_law_load(const MoeShape& s, double alpha) noexcept {
   return load;
 }
 
-/// The traffic of permute (read 16 bit, write the format), unpermute (read 16 bit rows, write 16 bit tokens) and, where
+/// Traffic of permute (reads 16 bit, writes the format), unpermute (reads 16-bit rows, writes 16-bit tokens) and, if
 /// the second product's operand is quantised too, of its activations.
 double pass_bytes(const MoeShape& s, const ExpertLoad& load, const GemmFormat& f, double inter) noexcept {
   const double permute = load.rows * s.hidden * (2.0 + f.activation_bytes);
@@ -137,13 +136,11 @@ std::optional<MoeRouting> parse_routing(std::string_view text) noexcept {
   if (text.substr(0, law.size()) != law) {
     return std::nullopt;
   }
-  double alpha = 0.0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data() + law.size(), end, alpha);
-  if (error != std::errc{} || stop != end || !(alpha > 0.0) || !std::isfinite(alpha)) {
+  const std::optional<double> alpha = whole_real(text.substr(law.size()));
+  if (!alpha || !(*alpha > 0.0) || !std::isfinite(*alpha)) {
     return std::nullopt;
   }
-  return MoeRouting{Routing::power_law, alpha};
+  return MoeRouting{Routing::power_law, *alpha};
 }
 
 double ExpertLoad::tiles(double height) const noexcept {
@@ -154,7 +151,7 @@ double ExpertLoad::tiles(double height) const noexcept {
       sum += c.experts * c.rows;
       continue;
     }
-    // A mean between two whole numbers of rows: a share of the experts has one more.
+    // The mean lies between two whole numbers of rows: a share of the experts has one row more.
     const double whole = std::floor(c.rows);
     const double more = c.rows - whole;
     sum += c.experts * ((1.0 - more) * round_up(whole / height) + more * round_up((whole + 1.0) / height));
@@ -169,7 +166,7 @@ ExpertLoad expert_load(const MoeShape& s, const MoeRouting& routing) noexcept {
   const double rows = std::max(1.0, s.tokens * s.topk / s.ep);
   double active = std::min(s.held(), rows);
   if (routing.kind == Routing::uniform) {
-    // An expert stays without work when every token passes it by.
+    // An expert is idle if every token chooses others.
     active = std::max(1.0, s.held() * (1.0 - std::pow(1.0 - std::min(1.0, s.topk / s.experts), s.tokens)));
     active = std::min(active, rows);
   }
@@ -211,7 +208,7 @@ double MoeModel::product(const Product& p, const Grid& tiles) const noexcept {
     const double busy = fourth(std::min(ctas, units_) * tile.l2);
     least4 = std::min(least4, fourth(turns(ctas / units_, wave)) * (tile.compute4 + busy));
   }
-  // Memory traffic is the same for every tile, so that the fastest loop is the fastest product.
+  // Memory traffic does not depend on the tile, so the fastest loop gives the fastest product.
   const double loop = fourth_root(least4 + chain4_) * (p.k + value(MoeParameter::fill));
   return norm3(loop, p.memory);
 }

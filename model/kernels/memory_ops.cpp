@@ -17,13 +17,13 @@ constexpr std::array<CurveParameter, memory_parameter_count> parameter_table{{
     {"residency_gain", CurveUnit::share, 4.0, 0.5, 1.0, 20.0},
 }};
 
-/// What a CTA of a flat grid moves: 256 threads of 16 bytes.
+/// Bytes that a CTA of a flat grid moves: 256 threads of 16 bytes.
 constexpr double flat_block = 4096.0;
 constexpr double sector = 32.0;
 constexpr double index_bytes = 8.0;
 constexpr double scale_bytes = 4.0;
 
-// Slope and fixed part of 8 to 117 no-op kernels; a laptop under WSL2, so that its launches are the slow end.
+// Slope and fixed part from 8 to 117 no-op kernels on a laptop under WSL2, whose launches are slow.
 constexpr std::array launch_costs{
     LaunchCosts{"ocannl issue 488: RTX 5070 Ti Laptop, WSL2, CUDA 13.3, chains of no-op kernels, median of 200",
                 Seconds{6.4e-6}, Seconds{15e-6}, Seconds{0.58e-6}}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that move bytes and hardly compute: their traffic, their time, what fusing them and replaying them saves.
+// Memory-bound kernels: their traffic, their time, and the savings of fusing them and replaying them as graphs.
 #pragma once
 
 #include <headroom/model/kernels/curve.hpp>
@@ -12,53 +12,52 @@
 
 namespace headroom {
 
-/// One pass over memory.
 struct MemoryOp {
   Bytes read{};
   Bytes written{};
-  double rows = 0.0;  ///< CTAs of a kernel that gives each row one; 0: a flat grid over the elements
+  double rows = 0.0;  ///< rows of a kernel with one CTA per row; 0: a flat grid over the elements
 
   [[nodiscard]] constexpr Bytes moved() const noexcept { return read + written; }
 };
 
-/// Reads `inputs` operands and writes one.
+/// Reads `inputs` operands and writes one, of `elements` elements of `bytes` bytes.
 [[nodiscard]] MemoryOp elementwise(double elements, double inputs, double bytes) noexcept;
-/// LayerNorm or RMSNorm: rows in, rows out, `weights` vectors of one row's width.
+/// LayerNorm or RMSNorm: reads and writes the rows and reads `weights` vectors of one row's width.
 [[nodiscard]] MemoryOp norm(double rows, double width, double bytes, double weights = 1.0) noexcept;
-/// The loss of logits: one online pass (Milakov and Gimelshein 2018); with its gradient another, written in place.
+/// Cross-entropy of logits in one online pass (Milakov and Gimelshein 2018); a second, in-place pass for its gradient.
 [[nodiscard]] MemoryOp softmax_cross_entropy(double rows, double vocab, double bytes, bool gradient) noexcept;
-/// Rows of a table by 8-byte indices. A row is fetched in whole 32-byte sectors (CUDA C++ Programming Guide, device
-/// memory accesses). An embedding lookup is one.
+/// Rows of a table selected by 8-byte indices, as in an embedding lookup. A row is read in whole 32-byte sectors (CUDA
+/// C++ Programming Guide, device memory accesses).
 [[nodiscard]] MemoryOp gather(double rows, double width, double bytes) noexcept;
-/// Every row to one number.
+/// Reduces every row to one number.
 [[nodiscard]] MemoryOp reduction(double rows, double width, double bytes) noexcept;
-/// Casts to another width, scales (a 4-byte float per `block` elements) included; block 0: one scale for all.
+/// Casts to another width with a 4-byte scale per `block` elements; block 0: one scale for all.
 [[nodiscard]] MemoryOp quantise(double rows, double width, double from, double to, double block = 0.0) noexcept;
-/// The largest magnitude of each row, before quantise().
+/// Finds the largest magnitude of each row, before quantise().
 [[nodiscard]] MemoryOp scan_for_scale(double rows, double width, double bytes) noexcept;
 
-/// What one parameter's update touches, in bytes. Moments are those of moment_bytes(Optimizer): 8 for Adam.
+/// Bytes of one parameter that an update touches. Moments are those of moment_bytes(Optimizer): 8 for Adam.
 struct UpdateBytes {
   double moments = 8.0;
   double gradient = 4.0;
   double weight = 2.0;
-  double master = 4.0;  ///< 0: the weights themselves are updated
+  double master = 4.0;  ///< 0: no master copy, the weights themselves are updated
 };
-/// Reads gradient, moments and master (or weight), writes moments, master and weight: 30 bytes a parameter for Adam
-/// with 32-bit gradients and 16-bit weights under a master copy.
+/// Reads gradient, moments and master (or weight); writes moments, master and weight. 30 bytes per parameter for Adam
+/// with 32-bit gradients and 16-bit weights with a master copy.
 [[nodiscard]] MemoryOp optimizer_pass(double parameters, const UpdateBytes& bytes) noexcept;
 
-/// A chain in which each op reads what the one before wrote, as one kernel: intermediate results stay in registers,
-/// other inputs are still read. n passes of N elements of b bytes: 2 n N b before, 2 N b after.
+/// A chain of ops, each of which reads the output of its predecessor, as one kernel: intermediate results stay in
+/// registers, other inputs are still read. n passes of N elements of b bytes move 2 n N b apart and 2 N b fused.
 [[nodiscard]] MemoryOp fused(std::span<const MemoryOp> chain) noexcept;
 [[nodiscard]] Bytes moved(std::span<const MemoryOp> chain) noexcept;
 
 enum class MemoryParameter : std::uint8_t {
-  launch,          ///< of one kernel inside a graph
+  launch,          ///< time of one kernel inside a graph
   bandwidth,       ///< share of the memory's bandwidth
-  unit_rate,       ///< what one SM can draw over its even share of the memory's bandwidth
-  block,           ///< of one CTA of a kernel with a CTA a row
-  residency,       ///< share of L2 that keeps a benchmark's operands
+  unit_rate,       ///< rate that one SM can reach over its even share of the memory's bandwidth
+  block,           ///< time of one CTA of a kernel with one CTA per row
+  residency,       ///< share of L2 that holds a benchmark's operands
   residency_gain,  ///< bandwidth of operands found in L2 over memory bandwidth
   count
 };
@@ -66,17 +65,15 @@ inline constexpr std::size_t memory_parameter_count = static_cast<std::size_t>(M
 using MemoryCurve = std::array<double, memory_parameter_count>;
 [[nodiscard]] const std::array<CurveParameter, memory_parameter_count>& memory_parameters() noexcept;
 
-/// What set the time of a pass.
 enum class MemoryBound : std::uint8_t { launch, memory, parallelism, blocks };
 inline constexpr std::array<std::string_view, 4> memory_bound_names{"launch", "memory", "too few CTAs", "CTAs of rows"};
 
-/// The pieces of one pass, for explanations.
 struct MemoryTime {
   Seconds total{};
   Seconds launch{};
   Seconds stream{};  ///< all bytes at the sustained bandwidth
-  Seconds ramp{};    ///< what its CTAs can draw
-  Seconds blocks{};  ///< CTAs of rows, one after the other on each SM
+  Seconds ramp{};    ///< all bytes at the rate that the pass's CTAs can reach
+  Seconds blocks{};  ///< CTAs of rows, one after another on each SM
   MemoryBound bound = MemoryBound::launch;
 };
 
@@ -84,11 +81,13 @@ class MemoryModel {
  public:
   MemoryModel(const MemoryCurve& curve, const KernelDevice& device, Residency residency = Residency::memory) noexcept;
 
-  /// T = launch + cbrt(stream^3 + ramp^3 + blocks^3)
-  ///   stream = V / (bandwidth B), less what a benchmark finds in L2
-  ///   ramp   = V / (min(1, C / SM) unit_rate B): too few CTAs to keep bytes in flight on every SM (Little 1961)
-  ///   blocks = rows block / SM, of kernels with a CTA a row
-  /// for V bytes moved by C CTAs, 4 KiB each in a flat grid.
+  /// Time of V bytes moved by C CTAs (4 KiB each in a flat grid), with B the memory bandwidth:
+  /// @code
+  /// T      = launch + cbrt(stream^3 + ramp^3 + blocks^3)
+  /// stream = V / (bandwidth B), less what a benchmark finds in L2
+  /// ramp   = V / (min(1, C / SM) unit_rate B): too few CTAs to keep bytes in flight on every SM (Little 1961)
+  /// blocks = rows block / SM, for kernels with one CTA per row
+  /// @endcode
   [[nodiscard]] Seconds time(const MemoryOp& op) const noexcept { return explain(op).total; }
   [[nodiscard]] MemoryTime explain(const MemoryOp& op) const noexcept;
 
@@ -98,26 +97,25 @@ class MemoryModel {
   MemoryCurve curve_;
   double units_ = 1.0;
   double byte_time_ = 0.0;
-  double unit_byte_time_ = 0.0;  ///< of one byte with all SMs at their own limit
+  double unit_byte_time_ = 0.0;  ///< time of one byte with all SMs at their own limit, s
   double resident_ = 0.0;
 };
 
-/// What handing kernels to a GPU costs its host.
+/// Host and hand-over times of launching kernels on a GPU.
 struct LaunchCosts {
   std::string_view source;
   Seconds stream{};  ///< one launch into a stream
   Seconds graph{};   ///< one replay of a captured graph
-  Seconds node{};    ///< each kernel of it, on the GPU
+  Seconds node{};    ///< hand-over time of each kernel of the graph, on the GPU
 };
-/// Measured sets, each with its source.
 [[nodiscard]] std::span<const LaunchCosts> measured_launch_costs() noexcept;
 
-/// Kernels launched one by one: the longer of the GPU's work and the host's launches.
+/// Time of kernels launched one by one: the longer of the GPU's work and the host's launches.
 [[nodiscard]] constexpr Seconds streamed(Seconds gpu, double kernels, const LaunchCosts& costs) noexcept {
   const Seconds host = kernels * costs.stream;
   return gpu > host ? gpu : host;
 }
-/// The same kernels replayed as one graph: graph + the longer of the work and the nodes' hand-over.
+/// Time of kernels replayed as one graph: replay + the longer of the GPU's work and the hand-over of the nodes.
 [[nodiscard]] constexpr Seconds replayed(Seconds gpu, double kernels, const LaunchCosts& costs) noexcept {
   const Seconds nodes = kernels * costs.node;
   return costs.graph + (gpu > nodes ? gpu : nodes);

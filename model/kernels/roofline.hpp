@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The roofline (Williams et al. 2009): an upper bound from peak and bandwidth alone, one roof a level of memory.
+// The roofline model (Williams et al. 2009): bounds from peak and bandwidth alone, with one roof per level of memory.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
@@ -32,29 +32,29 @@ struct Roofline {
   return result;
 }
 
-/// L2 bandwidth over memory bandwidth where nobody probed it: above every ratio published for the catalog's GPUs.
+/// L2 over memory bandwidth where it was not measured: above every ratio published for the catalog's GPUs.
 inline constexpr double l2_over_memory = 4.0;
 
-/// No kernel is faster: compute at the peak, what exceeds L2 from memory, and everything at least through L2. Of
-/// operands that a benchmark reuses, as many bytes as L2 holds may be there already, whatever the order of their use.
+/// Lower bound on any kernel's time: compute at the peak, bytes beyond L2's size from memory, all bytes through L2. As
+/// much as fits in L2 may already be there in a benchmark that reuses its operands, in any order.
 [[nodiscard]] constexpr Seconds least_time(
     Flops work, Bytes moved, FlopsPerSecond peak, BytesPerSecond bandwidth, Bytes l2) noexcept {
   const Bytes missed = std::max(Bytes{}, moved - l2);
   return std::max({work / peak, missed / bandwidth, moved / (l2_over_memory * bandwidth)});
 }
 
-/// 2 m n k.
+/// FLOP of a matrix product: 2 m n k.
 [[nodiscard]] constexpr Flops gemm_flops(double m, double n, double k) noexcept {
   return Flops{2.0 * m * n * k};
 }
-/// Both operands read and the result written once, of one element size.
+/// Bytes of both operands read and the result written once, with one element size.
 [[nodiscard]] constexpr Bytes gemm_bytes(double m, double n, double k, double bytes_per_element) noexcept {
   return Bytes{bytes_per_element * (m * k + k * n + m * n)};
 }
 
-/// What a kernel leaves: the roof above it and how far away that is.
+/// The roof above a kernel and its distance from it.
 struct RoofGap {
-  bool memory_bound = false;  ///< the slope; else the flat roof
+  bool memory_bound = false;  ///< limited by the bandwidth slope; otherwise by the peak
   FlopsPerSecond roof{};
   double headroom = 1.0;      ///< roof / achieved
   std::string_view remedies;  ///< what moves a kernel towards this roof, in the order to try
@@ -70,13 +70,13 @@ struct RoofGap {
                        : "tensor path and aligned shapes, larger tiles or batch, occupancy"};
 }
 
-/// One level of the memory hierarchy, as all SMs together see it.
+/// One level of the memory hierarchy, shared by all SMs.
 struct MemoryLevel {
   Bytes capacity{};
   BytesPerSecond rate{};
 };
-/// The level that a working set is reused from: the first that holds it, else the last (Ilic et al. 2014, the
-/// cache-aware roofline). Precondition: levels not empty, smallest first.
+/// The level from which a working set is reused: the first that holds it, else the last (Ilic et al. 2014, the
+/// cache-aware roofline). Precondition: `levels` is not empty and ascends in capacity.
 [[nodiscard]] constexpr const MemoryLevel& level_of(Bytes working_set, std::span<const MemoryLevel> levels) noexcept {
   for (const MemoryLevel& level : levels) {
     if (working_set <= level.capacity) {
@@ -85,7 +85,7 @@ struct MemoryLevel {
   }
   return levels.back();
 }
-/// A working set read `passes` times: the first comes from the last level, the others from the one that holds it.
+/// Time to read a working set `passes` times: first from the last level, then from the level that holds it.
 [[nodiscard]] constexpr Seconds hierarchical_time(
     Flops work, Bytes working_set, double passes, FlopsPerSecond peak, std::span<const MemoryLevel> levels) noexcept {
   const Seconds first = working_set / levels.back().rate;
@@ -93,11 +93,11 @@ struct MemoryLevel {
   return std::max(work / peak, first + again);
 }
 
-/// FLOP a byte of a tile of tm x tn results whose operands come from the level above: 2 tm tn / ((tm + tn) b).
+/// Intensity of a tm x tn tile whose operands come from the next level: 2 tm tn / ((tm + tn) b) FLOP per byte.
 [[nodiscard]] constexpr FlopsPerByte tile_intensity(double tm, double tn, double bytes_per_element) noexcept {
   return Flops{2.0 * tm * tn} / Bytes{(tm + tn) * bytes_per_element};
 }
-/// Shared memory of a tile's operands, tk elements deep, `stages` of them in flight.
+/// Shared memory for the operands of a tile, tk elements deep, with `stages` of them in flight.
 [[nodiscard]] constexpr Bytes tile_shared(
     double tm, double tn, double tk, double bytes_per_element, double stages) noexcept {
   return Bytes{stages * (tm + tn) * tk * bytes_per_element};

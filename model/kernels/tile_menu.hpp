@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of a matrix product: the shapes that libraries ship and how many of them an SM works off.
+// Tiles of a matrix product: the shapes that libraries ship, and how SMs process them.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace headroom {
 
-/// Rows, columns of the output that one CTA makes. The menu spans what the measured libraries ship.
+/// Rows and columns of the output that one CTA computes. The menu spans what the measured libraries ship.
 inline constexpr std::array<std::array<int, 2>, 8> tile_menu{
     {{16, 64}, {64, 64}, {64, 128}, {128, 64}, {128, 128}, {128, 256}, {256, 128}, {256, 256}}};
 
@@ -19,13 +19,13 @@ inline constexpr std::array<std::array<int, 2>, 8> tile_menu{
   return std::sqrt(std::sqrt(x));
 }
 
-/// Of a positive number below 2^62: without SSE 4.1 std::ceil is a call.
+/// Rounds up a positive number below 2^62; without SSE 4.1 std::ceil is a function call.
 [[nodiscard]] constexpr double round_up(double x) noexcept {
   const auto whole = static_cast<double>(static_cast<std::int64_t>(x));
   return whole < x ? whole + 1.0 : whole;
 }
 
-/// Turns that SMs take for x CTAs each, x = CTAs / SMs: between even spreading and whole waves.
+/// Time of x = CTAs / SMs in units of one CTA: between even spreading (wave = 0) and whole waves (wave = 1).
 [[nodiscard]] constexpr double turns(double x, double wave) noexcept {
   return x <= 1.0 ? 1.0 : wave * round_up(x) + (1.0 - wave) * x;
 }

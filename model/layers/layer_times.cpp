@@ -86,27 +86,26 @@ const std::vector<std::string>& LayerTimer::sources() const noexcept {
   return models_->sources;
 }
 
-LayerOpTime LayerTimer::time(const LayerOp& op, LayerPhase phase) const {
+LayerKernelTime LayerTimer::time(const LayerKernel& kernel, LayerPhase phase) const {
   const Models& m = *models_;
   const bool backward = phase == LayerPhase::backward;
-  switch (op.kind) {
-    case LayerOpKind::gemm: {
-      const bool half = backward || op.half;
-      const GemmTime t = (half ? m.half : m.product).explain(op.gemm);
+  switch (kernel.kind) {
+    case LayerOpKind::product: {
+      const bool half = backward || kernel.half;
+      const GemmTime t = (half ? m.half : m.product).explain(kernel.gemm);
       return {t.total, bound_name(t), half ? m.wide.peak : m.narrow.peak};
     }
     case LayerOpKind::attention: {
-      const AttentionShape shape{op.batch, op.tokens, op.context, op.heads, op.kv_heads, op.head_dim, op.window};
       if (phase == LayerPhase::decode) {
-        const DecodeTime t = m.decode.explain(shape);
+        const DecodeTime t = m.decode.explain(kernel.attention);
         return {t.total, attention_bound_names[static_cast<std::size_t>(t.bound)], m.wide.peak};
       }
       if (phase == LayerPhase::prefill) {
-        const PrefillTime t = m.prefill.explain(shape);
+        const PrefillTime t = m.prefill.explain(kernel.attention);
         return {t.total, attention_bound_names[static_cast<std::size_t>(t.bound)], m.wide.peak};
       }
       const AttentionPass pass = backward ? AttentionPass::backward : AttentionPass::forward;
-      return {m.training.time(shape, pass), "compute", m.wide.peak};
+      return {m.training.time(kernel.attention, pass), "compute", m.wide.peak};
     }
     case LayerOpKind::experts: {
       if (!m.experts) {
@@ -114,14 +113,17 @@ LayerOpTime LayerTimer::time(const LayerOp& op, LayerPhase phase) const {
             "no layer of experts was measured on the SKU whose curves serve; state another with --curves"};
       }
       // Backward: gradients of inputs and of weights, each as much work as forward.
-      const MoeShape shape{op.tokens, op.hidden, op.expert_ffn, op.top_k, op.experts, 1.0, 1.0, op.gated};
-      const MoeTime t = m.experts->explain(shape, expert_load(shape, {Routing::uniform, 0.0}));
+      const MoeTime t = m.experts->explain(kernel.experts, expert_load(kernel.experts, {Routing::uniform, 0.0}));
       return {(backward ? 2.0 : 1.0) * t.total, t.up + t.down > 0.5 * t.total ? "products" : "passes and launch",
               m.narrow.peak};
     }
-    case LayerOpKind::bytes: break;
+    case LayerOpKind::activation:
+    case LayerOpKind::pass:
+    case LayerOpKind::scan:
+    case LayerOpKind::reduction:
+    case LayerOpKind::exchange: break;
   }
-  return {m.memory.time({op.moved, Bytes{}, 0.0}), "memory", m.wide.peak};
+  return {m.memory.time({kernel.moved, Bytes{}, 0.0}), "memory", m.wide.peak};
 }
 
 }  // namespace headroom

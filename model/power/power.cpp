@@ -4,13 +4,14 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/power/power.hpp>
 #include <headroom/model/train/software/step_stack.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 #include <algorithm>
 
 namespace headroom {
 namespace {
 
-constexpr double most_of_tdp = 1.5;  ///< boards are sold with limits up to about this above their default
+constexpr double most_of_tdp = 1.5;  ///< boards are sold with limits up to about this factor above their default
 constexpr Range<double> share{0.0, 1.0};
 
 RangedNumber read_number(ConfigTable& parent, std::string_view key, Range<double> range) {
@@ -36,7 +37,7 @@ struct HostPower {
   std::string source;
 };
 
-/// Of a node beside its GPUs. A rating below its GPUs' is another SKU's.
+/// Power of a node without its GPUs. A rating below its GPUs' TDP belongs to another SKU.
 HostPower host_of(Watts tdp, const Node* node, const PowerForm& form) {
   const Watts beside = node != nullptr && node->power ? node->power->value / real(node->gpus) - tdp : Watts{};
   if (beside > Watts{}) {
@@ -47,7 +48,7 @@ HostPower host_of(Watts tdp, const Node* node, const PowerForm& form) {
           percent(form.host_of_tdp.value, 2) + " of the GPUs' TDP, for the catalog has no rating of the node"};
 }
 
-/// Dynamic power under a cap over that without one, for work that draws the limit.
+/// Dynamic power under a cap over dynamic power without it, for work that draws the limit.
 double dynamic_share(Watts tdp, Watts idle, std::optional<Watts> cap) noexcept {
   return cap ? (*cap - idle) / (tdp - idle) : 1.0;
 }
@@ -84,13 +85,7 @@ PowerForm read_power_form(const ConfigValue& document, const std::string& file, 
 }
 
 const PowerForm& power_form() {
-  static const PowerForm form = [] {
-    const StepDocument document = step_document("power");
-    Diagnostics diagnostics;
-    PowerForm read = read_power_form(document.tree, document.file, diagnostics);
-    diagnostics.throw_if_any();
-    return read;
-  }();
+  static const PowerForm form = read_document(step_document("power"), read_power_form);
   return form;
 }
 
@@ -104,7 +99,7 @@ std::optional<GpuPower> gpu_power(const Device& device,
   GpuPower power;
   power.tdp = device.power.tdp->value;
   power.idle = idle_of(device, form);
-  power.cap = cap ? std::optional{std::min(*cap, power.tdp)} : std::nullopt;  // one above the TDP caps nothing
+  power.cap = cap ? std::optional{std::min(*cap, power.tdp)} : std::nullopt;  // a cap above the TDP has no effect
   power.idle_source =
       device.power.idle ? device.power.idle->source : percent(form.idle.value, 2) + " of the TDP: " + form.idle.source;
   for (std::size_t i = 0; i < draw_count; ++i) {
@@ -138,7 +133,7 @@ double capped_clock(double dynamic, double voltage) noexcept {
   }
   double low = 0.0;
   double high = 1.0;
-  constexpr int halvings = 60;  // to the last bit
+  constexpr int halvings = 60;  // enough to reach the last bit
   for (int i = 0; i < halvings; ++i) {
     const double clock = 0.5 * (low + high);
     const double volts = voltage + (1.0 - voltage) * clock;

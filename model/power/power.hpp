@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The power of a GPU by what it spends its time on, under its own limit or a cap, and of the host that feeds it.
+// The power of a GPU by its activity, under its own limit or a cap, and of its share of the host.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
@@ -14,8 +14,8 @@
 
 namespace headroom {
 
-/// Kinds of time that draw alike. Waiting: clocks up and nothing running; communication: a kernel that waits for a
-/// link.
+/// Kinds of activity with similar power. communication: a kernel that waits for a link; waiting: clocks up, nothing
+/// runs.
 enum class Draw : std::uint8_t { matrix, memory, communication, waiting };
 inline constexpr std::array<std::string_view, 4> draw_names{"matrix", "memory", "communication", "waiting"};
 inline constexpr std::size_t draw_count = draw_names.size();
@@ -26,22 +26,23 @@ struct RangedNumber {
   std::string source;
 };
 
-/// Parameters of the form (model/stacks/step/power.toml).
+/// Parameters of the power model (model/stacks/step/power.toml).
 struct PowerForm {
-  std::array<RangedNumber, draw_count> activity;  ///< share of limit - idle, by kind of time
-  RangedNumber idle;                              ///< share of the TDP, where a SKU states no idle power
-  RangedNumber voltage;                           ///< V at no clock over V at the full one
-  RangedNumber host_of_rating;                    ///< share of what a node's rating leaves beside its GPUs
-  RangedNumber host_of_tdp;                       ///< share of the GPUs' TDP, for nodes without a rating
-  double width = 0.0;  ///< 80 % of powers lie within 1 / (1 + width) .. 1 + width of the predicted
+  std::array<RangedNumber, draw_count> activity;  ///< share of (limit - idle) drawn, by kind of activity
+  RangedNumber idle;                              ///< share of the TDP drawn at rest, if the SKU states no idle power
+  RangedNumber voltage;                           ///< voltage at zero clock over voltage at full clock
+  RangedNumber host_of_rating;                    ///< share drawn of what a node's rating leaves for its host
+  RangedNumber host_of_tdp;  ///< share of the GPUs' TDP drawn by the host, for nodes without a rating
+  /// 80 % of measured powers lie within a factor of 1 / (1 + width) .. 1 + width of the prediction
+  double width = 0.0;
   std::string source, width_source;
 };
 [[nodiscard]] PowerForm read_power_form(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics);
-/// The embedded form, user folders first; parsed once. ConfigError when it is broken.
+/// The embedded form or the user's, parsed once. ConfigError if it is invalid.
 [[nodiscard]] const PowerForm& power_form();
 
-/// What a term of a step spends its time on. Recomputation is mostly products; a pipeline bubble, a straggler and
-/// waiting data leave the GPU waiting. measured_level is no kind of its own: it stretches all of them.
+/// The activity of a term of a step. Recomputation is mostly matrix products; during a pipeline bubble, a straggler's
+/// delay or data loading the GPU waits. measured_level scales all kinds instead of being one.
 [[nodiscard]] constexpr Draw draw_of(Term term) noexcept {
   switch (term) {
     case Term::gemm:
@@ -66,12 +67,12 @@ struct PowerForm {
   return Draw::waiting;
 }
 
-/// Watts of one GPU of a SKU on its host.
+/// Power of one GPU of a SKU in its host, in watts.
 struct GpuPower {
   Watts idle{}, tdp{};
   std::optional<Watts> cap;
-  std::array<Watts, draw_count> draw{};  ///< by kind of time, under the cap
-  Watts host{};                          ///< of the node beside its GPUs, a GPU's share
+  std::array<Watts, draw_count> draw{};  ///< power by kind of activity, under the cap
+  Watts host{};                          ///< a GPU's share of the power of the node without its GPUs
   std::string idle_source, host_source;
   [[nodiscard]] constexpr Watts of(Draw kind) const noexcept { return draw[static_cast<std::size_t>(kind)]; }
   [[nodiscard]] constexpr Watts least() const noexcept {
@@ -81,30 +82,27 @@ struct GpuPower {
     }
     return least;
   }
-  /// What the GPU and its share of the node draw at the GPU's limit: what power and cooling must be bought for.
+  /// The power for which supply and cooling must be sized: GPU at its limit or cap plus its share of the node.
   [[nodiscard]] constexpr Watts busy() const noexcept { return of(Draw::matrix) + host; }
 };
 
-/// P = idle + activity (limit - idle), never above the cap. nullopt: the catalog has no TDP of the SKU. `node`: nullptr
-/// for none.
+/// P = idle + activity (limit - idle), at most the cap. nullopt if the SKU has no TDP. `node` may be nullptr.
 [[nodiscard]] std::optional<GpuPower> gpu_power(const Device& device,
                                                 const Node* node,
                                                 std::optional<Watts> cap,
                                                 const PowerForm& form = power_form());
 
-/// Why a cap cannot be: no TDP, at or below idle, above 1.5 x TDP; empty when it can.
+/// Why a cap is not possible: no TDP, at or below idle, above 1.5 x TDP. Empty if it is possible.
 [[nodiscard]] std::string why_no_cap(const Device& device, Watts cap, const PowerForm& form = power_form());
 
-/// The clock, of the uncapped one, at which dynamic power is `share` of the uncapped: f V(f)^2 = share,
-/// V(f) = voltage + (1 - voltage) f (dynamic power C V^2 f: Weiser et al. 1994, section 2). 1 from a share of 1 on;
-/// share above 0.
+/// The clock relative to the uncapped one at which dynamic power is `share` (above 0) of the uncapped: f V(f)^2 = share
+/// with V(f) = voltage + (1 - voltage) f (dynamic power C V^2 f: Weiser et al. 1994, section 2). 1 for share >= 1.
 [[nodiscard]] double capped_clock(double share, double voltage) noexcept;
 
-/// What a cap leaves of the rate of products. Passes over memory keep theirs: bandwidth hangs on the memory's own
-/// clock.
+/// The factor of a cap on the rate of matrix products. Memory-bound passes keep theirs: memory has its own clock.
 [[nodiscard]] double matrix_clock(const Device& device, std::optional<Watts> cap, const PowerForm& form = power_form());
 
-/// Of one GPU in a step without its host: sum over the terms of exposed time x power; `measured_level` stretches all.
+/// Energy of one GPU per step, without host: sum over the terms of exposed time x power, scaled by `measured_level`.
 [[nodiscard]] Joules gpu_energy(const Breakdown& time, const GpuPower& power) noexcept;
 
 }  // namespace headroom

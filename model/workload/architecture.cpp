@@ -124,8 +124,7 @@ bool attends(Mixer mixer) {
 
 /// What a mixer or a feed-forward needs must be there.
 void check_parts(ConfigTable& table, const Architecture& arch, const Block& block) {
-  const bool recurrent = block.mixer == Mixer::mamba || block.mixer == Mixer::mamba2 || block.mixer == Mixer::delta_net;
-  if (recurrent && !arch.recurrent) {
+  if (is_recurrent(block.mixer) && !arch.recurrent) {
     table.problem("mixer", "mixer '" + std::string{mixer_names[static_cast<std::size_t>(block.mixer)]} +
                                "' needs the model's table [recurrent]: heads, head_dim, state, conv_kernel");
   }
@@ -284,6 +283,19 @@ std::vector<Block> Architecture::blocks() const {
 std::int64_t Architecture::moe_layers() const {
   const std::vector<Block> all = blocks();
   return std::count_if(all.begin(), all.end(), [](const Block& b) { return b.feed_forward == FeedForward::moe; });
+}
+
+std::vector<CountedBlock> distinct_blocks(const Architecture& arch) {
+  std::vector<CountedBlock> found;
+  for (const Block& block : arch.blocks()) {
+    const auto same = std::find_if(found.begin(), found.end(), [&](const CountedBlock& c) { return c.block == block; });
+    if (same == found.end()) {
+      found.push_back({block, 1});
+    } else {
+      ++same->layers;
+    }
+  }
+  return found;
 }
 
 Architecture read_architecture(ConfigTable root) {

@@ -24,6 +24,9 @@ inline constexpr std::array<std::string_view, 2> norm_names{"rmsnorm", "layernor
 enum class Mixer : std::uint8_t { attention, mla, mamba, mamba2, delta_net, none };
 inline constexpr std::array<std::string_view, 6> mixer_names{"attention", "mla",       "mamba",
                                                              "mamba2",    "delta_net", "none"};
+[[nodiscard]] constexpr bool is_recurrent(Mixer mixer) noexcept {
+  return mixer == Mixer::mamba || mixer == Mixer::mamba2 || mixer == Mixer::delta_net;
+}
 
 /// Where the norms of queries and keys stand: one of head_dim that all heads share, or one over all heads together.
 enum class QkNorm : std::uint8_t { none, head, full };
@@ -215,6 +218,13 @@ struct Architecture {
   [[nodiscard]] std::vector<Block> blocks() const;
   [[nodiscard]] std::int64_t moe_layers() const;
 };
+
+/// The distinct blocks of an architecture with how many layers are of each, in order of first appearance.
+struct CountedBlock {
+  Block block;
+  std::int64_t layers = 0;
+};
+[[nodiscard]] std::vector<CountedBlock> distinct_blocks(const Architecture& arch);
 
 /// Reads a preset or an inline `[model]` table; every problem goes to `diagnostics`, heads against kv_heads included.
 [[nodiscard]] Architecture read_architecture(ConfigTable root);

@@ -1,36 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/printable.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/model/workload/architecture_text.hpp>
 
 #include <array>
-#include <charconv>
 
 namespace headroom {
 namespace {
 
-/// A basic string of TOML 1.0.
-std::string text_value(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    const auto u = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      result += '\\';
-      result += c;
-    } else if (u < 0x20 || u == 0x7f) {
-      constexpr std::string_view digits = "0123456789ABCDEF";
-      result += "\\u00";
-      result += digits[u >> 4U];
-      result += digits[u & 15U];
-    } else {
-      result += c;
-    }
-  }
-  return result + "\"";
-}
-
 std::string number_text(double number) {
-  std::array<char, 32> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
-  return {buffer.data(), end};
+  return shortest_text(number);
 }
 
 /// Lines "key = value".
@@ -38,7 +17,7 @@ class Lines {
  public:
   void header(std::string_view name) { text_ += "\n[" + std::string{name} + "]\n"; }
   void item(std::string_view name) { text_ += "\n[[" + std::string{name} + "]]\n"; }
-  void text(std::string_view key, const std::string& value) { line(key, text_value(value)); }
+  void text(std::string_view key, const std::string& value) { line(key, toml_string(value)); }
   void integer(std::string_view key, std::int64_t value) { line(key, std::to_string(value)); }
   void number(std::string_view key, double value) { line(key, number_text(value)); }
   void flag(std::string_view key, bool value) { line(key, value ? "true" : "false"); }
@@ -64,7 +43,7 @@ std::string_view word_of(const Words& words, Enum value) {
 std::string list_of(const std::vector<std::string>& texts) {
   std::string list;
   for (const std::string& text : texts) {
-    list += (list.empty() ? "" : ", ") + text_value(text);
+    list += (list.empty() ? "" : ", ") + toml_string(text);
   }
   return "[" + list + "]";
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/printable.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/model/workload/hf_reader.hpp>
 
 #include <array>
-#include <charconv>
 
 namespace headroom {
 namespace {
@@ -27,8 +27,7 @@ std::string all(HfKeys keys) {
 }
 
 std::string number_text(double number) {
-  std::array<char, 32> buffer{};
-  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr};
+  return shortest_text(number);
 }
 std::string number_text(std::int64_t number) {
   return std::to_string(number);

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/workload/model_files.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 ModelLibrary::ModelLibrary(DataStore store) : store_{std::move(store)} {}
 
 ModelLibrary ModelLibrary::standard() {
-  return ModelLibrary{DataStore{embedded::embedded_models(), DataStore::user_folders()}};
+  return ModelLibrary{model_files()};
 }
 
 bool ModelLibrary::knows(std::string_view spelling) const {

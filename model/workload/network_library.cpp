@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/workload/model_files.hpp>
 #include <headroom/model/workload/network_library.hpp>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 NetworkLibrary::NetworkLibrary(DataStore store) : store_{std::move(store)} {}
 
 NetworkLibrary NetworkLibrary::standard() {
-  return NetworkLibrary{DataStore{embedded::embedded_models(), DataStore::user_folders()}};
+  return NetworkLibrary{model_files()};
 }
 
 bool NetworkLibrary::knows(std::string_view spelling) const {

@@ -42,24 +42,12 @@ struct ParameterCount {
 /// make-vocab-size-divisible-by x tp).
 [[nodiscard]] std::int64_t padded_vocabulary(std::int64_t vocab, std::int64_t multiple) noexcept;
 
-/// FLOP of scores and values of one token of one layer that looks at `context` tokens: 2 x context x (query-key width
-/// + value width) over all heads; 0 for recurrent mixers.
-[[nodiscard]] double score_flops(const Architecture& architecture, const Block& block, double context) noexcept;
-
-/// The same over all layers.
+/// FLOP of scores and values of one token that looks at `context` tokens, over all layers: 2 x context x (query-key
+/// width + value width) over all heads; 0 for recurrent mixers.
 [[nodiscard]] double score_flops(const Architecture& architecture, double context);
 
-/// Elements a token adds to the cache of one layer: 2 g d (Shazeer 2019; Ainslie et al. 2023), the latent and the
-/// rotary key with MLA (DeepSeek-AI 2024, table 1), nothing in recurrent layers.
-[[nodiscard]] double cache_elements(const Architecture& architecture, const Block& block) noexcept;
-/// The same over all layers, as if no window closed.
+/// Elements that a token adds to the cache of all layers, as if no window closed: 2 g d of a layer (Shazeer 2019;
+/// Ainslie et al. 2023), the latent and the rotary key with MLA (DeepSeek-AI 2024, table 1), nothing in recurrent ones.
 [[nodiscard]] double kv_elements_per_token(const Architecture& architecture);
-/// Cache elements of one sequence of `tokens`: layers with a window hold at most the window.
-[[nodiscard]] double kv_elements(const Architecture& architecture, double tokens);
-/// Elements of the constant state that a recurrent layer keeps for one sequence: the state itself and the inputs that
-/// its convolution looks back on; 0 for other layers.
-[[nodiscard]] double state_elements(const Architecture& architecture, const Block& block) noexcept;
-/// The same over all layers.
-[[nodiscard]] double recurrent_state_elements(const Architecture& architecture);
 
 }  // namespace headroom

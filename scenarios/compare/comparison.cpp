@@ -89,24 +89,25 @@ void add_long_run(const TrainScenario& t, Keys& keys) {
 
 Keys keys_of(const Plan& plan, const TrainScenario& t) {
   const MemoryOptions& o = t.work.options;
-  Keys keys{{"model", t.architecture.id},
-            {"hardware.gpu", t.device.id},
-            {"hardware.gpus", std::to_string(t.work.shape.gpus)},
-            {"hardware.node", t.node},
-            {"hardware.cluster", t.cluster ? t.cluster->id : "-"},
-            {"training.precision", std::string{name_of(t.work.precision)}},
-            {"training.seq_len", std::to_string(t.work.shape.seq_len)},
-            {"training.global_batch", std::to_string(t.work.shape.global_batch)},
-            {"training.tokens", t.tokens > 0.0 ? format_number(t.tokens) : "-"},
-            {"training.software", t.software.id},
-            {"training.method", word(method_names, static_cast<std::size_t>(o.method))},
-            {"training.optimizer",
-             t.optimizer ? word(optimizer_names, static_cast<std::size_t>(*t.optimizer)) : "the software's"},
-            {"training.offload",
-             std::string{o.offload_optimizer ? "optimizer " : ""} + (o.offload_activations ? "activations" : "")},
-            {"training.compile", o.compiled ? "true" : "false"},
-            {"training.overlap", o.overlapped ? "true" : "false"},
-            {"training.async_tp", o.async_tp ? "true" : "false"}};
+  Keys keys{
+      {"model", t.architecture.id},
+      {"hardware.gpu", t.device.id},
+      {"hardware.gpus", std::to_string(t.work.shape.gpus)},
+      {"hardware.node", t.node},
+      {"hardware.cluster", t.cluster ? t.cluster->id : "-"},
+      {"training.precision", std::string{name_of(t.work.precision)}},
+      {"training.seq_len", std::to_string(t.work.shape.seq_len)},
+      {"training.global_batch", std::to_string(t.work.shape.global_batch)},
+      {"training.tokens", t.tokens > 0.0 ? format_number(t.tokens) : "-"},
+      {"training.software", t.software.id},
+      {"training.method", word(method_names, static_cast<std::size_t>(o.method))},
+      {"training.optimizer",
+       t.stated.optimizer ? word(optimizer_names, static_cast<std::size_t>(*t.stated.optimizer)) : "the software's"},
+      {"training.offload",
+       std::string{o.offload_optimizer ? "optimizer " : ""} + (o.offload_activations ? "activations" : "")},
+      {"training.compile", o.compiled ? "true" : "false"},
+      {"training.overlap", o.overlapped ? "true" : "false"},
+      {"training.async_tp", o.async_tp ? "true" : "false"}};
   add_strategy(train_answer(plan).strategy, keys);
   add_cap(t.power_cap, keys);
   add_money(plan.scenario, keys);

@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/scenarios/compare/cures.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <utility>
 
 namespace headroom::scaling {
 namespace {
 
-/// One change to price: keys of the scenario, or an edit of what no key states.
+/// What to price.
 struct Candidate {
   std::string what;
-  std::vector<std::string> changes;
-  std::function<void(TrainScenario&)> edit;
+  Changes changes;
 };
-
-std::string assign(std::string_view key, std::int64_t value) {
-  return std::string{key} + " = " + std::to_string(value);
-}
 
 void check_measurement(const MeasuredSpeedup& m) {
   Diagnostics diagnostics;
@@ -49,19 +44,15 @@ void check_measurement(const MeasuredSpeedup& m) {
 /// More work a GPU and step: fewer reductions a sample, fuller kernels.
 void add_batches(const TrainScenario& t, const Strategy& s, std::vector<Candidate>& out) {
   const std::int64_t batch = t.work.shape.global_batch;
-  out.push_back(
-      {"a larger batch per GPU: twice the micro-batch and the global batch",
-       {assign("strategy.micro_batch", 2 * std::int64_t{s.micro_batch}), assign("training.global_batch", 2 * batch)},
-       {}});
+  const std::int64_t twice = 2 * std::int64_t{s.micro_batch};
+  out.push_back({"a larger batch per GPU: twice the micro-batch and the global batch",
+                 {{Knob::micro_batch, twice}, {Knob::global_batch, 2 * batch}}});
   const std::int64_t per_rank = batch / s.dp;
-  if (per_rank % (2 * std::int64_t{s.micro_batch}) == 0) {
-    out.push_back({"a larger micro-batch at the same global batch",
-                   {assign("strategy.micro_batch", 2 * std::int64_t{s.micro_batch})},
-                   {}});
+  if (per_rank % twice == 0) {
+    out.push_back({"a larger micro-batch at the same global batch", {{Knob::micro_batch, twice}}});
   }
   out.push_back({"gradient accumulation: four times the micro-batches before an update",
-                 {assign("training.global_batch", 4 * batch), assign("strategy.micro_batch", s.micro_batch)},
-                 {}});
+                 {{Knob::global_batch, 4 * batch}, {Knob::micro_batch, s.micro_batch}}});
 }
 
 /// Traffic beside compute: as far as the software can, and where it already does, the upper bound of what one could
@@ -69,46 +60,45 @@ void add_batches(const TrainScenario& t, const Strategy& s, std::vector<Candidat
 void add_overlap(const TrainScenario& t, const Strategy& s, std::vector<Candidate>& out) {
   const bool off = !t.work.options.overlapped;
   if (off) {
-    out.push_back({"communication beside compute, as far as the software can", {"training.overlap = true"}, {}});
+    out.push_back({"communication beside compute, as far as the software can", {{Knob::overlap, true}}});
   } else if (s.dp * s.cp > 1) {
     out.push_back({"more overlap: all data-parallel traffic runs beside compute (upper bound)",
-                   {"the software's overlap of data-parallel traffic = 100 %"},
-                   [](TrainScenario& x) { x.software.time.plain.dp_overlap = x.software.time.moe.dp_overlap = 1.0; }});
+                   {{Knob::hidden_dp_traffic, 1.0}}});
   }
   if (s.tp > 1 && !t.work.options.async_tp) {
-    std::vector<std::string> changes{"training.async_tp = true"};
+    Changes changes{{Knob::async_tp, true}};
     if (off) {
-      changes.emplace_back("training.overlap = true");  // without it nothing runs beside compute
+      changes.emplace_back(Knob::overlap, true);  // without it nothing runs beside compute
     }
-    out.push_back({"tensor-parallel traffic cut up beside its products (async TP)", std::move(changes), {}});
+    out.push_back({"tensor-parallel traffic cut up beside its products (async TP)", std::move(changes)});
   }
 }
 
 /// Fewer ranks or stages that must exchange.
-void add_layouts(const Scenario& scenario, const TrainScenario& t, const Strategy& s, std::vector<Candidate>& out) {
-  const std::string software = "training.software = \"" + t.software.id + "\"";  // zero alone could choose another
+void add_layouts(const TrainScenario& t, const Strategy& s, std::vector<Candidate>& out) {
   for (int zero = s.zero - 1; zero >= 0; --zero) {
-    out.push_back({"sharding less: ZeRO " + std::to_string(zero), {assign("strategy.zero", zero), software}, {}});
+    // A blank software could become another with the stage.
+    out.push_back(
+        {"sharding less: ZeRO " + std::to_string(zero), {{Knob::zero, zero}, {Knob::software, t.software.id}}});
   }
   const std::int64_t ranks = std::int64_t{s.dp} * s.cp;
   if (s.zero > 0 && s.shard_ranks == 0 && ranks > t.gpus_per_node && t.gpus_per_node > 1 &&
       ranks % t.gpus_per_node == 0) {
-    out.push_back({"sharding within a node", {assign("strategy.shard_ranks", t.gpus_per_node)}, {}});
+    out.push_back({"sharding within a node", {{Knob::shard_ranks, t.gpus_per_node}}});
   }
-  const bool dp_stated = states(scenario, "strategy", "dp");
-  const auto halve = [&](std::string_view axis, int ranks_now, bool moves_dp) {
+  const auto halve = [&](Knob axis, int ranks_now) {
     if (ranks_now > 1 && ranks_now % 2 == 0) {
-      Candidate c{"a smaller " + std::string{axis}, {assign("strategy." + std::string{axis}, ranks_now / 2)}, {}};
-      if (moves_dp && dp_stated) {
-        c.changes.push_back(assign("strategy.dp", 2 * std::int64_t{s.dp}));
+      Candidate c{"a smaller " + std::string{name_of(axis)}, {{axis, ranks_now / 2}}};
+      if (axis != Knob::ep && t.stated.strategy.dp) {
+        c.changes.emplace_back(Knob::dp, 2 * std::int64_t{s.dp});
       }
       out.push_back(std::move(c));
     }
   };
-  halve("tp", s.tp, true);
-  halve("pp", s.pp, true);
-  halve("cp", s.cp, true);
-  halve("ep", s.ep, false);
+  halve(Knob::tp, s.tp);
+  halve(Knob::pp, s.pp);
+  halve(Knob::cp, s.cp);
+  halve(Knob::ep, s.ep);
 }
 
 /// Rates of a host's links that a job of this size feels.
@@ -160,7 +150,7 @@ void add_nodes(const Catalog& catalog, const TrainScenario& t, std::vector<Candi
     const bool faster = links.inside > now.inside || links.outside > now.outside;
     if (id != t.node && holds(node, t.device) && node.gpus >= t.gpus_per_node && faster && !slower &&
         seen.insert(links).second) {
-      out.push_back({"a node with faster links: " + node.name, {"hardware.node = \"" + id + "\""}, {}});
+      out.push_back({"a node with faster links: " + node.name, {{Knob::node, id}}});
     }
   });
 }
@@ -173,9 +163,8 @@ void add_skus(const Catalog& catalog, const TrainScenario& t, std::vector<Candid
     const Node* const node = catalog.reference_node(device);
     if (device.id != t.device.id && device.generation == t.device.generation && device.vendor == t.device.vendor &&
         node != nullptr && now.inside < links_of(device, node, 1).inside) {
-      out.push_back({"the same generation with a faster scale-up link: " + id,
-                     {"hardware.gpu = \"" + id + "\"", "hardware.node = \"" + node->id + "\""},
-                     {}});
+      out.push_back(
+          {"the same generation with a faster scale-up link: " + id, {{Knob::gpu, id}, {Knob::node, node->id}}});
     }
   });
 }
@@ -184,7 +173,7 @@ std::vector<Candidate> candidates_of(const Scenario& scenario, const TrainScenar
   std::vector<Candidate> all;
   add_batches(t, s, all);
   add_overlap(t, s, all);
-  add_layouts(scenario, t, s, all);
+  add_layouts(t, s, all);
   if (!t.cluster) {  // a cluster decides its nodes
     add_nodes(scenario.sources->catalog, t, all);
     add_skus(scenario.sources->catalog, t, all);
@@ -204,17 +193,24 @@ Split split_of(const Plan& plan) {
   return {communication / batch, (e.step.raw() - communication) / batch};
 }
 
+/// No key states how much of its traffic a software hides.
+Scenario with_changes(const Scenario& scenario, const Changes& changes) {
+  if (changes.front().knob != Knob::hidden_dp_traffic) {
+    return changed(scenario, changes);
+  }
+  Scenario with = scenario;
+  StepStacks& time = std::get<TrainScenario>(with.question).software.time;
+  time.plain.dp_overlap = time.moe.dp_overlap = std::get<double>(changes.front().value);
+  return with;
+}
+
 Cure priced(const Scenario& scenario, const Candidate& candidate, const SpeedupAnswer& answer) {
   Cure cure;
   cure.what = candidate.what;
   cure.changes = candidate.changes;
   std::optional<Plan> plan;
   try {
-    Scenario with = candidate.edit ? scenario : changed(scenario, candidate.changes);
-    if (candidate.edit) {
-      candidate.edit(std::get<TrainScenario>(with.question));
-    }
-    plan = price_plan(std::move(with));
+    plan = price_plan(with_changes(scenario, candidate.changes));
   } catch (const ConfigError& error) {
     cure.verdict = error.diagnostics().front().message;
     return cure;
@@ -253,10 +249,8 @@ Scenario without_money(const Scenario& scenario) {
 std::optional<double> predicted_speedup(const Scenario& scenario, const SpeedupAnswer& answer) {
   const auto& t = std::get<TrainScenario>(scenario.question);
   const Strategy& s = std::get<TrainPlan>(answer.base.answer).strategy;
-  const std::vector<std::string> same{
-      assign("strategy.micro_batch", s.micro_batch),
-      "strategy.recompute = \"" + std::string{recompute_names[static_cast<std::size_t>(s.recompute)]} + "\""};
-  const Plan small = price_plan(changed(at_count(scenario, answer.measured.of, t.work.shape.global_batch), same));
+  const Plan small = price_plan(changed(at_count(scenario, answer.measured.of, t.work.shape.global_batch),
+                                        Changes{{Knob::micro_batch, s.micro_batch}, {Knob::recompute, s.recompute}}));
   const Seconds before = std::get<TrainPlan>(small.answer).estimate.step;
   const Seconds after = std::get<TrainPlan>(answer.base.answer).estimate.step;
   return before > Seconds{} ? std::optional{before / after} : std::nullopt;

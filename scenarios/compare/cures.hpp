@@ -20,10 +20,10 @@ struct MeasuredSpeedup {
 
 /// One change and the scenario priced with it.
 struct Cure {
-  std::string what;                  ///< in words: "a larger batch per GPU"
-  std::vector<std::string> changes;  ///< keys to set, or what has no key in words
-  std::string verdict;               ///< "fits", or why it cannot be
-  bool answered = false;             ///< it fits, or may
+  std::string what;  ///< in words: "a larger batch per GPU"
+  Changes changes;
+  std::string verdict;    ///< "fits", or why it cannot be
+  bool answered = false;  ///< it fits, or may
   Seconds step{};
   double samples_per_second = 0.0;
   double communication = 0.0;  ///< exposed, of the step

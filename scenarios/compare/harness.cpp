@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/number_words.hpp>
-#include <headroom/core/quantity_text.hpp>
 #include <headroom/scenarios/compare/harness.hpp>
 
 #include <algorithm>

@@ -4,7 +4,6 @@
 
 #include <headroom/core/quantity.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -215,10 +215,9 @@ std::vector<std::int64_t> counts_of(const TrainScenario& t, const Request& r) {
 
 Scenario at_count(const Scenario& scenario, std::int64_t gpus, std::int64_t global_batch) {
   const auto& t = std::get<TrainScenario>(scenario.question);
-  std::vector<std::string> changes{"hardware.gpus = " + std::to_string(gpus),
-                                   "training.global_batch = " + std::to_string(global_batch)};
-  if (states(scenario, "strategy", "dp")) {
-    changes.push_back("strategy.dp = " + std::to_string(std::max<std::int64_t>(1, gpus / replica_of(t.strategy))));
+  Changes changes{{Knob::gpus, gpus}, {Knob::global_batch, global_batch}};
+  if (t.stated.strategy.dp) {
+    changes.emplace_back(Knob::dp, std::max<std::int64_t>(1, gpus / replica_of(t.strategy)));
   }
   return changed(scenario, changes);
 }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/model/estimate/precision.hpp>
 #include <headroom/model/serve/engine/serving_stack.hpp>
 #include <headroom/scenarios/fleet/fleet_axes.hpp>
+#include <headroom/scenarios/keys/all_keys.hpp>
+#include <headroom/scenarios/keys/keyed_table.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
 #include <headroom/scenarios/search/axes.hpp>
 
@@ -19,51 +23,37 @@ namespace {
 /// What a value of an axis is.
 enum class Takes : std::uint8_t { gpu, node, prices, word, ranks, watts };
 
+using Words = std::span<const std::string_view>;
 struct AxisRow {
-  std::string_view name, key;
-  std::string_view any;  ///< its values, blanks between them; "-": what the catalog holds; empty: has no "any"
+  std::string_view name;
+  Knob knob;
   Takes takes = Takes::word;
-  std::span<const std::string_view> words{};
+  Words words{};      ///< that it takes
+  Words any{};        ///< those of "any"
+  int any_ranks = 0;  ///< "any" are the powers of two up to so many
 };
+constexpr std::array<std::string_view, 4> any_weights{"bf16", "fp8", "nvfp4", "int4"};
+constexpr std::array<std::string_view, 2> any_cache{"bf16", "fp8"};
 // tp beyond a node is left to who lists it: a tensor rank in another host is no usual layout.
 constexpr std::array axis_rows{
-    AxisRow{"gpu", "hardware.gpu", "-", Takes::gpu},
-    AxisRow{"node", "hardware.node", "", Takes::node},
-    AxisRow{"power_cap", "hardware.power_cap", "", Takes::watts},
-    AxisRow{"engine", "serving.engine", "vllm tensorrt-llm sglang", Takes::word, engine_names},
-    AxisRow{"weights", "serving.weights", "bf16 fp8 nvfp4 int4", Takes::word, served_weight_names},
-    AxisRow{"kv_cache", "serving.kv_cache", "bf16 fp8", Takes::word, kv_cache_names},
-    AxisRow{"tp", "strategy.tp", "1 2 4 8", Takes::ranks},
-    AxisRow{"pp", "strategy.pp", "1 2 4", Takes::ranks},
-    AxisRow{"ep", "strategy.ep", "1 2 4 8", Takes::ranks},
-    AxisRow{"prices", "money.prices", "", Takes::prices},
-    AxisRow{"market", "money.market", "on-demand spot reserved", Takes::word, market_names},
-    AxisRow{"region", "money.region", "", Takes::word, region_names},
+    AxisRow{"gpu", Knob::gpu, Takes::gpu},
+    AxisRow{"node", Knob::node, Takes::node},
+    AxisRow{"power_cap", Knob::power_cap, Takes::watts},
+    AxisRow{"engine", Knob::engine, Takes::word, engine_names, engine_names},
+    AxisRow{"weights", Knob::weights, Takes::word, served_weight_names, any_weights},
+    AxisRow{"kv_cache", Knob::kv_cache, Takes::word, kv_cache_names, any_cache},
+    AxisRow{"tp", Knob::tp, Takes::ranks, {}, {}, 8},
+    AxisRow{"pp", Knob::pp, Takes::ranks, {}, {}, 4},
+    AxisRow{"ep", Knob::ep, Takes::ranks, {}, {}, 8},
+    AxisRow{"prices", Knob::prices, Takes::prices},
+    AxisRow{"market", Knob::market, Takes::word, market_names, market_names},
+    AxisRow{"region", Knob::region, Takes::word, region_names},
 };
-constexpr Range<std::int64_t> ranks_of_an_axis{1, 4096};
 
 const ConfigValue* at_path(const ConfigValue& root, std::string_view key) {
   const std::size_t dot = key.find('.');
   const ConfigValue* table = root.find(key.substr(0, dot));
   return table == nullptr ? nullptr : table->find(key.substr(dot + 1));
-}
-
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    words.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(text.size(), end + 1));
-  }
-  return words;
-}
-
-std::string listed(std::span<const std::string_view> words) {
-  std::string text;
-  for (const std::string_view word : words) {
-    text += (text.empty() ? "" : ", ") + std::string{word};
-  }
-  return text;
 }
 
 class AxesReader {
@@ -74,24 +64,28 @@ class AxesReader {
   std::vector<FleetAxis> run() {
     static const ConfigValue nothing;
     const ConfigValue* given = root_.find("search");
+    if (given != nullptr && given->kind != ConfigValue::Kind::table) {
+      problem(*given, "'search' is a table, not " + std::string{kind_name(given->kind)});
+    }
     ConfigTable search{given != nullptr ? *given : nothing, "search", diagnostics_};
     std::vector<FleetAxis> axes;
     for (const AxisRow& row : axis_rows) {
-      FleetAxis axis{std::string{row.key}, {}};
+      FleetAxis axis;
+      const std::string_view key = path_of(row.knob);
       if (const ConfigValue* value = search.value(row.name)) {
-        if (at_path(root_, row.key) != nullptr) {
-          search.problem(row.name, "'" + std::string{row.name} + "' is searched and stated as " + std::string{row.key} +
+        if (at_path(root_, key) != nullptr) {
+          search.problem(row.name, "'" + std::string{row.name} + "' is searched and stated as " + std::string{key} +
                                        "; leave one out");
         }
-        refused_.clear();
+        refused_ = {row.knob, std::string{}};
         read(search, row, *value, axis);
-        if (axis.values.empty()) {
-          axis.values.push_back(refused_);
+        if (axis.empty()) {
+          axis.push_back(refused_);
         }
-      } else if (row.name == "tp" && at_path(root_, row.key) == nullptr) {
-        axis.values = words_of(row.any);
+      } else if (row.knob == Knob::tp && at_path(root_, key) == nullptr) {
+        add_any_ranks(row, axis);
       }
-      if (!axis.values.empty()) {
+      if (!axis.empty()) {
         axes.push_back(std::move(axis));
       }
     }
@@ -116,13 +110,23 @@ class AxesReader {
   /// At the value itself: in a list of ten it is one.
   void problem(const ConfigValue& value, std::string message) {
     diagnostics_.add(value.file ? *value.file : std::string{}, value.at, std::move(message));
-    refused_ = value.kind == ConfigValue::Kind::integer ? std::to_string(value.integer) : value.text;
+    refuse(value);
+  }
+
+  void refuse(const ConfigValue& value) {
+    refused_.value = value.kind == ConfigValue::Kind::integer ? std::to_string(value.integer) : value.text;
   }
 
   /// The same option twice would be the same fleet twice.
-  static void keep(FleetAxis& axis, std::string value) {
-    if (std::find(axis.values.begin(), axis.values.end(), value) == axis.values.end()) {
-      axis.values.push_back(std::move(value));
+  static void keep(FleetAxis& axis, Change value) {
+    if (std::find(axis.begin(), axis.end(), value) == axis.end()) {
+      axis.push_back(std::move(value));
+    }
+  }
+
+  static void add_any_ranks(const AxisRow& row, FleetAxis& axis) {
+    for (int n = 1; n <= row.any_ranks; n *= 2) {
+      keep(axis, {row.knob, n});
     }
   }
 
@@ -136,7 +140,7 @@ class AxesReader {
       problem(value, quoted(row.name) + " holds " + std::string{kind_name(value.kind)} + "; it takes " +
                          (row.takes == Takes::watts ? "watts with their unit, e.g. \"500 W\"" : "names in quotes"));
     } else if (known(row, value)) {
-      keep(axis, value.text);
+      keep(axis, change_to(row.knob, value.text));
     }
   }
 
@@ -154,13 +158,14 @@ class AxesReader {
                   ", no whole number; an axis is a list [1, 2, 4], a range \"1..8\", \"1..8 x2\" or \"2..8 "
                   "step 2\", one value, or \"any\"");
     }
+    const Range<std::int64_t> range = integers_of(key_of("search." + std::string{row.name}, Kinds::serve));
     for (const std::int64_t n : numbers) {
-      if (n < ranks_of_an_axis.low || n > ranks_of_an_axis.high) {
-        problem(value, quoted(row.name) + " holds " + std::to_string(n) + ", outside of " +
-                           std::to_string(ranks_of_an_axis.low) + " to " + std::to_string(ranks_of_an_axis.high));
+      if (n < range.low || n > range.high) {
+        problem(value, quoted(row.name) + " holds " + std::to_string(n) + ", outside of " + std::to_string(range.low) +
+                           " to " + std::to_string(range.high));
         return;
       }
-      keep(axis, std::to_string(n));
+      keep(axis, {row.knob, n});
     }
   }
 
@@ -199,7 +204,7 @@ class AxesReader {
         if (diagnostic.file.empty()) {
           problem(value, diagnostic.message);
         } else {
-          refused_ = value.text;
+          refuse(value);
           diagnostics_.add(diagnostic.file, diagnostic.at, diagnostic.message);
         }
       }
@@ -209,25 +214,25 @@ class AxesReader {
   }
 
   void add_any(const AxisRow& row, const ConfigValue& value, FleetAxis& axis) {
-    if (row.any.empty()) {
-      problem(value, "'" + std::string{row.name} + "' has no \"any\"; list its values");
-    } else if (row.any == "-") {
+    if (row.takes == Takes::gpu) {
       for (const std::string& id : catalog_.store().ids("gpus")) {
         if (catalog_.reference_node(catalog_.device(id)) != nullptr) {
-          keep(axis, id);
+          keep(axis, {row.knob, id});
         }
       }
-    } else {
-      for (std::string& word : words_of(row.any)) {
-        keep(axis, std::move(word));
-      }
+    } else if (row.any.empty() && row.any_ranks == 0) {
+      problem(value, "'" + std::string{row.name} + "' has no \"any\"; list its values");
+    }
+    add_any_ranks(row, axis);
+    for (const std::string_view word : row.any) {
+      keep(axis, change_to(row.knob, std::string{word}));
     }
   }
 
   const ConfigValue& root_;
   const Catalog& catalog_;
   Diagnostics& diagnostics_;
-  std::string refused_;  ///< of the axis that is read, the last value that was
+  Change refused_;  ///< of the axis that is read, the last value that was
 };
 
 }  // namespace
@@ -245,19 +250,19 @@ std::vector<FleetAxis> read_fleet_axes(const ConfigValue& root, const Catalog& c
 std::uint64_t combinations(const std::vector<FleetAxis>& axes) noexcept {
   std::uint64_t all = 1;
   for (const FleetAxis& axis : axes) {
-    all *= axis.values.size();
+    all *= axis.size();
   }
   return all;
 }
 
-std::vector<std::string> combination(const std::vector<FleetAxis>& axes, std::uint64_t index) {
-  std::vector<std::string> assignments(axes.size());
+Changes combination(const std::vector<FleetAxis>& axes, std::uint64_t index) {
+  Changes changes(axes.size());
   for (std::size_t i = axes.size(); i-- > 0;) {
-    const std::uint64_t count = axes[i].values.size();
-    assignments[i] = axes[i].key + "=" + axes[i].values[static_cast<std::size_t>(index % count)];
+    const std::uint64_t count = axes[i].size();
+    changes[i] = axes[i][static_cast<std::size_t>(index % count)];
     index /= count;
   }
-  return assignments;
+  return changes;
 }
 
 }  // namespace headroom

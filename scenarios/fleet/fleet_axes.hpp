@@ -6,19 +6,15 @@
 #include <headroom/core/config_value.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/scenarios/question/change.hpp>
 
 #include <cstdint>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace headroom {
 
-/// One axis and its values, as the text of assignments ("strategy.tp=4").
-struct FleetAxis {
-  std::string key;
-  std::vector<std::string> values;
-};
+/// One axis: values of a knob.
+using FleetAxis = Changes;
 
 /// Whether a document asks for a fleet: a serving question with [traffic].
 [[nodiscard]] bool asks_for_fleet(const ConfigValue& root) noexcept;
@@ -33,7 +29,7 @@ struct FleetAxis {
                                                      Diagnostics& diagnostics);
 
 /// The `index`-th combination of the axes' values: the last axis turns fastest.
-[[nodiscard]] std::vector<std::string> combination(const std::vector<FleetAxis>& axes, std::uint64_t index);
+[[nodiscard]] Changes combination(const std::vector<FleetAxis>& axes, std::uint64_t index);
 [[nodiscard]] std::uint64_t combinations(const std::vector<FleetAxis>& axes) noexcept;
 
 }  // namespace headroom

@@ -5,6 +5,7 @@
 #include <headroom/scenarios/fleet/fleet_option.hpp>
 #include <headroom/scenarios/fleet/fleet_screen.hpp>
 #include <headroom/scenarios/money/formulas.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/read/serve_rules.hpp>
 #include <headroom/scenarios/serving/slow_end.hpp>
@@ -157,17 +158,15 @@ OptionMaker::OptionMaker(const ConfigValue& root, const std::string& file, const
   root_.entries.erase_if([](const ConfigEntry& e) { return e.key == "search" || e.key == "objective"; });
 }
 
-Scenario OptionMaker::read(const std::vector<std::string>& changes) const {
+Scenario OptionMaker::read(const Changes& changes) const {
   ConfigValue root = root_;
-  Diagnostics diagnostics;
-  for (const std::string& change : changes) {
-    apply_override(root, change, diagnostics);
+  for (const Change& change : changes) {
+    put(change, override_of(change), root);
   }
-  diagnostics.throw_if_any();
   return read_scenario(root, file_, sources_);
 }
 
-FleetOption OptionMaker::make(const std::vector<std::string>& changes, bool together) const {
+FleetOption OptionMaker::make(const Changes& changes, bool together) const {
   FleetOption option;
   option.changes = changes;
   Scenario scenario = read(changes);

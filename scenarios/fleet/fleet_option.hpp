@@ -6,6 +6,7 @@
 #include <headroom/model/estimate/estimate.hpp>
 #include <headroom/model/serve/screen/screen.hpp>
 #include <headroom/scenarios/fleet/fleet_sizing.hpp>
+#include <headroom/scenarios/question/change.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/serving/served_replica.hpp>
 
@@ -21,7 +22,7 @@ namespace headroom {
 
 /// One way to serve. What it takes and costs is that of the slow end: replicas as slow as measured ones were.
 struct FleetOption {
-  std::vector<std::string> changes;  ///< assignments that make it of the question: "strategy.tp=4"
+  Changes changes;  ///< that make it of the question
   std::shared_ptr<const Scenario> scenario;
   [[nodiscard]] const ServeScenario& question() const { return std::get<ServeScenario>(scenario->question); }
   std::shared_ptr<const ServedReplica> served;
@@ -71,9 +72,9 @@ class OptionMaker {
  public:
   OptionMaker(const ConfigValue& root, const std::string& file, const Sources& sources);
 
-  [[nodiscard]] Scenario read(const std::vector<std::string>& changes) const;
+  [[nodiscard]] Scenario read(const Changes& changes) const;
   /// Throws ConfigError where it cannot be. `together`: replicas do both phases, whatever the question says.
-  [[nodiscard]] FleetOption make(const std::vector<std::string>& changes, bool together) const;
+  [[nodiscard]] FleetOption make(const Changes& changes, bool together) const;
 
  private:
   ConfigValue root_;

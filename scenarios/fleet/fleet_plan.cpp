@@ -7,6 +7,7 @@
 #include <headroom/scenarios/fleet/fleet_cells.hpp>
 #include <headroom/scenarios/fleet/fleet_plan.hpp>
 #include <headroom/scenarios/fleet/fleet_screen.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/serving/slow_end.hpp>
 #include <headroom/scenarios/traffic/admission.hpp>
 #include <headroom/scenarios/traffic/beside.hpp>
@@ -285,11 +286,7 @@ void settle(FleetPlan& plan) {
         "formats are compared by speed and room alone: what they cost in the quality of answers is not");
   }
   if (plan.simulated && s.beside.empty()) {  // of several models all of them are there already
-    for (const std::string& note : plan.simulated->notes) {
-      if (note.starts_with("serving.speculative: ") || note.starts_with("traffic.class ")) {
-        plan.notes.push_back(note);
-      }
-    }
+    plan.notes.insert(plan.notes.end(), plan.simulated->findings.begin(), plan.simulated->findings.end());
   }
   if (plan.simulated && plan.simulated->prefixes) {
     plan.notes.push_back(plan.simulated->prefixes->text());
@@ -328,13 +325,13 @@ void add_problems_beside(const OptionMaker& maker, const std::vector<FleetAxis>&
   if (diagnostics.empty() || combinations(axes) > most_combinations) {
     return;
   }
-  const std::vector<std::string> first = combination(axes, 0);
+  const Changes first = combination(axes, 0);
   try {
     static_cast<void>(first_readable(maker, axes));
   } catch (const ConfigError& error) {
     for (const Diagnostic& d : error.diagnostics()) {
       const bool of_axes = std::any_of(first.begin(), first.end(),
-                                       [&](const std::string& change) { return d.file == "--set " + change; });
+                                       [&](const Change& change) { return d.file == place_of(override_of(change)); });
       if (!of_axes) {
         diagnostics.add(d.file, d.at, d.message);
       }

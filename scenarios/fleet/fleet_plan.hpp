@@ -20,7 +20,7 @@ namespace headroom {
 
 /// A way that was left out, and why.
 struct DroppedOption {
-  std::vector<std::string> changes;
+  Changes changes;
   std::string why;
   bool misses = false;  ///< it runs, but not even an idle replica keeps the promises, be it at the slow end
 };

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
-#include <headroom/core/embedded.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/core/statistics.hpp>
 #include <headroom/scenarios/goodput/failures.hpp>
+#include <headroom/scenarios/goodput/published_files.hpp>
 
 #include <algorithm>
 #include <cmath>
 
-namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_goodput() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
-namespace goodput {
+namespace headroom::goodput {
 namespace {
 
 constexpr Range<double> any_count{0.0, 1e9};
 
-/// Events in `exposure` GPU-seconds.
+/// Failures per second and GPU from a count in `exposure` GPU-seconds.
 Interval<Hertz> per_gpu(const Interval<double>& events, Seconds exposure) {
   return {events.low / exposure, events.mid / exposure, events.high / exposure};
 }
@@ -54,19 +49,6 @@ void read_rate(ConfigTable& table, FailureRate& rate) {
   rate.per_gpu = per_gpu(events, real(rate.gpus) * table.quantity<Seconds>("duration"));
 }
 
-std::vector<FailureRate> read_embedded() {
-  std::vector<FailureRate> rates;
-  Diagnostics diagnostics;
-  for (const EmbeddedFile& file : embedded::embedded_goodput().files) {
-    if (file.kind == "failure-rates") {
-      const std::string name{file.name};
-      rates.push_back(read_failure_rate(parse_toml(file.text, name), name, diagnostics));
-    }
-  }
-  diagnostics.throw_if_any();
-  return rates;
-}
-
 }  // namespace
 
 FailureRate read_failure_rate(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics) {
@@ -87,23 +69,12 @@ FailureRate read_failure_rate(const ConfigValue& document, const std::string& fi
 }
 
 const std::vector<FailureRate>& failure_rates() {
-  static const std::vector<FailureRate> rates = read_embedded();
+  static const std::vector<FailureRate> rates = read_published("failure-rates", read_failure_rate);
   return rates;
 }
 
 const FailureRate& failure_rate(std::string_view id) {
-  std::vector<std::string_view> ids;
-  for (const FailureRate& rate : failure_rates()) {
-    if (rate.id == id) {
-      return rate;
-    }
-    ids.emplace_back(rate.id);
-  }
-  std::string known;
-  for (const std::string_view each : ids) {
-    known += (known.empty() ? "" : ", ") + std::string{each};
-  }
-  throw ConfigError{"unknown failure rate " + quoted(id) + suggestion(id, ids) + "; known: " + known};
+  return published(failure_rates(), id, "failure rate");
 }
 
 Interval<double> count_interval(double events) noexcept {
@@ -145,17 +116,4 @@ Seconds job_mtbf(Hertz per_gpu, double gpus, Hertz per_job) {
   return 1.0 / rate;
 }
 
-double probability_of_any(double p, double n) noexcept {
-  return -std::expm1(n * std::log1p(-p));
-}
-
-int bisect_runs(std::int64_t n) noexcept {
-  int runs = 0;
-  for (std::int64_t left = n; left > 1; left = left - left / 2) {
-    ++runs;
-  }
-  return runs;
-}
-
-}  // namespace goodput
-}  // namespace headroom
+}  // namespace headroom::goodput

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often something breaks: published rates, and what they come to for a job of many GPUs.
+// Failure rates: the published ones, and the mean time between failures of a job with many GPUs.
 #pragma once
 
 #include <headroom/core/config_value.hpp>
@@ -15,19 +15,19 @@
 
 namespace headroom::goodput {
 
-/// What was counted. Job: every unexpected interruption of a job, software and network among them. GPU: failures of
-/// GPUs alone, a part of what interrupts a job.
+/// What a source counts. `job`: every unexpected interruption of a job, software and network among them. `gpu`: GPU
+/// failures alone, only part of what interrupts a job.
 enum class FailureScope : std::uint8_t { job, gpu };
 inline constexpr std::array<std::string_view, 2> failure_scope_names{"job", "gpu"};
 
 /// A published rate of failures.
 struct FailureRate {
   std::string id, name, file, source, notes;
-  std::string gpu;        ///< as the source calls it
-  std::int64_t gpus = 1;  ///< that it was seen on
+  std::string gpu;        ///< SKU name as the source writes it
+  std::int64_t gpus = 1;  ///< GPUs in the source's sample, >= 1
   FailureScope scope = FailureScope::job;
-  /// A second and GPU. The interval is that of the count (80 %), the source's own range, or no wider than the number
-  /// where a source prints nothing but a rate.
+  /// Failures per second and GPU. Low and high are the 80 % interval of the count or the source's own range; equal to
+  /// the middle where a source states only a rate.
   Interval<Hertz> per_gpu;
 };
 
@@ -37,29 +37,23 @@ struct FailureRate {
                                             const std::string& file,
                                             Diagnostics& diagnostics);
 
-/// All that ship, by id.
+/// All rates that ship with Headroom, sorted by id.
 [[nodiscard]] const std::vector<FailureRate>& failure_rates();
-/// ConfigError with the known ids for another.
+/// Throws ConfigError with the known ids for an unknown id.
 [[nodiscard]] const FailureRate& failure_rate(std::string_view id);
 
-/// The 80 % interval of the mean of a Poisson count: Byar's approximation of the exact limits (Rothman and Boice 1979;
-/// Garwood 1936). Of zero events the low end is zero. `events` at least 0.
+/// 80 % interval of the mean of a Poisson count: Byar's approximation of the exact limits (Rothman and Boice 1979;
+/// Garwood 1936). `events` >= 0; the low end is 0 for no events.
 [[nodiscard]] Interval<double> count_interval(double events) noexcept;
 
-/// Lowest, median and highest rate of the sources that counted this; they differ by more than any count explains.
-/// ConfigError when there is none.
+/// Lowest, median and highest rate of the sources with this scope; sources differ by more than counting error. Throws
+/// ConfigError when there is no such source.
 [[nodiscard]] Interval<Hertz> failure_range(std::span<const FailureRate> rates, FailureScope scope);
 
-/// Mean time between failures of a job that stops when any of its GPUs does: 1 / (gpus x per_gpu + per_job), failures
-/// independent and without memory. `per_job`: of what does not grow with the GPUs (a storage, a scheduler, the code).
-/// ConfigError for no GPUs, negative rates, or no failures at all.
+/// Mean time between failures of a job that stops when any of its GPUs fails: 1 / (gpus x per_gpu + per_job), failures
+/// independent and memoryless. `per_job`: rate of failures that do not grow with the GPUs (storage, scheduler, code).
+/// Throws ConfigError for no GPUs, negative rates, or a total rate of zero.
 [[nodiscard]] Seconds job_mtbf(Hertz per_gpu, double gpus, Hertz per_job = Hertz{});
-
-/// That any of n independent parts does what one does with probability p: 1 - (1 - p)^n.
-[[nodiscard]] double probability_of_any(double p, double n) noexcept;
-
-/// Runs that find one bad node among n by halving: ceil(log2 n).
-[[nodiscard]] int bisect_runs(std::int64_t n) noexcept;
 
 /// Throughput left where the clock falls to `clock` of itself and `compute_share` of the time is bound by it:
 /// 1 / (share / clock + 1 - share). In a synchronous step that of the slowest GPU is everybody's.

@@ -61,7 +61,7 @@ void count_problems(const Recovery& r, Problems& problems) {
   }
 }
 
-/// A job whose failures come faster than what it must do between two of them.
+/// Reports a job that fails faster than it can save and restart.
 void pace_problems(const Run& run, Problems& problems) {
   const Seconds interval = std::min(run.interval, run.work), stall = run.save.stall(interval);
   const std::string fails = "the job fails every " + format(run.mtbf);
@@ -72,7 +72,7 @@ void pace_problems(const Run& run, Problems& problems) {
                                  "more ranks"});
     return;
   }
-  constexpr double most = 50.0;  // lives of the job: e^50 tries for one success
+  constexpr double most = 50.0;  // mean times between failures; beyond, one success takes e^50 tries
   const Seconds cycle = interval + stall + run.save.lag(interval);
   if (cycle > most * run.mtbf) {
     problems.push_back({"interval", "from one checkpoint to the next are " + format(cycle) + " and " + fails +
@@ -85,19 +85,19 @@ void pace_problems(const Run& run, Problems& problems) {
   }
 }
 
-/// Of the time, what a host costs that comes back into a running job: a save of its own, which a restart follows.
+/// Share of the time lost to hosts that rejoin a running job: each costs a save and a restart.
 double pauses_of(const Run& run, const HostPool& pool) noexcept {
   return pool.rejoins * (run.save.copy + run.save.write + run.recovery.restart);
 }
 
-/// Of the sum of all times lost.
+/// Variance (s^2) of the total time lost.
 double variance(const Run& run, const WallFactor& f, const HostPool& pool, Seconds running, Seconds total) {
   const double cycle = (f.interval + f.stall).raw();
   const double mean = (f.recovery + f.lag).raw() + cycle / 2.0;
   double sum = running / run.mtbf * (mean * mean + cycle * cycle / 12.0);
   if (pool.waiting > 0.0) {
     const double wait = run.recovery.repair.raw() / real(run.recovery.spares + run.recovery.may_miss + 1);
-    sum += pool.waiting * total.raw() / wait * 2.0 * wait * wait;  // exponential waits
+    sum += pool.waiting * total.raw() / wait * 2.0 * wait * wait;  // waits are exponential
   }
   return sum;
 }

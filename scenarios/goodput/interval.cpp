@@ -25,16 +25,12 @@ double WallFactor::value() const noexcept {
 Seconds best_interval(const CheckpointTime& save, Seconds mtbf) noexcept {
   const Seconds write = save.mode == SaveMode::asynchronous ? save.write : Seconds{};
   const double stall = save.stall(write) / mtbf;
-  double low = 0.0, high = 1.0;  // of tau / M; the slope changes sign once
+  double low = 0.0, high = 1.0;  // bounds of tau / M; the slope changes sign once between them
   while (high - low > 1e-12 * high) {
     const double middle = (low + high) / 2.0;
     (std::log1p(-middle) + middle + stall > 0.0 ? low : high) = middle;
   }
   return std::max(high * mtbf, write);
-}
-
-FirstOrder first_order(const WallFactor& run) noexcept {
-  return {run.stall / run.interval, (run.interval / 2.0 + run.lag) / run.mtbf, run.recovery / run.mtbf};
 }
 
 }  // namespace headroom::goodput

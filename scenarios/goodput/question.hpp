@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a training scenario says of its long run: tables [goodput] and [target], resolved.
+// Tables [goodput] and [target] of a training scenario, resolved.
 #pragma once
 
 #include <headroom/core/diagnostic.hpp>
@@ -13,38 +13,38 @@
 
 namespace headroom::goodput {
 
-/// Of a job of the scenario's GPUs. What it leaves open is settled by the job: see `run_of` (run_outlook.hpp).
+/// Failures and checkpoints of a job on the scenario's GPUs. `run_of` (run_outlook.hpp) fills what is left open.
 struct Question {
-  Interval<Hertz> per_gpu{};  ///< failures a second and GPU; zero: those of the job alone
-  Hertz per_job{};            ///< of what stops a job of any size: its own rate, preemptions
+  Interval<Hertz> per_gpu{};  ///< failures per second and GPU; zero: only `per_job` counts
+  Hertz per_job{};            ///< rate of stops that do not depend on the size of the job, e.g. preemptions
   std::string rate_source;    ///< "Llama 3 405B pre-training, 54 days (Grattafiori et al. 2024, ...)"
-  Bytes checkpoint{};         ///< stated, or weights and optimizer states
+  Bytes checkpoint{};         ///< bytes of a checkpoint: as stated, or weights and optimizer states
   CheckpointStore store;
-  std::optional<Seconds> interval;  ///< between saves; neither this nor steps: the best one
+  std::optional<Seconds> interval;  ///< training time between saves; absent with interval_steps 0: the best interval
   std::int64_t interval_steps = 0;
   Recovery recovery;
-  Seconds evaluation{};  ///< a pause each so many steps
+  Seconds evaluation{};  ///< pause for one evaluation
   std::int64_t evaluation_every = 0;
   std::optional<std::chrono::sys_days> start;
   std::uint64_t seed = 1;
-  std::optional<std::int64_t> runs;  ///< of the simulation; blank: as many as are soon done
-  std::string file;  ///< of the table, or of steps between saves: for problems that only the step's time shows
+  std::optional<std::int64_t> runs;  ///< simulated runs; absent: as many as take little time
+  std::string file;  ///< file of the table or of the steps between saves, for problems that only the step time reveals
   Position at;
 
-  /// Hosts that are held for the run beside those that train.
+  /// GPUs of the standby hosts.
   [[nodiscard]] double spare_gpus(std::int64_t gpus_per_node) const noexcept {
     return static_cast<double>(recovery.spares) * static_cast<double>(gpus_per_node);
   }
 };
 
-/// The way to a loss, or the loss that stated tokens reach.
+/// Tokens needed for a loss, or the loss that the stated tokens reach.
 struct Target {
   std::string law;         ///< id
   std::string law_source;  ///< authors and table
   double parameters = 0.0;
-  double loss = 0.0;  ///< nats a token
+  double loss = 0.0;  ///< nats per token
   TargetLoss way;
-  bool predicted = false;  ///< the tokens were stated, the loss follows
+  bool predicted = false;  ///< true when tokens were stated and the loss follows from them
 };
 
 }  // namespace headroom::goodput

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calendar time of a job as its step grows: what a search asks of every strategy.
+// Calendar time of a job as a function of its step time, which a search evaluates for every strategy.
 #pragma once
 
 #include <headroom/scenarios/goodput/goodput.hpp>
 
 namespace headroom::goodput {
 
-/// A job's run but for its step. No heap, no exceptions. Times do not fall as the step grows, but for rounding, so that
-/// a bound of the step bounds them.
+/// Everything about a job's run but its step time. No heap, no exceptions. Times never fall as the step grows (up to
+/// rounding), so a bound of the step time bounds them.
 struct RunClock {
   Pace pace;
-  double steps = 0.0;           ///< of the run
-  double interval_steps = 0.0;  ///< between saves; 0: the pace's interval
-  double evaluations = 0.0;     ///< pauses of the run
-  Seconds evaluation{};         ///< of one
+  double steps = 0.0;           ///< steps of the run, > 0
+  double interval_steps = 0.0;  ///< steps between saves; 0: use the interval of `pace`
+  double evaluations = 0.0;     ///< number of evaluation pauses in the run
+  Seconds evaluation{};         ///< time of one pause
 
-  /// Training and evaluation when nothing ever fails and nothing is saved.
+  /// Time of training and evaluation without failures and saves.
   [[nodiscard]] Seconds work(Seconds step) const noexcept { return steps * step + evaluations * evaluation; }
-  /// Of work: so many steps with their share of the pauses.
+  /// Time between saves: interval_steps steps with their share of the pauses, or the interval of `pace`.
   [[nodiscard]] Seconds interval(Seconds step) const noexcept {
     return interval_steps > 0.0 ? interval_steps / steps * work(step) : pace.interval;
   }
-  /// Mean time to completion.
+  /// Mean time to completion, with failures and saves.
   [[nodiscard]] Seconds calendar(Seconds step) const noexcept {
     Pace at = pace;
     at.interval = interval(step);
     return at.completion(work(step));
   }
-  /// A step with its share of the pauses.
+  /// Mean time of a step and its share of the pauses, without failures.
   [[nodiscard]] Seconds worked(Seconds step) const noexcept { return work(step) / steps; }
-  /// Calendar time that a step takes.
+  /// Mean calendar time per step, with failures and saves.
   [[nodiscard]] Seconds held(Seconds step) const noexcept { return calendar(step) / steps; }
 };
 

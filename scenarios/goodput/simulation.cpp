@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/on_threads.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/core/statistics.hpp>
@@ -8,18 +9,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <thread>
 
 namespace headroom::goodput {
 namespace {
 
-/// SplitMix64 (Steele, Lea and Flood 2014): streams of neighbouring seeds are independent, and a seed costs nothing.
+/// SplitMix64 (Steele, Lea and Flood 2014): streams of neighbouring seeds are independent, and seeding is cheap.
 class Stream {
  public:
   Stream(std::uint64_t seed, std::uint64_t index) noexcept : state_{seed} {
     state_ = next() ^ (index * 0xd1b54a32d192ed03U);
   }
-  /// In (0, 1).
+  /// Uniform in the open interval (0, 1).
   [[nodiscard]] double uniform() noexcept { return (static_cast<double>(next() >> 11U) + 0.5) * 0x1p-53; }
   [[nodiscard]] double exponential(double mean) noexcept { return -mean * std::log(uniform()); }
 
@@ -33,17 +33,17 @@ class Stream {
   std::uint64_t state_;
 };
 
-/// Whether a save is whole before the next one begins.
+/// Whether every save completes before the next begins.
 bool one_at_a_time(const Run& run) noexcept {
   return run.save.mode == SaveMode::synchronous || run.save.write <= run.interval;
 }
 
 struct Outcome {
-  double completion = 0.0;  ///< seconds
+  double completion = 0.0;  ///< completion time, s
   double failures = 0.0;
 };
 
-/// One run. Times are seconds, work is seconds at the rate of the whole job.
+/// One run. Times are in seconds; work is in seconds at the rate of the complete job.
 class OneRun {
  public:
   OneRun(const Run& run, Stream stream)
@@ -62,7 +62,7 @@ class OneRun {
  private:
   static constexpr double never = std::numeric_limits<double>::infinity();
 
-  /// Lets time pass in which the job may fail; false when it did and has recovered since.
+  /// Advances time during which the job may fail. Returns false when it failed and has recovered since.
   bool pass(double duration) {
     if (now_ + duration < next_failure_) {
       now_ += duration;
@@ -106,7 +106,7 @@ class OneRun {
     take_in();
   }
 
-  /// Hosts that have come back leave the list of those away.
+  /// Forgets the hosts that have come back.
   void take_in() {
     returns_.erase(std::remove_if(returns_.begin(), returns_.end(), [&](double at) { return at <= now_; }),
                    returns_.end());
@@ -123,13 +123,13 @@ class OneRun {
       now_ = next_return();
       take_in();
     }
-    next_failure_ += now_ - begun;  // what stands still does not fail
+    next_failure_ += now_ - begun;  // a stopped job cannot fail
   }
 
-  /// All saves but the last before something happens, at once: what the steps below would do one by one.
+  /// Advances over all but the last save before the next event in one step; the outcome equals doing them one by one.
   void stride() {
     if (!one_at_a_time(run_)) {
-      return;  // how long a save waits for the one before hangs on what came before
+      return;  // the wait for a save depends on the saves before it
     }
     take_in();
     const double interval = run_.interval.raw(), stall = run_.save.stall(run_.interval).raw();
@@ -141,11 +141,11 @@ class OneRun {
     }
     now_ += saves * (interval + stall);
     done_ += saves * done;
-    durable_ = done_;  // or will be, within the whole cycle that is left
+    durable_ = done_;  // true within the next interval, and a whole one is left before anything can fail
     write_ends_ = never;
   }
 
-  /// True at the next save, or at the end of the work.
+  /// Trains until the next save or the end of the work; false when the job failed or restarted.
   bool train_to_save() {
     double left = run_.interval.raw();
     take_in();
@@ -172,7 +172,7 @@ class OneRun {
     return true;
   }
 
-  /// False when the job failed meanwhile.
+  /// Saves; false when the job failed meanwhile.
   bool save() {
     if (run_.save.mode == SaveMode::synchronous) {
       if (!pass((run_.save.copy + run_.save.write).raw())) {
@@ -209,10 +209,10 @@ class OneRun {
   double done_ = 0.0;
   double durable_ = 0.0;       ///< work that survives a failure
   double written_ = 0.0;       ///< work in the save under way
-  double write_ends_ = never;  ///< of the save under way
+  double write_ends_ = never;  ///< completion time of the save under way
   double next_failure_;
   double failures_ = 0.0;
-  std::vector<double> returns_;  ///< of hosts that are away
+  std::vector<double> returns_;  ///< return times of the hosts that are away
 };
 
 void check(const Run& run, const SimulationOptions& options, const Goodput& expected) {
@@ -233,20 +233,9 @@ void check(const Run& run, const SimulationOptions& options, const Goodput& expe
 SimulatedRuns simulate(const Run& run, const SimulationOptions& options) {
   check(run, options, goodput(run));
   std::vector<Outcome> outcomes(static_cast<std::size_t>(options.runs));
-  const unsigned wanted = options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
-  const std::size_t threads = std::min<std::size_t>(wanted, outcomes.size());
-  const auto work = [&](std::size_t first) {
-    for (std::size_t i = first; i < outcomes.size(); i += threads) {
-      outcomes[i] = OneRun{run, Stream{options.seed, i}}.play();
-    }
-  };
-  {
-    std::vector<std::jthread> helpers;
-    for (std::size_t i = 1; i < threads; ++i) {
-      helpers.emplace_back(work, i);
-    }
-    work(0);
-  }
+  on_threads(thread_count(options.threads), outcomes.size(), [&](std::size_t i) {
+    outcomes[i] = OneRun{run, Stream{options.seed, i}}.play();
+  });
   SimulatedRuns result;
   std::vector<double> ends;
   double sum = 0.0, squares = 0.0;

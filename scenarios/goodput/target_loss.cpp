@@ -1,35 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
-#include <headroom/core/embedded.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/scenarios/advice/batch_change.hpp>
+#include <headroom/scenarios/goodput/published_files.hpp>
 #include <headroom/scenarios/goodput/target_loss.hpp>
 
 #include <cmath>
 
-namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_goodput() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
-namespace goodput {
-namespace {
-
-std::vector<LossLaw> read_embedded() {
-  std::vector<LossLaw> laws;
-  Diagnostics diagnostics;
-  for (const EmbeddedFile& file : embedded::embedded_goodput().files) {
-    if (file.kind == "loss-laws") {
-      const std::string name{file.name};
-      laws.push_back(read_loss_law(parse_toml(file.text, name), name, diagnostics));
-    }
-  }
-  diagnostics.throw_if_any();
-  return laws;
-}
-
-}  // namespace
-
+namespace headroom::goodput {
 double LossLaw::loss(double parameters, double tokens) const noexcept {
   return floor(parameters) + B / std::pow(tokens, beta);
 }
@@ -57,21 +35,12 @@ LossLaw read_loss_law(const ConfigValue& document, const std::string& file, Diag
 }
 
 const std::vector<LossLaw>& loss_laws() {
-  static const std::vector<LossLaw> laws = read_embedded();
+  static const std::vector<LossLaw> laws = read_published("loss-laws", read_loss_law);
   return laws;
 }
 
 const LossLaw& loss_law(std::string_view id) {
-  std::vector<std::string_view> ids;
-  std::string known;
-  for (const LossLaw& law : loss_laws()) {
-    if (law.id == id) {
-      return law;
-    }
-    ids.emplace_back(law.id);
-    known += (known.empty() ? "" : ", ") + law.id;
-  }
-  throw ConfigError{"unknown loss law " + quoted(id) + suggestion(id, ids) + "; known: " + known};
+  return published(loss_laws(), id, "loss law");
 }
 
 double tokens_to_loss(const LossLaw& law, double parameters, double loss) {
@@ -92,14 +61,6 @@ double tokens_to_loss(const LossLaw& law, double parameters, double loss) {
                     format_count(std::ceil(std::pow(law.A / (loss - law.E), 1.0 / law.alpha))) + " parameters"};
 }
 
-ComputeOptimal compute_optimal(const LossLaw& law, Flops budget) noexcept {
-  constexpr double per_parameter_and_token = 6.0;
-  const double sum = law.alpha + law.beta;
-  const double scale = std::pow(law.alpha * law.A / (law.beta * law.B), 1.0 / sum);
-  const double product = budget.raw() / per_parameter_and_token;
-  return {scale * std::pow(product, law.beta / sum), std::pow(product, law.alpha / sum) / scale};
-}
-
 TargetLoss way_to_loss(
     const LossLaw& law, double parameters, double loss, double batch, std::optional<double> critical) {
   if (!(batch > 0.0) || (critical && !(*critical > 0.0))) {
@@ -116,5 +77,4 @@ TargetLoss way_to_loss(
   return way;
 }
 
-}  // namespace goodput
-}  // namespace headroom
+}  // namespace headroom::goodput

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/launch/bench_load.hpp>
 #include <headroom/scenarios/launch/launch_forms.hpp>
 #include <headroom/scenarios/launch/traffic_words.hpp>
@@ -7,7 +8,6 @@
 #include <headroom/scenarios/traffic/traffic.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 #include <tuple>
@@ -15,13 +15,14 @@
 namespace headroom::launch {
 namespace {
 
-/// Requests for each that is in flight, so that filling and draining stay a small part.
+/// Requests per request in flight, so that filling and draining are a small part of the run.
 constexpr std::int64_t waves = 8;
-/// Of a rate as many as come in this time, but enough for a tail.
+/// Duration (s) of a load with a rate, and the fewest requests that show a tail.
 constexpr double seconds = 300.0;
 constexpr double fewest = 100.0;
 
-/// Half the width, over the mean, of even lengths that deviate as much as the law's: an even law has 1 / sqrt(3) of it.
+/// Relative half-width of uniform lengths with the law's standard deviation, which for a uniform law is width /
+/// sqrt(3).
 double spread_of(const LengthLaw& law) {
   switch (law.shape) {
     case LengthShape::fixed: break;
@@ -47,10 +48,8 @@ void set_promises(const ServingTraffic& traffic, LaunchPlan& plan) {
       }
     }
   }
-  std::string text;
-  for (const double quantile : quantiles) {
-    text += (text.empty() ? "" : ",") + percent(quantile);
-  }
+  const std::string text = joined(
+      quantiles, [&](const double quantile) { return percent(quantile); }, ",");
   if (!text.empty()) {
     plan.set("launch.percentiles", word_value(text));
   }
@@ -68,14 +67,14 @@ void set_arrivals(const ArrivalProcess& arrivals, LaunchPlan& plan) {
   }
 }
 
-/// Nothing where there are no words.
+/// Sets a key unless the words are empty.
 void set_words(std::string_view key, const std::string& words, LaunchPlan& plan) {
   if (!words.empty()) {
     plan.set(key, word_value(words));
   }
 }
 
-/// What a benchmark of one kind of random requests has no flag for.
+/// Sets keys for what a benchmark with one kind of random request has no flag for.
 void set_shapes(const ServingTraffic& traffic, LaunchPlan& plan) {
   const TrafficClass& first = traffic.classes.front().traffic;
   if (traffic.traced) {
@@ -114,7 +113,7 @@ void set_fleet(const ServeScenario& s, LaunchPlan& plan) {
   }
 }
 
-/// A rate as a scenario writes it.
+/// A rate in the syntax of a scenario.
 ConfigValue rate_value(double rate) {
   return word_value(value_text(number_value(rate)) + " req/s");
 }
@@ -125,10 +124,10 @@ ConfigValue placed(ConfigValue value, const ConfigValue& at) {
   return value;
 }
 
-/// Mean and low end of lengths around it.
+/// Mean and lower bound of drawn lengths.
 struct DrawnLengths {
-  double mean_share = 1.0;  ///< of the length that is stated
-  double low = 1.0;         ///< of the mean
+  double mean_share = 1.0;  ///< mean over the stated length
+  double low = 1.0;         ///< lower bound over the mean
 };
 DrawnLengths drawn_by(RangeRatio ratio, double r) {
   if (ratio == RangeRatio::around) {
@@ -169,7 +168,7 @@ void read_lengths(const LaunchItems& items, RangeRatio ratio, bool open, LaunchR
   }
 }
 
-/// Requests that come at a rate; false: as many as are answered.
+/// Reads the request rate; false when the load has a fixed concurrency instead.
 bool read_rate(const LaunchItems& items, LaunchReading& reading) {
   const ConfigValue* item = items.find("--request-rate");
   if (item == nullptr || (item->kind == ConfigValue::Kind::text && item->text == "inf")) {
@@ -206,11 +205,7 @@ void set_traffic(const ServeScenario& s, LaunchPlan& plan) {
   if (s.traffic->retries) {
     plan.set("traffic.retries", word_value(retry_words(*s.traffic->retries)));
   }
-  std::string refused;
-  for (const std::string& note : refused_requests(s)) {
-    refused += (refused.empty() ? "" : "; ") + note;
-  }
-  set_words("launch.refused", refused, plan);
+  set_words("launch.refused", joined(refused_requests(s), "; "), plan);
   set_promises(*s.traffic, plan);
   if (s.fleet) {
     set_fleet(s, plan);
@@ -231,7 +226,7 @@ BenchLoad bench_load(const LaunchPlan& plan, bool one_server) {
   const auto servers = static_cast<double>(one_server ? 1 : plan.count("fleet.replicas", 1));
   load.rate = plan.number("traffic.rate", 1.0) / servers;
   load.prompts = static_cast<std::int64_t>(std::ceil(std::clamp(seconds * *load.rate, fewest, 1e9)));
-  // The longest that is drawn must be let in; a whole mean below it would be nothing.
+  // The server must admit the longest drawn request.
   const double longest = plan.number("serving.max_seq_len", 0.0) / static_cast<double>(load.isl + load.osl) - 1.0;
   const double spread = std::min({plan.number("launch.spread", 0.0), longest, 0.99});
   load.spread = std::max(0.0, std::floor(1000.0 * spread + 1e-9) / 1000.0);
@@ -292,6 +287,19 @@ std::vector<std::string> load_words(const BenchLoad& load) {
     words.push_back("--burstiness " + value_text(number_value(load.burstiness)));
   }
   return words;
+}
+
+std::vector<std::string> random_bench(std::vector<std::string> command, const BenchLoad& load) {
+  command.insert(command.end(),
+                 {"--random-input-len " + std::to_string(load.isl), "--random-output-len " + std::to_string(load.osl),
+                  "--random-range-ratio " + value_text(number_value(load.spread)), "--ignore-eos"});
+  for (std::string& word : load_words(load)) {
+    command.push_back(std::move(word));
+  }
+  if (!load.percentiles.empty()) {
+    command.insert(command.end(), {"--percentile-metrics ttft,tpot,e2el", "--metric-percentiles " + load.percentiles});
+  }
+  return command;
 }
 
 void read_benchmark(const std::vector<ShellWord>& words, RangeRatio ratio, LaunchReading& reading) {

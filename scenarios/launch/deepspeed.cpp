@@ -5,7 +5,6 @@
 #include <headroom/core/json_writer.hpp>
 #include <headroom/scenarios/launch/launch_forms.hpp>
 
-#include <algorithm>
 #include <array>
 
 namespace headroom::launch {
@@ -39,44 +38,39 @@ constexpr std::array rows{
     LaunchRow{"activation_checkpointing.cpu_checkpointing", "training.offload.activations", yes, "false"},
 };
 
-constexpr std::array<std::string_view, 29> passed{"zero_optimization.*",
-                                                  "bf16.*",
-                                                  "fp16.*",
-                                                  "optimizer.*",
-                                                  "scheduler.*",
-                                                  "activation_checkpointing.*",
-                                                  "expert_parallel.*",
-                                                  "tensor_parallel.*",
-                                                  "gradient_clipping",
-                                                  "communication_data_type",
-                                                  "prescale_gradients",
-                                                  "gradient_predivide_factor",
-                                                  "sparse_gradients",
-                                                  "steps_per_print",
-                                                  "wall_clock_breakdown",
-                                                  "dump_state",
-                                                  "flops_profiler.*",
-                                                  "comms_logger.*",
-                                                  "tensorboard.*",
-                                                  "wandb.*",
-                                                  "csv_monitor.*",
-                                                  "aio.*",
-                                                  "checkpoint.*",
-                                                  "nebula.*",
-                                                  "elasticity.*",
-                                                  "autotuning.*",
-                                                  "zero_allow_untested_optimizer",
-                                                  "zero_force_ds_cpu_optimizer",
-                                                  "data_efficiency.*"};
+constexpr auto passed = std::to_array<std::string_view>({"zero_optimization.*",
+                                                         "bf16.*",
+                                                         "fp16.*",
+                                                         "optimizer.*",
+                                                         "scheduler.*",
+                                                         "activation_checkpointing.*",
+                                                         "expert_parallel.*",
+                                                         "tensor_parallel.*",
+                                                         "gradient_clipping",
+                                                         "communication_data_type",
+                                                         "prescale_gradients",
+                                                         "gradient_predivide_factor",
+                                                         "sparse_gradients",
+                                                         "steps_per_print",
+                                                         "wall_clock_breakdown",
+                                                         "dump_state",
+                                                         "flops_profiler.*",
+                                                         "comms_logger.*",
+                                                         "tensorboard.*",
+                                                         "wandb.*",
+                                                         "csv_monitor.*",
+                                                         "aio.*",
+                                                         "checkpoint.*",
+                                                         "nebula.*",
+                                                         "elasticity.*",
+                                                         "autotuning.*",
+                                                         "zero_allow_untested_optimizer",
+                                                         "zero_force_ds_cpu_optimizer",
+                                                         "data_efficiency.*"});
 
 constexpr std::string_view in_code = "in the model's code; DeepSpeed's file has no key for it";
 
 constexpr std::array gaps{
-    LaunchGap{"name", "", ""},
-    LaunchGap{"launch.*", "", ""},
-    LaunchGap{"strategy.dp", "", ""},
-    LaunchGap{"hardware.gpus", "", "the launch line says it"},
-    LaunchGap{"hardware.*", "", "not the launch's to say"},
     LaunchGap{"model.*", "", ""},
     LaunchGap{"strategy.pp", "1", "PipelineModule(num_stages=) says it"},
     LaunchGap{"strategy.vpp", "1", "DeepSpeed does not interleave"},
@@ -245,11 +239,7 @@ void read_sizes(const LaunchItems& items, LaunchReading& reading) {
       reading.state("strategy.shard_ranks", count_value(*count), *shared);
     }
   }
-  if (const ConfigValue* steps = items.find("gradient_accumulation_steps")) {
-    if (const auto count = reading.count_of("gradient_accumulation_steps", *steps, machine_count)) {
-      reading.state("launch.accumulation", count_value(*count), *steps);
-    }
-  }
+  reading.take_count(items, "gradient_accumulation_steps", "launch.accumulation", machine_count);
 }
 
 void write_json(const ConfigValue& value, JsonWriter& json) {
@@ -266,24 +256,6 @@ void write_json(const ConfigValue& value, JsonWriter& json) {
     write_json(entry.value, json);
   }
   json.end_object();
-}
-
-ConfigValue nested(const LaunchItems& items) {
-  ConfigValue root;
-  for (const LaunchItem& item : items.all()) {
-    ConfigValue* table = &root;
-    std::string_view path = item.name;
-    for (std::size_t dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {
-      const std::string key{path.substr(0, dot)};
-      if (table->find(key) == nullptr) {
-        table->entries.emplace_back(key, ConfigValue{});
-      }
-      table = table->find(key);
-      path.remove_prefix(dot + 1);
-    }
-    table->entries.emplace_back(std::string{path}, item.value);
-  }
-  return root;
 }
 
 }  // namespace

@@ -1,39 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scenario documents as TOML 1.0: what parse_toml reads back to the same tree.
+#include <headroom/core/number_words.hpp>
+#include <headroom/core/printable.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/launch/launch_plan.hpp>
 
-#include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace headroom::launch {
 namespace {
 
 using Kind = ConfigValue::Kind;
 
-std::string text_value(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      result += '\\';
-      result += c;
-    } else if (byte < 0x20 || byte == 0x7f) {
-      constexpr std::string_view digits = "0123456789ABCDEF";
-      result += "\\u00";
-      result += digits[byte >> 4U];
-      result += digits[byte & 15U];
-    } else {
-      result += c;
-    }
-  }
-  return result + "\"";
-}
-
 /// Shortest form that reads back exactly, and that TOML reads as a float: 15e12, 0.5, 3.0.
 std::string number_text(double number) {
-  std::array<char, 32> buffer{};
-  std::string text{buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr};
+  std::string text = shortest_text(number);
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
 }
 
@@ -73,12 +54,9 @@ std::string value_text(const ConfigValue& value) {
     case Kind::boolean: return value.boolean ? "true" : "false";
     case Kind::integer: return std::to_string(value.integer);
     case Kind::number: return number_text(value.number);
-    case Kind::text: return text_value(value.text);
+    case Kind::text: return toml_string(value.text);
     case Kind::array: {
-      std::string list;
-      for (const ConfigValue& item : value.items) {
-        list += (list.empty() ? "" : ", ") + value_text(item);
-      }
+      const std::string list = joined(value.items, [&](const ConfigValue& item) { return value_text(item); });
       return "[" + list + "]";
     }
     case Kind::table: {

@@ -17,7 +17,7 @@ struct FormFunctions {
   LaunchText (*write)(const LaunchPlan& plan);
   void (*read)(const ConfigSource& source, LaunchReading& reading);
 };
-/// In the order of LaunchForm.
+/// Functions of each form, in the order of LaunchForm.
 constexpr std::array<FormFunctions, launch_form_names.size()> forms{{
     {megatron_text, read_megatron_text},
     {nemo_text, read_nemo_text},
@@ -37,7 +37,7 @@ bool holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-/// The text without lines that are comments alone.
+/// The text without lines that hold only a comment.
 std::string without_comments(std::string_view text) {
   std::string kept;
   while (!text.empty()) {
@@ -52,7 +52,7 @@ std::string without_comments(std::string_view text) {
   return kept;
 }
 
-/// Place of the first byte that is no UTF-8; nullopt: all are.
+/// Place of the first byte that is not valid UTF-8; nullopt when all are.
 std::optional<Position> not_utf8(std::string_view text) {
   Position at{1, 1};
   while (!text.empty()) {
@@ -66,7 +66,7 @@ std::optional<Position> not_utf8(std::string_view text) {
   return std::nullopt;
 }
 
-/// Notes as they may be printed, a line each.
+/// Makes the notes printable, one line each.
 ExportedLaunch exported(LaunchText written, LaunchForm form) {
   ExportedLaunch launch{std::move(written.text), {}, form != LaunchForm::deepspeed};
   for (const std::string& note : written.notes) {

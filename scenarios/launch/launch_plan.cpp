@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
 #include <headroom/model/workload/architecture_text.hpp>
+#include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/launch/launch_plan.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 
 namespace headroom::launch {
@@ -14,10 +14,10 @@ namespace {
 
 using Kind = ConfigValue::Kind;
 
-/// What a preset says of itself rather than of the network.
+/// Keys of a preset that describe the file, not the network.
 constexpr std::array<std::string_view, 8> labels{"schema", "id",     "name",  "aliases",
                                                  "family", "source", "notes", "parameters"};
-/// How a checkpoint is stored: an engine loads it so, and no launch of a training says it.
+/// Format of the stored checkpoint, which matters to engines and not to training launches.
 constexpr std::string_view checkpoint = "weights";
 
 void flatten(const ConfigValue& table, const std::string& prefix, LaunchPlan& plan) {
@@ -45,7 +45,7 @@ void set_strategy(const TrainScenario& t, const Strategy& s, LaunchPlan& plan) {
     plan.set("strategy.overlap_experts", flag_value(s.overlap_experts));
   }
   plan.set("strategy.zero", count_value(s.zero));
-  if (s.shard_ranks > 0 && s.shard_ranks != s.dp * s.cp) {  // all of them is what the blank key says
+  if (s.shard_ranks > 0 && s.shard_ranks != s.dp * s.cp) {  // sharding over all of them is the meaning of the blank key
     plan.set("strategy.shard_ranks", count_value(s.shard_ranks));
   }
   plan.set("strategy.micro_batch", count_value(s.micro_batch));
@@ -71,56 +71,14 @@ void set_strategy(const TrainScenario& t, const Strategy& s, LaunchPlan& plan) {
   plan.set("strategy.cuda_graphs", flag_value(s.cuda_graphs));
 }
 
-/// The order of keys in a scenario that a reader expects; others follow.
-constexpr std::array<std::string_view, 43> usual_order{"hardware.gpu",
-                                                       "hardware.gpus",
-                                                       "hardware.node",
-                                                       "hardware.cluster",
-                                                       "training.seq_len",
-                                                       "training.global_batch",
-                                                       "training.precision",
-                                                       "training.software",
-                                                       "training.gradients",
-                                                       "training.optimizer",
-                                                       "training.method",
-                                                       "training.lora_rank",
-                                                       "training.tokens",
-                                                       "training.flash_attention",
-                                                       "training.dropout",
-                                                       "training.fused_loss",
-                                                       "training.compile",
-                                                       "training.vocab_multiple",
-                                                       "training.overlap",
-                                                       "training.async_tp",
-                                                       "training.offload_to",
-                                                       "strategy.tp",
-                                                       "strategy.pp",
-                                                       "strategy.vpp",
-                                                       "strategy.cp",
-                                                       "strategy.ep",
-                                                       "strategy.etp",
-                                                       "strategy.dp",
-                                                       "strategy.zero",
-                                                       "strategy.shard_ranks",
-                                                       "strategy.micro_batch",
-                                                       "strategy.recompute",
-                                                       "strategy.recompute_block",
-                                                       "strategy.sequence_parallel",
-                                                       "strategy.schedule",
-                                                       "strategy.first_stage_layers",
-                                                       "strategy.last_stage_layers",
-                                                       "strategy.cp_form",
-                                                       "strategy.order",
-                                                       "strategy.cuda_graphs",
-                                                       "strategy.overlap_experts",
-                                                       "name",
-                                                       "model"};
-
+/// The place of a key in a scenario that people expect; others follow.
 std::size_t rank_of(const ConfigEntry& entry) {
-  return static_cast<std::size_t>(std::find(usual_order.begin(), usual_order.end(), entry.key) - usual_order.begin());
+  const std::span<const Key> keys = all_keys();
+  const auto at = std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.path == entry.key; });
+  return static_cast<std::size_t>(at - keys.begin());
 }
 
-/// In fp32 and tf32 every gradient has 4 bytes, whatever the key says.
+/// Whether the gradient key has an effect: in fp32 and tf32 every gradient has 4 bytes anyway.
 bool has_gradient_key(const TrainScenario& t) {
   return t.work.precision != Precision::fp32 && t.work.precision != Precision::tf32;
 }
@@ -135,7 +93,7 @@ void set_training(const TrainScenario& t, LaunchPlan& plan) {
     plan.set("training.gradients", word_value(t.work.states.gradients >= 4.0 ? "fp32" : "bf16"));
   }
   plan.set("training.optimizer",
-           word_value(optimizer_names[static_cast<std::size_t>(t.optimizer.value_or(Optimizer::adamw))]));
+           word_value(optimizer_names[static_cast<std::size_t>(t.stated.optimizer.value_or(Optimizer::adamw))]));
   plan.set("training.method", word_value(method_names[static_cast<std::size_t>(options.method)]));
   if (options.method != Method::full) {
     plan.set("training.lora_rank", count_value(options.lora_rank));
@@ -249,7 +207,7 @@ void set_network(const Architecture& architecture, LaunchPlan& plan) {
     return entry.key == checkpoint || std::find(labels.begin(), labels.end(), entry.key) != labels.end();
   });
   flatten(network, "model.", plan);
-  // A bias of its own that is what all matrices have says nothing new.
+  // A specific bias key equal to the general one is redundant.
   for (const std::string_view key : {"model.attention_biases", "model.output_bias"}) {
     const ConfigValue* own = plan.find(key);
     if (own != nullptr && own->boolean == plan.flag("model.biases")) {
@@ -299,7 +257,7 @@ ConfigValue document_of(const LaunchPlan& plan, const std::string& file) {
   place(root, "schema", count_value(1));
   const std::string kind = plan.word("launch.kind", "train");
   place(root, "kind", word_value(kind));
-  // Tables stand even when nothing is in them, so that every key that is missing is missed.
+  // Empty tables are added too, so that the reader reports every missing key.
   const std::string_view work = kind == "serve" ? "serving" : "training";
   for (const std::string_view table : {std::string_view{"hardware"}, work, std::string_view{"strategy"}}) {
     static_cast<void>(child(root, table));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is launched, as scenario keys with their values: what every launch form is written from and read into.
+// A launch as scenario keys with values: every form is written from this and read into it.
 #pragma once
 
 #include <headroom/core/config_value.hpp>
@@ -18,23 +18,27 @@ struct TrainScenario;
 
 namespace headroom::launch {
 
-[[nodiscard]] ConfigValue nothing();  ///< null
+[[nodiscard]] ConfigValue nothing();  ///< a null value
 
-/// As TOML writes it: 8, true, "full", ["a", "b"].
+/// Value in TOML syntax: 8, true, "full", ["a", "b"].
 [[nodiscard]] std::string value_text(const ConfigValue& value);
-/// Of one kind and equal, places apart; an integer equals the same number.
+/// Whether two values are equal and of one kind, whatever their places; an integer equals the same number.
 [[nodiscard]] bool same_value(const ConfigValue& a, const ConfigValue& b);
 
-/// Dotted scenario keys ("strategy.tp", "model.moe.experts") in the order they were set. Beside the keys of a scenario
-/// there are `launch.gpus_per_node` and `launch.nodes`, which a scenario says through its node, `launch.model`, the id
-/// of the network whose numbers stand in `model.*`, `launch.own_network` where the scenario changes them, and
-/// `training.offload.optimizer` and `.activations`, the two words of that array.
+/// Dotted scenario keys ("strategy.tp", "model.moe.experts") in the order in which they were set. Additional keys:
+/// `launch.gpus_per_node` and `launch.nodes` (part of the node in a scenario), `launch.model` (id of the network whose
+/// numbers are in `model.*`), `launch.own_network` (set when the scenario changes them), and
+/// `training.offload.optimizer` and `.activations` (the two words of that array).
 class LaunchPlan {
  public:
   [[nodiscard]] const ConfigValue* find(std::string_view key) const noexcept;
   [[nodiscard]] bool has(std::string_view key) const noexcept { return find(key) != nullptr; }
   void set(std::string_view key, ConfigValue value);
   void erase(std::string_view key);
+  template <class Predicate>
+  void erase_if(Predicate predicate) {
+    std::erase_if(entries_, predicate);
+  }
   [[nodiscard]] std::int64_t count(std::string_view key, std::int64_t fallback) const;
   [[nodiscard]] double number(std::string_view key, double fallback) const;
   [[nodiscard]] std::string word(std::string_view key, std::string_view fallback = "") const;
@@ -45,23 +49,22 @@ class LaunchPlan {
   std::vector<ConfigEntry> entries_;
 };
 
-/// A training scenario with its open axes closed as `strategy` says.
+/// Keys of a training scenario whose open axes have the values of `strategy`.
 [[nodiscard]] LaunchPlan plan_of(const Scenario& scenario, const TrainScenario& train, const Strategy& strategy);
 
-/// a b of what a file states and nobody has judged yet: 0 where either is not above 0, the largest integer where the
-/// product is beyond it.
+/// a b for unchecked numbers of a file: 0 when either is not above 0, the largest integer on overflow.
 [[nodiscard]] std::int64_t product(std::int64_t a, std::int64_t b) noexcept;
 
-/// Tokens of an optimizer step; 0 where sequence or batch are not known.
+/// Tokens per optimizer step; 0 when sequence or batch is unknown.
 [[nodiscard]] double tokens_of_step(const LaunchPlan& plan);
 
-/// Keys below `model.` of a network, but for how its checkpoint is stored.
+/// Sets the keys below `model.` of a network, except those of its checkpoint's format.
 void set_network(const Architecture& architecture, LaunchPlan& plan);
 
-/// The plan as a scenario document; every value keeps its place, and what is missing is missed at the start of `file`.
+/// The plan as a scenario document. Values keep their places; missing keys are reported at the start of `file`.
 [[nodiscard]] ConfigValue document_of(const LaunchPlan& plan, const std::string& file);
 
-/// A scenario document as TOML, with `comments` above it, one a line.
+/// A scenario document in TOML, with one line per comment above it.
 [[nodiscard]] std::string document_text(const ConfigValue& document, const std::vector<std::string>& comments);
 
 }  // namespace headroom::launch

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/csv.hpp>
+#include <headroom/core/number_words.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/launch/launch_rows.hpp>
 
 #include <algorithm>
@@ -20,36 +22,25 @@ ConfigValue parsed(std::string_view toml) {
   return value;
 }
 
-/// The user's words, for messages: no quotes around a word, arrays with blanks between.
+/// A value as the user would type it, for messages: words unquoted, arrays separated by spaces.
 std::string plain(const ConfigValue& value) {
   if (value.kind == Kind::text) {
     return value.text;
   }
   if (value.kind == Kind::array) {
-    std::string text;
-    for (const ConfigValue& item : value.items) {
-      text += (text.empty() ? "" : " ") + plain(item);
-    }
+    const std::string text = joined(
+        value.items, [&](const ConfigValue& item) { return plain(item); }, " ");
     return text;
   }
   return value_text(value);
 }
 
-/// The whole text as a number.
-template <class T>
-std::optional<T> whole(const std::string& text) {
-  T value{};
+/// The whole text as an integer; nullopt when anything else is in it.
+std::optional<std::int64_t> whole_integer(const std::string& text) {
+  std::int64_t value = 0;
   const char* end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, value);
   return read.ec == std::errc{} && read.ptr == end && !text.empty() ? std::optional{value} : std::nullopt;
-}
-
-std::string listed(std::span<const std::string_view> choices) {
-  std::string text;
-  for (const std::string_view choice : choices) {
-    text += (text.empty() ? "" : ", ") + std::string{choice};
-  }
-  return text;
 }
 
 const LaunchRow* row_named(std::span<const LaunchRow> rows, std::string_view name) {
@@ -84,14 +75,14 @@ void read_row(const LaunchRow& row, const LaunchItem& item, LaunchReading& readi
   reading.failed.emplace(row.key);
 }
 
-/// "checkpoint.*" passes every name below.
+/// Whether `passed` has the name or, as "checkpoint.*", its prefix.
 bool is_passed(std::string_view name, std::span<const std::string_view> passed) {
   return std::any_of(passed.begin(), passed.end(), [&](std::string_view known) {
     return known.ends_with(".*") ? name.starts_with(known.substr(0, known.size() - 1)) : name == known;
   });
 }
 
-/// A key in messages: what only a launch has is no scenario key, and goes by its words.
+/// Name of a key in messages; `launch.` keys are not scenario keys and are described in words.
 std::string told(std::string_view key) {
   if (!key.starts_with("launch.")) {
     return std::string{key};
@@ -101,7 +92,7 @@ std::string told(std::string_view key) {
   return words;
 }
 
-/// Experts and latent attention have rows that mean nothing without them.
+/// Whether a key applies: keys of experts need a network with experts.
 bool applies(std::string_view key, const LaunchPlan& plan) {
   return (!key.starts_with("model.moe.") && key != "strategy.ep" && key != "strategy.overlap_experts") ||
          plan.has("model.moe.experts");
@@ -129,6 +120,24 @@ LaunchItems items_of_document(const ConfigValue& document) {
   return items;
 }
 
+ConfigValue nested(const LaunchItems& items) {
+  ConfigValue root;
+  for (const LaunchItem& item : items.all()) {
+    ConfigValue* table = &root;
+    std::string_view path = item.name;
+    for (std::size_t dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {
+      const std::string key{path.substr(0, dot)};
+      if (table->find(key) == nullptr) {
+        table->entries.emplace_back(key, ConfigValue{});
+      }
+      table = table->find(key);
+      path.remove_prefix(dot + 1);
+    }
+    table->entries.emplace_back(std::string{path}, item.value);
+  }
+  return root;
+}
+
 const ConfigValue* LaunchItems::find(std::string_view name) const noexcept {
   const auto found = std::find_if(items_.rbegin(), items_.rend(), [&](const auto& item) { return item.name == name; });
   return found == items_.rend() ? nullptr : &found->value;
@@ -139,7 +148,7 @@ void LaunchReading::problem(const ConfigValue& at, std::string message) {
 }
 
 void LaunchReading::remark(const ConfigValue& at, const std::string& text) {
-  const std::string line = at.at.line > 0 ? ":" + std::to_string(at.at.line) : "";  // an option has none
+  const std::string line = at.at.line > 0 ? ":" + std::to_string(at.at.line) : "";  // options have no line
   remarks.push_back((at.file ? *at.file : file) + line + ": " + text);
 }
 
@@ -178,7 +187,7 @@ std::optional<std::int64_t> LaunchReading::count_of(std::string_view name,
   if (value.kind == Kind::integer) {
     count = value.integer;
   } else if (value.kind == Kind::text) {
-    count = whole<std::int64_t>(value.text);
+    count = whole_integer(value.text);
     if (!count && value.text.find('$') != std::string::npos) {
       problem(value, called(name) + " is " + quoted(value.text) +
                          ", which nothing here sets; write its value, or state the key with --set");
@@ -204,7 +213,7 @@ std::optional<double> LaunchReading::number_of(std::string_view name, const Conf
   if (value.kind == Kind::integer || value.kind == Kind::number) {
     number = value.kind == Kind::integer ? static_cast<double>(value.integer) : value.number;
   } else if (value.kind == Kind::text) {
-    number = whole<double>(value.text);
+    number = whole_real(value.text);
   }
   if (!number || !std::isfinite(*number)) {
     problem(value, called(name) + " is " + quoted(plain(value)) + "; it must be a number");
@@ -227,7 +236,7 @@ std::optional<bool> LaunchReading::flag_of(std::string_view name, const ConfigVa
     return word == "true" || word == "True";
   }
   if (word.starts_with('$')) {
-    remark(value, "ignored: " + word + ", which nothing here sets");  // behind a flag that needs no value
+    remark(value, "ignored: " + word + ", which nothing here sets");  // a word after a flag that takes no value
     return true;
   }
   problem(value, called(name) + " is " + quoted(word) + "; it must be true or false");
@@ -249,6 +258,23 @@ std::optional<std::string> LaunchReading::word_of(std::string_view name, const C
                      ? called(name) + " needs a word"
                      : called(name) + " is " + quoted(plain(value)) + "; one word for all layers is known here");
   return std::nullopt;
+}
+
+void LaunchReading::take_count(const LaunchItems& items,
+                               std::string_view name,
+                               std::string_view key,
+                               Range<std::int64_t> range) {
+  const ConfigValue* item = items.find(name);
+  if (const auto count = item == nullptr ? std::nullopt : count_of(name, *item, range)) {
+    state(key, count_value(*count), *item);
+  }
+}
+
+void LaunchReading::take_flag(const LaunchItems& items, std::string_view name, std::string_view key) {
+  const ConfigValue* item = items.find(name);
+  if (const auto flag = item == nullptr ? std::nullopt : flag_of(name, *item)) {
+    state(key, flag_value(*flag), *item);
+  }
 }
 
 std::optional<std::string> LaunchReading::choice_of(std::string_view name,
@@ -331,13 +357,13 @@ void write_rows(std::span<const LaunchRow> rows, LaunchWriting& writing) {
       const auto found =
           std::find_if(row.words.begin(), row.words.end(), [&](const auto& w) { return w.ours == ours; });
       if (found == row.words.end()) {
-        continue;  // note_gaps tells it
+        continue;  // note_gaps reports it
       }
       writing.put_word(row.name, found->theirs);
     } else {
       const bool flag = value->boolean == (row.kind == RowKind::yes);
       if (!flag && !writing.explicitly && !row.absent.empty()) {
-        continue;  // a bare flag cannot say what it is not
+        continue;  // a bare flag cannot express the opposite
       }
       writing.put_flag(row.name, flag);
     }
@@ -346,21 +372,31 @@ void write_rows(std::span<const LaunchRow> rows, LaunchWriting& writing) {
 }
 
 void note_gaps(std::span<const LaunchGap> gaps, std::string_view form, LaunchWriting& writing) {
+  constexpr std::array of_every_form{
+      LaunchGap{"name", "", ""},
+      LaunchGap{"launch.*", "", ""},
+      LaunchGap{"strategy.dp", "", ""},  // world size over the other axes
+      LaunchGap{"hardware.gpus", "", "the launch line says it"},
+      LaunchGap{"hardware.*", "", "not the launch's to say"},
+  };
   for (const ConfigEntry& entry : writing.plan.entries()) {
     if (writing.covered.count(entry.key) > 0) {
       continue;
     }
-    const auto matches = [&](const LaunchGap& gap) {
-      return gap.key.ends_with('*') ? entry.key.starts_with(gap.key.substr(0, gap.key.size() - 1))
-                                    : entry.key == gap.key;
+    const auto gap_in = [&](std::span<const LaunchGap> table) -> const LaunchGap* {
+      const auto gap = std::find_if(table.begin(), table.end(), [&](const LaunchGap& g) {
+        return g.key.ends_with('*') ? entry.key.starts_with(g.key.substr(0, g.key.size() - 1)) : entry.key == g.key;
+      });
+      return gap == table.end() ? nullptr : &*gap;
     };
-    const auto gap = std::find_if(gaps.begin(), gaps.end(), matches);
-    const bool known = gap != gaps.end();
-    if (known && (gap->why.empty() || (!gap->implied.empty() && same_value(entry.value, parsed(gap->implied))))) {
+    const LaunchGap* own = gap_in(gaps);
+    const LaunchGap* gap = own != nullptr ? own : gap_in(of_every_form);
+    if (gap != nullptr &&
+        (gap->why.empty() || (!gap->implied.empty() && same_value(entry.value, parsed(gap->implied))))) {
       continue;
     }
     writing.notes.push_back(entry.key + " = " + value_text(entry.value) + " (" +
-                            (known ? std::string{gap->why} : std::string{form} + " has no key for it") + ")");
+                            (gap != nullptr ? std::string{gap->why} : std::string{form} + " has no key for it") + ")");
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Megatron-LM's arguments as a bash array, one argument a line.
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/printable.hpp>
 #include <headroom/scenarios/launch/launch_forms.hpp>
 #include <headroom/scenarios/launch/megatron_core.hpp>
@@ -18,7 +19,7 @@ ConfigValue placed_word(std::string text, Position at, const std::shared_ptr<con
   return value;
 }
 
-/// The value's place is that of its first word, its key's that of the flag.
+/// Adds a word to the last item's value. The value's place is its first word's; the key's place is the flag's.
 void add_word(std::vector<LaunchItem>& items, ConfigValue word) {
   ConfigValue& value = items.back().value;
   if (value.kind == Kind::boolean) {
@@ -81,10 +82,9 @@ std::vector<std::string> words_of_items(const LaunchItems& items) {
     if (item.value.kind == Kind::boolean && item.value.boolean) {
       words.push_back(item.name);
     } else if (item.value.kind == Kind::array) {
-      std::string list;
-      for (const ConfigValue& entry : item.value.items) {
-        list += (list.empty() ? "" : ",") + (entry.kind == Kind::text ? entry.text : value_text(entry));
-      }
+      const std::string list = joined(
+          item.value.items,
+          [&](const ConfigValue& entry) { return (entry.kind == Kind::text ? entry.text : value_text(entry)); }, ",");
       words.push_back(item.name + " " + shell_quoted(list));
     } else if (item.value.kind != Kind::boolean && item.value.kind != Kind::null) {
       words.push_back(item.name + " " + shell_value(item.value));
@@ -107,11 +107,7 @@ std::string comment_head(const LaunchPlan& plan,
 }
 
 std::string continued(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) {
-    text += (text.empty() ? "" : " \\\n  ") + word;
-  }
-  return text + "\n";
+  return joined(words, " \\\n  ") + "\n";
 }
 
 LaunchText megatron_text(const LaunchPlan& plan) {
@@ -128,7 +124,7 @@ LaunchText megatron_text(const LaunchPlan& plan) {
 }
 
 void read_megatron_text(const ConfigSource& source, LaunchReading& reading) {
-  // An array that is defined is the list itself; arguments as they stand are a command of nothing but arguments.
+  // A defined array is the argument list; a bare list of arguments parses as a command without a program.
   const ShellScript script = script_of(source, Assignments::variables, {});
   std::vector<ShellWord> words;
   for (const ShellCommand& command : script.commands) {
@@ -137,7 +133,7 @@ void read_megatron_text(const ConfigSource& source, LaunchReading& reading) {
   for (const ShellCommand& array : script.arrays) {
     words.insert(words.end(), array.words.begin(), array.words.end());
   }
-  // A script in front of its arguments says nothing.
+  // The name of the training script before its arguments does not matter.
   const auto first = std::find_if(words.begin(), words.end(), [](const auto& w) { return w.text.starts_with("--"); });
   const bool scripted = std::any_of(words.begin(), first, [](const auto& w) { return w.text.ends_with(".py"); });
   words.erase(words.begin(), scripted ? first : words.begin());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments of the strategy and the training that are more than one flag for one key.
+// Arguments of strategy and training that map to more than one key.
 #include <headroom/scenarios/launch/megatron_core.hpp>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using Kind = ConfigValue::Kind;
 
 constexpr std::array<std::string_view, 4> sharding{"no_shard", "optim", "optim_grads", "optim_grads_params"};
 
-/// Whether a bare flag is there and not said to be false.
+/// Whether a bare flag is present and not set to false.
 bool is_on(const LaunchItems& items, std::string_view name) {
   const ConfigValue* item = items.find(name);
   return item != nullptr && item->kind != Kind::null && !(item->kind == Kind::boolean && !item->boolean) &&
@@ -63,16 +63,12 @@ void read_sharding(const LaunchItems& items, Absent absent, LaunchReading& readi
   } else if (absent == Absent::is_default) {
     reading.assume("strategy.zero", count_value(0));
   }
-  if (const ConfigValue* copies = items.find("--num-distributed-optimizer-instances")) {
-    if (const auto count = reading.count_of("--num-distributed-optimizer-instances", *copies, machine_count)) {
-      reading.state("launch.replicas", count_value(*count), *copies);
-    }
-  }
+  reading.take_count(items, "--num-distributed-optimizer-instances", "launch.replicas", machine_count);
 }
 
 // ---- traffic beside compute, order of ranks
 
-/// Also of a lone data rank: what is not there would read as a run without overlap.
+/// Written for a single data rank too, because an absent flag would read as a run without overlap.
 void write_overlap(LaunchWriting& writing) {
   const LaunchPlan& plan = writing.plan;
   const bool overlap = plan.flag("training.overlap", true);
@@ -142,7 +138,7 @@ void write_recompute(LaunchWriting& writing) {
   writing.cover("strategy.recompute_block");
 }
 
-/// The method `block` recomputes some layers of a stage, which no scenario key says, unless they are all of them.
+/// The method `block` recomputes some layers of a stage, which no scenario key expresses, unless it covers all of them.
 void read_full_recompute(const LaunchItems& items, LaunchReading& reading) {
   const ConfigValue* method = items.find("--recompute-method");
   const ConfigValue* number = items.find("--recompute-num-layers");
@@ -240,7 +236,7 @@ void read_gradients(const LaunchItems& items, std::string_view width, Absent abs
     }
   }
   if (absent == Absent::is_default && !width.empty()) {
-    // bf16 is accumulated in fp32 unless told otherwise, fp16 in its own two bytes.
+    // By default bf16 gradients are accumulated in fp32, fp16 gradients in two bytes.
     reading.assume("training.gradients", word_value(width == "--bf16" ? "fp32" : "bf16"));
   }
 }
@@ -273,7 +269,7 @@ void read_precision(const LaunchItems& items, Absent absent, LaunchReading& read
 struct OptimizerFlags {
   std::string_view optimizer, word, moments;
 };
-/// Moments in fewer bytes are the precision-aware optimizer's (--exp-avg-dtype, --exp-avg-sq-dtype).
+/// Narrower moments belong to the precision-aware optimizer (--exp-avg-dtype, --exp-avg-sq-dtype).
 constexpr std::array optimizers{
     OptimizerFlags{"adamw", "adam", ""},         OptimizerFlags{"adamw-bf16", "adam", "bf16"},
     OptimizerFlags{"adamw-8bit", "adam", "fp8"}, OptimizerFlags{"momentum", "sgd", ""},
@@ -353,11 +349,7 @@ void write_training(LaunchWriting& writing) {
 }
 
 void read_length(const LaunchItems& items, LaunchReading& reading) {
-  if (const ConfigValue* iterations = items.find("--train-iters")) {
-    if (const auto count = reading.count_of("--train-iters", *iterations, positive)) {
-      reading.state("launch.iterations", count_value(*count), *iterations);
-    }
-  }
+  reading.take_count(items, "--train-iters", "launch.iterations", positive);
   if (const ConfigValue* samples = items.find("--train-samples")) {
     if (const auto count = reading.count_of("--train-samples", *samples, positive)) {
       const auto length = static_cast<double>(reading.plan.count("training.seq_len", 0));
@@ -372,11 +364,11 @@ void read_dropout(const LaunchItems& items, Absent absent, LaunchReading& readin
   for (const std::string_view name : {"--attention-dropout", "--hidden-dropout"}) {
     const ConfigValue* item = items.find(name);
     if (item == nullptr) {
-      any = any || absent == Absent::is_default;  // 0.1 where nothing is said
+      any = any || absent == Absent::is_default;  // Megatron-LM's default is 0.1
       continue;
     }
     stated = item;
-    const bool drops = reading.number_of(name, *item, share).value_or(0.0) > 0.0;  // read whatever the other says
+    const bool drops = reading.number_of(name, *item, share).value_or(0.0) > 0.0;  // also reports wrong values
     any = any || drops;
   }
   if (stated != nullptr) {
@@ -399,7 +391,7 @@ void read_schedule(const LaunchItems& items, LaunchReading& reading) {
       if (all > 0) {
         reading.state("strategy.vpp", count_value(all / pp / *layers), *chunk);
       } else {
-        reading.state("launch.chunk_layers", count_value(*layers), *chunk);  // settled with the preset's layers
+        reading.state("launch.chunk_layers", count_value(*layers), *chunk);  // divided later by the preset's layers
       }
     }
   }
@@ -450,7 +442,7 @@ void read_megatron(const LaunchItems& items, Absent absent, LaunchReading& readi
   if (absent == Absent::is_default) {
     read_absent(megatron_rows(), items, reading);
     if (reading.plan.count("strategy.cp", 1) > 1) {
-      reading.assume("strategy.cp_form", word_value("ring"));  // p2p where nothing is said
+      reading.assume("strategy.cp_form", word_value("ring"));  // Megatron-LM's default is p2p
     }
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments of the network that change no byte and no second, and without which another network is trained.
+// Arguments that define the network without changing its bytes or seconds.
 #include <headroom/scenarios/launch/megatron_core.hpp>
 
 #include <algorithm>
@@ -11,15 +11,14 @@ namespace {
 
 using Kind = ConfigValue::Kind;
 
-// What Megatron-Core has no argument for: apply_scaling() of rotary_pos_embedding.py and MLATransformerConfig.
+// Constants without an argument in Megatron-Core: apply_scaling() of rotary_pos_embedding.py and MLATransformerConfig.
 constexpr double llama_low_freq = 1.0, llama_high_freq = 4.0, yarn_beta_fast = 32.0, yarn_beta_slow = 1.0;
 constexpr std::int64_t llama_positions = 8192, yarn_positions = 4096;
 
-/// Doubles that are whole beyond doubt.
+/// Doubles that represent integers exactly.
 constexpr Range<double> whole_numbers{-0x1p53, 0x1p53};
 
-/// Activations by Megatron-Bridge's names (src/megatron/bridge/utils/activation_map.py); of several for one the first
-/// is written.
+/// Activation names of Megatron-Bridge (src/megatron/bridge/utils/activation_map.py); the first synonym is written.
 constexpr std::array functions{LaunchWord{"silu", "silu"},           LaunchWord{"gelu", "gelu"},
                                LaunchWord{"fast_gelu", "gelu-tanh"}, LaunchWord{"gelu_pytorch_tanh", "gelu-tanh"},
                                LaunchWord{"relu", "relu"},           LaunchWord{"squared_relu", "relu2"},
@@ -29,7 +28,7 @@ bool is_latent(const LaunchPlan& plan) {
   return plan.has("model.mla.kv_rank");
 }
 
-/// A key that the plan has, as the flag's value.
+/// Writes a flag from a key of the plan; false when the plan lacks the key.
 bool put_known(std::string_view flag, std::string_view key, LaunchWriting& writing) {
   const ConfigValue* value = writing.plan.find(key);
   if (value != nullptr) {
@@ -41,8 +40,8 @@ bool put_known(std::string_view flag, std::string_view key, LaunchWriting& writi
 
 // ---- writing
 
-/// Of one kind of gate Megatron-LM has a flag; without a gate GELU is what it does, in the form that tanh approximates.
-/// Megatron-Bridge, which is told everything, names the function, with a gate and without.
+/// Megatron-LM has a flag per gated activation and by default uses tanh-approximated GELU without a gate.
+/// Megatron-Bridge's explicit form always names the function.
 void write_activation(LaunchWriting& writing) {
   const std::string word = writing.plan.word("model.activation");
   const bool gated = writing.plan.flag("model.gated_mlp");
@@ -76,7 +75,7 @@ void cover_scaling(LaunchWriting& writing) {
   }
 }
 
-/// What no argument says of a way to stretch is left to note_gaps().
+/// Writes RoPE scaling; note_gaps() reports what has no argument.
 void write_stretch(LaunchWriting& writing) {
   const LaunchPlan& plan = writing.plan;
   const std::string kind = plan.word("model.rope_scaling.kind", "none");
@@ -86,7 +85,7 @@ void write_stretch(LaunchWriting& writing) {
                      is(plan, "model.rope_scaling.high_freq", llama_high_freq) &&
                      plan.count("model.rope_scaling.original_positions", llama_positions) == llama_positions;
   if (is_latent(plan)) {
-    writing.put_word("--rope-type", yarn ? "yarn" : "rope");  // not said, it is YaRN
+    writing.put_word("--rope-type", yarn ? "yarn" : "rope");  // the default of latent attention is YaRN
   }
   writing.put_flag("--use-rope-scaling", llama);
   if (llama) {
@@ -155,7 +154,7 @@ void write_router(LaunchWriting& writing) {
 
 // ---- reading
 
-/// Whether a bare flag is there and not said to be false; nullopt: it is not there.
+/// Value of a flag; nullopt when absent.
 std::optional<bool> flag_at(const LaunchItems& items, std::string_view name, LaunchReading& reading) {
   const ConfigValue* item = items.find(name);
   return item == nullptr || item->kind == Kind::null ? std::nullopt : reading.flag_of(name, *item);
@@ -170,7 +169,7 @@ void read_number(const LaunchItems& items, std::string_view name, std::string_vi
   }
 }
 
-/// A count that some of the software's own configurations write as a float: 1000000.0, 1e6.
+/// Reads a count that some configurations of the software write as a float: 1000000.0, 1e6.
 void read_whole(const LaunchItems& items, std::string_view name, std::string_view key, LaunchReading& reading) {
   const ConfigValue* item = items.find(name);
   const bool there = item != nullptr && item->kind != Kind::null;
@@ -212,7 +211,7 @@ void read_activation(const LaunchItems& items, Absent absent, LaunchReading& rea
   }
 }
 
-/// Latent attention is stretched by YaRN unless its type is said; a factor of 1 stretches nothing.
+/// Latent attention uses YaRN unless a type is stated; a factor of 1 has no effect.
 void read_yarn(const LaunchItems& items, Absent absent, LaunchReading& reading) {
   const ConfigValue* type = items.find("--rope-type");
   constexpr std::array<std::string_view, 2> types{"rope", "yarn"};
@@ -275,7 +274,7 @@ void read_rotation(const LaunchItems& items, Absent absent, LaunchReading& readi
   read_stretch(items, absent, reading);
   if (absent == Absent::is_default) {
     reading.assume("model.rope_base", count_value(10000));
-    reading.assume("model.rope_base_local", count_value(0));  // all layers turn by one base
+    reading.assume("model.rope_base_local", count_value(0));  // all layers share one RoPE base
     reading.assume("model.rope_share", number_value(1.0));
   }
 }
@@ -299,7 +298,7 @@ void read_router(const LaunchItems& items, Absent absent, LaunchReading& reading
     reading.state("model.moe.normalized", flag_value(!*before), *items.find("--moe-router-pre-softmax"));
   } else if (score == "softmax" ? absent == Absent::is_default
                                 : score == "sigmoid" && reading.plan.count("model.moe.top_k", 1) > 1) {
-    reading.assume("model.moe.normalized", flag_value(true));  // of sigmoid scores it is no setting
+    reading.assume("model.moe.normalized", flag_value(true));  // always true for sigmoid scores
   }
   read_number(items, "--moe-router-topk-scaling-factor", "model.moe.scale", reading);
   read_count(items, "--moe-router-num-groups", "model.moe.groups", reading);

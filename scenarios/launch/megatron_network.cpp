@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments of the network that are more than one flag for one key.
+// Arguments of the network's sizes that map to more than one key.
+#include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/launch/megatron_core.hpp>
 
 #include <algorithm>
@@ -22,12 +23,11 @@ constexpr std::array mla_rows{
 
 // ---- layer patterns
 
-std::string joined(const std::vector<std::pair<int, std::size_t>>& runs) {
-  std::string text;
-  for (const auto& [kind, length] : runs) {
-    text += (text.empty() ? "" : "+") + ("[" + std::to_string(kind) + "]*" + std::to_string(length));
-  }
-  return "(" + text + ")";
+std::string sum_of(const std::vector<std::pair<int, std::size_t>>& runs) {
+  const auto term = [](const std::pair<int, std::size_t>& run) {
+    return "[" + std::to_string(run.first) + "]*" + std::to_string(run.second);
+  };
+  return "(" + joined(runs, term, "+") + ")";
 }
 
 std::vector<std::pair<int, std::size_t>> runs_of(const std::vector<int>& layers, std::size_t many) {
@@ -42,11 +42,11 @@ std::vector<std::pair<int, std::size_t>> runs_of(const std::vector<int>& layers,
   return runs;
 }
 
-/// Lists of integers, sums, and products with an integer: `([0]*3+[1]*58)`, `([1]*3+[0]*1)*3`.
+/// Parser of lists of integers, sums, and products with an integer: `([0]*3+[1]*58)`, `([1]*3+[0]*1)*3`.
 class Pattern {
  public:
   explicit Pattern(std::string_view text) : text_{text} {}
-  /// False: no such expression, or longer than any network.
+  /// False for any other expression, and for more layers than any network has.
   bool read(std::vector<int>& layers) { return sum(layers) && at_ == text_.size(); }
 
  private:
@@ -118,7 +118,7 @@ class Pattern {
   int depth_ = 0;
 };
 
-/// Experts from layer `dense` on, in every `every`-th of all.
+/// Kinds of layers with experts in every `every`-th layer from layer `dense` on.
 std::vector<int> expert_layers(std::int64_t layers, std::int64_t dense, std::int64_t every) {
   std::vector<int> kinds;
   for (std::int64_t i = 0; i < layers; ++i) {
@@ -127,7 +127,7 @@ std::vector<int> expert_layers(std::int64_t layers, std::int64_t dense, std::int
   return kinds;
 }
 
-/// Dense layers first and the period behind them, as far as the first two layers of experts tell.
+/// Candidates for the number of dense layers and the period of expert layers, from the first two expert layers.
 std::vector<std::pair<std::int64_t, std::int64_t>> likely_placements(const std::vector<int>& kinds) {
   const auto first = std::find(kinds.begin(), kinds.end(), 1);
   if (first == kinds.end()) {
@@ -151,7 +151,8 @@ void read_expert_layers(const ConfigValue& value, LaunchReading& reading) {
       return reading.state("model.moe.every", count_value(every), value);
     }
   }
-  // The first of every N where ours are the last: as many, each a few places on.
+  // Megatron-LM's N puts experts in the first of every N layers and ours in the last: equal in number, shifted in
+  // place.
   const auto experts = static_cast<std::int64_t>(std::count(kinds.begin(), kinds.end(), 1));
   if (experts > 0 && layers % experts == 0 && kinds == [&] {
         std::vector<int> first = expert_layers(layers, 0, layers / experts);
@@ -165,13 +166,12 @@ void read_expert_layers(const ConfigValue& value, LaunchReading& reading) {
   reading.problem(value, "no scenario key says this placement of experts; write the network as [[model.variant]]");
 }
 
-/// "[0,0,1]": what Hydra reads, which knows no products.
+/// "[0,0,1]", for Hydra, which does not know products.
 std::string layer_list(const std::vector<int>& kinds) {
-  std::string list;
-  for (const int kind : kinds) {
-    list += (list.empty() ? "" : ",") + std::to_string(kind);
-  }
-  return "[" + list + "]";
+  return "[" +
+         joined(
+             kinds, [](int kind) { return std::to_string(kind); }, ",") +
+         "]";
 }
 
 void write_experts(LaunchWriting& writing) {
@@ -208,7 +208,7 @@ void write_latent_attention(LaunchWriting& writing) {
   writing.covered.merge(rows.covered);
 }
 
-/// Learned positions are a table of that length; rotary ones have none, and the length is the longest sequence.
+/// Learned positions are a table of that length. For rotary positions the length is the longest sequence.
 void write_positions(LaunchWriting& writing) {
   const LaunchPlan& plan = writing.plan;
   const std::int64_t learned = plan.count("model.learned_positions", 0);
@@ -241,7 +241,7 @@ void write_attention(LaunchWriting& writing) {
     writing.cover("model.qk_norm");
   }
   if (const std::int64_t window = plan.count("model.window", 0); window > 0) {
-    // Hydra, which reads the explicit form, takes a bare comma for a sweep.
+    // Hydra, which reads the explicit form, takes an unquoted comma for a parameter sweep.
     const std::string sides = std::to_string(window) + ",0";
     writing.put_word("--window-size", writing.explicitly ? "[" + sides + "]" : sides);
     writing.cover("model.window");
@@ -252,7 +252,7 @@ void write_attention(LaunchWriting& writing) {
   }
 }
 
-/// Tokens of a sequence. A preset is known without them, so that no reader of a scenario judges them then.
+/// Bounds for tokens of a sequence. A preset needs no sequence, so no scenario reader checks it.
 constexpr Range<std::int64_t> longest{1, std::int64_t{1} << 30};
 
 void read_positions(const LaunchItems& items, Absent absent, LaunchReading& reading) {
@@ -277,7 +277,7 @@ void read_positions(const LaunchItems& items, Absent absent, LaunchReading& read
   }
 }
 
-/// "W,0", "(W, 0)": tokens behind, tokens ahead.
+/// Reads a window "W,0" or "(W, 0)": tokens before and after.
 void read_window(const LaunchItems& items, LaunchReading& reading) {
   const ConfigValue* size = items.find("--window-size");
   if (size == nullptr) {
@@ -295,11 +295,7 @@ void read_window(const LaunchItems& items, LaunchReading& reading) {
         *size, reading.called("--window-size") + " is " + quoted(*word) + "; it must be W,0: tokens behind and ahead");
   }
   reading.state("model.window", count_value(behind), *size);
-  if (const ConfigValue* skip = items.find("--window-attn-skip-freq")) {
-    if (const auto every = reading.count_of("--window-attn-skip-freq", *skip, any_count)) {
-      reading.state("model.full_every", count_value(*every), *skip);
-    }
-  }
+  reading.take_count(items, "--window-attn-skip-freq", "model.full_every", any_count);
 }
 
 void read_attention(const LaunchItems& items, Absent absent, LaunchReading& reading) {
@@ -310,7 +306,7 @@ void read_attention(const LaunchItems& items, Absent absent, LaunchReading& read
       reading.state("model.kv_heads", count_value(*count), *groups);
     }
   } else if (grouped != nullptr) {
-    reading.state("model.kv_heads", count_value(1), *grouped);  // the flag's own default
+    reading.state("model.kv_heads", count_value(1), *grouped);  // default of the flag
   } else if (groups != nullptr) {
     reading.remark(*groups, "ignored: --num-query-groups without --group-query-attention");
   }
@@ -343,10 +339,10 @@ void read_latent_attention(const LaunchItems& items, Absent absent, LaunchReadin
   }
 }
 
-/// Megatron-LM's own widths where none are given: 4 h, or two thirds of it in multiples of 64 with a gate.
+/// Assumes Megatron-LM's default FFN width: 4 h, or with a gate two thirds of it in multiples of 64.
 void assume_widths(LaunchReading& reading) {
   const std::int64_t hidden = reading.plan.count("model.hidden", 0);
-  if (hidden > 0 && hidden <= std::int64_t{1} << 30) {  // beyond it the width itself is refused
+  if (hidden > 0 && hidden <= std::int64_t{1} << 30) {  // larger widths are refused elsewhere
     const bool gated = reading.plan.flag("model.gated_mlp");
     reading.assume("model.ffn_hidden", count_value(gated ? hidden * 8 / 3 / 64 * 64 : 4 * hidden));
   }
@@ -377,15 +373,15 @@ std::string layer_pattern(const std::vector<int>& layers) {
     const bool repeats = n % period == 0 &&
                          std::equal(layers.begin() + static_cast<std::ptrdiff_t>(period), layers.end(), layers.begin());
     if (repeats && runs_of(layers, period).size() > 1) {
-      return joined(runs_of(layers, period)) + "*" + std::to_string(n / period);
+      return sum_of(runs_of(layers, period)) + "*" + std::to_string(n / period);
     }
   }
-  return joined(runs_of(layers, n));
+  return sum_of(runs_of(layers, n));
 }
 
 std::vector<int> layers_of_pattern(const ConfigValue& value, std::int64_t layers, LaunchReading& reading) {
   if (layers < 1 || layers > 65535) {
-    return {};  // its own problem
+    return {};  // a problem of its own
   }
   const auto many = static_cast<std::size_t>(layers);
   if (value.kind == Kind::array) {

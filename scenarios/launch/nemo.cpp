@@ -13,7 +13,7 @@ namespace {
 
 using Kind = ConfigValue::Kind;
 
-/// Megatron-LM's argument and Megatron-Bridge's key; `inverted`: the key is true where the argument is not there.
+/// Megatron-LM's argument and Megatron-Bridge's key. `inverted`: the key is true when the argument is absent.
 struct BridgeName {
   std::string_view flag, key;
   bool inverted = false;
@@ -118,7 +118,7 @@ constexpr std::array names{
     BridgeName{"--ckpt-format", "checkpoint.ckpt_format"},
 };
 
-/// NeMo 2 and older spellings, read alone: a key, or a prefix that ends in '.'.
+/// Spellings of NeMo 2 and older, which are read but not written: a key, or a prefix that ends in '.'.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> older{{
     {"trainer.strategy.ddp.", "ddp."},
     {"trainer.strategy.", "model."},
@@ -138,7 +138,7 @@ constexpr std::array<std::string_view, 17> passed{
 struct Recipe {
   std::string_view precision, name;
 };
-/// The first name of a precision is written; hyphens read as underscores.
+/// Recipes of precision; the first name is written, and hyphens are read as underscores.
 constexpr std::array recipes{
     Recipe{"bf16", "bf16_mixed"},
     Recipe{"fp16", "fp16_mixed"},
@@ -158,7 +158,7 @@ std::string line(std::string_view key, const ConfigValue& value) {
 
 void write_item(const LaunchItem& item, std::string& text) {
   if (item.name == "--num-virtual-stages-per-pipeline-rank" && item.value.integer == 1) {
-    text += "model.virtual_pipeline_model_parallel_size=null\n";  // 1 would ask for the interleaved schedule
+    text += "model.virtual_pipeline_model_parallel_size=null\n";  // 1 would select the interleaved schedule
     return;
   }
   for (const BridgeName& name : names) {
@@ -169,7 +169,7 @@ void write_item(const LaunchItem& item, std::string& text) {
   }
 }
 
-/// The item's key as Megatron-Bridge calls it.
+/// Key of an item in Megatron-Bridge's spelling.
 std::string bridge_key(std::string key) {
   key.erase(0, key.find_first_not_of("+"));
   for (const auto& [from, to] : older) {
@@ -194,7 +194,7 @@ ConfigValue typed(ConfigValue value) {
   return value;
 }
 
-/// `mixed_precision=NAME`.
+/// Reads `mixed_precision=NAME`.
 void read_recipe(const ConfigValue& value, LaunchReading& reading) {
   std::string word = value.text;
   std::replace(word.begin(), word.end(), '-', '_');
@@ -211,7 +211,7 @@ void read_recipe(const ConfigValue& value, LaunchReading& reading) {
                   "'mixed_precision' is " + quoted(value.text) + ", no recipe known here" + suggestion(word, known));
 }
 
-/// NeMo 2 states the hosts, which Megatron-Bridge leaves to the launcher.
+/// Reads the hosts of NeMo 2; Megatron-Bridge leaves them to the launcher.
 bool read_hosts(const std::string& key, const ConfigValue& value, LaunchReading& reading) {
   const std::string_view ours = key == "trainer.num_nodes" ? "launch.nodes"
                                 : key == "trainer.devices" ? "launch.gpus_per_node"
@@ -286,7 +286,7 @@ void read_nemo(const LaunchItems& items, LaunchReading& reading) {
   rows.push_back({"mixed_precision", "", RowKind::special, {}, {}});
   read_rows(rows, passed, rest, reading);
   read_megatron(canonical, Absent::is_unsaid, reading);
-  // bf16 recipes reduce in fp32 unless ddp says otherwise.
+  // bf16 recipes reduce gradients in fp32 unless `ddp` sets otherwise.
   if (const ConfigValue* wide = canonical.find("--accumulate-allreduce-grads-in-fp32");
       wide != nullptr && wide->kind == Kind::boolean && !wide->boolean) {
     reading.state("training.gradients", word_value("bf16"), *wide);

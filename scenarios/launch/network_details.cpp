@@ -12,12 +12,12 @@ namespace {
 
 using Kind = ConfigValue::Kind;
 
-/// What a key means that a network does not have.
+/// Value of a key that the network does not state.
 using Usual = std::variant<std::monostate, std::string_view, std::int64_t, double>;
 
 struct Detail {
-  std::string_view key;  ///< or a prefix ended by '*'
-  Usual usual = {};      ///< nothing: it is not known
+  std::string_view key;  ///< a key, or a prefix that ends in '*'
+  Usual usual = {};      ///< monostate: not known
 };
 constexpr std::int64_t none = 0;
 constexpr std::array details{
@@ -60,7 +60,7 @@ std::optional<ConfigValue> value_of(const LaunchPlan& plan, std::string_view key
   return value != nullptr ? std::optional{*value} : usual_value(*detail_of(key));
 }
 
-/// GELU as it is and as tanh approximates it are one flag, or none, of every form.
+/// Launch forms do not distinguish GELU from its tanh approximation.
 bool alike(const ConfigValue& a, const ConfigValue& b) {
   const bool gelu =
       a.kind == Kind::text && b.kind == Kind::text && a.text.starts_with("gelu") && b.text.starts_with("gelu");
@@ -90,29 +90,15 @@ std::vector<std::string> different_details(const LaunchPlan& launch, const Launc
 }
 
 void drop_usual_details(LaunchPlan& plan) {
-  std::vector<std::string> keys;
-  for (const ConfigEntry& entry : plan.entries()) {
+  plan.erase_if([](const ConfigEntry& entry) {
     const Detail* detail = detail_of(entry.key);
     const std::optional<ConfigValue> usual = detail == nullptr ? std::nullopt : usual_value(*detail);
-    if (usual && same_value(entry.value, *usual)) {
-      keys.push_back(entry.key);
-    }
-  }
-  for (const std::string& key : keys) {
-    plan.erase(key);
-  }
+    return usual && same_value(entry.value, *usual);
+  });
 }
 
 void drop_network(LaunchPlan& plan) {
-  std::vector<std::string> keys;
-  for (const ConfigEntry& entry : plan.entries()) {
-    if (entry.key.starts_with("model.")) {
-      keys.push_back(entry.key);
-    }
-  }
-  for (const std::string& key : keys) {
-    plan.erase(key);
-  }
+  plan.erase_if([](const ConfigEntry& entry) { return entry.key.starts_with("model."); });
 }
 
 void take_preset(const std::string& id, const LaunchPlan& preset, const ConfigValue& at, LaunchReading& reading) {
@@ -129,10 +115,10 @@ void take_preset(const std::string& id, const LaunchPlan& preset, const ConfigVa
   ConfigValue named = word_value(id);
   named.file = at.file;
   named.at = named.key_at = at.at;
-  reading.plan.erase("model");  // a table of the name and what differs takes its place
+  reading.plan.erase("model");  // replaced by a table with the name and the differences
   reading.plan.set(own.empty() ? "model" : "model.base", std::move(named));
   for (ConfigEntry& entry : own) {
-    if (!entry.value.file) {  // what the software does stands where the network does
+    if (!entry.value.file) {  // defaults of the software get the network's place
       entry.value.file = at.file;
       entry.value.at = entry.value.key_at = at.at;
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch says of a network beside its sizes: two launches that differ in it alone take the same bytes and
-// seconds, and train two networks.
+// Details of a network besides its sizes. They define which network is trained, but change neither bytes nor seconds.
 #pragma once
 
 #include <headroom/scenarios/launch/launch_rows.hpp>
@@ -11,22 +10,21 @@
 
 namespace headroom::launch {
 
-/// Whether a key below `model.` is such a detail.
+/// Whether a key below `model.` is a detail.
 [[nodiscard]] bool is_detail(std::string_view key) noexcept;
 
-/// The details that a launch has otherwise than a preset. What the launch leaves to its software stands in its plan as
-/// assumed, and differs only from what the preset knows; what a recipe decides stands nowhere, and differs from
-/// nothing.
+/// Details in which a launch differs from a preset. Defaults of the launch's software are in its plan as assumed, and
+/// are compared only with what the preset states; details that a recipe decides are absent and not compared.
 [[nodiscard]] std::vector<std::string> different_details(const LaunchPlan& launch, const LaunchPlan& preset);
 
-/// The preset `id`, placed at `at`, as the plan's network: with the details of the launch where they are others, which
-/// is remarked, instead of the sizes that the plan has.
+/// Makes the preset `id` (stated at `at`) the plan's network in place of the sizes, and keeps the launch's different
+/// details, with a remark.
 void take_preset(const std::string& id, const LaunchPlan& preset, const ConfigValue& at, LaunchReading& reading);
 
-/// Takes out of the plan the details that a network has which does not state them.
+/// Erases details whose value is that of a network which does not state them.
 void drop_usual_details(LaunchPlan& plan);
 
-/// Takes out of the plan what it says of the network's sizes and details.
+/// Erases the network's sizes and details.
 void drop_network(LaunchPlan& plan);
 
 }  // namespace headroom::launch

@@ -12,7 +12,7 @@ namespace {
 
 using Kind = ConfigValue::Kind;
 
-/// "Hugging Face config.json of meta-llama/Meta-Llama-3-70B; ...": the repository, or nothing.
+/// Repository in "Hugging Face config.json of meta-llama/Meta-Llama-3-70B; ..."; empty without one.
 std::string repository_of(std::string_view source) {
   constexpr std::string_view said = "config.json of ";
   const std::size_t at = source.find(said);
@@ -27,12 +27,12 @@ std::string repository_of(std::string_view source) {
 struct DtypeWord {
   std::string_view theirs, ours;
 };
-/// The first of a precision is what is written. PyTorch's names (vLLM and SGLang, --dtype).
+/// PyTorch's names of --dtype in vLLM and SGLang; the first synonym is written.
 constexpr std::array dtype_words{
     DtypeWord{"bfloat16", "bf16"}, DtypeWord{"float16", "fp16"}, DtypeWord{"half", "fp16"},
     DtypeWord{"float32", "fp32"},  DtypeWord{"float", "fp32"},   DtypeWord{"auto", ""},
 };
-/// --quantization names that say the format of the weights.
+/// Names of --quantization that define the format of the weights.
 constexpr std::array quantization_words{
     DtypeWord{"fp8", "fp8"},     DtypeWord{"w8a8_fp8", "fp8"},       DtypeWord{"awq", "int4"},
     DtypeWord{"gptq", "int4"},   DtypeWord{"awq_marlin", "int4"},    DtypeWord{"gptq_marlin", "int4"},
@@ -97,7 +97,7 @@ std::string indented(const std::vector<std::string>& words) {
   return text + "\n";
 }
 
-/// Who drafts, and how much. What is accepted is the requests' to say, not the launch's.
+/// Sets method and length of drafts. Acceptance depends on the requests, so no launch states it.
 void set_draft(const DraftPlan& draft, LaunchPlan& plan) {
   plan.set("serving.speculative.draft", count_value(draft.speculation.draft));
   if (!draft.method.empty()) {
@@ -113,7 +113,7 @@ void set_draft(const DraftPlan& draft, LaunchPlan& plan) {
   }
 }
 
-/// What a question with traffic says of an engine beside its limits.
+/// Sets the engine's keys for a question with traffic.
 void set_fleet_keys(const ServeScenario& s, LaunchPlan& plan) {
   if (!s.engine_version.empty()) {
     plan.set("serving.engine_version", word_value(s.engine_version));
@@ -264,14 +264,11 @@ void read_checkpoint(const ConfigValue& value, LaunchReading& reading) {
 
 void note_serving_gaps(std::string_view form, LaunchWriting& writing) {
   constexpr std::array gaps{
-      LaunchGap{"name", "", ""},
-      LaunchGap{"launch.*", "", ""},
       LaunchGap{"serving.engine", "", ""},
       LaunchGap{"serving.isl", "", ""},
       LaunchGap{"serving.osl", "", ""},
       LaunchGap{"serving.concurrency", "", ""},
       LaunchGap{"hardware.gpus", "", ""},
-      LaunchGap{"hardware.*", "", "not the launch's to say"},
       LaunchGap{"serving.speculative.*", "",
                 "drafts are written for vLLM alone, and of heads no scenario names the checkpoint"},
       LaunchGap{"serving.engine_version", "", "what is installed is not the launch's to say"},

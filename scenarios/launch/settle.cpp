@@ -18,16 +18,6 @@ namespace {
 
 using Kind = ConfigValue::Kind;
 
-void flatten(const ConfigValue& table, const std::string& prefix, std::vector<ConfigEntry>& leaves) {
-  for (const ConfigEntry& entry : table.entries) {
-    if (entry.value.kind == Kind::table) {
-      flatten(entry.value, prefix + entry.key + ".", leaves);
-    } else {
-      leaves.emplace_back(prefix + entry.key, entry.value);
-    }
-  }
-}
-
 class Settling {
  public:
   Settling(LaunchReading& reading, const Sources& sources) : r_{reading}, plan_{reading.plan}, sources_{sources} {}
@@ -43,30 +33,29 @@ class Settling {
   }
 
  private:
-  /// Assignments win over the file, but for GPUs, which the file's own launch line counts.
+  /// Applies assignments, which override the file, except for GPUs, which the file's launch line counts.
   void take(std::span<const std::string> assignments) {
     ConfigValue forced;
     for (const std::string& assignment : assignments) {
       apply_override(forced, assignment, r_.diagnostics);
     }
-    std::vector<ConfigEntry> leaves;
-    flatten(forced, "", leaves);
-    for (ConfigEntry& leaf : leaves) {
+    const LaunchItems leaves = items_of_document(forced);
+    for (const LaunchItem& leaf : leaves.all()) {
       const std::int64_t all = launched();
-      if (leaf.key == "hardware.gpus" && leaf.value.kind == Kind::integer && all > 0 && leaf.value.integer != all) {
+      if (leaf.name == "hardware.gpus" && leaf.value.kind == Kind::integer && all > 0 && leaf.value.integer != all) {
         r_.problem(*plan_.find("launch.nodes"),
                    std::to_string(all / plan_.count("launch.gpus_per_node", 1)) + " nodes of " +
                        std::to_string(plan_.count("launch.gpus_per_node", 1)) + " GPUs are " + std::to_string(all) +
                        ", not " + std::to_string(leaf.value.integer) + " as stated");
       }
-      if (leaf.key == "training.offload" && leaf.value.kind == Kind::array) {
+      if (leaf.name == "training.offload" && leaf.value.kind == Kind::array) {
         for (const ConfigValue& what : leaf.value.items) {
           plan_.set("training.offload." + what.text, flag_value(true));
         }
         continue;
       }
-      r_.failed.erase(leaf.key);
-      plan_.set(leaf.key, std::move(leaf.value));
+      r_.failed.erase(leaf.name);
+      plan_.set(leaf.name, leaf.value);
     }
   }
 
@@ -78,7 +67,7 @@ class Settling {
                            std::max<std::int64_t>(1, plan_.count("strategy.pp", 1))),
                    std::max<std::int64_t>(1, plan_.count("strategy.cp", 1)));
   }
-  /// Data ranks that the GPUs leave; 0: not known, or not whole.
+  /// Data-parallel ranks from the GPUs and the other axes; 0 when unknown or not whole.
   [[nodiscard]] std::int64_t data_ranks() const {
     const std::int64_t stated = plan_.count("strategy.dp", 0);
     const std::int64_t gpus = plan_.count("hardware.gpus", 0);
@@ -170,12 +159,12 @@ class Settling {
     plan_.set("model", value);
   }
 
-  /// A key that the other side leaves at its default.
+  /// Whether a value is the default that the other side may leave out.
   static bool is_default(const ConfigValue& value) {
     return (value.kind == Kind::integer && value.integer == 0) || (value.kind == Kind::boolean && !value.boolean);
   }
 
-  /// The longest sequence is the run's choice as much as the network's: runs of longer ones state more.
+  /// The longest sequence is a choice of the run as much as of the network, and runs may state a longer one.
   static constexpr std::string_view longest_sequence = "model.max_seq_len";
 
   static bool is_size(std::string_view key) {
@@ -197,9 +186,8 @@ class Settling {
     }
   }
 
-  /// A preset with all of the sizes, so that the scenario names it; of several the one with the fewest details that
-  /// differ, of those one with the longest sequence that the launch states, of those the first. Of none the numbers
-  /// stand in the scenario.
+  /// Names the preset that has all stated sizes. Among several, prefers the fewest different details, then the launch's
+  /// longest sequence, then the first. Without a match the scenario keeps the numbers.
   void recognise() {
     layers_ = plan_.count("model.layers", 0);
     std::string best;
@@ -228,7 +216,7 @@ class Settling {
     take_preset(best, preset, at, r_);
   }
 
-  /// What a network has where a key is not stated.
+  /// Value of a network's key when it is not stated.
   [[nodiscard]] std::optional<ConfigValue> implied(std::string_view key) const {
     const std::int64_t heads = plan_.count("model.heads", 0);
     if (key == "model.kv_heads" && heads > 0) {
@@ -348,7 +336,7 @@ constexpr std::array missing_keys{
     MissingKey{"tied_embeddings", "state it, or give --model"},
 };
 
-/// Adds a scenario's problem with the option that solves it, but for a key whose flag is there and was refused.
+/// Adds a scenario's problem, with the option that solves it, unless the key's flag was present and refused.
 void add_problem(Diagnostic diagnostic, LaunchReading& reading) {
   for (const MissingKey& missing : missing_keys) {
     const std::string start = "missing key '" + std::string{missing.key} + "'";
@@ -366,7 +354,7 @@ void add_problem(Diagnostic diagnostic, LaunchReading& reading) {
   reading.diagnostics.add(diagnostic.file, diagnostic.at, diagnostic.message);
 }
 
-/// Hosts of the launch against those of the scenario's node.
+/// Compares the hosts of the launch with those of the scenario's node.
 void check_hosts(const TrainScenario& train, LaunchReading& reading) {
   const ConfigValue* per_node = reading.plan.find("launch.gpus_per_node");
   const std::int64_t stated = reading.plan.count("launch.gpus_per_node", 0);

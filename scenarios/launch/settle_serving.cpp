@@ -24,8 +24,8 @@ void take(const ConfigValue& table, const std::string& prefix, LaunchReading& re
   }
 }
 
-/// A preset that has the repository's name; tuned for dialogue it is the same network, and Meta's repositories go with
-/// and without the maker's name in front.
+/// Preset with the repository's name. Instruction-tuned variants are the same network; Meta's repositories may start
+/// with the maker's name.
 std::optional<std::string> preset_of(const std::string& checkpoint, const Sources& sources) {
   const std::string name = checkpoint.substr(checkpoint.find_last_of('/') + 1);
   std::vector<std::string> spellings{name};
@@ -65,7 +65,7 @@ void settle_model(LaunchReading& reading, const Sources& sources) {
   }
 }
 
-/// A draft's repository as the preset of its name; any other word is the scenario's reader to judge.
+/// Replaces a draft's repository by its preset; the scenario reader judges any other word.
 void settle_draft(LaunchReading& reading, const Sources& sources) {
   const ConfigValue* draft = reading.plan.find("serving.speculative.draft_model");
   const std::optional<std::string> id = draft == nullptr ? std::nullopt : preset_of(draft->text, sources);
@@ -99,7 +99,7 @@ void settle_ranks(LaunchReading& reading, const Sources& sources) {
   const std::int64_t replicas = ep > tp ? 1 : data;
   if (!plan.has("hardware.gpus")) {
     const std::int64_t pp = std::max<std::int64_t>(1, plan.count("strategy.pp", 1));
-    // Beyond what a scenario may hold its reader says so, in its own words.
+    // The scenario reader reports counts beyond its bounds.
     const double gpus = static_cast<double>(std::max(tp, ep)) * static_cast<double>(pp) * static_cast<double>(replicas);
     plan.set("hardware.gpus", count_value(static_cast<std::int64_t>(std::min(gpus, 1e15))));
   }

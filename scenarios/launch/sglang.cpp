@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `python -m sglang.launch_server`. Names: sgl-project/sglang, python/sglang/srt/server_args.py. --tp-size counts all
-// ranks of a replica, attention-DP groups are part of it; with them --chunked-prefill-size and --max-running-requests
-// are of all groups together, and SGLang divides them. The benchmark: python/sglang/bench_serving.py, whose lengths are
-// drawn between --random-range-ratio and 1 of those stated, so that 1.0 gives them exactly.
+// Reads and writes `python -m sglang.launch_server`. Flags: sgl-project/sglang, python/sglang/srt/server_args.py.
+// --tp-size counts all ranks of a replica, attention-DP groups included; with such groups --chunked-prefill-size and
+// --max-running-requests are totals that SGLang divides among them. Benchmark: python/sglang/bench_serving.py, which
+// draws lengths between --random-range-ratio and 1 of those stated, so 1.0 fixes them.
 #include <headroom/scenarios/launch/serve_forms.hpp>
 
 #include <algorithm>
@@ -43,31 +43,31 @@ constexpr std::array aliases{
     FlagAlias{"--random-input", "--random-input-len"},
     FlagAlias{"--random-output", "--random-output-len"},
 };
-constexpr std::array<std::string_view, 25> passed{"--host",
-                                                  "--port",
-                                                  "--api-key",
-                                                  "--served-model-name",
-                                                  "--tokenizer-path",
-                                                  "--trust-remote-code",
-                                                  "--revision",
-                                                  "--random-seed",
-                                                  "--log-level",
-                                                  "--log-requests",
-                                                  "--enable-metrics",
-                                                  "--disable-radix-cache",
-                                                  "--nnodes",
-                                                  "--node-rank",
-                                                  "--dist-init-addr",
-                                                  "--attention-backend",
-                                                  "--moe-a2a-backend",
-                                                  "--moe-runner-backend",
-                                                  "--deepep-mode",
-                                                  "--cuda-graph-max-bs",
-                                                  "--chat-template",
-                                                  "--reasoning-parser",
-                                                  "--tool-call-parser",
-                                                  "--schedule-policy",
-                                                  "--schedule-conservativeness"};
+constexpr auto passed = std::to_array<std::string_view>({"--host",
+                                                         "--port",
+                                                         "--api-key",
+                                                         "--served-model-name",
+                                                         "--tokenizer-path",
+                                                         "--trust-remote-code",
+                                                         "--revision",
+                                                         "--random-seed",
+                                                         "--log-level",
+                                                         "--log-requests",
+                                                         "--enable-metrics",
+                                                         "--disable-radix-cache",
+                                                         "--nnodes",
+                                                         "--node-rank",
+                                                         "--dist-init-addr",
+                                                         "--attention-backend",
+                                                         "--moe-a2a-backend",
+                                                         "--moe-runner-backend",
+                                                         "--deepep-mode",
+                                                         "--cuda-graph-max-bs",
+                                                         "--chat-template",
+                                                         "--reasoning-parser",
+                                                         "--tool-call-parser",
+                                                         "--schedule-policy",
+                                                         "--schedule-conservativeness"});
 
 bool one_server(const LaunchPlan& plan) {
   return plan.count("launch.groups", 1) == 1 && plan.count("hardware.gpus", 1) <= plan.count("launch.gpus_per_node", 1);
@@ -138,14 +138,14 @@ std::vector<std::string> bench_words(const LaunchPlan& plan) {
   return words;
 }
 
-/// A count that is of all attention-DP groups together.
+/// Reads a count that is a total over attention-DP groups.
 void read_shared(const LaunchItems& items,
                  std::string_view flag,
                  std::string_view key,
                  std::int64_t groups,
                  LaunchReading& reading) {
   const ConfigValue* item = items.find(flag);
-  const bool disables = flag == "--chunked-prefill-size";  // -1: prompts whole
+  const bool disables = flag == "--chunked-prefill-size";  // -1 disables chunking
   const auto count =
       item == nullptr ? std::nullopt : reading.count_of(flag, *item, {disables ? std::int64_t{-1} : 1, positive.high});
   if (count && *count > 0) {
@@ -156,7 +156,7 @@ void read_shared(const LaunchItems& items,
   }
 }
 
-/// Ranks of the replica, groups of them, and replicas of all.
+/// Reads ranks and groups of a replica and the number of replicas; returns the ranks.
 std::int64_t read_ranks(const LaunchItems& items, LaunchReading& reading) {
   const auto count = [&](std::string_view flag) {
     const ConfigValue* item = items.find(flag);
@@ -181,7 +181,7 @@ std::int64_t read_ranks(const LaunchItems& items, LaunchReading& reading) {
   };
   place("strategy.tp", ranks / groups, "--tp-size");
   if (groups > 1) {
-    place("strategy.ep", ranks, "--ep-size");  // experts are on all ranks
+    place("strategy.ep", ranks, "--ep-size");  // experts are spread over all ranks
   } else if (items.has("--ep-size")) {
     place("strategy.ep", count("--ep-size"), "--ep-size");
   }

@@ -14,7 +14,7 @@ bool is_name(char c, bool first) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (!first && c >= '0' && c <= '9');
 }
 
-/// Text whose every character knows where it was written.
+/// Text with the place of every character.
 struct Placed {
   std::string text;
   std::vector<Position> places;
@@ -28,14 +28,14 @@ struct Placed {
   }
 };
 
-/// A variable: one text, or the words of an array.
+/// A variable with one value, or an array of words.
 struct Variable {
   std::vector<Placed> words;
   bool array = false;
   bool used = false;
 };
 
-/// The word under construction; quotes make one even of nothing.
+/// The word being read; quotes make even an empty word count.
 struct Word {
   Placed placed;
   Position at;
@@ -155,7 +155,7 @@ class Lexer {
     }
   }
 
-  /// `> file`, `2>&1`: what runs is the same without it.
+  /// Skips redirections such as `> file` and `2>&1`, which do not change the command.
   void redirection() {
     if (!word_.placed.text.empty() && word_.placed.text.find_first_not_of("0123456789") == std::string::npos) {
       word_ = {};
@@ -206,7 +206,7 @@ class Lexer {
     }
   }
 
-  /// What stands between `open` and its partner, with both, as it was written.
+  /// Takes the text from `open` to its matching `closing`, both included, as written.
   void take_nested(char open, char closing) {
     const Position start = at_;
     int depth = 0;
@@ -262,7 +262,7 @@ class Lexer {
     }
   }
 
-  /// Puts a known variable into the word; false: not known.
+  /// Appends the value of a known variable to the word; false when it is unknown.
   bool expand(std::string name, bool quoted_here) {
     std::optional<std::string> fallback;
     if (const std::size_t dash = name.find('-'); dash != std::string::npos) {
@@ -276,7 +276,7 @@ class Lexer {
     const bool all = subscript == "[@]" || subscript == "[*]";
     if (found == variables_.end() && all) {
       word_.begun = !word_.placed.text.empty();
-      return true;  // no array comes from outside: it is empty
+      return true;  // arrays cannot come from the environment, so this one is empty
     }
     if (found == variables_.end()) {
       if (!fallback || fallback->find_first_of("$`") != std::string::npos) {
@@ -292,7 +292,7 @@ class Lexer {
       expanded_ += word.text.size();
     }
     if (expanded_ > most_expanded) {
-      return false;  // A=$A$A again and again; what stands there then is no number
+      return false;  // stops repeated doubling such as A=$A$A
     }
     if (all) {
       for (std::size_t k = 0; k < found->second.words.size(); ++k) {
@@ -313,7 +313,7 @@ class Lexer {
     return true;
   }
 
-  /// Unquoted a value falls into words at its blanks (section 2.6.5).
+  /// An unquoted value is split at spaces (section 2.6.5).
   void add_value(const Placed& value, bool quoted_here) {
     if (quoted_here) {
       return word_.placed.add(value);
@@ -329,7 +329,7 @@ class Lexer {
     }
   }
 
-  /// Whether the word so far is `NAME` or `NAME+` at the place where an assignment may stand.
+  /// Whether the word so far is `NAME` or `NAME+` where an assignment is allowed.
   [[nodiscard]] bool starts_assignment() const {
     std::string_view name = word_.placed.text;
     if (name.ends_with('+')) {
@@ -389,7 +389,7 @@ class Lexer {
     word_ = {};
   }
 
-  /// `NAME=value` in front of or instead of a command.
+  /// Reads `NAME=value` before or instead of a command.
   bool assign() {
     const std::string& text = word_.placed.text;
     const std::size_t equals = text.find('=');
@@ -406,7 +406,7 @@ class Lexer {
     for (std::size_t k = equals + 1; k < text.size(); ++k) {
       value.add(text[k], word_.placed.places[k]);
     }
-    // A word that only the run knows stays unknown, so that its name stands in messages and not the expansion.
+    // A value known only at run time stays a variable, so messages show its name instead of its expansion.
     const bool command = value.text.starts_with("$(") || value.text.starts_with("`");
     const bool word = value.text.find_first_of(" \t\n") == std::string::npos;
     if (command || (word && value.text.find_first_of("$`") != std::string::npos)) {
@@ -452,7 +452,7 @@ class Lexer {
   std::vector<std::string> array_order_;
   bool in_array_ = false, skip_next_ = false;
   static constexpr std::size_t most_expanded = std::size_t{1} << 20U;
-  std::size_t expanded_ = 0;  ///< characters that variables have stood for
+  std::size_t expanded_ = 0;  ///< number of characters produced by variables
   std::map<std::string, Variable> variables_;
   ShellScript script_;
 };

@@ -15,15 +15,15 @@ constexpr std::array rows{
     LaunchRow{"--nodes", "launch.nodes"}, LaunchRow{"--gpus-per-node", "", special},   LaunchRow{"--gres", "", special},
     LaunchRow{"--gpus", "", special},     LaunchRow{"--ntasks-per-node", "", special},
 };
-constexpr std::array<std::string_view, 31> passed{
-    "--job-name",      "--partition", "--account",       "--qos",
-    "--time",          "--output",    "--error",         "--mem",
-    "--mem-per-gpu",   "--exclusive", "--cpus-per-task", "--cpus-per-gpu",
-    "--constraint",    "--nodelist",  "--exclude",       "--array",
-    "--dependency",    "--requeue",   "--no-requeue",    "--signal",
-    "--mail-type",     "--mail-user", "--reservation",   "--ntasks",
-    "--gpus-per-task", "--gpu-bind",  "--hint",          "--threads-per-core",
-    "--chdir",         "--switches",  "--comment"};
+constexpr auto passed =
+    std::to_array<std::string_view>({"--job-name",      "--partition", "--account",       "--qos",
+                                     "--time",          "--output",    "--error",         "--mem",
+                                     "--mem-per-gpu",   "--exclusive", "--cpus-per-task", "--cpus-per-gpu",
+                                     "--constraint",    "--nodelist",  "--exclude",       "--array",
+                                     "--dependency",    "--requeue",   "--no-requeue",    "--signal",
+                                     "--mail-type",     "--mail-user", "--reservation",   "--ntasks",
+                                     "--gpus-per-task", "--gpu-bind",  "--hint",          "--threads-per-core",
+                                     "--chdir",         "--switches",  "--comment"});
 
 struct ShortName {
   std::string_view letter, name;
@@ -37,7 +37,7 @@ constexpr std::array short_names{
     ShortName{"-a", "--array"},
 };
 
-/// `--name=value`, `--name value`, `-N 4`, `-N4` of one #SBATCH line.
+/// Reads one #SBATCH line: `--name=value`, `--name value`, `-N 4` or `-N4`.
 void add_directive(const ShellWord& line, LaunchItems& items, LaunchReading& reading) {
   const ShellScript script = read_shell(line.text, reading.file, Assignments::words, {}, reading.diagnostics);
   if (script.commands.empty()) {
@@ -60,7 +60,7 @@ void add_directive(const ShellWord& line, LaunchItems& items, LaunchReading& rea
   }
 }
 
-/// "8", "h100:8", "gpu:8", "gpu:h100:8".
+/// Count in "8", "h100:8", "gpu:8" or "gpu:h100:8".
 std::optional<std::int64_t> gpu_count(std::string_view name, ConfigValue value, LaunchReading& reading) {
   if (value.kind == ConfigValue::Kind::text) {
     value.text = value.text.substr(value.text.rfind(':') + 1);
@@ -87,14 +87,10 @@ void read_directives(const ShellScript& script, LaunchReading& reading) {
       reading.state("hardware.gpus", count_value(*count), *all);
     }
   }
-  if (const ConfigValue* tasks = items.find("--ntasks-per-node")) {
-    if (const auto count = reading.count_of("--ntasks-per-node", *tasks, machine_count)) {
-      reading.state("launch.tasks_per_node", count_value(*count), *tasks);
-    }
-  }
+  reading.take_count(items, "--ntasks-per-node", "launch.tasks_per_node", machine_count);
 }
 
-/// What the batch system sets in the job, as far as the directives say it.
+/// Environment variables of the job that follow from its directives.
 std::map<std::string, std::string> variables(const LaunchPlan& plan) {
   std::map<std::string, std::string> known;
   const auto add = [&](std::string_view key, std::initializer_list<const char*> names) {
@@ -110,8 +106,8 @@ std::map<std::string, std::string> variables(const LaunchPlan& plan) {
   return known;
 }
 
-/// The value of --job-name. sbatch reads its lines as comments of the shell, where no quote protects: characters that
-/// a name does without become hyphens.
+/// Value for --job-name. sbatch reads its lines from shell comments, where quotes do not protect, so unusual characters
+/// become hyphens.
 std::string job_name(std::string_view id) {
   std::string name{id.substr(0, 64)};
   std::replace_if(
@@ -153,7 +149,7 @@ LaunchText slurm_text(const LaunchPlan& plan) {
 void read_slurm_text(const ConfigSource& source, LaunchReading& reading) {
   read_directives(script_of(source, Assignments::variables, {}), reading);
   const ShellScript script = script_of(source, Assignments::variables, variables(reading.plan));
-  // Of a launch without torchrun every process is a task.
+  // Without torchrun, every process is a task.
   const bool spawns = std::any_of(script.commands.begin(), script.commands.end(), [](const ShellCommand& command) {
     return std::any_of(command.words.begin(), command.words.end(), [](const ShellWord& word) {
       return word.text.ends_with("torchrun") || word.text.starts_with("torch.distributed.");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `trtllm-serve` with the YAML of its further options. Names: NVIDIA/TensorRT-LLM, tensorrt_llm/commands/serve.py;
-// attention-DP makes a group of every rank. The benchmark starts an engine of its own: tensorrt_llm/bench.
+// Writes `trtllm-serve` and the YAML of its further options. Flags: NVIDIA/TensorRT-LLM,
+// tensorrt_llm/commands/serve.py; with attention-DP every rank is a group. The benchmark, tensorrt_llm/bench, starts
+// its own engine.
 #include <headroom/scenarios/launch/serve_forms.hpp>
 
 #include <array>
@@ -40,7 +41,7 @@ void write_ranks(LaunchWriting& writing) {
   note_load(writing, false, BenchGaps::gamma);
 }
 
-/// The checkpoint says the format of its weights, and a cache of "auto" is as wide as it says.
+/// The checkpoint defines the format of weights, and with "auto" also that of the cache.
 void note_formats(LaunchWriting& writing) {
   const std::string weights = writing.plan.word("serving.weights");
   if (weights == "bf16" || weights == "fp16") {
@@ -65,27 +66,14 @@ std::string options_yaml(LaunchWriting& writing) {
   return text + (plan.count("launch.groups", 1) > 1 ? "enable_attention_dp: true\n" : "");
 }
 
-/// Requests at a rate go to the server: trtllm-bench knows no rate.
+/// Benchmark of a server at a request rate, which trtllm-bench does not support.
 std::vector<std::string> serving_bench(const BenchLoad& load) {
-  std::vector<std::string> words{"python -m tensorrt_llm.serve.scripts.benchmark_serving",
-                                 "--backend openai",
-                                 "--model \"$MODEL\"",
-                                 "--dataset-name random",
-                                 "--random-ids",
-                                 "--random-input-len " + std::to_string(load.isl),
-                                 "--random-output-len " + std::to_string(load.osl),
-                                 "--random-range-ratio " + value_text(number_value(load.spread)),
-                                 "--ignore-eos"};
-  for (std::string& word : load_words(load)) {
-    words.push_back(std::move(word));
-  }
-  if (!load.percentiles.empty()) {
-    words.insert(words.end(), {"--percentile-metrics ttft,tpot,e2el", "--metric-percentiles " + load.percentiles});
-  }
-  return words;
+  return random_bench({"python -m tensorrt_llm.serve.scripts.benchmark_serving", "--backend openai",
+                       "--model \"$MODEL\"", "--dataset-name random", "--random-ids"},
+                      load);
 }
 
-/// trtllm-bench spells the ranks in its own way.
+/// Benchmark commands; trtllm-bench has its own names for the ranks.
 std::vector<std::vector<std::string>> bench_commands(const LaunchPlan& plan) {
   const BenchLoad load = bench_load(plan, false);
   if (load.rate) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The torchrun line. Names: pytorch/pytorch, torch/distributed/run.py (underscores are read as hyphens). Behind it
-// stand the trainer's own arguments.
+// Reads and writes the torchrun line. Options: pytorch/pytorch, torch/distributed/run.py (underscores are read as
+// hyphens). The trainer's own arguments follow.
 #include <headroom/scenarios/launch/launch_forms.hpp>
 #include <headroom/scenarios/launch/megatron_core.hpp>
 
@@ -17,37 +17,37 @@ constexpr std::array rows{
     LaunchRow{"--nnodes", "launch.nodes", count, "1"},
     LaunchRow{"--nproc-per-node", "", special},
 };
-/// Flags without a value; a script follows the options, so that it must be known which these are.
+/// Options without a value, needed to find the script after the options.
 constexpr std::array<std::string_view, 7> bare{
     "--standalone", "-m", "--module", "--no-python", "--run-path", "--use-env", "--virtual-local-rank"};
-constexpr std::array<std::string_view, 28> passed{"--standalone",
-                                                  "-m",
-                                                  "--module",
-                                                  "--no-python",
-                                                  "--run-path",
-                                                  "--use-env",
-                                                  "--virtual-local-rank",
-                                                  "--rdzv-backend",
-                                                  "--rdzv-endpoint",
-                                                  "--rdzv-id",
-                                                  "--rdzv-conf",
-                                                  "--max-restarts",
-                                                  "--monitor-interval",
-                                                  "--start-method",
-                                                  "--event-log-handler",
-                                                  "--role",
-                                                  "--log-dir",
-                                                  "-r",
-                                                  "--redirects",
-                                                  "-t",
-                                                  "--tee",
-                                                  "--local-ranks-filter",
-                                                  "--node-rank",
-                                                  "--master-addr",
-                                                  "--master-port",
-                                                  "--local-addr",
-                                                  "--logs-specs",
-                                                  "--numa-binding"};
+constexpr auto passed = std::to_array<std::string_view>({"--standalone",
+                                                         "-m",
+                                                         "--module",
+                                                         "--no-python",
+                                                         "--run-path",
+                                                         "--use-env",
+                                                         "--virtual-local-rank",
+                                                         "--rdzv-backend",
+                                                         "--rdzv-endpoint",
+                                                         "--rdzv-id",
+                                                         "--rdzv-conf",
+                                                         "--max-restarts",
+                                                         "--monitor-interval",
+                                                         "--start-method",
+                                                         "--event-log-handler",
+                                                         "--role",
+                                                         "--log-dir",
+                                                         "-r",
+                                                         "--redirects",
+                                                         "-t",
+                                                         "--tee",
+                                                         "--local-ranks-filter",
+                                                         "--node-rank",
+                                                         "--master-addr",
+                                                         "--master-port",
+                                                         "--local-addr",
+                                                         "--logs-specs",
+                                                         "--numa-binding"});
 
 constexpr std::string_view titan_module = "torchtitan.train";
 constexpr std::string_view megatron_script = "pretrain_gpt.py";
@@ -68,17 +68,17 @@ ConfigValue at_word(const ShellWord& word, std::string_view text, const LaunchRe
   return value;
 }
 
-/// "--nproc_per_node" is "--nproc-per-node".
+/// Replaces underscores: "--nproc_per_node" is "--nproc-per-node".
 std::string hyphened(std::string_view name) {
   std::string text{name};
   std::replace(text.begin(), text.end(), '_', '-');
   return text;
 }
 
-/// The launcher's options; returns where the script stands.
+/// Reads the launcher's options; returns the index of the script.
 std::size_t read_launcher(const std::vector<ShellWord>& words, std::size_t i, LaunchReading& reading) {
   LaunchItems items;
-  bool whole = true;  // nothing unknown stands among the options
+  bool whole = true;  // false when an unknown option was seen
   while (i < words.size() && (words[i].text.starts_with("-") || words[i].text.starts_with("$"))) {
     const std::string& word = words[i].text;
     if (word.starts_with("$")) {
@@ -120,7 +120,7 @@ std::size_t read_launcher(const std::vector<ShellWord>& words, std::size_t i, La
   return i;
 }
 
-/// Where the words behind torchrun, or behind a Python script, start; 0: this is no launch line.
+/// Index after torchrun and after a Python script; both 0 when this is not a launch line.
 struct LaunchLine {
   std::size_t launcher = 0, script = 0;
 };
@@ -158,7 +158,7 @@ LaunchItems titan_items(std::span<const ShellWord> words, LaunchReading& reading
   return items;
 }
 
-/// `a.b=c` words; options in front of them (`--recipe NAME`) are the script's own.
+/// Reads `a.b=c` words; options before them (`--recipe NAME`) belong to the script.
 void read_overrides(std::span<const ShellWord> words, LaunchReading& reading) {
   LaunchItems items;
   for (std::size_t i = 0; i < words.size(); ++i) {

@@ -51,42 +51,41 @@ constexpr std::array rows{
     LaunchRow{"activation_checkpoint.selective_ac_option", "", special},
 };
 
-constexpr std::array<std::string_view, 32> passed{"job.*",
-                                                  "profiling.*",
-                                                  "metrics.*",
-                                                  "optimizer.*",
-                                                  "lr_scheduler.*",
-                                                  "checkpoint.*",
-                                                  "comm.*",
-                                                  "fault_tolerance.*",
-                                                  "validation.*",
-                                                  "experimental.*",
-                                                  "memory_estimation.*",
-                                                  "float8.*",
-                                                  "mx.*",
-                                                  "quantize.*",
-                                                  "debug.*",
-                                                  "compile.components",
-                                                  "compile.backend",
-                                                  "model.tokenizer_path",
-                                                  "model.hf_assets_path",
-                                                  "model.print_after_conversion",
-                                                  "training.dataset",
-                                                  "training.dataset_path",
-                                                  "training.max_norm",
-                                                  "training.dtype",
-                                                  "training.mixed_precision_reduce",
-                                                  "training.seed",
-                                                  "training.deterministic",
-                                                  "training.gc_freq",
-                                                  "training.gc_debug",
-                                                  "parallelism.disable_loss_parallel",
-                                                  "parallelism.enable_compiled_autograd",
-                                                  "parallelism.context_parallel_load_balancer"};
+constexpr auto passed = std::to_array<std::string_view>({"job.*",
+                                                         "profiling.*",
+                                                         "metrics.*",
+                                                         "optimizer.*",
+                                                         "lr_scheduler.*",
+                                                         "checkpoint.*",
+                                                         "comm.*",
+                                                         "fault_tolerance.*",
+                                                         "validation.*",
+                                                         "experimental.*",
+                                                         "memory_estimation.*",
+                                                         "float8.*",
+                                                         "mx.*",
+                                                         "quantize.*",
+                                                         "debug.*",
+                                                         "compile.components",
+                                                         "compile.backend",
+                                                         "model.tokenizer_path",
+                                                         "model.hf_assets_path",
+                                                         "model.print_after_conversion",
+                                                         "training.dataset",
+                                                         "training.dataset_path",
+                                                         "training.max_norm",
+                                                         "training.dtype",
+                                                         "training.mixed_precision_reduce",
+                                                         "training.seed",
+                                                         "training.deterministic",
+                                                         "training.gc_freq",
+                                                         "training.gc_debug",
+                                                         "parallelism.disable_loss_parallel",
+                                                         "parallelism.enable_compiled_autograd",
+                                                         "parallelism.context_parallel_load_balancer"});
 
-/// A preset and the network that torchtitan knows by these words; the first of equal words is what they mean. What the
-/// words bring beside sizes: llama3 stretches positions as Llama 3.1 does whatever the length, and both normalise with
-/// the same epsilon.
+/// Torchtitan's name and flavor of a preset; the first entry of equal words is meant. In torchtitan llama3 always
+/// scales RoPE as Llama 3.1 does, and both families use the same norm epsilon.
 struct Flavor {
   std::string_view preset, name, flavor;
 };
@@ -110,15 +109,10 @@ constexpr std::array schedules{
     ScheduleName{"ZBVZeroBubble", "zb-v"},
 };
 
-/// Layers that the ends count as beyond their own: embedding and head take one's place each by default.
+/// Layers that embedding and head count for in the pipeline split: one each by default.
 constexpr std::int64_t end_layers = 2;
 
 constexpr std::array gaps{
-    LaunchGap{"name", "", ""},
-    LaunchGap{"launch.*", "", ""},
-    LaunchGap{"strategy.dp", "", ""},
-    LaunchGap{"hardware.gpus", "", "the launch line says it"},
-    LaunchGap{"hardware.*", "", "not the launch's to say"},
     LaunchGap{"model.*", "", ""},
     LaunchGap{"strategy.vpp", "1", "no number of layers a stage makes as many chunks"},
     LaunchGap{"strategy.schedule", "\"1f1b\"", "torchtitan has no such schedule"},
@@ -179,7 +173,7 @@ void write_precision(LaunchWriting& writing) {
   writing.cover("training.precision");
 }
 
-/// Replicas outside, shards inside (HSDP); ZeRO 2 keeps gathered weights after the forward pass.
+/// Writes replicas and shards (HSDP); with ZeRO 2 weights stay gathered after the forward pass.
 void write_sharding(LaunchWriting& writing) {
   const LaunchPlan& plan = writing.plan;
   const std::int64_t dp = plan.count("strategy.dp", 1);
@@ -230,7 +224,7 @@ void write_pipeline(LaunchWriting& writing) {
   }
 }
 
-/// With a pipeline a rank's batch of a step is cut into micro-batches; without one, a batch is one micro-batch.
+/// With a pipeline a rank's batch is split into micro-batches; otherwise the batch is one micro-batch.
 void write_batch(LaunchWriting& writing) {
   const LaunchPlan& plan = writing.plan;
   const std::int64_t micro_batch = plan.count("strategy.micro_batch", 1);
@@ -250,7 +244,7 @@ void write_batch(LaunchWriting& writing) {
   }
 }
 
-/// It works on compiled layers alone.
+/// Asynchronous TP needs compiled layers.
 void write_async_tp(LaunchWriting& writing) {
   if (writing.plan.flag("training.async_tp") && writing.plan.flag("training.compile")) {
     writing.put_flag("parallelism.enable_async_tensor_parallel", true);
@@ -258,7 +252,7 @@ void write_async_tp(LaunchWriting& writing) {
   }
 }
 
-/// Without expert ranks the experts are split as tp is, whatever the key says.
+/// Without expert ranks experts are split as tp, whatever the key says.
 void write_experts(LaunchWriting& writing) {
   const LaunchPlan& plan = writing.plan;
   const std::int64_t etp = plan.count("strategy.etp", 1);
@@ -290,10 +284,10 @@ void read_async_tp(const LaunchItems& items, LaunchReading& reading) {
   }
 }
 
-/// Sequences of a rank, or of all of them.
+/// Bounds of a batch in sequences, of one rank or of all.
 constexpr Range<std::int64_t> batch_size{1, 100'000'000};
 
-/// A count, or -1 for what the others leave.
+/// A count, or -1 for "the rest".
 std::optional<std::int64_t> count_or_all(std::string_view name, const ConfigValue& value, LaunchReading& reading) {
   const std::optional<std::int64_t> count = reading.count_of(name, value, {-1, batch_size.high});
   if (count == 0) {
@@ -362,7 +356,7 @@ void read_sharding(const LaunchItems& items, LaunchReading& reading) {
   if (reshard != nullptr) {
     keeps = reading.choice_of("parallelism.fsdp_reshard_after_forward", *reshard, policies).value_or(keeps);
   }
-  // By default weights are freed after the forward pass, but for pipelines.
+  // By default weights are freed after the forward pass, except with pipelines.
   const bool freed = keeps == "always" || (keeps == "default" && reading.plan.count("strategy.pp", 1) == 1);
   const bool whole = shards == 1 && reading.plan.count("strategy.cp", 1) == 1;
   const std::int64_t zero = whole ? 0 : freed ? 3 : 2;
@@ -407,7 +401,7 @@ void read_pipeline(const LaunchItems& items, LaunchReading& reading) {
       reading.plan.set("launch.end_layers", count_value(ends));
     }
   } else if (chunks) {
-    reading.assume("strategy.vpp", count_value(2));  // looped schedules take two stages a rank
+    reading.assume("strategy.vpp", count_value(2));  // looped schedules use two stages per rank
   }
 }
 
@@ -430,19 +424,11 @@ void read_batch(const LaunchItems& items, LaunchReading& reading) {
   } else {
     reading.plan.set("launch.batch_of_rank", count_value(local));
   }
-  if (const ConfigValue* steps = items.find("training.steps")) {
-    if (const auto count = reading.count_of("training.steps", *steps, positive)) {
-      reading.state("launch.iterations", count_value(*count), *steps);
-    }
-  }
+  reading.take_count(items, "training.steps", "launch.iterations", positive);
 }
 
 void read_rest(const LaunchItems& items, LaunchReading& reading) {
-  if (const ConfigValue* compile = items.find("training.compile")) {
-    if (const auto flag = reading.flag_of("training.compile", *compile)) {
-      reading.state("training.compile", flag_value(*flag), *compile);
-    }
-  }
+  reading.take_flag(items, "training.compile", "training.compile");
   const ConfigValue* etp = item_of(items, "expert_tensor_parallel_degree");
   const std::int64_t ep = reading.plan.count("strategy.ep", 1);
   if (ep > 1) {
@@ -468,25 +454,12 @@ void read_rest(const LaunchItems& items, LaunchReading& reading) {
     reading.assume("strategy.sequence_parallel", flag_value(true));
   }
   read_async_tp(items, reading);
-  // What torchtitan does whatever its file says.
+  // Fixed behaviour of torchtitan.
   reading.assume("training.overlap", flag_value(true));
   reading.assume("training.gradients", word_value("fp32"));
   reading.assume("training.flash_attention", flag_value(true));
   reading.assume("training.dropout", flag_value(false));
   reading.assume("training.fused_loss", flag_value(false));
-}
-
-ConfigValue nested(const LaunchItems& items) {
-  ConfigValue root;
-  for (const LaunchItem& item : items.all()) {
-    const std::size_t dot = item.name.find('.');
-    const std::string table = item.name.substr(0, dot);
-    if (root.find(table) == nullptr) {
-      root.entries.emplace_back(table, ConfigValue{});
-    }
-    root.find(table)->entries.emplace_back(item.name.substr(dot + 1), item.value);
-  }
-  return root;
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ std::string counted(std::int64_t count, const std::string& of) {
   return std::to_string(count) + " " + of + (count == 1 ? "" : "s");
 }
 
-/// What `words` says of each class, by name where there are several.
+/// Result of `words` for each class, with the class's name if there are several.
 template <class Words>
 std::string of_classes(const ServingTraffic& traffic, Words words) {
   std::string text;

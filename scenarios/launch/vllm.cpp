@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vllm serve`. Names: vllm-project/vllm, vllm/engine/arg_utils.py; what data parallelism means for experts:
-// docs/serving/data_parallel_deployment.md; the benchmark: `vllm bench serve` (docs/launch.md has the pages).
+// Reads and writes `vllm serve`. Flags: vllm-project/vllm, vllm/engine/arg_utils.py; data parallelism with experts:
+// docs/serving/data_parallel_deployment.md; benchmark: `vllm bench serve` (sources in docs/launch.md).
 #include <headroom/core/json_reader.hpp>
 #include <headroom/scenarios/launch/serve_forms.hpp>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -36,40 +37,40 @@ constexpr std::array aliases{
     FlagAlias{"-dp", "--data-parallel-size"},     FlagAlias{"-q", "--quantization"},
     FlagAlias{"-ep", "--enable-expert-parallel"},
 };
-constexpr std::array<std::string_view, 31> passed{"--host",
-                                                  "--port",
-                                                  "--api-key",
-                                                  "--served-model-name",
-                                                  "--tokenizer",
-                                                  "--tokenizer-mode",
-                                                  "--trust-remote-code",
-                                                  "--revision",
-                                                  "--download-dir",
-                                                  "--load-format",
-                                                  "--seed",
-                                                  "--enable-prefix-caching",
-                                                  "--no-enable-prefix-caching",
-                                                  "--distributed-executor-backend",
-                                                  "--data-parallel-backend",
-                                                  "--data-parallel-size-local",
-                                                  "--data-parallel-address",
-                                                  "--data-parallel-rpc-port",
-                                                  "--disable-log-requests",
-                                                  "--disable-log-stats",
-                                                  "--enable-auto-tool-choice",
-                                                  "--tool-call-parser",
-                                                  "--reasoning-parser",
-                                                  "--chat-template",
-                                                  "--compilation-config",
-                                                  "--all2all-backend",
-                                                  "--async-scheduling",
-                                                  "--no-async-scheduling",
-                                                  "--generation-config",
-                                                  "--uvicorn-log-level",
-                                                  "--attention-backend"};
+constexpr auto passed = std::to_array<std::string_view>({"--host",
+                                                         "--port",
+                                                         "--api-key",
+                                                         "--served-model-name",
+                                                         "--tokenizer",
+                                                         "--tokenizer-mode",
+                                                         "--trust-remote-code",
+                                                         "--revision",
+                                                         "--download-dir",
+                                                         "--load-format",
+                                                         "--seed",
+                                                         "--enable-prefix-caching",
+                                                         "--no-enable-prefix-caching",
+                                                         "--distributed-executor-backend",
+                                                         "--data-parallel-backend",
+                                                         "--data-parallel-size-local",
+                                                         "--data-parallel-address",
+                                                         "--data-parallel-rpc-port",
+                                                         "--disable-log-requests",
+                                                         "--disable-log-stats",
+                                                         "--enable-auto-tool-choice",
+                                                         "--tool-call-parser",
+                                                         "--reasoning-parser",
+                                                         "--chat-template",
+                                                         "--compilation-config",
+                                                         "--all2all-backend",
+                                                         "--async-scheduling",
+                                                         "--no-async-scheduling",
+                                                         "--generation-config",
+                                                         "--uvicorn-log-level",
+                                                         "--attention-backend"});
 
-/// Whether one server holds every replica: without experts, data ranks are replicas behind one address. With experts
-/// they would share the expert layers, which is another layout.
+/// Whether one server holds every replica. Without experts data ranks are replicas behind one address; with experts
+/// they would share the expert layers, which is a different layout.
 bool one_server(const LaunchPlan& plan) {
   return !plan.flag("launch.experts") && plan.count("hardware.gpus", 1) <= plan.count("launch.gpus_per_node", 1);
 }
@@ -100,8 +101,8 @@ void write_ranks(LaunchWriting& writing) {
   }
 }
 
-/// --speculative-config, one JSON object (vllm/config/speculative.py). Heads but the model's own have a checkpoint,
-/// which no scenario names.
+/// Writes --speculative-config, a JSON object (vllm/config/speculative.py). Heads other than the model's own have a
+/// checkpoint, which no scenario names.
 void write_draft(LaunchWriting& writing) {
   const LaunchPlan& plan = writing.plan;
   const std::string method = plan.word("serving.speculative.method");
@@ -110,7 +111,7 @@ void write_draft(LaunchWriting& writing) {
   }
   std::string json = "{\"method\": \"" + method + "\"";
   if (const ConfigValue* model = plan.find("serving.speculative.draft_model")) {
-    json += ", \"model\": " + value_text(*model);  // a basic string of TOML escapes as JSON does
+    json += ", \"model\": " + value_text(*model);  // TOML's basic strings have the same escapes as JSON
   }
   json += ", \"num_speculative_tokens\": " + std::to_string(plan.count("serving.speculative.draft", 1));
   if (plan.has("serving.speculative.draft_tp")) {
@@ -130,25 +131,11 @@ void write_draft(LaunchWriting& writing) {
 }
 
 std::vector<std::string> bench_words(const LaunchPlan& plan) {
-  const BenchLoad load = bench_load(plan, one_server(plan));
-  std::vector<std::string> words{"vllm bench serve",
-                                 "--backend vllm",
-                                 "--model \"$MODEL\"",
-                                 "--dataset-name random",
-                                 "--random-input-len " + std::to_string(load.isl),
-                                 "--random-output-len " + std::to_string(load.osl),
-                                 "--random-range-ratio " + value_text(number_value(load.spread)),
-                                 "--ignore-eos"};
-  for (std::string& word : load_words(load)) {
-    words.push_back(std::move(word));
-  }
-  if (!load.percentiles.empty()) {
-    words.insert(words.end(), {"--percentile-metrics ttft,tpot,e2el", "--metric-percentiles " + load.percentiles});
-  }
-  return words;
+  return random_bench({"vllm bench serve", "--backend vllm", "--model \"$MODEL\"", "--dataset-name random"},
+                      bench_load(plan, one_server(plan)));
 }
 
-/// What is accepted no launch says: the scenario's reader asks for it.
+/// Reads the draft; the scenario reader asks for the acceptance, which no launch states.
 void read_draft(const LaunchItems& items, LaunchReading& reading) {
   const ConfigValue* item = items.find("--speculative-config");
   const auto text = item == nullptr ? std::nullopt : reading.word_of("--speculative-config", *item);
@@ -187,7 +174,7 @@ void read_draft(const LaunchItems& items, LaunchReading& reading) {
   }
 }
 
-/// The model stands in front of the flags, or behind --model.
+/// Reads the server's line; the model comes before the flags or after --model.
 void read_server(std::vector<ShellWord> words, LaunchReading& reading) {
   const bool named = !words.empty() && !words.front().text.starts_with("-");
   if (named) {
@@ -232,7 +219,7 @@ LaunchText vllm_text(const LaunchPlan& plan) {
   writing.put("--gpu-memory-utilization", *plan.find("serving.memory_fraction"));
   writing.cover("serving.memory_fraction");
   if (plan.flag("serving.chunked_prefill")) {
-    writing.cover("serving.chunked_prefill");  // what vLLM does unless told otherwise
+    writing.cover("serving.chunked_prefill");  // default of vLLM
   }
   write_rows(rows, writing);
   write_draft(writing);

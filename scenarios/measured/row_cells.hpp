@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What training and serving rows share: the answer to a row, its blank and impossible cells, and SKUs by their
-// spelling.
+// What training and serving rows share: predictions, blank and impossible cells, and the lookup of SKUs.
 #pragma once
 
 #include <headroom/hardware/catalog/catalog.hpp>
@@ -21,17 +20,17 @@ inline constexpr std::array<std::string_view, 3> row_status_names{"ok", "unsuppo
 
 struct RowPrediction {
   RowStatus status = RowStatus::unsupported;
-  std::string why;         ///< empty when ok
+  std::string why;         ///< reason when not ok; empty when ok
   double predicted = 0.0;  ///< in the row's unit
   double low = 0.0;
   double high = 0.0;
-  /// What the datasheet alone says, in the row's unit: model FLOP at peak, or 16-byte states over tp x pp.
+  /// Prediction from the datasheet alone, in the row's unit: model FLOP at peak, or 16-byte states over tp x pp.
   double roofline = 0.0;
-  /// What no run can beat, in the row's unit: the least time or the highest rate (least_step.hpp). 0: no such bound.
+  /// Bound that no run can beat, in the row's unit: least time or highest rate (least_step.hpp). 0: no bound.
   double fastest = 0.0;
 };
 
-/// A row that nothing here predicts, and one whose cells cannot be true; both with the reason.
+/// Answers for a row that we cannot predict, and for one whose cells cannot be true, with the reason.
 [[nodiscard]] RowPrediction unsupported(std::string why);
 [[nodiscard]] RowPrediction rejected(std::string why);
 
@@ -39,9 +38,9 @@ struct NeededCell {
   bool there = false;
   std::string_view name;
 };
-/// "gpu, tp": the names of those that are blank.
+/// Names of the blank cells, for print: "gpu, tp".
 [[nodiscard]] std::string blank_cells(std::initializer_list<NeededCell> cells);
-/// A cell that `blank_cells` found there.
+/// Value of a cell that `blank_cells` did not list.
 [[nodiscard]] constexpr std::int64_t filled(const std::optional<std::int64_t>& cell) noexcept {
   return cell.value_or(1);
 }
@@ -51,16 +50,16 @@ struct SizeCell {
   std::optional<std::int64_t> value;
   std::int64_t high = 0;
 };
-/// "'layers' is 0, no size": the first stated cell that is no number from 1 to its highest; empty when there is none.
+/// "'layers' is 0, no size": the first stated cell outside 1 to its highest value; empty when there is none.
 [[nodiscard]] std::string impossible_size(std::initializer_list<SizeCell> cells);
 
-/// SKUs as rows spell them, each looked up once.
+/// The SKUs that rows name, each looked up once.
 class RowDevices {
  public:
   explicit RowDevices(const Catalog& catalog) : catalog_{catalog} {}
   struct Answer {
     const Device* device = nullptr;
-    std::string why;  ///< there is none
+    std::string why;  ///< reason when there is no device
   };
   [[nodiscard]] const Answer& find(const std::string& spelling);
   [[nodiscard]] std::size_t kept() const noexcept { return answers_.size(); }

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/measured/row_filter.hpp>
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <filesystem>
 
 namespace headroom {
-namespace {
-
-std::optional<double> number_of(std::string_view text) {
-  double value = 0.0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return status == std::errc{} && end == text.data() + text.size() ? std::optional{value} : std::nullopt;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 bool passes(const RowFilter& filter, const RunFile& file, const RunRow& row) {
   const std::string value = cell(file, row, filter.column).value_or("");
@@ -28,11 +21,11 @@ bool passes(const RowFilter& filter, const RunFile& file, const RunRow& row) {
     case RowFilter::Op::equal: return listed();
     case RowFilter::Op::unequal: return !listed();
     case RowFilter::Op::at_most: {
-      const auto number = number_of(value);
+      const auto number = whole_real(value);
       return number && *number <= filter.bound;
     }
     case RowFilter::Op::at_least: {
-      const auto number = number_of(value);
+      const auto number = whole_real(value);
       return number && *number >= filter.bound;
     }
   }
@@ -77,7 +70,7 @@ RowFilter parse_filter(std::string_view expression, std::string_view option) {
     RowFilter filter{std::string{expression.substr(0, at)}, spelling.op, {}, 0.0};
     std::string_view rest = expression.substr(at + spelling.text.size());
     if (spelling.op == RowFilter::Op::at_most || spelling.op == RowFilter::Op::at_least) {
-      const auto bound = number_of(rest);
+      const auto bound = whole_real(rest);
       if (!bound) {
         throw ConfigError{std::string{option} + " " + quoted(expression) + ": " + quoted(rest) + " is no number"};
       }

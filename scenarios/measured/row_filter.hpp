@@ -12,7 +12,8 @@
 
 namespace headroom {
 
-/// A condition "column=a|b", "!=", "<=", ">="; columns may be "options.KEY"; "file" is the path or the name alone.
+/// A condition "column=a|b", "!=", "<=" or ">=". A column may be "options.KEY"; "file" matches the path or the file
+/// name.
 struct RowFilter {
   enum class Op : std::uint8_t { equal, unequal, at_most, at_least };
   std::string column;
@@ -20,22 +21,23 @@ struct RowFilter {
   std::vector<std::string> values;
   double bound = 0.0;
 };
-/// ConfigError for an expression that is none; its message begins with `option`.
+/// Throws ConfigError for an invalid expression; the message begins with `option`.
 [[nodiscard]] RowFilter parse_filter(std::string_view expression, std::string_view option = "--where");
-/// "no file has a column 'layer'; did you mean 'layers'?"; empty for one that a file has.
+/// "no file has a column 'layer'; did you mean 'layers'?"; empty for a column that some file has.
 [[nodiscard]] std::string unknown_column(std::span<const RunFile> files, std::string_view column);
 [[nodiscard]] bool passes(const RowFilter& filter, const RunFile& file, const RunRow& row);
 [[nodiscard]] bool passes_all(std::span<const RowFilter> filters, const RunFile& file, const RunRow& row);
 
-/// Rows that pass all of `where` belong to it, less those that pass all of `except` where that states anything; beside
-/// the groups that every row names.
+/// A group of rows besides the built-in ones: rows that pass all of `where`, less those that pass all of a non-empty
+/// `except`.
 struct RowGroup {
   std::string name;
   std::vector<RowFilter> where;
   std::vector<RowFilter> except{};
 };
 [[nodiscard]] bool belongs(const RowGroup& group, const RunFile& file, const RunRow& row);
-/// "where gpus>=65 and arch=dense except zero=3" of the expressions; ConfigError for one that is none.
+/// Group named "where gpus>=65 and arch=dense except zero=3" from its expressions. Throws ConfigError for an invalid
+/// one.
 [[nodiscard]] RowGroup parse_group(std::span<const std::string> expressions, std::span<const std::string> except = {});
 
 }  // namespace headroom

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/input_file.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/measured/run_row.hpp>
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <sstream>
 
 namespace headroom {
@@ -87,17 +88,17 @@ std::map<std::string, std::string, std::less<>> parse_options(std::string_view t
 
 }  // namespace
 
-/// Makes rows of the records of one file.
+/// Turns the records of one file into rows.
 class RunRowReader::Rows {
  public:
   Rows(std::istream& stream, const std::string& file, Diagnostics& diagnostics) : csv_{stream, file, diagnostics} {}
 
-  /// Form and columns; false where no row can be read.
+  /// Reads form and columns; false when no row can be read.
   bool read_head(RunFile& head) {
     head.file = csv_.file();
     head.header = csv_.header();
     if (head.header.empty()) {
-      return false;  // the reader has said so
+      return false;  // the reader has reported it
     }
     if (csv_.column("dp") && csv_.column("global_batch")) {
       form_ = RowForm::training;
@@ -139,7 +140,7 @@ class RunRowReader::Rows {
     }
   }
 
-  /// nullopt: the value is no number; a diagnostic says so.
+  /// Reads one row; nullopt, with a diagnostic, when its value is not a number.
   std::optional<RunRow> read() {
     RunRow row;
     row.file = csv_.file();
@@ -221,9 +222,7 @@ class RunRowReader::Rows {
 
   std::optional<double> positive_number(std::string_view name, std::string_view problem, std::string& broken) {
     const std::string written = text(name);
-    double value = 0.0;
-    const auto [end, status] = std::from_chars(written.data(), written.data() + written.size(), value);
-    if (status == std::errc{} && end == written.data() + written.size() && value > 0.0) {
+    if (const std::optional<double> value = whole_real(written); value && *value > 0.0) {
       return value;
     }
     if (!written.empty()) {
@@ -244,7 +243,7 @@ class RunRowReader::Rows {
     return value;
   }
 
-  /// The row keeps the first in words, and all of them with their places.
+  /// Keeps the first broken cell in words, and all of them with their places.
   void note_broken(std::size_t index, std::string_view problem, std::string& broken) {
     const std::string text =
         "'" + csv_.header()[index] + "' is " + quoted(csv_.fields()[index]) + ", " + std::string{problem};

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One published measurement as a CSV row, and the forms such files come in.
+// A published measurement as a CSV row, and the forms of such files.
 #pragma once
 
 #include <headroom/core/csv.hpp>
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <istream>
@@ -18,10 +17,10 @@
 
 namespace headroom {
 
-/// Recognised by the header: training has dp and global_batch, serving engine and isl, other workload and config.
+/// Form of a file, by its header: training has dp and global_batch, serving engine and isl, other workload and config.
 enum class RowForm : std::uint8_t { training, serving, other };
 
-/// What the model may see of a row: its configuration columns, and nothing that names the row or the publication.
+/// Configuration columns of a training row: all that the model may see. Nothing here names the row or its publication.
 struct RunConfiguration {
   std::string model, arch, gpu, precision, recompute, framework;
   std::optional<std::int64_t> layers, hidden, heads, kv_heads, head_dim, ffn_hidden, vocab, seq_len;
@@ -32,17 +31,17 @@ struct RunConfiguration {
   std::map<std::string, std::string, std::less<>> options;
 };
 
-/// The same of a serving row.
+/// Configuration columns of a serving row.
 struct ServingConfiguration {
   std::string model, gpu, weight_dtype, act_dtype, kv_dtype, engine, engine_version;
   std::optional<std::int64_t> layers, hidden, heads, kv_heads, head_dim, ffn_hidden, vocab, experts, top_k, moe_ffn;
   std::optional<std::int64_t> gpus, tp, pp, ep, dp, max_batch;
-  std::optional<double> isl, osl, concurrency;  ///< means may be fractions
-  std::optional<double> request_rate;           ///< infinite: all at once
+  std::optional<double> isl, osl, concurrency;  ///< means over requests, so fractions are possible
+  std::optional<double> request_rate;           ///< requests per second; infinite: all at once
   std::optional<double> params_b;
   std::map<std::string, std::string, std::less<>> options;
-  bool disaggregated = false;  ///< notes hold DISAGG: the columns are those of the decode pool
-  std::string broken;          ///< a cell that is no number where one belongs
+  bool disaggregated = false;  ///< true when the notes hold DISAGG: the columns describe the decode pool
+  std::string broken;          ///< first configuration cell that should be a number and is not
 };
 
 struct RunRow {
@@ -50,30 +49,30 @@ struct RunRow {
   int line = 0;
   RowForm form = RowForm::training;
   double measured = 0.0;
-  bool doubted = false;  ///< notes hold CHECK, ODD or AMBIGUOUS
-  std::string doubt;     ///< which
-  std::string broken;    ///< a configuration cell that is no integer: "'micro_batch' is '8k', no integer"
+  bool doubted = false;  ///< true when the notes hold CHECK, ODD or AMBIGUOUS
+  std::string doubt;     ///< the word in the notes that marks the doubt
+  std::string broken;    ///< first configuration cell that is not an integer: "'micro_batch' is '8k', no integer"
   RunConfiguration run;
-  ServingConfiguration serving;    ///< of serving rows
-  std::vector<std::string> cells;  ///< as written, for --where
-  std::vector<Position> places;    ///< of the cells
+  ServingConfiguration serving;    ///< filled for serving rows
+  std::vector<std::string> cells;  ///< cells as written, for --where
+  std::vector<Position> places;    ///< place of each cell in the file
 };
 
-/// The rows of one file with its header. A value that is no positive number is a problem of the file; a configuration
-/// cell that is no integer concerns its row alone, which is kept and rejected.
+/// Rows of one file with its header. A measured value that is not a positive number is a problem of the file; a
+/// configuration cell that is not a number makes its row rejected but kept.
 struct RunFile {
   std::string file;
   RowForm form = RowForm::training;
   std::vector<std::string> header;
   std::vector<RunRow> rows;
-  Diagnostics broken_cells;  ///< of all rows, those without a value included
+  Diagnostics broken_cells;  ///< broken configuration cells of all rows, also of those without a value
 };
 [[nodiscard]] RunFile read_runs(std::istream& stream, const std::string& file, Diagnostics& diagnostics);
 
-/// The files of some paths; what cannot be read is a problem.
+/// Reads the files at these paths; unreadable files are reported.
 [[nodiscard]] std::vector<RunFile> read_run_files(std::span<const std::string> paths, Diagnostics& diagnostics);
 
-/// The rows of a file one after the other, for files that memory should not hold.
+/// Reads the rows of a file one by one, for files too large for memory.
 class RunRowReader {
  public:
   /// Reads the header. Stream and diagnostics must outlive the reader.
@@ -84,11 +83,11 @@ class RunRowReader {
   RunRowReader(RunRowReader&&) = delete;
   RunRowReader& operator=(RunRowReader&&) = delete;
 
-  /// The file without rows.
+  /// The file's name, form and header, without rows.
   [[nodiscard]] const RunFile& head() const noexcept { return head_; }
-  /// The next row that is one measurement; nullopt at the end, and where the header is of no known form.
+  /// The next row with one measurement; nullopt at the end, and for a header of unknown form.
   [[nodiscard]] std::optional<RunRow> next();
-  /// Configuration cells that are no numbers, of all rows so far.
+  /// Configuration cells that are not numbers, in all rows read so far.
   [[nodiscard]] const Diagnostics& broken_cells() const noexcept;
 
  private:
@@ -97,12 +96,12 @@ class RunRowReader {
   std::unique_ptr<Rows> rows_;
 };
 
-/// A text of rows that can be read more than once.
+/// Rows as text that can be read more than once.
 struct RunText {
   std::string file;
   std::function<std::unique_ptr<std::istream>()> open;
 };
-/// Those of some paths. A pipe, which gives its text once, is held in memory; ConfigError where one cannot be read.
+/// Opens each path for repeated reading; a pipe is kept in memory. Throws ConfigError for an unreadable path.
 [[nodiscard]] std::vector<RunText> run_texts(std::span<const std::string> paths);
 
 /// The text of a column of a row ("gpu", "options.method"); nullopt when the file has no such column.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/core/embedded.hpp>
 #include <headroom/model/serve/load/request_load.hpp>
+#include <headroom/model/workload/model_files.hpp>
 #include <headroom/scenarios/measured/serving_loads.hpp>
 #include <headroom/scenarios/measured/serving_place.hpp>
 
@@ -9,10 +9,6 @@
 #include <limits>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 namespace {
 
 constexpr std::array<std::string_view, 4> shapes{"fixed", "uniform", "lognormal", "exponential"};
@@ -37,7 +33,7 @@ LengthLaw read_law(ConfigTable& table, const std::string& of) {
   return law;
 }
 
-/// The set's law around a row's mean; equal lengths where there is no set.
+/// The set's length law around a row's mean; fixed lengths without a set.
 LengthLaw around(const LengthLaw* law, double mean) {
   LengthLaw around = law == nullptr ? LengthLaw{} : *law;
   around.mean = law != nullptr && law->mean > 0.0 ? law->mean : mean;
@@ -81,17 +77,8 @@ PublishedLoads read_published_loads(const ConfigValue& document, Diagnostics& di
 }
 
 const PublishedLoads& published_loads() {
-  static const PublishedLoads loads = [] {
-    const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
-    const std::optional<DataStore::Entry> entry = store.find("stacks/step", "serve-loads");
-    if (!entry) {
-      throw ConfigError{"there is no serve-loads.toml among the parameters of the step"};
-    }
-    Diagnostics diagnostics;
-    PublishedLoads read = read_published_loads(store.tree("stacks/step", *entry), diagnostics);
-    diagnostics.throw_if_any();
-    return read;
-  }();
+  static const PublishedLoads loads = read_document(step_document("serve-loads"), read_published_loads);
+
   return loads;
 }
 

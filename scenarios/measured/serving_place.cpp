@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
 #include <headroom/scenarios/measured/serving_place.hpp>
 #include <headroom/scenarios/measured/serving_row.hpp>
@@ -7,8 +8,6 @@
 #include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <system_error>
 #include <utility>
@@ -21,11 +20,8 @@ std::string row_option(const ServingConfiguration& run, std::string_view key) {
 }
 
 std::optional<double> row_number(const ServingConfiguration& run, std::string_view key) {
-  const std::string text = row_option(run, key);
-  double value = 0.0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool good = status == std::errc{} && end == text.data() + text.size() && value > 0.0 && value < 1e12;
-  return good ? std::optional{value} : std::nullopt;
+  const double value = whole_real(row_option(run, key)).value_or(0.0);
+  return value > 0.0 && value < 1e12 ? std::optional{value} : std::nullopt;
 }
 
 namespace {
@@ -36,8 +32,8 @@ std::optional<Precision> precision_named(std::string_view name) {
                                         : std::optional{static_cast<Precision>(found - precision_names.begin())};
 }
 
-/// Activations of products: as published; else those of the weights where they multiply as they are stored, 16 bit of
-/// the formats that are unpacked.
+/// Format of activations in products: as published; else that of the weights where the GPU multiplies it directly, and
+/// 16 bit for formats that are unpacked first.
 Precision activations_of(const ServingConfiguration& run, Precision weights) {
   if (const auto stated = precision_named(run.act_dtype)) {
     return *stated;
@@ -50,7 +46,7 @@ Precision activations_of(const ServingConfiguration& run, Precision weights) {
   }
 }
 
-/// As an engine runs it that lets every layer look at everything.
+/// The network as run by an engine whose layers all attend to the whole sequence.
 Architecture without_windows(Architecture arch) {
   arch.window = 0;
   for (LayerVariant& variant : arch.variants) {
@@ -118,7 +114,7 @@ const ServingPlaces::Kernels& ServingPlaces::kernels(const Architecture& arch,
                                                      const ServingLayout& layout,
                                                      const ReplicaFormats& formats) {
   const EngineKernels curves = engine_kernels(stack, iteration_physics(), version);
-  // The network by its place among those kept: networks of columns have no id.
+  // Identifies the network by its address, because networks from columns have no id.
   const std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(&arch)) + "/" + device.id + "/" + stack.id +
                           "/" + std::to_string(layout.tp) + "/" + std::to_string(layout.pp) + "/" +
                           std::to_string(layout.ep) + "/" + std::string{name_of(formats.weights)} + "/" +
@@ -145,7 +141,7 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
     return refuse("speculative decoding without a published acceptance");
   }
   const RowPool pool = pool_of(run);
-  const std::optional<double> workers = row_number(run, "decode_workers");  // all requests are shared out over them
+  const std::optional<double> workers = row_number(run, "decode_workers");  // all requests spread over them
   const std::string missing = blank_cells({{!run.gpu.empty(), "gpu"},
                                            {run.tp.has_value(), "tp"},
                                            {!run.weight_dtype.empty(), "weight_dtype"},
@@ -168,10 +164,10 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
     return refuse("not published: isl");
   }
   p.isl = run.isl ? *run.isl : prompt->second;
-  p.osl = run.osl.value_or(1.0);  // none of prompts alone
+  p.osl = run.osl.value_or(1.0);  // rows that only process prompts have no osl
   const std::optional<Precision> weights = precision_named(run.weight_dtype);
   const std::optional<Precision> cache =
-      weights && run.kv_dtype.empty() ? default_kv_cache(p.stack->engine, *weights) : precision_named(run.kv_dtype);
+      weights && run.kv_dtype.empty() ? default_kv_cache(*p.stack, *weights) : precision_named(run.kv_dtype);
   if (!weights || !cache) {
     return refuse("format " + quoted(weights ? run.kv_dtype : run.weight_dtype) + " is not known");
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a measured serving row's configuration to a replica: which network on which device, by which engine, within
-// which limits. The load is serving_times.hpp's and serving_simulated.hpp's.
+// From a measured serving row's configuration to a replica: network, device, engine and limits. serving_times.hpp and
+// serving_simulated.hpp add the load.
 #pragma once
 
 #include <headroom/model/serve/engine/serving_stack.hpp>
@@ -22,21 +22,21 @@
 
 namespace headroom {
 
-/// An option of a row; empty when it is absent.
+/// Text of an option of a row; empty when absent.
 [[nodiscard]] std::string row_option(const ServingConfiguration& run, std::string_view key);
-/// An option's number; nullopt when it is absent or no positive number.
+/// Number of an option of a row; nullopt when absent or not a positive number.
 [[nodiscard]] std::optional<double> row_number(const ServingConfiguration& run, std::string_view key);
 
-/// Which replicas a row's layout is of: all, or those of a disaggregated deployment that decode or that prefill.
+/// Replicas that a row's layout describes: all, or the decode or prefill replicas of a disaggregated deployment.
 enum class RowPool : std::uint8_t { whole, decode, prefill };
-/// Of a deployment that names no pool the layout is that of the decoding one (COLUMNS.md).
+/// Pool of a row. For a disaggregated deployment that names none, the columns describe the decode pool.
 [[nodiscard]] RowPool pool_of(const ServingConfiguration& run);
 
-/// The layout of the columns. Attention-DP whose ep is blank runs attention and experts over all its tensor ranks:
-/// TensorRT-LLM's enable_attention_dp, whose published rows state tp alone.
+/// Layout of the columns. Attention-DP with a blank ep runs attention and experts over all tensor ranks: TensorRT-LLM's
+/// enable_attention_dp, whose published rows state tp alone.
 [[nodiscard]] ServingLayout row_layout(const ServingConfiguration& run);
 
-/// What a row runs on.
+/// Network, device, engine and layout of a row.
 struct PlacedRow {
   std::shared_ptr<const Replica> replica;
   std::shared_ptr<const LeastIteration> least;
@@ -44,17 +44,17 @@ struct PlacedRow {
   const Architecture* arch = nullptr;
   RowPool pool = RowPool::whole;
   ServingLayout layout;
-  std::int64_t replicas = 1;    ///< of the pool
-  double isl = 1.0, osl = 1.0;  ///< mean tokens
+  std::int64_t replicas = 1;    ///< replicas of the pool
+  double isl = 1.0, osl = 1.0;  ///< mean tokens per request
   CompiledServingMemory memory;
-  ServingLimits limits;  ///< but for sequence_tokens, which is the load's
+  ServingLimits limits;  ///< complete but for sequence_tokens, which the load decides
 };
 
-/// Keeps what rows share: replicas, stacks, presets.
+/// Cache of what rows share: replicas, stacks, presets.
 class ServingPlaces {
  public:
   explicit ServingPlaces(const Sources& sources);
-  /// nullopt: `refusal` says why.
+  /// Places a row; nullopt, with the reason in `refusal`, when that is impossible.
   [[nodiscard]] std::optional<PlacedRow> place(const ServingConfiguration& run, RowPrediction& refusal);
   [[nodiscard]] const std::vector<ServingStack>& stacks() const noexcept { return stacks_; }
   [[nodiscard]] std::size_t kept() const noexcept { return devices_.kept() + architectures_.size() + kernels_.size(); }
@@ -63,10 +63,10 @@ class ServingPlaces {
   struct Kernels {
     std::shared_ptr<const Replica> replica;
     std::shared_ptr<const LeastIteration> least;
-    std::string refused;  ///< why there is none
+    std::string refused;  ///< reason when there is no replica
   };
   const Architecture* architecture(const ServingConfiguration& run, bool windows);
-  /// The SKU's reference node; for cards whose reference box lacks peer access none, which gives it to them.
+  /// The SKU's reference node; nullptr for cards whose reference node lacks peer access, so that they get it.
   [[nodiscard]] const Node* usual_node(const Device& device) const;
   const Kernels& kernels(const Architecture& arch,
                          const Device& device,

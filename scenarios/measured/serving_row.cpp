@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real_text.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/scenarios/measured/serving_row.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
@@ -6,7 +7,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -19,7 +19,7 @@ std::optional<Precision> precision_of(std::string_view name) {
                                         : std::optional{static_cast<Precision>(found - precision_names.begin())};
 }
 
-/// The columns without which no memory can be computed, that this row leaves blank.
+/// Columns required for memory that this row leaves blank, for print.
 std::string missing_cells(const ServingConfiguration& run) {
   return blank_cells({{run.layers.has_value(), "layers"},
                       {run.hidden.has_value(), "hidden"},
@@ -32,7 +32,7 @@ std::string missing_cells(const ServingConfiguration& run) {
                       {!run.weight_dtype.empty(), "weight_dtype"}});
 }
 
-/// A cell that is no positive number.
+/// The first cell that is not a positive number within bounds, for print.
 std::string impossible_cell(const ServingConfiguration& run) {
   constexpr std::int64_t large = 1'000'000'000;
   return impossible_size({{"layers", run.layers, 100'000},
@@ -50,17 +50,14 @@ std::string impossible_cell(const ServingConfiguration& run) {
                           {"max_batch", run.max_batch, large}});
 }
 
-/// A number among the options; nullopt when it is absent, NaN when it is none.
+/// Number of an option; nullopt when absent, NaN when it is not a number.
 std::optional<double> option(const ServingConfiguration& run, std::string_view key) {
   const auto found = run.options.find(key);
   if (found == run.options.end()) {
     return std::nullopt;
   }
-  double value = 0.0;
-  const std::string& text = found->second;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool good = status == std::errc{} && end == text.data() + text.size() && value > 0.0 && value < 1e12;
-  return good ? value : std::numeric_limits<double>::quiet_NaN();
+  const double value = whole_real(found->second).value_or(0.0);
+  return value > 0.0 && value < 1e12 ? value : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::int64_t whole_option(const ServingConfiguration& run, std::string_view key, std::int64_t otherwise) {
@@ -160,7 +157,7 @@ std::optional<ServingRowModel::Question> ServingRowModel::question(const Serving
   }
   const std::optional<Precision> weights = precision_of(run.weight_dtype);
   const std::optional<Precision> kv =
-      weights && run.kv_dtype.empty() ? default_kv_cache(*engine, *weights) : precision_of(run.kv_dtype);
+      weights && run.kv_dtype.empty() ? default_kv_cache(stack(*engine), *weights) : precision_of(run.kv_dtype);
   if (!weights || !kv) {
     return refuse(unsupported("format " + quoted(weights ? run.kv_dtype : run.weight_dtype) + " is not known"));
   }
@@ -189,7 +186,7 @@ std::optional<ServingRowModel::Question> ServingRowModel::question(const Serving
   q.limits.sequence_tokens = tokens;
   const std::int64_t whole_replicas = gpus / layout.gpus();
   q.replicas = static_cast<double>(whole_replicas);
-  // A published batch limit caps what runs; the engine's default does not: the row counts what the pool holds.
+  // A published batch limit caps what runs. The engine's default does not: the row counts what the pool holds.
   q.cap = run.max_batch ? static_cast<double>(*run.max_batch * layout.attention_groups()) : 0x1p53;
   return q;
 }
@@ -266,7 +263,7 @@ RowPrediction ServingRowModel::predict(const ServingConfiguration& run,
   const auto answer = [&](std::int64_t sequences) {
     return q->replicas * std::min(q->cap, static_cast<double>(sequences));
   };
-  // A count is whole: the interval is never narrower than one sequence either way.
+  // Counts are whole, so the interval reaches at least one sequence to either side.
   const double low = std::min(answer(m.capacity_low), answer(m.capacity - 1));
   const double high = std::max(answer(m.capacity_high), answer(m.capacity + 1));
   const Bytes sheet = q->compiled.device - m.terms[MemoryTerm::weights];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a measured serving row's configuration to a prediction: what the KV pool holds, and times and rates under loads
-// that closed forms answer (serving_times.hpp) or that have to be run (serving_simulated.hpp).
+// From a measured serving row's configuration to a prediction: sequences that the KV pool holds, and times and rates of
+// loads with closed forms (serving_times.hpp) or from simulation (serving_simulated.hpp).
 #pragma once
 
 #include <headroom/scenarios/measured/row_cells.hpp>
@@ -11,34 +11,33 @@
 
 #include <array>
 #include <optional>
-#include <string>
 
 namespace headroom {
 
-/// Keeps what several rows share: devices looked up once, one stack an engine, one architecture a model.
+/// Predicts rows and caches what they share: devices, one stack per engine, one architecture per model.
 class ServingRowModel {
  public:
   explicit ServingRowModel(const Sources& sources) : sources_{sources}, devices_{sources.catalog}, times_{sources} {}
-  /// With a stack of the caller's in place of the engine's, as fitting needs.
+  /// Replaces the stack of its engine, for fitting.
   void set_stack(ServingStack stack);
-  /// `metric` and `unit` name what is asked; the configuration is all the model sees.
+  /// Predicts `metric` in `unit`; the model sees nothing but the configuration.
   [[nodiscard]] RowPrediction predict(const ServingConfiguration& run, std::string_view metric, std::string_view unit);
 
-  /// How many things are kept for later rows: a caller with rows without end begins anew when they are many.
+  /// Number of cached objects; a caller with an unlimited stream of rows starts a new model when it grows large.
   [[nodiscard]] std::size_t kept() const noexcept { return devices_.kept() + times_.kept() + runs_.kept(); }
 
   /// Sequences that all KV pools of a row hold, before rounding down; nullopt when predict() would not answer.
   [[nodiscard]] std::optional<double> exact_capacity(const ServingConfiguration& run);
 
  private:
-  /// A row made into a question for the memory model.
+  /// Question to the memory model.
   struct Question {
     CompiledServingMemory compiled;
     ServingLimits limits;
     double replicas = 1.0;
-    double cap = 0.0;  ///< sequences that a published batch limit lets into a replica
+    double cap = 0.0;  ///< most sequences per replica under a published batch limit
   };
-  /// nullopt: `refusal` says why.
+  /// The row's question; nullopt, with the reason in `refusal`, when there is none.
   std::optional<Question> question(const ServingConfiguration& run, RowPrediction& refusal);
   const ServingStack& stack(Engine engine);
 
@@ -56,11 +55,11 @@ class ServingRowModel {
   std::array<std::optional<ServingStack>, engine_names.size()> stacks_;
 };
 
-/// "TensorRT-LLM", "trtllm", "vLLM", "SGLang" in any case; nullopt for any other name.
+/// Engine named "TensorRT-LLM", "trtllm", "vLLM" or "SGLang" in any case; nullopt for other names.
 [[nodiscard]] std::optional<Engine> engine_of(std::string_view name);
 
-/// The network of a row's columns. MLP gating and tied embeddings have no column: of the four networks the one nearest
-/// to params_b is meant, gated and untied when that is blank too.
+/// Network of a row's columns. MLP gating and tied embeddings have no column: of the four combinations the one whose
+/// size is nearest to params_b is taken, or gated and untied when params_b is blank.
 [[nodiscard]] Architecture architecture_of(const ServingConfiguration& run);
 
 }  // namespace headroom

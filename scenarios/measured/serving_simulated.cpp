@@ -48,7 +48,7 @@ bool is_time(ServingMetric m) noexcept {
   return m == ServingMetric::ttft || m == ServingMetric::tpot || m == ServingMetric::e2e;
 }
 
-/// A length that hardly a request of the load exceeds, for tables: beyond it their slope goes on.
+/// Length (tokens) that hardly any request exceeds, for tables, which extrapolate beyond it.
 std::int64_t longest(const LengthLaw& law) noexcept {
   switch (law.shape) {
     case LengthShape::fixed: return static_cast<std::int64_t>(std::ceil(law.mean));
@@ -57,19 +57,19 @@ std::int64_t longest(const LengthLaw& law) noexcept {
   }
 }
 
-/// Up to the next power of two, so that rows of nearly the same load share one engine and its tables.
+/// Rounds up to a power of two, so that similar rows share one engine and its tables.
 std::int64_t coarse(std::int64_t value) noexcept {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(1, value))));
 }
 
-/// Up to the next eighth of an octave, for the same reason.
+/// Rounds up to the next eighth of an octave, so that similar rows share one engine and its tables.
 std::int64_t eighths(double value) noexcept {
   const auto whole = static_cast<std::int64_t>(std::ceil(std::max(1.0, value)));
   const std::int64_t step = std::max<std::int64_t>(1, coarse(whole + 1) / 16);
   return (whole + step - 1) / step * step;
 }
 
-/// Tokens that tables of the question's engine reach.
+/// Length (tokens) that the tables of the question's engine must reach.
 std::int64_t reach_of(const ClientLoad& load) noexcept {
   return coarse(longest(load.prompt) + longest(load.output));
 }
@@ -79,7 +79,7 @@ std::string text_of(const LengthLaw& law) {
          ":" + std::to_string(law.cv) + ":" + std::to_string(law.most);
 }
 
-/// Everything that decides a run's requests and engines.
+/// Key of everything that decides a run's requests and engines.
 std::string key_of(const SimulatedQuestion& q) {
   return q.engine() + "/" + std::to_string(q.placed.replicas) + "/" + std::to_string(static_cast<int>(q.load.kind)) +
          "/" + std::to_string(q.load.rate) + "/" + std::to_string(q.load.clients) + "/" +
@@ -93,7 +93,7 @@ void add(std::array<double, 4>& sums, const TimeSummary& times, double share) no
   }
 }
 
-/// A lone request of the load, or requests without end, by the least iteration: as the closed forms' rows.
+/// The steady load of a lone request, or of saturation, that bounds the run.
 ServingTimeQuestion steady(const SimulatedQuestion& q) {
   ServingTimeQuestion s;
   s.replica = q.placed.replica;
@@ -174,7 +174,7 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
   SimulatedQuestion q;
   q.placed = std::move(*placed);
   if (run.dp && q.placed.layout.attention_groups() == 1) {
-    q.placed.replicas = std::min(q.placed.replicas, *run.dp);  // GPUs beyond the stated replicas idle
+    q.placed.replicas = std::min(q.placed.replicas, *run.dp);  // GPUs beyond the stated replicas are idle
   }
   q.load = *load;
   q.metric = known->metric;
@@ -187,7 +187,7 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
     refusal = unsupported(verdict_text(q.memory.verdict, q.memory.broke, q.memory.limit));
     return std::nullopt;
   }
-  // Places beyond the requests stay empty, but tables would have to reach that far.
+  // More places than requests would stay empty and only enlarge the tables.
   q.limits.max_num_seqs = std::min(coarse(q.load.requests), q.limits.max_num_seqs);
   q.run = key_of(q);
   return q;
@@ -260,7 +260,7 @@ double simulated_sheet(const SimulatedQuestion& question) {
 double simulated_fastest(const SimulatedQuestion& question) {
   ServingTimeQuestion s = steady(question);
   if (is_time(question.metric) && question.load.random()) {
-    // Of requests of many lengths the shortest come first: what bounds them all is one token in and one out.
+    // When lengths vary the shortest request may come first, so the bound assumes one token in and one out.
     s.load.isl = s.load.osl = 1.0;
   }
   return fastest_time(s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured serving rows of queues, answered by the event simulation: open loops, requests sent all at once, and the
-// tails of closed loops. Rows of steady loads have closed forms (serving_times.hpp).
+// Predictions of measured serving rows by event simulation: open loads, requests sent all at once, and tails of closed
+// loops. Steady loads have closed forms (serving_times.hpp).
 #pragma once
 
 #include <headroom/model/serve/engine/serving_confidence.hpp>
@@ -15,61 +15,60 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace headroom {
 
-/// Over the requests of a run.
+/// Statistic over the requests of a run.
 enum class RunStatistic : std::uint8_t { mean, p50, p95, p99 };
 
-/// What benchmark clients report of a run: times in seconds by RunStatistic; rates over the time from the first request
-/// sent to the last answer.
+/// Results as benchmark clients report them: times in seconds, indexed by RunStatistic; rates per second from the first
+/// request sent to the last answer.
 struct ClientReport {
   std::array<double, 4> ttft{}, tpot{}, e2e{};
   double requests_per_s = 0.0, output_tokens_per_s = 0.0, total_tokens_per_s = 0.0;
   [[nodiscard]] double of(ServingMetric metric, RunStatistic statistic) const noexcept;
 };
 
-/// A row made into a run: everything that does not depend on fitted numbers.
+/// A row as a run to simulate: everything that does not depend on fitted numbers.
 struct SimulatedQuestion {
   PlacedRow placed;
   ClientLoad load;
-  ServingLimits limits;  ///< the placed row's, with the load's sequences
+  ServingLimits limits;  ///< limits of the placed row, with the sequences of the load
   ServingMemory memory;
   ServingMetric metric = ServingMetric::output_rate;
   RunStatistic statistic = RunStatistic::mean;
-  std::string run;       ///< what runs: rows that agree in it share one
-  double to_unit = 1.0;  ///< from seconds, or from a rate, to the row's unit
+  std::string run;       ///< key of the run; rows with equal keys share one simulation
+  double to_unit = 1.0;  ///< factor from seconds, or from a rate per second, to the row's unit
   [[nodiscard]] ServingQuantity quantity() const noexcept;
-  [[nodiscard]] std::string engine() const;  ///< rows that agree in it share one engine, whatever their rates
+  [[nodiscard]] std::string engine() const;  ///< key of the engine, which rows with equal keys share
 };
 
-/// Whether a row's load and metric ask for a run rather than for a closed form.
+/// Whether a row's load and metric need a simulation instead of a closed form.
 [[nodiscard]] bool asks_for_run(const ServingConfiguration& run, std::string_view metric);
 
-/// nullopt: `refusal` says why.
+/// The run of a row; nullopt, with the reason in `refusal`, when there is none.
 [[nodiscard]] std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& run,
                                                                   std::string_view metric,
                                                                   std::string_view unit,
                                                                   ServingPlaces& places,
                                                                   RowPrediction& refusal);
 
-/// The engine of a run. `terms`: the replica's kernels where they were priced before, in the order that tables ask.
+/// Engine of a run. `terms`: kernels of the replica if priced before, in the order in which the tables use them.
 [[nodiscard]] SimulatedReplica simulated_engine(const SimulatedQuestion& question,
                                                 const IterationStack& stack,
                                                 const IterationPhysics& physics,
                                                 const MixTerms& terms = {});
 
-/// The mean over repeats of the load. The same for the same input.
+/// Mean report over the repeats of the load; deterministic.
 [[nodiscard]] ClientReport simulated_report(const SimulatedQuestion& question,
                                             const SimulatedReplica& replica,
                                             const IterationStack& stack,
                                             const PublishedLoads& loads);
 
-/// Reports of runs, each simulated once, with the stacks as they are in the files.
+/// Simulates each run once, with the stacks of the files, and keeps its report.
 class SimulatedRuns {
  public:
   [[nodiscard]] const ClientReport& report(const SimulatedQuestion& question);
@@ -80,7 +79,8 @@ class SimulatedRuns {
   std::map<std::string, SimulatedReplica, std::less<>> engines_;
 };
 
-/// What the datasheet alone says of a lone request or a full engine, and what no run beats, in the row's unit.
+/// Predictions of a lone request or a full engine from the datasheet alone, and the bound that no run beats, in the
+/// row's unit.
 [[nodiscard]] double simulated_sheet(const SimulatedQuestion& question);
 [[nodiscard]] double simulated_fastest(const SimulatedQuestion& question);
 

@@ -41,8 +41,8 @@ bool is_latency(ServingMetric m) noexcept {
   return m == ServingMetric::ttft || m == ServingMetric::tpot || m == ServingMetric::e2e;
 }
 
-/// Why a metric says nothing of the pool that a row's layout is of; empty where it does. A deployment's rates and first
-/// tokens are those of both pools and of the transfer between them.
+/// Why a metric does not belong to the pool that a row's layout describes; empty when it does. Rates and first tokens
+/// of a disaggregated deployment depend on both pools and on the transfer between them.
 std::string of_no_pool(RowPool pool, bool named, ServingMetric metric, std::string_view name) {
   const bool prefill = metric == ServingMetric::input_rate;
   if (pool == RowPool::whole) {
@@ -57,7 +57,7 @@ std::string of_no_pool(RowPool pool, bool named, ServingMetric metric, std::stri
                    (pool == RowPool::prefill ? "prefilling one" : "decoding one");
 }
 
-/// Why a metric has no closed form under a load; empty where it has.
+/// Why a metric has no closed form under a load; empty when it has one.
 std::string without_form(ServingLoad load, ServingMetric metric, std::string_view name) {
   if (is_latency(metric) && load == ServingLoad::saturated) {
     return "metric " + quoted(name) + " of requests that were all sent at once is a queue's: simulate it";
@@ -87,7 +87,7 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   if (const std::string none = of_no_pool(pool, named, known->metric, metric); !none.empty()) {
     return refuse(none);
   }
-  // A pool that was measured by itself is full of its own work, whatever the row calls that.
+  // A pool measured by itself is full of its own work, whatever the row calls its load.
   const std::string scenario = named ? "closed" : row_option(run, "scenario");
   const auto* load =
       std::find_if(load_rows.begin(), load_rows.end(), [&](const LoadRow& l) { return l.scenario == scenario; });
@@ -118,7 +118,7 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   q.load.osl = placed->osl;
   q.load.groups = real(placed->layout.attention_groups());
   q.load.stages = real(placed->layout.pp);
-  // What runs at once: as many as are asked, no more than the engine takes and its cache holds.
+  // Sequences that run at once: the stated number, capped by the engine and by its cache.
   ServingLimits limits = placed->limits;
   const double held = placed->isl + (placed->stack->reserves_output() ? 1.0 : 0.5) * placed->osl;
   limits.sequence_tokens = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(held)));
@@ -137,7 +137,7 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
     return refuse("not published: concurrency");
   }
   if (counted) {
-    q.replicas = std::min(q.replicas, std::max(1.0, *asked));  // fewer requests than replicas leave some idle
+    q.replicas = std::min(q.replicas, std::max(1.0, *asked));  // with fewer requests than replicas some are idle
   }
   q.load.concurrency = counted ? *asked / q.replicas : most;
   q.load.batch = q.kind == ServingLoad::fixed_batch ? q.load.concurrency : std::min(q.load.concurrency, most);
@@ -146,7 +146,7 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
 
 namespace {
 
-/// The question's load under a cost of iterations, in the row's unit.
+/// Answer to the question for a given cost of iterations, in the row's unit.
 double answer(const ServingTimeQuestion& q, const IterationCost& step, const SteadyHabits& habits) {
   const SteadyState s = q.pool == RowPool::prefill           ? prefill_pool(step, q.load)
                         : q.pool == RowPool::decode          ? decode_pool(step, q.load, habits)
@@ -188,13 +188,13 @@ double fastest_time(const ServingTimeQuestion& q) {
   const IterationCost step = [&](const IterationMix& mix) { return q.least->time(mix, ExpertsRead::least); };
   ServingTimeQuestion bound = q;
   if (q.kind == ServingLoad::closed && q.to_unit != 1.0) {
-    bound.load.batch = bound.load.concurrency = 1.0;  // nobody in front, and whatever the engine lets run at once
+    bound.load.batch = bound.load.concurrency = 1.0;  // an empty queue, and any number of sequences at once
     return answer(bound, step, no_habits);
   }
   if (q.kind == ServingLoad::fixed_batch || q.to_unit != 1.0) {
     return answer(bound, step, no_habits);
   }
-  // How many run at once is the engine's to choose and the memory model's to guess: the best of a wide range.
+  // The engine chooses how many sequences run at once, so the bound is the best over a wide range.
   double best = 0.0;
   for (const double factor : {0.5, 1.0, 2.0, 4.0, 8.0}) {
     bound.load.batch = std::max(1.0, factor * q.load.batch);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a measured serving row's configuration to its time, rate or latency: which replica, under which load, by which
-// engine.
+// From a measured serving row's configuration to its time, rate or latency in closed form: replica, load and engine.
 #pragma once
 
 #include <headroom/model/serve/engine/serving_stack.hpp>
@@ -20,11 +19,11 @@
 
 namespace headroom {
 
-/// What a row measures, of a load that closed forms answer.
+/// Loads with a closed form.
 enum class ServingLoad : std::uint8_t { fixed_batch, saturated, closed };
 enum class ServingMetric : std::uint8_t { output_rate, total_rate, request_rate, input_rate, ttft, tpot, e2e };
 
-/// A row made into a question: everything that does not depend on fitted numbers.
+/// A row as a question: everything that does not depend on fitted numbers.
 struct ServingTimeQuestion {
   std::shared_ptr<const Replica> replica;
   const ServingStack* stack = nullptr;
@@ -33,27 +32,27 @@ struct ServingTimeQuestion {
   RowPool pool = RowPool::whole;
   ServingMetric metric = ServingMetric::output_rate;
   double replicas = 1.0;
-  double to_unit = 1.0;  ///< from seconds, or from a rate, to the row's unit
+  double to_unit = 1.0;  ///< factor from seconds, or from a rate per second, to the row's unit
   bool experts = false;
   std::shared_ptr<const LeastIteration> least;
 };
 
-/// In the row's unit. `kernels` gives the terms of a mix, so that a fit computes them once.
+/// Gives the kernel terms of a mix, which a fit computes once.
 using KernelTerms = std::function<IterationTerms(const IterationMix&)>;
 [[nodiscard]] double predict_time(const ServingTimeQuestion& question,
                                   const KernelTerms& kernels,
                                   const IterationStack& stack,
                                   const IterationPhysics& physics);
 
-/// What the datasheet alone says, and what no run beats, in the row's unit.
+/// Predictions from the datasheet alone, and the bound that no run beats, in the row's unit.
 [[nodiscard]] double sheet_time(const ServingTimeQuestion& question);
 [[nodiscard]] double fastest_time(const ServingTimeQuestion& question);
 
-/// Rows that closed forms answer.
+/// Predicts the rows that have a closed form.
 class ServingTimeModel {
  public:
   explicit ServingTimeModel(const Sources& sources);
-  /// nullopt: `refusal` says why.
+  /// The question of a row; nullopt, with the reason in `refusal`, when there is none.
   [[nodiscard]] std::optional<ServingTimeQuestion> question(const ServingConfiguration& run,
                                                             std::string_view metric,
                                                             std::string_view unit,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/model/train/errors/confidence.hpp>
 #include <headroom/model/train/evaluate/least_step.hpp>
 #include <headroom/model/train/step/step_time.hpp>
@@ -13,7 +14,7 @@
 namespace headroom {
 namespace {
 
-/// The first cell whose number no network or layout can have.
+/// The first cell whose number is impossible for any network or layout, for print.
 std::string impossible_cell(const RunConfiguration& run) {
   constexpr std::int64_t large = std::int64_t{1} << 40;
   if (run.zero && (*run.zero < 0 || *run.zero > 3)) {
@@ -91,7 +92,7 @@ Strategy strategy_of(const RunConfiguration& run, const StackDefaults& defaults)
   s.ep = static_cast<std::uint16_t>(run.ep.value_or(1));
   s.dp = static_cast<std::uint32_t>(filled(run.dp));
   if (run.experts.value_or(0) > 1) {
-    // No column states it. The run was legal: whole experts where the software's usual split fits no layout of its
+    // No column states etp. The run was legal, so experts stay whole where the software's usual split does not fit the
     // ranks.
     s.etp = defaults.expert_tensor_ranks(s.tp, s.ep);
     const std::int64_t ranks = std::int64_t{s.tp} * s.cp * s.dp;
@@ -119,8 +120,7 @@ Strategy strategy_of(const RunConfiguration& run, const StackDefaults& defaults)
   return s;
 }
 
-/// Live, reserved, or all that nvidia-smi sees: three numbers, told apart by options.memory_kind, else by what the
-/// software prints.
+/// Live, reserved or device memory, as options.memory_kind says, else as the software prints it.
 Bytes memory_of_kind(const StageMemory& memory, std::string_view kind, MemoryKind printed) {
   if (kind == "allocated" || kind == "active" || (kind.empty() && printed == MemoryKind::live)) {
     return memory.live();
@@ -131,7 +131,7 @@ Bytes memory_of_kind(const StageMemory& memory, std::string_view kind, MemoryKin
   return memory.reserved();
 }
 
-/// On the rank that logged it: options.memory_rank 0, last, or the fullest one.
+/// Memory of the rank that logged it: the first, the last, or the fullest (options.memory_rank).
 Bytes memory_of_row(const CompiledMemory& c, const RunConfiguration& run, const Strategy& s, const Estimate& e) {
   const MemoryTable table = tabulate_memory(c, key_of(s));
   const std::string_view rank = option(run, "memory_rank");
@@ -140,7 +140,7 @@ Bytes memory_of_row(const CompiledMemory& c, const RunConfiguration& run, const 
                         c.stack.measured);
 }
 
-/// The low end where the row leaves open whether the loss is fused: with it fused.
+/// Low end with a fused loss, for rows that do not say whether the loss is fused.
 Bytes least_memory_of_row(const CompiledTraining& c,
                           const RunConfiguration& run,
                           const Strategy& s,
@@ -152,7 +152,7 @@ Bytes least_memory_of_row(const CompiledTraining& c,
                        run, s, e);
 }
 
-/// "Llama3-70B-12L" is a slice of Llama3-70B: twelve of its layers.
+/// Name without a slice of layers: "Llama3-70B-12L" is twelve layers of Llama3-70B.
 std::string without_slice(const std::string& model) {
   const std::size_t dash = model.rfind('-');
   if (dash == std::string::npos || dash + 2 >= model.size() || model.back() != 'L') {
@@ -180,19 +180,19 @@ MemoryOptions options_of(const RunConfiguration& run, const StackDefaults& defau
   return o;
 }
 
-/// What the software keeps; full-precision recipes have no master copy and no 16-bit weights.
+/// Bytes per parameter that the software keeps; fp32 and tf32 have no master copy and no 16-bit weights.
 StateBytes states_of(const MemoryStack& software, Precision precision, const Device& device) {
   const StateBytes adam = adam_states(precision);
   return adam.weights >= 4.0 ? adam : software.states_of(precision, device.generation);
 }
 
 RunClass class_of_row(const RunConfiguration& run, const Device& device, const Architecture& architecture) {
-  // Fine-tuning packs its sequences, which no column states: its errors are those of adapters.
+  // Fine-tuning packs its sequences, which no column states, so its errors belong to the class of adapters.
   const bool adapters = !option(run, "method").empty();
   return class_of(device, architecture, adapters, step_confidence().measured);
 }
 
-/// 80 % of past errors of the row's class.
+/// Relative half-width that covers 80 % of past errors of the row's class.
 double time_width(const RunConfiguration& run, const StepModel& step) {
   const StepRecipe& r = step.pricer().recipe();
   return step_confidence()[class_of_row(run, r.device, r.architecture)].width_80;
@@ -311,7 +311,7 @@ const Architecture* TrainingRowModel::preset_of(const std::string& model) {
 }
 
 const MemoryStack* TrainingRowModel::known_software(const RunConfiguration& run) const {
-  // A release that ran differently is a stack of its own.
+  // A release that behaves differently has a stack of its own.
   return software_.of_framework(run.framework + " " + std::string{option(run, "release")});
 }
 
@@ -327,11 +327,7 @@ std::optional<RowPrediction> TrainingRowModel::refusal(const RunConfiguration& r
     return unsupported("arch " + run.arch + ": only transformers are modelled so far");
   }
   if (const std::vector<std::string_view> missing = missing_training_cells(run); !missing.empty()) {
-    std::string names;
-    for (const std::string_view name : missing) {
-      names += (names.empty() ? "" : ", ") + std::string{name};
-    }
-    return unsupported("not published: " + names);
+    return unsupported("not published: " + listed(missing));
   }
   if (const std::string bad = impossible_cell(run); !bad.empty()) {
     return rejected(bad);
@@ -376,7 +372,7 @@ Architecture TrainingRowModel::architecture_of_row(const RunConfiguration& run, 
   const Architecture* preset = preset_of(run.model);
   Architecture architecture = architecture_of(run, preset == nullptr ? software.defaults.vocabulary : preset->vocab);
   if (preset != nullptr && preset->mla && preset->heads == architecture.heads) {
-    architecture.mla = preset->mla;  // the columns have no place for the latent widths
+    architecture.mla = preset->mla;  // no column states the latent widths
   }
   return architecture;
 }
@@ -442,16 +438,16 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
   }
   const bool vpp = !run.vpp && s.pp > 1 && c.memory.stack.defaults.interleaves && option(run, "schedule").empty();
   if (open || vpp || run.recompute.empty()) {
-    // A measured run did fit: the central value decides, where a plan asks for the upper end.
+    // The run did fit, so its central value decides, where a plan uses the upper end.
     s = close_open_axes(c, {s, open, run.recompute.empty(), vpp}, FitRule::likely);
   }
   const Estimate e = evaluate(c, tabulate(c, key_of(s)), s);
-  // A measured run did fit: a memory estimate above the capacity is an error of the estimate, not of the plan.
+  // The run did fit: a memory estimate above the capacity is an error of the estimate.
   if (e.verdict != Verdict::feasible && e.verdict != Verdict::may_not_fit && e.verdict != Verdict::out_of_memory) {
     return unsupported(verdict_text(e.verdict, e.broke, e.limit, s.schedule));
   }
   const bool memory = metric == "memory_gib_per_gpu";
-  // Fitting the rough form needs no bound, and no bandwidth of the SKU.
+  // Fitting the rough form needs neither the bound nor the SKU's bandwidth.
   const Seconds least = memory || stack_ ? Seconds{} : least_step(c, *devices_.find(run.gpu).device, s).time();
   const Answer answer = in_unit(c, run, s, e, least, metric);
   if (!answer.known) {

@@ -27,7 +27,7 @@ std::string use_text(Seconds use) {
          " y without a pause)";
 }
 
-/// Buying against renting: hours of use that pay the capital back.
+/// Break-even of buying against renting: time of use that pays the capital back.
 BreakEven of_buying(const OwnedHardware& hardware, const GpuPrice& rented) {
   const Seconds use = buying_breaks_even(hardware.terms, *rented.price);
   BreakEven even{use.raw(), "s", {}};
@@ -42,7 +42,7 @@ BreakEven of_buying(const OwnedHardware& hardware, const GpuPrice& rented) {
   return even;
 }
 
-/// A reservation is paid in idle hours too; spot capacity is paid for work that is lost.
+/// Break-even between markets. A reservation is paid in idle hours too; spot capacity is also paid for lost work.
 std::optional<BreakEven> of_markets(const GpuPrice& ours, const GpuPrice& other) {
   const auto pair = [&](const char* a, const char* b) { return ours.market == a && other.market == b; };
   const auto share = [](const GpuPrice& less, const GpuPrice& more) {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/money/energy.hpp>
 
-#include <algorithm>
 #include <cmath>
 
 namespace headroom {
 namespace {
 
-/// As wide as time and power together, whose errors are taken as independent.
+/// Interval around `mid` from the errors of time and of power, which are taken as independent.
 template <class Q>
 Interval<Q> widened_by(Q mid, double factor) noexcept {
   return {mid / factor, mid, mid * factor};

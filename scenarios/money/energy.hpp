@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan draws: the mean power of its GPUs by what they spend the step on, of their hosts, of the building.
+// Power and energy of a plan: mean draw of a GPU by what it does during the step, of its host, and of the building.
 #pragma once
 
 #include <headroom/model/estimate/estimate.hpp>
@@ -7,7 +7,6 @@
 #include <headroom/scenarios/money/money.hpp>
 
 #include <array>
-#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -15,45 +14,45 @@ namespace headroom {
 
 struct EnergyPart {
   Draw kind = Draw::matrix;
-  double share = 0.0;  ///< of the step
-  Watts power{};       ///< of one GPU meanwhile
+  double share = 0.0;  ///< share of the time, 0 to 1
+  Watts power{};       ///< power of one GPU during that time
 };
 
-/// Joules are those of all GPUs and their hosts; with a PUE those of the building.
+/// Energies (joules) cover all GPUs and their hosts, and the building where a PUE is known.
 struct PlanEnergy {
   GpuPower model;
-  Watts gpu{};   ///< mean over the step, of one GPU
-  Watts host{};  ///< a GPU's share of the node
+  Watts gpu{};   ///< mean power of one GPU over the step
+  Watts host{};  ///< power of one GPU's share of its host
   std::array<EnergyPart, draw_count> parts{};
   std::optional<double> pue;
-  double clock = 1.0;            ///< of products under the cap
-  Interval<Joules> step;         ///< zero for serving
-  Interval<Joules> run;          ///< of the run and of what the GPUs are held for beside it; zero without one
-  Interval<Joules> per_million;  ///< tokens, samples, output tokens
-  std::optional<Interval<Dollars>> dollars;  ///< of the run, else of a million, where electricity has a price
-  Watts node{};                              ///< of a whole node at its GPUs' limit, without the PUE
+  double clock = 1.0;     ///< clock of matrix products under the power cap over the free clock, 0 to 1
+  Interval<Joules> step;  ///< energy of one step; zero for serving
+  Interval<Joules> run;   ///< energy of the run, with the time GPUs are held but do not train; zero without a run
+  Interval<Joules> per_million;              ///< energy per million tokens, samples or output tokens
+  std::optional<Interval<Dollars>> dollars;  ///< cost of `run`, else of `per_million`; absent: no price
+  Watts node{};                              ///< power of a whole node with every GPU at its limit, without the PUE
   std::optional<double> nodes_per_rack;
   std::string source;
 };
 
-/// What the energy is of.
+/// The work whose energy is asked.
 struct EnergyWork {
   double gpus = 1.0, gpus_per_node = 1.0;
-  double spare_gpus = 0.0;                  ///< that stand by, idle, all the time
-  std::array<double, draw_count> shares{};  ///< of the time, by kind; their sum is 1
-  Seconds step{};                           ///< zero: a rate without steps
-  Seconds run{};                            ///< of training and evaluation; zero: none asked
-  double items = 0.0;                       ///< of the run; zero: a million at the rate
-  Seconds held{};                           ///< that GPUs are held for beside it
-  Hertz rate{};                             ///< items a second, of all GPUs
-  double width = 0.0;                       ///< of the times' interval
+  double spare_gpus = 0.0;                  ///< idle GPUs that stand by during the whole run
+  std::array<double, draw_count> shares{};  ///< share of the time by kind of draw; the shares add up to 1
+  Seconds step{};                           ///< time of one step; zero for work without steps
+  Seconds run{};                            ///< time of training and evaluation; zero without a run
+  double items = 0.0;                       ///< items (tokens, samples) that the run processes; zero: use `rate`
+  Seconds held{};                           ///< time in which GPUs are paid for but do not train (restarts, waits)
+  Hertz rate{};                             ///< items per second of all GPUs together
+  double width = 0.0;                       ///< relative half-width of the times' interval; 0: exact
 };
 [[nodiscard]] PlanEnergy energy_of(const GpuPower& power,
                                    double clock,
                                    const EnergyQuestion& question,
                                    const EnergyWork& work);
 
-/// Shares of a step's time by what the GPU draws meanwhile.
+/// Share of a step's time by kind of power draw; the shares add up to 1, or are all 0 for an empty step.
 [[nodiscard]] std::array<double, draw_count> shares_of(const Breakdown& time) noexcept;
 
 }  // namespace headroom

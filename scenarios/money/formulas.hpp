@@ -4,13 +4,12 @@
 
 #include <headroom/core/quantity.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
 namespace headroom {
 
-/// $ per million items of a machine that costs `price` whether it is busy or idle, at a served load.
+/// Dollars per million items on a machine that costs `price` per second, busy or idle, at a served load (items/s > 0).
 [[nodiscard]] constexpr Dollars cost_per_million(DollarsPerSecond price, Hertz load) noexcept {
   return 1e6 * (price / load);
 }
@@ -19,38 +18,38 @@ namespace headroom {
   return gpus * (price_per_gpu * time);
 }
 
-/// GPU-hours that a million samples take at a rate of all GPUs together.
+/// GPU-hours for a million samples; `rate` (samples/s) is that of all `gpus` GPUs together.
 [[nodiscard]] constexpr double gpu_hours_per_million(double gpus, Hertz rate) noexcept {
   return 1e6 * gpus / (rate * hour);
 }
 
-/// Energy of one item of a machine that draws `power` at a rate.
+/// Joules per item for a machine that draws `power` at `rate` items per second.
 [[nodiscard]] constexpr Joules energy_per_item(Watts power, Hertz rate) noexcept {
   return power / rate;
 }
 
-/// Time to accuracy without evaluation, start and checkpoints: samples x epochs / rate.
+/// Time to accuracy without evaluation, start-up and checkpoints: samples x epochs / rate.
 [[nodiscard]] constexpr Seconds ideal_time(double samples, double epochs, Hertz rate) noexcept {
   return samples * epochs / rate;
 }
-/// What a published or measured time took of that: above 1 by evaluation, start, checkpoints, data.
+/// Published or measured time over ideal time; above 1 because of evaluation, start-up, checkpoints and data.
 [[nodiscard]] constexpr double overhead_factor(Seconds published, Seconds ideal) noexcept {
   return published / ideal;
 }
 
-/// What an owned GPU costs per second of use, by part. Capital and upkeep go on in idle hours, so that use bears them:
-/// (capex - residual) / (lifetime x utilisation); upkeep / utilisation; power x PUE x power price.
+/// Cost of an owned GPU per second of use. Idle hours earn nothing, so hours of use pay for them: capital = (capex -
+/// residual) / (lifetime x utilisation), upkeep / utilisation, electricity = power x PUE x power price.
 struct OwnedCost {
   DollarsPerSecond capital{}, upkeep{}, electricity{};
   [[nodiscard]] constexpr DollarsPerSecond total() const noexcept { return capital + upkeep + electricity; }
 };
-/// One GPU with its share of host and network.
+/// Terms of owning one GPU with its share of host and network.
 struct Ownership {
   Dollars capex{}, residual{};
   Seconds lifetime{};
-  double utilisation = 1.0;  ///< share of the lifetime that it works
+  double utilisation = 1.0;  ///< share of the lifetime in use, in (0, 1]
   DollarsPerSecond upkeep{};
-  Watts power{};  ///< while it works, its share of the host included
+  Watts power{};  ///< power in use, the GPU's share of the host included
   double pue = 1.0;
   DollarsPerJoule power_price{};
 };
@@ -59,40 +58,22 @@ struct Ownership {
           o.pue * o.power * o.power_price};
 }
 
-/// Hours of use after which a GPU bought now has cost less than the rent: capex / (rent - running cost of use). Upkeep
-/// runs in idle hours too and is charged by use. Infinite when renting costs no more than running.
+/// Time of use after which a bought GPU has cost less than renting: (capex - residual) / (rent - running cost).
+/// Infinite when renting costs no more than running.
 [[nodiscard]] constexpr Seconds buying_breaks_even(const Ownership& o, DollarsPerSecond rent) noexcept {
   const OwnedCost cost = owned_cost(o);
   const DollarsPerSecond saved = rent - cost.electricity - cost.upkeep;
   return saved > DollarsPerSecond{} ? (o.capex - o.residual) / saved : Seconds{std::numeric_limits<double>::infinity()};
 }
 
-/// Share of the hours of a reservation that must be used before it beats paying on demand by the hour.
+/// Share of a reservation's hours that must be used before it costs less than paying on demand.
 [[nodiscard]] constexpr double reservation_breaks_even(DollarsPerSecond reserved, DollarsPerSecond on_demand) noexcept {
   return reserved / on_demand;
 }
 
-/// Requests per second from which a machine costs less than an API that charges `per_request`.
+/// Request rate above which a machine costs less than an API that charges `per_request`.
 [[nodiscard]] constexpr Hertz hosting_breaks_even(DollarsPerSecond machine, Dollars per_request) noexcept {
   return machine / per_request;
-}
-
-/// Units that serve a target rate, and what they cost over their life: ceil(target / rate) x capex + energy.
-struct Fleet {
-  double units = 0.0;
-  Dollars capex{};
-  Joules energy{};
-  Dollars opex{};
-  [[nodiscard]] constexpr Dollars total() const noexcept { return capex + opex; }
-};
-[[nodiscard]] inline Fleet fleet_of(
-    Hertz target, Hertz unit_rate, Dollars unit_price, Joules per_item, Seconds life, DollarsPerJoule power) noexcept {
-  Fleet fleet;
-  fleet.units = std::ceil(target / unit_rate);
-  fleet.capex = fleet.units * unit_price;
-  fleet.energy = target * life * per_item;
-  fleet.opex = fleet.energy * power;
-  return fleet;
 }
 
 /// Whole machines that a rack feeds.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/scenarios/money/offer.hpp>
 
@@ -14,14 +15,12 @@ std::string word(Market market) {
 
 /// "us 3.50 $/h, eu 3.20 $/h"
 std::string listed(const std::vector<const PriceOffer*>& offers) {
-  std::string text;
-  for (const PriceOffer* offer : offers) {
-    text += (text.empty() ? "" : ", ") + offer->region + " " + format(offer->price.value);
-  }
+  const std::string text =
+      joined(offers, [&](const PriceOffer* offer) { return offer->region + " " + format(offer->price.value); });
   return text;
 }
 
-/// What else the list sells of the SKU: "on-demand (any), spot (eu)".
+/// Other offers that the list has for the SKU: "on-demand (any), spot (eu)".
 std::string sold(const PriceList& list, const Catalog& catalog, const std::string& gpu) {
   std::string text;
   for (const PriceOffer& offer : list.offers) {

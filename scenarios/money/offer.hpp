@@ -12,12 +12,12 @@ namespace headroom {
 
 struct FoundOffer {
   GpuPrice price;
-  std::string why;            ///< there is none to take, and what there is instead
-  bool lacks_region = false;  ///< a region would decide
+  std::string why;            ///< reason why there is no offer, and what the list has instead; empty when found
+  bool lacks_region = false;  ///< true when stating a region would settle the choice
 };
 
-/// The offer of the region, else the one for any. Without a region: the one for any, else the price that all regions
-/// share; where they differ the region must be stated. `region`: one of region_names, empty when not stated.
+/// Picks the offer for the region, else the one for any region. Without a region: the offer for any, else the price
+/// that all regions share; where prices differ, the region must be stated. `region` is one of region_names, or empty.
 [[nodiscard]] FoundOffer find_offer(
     const PriceList& list, const Catalog& catalog, const std::string& gpu, Market market, std::string_view region);
 

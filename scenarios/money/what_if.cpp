@@ -4,7 +4,7 @@
 namespace headroom {
 namespace {
 
-/// FLOP of a run with these shares of the plan's parameters and tokens: 6 N D, so that shares multiply.
+/// A run with these shares of the plan's parameters and tokens; FLOP = 6 N D, so the shares multiply.
 Variant scaled(const VariedPlan& plan, std::string what, double parameters, double tokens) {
   Variant variant;
   variant.what = std::move(what);

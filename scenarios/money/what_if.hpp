@@ -10,16 +10,16 @@
 
 namespace headroom {
 
-/// A variant over the plan.
+/// A variant of the plan, relative to it.
 struct Variant {
   std::string what;
-  double flops = 1.0;  ///< over those of the plan
+  double flops = 1.0;  ///< training FLOP over the plan's
   double time = 1.0;
-  std::optional<Dollars> cost;  ///< of the GPUs, where they have a price
-  std::string basis;            ///< how the time was got
+  std::optional<Dollars> cost;  ///< dollars of GPU time; absent without a price
+  std::string basis;            ///< how the time was obtained
 };
 
-/// What the plan is, and what the step takes in other recipes that the SKU has.
+/// The plan, and its step time in the other precisions that the SKU supports.
 struct VariedPlan {
   Seconds step{};
   std::optional<Dollars> cost;
@@ -30,8 +30,8 @@ struct VariedPlan {
   std::vector<Recipe> recipes;
 };
 
-/// FLOP of training are 6 N D (Kaplan et al. 2020, section 2.1): half the tokens, half the parameters and half of both
-/// as the law has it, at the plan's utilisation; other recipes as planned.
+/// Training takes 6 N D FLOP (Kaplan et al. 2020, section 2.1). Variants with half the tokens, half the parameters, or
+/// half of both scale by that law at the plan's utilisation; other precisions use their own step time.
 [[nodiscard]] std::vector<Variant> cheaper_variants(const VariedPlan& plan);
 
 }  // namespace headroom

@@ -97,17 +97,17 @@ std::vector<NetworkRemedy> find_remedies(const NetworkScenario& s, const Overhea
         NetworkRemedy remedy;
         if (full && (t.recompute.every != 1 || !t.recompute.parts.empty())) {
           t.recompute = {1, {}};
-          remedy.changes.emplace_back("strategy.recompute = \"full\"");
+          remedy.changes.emplace_back(Knob::recompute, Recompute::full);
         }
         if (one && t.micro_batch > 1) {
           t.micro_batch = 1;
-          remedy.changes.emplace_back("strategy.micro_batch = 1");
+          remedy.changes.emplace_back(Knob::micro_batch, 1);
         }
         if (zero != t.zero) {
           t.zero = zero;
           t.states.gradients =
               s.gradients_open ? default_gradient_bytes(s.precision, zero) : s.training.states.gradients;
-          remedy.changes.push_back("strategy.zero = " + std::to_string(zero));
+          remedy.changes.emplace_back(Knob::zero, zero);
         }
         remedy.memory = needs(s, t, overhead);
         const bool again = std::any_of(found.begin(), found.end(),
@@ -122,7 +122,7 @@ std::vector<NetworkRemedy> find_remedies(const NetworkScenario& s, const Overhea
                    [](const auto& a, const auto& b) { return a.changes.size() < b.changes.size(); });
   std::vector<NetworkRemedy> least;  // without those that only add to another
   for (NetworkRemedy& remedy : found) {
-    const auto holds = [&](const std::string& change) {
+    const auto holds = [&](const Change& change) {
       return std::find(remedy.changes.begin(), remedy.changes.end(), change) != remedy.changes.end();
     };
     const bool more = std::any_of(least.begin(), least.end(), [&](const NetworkRemedy& other) {

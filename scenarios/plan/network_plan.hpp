@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/scenarios/plan/network_times.hpp>
+#include <headroom/scenarios/question/change.hpp>
 #include <headroom/scenarios/question/network_scenario.hpp>
 #include <headroom/scenarios/training/train_answer.hpp>
 
@@ -12,9 +13,9 @@
 
 namespace headroom {
 
-/// Keys to change, and what the memory is then.
+/// Changes, and what the memory is then.
 struct NetworkRemedy {
-  std::vector<std::string> changes;
+  Changes changes;
   Bytes memory{};
 };
 

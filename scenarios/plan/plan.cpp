@@ -71,8 +71,8 @@ void note_choices(const TrainScenario& t, const TrainPlan& answer, Plan& plan) {
 }
 
 /// Where the batch does not divide by dp x micro-batch and dp follows the GPUs: ", or 56 or 64 GPUs".
-std::string other_counts(const Scenario& scenario, const TrainScenario& t, const Strategy& s, const Legality& rule) {
-  if (rule.verdict != Verdict::batch_not_divisible || states(scenario, "strategy", "dp")) {
+std::string other_counts(const TrainScenario& t, const Strategy& s, const Legality& rule) {
+  if (rule.verdict != Verdict::batch_not_divisible || t.stated.strategy.dp) {
     return {};
   }
   const auto [below, above] = usable_counts(t.architecture, t.work.shape, s);
@@ -86,7 +86,7 @@ void advise(const TrainScenario& t, const Plan& plan, TrainPlan& answer) {
   const TrainQuestions& asked = t.asked;
   if (asked.batch) {
     answer.advice.batch =
-        advise_batch(*asked.batch, t.work.shape.global_batch, real(t.work.shape.seq_len), t.optimizer);
+        advise_batch(*asked.batch, t.work.shape.global_batch, real(t.work.shape.seq_len), t.stated.optimizer);
   }
   const bool timed = plan.part == PlanPart::all;
   if (asked.sweep && timed) {
@@ -330,8 +330,7 @@ std::vector<Variant> variants_of(const Scenario& scenario, const TrainScenario& 
     }
     const std::string precision{training_precision_names[i]};
     try {
-      const std::array change{"training.precision = \"" + precision + "\""};
-      const Plan other = price_plan(changed(scenario, change));
+      const Plan other = price_plan(changed(scenario, Changes{{Knob::precision, i}}));
       const auto& train = std::get<TrainPlan>(other.answer);
       if (other.feasible() && other.part == PlanPart::all) {
         varied.recipes.push_back({precision, train.estimate.step});
@@ -370,7 +369,7 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, Told t
   answer.verdict = verdict_text(e.verdict, e.broke, e.limit, answer.strategy.schedule);
   for (const Legality& rule : broken_rules(t.architecture, t.work.shape, answer.strategy)) {
     answer.problems.push_back(problem_of(rule, answer.strategy.schedule));
-    answer.problems.back().way_out += other_counts(scenario, t, answer.strategy, rule);
+    answer.problems.back().way_out += other_counts(t, answer.strategy, rule);
   }
   if (!answer.problems.empty()) {
     return answer;

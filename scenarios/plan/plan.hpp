@@ -24,9 +24,9 @@
 
 namespace headroom {
 
-/// One or a few keys to change, and what memory and step are then.
+/// One or a few changes, and what memory and step are then.
 struct Remedy {
-  std::vector<std::string> changes;  ///< "strategy.micro_batch = 1"
+  Changes changes;
   Strategy strategy;
   Bytes memory{};
   Seconds step{};  ///< what remedies are ranked by
@@ -81,10 +81,10 @@ struct ServePlan {
   std::string verdict;
   std::vector<Problem> problems;
   std::string binds;
-  std::vector<std::string> changes;             ///< the smallest change that makes it fit
-  std::vector<std::string> changes_of_weights;  ///< the smallest with weights of another format, on the same GPUs
-  std::vector<std::string> changes_for_all;     ///< the smallest change that runs all that are asked at once
-  Interval<double> running;                     ///< sequences that run at once, of those asked, over all replicas
+  Changes changes;             ///< the smallest that make it fit
+  Changes changes_of_weights;  ///< the smallest with weights of another format, on the same GPUs
+  Changes changes_for_all;     ///< the smallest that run all that are asked at once
+  Interval<double> running;    ///< sequences that run at once, of those asked, over all replicas
   /// Tokens that each sequence of the batch may grow to; nullopt: any number, for the cache stops growing.
   std::optional<std::int64_t> longest_sequence;
   std::string memory_source;          ///< where the width of the capacity's interval comes from

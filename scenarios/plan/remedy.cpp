@@ -1,133 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/plan/remedy.hpp>
-#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/training/offload.hpp>
 
 #include <algorithm>
-#include <array>
-#include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 
 namespace headroom {
 namespace {
-
-struct Change {
-  std::string text;
-  std::function<void(Strategy&)> apply;
-};
 
 /// Tokens a rank holds before context parallelism is worth a try: the 8,192 at which Llama 3 was trained without it
 /// (Dubey et al. 2024, table 4).
 constexpr std::int64_t long_sequence = 8192;
 
 /// Experts move between ranks that stand already: dp, tp and pp stay.
-void add_expert_changes(const Moe& moe, const Strategy& s, std::vector<Change>& changes) {
+void add_expert_changes(const Moe& moe, const Strategy& s, Changes& changes) {
   for (std::int64_t ep = std::int64_t{2} * s.ep; ep <= moe.experts; ep *= 2) {
-    changes.push_back(
-        {"strategy.ep = " + std::to_string(ep), [=](Strategy& x) { x.ep = static_cast<std::uint16_t>(ep); }});
+    changes.emplace_back(Knob::ep, ep);
   }
-  const auto add_etp = [&](int etp) {
-    changes.push_back({"strategy.etp = " + std::to_string(etp), [=](Strategy& x) {
-                         x.etp = static_cast<std::uint16_t>(etp);
-                         x.etp_open = false;
-                       }});
-  };
   for (int etp = 2 * s.etp; etp <= s.tp; etp *= 2) {
-    add_etp(etp);
+    changes.emplace_back(Knob::etp, etp);
   }
   if (s.etp > 1) {
-    add_etp(1);
+    changes.emplace_back(Knob::etp, 1);
   }
 }
 
 /// Every single change of the strategy that means something for this one, least disruptive first.
-std::vector<Change> possible_changes(const TrainScenario& t, const Strategy& s) {
-  const std::int64_t domain = t.domain;
+Changes possible_changes(const TrainScenario& t, const Strategy& s) {
   const std::int64_t seq_len = t.work.shape.seq_len;
-  std::vector<Change> changes;
+  Changes changes;
   for (int micro_batch = s.micro_batch / 2; micro_batch >= 1; micro_batch /= 2) {
-    changes.push_back({"strategy.micro_batch = " + std::to_string(micro_batch),
-                       [=](Strategy& x) { x.micro_batch = static_cast<std::uint16_t>(micro_batch); }});
+    changes.emplace_back(Knob::micro_batch, micro_batch);
   }
   if (!s.sequence_parallel && s.tp > 1 && t.software.defaults.sequence_parallel) {  // off by habit: it has none
-    changes.push_back({"strategy.sequence_parallel = true", [](Strategy& x) { x.sequence_parallel = true; }});
+    changes.emplace_back(Knob::sequence_parallel, true);
   }
   for (auto mode = static_cast<std::size_t>(s.recompute) + 1; mode < recompute_names.size(); ++mode) {
-    changes.push_back({"strategy.recompute = \"" + std::string{recompute_names[mode]} + "\"",
-                       [=](Strategy& x) { x.recompute = static_cast<Recompute>(mode); }});
+    changes.emplace_back(Knob::recompute, static_cast<Recompute>(mode));
   }
   if (t.architecture.moe) {
     add_expert_changes(*t.architecture.moe, s, changes);
   }
   // dp gives way: the number of GPUs stays.
-  for (std::uint32_t factor = 2; factor <= 64; factor *= 2) {
+  for (std::int64_t factor = 2; factor <= 64; factor *= 2) {
     if (s.dp % factor != 0) {
       break;
     }
-    if (std::int64_t{s.tp} * factor <= domain) {
-      changes.push_back({"strategy.tp = " + std::to_string(s.tp * factor),
-                         [=](Strategy& x) { x.tp = static_cast<std::uint16_t>(x.tp * factor); }});
+    if (s.tp * factor <= t.domain) {
+      changes.emplace_back(Knob::tp, s.tp * factor);
     }
-    changes.push_back({"strategy.pp = " + std::to_string(s.pp * factor),
-                       [=](Strategy& x) { x.pp = static_cast<std::uint16_t>(x.pp * factor); }});
+    changes.emplace_back(Knob::pp, s.pp * factor);
     if (seq_len / s.cp > long_sequence) {
-      changes.push_back({"strategy.cp = " + std::to_string(s.cp * factor),
-                         [=](Strategy& x) { x.cp = static_cast<std::uint16_t>(x.cp * factor); }});
+      changes.emplace_back(Knob::cp, s.cp * factor);
     }
   }
   return changes;
 }
 
-/// Changes beyond the strategy's layout: they decide the software and what it keeps, so that the scenario is read again
-/// with each set of them.
-std::vector<std::vector<std::string>> possible_settings(const TrainScenario& t) {
-  std::vector<std::string> stages{""};
+/// Changes beyond the strategy's layout: they decide the software and what it keeps, so that the question is resolved
+/// and compiled again with each set of them.
+std::vector<Changes> possible_settings(const TrainScenario& t) {
+  std::vector<Changes> stages{{}};
   for (int zero = t.strategy.zero + 1; zero <= 3; ++zero) {
-    stages.push_back("strategy.zero = " + std::to_string(zero));
+    stages.push_back({{Knob::zero, zero}});
   }
-  std::vector<std::string> offloads{""};
+  std::vector<Changes> offloads{{}};
   if (t.software.offloads_optimizer && !t.work.options.offload_optimizer && !t.offload_to_nvme) {
-    const bool activations = t.work.options.offload_activations || t.work.options.offload_checkpoints;
-    offloads.emplace_back(activations ? "training.offload = [\"activations\", \"optimizer\"]"
-                                      : "training.offload = [\"optimizer\"]");
+    std::vector<Offload> kept{Offload::optimizer};
+    if (t.work.options.offload_activations || t.work.options.offload_checkpoints) {
+      kept.insert(kept.begin(), Offload::activations);
+    }
+    offloads.push_back({{Knob::offload, kept}});
   }
-  std::vector<std::string> optimizers{""};
-  if (t.work.options.method == Method::full && t.optimizer.value_or(Optimizer::adamw) == Optimizer::adamw) {
-    optimizers.emplace_back("training.optimizer = \"adamw-8bit\"");
+  std::vector<Changes> optimizers{{}};
+  if (t.work.options.method == Method::full && t.stated.optimizer.value_or(Optimizer::adamw) == Optimizer::adamw) {
+    optimizers.push_back({{Knob::optimizer, Optimizer::adamw_8bit}});
   }
-  std::vector<std::vector<std::string>> settings;
-  for (const std::string& optimizer : optimizers) {
-    for (const std::string& offload : offloads) {
-      for (const std::string& zero : stages) {
-        std::vector<std::string>& setting = settings.emplace_back();
-        for (const std::string& change : {zero, offload, optimizer}) {
-          if (!change.empty()) {
-            setting.push_back(change);
-          }
-        }
+  std::vector<Changes> settings;
+  for (const Changes& optimizer : optimizers) {
+    for (const Changes& offload : offloads) {
+      for (const Changes& zero : stages) {
+        Changes& setting = settings.emplace_back(zero);
+        setting.insert(setting.end(), offload.begin(), offload.end());
+        setting.insert(setting.end(), optimizer.begin(), optimizer.end());
       }
     }
   }
   return settings;
 }
 
-/// The key that a change sets: two changes of one key never combine.
-std::string_view key_of_change(std::string_view text) {
-  return text.substr(0, text.find(' '));
+bool changes_numbers(const Changes& changes) {
+  return std::any_of(changes.begin(), changes.end(), [](const Change& c) { return c.knob == Knob::optimizer; });
 }
 
-bool changes_numbers(const std::vector<std::string>& changes) {
-  return std::any_of(changes.begin(), changes.end(),
-                     [](std::string_view change) { return key_of_change(change) == "training.optimizer"; });
-}
-
-std::vector<std::string_view> keys_of(const Remedy& remedy) {
-  std::vector<std::string_view> keys;
-  keys.reserve(remedy.changes.size());
-  for (const std::string& change : remedy.changes) {
-    keys.push_back(key_of_change(change));
-  }
-  return keys;
+bool same_knobs(const Remedy& a, const Remedy& b) {
+  return std::equal(a.changes.begin(), a.changes.end(), b.changes.begin(), b.changes.end(),
+                    [](const Change& x, const Change& y) { return x.knob == y.knob; });
 }
 
 /// What the software cannot shard is no remedy; what the scenario itself asks for is its own affair.
@@ -135,30 +105,16 @@ bool software_can(const TrainScenario& t, const Strategy& s, const Strategy& ask
   return t.software.shards(s.zero, s.pp > 1) || (s.zero == asked.zero && !t.software.shards(asked.zero, asked.pp > 1));
 }
 
-/// The scenario with changes, read again. The level of the user's own runs is that of one software: another has none.
-TrainScenario again(const Scenario& scenario, std::span<const std::string> changes) {
-  const auto& asked = std::get<TrainScenario>(scenario.question);
-  Scenario read = changed(scenario, changes);
-  auto& train = std::get<TrainScenario>(read.question);
-  if (train.software.id == asked.software.id) {
-    train.work.measured = asked.work.measured;
-  }
-  return std::move(train);
-}
-
 class RemedySearch {
  public:
-  RemedySearch(const Scenario& scenario, const Strategy& strategy, PlanPart part)
-      : scenario_{scenario},
+  RemedySearch(const TrainScenario& train, const Strategy& strategy, PlanPart part)
+      : train_{train},
         asked_{strategy},
         part_{part},
-        groups_{part == PlanPart::all ? groups_of(std::get<TrainScenario>(scenario.question)) : nullptr},
-        dp_is_stated_{states(scenario, "strategy", "dp")},
-        sequence_parallel_is_stated_{states(scenario, "strategy", "sequence_parallel")} {
-    const auto& t = std::get<TrainScenario>(scenario.question);
-    changes_ = possible_changes(t, strategy);
-    for (std::vector<std::string>& setting : possible_settings(t)) {
-      settings_.push_back({std::move(setting), nullptr, {}});
+        groups_{part == PlanPart::all ? groups_of(train) : nullptr},
+        changes_{possible_changes(train, strategy)} {
+    for (Changes& setting : possible_settings(train)) {
+      settings_.push_back({std::move(setting), std::nullopt, {}});
     }
   }
 
@@ -174,11 +130,14 @@ class RemedySearch {
     return std::move(found_);
   }
 
-  /// The candidate as the scenario read again answers it; nothing when that does not surely fit.
+  /// The candidate as the question resolved again answers it; nothing when that does not surely fit.
   [[nodiscard]] std::optional<Remedy> confirmed(Remedy remedy) const {
-    const TrainScenario t = again(scenario_, remedy.changes);
-    const TrainAnswer answer = answer_question(compile_question(t, part_, groups_).compiled, open_strategy(t));
-    if (answer.estimate.verdict != Verdict::feasible || !host_has_room(t, answer.estimate)) {
+    const std::optional<TrainScenario> t = resolved_with(train_, remedy.changes);
+    if (!t) {
+      return std::nullopt;
+    }
+    const TrainAnswer answer = answer_question(compile_question(*t, part_, groups_).compiled, open_strategy(*t));
+    if (answer.estimate.verdict != Verdict::feasible || !host_has_room(*t, answer.estimate)) {
       return std::nullopt;
     }
     remedy.strategy = answer.strategy;
@@ -188,10 +147,10 @@ class RemedySearch {
   }
 
  private:
-  /// The scenario read with some settings, on first use.
+  /// The question with some settings, resolved and compiled on first use.
   struct Setting {
-    std::vector<std::string> changes;
-    std::shared_ptr<const TrainScenario> train;
+    Changes changes;
+    std::optional<TrainScenario> train;
     CompiledTraining compiled;
   };
 
@@ -203,9 +162,8 @@ class RemedySearch {
       return;
     }
     for (std::size_t i = from; i < changes_.size(); ++i) {
-      const bool clash = std::any_of(chosen_.begin(), chosen_.end(), [&](std::size_t j) {
-        return key_of_change(changes_[j].text) == key_of_change(changes_[i].text);
-      });
+      const bool clash = std::any_of(chosen_.begin(), chosen_.end(),
+                                     [&](std::size_t j) { return changes_[j].knob == changes_[i].knob; });
       if (!clash) {
         chosen_.push_back(i);
         extend(setting, i + 1, missing - 1);
@@ -214,37 +172,26 @@ class RemedySearch {
     }
   }
 
-  void read(Setting& setting) const {
+  void test(Setting& setting) {
     if (!setting.train) {
-      setting.train = std::make_shared<TrainScenario>(again(scenario_, setting.changes));
+      setting.train = resolved_with(train_, setting.changes);
+      if (!setting.train) {
+        return;
+      }
       setting.compiled = compile_question(*setting.train, part_, groups_).compiled;
     }
-  }
-
-  void test(Setting& setting) {
-    read(setting);
     const TrainScenario& t = *setting.train;
-    OpenStrategy open{t.strategy, t.micro_batch_open, t.recompute_open, false};
     Remedy remedy{setting.changes, {}, {}, {}};
+    StatedStrategy stated = t.stated.strategy;
     for (const std::size_t i : chosen_) {
-      const std::string_view key = key_of_change(changes_[i].text);
-      changes_[i].apply(open.strategy);
-      open.micro_batch = open.micro_batch && key != "strategy.micro_batch";
-      open.recompute = open.recompute && key != "strategy.recompute";
-      remedy.changes.push_back(changes_[i].text);
+      state(changes_[i], stated);
+      remedy.changes.push_back(changes_[i]);
     }
-    Strategy& s = open.strategy;
-    if (s.etp_open && t.architecture.moe) {
-      s.etp = t.software.defaults.expert_tensor_ranks(s.tp, s.ep);
-    }
-    const std::int64_t model_ranks = std::int64_t{s.tp} * s.pp * s.cp;
-    const auto dp = static_cast<std::uint32_t>(std::max<std::int64_t>(1, t.work.shape.gpus / model_ranks));
-    if (dp != s.dp && dp_is_stated_) {
-      remedy.changes.push_back("strategy.dp = " + std::to_string(dp));
-    }
-    s.dp = dp;
-    if (!sequence_parallel_is_stated_) {
-      s.sequence_parallel = s.tp > 1 && t.software.defaults.sequence_parallel;
+    const std::optional<std::uint32_t> stated_dp = std::exchange(stated.dp, std::nullopt);
+    const OpenStrategy open{resolve_strategy(stated, t.architecture, t.software.defaults, t.work.shape.gpus),
+                            !stated.micro_batch, !stated.recompute, false};
+    if (stated_dp && open.strategy.dp != *stated_dp) {
+      remedy.changes.emplace_back(Knob::dp, open.strategy.dp);
     }
     const TrainAnswer answer = answer_question(setting.compiled, open);
     if (answer.estimate.verdict == Verdict::feasible && host_has_room(t, answer.estimate) &&
@@ -259,12 +206,11 @@ class RemedySearch {
     return t.offload_to_nvme || e.host.total().raw() <= 0.0 || (t.host_memory && !host_is_short(t, e));
   }
 
-  const Scenario& scenario_;
+  const TrainScenario& train_;
   Strategy asked_;
   PlanPart part_;
   std::shared_ptr<const JobGroups> groups_;  ///< remedies keep the GPUs
-  bool dp_is_stated_, sequence_parallel_is_stated_;
-  std::vector<Change> changes_;
+  Changes changes_;
   std::vector<Setting> settings_;
   std::vector<std::size_t> chosen_;
   std::vector<Remedy> found_;
@@ -280,7 +226,7 @@ std::vector<Remedy> ranked(std::vector<Remedy> found) {
   std::vector<Remedy> kept;
   for (Remedy& remedy : found) {
     const bool again =
-        std::any_of(kept.begin(), kept.end(), [&](const Remedy& other) { return keys_of(other) == keys_of(remedy); });
+        std::any_of(kept.begin(), kept.end(), [&](const Remedy& other) { return same_knobs(other, remedy); });
     if (!again) {
       kept.push_back(std::move(remedy));
     }
@@ -295,9 +241,9 @@ std::vector<Remedy> find_remedies(const Scenario& scenario,
                                   PlanPart part,
                                   std::size_t limit) {
   if (!scenario.document) {
-    return {};  // put together by hand: there is nothing to read again
+    return {};  // put together by hand: what is stated is not known
   }
-  RemedySearch search{scenario, strategy, part};
+  RemedySearch search{std::get<TrainScenario>(scenario.question), strategy, part};
   constexpr std::size_t most_changes = 3;
   std::vector<Remedy> remedies;
   for (std::size_t size = 1; size <= most_changes && remedies.empty(); ++size) {

@@ -9,8 +9,8 @@
 namespace headroom {
 
 /// At most `limit` remedies with the fewest changes, one for each set of keys, the cheapest step first; what changes
-/// the optimizer's numbers comes last. Each is what the scenario answers when it is read again with the changes, and
-/// fits at the upper end of its interval, on the host too. Empty when nothing of these helps.
+/// the optimizer's numbers comes last. Each is what the question answers when it is resolved again with the changes,
+/// and fits at the upper end of its interval, on the host too. Empty when nothing of these helps.
 [[nodiscard]] std::vector<Remedy> find_remedies(const Scenario& scenario,
                                                 const Strategy& strategy,
                                                 PlanPart part,

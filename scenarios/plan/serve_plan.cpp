@@ -100,8 +100,7 @@ void note_default_length(const ServeScenario& s, const CompiledServingMemory& co
                          " positions, is more than the " + std::to_string(*longest) +
                          " tokens that the KV pool holds of one sequence: refused at start or when asked for; launch "
                          "with " +
-                         std::string{length_flags[static_cast<std::size_t>(s.engine.engine)]} + " " +
-                         std::to_string(tokens));
+                         s.engine.habits.length_option + " " + std::to_string(tokens));
   }
 }
 
@@ -238,10 +237,8 @@ std::optional<SpeculationGain> gain_of(const ServeScenario& s, const ServingTime
 }
 
 std::string reason_of(const ConfigError& error) {
-  std::string why = error.what();
-  constexpr std::string_view prefix = "error: ";
-  why.erase(0, why.starts_with(prefix) ? prefix.size() : 0);
-  return why;
+  const std::span<const Diagnostic> all = error.diagnostics();
+  return all.size() == 1 && all.front().file.empty() ? all.front().message : error.what();
 }
 
 std::string_view binding_text(RateLimit limit) {

@@ -13,8 +13,6 @@
 namespace headroom {
 namespace {
 
-using Changes = std::vector<std::string>;
-
 /// Fewer tokens a step than the engine would start with, or run a prompt in.
 bool starves(const ServeScenario& s, const ServingWorkload& w) {
   const bool fewer = w.max_num_tokens < s.work.max_num_tokens;
@@ -22,7 +20,7 @@ bool starves(const ServeScenario& s, const ServingWorkload& w) {
   const bool drafts = each > 1 && s.engine.scheduler.order == PromptOrder::beside_decodes;
   return fewer &&
          ((!s.chunked_prefill && w.max_num_tokens < w.isl) || (drafts && w.max_num_tokens < each * w.max_num_seqs) ||
-          (s.engine.engine == Engine::vllm && w.max_num_tokens < w.max_num_seqs));
+          (s.engine.habits.tokens_hold_sequences && w.max_num_tokens < w.max_num_seqs));
 }
 
 bool reaches(const ServeScenario& s, const ServingWorkload& w, ServingGoal goal) {
@@ -31,10 +29,6 @@ bool reaches(const ServeScenario& s, const ServingWorkload& w, ServingGoal goal)
   }
   const ServingEstimate e = serve_memory(s.architecture, s.device, s.engine, w);
   return e.verdict == Verdict::feasible && (goal == ServingGoal::fits || e.memory.max_sequences >= sequences_asked(w));
-}
-
-std::string fraction_change(double fraction) {
-  return "serving.memory_fraction = " + format_number(fraction, 2);
 }
 
 /// The largest fraction, in hundredths, that leaves room for what lies beside it.
@@ -104,7 +98,7 @@ void relax(const ServeScenario& s,
   }
 }
 
-/// Applies a setting to `w`; what was changed in words, or nothing when it does not apply or not reach the goal.
+/// Applies a setting to `w`; what was changed, or nothing when it does not apply or not reach the goal.
 std::optional<Changes> apply(const ServeScenario& s, const Setting& setting, ServingGoal goal, ServingWorkload w) {
   const ServingWorkload before = w;
   if (setting.sequences && s.traffic) {
@@ -133,16 +127,16 @@ std::optional<Changes> apply(const ServeScenario& s, const Setting& setting, Ser
   relax(s, setting, goal, before, w);
   Changes changes;
   if (setting.sequences) {
-    changes.push_back("serving.max_num_seqs = " + std::to_string(w.max_num_seqs));
+    changes.emplace_back(Knob::max_num_seqs, w.max_num_seqs);
   }
   if (setting.fraction) {
-    changes.push_back(fraction_change(w.memory_fraction));
+    changes.emplace_back(Knob::memory_fraction, w.memory_fraction);
   }
   if (setting.tokens) {
-    changes.push_back("serving.max_num_tokens = " + std::to_string(w.max_num_tokens));
+    changes.emplace_back(Knob::max_num_tokens, w.max_num_tokens);
   }
   if (setting.cache) {
-    changes.emplace_back("serving.kv_cache = \"fp8\"");
+    changes.emplace_back(Knob::kv_cache, w.kv);
   }
   return changes;
 }
@@ -166,16 +160,12 @@ std::optional<ServingWorkload> grown(const ServeScenario& s,
 Changes growth_changes(const ServingWorkload& from, const ServingWorkload& to) {
   Changes changes;
   if (to.gpus != from.gpus) {
-    changes.push_back("hardware.gpus = " + std::to_string(to.gpus));
+    changes.emplace_back(Knob::gpus, to.gpus);
   }
   if (to.layout.tp != from.layout.tp) {
-    changes.push_back("strategy.tp = " + std::to_string(to.layout.tp));
+    changes.emplace_back(Knob::tp, to.layout.tp);
   }
   return changes;
-}
-
-std::string weights_change(Precision weights) {
-  return "serving.weights = \"" + std::string{name_of(weights)} + "\"";
 }
 
 bool multiplies(const Device& device, Precision precision) {
@@ -220,14 +210,14 @@ std::optional<Changes> with_weights(const ServeScenario& s, ServingGoal goal, Pr
   w.weights = weights;
   std::optional<Changes> changes = settled(s, goal, w);
   if (changes) {
-    changes->insert(changes->begin(), weights_change(weights));
+    changes->insert(changes->begin(), {Knob::weights, weights});
   }
   return changes;
 }
 
 }  // namespace
 
-std::vector<std::string> serving_changes(const ServeScenario& s, ServingGoal goal) {
+Changes serving_changes(const ServeScenario& s, ServingGoal goal) {
   const std::optional<Precision> own = own_weights(s.architecture);
   if (own && stored_bytes(*own) < stored_bytes(s.work.weights)) {
     if (std::optional<Changes> changes = with_weights(s, goal, *own)) {
@@ -235,7 +225,7 @@ std::vector<std::string> serving_changes(const ServeScenario& s, ServingGoal goa
     }
   }
   if (const std::optional<double> fraction = smaller_fraction(s, goal)) {
-    return {fraction_change(*fraction)};
+    return {{Knob::memory_fraction, *fraction}};
   }
   constexpr std::int64_t most = 64;
   for (std::int64_t gpus = 1; gpus <= most; gpus *= 2) {
@@ -256,7 +246,7 @@ std::vector<std::string> serving_changes(const ServeScenario& s, ServingGoal goa
   return {};
 }
 
-std::vector<std::string> narrower_weights(const ServeScenario& s, ServingGoal goal) {
+Changes narrower_weights(const ServeScenario& s, ServingGoal goal) {
   for (const Precision format : narrower_formats(s)) {
     if (std::optional<Changes> changes = with_weights(s, goal, format)) {
       return *changes;
@@ -273,9 +263,9 @@ std::string memory_refusal(const ServeScenario& s, const ServingMemory& m) {
          ", one sequence " + format(m.sequence) + " per GPU";
 }
 
-std::vector<std::string> ways_out(const ServeScenario& s, const ServingWorkload& work) {
-  std::vector<std::string> ways;
-  const auto add = [&](const ServingWorkload& changed, std::string change) {
+Changes ways_out(const ServeScenario& s, const ServingWorkload& work) {
+  Changes ways;
+  const auto add = [&](const ServingWorkload& changed, Change change) {
     if (reaches(s, changed, ServingGoal::fits)) {
       ways.push_back(std::move(change));
       return true;
@@ -285,19 +275,19 @@ std::vector<std::string> ways_out(const ServeScenario& s, const ServingWorkload&
   for (const Precision format : narrower_formats(s)) {
     ServingWorkload w = work;
     w.weights = format;
-    if (add(w, weights_change(format))) {
+    if (add(w, {Knob::weights, format})) {
       break;
     }
   }
   if (row_of(work.kv).weight_bytes > 1.0) {
     ServingWorkload w = work;
     w.kv = Precision::fp8;
-    add(w, "serving.kv_cache = \"fp8\"");
+    add(w, {Knob::kv_cache, w.kv});
   }
   for (std::int64_t seqs = work.max_num_seqs / 2; seqs >= fewest_seqs; seqs /= 2) {
     ServingWorkload w = work;
     w.max_num_seqs = seqs;
-    if (add(w, "serving.max_num_seqs = " + std::to_string(seqs))) {
+    if (add(w, {Knob::max_num_seqs, seqs})) {
       break;
     }
   }
@@ -305,7 +295,7 @@ std::vector<std::string> ways_out(const ServeScenario& s, const ServingWorkload&
        ++percent) {
     ServingWorkload w = work;
     w.memory_fraction = percent / 100.0;
-    if (add(w, fraction_change(w.memory_fraction))) {
+    if (add(w, {Knob::memory_fraction, w.memory_fraction})) {
       break;
     }
   }
@@ -313,7 +303,7 @@ std::vector<std::string> ways_out(const ServeScenario& s, const ServingWorkload&
     ServingWorkload w = work;
     w.layout.tp *= factor;
     w.gpus = std::max(w.gpus, w.layout.gpus());
-    if (!spans_hosts(s, w.layout.tp).empty() || add(w, "strategy.tp = " + std::to_string(w.layout.tp))) {
+    if (!spans_hosts(s, w.layout.tp).empty() || add(w, {Knob::tp, w.layout.tp})) {
       break;
     }
   }

@@ -9,6 +9,7 @@
 #include <headroom/scenarios/advice/questions.hpp>
 #include <headroom/scenarios/goodput/question.hpp>
 #include <headroom/scenarios/money/money.hpp>
+#include <headroom/scenarios/question/stated_training.hpp>
 
 #include <memory>
 #include <optional>
@@ -33,8 +34,8 @@ struct TrainScenario {
   std::int64_t gpus_per_node = 1;
   bool offload_to_nvme = false;
   TrainingWorkload work;
-  std::optional<Optimizer> optimizer;  ///< as stated; blank: the software's
-  double tokens = 0.0;                 ///< of the whole run; 0: not asked
+  StatedTraining stated;
+  double tokens = 0.0;  ///< of the whole run; 0: not asked
   Strategy strategy;
   bool micro_batch_open = false;  ///< blank: the fastest legal value that fits
   bool recompute_open = false;
@@ -85,7 +86,7 @@ struct Scenario {
   EnergyQuestion energy;
   /// What the scenario left open and which value was taken: "zero = 1 (default)".
   std::vector<std::string> assumptions;
-  // To read it again with changes; the sources must outlive the scenario.
+  // What it was resolved from, to resolve it again with changes; the sources must outlive the scenario.
   std::shared_ptr<const ConfigValue> document;
   const Sources* sources = nullptr;
 };
@@ -96,8 +97,5 @@ struct Sources {
   ModelLibrary models;
   [[nodiscard]] static Sources standard();
 };
-
-/// Whether the document states a key of a table, rather than leaving it to the reader.
-[[nodiscard]] bool states(const Scenario& scenario, std::string_view table, std::string_view key) noexcept;
 
 }  // namespace headroom

@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/read/advice_reader.hpp>
 
-#include <array>
-
 namespace headroom {
-namespace {
 
-constexpr std::int64_t most_batch = 1'000'000'000;
-constexpr std::int64_t most_gpus = 10'000'000;
-
-}  // namespace
-
-std::optional<BatchChange> read_batch_change(ConfigTable& training) {
-  const std::optional<std::int64_t> base = training.maybe_integer("base_batch", {1, most_batch});
+std::optional<BatchChange> read_batch_change(TrainingKeys& training) {
+  const std::optional<std::int64_t> base = training.stated<"base_batch">();
   BatchChange change;
-  change.rate = training.maybe_number("base_learning_rate", {1e-12, 1e3});
-  change.critical = training.maybe_number("critical_batch", {1.0, 1e12});
-  change.loss = training.maybe_number("target_loss", {0.1, 20.0});
-  change.epoch_samples = training.maybe_number("epoch_samples", {1.0, 1e18});
+  change.rate = training.stated<"base_learning_rate">();
+  change.critical = training.stated<"critical_batch">();
+  change.loss = training.stated<"target_loss">();
+  change.epoch_samples = training.stated<"epoch_samples">();
   if (change.critical && change.loss) {
     training.problem("target_loss",
                      "state 'critical_batch' or 'target_loss', not both: the one is taken from the other");
@@ -35,32 +27,33 @@ std::optional<BatchChange> read_batch_change(ConfigTable& training) {
   return change;
 }
 
-std::vector<std::int64_t> read_elastic(ConfigTable& training) {
+std::vector<std::int64_t> read_elastic(TrainingKeys& training) {
   if (!training.has("elastic")) {
     return {};
   }
   const std::vector<std::int64_t> counts = training.integers("elastic");
+  const Range<std::int64_t> range = integers_of(TrainingKeys::row<"elastic">);
   for (const std::int64_t gpus : counts) {
-    if (gpus < 1 || gpus > most_gpus) {
-      training.problem(
-          "elastic", "'elastic' holds " + std::to_string(gpus) + "; GPU counts are 1 to " + std::to_string(most_gpus));
+    if (gpus < range.low || gpus > range.high) {
+      training.problem("elastic", "'elastic' holds " + std::to_string(gpus) + "; GPU counts are " +
+                                      std::to_string(range.low) + " to " + std::to_string(range.high));
     }
   }
   return counts;
 }
 
 std::optional<SweepQuestion> read_sweep(ConfigTable& root, double tokens) {
-  std::optional<ConfigTable> table = root.maybe_table("sweep");
+  auto table = KeyedTable<keys::sweep, Kinds::train>::maybe(root);
   if (!table) {
     return std::nullopt;
   }
   SweepQuestion sweep;
-  sweep.configurations = table->integer("configurations", {1, most_batch});
-  sweep.most = table->integer("max_resource", {1, most_batch});
-  sweep.least = table->maybe_integer("min_resource", {1, most_batch}).value_or(1);
-  sweep.eta = table->maybe_integer("eta", {2, 1000}).value_or(3);
-  sweep.parallel = table->maybe_integer("parallel", {1, 1'000'000}).value_or(1);
-  sweep.resume = table->maybe_boolean("resume").value_or(false);
+  sweep.configurations = table->get<"configurations">();
+  sweep.most = table->get<"max_resource">();
+  sweep.least = table->get<"min_resource">();
+  sweep.eta = table->get<"eta">();
+  sweep.parallel = table->get<"parallel">();
+  sweep.resume = table->get<"resume">();
   if (table->has("min_resource") && sweep.least > sweep.most) {
     table->problem("min_resource", "'min_resource' is " + std::to_string(sweep.least) + ", above 'max_resource' " +
                                        std::to_string(sweep.most));

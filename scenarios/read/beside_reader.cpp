@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/quantity_text.hpp>
+#include <headroom/scenarios/keys/keyed_table.hpp>
+#include <headroom/scenarios/keys/traffic_keys.hpp>
 #include <headroom/scenarios/question/sequence_length.hpp>
 #include <headroom/scenarios/read/beside_reader.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
@@ -12,6 +14,8 @@
 
 namespace headroom {
 namespace {
+
+using ClassKeys = KeyedTable<keys::traffic_class, Kinds::serve>;
 
 class BesideReader {
  public:
@@ -28,7 +32,7 @@ class BesideReader {
     ServingTraffic read = *serve_.traffic;
     for (std::size_t i = 0; i < read.classes.size(); ++i) {
       if (classes->items[i].kind == ConfigValue::Kind::table) {
-        ConfigTable table{classes->items[i], "traffic.class", root_.diagnostics()};
+        ClassKeys table{ConfigTable{classes->items[i], "traffic.class", root_.diagnostics()}};
         read.classes[i].model = read_class(table);
       }
     }
@@ -46,8 +50,8 @@ class BesideReader {
 
  private:
   /// The model's number; 0 where the class names none.
-  std::size_t read_class(ConfigTable& table) {
-    const std::optional<std::string> spelling = table.maybe_text("model");
+  std::size_t read_class(ClassKeys& table) {
+    const std::optional<std::string> spelling = table.stated<"model">();
     const ConfigValue* main = root_.value("model");
     const bool mains =
         !spelling || (main != nullptr && main->kind == ConfigValue::Kind::text && main->text == *spelling);
@@ -85,7 +89,7 @@ class BesideReader {
   }
 
   /// One engine a model: the first class that names it settles its formats.
-  void read_formats(ConfigTable& table, BesideServed& model, bool first) {
+  void read_formats(ClassKeys& table, BesideServed& model, bool first) {
     const auto settle = [&](std::string_view key, auto& value, const auto& stated, const auto& text) {
       if (!first && stated && !(value == *stated)) {
         table.problem(key, "'" + std::string{key} + "' is " + text(*stated) + ", and an earlier class has the same " +
@@ -95,15 +99,14 @@ class BesideReader {
       }
     };
     const auto name = [](Precision p) { return std::string{name_of(p)}; };
-    const std::optional<Precision> weights = maybe_weights(table, "weights");
+    const auto format = [](std::optional<std::size_t> choice, Precision (*meant)(std::size_t)) {
+      return choice ? std::optional{meant(*choice)} : std::nullopt;
+    };
+    const std::optional<Precision> weights = format(table.stated<"weights">(), served_weights);
     settle("weights", model.weights, weights, name);
-    std::optional<Precision> kv;
-    if (const auto choice = table.maybe_choice("kv_cache", kv_cache_names)) {
-      kv = static_cast<Precision>(std::find(precision_names.begin(), precision_names.end(), kv_cache_names[*choice]) -
-                                  precision_names.begin());
-    }
+    const std::optional<Precision> kv = format(table.stated<"kv_cache">(), kv_cache_format);
     settle("kv_cache", model.kv, kv, name);
-    const auto share = table.maybe_number("kv_share", {0.001, 0.999});
+    const auto share = table.stated<"kv_share">();
     settle("kv_share", model.kv_share, share ? std::optional{std::optional{*share}} : std::nullopt,
            [](const std::optional<double>& s) { return s ? format_number(*s) : std::string{"none"}; });
     if (first && (!weights || !kv)) {

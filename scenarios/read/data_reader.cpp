@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/keys/keyed_table.hpp>
+#include <headroom/scenarios/keys/training_keys.hpp>
 #include <headroom/scenarios/read/data_reader.hpp>
 
 namespace headroom {
 
 std::optional<DataFeed> read_data_feed(ConfigTable& root) {
-  std::optional<ConfigTable> table = root.maybe_table("data");
+  auto table = KeyedTable<keys::data, Kinds::training>::maybe(root);
   if (!table) {
     return std::nullopt;
   }
   DataFeed feed;
-  feed.stored = table->maybe_quantity<Bytes>("sample_bytes").value_or(Bytes{});
-  feed.fed = table->maybe_quantity<Bytes>("fed_bytes").value_or(Bytes{});
-  feed.cpu = table->maybe_quantity<Seconds>("cpu_time").value_or(Seconds{});
-  feed.workers = static_cast<double>(table->maybe_integer("workers", {1, 100'000}).value_or(0));
-  feed.storage = table->maybe_quantity<BytesPerSecond>("storage_bandwidth").value_or(BytesPerSecond{});
-  feed.prefetch = table->maybe_integer("prefetch", {0, 100'000}).value_or(feed.prefetch);
-  feed.pinned = table->maybe_boolean("pinned").value_or(true);
+  feed.stored = table->stated<"sample_bytes">().value_or(Bytes{});
+  feed.fed = table->stated<"fed_bytes">().value_or(Bytes{});
+  feed.cpu = table->stated<"cpu_time">().value_or(Seconds{});
+  feed.workers = static_cast<double>(table->stated<"workers">().value_or(0));
+  feed.storage = table->stated<"storage_bandwidth">().value_or(BytesPerSecond{});
+  feed.prefetch = table->get<"prefetch">();
+  feed.pinned = table->get<"pinned">();
   if (table->has("cpu_time") && !table->has("workers")) {
     table->problem("cpu_time", "'cpu_time' needs 'workers', the loader processes of a host that have a core each");
   }

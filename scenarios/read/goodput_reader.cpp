@@ -4,6 +4,8 @@
 #include <headroom/model/workload/parameters.hpp>
 #include <headroom/scenarios/goodput/failures.hpp>
 #include <headroom/scenarios/goodput/interval.hpp>
+#include <headroom/scenarios/keys/goodput_keys.hpp>
+#include <headroom/scenarios/keys/keyed_table.hpp>
 #include <headroom/scenarios/read/goodput_reader.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
 
@@ -11,6 +13,9 @@
 
 namespace headroom::goodput {
 namespace {
+
+using GoodputKeys = KeyedTable<keys::goodput, Kinds::train>;
+using TargetKeys = KeyedTable<keys::target, Kinds::train>;
 
 /// "llama3-54-days, meta-rsc-1, ...": published rates of one kind, or of both.
 std::string rate_ids(std::optional<FailureScope> scope = std::nullopt) {
@@ -31,7 +36,7 @@ std::string published_hours() {
 
 class GoodputReader {
  public:
-  GoodputReader(ConfigTable& table, const JobFacts& job, std::vector<std::string>& assumptions)
+  GoodputReader(GoodputKeys& table, const JobFacts& job, std::vector<std::string>& assumptions)
       : table_{table}, job_{job}, assumptions_{assumptions} {}
 
   Question run() {
@@ -46,8 +51,8 @@ class GoodputReader {
     read_recovery();
     read_evaluation();
     read_start();
-    question_.seed = static_cast<std::uint64_t>(table_.maybe_integer("seed", not_negative).value_or(1));
-    question_.runs = table_.maybe_integer("runs", {1, 1'000'000});
+    question_.seed = static_cast<std::uint64_t>(table_.get<"seed">());
+    question_.runs = table_.stated<"runs">();
     table_.finish();
     if (table_.diagnostics().empty()) {
       check_pace();
@@ -61,7 +66,9 @@ class GoodputReader {
   }
 
   /// A mean time between events; nothing fails all the time.
-  std::optional<Seconds> mean_time(std::string_view key, const std::string& published) {
+  template <Literal name>
+  std::optional<Seconds> mean_time(const std::string& published) {
+    constexpr std::string_view key = GoodputKeys::row<name>.path;
     const ConfigValue* value = table_.value(key);
     if (value != nullptr && value->kind == ConfigValue::Kind::text) {
       const auto parsed = parse_quantity(value->text, dimension_of<Seconds>);
@@ -71,16 +78,16 @@ class GoodputReader {
         return std::nullopt;
       }
     }
-    return table_.maybe_quantity<Seconds>(key);
+    return table_.stated<name>();
   }
 
   void read_failures() {
     Question& q = question_;
-    const std::optional<std::string> id = table_.maybe_text("failures");
-    const auto per_gpu = mean_time(
-        "mtbf_per_gpu", "published are " + published_hours() + " a GPU (failures = \"ID\": " + rate_ids() + ")");
-    const auto of_job = mean_time("mtbf_job", "leave it out where nothing fails that does not grow with the GPUs");
-    const auto preempted = mean_time("preemptions_every", "spot capacity was seen to last 0.7 to 10.5 h in a zone");
+    const std::optional<std::string> id = table_.stated<"failures">();
+    const auto per_gpu = mean_time<"mtbf_per_gpu">("published are " + published_hours() +
+                                                   " a GPU (failures = \"ID\": " + rate_ids() + ")");
+    const auto of_job = mean_time<"mtbf_job">("leave it out where nothing fails that does not grow with the GPUs");
+    const auto preempted = mean_time<"preemptions_every">("spot capacity was seen to last 0.7 to 10.5 h in a zone");
     if (id && table_.has("mtbf_per_gpu")) {
       table_.problem("mtbf_per_gpu", "state 'failures' or 'mtbf_per_gpu', not both");
     } else if (id && *id == "published") {
@@ -136,8 +143,8 @@ class GoodputReader {
   void read_checkpoint() {
     CheckpointStore& store = question_.store;
     store.ranks = job_.gpus;
-    store.storage = table_.maybe_quantity<BytesPerSecond>("checkpoint_store").value_or(BytesPerSecond{});
-    store.per_writer = table_.maybe_quantity<BytesPerSecond>("checkpoint_writer").value_or(BytesPerSecond{});
+    store.storage = table_.stated<"checkpoint_store">().value_or(BytesPerSecond{});
+    store.per_writer = table_.stated<"checkpoint_writer">().value_or(BytesPerSecond{});
     if (!table_.has("checkpoint_store") && !table_.has("checkpoint_writer")) {
       table_.problem("checkpoint_store",
                      "[goodput] needs where checkpoints go: 'checkpoint_store', what the file system takes from all "
@@ -146,7 +153,7 @@ class GoodputReader {
     } else if (!table_.has("checkpoint_store")) {
       assume("checkpoint_store", ": not stated, taken not to bind");
     }
-    const auto writers = table_.maybe_integer("writers", {1, 10'000'000});
+    const auto writers = table_.stated<"writers">();
     store.writers = writers.value_or(job_.gpus);
     if (writers && !table_.has("checkpoint_writer")) {
       table_.problem("writers", "'writers' means something with 'checkpoint_writer' only, the rate of one of them");
@@ -154,7 +161,7 @@ class GoodputReader {
       assume("writers", " = " + format_count(real(job_.gpus)) + " (every rank writes its share)");
     }
     read_save_mode(store);
-    const auto stated = table_.maybe_quantity<Bytes>("checkpoint");
+    const auto stated = table_.stated<"checkpoint">();
     question_.checkpoint = stated.value_or(job_.states);
     if (!table_.has("checkpoint")) {
       assume("checkpoint", " = " + format(job_.states) + " (weights and optimizer states, " +
@@ -163,10 +170,8 @@ class GoodputReader {
   }
 
   void read_save_mode(CheckpointStore& store) {
-    const auto asynchronous = table_.maybe_boolean("asynchronous");
-    const auto copy = table_.maybe_quantity<BytesPerSecond>("copy");
-    store.mode = asynchronous.value_or(false) ? SaveMode::asynchronous : SaveMode::synchronous;
-    store.copy = copy.value_or(BytesPerSecond{});
+    store.mode = table_.get<"asynchronous">() ? SaveMode::asynchronous : SaveMode::synchronous;
+    store.copy = table_.stated<"copy">().value_or(BytesPerSecond{});
     if (!table_.has("asynchronous")) {
       assume("asynchronous", " = false (training waits until a checkpoint is written)");
     }
@@ -188,11 +193,11 @@ class GoodputReader {
       question_.at = in_steps->at;  // what only the step's time shows is wrong with these
       question_.file = in_steps->file ? *in_steps->file : question_.file;
     }
-    const auto steps = table_.maybe_integer("interval_steps", {1, 1'000'000'000});
+    const auto steps = table_.stated<"interval_steps">();
     question_.interval_steps = steps.value_or(0);
     const bool best = value != nullptr && value->kind == ConfigValue::Kind::text && value->text == "best";
     if (value != nullptr && !best) {
-      question_.interval = table_.maybe_quantity<Seconds>("interval");
+      question_.interval = table_.stated<"interval">();
     }
     if (value != nullptr && table_.has("interval_steps")) {
       table_.problem("interval_steps", "state 'interval' or 'interval_steps', not both");
@@ -200,28 +205,31 @@ class GoodputReader {
   }
 
   /// A time that somebody has to have seen.
-  Seconds seen_time(std::string_view key, const std::string& what, const std::string& published) {
+  template <Literal name>
+  Seconds seen_time(const std::string& what, const std::string& published) {
+    constexpr std::string_view key = GoodputKeys::row<name>.path;
     if (!table_.has(key)) {
       table_.problem(key, "[goodput] needs '" + std::string{key} + "', " + what + "; " + published);
       return {};
     }
-    return table_.maybe_quantity<Seconds>(key, true).value_or(Seconds{});
+    return table_.stated<name>().value_or(Seconds{});
   }
 
   void read_recovery() {
     Recovery& r = question_.recovery;
-    r.detection =
-        seen_time("detection", "the time until somebody knows of a failure",
-                  "published: within 10 min with the diagnosis (MegaScale); \"0 s\" where 'restart' holds it");
-    r.restart = seen_time("restart", "the time from there until training goes on",
-                          "published: back at the crash point within 15 min in all (MegaScale), 11 min (63 nodes of "
-                          "B200, median)");
+    r.detection = seen_time<"detection">(
+        "the time until somebody knows of a failure",
+        "published: within 10 min with the diagnosis (MegaScale); \"0 s\" where 'restart' holds it");
+    r.restart =
+        seen_time<"restart">("the time from there until training goes on",
+                             "published: back at the crash point within 15 min in all (MegaScale), 11 min (63 nodes of "
+                             "B200, median)");
     r.hosts = (job_.gpus + job_.gpus_per_node - 1) / job_.gpus_per_node;
-    r.repair = table_.maybe_quantity<Seconds>("repair").value_or(Seconds{});
-    r.swap_share = table_.maybe_number("swap_share", {0.0, 1.0}).value_or(1.0);
-    r.spares = table_.maybe_integer("spares", {0, 1'000'000}).value_or(0);
+    r.repair = table_.stated<"repair">().value_or(Seconds{});
+    r.swap_share = table_.get<"swap_share">();
+    r.spares = table_.get<"spares">();
     r.may_miss = table_.maybe_integer("may_miss", {0, std::max<std::int64_t>(0, r.hosts - 1)}).value_or(0);
-    r.kept = table_.maybe_number("kept", {0.0, 1.0});
+    r.kept = table_.stated<"kept">();
     if (r.kept && *r.kept <= 0.0) {
       table_.problem("kept", "'kept' is 0: a job that keeps nothing with a host missing waits; leave out 'may_miss'");
     }
@@ -248,8 +256,8 @@ class GoodputReader {
   }
 
   void read_evaluation() {
-    question_.evaluation = table_.maybe_quantity<Seconds>("evaluation").value_or(Seconds{});
-    question_.evaluation_every = table_.maybe_integer("evaluation_every", {1, 1'000'000'000}).value_or(0);
+    question_.evaluation = table_.stated<"evaluation">().value_or(Seconds{});
+    question_.evaluation_every = table_.stated<"evaluation_every">().value_or(0);
     if (table_.has("evaluation") != table_.has("evaluation_every")) {
       table_.problem(table_.has("evaluation") ? "evaluation" : "evaluation_every",
                      "'evaluation', the time of a pause, and 'evaluation_every', the steps between two, go together "
@@ -299,7 +307,7 @@ class GoodputReader {
     }
   }
 
-  ConfigTable& table_;
+  GoodputKeys& table_;
   const JobFacts& job_;
   std::vector<std::string>& assumptions_;
   Question question_;
@@ -327,15 +335,14 @@ std::optional<double> loss_of_tokens(
 
 class TargetReader {
  public:
-  TargetReader(ConfigTable& table, const TargetFacts& facts, std::vector<std::string>& assumptions)
+  TargetReader(TargetKeys& table, const TargetFacts& facts, std::vector<std::string>& assumptions)
       : table_{table}, facts_{facts}, assumptions_{assumptions} {}
 
   Target run() {
-    loss_ = table_.maybe_number("loss", {0.1, 20.0});
-    const std::optional<std::string> id = table_.maybe_text("law");
-    critical_ = table_.maybe_number("critical_batch", {1.0, 1e12});
-    const auto law = look_up(table_, "law", id.value_or("besiroglu-2024"),
-                             [](const std::string& s) -> LossLaw { return loss_law(s); });
+    loss_ = table_.stated<"loss">();
+    critical_ = table_.stated<"critical_batch">();
+    const auto law =
+        look_up(table_, "law", table_.get<"law">(), [](const std::string& s) -> LossLaw { return loss_law(s); });
     refuse_misuse();
     table_.finish();
     Target target;
@@ -396,7 +403,7 @@ class TargetReader {
     target.way.steps = facts_.tokens / facts_.batch_tokens;
   }
 
-  ConfigTable& table_;
+  TargetKeys& table_;
   const TargetFacts& facts_;
   std::vector<std::string>& assumptions_;
   std::optional<double> loss_, critical_;
@@ -405,12 +412,12 @@ class TargetReader {
 }  // namespace
 
 std::optional<Question> read_goodput(ConfigTable& root, const JobFacts& job, std::vector<std::string>& assumptions) {
-  std::optional<ConfigTable> table = root.maybe_table("goodput");
+  auto table = GoodputKeys::maybe(root);
   return table ? std::optional{GoodputReader{*table, job, assumptions}.run()} : std::nullopt;
 }
 
 std::optional<Target> read_target(ConfigTable& root, const TargetFacts& facts, std::vector<std::string>& assumptions) {
-  std::optional<ConfigTable> table = root.maybe_table("target");
+  auto table = TargetKeys::maybe(root);
   return table ? std::optional{TargetReader{*table, facts, assumptions}.run()} : std::nullopt;
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/keys/hardware_keys.hpp>
+#include <headroom/scenarios/keys/keyed_table.hpp>
 #include <headroom/scenarios/read/hardware_reader.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
 
@@ -31,18 +33,17 @@ HardwareChoice read_hardware(ConfigTable& root,
                              std::vector<std::string>& assumptions,
                              bool gpus_open) {
   HardwareChoice result;
-  ConfigTable table = root.table("hardware");
-  const std::string gpu = table.text("gpu");
-  const Range<std::int64_t> gpus{1, 10'000'000};
-  result.gpus = gpus_open && !table.has("gpus") ? 0 : table.integer("gpus", gpus);
+  auto table = KeyedTable<keys::hardware, Kinds::all>::of(root);
+  const std::string gpu = table.get<"gpu">();
+  result.gpus = gpus_open && !table.has("gpus") ? 0 : table.get<"gpus">();
   if (!gpu.empty()) {
     if (auto device = look_up(table, "gpu", gpu, [&](const std::string& s) -> Device { return catalog.device(s); })) {
       result.device = *device;
     }
   }
   std::optional<Node> node;
-  std::optional<std::string> id = table.maybe_text("node");
-  if (const std::optional<std::string> name = table.maybe_text("cluster")) {
+  std::optional<std::string> id = table.stated<"node">();
+  if (const std::optional<std::string> name = table.stated<"cluster">()) {
     result.cluster =
         look_up(table, "cluster", *name, [&](const std::string& s) -> Cluster { return catalog.cluster(s); });
     if (result.cluster && id && *id != result.cluster->node) {
@@ -63,8 +64,8 @@ HardwareChoice read_hardware(ConfigTable& root,
       assumptions.push_back("hardware.node = " + node->id + " (the reference node of " + result.device.id + ")");
     }
   }
-  result.host_memory = table.maybe_quantity<Bytes>("host_memory");
-  if (const auto cap = table.maybe_quantity<Watts>("power_cap"); cap && !result.device.id.empty()) {
+  result.host_memory = table.stated<"host_memory">();
+  if (const auto cap = table.stated<"power_cap">(); cap && !result.device.id.empty()) {
     if (const std::string why = why_no_cap(result.device, *cap); !why.empty()) {
       table.problem("power_cap", "'power_cap': " + why);
     } else {

@@ -4,7 +4,6 @@
 #include <headroom/model/serve/engine/scheduler.hpp>
 #include <headroom/model/train/step/job_groups.hpp>
 #include <headroom/scenarios/read/kv_offload_reader.hpp>
-#include <headroom/scenarios/read/slow_links.hpp>
 #include <headroom/scenarios/traffic/traffic.hpp>
 
 #include <array>
@@ -15,12 +14,9 @@
 namespace headroom {
 namespace {
 
-constexpr std::array<std::string_view, 2> preemption_names{"recompute", "swap"};
-constexpr std::size_t cpu = 0;
-
 class KvOffloadReader {
  public:
-  KvOffloadReader(ConfigTable& serving, ServeScenario& serve, std::vector<std::string>& assumptions)
+  KvOffloadReader(ServingKeys& serving, ServeScenario& serve, std::vector<std::string>& assumptions)
       : serving_{serving}, serve_{serve}, assumptions_{assumptions} {}
 
   KvOffload run() {
@@ -44,15 +40,25 @@ class KvOffloadReader {
 
  private:
   void read_tiers(bool known) {
-    std::optional<ConfigTable> table = serving_.maybe_table("kv_offload");
+    auto table = KeyedTable<keys::kv_offload, Kinds::serve>::maybe(serving_);
     if (!table) {
       return;
     }
-    for (std::size_t i = 0; i < offload_tier_names.size(); ++i) {
-      if (std::optional<ConfigTable> tier = table->maybe_table(offload_tier_names[i])) {
-        offload_.tiers[i] = read_tier(*tier, i, known);
-        tier->finish();
+    if (auto tier = KeyedTable<keys::cpu_tier, Kinds::serve>::maybe(*table)) {
+      const auto bandwidth = tier->stated<"bandwidth">();
+      if (!tier->has("bandwidth") && known) {
+        assume_host_link(*tier);
       }
+      take_tier(*tier, 0).bandwidth = bandwidth;
+      tier->finish();
+    }
+    if (auto tier = KeyedTable<keys::disk_tier, Kinds::serve>::maybe(*table)) {
+      take_tier(*tier, 1).bandwidth = tier->get<"bandwidth">();
+      tier->finish();
+    }
+    if (auto tier = KeyedTable<keys::remote_tier, Kinds::serve>::maybe(*table)) {
+      take_tier(*tier, 2).bandwidth = tier->get<"bandwidth">();
+      tier->finish();
     }
     if (table->keys().empty()) {
       serving_.problem("kv_offload",
@@ -70,18 +76,12 @@ class KvOffloadReader {
     }
   }
 
-  KvOffloadTier read_tier(ConfigTable& table, std::size_t index, bool known) {
-    KvOffloadTier tier;
-    tier.capacity = table.quantity<Bytes>("capacity", true);
-    if (index == cpu) {
-      tier.bandwidth = table.maybe_quantity<BytesPerSecond>("bandwidth", link_rates);
-      if (!tier.bandwidth && !table.has("bandwidth") && known) {
-        assume_host_link(table);
-      }
-    } else {
-      tier.bandwidth = table.quantity<BytesPerSecond>("bandwidth", link_rates);
-    }
-    tier.latency = table.maybe_quantity<Seconds>("latency", {Seconds{}, longest_span}).value_or(Seconds{});
+  /// What all tiers state.
+  template <const KeyTable& rows>
+  KvOffloadTier& take_tier(KeyedTable<rows, Kinds::serve>& table, std::size_t index) {
+    KvOffloadTier& tier = offload_.tiers[index].emplace();
+    tier.capacity = table.template get<"capacity">();
+    tier.latency = table.template get<"latency">();
     if (!table.has("latency")) {
       assumptions_.push_back(table.path() + ".latency = 0 s (not stated)");
     }
@@ -100,11 +100,11 @@ class KvOffloadReader {
   }
 
   void read_preemption(bool known) {
-    const auto mode = serving_.maybe_choice("preemption_mode", preemption_names);
+    const auto mode = serving_.stated<"preemption_mode", Eviction>();
     if (!mode) {
       return;
     }
-    serve_.engine.scheduler.eviction = static_cast<Eviction>(*mode);
+    serve_.engine.scheduler.eviction = *mode;
     if (serve_.engine.scheduler.eviction != Eviction::swap) {
       return;
     }
@@ -120,7 +120,7 @@ class KvOffloadReader {
     }
   }
 
-  ConfigTable& serving_;
+  ServingKeys& serving_;
   ServeScenario& serve_;
   std::vector<std::string>& assumptions_;
   KvOffload offload_;
@@ -128,7 +128,7 @@ class KvOffloadReader {
 
 }  // namespace
 
-void read_kv_offload(ConfigTable& serving, ServeScenario& serve, std::vector<std::string>& assumptions) {
+void read_kv_offload(ServingKeys& serving, ServeScenario& serve, std::vector<std::string>& assumptions) {
   const KvOffload offload = KvOffloadReader{serving, serve, assumptions}.run();
   if (serve.fleet) {
     FleetQuestion fleet = *serve.fleet;

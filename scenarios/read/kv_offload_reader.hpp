@@ -2,8 +2,8 @@
 // Tables [serving.kv_offload.*] and the key serving.preemption_mode.
 #pragma once
 
-#include <headroom/core/config_reader.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
+#include <headroom/scenarios/read/serve_rules.hpp>
 
 #include <string>
 #include <vector>
@@ -12,6 +12,6 @@ namespace headroom {
 
 /// Reads `[serving.kv_offload]` into the fleet's question and `preemption_mode` into the stack's scheduler; what is
 /// left open is told.
-void read_kv_offload(ConfigTable& serving, ServeScenario& serve, std::vector<std::string>& assumptions);
+void read_kv_offload(ServingKeys& serving, ServeScenario& serve, std::vector<std::string>& assumptions);
 
 }  // namespace headroom

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/date.hpp>
+#include <headroom/scenarios/keys/keyed_table.hpp>
+#include <headroom/scenarios/keys/money_keys.hpp>
 #include <headroom/scenarios/money/offer.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
 #include <headroom/scenarios/read/money_reader.hpp>
@@ -49,30 +51,12 @@ std::string word_of(std::optional<std::size_t> market) {
   return market ? std::string{market_names[*market]} : std::string{};
 }
 
-/// A number that cannot be is refused with what it would mean.
-template <class Q>
-void check_within(ConfigTable& table, std::string_view key, Q value, Q low, Q high, std::string_view why) {
-  if (table.has(key) && (value < low || value > high)) {
-    table.problem(key, quoted(key) + " is " + format(value) + "; " + std::string{why});
-  }
-}
-
-void check_pue(ConfigTable& table, double pue) {
-  if (table.has("pue") && (pue < 1.0 || pue > 3.0)) {
-    table.problem("pue", "'pue' is " + format_number(pue) +
-                             "; power of the building over power of the machines lies between 1 and 3, 1.1 to 1.5 "
-                             "where it is built for them");
-  }
-}
-
-void check_power_price(ConfigTable& table, DollarsPerJoule price) {
-  check_within(table, "power_price", price, DollarsPerJoule{0.001 / 3.6e6}, DollarsPerJoule{2.0 / 3.6e6},
-               "electricity costs between 0.001 and 2 $/kWh");
-}
+using MoneyKeys = KeyedTable<keys::money, Kinds::all>;
+using OwnedKeys = KeyedTable<keys::owned, Kinds::all>;
 
 class MoneyReader {
  public:
-  MoneyReader(ConfigTable& table, const Catalog& catalog, const PricedHardware& hardware)
+  MoneyReader(MoneyKeys& table, const Catalog& catalog, const PricedHardware& hardware)
       : table_{table}, catalog_{catalog}, hardware_{hardware} {}
 
   Money run() {
@@ -84,7 +68,8 @@ class MoneyReader {
     } else if (money.price && money.owned) {
       money.against.push_back(owned_price(*money.owned));
     }
-    for (ConfigTable& other : table_.tables("against")) {
+    for (ConfigTable& of_offer : table_.tables("against")) {
+      KeyedTable<keys::against, Kinds::all> other{std::move(of_offer)};
       if (GpuPrice price = read_price(other, other.path()); price.price) {
         money.against.push_back(std::move(price));
       }
@@ -93,7 +78,7 @@ class MoneyReader {
     money.storage = read_storage();
     money.egress = read_egress();
     money.api = read_api();
-    money.what_if = table_.maybe_boolean("what_if").value_or(false);
+    money.what_if = table_.get<"what_if">();
     table_.finish();
     return money;
   }
@@ -101,12 +86,13 @@ class MoneyReader {
  private:
   /// A price of the table's own, or the offer of a list. `asks`: the table that must hold one of them; empty: none
   /// need.
-  GpuPrice read_price(ConfigTable& table, const std::string& asks) {
+  template <const KeyTable& rows>
+  GpuPrice read_price(KeyedTable<rows, Kinds::all>& table, const std::string& asks) {
     GpuPrice result;
-    const std::optional<DollarsPerSecond> price = table.maybe_quantity<DollarsPerSecond>("price");
-    const std::optional<std::string> list = table.maybe_text("prices");
-    const std::optional<std::size_t> market = table.maybe_choice("market", market_names);
-    const std::optional<std::size_t> region = table.maybe_choice("region", region_names);
+    const std::optional<DollarsPerSecond> price = table.template stated<"price">();
+    const std::optional<std::string> list = table.template stated<"prices">();
+    const std::optional<std::size_t> market = table.template stated<"market">();
+    const std::optional<std::size_t> region = table.template stated<"region">();
     if (table.has("price") && table.has("prices")) {
       static_cast<void>(read_stated(table, "price"));
       table.problem("prices", "state 'price' or 'prices', not both");
@@ -119,7 +105,7 @@ class MoneyReader {
       result.market = word_of(market);
       result.region = region ? std::string{region_names[*region]} : std::string{};
     } else if (list) {
-      result = read_offer(table, *list, static_cast<Market>(market.value_or(0)),
+      result = read_offer(table, *list, table.template get<"market", Market>(),
                           region ? region_names[*region] : std::string_view{});
     } else if (!asks.empty() && !table.has("prices")) {
       table.problem("price", "[" + asks + "] needs 'price', e.g. \"2.99 $/h\", or 'prices', the id of a price list");
@@ -145,28 +131,28 @@ class MoneyReader {
   }
 
   std::optional<OwnedHardware> read_owned() {
-    std::optional<ConfigTable> table = table_.maybe_table("owned");
+    auto table = OwnedKeys::maybe(table_);
     if (!table) {
       return std::nullopt;
     }
     OwnedHardware owned;
     Ownership& o = owned.terms;
-    o.capex = table->quantity<Dollars>("capex");
+    o.capex = table->get<"capex">();
     owned.stated = read_stated(*table, "capex");
-    o.lifetime = table->quantity<Seconds>("lifetime");
-    o.residual = table->maybe_quantity<Dollars>("residual", true).value_or(Dollars{});
-    o.utilisation = table->number("utilisation", {0.0, 1.0});
-    o.pue = table->number("pue", {0.0, 100.0});
-    o.power_price = table->quantity<DollarsPerJoule>("power_price");
-    o.upkeep = table->maybe_quantity<DollarsPerSecond>("upkeep", true).value_or(DollarsPerSecond{});
+    o.lifetime = table->get<"lifetime">();
+    o.residual = table->get<"residual">();
+    o.utilisation = table->get<"utilisation">();
+    o.pue = table->get<"pue">();
+    o.power_price = table->get<"power_price">();
+    o.upkeep = table->get<"upkeep">();
     read_power(*table, owned);
     check_owned(*table, o);
     table->finish();
     return owned;
   }
 
-  void read_power(ConfigTable& table, OwnedHardware& owned) {
-    if (const auto stated = table.maybe_quantity<Watts>("power")) {
+  void read_power(OwnedKeys& table, OwnedHardware& owned) {
+    if (const auto stated = table.stated<"power">()) {
       owned.terms.power = *stated;
       owned.power_source = "stated";
     } else if (hardware_.power) {
@@ -181,17 +167,9 @@ class MoneyReader {
   }
 
   void check_owned(ConfigTable& table, const Ownership& o) {
-    check_within(table, "capex", o.capex, Dollars{50.0}, Dollars{1e6},
-                 "it is of one GPU with its share of host and network, between 50 $ and 1 M$");
-    check_within(table, "lifetime", o.lifetime, 30.0 * day, 20.0 * common_year,
-                 "hardware is written off over 30 days to 20 years; \"4 y\" is usual");
-    check_power_price(table, o.power_price);
-    check_within(table, "power", o.power, Watts{1.0}, Watts{1e4},
-                 "it is of one GPU with its share of the host, at most 10 kW; a node's goes by its GPUs");
     if (o.utilisation <= 0.0 && table.has("utilisation")) {
       table.problem("utilisation", "'utilisation' is 0: hardware that never works has no cost per hour of work");
     }
-    check_pue(table, o.pue);
     if (o.residual >= o.capex && table.has("residual")) {
       table.problem("residual",
                     "'residual' is " + format(o.residual) + ", no less than the capex of " + format(o.capex));
@@ -215,9 +193,9 @@ class MoneyReader {
   }
 
   /// A price of a table, or the list's that it names: `pick` chooses the offer.
-  template <class Q, class Pick>
-  Q read_rate(ConfigTable& table, Stated& stated, Pick pick) {
-    if (const std::optional<std::string> id = table.maybe_text("prices")) {
+  template <class Q, const KeyTable& rows, class Pick>
+  Q read_rate(KeyedTable<rows, Kinds::all>& table, Stated& stated, Pick pick) {
+    if (const std::optional<std::string> id = table.template stated<"prices">()) {
       if (table.has("price")) {
         table.problem("prices", "state 'price' or 'prices', not both");
       }
@@ -234,20 +212,20 @@ class MoneyReader {
       }
       return price.value_or(Q{});
     }
-    const Q price = table.quantity<Q>("price");
+    const Q price = table.template needed<"price">();
     stated = read_stated(table, "price");
     return price;
   }
 
   std::optional<StorageQuestion> read_storage() {
-    std::optional<ConfigTable> table = table_.maybe_table("storage");
+    auto table = KeyedTable<keys::storage, Kinds::all>::maybe(table_);
     if (!table) {
       return std::nullopt;
     }
     StorageQuestion storage;
-    storage.size = table->quantity<Bytes>("size");
-    storage.kept = table->maybe_quantity<Seconds>("kept");
-    const std::optional<std::string> service = table->maybe_text("service");
+    storage.size = table->get<"size">();
+    storage.kept = table->stated<"kept">();
+    const std::optional<std::string> service = table->stated<"service">();
     storage.price = read_rate<DollarsPerByteSecond>(
         *table, storage.stated, [&](const PriceList& list) -> std::optional<DollarsPerByteSecond> {
           const auto found = std::find_if(list.storage.begin(), list.storage.end(), [&](const StorageOffer& offer) {
@@ -264,12 +242,12 @@ class MoneyReader {
   }
 
   std::optional<EgressQuestion> read_egress() {
-    std::optional<ConfigTable> table = table_.maybe_table("egress");
+    auto table = KeyedTable<keys::egress, Kinds::all>::maybe(table_);
     if (!table) {
       return std::nullopt;
     }
     EgressQuestion egress;
-    egress.size = table->quantity<Bytes>("size");
+    egress.size = table->get<"size">();
     egress.price =
         read_rate<DollarsPerByte>(*table, egress.stated, [](const PriceList& list) -> std::optional<DollarsPerByte> {
           return list.egress.empty() ? std::nullopt : std::optional{list.egress.front().price.value};
@@ -279,7 +257,7 @@ class MoneyReader {
   }
 
   std::optional<ApiPrice> read_api() {
-    std::optional<ConfigTable> table = table_.maybe_table("api");
+    auto table = KeyedTable<keys::api, Kinds::serve>::maybe(table_);
     if (!table) {
       return std::nullopt;
     }
@@ -288,16 +266,15 @@ class MoneyReader {
                      "[money.api] is held against serving one's own model; a training run has no API to compare");
     }
     ApiPrice api;
-    api.name = table->maybe_text("name").value_or("API");
-    api.input = table->quantity<Dollars>("input", true);
-    api.output = table->quantity<Dollars>("output");
+    api.name = table->get<"name">();
+    api.input = table->get<"input">();
+    api.output = table->get<"output">();
     api.stated = read_stated(*table, "output");
-    check_within(*table, "output", api.output, Dollars{1e-4}, Dollars{1e4}, "it is of a million output tokens");
     table->finish();
     return api;
   }
 
-  ConfigTable& table_;
+  MoneyKeys& table_;
   const Catalog& catalog_;
   const PricedHardware& hardware_;
 };
@@ -305,7 +282,7 @@ class MoneyReader {
 }  // namespace
 
 Money read_money(ConfigTable& root, const Catalog& catalog, const PricedHardware& hardware) {
-  std::optional<ConfigTable> table = root.maybe_table("money");
+  auto table = MoneyKeys::maybe(root);
   return table ? MoneyReader{*table, catalog, hardware}.run() : Money{};
 }
 
@@ -316,20 +293,18 @@ EnergyQuestion read_energy(ConfigTable& root, const Money& money) {
     energy.power_price = money.owned->terms.power_price;
     energy.stated = money.owned->stated;
   }
-  std::optional<ConfigTable> table = root.maybe_table("energy");
+  auto table = KeyedTable<keys::energy, Kinds::all>::maybe(root);
   if (!table) {
     return energy;
   }
-  if (const auto pue = table->maybe_number("pue", {0.0, 100.0})) {
-    check_pue(*table, *pue);
+  if (const auto pue = table->stated<"pue">()) {
     energy.pue = pue;
   }
-  if (const auto price = table->maybe_quantity<DollarsPerJoule>("power_price")) {
-    check_power_price(*table, *price);
+  if (const auto price = table->stated<"power_price">()) {
     energy.power_price = price;
     energy.stated = read_stated(*table, "power_price");
   }
-  energy.rack_power = table->maybe_quantity<Watts>("rack_power");
+  energy.rack_power = table->stated<"rack_power">();
   table->finish();
   return energy;
 }

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/printable.hpp>
+#include <headroom/scenarios/keys/keyed_table.hpp>
+#include <headroom/scenarios/keys/root_keys.hpp>
+#include <headroom/scenarios/keys/strategy_keys.hpp>
+#include <headroom/scenarios/keys/training_keys.hpp>
 #include <headroom/scenarios/read/data_reader.hpp>
 #include <headroom/scenarios/read/hardware_reader.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
@@ -14,6 +18,9 @@
 
 namespace headroom {
 namespace {
+
+using TrainingKeys = KeyedTable<keys::training, Kinds::network>;
+using StrategyKeys = KeyedTable<keys::strategy, Kinds::network>;
 
 bool holds_ops(const ConfigValue& model) {
   return model.kind == ConfigValue::Kind::table && (model.find("op") != nullptr || model.find("stage") != nullptr);
@@ -33,7 +40,7 @@ class NetworkScenarioReader {
     require_schema(root_);
     static_cast<void>(root_.value("base"));
     scenario_.name = root_.maybe_text("name").value_or(shown(scenario_.file));
-    if (root_.choice("kind", std::array<std::string_view, 3>{"train", "serve", "batch"}) != 0) {
+    if (root_.choice("kind", scenario_kind_names) != 0) {
       root_.problem("kind", "a network of ops is answered for kind 'train' in this version");
     }
     read_model();
@@ -113,43 +120,40 @@ class NetworkScenarioReader {
   }
 
   void read_training() {
-    ConfigTable table = root_.table("training");
-    scenario_.global_batch = table.integer("global_batch", {1, 1'000'000'000});
-    scenario_.precision = static_cast<Precision>(table.choice("precision", training_precision_names));
+    TrainingKeys table = TrainingKeys::of(root_);
+    scenario_.global_batch = table.get<"global_batch">();
+    scenario_.precision = table.get<"precision", Precision>();
     states_ = adam_states(scenario_.precision);
-    if (const auto gradients = table.maybe_choice("gradients", std::array<std::string_view, 2>{"fp32", "bf16"})) {
+    if (const auto gradients = table.stated<"gradients">()) {
       states_.gradients = *gradients == 0 ? 4.0 : 2.0;
     }
     scenario_.gradients_open = !table.has("gradients");
     read_optimizer(table);
     read_software(table);
     // Counts of samples are written as 1e9 or as an integer.
-    scenario_.samples = table.maybe_number("samples", {1.0, 1e18}).value_or(0.0);
-    scenario_.target = table.maybe_number("target_utilisation", {0.01, 1.0});
+    scenario_.samples = table.stated<"samples">().value_or(0.0);
+    scenario_.target = table.stated<"target_utilisation">();
     table.finish();
   }
 
-  void read_software(ConfigTable& table) {
-    const std::optional<std::string> stated = table.maybe_text("software");
-    const std::string id = stated.value_or("pytorch-fsdp");
+  void read_software(TrainingKeys& table) {
+    const std::string id = table.get<"software">();
     const auto find = [](const std::string& text) { return MemoryStacks::standard().find(text); };
     scenario_.software = look_up(table, "software", id, find).value_or(MemoryStack{});
-    if (!stated) {
+    if (!table.has("software")) {
       assume("training.software = " + id + " (" + scenario_.software.name +
              ": its host, passes and overlap in the time of a step; memory is not the software's)");
     }
   }
 
   /// A name stands for its moments and the master copy of 16-bit weights, as in training; bytes for themselves.
-  void read_optimizer(ConfigTable& table) {
-    const auto optimizer = table.maybe_choice("optimizer", optimizer_names);
-    const auto bytes = table.maybe_number("optimizer_bytes", {0.0, 64.0});
+  void read_optimizer(TrainingKeys& table) {
+    const double moments = moment_bytes(table.get<"optimizer", Optimizer>());
+    const auto bytes = table.stated<"optimizer_bytes">();
     if (table.has("optimizer") && table.has("optimizer_bytes")) {
       table.problem("optimizer_bytes", "state 'optimizer' or 'optimizer_bytes', not both");
     }
-    const std::size_t chosen = optimizer.value_or(static_cast<std::size_t>(Optimizer::adamw));
     const double master = states_.optimizer - moment_bytes(Optimizer::adamw);
-    const double moments = moment_bytes(static_cast<Optimizer>(chosen));
     states_.optimizer = bytes.value_or(moments + master);
     if (!table.has("optimizer_bytes")) {
       const std::string name = table.has("optimizer") ? "" : "training.optimizer = adamw (not stated); ";
@@ -159,19 +163,18 @@ class NetworkScenarioReader {
   }
 
   void read_strategy() {
-    static const ConfigValue nothing;
-    ConfigTable table = root_.maybe_table("strategy").value_or(ConfigTable{nothing, "strategy", diagnostics_});
+    StrategyKeys table = StrategyKeys::or_blank(root_);
     NetworkTraining& t = scenario_.training;
-    scenario_.dp = table.maybe_integer("dp", {1, 10'000'000}).value_or(scenario_.gpus);
+    scenario_.dp = table.stated<"dp">().value_or(scenario_.gpus);
     if (!table.has("dp")) {
       assume("strategy.dp = " + std::to_string(scenario_.dp) + " (every GPU holds a replica)");
     }
     t.ranks = scenario_.dp;
-    t.zero = static_cast<int>(table.maybe_integer("zero", {0, 3}).value_or(1));
+    t.zero = static_cast<int>(table.get<"zero">());
     if (!table.has("zero")) {
       assume("strategy.zero = 1 (optimizer states sharded)");
     }
-    t.micro_batch = table.maybe_integer("micro_batch", {1, 60'000}).value_or(1);
+    t.micro_batch = table.stated<"micro_batch">().value_or(1);
     scenario_.micro_batch_open = !table.has("micro_batch");
     read_recompute(table);
     for (const std::string_view axis : {"tp", "pp", "vpp", "cp", "ep", "etp", "sequence_parallel"}) {
@@ -196,10 +199,10 @@ class NetworkScenarioReader {
     t.activation_bytes = row_of(scenario_.precision).compute_bytes;
   }
 
-  void read_recompute(ConfigTable& table) {
+  void read_recompute(StrategyKeys& table) {
     SegmentRecompute& recompute = scenario_.training.recompute;
-    const auto mode = table.maybe_choice("recompute", std::array<std::string_view, 2>{"none", "full"});
-    const auto every = table.maybe_integer("recompute_every", {1, 1'048'576});
+    const auto mode = table.stated<"recompute">();
+    const auto every = table.stated<"recompute_every">();
     recompute.parts = table.texts("recompute_parts");
     recompute.every = every.value_or(mode == 1U || (!mode && !recompute.parts.empty()) ? 1 : 0);
     scenario_.recompute_open =

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/printable.hpp>
 #include <headroom/model/workload/hf_config.hpp>
+#include <headroom/scenarios/keys/root_keys.hpp>
 #include <headroom/scenarios/read/beside_reader.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/hardware_reader.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
 #include <headroom/scenarios/read/money_reader.hpp>
@@ -16,8 +18,6 @@
 namespace headroom {
 namespace {
 
-constexpr std::array<std::string_view, 3> kinds{"train", "serve", "batch"};
-
 /// Reads one document; assumptions are collected beside the problems.
 class ScenarioReader {
  public:
@@ -29,7 +29,7 @@ class ScenarioReader {
   Scenario run() {
     require_schema(root_);
     static_cast<void>(root_.value("base"));
-    const std::optional<std::size_t> kind = root_.maybe_choice("kind", kinds);
+    const std::optional<std::size_t> kind = root_.maybe_choice("kind", scenario_kind_names);
     scenario_.name = root_.maybe_text("name").value_or(shown(scenario_.file));
     if (!kind) {
       if (!root_.has("kind")) {
@@ -214,13 +214,11 @@ Scenario read_scenario(const ConfigValue& root, const std::string& file, const S
   return scenario;
 }
 
-Scenario changed(const Scenario& scenario, std::span<const std::string> assignments) {
+Scenario changed(const Scenario& scenario, std::span<const Change> changes) {
   ConfigValue root = *scenario.document;
-  Diagnostics diagnostics;
-  for (const std::string& assignment : assignments) {
-    apply_override(root, assignment, diagnostics);
+  for (const Change& change : changes) {
+    put(change, text_of(change), root);
   }
-  diagnostics.throw_if_any();
   return read_scenario(root, scenario.file, *scenario.sources);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/core/config_value.hpp>
+#include <headroom/scenarios/question/change.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 
 #include <span>
@@ -14,8 +15,9 @@ namespace headroom {
 [[nodiscard]] Scenario read_scenario(const ConfigValue& root, const std::string& file, const Sources& sources);
 Scenario read_scenario(const ConfigValue& root, const std::string& file, const Sources&& gone) = delete;
 
-/// The same document read again with more assignments ("strategy.tp = 8"): what the user would get who made them.
-[[nodiscard]] Scenario changed(const Scenario& scenario, std::span<const std::string> assignments);
+/// The question with changes, resolved again from what its author stated and they: what the user would get who made
+/// them. ConfigError as read_scenario.
+[[nodiscard]] Scenario changed(const Scenario& scenario, std::span<const Change> changes);
 
 /// A scenario file with its bases (paths relative to the file that names them) and `--set` assignments, not yet read.
 [[nodiscard]] ConfigValue scenario_tree(const std::string& path, std::span<const std::string> overrides);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/number_words.hpp>
+#include <headroom/scenarios/keys/strategy_keys.hpp>
 #include <headroom/scenarios/read/kv_offload_reader.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
@@ -15,6 +16,8 @@
 
 namespace headroom {
 namespace {
+
+using StrategyKeys = KeyedTable<keys::strategy, Kinds::serve>;
 
 std::string title(Engine engine) {
   return std::string{engine_titles[static_cast<std::size_t>(engine)]};
@@ -38,7 +41,7 @@ class ServingReader {
       : root_{root}, models_{models}, serve_{serve}, assumptions_{assumptions} {}
 
   void run() {
-    ConfigTable table = root_.table("serving");
+    ServingKeys table = ServingKeys::of(root_);
     read_strategy();  // before the limits: SGLang's default fraction depends on tp
     if (root_.has("traffic") || root_.has("slo") || root_.has("fleet")) {
       read_open_load(table);
@@ -73,27 +76,26 @@ class ServingReader {
     }
   }
 
-  void read_load(ConfigTable& table) {
+  void read_load(ServingKeys& table) {
     ServingWorkload& w = serve_.work;
-    w.isl = table.integer("isl", {1, 100'000'000});
-    w.osl = table.integer("osl", {1, 100'000'000});
-    w.concurrency = table.integer("concurrency", {1, 100'000'000});
+    w.isl = table.needed<"isl">();
+    w.osl = table.needed<"osl">();
+    w.concurrency = table.needed<"concurrency">();
   }
 
   /// Requests that come when they come: lengths are those of the mean request, the longest sequence that of the
   /// longest.
-  void read_open_load(ConfigTable& table) {
+  void read_open_load(ServingKeys& table) {
     ServingWorkload& w = serve_.work;
     if (table.value("concurrency") != nullptr) {
       table.problem("concurrency",
                     "'concurrency' is a fixed load, [traffic] one that comes when it comes; leave one out");
     }
-    const Range<std::int64_t> tokens{1, 100'000'000};
-    const std::int64_t isl = table.maybe_integer("isl", tokens).value_or(0);
-    const std::int64_t osl = table.maybe_integer("osl", tokens).value_or(0);
+    const std::int64_t isl = table.stated<"isl">().value_or(0);
+    const std::int64_t osl = table.stated<"osl">().value_or(0);
     auto traffic = read_traffic(root_, isl, osl, assumptions_);
     auto fleet = read_fleet(root_, serve_.work.layout.gpus(), assumptions_);
-    const std::optional<bool> caching = table.maybe_boolean("prefix_caching");
+    const std::optional<bool> caching = table.stated<"prefix_caching">();
     if (!traffic) {
       root_.problem("traffic", "missing [traffic], what is asked of the fleet: rate = \"12 req/s\", or a trace");
       return;
@@ -142,12 +144,11 @@ class ServingReader {
     }
   }
 
-  void read_engine(ConfigTable& table) {
-    const std::optional<std::size_t> engine = table.maybe_choice("engine", engine_names);
-    if (!engine && !table.has("engine")) {
+  void read_engine(ServingKeys& table) {
+    const auto named = table.get<"engine", Engine>();
+    if (!table.has("engine")) {
       assume("serving.engine = vllm (not stated)");
     }
-    const auto named = static_cast<Engine>(engine.value_or(0));
     serve_.engine = find_serving_stack(named);
     const ConfigValue* version = table.value("engine_version");
     if (version != nullptr &&
@@ -157,7 +158,7 @@ class ServingReader {
           "'engine_version' is a number, and 0.10 and 0.1 are the same one; state it as text, \"0.11.0\" or v0.11");
       return;
     }
-    serve_.engine_version = table.maybe_text("engine_version").value_or("");
+    serve_.engine_version = table.stated<"engine_version">().value_or("");
     if (serve_.engine_version.empty()) {
       return;
     }
@@ -171,11 +172,11 @@ class ServingReader {
   }
 
   /// What is stated; else the checkpoint's own format, which engines load without being told.
-  void read_weights(ConfigTable& table) {
+  void read_weights(ServingKeys& table) {
     ServingWorkload& w = serve_.work;
     const Architecture& arch = serve_.architecture;
-    if (const auto stated = maybe_weights(table, "weights")) {
-      w.weights = *stated;
+    if (const auto stated = table.stated<"weights">()) {
+      w.weights = served_weights(*stated);
       const ConfigValue* word = table.value("weights");
       if (word != nullptr && word->text != name_of(w.weights)) {
         assume("serving.weights = " + std::string{name_of(w.weights)} + " (" + word->text +
@@ -190,7 +191,7 @@ class ServingReader {
                                      quoted(arch.weights->method) +
                                      ", which is none of the formats known here; state "
                                      "the nearest of " +
-                                     listed_weights());
+                                     listed(served_weight_names));
       } else if (own) {
         const std::string& source = arch.weights->source;
         assume("serving.weights = " + std::string{name_of(w.weights)} + " (the checkpoint's own format" +
@@ -201,41 +202,30 @@ class ServingReader {
     }
   }
 
-  static std::string listed_weights() {
-    std::string text;
-    for (const std::string_view name : served_weight_names) {
-      text += (text.empty() ? "" : ", ") + std::string{name};
-    }
-    return text;
-  }
-
-  void read_formats(ConfigTable& table) {
+  void read_formats(ServingKeys& table) {
     ServingWorkload& w = serve_.work;
     read_weights(table);
-    if (const auto kv = table.maybe_choice("kv_cache", kv_cache_names)) {
-      const auto* found = std::find(precision_names.begin(), precision_names.end(), kv_cache_names[*kv]);
-      w.kv = static_cast<Precision>(found - precision_names.begin());
+    if (const auto kv = table.stated<"kv_cache">()) {
+      w.kv = kv_cache_format(*kv);
     } else if (!table.has("kv_cache")) {
-      w.kv = default_kv_cache(serve_.engine.engine, w.weights);
+      w.kv = default_kv_cache(serve_.engine, w.weights);
       assume("serving.kv_cache = " + std::string{name_of(w.kv)} + " (not stated)");
     }
   }
 
-  std::int64_t limit(ConfigTable& table, std::string_view key, std::int64_t usual) {
-    if (const auto value = table.maybe_integer(key, {1, 100'000'000})) {
-      return *value;
+  template <Literal name>
+  std::int64_t limit(ServingKeys& table, std::int64_t usual) {
+    if (!table.has(name.view())) {
+      assume("serving." + std::string{name.view()} + " = " + std::to_string(usual) + " (" +
+             title(serve_.engine.engine) + "'s default)");
     }
-    if (!table.has(key)) {
-      assume("serving." + std::string{key} + " = " + std::to_string(usual) + " (" + title(serve_.engine.engine) +
-             "'s default)");
-    }
-    return usual;
+    return table.stated<name>().value_or(usual);
   }
 
-  void read_limits(ConfigTable& table) {
+  void read_limits(ServingKeys& table) {
     ServingWorkload& w = serve_.work;
     const ServingStack& engine = serve_.engine;
-    if (const auto fraction = table.maybe_number("memory_fraction", {0.01, 1.0})) {
+    if (const auto fraction = table.stated<"memory_fraction">()) {
       w.memory_fraction = *fraction;
     } else if (!table.has("memory_fraction")) {
       w.memory_fraction = engine.default_fraction(w.layout.tp);
@@ -245,10 +235,10 @@ class ServingReader {
     }
     const bool known = !serve_.device.id.empty();
     w.max_num_seqs =
-        limit(table, "max_num_seqs", known ? engine.default_max_num_seqs(serve_.device) : engine.max_num_seqs);
+        limit<"max_num_seqs">(table, known ? engine.default_max_num_seqs(serve_.device) : engine.max_num_seqs);
     w.max_num_tokens =
-        limit(table, "max_num_tokens", known ? engine.default_max_num_tokens(serve_.device) : engine.max_num_tokens);
-    if (const auto longest = table.maybe_integer("max_seq_len", {1, 1'000'000'000})) {
+        limit<"max_num_tokens">(table, known ? engine.default_max_num_tokens(serve_.device) : engine.max_num_tokens);
+    if (const auto longest = table.stated<"max_seq_len">()) {
       w.max_seq_len = *longest;
       if (w.max_seq_len < w.isl + w.osl) {
         table.problem("max_seq_len", "'max_seq_len' is " + std::to_string(w.max_seq_len) +
@@ -260,28 +250,25 @@ class ServingReader {
     }
   }
 
-  std::int64_t axis(ConfigTable& table, std::string_view key, bool told) {
-    if (const auto value = table.maybe_integer(key, {1, 4096})) {
-      return *value;
+  template <Literal name>
+  std::int64_t ranks(StrategyKeys& table, bool told) {
+    if (!table.has(name.view()) && told) {
+      assume("strategy." + std::string{name.view()} + " = 1 (not stated)");
     }
-    if (!table.has(key) && told) {
-      assume("strategy." + std::string{key} + " = 1 (not stated)");
-    }
-    return 1;
+    return table.get<name>();
   }
 
   void read_strategy() {
-    static const ConfigValue nothing;
-    ConfigTable table = root_.maybe_table("strategy").value_or(ConfigTable{nothing, "strategy", root_.diagnostics()});
+    StrategyKeys table = StrategyKeys::or_blank(root_);
     ServingLayout& layout = serve_.work.layout;
-    layout.tp = axis(table, "tp", true);
-    layout.pp = axis(table, "pp", true);
-    layout.ep = axis(table, "ep", serve_.architecture.moe.has_value());
+    layout.tp = ranks<"tp">(table, true);
+    layout.pp = ranks<"pp">(table, true);
+    layout.ep = ranks<"ep">(table, serve_.architecture.moe.has_value());
     gpus_open_ = serve_.work.gpus == 0;
     if (gpus_open_) {  // of a fleet that is to be sized
       serve_.work.gpus = layout.gpus();
     }
-    check_replicas(table, serve_);
+    check_replicas(table, table.stated<"dp">(), serve_);
     table.finish();
   }
 
@@ -294,12 +281,13 @@ class ServingReader {
 
 }  // namespace
 
-std::optional<Precision> maybe_weights(ConfigTable& table, std::string_view key) {
-  const std::optional<std::size_t> index = table.maybe_choice(key, served_weight_names);
-  if (!index) {
-    return std::nullopt;
-  }
-  return *index < precision_count ? static_cast<Precision>(*index) : Precision::int4;
+Precision served_weights(std::size_t choice) noexcept {
+  return choice < precision_count ? static_cast<Precision>(choice) : Precision::int4;
+}
+
+Precision kv_cache_format(std::size_t choice) noexcept {
+  const auto* const found = std::find(precision_names.begin(), precision_names.end(), kv_cache_names[choice]);
+  return static_cast<Precision>(found - precision_names.begin());
 }
 
 std::optional<Precision> own_weights(const Architecture& architecture) noexcept {
@@ -319,10 +307,10 @@ BesideWeights weights_beside(const ServeScenario& serve, const Architecture& oth
                  : BesideWeights{Precision::bf16, "mxfp4 holds experts alone"};
 }
 
-Precision default_kv_cache(Engine engine, Precision weights) noexcept {
+Precision default_kv_cache(const ServingStack& stack, Precision weights) noexcept {
   const bool narrow = weights == Precision::fp8 || weights == Precision::mxfp8 || weights == Precision::nvfp4 ||
                       weights == Precision::mxfp4;
-  return engine == Engine::tensorrt_llm && narrow ? Precision::fp8 : Precision::bf16;
+  return stack.habits.narrows_cache && narrow ? Precision::fp8 : Precision::bf16;
 }
 
 void read_serving(ConfigTable& root,

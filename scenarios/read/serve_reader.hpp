@@ -2,6 +2,7 @@
 // The [serving] and [strategy] tables of a serving question.
 #pragma once
 
+#include <headroom/scenarios/keys/words.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/read/speculation_reader.hpp>
 
@@ -12,15 +13,9 @@
 
 namespace headroom {
 
-/// Formats an engine keeps its KV cache in.
-inline constexpr std::array<std::string_view, 6> kv_cache_names{"bf16", "fp16", "fp32", "fp8", "int8", "nvfp4"};
-
-/// Formats of weights as scenarios name them: those of precision.hpp in their order, then checkpoints' names for 4-bit
-/// integers that are unpacked on the way (Lin et al. 2024, AWQ; Frantar et al. 2023, GPTQ).
-inline constexpr std::array<std::string_view, precision_count + 2> served_weight_names{
-    "fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8", "int4", "mxfp4", "awq", "gptq"};
-/// A key that names one of them; nullopt: blank, or a word that is none, which is told.
-[[nodiscard]] std::optional<Precision> maybe_weights(ConfigTable& table, std::string_view key);
+/// The formats that words of served_weight_names and of kv_cache_names stand for, by their places.
+[[nodiscard]] Precision served_weights(std::size_t choice) noexcept;
+[[nodiscard]] Precision kv_cache_format(std::size_t choice) noexcept;
 
 /// As which a model's checkpoint is served, where it is quantised in a format known here.
 [[nodiscard]] std::optional<Precision> own_weights(const Architecture& architecture) noexcept;
@@ -41,6 +36,6 @@ void read_serving(ConfigTable& root,
                   std::vector<std::string>& assumptions);
 
 /// fp8 for TensorRT-LLM with 8- or 4-bit floating-point weights, else bf16: the default of a blank KV format.
-[[nodiscard]] Precision default_kv_cache(Engine engine, Precision weights) noexcept;
+[[nodiscard]] Precision default_kv_cache(const ServingStack& stack, Precision weights) noexcept;
 
 }  // namespace headroom

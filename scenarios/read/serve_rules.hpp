@@ -3,19 +3,24 @@
 // context, formats that the SKU lacks. Each problem stands at its key, with the way out.
 #pragma once
 
+#include <headroom/scenarios/keys/keyed_table.hpp>
+#include <headroom/scenarios/keys/serving_keys.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace headroom {
 
-/// Reads `chunked_prefill` of the [serving] table; where it is blank that is told in `assumptions`.
-void read_chunked_prefill(ConfigTable& serving, ServeScenario& serve, std::vector<std::string>& assumptions);
+using ServingKeys = KeyedTable<keys::serving, Kinds::serve>;
 
-/// Replicas: `strategy.dp`, which may only say what GPUs and ranks say already. ConfigTable is [strategy].
-void check_replicas(ConfigTable& strategy, const ServeScenario& serve);
+/// Reads `chunked_prefill` of the [serving] table; where it is blank that is told in `assumptions`.
+void read_chunked_prefill(ServingKeys& serving, ServeScenario& serve, std::vector<std::string>& assumptions);
+
+/// `replicas`: `dp` of [strategy], which may only say what GPUs and ranks say already.
+void check_replicas(ConfigTable& strategy, std::optional<std::int64_t> replicas, const ServeScenario& serve);
 
 /// Adds a problem for each rule that the question breaks. The engine's own: vLLM's scheduler takes at least one token
 /// of every running sequence (vllm/config/scheduler.py), with a draft those too; without chunked prefill a prompt is

@@ -3,14 +3,10 @@
 #pragma once
 
 #include <headroom/core/config_reader.hpp>
-#include <headroom/core/quantity.hpp>
 
 namespace headroom {
 
 struct ServeScenario;
-
-/// What may be stated of a link: more than nothing, and no more than a machine could hold.
-inline constexpr Range<BytesPerSecond> link_rates{BytesPerSecond{1.0}, BytesPerSecond{1e18}};
 
 /// Adds a problem at each stated link, of `[fleet.prefill]` and of the tiers of `[serving.kv_offload]`, over which the
 /// cache of the longest prompt takes longer than can be simulated.

@@ -4,6 +4,8 @@
 #include <headroom/model/estimate/number_format.hpp>
 #include <headroom/model/serve/memory/draft_memory.hpp>
 #include <headroom/model/serve/time/simulated_time.hpp>
+#include <headroom/scenarios/keys/keyed_table.hpp>
+#include <headroom/scenarios/keys/serving_keys.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
 #include <headroom/scenarios/read/speculation_reader.hpp>
@@ -19,8 +21,8 @@
 namespace headroom {
 namespace {
 
-/// As vLLM's speculative_config spells them (vllm/config/speculative.py).
-constexpr std::array<std::string_view, 6> methods{"draft_model", "ngram", "eagle", "eagle3", "medusa", "mtp"};
+using DraftKeys = KeyedTable<keys::speculative, Kinds::serve>;
+
 constexpr std::string_view of_model = "draft_model";
 constexpr std::string_view of_prompt = "ngram";
 
@@ -30,16 +32,16 @@ constexpr double most_padding = 0.01;
 
 class SpeculationReader {
  public:
-  SpeculationReader(ConfigTable table, const ModelFinder& models, ServeScenario& serve, std::vector<std::string>& told)
+  SpeculationReader(DraftKeys table, const ModelFinder& models, ServeScenario& serve, std::vector<std::string>& told)
       : table_{std::move(table)}, models_{models}, serve_{serve}, told_{told} {}
 
   void run() {
     read_tokens();
-    const std::optional<std::size_t> method = table_.maybe_choice("method", methods);
-    draft_.method = method ? methods[*method] : table_.has("draft_model") ? of_model : std::string_view{};
-    if (const auto time = table_.maybe_quantity<Seconds>("draft_time", {shortest_span, longest_step})) {
-      draft_.time = *time;
-    }
+    const std::optional<std::size_t> method = table_.stated<"method">();
+    draft_.method = method                      ? speculation_method_names[*method]
+                    : table_.has("draft_model") ? of_model
+                                                : std::string_view{};
+    draft_.time = table_.stated<"draft_time">().value_or(draft_.time);
     read_model();
     if (!table_.has("method") || method) {
       check_cost();
@@ -53,14 +55,14 @@ class SpeculationReader {
   [[nodiscard]] const ServingWorkload& work() const { return serve_.work; }
 
   void read_tokens() {
-    draft_.speculation.draft = table_.integer("draft", {1, 64});
+    draft_.speculation.draft = table_.get<"draft">();
     if (!table_.has("acceptance")) {
       table_.problem("acceptance",
                      "speculative decoding without 'acceptance': what it saves is the share of drafted tokens that the "
                      "model accepts, 0 to 1, and nothing stands for it; state it as measured on your requests (engines "
                      "log it), or leave [serving.speculative] out");
     } else {
-      draft_.speculation.acceptance = table_.number("acceptance", {0.0, 1.0});
+      draft_.speculation.acceptance = table_.get<"acceptance">();
     }
   }
 
@@ -95,8 +97,8 @@ class SpeculationReader {
   }
 
   void read_model() {
-    const std::optional<std::int64_t> tp = table_.maybe_integer("draft_tp", {1, 4096});
-    const std::optional<Precision> weights = maybe_weights(table_, "draft_weights");
+    const std::optional<std::int64_t> tp = table_.stated<"draft_tp">();
+    const std::optional<std::size_t> weights = table_.stated<"draft_weights">();
     const ConfigValue* named = table_.value("draft_model");
     if (named == nullptr) {
       return;
@@ -110,7 +112,7 @@ class SpeculationReader {
     }
     draft_.tp = tp.value_or(0);
     const BesideWeights open = weights_beside(serve_, *found);
-    draft_.weights = weights.value_or(open.weights);
+    draft_.weights = weights ? served_weights(*weights) : open.weights;
     if (!table_.has("draft_weights")) {
       told_.push_back("serving.speculative.draft_weights = " + std::string{name_of(draft_.weights)} + " (" +
                       std::string{open.why} + ")");
@@ -169,7 +171,7 @@ class SpeculationReader {
         "intervals are those of runs without");
   }
 
-  ConfigTable table_;
+  DraftKeys table_;
   const ModelFinder& models_;
   ServeScenario& serve_;
   std::vector<std::string>& told_;
@@ -182,8 +184,8 @@ void read_speculation(ConfigTable& serving,
                       const ModelFinder& models,
                       ServeScenario& serve,
                       std::vector<std::string>& assumptions) {
-  if (std::optional<ConfigTable> table = serving.maybe_table("speculative")) {
-    SpeculationReader{*table, models, serve, assumptions}.run();
+  if (auto table = DraftKeys::maybe(serving)) {
+    SpeculationReader{*std::move(table), models, serve, assumptions}.run();
   }
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/serve/time/simulated_time.hpp>
+#include <headroom/scenarios/keys/fleet_keys.hpp>
+#include <headroom/scenarios/keys/keyed_table.hpp>
+#include <headroom/scenarios/keys/traffic_keys.hpp>
 #include <headroom/scenarios/read/beside_reader.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
 #include <headroom/scenarios/read/slow_links.hpp>
@@ -17,9 +20,9 @@
 namespace headroom {
 namespace {
 
-constexpr std::array<std::string_view, 3> curve_names{"constant", "diurnal", "bursts"};
-constexpr std::int64_t most_tokens = 10'000'000;
-constexpr Range<Seconds> periods{Seconds{1e-3}, 366.0 * day};
+using TrafficKeys = KeyedTable<keys::traffic, Kinds::serve>;
+using ClassKeys = KeyedTable<keys::traffic_class, Kinds::serve>;
+using FleetKeys = KeyedTable<keys::fleet, Kinds::serve>;
 
 struct Quantile {
   std::string_view name;
@@ -34,7 +37,7 @@ class TrafficReader {
       : root_{root}, isl_{isl}, osl_{osl}, assumptions_{assumptions} {}
 
   std::optional<ServingTraffic> run() {
-    std::optional<ConfigTable> table = root_.maybe_table("traffic");
+    auto table = TrafficKeys::maybe(root_);
     std::optional<ConfigTable> slo = root_.maybe_table("slo");
     if (!table) {
       if (slo) {
@@ -45,7 +48,7 @@ class TrafficReader {
       return std::nullopt;
     }
     ServingTraffic traffic;
-    traffic.seed = static_cast<std::uint64_t>(table->maybe_integer("seed", not_negative).value_or(1));
+    traffic.seed = static_cast<std::uint64_t>(table->get<"seed">());
     const std::vector<TailObjective> common = slo ? read_objectives(*slo) : std::vector<TailObjective>{};
     if (table->has("trace")) {
       read_trace(*table, traffic);
@@ -71,8 +74,8 @@ class TrafficReader {
  private:
   void assume(const std::string& text) { assumptions_.push_back(text); }
 
-  void read_count(ConfigTable& table, ServingTraffic& traffic) {
-    if (const auto count = table.maybe_integer("requests", {ServingTraffic::least_requests, 10'000'000})) {
+  void read_count(TrafficKeys& table, ServingTraffic& traffic) {
+    if (const auto count = table.stated<"requests">()) {
       traffic.requests = *count;
       traffic.requests_stated = true;
     } else if (!table.has("requests")) {
@@ -91,7 +94,7 @@ class TrafficReader {
   }
 
   static Hertz checked_rate(ConfigTable& table, Hertz rate) {
-    if (rate > ServingTraffic::most_rate) {
+    if (rate.raw() > TrafficKeys::row<"rate">.high) {
       table.problem("rate", "'rate' is " + quoted(table.value("rate")->text) + "; a fleet is asked " +
                                 format_count(ServingTraffic::most_rate.raw()) + " req/s at most");
     }
@@ -100,14 +103,14 @@ class TrafficReader {
 
   /// Attempts instead of requests: what fails comes again.
   void read_retries(ConfigTable& parent, ServingTraffic& traffic) {
-    std::optional<ConfigTable> table = parent.maybe_table("retries");
+    auto table = KeyedTable<keys::retries, Kinds::serve>::maybe(parent);
     if (!table) {
       return;
     }
     ClientRetries retries;
-    retries.failure = table->number("failure", {0.0, 0.99});
-    retries.policy.attempts = table->maybe_integer("attempts", {1, 1000}).value_or(0);
-    retries.policy.backoff = table->maybe_quantity<Seconds>("backoff", {Seconds{}, longest_span}).value_or(Seconds{});
+    retries.failure = table->get<"failure">();
+    retries.policy.attempts = table->stated<"attempts">().value_or(0);
+    retries.policy.backoff = table->get<"backoff">();
     if (!table->has("attempts")) {
       assume(table->path() + ".attempts: until one succeeds (not stated)");
     }
@@ -154,8 +157,8 @@ class TrafficReader {
                : (std::filesystem::path{file}.parent_path() / path).lexically_normal().string();
   }
 
-  void read_trace(ConfigTable& table, ServingTraffic& traffic) {
-    const std::string file = beside(table, table.text("trace"));
+  void read_trace(TrafficKeys& table, ServingTraffic& traffic) {
+    const std::string file = beside(table, table.needed<"trace">());
     for (const std::string_view other :
          {"arrivals", "cv", "shape", "prompt", "output", "prefix", "class", "over_time"}) {
       if (table.value(other) != nullptr) {
@@ -163,7 +166,7 @@ class TrafficReader {
                       "'" + std::string{other} + "' beside 'trace', which gives times and lengths; leave one out");
       }
     }
-    const auto stated = table.maybe_quantity<Hertz>("rate");
+    const auto stated = table.stated<"rate">();
     checked_rate(table, stated.value_or(Hertz{}));
     traffic.classes.push_back({"all", {}, {}});
     const auto trace = look_up(table, "trace", file, [](const std::string& s) { return load_request_trace(s); });
@@ -199,7 +202,7 @@ class TrafficReader {
     traffic.traced = std::move(traced);
   }
 
-  void read_classes(ConfigTable& table, ServingTraffic& traffic) {
+  void read_classes(TrafficKeys& table, ServingTraffic& traffic) {
     const RateCurve curve = read_curve(table);
     if (!table.has("class")) {
       traffic.classes.push_back({"all", read_class(table, curve), {}});
@@ -211,9 +214,10 @@ class TrafficReader {
         table.problem(other, "'" + std::string{other} + "' beside [[traffic.class]]; state it in each class");
       }
     }
-    for (ConfigTable& each : table.tables("class")) {
+    for (ConfigTable& of_class : table.tables("class")) {
+      ClassKeys each{std::move(of_class)};
       RequestClass c;
-      c.name = each.text("name");
+      c.name = each.get<"name">();
       c.traffic = read_class(each, curve);
       if (std::optional<ConfigTable> slo = each.maybe_table("slo")) {
         c.objectives = read_objectives(*slo);
@@ -226,22 +230,23 @@ class TrafficReader {
     }
   }
 
-  TrafficClass read_class(ConfigTable& table, const RateCurve& curve) {
+  /// Of [traffic], or of one of its classes.
+  template <const KeyTable& rows>
+  TrafficClass read_class(KeyedTable<rows, Kinds::serve>& table, const RateCurve& curve) {
     TrafficClass c;
-    c.arrivals.rate = checked_rate(table, table.quantity<Hertz>("rate"));
+    c.arrivals.rate = checked_rate(table, table.template needed<"rate">());
     c.arrivals.curve = curve;
-    const std::optional<std::size_t> gaps = table.maybe_choice("arrivals", gap_shape_names);
-    c.arrivals.gaps = static_cast<GapShape>(gaps.value_or(0));
-    if (!gaps && !table.has("arrivals")) {
+    c.arrivals.gaps = table.template get<"arrivals", GapShape>();
+    if (!table.has("arrivals")) {
       assume(table.path() + ".arrivals = poisson (not stated)");
     }
     if (c.arrivals.gaps == GapShape::gamma) {
-      c.arrivals.cv = table.number("cv", {0.01, 100.0});
+      c.arrivals.cv = table.template needed<"cv">();
     }
     if (c.arrivals.gaps == GapShape::weibull) {
-      c.arrivals.shape = table.number("shape", {0.1, 100.0});
+      c.arrivals.shape = table.template needed<"shape">();
     }
-    c.cached_share = table.maybe_number("cached_share", {0.0, 1.0}).value_or(0.0);
+    c.cached_share = table.template get<"cached_share">();
     c.prompt = read_length(table, "prompt", isl_, "serving.isl");
     c.output = read_length(table, "output", osl_, "serving.osl");
     read_prefixes(table, c);
@@ -250,7 +255,7 @@ class TrafficReader {
 
   /// [traffic.prefix]: groups of prompts that begin alike.
   void read_prefixes(ConfigTable& parent, TrafficClass& c) {
-    std::optional<ConfigTable> table = parent.maybe_table("prefix");
+    auto table = KeyedTable<keys::prefix, Kinds::serve>::maybe(parent);
     if (!table) {
       return;
     }
@@ -259,16 +264,14 @@ class TrafficReader {
                                          ".prefix], from which it follows what is cached; leave one out");
     }
     SharedPrefixes& shared = c.prefixes;
-    shared.groups = table->integer("groups", {1, 1'000'000});
-    shared.tokens = table->integer("tokens", {SharedPrefixes::id_tokens, most_tokens});
-    const auto share = table->maybe_number("share", {0.0, 1.0});
-    const auto zipf = table->maybe_number("zipf", {0.0, 10.0});
-    shared.share = share.value_or(1.0);
-    shared.zipf = zipf.value_or(0.0);
-    if (!share && !table->has("share")) {
+    shared.groups = table->get<"groups">();
+    shared.tokens = table->get<"tokens">();
+    shared.share = table->get<"share">();
+    shared.zipf = table->get<"zipf">();
+    if (!table->has("share")) {
       assume(table->path() + ".share = 1: every request belongs to a group (not stated)");
     }
-    if (!zipf && !table->has("zipf")) {
+    if (!table->has("zipf")) {
       assume(table->path() + ".zipf = 0: all groups are asked alike (not stated); one that is asked more is kept more");
     }
     constexpr std::int64_t most = 50'000'000;
@@ -283,8 +286,8 @@ class TrafficReader {
 
   LengthLaw read_length(ConfigTable& parent, std::string_view key, std::int64_t usual, const std::string& from) {
     LengthLaw law;
-    std::optional<ConfigTable> table = parent.maybe_table(key);
-    if (!table) {
+    std::optional<ConfigTable> found = parent.maybe_table(key);
+    if (!found) {
       if (!parent.has(key)) {
         if (usual > 0) {
           law.mean = static_cast<double>(usual);
@@ -297,36 +300,36 @@ class TrafficReader {
       }
       return law;
     }
-    law.mean = table->number("mean", {1.0, static_cast<double>(most_tokens)});
-    law.shape = static_cast<LengthShape>(table->maybe_choice("law", length_shape_names).value_or(0));
+    KeyedTable<keys::prompt, Kinds::serve> table{*std::move(found)};  // those of an answer are the same
+    law.mean = table.get<"mean">();
+    law.shape = table.get<"law", LengthShape>();
     if (law.shape == LengthShape::lognormal) {
-      law.cv = table->number("cv", {0.0, 10.0});
+      law.cv = table.needed<"cv">();
     }
     if (law.shape == LengthShape::uniform) {
-      law.low = table->number("low", {0.0, 1.0});
+      law.low = table.needed<"low">();
     }
-    law.most = table->maybe_integer("most", {1, most_tokens}).value_or(law.most);
+    law.most = table.stated<"most">().value_or(law.most);
     if (law.mean > static_cast<double>(law.most)) {
-      table->problem("most",
-                     "'most' is " + std::to_string(law.most) + ", below the mean of " + format_number(law.mean));
+      table.problem("most", "'most' is " + std::to_string(law.most) + ", below the mean of " + format_number(law.mean));
     }
-    table->finish();
+    table.finish();
     return law;
   }
 
   RateCurve read_curve(ConfigTable& parent) {
-    std::optional<ConfigTable> table = parent.maybe_table("over_time");
+    auto table = KeyedTable<keys::over_time, Kinds::serve>::maybe(parent);
     if (!table) {
       if (!parent.has("over_time")) {
         assume("traffic.over_time = constant: the rate is the peak's, or the day has none (not stated)");
       }
       return {};
     }
-    const std::size_t shape = table->choice("shape", curve_names);
+    const std::size_t shape = table->get<"shape">();
     RateCurve curve;
     if (shape == 1) {
-      const double peak = table->number("peak_over_mean", {1.0, 2.0});
-      const Seconds period = table->maybe_quantity<Seconds>("period", periods).value_or(24.0 * hour);
+      const double peak = table->needed<"peak_over_mean">();
+      const Seconds period = table->get<"period">();
       curve = RateCurve::sinusoid(period, peak - 1.0);
       day_ = LoadCurve{period, {}};
       constexpr int points = 96;  // straight between them: within 0.06 % of the amplitude
@@ -336,9 +339,9 @@ class TrafficReader {
       }
     } else if (shape == 2) {
       const std::size_t problems = table->diagnostics().size();
-      const double factor = table->number("factor", {0.0, 1e4});
-      const Seconds period = table->quantity<Seconds>("period", periods);
-      const Seconds length = table->quantity<Seconds>("length", {shortest_span, periods.high});
+      const double factor = table->needed<"factor">();
+      const Seconds period = table->needed<"period">();
+      const Seconds length = table->needed<"length">();
       // What stands for a value that is refused is held against nothing.
       const bool read = table->diagnostics().size() == problems;
       if (read && length >= period) {
@@ -371,16 +374,16 @@ std::optional<ServingTraffic> read_traffic(ConfigTable& root,
 
 namespace {
 
-std::optional<FleetFailures> read_failures(ConfigTable& fleet, std::int64_t gpus) {
-  std::optional<ConfigTable> table = fleet.maybe_table("failures");
+std::optional<FleetFailures> read_failures(FleetKeys& fleet, std::int64_t gpus) {
+  auto table = KeyedTable<keys::fleet_failures, Kinds::serve>::maybe(fleet);
   if (!table) {
     return std::nullopt;
   }
   FleetFailures failures;
-  failures.mtbf_per_gpu = table->maybe_quantity<Seconds>("mtbf_per_gpu");
-  failures.preemptions_every = table->maybe_quantity<Seconds>("preemptions_every");
-  failures.back = table->quantity<Seconds>("back");
-  failures.availability = table->number("availability", {0.5, 0.9999999});
+  failures.mtbf_per_gpu = table->stated<"mtbf_per_gpu">();
+  failures.preemptions_every = table->stated<"preemptions_every">();
+  failures.back = table->get<"back">();
+  failures.availability = table->get<"availability">();
   if (!table->has("mtbf_per_gpu") && !table->has("preemptions_every")) {
     table->problem("mtbf_per_gpu",
                    "[fleet.failures] says of nothing how often it happens; state mtbf_per_gpu, "
@@ -403,45 +406,46 @@ std::optional<FleetFailures> read_failures(ConfigTable& fleet, std::int64_t gpus
 
 FleetQuestion read_fleet(ConfigTable& root, std::int64_t gpus, std::vector<std::string>& assumptions) {
   FleetQuestion fleet;
-  std::optional<ConfigTable> table = root.maybe_table("fleet");
+  auto table = FleetKeys::maybe(root);
   if (!table) {
     assumptions.push_back("fleet.spare = 0: no replica more than the promises need (not stated)");
     return fleet;
   }
-  fleet.replicas = table->maybe_integer("replicas", {1, 1'000'000});
-  fleet.spare = table->maybe_integer("spare", {0, 1'000'000}).value_or(0);
-  fleet.routing = static_cast<RequestRouting>(table->maybe_choice("routing", request_routing_names).value_or(1));
-  if (std::optional<ConfigTable> routing = table->maybe_table("prefix_routing")) {
+  fleet.replicas = table->stated<"replicas">();
+  fleet.spare = table->get<"spare">();
+  fleet.routing = table->get<"routing", RequestRouting>();
+  using RoutingKeys = KeyedTable<keys::prefix_routing, Kinds::serve>;
+  if (auto routing = RoutingKeys::maybe(*table)) {
     PrefixRouting& r = fleet.prefix_routing;
-    r.cache_threshold = routing->maybe_number("cache_threshold", {0.0, 1.0}).value_or(r.cache_threshold);
-    r.balance_abs = routing->maybe_integer("balance_abs_threshold", {0, 1'000'000}).value_or(r.balance_abs);
-    r.balance_rel = routing->maybe_number("balance_rel_threshold", {1.0, 1e6}).value_or(r.balance_rel);
+    r.cache_threshold = routing->get<"cache_threshold">();
+    r.balance_abs = routing->get<"balance_abs_threshold">();
+    r.balance_rel = routing->get<"balance_rel_threshold">();
     routing->finish();
     if (fleet.routing != RequestRouting::prefix) {
       table->problem("prefix_routing", "[fleet.prefix_routing] beside another routing; state routing = \"prefix\"");
     }
   } else if (fleet.routing == RequestRouting::prefix && !table->has("prefix_routing")) {
-    assumptions.emplace_back(
-        "fleet.prefix_routing: cache_threshold 0.3, balance_abs_threshold 64, balance_rel_threshold 1.5 (the defaults "
-        "of SGLang's router)");
+    std::string all;
+    for (const Key& key : keys::prefix_routing.rows) {
+      all += (all.empty() ? "" : ", ") + std::string{key.path} + " " + blank_text(key);
+    }
+    assumptions.push_back("fleet.prefix_routing: " + all + " (the defaults of SGLang's router)");
   }
   fleet.failures = read_failures(*table, gpus);
-  if (std::optional<ConfigTable> prefill = table->maybe_table("prefill")) {
-    DisaggregatedPrefill p;
-    p.replicas = prefill->maybe_integer("replicas", {1, 1'000'000});
-    p.tp = prefill->maybe_integer("tp", {1, 4096}).value_or(1);
-    p.link = prefill->quantity<BytesPerSecond>("link", link_rates);
-    p.latency = prefill->maybe_quantity<Seconds>("latency", {Seconds{}, longest_span}).value_or(Seconds{});
+  if (auto prefill = KeyedTable<keys::prefill, Kinds::serve>::maybe(*table)) {
+    DisaggregatedPrefill& p = fleet.prefill.emplace();
+    p.replicas = prefill->stated<"replicas">();
+    p.tp = prefill->get<"tp">();
+    p.link = prefill->get<"link">();
+    p.latency = prefill->get<"latency">();
     prefill->finish();
-    fleet.prefill = p;
   }
-  if (std::optional<ConfigTable> scaling = table->maybe_table("autoscale")) {
-    AutoscaleQuestion a;
-    a.cold_start = scaling->quantity<Seconds>("cold_start", {Seconds{}, longest_span});
-    a.target = scaling->maybe_number("target", {0.05, 0.99}).value_or(a.target);
-    a.least = scaling->maybe_integer("least", {1, 1'000'000}).value_or(a.least);
+  if (auto scaling = KeyedTable<keys::autoscale, Kinds::serve>::maybe(*table)) {
+    AutoscaleQuestion& a = fleet.autoscaling.emplace();
+    a.cold_start = scaling->get<"cold_start">();
+    a.target = scaling->get<"target">();
+    a.least = scaling->get<"least">();
     scaling->finish();
-    fleet.autoscaling = a;
   }
   table->finish();
   return fleet;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/train/step/job_groups.hpp>
+#include <headroom/scenarios/keys/strategy_keys.hpp>
 #include <headroom/scenarios/question/sequence_length.hpp>
 #include <headroom/scenarios/read/advice_reader.hpp>
 #include <headroom/scenarios/read/data_reader.hpp>
@@ -16,6 +18,8 @@
 namespace headroom {
 namespace {
 
+using StrategyKeys = KeyedTable<keys::strategy, Kinds::train>;
+
 class TrainingReader {
  public:
   TrainingReader(ConfigTable& root, TrainScenario& train, std::vector<std::string>& assumptions)
@@ -23,9 +27,9 @@ class TrainingReader {
 
   void run() {
     read_training_table(train_);
-    read_strategy(train_);
+    read_strategy(train_, train_.stated.strategy);
     train_.work.feed = read_data_feed(root_);
-    read_software(train_);
+    resolve(train_);
     read_long_run(train_);
     settle_sequence(train_);  // padding depends on sequence parallelism, which the software may settle
   }
@@ -34,26 +38,24 @@ class TrainingReader {
   void assume(const std::string& text) { assumptions_.push_back(text); }
 
   void read_training_table(TrainScenario& train) {
-    ConfigTable table = root_.table("training");
-    constexpr Range<std::int64_t> lengths{1, 100'000'000};
-    train.work.shape.seq_len = train.architecture.patches ? table.maybe_integer("seq_len", lengths).value_or(0)
-                                                          : table.integer("seq_len", lengths);
-    train.work.shape.global_batch = table.integer("global_batch", {1, 1'000'000'000});
-    const std::size_t precision = table.choice("precision", training_precision_names);
-    train.work.precision = static_cast<Precision>(precision);
-    gradients_ = table.maybe_choice("gradients", std::array<std::string_view, 2>{"fp32", "bf16"});
-    optimizer_ = table.maybe_choice("optimizer", optimizer_names);
-    if (optimizer_) {
-      train.optimizer = static_cast<Optimizer>(*optimizer_);
+    TrainingKeys table = TrainingKeys::of(root_);
+    train.work.shape.seq_len =
+        train.architecture.patches ? table.stated<"seq_len">().value_or(0) : table.needed<"seq_len">();
+    train.stated.seq_len = train.work.shape.seq_len;
+    train.work.shape.global_batch = table.get<"global_batch">();
+    train.work.precision = table.get<"precision", Precision>();
+    if (const auto format = table.stated<"gradients">()) {
+      train.stated.gradients = *format == 0 ? 4.0 : 2.0;
     }
-    software_ = table.maybe_text("software");
+    table.take<"optimizer">(train.stated.optimizer);
+    train.stated.software = table.stated<"software">();
     if (const ConfigValue* written = table.value("software")) {
       software_place_ = {written->file ? *written->file : table.file(), written->at};
     }
-    read_memory_options(table, train.work.options);
+    read_memory_options(table, train.stated, train.work.options);
     read_offload_target(table, train);
     // Token counts are written as 15e12 or as an integer.
-    train.tokens = table.maybe_number("tokens", {1.0, 1e18}).value_or(0.0);
+    train.tokens = table.stated<"tokens">().value_or(0.0);
     read_way_to_loss(train);
     train.asked.batch = read_batch_change(table);
     train.asked.elastic = read_elastic(table);
@@ -87,28 +89,28 @@ class TrainingReader {
   }
 
   /// Where offloaded bytes go: into the host's memory, which must have room, or through it to NVMe.
-  static void read_offload_target(ConfigTable& table, TrainScenario& train) {
-    const auto target = table.maybe_choice("offload_to", std::array<std::string_view, 2>{"host", "nvme"});
+  static void read_offload_target(TrainingKeys& table, TrainScenario& train) {
+    const auto target = table.stated<"offload_to">();
     train.offload_to_nvme = target == 1U;
     if (target && !train.work.options.offload_optimizer && !train.work.options.offload_activations) {
       table.problem("offload_to", "'offload_to' means something with 'offload' only");
     }
   }
 
-  void read_memory_options(ConfigTable& table, MemoryOptions& options) {
-    options.method = static_cast<Method>(table.maybe_choice("method", method_names).value_or(0));
-    options.lora_rank = table.maybe_integer("lora_rank", {1, 65536}).value_or(options.lora_rank);
+  static void read_memory_options(TrainingKeys& table, StatedTraining& stated, MemoryOptions& options) {
+    options.method = table.get<"method", Method>();
+    options.lora_rank = table.get<"lora_rank">();
     if (table.has("lora_rank") && options.method == Method::full) {
       table.problem("lora_rank", "'lora_rank' means something with method \"lora\" or \"qlora\" only");
     }
-    flash_attention_ = table.maybe_boolean("flash_attention");
-    options.dropout = table.maybe_boolean("dropout");
-    options.fused_loss = table.maybe_boolean("fused_loss");
-    options.compiled = table.maybe_boolean("compile").value_or(false);
-    options.overlapped = table.maybe_boolean("overlap").value_or(true);
-    options.async_tp = table.maybe_boolean("async_tp").value_or(false);
-    options.vocab_multiple = table.maybe_integer("vocab_multiple", {1, 65536}).value_or(1);
-    offload_stated_ = table.has("offload");
+    stated.flash_attention = table.stated<"flash_attention">();
+    options.dropout = table.stated<"dropout">();
+    options.fused_loss = table.stated<"fused_loss">();
+    options.compiled = table.get<"compile">();
+    options.overlapped = table.get<"overlap">();
+    options.async_tp = table.get<"async_tp">();
+    options.vocab_multiple = table.get<"vocab_multiple">();
+    stated.offload = table.has("offload");
     for (const std::string& what : table.texts("offload")) {
       if (what == "optimizer") {
         options.offload_optimizer = true;
@@ -120,34 +122,20 @@ class TrainingReader {
     }
   }
 
-  /// The software that keeps the states, and what it keeps with this recipe and optimizer.
-  void read_software(TrainScenario& train) {
-    const MemoryStacks stacks = MemoryStacks::standard();
-    const std::string id = software_.value_or(std::string{default_software(zero_.value_or(0))});
+  /// The software that keeps the states, and what follows from it and from what is stated.
+  void resolve(TrainScenario& train) {
     try {
-      train.software = stacks.find(id);
+      resolve_training(train);
     } catch (const ConfigError& error) {
       diagnostics_.add(software_place_.first, software_place_.second, error.diagnostics().front().message);
       return;
     }
-    if (!software_) {
-      assume("training.software = " + id + " (" + train.software.name + ": its bytes per parameter, loss and buffers)");
+    tell_ranks(train);
+    if (!train.stated.software) {
+      assume("training.software = " + train.software.id + " (" + train.software.name +
+             ": its bytes per parameter, loss and buffers)");
     }
-    read_defaults(train);
-    StateBytes states = adam_states(train.work.precision);
-    if (states.weights < 4.0) {
-      states = train.software.states_of(train.work.precision, train.device.generation);
-    }
-    if (gradients_) {
-      states.gradients = *gradients_ == 0 ? 4.0 : 2.0;
-    }
-    if (optimizer_) {
-      const double adam = moment_bytes(Optimizer::adamw);
-      const double master = std::max(0.0, states.optimizer - adam);
-      states.optimizer = moment_bytes(static_cast<Optimizer>(*optimizer_)) + master;
-      states.apart = moments_apart(static_cast<Optimizer>(*optimizer_));
-    }
-    train.work.states = states;
+    tell_defaults(train);
     if (train.work.options.method == Method::full) {
       tell_states(train);
     }
@@ -172,41 +160,58 @@ class TrainingReader {
     }
   }
 
+  /// Blank ranks, and what hangs on no software.
+  void tell_ranks(const TrainScenario& train) {
+    const StatedStrategy& stated = train.stated.strategy;
+    const Strategy& s = train.strategy;
+    if (!stated.tp) {
+      assume("strategy.tp = 1 (not stated)");
+    }
+    if (!stated.pp) {
+      assume("strategy.pp = 1 (not stated)");
+    }
+    if (!stated.dp) {
+      assume("strategy.dp = " + std::to_string(s.dp) + " (gpus / (tp pp cp))");
+    }
+    if (s.cuda_graphs) {
+      assume(
+          "strategy.cuda_graphs: every layer counts as captured; the static buffers of the graphs are not known and "
+          "not in the memory");
+    }
+    if (!stated.overlap_experts && s.overlap_experts) {
+      assume("strategy.overlap_experts = true (what " + std::string{name_of(s.schedule)} + " is for)");
+    }
+  }
+
   /// Blank keys mean what the software does; where that is no more than usual no line says so.
-  void read_defaults(TrainScenario& train) {
+  void tell_defaults(const TrainScenario& train) {
+    const StatedStrategy& stated = train.stated.strategy;
     const StackDefaults& defaults = train.software.defaults;
     const std::string by = " (default of " + train.software.id + ")";
-    Strategy& s = train.strategy;
-    s.zero = static_cast<std::uint8_t>(zero_.value_or(defaults.zero));
-    if (!zero_) {
+    const Strategy& s = train.strategy;
+    if (!stated.zero) {
       constexpr std::array<std::string_view, 4> meaning{"nothing sharded", "optimizer states sharded",
                                                         "gradients and optimizer states sharded",
                                                         "weights, gradients and optimizer states sharded"};
       assume("strategy.zero = " + std::to_string(s.zero) + " (" + std::string{meaning[s.zero]} +
-             (software_ ? ", default of " + train.software.id : std::string{}) + ")");
+             (train.stated.software ? ", default of " + train.software.id : std::string{}) + ")");
     }
-    s.sequence_parallel = s.tp > 1 && sequence_parallel_.value_or(defaults.sequence_parallel);
-    if (!sequence_parallel_ && s.tp > 1) {
+    if (!stated.sequence_parallel && s.tp > 1) {
       assume(s.sequence_parallel ? "strategy.sequence_parallel = true (on whenever tp > 1)"
                                  : "strategy.sequence_parallel = false" + by);
     }
-    s.cp_form = cp_form_ ? static_cast<CpForm>(*cp_form_) : defaults.cp_form;
-    if (!cp_form_ && s.cp > 1) {
+    if (!stated.cp_form && s.cp > 1) {
       assume(s.cp_form == CpForm::unstated
                  ? "strategy.cp_form: not stated; the bytes of a gather with the published share hidden"
                  : "strategy.cp_form = " + std::string{cp_form_names[static_cast<std::size_t>(s.cp_form)]} + by);
     }
-    s.etp_open = !etp_;
-    const std::uint16_t etp = train.architecture.moe ? defaults.expert_tensor_ranks(s.tp, s.ep) : std::uint16_t{1};
-    s.etp = static_cast<std::uint16_t>(etp_.value_or(etp));
-    if (!etp_ && train.architecture.moe && s.tp > 1) {
+    if (!stated.etp && train.architecture.moe && s.tp > 1) {
       assume("strategy.etp = " + std::to_string(s.etp) + " (" +
              (s.etp > 1 ? "experts are split as tp is" : "experts are not split") + ", default of " +
              train.software.id + ")");
     }
-    MemoryOptions& options = train.work.options;
-    options.flash_attention = flash_attention_.value_or(defaults.flash_attention);
-    if (!options.flash_attention && !flash_attention_) {
+    const MemoryOptions& options = train.work.options;
+    if (!options.flash_attention && !train.stated.flash_attention) {
       assume("training.flash_attention = false" + by);
     }
     if (!options.dropout && dropout_by_habit(train.software, train.architecture)) {
@@ -215,130 +220,70 @@ class TrainingReader {
     if (!options.fused_loss && defaults.fused_loss) {
       assume("training.fused_loss = true" + by);
     }
-    options.offload_checkpoints = !offload_stated_ && defaults.offload_checkpoints;
     if (options.offload_checkpoints) {
       assume("training.offload: what full recomputation keeps" + by);
     }
   }
 
-  template <class Integer>
-  Integer axis(ConfigTable& table, std::string_view key, std::int64_t high) {
-    if (const auto value = table.maybe_integer(key, {1, high})) {
-      return static_cast<Integer>(*value);
-    }
-    if (!table.has(key) && (key == "tp" || key == "pp")) {
-      assume("strategy." + std::string{key} + " = 1 (not stated)");
-    }
-    return 1;
-  }
-
-  void read_ranks(ConfigTable& table, std::int64_t gpus, Strategy& s) {
-    s.tp = axis<std::uint16_t>(table, "tp", 4096);
-    s.pp = axis<std::uint16_t>(table, "pp", 4096);
-    s.vpp = axis<std::uint16_t>(table, "vpp", 1024);
-    s.cp = axis<std::uint16_t>(table, "cp", 4096);
-    s.ep = axis<std::uint16_t>(table, "ep", 4096);
-    etp_ = table.maybe_integer("etp", {1, 4096});
-    const std::int64_t model_ranks = std::int64_t{s.tp} * s.pp * s.cp;
-    if (const auto dp = table.maybe_integer("dp", {1, 10'000'000})) {
-      s.dp = static_cast<std::uint32_t>(*dp);
-    } else {
-      s.dp = static_cast<std::uint32_t>(std::max<std::int64_t>(1, gpus / model_ranks));
-      assume("strategy.dp = " + std::to_string(s.dp) + " (gpus / (tp pp cp))");
-    }
-  }
-
   /// The order in which ranks fill hosts, with or without ep's place in it.
-  static void read_order(ConfigTable& table, Strategy& s) {
-    const std::optional<std::string> text = table.maybe_text("order");
-    const std::optional<RankOrder> order = text ? find_rank_order(*text) : s.order;
-    if (order) {
-      s.order = *order;
+  static void read_order(StrategyKeys& table, StatedStrategy& s) {
+    const std::optional<std::string> text = table.stated<"order">();
+    s.order = text ? find_rank_order(*text) : std::nullopt;
+    if (!text || s.order) {
       return;
     }
-    std::string known;
-    for (const std::string_view name : rank_order_names) {
-      known += (known.empty() ? "" : ", ") + std::string{name};
-    }
-    table.problem("order",
-                  "'order' is " + quoted(*text) + "; it must be one of " + known + suggestion(*text, rank_order_names));
+    table.problem("order", "'order' is " + quoted(*text) + "; it must be one of " + listed(rank_order_names) +
+                               suggestion(*text, rank_order_names));
   }
 
-  static void read_schedule(ConfigTable& table, Strategy& s) {
-    const auto schedule = table.maybe_choice("schedule", schedule_names);
-    if (!schedule) {
-      return;
-    }
-    s.schedule = static_cast<Schedule>(*schedule);
-    if (s.vpp > 1 && !model_of(s.schedule).takes_chunks()) {
-      table.problem("schedule", "schedule " + quoted(name_of(s.schedule)) +
-                                    " has no vpp; drop vpp = " + std::to_string(s.vpp) + " or use " +
+  static void read_schedule(StrategyKeys& table, StatedStrategy& s) {
+    table.take<"schedule">(s.schedule);
+    if (s.schedule && s.vpp > 1 && !model_of(*s.schedule).takes_chunks()) {
+      table.problem("schedule", "schedule " + quoted(name_of(*s.schedule)) +
+                                    " has no vpp; drop vpp = " + std::to_string(*s.vpp) + " or use " +
                                     either_where([](const ScheduleModel& m) { return m.takes_chunks(); }));
     }
   }
 
   /// Layers of the end stages (Megatron-LM, --decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers).
-  static void read_stage_layers(ConfigTable& table, Strategy& s) {
-    constexpr Range<std::int64_t> layers{1, 255};
-    s.first_stage_layers = static_cast<std::uint8_t>(table.maybe_integer("first_stage_layers", layers).value_or(0));
-    s.last_stage_layers = static_cast<std::uint8_t>(table.maybe_integer("last_stage_layers", layers).value_or(0));
+  static void read_stage_layers(StrategyKeys& table, StatedStrategy& s) {
+    table.take<"first_stage_layers">(s.first_stage_layers);
+    table.take<"last_stage_layers">(s.last_stage_layers);
     for (const std::string_view key : {"first_stage_layers", "last_stage_layers"}) {
-      if (table.has(key) && !model_of(s.schedule).waits_for_stages) {
+      if (table.has(key) && !model_of(s.schedule.value_or(usual_schedule)).waits_for_stages) {
         table.problem(key, quoted(key) + " means something with schedule " +
                                either_where([](const ScheduleModel& m) { return m.waits_for_stages; }) + " only");
       }
     }
   }
 
-  /// What runs beside what: the form of context parallelism, graphs, exchanges of experts.
-  void read_forms(ConfigTable& table, TrainScenario& train) {
-    Strategy& s = train.strategy;
-    cp_form_ = table.maybe_choice("cp_form", cp_form_names);
-    s.cuda_graphs = table.maybe_boolean("cuda_graphs").value_or(false);
-    if (s.cuda_graphs) {
-      assume(
-          "strategy.cuda_graphs: every layer counts as captured; the static buffers of the graphs are not known and "
-          "not in the memory");
-    }
-    const std::optional<bool> overlap = table.maybe_boolean("overlap_experts");
-    s.overlap_experts = overlap.value_or(model_of(s.schedule).overlaps_passes && s.ep > 1);
-    if (overlap && *overlap && !train.architecture.moe) {
-      table.problem("overlap_experts", "'overlap_experts' means something with a model of experts only");
-    } else if (!overlap && s.overlap_experts) {
-      assume("strategy.overlap_experts = true (what " + std::string{name_of(s.schedule)} + " is for)");
-    }
-  }
-
-  void read_strategy(TrainScenario& train) {
-    static const ConfigValue nothing;
-    ConfigTable table = root_.maybe_table("strategy").value_or(ConfigTable{nothing, "strategy", diagnostics_});
-    Strategy& s = train.strategy;
-    read_ranks(table, train.work.shape.gpus, s);
-    if (const auto micro_batch = table.maybe_integer("micro_batch", {1, 60'000})) {
-      s.micro_batch = static_cast<std::uint16_t>(*micro_batch);
-    } else {
-      train.micro_batch_open = !table.has("micro_batch");
-    }
-    if (const auto recompute = table.maybe_choice("recompute", recompute_names)) {
-      s.recompute = static_cast<Recompute>(*recompute);
-    } else {
-      train.recompute_open = !table.has("recompute");
-    }
-    zero_ = table.maybe_integer("zero", {0, 3});
-    sequence_parallel_ = table.maybe_boolean("sequence_parallel");
-    if (const auto block = table.maybe_integer("recompute_block", {1, 255})) {
-      s.recompute_block = static_cast<std::uint8_t>(*block);
-      if (*block > 1 && s.recompute != Recompute::full) {
-        table.problem("recompute_block", "'recompute_block' means something with recompute = \"full\" only");
-      }
+  void read_strategy(const TrainScenario& train, StatedStrategy& s) {
+    StrategyKeys table = StrategyKeys::or_blank(root_);
+    table.take<"tp">(s.tp);
+    table.take<"pp">(s.pp);
+    table.take<"vpp">(s.vpp);
+    table.take<"cp">(s.cp);
+    table.take<"ep">(s.ep);
+    table.take<"etp">(s.etp);
+    table.take<"dp">(s.dp);
+    table.take<"micro_batch">(s.micro_batch);
+    table.take<"recompute">(s.recompute);
+    table.take<"zero">(s.zero);
+    table.take<"sequence_parallel">(s.sequence_parallel);
+    table.take<"recompute_block">(s.recompute_block);
+    if (s.recompute_block > 1 && s.recompute != Recompute::full) {
+      table.problem("recompute_block", "'recompute_block' means something with recompute = \"full\" only");
     }
     read_order(table, s);
     read_schedule(table, s);
     read_stage_layers(table, s);
-    read_forms(table, train);
-    if (const auto shard_ranks = table.maybe_integer("shard_ranks", {1, 65535})) {
-      s.shard_ranks = static_cast<std::uint16_t>(*shard_ranks);
+    table.take<"cp_form">(s.cp_form);
+    table.take<"cuda_graphs">(s.cuda_graphs);
+    table.take<"overlap_experts">(s.overlap_experts);
+    if (s.overlap_experts == true && !train.architecture.moe) {
+      table.problem("overlap_experts", "'overlap_experts' means something with a model of experts only");
     }
+    table.take<"shard_ranks">(s.shard_ranks);
     table.finish();
   }
 
@@ -359,19 +304,10 @@ class TrainingReader {
   TrainScenario& train_;
   Diagnostics& diagnostics_;
   std::vector<std::string>& assumptions_;
-  std::optional<std::size_t> gradients_, optimizer_, cp_form_;  ///< as chosen
-  std::optional<std::int64_t> zero_, etp_;  ///< as stated, like the next three: the software fills blanks
-  std::optional<bool> sequence_parallel_, flash_attention_;
-  bool offload_stated_ = false;
-  std::optional<std::string> software_;
   std::pair<std::string, Position> software_place_;
 };
 
 }  // namespace
-
-std::string_view default_software(std::int64_t zero) noexcept {
-  return zero >= 3 ? "torchtitan" : "megatron-core-te";
-}
 
 void read_training(ConfigTable& root, TrainScenario& train, std::vector<std::string>& assumptions) {
   TrainingReader{root, train, assumptions}.run();

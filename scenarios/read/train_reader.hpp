@@ -4,15 +4,10 @@
 
 #include <headroom/scenarios/question/scenario.hpp>
 
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace headroom {
-
-/// The software that a blank `training.software` means: one shards weights, the other runs what lower stages do.
-[[nodiscard]] std::string_view default_software(std::int64_t zero) noexcept;
 
 /// Reads both tables; the model, the hardware and the number of GPUs stand in `train` already. Blank keys take the
 /// software's defaults and are told in `assumptions`; problems go to the root's diagnostics.

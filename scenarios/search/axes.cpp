@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/model/train/strategy/strategy.hpp>
+#include <headroom/scenarios/keys/all_keys.hpp>
+#include <headroom/scenarios/keys/keyed_table.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/search/axes.hpp>
 
 #include <algorithm>
@@ -22,62 +26,21 @@ std::optional<std::int64_t> whole(std::string_view text) {
   return error == std::errc{} && end == text.data() + text.size() ? std::optional{value} : std::nullopt;
 }
 
-/// What an axis takes.
-struct StrategyAxisRow {
-  StrategyAxis axis;
-  Range<std::int64_t> range{};                ///< of numbers; words and booleans have none
-  std::span<const std::string_view> words{};  ///< instead of numbers
-  bool boolean = false;
-  bool with_strategy_any = true;  ///< freed by strategy = "any"
-};
+/// The row of an axis in the table of keys: what it takes, and whether it knows "any".
+const Key& row_of_axis(std::string_view axis) {
+  return key_of("search." + std::string{axis}, Kinds::train);
+}
 
-constexpr std::array<StrategyAxisRow, strategy_axis_count> rows{{
-    {StrategyAxis::order, {}, rank_order_names},
-    {StrategyAxis::tp, {1, 4096}},
-    {StrategyAxis::cp, {1, 4096}},
-    {StrategyAxis::ep, {1, 4096}},
-    {StrategyAxis::etp, {1, 4096}},
-    {StrategyAxis::pp, {1, 4096}},
-    {StrategyAxis::micro_batch, {1, 60'000}},
-    {StrategyAxis::sequence_parallel, {}, {}, true},
-    {StrategyAxis::recompute, {}, recompute_names},
-    {StrategyAxis::recompute_block, {1, 255}},
-    {StrategyAxis::cp_form, {}, cp_form_names},
-    {StrategyAxis::overlap_experts, {}, {}, true},
-    // Static buffers of graphs are not known, so that nobody gets them unasked.
-    {StrategyAxis::cuda_graphs, {}, {}, true, false},
-    {StrategyAxis::shard_ranks, {0, 65535}},
-    {StrategyAxis::schedule, {}, schedule_names},
-    {StrategyAxis::vpp, {1, 1024}},
-    {StrategyAxis::zero, {0, 3}},
-}};
+/// Freed by strategy = "any". Static buffers of graphs are not known, so that nobody gets them unasked.
+constexpr bool freed_with_all(StrategyAxis axis) noexcept {
+  return axis != StrategyAxis::cuda_graphs;
+}
 
-struct JobAxisRow {
-  std::string_view name;
-  std::string_view key;
-  bool number = false;
-  bool any = false;  ///< knows "any"
-  bool boolean = false;
-};
 /// In the order in which jobs are made, the first outermost.
-constexpr std::array job_rows{
-    JobAxisRow{"model", "model", false, false},
-    JobAxisRow{"gpu", "hardware.gpu", false, true},
-    JobAxisRow{"node", "hardware.node", false, true},
-    JobAxisRow{"cluster", "hardware.cluster", false, false},
-    JobAxisRow{"gpus", "hardware.gpus", true, true},
-    JobAxisRow{"prices", "money.prices", false, true},
-    JobAxisRow{"market", "money.market", false, true},
-    JobAxisRow{"region", "money.region", false, true},
-    JobAxisRow{"power_cap", "hardware.power_cap", false, false},
-    JobAxisRow{"software", "training.software", false, true},
-    JobAxisRow{"precision", "training.precision", false, true},
-    JobAxisRow{"global_batch", "training.global_batch", true, false},
-    JobAxisRow{"optimizer", "training.optimizer", false, false},
-    JobAxisRow{"offload", "training.offload", false, true},
-    JobAxisRow{"overlap", "training.overlap", false, true, true},
-    JobAxisRow{"async_tp", "training.async_tp", false, true, true},
-    JobAxisRow{"compile", "training.compile", false, true, true},
+constexpr std::array job_axes{
+    Knob::model,     Knob::gpu,     Knob::node,      Knob::cluster,  Knob::gpus,      Knob::prices,
+    Knob::market,    Knob::region,  Knob::power_cap, Knob::software, Knob::precision, Knob::global_batch,
+    Knob::optimizer, Knob::offload, Knob::overlap,   Knob::async_tp, Knob::compile,
 };
 
 bool is_any(const ConfigValue& value) {
@@ -107,33 +70,27 @@ std::string shown(const ConfigValue& item) {
   }
 }
 
-std::string words_text(std::span<const std::string_view> words) {
-  std::string text;
-  for (const std::string_view word : words) {
-    text += (text.empty() ? "" : ", ") + std::string{word};
-  }
-  return text;
-}
-
 class AxesReader {
  public:
   AxesReader(ConfigTable& search, const ConfigValue& root) : search_{search}, root_{root} {}
 
   FreedAxes run() {
     const bool all = read_all();
-    for (const StrategyAxisRow& row : rows) {
-      const std::string key{strategy_axis_names[static_cast<std::size_t>(row.axis)]};
-      AxisValues& axis = freed_.strategy[row.axis];
+    for (std::size_t i = 0; i < strategy_axis_count; ++i) {
+      const std::string_view key = strategy_axis_names[i];
+      const auto which = static_cast<StrategyAxis>(i);
+      AxisValues& axis = freed_.strategy[which];
       if (const ConfigValue* value = search_.value(key)) {
         refuse_stated(key, "strategy", key);
-        read_values(key, *value, row, axis);
-      } else if (all && row.with_strategy_any && !stated("strategy", key)) {
+        read_values(key, *value, row_of_axis(key), axis);
+      } else if (all && freed_with_all(which) && !stated("strategy", key)) {
         axis.free = axis.any = true;
       }
     }
-    for (const JobAxisRow& row : job_rows) {
-      if (const ConfigValue* value = search_.value(row.name)) {
-        read_job(row, *value);
+    for (const Knob knob : job_axes) {
+      const Key& row = row_of_axis(name_of(knob));
+      if (const ConfigValue* value = search_.value(row.name())) {
+        read_job(knob, row, *value);
       }
     }
     search_.finish();
@@ -203,23 +160,24 @@ class AxesReader {
   }
 
   /// The numbers of words, or of true and false.
-  std::vector<std::int64_t> read_words(std::string_view key, const ConfigValue& value, const StrategyAxisRow& row) {
+  std::vector<std::int64_t> read_words(std::string_view key, const ConfigValue& value, const Key& row) {
+    const bool boolean = row.type == KeyType::boolean_axis;
     std::vector<std::int64_t> numbers;
     for (const ConfigValue* item : items_of(value)) {
-      if (row.boolean && item->kind == ConfigValue::Kind::boolean) {
+      if (boolean && item->kind == ConfigValue::Kind::boolean) {
         numbers.push_back(item->boolean ? 1 : 0);
         continue;
       }
       const auto found = item->kind == ConfigValue::Kind::text
-                             ? std::find(row.words.begin(), row.words.end(), item->text)
-                             : row.words.end();
-      if (found == row.words.end()) {
-        const std::string choices = row.boolean ? "true, false" : words_text(row.words);
+                             ? std::find(row.choices.begin(), row.choices.end(), item->text)
+                             : row.choices.end();
+      if (found == row.choices.end()) {
+        const std::string choices = boolean ? "true, false" : listed(row.choices);
         search_.problem(key, quoted(key) + " holds " + shown(*item) + ", none of " + choices +
-                                 (item->kind == ConfigValue::Kind::text ? suggestion(item->text, row.words) : ""));
+                                 (item->kind == ConfigValue::Kind::text ? suggestion(item->text, row.choices) : ""));
         return {};
       }
-      numbers.push_back(found - row.words.begin());
+      numbers.push_back(found - row.choices.begin());
     }
     if (numbers.empty()) {
       search_.problem(key, quoted(key) + " is an empty list");
@@ -229,30 +187,28 @@ class AxesReader {
     return numbers;
   }
 
-  void read_values(std::string_view key, const ConfigValue& value, const StrategyAxisRow& row, AxisValues& axis) {
+  void read_values(std::string_view key, const ConfigValue& value, const Key& row, AxisValues& axis) {
     axis.free = true;
     axis.any = is_any(value);
     if (axis.any) {
       return;
     }
     const std::vector<std::int64_t> numbers =
-        row.boolean || !row.words.empty() ? read_words(key, value, row) : read_numbers(key, value, row.range);
+        row.type == KeyType::number_axis ? read_numbers(key, value, integers_of(row)) : read_words(key, value, row);
     axis.values.assign(numbers.begin(), numbers.end());
   }
 
-  void read_job(const JobAxisRow& row, const ConfigValue& value) {
-    JobAxis axis;
-    axis.name = row.name;
-    axis.key = row.key;
-    axis.any = is_any(value);
-    const std::size_t dot = row.key.find('.');
+  void read_job(Knob knob, const Key& row, const ConfigValue& value) {
+    JobAxis axis{row.name(), knob, is_any(value), {}};
+    const std::string_view key = path_of(knob);
+    const std::size_t dot = key.find('.');
     const bool at_root = dot == std::string_view::npos;
-    refuse_stated(row.name, at_root ? "" : row.key.substr(0, dot), at_root ? row.key : row.key.substr(dot + 1));
+    refuse_stated(row.name(), at_root ? "" : key.substr(0, dot), at_root ? key : key.substr(dot + 1));
     if (axis.any && !row.any) {
-      search_.problem(row.name, quoted(row.name) + " needs a list: \"any\" is not known for it");
-    } else if (!axis.any && row.number) {
-      for (const std::int64_t number : read_numbers(row.name, value, {1, 1'000'000'000})) {
-        axis.values.push_back(std::to_string(number));
+      search_.problem(row.name(), quoted(row.name()) + " needs a list: \"any\" is not known for it");
+    } else if (!axis.any && row.type == KeyType::number_axis) {
+      for (const std::int64_t number : read_numbers(row.name(), value, integers_of(row))) {
+        axis.values.emplace_back(knob, number);
       }
     } else if (!axis.any) {
       read_job_words(row, value, axis);
@@ -260,43 +216,48 @@ class AxesReader {
     freed_.jobs.push_back(std::move(axis));
   }
 
-  void read_job_words(const JobAxisRow& row, const ConfigValue& value, JobAxis& axis) {
+  void read_job_words(const Key& row, const ConfigValue& value, JobAxis& axis) {
+    const std::string_view name = row.name();
+    const bool boolean = row.type == KeyType::boolean_axis;
     // The same job twice would be the same plan twice.
-    const auto add = [&](std::string text) {
-      if (std::find(axis.values.begin(), axis.values.end(), text) == axis.values.end()) {
-        axis.values.push_back(std::move(text));
+    const auto add = [&](Change change) {
+      if (std::find(axis.values.begin(), axis.values.end(), change) == axis.values.end()) {
+        axis.values.push_back(std::move(change));
       }
     };
     for (const ConfigValue* item : items_of(value)) {
-      if (row.boolean && item->kind == ConfigValue::Kind::boolean) {
-        add(item->boolean ? "true" : "false");
-      } else if (!row.boolean && item->kind == ConfigValue::Kind::text) {
-        add(row.name == "offload" ? offload_list(item->text) : "\"" + item->text + "\"");
+      if (boolean && item->kind == ConfigValue::Kind::boolean) {
+        add({axis.knob, item->boolean});
+      } else if (!boolean && item->kind == ConfigValue::Kind::text) {
+        add(axis.knob == Knob::offload ? Change{axis.knob, offload_list(item->text)}
+                                       : change_to(axis.knob, item->text));
       } else {
-        search_.problem(row.name, quoted(row.name) + " holds " + std::string{kind_name(item->kind)} + "; it takes " +
-                                      (row.boolean ? "true and false" : "names in quotes"));
+        search_.problem(name, quoted(name) + " holds " + std::string{kind_name(item->kind)} + "; it takes " +
+                                  (boolean ? "true and false" : "names in quotes"));
         return;
       }
     }
     if (axis.values.empty()) {
-      search_.problem(row.name, quoted(row.name) + " is an empty list");
+      search_.problem(name, quoted(name) + " is an empty list");
     }
   }
 
-  /// "none", "optimizer", "activations" or both with a plus between: the array that [training] takes.
-  std::string offload_list(const std::string& text) {
-    if (text == "none") {
-      return "[]";
+  /// "none", "optimizer", "activations" or both with a plus between.
+  std::vector<Offload> offload_list(const std::string& text) {
+    if (text == "optimizer") {
+      return {Offload::optimizer};
     }
-    if (text == "optimizer" || text == "activations") {
-      return "[\"" + text + "\"]";
+    if (text == "activations") {
+      return {Offload::activations};
     }
     if (text == "optimizer+activations") {
-      return "[\"optimizer\", \"activations\"]";
+      return {Offload::optimizer, Offload::activations};
     }
-    search_.problem(
-        "offload", "'offload' holds " + quoted(text) + ", none of none, optimizer, activations, optimizer+activations");
-    return "[]";
+    if (text != "none") {
+      search_.problem("offload", "'offload' holds " + quoted(text) +
+                                     ", none of none, optimizer, activations, optimizer+activations");
+    }
+    return {};
   }
 
   ConfigTable& search_;

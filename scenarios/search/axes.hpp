@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/core/config_reader.hpp>
+#include <headroom/scenarios/question/change.hpp>
 
 #include <array>
 #include <cstdint>
@@ -63,13 +64,12 @@ class StrategyAxes {
   std::array<AxisValues, strategy_axis_count> axes_;
 };
 
-/// An axis whose values make another job: another SKU, another number of GPUs, another recipe. Each value is the
-/// assignments that it stands for ("hardware.gpu = \"h100-sxm-80gb\"").
+/// An axis whose values make another job: another SKU, another number of GPUs, another recipe.
 struct JobAxis {
-  std::string name;
-  bool any = false;                 ///< what there is, decided where the catalog is known
-  std::vector<std::string> values;  ///< as TOML text
-  std::string key;                  ///< "hardware.gpu"
+  std::string_view name;
+  Knob knob = Knob::count;
+  bool any = false;  ///< what there is, decided where the catalog is known
+  Changes values;    ///< of the knob
 };
 
 struct FreedAxes {

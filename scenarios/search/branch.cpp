@@ -17,7 +17,8 @@ namespace {
 /// Whether the tensor and context ranks of a layer lie inside the data ranks and those inside the stages: where they
 /// stand then hangs on neither.
 bool ranks_within_data(RankOrder order) noexcept {
-  return name_of(order).ends_with("dp-pp");
+  const auto& axes = axes_of(order).axes;
+  return axes[axes.size() - 2] == Axis::dp && pipeline_outermost(order);
 }
 
 /// What no strategy of a table, stages and micro-batches takes less of.
@@ -48,7 +49,7 @@ class LayoutTables {
   LayoutTables(const SearchJob& job, const LayerRanks& layout, bool with_memory)
       : job_{job}, layout_{layout}, with_memory_{with_memory} {}
 
-  LayerTable& of(const Stages& stages, std::uint16_t micro_batch, const LayerForm& form) {
+  LayerTable& of(const Stages& stages, std::uint16_t micro_batch, const LayerSettings& form) {
     const std::uint64_t key = key_of_table(stages, micro_batch, form);
     const auto found = std::find(keys_.begin(), keys_.end(), key);
     if (found != keys_.end()) {
@@ -69,7 +70,7 @@ class LayoutTables {
   /// part the ranks of a layer.
   [[nodiscard]] std::uint64_t key_of_table(const Stages& stages,
                                            std::uint16_t micro_batch,
-                                           const LayerForm& form) const noexcept {
+                                           const LayerSettings& form) const noexcept {
     const std::uint64_t pp = ranks_within_data(layout_.order) ? 0 : stages.pp;
     return pp << 32U | std::uint64_t{micro_batch} << 16U | static_cast<std::uint64_t>(form.cp_form) << 8U |
            static_cast<std::uint64_t>(form.recompute) << 4U | (form.sequence_parallel ? 4U : 0U) |
@@ -109,7 +110,7 @@ class LayoutSearch {
       }
       groups_.assign(stages.shard_ranks.size(), std::nullopt);
       for (const std::uint16_t micro_batch : stages.micro_batches) {
-        for (const LayerForm& form : stages.forms) {
+        for (const LayerSettings& form : stages.forms) {
           search_form(stages, micro_batch, form);
         }
       }
@@ -174,7 +175,7 @@ class LayoutSearch {
 
   [[nodiscard]] Strategy strategy(const Stages& stages,
                                   std::uint16_t micro_batch,
-                                  const LayerForm& form,
+                                  const LayerSettings& form,
                                   std::uint16_t shard_ranks,
                                   const ScheduleForm& schedule,
                                   std::uint8_t zero) const noexcept {
@@ -197,7 +198,7 @@ class LayoutSearch {
     return real(job_.train().work.shape.global_batch) / (real(stages.dp) * micro_batch);
   }
 
-  void search_form(const Stages& stages, std::uint16_t micro_batch, const LayerForm& form) {
+  void search_form(const Stages& stages, std::uint16_t micro_batch, const LayerSettings& form) {
     LayerTable& table = tables_.of(stages, micro_batch, form);
     const double m = micro_batches(stages, micro_batch);
     LeastTimes least;
@@ -216,7 +217,7 @@ class LayoutSearch {
 
   void search_zero(const Stages& stages,
                    std::uint16_t micro_batch,
-                   const LayerForm& form,
+                   const LayerSettings& form,
                    std::uint8_t zero,
                    LayerTable& table,
                    double m,
@@ -392,7 +393,7 @@ LayoutBound bound_layout(const BranchContext& context, const LayerRanks& layout)
   const double batch = real(job.train().work.shape.global_batch);
   for (const Stages& stages : job.space->stages(layout)) {
     for (const std::uint16_t micro_batch : stages.micro_batches) {
-      for (const LayerForm& form : stages.forms) {
+      for (const LayerSettings& form : stages.forms) {
         if (form.recompute != stages.forms.front().recompute) {
           continue;  // recomputation only adds time, and the least of it stands first
         }

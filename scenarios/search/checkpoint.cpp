@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/fingerprint.hpp>
 #include <headroom/core/whole_file.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/search/checkpoint.hpp>
 #include <headroom/scenarios/search/side_file.hpp>
 
@@ -124,9 +125,9 @@ std::uint64_t fingerprint(const SearchQuestion& q) {
     }
   }
   for (const JobAxis& axis : q.axes.jobs) {
-    add(sum, axis.key);
-    for (const std::string& value : axis.values) {
-      add(sum, value);
+    add(sum, path_of(axis.knob));
+    for (const Change& value : axis.values) {
+      add(sum, value_text_of(value));
     }
   }
   for (std::size_t term = 0; term < term_count; ++term) {

@@ -2,16 +2,17 @@
 // Jobs of a search that cannot be.
 #pragma once
 
+#include <headroom/scenarios/question/change.hpp>
+
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace headroom {
 
 /// A job that cannot be, and why.
 struct DroppedJob {
   std::uint64_t job = 0;
-  std::vector<std::string> assignments;
+  Changes changes;
   std::string why;
 };
 

@@ -9,30 +9,34 @@
 namespace headroom {
 namespace {
 
+/// Every field of a strategy, in the order in which files hold them.
+template <class S, class See>
+void see_fields(S& s, See see) {
+  see(s.tp);
+  see(s.pp);
+  see(s.vpp);
+  see(s.cp);
+  see(s.ep);
+  see(s.etp);
+  see(s.dp);
+  see(s.micro_batch);
+  see(s.shard_ranks);
+  see(s.zero);
+  see(s.recompute);
+  see(s.recompute_block);
+  see(s.schedule);
+  see(s.cp_form);
+  see(s.first_stage_layers);
+  see(s.last_stage_layers);
+  see(s.sequence_parallel);
+  see(s.cuda_graphs);
+  see(s.overlap_experts);
+  see(s.etp_open);
+  see(s.order);
+}
+
 void write_strategy(std::ostream& out, const Strategy& s) {
-  for (const std::int64_t field : {std::int64_t{s.tp},
-                                   std::int64_t{s.pp},
-                                   std::int64_t{s.vpp},
-                                   std::int64_t{s.cp},
-                                   std::int64_t{s.ep},
-                                   std::int64_t{s.etp},
-                                   std::int64_t{s.dp},
-                                   std::int64_t{s.micro_batch},
-                                   std::int64_t{s.shard_ranks},
-                                   std::int64_t{s.zero},
-                                   static_cast<std::int64_t>(s.recompute),
-                                   std::int64_t{s.recompute_block},
-                                   static_cast<std::int64_t>(s.schedule),
-                                   static_cast<std::int64_t>(s.cp_form),
-                                   std::int64_t{s.first_stage_layers},
-                                   std::int64_t{s.last_stage_layers},
-                                   std::int64_t{s.sequence_parallel},
-                                   std::int64_t{s.cuda_graphs},
-                                   std::int64_t{s.overlap_experts},
-                                   std::int64_t{s.etp_open},
-                                   static_cast<std::int64_t>(s.order)}) {
-    out << ' ' << field;
-  }
+  see_fields(s, [&](auto field) { out << ' ' << static_cast<std::int64_t>(field); });
 }
 
 void write_candidate(std::ostream& out, const Candidate& c) {
@@ -69,27 +73,7 @@ class Fields {
 
 Strategy read_strategy(Fields& in) {
   Strategy s;
-  in.integer(s.tp);
-  in.integer(s.pp);
-  in.integer(s.vpp);
-  in.integer(s.cp);
-  in.integer(s.ep);
-  in.integer(s.etp);
-  in.integer(s.dp);
-  in.integer(s.micro_batch);
-  in.integer(s.shard_ranks);
-  in.integer(s.zero);
-  in.integer(s.recompute);
-  in.integer(s.recompute_block);
-  in.integer(s.schedule);
-  in.integer(s.cp_form);
-  in.integer(s.first_stage_layers);
-  in.integer(s.last_stage_layers);
-  in.integer(s.sequence_parallel);
-  in.integer(s.cuda_graphs);
-  in.integer(s.overlap_experts);
-  in.integer(s.etp_open);
-  in.integer(s.order);
+  see_fields(s, [&](auto& field) { in.integer(field); });
   return s;
 }
 
@@ -246,7 +230,7 @@ void complete(Findings& findings, const SearchQuestion& question) {
     findings.broken.candidate->rental = rental_of(question, findings.broken.candidate->job);
   }
   for (DroppedJob& dropped : findings.dropped) {
-    dropped.assignments = assignments_of(question, dropped.job);
+    dropped.changes = changes_of(question, dropped.job);
   }
 }
 

@@ -35,11 +35,11 @@ void keep_plainer(BrokenExample& example, const BrokenExample& other);
 void add(Findings& sum, const Findings& findings);
 
 /// A line each, headed by its word: counts, plan, short, broken, dropped. Doubles are hexadecimal and read back bit for
-/// bit. The rental of a candidate and the assignments of a dropped job follow from the question and are not written.
+/// bit. The rental of a candidate and the changes of a dropped job follow from the question and are not written.
 void write_findings(std::ostream& out, const Findings& findings);
 /// One line behind its first word. False when it is none of a finding's.
 [[nodiscard]] bool read_finding(const std::string& word, std::istream& line, Findings& findings);
-/// Rentals and assignments, which follow from the question.
+/// Rentals and changes, which follow from the question.
 void complete(Findings& findings, const SearchQuestion& question);
 
 /// "0x1.8p+3"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/search/neighbours.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/training/offload.hpp>
@@ -20,11 +21,11 @@ class NeighbourFinder {
   }
 
   std::vector<Neighbour> run() {
-    ranks(StrategyAxis::tp, "tp", &Strategy::tp);
-    ranks(StrategyAxis::pp, "pp", &Strategy::pp);
-    ranks(StrategyAxis::cp, "cp", &Strategy::cp);
+    ranks(StrategyAxis::tp, Knob::tp, plan_.tp);
+    ranks(StrategyAxis::pp, Knob::pp, plan_.pp);
+    ranks(StrategyAxis::cp, Knob::cp, plan_.cp);
     if (job_.train().architecture.moe) {
-      ranks(StrategyAxis::ep, "ep", &Strategy::ep);
+      ranks(StrategyAxis::ep, Knob::ep, plan_.ep);
     }
     if (plan_.pp > 1) {
       numbers(StrategyAxis::vpp, "vpp", &Strategy::vpp);
@@ -56,28 +57,27 @@ class NeighbourFinder {
     return axes_[axis].free || open;
   }
 
-  using Number = std::uint16_t Strategy::*;
-
   /// Data ranks follow, and what depends on the tensor ranks as a blank key would.
-  void ranks(StrategyAxis axis, std::string_view name, Number field) {
+  void ranks(StrategyAxis axis, Knob knob, int now) {
     if (!searched(axis)) {
       return;
     }
-    for (const int value : {plan_.*field / 2, plan_.*field * 2}) {
+    const TrainScenario& t = job_.train();
+    for (const int value : {now / 2, now * 2}) {
       if (value < 1) {
         continue;
       }
-      Strategy s = plan_;
-      s.*field = static_cast<std::uint16_t>(value);
-      const std::int64_t model_ranks = std::int64_t{s.tp} * s.pp * s.cp;
-      s.dp = static_cast<std::uint32_t>(std::max<std::int64_t>(1, job_.train().work.shape.gpus / model_ranks));
-      s.sequence_parallel = s.tp > 1 && (plan_.tp > 1 ? plan_.sequence_parallel : job_.space->own_sequence_parallel());
-      s.etp = s.etp_open && job_.train().architecture.moe
-                  ? job_.train().software.defaults.expert_tensor_ranks(s.tp, s.ep)
-                  : s.etp;
+      StatedStrategy stated = t.stated.strategy;
+      for (const Change& change : changes_to(plan_)) {
+        state(change, stated);
+      }
+      state({knob, value}, stated);
+      stated.dp.reset();
+      stated.overlap_experts = plan_.overlap_experts;
+      Strategy s = resolve_strategy(stated, t.architecture, t.software.defaults, t.work.shape.gpus);
       s.vpp = s.pp > 1 ? s.vpp : std::uint16_t{1};
       s.shard_ranks = 0;
-      std::string change = std::string{name} + " = " + std::to_string(value);
+      std::string change = std::string{name_of(knob)} + " = " + std::to_string(value);
       change += s.dp != plan_.dp ? ", dp = " + std::to_string(s.dp) : "";
       change += s.vpp != plan_.vpp ? ", vpp = 1" : "";
       change += s.shard_ranks != plan_.shard_ranks ? ", shard_ranks = 0" : "";
@@ -85,7 +85,7 @@ class NeighbourFinder {
     }
   }
 
-  void numbers(StrategyAxis axis, std::string_view name, Number field) {
+  void numbers(StrategyAxis axis, std::string_view name, std::uint16_t Strategy::*field) {
     if (!searched(axis)) {
       return;
     }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/date.hpp>
+#include <headroom/core/real_text.hpp>
+#include <headroom/scenarios/keys/keyed_table.hpp>
+#include <headroom/scenarios/keys/search_keys.hpp>
 #include <headroom/scenarios/search/objective.hpp>
 
 #include <algorithm>
-#include <charconv>
 
 namespace headroom {
 namespace {
+
+using ObjectiveKeys = KeyedTable<keys::objective, Kinds::train>;
 
 bool states(const ConfigValue& root, std::string_view table, std::string_view key) noexcept {
   const ConfigValue* found = root.find(table);
@@ -14,10 +18,12 @@ bool states(const ConfigValue& root, std::string_view table, std::string_view ke
 }
 
 /// "10 %" as a share.
-std::optional<double> percent_of(ConfigTable& table, std::string_view key, double high) {
+double percent_of(ConfigTable& table, const Key& row) {
+  const std::string_view key = row.path;
+  const double usual = *row.usual / 100.0;
   const std::optional<std::string> text = table.maybe_text(key);
   if (!text) {
-    return std::nullopt;
+    return usual;
   }
   std::string_view rest = *text;
   if (!rest.empty() && rest.back() == '%') {
@@ -25,29 +31,28 @@ std::optional<double> percent_of(ConfigTable& table, std::string_view key, doubl
     while (!rest.empty() && rest.back() == ' ') {
       rest.remove_suffix(1);
     }
-    double value = -1.0;
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
-    if (error == std::errc{} && end == rest.data() + rest.size() && value >= 0.0 && value <= high) {
+    const double value = whole_real(rest).value_or(-1.0);
+    if (value >= row.low && value <= row.high) {
       return value / 100.0;
     }
   }
   table.problem(key, quoted(key) + " is " + quoted(*text) + ", not a percentage from \"0 %\" to \"" +
-                         std::to_string(static_cast<int>(high)) + " %\"");
-  return std::nullopt;
+                         std::to_string(static_cast<int>(row.high)) + " %\"");
+  return usual;
 }
 
 class ObjectiveReader {
  public:
-  ObjectiveReader(ConfigTable& table, const ConfigValue& root) : table_{table}, root_{root} {}
+  ObjectiveReader(const ConfigTable& table, const ConfigValue& root) : table_{table}, root_{root} {}
 
   Objective run() {
     Objective o;
     read_goals(o);
-    o.plans = static_cast<std::size_t>(table_.maybe_integer("plans", {1, 50}).value_or(5));
-    o.simplicity = percent_of(table_, "simplicity", 100.0).value_or(o.simplicity);
-    o.memory_margin = percent_of(table_, "memory_margin", 90.0).value_or(0.0);
-    o.gpus_on_hand = table_.maybe_integer("gpus_on_hand", {1, 10'000'000});
-    o.budget = table_.maybe_quantity<Dollars>("budget");
+    o.plans = static_cast<std::size_t>(table_.get<"plans">());
+    o.simplicity = percent_of(table_, ObjectiveKeys::row<"simplicity">);
+    o.memory_margin = percent_of(table_, ObjectiveKeys::row<"memory_margin">);
+    o.gpus_on_hand = table_.stated<"gpus_on_hand">();
+    o.budget = table_.stated<"budget">();
     if (o.budget) {
       need_tokens("budget");
       need_price("budget");
@@ -81,8 +86,8 @@ class ObjectiveReader {
   }
 
   void read_goals(Objective& o) {
-    if (const auto goal = table_.maybe_choice("minimize", goal_names)) {
-      o.minimize = static_cast<Goal>(*goal);
+    if (const auto goal = table_.stated<"minimize", Goal>()) {
+      o.minimize = *goal;
       o.minimize_stated = true;
       need("minimize", o.minimize);
     }
@@ -156,7 +161,7 @@ class ObjectiveReader {
     return is_date ? std::optional{start->text} : std::nullopt;
   }
 
-  ConfigTable& table_;
+  ObjectiveKeys table_;
   const ConfigValue& root_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/quantity.hpp>
+#include <headroom/scenarios/keys/words.hpp>
 
 #include <array>
 #include <cstdint>
@@ -16,15 +17,11 @@ namespace headroom {
 
 /// Less is better. All but `memory` and `gpus` grow with the step of a job; energy by what the step is spent on.
 enum class Goal : std::uint8_t { step_time, time, cost, energy, gpu_hours, gpus, memory };
-inline constexpr std::array<std::string_view, 7> goal_names{"step-time", "time", "cost",  "energy",
-                                                            "gpu-hours", "gpus", "memory"};
 inline constexpr std::size_t goal_count = goal_names.size();
 
 /// Limits of a plan, in the order in which they are judged.
 enum class Limit : std::uint8_t { gpus_on_hand, memory, host_memory, deadline, budget, count };
 inline constexpr std::size_t limit_count = static_cast<std::size_t>(Limit::count);
-inline constexpr std::array<std::string_view, limit_count> limit_names{"gpus_on_hand", "memory", "host_memory",
-                                                                       "deadline", "budget"};
 
 struct Objective {
   Goal minimize = Goal::step_time;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/estimate/precision.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
-#include <headroom/scenarios/read/train_reader.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/training/confidence.hpp>
 #include <headroom/scenarios/training/run_outlook.hpp>
@@ -24,19 +24,6 @@ const ConfigValue* find_key(const ConfigValue& root, std::string_view table, std
   return found == nullptr ? nullptr : found->find(key);
 }
 
-std::vector<std::string> in_quotes(const std::vector<std::string>& ids) {
-  std::vector<std::string> quoted_ids;
-  for (const std::string& id : ids) {
-    quoted_ids.push_back("\"" + id + "\"");
-  }
-  return quoted_ids;
-}
-
-template <std::size_t N>
-std::vector<std::string> in_quotes(const std::array<std::string_view, N>& names) {
-  return in_quotes(std::vector<std::string>(names.begin(), names.end()));
-}
-
 /// SKUs that a node type of the catalog holds: what can be rented as a cluster.
 std::vector<std::string> gpus_in_nodes(const Catalog& catalog) {
   std::vector<std::string> ids;
@@ -56,19 +43,38 @@ std::vector<std::string> software_ids() {
   std::vector<std::string> ids;
   const MemoryStacks stacks = MemoryStacks::standard();
   for (const MemoryStack& stack : stacks.all()) {
-    ids.push_back("\"" + stack.id + "\"");
+    ids.push_back(stack.id);
   }
   return ids;
 }
 
-/// One, two, four ... up to what is on hand.
-std::vector<std::string> doublings(std::int64_t most) {
-  std::vector<std::string> counts;
-  for (std::int64_t n = 1; n <= most; n *= 2) {
-    counts.push_back(std::to_string(n));
+/// Every one of a list as a value of an axis.
+template <class List>
+Changes each_of(Knob knob, const List& values) {
+  Changes all;
+  for (const auto& value : values) {
+    all.emplace_back(knob, value);
   }
-  if (counts.empty() || counts.back() != std::to_string(most)) {
-    counts.push_back(std::to_string(most));
+  return all;
+}
+
+/// Every word of a knob.
+Changes each_word(Knob knob) {
+  Changes all;
+  for (std::size_t i = 0; i < words_of(knob).size(); ++i) {
+    all.emplace_back(knob, i);
+  }
+  return all;
+}
+
+/// One, two, four ... up to what is on hand.
+std::vector<std::int64_t> doublings(std::int64_t most) {
+  std::vector<std::int64_t> counts;
+  for (std::int64_t n = 1; n <= most; n *= 2) {
+    counts.push_back(n);
+  }
+  if (counts.empty() || counts.back() != most) {
+    counts.push_back(most);
   }
   return counts;
 }
@@ -124,48 +130,40 @@ class QuestionReader {
 
   /// Every name that a job axis lists is known: one that is not would be a job less, not a mistake told.
   void refuse_unknown(ConfigTable& table, const JobAxis& axis) {
-    for (const std::string& value : axis.values) {
+    for (const Change& value : axis.values) {
+      const auto* name = std::get_if<std::string>(&value.value);
       try {
-        look_up(axis.name, value.substr(1, value.size() - 2));
+        if (is_no_word(value)) {
+          throw ConfigError{quoted(axis.name) + " holds " + quoted(*name) + ", none of " + listed(axis.knob) +
+                            suggestion(*name, words_of(axis.knob))};
+        }
+        if (name != nullptr) {
+          look_up(axis.knob, *name);
+        }
       } catch (const ConfigError& error) {
         table.problem(axis.name, error.diagnostics().front().message);
       }
     }
   }
 
-  void look_up(std::string_view axis, const std::string& name) {
-    if (axis == "model") {
-      (void)sources_.models.find(name);
-    } else if (axis == "gpu") {
-      (void)sources_.catalog.device(name);
-    } else if (axis == "node") {
-      (void)sources_.catalog.node(name);
-    } else if (axis == "cluster") {
-      (void)sources_.catalog.cluster(name);
-    } else if (axis == "prices") {
-      (void)sources_.catalog.prices(name);
-    } else if (axis == "software") {
-      (void)MemoryStacks::standard().find(name);
-    } else if (axis == "precision") {
-      one_of(axis, name, training_precision_names);
-    } else if (axis == "market") {
-      one_of(axis, name, market_names);
-    } else if (axis == "region") {
-      one_of(axis, name, region_names);
-    } else if (axis == "optimizer") {
-      one_of(axis, name, optimizer_names);
+  void look_up(Knob knob, const std::string& name) {
+    switch (knob) {
+      case Knob::model: return static_cast<void>(sources_.models.find(name));
+      case Knob::gpu: return static_cast<void>(sources_.catalog.device(name));
+      case Knob::node: return static_cast<void>(sources_.catalog.node(name));
+      case Knob::cluster: return static_cast<void>(sources_.catalog.cluster(name));
+      case Knob::prices: return static_cast<void>(sources_.catalog.prices(name));
+      case Knob::software: return static_cast<void>(MemoryStacks::standard().find(name));
+      default: return;
     }
   }
 
-  static void one_of(std::string_view axis, const std::string& name, std::span<const std::string_view> words) {
-    if (std::find(words.begin(), words.end(), name) == words.end()) {
-      std::string known;
-      for (const std::string_view word : words) {
-        known += (known.empty() ? "" : ", ") + std::string{word};
-      }
-      throw ConfigError{quoted(std::string{axis}) + " holds " + quoted(name) + ", none of " + known +
-                        suggestion(name, words)};
+  static std::string listed(Knob knob) {
+    std::string known;
+    for (const std::string_view word : words_of(knob)) {
+      known += (known.empty() ? "" : ", ") + std::string{word};
     }
+    return known;
   }
 
   /// What "any" means for a job axis.
@@ -173,33 +171,30 @@ class QuestionReader {
     for (JobAxis& axis : q.axes.jobs) {
       if (!axis.any) {
         refuse_unknown(table, axis);
-        continue;
-      }
-      if (axis.name == "gpu") {
-        axis.values = in_quotes(gpus_in_nodes(sources_.catalog));
-      } else if (axis.name == "node") {
-        axis.values = in_quotes(sources_.catalog.store().ids("nodes"));
-      } else if (axis.name == "prices") {
-        axis.values = in_quotes(sources_.catalog.store().ids("prices"));
-      } else if (axis.name == "market") {
-        axis.values = in_quotes(market_names);
-      } else if (axis.name == "region") {
-        axis.values = in_quotes(region_names);
-      } else if (axis.name == "software") {
-        axis.values = software_ids();
-      } else if (axis.name == "precision") {
-        axis.values = {"\"bf16\"", "\"fp8\"", "\"mxfp8\"", "\"nvfp4\""};
-      } else if (axis.name == "offload") {
-        axis.values = {"[]", "[\"optimizer\"]", "[\"activations\"]", "[\"optimizer\", \"activations\"]"};
-      } else if (axis.name == "gpus") {
-        if (!q.objective.gpus_on_hand) {
-          table.problem("gpus", "gpus = \"any\" needs objective.gpus_on_hand, how many there are");
-        } else {
-          axis.values = doublings(*q.objective.gpus_on_hand);
-        }
+      } else if (axis.knob == Knob::gpus && !q.objective.gpus_on_hand) {
+        table.problem("gpus", "gpus = \"any\" needs objective.gpus_on_hand, how many there are");
       } else {
-        axis.values = {"false", "true"};
+        axis.values = any_of(axis.knob, q.objective);
       }
+    }
+  }
+
+  [[nodiscard]] Changes any_of(Knob knob, const Objective& objective) const {
+    switch (knob) {
+      case Knob::gpu: return each_of(knob, gpus_in_nodes(sources_.catalog));
+      case Knob::node: return each_of(knob, sources_.catalog.store().ids("nodes"));
+      case Knob::prices: return each_of(knob, sources_.catalog.store().ids("prices"));
+      case Knob::gpus: return each_of(knob, doublings(*objective.gpus_on_hand));
+      case Knob::market:
+      case Knob::region: return each_word(knob);
+      case Knob::software: return each_of(knob, software_ids());
+      case Knob::precision:
+        return each_of(knob, std::array{Precision::bf16, Precision::fp8, Precision::mxfp8, Precision::nvfp4});
+      case Knob::offload:
+        return each_of(
+            knob, std::vector<std::vector<Offload>>{
+                      {}, {Offload::optimizer}, {Offload::activations}, {Offload::optimizer, Offload::activations}});
+      default: return each_of(knob, std::array{false, true});
     }
   }
 
@@ -207,11 +202,10 @@ class QuestionReader {
   static void split_software(SearchQuestion& q) {
     const bool stated = find_key(q.base, "training", "software") != nullptr;
     const bool freed = std::any_of(q.axes.jobs.begin(), q.axes.jobs.end(),
-                                   [](const JobAxis& axis) { return axis.name == "software"; });
+                                   [](const JobAxis& axis) { return axis.knob == Knob::software; });
     if (q.axes.strategy[StrategyAxis::zero].free && !stated && !freed) {
-      q.axes.jobs.push_back({"software", false,
-                             in_quotes(std::array<std::string_view, 2>{default_software(0), default_software(3)}),
-                             "training.software"});
+      const std::array<std::string, 2> both{std::string{default_software(0)}, std::string{default_software(3)}};
+      q.axes.jobs.push_back({"software", Knob::software, false, each_of(Knob::software, both)});
     }
   }
 
@@ -223,8 +217,17 @@ class QuestionReader {
 
 /// Whether an axis says what is trained or what is rented; the others change how it runs.
 bool names_rental(const JobAxis& axis) noexcept {
-  return axis.name == "model" || axis.name == "gpu" || axis.name == "node" || axis.name == "cluster" ||
-         axis.name == "gpus" || axis.name == "prices" || axis.name == "market" || axis.name == "region";
+  switch (axis.knob) {
+    case Knob::model:
+    case Knob::gpu:
+    case Knob::node:
+    case Knob::cluster:
+    case Knob::gpus:
+    case Knob::prices:
+    case Knob::market:
+    case Knob::region: return true;
+    default: return false;
+  }
 }
 
 /// Encoders pad a sequence to the ranks that share it: those ranks make another job.
@@ -262,8 +265,8 @@ void set_goals(const SearchQuestion& q, SearchJob& job) {
 
 /// Whether a question speaks of dollars: then a job without a price of its own may cost any.
 bool asks_money(const SearchQuestion& q) {
-  return q.base.find("money") != nullptr ||
-         std::any_of(q.axes.jobs.begin(), q.axes.jobs.end(), [](const JobAxis& axis) { return axis.name == "prices"; });
+  return q.base.find("money") != nullptr || std::any_of(q.axes.jobs.begin(), q.axes.jobs.end(),
+                                                        [](const JobAxis& axis) { return axis.knob == Knob::prices; });
 }
 
 /// What a second of the run takes, and the longest step that keeps the limits at the slow end: its run ends the later
@@ -371,14 +374,14 @@ std::uint32_t rental_of(const SearchQuestion& q, std::uint64_t job) noexcept {
   return static_cast<std::uint32_t>(rental);
 }
 
-std::vector<std::string> assignments_of(const SearchQuestion& q, std::uint64_t job) {
-  std::vector<std::string> assignments(q.axes.jobs.size());
+Changes changes_of(const SearchQuestion& q, std::uint64_t job) {
+  Changes changes(q.axes.jobs.size());
   for (std::size_t i = q.axes.jobs.size(); i-- > 0;) {
     const JobAxis& axis = q.axes.jobs[i];
-    assignments[i] = axis.key + " = " + axis.values[job % axis.values.size()];
+    changes[i] = axis.values[job % axis.values.size()];
     job /= axis.values.size();
   }
-  return assignments;
+  return changes;
 }
 
 std::vector<Goal> front_goals(const SearchQuestion& q) {
@@ -397,17 +400,17 @@ Scenario scenario_of(const SearchQuestion& q, std::uint64_t index) {
   base.document = std::make_shared<const ConfigValue>(q.base);
   base.file = q.file;
   base.sources = q.sources;
-  return changed(base, assignments_of(q, index));
+  return changed(base, changes_of(q, index));
 }
 
 MadeJob make_job(const SearchQuestion& q, std::uint64_t index) {
   MadeJob made;
   made.dropped.job = index;
-  made.dropped.assignments = assignments_of(q, index);
+  made.dropped.changes = changes_of(q, index);
   auto job = std::make_unique<SearchJob>();
   job->index = static_cast<std::uint32_t>(index);
   job->rental = rental_of(q, index);
-  job->assignments = made.dropped.assignments;
+  job->changes = made.dropped.changes;
   try {
     job->scenario = scenario_of(q, index);
     if (length_follows_ranks(job->scenario)) {
@@ -435,7 +438,7 @@ MadeJob make_job(const SearchQuestion& q, std::uint64_t index) {
   made.dropped.why = what_lacks(q, *job);
   if (made.dropped.why.empty()) {
     set_limits(q, *job);
-    job->space = std::make_unique<StrategySpace>(job->scenario, job->train(), q.axes.strategy);
+    job->space = std::make_unique<StrategySpace>(job->train(), q.axes.strategy);
     made.job = std::move(job);
   }
   return made;

@@ -39,8 +39,8 @@ struct SearchQuestion {
 /// name model, SKU, number or price.
 [[nodiscard]] bool searches_rentals(const SearchQuestion& question) noexcept;
 [[nodiscard]] std::uint32_t rental_of(const SearchQuestion& question, std::uint64_t job) noexcept;
-/// "hardware.gpus = 512", one for each job axis.
-[[nodiscard]] std::vector<std::string> assignments_of(const SearchQuestion& question, std::uint64_t job);
+/// What makes a job of the question: one for each job axis.
+[[nodiscard]] Changes changes_of(const SearchQuestion& question, std::uint64_t job);
 
 /// Whether a goal counts what failures and saves add: of a run, not of a step.
 [[nodiscard]] constexpr bool of_calendar(Goal goal) noexcept {
@@ -56,7 +56,7 @@ struct GoalLine {
 struct SearchJob {
   std::uint32_t index = 0;
   std::uint32_t rental = 0;  ///< as Candidate has it
-  std::vector<std::string> assignments;
+  Changes changes;
   Scenario scenario;
   CompiledTraining compiled;
   std::array<GoalLine, goal_count> goals{};  ///< of energy the least: all of the time at the least power

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/real.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/neighbours.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
@@ -51,9 +52,9 @@ ListedPlan listed(const SearchJob& job, const Candidate& candidate, const Object
     plan.budget = o.budget ? std::optional{limited_by(*o.budget, job.cost_interval(run), sure)} : std::nullopt;
   }
   plan.candidate = candidate;
-  plan.assignments = job.assignments;
-  const std::vector<std::string> strategy = strategy_assignments(candidate.strategy);
-  plan.assignments.insert(plan.assignments.end(), strategy.begin(), strategy.end());
+  plan.changes = job.changes;
+  const Changes strategy = changes_to(candidate.strategy);
+  plan.changes.insert(plan.changes.end(), strategy.begin(), strategy.end());
   plan.gpu = job.train().device.id;
   plan.gpus = job.train().work.shape.gpus;
   plan.price = job.scenario.money;
@@ -77,8 +78,8 @@ bool within_errors(const SearchJob& a, const SearchJob& b, double ratio) {
 /// "gpus = 64, tp 8, ...": what makes the plan of a search's axes.
 std::string words_of(const SearchJob& job, const Strategy& strategy) {
   std::string text;
-  for (const std::string& assignment : job.assignments) {
-    text += assignment.substr(assignment.find('.') + 1) + ", ";
+  for (const Change& change : job.changes) {
+    text += std::string{name_of(change.knob)} + " = " + value_text_of(change) + ", ";
   }
   return text + strategy_text(strategy);
 }
@@ -141,7 +142,7 @@ std::vector<std::string> what_emptied(const SearchQuestion& q, const SearchResul
 /// The plan taken, a scenario of its own. A search goes on without a host at the share of those left, whatever the
 /// strategy, and so does the plan.
 Scenario scenario_taken(const SearchJob& job, const Strategy& strategy) {
-  Scenario scenario = changed(job.scenario, strategy_assignments(strategy));
+  Scenario scenario = changed(job.scenario, changes_to(strategy));
   auto& train = std::get<TrainScenario>(scenario.question);
   if (train.long_run && train.long_run->recovery.may_miss > 0 && !train.long_run->recovery.kept) {
     goodput::Recovery& recovery = train.long_run->recovery;
@@ -233,54 +234,6 @@ std::string goal_text(Goal goal, double value) {
     case Goal::memory: return format(Bytes{value});
   }
   return {};
-}
-
-std::vector<std::string> strategy_assignments(const Strategy& s) {
-  std::vector<std::string> keys;
-  const auto number = [&](std::string_view key, std::int64_t value) {
-    keys.push_back("strategy." + std::string{key} + " = " + std::to_string(value));
-  };
-  const auto word = [&](std::string_view key, std::string_view value) {
-    keys.push_back("strategy." + std::string{key} + " = \"" + std::string{value} + "\"");
-  };
-  if (s.order != RankOrder::tp_cp_dp_pp) {
-    word("order", name_of(s.order));
-  }
-  number("tp", s.tp);
-  number("pp", s.pp);
-  for (const auto& [key, value] : {std::pair{"vpp", s.vpp}, {"cp", s.cp}, {"ep", s.ep}}) {
-    if (value > 1) {
-      number(key, value);
-    }
-  }
-  if (!s.etp_open && (s.tp > 1 || s.ep > 1 || s.etp > 1)) {
-    number("etp", s.etp);
-  }
-  number("micro_batch", s.micro_batch);
-  word("recompute", recompute_names[static_cast<std::size_t>(s.recompute)]);
-  if (s.recompute == Recompute::full && s.recompute_block > 1) {
-    number("recompute_block", s.recompute_block);
-  }
-  number("zero", s.zero);
-  if (s.shard_ranks > 0) {
-    number("shard_ranks", s.shard_ranks);
-  }
-  if (s.tp > 1) {
-    keys.push_back(std::string{"strategy.sequence_parallel = "} + (s.sequence_parallel ? "true" : "false"));
-  }
-  if (s.cp > 1 && s.cp_form != CpForm::unstated) {
-    word("cp_form", cp_form_names[static_cast<std::size_t>(s.cp_form)]);
-  }
-  if (s.schedule != usual_schedule) {
-    word("schedule", name_of(s.schedule));
-  }
-  if (s.ep > 1) {
-    keys.push_back(std::string{"strategy.overlap_experts = "} + (s.overlap_experts ? "true" : "false"));
-  }
-  if (s.cuda_graphs) {
-    keys.emplace_back("strategy.cuda_graphs = true");
-  }
-  return keys;
 }
 
 SearchPlan explain_search(const SearchQuestion& q, SearchResult result) {

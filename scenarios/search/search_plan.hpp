@@ -24,7 +24,7 @@ struct LimitedBy {
 /// One plan of a list.
 struct ListedPlan {
   Candidate candidate;
-  std::vector<std::string> assignments;  ///< that make the scenario this plan: job axes, then the strategy
+  Changes changes;  ///< that make the scenario this plan: job axes, then the strategy
   std::string gpu;
   std::int64_t gpus = 0;
   GpuPrice price;             ///< what its dollars are made of
@@ -56,9 +56,6 @@ struct SearchPlan {
 
 /// Explains what a search found. ConfigError as make_plan.
 [[nodiscard]] SearchPlan explain_search(const SearchQuestion& question, SearchResult result);
-
-/// Keys of [strategy] that make a scenario's plan this strategy, those that say more than their defaults.
-[[nodiscard]] std::vector<std::string> strategy_assignments(const Strategy& strategy);
 
 /// "ends after 59.1 d (45.2 d to 77.3 d): keeps 60.0 d at the middle, misses it at the slow end", and of the dollars
 /// likewise; empty without a limit.

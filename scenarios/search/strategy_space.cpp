@@ -58,17 +58,8 @@ std::uint64_t Stages::strategies() const noexcept {
   return std::uint64_t{micro_batches.size()} * forms.size() * under_form();
 }
 
-StrategySpace::StrategySpace(const Scenario& scenario, const TrainScenario& train, const StrategyAxes& axes)
+StrategySpace::StrategySpace(const TrainScenario& train, const StrategyAxes& axes)
     : train_{&train}, axes_{axes}, base_{train.strategy} {
-  const auto stated = [&](std::string_view key) { return states(scenario, "strategy", key); };
-  etp_stated_ = stated("etp");
-  // The reader drops it at tp 1, which a freed tp starts from.
-  own_sequence_parallel_ = stated("sequence_parallel")
-                               ? scenario.document->find("strategy")->find("sequence_parallel")->boolean
-                               : train.software.defaults.sequence_parallel;
-  cp_form_stated_ = stated("cp_form");
-  overlap_stated_ = stated("overlap_experts");
-  dp_stated_ = stated("dp");
   // Blank in a plan, both take the fastest value that fits.
   micro_batch_blank_ = train.micro_batch_open && !axes_[StrategyAxis::micro_batch].free;
   if (micro_batch_blank_) {
@@ -78,6 +69,15 @@ StrategySpace::StrategySpace(const Scenario& scenario, const TrainScenario& trai
     axes_[StrategyAxis::recompute] = {true, true, {}};
   }
   list_layouts();
+}
+
+Strategy StrategySpace::own(std::int64_t tp, std::int64_t cp, std::int64_t ep, std::int64_t pp) const noexcept {
+  StatedStrategy stated = train_->stated.strategy;
+  stated.tp = static_cast<std::uint16_t>(tp);
+  stated.cp = static_cast<std::uint16_t>(cp);
+  stated.ep = static_cast<std::uint16_t>(ep);
+  stated.pp = static_cast<std::uint16_t>(pp);
+  return resolve_strategy(stated, train_->architecture, train_->software.defaults, train_->work.shape.gpus);
 }
 
 std::vector<std::int32_t> StrategySpace::tensor_ranks() const {
@@ -118,14 +118,9 @@ std::vector<std::int32_t> StrategySpace::expert_ranks(std::int64_t tp, std::int6
   });
 }
 
-std::vector<std::int32_t> StrategySpace::expert_tensor_ranks(std::int64_t tp, std::int64_t ep) const {
+std::vector<std::int32_t> StrategySpace::expert_tensor_ranks(std::int64_t tp, std::int64_t cp, std::int64_t ep) const {
   const auto& moe = train_->architecture.moe;
-  const auto by_software = [&]() -> std::int32_t {
-    return moe ? train_->software.defaults.expert_tensor_ranks(static_cast<std::uint16_t>(tp),
-                                                               static_cast<std::uint16_t>(ep))
-               : 1;
-  };
-  return values_or(axes_[StrategyAxis::etp], etp_stated_ ? base_.etp : by_software(), [&] {
+  return values_or(axes_[StrategyAxis::etp], own(tp, cp, ep, base_.pp).etp, [&] {
     std::vector<std::int32_t> all = moe ? divisors(tp, tp) : std::vector<std::int32_t>{1};
     std::erase_if(all, [&](std::int32_t t) { return moe && !divides(t, moe->expert_ffn_hidden); });
     return all;
@@ -151,7 +146,7 @@ void StrategySpace::list_layouts(RankOrder order) {
   for (const std::int32_t tp : tensor_ranks()) {
     for (const std::int32_t cp : context_ranks(tp)) {
       for (const std::int32_t ep : expert_ranks(tp, cp)) {
-        for (const std::int32_t etp : expert_tensor_ranks(tp, ep)) {
+        for (const std::int32_t etp : expert_tensor_ranks(tp, cp, ep)) {
           layouts_.push_back({order, static_cast<std::uint16_t>(tp), static_cast<std::uint16_t>(cp),
                               static_cast<std::uint16_t>(ep), static_cast<std::uint16_t>(etp)});
         }
@@ -179,11 +174,11 @@ std::vector<std::uint16_t> StrategySpace::micro_batches(std::int64_t dp) const {
   return narrowed<std::uint16_t>(all);
 }
 
-std::vector<LayerForm> StrategySpace::forms(const LayerRanks& l, std::int64_t pp) const {
-  const StackDefaults& defaults = train_->software.defaults;
+std::vector<LayerSettings> StrategySpace::forms(const LayerRanks& l, std::int64_t pp) const {
+  const Strategy own_form = own(l.tp, l.cp, l.ep, pp);
   const AxisValues& sequence = axes_[StrategyAxis::sequence_parallel];
   const std::vector<std::int32_t> sequences =
-      l.tp == 1 ? std::vector<std::int32_t>{0} : values_or(sequence, own_sequence_parallel_ ? 1 : 0, [] {
+      l.tp == 1 ? std::vector<std::int32_t>{0} : values_or(sequence, own_form.sequence_parallel ? 1 : 0, [] {
         return std::vector<std::int32_t>{0, 1};
       });
   const std::vector<std::int32_t> modes =
@@ -199,9 +194,9 @@ std::vector<LayerForm> StrategySpace::forms(const LayerRanks& l, std::int64_t pp
     std::erase_if(all, [&](std::int32_t b) { return b > 1 && b > in_stage; });
     return all;
   });
-  const auto own_form = static_cast<std::int32_t>(cp_form_stated_ ? base_.cp_form : defaults.cp_form);
+  const auto own_context = static_cast<std::int32_t>(own_form.cp_form);
   const std::vector<std::int32_t> contexts =
-      l.cp == 1 ? std::vector<std::int32_t>{own_form} : values_or(axes_[StrategyAxis::cp_form], own_form, [&] {
+      l.cp == 1 ? std::vector<std::int32_t>{own_context} : values_or(axes_[StrategyAxis::cp_form], own_context, [&] {
         std::vector<std::int32_t> all{0, 1, 2};
         std::erase_if(all, [&](std::int32_t form) {
           return form == static_cast<std::int32_t>(CpForm::ulysses) &&
@@ -209,19 +204,15 @@ std::vector<LayerForm> StrategySpace::forms(const LayerRanks& l, std::int64_t pp
         });
         return all;
       });
-  // A blank key means what it means in a plan: on where a schedule that is for it is stated.
-  const bool own_overlap = overlap_stated_
-                               ? base_.overlap_experts
-                               : model_of(base_.schedule).overlaps_passes && !axes_[StrategyAxis::schedule].free;
   const std::vector<std::int32_t> overlaps =
       l.ep == 1 ? std::vector<std::int32_t>{0}
-                : values_or(axes_[StrategyAxis::overlap_experts], own_overlap ? 1 : 0, [] {
+                : values_or(axes_[StrategyAxis::overlap_experts], own_form.overlap_experts ? 1 : 0, [] {
                     return std::vector<std::int32_t>{0, 1};
                   });
   const std::vector<std::int32_t> graphs = values_or(axes_[StrategyAxis::cuda_graphs], base_.cuda_graphs ? 1 : 0, [] {
     return std::vector<std::int32_t>{0, 1};
   });
-  std::vector<LayerForm> all;
+  std::vector<LayerSettings> all;
   for (const std::int32_t s : sequences) {
     for (const std::int32_t mode : modes) {
       for (const std::int32_t context : contexts) {
@@ -304,15 +295,16 @@ std::vector<std::uint8_t> StrategySpace::zeros(std::int64_t pp) const {
 
 /// Whether an order listed before puts the same ranks side by side: axes of one rank have no place.
 bool StrategySpace::order_repeats(const LayerRanks& l, std::int64_t pp, std::int64_t dp) const {
+  const auto several = [&](Axis axis) {
+    return (axis == Axis::tp && l.tp > 1) || (axis == Axis::cp && l.cp > 1) || (axis == Axis::dp && dp > 1) ||
+           (axis == Axis::pp && pp > 1);
+  };
   const auto places = [&](RankOrder order) {
-    std::string kept;
-    std::string_view name = name_of(order);
-    for (std::size_t at = 0; at < name.size(); at += 3) {
-      const std::string_view axis = name.substr(at, 2);
-      const std::int64_t ranks = axis == "tp" ? l.tp : axis == "cp" ? l.cp : axis == "dp" ? dp : pp;
-      kept += ranks > 1 ? std::string{axis} : std::string{};
-    }
-    return kept;
+    AxisOrder kept;
+    kept.axes.fill(Axis::count);
+    const auto& axes = axes_of(order).axes;
+    std::copy_if(axes.begin(), axes.end(), kept.axes.begin(), several);
+    return kept.axes;
   };
   for (const RankOrder before : orders()) {
     if (before == l.order) {
@@ -326,14 +318,13 @@ bool StrategySpace::order_repeats(const LayerRanks& l, std::int64_t pp, std::int
 }
 
 std::vector<Stages> StrategySpace::stages(const LayerRanks& l) const {
-  const std::int64_t gpus = train_->work.shape.gpus;
   const std::int64_t ranks = std::int64_t{l.tp} * l.cp;
   const bool open_experts = axes_[StrategyAxis::ep].any || axes_[StrategyAxis::etp].any;
   std::vector<Stages> all;
   for (const std::int32_t pp : pipeline_stages(ranks)) {
     Stages s;
     s.pp = static_cast<std::uint16_t>(pp);
-    s.dp = dp_stated_ ? base_.dp : static_cast<std::uint32_t>(std::max<std::int64_t>(1, gpus / (ranks * pp)));
+    s.dp = own(l.tp, l.cp, l.ep, pp).dp;
     if (order_repeats(l, pp, s.dp)) {
       continue;
     }
@@ -363,7 +354,7 @@ std::uint64_t StrategySpace::strategies() const {
 Strategy StrategySpace::strategy(const LayerRanks& l,
                                  const Stages& stages,
                                  std::uint16_t micro_batch,
-                                 const LayerForm& form,
+                                 const LayerSettings& form,
                                  std::uint16_t shard_ranks,
                                  const ScheduleForm& schedule,
                                  std::uint8_t zero) const noexcept {
@@ -375,7 +366,8 @@ Strategy StrategySpace::strategy(const LayerRanks& l,
   s.etp = l.etp;
   // Without ranks to divide there is nothing to state.
   const bool undivided = l.tp == 1 && l.ep == 1 && l.etp == 1;
-  s.etp_open = !etp_stated_ && (!axes_[StrategyAxis::etp].free || !train_->architecture.moe || undivided);
+  s.etp_open =
+      !train_->stated.strategy.etp && (!axes_[StrategyAxis::etp].free || !train_->architecture.moe || undivided);
   s.pp = stages.pp;
   s.dp = stages.dp;
   s.micro_batch = micro_batch;

@@ -18,18 +18,13 @@ struct LayerRanks {
 };
 
 /// What a layer table depends on beside the layout and the micro-batch.
-struct LayerForm {
+struct LayerSettings {
   bool sequence_parallel = false;
   Recompute recompute = Recompute::none;
   std::uint8_t recompute_block = 1;  ///< of memory's stages alone: not of the table
   CpForm cp_form = CpForm::unstated;
   bool overlap_experts = false;
   bool cuda_graphs = false;
-  /// Forms next to each other that differ in `recompute_block` alone share a table.
-  [[nodiscard]] constexpr bool same_table(const LayerForm& o) const noexcept {
-    return sequence_parallel == o.sequence_parallel && recompute == o.recompute && cp_form == o.cp_form &&
-           overlap_experts == o.overlap_experts && cuda_graphs == o.cuda_graphs;
-  }
 };
 
 struct ScheduleForm {
@@ -42,7 +37,7 @@ struct Stages {
   std::uint16_t pp = 1;
   std::uint32_t dp = 1;
   std::vector<std::uint16_t> micro_batches;
-  std::vector<LayerForm> forms;
+  std::vector<LayerSettings> forms;
   std::vector<std::uint16_t> shard_ranks;
   std::vector<ScheduleForm> schedules;
   std::vector<std::uint8_t> zeros;
@@ -53,28 +48,28 @@ struct Stages {
 
 class StrategySpace {
  public:
-  /// `scenario` tells which keys are stated; what is neither stated nor freed follows as it does in a plan.
-  StrategySpace(const Scenario& scenario, const TrainScenario& train, const StrategyAxes& axes);
+  /// What is neither stated nor freed follows as it does in a plan.
+  StrategySpace(const TrainScenario& train, const StrategyAxes& axes);
 
   [[nodiscard]] const std::vector<LayerRanks>& layouts() const noexcept { return layouts_; }
   [[nodiscard]] std::vector<Stages> stages(const LayerRanks& layout) const;
   /// What all strategies share.
   [[nodiscard]] const Strategy& base() const noexcept { return base_; }
-  /// Whether tp > 1 shards the sequence where no axis says: as stated, else as the software does.
-  [[nodiscard]] bool own_sequence_parallel() const noexcept { return own_sequence_parallel_; }
   /// Strategies of the whole space: the leaves of the tree.
   [[nodiscard]] std::uint64_t strategies() const;
 
-  /// A strategy of the space, keys derived as the scenario's reader derives them.
+  /// A strategy of the space.
   [[nodiscard]] Strategy strategy(const LayerRanks& layout,
                                   const Stages& stages,
                                   std::uint16_t micro_batch,
-                                  const LayerForm& form,
+                                  const LayerSettings& form,
                                   std::uint16_t shard_ranks,
                                   const ScheduleForm& schedule,
                                   std::uint8_t zero) const noexcept;
 
  private:
+  /// What a plan of so many ranks takes where no axis says.
+  [[nodiscard]] Strategy own(std::int64_t tp, std::int64_t cp, std::int64_t ep, std::int64_t pp) const noexcept;
   void list_layouts();
   void list_layouts(RankOrder order);
   [[nodiscard]] std::vector<RankOrder> orders() const;
@@ -82,10 +77,10 @@ class StrategySpace {
   [[nodiscard]] std::vector<std::int32_t> tensor_ranks() const;
   [[nodiscard]] std::vector<std::int32_t> context_ranks(std::int64_t tp) const;
   [[nodiscard]] std::vector<std::int32_t> expert_ranks(std::int64_t tp, std::int64_t cp) const;
-  [[nodiscard]] std::vector<std::int32_t> expert_tensor_ranks(std::int64_t tp, std::int64_t ep) const;
+  [[nodiscard]] std::vector<std::int32_t> expert_tensor_ranks(std::int64_t tp, std::int64_t cp, std::int64_t ep) const;
   [[nodiscard]] std::vector<std::int32_t> pipeline_stages(std::int64_t ranks) const;
   [[nodiscard]] std::vector<std::uint16_t> micro_batches(std::int64_t dp) const;
-  [[nodiscard]] std::vector<LayerForm> forms(const LayerRanks& layout, std::int64_t pp) const;
+  [[nodiscard]] std::vector<LayerSettings> forms(const LayerRanks& layout, std::int64_t pp) const;
   [[nodiscard]] std::vector<std::uint16_t> shards(const LayerRanks& layout, std::int64_t dp) const;
   [[nodiscard]] std::vector<ScheduleForm> schedules(std::int64_t pp) const;
   [[nodiscard]] std::vector<std::uint8_t> zeros(std::int64_t pp) const;
@@ -93,7 +88,6 @@ class StrategySpace {
   const TrainScenario* train_;
   StrategyAxes axes_;
   Strategy base_;
-  bool etp_stated_, own_sequence_parallel_, cp_form_stated_, overlap_stated_, dp_stated_;
   bool micro_batch_blank_ = false;
   std::vector<LayerRanks> layouts_;
 };

@@ -11,7 +11,7 @@
 namespace headroom {
 namespace {
 
-/// What a prompt's token takes in an iteration full of them, the cheapest way to compute it.
+/// Time per prompt token in an iteration full of prompt tokens, the cheapest way to compute it.
 Seconds computed_token(const ReplicaPool& pool) {
   const std::int64_t tokens = pool.engine.max_num_tokens;
   IterationBatch batch;
@@ -19,8 +19,8 @@ Seconds computed_token(const ReplicaPool& pool) {
   return Seconds{seconds_of(pool.tables->time(batch)) / real(tokens)};
 }
 
-/// Always loaded: where that takes longer than computing, and where a tier could not be written as fast as prompts are
-/// computed, is told.
+/// The simulation always loads what a tier has. Notes where loading takes longer than computing, and where a tier
+/// cannot be written as fast as prompts are computed.
 void add_notes(const ServeScenario& s,
                const ServedReplica& served,
                const ServingFleet& fleet,

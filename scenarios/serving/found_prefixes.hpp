@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What prefix caches and the tiers below them did for a fleet.
+// Effect of prefix caches, and of the tiers below them, on a fleet.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
@@ -20,16 +20,17 @@ struct ServeScenario;
 
 struct FoundPrefixes {
   PrefixMetrics metrics;
-  std::array<bool, PrefixHits::most_tiers> tiers{};    ///< those that there are
-  std::array<Bytes, PrefixHits::most_tiers> loaded{};  ///< by the counted requests
-  TimeSummary ttft_without;                            ///< of the same requests on the same fleet that keeps nothing
-  bool overloaded_without = false;                     ///< it falls behind
-  std::vector<std::string> notes;  ///< where a tier is of no use, or cannot be filled as fast as is assumed
+  std::array<bool, PrefixHits::most_tiers> tiers{};    ///< tiers that the fleet has
+  std::array<Bytes, PrefixHits::most_tiers> loaded{};  ///< bytes that the counted requests loaded from each tier
+  TimeSummary ttft_without;         ///< time to first token of the same requests on the same fleet without caches
+  bool overloaded_without = false;  ///< true when the fleet without caches cannot keep up
+  std::vector<std::string> notes;   ///< tiers that are slower than computing, or cannot be filled as fast as assumed
   /// "prefix cache: 41 % of the prompt tokens are found, 30 % in the KV cache, 11 % in cpu".
   [[nodiscard]] std::string text() const;
 };
 
-/// Of a run; nullopt where no request says what it shares. Simulates the same requests once more, without.
+/// Prefixes found in a run; nullopt when no request has shared prefixes. Simulates the same requests again without
+/// caches.
 [[nodiscard]] std::optional<FoundPrefixes> found_prefixes(const ServeScenario& scenario,
                                                           const ServedReplica& served,
                                                           const ServingFleet& fleet,

@@ -8,6 +8,7 @@
 #include <headroom/model/serve/replica/replica_formats.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/plan/serve_remedy.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/serve_rules.hpp>
 #include <headroom/scenarios/serving/served_replica.hpp>
 #include <headroom/scenarios/traffic/beside.hpp>
@@ -18,30 +19,31 @@
 namespace headroom {
 namespace {
 
-/// How the pool is measured: in requests of the mean length, for the cache of windows does not grow with every token.
+/// Limits for the size of the pool, counted in requests of mean length, because windowed caches do not grow with every
+/// token.
 ServingLimits pool_limits(const ServingWorkload& w, const ServingTraffic::Lengths& lengths) {
   ServingLimits limits = w.limits();
   limits.sequence_tokens = std::max<std::int64_t>(1, std::llround(lengths.prompt + lengths.output));
   return limits;
 }
 
-/// Kernels of a layout, and what its engine makes of them.
+/// A replica with its priced kernels and its memory.
 struct Priced {
   SimulatedReplica replica;
   ServingEstimate memory;
   std::vector<std::string> sources;
 };
 
-/// Why a replica does not hold a request, and where nothing else shares its GPUs what would let it.
+/// Why a replica cannot hold a request; with `alone` (no other model on its GPUs) also what would help.
 std::string refusal(const ServeScenario& s, const ServingWorkload& w, const ServingMemory& memory, bool alone) {
   std::string ways;
-  for (const std::string& way : alone ? ways_out(s, w) : std::vector<std::string>{}) {
-    ways += (ways.empty() ? "; it would with " : ", or ") + way;
+  for (const Change& way : alone ? ways_out(s, w) : Changes{}) {
+    ways += (ways.empty() ? "; it would with " : ", or ") + text_of(way);
   }
   return memory_refusal(s, memory) + ways;
 }
 
-/// `pool`: of one GPU, where other models leave no more than that.
+/// `pool`: KV pool of one GPU where other models limit it.
 Priced price(const ServeScenario& s,
              const ServingTraffic::Lengths& lengths,
              const ServingLayout& layout,
@@ -93,7 +95,8 @@ Priced price(const ServeScenario& s,
   return priced;
 }
 
-/// What no engine beats: the mean prompt's iteration and a lone sequence's token at the datasheet's rates.
+/// Adds the bounds that no engine beats: the mean prompt's iteration and a lone sequence's token at the datasheet's
+/// rates.
 void add_floors(const ServeScenario& s, const ServingTraffic::Lengths& lengths, ServedReplica& served) {
   const ServingWorkload& w = s.work;
   const LeastIteration least{
@@ -122,7 +125,7 @@ ServedReplica priced_model(const ServeScenario& s, std::optional<Bytes> pool) {
   return served;
 }
 
-/// Each model priced with its part of the KV cache.
+/// Prices each model with its part of the KV cache.
 ServedReplica served_together(const ServeScenario& s) {
   const BesideMemory memory = beside_memory(s);
   std::vector<ServedReplica> models;
@@ -160,7 +163,7 @@ ServedReplica served_replica(const ServeScenario& s) {
     ServingLayout layout = s.work.layout;
     layout.tp = s.fleet->prefill->tp;
     replica.prefill = price(s, s.traffic->lengths(), layout, std::nullopt).replica;
-    replica.prefill->engine.speculation = {};  // its draft sees the prompts, whose cache it hands on too
+    replica.prefill->engine.speculation = {};  // prefill replicas run the draft over prompts too, but do not speculate
   }
   return replica;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a serving question to what the simulation and the screen take: one replica with its tables, and the fleet.
+// From a serving question to the input of simulation and screen: one replica with its tables, and the fleet.
 #pragma once
 
 #include <headroom/model/serve/memory/serving.hpp>
@@ -16,17 +16,17 @@
 
 namespace headroom {
 
-/// One replica, priced; of several models on it the scenario's, the others in `beside`.
+/// One priced replica. With several models on it this is the scenario's own; the others are in `beside`.
 struct ServedReplica {
   SimulatedReplica simulated;
-  std::optional<SimulatedReplica> prefill;  ///< where prompts have replicas of their own
-  ServingEstimate memory;                   ///< serve_memory()'s, at the mean request's length
-  Bytes cache_per_token{};                  ///< of all ranks: what a disaggregated prompt sends
-  Seconds least_first_token{};       ///< of the mean prompt, at the datasheet's peak and bandwidth: no engine is faster
-  Seconds least_token{};             ///< of one sequence, likewise; with a draft that is accepted whole
-  std::vector<std::string> sources;  ///< the measured kernels behind it
-  double kv_share = 1.0;             ///< of the KV cache that its GPUs hold for all models
-  std::vector<ServedReplica> beside;  ///< as ServeScenario::beside
+  std::optional<SimulatedReplica> prefill;  ///< present when prompts run on separate replicas
+  ServingEstimate memory;                   ///< result of serve_memory() at the mean request's length
+  Bytes cache_per_token{};                  ///< KV cache of one token on all ranks, which disaggregated prefill sends
+  Seconds least_first_token{};        ///< lower bound for the mean prompt, from the datasheet's peak and bandwidth
+  Seconds least_token{};              ///< lower bound per token of a lone sequence, with every drafted token accepted
+  std::vector<std::string> sources;   ///< sources of the measured kernels in use
+  double kv_share = 1.0;              ///< share of the GPUs' KV cache that belongs to this model, 0 to 1
+  std::vector<ServedReplica> beside;  ///< the other models, in the order of ServeScenario::beside
   [[nodiscard]] const ServedReplica& of(std::size_t model) const noexcept {
     return model == 0 ? *this : beside[model - 1];
   }
@@ -34,12 +34,12 @@ struct ServedReplica {
   [[nodiscard]] MemoryBreakdown terms() const noexcept;
 };
 
-/// Of a question with traffic. ConfigError where the layout breaks a rule, nothing fits, or no measured kernel
-/// serves, be it the draft's. Several models as beside_memory() divides the KV cache; ConfigError where it does.
+/// Prices the replica of a question with traffic; several models share the KV cache as beside_memory() divides it.
+/// Throws ConfigError where the layout breaks a rule, nothing fits, or a kernel (the draft's included) is not measured.
 [[nodiscard]] ServedReplica served_replica(const ServeScenario& scenario);
 
-/// Equal replicas of it under the question's routing; prefill replicas as stated, or `prefill_replicas`. `served` must
-/// outlive the fleet.
+/// Fleet of equal replicas under the question's routing, with the stated number of prefill replicas or else
+/// `prefill_replicas`. `served` must outlive the fleet.
 [[nodiscard]] ServingFleet serving_fleet(const ServeScenario& scenario,
                                          const ServedReplica& served,
                                          std::int64_t replicas,

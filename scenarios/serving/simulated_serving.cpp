@@ -16,14 +16,14 @@
 namespace headroom {
 namespace {
 
-/// Requests of the run that finds the saturation rate, for each place of the fleet, and what such a run may grow to.
+/// Requests per place of the fleet in the run that finds the saturation rate, and the bounds of such a run.
 constexpr std::int64_t saturating_requests_of_a_place = 20;
 constexpr std::int64_t most_saturating_requests = 400'000;
-constexpr std::int64_t most_sharing_requests = 60'000;  ///< whose prefixes are looked up on every replica
-/// Of several models, requests that wait or run at once for each place.
+constexpr std::int64_t most_sharing_requests = 60'000;  ///< bound when prefixes are looked up on every replica
+/// Requests that wait or run at once per place, for several models.
 constexpr std::int64_t saturating_clients_of_a_place = 2;
 
-/// The members of a summary in one order, for what is done to each.
+/// Members of a summary, for loops over all of them.
 constexpr std::array summary_members{&TimeSummary::mean, &TimeSummary::p50, &TimeSummary::p90,
                                      &TimeSummary::p95,  &TimeSummary::p99, &TimeSummary::max};
 
@@ -37,7 +37,7 @@ TimeSummary times(double factor, TimeSummary summary) {
 /// Widens an interval so that it holds `other`, number by number.
 void hold(IntervalSummary& interval, const TimeSummary& other) {
   for (const auto member : summary_members) {
-    // Where there is nothing to take a number of it is NaN, and stays so.
+    // A number without any sample is NaN and stays NaN.
     if (other.*member < interval.low.*member) {
       interval.low.*member = other.*member;
     }
@@ -72,8 +72,8 @@ QueueLength queue_length(const ServingSimulation& s) {
   std::sort(changes.begin(), changes.end());
   const Picoseconds first = s.load.requests[static_cast<std::size_t>(s.warm_up)].arrival;
   const Picoseconds last = s.load.requests.back().arrival;
-  std::vector<double> at;    // seconds by the number that wait
-  std::int64_t waiting = 0;  // below 0 for no time: who is admitted at once leaves before it comes
+  std::vector<double> at;    // seconds spent at each number of waiting requests
+  std::int64_t waiting = 0;  // negative for an instant when a request is admitted at its arrival
   Picoseconds since = first;
   const auto until = [&](Picoseconds time) {
     if (time > since) {
@@ -174,7 +174,7 @@ class Simulator {
     out_.gpus = out_.replicas * each + for_prompts;
   }
 
-  /// What the fleet does when its every iteration takes `slower` times as long; the intervals hold its times.
+  /// Simulates the fleet with every iteration `slower` times as long and includes its times in the intervals.
   ServingMetrics hold_slower(ServingFleet fleet, double slower) {
     RequestLoad load = out_.load;
     slow_down(fleet, load, slower);
@@ -207,21 +207,21 @@ class Simulator {
 
   void add_rates(const ServingFleet& fleet) {
     const ServingErrors& rate = errors(ServingQuantity::rate);
-    // Queues that never empty may be slower than those that do: what is answered is answered.
+    // A fleet with empty queues may answer faster than one whose queues never empty; what it answered counts.
     const Hertz never_empty = fleet_saturation(*s_.traffic, fleet);
     const Hertz most = out_.metrics.overloaded ? never_empty : std::max(never_empty, out_.offered);
     out_.saturation = {rate.low * most, most, rate.high * most};
-    // Below saturation what comes is answered; the time in which a simulation empties is not the fleet's.
+    // Below saturation every request is answered; the time in which the simulation drains is not the fleet's.
     if (!out_.overloaded()) {
       discount_end();
     }
     const Hertz mid{out_.metrics.all.finished_per_s};
-    // Below saturation the load says how much is served; a fleet that is slower than thought may not reach it.
+    // Below saturation the load decides how much is served, but a slower fleet than the model's may not reach it.
     out_.served = {std::min(mid, out_.saturation.low), mid,
                    out_.overloaded() ? std::max(mid, std::min(out_.offered, out_.saturation.high)) : mid};
   }
 
-  /// Rates of all requests and of each class as if more came behind the last.
+  /// Corrects the rates of all requests and of each class as if more requests followed the last.
   void discount_end() {
     const RequestMetrics& all = out_.metrics.all;
     if (all.finished_per_s <= 0.0 || all.requests == 0) {
@@ -250,7 +250,7 @@ class Simulator {
     }
   }
 
-  /// Of a measured time, how much shorter than the model says.
+  /// Low end of measured over modelled time; 1 for whole answers.
   [[nodiscard]] double least_over_model(LatencyMetric metric) const {
     return metric == LatencyMetric::e2e
                ? 1.0
@@ -315,7 +315,12 @@ class Simulator {
     }
   }
 
-  /// What is known from fewer requests than were asked for, or from hardly any of a class.
+  void add_finding(const std::string& text) {
+    out_.notes.push_back(text);
+    out_.findings.push_back(text);
+  }
+
+  /// Notes when fewer requests than asked for were simulated, or a class has hardly any.
   void add_counts() {
     const double factor = out_.offered / s_.traffic->rate();
     if (const std::string cut = s_.traffic->cut_short(factor); !cut.empty() && cut != s_.traffic->cut_short()) {
@@ -324,15 +329,14 @@ class Simulator {
     for (std::size_t i = 0; i < out_.classes.size() && out_.classes.size() > 1; ++i) {
       const std::int64_t counted = out_.metrics.classes.at(i).requests;
       if (counted < ServingTraffic::least_requests) {
-        out_.notes.push_back("traffic.class " + quoted(out_.classes[i]) + ": " + std::to_string(counted) +
-                             " of its requests are counted, fewer than the " +
-                             std::to_string(ServingTraffic::least_requests) +
-                             " that it takes to speak of tails; raise traffic.requests");
+        add_finding("traffic.class " + quoted(out_.classes[i]) + ": " + std::to_string(counted) +
+                    " of its requests are counted, fewer than the " + std::to_string(ServingTraffic::least_requests) +
+                    " that it takes to speak of tails; raise traffic.requests");
       }
     }
   }
 
-  /// The same requests to replicas that do not speculate, on what memory that leaves.
+  /// Simulates the same requests on replicas without speculation, which have the draft's memory for their cache.
   void compare_without_draft() {
     if (!s_.work.draft) {
       return;
@@ -354,14 +358,14 @@ class Simulator {
              format_number(alone >= with ? alone / with : with / alone) +
              (alone >= with ? " times as fast; " : " times as slow; ");
     }
-    out_.notes.push_back("serving.speculative: " + text + "the fleet saturates at " + format_number(most.raw()) +
-                         " req/s without the draft, " + format_number(out_.saturation.mid.raw()) + " with it");
+    add_finding("serving.speculative: " + text + "the fleet saturates at " + format_number(most.raw()) +
+                " req/s without the draft, " + format_number(out_.saturation.mid.raw()) + " with it");
   }
 
   const ServeScenario& s_;
   const Money& money_;
   std::vector<ServiceObjective> objectives_;
-  ServingMetrics slow_, fast_;  ///< of fleets at the ends of measured rates, in their own time
+  ServingMetrics slow_, fast_;  ///< fleets at the ends of measured rates, in their own time
   ServingSimulation out_;
 };
 
@@ -371,7 +375,7 @@ Hertz fleet_saturation(const ServingTraffic& asked, const ServingFleet& fleet) {
   ServingFleet one = fleet;
   double times = 1.0;
   const bool share = asked.shares_prefixes();
-  if (!fleet.prefill && !share) {  // equal replicas, whose queues never empty, do not meet
+  if (!fleet.prefill && !share) {  // equal replicas whose queues never empty do not interact
     one.pool.replicas = 1;
     times = real(fleet.pool.replicas);
   }
@@ -384,15 +388,15 @@ Hertz fleet_saturation(const ServingTraffic& asked, const ServingFleet& fleet) {
   const std::int64_t most = share ? most_sharing_requests : most_saturating_requests;
   traffic.requests = std::clamp<std::int64_t>(saturating_requests_of_a_place * places, 1'000, most);
   RequestLoad load = traffic.load();
-  if (share) {  // a load of its own for the whole fleet, each request of which is looked up everywhere
+  if (share) {  // one load for the whole fleet, because each request is looked up on all replicas
     load.concurrency = places + places / 4 + 1;
   }
   for (Request& request : load.requests) {
     request.arrival = Picoseconds{0};
   }
   if (!one.beside.empty()) {
-    // Of a mix one model may be done long before the other. With a window over the requests in their order the rates of
-    // the models stay those of the mix: the one that the others wait for never runs empty.
+    // In a mix of models one may finish long before the others. A window over the requests in their order keeps the
+    // mix, so the slowest model never runs out of requests.
     load.concurrency = saturating_clients_of_a_place * places;
   }
   return times * finish_rate(simulate(one, load));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer of a simulation to a serving question with traffic: times, rates, promises kept or missed, dollars.
+// Simulated answer to a serving question with traffic: times, rates, promises kept or missed, dollars.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
@@ -23,77 +23,78 @@
 
 namespace headroom {
 
-/// A promise, judged by the middle of its interval.
+/// A promise, judged at the middle of its interval.
 struct JudgedPromise : KeptPromise {
-  Interval<Seconds> interval;     ///< of what is reached
-  bool kept_at_slow_end = false;  ///< as judge_slow_end() says
-  /// What was reached over the limit, less 1: 0.2 is 20 % too slow.
+  Interval<Seconds> interval;     ///< interval of the time reached
+  bool kept_at_slow_end = false;  ///< verdict of judge_slow_end()
+  /// Time reached over its limit, less 1: 0.2 means 20 % too slow.
   [[nodiscard]] double over() const noexcept { return reached / promise.limit - 1.0; }
 };
 
-/// One time of all requests: what was simulated, and the ends of its interval for each number.
+/// Statistics of one time over all requests, with the ends of the interval of each number.
 struct IntervalSummary {
   TimeSummary low, mid, high;
 };
 
-/// Requests that wait for their first iteration, over the time from the first counted arrival to the last arrival.
+/// Number of requests waiting for their first iteration, from the first counted arrival to the last arrival.
 struct QueueLength {
   double mean = 0.0;
   std::int64_t p50 = 0, p95 = 0, p99 = 0, max = 0;
 };
 
-/// Dollars per million of what is served, all GPUs paid whether they are busy or idle.
+/// Dollars per million served items, with all GPUs paid whether busy or idle.
 struct ServedCosts {
-  Interval<Dollars> output_tokens, tokens, requests;  ///< `tokens`: of prompts and answers together
-  Dollars output_tokens_saturated{};                  ///< at the saturation rate: the least that this fleet reaches
+  Interval<Dollars> output_tokens, tokens, requests;  ///< `tokens`: prompt and output together
+  Dollars output_tokens_saturated{};  ///< cost at the saturation rate, the lowest that this fleet can reach
 };
 
 struct ServingSimulation {
   ServedReplica replica;
   std::int64_t replicas = 1, prefill_replicas = 0, gpus = 1;
-  Hertz offered{};           ///< mean rate that was asked for
-  std::int64_t warm_up = 0;  ///< first requests, simulated and not counted
+  Hertz offered{};           ///< mean rate of requests offered
+  std::int64_t warm_up = 0;  ///< number of first requests that are simulated but not counted
   RequestLoad load;
   FleetResult result;
   ServingMetrics metrics;
-  std::vector<std::string> classes;  ///< their names
+  std::vector<std::string> classes;  ///< names of the classes
   IntervalSummary ttft, tpot, e2e;
   QueueLength queue;
   Interval<Hertz> served;      ///< requests finished per second
-  Interval<Hertz> saturation;  ///< that the fleet answers at most
+  Interval<Hertz> saturation;  ///< highest rate that the fleet can answer
   std::vector<JudgedPromise> promises;
-  std::optional<RetryLoad> retries;       ///< where clients try again: against the saturation rate
-  std::optional<ServedCosts> costs;       ///< where there is a price
-  std::optional<FoundPrefixes> prefixes;  ///< where requests say what they share
-  std::vector<std::string> notes;         ///< what was assumed, beside the scenario's own
-  std::string times_source;               ///< where the width of the intervals comes from
-  /// Falls behind in the simulation, and is no faster than its load: in a short one answers lag behind requests anyhow.
-  /// Or leaves a request without an answer for longer than is simulated.
+  std::optional<RetryLoad> retries;       ///< set when clients retry, computed against the saturation rate
+  std::optional<ServedCosts> costs;       ///< set when there is a price
+  std::optional<FoundPrefixes> prefixes;  ///< set when requests have shared prefixes
+  std::vector<std::string> notes;         ///< assumptions and findings of the simulation, besides the scenario's own
+  std::vector<std::string> findings;      ///< the notes that hold for a plan of these replicas too
+  std::string times_source;               ///< source of the width of the intervals
+  /// Whether the fleet cannot keep up: it falls behind in the simulation and its saturation is at most the offered load
+  /// (in a short run answers always lag), or a request is not answered within simulated time.
   [[nodiscard]] bool overloaded() const noexcept {
     return metrics.unanswered > 0 || (metrics.overloaded && offered >= saturation.mid);
   }
-  /// Neither overloaded nor a promise missed.
+  /// Whether the fleet keeps up and keeps every promise.
   [[nodiscard]] bool good() const noexcept;
 };
 
-/// Requests at the start of a load that are simulated and not counted: the first tenth, for a fleet starts empty.
+/// Number of first requests that are not counted: a tenth, because the fleet starts empty.
 [[nodiscard]] constexpr std::int64_t warm_up_of(std::int64_t requests) noexcept {
   return requests / 10;
 }
 
-/// Requests per second that a fleet answers while its queues never empty: the same traffic all at once, as many
-/// requests as keep every place taken for most of the run. Of requests that share prefixes a quarter more than the
-/// places at any time, for what caches hold at time 0 is nothing.
+/// Requests per second that a fleet answers while its queues never empty: the same traffic sent all at once, with
+/// enough requests to keep every place taken for most of the run. Requests with shared prefixes are limited to a
+/// quarter more than the places at any time, because caches start empty.
 [[nodiscard]] Hertz fleet_saturation(const ServingTraffic& traffic, const ServingFleet& fleet);
 
-/// "ttft_p95": how a promise is stated.
+/// Key of a promise in [slo], e.g. "ttft_p95".
 [[nodiscard]] std::string key_of(const TailObjective& promise);
 
-/// Simulates the traffic at `factor` times its rate on the fleet that the question states: `fleet.replicas`, else as
-/// many as hardware.gpus hold, else one. Intervals: 80 % of measured runs lay within the errors of their class; times
-/// of a first token and between tokens are that wide, and all times at least as wide as on a fleet as much slower or
-/// faster as measured rates were, whose queues differ. ConfigError as served_replica(), and for a question without
-/// traffic or a load that cannot run, every problem at once. Precondition: factor > 0, finite.
+/// Simulates the traffic at `factor` times its rate on `fleet.replicas` replicas, else on as many as hardware.gpus
+/// hold, else on one. Intervals cover 80 % of past errors: TTFT and TPOT are widened by the errors of their class, and
+/// every time covers at least a fleet as much slower or faster as measured rates were, since its queues differ. Throws
+/// ConfigError as served_replica() does, and for a question without traffic or a load that cannot run, with every
+/// problem. Precondition: `factor` > 0 and finite.
 [[nodiscard]] ServingSimulation simulate_serving(const ServeScenario& scenario,
                                                  const Money& money,
                                                  double factor = 1.0,

@@ -10,7 +10,7 @@
 namespace headroom {
 namespace {
 
-/// Of a measured time, how much longer than the model says; whole answers have queues and nothing else beyond.
+/// High end of measured over modelled time; 1 for whole answers, whose extra time is queueing.
 double longest_over_model(const ServeScenario& s, LatencyMetric metric) {
   switch (metric) {
     case LatencyMetric::ttft: return serving_errors(s, ServingQuantity::ttft).high;
@@ -57,7 +57,7 @@ std::vector<KeptPromise> judge_slow_end(const ServeScenario& s,
     KeptPromise& one = judged[i];
     const Seconds queued = slower * of_slow[i].reached;
     one.reached = longest_over_model(s, one.promise.metric) * one.reached;
-    one.reached = queued > one.reached ? queued : one.reached;  // NaN of answers without such a time stays
+    one.reached = queued > one.reached ? queued : one.reached;  // keeps the NaN of answers without such a time
     one.refused = std::max(one.refused, of_slow[i].refused);
     one.unanswered = std::max(one.unanswered, of_slow[i].unanswered);
     one.kept = one.kept && !(one.reached > one.promise.limit) && !one.refuses() && one.unanswered == 0.0;

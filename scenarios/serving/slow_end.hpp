@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replicas as slow as measured ones were: what a fleet of them does, and what it keeps of its promises.
+// A fleet at the slow end of measured rates, and the promises it keeps.
 #pragma once
 
 #include <headroom/model/serve/load/request_load.hpp>
@@ -12,26 +12,24 @@
 
 namespace headroom {
 
-/// Times that an iteration takes at the slow end of measured rates, over what the model says; 1.25 for rates that were
-/// down to 20 % lower.
+/// Factor on every iteration at the slow end of measured rates, e.g. 1.25 when rates were down to 20 % lower.
 [[nodiscard]] double slowest_iteration(const ServeScenario& scenario);
 
-/// Of the rate at which its replicas saturate at the slow end, what a fleet to recommend is loaded by at most: nearer
-/// to saturation every small error of the load is a queue that hardly empties. The number was chosen: no measurement
-/// says where to stop. It costs up to 1 / 0.9 of the replicas that the load alone takes at that end, 11 % more, and
-/// nothing where a promise asks for more of them anyway. What it buys, by the wait of the screen, which grows as
-/// 1 / (1 - load) (Allen and Cunneen): a load 5 % above the asked one nearly doubles the wait from 0.9 on (1 / (1 -
-/// 0.945) over 1 / (1 - 0.9) is 1.8), and from 0.96 on it ends in a queue that only grows.
+/// Highest load of a recommended fleet, as a share of the rate at which it saturates at the slow end. Closer to
+/// saturation any small error of the load makes a queue that hardly empties. The value is a choice, no measurement: it
+/// costs at most 1 / 0.9 of the replicas that the load alone needs, and nothing where a promise needs more anyway. The
+/// screen's wait grows as 1 / (1 - load) (Allen and Cunneen), so with a load 5 % above the stated one the wait nearly
+/// doubles from 0.9 (1 / (1 - 0.945) over 1 / (1 - 0.9) is 1.8) and diverges from 0.96 on.
 inline constexpr double most_load = 0.9;
 
-/// The same question to a fleet whose every iteration takes `slower` times as long, in a time that runs as much slower:
-/// iterations are those of the tables, requests come the faster, and what is no iteration is as much shorter. Each of
-/// its times counts `slower` times. Precondition: slower > 0, finite.
+/// Slows a fleet down by `slower` while its tables stay: in a time that runs `slower` times slower, iterations take
+/// what the tables say, requests arrive faster and everything that is not an iteration is shorter. All resulting times
+/// must be multiplied by `slower`. Precondition: `slower` > 0 and finite.
 void slow_down(ServingFleet& fleet, RequestLoad& load, double slower);
 
-/// What is kept of the promises at the slow end. `middle`: of the fleet as the model has it; `slow`: of the same fleet
-/// slowed down slowest_iteration() times, in its own time. `reached` is the longer of two: the middle's as much too
-/// short as such times were, and that of the slower fleet, whose queues are longer.
+/// Promises kept at the slow end. `middle`: metrics of the modelled fleet; `slow`: of the same fleet slowed down by
+/// slowest_iteration(), in its own time. `reached` is the longer of two: the middle's time widened by past errors of
+/// such times, and the time of the slower fleet, whose queues are longer.
 [[nodiscard]] std::vector<KeptPromise> judge_slow_end(const ServeScenario& scenario,
                                                       const ServingMetrics& middle,
                                                       const ServingMetrics& slow);

@@ -12,7 +12,7 @@
 namespace headroom {
 namespace {
 
-/// Of one model's requests, those longer than `admitted`.
+/// Share (0 to 1) of one model's requests that are longer than `admitted` tokens.
 double longer_share(const ServingTraffic& traffic, std::int64_t admitted) {
   const std::vector<Request> requests = traffic.load().requests;
   const auto longer = std::count_if(requests.begin(), requests.end(), [&](const Request& one) {
@@ -21,7 +21,7 @@ double longer_share(const ServingTraffic& traffic, std::int64_t admitted) {
   return real(longer) / real(static_cast<std::int64_t>(requests.size()));
 }
 
-/// Of a scenario of one model, `whose` requests: "", or " to llama3-70b".
+/// Adds the notes of a scenario with one model; `whose` is "" or e.g. " to llama3-70b".
 void add_refused(const ServeScenario& s, const std::string& whose, std::vector<std::string>& notes) {
   const std::int64_t admitted = admitted_tokens(s);
   const std::optional<std::int64_t> positions = positions_of(s.architecture);
@@ -41,7 +41,7 @@ void add_refused(const ServeScenario& s, const std::string& whose, std::vector<s
   }
 }
 
-/// The scenario's own model with its own classes.
+/// The scenario reduced to its own model and that model's classes.
 ServeScenario own(const ServeScenario& s) {
   return s.traffic && !s.beside.empty() ? alone(s, 0) : s;
 }

@@ -12,20 +12,19 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 namespace headroom {
 namespace {
 
-/// One model as memory sees it, its engine having the GPU to itself.
+/// Memory of one model whose engine has the GPU to itself.
 struct Held {
   std::string name;
   CompiledServingMemory compiled;
   ServingLimits limits;
   ServingMemory memory;
-  Bytes longest{};    ///< of its longest request's cache on one GPU
-  double need = 0.0;  ///< requests/s x output tokens x bytes of a mean sequence
+  Bytes longest{};    ///< cache of its longest request on one GPU
+  double need = 0.0;  ///< weight for the division: requests/s x output tokens x bytes of a mean sequence
   std::optional<double> stated;
 };
 
@@ -45,8 +44,8 @@ Held hold(const ServeScenario& s, std::size_t model) {
   return held;
 }
 
-/// "weights of A 15 GiB and B 60.3 GiB, and 4.1 GiB that their engines take beside them": what is no KV cache, of the
-/// GPU's share that the engine's fraction speaks of.
+/// "weights of A 15 GiB and B 60.3 GiB, and 4.1 GiB that their engines take beside them": everything in the engine's
+/// share of the GPU that is not KV cache.
 std::string taken_text(const std::vector<Held>& models, Bytes given, double share) {
   std::string text = "weights of ";
   Bytes beside{};
@@ -61,7 +60,7 @@ std::string taken_text(const std::vector<Held>& models, Bytes given, double shar
 void refuse_overfull(const ServeScenario& s, const std::vector<Held>& models, Bytes pool) {
   const Bytes device = models.front().compiled.device;
   const Bytes given = s.work.memory_fraction * device;
-  // TensorRT-LLM's fraction is of what is free after loading: the rest has the whole GPU.
+  // TensorRT-LLM's fraction applies to the memory free after loading, so weights may use the whole GPU.
   const double share = s.engine.memory.fraction_of == FractionOf::free ? s.work.memory_fraction : 1.0;
   if (pool.raw() <= 0.0) {
     throw ConfigError{taken_text(models, given, share) + ", are " + format(-1.0 / share * pool) + " more than the " +

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several models on the GPUs of one replica: which classes of [traffic] ask which, and what each gets of the memory.
+// Several models that share the GPUs of one replica: the classes of [traffic] that use each, and its part of the
+// memory.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
@@ -13,23 +14,23 @@
 
 namespace headroom {
 
-/// The scenario's model and those beside it.
+/// Number of models on a replica: the scenario's own and those in `beside`.
 [[nodiscard]] inline std::size_t model_count(const ServeScenario& serve) noexcept {
   return 1 + serve.beside.size();
 }
 [[nodiscard]] const Architecture& model_of(const ServeScenario& serve, std::size_t model) noexcept;
 /// "Llama 3.1 8B and Qwen3 8B".
 [[nodiscard]] std::string model_names(const ServeScenario& serve);
-/// How far measured runs lay from what the model says; of several models those of the kind that is known worst.
+/// Past errors of the model's serving times; for several models the errors of the worst-known kind among them.
 [[nodiscard]] ServingErrors serving_errors(const ServeScenario& serve, ServingQuantity quantity);
-/// The question of one of the models with GPUs of its own: its classes, its formats.
+/// The question reduced to one model on GPUs of its own, with its classes and formats.
 [[nodiscard]] ServeScenario alone(const ServeScenario& serve, std::size_t model);
 
-/// KV pool of one GPU of each model. Stated shares are of what weights, activations and frameworks of all engines
-/// leave; of the rest each model whose share is not stated holds its longest request, and what then remains goes by
-/// requests/s x output tokens x bytes of a mean sequence: by Little's law what is resident where all models give tokens
-/// at one pace, as engines do that take turns. ConfigError where the engines do not fit together, by how much, and
-/// where a pool holds no request.
+/// KV pool of each model on one GPU. Stated shares divide what weights, activations and frameworks of all engines
+/// leave. Of the rest, each model without a share first gets room for its longest request; the remainder is divided in
+/// proportion to requests/s x output tokens x bytes of a mean sequence, which by Little's law is the resident cache
+/// when all models decode at the same pace, as engines that take turns do. Throws ConfigError, with the missing bytes,
+/// when the engines do not fit together or a pool holds no request.
 struct BesideMemory {
   std::vector<Bytes> pools;
   std::vector<double> shares;

@@ -23,14 +23,14 @@ std::array<OffloadTier, PrefixHits::most_tiers> offload_tiers(const KvOffload& o
   constexpr double most_blocks = 0x1p40;
   std::array<OffloadTier, PrefixHits::most_tiers> tiers;
   for (std::size_t i = 0; i < tiers.size(); ++i) {
-    // A cache that takes no bytes has no tokens to keep (recurrent layers alone).
+    // A model with recurrent layers only has no cache per token to keep.
     if (!offload.tiers[i] || !(block > Bytes{})) {
       continue;
     }
     tiers[i].blocks = static_cast<std::int64_t>(std::min(most_blocks, std::floor(offload.tiers[i]->capacity / block)));
     tiers[i].per_block = picoseconds((block / offload.bandwidth(i, links)).raw());
     tiers[i].latency = picoseconds(offload.tiers[i]->latency.raw());
-    tiers[i].all_replicas = offload_tier_names[i] == "remote";
+    tiers[i].all_replicas = i == shared_tier;
   }
   return tiers;
 }

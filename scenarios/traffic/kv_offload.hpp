@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where KV caches go that the GPUs have no room for: prefixes to tiers below the pool ([serving.kv_offload]), preempted
-// sequences to the host (serving.preemption_mode).
+// KV caches outside GPU memory: prefixes in tiers below the pool ([serving.kv_offload]), and preempted sequences in
+// host memory (serving.preemption_mode).
 #pragma once
 
 #include <headroom/core/quantity.hpp>
@@ -13,35 +13,38 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace headroom {
 
-/// In the order in which they are asked (LMCache's backends: local_cpu, local_disk, remote).
+/// Tiers in the order of lookup (LMCache's backends local_cpu, local_disk, remote).
 inline constexpr std::array<std::string_view, PrefixHits::most_tiers> offload_tier_names{"cpu", "disk", "remote"};
 
-/// cpu and disk are of a replica, remote of all replicas together.
+/// The tier that all replicas share. Each of the others belongs to a replica.
+inline constexpr std::size_t shared_tier = 2;
+static_assert(offload_tier_names[shared_tier] == "remote");
+
+/// One tier.
 struct KvOffloadTier {
   Bytes capacity{};
-  std::optional<BytesPerSecond> bandwidth;  ///< of a replica, one direction; blank: the host links of its GPUs
-  Seconds latency{};                        ///< of a load
+  std::optional<BytesPerSecond> bandwidth;  ///< rate of a replica in one direction; absent: its GPUs' host links
+  Seconds latency{};                        ///< latency of one load
 };
 
 struct KvOffload {
   std::array<std::optional<KvOffloadTier>, PrefixHits::most_tiers> tiers;
-  std::optional<BytesPerSecond> host_link;  ///< of one GPU, one direction, where it is known
+  std::optional<BytesPerSecond> host_link;  ///< host link of one GPU in one direction; absent: unknown
   [[nodiscard]] bool any() const noexcept { return tiers[0] || tiers[1] || tiers[2]; }
-  /// Of a sequence's cache over so many host links. Precondition: the tier is there; its bandwidth, or the host link.
+  /// Rate at which a sequence's cache moves over `links` host links. Precondition: the tier exists and has a bandwidth,
+  /// or the host link is known.
   [[nodiscard]] BytesPerSecond bandwidth(std::size_t tier, std::int64_t links) const;
 };
 
-/// Host links that a sequence's cache moves over, each with a part of its own: those of its attention ranks, but copies
-/// of one KV head, or of a latent, are not moved faster for being several.
+/// Host links that move a sequence's cache in parallel: one per attention rank that holds a distinct part. Copies of a
+/// KV head or of a latent do not add bandwidth.
 [[nodiscard]] std::int64_t host_links(const Architecture& architecture, const ServingLayout& layout) noexcept;
 
-/// As the simulation takes them: blocks of `block` bytes, over `links` of the host.
+/// The tiers as the simulation takes them: blocks of `block` bytes, moved over `links` host links.
 [[nodiscard]] std::array<OffloadTier, PrefixHits::most_tiers> offload_tiers(const KvOffload& offload,
                                                                             Bytes block,
                                                                             std::int64_t links);

@@ -42,7 +42,7 @@ std::vector<KeptPromise> judge(const ServingTraffic& traffic, const ServingMetri
       KeptPromise one{i, promise, reached_time(of, promise)};
       one.refused = of.requests > 0 ? real(of.refused) / real(of.requests) : 0.0;
       one.unanswered = of.requests > 0 ? real(of.unfinished) / real(of.requests) : 0.0;
-      // Answers of one token have no time between tokens; of a class that nobody asked nothing is missed.
+      // One-token answers have no time between tokens, and a class without requests misses nothing.
       const bool none = std::isnan(one.reached.raw()) && (of.finished > 0 || of.requests == 0);
       one.kept = (none || one.reached <= promise.limit) && !one.refuses() && of.unfinished == 0;
       judged.push_back(one);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What [slo] promises beside what a simulation reached.
+// Promises of [slo], compared with what a simulation reached.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
@@ -15,21 +15,22 @@ namespace headroom {
 struct KeptPromise {
   std::size_t service_class = 0;
   TailObjective promise;
-  Seconds reached{};        ///< NaN where there was nothing to take it of
-  double refused = 0.0;     ///< share of the class's requests, which count as never answered
-  double unanswered = 0.0;  ///< share of them whose answer lies beyond simulated time
+  Seconds reached{};        ///< time reached at the promised quantile; NaN without any such time
+  double refused = 0.0;     ///< share (0 to 1) of the class's requests that are refused
+  double unanswered = 0.0;  ///< share (0 to 1) of the class's requests without an answer within simulated time
   bool kept = false;
-  /// More are refused than the promise leaves out, whatever the times of the others.
+  /// Whether refusals alone break the promise: more are refused than its quantile leaves out.
   [[nodiscard]] bool refuses() const noexcept { return refused > 1.0 - promise.quantile; }
 };
 
-/// What the requests reached of a promise.
+/// Time that the requests reached at the quantile of a promise.
 [[nodiscard]] Seconds reached_time(const RequestMetrics& metrics, const TailObjective& promise) noexcept;
 
-/// The promises of all classes. `metrics` of the same classes.
+/// Judges the promises of all classes. `metrics` must have the same classes.
 [[nodiscard]] std::vector<KeptPromise> judge(const ServingTraffic& traffic, const ServingMetrics& metrics);
 
-/// What one request must keep to be good, by class: of each time the limit of the highest quantile that is promised.
+/// Limits that a single request must keep to count as good, by class: for each time the limit of the highest promised
+/// quantile.
 [[nodiscard]] std::vector<ServiceObjective> request_objectives(const ServingTraffic& traffic);
 
 }  // namespace headroom

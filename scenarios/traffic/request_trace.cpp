@@ -4,24 +4,23 @@
 #include <headroom/core/date.hpp>
 #include <headroom/core/input_file.hpp>
 #include <headroom/core/json_reader.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/model/serve/simulation/prefix_cache.hpp>
 #include <headroom/scenarios/traffic/request_trace.hpp>
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <span>
 
 namespace headroom {
 namespace {
 
 constexpr std::int64_t most_tokens = std::int64_t{1} << 30;
-constexpr double most_seconds = 9.2e6;  // before simulated time ends
+constexpr double most_seconds = 9.2e6;  // about 106 days, the end of simulated time
 
-/// Columns of one form: the time, tokens in and out, then those that may be there.
+/// Columns of one format: time, input and output tokens, then the optional ones.
 struct TraceColumns {
   TraceForm form;
   std::string_view time, prompt, output;
@@ -37,7 +36,7 @@ constexpr std::array forms{
     TraceColumns{TraceForm::own, "arrival_s", "prompt_tokens", "output_tokens", {"cached_tokens", "service_class"}},
 };
 
-/// Seconds and picoseconds of "2023-11-16 18:17:03.9799600", a time zone behind it aside, from 1970 on.
+/// Time since 1970 of "2023-11-16 18:17:03.9799600"; a time zone after it is ignored.
 struct Instant {
   std::int64_t seconds = 0;
   std::int64_t picoseconds = 0;
@@ -83,7 +82,7 @@ std::optional<Instant> parse_instant(std::string_view text) {
   return instant;
 }
 
-/// What all forms have in common: rows in the order of time, with tokens.
+/// Common part of all formats: rows in order of time, with token counts.
 class TraceBuilder {
  public:
   TraceBuilder(const std::string& file, Diagnostics& diagnostics) : file_{file}, diagnostics_{diagnostics} {}
@@ -91,23 +90,23 @@ class TraceBuilder {
   void problem(Position at, std::string message) { diagnostics_.add(file_, at, std::move(message)); }
   void pass_over(std::size_t problems) { diagnostics_.pass_over(problems); }
 
-  /// Seconds of a time column as simulated time.
+  /// Simulated time of a time column in seconds.
   std::optional<Picoseconds> time(Position at, double seconds) {
     if (!(seconds >= 0.0)) {
-      problem(at, "a request arrives at " + number(seconds) + " s; times start at 0");
+      problem(at, "a request arrives at " + general_text(seconds, 6) + " s; times start at 0");
       return std::nullopt;
     }
     if (seconds > most_seconds) {
-      problem(at, "a request arrives at " + number(seconds) + " s; simulated time ends after 106 days");
+      problem(at, "a request arrives at " + general_text(seconds, 6) + " s; simulated time ends after 106 days");
       return std::nullopt;
     }
     return picoseconds(seconds);
   }
 
-  /// Whole tokens from `least` on.
+  /// A token count of at least `least`.
   std::optional<std::int32_t> tokens(Position at, std::optional<std::int64_t> value, std::int64_t least) {
     if (!value) {
-      return std::nullopt;  // has been reported
+      return std::nullopt;  // the reader has reported it
     }
     if (*value < least || *value > most_tokens) {
       problem(at, std::to_string(*value) + " tokens; they must be from " + std::to_string(least) + " to 2^30");
@@ -118,7 +117,7 @@ class TraceBuilder {
 
   void add(Position at, const Request& request) {
     if (!trace.requests.empty() && request.arrival < trace.requests.back().arrival) {
-      problem(at, "arrives " + number(seconds_of(trace.requests.back().arrival - request.arrival)) +
+      problem(at, "arrives " + general_text(seconds_of(trace.requests.back().arrival - request.arrival), 6) +
                       " s before the row above; sort the trace by time");
       return;
     }
@@ -128,16 +127,11 @@ class TraceBuilder {
   RequestTrace trace;
 
  private:
-  static std::string number(double value) {
-    std::array<char, 32> text{};
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 6).ptr;
-    return {text.data(), end};
-  }
   const std::string& file_;
   Diagnostics& diagnostics_;
 };
 
-/// A trace with a header of columns.
+/// A trace in CSV with a header.
 class CsvTrace {
  public:
   CsvTrace(CsvReader& csv, TraceBuilder& builder) : csv_{csv}, builder_{builder} {}
@@ -252,7 +246,7 @@ class CsvTrace {
   std::optional<Instant> first_;
 };
 
-/// A trace of one JSON object a line.
+/// A trace with one JSON object per line.
 class JsonTrace {
  public:
   JsonTrace(const std::string& file, TraceBuilder& builder, std::int64_t cache_blocks)
@@ -393,7 +387,7 @@ RequestTrace load_request_trace(const std::string& path, std::int64_t cache_bloc
   try {
     file = std::make_unique<InputFile>(path, most_rows_text);
   } catch (const ConfigError& error) {
-    // Of a name, not of a text: it stands where the name was written.
+    // The problem concerns the path, so it has no line and column.
     throw ConfigError{path + ": " + error.diagnostics().front().message};
   }
   Diagnostics diagnostics;

@@ -11,7 +11,7 @@
 namespace headroom {
 namespace {
 
-/// Sums over requests or classes, each with its weight.
+/// Weighted sums over requests or classes.
 struct LengthSums {
   double weight = 0.0, prompt = 0.0, output = 0.0, computed = 0.0;
   std::int64_t longest = 2, longest_prompt = 1;
@@ -30,7 +30,7 @@ struct LengthSums {
   }
 };
 
-/// The longest that a law gives but once in ten thousand requests; a fixed one's own.
+/// Length exceeded by one request in ten thousand; for a fixed law the length itself.
 std::int64_t long_draw(const LengthLaw& law) noexcept {
   double most = law.mean;
   switch (law.shape) {
@@ -48,7 +48,7 @@ std::int64_t long_draw(const LengthLaw& law) noexcept {
 
 constexpr std::int64_t fewest = 2;
 
-/// Without what a process of few and long gaps sends when hardly any time is left to answer it.
+/// Drops requests that arrive after 1.5 longest_load, when hardly any simulated time is left to answer them.
 RequestLoad in_time(RequestLoad load) {
   const Picoseconds end = picoseconds((1.5 * ServingTraffic::longest_load).raw());
   const auto late = std::find_if(load.requests.begin(), load.requests.end(),
@@ -170,7 +170,7 @@ std::int64_t ServingTraffic::count(double factor) const noexcept {
 }
 
 std::string ServingTraffic::too_few(double factor) const {
-  // So many cannot all be late: no draw is needed to know.
+  // With this many, enough arrive in time; there is no need to draw them.
   constexpr std::int64_t plenty = 100 * least_requests;
   std::int64_t come = count(factor);
   if (come < plenty) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The open load of a serving question, what is promised to it, and the fleet that serves it: tables [traffic], [slo]
-// and [fleet].
+// Tables [traffic], [slo] and [fleet]: the open load of a serving question, its promises, and the fleet that serves it.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
@@ -25,119 +24,118 @@
 
 namespace headroom {
 
-/// As [traffic] and [fleet] spell them: GapShape, LengthShape and RequestRouting.
+/// Spellings of GapShape, LengthShape and RequestRouting in [traffic] and [fleet].
 inline constexpr std::array<std::string_view, 4> gap_shape_names{"poisson", "gamma", "weibull", "constant"};
 inline constexpr std::array<std::string_view, 4> length_shape_names{"fixed", "uniform", "lognormal", "exponential"};
 inline constexpr std::array<std::string_view, 5> request_routing_names{"round-robin", "least-outstanding", "random",
                                                                        "shared-queue", "prefix"};
 
-/// Requests of one kind and what they are promised.
+/// Requests of one kind, with their promises.
 struct RequestClass {
   std::string name;
   TrafficClass traffic;
   std::vector<TailObjective> objectives;
-  std::size_t model = 0;  ///< that it asks: 0 the scenario's, i the i-th of ServeScenario::beside
+  std::size_t model = 0;  ///< model that the class uses: 0 the scenario's own, i the i-th of ServeScenario::beside
 };
 
-/// Times and lengths of a log instead of distributions.
+/// Arrival times and lengths from a log instead of distributions.
 struct TracedTraffic {
   std::string file;
   RequestTrace trace;
-  Hertz rate{};  ///< mean, to which its gaps are scaled
+  Hertz rate{};  ///< mean rate that the trace's gaps are scaled to
 };
 
-/// Clients that send again what failed. Rates of the traffic are of attempts.
+/// Clients that resend failed requests. Rates of the traffic count attempts.
 struct ClientRetries {
-  double failure = 0.0;  ///< chance that an attempt fails
+  double failure = 0.0;  ///< probability (0 to 1) that an attempt fails
   RetryPolicy policy;
-  double attempts = 1.0;  ///< of a request, mean
+  double attempts = 1.0;  ///< mean attempts per request, >= 1
 };
 
-/// The mean wait between the attempts of a request: "1.45 s", "over a year", "ever longer".
+/// Mean wait between the attempts of a request, for print: "1.45 s", "over a year", "ever longer".
 [[nodiscard]] std::string backoff_text(const RetryLoad& load);
 
 struct ServingTraffic {
-  std::vector<RequestClass> classes;  ///< one at least; of a trace their service_class counts them
+  std::vector<RequestClass> classes;  ///< at least one; a trace numbers them by its service_class
   std::shared_ptr<const TracedTraffic> traced;
-  std::int64_t requests = 20'000;  ///< simulated
+  std::int64_t requests = 20'000;  ///< requests to simulate
   bool requests_stated = false;
   std::uint64_t seed = 1;
   bool objectives_stated = false;
-  /// The rate of all classes over time, where it changes.
+  /// Rate of all classes over the day; absent: constant.
   std::optional<LoadCurve> day;
   std::optional<ClientRetries> retries;
-  /// What the retries make of the load at `factor` times its rate on a fleet of so much capacity. Precondition:
-  /// retries.
+  /// Load with its retries at `factor` times the rate, on a fleet of this capacity. Precondition: `retries` is set.
   [[nodiscard]] RetryLoad retried(Hertz capacity, double factor = 1.0) const noexcept;
-  /// Replicas keep what prompts share; without, every prompt is computed whole, whatever else is stated.
+  /// Whether replicas keep shared prefixes; if not, every prompt is computed whole, whatever else is stated.
   bool prefix_caching = true;
-  /// Requests carry ids of what they share, so that what is found follows from the fleet.
+  /// Whether requests carry ids of shared prefixes, so that cache hits follow from the fleet.
   [[nodiscard]] bool shares_prefixes() const noexcept;
-  /// The same classes at the highest rate of the day, all the time.
+  /// The same classes, constantly at the highest rate of the day.
   [[nodiscard]] ServingTraffic at_peak() const;
   /// Mean requests per second of all classes together.
   [[nodiscard]] Hertz rate() const noexcept;
-  /// Tokens of a mean request and of the longest, over all classes by their rates.
+  /// Means over all classes, weighted by their rates, and maxima, in tokens.
   struct Lengths {
     double prompt = 1.0, output = 1.0;
-    double computed = 1.0;     ///< of the prompt: what no prefix cache holds; of requests with ids the least it can be
-    std::int64_t longest = 2;  ///< prompt and output together
+    double computed = 1.0;     ///< prompt tokens not found in a prefix cache; with prefix ids the lower bound
+    std::int64_t longest = 2;  ///< longest request, prompt and output together
     std::int64_t longest_prompt = 1;
   };
   [[nodiscard]] Lengths lengths() const noexcept;
-  /// Simulated time ends after 106 days: what comes in 60 of them at the mean rate has time to be answered.
+  /// Longest load: requests of 60 days at the mean rate can be answered before simulated time ends (106 days).
   static constexpr Seconds longest_load{60.0 * 86400.0};
-  /// Fewer requests say nothing of tails.
+  /// Fewest requests from which tails can be judged.
   static constexpr std::int64_t least_requests = 100;
-  /// The most that a fleet may be asked per second, all of the world's people ten times over.
+  /// Highest rate that a fleet may be asked for, requests/s.
   static constexpr Hertz most_rate{1e11};
-  /// Of those asked for, the requests that come in time at `factor` times the rate.
+  /// Requests that arrive within longest_load at `factor` times the rate, at most `requests`.
   [[nodiscard]] std::int64_t count(double factor = 1.0) const noexcept;
-  /// Why a load at `factor` times the rate cannot be judged, with the way out; empty: it can be.
+  /// Why a load at `factor` times the rate cannot be judged, with the remedy; empty when it can.
   [[nodiscard]] std::string too_few(double factor = 1.0) const;
-  /// That fewer come in time than were asked for; empty: all do.
+  /// Note that fewer requests arrive in time than were asked for; empty when all do.
   [[nodiscard]] std::string cut_short(double factor = 1.0) const;
-  /// The classes' processes, or the trace's requests, at `factor` times the rate: count() of them, but for those that a
-  /// process of few and long gaps sends beyond three halves of the longest load. Two at least.
+  /// Requests of the classes or of the trace at `factor` times the rate: count() of them, less those after 1.5
+  /// longest_load, which a bursty process may send. At least two.
   [[nodiscard]] RequestLoad load(double factor = 1.0) const;
-  /// As many requests as five minutes bring, in bounds.
+  /// Default number of requests: five minutes' worth, within 20,000 to 200,000.
   [[nodiscard]] static std::int64_t usual_requests(Hertz rate) noexcept;
-  /// The same at a share of the rate, with fewer requests where their number was not stated.
+  /// The traffic at `share` times the rate, with fewer requests when their number was not stated.
   [[nodiscard]] ServingTraffic part(double share) const;
-  /// The classes that ask one model, as the load of that model alone; requests likewise.
+  /// The load of one model alone: its classes and its part of the requests.
   [[nodiscard]] ServingTraffic of_model(std::size_t model) const;
 };
 
-/// Prompts on replicas of their own, which send the cache to the others.
+/// Prefill on separate replicas, which send the KV cache to the decode replicas.
 struct DisaggregatedPrefill {
-  std::optional<std::int64_t> replicas;  ///< blank: as many as keep the promises
-  std::int64_t tp = 1;                   ///< of a prefill replica
-  BytesPerSecond link{};                 ///< of a replica to the decode pool
+  std::optional<std::int64_t> replicas;  ///< absent: as many as keep the promises
+  std::int64_t tp = 1;                   ///< tensor-parallel ranks of a prefill replica
+  BytesPerSecond link{};                 ///< rate from one prefill replica to the decode pool
   Seconds latency{};
 };
 
-/// Replicas that follow the load.
+/// Number of replicas that follows the load.
 struct AutoscaleQuestion {
-  Seconds cold_start{};    ///< from the decision to a replica that serves
-  double target = 0.7;     ///< of the saturation rate, that replicas are held at
-  std::int64_t least = 1;  ///< replicas that are never given back
+  Seconds cold_start{};    ///< time from the decision until a new replica serves
+  double target = 0.7;     ///< load per replica that is aimed at, as a share of saturation, in (0, 1)
+  std::int64_t least = 1;  ///< replicas that are always kept
 };
 
 struct FleetQuestion {
-  std::optional<std::int64_t> replicas;   ///< blank: the fewest that keep the promises
-  std::int64_t spare = 0;                 ///< replicas that may be down with the promises still kept
-  std::optional<FleetFailures> failures;  ///< from which the spare ones follow instead
+  std::optional<std::int64_t> replicas;   ///< absent: the fewest that keep the promises
+  std::int64_t spare = 0;                 ///< replicas that may be down while the promises still hold
+  std::optional<FleetFailures> failures;  ///< when set, the number of spare replicas follows from it
   RequestRouting routing = RequestRouting::least_outstanding;
   PrefixRouting prefix_routing;
-  KvOffload kv_offload;  ///< where caches go that the GPUs have no room for
+  KvOffload kv_offload;  ///< tiers for caches that do not fit on the GPUs
   std::optional<DisaggregatedPrefill> prefill;
   std::optional<AutoscaleQuestion> autoscaling;
-  /// On top of `needed` replicas of so many GPUs.
+  /// Spare replicas on top of `needed` replicas of `gpus` GPUs each.
   [[nodiscard]] std::int64_t spare_of(std::int64_t needed, std::int64_t gpus) const noexcept {
     return failures ? spare_for(needed, failures->up(gpus), failures->availability) : spare;
   }
 };
 
-/// Of a prompt of the class's mean length, the tokens that others have in common with it: no cache finds more.
+/// Upper bound on the prompt tokens found in a cache, for a prompt of the class's mean length.
 [[nodiscard]] double most_cached(const TrafficClass& traffic) noexcept;
 }  // namespace headroom

@@ -64,10 +64,9 @@ bool exchanges_between_domains(const Strategy& s, const JobGroups& groups) {
 }
 
 std::string PlanConfidence::classes() const {
-  std::string text;
-  for (const ClassBasis& each : basis) {
-    text += (text.empty() ? "" : ", with ") + std::string{run_class_texts[static_cast<std::size_t>(each.run_class)]};
-  }
+  const std::string text = joined(
+      basis, [&](const ClassBasis& each) { return run_class_texts[static_cast<std::size_t>(each.run_class)]; },
+      ", with ");
   return text;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
-#include <headroom/model/layers/layer_ops.hpp>
 #include <headroom/model/train/step/step_trace.hpp>
 #include <headroom/scenarios/training/train_answer.hpp>
 
@@ -13,8 +12,7 @@ namespace {
 /// Layers whose kernels nobody described yet.
 std::string why_untimed(const TrainScenario& t) {
   for (const CountedBlock& counted : distinct_blocks(t.architecture)) {
-    if (counted.block.mixer != Mixer::attention && counted.block.mixer != Mixer::mla &&
-        counted.block.mixer != Mixer::none) {
+    if (is_recurrent(counted.block.mixer)) {
       return std::string{mixer_names[static_cast<std::size_t>(counted.block.mixer)]} +
              " layers have kernels that no curve describes yet; memory alone is answered";
     }

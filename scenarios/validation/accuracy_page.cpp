@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/statistics.hpp>
 #include <headroom/scenarios/validation/accuracy_page.hpp>
@@ -6,16 +7,15 @@
 #include <headroom/scenarios/validation/serving_tables.hpp>
 
 #include <algorithm>
-#include <initializer_list>
 #include <map>
 
 namespace headroom {
 namespace {
 
-/// The rows of one kind, scored apart from the others.
+/// Rows of one kind (training or serving), scored separately.
 struct Part {
   Validation validation;
-  bool left_out = false;  ///< a fit left sources out
+  bool left_out = false;  ///< whether fits without the row's source are available
   [[nodiscard]] const GroupScore* group(std::string_view name, std::string_view metric = "") const {
     for (const GroupScore& g : validation.groups) {
       if (g.group == name && g.metric == metric) {
@@ -48,7 +48,7 @@ bool is_serving(const ScoredRow& row) {
   return row.serving != nullptr;
 }
 
-/// The median error of the time, as times and rates mix; of the value where there is no time.
+/// Median relative error of the time, because times and rates are mixed; of the value for rows without a time.
 double bias_of(const Part& part, const std::string& group) {
   std::vector<double> errors;
   for (const ScoredRow& row : part.validation.rows) {
@@ -87,7 +87,7 @@ std::string error_line(const Part& part, const GroupScore& g, const std::string&
   return table_line(cells);
 }
 
-/// Groups of one kind; those without a scored row are named below the table.
+/// Error table of groups of one kind; groups without a scored row are named below it.
 std::string error_table(const Part& part, std::string_view title, std::string_view kind) {
   std::vector<const GroupScore*> groups;
   std::string unscored;
@@ -118,7 +118,7 @@ std::string error_table(const Part& part, std::string_view title, std::string_vi
   return text + (unscored.empty() ? "" : "\nNot answered, with the rows that no doubt rejects: " + unscored + ".\n");
 }
 
-/// Owners with their parameters, in the order of the scopes.
+/// Parameters by owner, in the order of the scopes.
 std::string parameter_table(const std::vector<ParameterRow>& parameters) {
   if (parameters.empty()) {
     return {};
@@ -142,10 +142,7 @@ std::string parameter_table(const std::vector<ParameterRow>& parameters) {
         on.push_back(p->fitted_on);
       }
     }
-    std::string rows;
-    for (const std::string& part : on) {
-      rows += (rows.empty() ? "" : "; ") + part;
-    }
+    const std::string rows = joined(on, "; ");
     text += table_line({std::string{parameter_scope_names[scope]} + (owner.second.empty() ? "" : " " + owner.second),
                         std::to_string(list.size()), std::to_string(parameter_budget[scope]),
                         list.size() <= parameter_budget[scope] ? "kept" : "**exceeded**", values, rows});

@@ -9,7 +9,7 @@
 namespace headroom {
 
 std::string percent_text(double fraction) {
-  constexpr double rounding = 1e-12;  // of a group whose one row fits its own constant
+  constexpr double rounding = 1e-12;  // error left by rounding when a single row fits its own constant
   return !std::isfinite(fraction) ? "-" : format_number(std::abs(fraction) < rounding ? 0.0 : 100.0 * fraction);
 }
 

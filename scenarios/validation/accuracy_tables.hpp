@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sections of the accuracy page share: lines of Markdown tables, shares as percent, bars beside what is
+// Shared by the sections of the accuracy page: lines of Markdown tables, shares as percent, and bars with what was
 // reached.
 #pragma once
 
@@ -11,21 +11,21 @@
 
 namespace headroom {
 
-/// "12.5" of 0.125; "-" of no number.
+/// "12.5" for 0.125; "-" for NaN.
 [[nodiscard]] std::string percent_text(double fraction);
 [[nodiscard]] std::string signed_percent_text(double fraction);
-/// "0.86"; "-" of no number.
+/// "0.86"; "-" for NaN.
 [[nodiscard]] std::string correlation_text(double tau);
 
-/// "where gpus>=64" is "gpus>=64" in a table whose first column says which rows.
+/// Name of a group without its leading "where ", for a column that already says so.
 [[nodiscard]] std::string shown_group(const std::string& group);
 
-/// "| a | b |": a line of a table; a bar inside a cell is escaped.
+/// Line of a table, "| a | b |"; a `|` inside a cell is escaped.
 [[nodiscard]] std::string table_line(const std::vector<std::string>& cells);
-/// The names of the columns and the rule below them.
+/// Column names and the line of dashes below them.
 [[nodiscard]] std::string table_header(const std::vector<std::string>& names);
 
-/// Every limit beside what was reached, and how many hold.
+/// Table of all limits with the values reached, and the number of limits that hold.
 [[nodiscard]] std::string bars_table(const Validation& validation, std::span<const BudgetBar> bars);
 
 }  // namespace headroom

@@ -9,12 +9,12 @@
 namespace headroom {
 namespace {
 
-/// A limit that a bar may state, and where the number that it is held against stands.
+/// A limit that a bar may state, and the score it is compared with.
 struct Limit {
   std::string_view key;
   std::optional<double> BudgetBar::*bar;
   bool at_least;
-  double (*of_rows)(const GroupScore&);  ///< null: of sweeps or layouts
+  double (*of_rows)(const GroupScore&);  ///< null for scores of sweeps or layouts
   double (*of_sweeps)(const SweepScore&) = nullptr;
   double (*of_layouts)(const LayoutScore&) = nullptr;
 };
@@ -35,12 +35,12 @@ constexpr std::array limits{
 };
 // clang-format on
 
-/// Coverage and the interval are shares of rows, tau a correlation; errors may be as large as they like.
+/// Largest legal value: 1 for coverage, intervals and tau; errors are practically unbounded.
 double highest(const Limit& limit) {
   return limit.at_least || limit.key == "within_most" ? 1.0 : 1e6;
 }
 
-/// The rows that a bar speaks of: conditions, or a group by its name.
+/// Reads the rows that a bar covers: conditions, or a group by name.
 void read_rows(ConfigTable& entry, BudgetBar& bar) {
   if (!entry.has("where")) {
     bar.group = entry.text("group");
@@ -88,7 +88,7 @@ BudgetBar read_bar(ConfigTable& entry, const std::string& file) {
   return bar;
 }
 
-/// `read` of the first of `scores` that belongs to the bar; NaN where none does.
+/// `read` applied to the first of `scores` that belongs to the bar; NaN when none does.
 template <typename Scores, typename Belongs, typename Read>
 double first_of(const Scores& scores, Belongs belongs, Read read) {
   const auto found = std::find_if(scores.begin(), scores.end(), belongs);

@@ -51,18 +51,10 @@ struct Members {
 
 }  // namespace
 
-std::vector<LayoutScore> rank_layouts(std::span<const ScoredRow> rows) {
-  LayoutBook book;
-  for (const ScoredRow& row : rows) {
-    book.add(row);
-  }
-  return book.scores();
-}
-
 LayoutBook::LayoutBook() : questions_{least_layouts} {}
 
 void LayoutBook::add(const ScoredRow& row) {
-  // What a pool holds grows with the GPUs alone: no choice of layouts hangs on its order.
+  // Capacity depends on the GPUs alone, so its order does not help to choose a layout.
   if (!row.serving || row.prediction.status != RowStatus::ok || row.metric == "max_concurrent_sequences") {
     return;
   }

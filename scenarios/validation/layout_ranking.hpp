@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does the serving model rank layouts as the measurements do? Published rows of one network, SKU, engine, format and
-// load that were measured under several layouts.
+// Compares how the model and the measurements rank layouts: published serving rows with the same network, SKU, engine,
+// format and load, measured under several layouts.
 #pragma once
 
 #include <headroom/scenarios/validation/question_book.hpp>
@@ -17,20 +17,18 @@
 
 namespace headroom {
 
-/// Questions of "all", of a metric, an engine or a source.
+/// Score of a group of questions: "all", a metric, an engine or a source.
 struct LayoutScore {
   std::string group;
   std::size_t questions = 0;
-  std::size_t layouts = 0;  ///< of all questions together
-  double tau = 0.0;         ///< Kendall's, the mean over the questions
+  std::size_t layouts = 0;  ///< number of layouts over all questions
+  double tau = 0.0;         ///< mean Kendall's tau over the questions
   double tau_median = 0.0;
 };
 
-/// Of the serving rows that were predicted, times and rates apart. A question has three layouts or more: GPUs, tp, pp,
-/// ep, dp and attention-DP; all else that a row states of its load is the question's. "all" first; empty without any.
-[[nodiscard]] std::vector<LayoutScore> rank_layouts(std::span<const ScoredRow> rows);
-
-/// The same of rows that come one by one and are let go.
+/// Ranks the predicted serving rows, times and rates separately. A layout is GPUs, tp, pp, ep, dp and attention-DP;
+/// rows that agree in everything else form a question, which needs at least three layouts. "all" comes first; empty
+/// without questions.
 class LayoutBook {
  public:
   LayoutBook();
@@ -38,14 +36,14 @@ class LayoutBook {
   [[nodiscard]] std::vector<LayoutScore> scores() const;
 
  private:
-  /// What is kept of a run.
+  /// The part of a run that is kept.
   struct Run {
-    std::uint32_t layout = 0;  ///< number of layouts_
+    std::uint32_t layout = 0;  ///< number in layouts_
     double predicted = 0.0, measured = 0.0;
   };
-  /// What the runs of a question have in common.
+  /// What all runs of a question share; the views point into names_.
   struct Load {
-    std::string_view metric, engine, source;  ///< of names_
+    std::string_view metric, engine, source;
   };
   [[nodiscard]] std::string_view name(const std::string& text) { return *names_.insert(text).first; }
 

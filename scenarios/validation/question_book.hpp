@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs by the question that they answer, in little memory: most questions of a large file are asked once.
+// Groups runs by their question in little memory: in a large file most questions occur once.
 #pragma once
 
 #include <headroom/scenarios/validation/text_numbers.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string_view>
@@ -14,8 +13,8 @@
 
 namespace headroom {
 
-/// `Run` is what is kept of a run, `Told` what a question is told with. Of questions of fewer runs than `least` nothing
-/// is told: their words are let go.
+/// `Run` is the kept part of a run, `Told` what is reported about a question. Nothing is kept for questions with fewer
+/// than `least` runs.
 template <class Run, class Told>
 class QuestionBook {
  public:
@@ -23,7 +22,7 @@ class QuestionBook {
 
   explicit QuestionBook(std::uint32_t least) : least_{least} {}
 
-  /// `told` makes what the question is told with, of any of its runs the same.
+  /// Adds a run of the question `words`. `told` creates the question's `Told`, equal for all its runs.
   template <class MakeTold>
   void add(std::string_view words, const Run& run, const MakeTold& told) {
     const TextNumbers::Mention question = numbers_.mention(words);
@@ -34,7 +33,8 @@ class QuestionBook {
     }
   }
 
-  /// Questions of `least` runs or more in the order of their words, each with its runs as they came.
+  /// Calls `each` for all questions with at least `least` runs, ordered by their words; runs keep their order of
+  /// arrival.
   template <class Each>
   void visit(const Each& each) const {
     std::vector<std::uint32_t> order;
@@ -72,8 +72,8 @@ class QuestionBook {
   };
   std::uint32_t least_;
   TextNumbers numbers_;
-  std::deque<Run> runs_;                 ///< grow without moving what they have
-  std::deque<std::uint32_t> questions_;  ///< by run
+  std::deque<Run> runs_;                 ///< a deque, so that elements do not move
+  std::deque<std::uint32_t> questions_;  ///< question of each run
   std::deque<Question> told_;
   KeptTexts words_;
 };

@@ -28,7 +28,7 @@ ErrorSummary summary_of(std::span<const double> errors, std::span<const double> 
           weighted_median(errors, weights)};
 }
 
-/// The number of a name, a new one at first mention.
+/// Number of a name; a new name gets the next number.
 template <class Names, class Name>
 std::uint32_t number_of(Names& names, const Name& name) {
   return names.try_emplace(name, static_cast<std::uint32_t>(names.size())).first->second;
@@ -75,8 +75,8 @@ double ScoreBook::left_out(std::uint32_t row) const {
   return found == left_out_.end() ? none : found->second;
 }
 
-/// The constant c that makes the mean of |c roofline/measured - 1| least: a weighted median of measured/roofline with
-/// weights roofline/measured.
+/// The constant c with the least mean |c roofline/measured - 1|: a weighted median of measured/roofline with weights
+/// roofline/measured.
 double ScoreBook::best_constant(const Members& rows, std::uint32_t metric) const {
   std::vector<double> ratios;
   std::vector<double> weights;
@@ -90,7 +90,7 @@ double ScoreBook::best_constant(const Members& rows, std::uint32_t metric) const
   return weighted_median(ratios, weights);
 }
 
-/// One list of values at a time: of a million rows each takes some megabytes.
+/// Computes one list of values at a time, because a list of a million rows takes megabytes.
 GroupScore ScoreBook::score(const std::string& group, const std::string& metric, const Members& members) const {
   GroupScore result{group, metric, members.size()};
   Members rows;
@@ -107,7 +107,7 @@ GroupScore ScoreBook::score(const std::string& group, const std::string& metric,
     std::transform(rows.begin(), rows.end(), values.begin(), [&](std::uint32_t row) { return value(records_[row]); });
     return values;
   };
-  // Rates and times have their constants apart: a group of several metrics takes each metric's own.
+  // Each metric has its own constant, since rates and times differ.
   std::map<std::uint32_t, double> constants;
   for (const std::uint32_t row : rows) {
     constants.emplace(records_[row].metric, 0.0);
@@ -142,7 +142,7 @@ std::vector<GroupScore> ScoreBook::groups() const {
   for (std::uint32_t row = 0; row < records_.size(); ++row) {
     of_set[set_[row]].push_back(row);
   }
-  std::vector<Members> sets_of(names_.size());  // by name: the sets that hold it
+  std::vector<Members> sets_of(names_.size());  // sets that contain each name
   for (const auto& [groups, set] : sets_) {
     for (const std::uint32_t group : groups) {
       sets_of[group].push_back(set);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of scored rows that are let go: what groups need of a row is some numbers, and the names of its groups are
-// kept once for all rows that share them.
+// Statistics of rows that are not kept: a few numbers per row, and each set of group names only once.
 #pragma once
 
 #include <headroom/scenarios/validation/scored_row.hpp>
@@ -9,17 +8,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 namespace headroom {
 
-/// Statistics of a baseline or of the model over the supported rows of a group.
+/// Errors of the model or of a baseline over the supported rows of a group, as shares.
 struct ErrorSummary {
   double mape = 0.0, median_ape = 0.0, p90_ape = 0.0, bias = 0.0;
 };
@@ -31,15 +28,15 @@ struct GroupScore {
   ErrorSummary model{}, constant{}, roofline{};
   double within_interval = 0.0;
   double kendall_tau = 0.0;       ///< NaN when the group mixes metrics or is too small
-  double left_out_mape = 0.0;     ///< of the rows predicted without their source; NaN without any
-  std::size_t left_out_rows = 0;  ///< those
-  /// Supported share of what can be scored: rejected rows are out of both.
+  double left_out_mape = 0.0;     ///< MAPE of rows predicted without their source; NaN without any
+  std::size_t left_out_rows = 0;  ///< number of rows predicted without their source
+  /// Supported share of the rows that are not rejected, 0 to 1.
   [[nodiscard]] double coverage() const noexcept {
     return n > rejected ? static_cast<double>(supported) / static_cast<double>(n - rejected) : 0.0;
   }
 };
 
-/// How many rows there are, and why some were not scored: "unsupported: no kv_heads".
+/// Number of rows, and the reasons why some were not scored: "unsupported: no kv_heads".
 struct RowTally {
   std::size_t rows = 0, supported = 0;
   std::map<std::string, std::size_t> reasons;
@@ -47,17 +44,17 @@ struct RowTally {
 
 class ScoreBook {
  public:
-  /// Rows of one `share` have one row's weight between them; without one a row has its own.
+  /// Adds a row. Rows with the same `share` together weigh as much as one row; without a share a row weighs 1.
   void add(const ScoredRow& row, const std::optional<std::string>& share = std::nullopt);
 
-  /// Of every group that a row names, over all metrics and by metric: "all" first, the others by name.
+  /// Scores of every group that rows name, over all metrics and per metric: "all" first, the others by name.
   [[nodiscard]] std::vector<GroupScore> groups() const;
-  /// What a row weighs among all that were added: rows by their order.
+  /// Weight of the row that was added at this position.
   [[nodiscard]] double weight(std::uint32_t row) const;
   [[nodiscard]] const RowTally& tally() const noexcept { return tally_; }
 
  private:
-  /// What is kept of a row.
+  /// The kept part of a row.
   struct Record {
     double measured = 0.0, predicted = 0.0, roofline = 0.0;
     std::uint32_t metric = 0;
@@ -65,19 +62,19 @@ class ScoreBook {
     bool within = false;
     [[nodiscard]] double error() const noexcept { return predicted / measured - 1.0; }
   };
-  using Members = std::vector<std::uint32_t>;  ///< rows, ascending
+  using Members = std::vector<std::uint32_t>;  ///< row numbers, ascending
 
   [[nodiscard]] GroupScore score(const std::string& group, const std::string& metric, const Members& members) const;
   [[nodiscard]] double best_constant(const Members& rows, std::uint32_t metric) const;
   [[nodiscard]] double left_out(std::uint32_t row) const;
 
-  std::deque<Record> records_;  ///< grows without moving what it has
+  std::deque<Record> records_;  ///< a deque, so that elements do not move
   std::map<std::string, std::uint32_t, std::less<>> metrics_, names_;
-  std::map<std::vector<std::uint32_t>, std::uint32_t> sets_;  ///< of group names
-  std::deque<std::uint32_t> set_;                             ///< by row
+  std::map<std::vector<std::uint32_t>, std::uint32_t> sets_;  ///< number of each set of group names
+  std::deque<std::uint32_t> set_;                             ///< set of each row
   TextNumbers shares_;
-  std::deque<std::uint32_t> share_;                    ///< by row, where rows share
-  std::unordered_map<std::uint32_t, double> weights_;  ///< of rows whose own is not 1
+  std::deque<std::uint32_t> share_;                    ///< share of each row, where rows have one
+  std::unordered_map<std::uint32_t, double> weights_;  ///< weights that differ from 1
   std::unordered_map<std::uint32_t, double> left_out_;
   RowTally tally_;
 };

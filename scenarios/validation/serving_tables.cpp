@@ -11,19 +11,19 @@
 namespace headroom {
 namespace {
 
-/// Sequences, no time and no rate: it has a table of its own.
+/// Capacity in sequences, neither time nor rate, has its own table.
 constexpr std::string_view capacity = "max_concurrent_sequences";
 
 std::string scored_text(const GroupScore& g) {
   return std::to_string(g.supported) + " of " + std::to_string(g.n - g.rejected);
 }
 
-/// The median error of a rate as one of time. The order of errors turns around with it, the middle one stays.
+/// Median relative error as one of time. Inverting a rate reverses the order of errors and keeps the middle one.
 double time_bias(const GroupScore& g) {
   return time_sign(g.metric) > 0.0 ? g.model.bias : 1.0 / (1.0 + g.model.bias) - 1.0;
 }
 
-/// "a (12); b (3)": what has no scored row, with the rows that no doubt rejects.
+/// Names of what has no scored row, with the number of rows not rejected: "a (12); b (3)".
 class Unscored {
  public:
   void add(std::string_view name, const GroupScore& g) {
@@ -43,7 +43,7 @@ std::string error_line(const std::string& name, const GroupScore& g) {
                      percent_text(g.constant.mape), percent_text(g.roofline.mape)});
 }
 
-/// A line for each metric of each group of a kind ("engine="), or of all rows ("all").
+/// One line per metric and group of a kind ("engine="), or per metric of all rows ("all").
 std::string error_table(const Validation& serving, std::string_view title, std::string_view kind) {
   std::string lines;
   Unscored unscored;
@@ -53,7 +53,7 @@ std::string error_table(const Validation& serving, std::string_view title, std::
       continue;
     }
     const std::string name = whole ? g.group : g.group.substr(kind.size());
-    if (g.metric.empty() != whole) {  // a metric of all rows, or a whole group
+    if (g.metric.empty() != whole) {  // either a metric over all rows, or a group over all metrics
       unscored.add(whole ? g.metric : name, g);
     }
     if (!g.metric.empty() && g.supported > 0) {
@@ -85,7 +85,7 @@ std::string layout_table(const std::vector<LayoutScore>& layouts) {
   return text;
 }
 
-/// Our error on the rows that a claim is like; "-" where there are none.
+/// Our error on the rows comparable with a claim; "-" without such rows.
 std::string like_figure(const Validation& serving, const Claim& claim) {
   if (claim.where) {
     for (const GroupScore& g : serving.groups) {
@@ -116,7 +116,7 @@ std::string claim_table(const Validation& serving, const std::vector<Claim>& cla
   return text;
 }
 
-/// Rows of a group whose prediction is at most one sequence off.
+/// Rows of a group whose predicted capacity is at most one sequence off.
 std::size_t within_one(const Validation& serving, const std::string& group) {
   return static_cast<std::size_t>(std::count_if(serving.rows.begin(), serving.rows.end(), [&](const ScoredRow& row) {
     return row.metric == capacity && row.prediction.status == RowStatus::ok &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The serving part of the accuracy page: errors by metric, load, source, engine, SKU and family beside bars and what
-// other predictors claim, the ranking of layouts, and what the pools hold.
+// Serving part of the accuracy page: errors by metric, load, source, engine, SKU and family, with bars and other
+// predictors' claims, the ranking of layouts, and capacities.
 #pragma once
 
 #include <headroom/scenarios/validation/accuracy_reference.hpp>
@@ -10,8 +10,8 @@
 
 namespace headroom {
 
-/// Of serving rows alone, scored with the reference's groups. Metrics and groups are those that the rows name; tables
-/// without a scored row are left out. One sentence where there is no serving row.
+/// `serving` holds serving rows only, scored with the reference's groups. Tables without a scored row are left out;
+/// without any serving row the text is one sentence.
 [[nodiscard]] std::string serving_tables(const Validation& serving, const AccuracyReference& reference);
 
 }  // namespace headroom

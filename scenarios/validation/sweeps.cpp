@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <utility>
@@ -12,14 +11,15 @@
 namespace headroom {
 namespace {
 
-/// Measured times closer than this are no order: repeated runs differ as much.
+/// Measured times closer than this share have no order, since repeated runs differ as much.
 constexpr double least_difference = 0.05;
 constexpr std::uint32_t least_strategies = 4;
-/// Layouts of a single host differ little in what they send: those of more are told apart.
+/// Most GPUs of a single host. Layouts of one host differ little in what they send, so larger jobs are also scored
+/// separately.
 constexpr std::int64_t one_host = 8;
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
-/// Options that are part of a strategy; the others name the software, its release or what was logged.
+/// Options that belong to the strategy; others name the software, its release or what was logged.
 constexpr std::array<std::string_view, 8> strategy_options{"fsdp",    "hsdp",           "zero_group",       "schedule",
                                                            "offload", "recompute_kind", "recompute_layers", "overlap"};
 
@@ -42,7 +42,7 @@ class Key {
   std::string key_;
 };
 
-/// What the runs of a sweep have in common.
+/// Key of a sweep: everything its runs share.
 std::string question_of(const ScoredRow& row) {
   const RunConfiguration& r = *row.run;
   Key key;
@@ -52,7 +52,7 @@ std::string question_of(const ScoredRow& row) {
   return key.option(r, "method").text();
 }
 
-/// What sets them apart.
+/// Key of a strategy within a sweep.
 std::string strategy_of(const RunConfiguration& r) {
   Key key;
   key << r.dp << r.tp << r.pp << r.vpp << r.cp << r.ep << r.seq_parallel << r.zero << r.micro_batch << r.flash_attn;
@@ -63,7 +63,7 @@ std::string strategy_of(const RunConfiguration& r) {
   return key.text();
 }
 
-/// Runs of one strategy.
+/// All runs of one strategy.
 struct Point {
   std::string_view id;
   double measured = 0.0, predicted = 0.0;
@@ -145,14 +145,6 @@ double Sweep::tau() const noexcept {
   return pairs > 0 ? concordance / static_cast<double>(pairs) : none;
 }
 
-Sweeps find_sweeps(std::span<const ScoredRow> rows) {
-  SweepBook book;
-  for (const ScoredRow& row : rows) {
-    book.add(row);
-  }
-  return book.sweeps();
-}
-
 SweepBook::SweepBook() : questions_{least_strategies} {}
 
 void SweepBook::add(const ScoredRow& row) {
@@ -183,7 +175,7 @@ void SweepBook::add(const ScoredRow& row) {
 Sweeps SweepBook::sweeps() const {
   Sweeps result;
   questions_.visit([&](const Job& job, std::vector<const Run*>& runs) {
-    // Of strategies that are alike the first by its words stands, and of the runs of one the first that came.
+    // Ties are broken by the strategy's words, then by the order of arrival.
     std::stable_sort(runs.begin(), runs.end(),
                      [](const Run* a, const Run* b) { return a->strategy() < b->strategy(); });
     std::vector<Point> points;

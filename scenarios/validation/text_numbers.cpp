@@ -10,7 +10,7 @@ TextNumbers::Mention TextNumbers::mention(std::string_view text) {
   if (4 * (digests_.size() + 1) > 3 * slots_.size()) {
     grow();
   }
-  // Two that have nothing in common: texts that agree in the one are not more likely to agree in the other.
+  // Two independent hashes: a collision in one does not make one in the other more likely.
   const Digest digest{std::hash<std::string_view>{}(text), fingerprint(empty_fingerprint, text.data(), text.size())};
   std::uint32_t& place = slots_[slot(digest)];
   if (place == 0) {

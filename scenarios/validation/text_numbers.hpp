@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of rows that are let go: those that need only be known again have numbers, those that are told are kept in one
-// piece of memory.
+// Numbers for texts that must only be recognised again, and compact storage for texts that are printed later.
 #pragma once
 
 #include <algorithm>
@@ -13,32 +12,32 @@
 
 namespace headroom {
 
-/// Numbers of texts in the order of their first mention. Of a text some thirty bytes are kept, however long it is.
+/// Numbers texts in the order of their first mention. Keeps about thirty bytes per text, whatever its length.
 class TextNumbers {
  public:
   struct Mention {
     std::uint32_t number = 0;
-    std::uint32_t times = 0;  ///< so far, this one included
+    std::uint32_t times = 0;  ///< mentions so far, this one included
   };
   Mention mention(std::string_view text);
   [[nodiscard]] std::uint32_t times(std::uint32_t number) const { return times_[number]; }
 
  private:
-  /// What a text is known by: that any two of a hundred million are taken for one has a probability of 1e-23.
+  /// Digest of a text; among a hundred million texts the probability of a collision is 1e-23.
   struct Digest {
     std::uint64_t first = 0, second = 0;
     bool operator==(const Digest&) const = default;
   };
-  /// Where the number of a text stands, plus one, or would stand: the first place that is its own or free.
+  /// Index of the slot that holds the text's number plus one, or of the free slot for it.
   [[nodiscard]] std::size_t slot(const Digest& digest) const noexcept;
   void grow();
 
-  std::deque<Digest> digests_;  ///< by number; grows without moving what it has
+  std::deque<Digest> digests_;  ///< digest of each number; a deque, so that elements do not move
   std::deque<std::uint32_t> times_;
-  std::vector<std::uint32_t> slots_;  ///< a power of two of them; 0: free
+  std::vector<std::uint32_t> slots_;  ///< a power of two of slots; 0: free
 };
 
-/// Copies of texts, behind one another and where they are until the end.
+/// Copies of texts at stable addresses, freed together.
 class KeptTexts {
  public:
   std::string_view keep(std::string_view text) {

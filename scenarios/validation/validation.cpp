@@ -16,13 +16,14 @@ EmbeddedIndex embedded_published() noexcept;  // NOLINT(misc-use-internal-linkag
 
 namespace {
 
-/// Errors of these have little in common: sources and scales mix in each.
+/// Class of a training row; errors differ between classes.
 std::string_view class_of(const RunConfiguration& run) {
   const auto method = run.options.find("method");
   return method != run.options.end() ? "adapters and tuning" : run.arch == "moe" ? "experts" : "dense";
 }
 
-/// Dense and expert networks err apart; blank where no row says what the network is.
+/// Family of a serving row; dense and expert networks differ in error. Blank when the row does not describe the
+/// network.
 std::string_view family_of(const ServingConfiguration& run) {
   return run.experts.value_or(0) > 1 ? "experts" : run.layers ? "dense" : "";
 }
@@ -58,7 +59,7 @@ std::vector<std::string> groups_of(const RunFile& file, const RunRow& row, std::
   return groups;
 }
 
-/// The models of the forms.
+/// The models behind each form of row.
 class RowModels {
  public:
   RowModels(const Sources& sources, TermSet without)
@@ -68,7 +69,7 @@ class RowModels {
         serving_{std::in_place, sources} {}
 
   RowPrediction predict(const RunFile& file, const RunRow& row) {
-    // What rows share is kept; rows that share nothing must not fill the memory with it.
+    // The cache only helps rows that share something, so it is dropped when it grows.
     if (training_->kept() > most_kept) {
       training_.emplace(sources_, without_);
     }
@@ -80,10 +81,9 @@ class RowModels {
   }
 
  private:
-  /// Things a form's model may keep before it begins anew. Chosen: the published rows together name about a hundred, so
-  /// each of theirs is made once. The largest, the groups of a job and the tables of an engine, take about 20 kB: 20 MB
-  /// a form, resident up to twice that, since those let go leave holes. Rows of more jobs or engines than this make
-  /// theirs again, 0.2 ms a job and 2 ms an engine.
+  /// Most cached objects of a form's model before it starts anew. Chosen, not measured: the published rows name about a
+  /// hundred. The largest objects (groups of a job, tables of an engine) take about 20 kB, so a form takes 20 MB, up to
+  /// twice that with fragmentation. Making one again takes 0.2 ms (job) or 2 ms (engine).
   static constexpr std::size_t most_kept = 1000;
 
   const Sources& sources_;
@@ -92,7 +92,7 @@ class RowModels {
   std::optional<ServingRowModel> serving_;
 };
 
-/// What is said of rows together, gathered as they come.
+/// All statistics over rows, collected row by row.
 struct Books {
   ScoreBook scores;
   SweepBook sweeps;
@@ -141,7 +141,7 @@ ScoredRow scored(const RunFile& file, const RunRow& row, const ValidationScope& 
   return result;
 }
 
-/// What the rows that share a weight agree in; none where each has its own.
+/// Key of the rows that share a weight; nullopt when each row has its own.
 std::optional<std::string> share_of(const RunFile& file, const RunRow& row, const ValidationScope& scope) {
   if (scope.weight_by.empty()) {
     return std::nullopt;
@@ -220,7 +220,7 @@ Validation validate(std::span<const RunText> texts,
       each(result);
     }
   }
-  diagnostics.throw_if_any();  // of a file that was changed meanwhile
+  diagnostics.throw_if_any();  // the file changed since its head was read
   return books.validation();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predicted against measured: per row, per group, beside two trivial baselines, and against a budget.
+// Scores predictions against measurements: per row, per group, next to two trivial baselines, and against a budget.
 #pragma once
 
 #include <headroom/model/estimate/estimate.hpp>
@@ -12,7 +12,6 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace headroom {
@@ -20,40 +19,40 @@ namespace headroom {
 struct Sources;
 
 struct Validation {
-  std::vector<ScoredRow> rows;  ///< none where they were handed on one by one
+  std::vector<ScoredRow> rows;  ///< empty when rows were passed on one by one
   RowTally tally;
   std::vector<GroupScore> groups;
   Sweeps sweeps;
   std::vector<LayoutScore> layouts;
 };
 
-/// Which rows, how they weigh, and groups of the caller's own.
+/// Selection of rows, their weights, and additional groups.
 struct ValidationScope {
   std::vector<RowFilter> filters;
-  std::vector<std::string> weight_by;  ///< rows that agree in these columns share one row's weight in the means
-  std::vector<RowGroup> groups;        ///< whose conditions may name columns that no file has: then no row passes
+  std::vector<std::string> weight_by;  ///< columns; rows that agree in them together weigh as much as one row
+  std::vector<RowGroup> groups;        ///< additional groups; a condition on a column that no file has matches no row
 };
 
-/// Scores every row that passes all filters. Metrics and forms that no model predicts are unsupported, rows that beat
-/// the hardware's bound are rejected, each with the reason. `without`: terms that training steps are priced without.
-/// ConfigError for unknown columns.
+/// Scores every row that passes all filters. Rows of unpredicted metrics or forms are unsupported and rows that beat
+/// the hardware's bound are rejected, with the reason. `without`: terms left out of training steps. Throws ConfigError
+/// for unknown columns.
 [[nodiscard]] Validation validate(std::span<const RunFile> files,
                                   const ValidationScope& scope,
                                   const Sources& sources,
                                   TermSet without = {});
 
-/// The same with predictions of the caller's; asked only for rows that no note and no cell rejects.
+/// Scores with the caller's predictor, which is called only for rows that neither notes nor cells reject.
 using RowPredictor = std::function<RowPrediction(const RunFile&, const RunRow&)>;
 [[nodiscard]] Validation validate(std::span<const RunFile> files,
                                   const ValidationScope& scope,
                                   const RowPredictor& predictor);
 
-/// Name, form and header of each text, no rows. ConfigError with every problem of all rows: read before a text is
-/// scored, so that nothing is predicted of one that is refused.
+/// Name, form and header of each text, without rows. Throws ConfigError with the problems of all rows, so that nothing
+/// is predicted from a file that is refused.
 [[nodiscard]] std::vector<RunFile> checked_heads(std::span<const RunText> texts);
 
-/// The same of texts that are read row by row, so that files larger than memory can be scored: `each` is handed every
-/// row that passes, and what it does not keep is let go. `heads` are theirs.
+/// Scores texts row by row, for files larger than memory: `each` receives every row that passes the filters, and no row
+/// is kept. `heads` are those of `texts`.
 using RowSink = std::function<void(const ScoredRow&)>;
 [[nodiscard]] Validation validate(std::span<const RunText> texts,
                                   std::span<const RunFile> heads,
@@ -62,7 +61,7 @@ using RowSink = std::function<void(const ScoredRow&)>;
                                   TermSet without,
                                   const RowSink& each);
 
-/// Groups and their statistics of rows that were predicted elsewhere.
+/// Groups and statistics of rows with predictions.
 [[nodiscard]] Validation score_rows(std::vector<ScoredRow> rows);
 
 /// The published rows embedded in the binary.

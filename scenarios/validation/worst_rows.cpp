@@ -11,7 +11,7 @@
 namespace headroom {
 namespace {
 
-/// Of the gap's logarithm; below it no term is named.
+/// Share of the gap's logarithm that a term must close to be named.
 constexpr double least_closed = 0.1;
 
 std::string family_of(const ScoredRow& row) {
@@ -85,7 +85,7 @@ std::vector<WorstRow> worst_rows(std::span<const ScoredRow> rows, std::size_t co
 
 TermPredictor shipped_terms(const Sources& sources) {
   using Models = std::array<std::unique_ptr<TrainingRowModel>, term_count>;
-  // One model a term: what rows share is looked up once.
+  // One model per term, so that shared objects are looked up once.
   return [&sources, models = std::make_shared<Models>()](const ScoredRow& row, Term without) {
     std::unique_ptr<TrainingRowModel>& model = (*models)[static_cast<std::size_t>(without)];
     if (!model) {

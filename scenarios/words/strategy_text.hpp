@@ -8,7 +8,8 @@
 
 namespace headroom {
 
-/// "tp 4, pp 8, dp 32, micro-batch 1, ZeRO 1, recompute none, sequence parallel": what is not usual is said.
+/// "tp 4, pp 8, dp 32, micro-batch 1, ZeRO 1, recompute none, sequence parallel". Settings at their usual value are
+/// left out.
 [[nodiscard]] std::string strategy_text(const Strategy& strategy);
 
 }  // namespace headroom

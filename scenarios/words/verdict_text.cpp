@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A verdict in words: the numbers that broke it, and the nearest values that would not.
+// Verdicts in words: the numbers that broke a rule, and the nearest values that obey it.
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/scenarios/words/schedule_words.hpp>
@@ -192,7 +192,7 @@ std::string what_binds(const Breakdown& time) {
   std::array<std::pair<double, std::string_view>, term_count> shares{};
   for (std::size_t i = 0; i < term_count; ++i) {
     if (i == static_cast<std::size_t>(Term::measured_level)) {
-      continue;  // a correction of all of them is nothing to attack
+      continue;  // the measured level scales all terms alike, so nobody can act on it
     }
     shares[i] = {time.exposed[i] / step, term_names[i]};
   }

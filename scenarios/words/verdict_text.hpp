@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What answers of all kinds say in the same words: verdicts, broken rules, what the time goes to, how wide an interval
-// is.
+// Words that all answers share: verdicts, broken rules, the largest parts of the time, intervals of relative width.
 #pragma once
 
 #include <headroom/model/estimate/estimate.hpp>
@@ -11,11 +10,11 @@
 
 namespace headroom {
 
-/// A rule that the strategy breaks.
+/// A rule that the strategy breaks, for print.
 struct Problem {
   Verdict verdict = Verdict::feasible;
-  std::string text;     ///< with the numbers that broke it
-  std::string way_out;  ///< the nearest values that obey
+  std::string text;     ///< the rule, with the numbers that broke it
+  std::string way_out;  ///< nearest values that obey the rule
 };
 
 /// One sentence for a verdict and its two numbers: "heads 64 do not divide by tp 6". `schedule`: a training strategy's,
@@ -28,10 +27,10 @@ struct Problem {
 /// A broken rule in words: "64 heads do not divide by tp 6", "use tp 4 or 8".
 [[nodiscard]] Problem problem_of(const Legality& rule, std::optional<Schedule> schedule = std::nullopt);
 
-/// "gemm 71 %, attention 12 %, bubble 9 %": the three largest terms of a step.
+/// "gemm 71 %, attention 12 %, bubble 9 %": the three largest terms of a step and their shares.
 [[nodiscard]] std::string what_binds(const Breakdown& time);
 
-/// mid x (1 + w) above and mid / (1 + w) below: symmetric in the logarithm.
+/// Interval mid / (1 + width) to mid x (1 + width), symmetric in the logarithm. `width` >= 0.
 template <class Q>
 [[nodiscard]] Interval<Q> widened(Q mid, double width) noexcept {
   return {mid / (1.0 + width), mid, mid * (1.0 + width)};

@@ -141,3 +141,49 @@ TEST_CASE("memory alone is answered where a SKU has no rate, and no time is made
   CHECK(plan.find("memory_bytes").has_value());
   CHECK_FALSE(plan.find("step_time_s").has_value());
 }
+
+TEST_CASE("a question says of each key where its value comes from") {
+  const Question plan = llama({"strategy.tp=2", "goodput.failures=llama3-54-days", "goodput.checkpoint_store=100 GB/s",
+                               "goodput.detection=5 min", "goodput.restart=10 min", "target.loss=2.2"});
+  CHECK(plan.origin("strategy.tp") == KeyOrigin::stated);
+  CHECK(plan.origin("strategy.pp") == KeyOrigin::standard);
+  CHECK(plan.origin("strategy.zero") == KeyOrigin::standard);
+  CHECK(plan.origin("training.tokens") == KeyOrigin::publication);  // a law of the loss
+  CHECK(plan.origin("target.law") == KeyOrigin::publication);
+  CHECK(plan.origin("goodput.mtbf_per_gpu") == KeyOrigin::publication);  // a rate that is named
+  CHECK(plan.origin("goodput.seed") == KeyOrigin::standard);
+  CHECK(plan.origin("goodput.repair") == KeyOrigin::unknown);
+  CHECK(plan.origin("data.workers") == KeyOrigin::unknown);
+  CHECK(plan.origin("money.price") == KeyOrigin::unknown);
+  CHECK(plan.origin("strategy.tpp") == std::nullopt);
+  CHECK(plan.origin("serving.isl") == std::nullopt);  // of another kind
+  CHECK(plan.origin("strategy") == std::nullopt);     // a table
+
+  const Question alone = llama();
+  CHECK(alone.origin("training.tokens") == KeyOrigin::unknown);
+  CHECK(alone.origin("goodput.seed") == KeyOrigin::unknown);  // no [goodput], so that nothing is simulated
+  CHECK(alone.origin("target.law") == KeyOrigin::unknown);
+
+  const Question priced = llama({"money.prices=lambda-2026-08"});
+  CHECK(priced.origin("money.price") == KeyOrigin::publication);
+
+  const Question searched = llama({"search.tp=any"});
+  CHECK(searched.origin("strategy.tp") == KeyOrigin::unknown);
+  CHECK(searched.origin("strategy.pp") == KeyOrigin::standard);
+  CHECK(llama({"search.strategy=any"}).origin("strategy.pp") == KeyOrigin::unknown);
+
+  const Question served =
+      library().question({"kind=serve", "model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "hardware.gpus=1",
+                          "serving.isl=256", "serving.osl=32", "serving.concurrency=4"});
+  CHECK(served.origin("serving.weights") == KeyOrigin::checkpoint);
+  CHECK(served.origin("serving.engine") == KeyOrigin::standard);
+}
+
+TEST_CASE("a question lists all its keys, stated ones among them") {
+  const std::vector<KeyWithOrigin> all = llama({"strategy.tp=2"}).origins();
+  CHECK(all.size() > 100);
+  CHECK(std::count_if(all.begin(), all.end(), [](const KeyWithOrigin& key) {
+          return key.origin == KeyOrigin::stated;
+        }) == 9);  // "schema = 1" among them
+  CHECK(std::any_of(all.begin(), all.end(), [](const KeyWithOrigin& key) { return key.key == "strategy.tp"; }));
+}

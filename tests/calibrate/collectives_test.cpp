@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/says.hpp"
 #include "simulated.hpp"
 #include <algorithm>
 #include <cstdlib>
@@ -76,10 +77,6 @@ double value(const Overlay& overlay, std::string_view op, std::string_view name)
     }
   }
   return 0.0;
-}
-
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace
@@ -173,7 +170,7 @@ TEST_CASE("a collective faster than the links allow is no timing") {
   CHECK_FALSE(too_fast(sample, h200()));
 }
 
-TEST_CASE("B9: the constants of collectives come back within 2 % under 3 % of noise and 5 % of outliers") {
+TEST_CASE("the constants of collectives come back within 2 % under 3 % of noise and 5 % of outliers") {
   const auto m = measured(node_of(4) + "[noise]\nspread = 0.03\noutliers = 0.05\noutlier_factor = 3.0\n");
   const Overlay overlay = overlay_of(*m);
   REQUIRE(overlay.curves.size() == 4);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user sees, word for word: each tests/golden/*.transcript is run again and compared.
-// After a change of numbers or words: HEADROOM_UPDATE_GOLDEN=1 test_cli -tc='*transcript*', then read the difference.
+// What a user sees: each tests/golden/*.transcript is run again and compared, fitted numbers by their form and within a
+// factor of two (golden_text.hpp), so that a refit rewrites none. After a change of words, tables or answers:
+// HEADROOM_UPDATE_GOLDEN=1 test_cli -tc='*transcript*', then read the difference.
 #include <doctest/doctest.h>
 
+#include "../support/golden_text.hpp"
 #include "run_headroom.hpp"
 #include <algorithm>
 #include <string_view>
@@ -27,10 +29,10 @@ std::string without_effort(const std::string& err) {
   return kept;
 }
 
-/// The transcript's commands run anew: "$ headroom ARGUMENTS", what it prints (stderr first), "? N" when N is not 0.
-std::string replayed(const std::string& transcript) {
+/// The commands run anew: "$ headroom ARGUMENTS", what it prints (stderr first), "? N" when N is not 0.
+std::string replayed(std::string_view transcript) {
   std::string text;
-  std::istringstream lines{transcript};
+  std::istringstream lines{std::string{transcript}};
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with(prompt)) {
       continue;
@@ -47,25 +49,6 @@ std::string replayed(const std::string& transcript) {
   return text;
 }
 
-/// Whether `part` is `whole` with some lines left out, where `part` says "...".
-bool shortened(const std::string& part, const std::string& whole) {
-  std::size_t at = 0;
-  std::size_t begin = 0;
-  bool anywhere = false;
-  while (begin < part.size()) {
-    const std::size_t end = std::min(part.find("\n...\n", begin), part.size() - 1) + 1;
-    const std::string run = part.substr(begin, end - begin);
-    const std::size_t found = whole.find(run, at);
-    if (found == std::string::npos || (!anywhere && found != at) || (found > 0 && whole[found - 1] != '\n')) {
-      return false;
-    }
-    at = found + run.size();
-    begin = end == part.size() ? end : end + 4;
-    anywhere = true;
-  }
-  return part.ends_with("\n...\n") || at == whole.size();
-}
-
 }  // namespace
 
 TEST_CASE("every transcript is what the binary prints") {
@@ -79,13 +62,16 @@ TEST_CASE("every transcript is what the binary prints") {
   CHECK(files.size() >= 8);
   for (const fs::path& file : files) {
     CAPTURE(file.filename().string());
-    const std::string expected = read_text(file);
+    const std::string text = read_text(file);
+    std::string_view expected = text;
+    const GoldenMarks marks = take_marks(expected);
     CHECK(expected.starts_with(prompt));
     const std::string actual = replayed(expected);
     if (std::getenv("HEADROOM_UPDATE_GOLDEN") != nullptr) {
-      std::ofstream{file, std::ios::binary} << actual;
+      std::ofstream{file, std::ios::binary} << text.substr(0, text.size() - expected.size()) << actual;
     } else {
-      CHECK(actual == expected);
+      const std::string difference = golden_difference(expected, actual, marks);
+      CHECK_MESSAGE(difference.empty(), difference);
     }
   }
 }
@@ -103,7 +89,8 @@ TEST_CASE("README shows what the binary prints") {
     CAPTURE(command);
     const Run run = run_headroom(command.substr(std::string_view{"$ headroom "}.size()));
     CHECK(run.code == 0);
-    CHECK(shortened(shown.substr(command.size() + 1), run.out));
+    const std::string difference = golden_difference(shown.substr(command.size() + 1), run.out);
+    CHECK_MESSAGE(difference.empty(), difference);
     ++examples;
     open = close;
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows B2, B4 and B10 of the planners' questions as a user meets them, and a fit as a page.
+// Measured rows as a user meets them: what a harness expects, the same bytes of the same inputs, and a fit as a page.
 #include <headroom/core/json_reader.hpp>
 
 #include <doctest/doctest.h>
 
+#include "../support/says.hpp"
 #include "run_headroom.hpp"
 #include <cstdlib>
 #include <filesystem>
@@ -17,10 +18,6 @@ using namespace headroom::test;
 namespace {
 
 namespace fs = std::filesystem;
-
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 const std::string node = R"(schema = 1
 kind = "simulated-device"
@@ -61,7 +58,7 @@ std::string digest_of(const fs::path& folder) {
 
 }  // namespace
 
-TEST_CASE("B2: a harness tells what to expect of each cell and fails one 5 % below its tolerance with a suspect") {
+TEST_CASE("a harness tells what to expect of each cell and fails one 5 % below its tolerance with a suspect") {
   const ScratchFolder folder;
   const std::string scenario = "compare '" HEADROOM_SOURCE_DIR "/scenarios/train/llama2-7b-8xa100.toml' ";
   const auto cells = [&](const std::string& a, const std::string& b) {
@@ -91,7 +88,7 @@ TEST_CASE("B2: a harness tells what to expect of each cell and fails one 5 % bel
   CHECK(says(bad.err, "bad.csv:2:3: error: '-1' must be a positive rate"));
 }
 
-TEST_CASE("B4: the same inputs give the same bytes, another driver another digest on every result") {
+TEST_CASE("the same inputs give the same bytes, another driver another digest on every result") {
   const ScratchFolder folder;
   write_node(folder.path() / "node.toml", "h200-sxm-141gb");
   write_node(folder.path() / "newer.toml", "h200-sxm-141gb", "590.10.01");
@@ -124,7 +121,7 @@ TEST_CASE("B4: the same inputs give the same bytes, another driver another diges
   }
 }
 
-TEST_CASE("B10: FP8 on an A100 and MIG on a T4 are not supported, and the answer says what is") {
+TEST_CASE("FP8 on an A100 and MIG on a T4 are not supported, and the answer says what is") {
   const ScratchFolder folder;
   write_node(folder.path() / "a100.toml", "a100-sxm-80gb");
   const Run probed = run_headroom("calibrate -o x --simulate a100.toml --only gemm --dtype fp8", folder.path());

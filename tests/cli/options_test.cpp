@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "run_headroom.hpp"
+#include "verbs.hpp"
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -145,6 +146,7 @@ const std::vector<Question>& questions() {
       {&collective_verb, 2, "{T}/collectives.csv --gpu h100-sxm-80gb --kind nccl"},
       {&roofline_verb, 0, "llama3.1-8b --gpu h100-sxm-80gb"},
       {&replay_verb, 0, "{T}/trace.csv --memory 40GB"},
+      {&schema_verb, 0, ""},
       {&probe_verb, 0, "--output {T}/probed"},
       {&calibrate_verb, 0,
        "--output {T}/calibrated --simulate {S}/scenarios/calibrate/rehearsal.toml --quick --only launch"},

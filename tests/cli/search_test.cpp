@@ -3,12 +3,14 @@
 // are what `headroom plan` says of them.
 #include <headroom/answers/document/print.hpp>
 #include <headroom/answers/views/render.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include "run_headroom.hpp"
 #include <chrono>
 #include <csignal>
@@ -23,11 +25,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using Texts = std::vector<std::string>;
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 SearchQuestion asked(const Texts& assignments) {
   return read_search(scenario_tree(assignments), "test", sources());
@@ -131,11 +128,11 @@ TEST_CASE("every plan that a search lists is what a plan of its assignments says
     all.push_back(found.recommended);
     for (const ListedPlan& listed : all) {
       std::string what;
-      for (const std::string& assignment : listed.assignments) {
-        what += assignment + ", ";
+      for (const Change& change : listed.changes) {
+        what += text_of(change) + ", ";
       }
       CAPTURE(what);
-      const Plan plan = make_plan(changed(base, listed.assignments), false);
+      const Plan plan = make_plan(changed(base, listed.changes), false);
       const auto& train = std::get<TrainPlan>(plan.answer);
       CHECK(plan.feasible());
       CHECK(train.estimate.step == listed.candidate.step);

@@ -54,8 +54,7 @@ std::vector<std::vector<std::string>> rows_of(const std::filesystem::path& file)
 
 }  // namespace
 
-TEST_CASE(
-    "S13: the JSON of a simulation holds tails, utilisation, memory, batches, queue length and cost per million") {
+TEST_CASE("the JSON of a simulation holds tails, utilisation, memory, batches, queue length and cost per million") {
   const ConfigValue json = json_of(fleet);
   CHECK(at(json, "schema").text == "headroom.simulate/1");
   for (const char* time : {"ttft_s", "tpot_s", "e2e_s", "queue_s"}) {
@@ -88,7 +87,7 @@ TEST_CASE(
         near(1e6 * per_s / number(at(json, "all"), "output_tokens_per_s")));
 }
 
-TEST_CASE("S16: what a spare question leaves open is told: no promises, no burstiness, no price, one replica") {
+TEST_CASE("what a spare question leaves open is told: no promises, no burstiness, no price, one replica") {
   const ScratchFolder folder;
   const std::string file = (folder.path() / "bare.toml").string();
   std::ofstream{file} << "schema = 1\nkind = \"serve\"\nmodel = \"llama3-8b\"\n[hardware]\ngpu = \"h100-sxm-80gb\"\n"

@@ -25,8 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const ParameterCount count = count_parameters(arch);
   if (!std::isfinite(count.total) || !std::isfinite(count.active) || count.total <= 0.0 ||
-      !std::isfinite(kv_elements(arch, 1e6)) || !std::isfinite(recurrent_state_elements(arch)) ||
-      !std::isfinite(score_flops(arch, 1e6))) {
+      !std::isfinite(kv_elements_per_token(arch)) || !std::isfinite(score_flops(arch, 1e6))) {
     std::abort();
   }
   const ConfigValue root = parse_toml(architecture_toml(arch), "f.toml");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The caching allocator's rules one by one, row M10 of the questions, and what must hold for any sequence of requests.
+// The caching allocator's rules one by one, holes among them, and what must hold for any sequence of requests.
 #include <headroom/model/allocator/allocation_trace.hpp>
 
 #include <doctest/doctest.h>
@@ -123,7 +123,7 @@ TEST_CASE("unused segments go back to the device before a request is refused") {
   CHECK(allocator.stats().peak_reserved == 80 * mib);
 }
 
-TEST_CASE("M10: 40 of memory, 30 live, 10 free in holes of 2: 4 is refused, and granted by expandable segments") {
+TEST_CASE("40 of memory, 30 live, 10 free in holes of 2: 4 is refused, and granted by expandable segments") {
   const AllocationTrace trace = trace_of(holes_by_reuse() + "alloc,late,4 GiB\n");
   const Bytes device{40.0 * gib};
   const Replay plain = replay(trace, device, false);
@@ -139,7 +139,7 @@ TEST_CASE("M10: 40 of memory, 30 live, 10 free in holes of 2: 4 is refused, and 
   CHECK(expandable.stats.peak_reserved <= 40 * gib);
 }
 
-TEST_CASE("M10: holes between live blocks of one segment are unmapped and serve a request at its end") {
+TEST_CASE("holes between live blocks of one segment are unmapped and serve a request at its end") {
   std::string rows;
   for (const std::string i : {"0", "1", "2", "3", "4"}) {
     rows += "alloc,keep" + i + ",6 GiB\nalloc,hole" + i + ",2 GiB\n";

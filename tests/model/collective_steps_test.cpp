@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows N3 to N6, N8 and N11 of the planners' questions: textbook collectives on a placed group.
+// Textbook collectives on a placed group.
 #include <headroom/model/collectives/collective_steps.hpp>
 
 #include <doctest/doctest.h>
@@ -27,7 +27,7 @@ GroupView spread(std::int64_t ranks, double rate) {
   return view;
 }
 
-TEST_CASE("N3: a ring of 64 takes 630 us for 8 KB and a tree 60, a gigabyte goes by the ring") {
+TEST_CASE("a ring of 64 takes 630 us for 8 KB and a tree 60, a gigabyte goes by the ring") {
   const MessageCost cost{Seconds{5e-6}, Seconds{5e-6}};
   const GroupView group = spread(64, 50.0);
   CHECK(ring_time(Collective::all_reduce, Bytes{8e3}, group, cost).raw() / 630e-6 ==
@@ -37,7 +37,7 @@ TEST_CASE("N3: a ring of 64 takes 630 us for 8 KB and a tree 60, a gigabyte goes
   CHECK(tree_time(Bytes{1e6}, group, cost, 8) < ring_time(Collective::all_reduce, Bytes{1e6}, group, cost));
 }
 
-TEST_CASE("N4: 300 all-reduces of 100 KB cost 21.3 ms, fused into two buckets 0.40") {
+TEST_CASE("300 all-reduces of 100 KB cost 21.3 ms, fused into two buckets 0.40") {
   const MessageCost cost{Seconds{5e-6}, {}};
   const GroupView group = flat(8, 200.0);
   const double single = ring_time(Collective::all_reduce, Bytes{100e3}, group, cost).raw();
@@ -46,13 +46,13 @@ TEST_CASE("N4: 300 all-reduces of 100 KB cost 21.3 ms, fused into two buckets 0.
   CHECK(2 * bucket * 1e3 == doctest::Approx(0.40).epsilon(0.01));
 }
 
-TEST_CASE("N5: 14 GB of gradients over 8 GPUs take 66 ms at 370 GB/s and 1.23 s at 20") {
+TEST_CASE("14 GB of gradients over 8 GPUs take 66 ms at 370 GB/s and 1.23 s at 20") {
   const Bytes gradients{14e9};
   CHECK(ring_time(Collective::all_reduce, gradients, flat(8, 370.0), {}).raw() == doctest::Approx(0.066).epsilon(0.01));
   CHECK(ring_time(Collective::all_reduce, gradients, flat(8, 20.0), {}).raw() == doctest::Approx(1.23).epsilon(0.01));
 }
 
-TEST_CASE("N6: eight hosts of eight put 0.21875 D on a NIC in two levels, a flat ring 1.96875 D") {
+TEST_CASE("eight hosts of eight put 0.21875 D on a NIC in two levels, a flat ring 1.96875 D") {
   const FabricGraph graph{test::switched_host(), 8, NetworkTiers::non_blocking(8)};
   const GroupView group = Fabric{graph, 64}.view(64, 1);
   CHECK(hierarchical_bytes_per_nic(Bytes{1.0}, group).raw() == doctest::Approx(0.21875));
@@ -62,7 +62,7 @@ TEST_CASE("N6: eight hosts of eight put 0.21875 D on a NIC in two levels, a flat
   CHECK(hierarchical_time(Bytes{64e9}, group, {}).raw() == doctest::Approx(64e9 * (network + inside)).epsilon(1e-6));
 }
 
-TEST_CASE("N8: halving the width halves the bytes") {
+TEST_CASE("halving the width halves the bytes") {
   const double parameters = 2e9;
   const auto sent = [&](double bytes_each) {
     return bytes_per_rank(Collective::all_reduce, Bytes{parameters * bytes_each}, 8).raw();
@@ -73,7 +73,7 @@ TEST_CASE("N8: halving the width halves the bytes") {
   CHECK(0.01 * parameters * (4.0 + 4.0) / 1e9 == doctest::Approx(0.16));
 }
 
-TEST_CASE("N11: tensor parallelism moves 470 MB a layer, 80 layers 0.10 s at 370 GB/s and 1.88 s at 20") {
+TEST_CASE("tensor parallelism moves 470 MB a layer, 80 layers 0.10 s at 370 GB/s and 1.88 s at 20") {
   const Bytes layer = tensor_parallel_bytes_per_layer(1, 4096, 8192, 2.0, 8);
   CHECK(layer.raw() / 1e6 == doctest::Approx(470.0).epsilon(0.005));
   CHECK(80.0 * layer.raw() / 1e9 == doctest::Approx(37.6).epsilon(0.005));

@@ -1,100 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops of a layer: their work adds up to what the parameters and the context say, and curves price all of them.
-#include <headroom/hardware/catalog/catalog.hpp>
-#include <headroom/model/layers/layer_times.hpp>
+// The list of a layer's ops: the same weights however it is laid out, shared by ranks as they say.
+#include <headroom/model/workload/layer_ops.hpp>
 #include <headroom/model/workload/model_library.hpp>
 #include <headroom/model/workload/parameters.hpp>
 
 #include <doctest/doctest.h>
 
+#include <string>
+
 using namespace headroom;
 
 namespace {
 
-Flops work_of(const Architecture& arch, const LayerQuestion& q, LayerOpKind kind) {
-  Flops sum{};
-  for (const CountedBlock& counted : distinct_blocks(arch)) {
-    for (const LayerOp& op : layer_ops(arch, counted.block, q)) {
-      sum += op.kind == kind ? static_cast<double>(counted.layers) * op.work : Flops{};
-    }
+LayerWeights weights_of(const LayerOps& ops) {
+  LayerWeights sum;
+  for (const LayerOp& op : ops) {
+    const double alike = op.kind == LayerOpKind::experts ? op.count : 1.0;
+    sum.shared += alike * op.weights.shared;
+    sum.whole += op.weights.whole;
+    sum.small += alike * op.weights.small;
   }
   return sum;
 }
 
-LayerQuestion question(LayerPhase phase, double batch, double tokens, double context, double tp = 1.0) {
-  return {phase, batch, tokens, context, tp, 2.0, 2.0};
-}
-
 }  // namespace
 
-TEST_CASE("products of a forward pass cost two FLOP for each matrix weight and token, backward twice that") {
-  const Architecture arch = ModelLibrary::standard().find("llama3.1-8b");
-  // 6 979 321 856 weights in the matrices of 32 layers: 8 030 261 248 less two tables of 128 256 x 4096 and 65 norms.
-  const double weights = 8030261248.0 - 2.0 * 128256.0 * 4096.0 - 65.0 * 4096.0;
-  const Flops forward = work_of(arch, question(LayerPhase::forward, 2, 1024, 1024), LayerOpKind::gemm);
-  CHECK(forward.raw() == doctest::Approx(2.0 * weights * 2048.0).epsilon(1e-9));
-  const Flops backward = work_of(arch, question(LayerPhase::backward, 2, 1024, 1024), LayerOpKind::gemm);
-  CHECK(backward.raw() == doctest::Approx(2.0 * forward.raw()).epsilon(1e-9));
-  const Flops of_rank = work_of(arch, question(LayerPhase::forward, 2, 1024, 1024, 4), LayerOpKind::gemm);
-  CHECK(of_rank.raw() == doctest::Approx(forward.raw() / 4.0).epsilon(1e-9));
+TEST_CASE("a layer holds the same weights laid out for training and for serving, on one rank and on many") {
+  const ModelLibrary models = ModelLibrary::standard();
+  for (const char* id : {"llama3.1-8b", "deepseek-v3.2", "deepseek-v2-lite", "mixtral-8x7b", "qwen3-next-80b-a3b",
+                         "granite-4.0-h-small", "mamba-1.4b", "gpt-oss-20b"}) {
+    CAPTURE(std::string{id});
+    const Architecture arch = models.find(id);
+    for (const CountedBlock& counted : distinct_blocks(arch)) {
+      const LayerWeights training = weights_of(layer_ops(arch, counted.block, LayerForm::training));
+      const LayerWeights serving = weights_of(layer_ops(arch, counted.block, LayerForm::serving, 4.0));
+      CHECK(training.shared == serving.shared);
+      CHECK(training.whole == serving.whole);
+      CHECK(training.small == serving.small);
+      const BlockParameters p = block_parameters(arch, counted.block);
+      CHECK(p.total() - p.norms == training.shared + training.whole + training.small);
+    }
+  }
 }
 
-TEST_CASE("causal attention of s tokens is half of s squared, a decode step reads the whole context") {
+TEST_CASE("plain products multiply by the weights that they hold, a rank by its share of them") {
   const Architecture arch = ModelLibrary::standard().find("llama3.1-8b");
-  const double s = 4096.0;
-  const Flops prefill = work_of(arch, question(LayerPhase::prefill, 1, s, s), LayerOpKind::attention);
-  CHECK(prefill.raw() == doctest::Approx(32.0 * 4.0 * 32.0 * 128.0 * s * (s + 1.0) / 2.0).epsilon(1e-9));
-  const Flops decode = work_of(arch, question(LayerPhase::decode, 8, 1, s), LayerOpKind::attention);
-  CHECK(decode.raw() == doctest::Approx(32.0 * 4.0 * 32.0 * 128.0 * 8.0 * s).epsilon(1e-9));
+  const LayerOps whole = layer_ops(arch, arch.blocks().front(), LayerForm::training);
+  const LayerOps rank = layer_ops(arch, arch.blocks().front(), LayerForm::training, 8.0);
+  const LayerOp* of_rank = rank.begin();
+  for (const LayerOp& op : whole) {
+    if (op.kind == LayerOpKind::product) {
+      CAPTURE(std::string{op.name});
+      CHECK(op.n * op.k == op.weights.shared);
+      CHECK(of_rank->n * of_rank->k == op.weights.shared / 8.0);
+    }
+    ++of_rank;
+  }
 }
 
-TEST_CASE("latent attention decodes against the latent cache, 576 numbers a token whatever the heads") {
+TEST_CASE("decoding absorbs the up-projections of latents, prompts form keys and values again") {
   const Architecture arch = ModelLibrary::standard().find("deepseek-v3");
-  const LayerQuestion q = question(LayerPhase::decode, 1, 1, 10000);
-  for (const LayerOp& op : layer_ops(arch, distinct_blocks(arch).front().block, q)) {
+  double heads_of_keys = 0.0;
+  for (const LayerOp& op : layer_ops(arch, arch.blocks().front(), LayerForm::serving, 8.0)) {
     if (op.kind == LayerOpKind::attention) {
-      // The cache dominates: 10 000 tokens of 512 + 64 numbers in 2 bytes.
-      CHECK(op.moved.raw() == doctest::Approx(10000.0 * 576.0 * 2.0).epsilon(0.03));
-      CHECK(op.work.raw() == doctest::Approx(2.0 * 128.0 * (576.0 + 512.0) * 10000.0).epsilon(1e-9));
+      CHECK(op.kv_heads == (op.tokens == LayerTokens::decodes ? 1.0 : 16.0));
+      CHECK(op.cached == (op.tokens == LayerTokens::decodes ? 576.0 : 0.0));
+      heads_of_keys += op.kv_heads;
     }
   }
-  CHECK(distinct_blocks(arch).size() == 2);
-  CHECK(distinct_blocks(arch).back().layers == 58);
+  CHECK(heads_of_keys == 17.0);
 }
 
-TEST_CASE("curves price every op of dense, latent and expert layers on every SKU that names a set") {
-  const Catalog catalog = Catalog::standard();
-  const ModelLibrary models = ModelLibrary::standard();
-  for (const char* gpu : {"a100-sxm-80gb", "h100-sxm-80gb", "b200-sxm-180gb", "l40s", "v100-sxm2-32gb"}) {
-    const Device& device = catalog.device(gpu);
-    const LayerTimer timer{device, *find_gemm_format(gpu[0] == 'v' ? "fp16" : "bf16"), 2.0};
-    for (const char* model : {"llama3.1-8b", "deepseek-v3", "mixtral-8x7b"}) {
-      const Architecture arch = models.find(model);
-      for (const LayerPhase phase :
-           {LayerPhase::forward, LayerPhase::backward, LayerPhase::prefill, LayerPhase::decode}) {
-        const bool decode = phase == LayerPhase::decode;
-        for (const LayerOp& op :
-             layer_ops(arch, distinct_blocks(arch).back().block, question(phase, 4, decode ? 1 : 2048, 2048, 8))) {
-          CAPTURE(gpu);
-          CAPTURE(model);
-          CAPTURE(op.name);
-          const LayerOpTime t = timer.time(op, phase);
-          CHECK(t.time > Seconds{});
-          CHECK(t.time >= op.work / t.peak);
-        }
-      }
-    }
-  }
-}
-
-TEST_CASE("layers without curves and heads that do not divide are told") {
-  const ModelLibrary models = ModelLibrary::standard();
-  const Architecture mamba = models.find("mamba-1.4b");
-  CHECK_THROWS_WITH_AS(
-      static_cast<void>(layer_ops(mamba, mamba.blocks().front(), question(LayerPhase::decode, 1, 1, 128))),
-      doctest::Contains("mamba"), ConfigError);
-  const Architecture llama = models.find("llama3.1-8b");
-  CHECK_THROWS_WITH_AS(
-      static_cast<void>(layer_ops(llama, llama.blocks().front(), question(LayerPhase::decode, 1, 1, 128, 3))),
-      doctest::Contains("does not divide"), ConfigError);
+TEST_CASE("key-value heads fewer than ranks are held by each of them") {
+  const Architecture arch = ModelLibrary::standard().find("llama3.1-8b");  // 8 key-value heads
+  const LayerOps ops = layer_ops(arch, arch.blocks().front(), LayerForm::serving, 16.0);
+  const LayerOp* attention = ops.find(LayerOpKind::attention);
+  REQUIRE(attention != nullptr);
+  CHECK(attention->heads == 2.0);
+  CHECK(attention->kv_heads == 1.0);
+  CHECK(ops.find(LayerOpKind::scan) == nullptr);
 }

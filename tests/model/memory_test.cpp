@@ -14,8 +14,7 @@ ActivationShape gpt(double b, double s, double h, double a) {
   shape.micro_batch = b;
   shape.seq_len = s;
   shape.hidden = h;
-  shape.query_width = h;
-  shape.kv_width = h;
+  shape.queries = shape.keys = shape.values = shape.output = h;
   shape.heads = a;
   shape.ffn = 4 * h;
   shape.flash_attention = false;

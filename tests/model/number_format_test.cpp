@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row Q3 of the planner's questions: numeric formats from their bits.
+// Numeric formats from their bits.
 #include <headroom/model/estimate/number_format.hpp>
 
 #include <doctest/doctest.h>
@@ -22,8 +22,7 @@ const NumberFormat& format_named(std::string_view name) {
 
 }  // namespace
 
-TEST_CASE(
-    "Q3: the largest values are 65504, 3.39e38, 448 and 57344; epsilon is 9.77e-4 for fp16 and 7.81e-3 for bf16") {
+TEST_CASE("the largest values are 65504, 3.39e38, 448 and 57344; epsilon is 9.77e-4 for fp16 and 7.81e-3 for bf16") {
   CHECK(format_named("fp16").largest() == 65504.0);
   CHECK(format_named("bf16").largest() == doctest::Approx(3.39e38).epsilon(1e-3));
   CHECK(format_named("e4m3").largest() == 448.0);
@@ -32,14 +31,14 @@ TEST_CASE(
   CHECK(format_named("bf16").epsilon() == near(7.81e-3, 1e-3));
 }
 
-TEST_CASE("Q3: the smallest values of the 8-bit formats are those of table 1 of Micikevicius et al. 2022") {
+TEST_CASE("the smallest values of the 8-bit formats are those of table 1 of Micikevicius et al. 2022") {
   CHECK(format_named("e4m3").smallest_normal() == std::ldexp(1.0, -6));
   CHECK(format_named("e4m3").smallest_subnormal() == std::ldexp(1.0, -9));
   CHECK(format_named("e5m2").smallest_normal() == std::ldexp(1.0, -14));
   CHECK(format_named("e5m2").smallest_subnormal() == std::ldexp(1.0, -16));
 }
 
-TEST_CASE("Q3: fp32 and fp16 are IEEE 754's, tf32 has fp32's range with fp16's spacing") {
+TEST_CASE("fp32 and fp16 are IEEE 754's, tf32 has fp32's range with fp16's spacing") {
   CHECK(format_named("fp32").largest() == 0x1.fffffep127);
   CHECK(format_named("fp32").smallest_normal() == 0x1p-126);
   CHECK(format_named("fp32").smallest_subnormal() == 0x1p-149);
@@ -50,7 +49,7 @@ TEST_CASE("Q3: fp32 and fp16 are IEEE 754's, tf32 has fp32's range with fp16's s
   CHECK(format_named("tf32").bits() == 19);
 }
 
-TEST_CASE("Q3: e2m1 counts 0.5 1 1.5 2 3 4 6 and e8m0 spans 2^-127 to 2^127") {
+TEST_CASE("e2m1 counts 0.5 1 1.5 2 3 4 6 and e8m0 spans 2^-127 to 2^127") {
   const NumberFormat& e2m1 = format_named("e2m1");
   CHECK(e2m1.largest() == 6.0);
   CHECK(e2m1.smallest_normal() == 1.0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks as op lists: numbers of published nets and of hand arithmetic. Rows M4 M7 M14 M16 P3 of the questions.
+// Networks as op lists: numbers of published nets and of hand arithmetic.
 #include <headroom/model/train/network/network_memory.hpp>
 #include <headroom/model/workload/op_list.hpp>
 
@@ -239,7 +239,7 @@ TEST_CASE("what contradicts the op before is told with both shapes") {
         "n.toml:18:9: error: no op or input is called 'aa'; did you mean 'a'?");
 }
 
-TEST_CASE("M4: weights 1 GB, workspace 1 GB and 50 MB an image leave 15 GB room for 260 images, not 261") {
+TEST_CASE("weights 1 GB, workspace 1 GB and 50 MB an image leave 15 GB room for 260 images, not 261") {
   const Bytes usable{15 * gigabyte};
   const Bytes workspace{1 * gigabyte};
   // 500 M 16-bit parameters; 12.5 M elements in, 12.5 M out: 25 MB + 25 MB.
@@ -256,7 +256,7 @@ TEST_CASE("M4: weights 1 GB, workspace 1 GB and 50 MB an image leave 15 GB room 
   CHECK(largest_batch(Bytes{1.5 * gigabyte}, inference.weights, workspace, inference.per_sample) == 0);
 }
 
-TEST_CASE("M7: 64 equal layers keep 64 activations, 8 + 8 = 16 with a checkpoint every 8, 64 + 1 every layer") {
+TEST_CASE("64 equal layers keep 64 activations, 8 + 8 = 16 with a checkpoint every 8, 64 + 1 every layer") {
   const Network net = network_of(sixty_four_layers());
   NetworkTraining training = plain_training();
   const double layer = 1000 * 2.0;
@@ -301,7 +301,7 @@ TEST_CASE("a segment may span unlike ops: of eight in two segments only the resu
   CHECK(memory.recomputed.raw() == 4 * 1000 * 2.0);
 }
 
-TEST_CASE("M14: the training peak holds the saved activations, inference the two largest adjacent tensors alone") {
+TEST_CASE("the training peak holds the saved activations, inference the two largest adjacent tensors alone") {
   // Results of 100, 300, 200 and 50 elements from an input of 80: the largest neighbours are 300 and 200.
   const auto gemm = [](const std::string& name, int in, int out) {
     return "[[op]]\nname = \"" + name + "\"\npart = \"p\"\nkind = \"gemm\"\nrows = 1\nin = " + std::to_string(in) +
@@ -324,7 +324,7 @@ TEST_CASE("M14: the training peak holds the saved activations, inference the two
   CHECK(memory.total() > inference.total(7));
 }
 
-TEST_CASE("M16: 8 cameras of 1280 x 960 x 3 in fp16 are 59 MB a sample; shares of activations sum to 100 %") {
+TEST_CASE("8 cameras of 1280 x 960 x 3 in fp16 are 59 MB a sample; shares of activations sum to 100 %") {
   const Network net = network_of(R"(
 [[input]]
 name = "images"
@@ -382,7 +382,7 @@ elements = 3200000
   CHECK(memory.parts[0].share == doctest::Approx(19660800.0 / (19660800 + 3200000)));
 }
 
-TEST_CASE("P3: 2e9 parameters on 64 GPUs keep 4.4375 GB of states under ZeRO 2 and send 7.875 GB a step") {
+TEST_CASE("2e9 parameters on 64 GPUs keep 4.4375 GB of states under ZeRO 2 and send 7.875 GB a step") {
   // One embedding of 2e9: nothing else has parameters.
   const Network net = network_of(
       "[[op]]\nname = \"e\"\npart = \"p\"\nkind = \"embedding_bag\"\nrows = 20000000\nwidth = 100\nlookups = 1\n");

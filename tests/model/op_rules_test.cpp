@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the planner's questions on single kernels, with their numbers: K3 K4 K11 K12 K16 K18 K19 Q2.
+// What planners ask of single kernels, with hand arithmetic.
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/kernels/convolution.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
@@ -28,7 +28,7 @@ double us(Seconds time) {
 }  // namespace
 
 TEST_CASE(
-    "K3: 156 TFLOP/s at 1000 FLOP/B leaves 2.0x under A100's flat roof, 1 TFLOP/s at 1 FLOP/B 2.04x under the slope") {
+    "156 TFLOP/s at 1000 FLOP/B leaves 2.0x under A100's flat roof, 1 TFLOP/s at 1 FLOP/B 2.04x under the slope") {
   const FlopsPerSecond peak = a100().peak_of(Rate::bf16);
   const RoofGap flat = roof_gap(FlopsPerSecond{156e12}, FlopsPerByte{1000}, peak, a100().bandwidth());
   CHECK_FALSE(flat.memory_bound);
@@ -42,7 +42,7 @@ TEST_CASE(
   CHECK(slope.remedies.find("fusion") != std::string_view::npos);
 }
 
-TEST_CASE("K4: an FP32 product has no tensor path, 19.5 against 312 TFLOP/s; k = 4095 is padded at 0.02 %") {
+TEST_CASE("an FP32 product has no tensor path, 19.5 against 312 TFLOP/s; k = 4095 is padded at 0.02 %") {
   const GemmShape odd{4096, 4096, 4095};
   const TensorPath fp32 = tensor_path(odd, *find_gemm_format("fp32"));
   CHECK_FALSE(fp32.tensor);
@@ -59,7 +59,7 @@ TEST_CASE("K4: an FP32 product has no tensor path, 19.5 against 312 TFLOP/s; k =
   CHECK(tensor_path({1, 4088, 4096}, *find_gemm_format("bf16")).aligned);
 }
 
-TEST_CASE("K11: three passes over 1e8 bf16 elements move 1.2 GB apart and 0.4 fused, 0.589 and 0.196 ms on A100") {
+TEST_CASE("three passes over 1e8 bf16 elements move 1.2 GB apart and 0.4 fused, 0.589 and 0.196 ms on A100") {
   const std::vector<MemoryOp> chain(3, elementwise(1e8, 1.0, 2.0));
   CHECK(moved(chain).raw() == Approx(1.2e9));
   const MemoryOp one = fused(chain);
@@ -77,7 +77,7 @@ TEST_CASE("K11: three passes over 1e8 bf16 elements move 1.2 GB apart and 0.4 fu
   CHECK(fused(residual).read.raw() == Approx(0.4e9));
 }
 
-TEST_CASE("K12: 117 no-op kernels take 735 us launched one by one and 83 us as a graph") {
+TEST_CASE("117 no-op kernels take 735 us launched one by one and 83 us as a graph") {
   const LaunchCosts& costs = measured_launch_costs().front();
   CHECK(us(streamed(Seconds{}, 117, costs)) == Approx(735).epsilon(0.03));
   CHECK(us(replayed(Seconds{}, 117, costs)) == Approx(82.9).epsilon(0.002));
@@ -87,7 +87,7 @@ TEST_CASE("K12: 117 no-op kernels take 735 us launched one by one and 83 us as a
   CHECK_FALSE(costs.source.empty());
 }
 
-TEST_CASE("K16: on A100 30 MB are reused at the L2 roof and 60 MB at that of HBM, with a jump at 40 MB") {
+TEST_CASE("on A100 30 MB are reused at the L2 roof and 60 MB at that of HBM, with a jump at 40 MB") {
   const CurveSet set = find_curve_set(a100());
   const double rate = set.gemm.front().values[static_cast<std::size_t>(GemmParameter::l2_rate)];
   const std::array<MemoryLevel, 2> levels{MemoryLevel{a100().memory.l2->value, rate * a100().bandwidth()},
@@ -102,13 +102,13 @@ TEST_CASE("K16: on A100 30 MB are reused at the L2 roof and 60 MB at that of HBM
   CHECK(time(capacity * 1.001) / time(capacity) > 0.9 * rate);
 }
 
-TEST_CASE("K18: a tile of 128 x 128 fp16 has 64 FLOP/B, 256 x 128 85.3; 128 x 128 x 32 twice takes 32 KiB") {
+TEST_CASE("a tile of 128 x 128 fp16 has 64 FLOP/B, 256 x 128 85.3; 128 x 128 x 32 twice takes 32 KiB") {
   CHECK(tile_intensity(128, 128, 2).raw() == Approx(64.0));
   CHECK(tile_intensity(256, 128, 2).raw() == Approx(85.333).epsilon(1e-4));
   CHECK(tile_shared(128, 128, 32, 2, 2).raw() == 32.0 * 1024.0);
 }
 
-TEST_CASE("K19: 2:4 sparsity lifts A100's 312 to a ceiling of 624 TFLOP/s and 140 GB of weights to 78.75") {
+TEST_CASE("2:4 sparsity lifts A100's 312 to a ceiling of 624 TFLOP/s and 140 GB of weights to 78.75") {
   CHECK((a100().peak_of(Rate::fp16) * sparse_peak).raw() == Approx(624e12));
   CHECK(sparse_weights(16) == Approx(0.5625));
   CHECK(140.0 * sparse_weights(16) == Approx(78.75));
@@ -117,7 +117,7 @@ TEST_CASE("K19: 2:4 sparsity lifts A100's 312 to a ceiling of 624 TFLOP/s and 14
   CHECK(partial_gain(0.2, sparse_peak) < sparse_peak);
 }
 
-TEST_CASE("Q2: H100 goes from 989 to 1979 TFLOP/s in fp8, 1.82x when a tenth of the work stays bf16") {
+TEST_CASE("H100 goes from 989 to 1979 TFLOP/s in fp8, 1.82x when a tenth of the work stays bf16") {
   const Catalog catalog = Catalog::standard();
   const Device& h100 = catalog.device("h100-sxm-80gb");
   const FlopsPerSecond bf16 = h100.peak_of(Rate::bf16);

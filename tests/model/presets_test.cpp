@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every preset against its published parameter count. The table is typed from the publications, not from the presets.
+#include <headroom/model/workload/layer_ops.hpp>
 #include <headroom/model/workload/model_library.hpp>
 #include <headroom/model/workload/parameters.hpp>
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -198,6 +200,16 @@ TEST_CASE("latent attention caches the latent and the rotary key only") {
 
 TEST_CASE("windows bound the cache of the layers that have one") {
   const ModelLibrary models = ModelLibrary::standard();
+  const auto kv_elements = [](const Architecture& arch, double tokens) {
+    double sum = 0.0;
+    for (const CountedBlock& counted : distinct_blocks(arch)) {
+      for (const LayerOp& op : layer_ops(arch, counted.block, LayerSettings::serving)) {
+        sum +=
+            static_cast<double>(counted.layers) * op.cached * (op.window > 0.0 ? std::min(tokens, op.window) : tokens);
+      }
+    }
+    return sum;
+  };
   // gpt-oss-20b: 12 of 24 layers look back 128 tokens; 2 x 8 x 64 elements a token and layer.
   CHECK(kv_elements(models.find("gpt-oss-20b"), 10000.0) == 12.0 * 1024 * 128 + 12.0 * 1024 * 10000);
   // Gemma 3 1B: 4 of 26 layers are global (6, 12, 18, 24).

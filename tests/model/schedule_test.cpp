@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small pipelines worked out by hand from the papers' figures and formulas, and question P5 of the planners.
+// Small pipelines worked out by hand from the papers' figures and formulas.
 #include <headroom/model/train/schedules/schedule_simulation.hpp>
 
 #include <doctest/doctest.h>
@@ -68,13 +68,13 @@ TEST_CASE("A send that keeps its stage busy slows the steady rate too") {
   check_both(shape, costs(1.0, 1.0, 1.0, 0.5), 3 * 1.5 + 1.0 + 3 * 2.5 + 2.0);
 }
 
-TEST_CASE("P5: bubbles of 4 stages are 27.3 % of 8 micro-batches, 8.6 % of 32, 4.5 % of 32 in two chunks") {
+TEST_CASE("bubbles of 4 stages are 27.3 % of 8 micro-batches, 8.6 % of 32, 4.5 % of 32 in two chunks") {
   const auto bubble = [](std::int32_t chunks, std::int32_t micro_batches) {
     const PipelineShape shape{Schedule::one_f_one_b, 4, chunks, micro_batches};
     const StageCosts stage = costs(1.0 / chunks, 1.0 / chunks, 1.0 / chunks);
     const SimulatedStep step = simulate_schedule(shape, {&stage, 1});
     CHECK(closed(shape, stage) == test::near(step.total.raw()));
-    return bubble_share(step.total, step.stages[0].busy);
+    return 1.0 - step.stages[0].busy / step.total;
   };
   CHECK(bubble(1, 8) == doctest::Approx(0.273).epsilon(0.002));
   CHECK(bubble(1, 32) == doctest::Approx(0.086).epsilon(0.005));

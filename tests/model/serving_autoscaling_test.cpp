@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fleets that follow their load, bursts, and clients that try again: rows S7, S12 and R6 of the planner's questions.
+// Fleets that follow their load, bursts, and clients that try again.
 #include <headroom/model/serve/load/retries.hpp>
 #include <headroom/model/serve/screen/autoscaling.hpp>
 
@@ -52,7 +52,7 @@ LoadCurve burst(double base) {
 
 }  // namespace
 
-TEST_CASE("S7: a burst of 10x for 60 s and a cold start of 90 s: no spare arrives in time, all must be warm") {
+TEST_CASE("a burst of 10x for 60 s and a cold start of 90 s: no spare arrives in time, all must be warm") {
   const BurstNeed need = burst_need(Hertz{16.0}, 10.0, Seconds{60.0}, Seconds{90.0}, Hertz{10.0});
   CHECK(need.none_in_time);
   CHECK(need.before == 2);
@@ -66,7 +66,7 @@ TEST_CASE("S7: a burst of 10x for 60 s and a cold start of 90 s: no spare arrive
   CHECK(burst_need(Hertz{16.0}, 10.0, Seconds{60.0}, Seconds{0.0}, Hertz{10.0}).warm == 2);
 }
 
-TEST_CASE("S7: on the curve, what is ordered at the burst serves after it, and the burst's requests wait") {
+TEST_CASE("on the curve, what is ordered at the burst serves after it, and the burst's requests wait") {
   TenPerSecond ten;
   ScalingPolicy policy;
   policy.target = 0.8;
@@ -97,7 +97,7 @@ TEST_CASE("S7: on the curve, what is ordered at the burst serves after it, and t
   CHECK(sooner.scaled.missed < cold.scaled.missed);
 }
 
-TEST_CASE("S12: a day of 11.6 requests/s on average and 116 at its peak, the peak's fleet against one that follows") {
+TEST_CASE("a day of 11.6 requests/s on average and 116 at its peak, the peak's fleet against one that follows") {
   const test::ScreenTables tables;
   const ServingFleet unit = test::screen_fleet(tables.large, vllm_v1, 1);
   ScreenTraffic traffic;
@@ -248,7 +248,7 @@ TEST_CASE("of any curve hours freed less hours above the fixed fleet are what fo
   CHECK(costs_with_hours_free > 0);
 }
 
-TEST_CASE("R6: with 5 % failing the load is 1.053 times as large, and a storm is told from what it offers") {
+TEST_CASE("with 5 % failing the load is 1.053 times as large, and a storm is told from what it offers") {
   const RetryLoad calm = retry_load(Hertz{100.0}, 0.05, Hertz{120.0}, {.backoff = Seconds{1.0}});
   CHECK(calm.offered.raw() == near(100.0 / 0.95));
   CHECK(calm.attempts == near(1.0526, 1e-4));

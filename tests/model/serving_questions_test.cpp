@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the planner's questions on serving memory, with their numbers: M13 S9 S10 P14.
+// What planners ask of serving memory, with hand arithmetic.
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/serve/memory/memory.hpp>
 #include <headroom/model/serve/memory/serving.hpp>
@@ -28,7 +28,7 @@ CompiledServingMemory plain_engine(Bytes device, Bytes weights, Bytes workspace,
 
 }  // namespace
 
-TEST_CASE("M13: an 8B in fp16 on 80 GB keeps 50 sequences of 8192 tokens, 100 with an fp8 cache") {
+TEST_CASE("an 8B in fp16 on 80 GB keeps 50 sequences of 8192 tokens, 100 with an fp8 cache") {
   // (0.9 x 80 - 16 - 2) GB = 54 GB; 131 072 B x 8192 = 1.0737 GB a sequence: 50.3
   const auto sequences = [](double token) {
     const CompiledServingMemory c =
@@ -39,7 +39,7 @@ TEST_CASE("M13: an 8B in fp16 on 80 GB keeps 50 sequences of 8192 tokens, 100 wi
   CHECK(sequences(65536.0) == 100);
 }
 
-TEST_CASE("S9: reserving 4096 for a mean of 1024 wastes 75 %, pages of 16 under 1.6 %, and hold 3.9 times the batch") {
+TEST_CASE("reserving 4096 for a mean of 1024 wastes 75 %, pages of 16 under 1.6 %, and hold 3.9 times the batch") {
   const double contiguous = contiguous_waste(4096, 1024);
   const double paged = paged_waste(16, 1024);
   CHECK(contiguous == 0.75);
@@ -49,7 +49,7 @@ TEST_CASE("S9: reserving 4096 for a mean of 1024 wastes 75 %, pages of 16 under 
   CHECK(paged_waste(1, 1024) == 0.0);
 }
 
-TEST_CASE("S10: 70B in INT8 on one 80 GB GPU leaves about 2 GB for the cache: fits but useless") {
+TEST_CASE("70B in INT8 on one 80 GB GPU leaves about 2 GB for the cache: fits but useless") {
   // 0.9 x 80 - 70 = 2 GB; 320 KiB a token x 8192 tokens = 2.68 GB
   const CompiledServingMemory c =
       plain_engine(Bytes{80 * gigabyte}, weight_bytes(70e9, Precision::int8), Bytes{0.0}, Bytes{327680.0});
@@ -103,7 +103,7 @@ TEST_CASE("narrow weights multiply in 16 bit where the chip lacks their rate, an
   CHECK(compute("v100-sxm2-32gb", Precision::bf16) == Precision::bf16);  // not narrow: a missing peak stays an error
 }
 
-TEST_CASE("P14: a 7B in fp16 on 80 GB runs as data-parallel replicas, a 70B takes TP2") {
+TEST_CASE("a 7B in fp16 on 80 GB runs as data-parallel replicas, a 70B takes TP2") {
   const Bytes gpu80{80 * gigabyte};
   const ReplicaLayout small = replica_layout(weight_bytes(7e9, Precision::fp16), gpu80, 0.9, 8);
   CHECK(small.tp == 1);

@@ -73,7 +73,7 @@ double typical(const std::vector<double>& errors, double q) {
 
 }  // namespace
 
-TEST_CASE("S5: the screen of M/D/1 waits rho s / (2 (1 - rho)): 11.7 ms at 0.7, 45 ms at 0.9 of 10 ms") {
+TEST_CASE("the screen of M/D/1 waits rho s / (2 (1 - rho)): 11.7 ms at 0.7, 45 ms at 0.9 of 10 ms") {
   const IterationTables tables = test::simple_tables({.per_prompt_token = 10'000'000});
   const ServingFleet fleet = server(tables);
   const auto wait = [&](double busy, double cv) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the planner's questions on serving times, with their numbers: M13 P14 S10 K13 Q6 Q7.
+// What planners ask of serving times, with hand arithmetic.
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/serve/fixed_load/steady_state.hpp>
 #include <headroom/model/serve/memory/serving.hpp>
@@ -10,18 +10,16 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/catalog.hpp"
 #include <cstdint>
 #include <string_view>
 
 using namespace headroom;
+using headroom::test::catalog;
 using test::near;
 
 namespace {
 
-const Catalog& catalog() {
-  static const Catalog standard = Catalog::standard();
-  return standard;
-}
 const Device& h100() {
   static const Device& device = catalog().device("h100-sxm-80gb");
   return device;
@@ -46,7 +44,7 @@ constexpr ReplicaFormats int8{Precision::int8, Precision::bf16, Precision::bf16}
 
 }  // namespace
 
-TEST_CASE("K13: a lone decode of an 8B streams its weights: 4.8 ms in 16 bit on 3.35 TB/s, about 1.2 ms in 4 bit") {
+TEST_CASE("a lone decode of an 8B streams its weights: 4.8 ms in 16 bit on 3.35 TB/s, about 1.2 ms in 4 bit") {
   REQUIRE(h100().bandwidth().raw() == near(3.35e12));
   const Architecture llama = model("llama3-8b");
   const double wide_floor = LeastIteration{llama, h100(), {}, wide}.time(decodes(1, 1), ExpertsRead::expected);
@@ -61,7 +59,7 @@ TEST_CASE("K13: a lone decode of an 8B streams its weights: 4.8 ms in 16 bit on 
   CHECK(took < 1.6 * wide_floor);
 }
 
-TEST_CASE("S10: 70B decodes no faster than 20.9 ms in 16 bit on two H100, and in INT8 on one") {
+TEST_CASE("70B decodes no faster than 20.9 ms in 16 bit on two H100, and in INT8 on one") {
   const Architecture llama = model("llama3-70b");
   const auto floor = [&](std::int64_t tp, const ReplicaFormats& formats) {
     return LeastIteration{llama, h100(), {tp, 1, 1}, formats}.time(decodes(1, 1), ExpertsRead::expected);
@@ -72,7 +70,7 @@ TEST_CASE("S10: 70B decodes no faster than 20.9 ms in 16 bit on two H100, and in
   CHECK(replica(llama, {1, 1, 1}, int8).terms(decodes(1, 500)).total() > floor(1, int8));
 }
 
-TEST_CASE("M13, with time: 100 sequences of an fp8 cache decode in the step of 50 of a 16-bit one") {
+TEST_CASE("100 sequences of an fp8 cache decode in the step of 50 of a 16-bit one") {
   const Architecture llama = model("llama3-8b");
   const auto floor = [&](const ReplicaFormats& formats, double sequences) {
     return LeastIteration{llama, h100(), {}, formats}.time(decodes(sequences, 8192), ExpertsRead::expected);
@@ -85,7 +83,7 @@ TEST_CASE("M13, with time: 100 sequences of an fp8 cache decode in the step of 5
   CHECK(full > floor(narrow_cache, 100));
 }
 
-TEST_CASE("P14, with time: of a 7B that fits one GPU, two replicas answer more prompts than one spread over two") {
+TEST_CASE("of a 7B that fits one GPU, two replicas answer more prompts than one spread over two") {
   const Architecture llama = model("llama2-7b");
   const auto rate = [&](const Device& on, const ServingLayout& layout, double batch) {
     const Replica r{llama, on, nullptr, {"vllm", {Routing::power_law, 1.2}}, layout, wide};
@@ -107,7 +105,7 @@ TEST_CASE("P14, with time: of a 7B that fits one GPU, two replicas answer more p
   CHECK(apart > joined);
 }
 
-TEST_CASE("Q6: 70e9 weights of 4 bit in groups of 128 take 36.1 GB, zero points and scales about 1 % more") {
+TEST_CASE("70e9 weights of 4 bit in groups of 128 take 36.1 GB, zero points and scales about 1 % more") {
   const double symmetric = 70e9 * (4 + 16.0 / 128) / 8;
   CHECK(symmetric == near(36.1e9, 0.001));
   const double stored = 70e9 * stored_bytes(Precision::int4);
@@ -116,7 +114,7 @@ TEST_CASE("Q6: 70e9 weights of 4 bit in groups of 128 take 36.1 GB, zero points 
   CHECK(stored < 1.01 * symmetric);
 }
 
-TEST_CASE("Q7: with 80 % of an iteration at twice the rate the whole is 1.67 times as fast") {
+TEST_CASE("with 80 % of an iteration at twice the rate the whole is 1.67 times as fast") {
   const Replica r = replica(model("llama3-8b"), {}, wide);
   IterationTerms kernels;
   kernels[IterationTerm::products] = 8e-3;

@@ -80,7 +80,7 @@ TEST_CASE("DualPipe holds two copies of the parameters, DeepSeek-V3 table 2") {
   CHECK(states(stage(c, s, 64, 1)) == doctest::Approx(2.0 * once));
 }
 
-TEST_CASE("M7: recomputing blocks of n layers keeps every n-th input and forms n layers again") {
+TEST_CASE("recomputing blocks of n layers keeps every n-th input and forms n layers again") {
   const CompiledMemory c = compiled(slice("llama3-8b", 32, 8), "megatron-core-te", 4096);
   Strategy s = strategy(1, 1, 8);
   s.recompute = Recompute::full;
@@ -90,16 +90,16 @@ TEST_CASE("M7: recomputing blocks of n layers keeps every n-th input and forms n
   CHECK(in_gib(stage(c, s, 1), MemoryTerm::activations) == doctest::Approx(every / 4.0));
 }
 
-TEST_CASE("M9: 8-bit Adam keeps 14 GB of moments for 7e9 parameters where fp32 keeps 56; SGD none") {
+TEST_CASE("8-bit Adam keeps 14 GB of moments for 7e9 parameters where fp32 keeps 56; SGD none") {
   CHECK(7e9 * moment_bytes(Optimizer::adamw) == doctest::Approx(56e9));
   CHECK(7e9 * moment_bytes(Optimizer::adamw_8bit) == doctest::Approx(14e9));
   CHECK(moment_bytes(Optimizer::sgd) == 0.0);
 }
 
-TEST_CASE("M11: naive scores take 68.7 GB a layer at 32 768 tokens and 32 heads, a fused kernel 4.2 MB") {
+TEST_CASE("naive scores take 68.7 GB a layer at 32 768 tokens and 32 heads, a fused kernel 4.2 MB") {
   ActivationShape shape;
   shape.seq_len = 32768;
-  shape.hidden = shape.query_width = shape.kv_width = 4096;
+  shape.hidden = shape.queries = shape.keys = shape.values = shape.output = 4096;
   shape.heads = 32;
   const double fused = layer_activations(shape).raw();
   shape.flash_attention = false;
@@ -111,13 +111,13 @@ TEST_CASE("M11: naive scores take 68.7 GB a layer at 32 768 tokens and 32 heads,
   CHECK(layer_activations(shape).raw() == doctest::Approx(fused / 8.0));
 }
 
-TEST_CASE("M12: offloading 2e9 parameters' optimizer takes 24 GB of host memory and 154 ms each way at 26 GB/s") {
+TEST_CASE("offloading 2e9 parameters' optimizer takes 24 GB of host memory and 154 ms each way at 26 GB/s") {
   const StateBytes states = adam_states(Precision::bf16);
   CHECK(2e9 * states.optimizer == doctest::Approx(24e9));
   CHECK(offload_time(Bytes{2e9 * 2.0}, BytesPerSecond{26e9}).raw() == doctest::Approx(0.154).epsilon(0.002));
 }
 
-TEST_CASE("M12: an offloaded optimizer leaves the device and stands on the host") {
+TEST_CASE("an offloaded optimizer leaves the device and stands on the host") {
   MemoryOptions offload;
   offload.offload_optimizer = true;
   const Architecture arch = slice("llama3-8b", 32, 8);
@@ -129,14 +129,14 @@ TEST_CASE("M12: an offloaded optimizer leaves the device and stands on the host"
   CHECK((here.live() - there.live()).raw() == doctest::Approx(there.host.states.raw()));
 }
 
-TEST_CASE("M15: one full checkpoint of 2e9 parameters puts 32 GB on rank 0, 64 shards half a GB; 7e9 take 112 GB") {
+TEST_CASE("one full checkpoint of 2e9 parameters puts 32 GB on rank 0, 64 shards half a GB; 7e9 take 112 GB") {
   const StateBytes states = adam_states(Precision::bf16);
   CHECK(load_peak(2e9, states, false, 64).raw() == doctest::Approx(32e9));
   CHECK(load_peak(2e9, states, true, 64).raw() == doctest::Approx(0.5e9));
   CHECK(load_peak(7e9, states, false, 8).raw() == doctest::Approx(112e9));
 }
 
-TEST_CASE("P17: LoRA and QLoRA keep a frozen base and 16 bytes an adapter parameter") {
+TEST_CASE("LoRA and QLoRA keep a frozen base and 16 bytes an adapter parameter") {
   const Architecture arch = ModelLibrary::standard().find("llama2-7b");
   MemoryOptions options;
   options.method = Method::qlora;

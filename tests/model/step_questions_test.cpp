@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the planner's questions about training steps, with their numbers: P4 P5 P11 P13, and published plans.
+// What planners ask of training steps, with hand arithmetic, and published plans.
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/train/evaluate/training.hpp>
 #include <headroom/model/train/network/network_memory.hpp>
@@ -61,14 +61,14 @@ Estimate price(const CompiledTraining& c, const Strategy& s) {
 
 }  // namespace
 
-TEST_CASE("P4: FSDP of a 7B over 64 GPUs sends 41.3 GB a rank and step against 27.6 of DDP, and keeps 1.75 GB") {
+TEST_CASE("FSDP of a 7B over 64 GPUs sends 41.3 GB a rank and step against 27.6 of DDP, and keeps 1.75 GB") {
   const StateBytes states = adam_states(Precision::bf16);
   CHECK(data_parallel_bytes(7e9, states, 3, 64, 1).raw() == near(41.34 * gigabyte, 0.001));
   CHECK(data_parallel_bytes(7e9, states, 0, 64, 1).raw() == near(27.56 * gigabyte, 0.001));
   CHECK(state_memory(7e9, states, 3, 64).total().raw() == near(1.75 * gigabyte));
 }
 
-TEST_CASE("P5: four equal stages idle 27.3 % of a step of 8 micro-batches, 8.6 % of 32, 4.5 % of 32 interleaved by 2") {
+TEST_CASE("four equal stages idle 27.3 % of a step of 8 micro-batches, 8.6 % of 32, 4.5 % of 32 interleaved by 2") {
   Job job;
   job.without = {"head", "optimizer", "straggler", "dp_comm", "pp_comm"};
   job.gpus = 4;
@@ -133,7 +133,7 @@ TEST_CASE("a schedule that cannot run its micro-batches is named instead of draw
                        doctest::Contains("at least 16 micro-batches for 8 stages; it has 8"), ConfigError);
 }
 
-TEST_CASE("P11: 131,072 tokens over CP 8 are 16,384 a GPU with an eighth of the activations; keys and values travel") {
+TEST_CASE("131,072 tokens over CP 8 are 16,384 a GPU with an eighth of the activations; keys and values travel") {
   Job job;
   job.model = "llama3-8b";
   job.gpu = "h100-sxm-80gb";
@@ -161,7 +161,7 @@ TEST_CASE("P11: 131,072 tokens over CP 8 are 16,384 a GPU with an eighth of the 
   CHECK(one.step.layer.forward.cp.raw() == 0.0);
 }
 
-TEST_CASE("P13: of a 2B in 16 bit ZeRO 1 sends 8 GB a step and ZeRO 3 12, less a 64th, for 4.44 and 0.5 GB of states") {
+TEST_CASE("of a 2B in 16 bit ZeRO 1 sends 8 GB a step and ZeRO 3 12, less a 64th, for 4.44 and 0.5 GB of states") {
   const StateBytes states = adam_states(Precision::bf16);
   const double ring = 63.0 / 64.0;
   CHECK(data_parallel_bytes(2e9, states, 1, 64, 1).raw() == near(8.0 * ring * gigabyte));

@@ -41,7 +41,7 @@ BatchAdvice to_2048(BatchChange change, Optimizer optimizer) {
 
 }  // namespace
 
-TEST_CASE("P10: batch 256 to 2048 with SGD: rate x8, warm-up on, a warning above the critical batch") {
+TEST_CASE("batch 256 to 2048 with SGD: rate x8, warm-up on, a warning above the critical batch") {
   BatchChange change;
   change.rate = 0.1;
   change.critical = 512.0;
@@ -96,7 +96,7 @@ TEST_CASE("a plan carries the advice on its own batch, and none that nobody aske
   CHECK(train(plan({})).advice.elastic.empty());
 }
 
-TEST_CASE("P15: 81 configurations, R = 81, eta = 3: 405 units against 6561") {
+TEST_CASE("81 configurations, R = 81, eta = 3: 405 units against 6561") {
   const RunPrice run{{Seconds{81.0}, Seconds{162.0}, Seconds{324.0}}, {40.5, 81.0, 162.0}, std::nullopt};
   const SweepPlan s = plan_sweep({81, 81, 1, 3, 1, false}, run);
   REQUIRE(s.rungs.size() == 5);
@@ -152,7 +152,7 @@ TEST_CASE("a sweep is priced with the plan's own run") {
                   .advice.sweep);
 }
 
-TEST_CASE("P12: global batch 1792 on 64 GPUs is 4 x 7, on 56 it is 4 x 8, on 60 nothing: batches and counts that do") {
+TEST_CASE("global batch 1792 on 64 GPUs is 4 x 7, on 56 it is 4 x 8, on 60 nothing: batches and counts that do") {
   const Plan p = plan({"training.elastic=[56, 60, 64]"});
   const TrainPlan& t = train(p);
   CHECK(t.estimate.verdict == Verdict::feasible);

@@ -9,18 +9,15 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <string>
 #include <vector>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 ConfigValue document(const std::vector<std::string>& more) {
   std::vector<std::string> all{"kind=serve",
@@ -393,7 +390,7 @@ TEST_CASE("what cannot be is left out with its reason, and the rest is planned")
   const FleetPlan answer = plan({"traffic.requests=500", R"(search.tp=[1, 3])"});
   CHECK(answer.options.size() == 1);
   REQUIRE(answer.dropped.size() == 1);
-  CHECK(answer.dropped.front().changes == std::vector<std::string>{"strategy.tp=3"});
+  CHECK(answer.dropped.front().changes == Changes{{Knob::tp, 3}});
   CHECK_FALSE(answer.dropped.front().why.empty());
   CHECK_FALSE(answer.dropped.front().misses);
 }

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row B2 of the planners' questions: what to expect over SKUs and scales, and which term to suspect where it is missed.
+// What to expect over SKUs and scales, and which term to suspect where it is missed.
 #include <headroom/scenarios/compare/harness.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <array>
 #include <string>
 #include <vector>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 HarnessCell cell(const std::string& gpu, int gpus, std::optional<double> tolerance = std::nullopt) {
   const std::vector<std::string> overrides{"kind=train",
@@ -45,7 +42,7 @@ HarnessCell stated(double comm, std::optional<double> measured) {
 
 }  // namespace
 
-TEST_CASE("B2: every cell of A100, H100 and several nodes has an expectation with its tolerance") {
+TEST_CASE("every cell of A100, H100 and several nodes has an expectation with its tolerance") {
   std::array cells{cell("a100-sxm-80gb", 8), cell("h100-sxm-80gb", 8), cell("h100-sxm-80gb", 64)};
   for (const HarnessCell& c : cells) {
     CAPTURE(c.name);
@@ -71,7 +68,7 @@ TEST_CASE("B2: every cell of A100, H100 and several nodes has an expectation wit
   CHECK(tenth.expected.high == doctest::Approx(1.1 * tenth.expected.mid));
 }
 
-TEST_CASE("B2: the suspect is what the failing step has more of than any that passes, alone its largest term") {
+TEST_CASE("the suspect is what the failing step has more of than any that passes, alone its largest term") {
   std::array cells{stated(0.5, 1000.0), stated(2.0, 0.95 * 900.0), stated(0.0, std::nullopt), stated(0.0, 1200.0)};
   judge_cells(cells);
   CHECK(cells[1].verdict == CellVerdict::fail);

@@ -11,17 +11,14 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <cmath>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 std::vector<std::string> training() {
   return {"kind=train",
@@ -183,7 +180,7 @@ TEST_CASE("the lists' storage offers price bytes with the list's own date") {
   CHECK(bill.items[2].cost.mid.raw() == doctest::Approx(0.12));
 }
 
-TEST_CASE("C5 in a plan: renting at 2.5 $/h beside a GPU of 30,000 $ breaks even after 12,453 hours of use") {
+TEST_CASE("in a plan renting at 2.5 $/h beside a GPU of 30,000 $ breaks even after 12,453 hours of use") {
   const Plan p = planned({"money.price=2.5 $/h", "money.owned.capex=30000 $", "money.owned.lifetime=4 y",
                           "money.owned.utilisation=1", "money.owned.power=700 W", "money.owned.pue=1.3",
                           "money.owned.power_price=0.10 $/kWh"});
@@ -271,7 +268,7 @@ TEST_CASE("the energy of a plan is its terms at their powers and the hosts besid
   CHECK(*at_the_wall.nodes_per_rack == 5.0);
 }
 
-TEST_CASE("R9: a cap slows products and leaves passes over memory; a joule buys more of them") {
+TEST_CASE("a cap slows products and leaves passes over memory; a joule buys more of them") {
   const Plan free = planned();
   const Plan capped = planned({"hardware.power_cap=450 W"});
   const Breakdown& before = train(free).estimate.time;
@@ -326,7 +323,7 @@ TEST_CASE("a network of ops has a bill, energy and GPU-hours per million samples
   CHECK(t.energy->per_million.mid.raw() == doctest::Approx(t.energy->run.mid.raw() / 100.0));
 }
 
-TEST_CASE("C9 in a plan: variants are told when asked for, with the recipes that the SKU has") {
+TEST_CASE("in a plan variants are told when asked for, with the recipes that the SKU has") {
   CHECK(train(planned({"money.price=2 $/h"})).variants.empty());
   const Plan p = planned({"money.price=2 $/h", "money.what_if=true"});
   const std::vector<Variant>& variants = train(p).variants;
@@ -353,16 +350,16 @@ TEST_CASE(
     const SearchQuestion q = read_search(scenario_tree(question), "test", sources());
     return explain_search(q, run_search(q, {}));
   };
-  const auto takes = [](const SearchPlan& p, const std::string& assignment) {
-    const auto& all = p.recommended.assignments;
-    return std::find(all.begin(), all.end(), assignment) != all.end();
+  const auto takes = [](const SearchPlan& p, const Change& change) {
+    const auto& all = p.recommended.changes;
+    return std::find(all.begin(), all.end(), change) != all.end();
   };
   const SearchPlan energy = searched("energy");
   REQUIRE(energy.plan.has_value());
-  CHECK(takes(energy, "hardware.power_cap = \"450 W\""));
+  CHECK(takes(energy, {Knob::power_cap, "450 W"}));
   // Of a million tokens, without the building: what the plan itself says.
   const auto& plan = std::get<TrainPlan>(energy.plan->answer);
   CHECK(energy.recommended.goals[static_cast<std::size_t>(Goal::energy)] ==
         doctest::Approx(plan.energy->per_million.mid.raw()).epsilon(1e-9));
-  CHECK(takes(searched("step-time"), "hardware.power_cap = \"700 W\""));
+  CHECK(takes(searched("step-time"), {Knob::power_cap, "700 W"}));
 }

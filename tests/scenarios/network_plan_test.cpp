@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of a network of ops: row P3 with the preset, its parts, its times, and what opens when keys are blank.
+// The plan of a network of ops: the preset, its parts, its times, and what opens when keys are blank.
 #include <headroom/scenarios/plan/network_plan.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/network_reader.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 
@@ -60,7 +61,7 @@ TEST_CASE("the preset has the parameters its shapes make, 2e9 within 1 %, and 59
   CHECK(network.parts() == std::vector<std::string>{"camera", "fusion", "heads"});
 }
 
-TEST_CASE("P3: on 64 GPUs under ZeRO 2 the states are P (2 + 14/64) bytes and 2 (63/64) 2 P bytes are sent") {
+TEST_CASE("on 64 GPUs under ZeRO 2 the states are P (2 + 14/64) bytes and 2 (63/64) 2 P bytes are sent") {
   const NetworkPlan plan = plan_of({});
   const double p = plan.scenario.network.parameters;
   CHECK(plan.feasible());
@@ -70,7 +71,7 @@ TEST_CASE("P3: on 64 GPUs under ZeRO 2 the states are P (2 + 14/64) bytes and 2 
   CHECK(plan.traffic.raw() == doctest::Approx(7.875e9).epsilon(0.01));
 }
 
-TEST_CASE("P3: the plan says what share of the traffic hides, how far the peak is used, and the verdict against 80 %") {
+TEST_CASE("the plan says what share of the traffic hides, how far the peak is used, and the verdict against 80 %") {
   const NetworkPlan plan = plan_of({});
   REQUIRE(plan.times);
   const NetworkTimes& t = *plan.times;
@@ -234,15 +235,14 @@ TEST_CASE("memory has the rough training form's interval, and a remedy's memory 
   REQUIRE_FALSE(refused.remedies.empty());
   for (const NetworkRemedy& remedy : refused.remedies) {
     std::vector<std::string> changed = tight;
-    for (std::string change : remedy.changes) {
-      change.erase(std::remove(change.begin(), change.end(), ' '), change.end());
-      changed.push_back(change);
+    for (const Change& change : remedy.changes) {
+      changed.push_back(override_of(change));
     }
     CHECK(blank_plan(changed).total().raw() == doctest::Approx(remedy.memory.raw()));
   }
 }
 
-TEST_CASE("M16: shares of the activations by part sum to 100 % in every recompute mode") {
+TEST_CASE("shares of the activations by part sum to 100 % in every recompute mode") {
   for (const std::string& mode : {std::string{"strategy.recompute=none"}, std::string{"strategy.recompute=full"},
                                   std::string{"strategy.recompute_every=5"}}) {
     CAPTURE(mode);
@@ -277,7 +277,7 @@ TEST_CASE("blank micro-batch and recompute become the largest that fits, without
   const NetworkPlan tight = plan_of({"strategy.micro_batch=1", "strategy.recompute=none"});
   CHECK_FALSE(tight.fits());
   REQUIRE_FALSE(tight.remedies.empty());
-  CHECK(tight.remedies.front().changes == std::vector<std::string>{"strategy.recompute = \"full\""});
+  CHECK(tight.remedies.front().changes == Changes{{Knob::recompute, Recompute::full}});
   CHECK(tight.remedies.front().memory <= tight.capacity);
   const NetworkPlan open = blank_plan({"training.precision=bf16"});
   CHECK(open.feasible());

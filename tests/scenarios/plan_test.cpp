@@ -2,20 +2,18 @@
 // From scenario to answer: open axes, remedies, intervals and money.
 #include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/plan/remedy.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Plan plan(std::vector<std::string> more = {}, bool explained = false) {
   std::vector<std::string> overrides{"kind=train",
@@ -50,7 +48,7 @@ TEST_CASE("days, GPU-hours and dollars follow from the step") {
   CHECK(t.step.mid < t.step.high);
 }
 
-TEST_CASE("M8: out of memory at batch 32 on 40 GB, the first remedy is batch 16 with two steps of accumulation") {
+TEST_CASE("out of memory at batch 32 on 40 GB, the first remedy is batch 16 with two steps of accumulation") {
   const auto at = [](int micro_batch) {
     return make_plan(
         scenario_from_overrides(
@@ -66,7 +64,7 @@ TEST_CASE("M8: out of memory at batch 32 on 40 GB, the first remedy is batch 16 
   CHECK(t.estimate.verdict == Verdict::out_of_memory);
   CHECK(t.estimate.memory.total().raw() > 40e9);
   REQUIRE_FALSE(t.remedies.empty());
-  CHECK(t.remedies[0].changes == std::vector<std::string>{"strategy.micro_batch = 16"});
+  CHECK(t.remedies[0].changes == Changes{{Knob::micro_batch, 16}});
   const Plan half = at(16);
   CHECK(half.feasible());
   CHECK(train(half).estimate.micro_batches == 2);  // the batch stays 32
@@ -261,11 +259,9 @@ TEST_CASE("no remedy of fewer changes exists than the one offered") {
   const TrainPlan& t = train(p);
   REQUIRE_FALSE(t.remedies.empty());
   if (t.remedies.front().changes.size() > 1) {
-    for (const std::string& change : t.remedies.front().changes) {
-      std::string set = change;
-      set.erase(std::remove(set.begin(), set.end(), ' '), set.end());
-      const Plan one =
-          plan({"strategy.tp=1", "strategy.pp=1", "strategy.micro_batch=1", "strategy.recompute=none", set});
+    for (const Change& change : t.remedies.front().changes) {
+      const Plan one = plan(
+          {"strategy.tp=1", "strategy.pp=1", "strategy.micro_batch=1", "strategy.recompute=none", override_of(change)});
       CHECK(train(one).estimate.verdict != Verdict::feasible);
     }
   }
@@ -307,8 +303,7 @@ TEST_CASE("serving: a 70B in bf16 does not fit one H100 and does on two") {
   const Plan one = serve(1, 1);
   CHECK_FALSE(one.feasible());
   CHECK(std::get<ServePlan>(one.answer).estimate.verdict == Verdict::out_of_memory);
-  CHECK(std::get<ServePlan>(one.answer).changes ==
-        std::vector<std::string>{"hardware.gpus = 2", "strategy.tp = 2", "serving.max_num_seqs = 4"});
+  CHECK(std::get<ServePlan>(one.answer).changes == Changes{{Knob::gpus, 2}, {Knob::tp, 2}, {Knob::max_num_seqs, 4}});
   CHECK(serve(4, 4).feasible());
 }
 

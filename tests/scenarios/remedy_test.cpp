@@ -2,24 +2,22 @@
 // A remedy is a promise: made in the scenario, it gives the very memory and step that were printed, and surely fits.
 #include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/plan/remedy.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <string>
 #include <vector>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
 
 using Overrides = std::vector<std::string>;
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Overrides question(const std::string& model, const std::string& gpu, int gpus, int seq_len, int batch, Overrides more) {
   Overrides all{"kind=train",
@@ -88,8 +86,17 @@ TEST_CASE("each remedy, made in the scenario, gives the memory and the step that
       }
       CHECK(train(p).remedies.size() <= 3);
       for (const Remedy& remedy : train(p).remedies) {
-        CAPTURE(joined(remedy.changes));
-        const Plan made = make_plan(changed(scenario, remedy.changes), false, part);
+        CAPTURE(joined(texts_of(remedy.changes)));
+        const Scenario read = changed(scenario, remedy.changes);
+        const auto& t = std::get<TrainScenario>(read.question);
+        const std::optional<TrainScenario> resolved =
+            resolved_with(std::get<TrainScenario>(scenario.question), remedy.changes);
+        REQUIRE(resolved);
+        CHECK(resolved->strategy == t.strategy);
+        CHECK(resolved->software.id == t.software.id);
+        CHECK(resolved->work.states.optimizer == t.work.states.optimizer);
+        CHECK(resolved->work.options.offload_checkpoints == t.work.options.offload_checkpoints);
+        const Plan made = make_plan(read, false, part);
         CHECK(train(made).estimate.verdict == Verdict::feasible);
         CHECK(train(made).memory.high <=
               std::get<TrainScenario>(made.scenario.question).device.visible_capacity().value);
@@ -133,7 +140,7 @@ TEST_CASE("remedies come with the fewest changes, the cheapest step first, one f
     for (std::size_t i = 1; i < remedies.size(); ++i) {
       const auto numeric = [](const Remedy& r) {
         return std::any_of(r.changes.begin(), r.changes.end(),
-                           [](const std::string& c) { return c.starts_with("training.optimizer"); });
+                           [](const Change& c) { return c.knob == Knob::optimizer; });
       };
       CHECK((numeric(remedies[i]) || remedies[i - 1].step <= remedies[i].step));
       CHECK((!numeric(remedies[i - 1]) || numeric(remedies[i])));
@@ -149,7 +156,7 @@ TEST_CASE("a software is offered what it can do: no ZeRO 2 or 3 on Megatron-Core
         false);
     std::string all;
     for (const Remedy& remedy : train(p).remedies) {
-      all += joined(remedy.changes);
+      all += joined(texts_of(remedy.changes));
     }
     return all;
   };
@@ -170,8 +177,9 @@ TEST_CASE("ZeRO 3 offered where the software was not stated is read as the softw
   const Scenario scenario = scenario_from_overrides(
       question("llama3-8b", "h100-sxm-80gb", 8, 4096, 64, {"training.precision=fp32"}), sources());
   const Plan p = make_plan(scenario, false, PlanPart::memory);
-  const auto sharded = std::find_if(train(p).remedies.begin(), train(p).remedies.end(),
-                                    [](const Remedy& r) { return r.changes == Overrides{"strategy.zero = 3"}; });
+  const auto sharded = std::find_if(train(p).remedies.begin(), train(p).remedies.end(), [](const Remedy& r) {
+    return r.changes == Changes{{Knob::zero, 3}};
+  });
   REQUIRE(sharded != train(p).remedies.end());
   const Scenario made = changed(scenario, sharded->changes);
   CHECK(std::get<TrainScenario>(made.question).software.id == "torchtitan");
@@ -183,5 +191,5 @@ TEST_CASE("a remedy that needs another dp says so where dp was stated") {
                                                    sources()),
                            false, PlanPart::memory);
   REQUIRE_FALSE(train(p).remedies.empty());
-  CHECK(train(p).remedies.front().changes == Overrides{"strategy.cp = 2", "strategy.dp = 4"});
+  CHECK(train(p).remedies.front().changes == Changes{{Knob::cp, 2}, {Knob::dp, 4}});
 }

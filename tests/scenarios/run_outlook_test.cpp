@@ -13,21 +13,18 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <cmath>
 #include <random>
 
 using namespace headroom;
 using headroom::test::near;
+using headroom::test::sources;
 
 namespace {
 
 using Texts = std::vector<std::string>;
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Texts keys(const Texts& more, const std::string& gpus = "1024") {
   Texts all{"kind=train",
@@ -96,7 +93,7 @@ double sum(const RunOutlook& o) {
 
 }  // namespace
 
-TEST_CASE("R1 as a scenario: 1,024 GPUs of 50,000 h and 60 s to save are 48.8 h, 4,593 s and 2.6 %") {
+TEST_CASE("in a scenario 1,024 GPUs of 50,000 h and 60 s to save are 48.8 h, 4,593 s and 2.6 %") {
   const Plan p =
       plan(with(minute_to_save, {"goodput.mtbf_per_gpu=50000 h", "goodput.detection=0 s", "goodput.restart=0 s"}));
   const RunOutlook& o = outlook(p);
@@ -109,7 +106,7 @@ TEST_CASE("R1 as a scenario: 1,024 GPUs of 50,000 h and 60 s to save are 48.8 h,
   CHECK(o.ratio.low == o.ratio.high);  // a stated rate has no spread of its own
 }
 
-TEST_CASE("R2 as a scenario: 28 GB through one writer of 2 GB/s take 14 s, through 64 0.22 s of 0.44 GB each") {
+TEST_CASE("in a scenario 28 GB through one writer of 2 GB/s take 14 s, through 64 0.22 s of 0.44 GB each") {
   const Texts base{"goodput.mtbf_per_gpu=50000 h", "goodput.detection=0 s", "goodput.restart=10 min",
                    "goodput.checkpoint_writer=2 GB/s", "goodput.checkpoint=28 GB"};
   CHECK(outlook(plan(with(base, {"goodput.writers=1"}))).run.save.write.raw() == near(14.0));
@@ -130,7 +127,7 @@ TEST_CASE("a checkpoint that is not stated: weights and optimizer states, of ada
   CHECK(outlook(adapters).run.save.total.raw() == near(41.94e6 * 14.0, 0.001));
 }
 
-TEST_CASE("R3 as a scenario: 148.8 s of waiting become the 6.3 s of the copy") {
+TEST_CASE("in a scenario 148.8 s of waiting become the 6.3 s of the copy") {
   const Texts base{"goodput.mtbf_per_gpu=50000 h",
                    "goodput.detection=0 s",
                    "goodput.restart=10 min",
@@ -149,8 +146,7 @@ TEST_CASE("R3 as a scenario: 148.8 s of waiting become the 6.3 s of the copy") {
   CHECK(outlook(linked).run.save.copy.raw() == near(98e9 / 8.0 / 64e9, 0.05));
 }
 
-TEST_CASE(
-    "R4 as a scenario: spot at 0.3, preempted every 6 h, saved in 1 min each 30, back in 10: 0.331 of on-demand") {
+TEST_CASE("in a scenario spot at 0.3, preempted every 6 h, saved in 1 min each 30, back in 10: 0.331 of on-demand") {
   const Texts spot = with(minute_to_save, {"goodput.preemptions_every=6 h", "goodput.interval=30 min",
                                            "goodput.detection=0 s", "goodput.restart=10 min", "money.price=0.3 $/h"});
   const Plan p = plan(spot);
@@ -196,7 +192,7 @@ TEST_CASE("scale: what a dollar buys at each count is of the calendar, efficienc
   CHECK(counted.points[2].train().outlook->ratio.mid < counted.points[0].train().outlook->ratio.mid);
 }
 
-TEST_CASE("R7 as a scenario: 48.8 h, 15 min to detect and restart, 76 min between saves: 1.8 % on top of saving") {
+TEST_CASE("in a scenario 48.8 h, 15 min to detect and restart, 76 min between saves: 1.8 % on top of saving") {
   const Plan p = plan(with(minute_to_save, {"goodput.mtbf_job=48.8 h", "goodput.interval=76 min",
                                             "goodput.detection=5 min", "goodput.restart=10 min"}));
   const RunOutlook& o = outlook(p);
@@ -406,7 +402,7 @@ TEST_CASE("a target loss states the tokens; a batch beyond the critical one is n
   CHECK(t.target->way.least_tokens == near(goodput::tokens_to_loss(law, parameters, 2.1), 1e-3));
   // 1,024 sequences of 8,192 are 8.39 M tokens, as many as the critical batch and 5 % more.
   CHECK(t.tokens == near(t.target->way.least_tokens * (1.0 + 8'388'608.0 / 8e6)));
-  const Scenario large = changed(small, Texts{"training.global_batch=4096"});
+  const Scenario large = changed(small, Changes{{Knob::global_batch, 4096}});
   CHECK(std::get<TrainScenario>(large.question).tokens ==
         near(t.target->way.least_tokens * (1.0 + 4.0 * 8'388'608.0 / 8e6)));
   CHECK(has(small.assumptions, "target.law = besiroglu-2024"));

@@ -2,24 +2,22 @@
 // A scenario at a series of GPU counts: the counts, what each is beside the others, topology, budgets and refusals.
 #include <headroom/scenarios/compare/cures.hpp>
 #include <headroom/scenarios/compare/scaling.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 using namespace headroom;
+using headroom::test::sources;
 using namespace headroom::scaling;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Scenario scenario(std::vector<std::string> more = {}, const Sources& from = sources()) {
   std::vector<std::string> overrides{"kind=train",
@@ -347,10 +345,10 @@ TEST_CASE("3x on 8 GPUs leaves 62.5 %; every cure is the scenario priced again, 
       CHECK(answer.cures[i - 1].answered);
       CHECK(answer.cures[i - 1].gain >= cure.gain);
     }
-    if (cure.changes.front().find('.') == std::string::npos || !cure.answered) {
+    if (cure.changes.front().knob == Knob::hidden_dp_traffic || !cure.answered) {
       continue;  // no key states it
     }
-    std::vector<std::string> changes{"hardware.gpus = 8"};
+    Changes changes{{Knob::gpus, 8}};
     changes.insert(changes.end(), cure.changes.begin(), cure.changes.end());
     const Scenario with = changed(s, changes);
     const Seconds step = std::get<TrainPlan>(make_plan(with, false).answer).estimate.step;
@@ -381,7 +379,7 @@ TEST_CASE("a SKU without NVLink is offered the one of its generation that has it
                                "strategy.zero=1", "training.software=megatron-core", "training.global_batch=8"});
   const SpeedupAnswer answer = explain_speedup(s, {3.0, 8, 1});
   const auto found = std::find_if(answer.cures.begin(), answer.cures.end(), [](const Cure& c) {
-    return c.changes.front() == "hardware.gpu = \"a100-sxm-80gb\"";
+    return c.changes.front() == Change{Knob::gpu, "a100-sxm-80gb"};
   });
   REQUIRE(found != answer.cures.end());
   CHECK(found->gain > 0.0);
@@ -399,25 +397,25 @@ TEST_CASE("overlap and asynchronous tensor parallelism are cures as changed keys
     more.insert(more.begin(), job.begin(), job.end());
     return explain_speedup(scenario(more), {3.0, 8, 1}).cures;
   };
-  const auto with = [](const std::vector<Cure>& cures, std::string_view change) {
+  const auto with = [](const std::vector<Cure>& cures, const Change& change) {
     const auto found =
         std::find_if(cures.begin(), cures.end(), [&](const Cure& c) { return c.changes.front() == change; });
     return found == cures.end() ? std::nullopt : std::optional{*found};
   };
   const std::vector<Cure> off = cures_of({"training.overlap=false"});
-  const std::optional<Cure> overlap = with(off, "training.overlap = true");
+  const std::optional<Cure> overlap = with(off, {Knob::overlap, true});
   REQUIRE(overlap);
   CHECK(overlap->gain > 0.0);
-  const std::optional<Cure> async = with(off, "training.async_tp = true");
+  const std::optional<Cure> async = with(off, {Knob::async_tp, true});
   REQUIRE(async);
   CHECK(async->changes.size() == 2);  // nothing runs beside compute without the other key
   CHECK(async->gain > overlap->gain);
   const std::vector<Cure> on = cures_of({});
-  CHECK_FALSE(with(on, "training.overlap = true"));
-  REQUIRE(with(on, "training.async_tp = true"));
-  CHECK(with(on, "training.async_tp = true")->changes.size() == 1);
-  CHECK(with(on, "training.async_tp = true")->gain > 0.0);
-  CHECK_FALSE(with(cures_of({"training.async_tp=true"}), "training.async_tp = true"));
+  CHECK_FALSE(with(on, {Knob::overlap, true}));
+  REQUIRE(with(on, {Knob::async_tp, true}));
+  CHECK(with(on, {Knob::async_tp, true})->changes.size() == 1);
+  CHECK(with(on, {Knob::async_tp, true})->gain > 0.0);
+  CHECK_FALSE(with(cures_of({"training.async_tp=true"}), {Knob::async_tp, true}));
 }
 
 TEST_CASE("a measurement that cannot be is refused") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keys that a search prints for a strategy make a scenario of that very strategy.
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
@@ -69,16 +70,26 @@ TEST_CASE("the keys of a strategy make the scenario whose strategy it is") {
         if (check(made.job->compiled.architecture, made.job->train().work.shape, s).verdict != Verdict::feasible) {
           continue;
         }
-        const Texts assignments = strategy_assignments(s);
+        const Changes changes = changes_to(s);
+        ConfigValue root = *made.job->scenario.document;
+        Diagnostics diagnostics;
         std::string what;
-        for (const std::string& assignment : assignments) {
-          what += assignment + ", ";
+        for (const Change& change : changes) {
+          apply_override(root, text_of(change), diagnostics);
+          what += text_of(change) + ", ";
         }
+        REQUIRE(diagnostics.empty());
         CAPTURE(software);
         CAPTURE(more);
         CAPTURE(what);
-        const Scenario scenario = changed(made.job->scenario, assignments);
-        CHECK(std::get<TrainScenario>(scenario.question).strategy == s);
+        const auto strategy_in = [](const Scenario& scenario) {
+          return std::get<TrainScenario>(scenario.question).strategy;
+        };
+        CHECK(strategy_in(changed(made.job->scenario, changes)) == s);
+        CHECK(strategy_in(read_scenario(root, "test", sources)) == s);
+        const std::optional<TrainScenario> resolved = resolved_with(made.job->train(), changes);
+        REQUIRE(resolved);
+        CHECK(resolved->strategy == s);
       }
     }
   }

@@ -6,18 +6,15 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
 
 using Texts = std::vector<std::string>;
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 SearchPlan search(Texts assignments) {
   assignments.insert(assignments.begin(), {"schema=1", "kind=\"train\"", "training.precision=\"bf16\""});
@@ -359,9 +356,9 @@ TEST_CASE("any software is every software that the catalog has") {
       scenario_tree(whole("llama3-8b", "h100-sxm-80gb", 8, 4096, 64, {"search.software=any"})), "test", sources());
   const MemoryStacks stacks = MemoryStacks::standard();
   REQUIRE(question.axes.jobs.size() == 1);
-  Texts expected;
+  Changes expected;
   for (const MemoryStack& stack : stacks.all()) {
-    expected.push_back("\"" + stack.id + "\"");
+    expected.emplace_back(Knob::software, stack.id);
   }
   CHECK(question.axes.jobs.front().values == expected);
 }

@@ -2,22 +2,20 @@
 // Serving questions: defaults of the engines, what is told, and the changes that make a plan fit.
 #include <headroom/model/workload/parameters.hpp>
 #include <headroom/scenarios/plan/serve_plan.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
 
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/sources.hpp"
 #include <algorithm>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Scenario question(std::vector<std::string> more) {
   std::vector<std::string> all{"kind=serve",      "model=llama3-70b",     "hardware.gpu=h100-sxm-80gb",
@@ -68,10 +66,10 @@ TEST_CASE("each engine takes its fraction of something else, and SGLang's defaul
 }
 
 TEST_CASE("a blank cache format is fp8 for TensorRT-LLM with narrow weights, else bf16") {
-  CHECK(default_kv_cache(Engine::tensorrt_llm, Precision::fp8) == Precision::fp8);
-  CHECK(default_kv_cache(Engine::tensorrt_llm, Precision::nvfp4) == Precision::fp8);
-  CHECK(default_kv_cache(Engine::tensorrt_llm, Precision::bf16) == Precision::bf16);
-  CHECK(default_kv_cache(Engine::vllm, Precision::fp8) == Precision::bf16);
+  CHECK(default_kv_cache(find_serving_stack(Engine::tensorrt_llm), Precision::fp8) == Precision::fp8);
+  CHECK(default_kv_cache(find_serving_stack(Engine::tensorrt_llm), Precision::nvfp4) == Precision::fp8);
+  CHECK(default_kv_cache(find_serving_stack(Engine::tensorrt_llm), Precision::bf16) == Precision::bf16);
+  CHECK(default_kv_cache(find_serving_stack(Engine::vllm), Precision::fp8) == Precision::bf16);
 }
 
 TEST_CASE("max_seq_len sizes the sequences in place of isl + osl") {
@@ -91,7 +89,7 @@ TEST_CASE("a 70B in bf16 on two H100 is useless with 1024 sequences' sampler and
   CHECK_FALSE(plan.feasible());
   CHECK(answer.estimate.broke == 2304 * 320 * 1024 / 2.0);
   REQUIRE(answer.changes.size() == 1);
-  CHECK(answer.changes[0] == "serving.max_num_seqs = 64");
+  CHECK(text_of(answer.changes[0]) == "serving.max_num_seqs = 64");
   CHECK(memory_of({"hardware.gpus=2", "strategy.tp=2", "serving.max_num_seqs=64"}).feasible());
 }
 
@@ -178,10 +176,10 @@ TEST_CASE("every change that a plan proposes reaches what it is proposed for") {
     CAPTURE(answer.verdict);
     if (!plan.feasible()) {
       CHECK_FALSE(answer.changes.empty());
-      CHECK(changed(start, answer.changes).feasible());
+      CHECK(changed(start, texts_of(answer.changes)).feasible());
     }
     CHECK_FALSE(answer.changes_for_all.empty());
-    const Plan all = changed(start, answer.changes_for_all);
+    const Plan all = changed(start, texts_of(answer.changes_for_all));
     CHECK(all.feasible());
     CHECK(answer_of(all).running.mid ==
           static_cast<double>(std::get<ServeScenario>(all.scenario.question).work.concurrency));
@@ -189,7 +187,9 @@ TEST_CASE("every change that a plan proposes reaches what it is proposed for") {
 }
 
 TEST_CASE("remedies come in the order of harm: slots, the fraction up to the default, chunks, then the cache") {
-  const auto first = [](std::vector<std::string> start) { return answer_of(memory_of(std::move(start))).changes; };
+  const auto first = [](std::vector<std::string> start) {
+    return texts_of(answer_of(memory_of(std::move(start))).changes);
+  };
   // 16.4 GiB of weights and 1.4 GiB of framework in 0.2 x 79.2 = 15.8 GiB: no setting but the fraction helps
   const std::vector<std::string> fraction = first({"serving.memory_fraction=0.2", "serving.max_num_seqs=64"});
   REQUIRE(fraction.size() == 1);
@@ -199,8 +199,8 @@ TEST_CASE("remedies come in the order of harm: slots, the fraction up to the def
       first({"model=llama3.1-70b", "hardware.gpus=1", "strategy.tp=1", "serving.engine=tensorrt-llm",
              "serving.weights=fp8", "serving.isl=24832"});
   CHECK(chunks == std::vector<std::string>{"serving.max_num_tokens = 4096"});
-  const std::vector<std::string> raised = answer_of(memory_of({"serving.max_num_seqs=16"})).changes_for_all;
-  CHECK(raised == std::vector<std::string>{"serving.max_num_seqs = 64"});
+  const Changes raised = answer_of(memory_of({"serving.max_num_seqs=16"})).changes_for_all;
+  CHECK(raised == Changes{{Knob::max_num_seqs, 64}});
   const std::vector<std::string> above = first({"serving.memory_fraction=0.95", "hardware.gpus=1", "strategy.tp=1"});
   CHECK(std::none_of(above.begin(), above.end(),
                      [](const std::string& change) { return change.find("memory_fraction") != std::string::npos; }));
@@ -213,16 +213,16 @@ TEST_CASE("beside the smallest change stand narrower weights on the same GPUs, a
     return answer_of(memory_of(std::move(more)));
   };
   const ServePlan hopper = with({});
-  CHECK(hopper.changes.front() == "hardware.gpus = 2");
+  CHECK(hopper.changes.front() == Change{Knob::gpus, 2});
   REQUIRE_FALSE(hopper.changes_of_weights.empty());
-  CHECK(hopper.changes_of_weights.front() == "serving.weights = \"fp8\"");
+  CHECK(hopper.changes_of_weights.front() == Change{Knob::weights, Precision::fp8});
   std::vector<std::string> changed = one;
-  for (const std::string& change : hopper.changes_of_weights) {
-    changed.push_back(change);
+  for (const Change& change : hopper.changes_of_weights) {
+    changed.push_back(text_of(change));
   }
   CHECK(memory_of(changed).feasible());
   // no fp8 products on Ampere: integers, which are unpacked
-  CHECK(with({"hardware.gpu=a100-sxm-80gb"}).changes_of_weights.front() == "serving.weights = \"int4\"");
+  CHECK(with({"hardware.gpu=a100-sxm-80gb"}).changes_of_weights.front() == Change{Knob::weights, Precision::int4});
   CHECK(memory_of({}).feasible());
   CHECK(answer_of(memory_of({})).changes_of_weights.empty());
 }
@@ -256,8 +256,9 @@ TEST_CASE("wider weights than the checkpoint's own have those as the first remed
   const ServePlan wide = answer_of(memory_of(one));
   CHECK(wide.estimate.verdict == Verdict::out_of_memory);
   REQUIRE_FALSE(wide.changes.empty());
-  CHECK(wide.changes.front() == "serving.weights = \"mxfp4\"");
-  one.insert(one.end(), wide.changes.begin(), wide.changes.end());
+  CHECK(wide.changes.front() == Change{Knob::weights, Precision::mxfp4});
+  const std::vector<std::string> texts = texts_of(wide.changes);
+  one.insert(one.end(), texts.begin(), texts.end());
   CHECK(memory_of(one).feasible());
 }
 

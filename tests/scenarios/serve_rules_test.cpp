@@ -6,18 +6,15 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <string>
 #include <vector>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Scenario question(const std::vector<std::string>& more) {
   std::vector<std::string> all{"kind=serve",      "model=llama3.1-70b",   "hardware.gpu=h100-sxm-80gb",
@@ -80,9 +77,9 @@ TEST_CASE("no change is proposed that the engine would refuse") {
   const auto changes = [](std::vector<std::string> start) {
     return std::get<ServePlan>(make_plan(question(start), false, PlanPart::memory).answer).changes;
   };
-  const auto steps = [](const std::vector<std::string>& all) {
+  const auto steps = [](const Changes& all) {
     return std::any_of(all.begin(), all.end(),
-                       [](const std::string& change) { return change.find("max_num_tokens") != std::string::npos; });
+                       [](const Change& change) { return change.knob == Knob::max_num_tokens; });
   };
   CHECK_FALSE(changes(whole).empty());
   CHECK_FALSE(steps(changes(whole)));

@@ -10,6 +10,7 @@
 
 #include "../model/serving_tables.hpp"
 #include "../near.hpp"
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -17,16 +18,12 @@
 #include <vector>
 
 using namespace headroom;
+using headroom::test::sources;
 using test::near;
 
 namespace {
 
 using Texts = std::vector<std::string>;
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Scenario scenario(const Texts& more) {
   Texts all{"kind=serve",
@@ -77,7 +74,7 @@ double longest_gap_ms(const IterationTables& tables, std::int64_t max_num_tokens
 
 }  // namespace
 
-TEST_CASE("S8: a prompt of 8k and 400 ms stalls decodes for 400 ms; in chunks of 512 for 25 ms and their step") {
+TEST_CASE("a prompt of 8k and 400 ms stalls decodes for 400 ms; in chunks of 512 for 25 ms and their step") {
   constexpr double step = 10.0;
   const IterationTables tables = test::simple_tables({10 * ms, 0, 400 * ms / 8192, 0, 0});
   const double whole = longest_gap_ms(tables, 8192 + 8);
@@ -88,7 +85,7 @@ TEST_CASE("S8: a prompt of 8k and 400 ms stalls decodes for 400 ms; in chunks of
   CHECK(chunked <= 25.0 + step);
 }
 
-TEST_CASE("S9: of one pool, pages of 16 reach 3.9 times the batch of contiguous places of 4096 at a mean of 1024") {
+TEST_CASE("of one pool, pages of 16 reach 3.9 times the batch of contiguous places of 4096 at a mean of 1024") {
   const IterationTables tables = test::simple_tables({10 * ms, ms / 100, ms / 100'000, 1, 0});
   constexpr std::int64_t places = 50;
   constexpr std::int64_t tokens = places * 4096;

@@ -2,20 +2,18 @@
 // Blank keys of scenarios and blank cells of measured rows mean what the software does, by one rule.
 #include <headroom/scenarios/measured/training_row.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Plan plan(std::string_view model, std::vector<std::string> more) {
   std::vector<std::string> all{"kind=train",
@@ -109,12 +107,11 @@ TEST_CASE("etp must divide tp and an expert's width, with or without expert para
 TEST_CASE("a network of experts that does not fit is offered expert parallelism") {
   const Plan p = plan("mixtral-8x7b", {"strategy.tp=8", "strategy.etp=1"});
   const std::vector<Remedy>& remedies = train(p).remedies;
-  const auto offers = [&](std::string_view key) {
-    return std::any_of(remedies.begin(), remedies.end(),
-                       [&](const Remedy& r) { return r.changes.size() == 1 && r.changes.front().starts_with(key); });
+  const auto offers = [&](const Change& change) {
+    return std::any_of(remedies.begin(), remedies.end(), [&](const Remedy& r) { return r.changes == Changes{change}; });
   };
-  CHECK(offers("strategy.ep = 8"));
-  CHECK(offers("strategy.etp = 8"));
+  CHECK(offers({Knob::ep, 8}));
+  CHECK(offers({Knob::etp, 8}));
 }
 
 TEST_CASE("where nothing helps the way out names what was tried, ep and etp for models with experts") {
@@ -127,14 +124,11 @@ TEST_CASE("a remedy of an open etp costs what the changed scenario costs") {
   const Plan p = plan("mixtral-8x7b", {software});
   bool found = false;
   for (const Remedy& remedy : train(p).remedies) {
-    std::vector<std::string> changes = remedy.changes;  // "strategy.tp = 8"
+    std::vector<std::string> changes = texts_of(remedy.changes);
     changes.push_back(software);
-    for (std::string& change : changes) {
-      change.erase(std::remove(change.begin(), change.end(), ' '), change.end());
-    }
     const Plan changed = plan("mixtral-8x7b", changes);
     CHECK(train(changed).memory.mid.raw() == doctest::Approx(remedy.memory.raw()));
-    found = found || changes.front().starts_with("strategy.tp");
+    found = found || remedy.changes.front().knob == Knob::tp;
   }
   CHECK(found);
 }
@@ -177,8 +171,8 @@ TEST_CASE("a software's default ZeRO stage is one that it can shard, and no reme
   REQUIRE_FALSE(train(p).remedies.empty());
   for (const Remedy& remedy : train(p).remedies) {
     CHECK_FALSE(remedy.strategy.sequence_parallel);
-    for (const std::string& change : remedy.changes) {
-      CHECK_FALSE(change.starts_with("strategy.sequence_parallel"));
+    for (const Change& change : remedy.changes) {
+      CHECK(change.knob != Knob::sequence_parallel);
     }
   }
 }

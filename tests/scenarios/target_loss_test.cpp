@@ -25,24 +25,6 @@ TEST_CASE("Hoffmann 2022: the terms of Gopher and Chinchilla, and tokens back fr
   }
 }
 
-TEST_CASE(
-    "Chinchilla's budget: the corrected law gives back its 70 G parameters and 20 tokens each, the rounded does not") {
-  const Flops budget{6.0 * 70e9 * 1.4e12};
-  const ComputeOptimal corrected = compute_optimal(loss_law("besiroglu-2024"), budget);
-  CHECK(corrected.parameters == near(70e9, 0.06));
-  CHECK(corrected.tokens / corrected.parameters == near(20.0, 0.12));
-  const ComputeOptimal rounded = compute_optimal(loss_law("hoffmann-2022"), budget);
-  CHECK(rounded.tokens / rounded.parameters > 60.0);
-  // The optimum is one: a tenth more or fewer parameters on the same budget lose.
-  for (const LossLaw& law : loss_laws()) {
-    const ComputeOptimal best = compute_optimal(law, budget);
-    CHECK(6.0 * best.parameters * best.tokens == near(budget.raw()));
-    for (const double k : {0.9, 1.1}) {
-      CHECK(law.loss(best.parameters, best.tokens) < law.loss(k * best.parameters, best.tokens / k));
-    }
-  }
-}
-
 TEST_CASE("a larger batch is not free: at the critical one twice the tokens and twice the fewest steps") {
   const LossLaw& law = loss_law("besiroglu-2024");
   const double loss = law.loss(8e9, 1e12);

@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/says.hpp"
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -14,13 +16,10 @@
 #include <vector>
 
 using namespace headroom;
+using headroom::test::says;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Scenario question(const std::vector<std::string>& more) {
   std::vector<std::string> all{"kind=serve", "model=llama3.1-70b", "hardware.gpu=h100-sxm-80gb", "serving.weights=fp8",
@@ -43,10 +42,6 @@ std::string refusal(const std::vector<std::string>& more) {
   return {};
 }
 
-bool says(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 bool assumes(const Scenario& scenario, std::string_view text) {
   return std::any_of(scenario.assumptions.begin(), scenario.assumptions.end(),
                      [&](const std::string& note) { return says(note, text); });
@@ -54,7 +49,7 @@ bool assumes(const Scenario& scenario, std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("S1 as a scenario: a million requests a day are 11.574 a second, and bursts of ten times the rest 115.7") {
+TEST_CASE("in a scenario a million requests a day are 11.574 a second, and bursts of ten times the rest 115.7") {
   const Scenario scenario =
       question({"traffic.rate=1e6 req/d", "serving.isl=1000", "serving.osl=100", "traffic.over_time.shape=bursts",
                 "traffic.over_time.factor=10", "traffic.over_time.period=1 h", "traffic.over_time.length=36 s"});
@@ -64,7 +59,7 @@ TEST_CASE("S1 as a scenario: a million requests a day are 11.574 a second, and b
   CHECK(traffic.classes[0].traffic.arrivals.curve.peak() == doctest::Approx(10.0 / 1.09).epsilon(1e-9));
 }
 
-TEST_CASE("S16: what is not asked is told: arrivals, lengths, promises' spare replicas, the day's shape") {
+TEST_CASE("what is not asked is told: arrivals, lengths, promises' spare replicas, the day's shape") {
   const Scenario scenario = question({"traffic.rate=5 req/s", "serving.isl=1000", "serving.osl=100"});
   CHECK(assumes(scenario, "traffic.arrivals = poisson (not stated)"));
   CHECK(assumes(scenario, "traffic.prompt: every request 1000 tokens (serving.isl)"));

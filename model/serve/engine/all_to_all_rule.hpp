@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which layouts an engine sends tokens to the ranks of their experts alone.
+// The layouts in which an engine sends tokens only to the ranks of their experts.
 #pragma once
 
 #include <array>
@@ -10,23 +10,24 @@
 
 namespace headroom {
 
-/// Which ranks of experts a rule of an engine is about.
+/// The ranks of experts to which a rule applies.
 enum class ExchangeOver : std::uint8_t {
-  domain,  ///< those of one NVLink domain
-  hosts,   ///< those of several, which meet over NICs
+  domain,  ///< ranks of one NVLink domain
+  hosts,   ///< ranks of several NVLink domains, joined by NICs
 };
 inline constexpr std::array<std::string_view, 2> exchange_over_names{"domain", "hosts"};
 
-/// Layouts in which an engine sends each token to the ranks of its experts alone. In all others every rank gathers
-/// the tokens of all.
+/// A class of layouts in which an engine sends each token only to the ranks of its experts. In all other layouts every
+/// rank gathers the tokens of all ranks.
 struct AllToAllRule {
   ExchangeOver over = ExchangeOver::hosts;
-  std::int64_t domain_above = 0;  ///< in NVLink domains of more GPUs alone: those that span hosts
-  bool beyond_top_k = false;      ///< only with more ranks than a token has experts
-  /// Measured kernels in the order in which they run, of iterations of decodes alone and of those with prompts. "{}"
+  /// Applies only to NVLink domains with more GPUs than this, i.e. those that span hosts.
+  std::int64_t domain_above = 0;
+  bool beyond_top_k = false;  ///< applies only if there are more ranks than experts per token
+  /// Measured kernels in their order of execution, for iterations of decodes alone and for those with prompts. "{}"
   /// stands for the format of the activations: bfloat16, fp8, nvfp4.
   std::vector<std::string> decodes, prompts;
-  double sms = 0.0;  ///< streaming multiprocessors that they are given; 0: as many as they take
+  double sms = 0.0;  ///< streaming multiprocessors given to the kernels; 0: as many as they use
   std::string source;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which measured kernels stand for a serving engine's own.
+// The measured kernels that represent those of a serving engine.
 #pragma once
 
 #include <headroom/model/kernels/grouped_gemm.hpp>
@@ -11,13 +11,13 @@
 
 namespace headroom {
 
-/// Which measured kernels stand for an engine's.
+/// The measured kernels that represent an engine's own.
 struct EngineKernels {
   std::string curves;  ///< engine of the curves: "trtllm", "vllm"
   MoeRouting routing;  ///< how tokens choose experts
-  /// Where a release had no more than one family of its kernels of experts; elsewhere the fastest runs.
+  /// Formats for which the release had a single family of expert kernels; for all others the fastest runs.
   std::vector<ExpertFamily> families;
-  std::vector<AllToAllRule> all_to_all;  ///< of the engine (expert_exchange.hpp)
+  std::vector<AllToAllRule> all_to_all;  ///< the engine's rules (expert_exchange.hpp)
 };
 
 }  // namespace headroom

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/core/embedded.hpp>
 #include <headroom/model/serve/engine/iteration_stack.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 namespace {
 
 template <typename Owner>
@@ -87,7 +83,7 @@ std::vector<std::string_view> keys(const Rows& rows) {
   return names;
 }
 
-/// Numbers of a table, and the list `fitted` of those that a fit may move.
+/// Reads the numbers of a table and its list `fitted`, the keys that a fit may change.
 template <typename Rows, typename Owner>
 void read_numbers(ConfigTable& table, const Rows& rows, Owner& owner) {
   for (const auto& r : rows) {
@@ -159,17 +155,8 @@ IterationPhysics read_iteration_physics(const ConfigValue& document,
 }
 
 const IterationPhysics& iteration_physics() {
-  static const IterationPhysics physics = [] {
-    const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
-    const std::optional<DataStore::Entry> entry = store.find("stacks/step", "serve");
-    if (!entry) {
-      throw ConfigError{"there is no serve.toml among the parameters of the step"};
-    }
-    Diagnostics diagnostics;
-    IterationPhysics read = read_iteration_physics(store.tree("stacks/step", *entry), entry->file, diagnostics);
-    diagnostics.throw_if_any();
-    return read;
-  }();
+  static const IterationPhysics physics = read_document(step_document("serve"), read_iteration_physics);
+
   return physics;
 }
 

@@ -6,8 +6,8 @@
 
 namespace headroom {
 
-/// How a replica is spread. ep <= tp: experts are dealt to ep groups of the tp ranks. ep = n tp: attention is data
-/// parallel over n groups of tp ranks (attention-DP), each with a KV cache of its own.
+/// With ep <= tp, experts are divided among ep groups of the tp ranks. With ep = n tp, attention is data parallel over
+/// n groups of tp ranks (attention-DP), each with its own KV cache.
 struct ServingLayout {
   std::int64_t tp = 1, pp = 1, ep = 1;
   [[nodiscard]] constexpr std::int64_t attention_groups() const noexcept { return ep > tp ? ep / tp : 1; }

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/core/embedded.hpp>
 #include <headroom/model/estimate/number_format.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 #include <algorithm>
 #include <optional>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 namespace {
 
 constexpr std::string_view any_stack = "any";
@@ -32,20 +28,6 @@ ServingErrors read_class(ConfigTable& table) {
 
 std::string percent(double factor) {
   return (factor < 1.0 ? "-" : "+") + format_number(100.0 * (factor < 1.0 ? 1.0 - factor : factor - 1.0), 2);
-}
-
-/// A file of the parameters of the step, user folders first.
-template <typename Read>
-auto step_file(std::string_view id, Read read_file) {
-  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
-  const std::optional<DataStore::Entry> entry = store.find("stacks/step", id);
-  if (!entry) {
-    throw ConfigError{"there is no " + std::string{id} + ".toml among the parameters of the step"};
-  }
-  Diagnostics diagnostics;
-  auto read = read_file(store.tree("stacks/step", *entry), diagnostics);
-  diagnostics.throw_if_any();
-  return read;
 }
 
 }  // namespace
@@ -96,7 +78,7 @@ ServingConfidence read_serving_confidence(const ConfigValue& document, Diagnosti
 }
 
 const ServingConfidence& serving_confidence() {
-  static const ServingConfidence confidence = step_file("serve-confidence", read_serving_confidence);
+  static const ServingConfidence confidence = read_document(step_document("serve-confidence"), read_serving_confidence);
   return confidence;
 }
 
@@ -115,7 +97,7 @@ WideExpertErrors read_wide_expert_errors(const ConfigValue& document, Diagnostic
 }
 
 const WideExpertErrors& wide_expert_errors() {
-  static const WideExpertErrors errors = step_file("serve-wide-experts", read_wide_expert_errors);
+  static const WideExpertErrors errors = read_document(step_document("serve-wide-experts"), read_wide_expert_errors);
   return errors;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far measured runs of a class lay from the serving model, as `headroom fit` found it.
+// Errors of the serving model on measured runs, by class, as `headroom fit` determined them.
 #pragma once
 
 #include <headroom/core/config_reader.hpp>
@@ -12,12 +12,12 @@
 
 namespace headroom {
 
-/// What is predicted: a first token's wait, the time between tokens, or a rate of requests or tokens; of steady loads,
-/// or of queues, tails included.
+/// The predicted quantity: time to first token, time between tokens, or rate of requests or tokens, each under steady
+/// load or in queues (including tails).
 enum class ServingQuantity : std::uint8_t { ttft, tpot, rate, queue_ttft, queue_tpot, queue_rate };
 inline constexpr std::array<std::string_view, 6> serving_quantity_names{"ttft",       "tpot",       "rate",
                                                                         "queue-ttft", "queue-tpot", "queue-rate"};
-/// The same in a queue.
+/// The queue variant of a quantity.
 [[nodiscard]] constexpr ServingQuantity in_queue(ServingQuantity quantity) noexcept {
   switch (quantity) {
     case ServingQuantity::ttft: return ServingQuantity::queue_ttft;
@@ -27,38 +27,39 @@ inline constexpr std::array<std::string_view, 6> serving_quantity_names{"ttft", 
   }
 }
 
-/// Errors of one class: 80 % of its runs measured between low and high times what the model says.
+/// Errors of one class: 80 % of its runs measured between low and high times the model's value.
 struct ServingErrors {
-  std::string stack;  ///< "any" where a stack has too few runs of its own
+  std::string stack;  ///< "any" for stacks with too few runs of their own
   ServingQuantity quantity = ServingQuantity::tpot;
   bool experts = false;
   std::int64_t rows = 0, sources = 0;
   double low = 0.5, high = 2.0;
-  double median = 0.0;                       ///< of |predicted / measured - 1|
-  double left_out_median = 0;                ///< the same by fits that never saw the run's source; 0: none was made
-  std::string widened;                       ///< what else made low and high wider, in words; empty: nothing
-  double class_low = 0.0, class_high = 0.0;  ///< then those of the class alone
+  double median = 0.0;                       ///< median of |predicted / measured - 1|
+  double left_out_median = 0;                ///< `median` for fits without the run's source; 0: not determined
+  std::string widened;                       ///< reason why low and high were widened; empty: they were not
+  double class_low = 0.0, class_high = 0.0;  ///< low and high before they were widened
   /// "80 % of 661 measured TPOTs of experts by vllm lie within -20 to +18 % of it".
   [[nodiscard]] std::string text() const;
 };
 
-/// Published pools whose tokens meet their experts over NICs: their rates lay between low and high times what the model
-/// says (model/stacks/step/serve-wide-experts.toml). Too few for a class, and no class has any.
+/// Published pools whose tokens reach their experts over NICs: their rates were between low and high times the model's
+/// (model/stacks/step/serve-wide-experts.toml). They are too few to form a class.
 struct WideExpertErrors {
   std::int64_t pools = 0, sources = 0;
   double low = 0.5, high = 2.0;
   std::string source;
 };
 [[nodiscard]] WideExpertErrors read_wide_expert_errors(const ConfigValue& document, Diagnostics& diagnostics);
-/// The embedded file, user folders first; parsed once.
+/// The embedded file or the user's, parsed once.
 [[nodiscard]] const WideExpertErrors& wide_expert_errors();
-/// The errors of a class, as wide as those of such pools too: a time is as much longer as a rate is lower.
+/// The errors of a class, widened to include those of pools with experts over NICs. Times use the rates' inverse
+/// bounds.
 [[nodiscard]] ServingErrors over_nics(ServingErrors errors, const WideExpertErrors& wide);
 
 class ServingConfidence {
  public:
   explicit ServingConfidence(std::vector<ServingErrors> classes) : classes_{std::move(classes)} {}
-  /// Of the stack, else of any.
+  /// The errors of a stack, or of "any" if the stack has none.
   [[nodiscard]] const ServingErrors& of(std::string_view stack, ServingQuantity quantity, bool experts) const;
   [[nodiscard]] const std::vector<ServingErrors>& classes() const noexcept { return classes_; }
 
@@ -66,9 +67,9 @@ class ServingConfidence {
   std::vector<ServingErrors> classes_;
 };
 
-/// Every quantity, with and without experts, must have a class of stack "any"; problems go to `diagnostics`.
+/// Every quantity, with and without experts, must have a class of stack "any". Problems are added to `diagnostics`.
 [[nodiscard]] ServingConfidence read_serving_confidence(const ConfigValue& document, Diagnostics& diagnostics);
-/// The embedded file (model/stacks/step/serve-confidence.toml), user folders first; parsed once.
+/// The embedded file (model/stacks/step/serve-confidence.toml) or the user's, parsed once.
 [[nodiscard]] const ServingConfidence& serving_confidence();
 
 }  // namespace headroom

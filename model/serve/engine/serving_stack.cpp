@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/core/embedded.hpp>
 #include <headroom/model/collectives/moe_all_to_all.hpp>
 #include <headroom/model/kernels/gemm.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
 #include <headroom/model/serve/engine/serving_stack.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -11,13 +11,18 @@
 #include <system_error>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 namespace {
 
 constexpr std::array<std::string_view, 4> tp_keys{"tp2", "tp4", "tp8", "tp16"};
+
+void read_habits(ConfigTable table, EngineHabits& habits) {
+  habits.length_option = table.text("length_option");
+  habits.chunks_prompts = table.maybe_boolean("chunks_prompts").value_or(true);
+  habits.narrows_cache = table.maybe_boolean("narrows_cache").value_or(false);
+  habits.tokens_hold_sequences = table.maybe_boolean("tokens_hold_sequences").value_or(false);
+  static_cast<void>(table.text("source"));
+  table.finish();
+}
 
 void read_fraction(ConfigTable table, ServingStack& stack) {
   EngineMemory& m = stack.memory;
@@ -84,7 +89,7 @@ void read_former_experts(ConfigTable& root, ServingStack& stack) {
   }
 }
 
-/// Kernels by the names of their measurements, of which "{}" leaves the format of the activations open.
+/// Kernels by the names of their measurements; "{}" in a name stands for the format of the activations.
 std::vector<std::string> read_transports(ConfigTable& table, std::string_view key) {
   std::vector<std::string> names = table.texts(key);
   for (const std::string& name : names) {
@@ -118,7 +123,7 @@ void read_all_to_all(ConfigTable& root, ServingStack& stack) {
   }
 }
 
-/// "v0.11.0", "1.0.0rc3": its numbers, up to the first other letter.
+/// The numbers of "v0.11.0" or "1.0.0rc3", up to the first other letter.
 struct Release {
   std::array<int, 3> parts{};
   bool known = false;
@@ -190,6 +195,7 @@ ServingStack read_serving_stack(const ConfigValue& root, const std::string& file
   stack.names = table.texts("names");
   stack.from = table.maybe_text("from").value_or("");
   stack.before = table.maybe_text("before").value_or("");
+  read_habits(table.table("habits"), stack.habits);
   read_iteration_stack(table, stack.time);
   read_prompts(table, stack);
   read_former_experts(table, stack);
@@ -217,15 +223,7 @@ ServingStack read_serving_stack(const ConfigValue& root, const std::string& file
 
 ServingStack find_serving_stack(Engine engine) {
   const std::string id{engine_names[static_cast<std::size_t>(engine)]};
-  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
-  const std::optional<DataStore::Entry> entry = store.find("stacks/serve", id);
-  if (!entry) {
-    throw ConfigError{"unknown stack " + quoted(id)};
-  }
-  Diagnostics diagnostics;
-  ServingStack stack = read_serving_stack(store.tree("stacks/serve", *entry), entry->file, diagnostics);
-  diagnostics.throw_if_any();
-  return stack;
+  return read_document(stack_document("stacks/serve", id), read_serving_stack);
 }
 
 ServingStack find_serving_stack(Engine engine, std::string_view version) {
@@ -240,7 +238,7 @@ ServingStack find_serving_stack(Engine engine, std::string_view version) {
 }
 
 std::vector<ServingStack> serving_stacks() {
-  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+  const DataStore store = model_files();
   Diagnostics diagnostics;
   std::vector<ServingStack> stacks;
   for (const std::string& id : store.ids("stacks/serve")) {

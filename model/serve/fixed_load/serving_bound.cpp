@@ -10,14 +10,13 @@
 namespace headroom {
 namespace {
 
-/// The symbols of the equations.
 struct Demand {
   double replicas = 1.0, stages = 1.0, groups = 1.0;
-  double batch = 1.0;         ///< sequences that a replica holds at most
+  double batch = 1.0;         ///< most sequences that a replica holds
   double output = 1.0;        ///< tokens of an answer
-  double step_tokens = 1.0;   ///< that an iteration gives of a sequence
-  Bytes weights{}, cache{};   ///< that an iteration reads on a rank, the cache of one sequence over its groups
-  Seconds prompt{}, token{};  ///< multiplying: a prompt, one sequence's iteration
+  double step_tokens = 1.0;   ///< tokens of a sequence per iteration
+  Bytes weights{}, cache{};   ///< bytes read per iteration on a rank; the cache is of one sequence over its groups
+  Seconds prompt{}, token{};  ///< time to multiply a prompt, and one sequence's iteration
   BytesPerSecond bandwidth{};
   FlopsPerSecond peak{};
   [[nodiscard]] double later() const noexcept { return output - 1.0; }
@@ -30,7 +29,7 @@ double sequences_held(const ServingWorkload& w, const ServingEstimate& e, double
   return std::max(1.0, std::min(real(w.concurrency) / replicas, held));
 }
 
-/// Cache that a sequence reads in an iteration after its first token: keys grow from isl + 1 by the tokens of each.
+/// Mean cache that a sequence reads per iteration after its first token; keys start at isl + 1.
 Bytes mean_cache(const LeastIteration& least, const ServingWorkload& w, double step_tokens) noexcept {
   IterationMix first;
   first.decodes = 1.0;

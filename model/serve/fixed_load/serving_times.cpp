@@ -125,7 +125,7 @@ ServingTimes serving_times(const Architecture& arch,
   const LeastIteration least{arch, device, w.layout, formats};
   const auto terms = [&](const IterationMix& mix) {
     IterationTerms t = engine_terms(replica, mix, replica.terms(mix), engine.time, physics);
-    // A power cap slows iterations that multiply; those that read keep their time (docs/money.md).
+    // A power cap slows iterations limited by multiplying; those limited by reading keep their time (docs/money.md).
     const double clock = least.reads(mix) ? 1.0 : w.clock;
     t[IterationTerm::products] /= clock;
     t[IterationTerm::experts] /= clock;

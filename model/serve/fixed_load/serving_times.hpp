@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times of a serving plan under a fixed load: the replica, its engine's habits and the closed loop together.
+// Times of a serving plan under a fixed load, from the replica, its engine's parameters and the closed loop.
 #pragma once
 
 #include <headroom/hardware/catalog/catalog.hpp>
@@ -9,29 +9,28 @@
 #include <headroom/model/serve/replica/engine_terms.hpp>
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace headroom {
 
 struct ServingTimes {
-  SteadyState state;          ///< of a replica, at the concurrency
-  Seconds prompt_alone{};     ///< a first token with nobody else there
-  IterationTerms decode;      ///< of an iteration of the whole batch
-  IterationTerms prompt;      ///< of one that holds a single prompt, or the first chunk of it
-  double step_tokens = 1.0;   ///< that the iteration gives of a sequence; more than 1 with a draft
-  Seconds decode_drafting{};  ///< on top of `decode`, where tokens are drafted
-  Seconds prompt_drafting{};  ///< on top of `prompt`, where the draft is a model
-  Seconds least_decode{};     ///< that iteration at the datasheet's bandwidth and peak, whatever experts tokens meet
-  bool least_reads = true;    ///< then, rather than multiplies
-  bool reads = true;          ///< the same where tokens meet as many experts as even routing has them meet
-  double requests_per_s = 0.0, output_tokens_per_s = 0.0;  ///< of all replicas
-  std::vector<std::string> sources;                        ///< the measured kernels behind it
+  SteadyState state;          ///< state of one replica at the concurrency
+  Seconds prompt_alone{};     ///< time to first token of a request that is alone
+  IterationTerms decode;      ///< terms of an iteration of the whole batch
+  IterationTerms prompt;      ///< terms of an iteration with a single prompt, or its first chunk
+  double step_tokens = 1.0;   ///< tokens per sequence and iteration; more than 1 with a draft
+  Seconds decode_drafting{};  ///< drafting time in addition to `decode`
+  Seconds prompt_drafting{};  ///< drafting time of a prompt in addition to `prompt`, if the draft is a model
+  Seconds least_decode{};     ///< bound of the decode iteration from datasheet bandwidth and peak, for any routing
+  bool least_reads = true;    ///< `least_decode` is limited by reading, not by multiplying
+  bool reads = true;          ///< the decode iteration under even routing is limited by reading
+  double requests_per_s = 0.0, output_tokens_per_s = 0.0;  ///< rates of all replicas
+  std::vector<std::string> sources;                        ///< the measured kernels used
 };
 
-/// The requests of a client that sends a new one whenever one ends; ten in all for each in flight, as the published
-/// benchmarks send, so that the first burst weighs a tenth. `memory` is serve_memory()'s answer. ConfigError where no
-/// measured kernel or link serves. Precondition: memory is feasible.
+/// Times for closed-loop clients, each of which sends a new request when one ends; ten requests per client in total, as
+/// the published benchmarks send, so that the first burst weighs a tenth. `memory` is the result of serve_memory().
+/// ConfigError if no measured kernel or link applies. Precondition: memory is feasible.
 [[nodiscard]] ServingTimes serving_times(const Architecture& architecture,
                                          const Device& device,
                                          const Node* node,
@@ -40,7 +39,7 @@ struct ServingTimes {
                                          const ServingEstimate& memory,
                                          ExplainRecorder* recorder = nullptr);
 
-/// "decode attention 41 %, products 33 %, all-reduce 12 %": the three largest.
+/// The three largest terms: "decode attention 41 %, products 33 %, all-reduce 12 %".
 [[nodiscard]] std::string largest_terms(const IterationTerms& terms);
 
 }  // namespace headroom

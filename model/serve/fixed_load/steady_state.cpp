@@ -6,8 +6,8 @@
 namespace headroom {
 namespace {
 
-/// Chunks of at most `most` tokens that carry `tokens` prompt tokens in one iteration. Of prompts longer than a chunk
-/// the keys are those that the chunks see on average.
+/// Adds chunks of at most `most` tokens, `tokens` prompt tokens in total, to an iteration. Prompts longer than a chunk
+/// have the mean number of keys that their chunks see.
 void add_prompts(IterationMix& mix, double tokens, double isl, double most) noexcept {
   mix.chunk_tokens = std::min({isl, tokens, most});
   mix.chunks = tokens / mix.chunk_tokens;
@@ -23,21 +23,21 @@ IterationMix decodes(double sequences, const SteadyLoad& load) noexcept {
   return mix;
 }
 
-/// Share of the time that stages lose.
+/// Factor by which pipeline bubbles lengthen the time.
 double waiting(const SteadyLoad& load, const SteadyHabits& habits) noexcept {
   return 1.0 + habits.bubble * (load.stages - 1.0) / load.stages;
 }
 
-/// The time a prompt takes among `others` decodes: its chunks one after another, or its share of an iteration.
+/// The time of a prompt beside `others` decodes: of its consecutive chunks, or of its share of an iteration.
 struct PromptCost {
-  double alone = 0.0;  ///< all iterations that carry it
-  double more = 0.0;   ///< that it adds to those of decodes alone, beside the prompts of other groups
-  double mixed = 0.0;  ///< one of them
+  double alone = 0.0;  ///< time of all iterations that carry it
+  double more = 0.0;   ///< time that it adds to iterations of decodes alone, beside the prompts of other groups
+  double mixed = 0.0;  ///< time of one iteration that carries the prompt
 };
 PromptCost prompt_cost(const IterationCost& step, const SteadyLoad& load, double others, double decode) {
   const double tokens = std::min(load.isl, load.chunk);
   const double pieces = load.isl / tokens;
-  // Chunks that come in the time of one iteration share it, each in a group of its own.
+  // Chunks that arrive within one iteration share it, each in its own group.
   const double together = std::clamp(others * pieces / load.steps(), 1.0, load.groups);
   IterationMix mix = others > 0.0 ? decodes(others, load) : IterationMix{};
   add_prompts(mix, together * tokens, load.isl, tokens);
@@ -48,7 +48,7 @@ PromptCost prompt_cost(const IterationCost& step, const SteadyLoad& load, double
   return cost;
 }
 
-/// The time of each prompt in iterations of `tokens` of prompts alone.
+/// Time per prompt in iterations of `tokens` prompt tokens without decodes.
 double packed_prompt(const IterationCost& step, const SteadyLoad& load, double tokens) {
   IterationMix wave;
   add_prompts(wave, tokens, load.isl, load.chunk);
@@ -136,18 +136,18 @@ SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const
   const double tpot = waiting(load, habits) * (token + habits.interference * (b - 1.0) / load.osl * prompt.more);
   s.tpot = Seconds{tpot};
   s.prompt_share = b * prompt.more / (b * prompt.more + load.steps() * decode);
-  // Prompts of the others in front of one that arrives: u / (1 - u) is their time over that of decodes alone.
+  // Prompts of others before an arriving one: u / (1 - u) is their time over that of decodes alone.
   const double ahead = std::min(b - 1.0, b * prompt.more / (load.steps() * decode));
-  // The first burst: prompts share full iterations.
+  // In the first burst prompts share full iterations.
   const double most = load.groups * load.chunk;
   const double together = std::min(load.concurrency, std::max(1.0, most / load.isl));
   const double each = packed_prompt(step, load, std::min(most, together * load.isl));
   const double queue = std::max(0.0, load.concurrency - load.batch) / load.batch * load.osl * tpot;
-  // Nobody waits for himself: a lone client meets neither a step under way nor others' prompts.
+  // A lone client meets neither a running step nor others' prompts.
   const double waited = habits.steps * decode * (b - 1.0) / b;
   s.ttft = habits.request + Seconds{waited + prompt.alone + 0.5 * ahead * prompt.more +
                                     habits.burst * 0.5 * (load.concurrency - 1.0) * each / load.waves + queue};
-  // Little 1961; but no faster than the replica works off prompts, packed as densely as they go, and decodes.
+  // Little 1961, but no faster than the replica processes densely packed prompts and decodes.
   const double work = load.concurrency * (each + load.steps() * decode / b) / load.stages;
   const double seconds = std::max(s.ttft.raw() + (load.osl - 1.0) * tpot, work);
   fill_rates(load, seconds, load.concurrency, s);

@@ -23,7 +23,7 @@ std::vector<std::string> problems(const ArrivalProcess& process) {
 }
 
 Arrivals::Arrivals(const ArrivalProcess& process, std::uint64_t seed) : process_{process}, random_{seed, 1} {
-  // Mean of a Weibull gap: scale x gamma(1 + 1 / shape).
+  // Mean of a Weibull gap: scale x Gamma(1 + 1 / shape).
   weibull_scale_ = 1.0 / std::tgamma(1.0 + 1.0 / process.shape);
 }
 

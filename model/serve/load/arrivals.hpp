@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When requests come: gaps of a distribution, at a rate that may change over the day.
+// Arrival times of requests: gaps from a distribution, at a rate that may vary over the day.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
@@ -13,36 +13,35 @@
 
 namespace headroom {
 
-/// Gaps between requests: exponential, so that arrivals are a Poisson process; gamma with a coefficient of variation
-/// (its shape is 1 / cv^2); Weibull with a shape; all equal. None is cut off: a rival clips at three means and so sends
-/// 5 % more than asked with a cv of 0.88.
+/// Gaps between requests: exponential (Poisson arrivals), gamma with a coefficient of variation (shape 1 / cv^2),
+/// Weibull with a shape, or constant. Gaps are not truncated, which would raise the rate (at three means and cv 0.88 by
+/// 5 %).
 enum class GapShape : std::uint8_t { poisson, gamma, weibull, constant };
 
-/// An open stream of requests.
 struct ArrivalProcess {
   GapShape gaps = GapShape::poisson;
-  Hertz rate{1.0};     ///< mean, of the curve's whole periods; infinite: all at once, at time 0
-  double cv = 1.0;     ///< of gamma gaps: standard deviation over mean
-  double shape = 1.0;  ///< of Weibull gaps: 1 is Poisson, less is burstier
+  Hertz rate{1.0};     ///< mean rate over whole periods of the curve; infinite: all arrive at time 0
+  double cv = 1.0;     ///< gamma gaps: standard deviation over mean
+  double shape = 1.0;  ///< Weibull gaps: 1 is Poisson, smaller is burstier
   RateCurve curve{};
 };
 
-/// What is wrong, each with its value and the way out; empty when the process can be drawn from.
+/// Every problem of a process, with its value and the way out; empty if it is valid.
 [[nodiscard]] std::vector<std::string> problems(const ArrivalProcess& process);
 
-/// Arrivals of a process, one after the other; the first is one gap after time 0.
+/// Successive arrivals of a process; the first is one gap after time 0.
 class Arrivals {
  public:
-  /// Precondition: no problems().
+  /// Precondition: problems() is empty.
   Arrivals(const ArrivalProcess& process, std::uint64_t seed);
   [[nodiscard]] Picoseconds next() noexcept;
 
  private:
-  [[nodiscard]] double gap() noexcept;  ///< of mean 1
+  [[nodiscard]] double gap() noexcept;  ///< a gap of mean 1
   ArrivalProcess process_;
   RandomStream random_;
   double weibull_scale_ = 1.0;
-  double mass_ = 0.0;  ///< gaps so far over the rate: seconds of a constant rate
+  double mass_ = 0.0;  ///< sum of gaps over the rate: seconds at a constant rate
 };
 
 }  // namespace headroom

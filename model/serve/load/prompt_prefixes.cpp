@@ -52,7 +52,7 @@ PromptPrefixes PrefixNumbering::take() const {
   prefixes.first.reserve(first_.size());
   prefixes.first.push_back(0);
   for (std::size_t request = 0; request + 1 < first_.size(); ++request) {
-    // Behind an id that one request alone has, all ids are its own.
+    // After an id that only one request has, all its ids are its own.
     for (std::size_t i = first_[request]; i < first_[request + 1] && numbers[ids_[i]] != none; ++i) {
       prefixes.ids.push_back(numbers[ids_[i]]);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What prompts have in common: blocks by the hash of all that stands before and in them.
+// Prefixes that prompts share, as ids of blocks; a block's id depends on all tokens up to its end.
 #pragma once
 
 #include <cstddef>
@@ -10,40 +10,40 @@
 
 namespace headroom {
 
-/// For each request the ids of the first tokens of its prompt, `id_tokens` each: equal ids are an equal prefix (Kwon et
-/// al. 2023, section 4.4; Qin et al. 2025, Mooncake). Ids are whole numbers from 0 on, each behind the same other one
-/// wherever it stands. What no other request shares needs no id. One flat list, for no request has memory of its own.
+/// For each request the ids of the first blocks of its prompt, `id_tokens` tokens each; equal ids mean an equal prefix
+/// (Kwon et al. 2023, section 4.4; Qin et al. 2025, Mooncake). Ids count from 0, and each always follows the same
+/// predecessor. Blocks that no other request shares need no id. One list holds all ids: requests allocate nothing.
 struct PromptPrefixes {
-  std::int64_t id_tokens = 0;        ///< 0: no request has ids
-  std::uint32_t distinct = 0;        ///< all ids are below it
-  std::vector<std::uint32_t> ids;    ///< of all requests, one behind the other
-  std::vector<std::uint32_t> first;  ///< where those of a request begin, and the end of the last
+  std::int64_t id_tokens = 0;        ///< tokens per id; 0: no request has ids
+  std::uint32_t distinct = 0;        ///< number of distinct ids; all ids are below it
+  std::vector<std::uint32_t> ids;    ///< ids of all requests, one after another
+  std::vector<std::uint32_t> first;  ///< start of each request's ids, and the end of the last one's
   [[nodiscard]] bool empty() const noexcept { return ids.empty(); }
   [[nodiscard]] std::span<const std::uint32_t> of(std::size_t request) const noexcept {
     return std::span{ids}.subspan(first[request], first[request + 1] - first[request]);
   }
-  /// The same `times` over, for `count` requests in all; each copy shares nothing with the one before it.
+  /// The ids repeated `times` times, for `count` requests in total; copies share nothing with each other.
   [[nodiscard]] PromptPrefixes repeated(std::int64_t times, std::size_t count) const;
 };
 
-/// Makes ids of the hashes that a trace states.
+/// Numbers the block hashes that a trace states.
 class PrefixNumbering {
  public:
   explicit PrefixNumbering(std::int64_t id_tokens) : id_tokens_{id_tokens} {}
-  /// The next request. Of its hashes those of whole blocks count; the first one that stands behind another hash than
-  /// where it was met before ends its prefix.
+  /// Adds the next request. Only hashes of whole blocks count. Its prefix ends at the first hash that follows another
+  /// predecessor than where it was first met.
   void add(std::int64_t prompt_tokens, std::span<const std::int64_t> hashes);
-  /// Without the ids that one request alone has.
+  /// The prefixes, without ids that only one request has.
   [[nodiscard]] PromptPrefixes take() const;
 
  private:
   struct Met {
     std::uint32_t number = 0;
-    std::int64_t before = 0;  ///< the number of the id in front of it; -1: none
+    std::int64_t before = 0;  ///< number of the preceding id; -1: none
   };
   std::int64_t id_tokens_;
   std::unordered_map<std::int64_t, Met> met_;
-  std::vector<std::uint32_t> uses_;  ///< by number
+  std::vector<std::uint32_t> uses_;  ///< number of requests by id
   std::vector<std::uint32_t> ids_, first_{0};
 };
 

@@ -70,14 +70,14 @@ Seconds RateCurve::when(Seconds mass) const noexcept {
   if (period_ == 0.0) {
     return mass;
   }
-  // The mean is 1: a period holds as much mass as it lasts.
+  // The mean is 1, so that the mass of a period equals its length.
   const double periods = std::floor(mass.raw() / period_);
   const double left = mass.raw() - periods * period_;
   auto found = std::upper_bound(pieces_.begin(), pieces_.end(), left,
                                 [](double value, const Piece& piece) { return value < piece.mass; });
   const Piece& piece = *(found == pieces_.begin() ? found : found - 1);
   const double m = left - piece.mass;
-  // slope/2 x^2 + rate x = m, in the form that does not cancel.
+  // Solves slope/2 x^2 + rate x = m in the form without cancellation.
   const double root = std::sqrt(std::max(piece.rate * piece.rate + 2.0 * piece.slope * m, 0.0));
   const double sum = piece.rate + root;
   return Seconds{periods * period_ + piece.at + (sum > 0.0 ? 2.0 * m / sum : 0.0)};

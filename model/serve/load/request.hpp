@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client asks of a fleet, and when it was answered.
+// A client's request to a fleet, and the times of its answer.
 #pragma once
 
 #include <headroom/model/serve/load/prompt_prefixes.hpp>
@@ -12,46 +12,46 @@
 
 namespace headroom {
 
-/// A time that never comes: beyond all that is simulated.
+/// A time that is never reached, beyond all simulated time.
 inline constexpr Picoseconds never = Picoseconds::end();
 
-/// One request. Tokens are at least 1.
+/// One request. Numbers of tokens are at least 1.
 struct Request {
   Picoseconds arrival{};
   std::int32_t prompt_tokens = 1;
   std::int32_t output_tokens = 1;
-  std::int32_t cached_tokens = 0;  ///< of the prompt, found in a prefix cache; one at least is computed all the same
-  std::int32_t service_class = 0;  ///< index of the objective that holds for it
+  std::int32_t cached_tokens = 0;  ///< prompt tokens found in a prefix cache; at least one token is computed anyway
+  std::int32_t service_class = 0;  ///< index of the service objective that applies
 };
 
-/// What clients send. Open: each request at its arrival. Closed: `concurrency` requests at time 0 and one more whenever
-/// one finishes, after `think`; their arrivals are then not read.
+/// An open load sends each request at its arrival. A closed load sends `concurrency` requests at time 0, and one more
+/// `think` after each finish; it ignores arrivals.
 struct RequestLoad {
-  std::vector<Request> requests;  ///< by arrival
-  std::int64_t concurrency = 0;   ///< 0: open
+  std::vector<Request> requests;  ///< requests in order of arrival
+  std::int64_t concurrency = 0;   ///< clients of a closed load; 0: open
   Picoseconds think{};
-  PromptPrefixes prefixes;  ///< of the requests, in their order; cached_tokens of one with ids are not read
+  PromptPrefixes prefixes;  ///< prefixes of the requests, in their order; requests with ids ignore cached_tokens
 };
 
-/// What became of one request. Times that were not reached are `never`.
+/// Times of one request. Those that were not reached are `never`.
 struct RequestTimes {
-  Picoseconds arrival = never;      ///< at the client
-  Picoseconds started = never;      ///< of the first iteration that holds some of its prompt
-  Picoseconds first_token = never;  ///< at the client
-  Picoseconds finished = never;     ///< at the client
-  std::int32_t replica = -1;        ///< that gave the last token, or was to give it
+  Picoseconds arrival = never;      ///< time at which the client sends the request
+  Picoseconds started = never;      ///< start of the first iteration with part of its prompt
+  Picoseconds first_token = never;  ///< first token at the client
+  Picoseconds finished = never;     ///< last token at the client
+  std::int32_t replica = -1;        ///< replica that gives the last token
   std::int32_t preemptions = 0;
-  bool refused = false;  ///< longer than a whole KV pool
+  bool refused = false;  ///< refused because it exceeds a whole KV pool
 };
 
-/// What of a prompt with ids was found when it was admitted first, in tokens.
+/// Tokens of a prompt with ids that were found at its first admission.
 struct PrefixHits {
   static constexpr std::size_t most_tiers = 3;
-  std::int32_t pool = 0;                          ///< in the KV pool
-  std::array<std::int32_t, most_tiers> tiers{};   ///< in tiers below it, and of use
-  std::array<std::int32_t, most_tiers> loaded{};  ///< from them, of use or not
-  Picoseconds loading{};                          ///< from its arrival at the replica until all had come
-  /// `in_pool` of the `found` tokens were in the pool; what was loaded besides is of use behind them.
+  std::int32_t pool = 0;                          ///< tokens found in the KV pool
+  std::array<std::int32_t, most_tiers> tiers{};   ///< useful tokens found in each tier below the pool
+  std::array<std::int32_t, most_tiers> loaded{};  ///< tokens loaded from each tier, useful or not
+  Picoseconds loading{};                          ///< time from arrival at the replica until all were loaded
+  /// `in_pool` of the `found` tokens were in the pool; loaded tokens are useful for the rest, the lowest tier's first.
   void settle(std::int64_t in_pool, std::int64_t found) noexcept {
     pool = static_cast<std::int32_t>(in_pool);
     auto left = static_cast<std::int32_t>(found - in_pool);

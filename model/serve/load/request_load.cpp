@@ -9,7 +9,7 @@
 namespace headroom {
 namespace {
 
-/// Tokens of the requests of one class, one after the other.
+/// Draws the tokens of one class's requests, one after another.
 class Tokens {
  public:
   Tokens(const TrafficClass& traffic, std::uint64_t seed, std::uint64_t number)
@@ -36,7 +36,7 @@ class Tokens {
   RandomStream random_;
 };
 
-/// Which group each request of a class belongs to. Ids of a class follow those of the one before it, group by group.
+/// Draws the group of each request of a class. Ids of a class follow those of the previous class, group by group.
 class Groups {
  public:
   Groups(const SharedPrefixes& shared, std::uint64_t seed, std::uint32_t first)
@@ -50,7 +50,6 @@ class Groups {
   [[nodiscard]] std::uint32_t end() const noexcept {
     return first_ + static_cast<std::uint32_t>(shared_.groups * each_);
   }
-  /// Adds the ids of the next request.
   void add(const Request& request, PromptPrefixes& prefixes) {
     if (!below_.empty() && random_.uniform() < shared_.share) {
       const auto group = std::upper_bound(below_.begin(), below_.end() - 1, random_.uniform() * below_.back());
@@ -65,13 +64,13 @@ class Groups {
 
  private:
   SharedPrefixes shared_;
-  std::int64_t each_;  ///< ids of a group
+  std::int64_t each_;  ///< ids per group
   std::uint32_t first_;
-  std::vector<double> below_;  ///< sums of the groups' weights
+  std::vector<double> below_;  ///< cumulative weights of the groups
   RandomStream random_;
 };
 
-/// Room for the ids of the requests, where a class has some.
+/// Reserves space for the ids of the requests if a class has any.
 void begin_prefixes(PromptPrefixes& prefixes, std::uint32_t distinct, std::int64_t count) {
   if (distinct > 0) {
     prefixes.id_tokens = SharedPrefixes::id_tokens;

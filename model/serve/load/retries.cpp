@@ -12,7 +12,7 @@ namespace {
 
 constexpr double endless = std::numeric_limits<double>::infinity();
 
-/// Mean attempts of a request.
+/// Mean attempts per request.
 double attempts_of(double failure, std::int64_t most) noexcept {
   if (most == 0) {
     return failure < 1.0 ? 1.0 / (1.0 - failure) : endless;
@@ -20,7 +20,7 @@ double attempts_of(double failure, std::int64_t most) noexcept {
   return failure < 1.0 ? (1.0 - std::pow(failure, real(most))) / (1.0 - failure) : real(most);
 }
 
-/// Sum over i = 1, 2, ... below `most` of p^i 2^(i-1).
+/// Sum of p^i 2^(i-1) over i = 1, 2, ... below `most`.
 double doublings(double failure, std::int64_t most) noexcept {
   const double ratio = 2.0 * failure;
   if (most == 0) {
@@ -30,13 +30,13 @@ double doublings(double failure, std::int64_t most) noexcept {
   return std::abs(ratio - 1.0) < 1e-12 ? failure * terms : failure * (1.0 - std::pow(ratio, terms)) / (1.0 - ratio);
 }
 
-/// Attempts per second when what is beyond the capacity fails as well.
+/// Attempts per second if everything beyond the capacity fails as well.
 double settled(double rate, double failure, double capacity, double offered, std::int64_t most) noexcept {
   if (offered <= capacity) {
     return offered;
   }
   if (most == 0) {
-    return endless;  // more requests come than are answered, and none is given up
+    return endless;  // more requests arrive than are answered, and none is given up
   }
   for (int i = 0; i < 1000; ++i) {
     const double fails = 1.0 - (1.0 - failure) * std::min(1.0, capacity / offered);

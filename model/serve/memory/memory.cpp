@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/serve/memory/memory.hpp>
+#include <headroom/model/workload/layer_ops.hpp>
+#include <headroom/model/workload/parameters.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -37,32 +39,6 @@ Formats formats_of(const Architecture& arch, Precision weights, Precision kv) no
   return f;
 }
 
-/// Adds the weights of one layer on one rank.
-void add_weights(const Architecture& arch,
-                 const Block& b,
-                 const ServingLayout& layout,
-                 const Formats& f,
-                 ServingStage& stage) noexcept {
-  const BlockParameters p = block_parameters(arch, b);
-  const double tp = real(layout.tp);
-  double mixer = p.mixer / tp + p.mixer_replicated;
-  if (b.mixer == Mixer::attention) {
-    const double key_value = 2.0 * real(arch.hidden * b.kv_heads * b.head_dim);
-    mixer += key_value * (kv_share(b.kv_heads, layout.tp) - 1.0 / tp);
-  }
-  const Bytes experts{f.experts * p.experts / std::max(tp, real(layout.ep))};
-  stage.experts += experts;
-  stage.weights += Bytes{f.gemm * (mixer + (p.dense_ffn + p.shared_experts) / tp)  //
-                         + f.plain * (p.norms + p.router)} +
-                   experts;
-}
-
-/// Cache bytes a token adds to one layer on one rank.
-Bytes layer_cache(const Architecture& arch, const Block& b, const ServingLayout& layout, const Formats& f) noexcept {
-  const double share = b.mixer == Mixer::mla ? 1.0 : kv_share(b.kv_heads, layout.tp);
-  return Bytes{f.cache * cache_elements(arch, b) * share};
-}
-
 /// Adds a layer's cache to its kind; when all kinds are taken it joins the narrowest window that is wide enough.
 void add_cache(ServingStage& stage, std::int64_t window, Bytes per_token) noexcept {
   if (window <= 0) {
@@ -81,6 +57,30 @@ void add_cache(ServingStage& stage, std::int64_t window, Bytes per_token) noexce
     }
   }
   (wider != nullptr ? wider->per_token : stage.cache_per_token) += per_token;
+}
+
+/// Adds one layer on one rank.
+void add_layer(const Architecture& arch,
+               const Block& b,
+               const ServingLayout& layout,
+               const Formats& f,
+               ServingStage& stage) noexcept {
+  const BlockParameters p = block_parameters(arch, b);
+  const double tp = real(layout.tp);
+  double mixer = p.mixer / tp + p.mixer_replicated;
+  for (const LayerOp& op : layer_ops(arch, b, LayerForm::serving)) {
+    mixer += op.weights.key_value * (kv_share(b.kv_heads, layout.tp) - 1.0 / tp);
+    if (op.cached > 0.0) {
+      const double share = kv_share(static_cast<std::int64_t>(op.kv_heads), layout.tp);
+      add_cache(stage, static_cast<std::int64_t>(op.window), Bytes{f.cache * op.cached * share});
+    }
+    stage.state_per_sequence += Bytes{f.state * op.state / tp};
+  }
+  const Bytes experts{f.experts * p.experts / std::max(tp, real(layout.ep))};
+  stage.experts += experts;
+  stage.weights += Bytes{f.gemm * (mixer + (p.dense_ffn + p.shared_experts) / tp)  //
+                         + f.plain * (p.norms + p.router)} +
+                   experts;
 }
 
 /// The widest feed-forward that one token meets.
@@ -109,10 +109,7 @@ ServingStage stage_of(const Architecture& arch,
   const auto layers = static_cast<std::int64_t>(blocks.size());
   ServingStage stage;
   for (std::int64_t i = first_layer(layers, layout.pp, p); i < first_layer(layers, layout.pp, p + 1); ++i) {
-    const Block& b = blocks[static_cast<std::size_t>(i)];
-    add_weights(arch, b, layout, f, stage);
-    add_cache(stage, b.mixer == Mixer::attention ? b.window : 0, layer_cache(arch, b, layout, f));
-    stage.state_per_sequence += Bytes{f.state * state_elements(arch, b) / real(layout.tp)};
+    add_layer(arch, blocks[static_cast<std::size_t>(i)], layout, f, stage);
   }
   return stage;
 }
@@ -169,10 +166,6 @@ void judge(const CompiledServingMemory& c, double fraction, ServingMemory& m) no
     m.limit = m.pool.raw();
   }
 }
-
-}  // namespace
-
-namespace {
 
 /// What a pool holds, and the verdict on it.
 void count_sequences(const CompiledServingMemory& c, const ServingLimits& limits, ServingMemory& result) noexcept {

@@ -5,12 +5,11 @@
 #include <headroom/model/collectives/custom_all_reduce.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 #include <headroom/model/kernels/roofline.hpp>
-#include <headroom/model/layers/layer_ops.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
 #include <headroom/model/serve/replica/expert_exchange.hpp>
 #include <headroom/model/serve/replica/replica.hpp>
 #include <headroom/model/serve/replica/replica_formats.hpp>
-#include <headroom/model/workload/parameters.hpp>
+#include <headroom/model/workload/layer_ops.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -22,33 +21,16 @@
 namespace headroom {
 namespace {
 
-/// A product of `rows` x `k` activations with `k` x `n` weights, `times` in a layer.
-struct Product {
-  double n = 0.0, k = 0.0;
-  double row_factor = 1.0;  ///< rows for each token
-  double times = 1.0;
-  bool half = false;  ///< in 16 bit whatever the format of the weights
-  enum class Of : std::uint8_t { all, decodes, prompts } of = Of::all;
-};
-
 /// The layers of one kind, as one rank runs them.
 struct Layer {
   double count = 0.0;
-  std::vector<Product> products;
-  bool attends = false;
-  AttentionShape decode, prefill;   ///< heads and widths; batch and lengths are the step's
-  double selected = 0.0;            ///< keys that a sparse indexer keeps; 0: none
-  double indexed = 0.0;             ///< bytes of the indexer's own cache a key, over those of the attended cache
-  double state_bytes = 0.0;         ///< of a recurrent layer, of one sequence and rank
-  std::optional<MoeShape> experts;  ///< without its tokens
-  double activation = 0.0;          ///< width of the feed-forward on a rank
-  bool feeds = false;               ///< has a feed-forward
+  double parts = 1.0;  ///< norms with their residuals, and reductions of tensor ranks
+  LayerOps ops;
 };
 
 struct Ranks {
-  double tp = 1.0;      ///< of attention
+  double tp = 1.0;      ///< of attention and dense feed-forwards
   double groups = 1.0;  ///< attention-DP
-  double ffn = 1.0;     ///< ranks that share a dense feed-forward
   double expert_tp = 1.0, ep = 1.0;
 };
 
@@ -56,7 +38,6 @@ Ranks ranks_of(const ServingLayout& layout) noexcept {
   Ranks r;
   r.tp = real(layout.tp);
   r.groups = real(layout.attention_groups());
-  r.ffn = r.tp;
   r.ep = real(layout.ep);
   r.expert_tp = layout.ep >= layout.tp ? 1.0 : real(layout.tp) / real(layout.ep);
   return r;
@@ -110,6 +91,7 @@ struct Replica::Compiled {
   std::vector<Layer> layers;
   double layer_count = 0.0, expert_layers = 0.0;
   double hidden = 0.0, vocab = 0.0, logit_bytes = 4.0;
+  bool gated = false;
   bool weight_only = false, experts_wide = false;
   GemmModel product, half;
   PrefillModel prefill;
@@ -129,104 +111,15 @@ struct Replica::Compiled {
   std::vector<std::string> sources;
 
   void layer_terms(const Layer& layer, const IterationMix& mix, IterationTerms& t) const noexcept;
-  void attention_terms(const Layer& layer, const IterationMix& mix, IterationTerms& t) const noexcept;
+  void product_terms(const LayerOp& op, double count, double rows, IterationTerms& t) const noexcept;
+  void attention_terms(const LayerOp& op, double count, const IterationMix& mix, IterationTerms& t) const noexcept;
+  void state_terms(const LayerOp& op, double count, const IterationMix& mix, IterationTerms& t) const noexcept;
+  [[nodiscard]] double expert_seconds(const LayerOp& op, double tokens) const noexcept;
   void end_terms(const IterationMix& mix, IterationTerms& t) const noexcept;
   [[nodiscard]] double all_reduce(double tokens) const noexcept;
 };
 
 namespace {
-
-void attention_layer(const Architecture& arch, const Block& b, double tp, Layer& layer) {
-  const double heads = real(b.heads) / tp;
-  const double kv_heads = std::max(1.0, real(b.kv_heads) / tp);
-  const double width = real(b.head_dim);
-  const double values = real(b.values());
-  const double gate = arch.output_gate ? heads * values : 0.0;
-  layer.products.push_back({heads * width + gate + kv_heads * (width + values), real(arch.hidden)});
-  layer.products.push_back({real(arch.hidden), heads * values});
-  layer.attends = true;
-  layer.decode = {1.0, 1.0, 1.0, heads, kv_heads, 0.5 * (width + values), real(b.window)};
-  layer.prefill = layer.decode;
-}
-
-/// DeepSeek-AI 2024 (DeepSeek-V2), section 2.1. Decode absorbs the up-projections: queries meet the latent itself, so
-/// that a key counts kv_rank + rope_dim numbers once; prompts form keys and values again.
-void latent_layer(const Architecture& arch, const Block& b, double tp, Layer& layer) {
-  using Of = Product::Of;
-  const Mla mla = arch.mla.value_or(Mla{});
-  const double heads = real(b.heads) / tp;
-  const double nope = real(mla.nope_dim);
-  const double rope = real(mla.rope_dim);
-  const double values = real(mla.value_dim);
-  const double latent = real(mla.kv_rank);
-  const double q_rank = real(mla.q_rank);
-  layer.products.push_back({q_rank + latent + rope + (q_rank > 0.0 ? 0.0 : heads * (nope + rope)), real(arch.hidden)});
-  if (q_rank > 0.0) {
-    layer.products.push_back({heads * (nope + rope), q_rank});
-  }
-  layer.products.push_back({latent, nope, heads, 1.0, false, Of::decodes});
-  layer.products.push_back({values, latent, heads, 1.0, false, Of::decodes});
-  layer.products.push_back({heads * (nope + values), latent, 1.0, 1.0, false, Of::prompts});
-  layer.products.push_back({real(arch.hidden), heads * values});
-  layer.attends = true;
-  layer.decode = {1.0, 1.0, 1.0, heads, 1.0, latent + 0.5 * rope, real(b.window)};
-  layer.prefill = {1.0, 1.0, 1.0, heads, heads, 0.5 * (nope + rope + values), real(b.window)};
-  if (mla.index_heads > 0) {
-    // DeepSeek-AI 2025 (DeepSeek-V3.2-Exp), section 2: 2,048 keys are attended, all are scored by the indexer.
-    layer.selected = 2048.0;
-    layer.indexed = real(mla.index_dim) / (latent + rope);
-  }
-}
-
-void dense_feed_forward(const Architecture& arch, double width, Layer& layer) {
-  layer.products.push_back({(arch.gated_mlp ? 2.0 : 1.0) * width, real(arch.hidden)});
-  layer.products.push_back({real(arch.hidden), width});
-  layer.activation += width;
-}
-
-void expert_feed_forward(const Architecture& arch, const Ranks& ranks, Layer& layer) {
-  const Moe moe = arch.moe.value_or(Moe{});
-  Product router{real(moe.experts), real(arch.hidden)};
-  router.half = true;
-  layer.products.push_back(router);
-  MoeShape shape;
-  shape.hidden = real(arch.hidden);
-  shape.inter = real(moe.expert_ffn_hidden);
-  shape.topk = real(moe.top_k);
-  shape.experts = real(moe.experts);
-  shape.tp = ranks.expert_tp;
-  shape.ep = ranks.ep;
-  shape.gated = arch.gated_mlp;
-  layer.experts = shape;
-  if (moe.shared_ffn_hidden > 0) {
-    dense_feed_forward(arch, real(moe.shared_ffn_hidden) / ranks.ffn, layer);
-  }
-}
-
-Layer compile_layer(const Architecture& arch, const CountedBlock& counted, const Ranks& ranks) {
-  Layer layer;
-  layer.count = real(counted.layers);
-  const Block& b = counted.block;
-  switch (b.mixer) {
-    case Mixer::attention: attention_layer(arch, b, ranks.tp, layer); break;
-    case Mixer::mla: latent_layer(arch, b, ranks.tp, layer); break;
-    case Mixer::none: break;
-    case Mixer::mamba:
-    case Mixer::mamba2:
-    case Mixer::delta_net:
-      // Its matrices as one product; its state is read and written once a step.
-      layer.products.push_back({block_parameters(arch, b).mixer / ranks.tp / real(arch.hidden), real(arch.hidden)});
-      layer.state_bytes = 2.0 * state_elements(arch, b) / ranks.tp;
-      break;
-  }
-  layer.feeds = b.feed_forward != FeedForward::none;
-  if (b.feed_forward == FeedForward::moe) {
-    expert_feed_forward(arch, ranks, layer);
-  } else if (layer.feeds) {
-    dense_feed_forward(arch, real(b.ffn_hidden) / ranks.ffn, layer);
-  }
-  return layer;
-}
 
 constexpr auto moe_launch = static_cast<std::size_t>(MoeParameter::launch);
 
@@ -390,6 +283,7 @@ Replica::Replica(const Architecture& arch,
       real(arch.hidden),
       real(arch.vocab),
       4.0,
+      arch.gated_mlp,
       false,
       false,
       product_model(set, device, engine, product, half, sources, narrow_borrowed),
@@ -415,8 +309,10 @@ Replica::Replica(const Architecture& arch,
   Compiled& c = *compiled_;
   c.weight_only = narrow_borrowed && product.weight_bytes < 2.0 && product.activation_bytes >= 2.0;
   for (const CountedBlock& counted : distinct_blocks(arch)) {
-    c.layers.push_back(compile_layer(arch, counted, c.ranks));
-    c.expert_layers += c.layers.back().experts ? real(counted.layers) : 0.0;
+    const Block& block = counted.block;
+    c.layers.push_back({real(counted.layers), block.feed_forward == FeedForward::none ? 1.0 : 2.0,
+                        layer_ops(arch, block, LayerForm::serving, c.ranks.tp)});
+    c.expert_layers += block.feed_forward == FeedForward::moe ? real(counted.layers) : 0.0;
   }
   if (c.expert_layers > 0.0) {
     bool borrowed = false;
@@ -462,30 +358,68 @@ double Replica::Compiled::all_reduce(double tokens) const noexcept {
   return (custom ? custom->time(bytes, tensor_view, library) : library).raw();
 }
 
-void Replica::Compiled::attention_terms(const Layer& layer, const IterationMix& mix, IterationTerms& t) const noexcept {
-  if (mix.decodes > 0.0) {
-    AttentionShape s = layer.decode;
-    s.batch = std::max(1.0, mix.decodes / ranks.groups);
-    s.tokens = mix.queries;
-    s.context = mix.keys + (mix.queries - 1.0);
-    if (layer.selected > 0.0 && mix.keys > layer.selected) {
-      // Each token selects keys of its own.
-      s.batch *= mix.queries;
-      s.tokens = 1.0;
-      s.context = layer.selected + layer.indexed * mix.keys;
-    }
-    t[IterationTerm::decode_attention] += layer.count * decode.time(s).raw();
-    t.least_decode += layer.count * attention_bytes(s, cache).raw() / bandwidth;
-    t.decode_on_vector_units += layer.count * (attention_flops(s).raw() / vector_peak);
+void Replica::Compiled::product_terms(const LayerOp& op, double count, double rows, IterationTerms& t) const noexcept {
+  if (rows <= 0.0) {
+    return;
   }
-  if (mix.chunks > 0.0) {
-    AttentionShape s = layer.prefill;
+  const bool wide_weights = op.part == LayerPart::router;  // in 16 bit whatever the format of the others
+  const GemmShape shape{std::max(1.0, rows * op.rows), op.n, op.k};
+  const GemmModel& kernel = wide_weights ? half : product;
+  t[IterationTerm::products] += count * kernel.time(shape).raw();
+  t.sustained_products += count * kernel.sustained(shape).raw();
+  const double read = op.n * op.k * (wide_weights ? 2.0 : weight_bytes) / bandwidth;
+  const double work = gemm_flops(shape.m, shape.n, shape.k).raw() / (wide_weights ? wide_peak : product_peak);
+  t.least_products += count * std::max(read, work);
+}
+
+void Replica::Compiled::attention_terms(const LayerOp& op,
+                                        double count,
+                                        const IterationMix& mix,
+                                        IterationTerms& t) const noexcept {
+  AttentionShape s{1.0, 1.0, 1.0, op.heads, op.kv_heads, 0.5 * (op.width + op.value_width), op.window};
+  if (mix.chunks > 0.0 && op.tokens != LayerTokens::decodes) {
     s.batch = std::max(1.0, mix.chunks / ranks.groups);
     s.tokens = mix.chunk_tokens;
     s.context = mix.chunk_keys;
-    t[IterationTerm::prefill_attention] += layer.count * prefill.time(s).raw();
-    t.least_prefill += layer.count * attention_flops(s).raw() / wide_peak;
+    t[IterationTerm::prefill_attention] += count * prefill.time(s).raw();
+    t.least_prefill += count * attention_flops(s).raw() / wide_peak;
   }
+  if (mix.decodes > 0.0 && op.tokens != LayerTokens::prompts) {
+    s.batch = std::max(1.0, mix.decodes / ranks.groups);
+    s.tokens = mix.queries;
+    s.context = mix.keys + (mix.queries - 1.0);
+    if (op.selected > 0.0 && mix.keys > op.selected) {
+      // Each token selects keys of its own.
+      s.batch *= mix.queries;
+      s.tokens = 1.0;
+      s.context = op.selected + op.indexed * mix.keys;
+    }
+    t[IterationTerm::decode_attention] += count * decode.time(s).raw();
+    t.least_decode += count * attention_bytes(s, cache).raw() / bandwidth;
+    t.decode_on_vector_units += count * (attention_flops(s).raw() / vector_peak);
+  }
+}
+
+/// A recurrent state is read and written once a step, and kept after each token of a draft to go back to.
+void Replica::Compiled::state_terms(const LayerOp& op,
+                                    double count,
+                                    const IterationMix& mix,
+                                    IterationTerms& t) const noexcept {
+  const double bytes = 2.0 * op.state / ranks.tp;
+  const double sequences = std::max(1.0, (mix.decodes + mix.chunks) / ranks.groups);
+  const double drafts = mix.decodes * (mix.queries - 1.0) / ranks.groups;
+  t[IterationTerm::decode_attention] +=
+      count * memory.time({Bytes{sequences * bytes}, Bytes{(sequences + drafts) * bytes}, 0.0}).raw();
+}
+
+double Replica::Compiled::expert_seconds(const LayerOp& op, double tokens) const noexcept {
+  const MoeShape shape{std::max(1.0, tokens), hidden, op.width, op.top_k, op.count, ranks.expert_tp, ranks.ep, gated};
+  const ExpertLoad load = expert_load(shape, routing);
+  double fastest = std::numeric_limits<double>::max();
+  for (const MoeModel& kernel : experts) {
+    fastest = std::min(fastest, kernel.time(shape, load).raw());
+  }
+  return fastest;
 }
 
 void Replica::Compiled::layer_terms(const Layer& layer, const IterationMix& mix, IterationTerms& t) const noexcept {
@@ -495,49 +429,39 @@ void Replica::Compiled::layer_terms(const Layer& layer, const IterationMix& mix,
   const double prompts = mix.chunks > 0.0 ? std::max(1.0, mix.chunks / ranks.groups) * mix.chunk_tokens : 0.0;
   const double decoded = mix.decodes * mix.queries / ranks.groups;
   const double own = std::max(1.0, decoded + prompts);
-  for (const Product& p : layer.products) {
-    const double rows = p.of == Product::Of::decodes ? decoded : p.of == Product::Of::prompts ? prompts : own;
-    if (rows > 0.0) {
-      const GemmShape shape{std::max(1.0, rows * p.row_factor), p.n, p.k};
-      const GemmModel& kernel = p.half ? half : product;
-      t[IterationTerm::products] += n * p.times * kernel.time(shape).raw();
-      t.sustained_products += n * p.times * kernel.sustained(shape).raw();
-      const double read = p.n * p.k * (p.half ? 2.0 : weight_bytes) / bandwidth;
-      const double work = gemm_flops(shape.m, shape.n, shape.k).raw() / (p.half ? wide_peak : product_peak);
-      t.least_products += n * p.times * std::max(read, work);
+  bool routed = false;
+  const Bytes rows{4.0 * own * hidden};  // two operands of 16 bit in, two out: the sum and its norm
+  Seconds passes = layer.parts * memory.time({rows, rows, own});
+  for (const LayerOp& op : layer.ops) {
+    switch (op.kind) {
+      case LayerOpKind::product:
+        product_terms(op, n,
+                      op.tokens == LayerTokens::decodes   ? decoded
+                      : op.tokens == LayerTokens::prompts ? prompts
+                                                          : own,
+                      t);
+        break;
+      case LayerOpKind::attention: attention_terms(op, n, mix, t); break;
+      case LayerOpKind::scan:
+        product_terms(op, n, own, t);
+        state_terms(op, n, mix, t);
+        break;
+      case LayerOpKind::experts:
+        t[IterationTerm::experts] += n * expert_seconds(op, all);
+        routed = exchange.has_value();
+        break;
+      case LayerOpKind::activation:
+        passes += memory.time({Bytes{4.0 * own * op.width}, Bytes{2.0 * own * op.width}, 0.0});
+        break;
+      case LayerOpKind::pass:
+      case LayerOpKind::reduction:
+      case LayerOpKind::exchange: break;
     }
   }
-  if (layer.attends) {
-    attention_terms(layer, mix, t);
-  }
-  if (layer.state_bytes > 0.0) {
-    const double sequences = std::max(1.0, (mix.decodes + mix.chunks) / ranks.groups);
-    const double drafts = mix.decodes * (mix.queries - 1.0) / ranks.groups;  // states to go back to
-    const Bytes in{sequences * layer.state_bytes};
-    const Bytes out{(sequences + drafts) * layer.state_bytes};
-    t[IterationTerm::decode_attention] += n * memory.time({in, out, 0.0}).raw();
-  }
-  if (layer.experts) {
-    MoeShape shape = *layer.experts;
-    shape.tokens = std::max(1.0, all);
-    const ExpertLoad load = expert_load(shape, routing);
-    double fastest = std::numeric_limits<double>::max();
-    for (const MoeModel& kernel : experts) {
-      fastest = std::min(fastest, kernel.time(shape, load).raw());
-    }
-    t[IterationTerm::experts] += n * fastest;
-  }
-  const double parts = layer.feeds ? 2.0 : 1.0;
-  const double reduces = layer.experts && exchange ? 1.0 : parts;
-  t[IterationTerm::all_reduce] += n * reduces * all_reduce(own);
-  if (layer.experts && exchange) {
+  t[IterationTerm::all_reduce] += n * (routed ? 1.0 : layer.parts) * all_reduce(own);
+  if (routed) {
     // Tensor ranks of a group share its tokens out.
     t[IterationTerm::exchange] += n * exchange->seconds({own / ranks.tp, all, prompts > 0.0});
-  }
-  const Bytes rows{4.0 * own * hidden};  // two operands of 16 bit in, two out: the sum and its norm
-  Seconds passes = parts * memory.time({rows, rows, own});
-  if (layer.activation > 0.0) {
-    passes += memory.time({Bytes{4.0 * own * layer.activation}, Bytes{2.0 * own * layer.activation}, 0.0});
   }
   t[IterationTerm::passes] += n * passes.raw();
 }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double steps_of_a_period = 1440.0;
 
-/// Steps of a period, their length and the rate in each.
+/// The steps of a period: their length and the rate in each.
 struct Steps {
   double seconds = 0.0;
   std::vector<double> rates;
@@ -34,13 +34,13 @@ Steps steps_of(const LoadCurve& curve, const ScalingPolicy& policy) {
   return steps;
 }
 
-/// Shares of requests that miss, by units and rate.
+/// Shares of requests that miss an objective, by units and rate.
 class Misses {
  public:
   Misses(const ServingFleet& unit, const ScreenTraffic& traffic, std::span<const TailObjective> objectives)
       : unit_{unit}, traffic_{traffic}, objectives_{objectives} {}
 
-  /// Beyond saturation: as at 99 % of it, for the backlog is counted apart. `behind` seconds of backlog.
+  /// The share at a rate; beyond saturation that at 99 % of it, plus a separate backlog of `behind` seconds.
   [[nodiscard]] double share(std::int64_t units, double rate, double most, double behind) {
     if (rate <= 0.0) {
       return 0.0;
@@ -73,7 +73,7 @@ class Misses {
   double rate_ = 0.0;
 };
 
-/// Serves two periods with units by step; the second counts, for the first leaves its backlog.
+/// Serves two periods with given units per step; only the second counts, since the first leaves its backlog.
 class Period {
  public:
   Period(const Steps& steps, double unit_rate, Misses& misses)
@@ -103,7 +103,7 @@ class Period {
         out.longest_wait = std::max(out.longest_wait, Seconds{backlog / most});
       }
     }
-    // Summed up as whole units: ways that pay for as many take as many hours, to the last digit.
+    // Summed in whole units, so that ways that pay for equally many units have exactly equal hours.
     out.gpu_hours =
         real(std::accumulate(paid.begin(), paid.end(), std::int64_t{0})) * real(gpus) * steps_.seconds / 3600.0;
     out.missed = requests > 0.0 ? out.missed / requests : 0.0;
@@ -121,23 +121,23 @@ class Period {
   Misses& misses_;
 };
 
-/// Units that serve, and those that are paid for, of one of many equal periods.
+/// Units that serve and units that are paid for, in one of many equal periods.
 struct Followed {
   std::vector<std::int64_t> serving, paid;
 };
 
-/// Steps until a time is over. A whole period reaches every step there is, and no time reaches more.
+/// Steps until a time has passed, at most one less than the steps of a period.
 std::size_t steps_in(Seconds time, const Steps& steps) {
   const double most = real(static_cast<std::int64_t>(steps.rates.size())) - 1.0;
   return static_cast<std::size_t>(std::clamp(std::ceil(time.raw() / steps.seconds - 1e-9), 0.0, most));
 }
 
-/// Of each step and the `back` before it, of the period before as well, the one that is `better` than all others.
+/// For each step the best of its value and the `back` values before it, cyclically, where better(a, b) means a beats b.
 template <class Better>
 std::vector<std::int64_t> best_of_last(const std::vector<std::int64_t>& values, std::size_t back, Better better) {
   const std::size_t count = values.size();
   std::vector<std::int64_t> best(count);
-  std::deque<std::size_t> candidates;  // each worse than the one before it, and younger
+  std::deque<std::size_t> candidates;  // each is worse and later than the one before it
   for (std::size_t i = 0; i < 2 * count; ++i) {
     while (!candidates.empty() && !better(values[candidates.back() % count], values[i % count])) {
       candidates.pop_back();
@@ -159,15 +159,14 @@ Followed follow(const Steps& steps, double unit_rate, const ScalingPolicy& polic
     const double units = std::ceil(seen / (policy.target * unit_rate) - 1e-9);
     wanted[i] = static_cast<std::int64_t>(std::clamp(units, real(policy.least), real(policy.most)));
   }
-  // A unit that is still wanted, or was within `keep`, stays; one ordered at a step serves after the cold start, if it
-  // has been held all the while.
+  // A unit that is wanted, or was within `keep`, stays. An ordered unit that was kept serves after the cold start.
   Followed out;
   out.paid = best_of_last(wanted, steps_in(policy.keep, steps), std::greater<>{});
   out.serving = best_of_last(out.paid, steps_in(policy.cold_start, steps), std::less<>{});
   return out;
 }
 
-/// GPU-hours of a way while it pays for more units than the other, of those units alone.
+/// GPU-hours of the units of `way` beyond those of `other`, in the steps in which it pays for more.
 double hours_beyond(const ScaledFleet& way, const ScaledFleet& other) noexcept {
   std::int64_t paid = 0;
   std::int64_t beyond = 0;

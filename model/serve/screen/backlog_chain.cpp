@@ -9,8 +9,8 @@
 namespace headroom {
 namespace {
 
-/// Splits a weight at a place between two grid points, so that the mean is kept; all beyond the last is put there, and
-/// what has no place at all. Precondition: place >= 0 or NaN.
+/// Splits a weight between the two grid points around a place, which keeps the mean; a place beyond the last point, or
+/// NaN, goes to the last. Precondition: place >= 0 or NaN.
 template <std::size_t n>
 void spread(std::array<double, n>& row, double place, double weight) noexcept {
   if (!(place < static_cast<double>(n - 1))) {
@@ -23,14 +23,14 @@ void spread(std::array<double, n>& row, double place, double weight) noexcept {
   row[below + 1] += part * weight;
 }
 
-/// The numbers of a law of the (a, b, 0) class (Panjer 1981): p_n = (a + b / n) p_(n-1).
+/// A count distribution of the (a, b, 0) class (Panjer 1981): p_n = (a + b / n) p_(n-1).
 struct Counts {
   double a = 0.0, b = 0.0;
-  double none = 1.0;  ///< chance of no token at all, jumps of none included
+  double none = 1.0;  ///< probability of no token at all, including jumps of zero
 };
 
-/// Poisson, or negative binomial with variance over mean `z`, or binomial where z < 1. `beside`: the others that one
-/// request finds (a size-biased count less one): one trial more, or less.
+/// Poisson for z = 1, negative binomial for variance over mean z > 1, binomial for z < 1. `beside`: the number of
+/// others that one request finds (a size-biased count less one), which has one trial more or less.
 Counts count_law(double mean, double z, double jump_of_none, bool beside) noexcept {
   Counts law;
   if (std::abs(z - 1.0) < 1e-6) {
@@ -86,8 +86,8 @@ BacklogChain::BacklogChain(const IterationCurve& curve, const PromptStream& stre
 }
 
 void BacklogChain::choose_step() noexcept {
-  // Reach of the grid: the largest prompt, and mean and deviation of the tokens of an iteration that takes
-  // alone + slope x tokens: q = rate x tokens x alone / (1 - r), var q = rate T E[s^2] z / (1 - r^2).
+  // The grid must reach the largest prompt, and mean plus deviations of the tokens of an iteration that takes alone +
+  // slope x tokens: q = rate x tokens x alone / (1 - r), var q = rate T E[s^2] z / (1 - r^2).
   const Moments& prompt = stream_->tokens;
   const double full = curve_->most();
   const double at_full = (*curve_)(full);
@@ -101,10 +101,10 @@ void BacklogChain::choose_step() noexcept {
   const double deviation = std::sqrt(stream_->rate * time * prompt.second() * z / (1.0 - r * r));
   double reach = std::max(mean + 5.0 * deviation, stream_->strata.back() + mean);
   if (reach > full) {
-    // Beyond the budget the backlog falls off as of a server with that load (Kingman 1962).
+    // Beyond the budget the backlog decays as for a server with that load (Kingman 1962).
     reach += 2.0 * prompt.mean * (z + prompt.cv * prompt.cv) / (1.0 - load);
   }
-  // Steps of which a mean prompt is a whole number: equal prompts stay whole on the grid.
+  // A mean prompt is a whole number of steps, so that equal prompts stay exact on the grid.
   const double parts = std::floor(prompt.mean * static_cast<double>(states - 1) / reach);
   step_ = parts >= 1.0 ? prompt.mean / parts : reach / static_cast<double>(states - 1);
 }
@@ -138,7 +138,7 @@ BacklogChain::Row BacklogChain::arrivals(double seconds, bool beside) const noex
     sum += p[n];
   }
   if (sum < 1.0) {
-    p[states - 1] += 1.0 - sum;  // beyond the grid
+    p[states - 1] += 1.0 - sum;  // mass beyond the grid
   } else {
     for (double& one : p) {
       one /= sum;
@@ -190,13 +190,13 @@ void BacklogChain::add_transitions(std::size_t from, std::array<Row, states>& ma
 void BacklogChain::solve() noexcept {
   const double e = stream_->idle;
   const double gap = 1.0 / stream_->rate;
-  // Share e of the time without prompts is idle: p gap = e ((1 - p) alone + p gap).
+  // The share e of the time without prompts is idle: p gap = e ((1 - p) alone + p gap).
   idle_chance_ = e >= 1.0 ? 1.0 : e * curve_->alone() / ((1.0 - e) * gap + e * curve_->alone());
   std::array<Row, states> matrix{};
   for (std::size_t i = 0; i < states; ++i) {
     add_transitions(i, matrix);
   }
-  // Grassmann, Taksar and Heyman 1985: states are censored from the last on, without a subtraction.
+  // Grassmann, Taksar and Heyman 1985: states are censored from the last one on, without subtractions.
   for (std::size_t n = states - 1; n > 0; --n) {
     double out = 0.0;
     for (std::size_t j = 0; j < n; ++j) {
@@ -237,11 +237,11 @@ void BacklogChain::solve() noexcept {
   busy_ = time / cycle_;
 }
 
-/// One place in the arrivals that a request sees: so many tokens of others, so much of the running iteration left.
+/// A moment at which requests arrive: tokens of others and the rest of the running iteration.
 struct BacklogChain::Moment {
-  double running = 0.0;  ///< seconds left
-  double before = 0.0;   ///< tokens in front
-  double after = 0.0;    ///< tokens that come later, into the same iteration
+  double running = 0.0;  ///< seconds left of the running iteration
+  double before = 0.0;   ///< tokens ahead of the request
+  double after = 0.0;    ///< tokens that arrive later, for the same iteration
   double weight = 0.0;
 };
 
@@ -270,8 +270,8 @@ double BacklogChain::end_prompts(const Moment& moment, TimeDistribution& times) 
 
 double BacklogChain::arrive_during(
     double running, double left, const Row& others, double weight, TimeDistribution& times) const noexcept {
-  constexpr std::array<double, 3> phases{1.0 / 6.0, 0.5, 5.0 / 6.0};  // left of the iteration that runs
-  constexpr double enough = 5e-4;                                     // lesser weights are put together
+  constexpr std::array<double, 3> phases{1.0 / 6.0, 0.5, 5.0 / 6.0};  // share left of the running iteration
+  constexpr double enough = 5e-4;                                     // smaller weights are combined
   const double joins = stream_->one_by_one ? 0.0 : 1.0;
   double own = 0.0;
   double gathered = 0.0;
@@ -294,7 +294,7 @@ double BacklogChain::arrive_during(
 }
 
 double BacklogChain::first_tokens(TimeDistribution& times) const noexcept {
-  // States that leave nothing behind differ by their length alone: put together at the lengths of the rows.
+  // States that leave nothing behind differ only in length, so they are combined at the lengths of the rows.
   std::array<double, rows> lengths{};
   double own = 0.0;
   double weight = 0.0;

@@ -49,7 +49,7 @@ Strata lognormal_strata(const Moments& law) noexcept {
 const Strata& exponential_strata() noexcept {
   static const Strata strata = [] {
     Strata means{};
-    // Integral of x e^-x beyond a is (a + 1) e^-a.
+    // The integral of x e^-x beyond a is (a + 1) e^-a.
     const auto beyond = [](double p) { return p >= 1.0 ? 0.0 : (1.0 - std::log1p(-p)) * (1.0 - p); };
     for (std::size_t i = 0; i < strata_count; ++i) {
       means[i] = (beyond(strata_bounds[i]) - beyond(strata_bounds[i + 1])) / stratum_weight(i);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A distribution cut into strata, so that a formula can be averaged over it, and a tail collected from it, without
-// heap.
+// A distribution cut into strata, over which a formula can be averaged and a tail collected without heap memory.
 #pragma once
 
 #include <array>
@@ -8,8 +7,8 @@
 
 namespace headroom {
 
-/// Bounds of the strata by probability. The medians of strata lie at 0.50, 0.90, 0.95 and 0.99, so that these quantiles
-/// of what a single law decides are read off the middle of a stratum.
+/// Bounds of the strata in probability. The quantiles 0.50, 0.90, 0.95 and 0.99 are medians of strata, so that they can
+/// be read off directly if a single law decides.
 inline constexpr std::array<double, 17> strata_bounds{0.0,  0.12, 0.24, 0.36, 0.48, 0.52,  0.62,  0.72, 0.80,
                                                       0.86, 0.89, 0.91, 0.94, 0.96, 0.985, 0.995, 1.0};
 inline constexpr std::size_t strata_count = strata_bounds.size() - 1;
@@ -17,7 +16,7 @@ inline constexpr std::size_t strata_count = strata_bounds.size() - 1;
   return strata_bounds[i + 1] - strata_bounds[i];
 }
 
-/// The mean of each stratum; weighted they give the mean of the law exactly.
+/// The mean of each stratum; the weighted sum is exactly the mean of the law.
 using Strata = std::array<double, strata_count>;
 
 /// Mean and coefficient of variation of a positive quantity.
@@ -27,10 +26,10 @@ struct Moments {
   [[nodiscard]] constexpr double second() const noexcept { return mean * mean * (1.0 + cv * cv); }
 };
 
-/// Of a lognormal law with these moments. E[X; a < X < b] = m (Phi(z_b - s) - Phi(z_a - s)) with s^2 = ln(1 + cv^2)
-/// (Aitchison and Brown 1957, section 2.6).
+/// Strata of a lognormal law: E[X; a < X < b] = m (Phi(z_b - s) - Phi(z_a - s)) with s^2 = ln(1 + cv^2) (Aitchison and
+/// Brown 1957, section 2.6).
 [[nodiscard]] Strata lognormal_strata(const Moments& law) noexcept;
-/// Of an exponential law of mean 1.
+/// Strata of an exponential law of mean 1.
 [[nodiscard]] const Strata& exponential_strata() noexcept;
 
 }  // namespace headroom

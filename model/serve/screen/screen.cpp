@@ -16,7 +16,7 @@
 namespace headroom {
 namespace {
 
-/// A pool of equal engines, and how requests are shared out.
+/// A pool of equal engines, and how requests are distributed among them.
 struct Pool {
   ScreenEngine engine;
   double engines = 1.0;
@@ -26,16 +26,16 @@ struct Pool {
   }
 };
 
-/// What a pool does at a rate.
+/// The state of a pool at a rate. Times are in seconds.
 struct PoolState {
-  double batch = 0.0;      ///< decodes, mean over the time
-  double iteration = 0.0;  ///< decoding sequences get a token every so often
+  double batch = 0.0;      ///< mean number of decodes
+  double iteration = 0.0;  ///< time between two tokens of a decoding sequence
   double stall = 0.0;      ///< share of the time that prompts take from decodes
   double busy = 0.0;
   double own = 0.0;  ///< iteration in which a prompt ends
   double wait_share = 0.0, wait = 0.0;
-  double longest = std::numeric_limits<double>::infinity();  ///< iteration of decodes
-  double elasticity = 0.0;                                   ///< of an iteration's length, in the decodes
+  double longest = std::numeric_limits<double>::infinity();  ///< longest iteration of decodes
+  double elasticity = 0.0;  ///< relative change of an iteration's length per relative change of the decodes
 };
 
 EngineSettings lane_of(const ReplicaPool& pool) noexcept {
@@ -50,7 +50,7 @@ Pool pool_of(const ReplicaPool& pool, EngineRole role, const ScreenTraffic& traf
   return {ScreenEngine{*pool.tables, lane_of(pool), role, work}, real(pool.replicas * pool.lanes), routing};
 }
 
-/// Lower incomplete gamma function over Gamma(a), by its series (Abramowitz and Stegun 1964, 6.5.29).
+/// Regularised lower incomplete gamma function, by its series (Abramowitz and Stegun 1964, 6.5.29).
 double gamma_share(double a, double x) noexcept {
   double term = std::exp(a * std::log(x) - x - std::lgamma(a + 1.0));
   double sum = term;
@@ -61,15 +61,15 @@ double gamma_share(double a, double x) noexcept {
   return sum;
 }
 
-/// Variance over mean of the arrivals within a window of `mean` arrivals, of gamma gaps with that squared cv: 1 + 2
-/// mean(m(u) - u), m the renewal function (Cox 1962, section 4.5); it goes from 1 to cv^2 as the window grows.
+/// Variance over mean of the arrivals within a window of `mean` arrivals, for gamma gaps with squared cv `cv2`: 1 + 2
+/// mean(m(u) - u), with m the renewal function (Cox 1962, section 4.5). It goes from 1 to cv^2 as the window grows.
 double window_dispersion(double cv2, double mean) noexcept {
   if (std::abs(cv2 - 1.0) < 1e-6) {
     return 1.0;
   }
   const double shape = 1.0 / std::max(cv2, 0.05);
   const double end = 0.5 * (1.0 / shape - 1.0);
-  constexpr std::array<double, 3> at{0.112701665, 0.5, 0.887298335};  // Gauss and Legendre
+  constexpr std::array<double, 3> at{0.112701665, 0.5, 0.887298335};  // Gauss-Legendre nodes
   constexpr std::array<double, 3> weight{5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
   double sum = 0.0;
   for (std::size_t i = 0; i < at.size(); ++i) {
@@ -91,9 +91,9 @@ double window_dispersion(double cv2, double mean) noexcept {
   return std::max(1.0 + 2.0 * sum, 0.05);
 }
 
-/// Variance over mean of what arrives at one engine within `window` seconds. A stream of dispersion z taken by chance
-/// becomes one of 1 + (z - 1) / n; in turn, its gaps are sums of n. Engines with the fewest requests are in turn too,
-/// but for the departures that decide whose turn it is, which are as clumped as the prompts before them.
+/// Variance over mean of the arrivals at one engine within `window` seconds. Random selection turns a stream of
+/// dispersion z into 1 + (z - 1) / n; selection in turn sums n gaps. Selection of the fewest requests is also in turn,
+/// except for the departures that decide whose turn it is, which are as clustered as the prompts before them.
 double arrival_dispersion(const Pool& pool, const ScreenTraffic& traffic, double window, double batch) noexcept {
   const double cv2 = traffic.arrival_cv * traffic.arrival_cv;
   const double n = pool.engines;
@@ -103,17 +103,17 @@ double arrival_dispersion(const Pool& pool, const ScreenTraffic& traffic, double
     case RequestRouting::round_robin: return window_dispersion(cv2 / n, arrivals / n);
     case RequestRouting::least_outstanding:
     case RequestRouting::shared_queue:
-    case RequestRouting::prefix: break;  // as if prefixes drew nobody away from the idlest
+    case RequestRouting::prefix: break;  // assumes that prefixes do not draw requests away from the idlest engine
   }
   const double cv2_out = traffic.output.cv * traffic.output.cv;
   const double turn = batch / ((1.0 + 2.0 * cv2_out) * (batch + 4.0));
   return window_dispersion(cv2, arrivals) / n + turn * (1.0 - 1.0 / n);
 }
 
-/// Variance over mean of the sequences that decode on one engine: 1 + (z - 1) g of infinitely many servers, g =
-/// integral of (1 - G)^2 over the mean (Eckberg 1983; Whitt 1984), 1 where all are of one length and 1/2 where they are
-/// exponential; over 1 - e where service slows with elasticity e in the sequences (the birth and death process with
-/// those rates, normal around its mode: Kelly 1979, section 3.3).
+/// Variance over mean of the decoding sequences on one engine: 1 + (z - 1) g for infinitely many servers, with g the
+/// integral of (1 - G)^2 over the mean (Eckberg 1983; Whitt 1984), 1 for equal and 1/2 for exponential lengths; divided
+/// by 1 - e if service slows with elasticity e in the sequences (the birth and death process with those rates, normal
+/// around its mode: Kelly 1979, section 3.3).
 double batch_dispersion(const Pool& pool, const ScreenTraffic& traffic, double elasticity) noexcept {
   const double cv2 = traffic.output.cv * traffic.output.cv;
   const double g = 1.0 / (1.0 + cv2);
@@ -124,9 +124,9 @@ double batch_dispersion(const Pool& pool, const ScreenTraffic& traffic, double e
   return peaked / std::max(1.0 - elasticity, 0.1) / (pool.balances() ? pool.engines : 1.0);
 }
 
-/// Chance to find all m places taken, u^(sqrt(2 (m + 1)) - 1) with u the share of them that is taken on average
-/// (Sakasegawa 1977; exact for one place), its exponent as the load's peakedness widens it; and the mean wait of those
-/// who do, (ca^2 + cs^2) / 2 / (saturation - rate) (Allen and Cunneen; Kingman 1962 as the load nears 1).
+/// Probability that all m places are taken, u^(sqrt(2 (m + 1)) - 1) with u their mean share in use (Sakasegawa 1977;
+/// exact for m = 1), with the exponent adjusted for the load's peakedness; and the mean wait of those who wait, (ca^2 +
+/// cs^2) / 2 / (saturation - rate) (Allen and Cunneen; Kingman 1962 as the load nears 1).
 void wait_for_places(const Pool& pool, const ScreenTraffic& traffic, double rate, double saturation, PoolState& s) {
   const double pooled = pool.balances() ? pool.engines : 1.0;
   const double taken = std::min(s.batch / pool.engine.most(), 1.0);
@@ -138,7 +138,7 @@ void wait_for_places(const Pool& pool, const ScreenTraffic& traffic, double rate
   s.wait = 0.5 * (ca2 + cs2) / ((saturation - rate) * pooled);
 }
 
-/// The fixed point batch = rate x steps x iteration: bisection, for the right side grows slower below saturation.
+/// Fixed point batch = rate x steps x iteration, by bisection: below saturation the right side grows more slowly.
 double steady_batch(const ScreenEngine& engine, double rate) noexcept {
   double low = 0.0;
   double high = engine.most();
@@ -155,7 +155,7 @@ void add_elasticity(const ScreenEngine& engine, double rate, PoolState& s) noexc
   s.elasticity = std::clamp(s.batch * (engine.mean_iteration(s.batch + by, rate) - here) / (by * here), 0.0, 0.95);
 }
 
-/// Prompts and decodes of one engine at `rate` requests/s; first tokens, from arrival at the engine.
+/// Prompts and decodes of one engine at `rate` requests/s; `first` receives the times from arrival to first token.
 PoolState serve(const Pool& pool, const ScreenTraffic& traffic, double rate, TimeDistribution& first) noexcept {
   const ScreenEngine& engine = pool.engine;
   PoolState s;
@@ -169,11 +169,11 @@ PoolState serve(const Pool& pool, const ScreenTraffic& traffic, double rate, Tim
   }
   s.iteration = engine.decodes() ? engine.mean_iteration(s.batch, rate) : engine.prompt_time(0.0, stream.tokens.mean);
   for (int round = 0;; ++round) {
-    // A burst counts over the iteration before, the one that runs, and as long as its backlog lasts.
+    // A burst matters during the previous iteration, the running one, and as long as its backlog lasts.
     const double alone = engine.decodes() ? engine.decode_time(s.batch) : s.iteration;
     stream.dispersion =
         arrival_dispersion(pool, traffic, 2.0 * s.iteration + s.iteration * s.iteration / alone, s.batch);
-    // While somebody decodes there are that many; with nobody there the engine stands still.
+    // Number of decodes, given that there are any; with none the engine idles.
     stream.idle = std::exp(-s.batch);
     const double present = engine.decodes() ? std::max(1.0, s.batch / std::max(1.0 - stream.idle, 1e-9)) : 0.0;
     const IterationCurve curve = engine.curve(present);
@@ -197,7 +197,7 @@ PoolState serve(const Pool& pool, const ScreenTraffic& traffic, double rate, Tim
   }
 }
 
-/// Decodes alone: a pool that prompts are handed to.
+/// A pool of decodes alone, which receives prompts from a prefill pool.
 PoolState serve_decodes(const ScreenEngine& engine, double rate) noexcept {
   PoolState s;
   s.batch = steady_batch(engine, rate);
@@ -207,7 +207,7 @@ PoolState serve_decodes(const ScreenEngine& engine, double rate) noexcept {
   return s;
 }
 
-/// Squared coefficient of variation of what a prompt adds to the time of decodes.
+/// Squared coefficient of variation of the time that a prompt adds to decodes.
 double stall_cv2(const ScreenEngine& engine, double decodes) noexcept {
   const double alone = engine.prompts_alone() ? 0.0 : engine.decode_time(decodes);
   double sum = 0.0;
@@ -220,24 +220,26 @@ double stall_cv2(const ScreenEngine& engine, double decodes) noexcept {
   return sum > 0.0 ? std::max(square / (sum * sum) - 1.0, 0.0) : 0.0;
 }
 
-/// Mean and variance of the time from a first token to the last.
+/// Mean and variance of the time from the first token to the last.
 struct DecodeLaw {
   double mean = 0.0, variance = 0.0;
 };
 
-/// Times of decodes by their iterations n.
-///   mean = n T / (1 - r) + r (1 - r^n) / (1 - r) (T_own - T)  what arrived beside one's own prompt comes first
-///   variance = n T rate E[s^2] z / (1 - r)^3             a busy period that begins with work n T, interrupted by
-///                                                        prompts of s each (Conway, Maxwell and Miller 1967, section
-///                                                        8-3; Kleinrock 1975, section 5.8)
-///            + (dT/db)^2 n^2 var b f(n T / relaxation)   a batch that drifts: f(x) = 2 (x - 1 + e^-x) / x^2
+/// Decode times as a function of the number of iterations n:
+/// @code
+/// mean     = n T / (1 - r) + r (1 - r^n) / (1 - r) (T_own - T)   what arrived beside one's own prompt comes first
+/// variance = n T rate E[s^2] z / (1 - r)^3                       a busy period that starts with work n T
+///          + (dT/db)^2 n^2 var b f(n T / relaxation)             a batch that drifts: f(x) = 2 (x - 1 + e^-x) / x^2
+/// @endcode
+/// The busy period is interrupted by prompts of s each (Conway, Maxwell and Miller 1967, section 8-3; Kleinrock 1975,
+/// section 5.8).
 class DecodeTimes {
  public:
   DecodeTimes(const Pool& pool, const ScreenTraffic& traffic, double rate, const PoolState& s) noexcept {
-    // Where the next request goes to whoever has the fewest, one's own presence keeps one prompt away.
+    // If requests go to the engine with the fewest, a request's own presence keeps one prompt away.
     const double away = pool.balances() ? (1.0 - 1.0 / pool.engines) / (1.0 + s.batch) : 0.0;
     const double decode = s.iteration * (1.0 - s.stall);
-    const double r = s.stall * s.busy * (1.0 - away);  // who comes to an idle engine stalls nobody
+    const double r = s.stall * s.busy * (1.0 - away);  // a request that comes to an idle engine stalls nobody
     iteration_ = decode / (1.0 - r);
     longest_ = s.longest;
     fades_ = pool.engine.prompts_alone() ? 0.0 : r;
@@ -252,7 +254,7 @@ class DecodeTimes {
     drift_ = slope * slope * s.batch * batch_dispersion(pool, traffic, s.elasticity);
     relaxation_ = pool.engine.steps() / std::max(1.0 - s.elasticity, 0.1);
   }
-  /// No iteration is longer than one full of prompts; where prompts run alone any number may come between.
+  /// No iteration is longer than one full of prompts; if prompts run alone, any number may come between.
   [[nodiscard]] double most(double steps) const noexcept { return steps * longest_; }
   [[nodiscard]] DecodeLaw law(double steps) const noexcept {
     const double x = std::max(steps / std::max(relaxation_, 1e-9), 1e-3);
@@ -266,7 +268,7 @@ class DecodeTimes {
          relaxation_ = 1.0;
 };
 
-/// Strata of a lognormal of mean 1, times the law's.
+/// Strata of a lognormal law with this mean and variance.
 Strata strata_of(const DecodeLaw& law) noexcept {
   return lognormal_strata({law.mean, std::sqrt(std::max(law.variance, 0.0)) / law.mean});
 }
@@ -316,8 +318,8 @@ PoolScreen report(const Pool& pool, double rate, const PoolState& s) noexcept {
   return out;
 }
 
-/// Prompts alone behind one queue for all engines, which finds an idle one while there is one. Erlang C for the share
-/// that waits (Kleinrock 1975, equation 3.40), Allen and Cunneen for how long.
+/// Prompts alone in one queue for all engines, which starts on an idle engine if there is one. The share that waits is
+/// Erlang C (Kleinrock 1975, equation 3.40), the wait that of Allen and Cunneen.
 PoolState one_queue(const Pool& pool, const ScreenTraffic& traffic, double rate, TimeDistribution& first) noexcept {
   const ScreenEngine& engine = pool.engine;
   const IterationCurve curve = engine.curve(0.0);
@@ -345,10 +347,10 @@ PoolState one_queue(const Pool& pool, const ScreenTraffic& traffic, double rate,
   return s;
 }
 
-/// The state of a pool of both phases, or of decodes alone, with its waits.
+/// The state of a pool of both phases, or of decodes alone, including its waits.
 PoolState steady(const Pool& pool, const ScreenTraffic& traffic, double rate, TimeDistribution& first) noexcept {
   if (!pool.engine.decodes() && pool.balances() && pool.engines > 1.0) {
-    // The fewest outstanding lie between one queue and queues apart: two engines half way, many near the one.
+    // Fewest outstanding lies between one queue and separate queues: half way for two engines, near one queue for many.
     TimeDistribution together;
     TimeDistribution apart;
     PoolState s = one_queue(pool, traffic, rate, together);
@@ -390,7 +392,7 @@ ServingScreen screen(const ServingFleet& fleet, const ScreenTraffic& traffic) no
   }
   const PoolState s = pool.engine.decodes() || !apart ? steady(pool, traffic, rate, out.ttft) : PoolState{};
   if (apart) {
-    // The iteration that runs when a prompt's cache comes, half of it on average.
+    // Half of the running iteration, on average, passes before a received cache is used.
     handed += 0.5 * s.iteration * s.busy + s.wait_share * s.wait;
   } else if (pool.engine.decodes()) {
     out.ttft.delay(s.wait_share, s.wait);
@@ -417,7 +419,7 @@ Hertz screened_saturation(const ServingFleet& fleet, const ScreenTraffic& traffi
 
 namespace {
 
-/// Sums of a mixture's moments.
+/// Sums of the moments of a mixture.
 struct Mixture {
   double weight = 0.0, sum = 0.0, square = 0.0;
   void add(double w, const Moments& m) noexcept {
@@ -441,7 +443,7 @@ Moments moments_of(const LengthLaw& law) noexcept {
   return {law.mean, 0.0};
 }
 
-/// Squared coefficient of variation of gaps.
+/// Squared coefficient of variation of the gaps.
 double gap_cv2(const ArrivalProcess& process) noexcept {
   switch (process.gaps) {
     case GapShape::poisson: break;
@@ -491,7 +493,7 @@ ScreenTraffic screen_traffic(std::span<const TrafficClass> classes) {
   out.prompt = prompts.moments();
   out.output = outputs.moments();
   out.cached_share = cached / prompts.sum;
-  // Streams that do not depend on each other: variances and means of their counts add.
+  // Variances and means of the counts of independent streams add.
   out.arrival_cv = std::sqrt(dispersion / rate);
   return out;
 }

@@ -29,12 +29,12 @@ ScreenEngine::ScreenEngine(const IterationTables& tables,
   if (role != EngineRole::prefill) {
     steps_ = (work.output.mean - 1.0) / settings.speculation.tokens_per_step();
   }
-  // A sequence is found with a chance in proportion to its output, at a point uniform in it: E[o^2] / (2 E[o]).
+  // A sequence is observed with probability proportional to its output, at a uniform point in it: E[o^2] / (2 E[o]).
   const double aged = role == EngineRole::prefill ? 0.0 : 0.5 * work.output.second() / work.output.mean;
   keys_ = work.prompt.mean + aged;
   const bool whole_output = settings.rules.reservation == Reservation::whole;
   const double held = (work.prompt.mean + (whole_output ? 2.0 : 1.0) * aged) / real(settings.block_tokens) + 0.5;
-  // The one that does not fit yet leaves room: requests that must wait are larger than others, by their cv.
+  // A request that does not fit yet leaves blocks unused; waiting requests are larger than average, by their cv.
   const double admitted = (work.prompt.mean + (whole_output ? work.output.mean : 0.0)) / real(settings.block_tokens);
   const double waste = admitted * (1.0 + work.prompt.cv * work.prompt.cv);
   const double pool = std::max(real(settings.blocks) - waste, 0.9 * real(settings.blocks)) / held;
@@ -46,7 +46,7 @@ ScreenEngine::ScreenEngine(const IterationTables& tables,
   for (std::size_t i = 0; i < strata_count; ++i) {
     const double tokens = std::max(1.0, strata_[i]);
     const double keys = tokens + cached_ * tokens / prompt_.mean;
-    // In chunks: the keys of the first and of the last on average, for attention is linear in them.
+    // For chunks the mean of first and last: attention is linear in the keys.
     const double chunk = settings.rules.chunked ? std::min(tokens, real(settings.max_num_tokens)) : tokens;
     const ChunkAttention last = tables.chunk(whole(chunk), whole(keys));
     const ChunkAttention start = tables.chunk(whole(chunk), whole(keys - tokens + chunk));
@@ -94,7 +94,7 @@ double ScreenEngine::prompt_time(double decodes, double tokens) const noexcept {
 }
 
 IterationCurve ScreenEngine::curve(double decodes) const noexcept {
-  // Where a request is its prompt alone, places bound the prompts of an iteration.
+  // If requests are prompts alone, places limit the prompts of an iteration.
   const double most = std::min(budget(decodes), this->decodes() ? budget(decodes) : most_ * prompt_.mean);
   std::array<double, IterationCurve::knots> mixed{};
   for (std::size_t i = 0; i < mixed.size(); ++i) {
@@ -107,7 +107,7 @@ class ScreenEngine::PromptCounts {
  public:
   PromptCounts(const ScreenEngine& engine, double decodes) noexcept
       : engine_{engine}, decodes_{decodes}, full_{engine.budget(decodes)} {}
-  /// With `alone` where there is no prompt; counts are Poisson, many are near their mean.
+  /// Mean over Poisson numbers of prompts, with `alone` for none; large numbers are taken at their mean.
   [[nodiscard]] double mean(double alone, double prompts) noexcept {
     if (prompts > 6.0) {
       return with(prompts);
@@ -132,7 +132,7 @@ class ScreenEngine::PromptCounts {
   [[nodiscard]] double with(double count) const noexcept {
     const double tokens = count * engine_.prompt_.mean;
     const double fullest = engine_.prompt_time(decodes_, std::min(tokens, full_));
-    // What does not fit makes later iterations longer by its share of a full one's prompts.
+    // The excess lengthens later iterations by its share of a full iteration's prompts.
     const double alone = decodes_ > 0.0 ? engine_.decode_time(decodes_) : 0.0;
     return tokens <= full_ ? fullest : fullest + (tokens / full_ - 1.0) * (fullest - alone);
   }
@@ -161,7 +161,7 @@ double ScreenEngine::saturation() const noexcept {
   if (prompts * prompt_.mean < budget(decodes)) {
     return ended / PromptCounts{*this, decodes}.mean(decode_time(decodes), prompts);
   }
-  // The budget binds: d = steps x k decodes and k prompts fill it.
+  // If the budget binds, d = steps x k decodes and k prompts fill it.
   const double k = real(settings_.max_num_tokens) / (prompt_.mean + steps_ * real(1 + settings_.speculation.draft));
   return k / prompt_time(steps_ * k, k * prompt_.mean);
 }

@@ -17,7 +17,7 @@ bool screen_keeps(const ServingScreen& s, std::span<const TailObjective> objecti
                                     : one.metric == LatencyMetric::tpot ? s.tpot
                                                                         : s.e2e;
     const double reached = one.quantile == TailObjective::mean ? times.mean() : times.quantile(one.quantile);
-    if (reached > one.limit.raw()) {  // NaN: answers of one token have no time between tokens
+    if (reached > one.limit.raw()) {  // false for NaN: answers of one token have no time between tokens
       return false;
     }
   }
@@ -44,7 +44,7 @@ ScreenedSize screened_size(const ServingFleet& unit,
   if (!(least <= real(most_units))) {
     return out;
   }
-  // Upwards by growing steps from the least that is not overloaded, then between.
+  // Searches upwards in growing steps from the smallest number that is not overloaded, then bisects.
   std::int64_t fails = static_cast<std::int64_t>(least) - 1;
   std::int64_t keeps = 0;
   for (std::int64_t step = 1; keeps == 0; step *= 2) {

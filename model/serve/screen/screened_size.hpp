@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many copies of a fleet keep what is promised, by closed forms.
+// The number of copies of a fleet that meets the objectives, by closed forms.
 #pragma once
 
 #include <headroom/model/serve/load/tail_objective.hpp>
@@ -11,16 +11,16 @@
 
 namespace headroom {
 
-/// A fleet of `units` copies of a unit: its replicas, and its prefill replicas, so many times.
+/// A fleet with `units` times the replicas, and the prefill replicas, of a unit.
 [[nodiscard]] ServingFleet fleet_of(const ServingFleet& unit, std::int64_t units) noexcept;
 
-/// Units as the screen counts them, without a simulation.
+/// A number of units as the screen finds it, without simulation.
 struct ScreenedSize {
-  std::int64_t units = 0;  ///< 0: not up to `most_units`
-  ServingScreen screen;    ///< of that many, when there are
+  std::int64_t units = 0;  ///< smallest sufficient number; 0: none up to `most_units`
+  ServingScreen screen;    ///< screen of that number of units
 };
-/// Objectives are of all requests together: the screen knows no classes. About ten screens, no
-/// heap. Precondition: no problems() of fleet and traffic.
+/// The objectives apply to all requests together, since the screen has no classes. About ten screens, no heap.
+/// Precondition: problems() of fleet and traffic are empty.
 [[nodiscard]] ScreenedSize screened_size(const ServingFleet& unit,
                                          const ScreenTraffic& traffic,
                                          std::span<const TailObjective> objectives,

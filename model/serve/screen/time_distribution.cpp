@@ -52,7 +52,7 @@ void TimeDistribution::shift(double seconds) noexcept {
   *this = TimeDistribution{};
   for (std::size_t i = 0; i < bins; ++i) {
     if (before.bins_[i] > 0.0F) {
-      // In thirds, so that a bin may fall into two.
+      // In thirds, because a shifted bin may fall into two bins.
       for (const double part : {1.0 / 6.0, 0.5, 5.0 / 6.0}) {
         bins_[bin(edge(i) + part * (edge(i + 1) - edge(i)) + seconds)] += before.bins_[i] / 3.0F;
       }

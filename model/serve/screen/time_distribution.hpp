@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A distribution of times that is put together from pieces: fixed size, no heap.
+// A distribution of times built from pieces: fixed size, no heap.
 #pragma once
 
 #include <headroom/model/serve/screen/length_strata.hpp>
@@ -12,8 +12,7 @@
 
 namespace headroom {
 
-/// Weights by time, 32 bins to each doubling from 60 ns to 194 days; within a bin they are spread evenly. The mean is
-/// exact.
+/// Weights by time in 32 bins per doubling from 60 ns to 194 days, uniform within a bin. The mean is exact.
 class TimeDistribution {
  public:
   void add(double seconds, double weight) noexcept {
@@ -22,15 +21,15 @@ class TimeDistribution {
     sum_ += weight * seconds;
   }
   void add(const TimeDistribution& other, double weight) noexcept;
-  /// Everything `share` of the time later by an exponential time of mean `seconds`.
+  /// Delays the share `share` of the weight by an exponential time of mean `seconds`.
   void delay(double share, double seconds) noexcept;
-  /// Everything a fixed time later.
+  /// Delays all weight by a fixed time.
   void shift(double seconds) noexcept;
 
   [[nodiscard]] double mean() const noexcept;
-  /// The time that the share q, from 0 to 1, stays below; NaN when nothing was added.
+  /// The q-quantile (0 <= q <= 1), in seconds; NaN if empty.
   [[nodiscard]] double quantile(double q) const noexcept;
-  /// The share of the weight above so many seconds; NaN when nothing was added.
+  /// The share of the weight above `seconds`; NaN if empty.
   [[nodiscard]] double beyond(double seconds) const noexcept;
   /// The medians of the strata of length_strata.hpp.
   [[nodiscard]] Strata strata() const noexcept;

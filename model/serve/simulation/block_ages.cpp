@@ -52,7 +52,7 @@ void BlockAges::add_unnamed(std::int64_t blocks) noexcept {
     return;
   }
   blocks_ += blocks;
-  // A run that follows a run is one with it.
+  // Consecutive runs are merged.
   if (run_count_ > 0 && (run(run_count_ - 1).used == clock_ || run_count_ == runs_.size())) {
     run(run_count_ - 1).blocks += blocks;
     return;

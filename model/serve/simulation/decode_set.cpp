@@ -12,7 +12,7 @@ DecodeSet::DecodeSet(std::int64_t capacity, std::int64_t block_tokens)
 }
 
 std::size_t DecodeSet::slot(std::int64_t kv) const noexcept {
-  // A tick opens a block for a member whose keys fill their blocks; they do in (-kv mod B) ticks from now.
+  // A tick opens a block for members whose blocks are full, which is the case in (-kv mod B) ticks.
   const std::int64_t ticks = (block_tokens_ - kv % block_tokens_) % block_tokens_;
   return static_cast<std::size_t>((now_ + ticks) % block_tokens_);
 }
@@ -55,7 +55,7 @@ std::int64_t DecodeSet::growth(std::int64_t ticks) const noexcept {
 }
 
 std::int64_t DecodeSet::ticks_within(std::int64_t blocks, std::int64_t limit) const noexcept {
-  // No more than one block a member each block_tokens ticks: far from the end of the pool nothing is counted.
+  // Each member needs at most one block per block_tokens ticks, so far from the pool's end nothing is counted.
   if ((limit / block_tokens_ + 1) * size_ <= blocks) {
     return limit;
   }

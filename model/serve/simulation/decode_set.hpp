@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sequences of an engine that decode, advanced all together: a step costs the same for one and for a thousand.
+// The decoding sequences of an engine, advanced together: a step costs the same for one and for a thousand.
 #pragma once
 
 #include <cstdint>
@@ -7,26 +7,25 @@
 
 namespace headroom {
 
-/// Every member gains one token a tick. What a member holds follows from the tick at which it joined, so that a tick is
-/// counters alone; members that reach their end wait in a heap, and those that fill a block in a count for each of the
-/// `block_tokens` ticks at which that happens.
+/// Every member gains one token per tick. Its keys follow from the tick at which it joined, so that a tick only changes
+/// counters. A heap orders members by their end; a count per slot of `block_tokens` ticks tells how many open a block.
 class DecodeSet {
  public:
   DecodeSet(std::int64_t capacity, std::int64_t block_tokens);
 
   [[nodiscard]] std::int64_t size() const noexcept { return size_; }
-  /// Ticks so far: what a member's tokens are counted from.
+  /// Ticks so far, from which a member's tokens are counted.
   [[nodiscard]] std::int64_t now() const noexcept { return now_; }
-  /// Keys that are cached for all members together.
+  /// Cached keys of all members together.
   [[nodiscard]] std::int64_t cached() const noexcept { return cached_; }
   /// Ticks until the first member leaves. Precondition: size() > 0.
   [[nodiscard]] std::int64_t until_end() const noexcept { return heap_.front().end - now_; }
 
-  /// `kv` keys cached, `left` >= 1 ticks to stay; `order` decides between members that end together.
+  /// Adds a member with `kv` cached keys that leaves after `left` >= 1 ticks; `order` breaks ties.
   void join(std::uint32_t id, std::int64_t kv, std::int64_t left, std::int64_t order);
-  /// Takes out a member that has not ended; `kv` are its keys now.
+  /// Removes a member that has not ended; `kv` is its current number of keys.
   void leave(std::uint32_t id, std::int64_t kv) noexcept;
-  /// Takes out the next member whose end is now; false when there is none. `kv_of(id)` are its keys now.
+  /// Removes the next member that ends now; false if there is none. `kv_of(id)` is its current number of keys.
   template <class Keys>
   bool pop_ended(std::uint32_t& id, const Keys& kv_of) noexcept {
     if (heap_.empty() || heap_.front().end != now_) {
@@ -38,13 +37,13 @@ class DecodeSet {
     return true;
   }
 
-  /// Blocks that the next `ticks` ticks fill, beyond those held.
+  /// Additional blocks that the next `ticks` ticks fill.
   [[nodiscard]] std::int64_t growth(std::int64_t ticks) const noexcept;
-  /// The most ticks, up to `limit`, whose growth is no more than `blocks`.
+  /// The most ticks, up to `limit`, that fill at most `blocks` blocks.
   [[nodiscard]] std::int64_t ticks_within(std::int64_t blocks, std::int64_t limit) const noexcept;
   void tick(std::int64_t ticks) noexcept;
 
-  /// For members that gain other numbers of tokens (speculation): `tokens` more keys in all, and no tick.
+  /// Adds `tokens` keys in total without a tick, for members that gain varying numbers of tokens (speculation).
   void gain(std::int64_t tokens) noexcept { cached_ += tokens; }
 
  private:
@@ -57,13 +56,13 @@ class DecodeSet {
   };
   void pop() noexcept;
   void forget(std::int64_t kv) noexcept;
-  /// The slot of a member: ticks at which it needs a block are congruent to it.
+  /// The slot of a member: the ticks, modulo block_tokens, at which it needs a block.
   [[nodiscard]] std::size_t slot(std::int64_t kv) const noexcept;
 
   std::int64_t block_tokens_;
   std::int64_t size_ = 0, now_ = 0, cached_ = 0;
   std::vector<Member> heap_;
-  std::vector<std::int64_t> filling_;  ///< members by the tick, modulo block_tokens, that opens a block
+  std::vector<std::int64_t> filling_;  ///< members by the tick, modulo block_tokens, at which they open a block
 };
 
 }  // namespace headroom

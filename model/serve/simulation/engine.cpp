@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock of an engine: what ends, what arrives, and the stretches between. Who is in an iteration is decided in
-// engine_schedule.cpp.
+// The clock of an engine: what ends, what arrives, and the stretches between. engine_schedule.cpp decides which
+// sequences are in an iteration.
 #include <headroom/model/serve/simulation/engine.hpp>
 #include <headroom/model/serve/simulation/replica_cache.hpp>
 
@@ -49,8 +49,7 @@ std::int64_t SimulatedEngine::longest(std::int64_t prompt, std::int64_t output) 
   if (role_ == EngineRole::prefill) {
     return prompt;
   }
-  // The last token is never read again, so that it needs no place; TensorRT-LLM reserves one all the same, and a draft
-  // wants its own.
+  // The last token is never read, so it needs no place. TensorRT-LLM reserves one anyway; a draft needs its own.
   return prompt + output - (reserves() || speculates() ? 0 : 1) + settings_.speculation.draft;
 }
 
@@ -75,7 +74,7 @@ void SimulatedEngine::submit(std::uint32_t id, Picoseconds now) noexcept {
     sequence.kv = sequence.prompt;
     sequence.generated = 1;
   }
-  // Behind one that is blocked, or with all places taken, nothing can change before the stretch ends.
+  // If a waiting request is blocked or all places are taken, nothing can change before the stretch ends.
   if (waiting_count_ == 0 && running_count_ < settings_.max_num_seqs) {
     cut(now);
   }
@@ -114,7 +113,7 @@ void SimulatedEngine::cut(Picoseconds now) noexcept {
   if (stretch_.steps <= 1) {
     return;
   }
-  // The most steps that end by now: fewer than all, for the stretch ends later.
+  // The most steps that end by now; not all, because the stretch ends later.
   std::int64_t done = 0;
   std::int64_t beyond = stretch_.steps;
   while (beyond - done > 1) {
@@ -147,7 +146,7 @@ void SimulatedEngine::settle(Picoseconds now) noexcept {
   if (!stretch_.decodes || speculates() || reserves()) {
     return;
   }
-  // The most steps that end before now, and the one after them: they have begun.
+  // The most steps that end before now; these and the one after them have begun.
   std::int64_t ended = 0;
   std::int64_t beyond = stretch_.steps;
   while (beyond - ended > 1) {
@@ -209,17 +208,17 @@ void SimulatedEngine::plan_decodes() noexcept {
   }
   stretch_.first = line_.at(batch_.context);
   if (preempted_) {
-    return;  // what was preempted may be admitted after this step
+    return;  // the preempted sequence may be admitted after this step
   }
   std::int64_t steps = std::min(decoding_.until_end(), (line_.end - batch_.context - 1) / n + 1);
   if (!reserves()) {
     steps = decoding_.ticks_within(free_, steps);
     const bool waits = waiting_.head != Sequence::none && running_count_ < settings_.max_num_seqs;
-    // What the first that waits has left shrinks with every block that is taken, and with it the room that it asks for.
+    // The remembered blocks of the first waiting sequence shrink with every block taken, as does its need.
     if (waits && remembered(sequences_[waiting_.head]) > 0) {
       steps = 1;
     }
-    // What is forgotten may be what the one that waits for a place counts on: it then asks for other room.
+    // Forgotten ids may be those that the waiting sequence counts on, which changes the space that it needs.
     if (waits && cache_ != nullptr) {
       steps = std::max<std::int64_t>(1, decoding_.ticks_within(cache_->before_ids() + ahead_, steps));
     }

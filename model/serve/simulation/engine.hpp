@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One serving engine, iteration by iteration: who runs, who waits, who is preempted, and when each token is out.
+// One serving engine, iteration by iteration: which sequences run, wait or are preempted, and when each token is out.
 #pragma once
 
 #include <headroom/model/serve/engine/scheduler.hpp>
@@ -9,7 +9,6 @@
 #include <headroom/model/serve/simulation/time_histogram.hpp>
 #include <headroom/model/serve/tables/iteration_tables.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -20,24 +19,24 @@ namespace headroom {
 class ReplicaCache;
 
 /// Both phases, or one side of a disaggregated fleet: a prefill engine hands a request on at its first token, a decode
-/// engine takes it with its cache.
+/// engine receives it with its cache.
 enum class EngineRole : std::uint8_t { both, prefill, decode };
 
-/// What an engine keeps of a request.
+/// The state of a request in an engine.
 struct Sequence {
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
   enum class State : std::uint8_t { waiting, prefilling, decoding, done };
 
   std::int32_t prompt = 1, output = 1;
-  std::int32_t prefix = 0;     ///< tokens that a prefix cache gives
-  std::int32_t kv = 0;         ///< keys in the cache; of one that decodes, at tick `since`
-  std::int32_t generated = 0;  ///< tokens out, likewise
+  std::int32_t prefix = 0;     ///< prompt tokens found in a prefix cache
+  std::int32_t kv = 0;         ///< keys in the cache; while decoding as of tick `since`
+  std::int32_t generated = 0;  ///< output tokens; while decoding as of tick `since`
   std::int64_t since = 0;
-  std::int64_t order = 0;  ///< of admission
-  std::int64_t held = 0;   ///< blocks; of one that decodes they follow from its keys
-  std::int64_t left = 0;   ///< blocks that it gave up when it was evicted, whose cache may still be there
-  std::int64_t taken = 0;  ///< blocks that the engine had taken in all when the next would be one of them
-  std::int64_t full = 0;   ///< of those that it gave up
+  std::int64_t order = 0;  ///< order of admission
+  std::int64_t held = 0;   ///< blocks held; while decoding they follow from the keys
+  std::int64_t left = 0;   ///< blocks freed at eviction, whose contents may still be cached
+  std::int64_t taken = 0;  ///< value of `taken_` up to which none of the freed blocks is overwritten
+  std::int64_t full = 0;   ///< freed blocks that were completely filled
   Picoseconds last_token{};
   std::uint32_t previous = none, next = none;
   State state = State::waiting;
@@ -45,68 +44,65 @@ struct Sequence {
   bool swapped = false;
 };
 
-/// What an engine did.
 struct EngineCounters {
   std::int64_t iterations = 0;
-  std::int64_t decode_iterations = 0;  ///< of them, without prompts
-  std::int64_t prompt_tokens = 0;      ///< computed, those computed again included
+  std::int64_t decode_iterations = 0;  ///< iterations without prompts
+  std::int64_t prompt_tokens = 0;      ///< computed prompt tokens, including recomputed ones
   std::int64_t output_tokens = 0;
   std::int64_t preemptions = 0;
   std::int64_t peak_blocks = 0;
   Picoseconds busy{};
-  double block_seconds = 0.0;       ///< blocks in use over the busy time; linear within a stretch of decodes
-  std::vector<std::int64_t> batch;  ///< iterations by the sequences in them, 0 to max_num_seqs
-  TimeHistogram gaps;               ///< between the tokens of a sequence
+  double block_seconds = 0.0;  ///< integral of the blocks in use over the busy time; linear within a stretch of decodes
+  std::vector<std::int64_t> batch;  ///< iterations by their number of sequences, 0 to max_num_seqs
+  TimeHistogram gaps;               ///< times between two tokens of a sequence
   void add(const EngineCounters& other);
 };
 
-/// Continuous batching under SchedulerRules. Between two events nothing changes but counters, so that a stretch of
-/// decodes is one event however many iterations it holds: it ends where a sequence ends, where blocks run out, where
-/// the tables' line ends, or where a request arrives that might be admitted. Times are those of one iteration after the
-/// other, to the picosecond.
+/// Continuous batching under SchedulerRules. Between two events only counters change, so that a stretch of decodes is
+/// one event, however many iterations it has. It ends where a sequence ends, blocks run out, the tables' line ends, or
+/// a request arrives that might be admitted. Times equal those of single iterations to the picosecond.
 ///
-/// Driven by a clock outside: at each time complete() what ends, submit() what arrives, then start(). No heap after
-/// construction.
+/// The caller drives the clock: at each time it calls complete() for what ends, submit() for what arrives, then
+/// start(). No heap after construction.
 class SimulatedEngine {
  public:
-  /// `sequences` and `times` are those of all requests, by id; the engine writes to the ids submitted to it.
+  /// `sequences` and `times` hold all requests by id; the engine writes to the ids submitted to it.
   SimulatedEngine(const IterationTables& tables,
                   const EngineSettings& settings,
                   EngineRole role,
                   std::span<Sequence> sequences,
                   std::span<RequestTimes> times);
 
-  /// What happens from now on goes to `record` too, as that of `index`; nullptr: to none.
+  /// Writes subsequent events to `record` as engine `index`; nullptr stops recording.
   void record_in(SimulationRecord* record, std::int32_t index) noexcept {
     record_ = record;
     index_ = index;
   }
-  /// Prefixes are looked up in `cache`, and blocks taken from it; nullptr: `prefix` of each sequence says what is
-  /// cached.
+  /// Looks up prefixes in `cache` and takes blocks from it; nullptr: each sequence's `prefix` states what is cached.
   void cache_in(ReplicaCache* cache) noexcept { cache_ = cache; }
-  /// Takes the blocks of the decodes that have started before `now`, so that the cache can be looked at.
+  /// Takes the blocks of decodes that started before `now` from the cache, so that the cache can be inspected.
   void settle(Picoseconds now) noexcept;
-  /// `more` requests are on their way to this engine: they count as outstanding.
+  /// Counts `more` requests as outstanding that are on their way to this engine.
   void expect(std::int64_t more) noexcept { expected_ += more; }
-  /// Whether the pool holds the request at its longest. One that it does not hold must not be submitted.
+  /// Whether the pool can hold the request at its longest. Others must not be submitted.
   [[nodiscard]] bool holds(const Request& request) const noexcept;
   /// Precondition: next_event() > now, or the engine is idle.
   void submit(std::uint32_t id, Picoseconds now) noexcept;
-  /// When the iterations under way end; `never` while nothing runs, and where they end beyond simulated time.
+  /// The end of the current iterations; `never` if nothing runs or they end beyond simulated time.
   [[nodiscard]] Picoseconds next_event() const noexcept { return stretch_.end; }
   [[nodiscard]] bool iterates() const noexcept { return stretch_.steps > 0; }
-  /// Ends the iterations under way. What finished, or is to be handed on, is in done() until the next call.
+  /// Ends the current iterations. Requests that finished or are to be handed on are in done() until the next call.
   void complete() noexcept;
-  /// Starts the next iteration unless one is under way.
+  /// Starts the next iteration unless one is running.
   void start(Picoseconds now) noexcept;
-  /// Another engine wants the device: the iterations under way end with the one that runs at `now`, or have ended where
-  /// one ends at `now`; next_event() is `never` then. Precondition: as submit().
+  /// Another engine needs the device: the current iterations end with the one that runs at `now`, or have ended if one
+  /// ends at `now`; next_event() is `never` then. Precondition: as for submit().
   void give_way(Picoseconds now) noexcept { cut(now); }
-  /// Of the iterations that start() has just begun only the first runs.
+  /// Limits the iterations that start() has just begun to the first one.
   void only_one() noexcept;
 
   [[nodiscard]] std::span<const std::uint32_t> done() const noexcept { return done_; }
-  /// Requests that run or wait here, or are on their way.
+  /// Requests that run or wait here or are on their way.
   [[nodiscard]] std::int64_t outstanding() const noexcept { return running_count_ + waiting_count_ + expected_; }
   [[nodiscard]] std::int64_t waiting() const noexcept { return waiting_count_; }
   [[nodiscard]] const EngineSettings& settings() const noexcept { return settings_; }
@@ -121,8 +117,8 @@ class SimulatedEngine {
     std::int32_t tokens;
     bool ends;
   };
-  /// Iterations that are under way: durations first, first + increment, ... Several end within simulated time, so that
-  /// no sum over some of them saturates.
+  /// The current iterations, with durations first, first + increment, ... If there are several, they end within
+  /// simulated time, so that partial sums do not saturate.
   struct Stretch {
     Picoseconds begin{}, end = never, first{}, increment{};
     std::int64_t steps = 0;
@@ -131,7 +127,7 @@ class SimulatedEngine {
       return first * n + increment * (n * (n - 1) / 2);
     }
   };
-  /// Sequences whose last token was out at one time.
+  /// Number of sequences whose last token was out at one time.
   struct Group {
     Picoseconds since;
     std::int64_t count;
@@ -142,14 +138,14 @@ class SimulatedEngine {
   }
   [[nodiscard]] bool speculates() const noexcept { return settings_.speculation.draft > 0; }
   [[nodiscard]] bool reserves() const noexcept { return settings_.rules.reservation == Reservation::whole; }
-  /// Tokens that a request's cache may grow to.
+  /// Most tokens that a request's cache may grow to.
   [[nodiscard]] std::int64_t longest(std::int64_t prompt, std::int64_t output) const noexcept;
   [[nodiscard]] std::int64_t keys(const Sequence& sequence) const noexcept;
   [[nodiscard]] std::int64_t held(const Sequence& sequence) const noexcept;
   [[nodiscard]] std::int64_t free_for_admission() const noexcept;
   /// Full blocks of an evicted sequence, from the first on, that nobody has taken yet.
   [[nodiscard]] std::int64_t remembered(const Sequence& sequence) const noexcept;
-  /// Tokens that need not be computed: of a prefix cache, or its own of before it was evicted.
+  /// Tokens that need not be computed: from a prefix cache, or computed before an eviction.
   [[nodiscard]] std::int64_t cached(const Sequence& sequence) const noexcept;
   [[nodiscard]] std::int64_t growth() const noexcept;
 
@@ -188,28 +184,28 @@ class SimulatedEngine {
   std::span<Sequence> sequences_;
   std::span<RequestTimes> times_;
 
-  List waiting_, running_;  ///< running_ by admission: the newest is its tail
+  List waiting_, running_;  ///< running_ is in order of admission: the newest is its tail
   std::int64_t waiting_count_ = 0, running_count_ = 0, admitted_ = 0;
   std::int64_t expected_ = 0;
   std::int64_t free_ = 0;
-  std::int64_t taken_ = 0;                  ///< blocks, since the start
-  std::uint32_t partial_ = Sequence::none;  ///< the one prompt that is partly computed: always the newest
+  std::int64_t taken_ = 0;                  ///< blocks taken since the start
+  std::uint32_t partial_ = Sequence::none;  ///< the one partly computed prompt, always the newest sequence
   DecodeSet decoding_;
   DecodeLine line_;
-  std::int64_t line_of_ = 0;  ///< sequences that line_ is of
+  std::int64_t line_of_ = 0;  ///< number of sequences that line_ is for
 
   Stretch stretch_;
   std::vector<Chunk> chunks_;
   IterationBatch batch_;
   Picoseconds now_{};
-  Picoseconds swapping_{};     ///< that the iteration spends on copies
-  std::int64_t promised_ = 0;  ///< blocks that its decodes will fill
+  Picoseconds swapping_{};     ///< copy time of the iteration
+  std::int64_t promised_ = 0;  ///< blocks that the iteration's decodes will fill
   bool preempted_ = false;
   std::vector<Group> groups_;
   std::vector<std::uint32_t> done_;
   EngineCounters counters_;
   ReplicaCache* cache_ = nullptr;
-  std::int64_t ahead_ = 0;  ///< blocks of decodes under way that are out of the cache, and not yet of free_
+  std::int64_t ahead_ = 0;  ///< blocks of current decodes already taken from the cache but not from free_
   SimulationRecord* record_ = nullptr;
   std::int32_t index_ = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is in the next iteration of an engine: the rules of scheduler.hpp.
+// Selects the sequences of an engine's next iteration by the rules of scheduler.hpp.
 #include <headroom/model/serve/simulation/engine.hpp>
 #include <headroom/model/serve/simulation/replica_cache.hpp>
 
@@ -16,7 +16,7 @@ void SimulatedEngine::take(std::int64_t blocks) noexcept {
   }
 }
 
-/// `blocks` are those of all steps of a stretch so far: what is not taken from the cache yet is.
+/// `blocks`: growth of all steps of the stretch so far. Takes from the cache what was not taken yet.
 void SimulatedEngine::take_growth(std::int64_t blocks) noexcept {
   if (blocks > ahead_) {
     cache_->take(blocks - ahead_);
@@ -102,7 +102,7 @@ void SimulatedEngine::resume_resident() noexcept {
     if (reserves()) {
       blocks = blocks_of(longest(sequence.prompt, sequence.output));
     }
-    // The step that follows must not preempt what comes back now: its next token, or its next chunk at the longest.
+    // The next step must not preempt what returns now: leave blocks for its next token, or its longest next chunk.
     const std::int64_t chunk =
         std::min<std::int64_t>(sequence.prompt + sequence.generated - sequence.kv, settings_.max_num_tokens);
     const std::int64_t grown = sequence.kv + (decodes ? 1 + settings_.speculation.draft : chunk);
@@ -150,7 +150,7 @@ bool SimulatedEngine::schedule_decodes() noexcept {
   }
   promised_ = blocks;
   if (cache_ != nullptr) {
-    take_growth(blocks);  // before a prompt of this iteration looks what is there
+    take_growth(blocks);  // before a prompt of this iteration looks up the cache
   }
   return decoding_.size() > 0;
 }
@@ -197,7 +197,7 @@ bool SimulatedEngine::admit(std::uint32_t id, std::int64_t& budget) noexcept {
   if (settings_.rules.chunked) {
     tokens = std::min(tokens, budget);
   } else if (tokens > budget && !(tokens > settings_.max_num_tokens && chunks_.empty())) {
-    return false;  // what is longer than any iteration runs as its only prompt
+    return false;  // a prompt longer than any iteration runs as the only one
   }
   std::int64_t kept = known + tokens;
   if (settings_.rules.reservation == Reservation::prompt) {
@@ -257,7 +257,7 @@ void SimulatedEngine::preempt_newest() noexcept {
   } else {
     partial_ = Sequence::none;
   }
-  // With ids the cache itself says what is left.
+  // With ids the cache knows what is left.
   if (settings_.rules.remembers && settings_.rules.eviction == Eviction::recompute && cache_ == nullptr) {
     sequence.left = blocks;
     sequence.taken = taken_ + free_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The next event of many engines: the least of their times and whose it is.
+// The next event among many engines: its time and its engine.
 #pragma once
 
 #include <headroom/model/serve/load/request.hpp>
@@ -11,14 +11,14 @@
 
 namespace headroom {
 
-/// A tournament: leaves are engines, a node holds the lesser of its two; equal times go to the lower index. A change
-/// costs one comparison a level.
+/// A tournament tree: leaves are engines, each node holds the smaller time of its two children; ties go to the lower
+/// index. A change costs one comparison per level.
 class EventTimes {
  public:
   explicit EventTimes(std::size_t count) : leaves_{std::bit_ceil(count < 1 ? 1 : count)}, times_(2 * leaves_, never) {}
 
   [[nodiscard]] Picoseconds least() const noexcept { return times_[1]; }
-  /// Index of the least. Precondition: least() < never.
+  /// Index of the smallest time. Precondition: least() < never.
   [[nodiscard]] std::size_t first() const noexcept {
     std::size_t node = 1;
     while (node < leaves_) {

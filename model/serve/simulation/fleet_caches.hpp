@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The prefix caches of a fleet's replicas, the tiers below them, and the router that looks at both.
+// The prefix caches of a fleet's replicas, the tiers below them, and the cache-aware router.
 #pragma once
 
 #include <headroom/model/serve/load/request.hpp>
@@ -18,30 +18,30 @@ namespace headroom {
 struct ReplicaPool;
 struct ServingFleet;
 
-/// SGLang's router, policy cache_aware (sgl-router/src/policies/cache_aware.rs, with the defaults of its manual): where
-/// the busiest replica has more than `balance_abs` requests over the idlest and more than `balance_rel` times as many,
-/// the idlest; else the one with the longest prefix where that is more than `cache_threshold` of the prompt, the idler
-/// of equals; else the idlest (there the one with the smallest tree). It knows what the replicas hold at that moment,
-/// in the KV pool and in tiers of their own, as a router that is sent the engines' cache events does.
+/// SGLang's router policy cache_aware (sgl-router/src/policies/cache_aware.rs, with its documented defaults). If the
+/// busiest replica has more than `balance_abs` requests more than the idlest and more than `balance_rel` times as many,
+/// the idlest is chosen; else the replica with the longest prefix if it exceeds the share `cache_threshold` of the
+/// prompt (ties: the idler); else the idlest (SGLang: the one with the smallest tree). The router knows the current
+/// contents of KV pools and replicas' own tiers, like a router that receives the engines' cache events.
 struct PrefixRouting {
   double cache_threshold = 0.3;
   std::int64_t balance_abs = 64;
   double balance_rel = 1.5;
 };
 
-/// Of the engines that compute prompts: engine i of the fleet has cache i. Lanes of a pipeline have a cache each, the
-/// tiers are the replica's. Made once before a simulation; no heap afterwards.
+/// Caches of the engines that compute prompts: engine i of the fleet has cache i. Each lane of a pipeline has its own
+/// cache; tiers belong to the replica. Built before a simulation; no heap afterwards.
 class FleetCaches {
  public:
-  /// All must outlive it; `hits` by request.
+  /// All arguments must outlive the object; `hits` is indexed by request.
   FleetCaches(const ServingFleet& fleet, const RequestLoad& load, std::span<PrefixHits> hits);
 
   [[nodiscard]] ReplicaCache& of(std::size_t engine) noexcept { return caches_[engine]; }
   [[nodiscard]] std::size_t engines() const noexcept { return caches_.size(); }
-  /// When a prompt that comes to an engine now has what tiers keep of it: always loaded, never computed instead. `now`
-  /// where they keep nothing beyond what the pool holds.
+  /// The time at which everything that tiers keep of a prompt is loaded to its engine; it is always loaded, never
+  /// recomputed. `now` if they keep nothing beyond the pool.
   [[nodiscard]] Picoseconds load(SimulatedEngine& engine, std::size_t index, std::uint32_t request, Picoseconds now);
-  /// The engine that a request goes to.
+  /// The engine that a request is routed to.
   [[nodiscard]] std::size_t choose(std::span<SimulatedEngine> engines, std::uint32_t request, Picoseconds now) const;
 
  private:

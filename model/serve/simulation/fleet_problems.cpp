@@ -19,7 +19,7 @@ void require(std::vector<std::string>& problems, bool good, std::string problem)
   }
 }
 
-/// What takes longer than any part of an answer may is beyond what is simulated, or a number that is none.
+/// Requires a span that is neither negative nor longer than any part of an answer may take.
 void require_span(std::vector<std::string>& found, Picoseconds span, const std::string& what, const std::string& way) {
   const Seconds seconds{seconds_of(span)};
   require(found, span >= Picoseconds{0}, what + " takes a time below 0");
@@ -62,7 +62,7 @@ void check(std::vector<std::string>& found, const ReplicaPool& pool, const std::
   }
 }
 
-/// Of a prompt with so many tokens, its cache from one pool to the other and from each tier.
+/// Checks the times of a prompt's cache from pool to pool and from each tier.
 void check_transfers(std::vector<std::string>& found, const ServingFleet& fleet, std::int32_t longest) {
   const std::string prompt = "a prompt of " + std::to_string(longest) + " tokens";
   if (fleet.prefill) {
@@ -116,7 +116,7 @@ void check_beside(std::vector<std::string>& found, const ServingFleet& fleet, co
   }
 }
 
-/// Ids where requests have some: a whole number of blocks each, behind the same other one everywhere.
+/// Checks ids, if requests have any: each is a whole number of blocks and always follows the same predecessor.
 void check_prefixes(std::vector<std::string>& found, const RequestLoad& load, const ReplicaPool& pool) {
   const PromptPrefixes& prefixes = load.prefixes;
   const std::size_t requests = load.requests.size();
@@ -189,7 +189,7 @@ std::vector<std::string> problems(const ServingFleet& fleet, const RequestLoad& 
       if (request.arrival < last) {
         bad(": arrives before the one before it, or before time 0; sort the requests by arrival");
       }
-      if (request.arrival == never && last < never) {  // those behind it as well
+      if (request.arrival == never && last < never) {  // so do all later requests
         bad(": arrives beyond the 106 days that are simulated; raise the rate, or leave it out");
       }
       last = std::max(last, request.arrival);

@@ -35,7 +35,7 @@ EngineSettings lane_of(const ReplicaPool& pool) {
   return settings;
 }
 
-/// First in, first out, of no more entries in all than were reserved.
+/// A first-in, first-out queue of at most the reserved number of entries in total.
 template <class Entry>
 class Line {
  public:
@@ -51,8 +51,8 @@ class Line {
   std::size_t head_ = 0;
 };
 
-/// Engines of one pool, `first` and the `count` after it, and who of them is next. With several models `each` engines
-/// in a row share a device, and who is next is a device.
+/// Selects the next of the `count` engines from `first` on. With several models, `each` consecutive engines share a
+/// device, and a device is selected.
 class Router {
  public:
   Router(const ServingFleet& fleet, std::size_t first, std::size_t count, std::size_t requests, std::size_t each = 1)
@@ -61,9 +61,9 @@ class Router {
       queue.reserve(requests);
     }
   }
-  Line<std::uint32_t> queue;  ///< of a shared queue
+  Line<std::uint32_t> queue;  ///< queue of RequestRouting::shared_queue
 
-  /// An engine's index, or nothing when the request must wait for a place.
+  /// Index of an engine, or nullopt if the request must wait for a place.
   [[nodiscard]] std::optional<std::size_t> choose(const std::vector<SimulatedEngine>& engines) noexcept {
     switch (routing_) {
       case RequestRouting::round_robin: return first_ + turn_++ % count_;
@@ -78,7 +78,7 @@ class Router {
                                                                                    : std::nullopt;
   }
 
-  /// With several models, of which none waits here: the first engine of the device that is next.
+  /// With several models, which never wait here: the first engine of the selected device.
   [[nodiscard]] std::size_t choose_device(const std::vector<SimulatedEngine>& engines) noexcept {
     switch (routing_) {
       case RequestRouting::round_robin: return first_ + turn_++ % count_ * each_;
@@ -99,7 +99,7 @@ class Router {
     }
     return best;
   }
-  /// The first engine of the device with the fewest requests of all its models.
+  /// The first engine of the device with the fewest requests over all its models.
   [[nodiscard]] std::size_t least_device(const std::vector<SimulatedEngine>& engines) const noexcept {
     std::size_t best = first_;
     std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
@@ -137,6 +137,7 @@ class Simulation {
   void answered(Picoseconds now);
   void hand_on(std::uint32_t id, std::size_t engine, Picoseconds now);
   void take_arrivals(Picoseconds now);
+  bool admit(bool held, std::uint32_t id, Picoseconds now);
   void enter(std::uint32_t id, Picoseconds now);
   void route(Router& router, std::uint32_t id, Picoseconds now);
   void submit(std::size_t engine, std::uint32_t id, Picoseconds now);
@@ -147,7 +148,7 @@ class Simulation {
   void touch(std::size_t engine);
   [[nodiscard]] std::size_t device_of(std::size_t engine) const noexcept;
   void follow_cut(std::size_t engine, Picoseconds now);
-  // Out of line, so that fleets of one model are as fast as without them.
+  // Out of line, so that fleets of one model run at full speed.
   [[gnu::noinline]] void enter_device(std::uint32_t id, Picoseconds now);
   void ask_for_turn(std::size_t engine, Picoseconds now);
   [[gnu::noinline]] void take_turns(Picoseconds now);
@@ -160,21 +161,21 @@ class Simulation {
   std::vector<Sequence> sequences_;
   FleetResult result_;
   std::size_t prefill_engines_ = 0, engines_of_a_prefill_replica_ = 1, engines_of_a_replica_ = 1;
-  std::size_t models_ = 1;  ///< that share a device, each an engine
+  std::size_t models_ = 1;  ///< models that share a device, each with its own engine
   std::vector<SimulatedEngine> engines_;
   EventTimes events_;
   Router serve_, prefill_;
-  std::size_t next_ = 0;  ///< open: the next request; closed: the next to be sent
-  Line<Arrival> sent_;    ///< closed: on their way to the router, by time
+  std::size_t next_ = 0;  ///< open: index of the next request; closed: of the next to be sent
+  Line<Arrival> sent_;    ///< closed: requests on their way to the router, by time
   Transfers transfers_;
-  std::optional<FleetCaches> caches_;   ///< where requests have ids
-  Transfers loads_;                     ///< from tiers below the pools, to the replica that each request has
-  std::vector<Picoseconds> link_free_;  ///< of each prefill replica
+  std::optional<FleetCaches> caches_;   ///< set if requests have ids
+  Transfers loads_;                     ///< loads from tiers below the pools to the replica of each request
+  std::vector<Picoseconds> link_free_;  ///< time from which each prefill replica's link is free
   Picoseconds transfer_per_token_{}, transfer_latency_{};
-  std::vector<std::uint32_t> engine_of_;  ///< by id, of those whose prefix is loaded
+  std::vector<std::uint32_t> engine_of_;  ///< by id, for requests whose prefix is being loaded
   std::vector<std::size_t> touched_;
   std::vector<char> is_touched_;
-  std::vector<Picoseconds> asked_;  ///< with several models: since when an engine wants the device
+  std::vector<Picoseconds> asked_;  ///< with several models: time since which an engine wants the device
 };
 
 std::size_t engines_in(const std::optional<ReplicaPool>& pool) {
@@ -300,8 +301,7 @@ FleetResult Simulation::run() {
       break;
     }
     result_.end = now;
-    // What ends now comes before what arrives now, and both before what starts now: an iteration sees all that is
-    // known at its start.
+    // Order at one time: ends, then arrivals, then starts, so that an iteration sees everything known at its start.
     while (events_.least() == now) {
       complete(events_.first(), now);
     }
@@ -333,7 +333,7 @@ FleetResult Simulation::run() {
   return std::move(result_);
 }
 
-/// When nothing happens any more.
+/// Called after the last event.
 void Simulation::count_unanswered() noexcept {
   for (const RequestTimes& times : result_.requests) {
     const bool sent = load_.concurrency == 0 || times.arrival != never;
@@ -416,6 +416,17 @@ void Simulation::take_loads(Picoseconds now) {
   }
 }
 
+/// Whether a request is let in: one that no engine could hold is refused at once.
+bool Simulation::admit(bool held, std::uint32_t id, Picoseconds now) {
+  if (!held) {
+    result_.requests[id].refused = true;
+    answered(now);
+  } else if (record_ != nullptr) {
+    record_->arrived(id, result_.requests[id].arrival);
+  }
+  return held;
+}
+
 void Simulation::enter(std::uint32_t id, Picoseconds now) {
   if (models_ > 1) {
     enter_device(id, now);
@@ -423,15 +434,9 @@ void Simulation::enter(std::uint32_t id, Picoseconds now) {
   }
   const Request& request = load_.requests[id];
   const bool held = engines_.back().holds(request) && (!disaggregated() || engines_.front().holds(request));
-  if (!held) {
-    result_.requests[id].refused = true;
-    answered(now);
-    return;
+  if (admit(held, id, now)) {
+    route(disaggregated() ? prefill_ : serve_, id, now);
   }
-  if (record_ != nullptr) {
-    record_->arrived(id, result_.requests[id].arrival);
-  }
-  route(disaggregated() ? prefill_ : serve_, id, now);
 }
 
 void Simulation::route(Router& router, std::uint32_t id, Picoseconds now) {
@@ -485,38 +490,33 @@ void Simulation::place(std::size_t engine, std::uint32_t id, Picoseconds now) {
   touch(engine);
 }
 
-/// To the engine of its model on the device that is next.
+/// Routes a request to the engine of its model on the selected device.
 void Simulation::enter_device(std::uint32_t id, Picoseconds now) {
   const Request& request = load_.requests[id];
   const std::size_t model = fleet_.model_of_class[static_cast<std::size_t>(request.service_class)];
-  if (!engines_[model].holds(request)) {
-    result_.requests[id].refused = true;
-    answered(now);
+  if (!admit(engines_[model].holds(request), id, now)) {
     return;
-  }
-  if (record_ != nullptr) {
-    record_->arrived(id, result_.requests[id].arrival);
   }
   const std::size_t engine = serve_.choose_device(engines_) + model;
   ask_for_turn(engine, now);
   submit(engine, id, now);
 }
 
-/// The first engine of the device that an engine runs on. There is no prefill pool where models share devices.
+/// The first engine of the device that an engine runs on. Models that share devices have no prefill pool.
 std::size_t Simulation::device_of(std::size_t engine) const noexcept {
   return engine - engine % models_;
 }
 
-/// After the iterations under way may have been cut: when the engine is next heard of. One whose iteration ends at this
-/// very time asks for the device from now on.
+/// Updates the next event of an engine whose iterations may have been cut. One whose iteration ends now wants the
+/// device from now on.
 void Simulation::follow_cut(std::size_t engine, Picoseconds now) {
   if (events_.of(engine) != never) {
     events_.set(engine, engines_[engine].next_event());
-    asked_[engine] = now;  // until it has run, nobody compares it
+    asked_[engine] = now;  // not compared until it has run
   }
 }
 
-/// An engine that had nothing to do gets its first request: who runs on its device goes on for one iteration at most.
+/// An engine without work gets its first request; its device's running engine may finish one iteration.
 void Simulation::ask_for_turn(std::size_t engine, Picoseconds now) {
   if (engines_[engine].outstanding() > 0) {
     return;
@@ -529,7 +529,7 @@ void Simulation::ask_for_turn(std::size_t engine, Picoseconds now) {
   }
 }
 
-/// On every device that something happened to.
+/// Selects the next engine on every device that had an event.
 void Simulation::take_turns(Picoseconds now) {
   for (const std::size_t engine : touched_) {
     follow_cut(engine, now);
@@ -541,8 +541,7 @@ void Simulation::take_turns(Picoseconds now) {
   touched_.clear();
 }
 
-/// Of the engines with work the one that has waited longest runs: until something happens where no other has any, else
-/// for one iteration.
+/// The engine with work that has waited longest runs: for one iteration, or until the next event if no other has work.
 void Simulation::take_turn(std::size_t device, Picoseconds now) {
   std::size_t next = device;
   std::size_t with_work = 0;

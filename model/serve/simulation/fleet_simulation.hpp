@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several engines behind one router, requests in, times out.
+// Simulates several engines behind one router.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
@@ -19,84 +19,79 @@
 
 namespace headroom {
 
-/// Which engine a request goes to: in turn; to the one with the fewest requests that run or wait, the first of equals;
-/// by chance; none before one has a place for it, so that all replicas share one queue; or by PrefixRouting, which of
-/// requests without ids is the fewest outstanding.
+/// How the router chooses an engine: in turn; fewest running and waiting requests, ties to the first; at random; one
+/// queue for all replicas, served when a place is free; or PrefixRouting (without ids: fewest outstanding).
 enum class RequestRouting : std::uint8_t { round_robin, least_outstanding, random, shared_queue, prefix };
 
-/// Equal replicas. Tables and limits are those of one replica.
+/// Equal replicas; tables and limits are those of one replica.
 struct ReplicaPool {
   const IterationTables* tables = nullptr;  ///< must outlive the simulation
   EngineSettings engine;
   std::int64_t replicas = 1;
-  /// Batches of a replica that are under way at once, one a pipeline stage: each is an engine of its own with its share
-  /// of sequences and blocks, and an iteration of the tables is a pass through all stages. Bubbles between batches of
-  /// unequal length are left out.
+  /// Concurrent batches of a replica, one per pipeline stage. Each is an engine with its share of sequences and blocks,
+  /// and an iteration of the tables is a pass through all stages. Bubbles between unequal batches are not modelled.
   std::int64_t lanes = 1;
 };
 
-/// Of a prompt's cache, from a prefill replica to a decode replica: bytes over the rate, one prompt at a time from a
-/// replica, then the latency. The prefill engine gives its blocks free when the prompt ends.
+/// Transfer of a prompt's cache from a prefill to a decode replica: bytes over the rate, one prompt at a time per
+/// prefill replica, then the latency. The prefill engine frees its blocks when the prompt ends.
 struct CacheTransfer {
   Bytes bytes_per_token{};
   BytesPerSecond rate{};
   Seconds latency{};
 };
 
-/// A model beside the pool's on the GPUs of every replica: an engine of its own, with KV blocks of its own, that takes
-/// turns with the others. An iteration has the whole replica; of the engines with work the one that has waited longest
-/// is next, of equals the first. (AlpaServe, Li et al. 2023, shares GPUs for the same reason: the loads of several
-/// models rarely peak together.)
+/// A further model on the GPUs of every replica: an engine with its own KV blocks that takes turns with the others. An
+/// iteration uses the whole replica; of the engines with work the one that waited longest is next, ties go to the
+/// first. (AlpaServe, Li et al. 2023, shares GPUs because loads of several models rarely peak together.)
 struct BesideModel {
   const IterationTables* tables = nullptr;  ///< must outlive the simulation
   EngineSettings engine;
 };
 
-/// What serves.
 struct ServingFleet {
-  ReplicaPool pool;  ///< of both phases, or of decodes alone when there is a prefill pool
+  ReplicaPool pool;  ///< pool of both phases, or of decodes alone if there is a prefill pool
   std::optional<ReplicaPool> prefill;
   CacheTransfer transfer;
   RequestRouting routing = RequestRouting::least_outstanding;
   PrefixRouting prefix_routing;
-  /// Below the KV pools of the replicas that compute prompts, the first to be asked first; of no blocks: no tier. Read
-  /// where requests have ids.
+  /// Tiers below the KV pools of the replicas that compute prompts, in the order of look-up; a tier of 0 blocks is
+  /// absent. Used only if requests have ids.
   std::array<OffloadTier, PrefixHits::most_tiers> tiers{};
-  Picoseconds front_end{};      ///< from a client to the router, before every request
-  Picoseconds horizon = never;  ///< events after it do not happen
-  std::uint64_t seed = 0;       ///< of random routing
+  Picoseconds front_end{};      ///< delay from client to router of every request
+  Picoseconds horizon = never;  ///< events after this time do not happen
+  std::uint64_t seed = 0;       ///< seed of random routing
   std::vector<BesideModel> beside;
-  /// The model of each service class: 0 the pool's, i the i-th of `beside`. Not read where there is none.
+  /// The model of each service class: 0 is the pool's, i the i-th of `beside`. Ignored if `beside` is empty.
   std::vector<std::size_t> model_of_class;
 };
 
-/// What a pool did, its engines together.
 struct PoolCounters {
   std::int64_t engines = 0;
-  std::int64_t blocks = 0;       ///< of all pools
-  std::int64_t peak_blocks = 0;  ///< of the fullest engine
+  std::int64_t blocks = 0;       ///< blocks of all engines
+  std::int64_t peak_blocks = 0;  ///< most blocks in use in one engine
+  /// Blocks of one engine.
   std::int64_t engine_blocks = 0;
-  EngineCounters sum;  ///< peak_blocks of it is the fullest engine's
+  EngineCounters sum;  ///< sums over engines; its peak_blocks is that of the fullest engine
 };
 
 struct FleetResult {
-  std::vector<RequestTimes> requests;  ///< by id: the load's order
-  Picoseconds end{};                   ///< of the last event
+  std::vector<RequestTimes> requests;  ///< times by id, in the load's order
+  Picoseconds end{};                   ///< time of the last event
   PoolCounters pool;
-  PoolCounters prefill;  ///< no engines: no such pool
-  /// Of several models on one pool each one's engines, in the order of ServingFleet::model_of_class; else empty.
+  PoolCounters prefill;  ///< zero engines: no prefill pool
+  /// Counters of each model on a shared pool, in the order of ServingFleet::model_of_class; empty with one model.
   std::vector<PoolCounters> models;
   std::vector<PrefixHits> hits;  ///< by id; empty: no request has ids
-  std::int64_t unanswered = 0;   ///< requests that were sent and whose answer lies beyond simulated time
+  std::int64_t unanswered = 0;   ///< requests sent but not answered within simulated time
 };
 
-/// Everything that makes the question meaningless, each with its value and the way out; empty when it can be run.
+/// Every problem of the question, with its value and the way out; empty if it can be simulated.
 [[nodiscard]] std::vector<std::string> problems(const ServingFleet& fleet, const RequestLoad& load);
 
-/// Runs until every request is answered or refused, or to the horizon, or to the end of simulated time: no request is
-/// dropped for waiting long, so that overload shows as growing waits, and at last as requests without an answer. The
-/// same result for the same input, on any machine and beside any number of threads, with a record or without.
-/// Precondition: no problems().
+/// Runs until every request is answered or refused, or to the horizon or the end of simulated time. No request is
+/// dropped for waiting long: overload shows as growing waits and finally as unanswered requests. The result depends
+/// only on the input, not on machine, threads or recording. Precondition: problems() is empty.
 [[nodiscard]] FleetResult simulate(const ServingFleet& fleet,
                                    const RequestLoad& load,
                                    SimulationRecord* record = nullptr);

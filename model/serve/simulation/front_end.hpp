@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one process between clients and engine: requests pass it one after the other, and so do answers.
+// The single process between clients and engine, which requests and answers pass one after another.
 #pragma once
 
 #include <headroom/model/serve/load/request.hpp>
@@ -9,23 +9,23 @@
 
 namespace headroom {
 
-/// A server of one process that works first come, first served: a request takes `intake` of it, and what the engine
-/// gives back waits for the requests that came before (a single-server queue with a constant service; Kleinrock 1975,
-/// chapter 1). Work for each token is the engine's `sequence` (engine_terms.hpp). Of open loads; in closed ones no more
-/// requests are under way than clients, and the queue is left out.
+/// A single server, first come, first served: each request takes `intake`, and answers wait for requests that came
+/// before them (a queue with constant service time; Kleinrock 1975, chapter 1). Work per token is the engine's
+/// `sequence` (engine_terms.hpp). Only for open loads; closed loads, whose clients bound the requests in flight, skip
+/// it.
 class FrontEnd {
  public:
-  /// The load must outlive it.
+  /// The load must outlive the object.
   FrontEnd(const RequestLoad& load, Picoseconds intake);
-  /// The load as the engine meets it.
+  /// The load with the arrivals that the engine sees.
   [[nodiscard]] RequestLoad behind() const;
-  /// Times as the client sees them: arrivals are its own again.
+  /// Converts times to those that the client sees, with its own arrivals.
   void show(FleetResult& result) const noexcept;
 
  private:
   [[nodiscard]] Picoseconds seen(Picoseconds time) const noexcept;
   const RequestLoad& load_;
-  std::vector<Picoseconds> done_;  ///< when each request has passed; empty: nobody waits
+  std::vector<Picoseconds> done_;  ///< time at which each request has passed; empty: no queue
 };
 
 }  // namespace headroom

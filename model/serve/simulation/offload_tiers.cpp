@@ -86,7 +86,7 @@ void OffloadTiers::store(std::size_t replica, std::uint32_t request) noexcept {
   for (std::size_t tier = 0; tier < tiers_.size(); ++tier) {
     BlockAges& kept = this->kept(replica, tier);
     kept.add_unnamed(blocks - static_cast<std::int64_t>(ids.size()) * id_blocks_);
-    // The last first: of one prompt its end is the older, and so the first to go.
+    // Last id first, so that the end of a prompt is older and evicted first.
     for (std::size_t i = ids.size(); i > 0; --i) {
       if (kept.holds(ids[i - 1])) {
         kept.remove(ids[i - 1]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a prefix is kept below the GPUs' memory: the host's, a disk, a store that all replicas share.
+// Tiers for prefixes below the GPUs' memory: host memory, disk, a store that all replicas share.
 #pragma once
 
 #include <headroom/model/serve/load/prompt_prefixes.hpp>
@@ -13,39 +13,40 @@
 
 namespace headroom {
 
-/// One tier, of each replica or of all together. Blocks are those of the engine.
+/// One tier, of each replica or shared by all. Blocks are those of the engine.
 struct OffloadTier {
-  std::int64_t blocks = 0;    ///< that it holds
-  Picoseconds per_block{};    ///< to load one: its bytes over the rate of a replica's way to the tier
-  Picoseconds latency{};      ///< of a load
-  bool all_replicas = false;  ///< one for all, each with a way of its own to it
+  std::int64_t blocks = 0;    ///< capacity in blocks
+  Picoseconds per_block{};    ///< time to load one block: its bytes over the replica's rate to the tier
+  Picoseconds latency{};      ///< latency of a load
+  bool all_replicas = false;  ///< one tier for all replicas, each with its own link to it
 };
 
-/// Write-through, as LMCache, vLLM's OffloadingConnector and SGLang's HiCache (write_through) do: a prompt goes to
-/// every tier when it is computed, and each tier lets its least recently used blocks go. Writing takes no time. Answers
-/// are not kept (LMCache's save_decode_cache is off), and what no other prompt shares takes room like the rest.
+/// Write-through, as in LMCache, vLLM's OffloadingConnector and SGLang's HiCache (write_through): a computed prompt is
+/// written to every tier, and each tier evicts its least recently used blocks. Writing takes no time. Answers are not
+/// kept (LMCache's save_decode_cache is off); blocks that no other prompt shares take space like the others.
 class OffloadTiers {
  public:
-  /// `prompts` by request, in tokens; the prefixes and the tiers must outlive it.
+  /// `prompts`: tokens of each request. The prefixes and the tiers must outlive the object.
   OffloadTiers(const PromptPrefixes& prefixes,
                std::span<const OffloadTier> tiers,
                std::span<const Request> requests,
                std::size_t replicas,
                std::int64_t block_tokens);
 
-  /// Ids of a request from `known` on that are kept for a replica, without a gap.
+  /// Number of consecutive ids of a request, from `known` on, that are kept for a replica.
   [[nodiscard]] std::uint32_t held(std::size_t replica, std::uint32_t request, std::uint32_t known) const noexcept;
-  /// The same of tiers of its own.
+  /// Number of consecutive ids of a request, from `known` on, in the replica's own tiers.
   [[nodiscard]] std::uint32_t own(std::size_t replica, std::uint32_t request, std::uint32_t known) const noexcept;
-  /// Starts to load ids `known` to `end` of a request, each from the first tier that keeps it. A replica loads one
-  /// prompt at a time from a tier, and from several tiers at once. When all have come; `hits` takes note of them.
+  /// Starts to load ids `known` to `end` of a request, each from the first tier that has it. A replica loads one prompt
+  /// at a time from a tier, and from several tiers in parallel. Returns the time at which all are loaded, recorded in
+  /// `hits`.
   Picoseconds load(std::size_t replica,
                    std::uint32_t request,
                    std::uint32_t known,
                    std::uint32_t end,
                    Picoseconds now,
                    PrefixHits& hits) noexcept;
-  /// The whole prompt is the newest of every tier.
+  /// Makes the whole prompt the newest entry of every tier.
   void store(std::size_t replica, std::uint32_t request) noexcept;
 
  private:
@@ -64,8 +65,8 @@ class OffloadTiers {
   std::span<const OffloadTier> tiers_;
   std::span<const Request> requests_;
   std::int64_t block_tokens_, id_blocks_;
-  std::vector<BlockAges> kept_;         ///< by replica and tier; of shared tiers that of replica 0
-  std::vector<Picoseconds> link_free_;  ///< likewise, each replica's own
+  std::vector<BlockAges> kept_;         ///< by replica and tier; shared tiers use replica 0
+  std::vector<Picoseconds> link_free_;  ///< time from which each replica's link to each tier is free
 };
 
 }  // namespace headroom

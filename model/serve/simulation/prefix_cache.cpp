@@ -10,7 +10,7 @@ std::int64_t PrefixCache::look_up(std::span<const std::int64_t> ids) {
   while (hits < static_cast<std::int64_t>(ids.size()) && places_.contains(ids[static_cast<std::size_t>(hits)])) {
     ++hits;
   }
-  // The last block first: of one prompt its end is the older, and so the first to go.
+  // Last block first, so that the end of a prompt is older and evicted first.
   for (std::size_t i = ids.size(); i > 0; --i) {
     const auto found = places_.find(ids[i - 1]);
     if (found != places_.end()) {

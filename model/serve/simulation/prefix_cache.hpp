@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which part of each prompt of a trace a prefix cache holds.
+// The part of each prompt of a trace that a prefix cache holds.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace headroom {
 
-/// Blocks of prompts by the hash of all that stands before and in them, so that equal ids are a shared prefix (Kwon et
-/// al. 2023, section 4.4; Qin et al. 2025, Mooncake). Least recently used blocks go first. Filled in the order of
-/// arrival: blocks count as present from the arrival of the request that computes them, and one cache serves all
-/// replicas, so that hits are the most that a cache of this size can give.
+/// An LRU cache of prompt blocks, whose ids depend on all tokens up to their end, so that equal ids are a shared prefix
+/// (Kwon et al. 2023, section 4.4; Qin et al. 2025, Mooncake). It is filled in order of arrival: blocks count as
+/// present from the arrival of the request that computes them, and one cache serves all replicas. The hits are
+/// therefore an upper bound for a cache of this size.
 class PrefixCache {
  public:
-  /// Room for `blocks`; 0: without end.
+  /// Capacity in blocks; 0: unlimited.
   explicit PrefixCache(std::int64_t blocks = 0) : room_{blocks} {}
-  /// How many of the ids, from the first on, are held; then all of them are.
+  /// Number of leading ids that are held; afterwards all of them are.
   [[nodiscard]] std::int64_t look_up(std::span<const std::int64_t> ids);
 
  private:
   std::int64_t room_;
-  std::list<std::int64_t> by_use_;  ///< the most recent first
+  std::list<std::int64_t> by_use_;  ///< ids, most recently used first
   std::unordered_map<std::int64_t, std::list<std::int64_t>::iterator> places_;
 };
 

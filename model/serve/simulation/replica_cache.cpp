@@ -8,7 +8,7 @@
 namespace headroom {
 namespace {
 
-/// Runs of blocks that age apart: no more than there are blocks, and of a pool without an end enough for any run.
+/// Upper bound on separately aged runs of blocks: at most the number of blocks, and enough for an unlimited pool.
 constexpr std::int64_t most_runs = std::int64_t{1} << 20;
 
 }  // namespace
@@ -47,7 +47,7 @@ ReplicaCache::Found ReplicaCache::find(std::uint32_t request) const noexcept {
   for (const std::uint32_t id : ids.first(found.ids)) {
     found.in_use += users_[id] > 0 ? id_blocks_ : 0;
   }
-  // What was loaded is of use only behind what is in the pool still.
+  // Loaded ids are useful only directly after those still in the pool.
   const PrefixState& state = states_[request];
   const std::uint32_t known = found.ids >= state.brought_at ? std::max(found.ids, state.brought) : found.ids;
   found.tokens = known * prefixes_->id_tokens;
@@ -74,7 +74,7 @@ void ReplicaCache::name(std::uint32_t request, std::int64_t tokens) noexcept {
   const std::span<const std::uint32_t> ids = prefixes_->of(request);
   const auto whole = std::min(ids.size(), static_cast<std::size_t>(tokens / prefixes_->id_tokens));
   PrefixState& state = states_[request];
-  // Blocks that others have computed in the meantime are not merged: these stay without an id.
+  // Blocks that others computed in the meantime are not merged and stay without an id.
   while (state.shared < whole && !present(ids[state.shared])) {
     users_[ids[state.shared++]] = 1;
   }

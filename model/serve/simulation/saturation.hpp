@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The most that a fleet answers, whatever waits.
+// The highest rate at which a fleet answers.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
@@ -11,14 +11,14 @@
 
 namespace headroom {
 
-/// Requests per second that finish between the 20th and the 80th percentile of the finishes, so that neither the first
-/// prompts nor the emptying batch count; 0 when every request was refused.
+/// Requests finished per second between the 20th and the 80th percentile of the finishes, which excludes the first
+/// prompts and the emptying batch; 0 if every request was refused.
 [[nodiscard]] Hertz finish_rate(const FleetResult& result);
 
-/// Requests per second that a fleet answers while its queues never empty. All `count` requests of the classes, mixed by
-/// their rates, wait at time 0; the rate is finish_rate()'s. The more requests for each place the steadier: 20 and
-/// above. 0 when every request is refused. Precondition: no problems() of fleet or classes, and finite rates when there
-/// are several.
+/// Requests per second that a fleet answers while its queues never empty: all `count` requests of the classes, mixed by
+/// their rates, wait at time 0, and the rate is finish_rate()'s. Use at least 20 requests per place for a steady
+/// result. 0 if every request is refused. Precondition: problems() of fleet and classes are empty, and rates are finite
+/// if there are several classes.
 [[nodiscard]] Hertz saturation(const ServingFleet& fleet,
                                std::span<const TrafficClass> classes,
                                std::int64_t count,

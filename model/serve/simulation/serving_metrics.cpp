@@ -13,7 +13,6 @@ Seconds as_seconds(Picoseconds time) {
   return Seconds{seconds_of(time)};
 }
 
-/// Collects the requests of one class.
 class Collector {
  public:
   explicit Collector(std::size_t most) {
@@ -99,7 +98,7 @@ PoolMetrics pool_metrics(const PoolCounters& counters, Picoseconds end) {
   return out;
 }
 
-/// Models that share devices: one iterates at a time, and each has KV blocks of its own size.
+/// Models that share devices iterate one at a time, and each has KV blocks of its own size.
 void add_models(const FleetResult& result, ServingMetrics& out) {
   if (result.models.empty()) {
     return;
@@ -147,7 +146,7 @@ TimeSummary time_summary(std::vector<double>& values) {
   for (const double value : values) {
     sum += value;
   }
-  // Quantiles in rising order: each selects among what the one before left above itself.
+  // Quantiles in ascending order: each selects among the values above the previous one.
   auto from = values.begin();
   const auto at = [&](double q) {
     const double position = q * static_cast<double>(values.size() - 1);

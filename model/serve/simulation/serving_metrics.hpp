@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a simulated fleet did, as an operator would read it off his dashboards.
+// Metrics of a simulated fleet as an operator reads them off dashboards.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
@@ -13,16 +13,16 @@
 
 namespace headroom {
 
-/// NaN where there is nothing to take it of. Quantiles by linear interpolation (Hyndman and Fan 1996, type 7).
+/// Statistics of a sample of times; NaN if it is empty. Quantiles: Hyndman and Fan 1996, type 7.
 struct TimeSummary {
   Seconds mean{std::numeric_limits<double>::quiet_NaN()};
   Seconds p50 = mean, p90 = mean, p95 = mean, p99 = mean, max = mean;
 };
 
-/// Of any seconds; their order is lost.
+/// The summary of `values` in seconds, whose order is lost.
 [[nodiscard]] TimeSummary time_summary(std::vector<double>& values);
 
-/// What a class of requests is promised; a request is good when it keeps all of it.
+/// Limits that every request of a class should meet; a request is good if it meets all of them.
 struct ServiceObjective {
   static constexpr Seconds none{std::numeric_limits<double>::infinity()};
   Seconds ttft = none;
@@ -30,52 +30,50 @@ struct ServiceObjective {
   Seconds e2e = none;
 };
 
-/// Of one class, or of all requests together.
+/// Metrics of one class, or of all requests together.
 struct RequestMetrics {
-  std::int64_t requests = 0;  ///< counted: those after the warm-up
+  std::int64_t requests = 0;  ///< counted requests: those after the warm-up
   std::int64_t finished = 0;
-  std::int64_t refused = 0;     ///< longer than a KV pool
-  std::int64_t unfinished = 0;  ///< at the horizon, or when simulated time ends
+  std::int64_t refused = 0;     ///< requests longer than a KV pool
+  std::int64_t unfinished = 0;  ///< requests not finished at the horizon or the end of simulated time
   TimeSummary ttft;             ///< client to first token
-  TimeSummary tpot;             ///< (last - first token) / (tokens - 1), of outputs of two tokens and more
+  TimeSummary tpot;             ///< (last - first token) / (tokens - 1), for outputs of two or more tokens
   TimeSummary e2e;
-  TimeSummary queue;        ///< client to the first iteration that holds some of the prompt
-  double good_per_s = 0.0;  ///< goodput: finished and kept every objective
-  double good_share = 0.0;  ///< of the counted requests
+  TimeSummary queue;        ///< client to the first iteration with part of the prompt
+  double good_per_s = 0.0;  ///< goodput: requests per second that finished and met every objective
+  double good_share = 0.0;  ///< share of the counted requests that are good
   double finished_per_s = 0.0;
   double output_tokens_per_s = 0.0;
   double input_tokens_per_s = 0.0;
 };
 
 struct PoolMetrics {
-  double busy = 0.0;        ///< share of the time that an engine iterates, mean over engines
-  double kv_mean = 0.0;     ///< share of the blocks in use, mean over the time
-  double kv_peak = 0.0;     ///< of the fullest engine
-  double batch_mean = 0.0;  ///< sequences of an iteration
+  double busy = 0.0;        ///< share of the time in which an engine iterates, mean over engines
+  double kv_mean = 0.0;     ///< share of the blocks in use, mean over time
+  double kv_peak = 0.0;     ///< largest share of blocks in use, of the fullest engine
+  double batch_mean = 0.0;  ///< mean sequences per iteration
   std::int64_t iterations = 0, preemptions = 0;
-  std::vector<std::int64_t> batch;          ///< iterations by their sequences
-  Seconds gap_p50{}, gap_p95{}, gap_p99{};  ///< between two tokens of a sequence, within 1.6 %
+  std::vector<std::int64_t> batch;          ///< iterations by their number of sequences
+  Seconds gap_p50{}, gap_p95{}, gap_p99{};  ///< times between two tokens of a sequence, accurate to 1.6 %
 };
 
 struct ServingMetrics {
   RequestMetrics all;
   std::vector<RequestMetrics> classes;  ///< by service class
-  /// Of several models on one pool: busy while any of them iterates, of the KV shares the models' mean and the fullest.
+  /// With several models on one pool: busy while any of them iterates; KV shares are the models' mean and maximum.
   PoolMetrics pool, prefill;
-  std::vector<PoolMetrics> models;  ///< each one's share of the device and of its own KV blocks; empty: one model
-  double arrived_per_s = 0.0;       ///< of open arrivals; 0 when all come at once or the loop is closed
-  /// Open arrivals that come faster than they are answered: over the second half of the time in which requests arrive,
-  /// less than 95 % as many finished as arrived. Of no meaning while an answer takes longer than that half. And any
-  /// load of which a request is never answered.
+  std::vector<PoolMetrics> models;  ///< each model's share of the device and of its own KV blocks; empty: one model
+  double arrived_per_s = 0.0;       ///< rate of open arrivals; 0 if all arrive at once or the loop is closed
+  /// Open arrivals exceed the answers: in the second half of the arrival period fewer than 95 % as many requests finish
+  /// as arrive. Not meaningful if an answer takes longer than that half. Also set if any request is never answered.
   bool overloaded = false;
-  std::int64_t unanswered = 0;   ///< requests that were sent and whose answer lies beyond simulated time
-  double saturated_per_s = 0.0;  ///< requests finished per second over that half, when overloaded
-  double queue_mean = 0.0;       ///< requests that wait for their first iteration (Little 1961: rate x mean wait)
+  std::int64_t unanswered = 0;   ///< requests sent but not answered within simulated time
+  double saturated_per_s = 0.0;  ///< requests finished per second in that half, if overloaded
+  double queue_mean = 0.0;       ///< mean requests waiting for their first iteration (Little 1961: rate x mean wait)
 };
 
-/// Requests before `warm_up`, by their order in the load, ran but are not counted; rates are from the first counted
-/// arrival to the last counted finish. `objectives` by service class; classes beyond them have none. Pools count the
-/// whole run, warm-up included.
+/// The first `warm_up` requests of the load run but are not counted; rates span the first counted arrival to the last
+/// counted finish. `objectives` are by service class; further classes have none. Pools count the whole run.
 [[nodiscard]] ServingMetrics serving_metrics(const RequestLoad& load,
                                              const FleetResult& result,
                                              std::span<const ServiceObjective> objectives = {},

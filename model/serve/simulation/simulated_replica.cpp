@@ -8,7 +8,7 @@
 namespace headroom {
 namespace {
 
-/// A pool whose sequences take no memory, or hardly any, holds more blocks than any run fills.
+/// Blocks of a pool whose sequences take (almost) no memory: more than any run fills.
 constexpr double most_blocks = 0x1p40;
 
 std::int64_t blocks_of(const ServingMemory& memory, double block_tokens) noexcept {
@@ -36,7 +36,7 @@ SimulatedReplica simulated_replica(const Replica& replica,
   e.block_tokens = stack.memory.block_tokens;
   e.blocks = std::max(s.lanes, blocks_of(memory, real(e.block_tokens)));
   e.max_num_tokens = limits.max_num_tokens * groups;
-  // More places than blocks are never filled, but tables would have to reach that far.
+  // More places than blocks are never used, but would enlarge the tables.
   e.max_num_seqs = std::min(limits.max_num_seqs * groups, e.blocks);
   const std::int64_t longest = habits.longest > 0 ? habits.longest : limits.sequence_tokens;
   const TableReach reach{e.max_num_seqs, e.max_num_tokens, std::max<std::int64_t>(2, longest),

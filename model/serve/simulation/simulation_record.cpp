@@ -10,10 +10,10 @@
 namespace headroom {
 namespace {
 
-/// Room for parts of a life: four of an ordinary one, and four preemptions with their return on the average.
+/// Spans reserved per request: four of an ordinary one, and on average four preemptions with their returns.
 constexpr std::size_t spans_of_a_request = 12;
-/// Counts of waiting requests: one for each arrival and admission, of which there are fewer than iterations unless an
-/// engine is far behind.
+/// Waiting counts reserved per slice. One per arrival and admission: fewer than iterations unless an engine is far
+/// behind.
 constexpr std::size_t counts_of_a_slice = 4;
 constexpr std::size_t shared_queues = 2;
 
@@ -94,7 +94,7 @@ void SimulationRecord::ran(const Slice& slice) noexcept {
 
 void SimulationRecord::waits(std::int32_t engine, std::int64_t count, Picoseconds time) noexcept {
   if (!started_ || slices_.size() == most_slices_) {
-    return;  // counters end with the iterations beside which they are read
+    return;  // counters end with the iterations that they accompany
   }
   std::size_t& newest = newest_[static_cast<std::size_t>(engine + static_cast<std::int32_t>(shared_queues))];
   if (newest > 0 && waiting_[newest - 1].time == time) {

@@ -20,7 +20,7 @@ using Waiting = SimulationRecord::Waiting;
 constexpr std::array<std::string_view, 6> phase_names{"queue",  "prefill",  "transfer", "queue of decodes",
                                                       "decode", "preempted"};
 
-/// Exact to the picosecond up to 75 minutes, and to a double's 16 digits beyond.
+/// Exact to the picosecond up to 75 minutes, beyond that to 16 digits.
 double microseconds(Picoseconds time) {
   return static_cast<double>(time.count()) / 1e6;
 }
@@ -98,7 +98,7 @@ class TraceWriter {
     metadata("process_name", router_, 0, "router");
   }
 
-  /// ", lane 1" of the engines of a pipeline, ", model 1" of those that share a replica.
+  /// ", lane 1" for engines of a pipeline, ", model 1" for those that share a replica.
   [[nodiscard]] std::string lane_text(const SimulationRecord::Engine& engine) const {
     const bool several = std::any_of(record_.engines().begin(), record_.engines().end(), [&](const auto& other) {
       return other.prefill == engine.prefill && other.lane > 0;
@@ -106,7 +106,7 @@ class TraceWriter {
     return several ? (engine.models ? ", model " : ", lane ") + std::to_string(engine.lane) : "";
   }
 
-  /// Leaves the object open.
+  /// Begins an event and leaves its JSON object open.
   void begin_event(std::string_view name, std::string_view phase, std::int64_t pid, std::int64_t tid, Picoseconds at) {
     json_.compact_next();
     json_.begin_object();
@@ -165,8 +165,8 @@ class TraceWriter {
     json_.end_object();
   }
 
-  /// Blocks rise inside a stretch: told at its begin and at the begin of its last iteration, which holds the most. What
-  /// is freed at the end is in the next slice's count, and in a 0 where the engine rests.
+  /// Blocks grow inside a stretch, so they are written at its start and at the start of its last iteration, which holds
+  /// the most. What is freed at the end shows in the next slice, or as 0 where the engine rests.
   void write_counters(const Slice& slice, const SimulationRecord::Engine& engine, bool rests) {
     const std::int64_t pid = pid_of(slice.engine);
     const std::string lane = lane_text(engine);
@@ -193,7 +193,7 @@ class TraceWriter {
     }
   }
 
-  /// Phases of one request in one process, one after the other, inside one event.
+  /// The phases of one request in one process, one after another inside one event.
   void requests() {
     std::vector<const Span*> spans;
     for (const Span& span : record_.spans()) {
@@ -221,7 +221,7 @@ class TraceWriter {
     }
   }
 
-  /// The id is the process's own, so that visits of one request to two processes are two events.
+  /// The id is local to the process, so that visits of a request to two processes are two events.
   void begin_async(std::string_view name, char phase, const Span& span, Picoseconds at) {
     begin_event(name, std::string_view{&phase, 1}, pid_of(span.engine), 0, at);
     json_.member("cat", "request");
@@ -246,7 +246,7 @@ class TraceWriter {
 
   const SimulationRecord& record_;
   const RequestLoad& load_;
-  std::vector<std::int64_t> pids_;  ///< of each engine
+  std::vector<std::int64_t> pids_;  ///< process id of each engine
   std::int64_t router_ = 0;
   JsonWriter json_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recorded simulation as a trace that Perfetto and chrome://tracing open.
+// Writes a recorded simulation as a trace for Perfetto and chrome://tracing.
 #pragma once
 
 #include <headroom/model/serve/load/request.hpp>
@@ -9,13 +9,15 @@
 
 namespace headroom {
 
-/// Trace-event JSON (Google, "Trace Event Format"); times in microseconds from the start of the simulation.
-/// - a process for each replica, of a prefill pool first; thread i is its i-th lane, with complete events "X" for
-///   iterations: "prefill", "decode" or "mixed", "decode x 17" where 17 iterations follow each other without a change;
-/// - counters "C" of each engine: sequences in the iteration, KV blocks in use, requests that wait;
-/// - a nestable async event "b" and "e" for each request in each process that it visits, its phases inside; those that
-///   are nowhere yet, and queues that all replicas share, are in a process "router".
-/// `otherData` says how much was kept and how much was left out. `load` is the one that was simulated.
+/// Trace-event JSON (Google, "Trace Event Format") with times in microseconds from the start of the simulation:
+/// @code
+/// - one process per replica, prefill pool first; thread i is its lane i, with complete events "X" for iterations:
+///   "prefill", "decode" or "mixed"; "decode x 17" for 17 iterations without a change between them
+/// - counters "C" of each engine: sequences in the iteration, KV blocks in use, waiting requests
+/// - a nestable async event "b"/"e" for each request in each process it visits, with its phases inside; requests that
+///   are not routed yet, and queues that all replicas share, are in a process "router"
+/// @endcode
+/// `otherData` states how much was kept and how much was left out. `load` is the simulated load.
 [[nodiscard]] std::string simulation_trace(const SimulationRecord& record, const RequestLoad& load);
 
 }  // namespace headroom

@@ -10,12 +10,12 @@
 namespace headroom {
 namespace {
 
-constexpr int bits_kept = 5;  // 32 bins an octave
+constexpr int bits_kept = 5;  // 32 bins per power of two
 constexpr std::size_t per_octave = std::size_t{1} << bits_kept;
 
 }  // namespace
 
-/// Bins of all times up to `never`, which has 63 bits.
+/// Bins for all times up to `never`, which has 63 bits.
 TimeHistogram::TimeHistogram() : counts_((64 - bits_kept) * per_octave, 0) {}
 
 std::size_t TimeHistogram::bin(Picoseconds time) noexcept {

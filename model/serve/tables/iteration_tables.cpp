@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace headroom {
@@ -10,7 +11,7 @@ namespace {
 
 using Values = std::span<const Picoseconds>;
 
-/// Between two knots; rounded down, so that equal inputs give equal sums in any order.
+/// Interpolates between two knots; rounded down, so that equal inputs give equal sums in any order.
 constexpr Picoseconds between(
     Picoseconds low, Picoseconds high, std::int64_t from, std::int64_t width, std::int64_t value) noexcept {
   const double share = static_cast<double>(value - from) / static_cast<double>(width);
@@ -25,7 +26,7 @@ Picoseconds along(const IterationTables::Axis& axis, Values values, std::int64_t
   return between(values[i], values[i + 1], axis.at[i], axis.at[i + 1] - axis.at[i], at);
 }
 
-/// The line of a table over two numbers at a value of the first: its values at knots j and j + 1 of the second.
+/// A table of two dimensions at one value of the first: its values at knots j and j + 1 of the second.
 struct Row {
   Picoseconds low{};
   Picoseconds high{};
@@ -67,7 +68,7 @@ std::size_t IterationTables::Axis::below(std::int64_t value) const noexcept {
 
 IterationTables::IterationTables(Parts parts) : parts_{std::move(parts)} {}
 
-/// As of_busiest_group() of engine_terms.hpp counts whole sequences.
+/// Counts whole sequences as of_busiest_group() in engine_terms.hpp does.
 Picoseconds IterationTables::host(std::int64_t decodes, std::int64_t chunks) const noexcept {
   const std::int64_t groups = parts_.groups;
   const std::int64_t busiest =
@@ -86,7 +87,7 @@ DecodeLine IterationTables::decode_line(std::int64_t decodes, std::int64_t conte
   DecodeLine line;
   line.base = fixed + row.low;
   line.first = decodes * p.context_each.at[j];
-  // The last segment goes on: sequences longer than the tables keep its slope.
+  // The last segment continues: sequences longer than the tables keep its slope.
   line.end = next + 1 < knots ? decodes * p.context_each.at[next] : std::numeric_limits<std::int64_t>::max();
   if (next > j) {
     const std::int64_t keys = decodes * (p.context_each.at[next] - p.context_each.at[j]);

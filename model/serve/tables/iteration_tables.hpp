@@ -1,32 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one iteration of a serving engine takes on one replica, as tables: all that a scheduler or a screen asks of the
-// cost model.
+// Tables of the time of one iteration of a serving engine on one replica, for schedulers and screens.
 #pragma once
 
 #include <headroom/model/serve/time/simulated_time.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace headroom {
 
-/// Attention of one chunk of a prompt: what it adds to a step that is full of such work, and what it takes alone, when
-/// its blocks do not fill the device.
+/// Attention of one chunk of a prompt. `work`: time it adds to a step full of such work. `alone`: time it takes by
+/// itself, when its blocks do not fill the device.
 struct ChunkAttention {
   Picoseconds work{};
   Picoseconds alone{};
 };
 
-/// What a scheduler puts into one iteration: sequences that decode a token each, or as many as the tables say, and
-/// chunks of prompts beside them.
+/// The contents of one iteration: decoding sequences (one token each, or the tables' `queries`) and chunks of prompts.
 struct IterationBatch {
-  std::int64_t decodes = 0;        ///< sequences that decode
-  std::int64_t context = 0;        ///< keys of all of them together
+  std::int64_t decodes = 0;        ///< decoding sequences
+  std::int64_t context = 0;        ///< keys of all decoding sequences together
   std::int64_t prompt_tokens = 0;  ///< new tokens of all chunks
   std::int64_t chunks = 0;
-  std::int64_t ending = 0;     ///< chunks that end their prompt: each gives a first token
+  std::int64_t ending = 0;     ///< chunks that complete their prompt and yield a first token
   ChunkAttention attention{};  ///< of the chunks: `work` summed, `alone` the largest
 
   void add(std::int64_t tokens, bool ends, const ChunkAttention& cost) noexcept {
@@ -38,8 +35,8 @@ struct IterationBatch {
   }
 };
 
-/// A step of decodes alone, linear in the keys of all its sequences: time = base + per_key (context - first), for
-/// first <= context < end.
+/// A step of decodes alone, linear in the keys of all sequences: base + per_key (context - first) for first <= context
+/// < end.
 struct DecodeLine {
   Picoseconds base{};
   Picoseconds per_key{};
@@ -50,45 +47,45 @@ struct DecodeLine {
   }
 };
 
-/// The tables of one replica: fixed once made, asked from any thread, without heap.
+/// The tables of one replica: immutable, safe to use from any thread, without heap allocation.
 class IterationTables {
  public:
-  /// Knots of a table over one number; the last one's slope goes on beyond it.
+  /// Knots of one table dimension; the last slope continues beyond the last knot.
   struct Axis {
-    std::vector<std::int64_t> at;  ///< increasing, from 0 or 1 on
-    /// The knot at or below `value`, and the last but one at most.
+    std::vector<std::int64_t> at;  ///< increasing, starting at 0 or 1
+    /// Index of the knot at or below `value`, at most the last but one.
     [[nodiscard]] std::size_t below(std::int64_t value) const noexcept;
   };
 
-  /// What fills the tables; vectors are knots of the first axis times knots of the second.
+  /// The contents of the tables. Two-dimensional vectors hold the first axis times the second.
   struct Parts {
-    Axis tokens;                           ///< of a step
-    std::vector<Picoseconds> dense;        ///< products, experts, all-reduces and passes, graph replayed; by tokens
-    std::vector<Picoseconds> dense_eager;  ///< the same in a step that holds prompts
+    Axis tokens;                           ///< tokens of a step
+    std::vector<Picoseconds> dense;        ///< products, experts, all-reduces and passes in a replayed graph, by tokens
+    std::vector<Picoseconds> dense_eager;  ///< as `dense`, for steps with prompts
     Axis rows;                             ///< tokens that are sampled
-    std::vector<Picoseconds> head;         ///< language head and sampler
-    Axis decodes, context_each;            ///< sequences, and keys of each
-    std::vector<Picoseconds> decode;       ///< attention of a decode step
+    std::vector<Picoseconds> head;         ///< language head and sampler, by rows
+    Axis decodes, context_each;            ///< decoding sequences, and keys per sequence
+    std::vector<Picoseconds> decode;       ///< attention of a decode step, and its drafting
     Axis chunk, chunk_context;             ///< tokens of a chunk, and keys that its last token sees
     std::vector<Picoseconds> chunk_work, chunk_alone;
-    /// Tokens of a sequence that decodes: 1, and the draft that is verified beside it. Axes of tokens count them all.
+    /// Tokens of a decoding sequence per step: 1 plus the verified draft. Axes of tokens count them all.
     std::int64_t queries = 1;
-    /// Prompts through a draft model, beside their attention; by tokens. Empty: there is none. What drafting takes of a
-    /// step of decodes is part of `decode`.
+    /// Time of prompts in a draft model without their attention, by tokens; empty: no draft model. Drafting in steps of
+    /// decodes is part of `decode`.
     std::vector<Picoseconds> draft_prompt;
-    Picoseconds step{};          ///< of the host, a step
-    Picoseconds per_sequence{};  ///< of the host, a sequence of its group
-    /// Attention groups that sequences are dealt to, each with a host of its own: the busiest one's time counts.
+    Picoseconds step{};          ///< host time per step
+    Picoseconds per_sequence{};  ///< host time per sequence of its group
+    /// Attention groups among which sequences are divided, each with its own host process; the busiest counts.
     std::int64_t groups = 1;
   };
   explicit IterationTables(Parts parts);
 
-  /// Steps of `decodes` sequences whose keys are `context` in all, for as long as they stay on one line.
-  /// Precondition: decodes >= 1, context >= decodes.
+  /// Times of steps of `decodes` sequences with `context` keys in total, as far as they stay on one line. Precondition:
+  /// decodes >= 1, context >= decodes.
   [[nodiscard]] DecodeLine decode_line(std::int64_t decodes, std::int64_t context) const noexcept;
-  /// Attention of a chunk of `tokens` whose last token sees `context` keys: context = tokens at the start of a prompt.
+  /// Attention of a chunk of `tokens` whose last token sees `context` keys (context = tokens at the start of a prompt).
   [[nodiscard]] ChunkAttention chunk(std::int64_t tokens, std::int64_t context) const noexcept;
-  /// Any iteration; without chunks exactly decode_line().at(context).
+  /// Time of any iteration; without chunks exactly decode_line().at(context).
   [[nodiscard]] Picoseconds time(const IterationBatch& batch) const noexcept;
 
  private:

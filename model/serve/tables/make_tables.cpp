@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace headroom {
 namespace {
 
 using Axis = IterationTables::Axis;
 
-/// 1, 2, 3, 4, 6, 8, 12 ... up to `last`, which is always a knot.
+/// Knots 1, 2, 3, 4, 6, 8, 12 ... up to `last`, which is always a knot.
 Axis knots(std::int64_t last, std::int64_t first = 1) {
   Axis axis;
   for (std::int64_t power = 1; power < last; power *= 2) {
@@ -77,7 +76,7 @@ class TableWriter {
   }
 
  private:
-  static constexpr std::int64_t full_step = 16384;  ///< prompt tokens that surely fill a device
+  static constexpr std::int64_t full_step = 16384;  ///< prompt tokens that certainly fill a device
 
   static IterationMix decodes(std::int64_t sequences, std::int64_t keys) noexcept {
     IterationMix mix;
@@ -92,7 +91,7 @@ class TableWriter {
     mix.chunk_keys = real(keys);
     return mix;
   }
-  /// Chunks of prompts of `tokens` in all, one in each group that has any.
+  /// Chunks of prompts with `tokens` in total, one in each group that has any.
   static IterationMix prompts(double tokens, double usual, double groups) noexcept {
     IterationMix mix;
     mix.chunks = std::clamp(tokens / usual, 1.0, groups);
@@ -108,7 +107,7 @@ class TableWriter {
     }
     return t;
   }
-  /// Attention of a step, and all that its drafting takes.
+  /// Seconds of a decode step's attention and all of its drafting.
   [[nodiscard]] double decode(std::int64_t sequences, std::int64_t keys) const noexcept {
     IterationMix mix = decodes(sequences, keys);
     double drafted = 0.0;
@@ -123,12 +122,12 @@ class TableWriter {
     const double drafted = drafting_ != nullptr ? drafting_->prompt_terms(mix)[IterationTerm::prefill_attention] : 0.0;
     return terms(mix)[IterationTerm::prefill_attention] + drafted;
   }
-  /// A prompt through the draft, but for its attention.
+  /// Seconds of a prompt in the draft model, without its attention.
   [[nodiscard]] double draft_dense(std::int64_t tokens) const noexcept {
     const IterationTerms t = drafting_->prompt_terms(chunks(1, tokens, tokens));
     return t.total() - t[IterationTerm::prefill_attention];
   }
-  /// Everything that depends on the tokens of an iteration alone.
+  /// Seconds of everything that depends only on the tokens of an iteration.
   [[nodiscard]] double dense(const IterationMix& mix) const noexcept {
     const IterationTerms t = terms(mix);
     return t.total() - t[IterationTerm::decode_attention] - t[IterationTerm::prefill_attention] -

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of a replica, filled from its kernels and its engine's habits.
+// Fills the tables of a replica from its kernels and its engine's parameters.
 #pragma once
 
 #include <headroom/model/serve/fixed_load/steady_state.hpp>
@@ -12,27 +12,27 @@
 
 namespace headroom {
 
-/// How far the tables reach; beyond their last knots they go on with the last slope.
+/// Extent of the tables; beyond it they continue with the last slope.
 struct TableReach {
-  std::int64_t sequences = 1024;  ///< that decode together
-  std::int64_t tokens = 8192;     ///< of an iteration
-  std::int64_t keys = 32768;      ///< of a sequence
-  /// Tokens of a usual chunk: under attention-DP an iteration's prompts lie in as many groups as there are such chunks.
-  /// 0: as many as a group takes.
+  std::int64_t sequences = 1024;  ///< sequences that decode together
+  std::int64_t tokens = 8192;     ///< tokens of an iteration
+  std::int64_t keys = 32768;      ///< keys of a sequence
+  /// Tokens of a typical chunk: under attention-DP the prompts of an iteration occupy as many groups as there are such
+  /// chunks. 0: as many tokens as a group takes.
   std::int64_t chunk = 0;
 };
 
-/// Knots are powers of two and three halves of them, so that values between differ by at most the straight line across
-/// half a doubling. A few thousand kernels are priced: some milliseconds. `clock` slows what multiplies: products and
-/// prompts' attention of iterations that hold prompts (a power cap; docs/money.md).
+/// Knots at 2^k and 1.5 x 2^k, with linear interpolation between them. Prices a few thousand kernels in some
+/// milliseconds. `clock` (0 to 1) slows what multiplies: products, and prompts' attention, of iterations with prompts
+/// (a power cap; docs/money.md).
 [[nodiscard]] IterationTables make_iteration_tables(const Replica& replica,
                                                     const IterationStack& stack,
                                                     const IterationPhysics& physics,
                                                     const TableReach& reach = {},
                                                     double clock = 1.0);
 
-/// The same with the kernels' terms of the caller's, who may have priced them before; with `drafting` of an engine that
-/// speculates: each decode is a sequence with its draft, proposed and verified.
+/// Tables from kernel terms that the caller may have priced before. With `drafting`, for an engine that speculates:
+/// each decode is a sequence with its draft, proposed and verified.
 using MixTerms = std::function<IterationTerms(const IterationMix&)>;
 [[nodiscard]] IterationTables make_iteration_tables(const Replica& replica,
                                                     const IterationStack& stack,
@@ -42,7 +42,7 @@ using MixTerms = std::function<IterationTerms(const IterationMix&)>;
                                                     const MixTerms& terms,
                                                     const Drafting* drafting = nullptr);
 
-/// An iteration of a closed form by tables: chunks are alike, numbers are rounded to whole ones.
+/// Seconds of a closed form's iteration from the tables; chunks are alike, and numbers are rounded to whole ones.
 [[nodiscard]] double table_seconds(const IterationTables& tables, const IterationMix& mix) noexcept;
 
 }  // namespace headroom

@@ -28,7 +28,7 @@ std::uint64_t RandomStream::bits() noexcept {
 }
 
 std::int64_t RandomStream::below(std::int64_t count) noexcept {
-  // Counts are far below 2^53, so that no value is missed; the bias is below count / 2^53.
+  // Counts are far below 2^53, so that every value occurs; the bias is below count / 2^53.
   return static_cast<std::int64_t>(uniform() * static_cast<double>(count));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers that are the same with every standard library: arrivals, lengths and acceptance are drawn from these.
+// Random numbers that do not depend on the standard library, for arrivals, lengths and acceptance.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ namespace headroom {
   return static_cast<double>(bits >> 11) * 0x1.0p-53;
 }
 
-/// xoshiro256++ 1.0 (Blackman and Vigna 2021), its state filled by SplitMix64 as they advise. Streams of one seed with
-/// different numbers do not follow from each other.
+/// xoshiro256++ 1.0 (Blackman and Vigna 2021), with its state filled by SplitMix64 as its authors advise. Streams with
+/// one seed and different numbers are independent.
 class RandomStream {
  public:
   explicit RandomStream(std::uint64_t seed, std::uint64_t stream = 0) noexcept;
@@ -29,13 +29,13 @@ class RandomStream {
   [[nodiscard]] std::uint64_t bits() noexcept;
   /// Uniform in [0, 1).
   [[nodiscard]] double uniform() noexcept { return unit_interval(bits()); }
-  /// Uniform whole number in [0, count). Precondition: count >= 1.
+  /// Uniform integer in [0, count). Precondition: count >= 1.
   [[nodiscard]] std::int64_t below(std::int64_t count) noexcept;
-  /// Mean 1, by inversion.
+  /// Exponential with mean 1, by inversion.
   [[nodiscard]] double exponential() noexcept;
-  /// Mean 0, variance 1 (Marsaglia and Bray 1964, the polar method; one of its pair is thrown away).
+  /// Normal with mean 0 and variance 1 (Marsaglia and Bray 1964, polar method; the pair's second number is discarded).
   [[nodiscard]] double normal() noexcept;
-  /// Shape k > 0 and scale 1, so mean k (Marsaglia and Tsang 2000; k < 1 by their boost k + 1).
+  /// Gamma with shape k > 0 and scale 1, mean k (Marsaglia and Tsang 2000; k < 1 by their boost from k + 1).
   [[nodiscard]] double gamma(double shape) noexcept;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock of a simulation: whole picoseconds that end at a fixed time instead of wrapping around.
+// The clock of a simulation: whole picoseconds that saturate instead of wrapping around.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
@@ -9,14 +9,13 @@
 
 namespace headroom {
 
-/// Simulated time, or a span of it. Whole numbers, so that a sum of steps and a skip over them are equal to the last
-/// bit; 64 bits reach 106 days. Sums, differences and products saturate: what lies beyond is the last value there is
-/// and stays there, so that nothing comes early, or before its cause, for taking too long.
+/// Simulated time or a span of it. Integers make a sum of steps equal to a skip over them bit for bit; 64 bits reach
+/// 106 days. Sums, differences and products saturate at the last value, so that overlong spans never end early.
 class Picoseconds {
  public:
   constexpr Picoseconds() noexcept = default;
   explicit constexpr Picoseconds(std::int64_t count) noexcept : count_{count} {}
-  /// The last value that there is.
+  /// The last representable time.
   [[nodiscard]] static constexpr Picoseconds end() noexcept {
     return Picoseconds{std::numeric_limits<std::int64_t>::max()};
   }
@@ -39,13 +38,13 @@ class Picoseconds {
                                                              : Picoseconds{product};
   }
   friend constexpr Picoseconds operator*(std::int64_t times, Picoseconds a) noexcept { return a * times; }
-  /// Rounded towards zero. Precondition: parts above 0, and `b` likewise.
+  /// Quotients, rounded towards zero. Precondition: the divisor is above 0.
   friend constexpr Picoseconds operator/(Picoseconds a, std::int64_t parts) noexcept {
     return Picoseconds{a.count_ / parts};
   }
   friend constexpr std::int64_t operator/(Picoseconds a, Picoseconds b) noexcept { return a.count_ / b.count_; }
 
-  // Written by hand, as in quantity.hpp.
+  // Written out for the reason given in quantity.hpp.
   friend constexpr bool operator==(Picoseconds a, Picoseconds b) noexcept { return a.count_ == b.count_; }
   friend constexpr bool operator!=(Picoseconds a, Picoseconds b) noexcept { return a.count_ != b.count_; }
   friend constexpr bool operator<(Picoseconds a, Picoseconds b) noexcept { return a.count_ < b.count_; }
@@ -60,7 +59,7 @@ class Picoseconds {
   std::int64_t count_ = 0;
 };
 
-/// A number of picoseconds, rounded towards zero; one that is out of reach is at its end, and so is NaN.
+/// A number of picoseconds, rounded towards zero; values out of range saturate, and NaN becomes end().
 [[nodiscard]] constexpr Picoseconds truncated(double count) noexcept {
   constexpr double end = 0x1p63;
   if (!(count < end)) {
@@ -69,7 +68,7 @@ class Picoseconds {
   return Picoseconds{count > -end ? static_cast<std::int64_t>(count) : std::numeric_limits<std::int64_t>::min()};
 }
 
-/// Seconds as simulated time, to the nearest picosecond; likewise at the ends.
+/// Seconds as simulated time, to the nearest picosecond; values out of range saturate.
 [[nodiscard]] constexpr Picoseconds picoseconds(double seconds) noexcept {
   return truncated(seconds * 1e12 + (seconds < 0.0 ? -0.5 : 0.5));
 }
@@ -77,12 +76,12 @@ class Picoseconds {
   return static_cast<double>(time.count()) * 1e-12;
 }
 
-/// The longest that a question may state of one thing: the latency of a link, a start, a promise. Three of them fit
-/// behind each other into simulated time.
+/// Upper bound of any single span in a question: the latency of a link, a start, a promise. Three of them fit into
+/// simulated time one after another.
 inline constexpr Seconds longest_span{30.0 * 86400.0};
-/// The shortest of what takes time at all: simulated time has whole picoseconds.
+/// Lower bound of nonzero spans, since simulated time has whole picoseconds.
 inline constexpr Seconds shortest_span{1e-9};
-/// The longest step of an engine: iterations last milliseconds, and an answer takes many.
+/// Upper bound of an engine's step: iterations last milliseconds, and an answer takes many.
 inline constexpr Seconds longest_step = hour;
 
 }  // namespace headroom

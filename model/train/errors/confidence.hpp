@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What past errors of a step's time say about the next one: by class of question, with the ground they were measured
-// on (model/stacks/step/confidence.toml).
+// Past errors of the step's time as a guide to the next one: by class of question, with the range of the measurements
+// behind them (model/stacks/step/confidence.toml).
 #pragma once
 
 #include <headroom/core/config_reader.hpp>
@@ -17,13 +17,13 @@
 
 namespace headroom {
 
-/// Questions whose errors are alike.
+/// Classes of questions with similar errors.
 enum class RunClass : std::uint8_t {
   dense,
   experts,
-  adapters,       ///< LoRA, QLoRA; of measured rows also fine-tuning on packed sequences
-  other_kernels,  ///< a SKU whose kernels nobody measured, whatever runs on it
-  wide_experts,   ///< experts whose ranks lie in several NVLink domains, so that tokens meet them over NICs
+  adapters,       ///< LoRA, QLoRA; among measured rows also fine-tuning on packed sequences
+  other_kernels,  ///< a SKU whose kernels were never measured, with any workload
+  wide_experts,   ///< experts whose ranks span several NVLink domains, so that tokens cross NICs
   count
 };
 inline constexpr std::size_t run_class_count = static_cast<std::size_t>(RunClass::count);
@@ -33,29 +33,29 @@ inline constexpr std::array<std::string_view, run_class_count> run_class_texts{
     "dense network, measured kernels", "network with experts", "adapters or packed fine-tuning",
     "SKU whose kernels nobody measured", "experts that tokens meet over NICs, between NVLink domains"};
 
-/// Errors of one class, as natural logarithms of predicted/measured or widths made of them.
+/// Errors of one class, as natural logarithms of predicted/measured or as widths derived from them.
 struct ClassErrors {
-  std::int64_t rows = 0, sources = 0;  ///< behind the widths
-  /// exp(q) - 1, q the 50, 80 and 90 % quantile of |error|: the truth lies within mid / (1 + w) .. mid (1 + w).
+  std::int64_t rows = 0, sources = 0;  ///< numbers of rows and sources behind the widths
+  /// exp(q) - 1, with q the 50, 80 and 90 % quantile of |error|: the truth lies within mid / (1 + w) .. mid (1 + w).
   double width_50 = 0.0, width_80 = 0.0, width_90 = 0.0;
   double level = 0.0;  ///< standard deviation of the mean error of a source
-  double shape = 0.0;  ///< of its rows around that mean
+  double shape = 0.0;  ///< standard deviation of a source's rows around their mean
   std::string source;
 };
 
-/// Inclusive bounds of what was measured.
+/// Inclusive bounds of the measured values.
 struct MeasuredRange {
   std::int64_t low = 0, high = 0;
   [[nodiscard]] constexpr bool holds(std::int64_t value) const noexcept { return low <= value && value <= high; }
 };
 
-/// Where the rows behind the widths lie.
+/// The range of the rows behind the widths.
 struct MeasuredGround {
   std::vector<std::string> skus, software;
-  std::vector<std::string> same_kernels;  ///< SKUs that run another's kernels at the same clock
-  std::int64_t gpus = 0;                  ///< of the largest run
+  std::vector<std::string> same_kernels;  ///< SKUs that run the kernels of a measured SKU at the same clock
+  std::int64_t gpus = 0;                  ///< GPUs of the largest run
   MeasuredRange hidden, seq_len;
-  std::map<std::string, std::vector<std::string>, std::less<>> precisions;  ///< by generation
+  std::map<std::string, std::vector<std::string>, std::less<>> precisions;  ///< measured precisions by generation
   std::string source;
 };
 
@@ -68,34 +68,33 @@ struct Confidence {
   }
 };
 
-/// Every problem goes to `diagnostics`: widths that do not grow, bounds the wrong way round, unknown recipes.
+/// Reads the table; problems are added to `diagnostics`: widths that do not grow, inverted bounds, unknown recipes.
 [[nodiscard]] Confidence read_confidence(const ConfigValue& document,
                                          const std::string& file,
                                          Diagnostics& diagnostics);
 
-/// The embedded table, a user's own first; parsed once. ConfigError when it is broken.
+/// The embedded table or the user's own, parsed once. ConfigError if it is invalid.
 [[nodiscard]] const Confidence& step_confidence();
 
-/// The first that applies: kernels nobody measured, adapters, experts, dense. Where the ranks of experts lie is no part
-/// of it (wide_errors()).
+/// The first class that applies: other kernels, adapters, experts, dense. Never wide_experts, which wide_errors() adds.
 [[nodiscard]] RunClass class_of(const Device& device,
                                 const Architecture& architecture,
                                 bool adapters,
                                 const MeasuredGround& measured) noexcept;
 
-/// Errors of a question of class `own` whose experts' ranks lie in several NVLink domains: of both classes the larger
-/// at each quantile and of each deviation, so that none hides what the other says. Rows and sources are `own`'s.
+/// Errors of a question of class `own` whose experts span several NVLink domains: the larger of both classes for each
+/// quantile and deviation. Rows and sources are those of `own`.
 [[nodiscard]] ClassErrors wide_errors(const Confidence& confidence, RunClass own);
 
-/// The class with the widest errors, for what nobody measured; wide experts apart, which exchange what others do not.
+/// The class with the widest errors, for workloads that were never measured. Excludes wide experts.
 [[nodiscard]] RunClass widest_class(const Confidence& confidence) noexcept;
 
-/// What measured runs of the user's own say of the step: a term of its own, so that the parts still add up to it.
+/// The correction of the step's time from the user's own measured runs: a term of its own, so that the parts sum up.
 struct MeasuredLevel {
-  double factor = 1.0;      ///< time of a step over that of the form
-  double runs = 0.0;        ///< behind it
-  double mean_error = 0.0;  ///< of them, ln(predicted/measured)
-  double weight = 0.0;      ///< share of that error that is taken for the level
+  double factor = 1.0;      ///< measured time of a step over the model's
+  double runs = 0.0;        ///< number of runs behind it
+  double mean_error = 0.0;  ///< mean of ln(predicted/measured) over the runs
+  double weight = 0.0;      ///< share (0 to 1) of that error that is corrected
 };
 
 }  // namespace headroom

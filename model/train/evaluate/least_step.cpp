@@ -4,7 +4,7 @@
 namespace headroom {
 namespace {
 
-/// The peak of the recipe's narrowest products. "fp32" of a framework may mean tf32 products, its default for years.
+/// The peak of the recipe's narrowest products. A framework's "fp32" may mean tf32 products, long its default.
 FlopsPerSecond fastest_peak(const Device& device, Precision precision) {
   const Rate rate = row_of(precision).rate;
   const auto& tf32 = device.peak[static_cast<std::size_t>(Rate::tf32)];
@@ -23,7 +23,7 @@ LeastStep least_step(const CompiledTraining& c, const Device& device, const Stra
   LeastStep least;
   least.arithmetic = tokens / gpus * of_token / fastest_peak(device, c.work.precision);
 
-  // A multiply-add of a token is one weight. What the L2 cache keeps from one pass to the next is not read again.
+  // A multiply-add of a token uses one weight. What L2 keeps from one pass to the next is not read again.
   const double weights = products.raw() / 2.0 / (static_cast<double>(s.tp) * s.pp * s.ep);
   const PrecisionRow& format = row_of(c.work.options.method == Method::qlora ? Precision::int4 : c.work.precision);
   const Bytes once{weights * format.weight_bytes};

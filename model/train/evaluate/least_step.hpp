@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The roofline of a training step: the time that no software can go below.
+// The roofline of a training step: a lower bound for any software.
 #pragma once
 
 #include <headroom/hardware/catalog/device.hpp>
@@ -10,16 +10,16 @@
 
 namespace headroom {
 
-/// Bounds of one step from below, each for itself (Williams et al. 2009, section 3).
+/// Two independent lower bounds of one step (Williams et al. 2009, section 3).
 struct LeastStep {
-  Seconds arithmetic{};  ///< the FLOP that nothing can leave out, at the dense peak of the narrowest format
-  Seconds traffic{};     ///< the weights of a rank, from memory, once forward and once backward
+  Seconds arithmetic{};  ///< the unavoidable FLOP at the dense peak of the narrowest format
+  Seconds traffic{};     ///< the weights of a rank read from memory once forward and once backward
   [[nodiscard]] constexpr Seconds time() const noexcept { return std::max(arithmetic, traffic); }
 };
 
 /// F = tokens (w products forward + (1 or 2) w backward + 3 scores / 2): causal attention halved, nothing recomputed,
-/// frozen weights without gradients, spread evenly over the GPUs. Of experts only those that a token meets count.
-/// ConfigError when the SKU lacks the peak or the bandwidth.
+/// no gradients of frozen weights, spread evenly over the GPUs. Of the experts only those of each token count.
+/// ConfigError if the SKU lacks the peak or the bandwidth.
 [[nodiscard]] LeastStep least_step(const CompiledTraining& c, const Device& device, const Strategy& strategy);
 
 }  // namespace headroom

@@ -13,13 +13,13 @@ namespace {
 constexpr std::string_view rough_form =
     "rough: the sustained rate stands in for element-wise kernels, communication, optimizer and launch gaps";
 
-/// Layers of the fullest and of the last stage for the time of a step.
+/// Layers of the fullest and of the last stage.
 struct StageSpan {
   double first = 0.0;
   double last = 0.0;
 };
 
-/// Layers that do not divide go to the early stages: an uneven split is legal and stated.
+/// Layers that do not divide evenly go to the early stages.
 StageSpan split_layers(double layers, double stages) noexcept {
   return {std::ceil(layers / stages), std::floor(layers / stages)};
 }
@@ -59,7 +59,7 @@ void record_time(
   }
 }
 
-/// The rough form: a sustained rate for everything.
+/// The rough form: one sustained rate for everything.
 template <class Recorder>
 void rough_step(const CompiledTraining& c, const LayerTable& t, const Strategy& s, Estimate& e, Recorder& recorder) {
   const double m = e.micro_batches;
@@ -83,7 +83,7 @@ void rough_step(const CompiledTraining& c, const LayerTable& t, const Strategy& 
   }
 }
 
-/// The interval decides: what fits at its upper end fits, what does not at its lower end does not.
+/// The upper end of the interval decides whether a plan fits, the lower end whether it surely does not.
 void judge_memory(Bytes capacity, Estimate& e) noexcept {
   if (e.device.high <= capacity) {
     return;
@@ -146,7 +146,7 @@ Estimate evaluate_with(const CompiledTraining& c, const LayerTable& t, const Str
   return e;
 }
 
-/// What a job turns on and off of its software's habits.
+/// Applies the options of a job to its software's parameters.
 void as_asked(const MemoryOptions& options, const StepPhysics& physics, StepStack& stack) noexcept {
   if (options.compiled) {
     stack.elementwise *= physics.compiled;
@@ -240,7 +240,7 @@ CompiledTraining compile(const Architecture& arch,
   const Precision wide = narrow && work.precision != Precision::fp16 ? Precision::bf16 : work.precision;
   c.gemm_rate = stack.sustained_rate(device, work.precision);
   c.gemm_peak = device.peak_of(row_of(work.precision).rate);
-  // Where only narrow runs were measured, attention and head are taken to sustain the same share of their own peak.
+  // If only narrow formats were measured, attention and head are assumed to sustain the same share of their own peak.
   const FittedFraction* share = stack.share(device, work.precision);
   c.wide_rate = stack.share(device, wide) != nullptr ? stack.sustained_rate(device, wide)
                                                      : share->value * device.peak_of(row_of(wide).rate);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One training question, compiled: the numbers an evaluation needs and nothing it would have to look up.
+// One training question, compiled to the numbers that an evaluation needs, without further look-ups.
 #pragma once
 
 #include <headroom/hardware/catalog/device.hpp>
@@ -27,33 +27,32 @@ struct TrainingWorkload {
   Precision precision = Precision::bf16;
   StateBytes states;
   MemoryOptions options;
-  std::optional<BytesPerSecond> host_link;  ///< of one GPU to its host, each way
+  std::optional<BytesPerSecond> host_link;  ///< rate of one GPU to its host, each way
   std::int64_t host_gpus = 1;               ///< GPUs that share a host
-  std::optional<DataFeed> feed;             ///< nothing: data is taken not to bind
-  MeasuredLevel measured;                   ///< of the user's own runs
-  double clock = 1.0;                       ///< of products, over that without a power cap
+  std::optional<DataFeed> feed;             ///< nullopt: data loading is assumed fast enough
+  MeasuredLevel measured;                   ///< correction from the user's own runs
+  double clock = 1.0;                       ///< clock of products over the clock without a power cap
 };
 
-/// Sources that `explain` prints beside the compiled numbers.
+/// Sources of the compiled numbers, printed by `explain`.
 struct TrainingSources {
   std::string architecture, peak, sustained, capacity;
 };
 
 struct CompiledTraining {
-  // Shape
   double hidden = 0, vocab = 0, seq_len = 0, layers = 0;
   double parameters = 0, active_parameters = 0;
   // FLOP of one token and one layer, forward (means over dense and MoE layers)
   Flops gemm_per_token{}, attention_per_token{}, head_per_token{};
-  Flops score_flops{};  ///< scores and values of a mean layer and token over the whole sequence
+  Flops score_flops{};  ///< FLOP of scores and values of a mean layer and token over the whole sequence
   /// Model FLOP of one token, forward and backward, causal attention not halved (Chowdhery et al. 2022, appendix B).
   Flops model_flops_per_token{};
-  double gemm_backward = 2.0;       ///< backward / forward FLOP of layer GEMMs: 2; 1 with frozen weights
-  double attention_backward = 2.0;  ///< 2.5 for fused kernels, which form the scores again (Dao 2023, section 3.1)
-  // Rates
-  FlopsPerSecond gemm_peak{}, gemm_rate{}, wide_rate{};  ///< wide: attention and head, never below 16 bit
-  bool timed = false;  ///< false: compiled for memory; at one FLOP/s steps rank strategies and mean nothing else
-  std::shared_ptr<const StepModel> step;  ///< prices steps; none: the rough form, a sustained share of the peak
+  double gemm_backward = 2.0;  ///< backward / forward FLOP of layer GEMMs: 2, or 1 with frozen weights
+  /// Backward / forward FLOP of attention; 2.5 for fused kernels (Dao 2023, section 3.1).
+  double attention_backward = 2.0;
+  FlopsPerSecond gemm_peak{}, gemm_rate{}, wide_rate{};  ///< `wide`: rate of attention and head, never below 16 bit
+  bool timed = false;  ///< false: compiled for memory only; step times at 1 FLOP/s merely rank strategies
+  std::shared_ptr<const StepModel> step;  ///< prices steps; nullptr: the rough form, a sustained share of the peak
   Bytes capacity{};
   CompiledMemory memory;
   TrainingWorkload work;
@@ -61,8 +60,8 @@ struct CompiledTraining {
   TrainingSources sources;
 };
 
-/// On a job's groups, with the parameters of the software and of steps at large. ConfigError when the SKU lacks the
-/// peak of the recipe or its bandwidth, or for a recurrent mixer.
+/// Compiles a question on a job's groups of ranks, with the parameters of the software and of steps in general.
+/// ConfigError if the SKU lacks the recipe's peak or its bandwidth, or for a recurrent mixer.
 [[nodiscard]] CompiledTraining compile(const Architecture& architecture,
                                        const Device& device,
                                        std::shared_ptr<const JobGroups> groups,
@@ -71,15 +70,15 @@ struct CompiledTraining {
                                        TermSet without = {},
                                        const StepParameters& parameters = step_parameters());
 
-/// In the rough form, which `headroom fit` regenerates for serving and networks of ops. Throws ConfigError when the SKU
-/// lacks the peak, or the stack the sustained share, that the recipe needs.
+/// Compiles a question in the rough form, which `headroom fit` regenerates for serving and networks of ops. ConfigError
+/// if the SKU lacks the peak, or the stack the sustained share, that the recipe needs.
 [[nodiscard]] CompiledTraining compile(const Architecture& architecture,
                                        const Device& device,
                                        const RoughStack& stack,
                                        const MemoryStack& software,
                                        const TrainingWorkload& work);
 
-/// The same for memory alone: needs no peak and no share.
+/// Compiles a question for memory alone, without need of a peak or a share.
 [[nodiscard]] CompiledTraining compile_for_memory(const Architecture& architecture,
                                                   const Device& device,
                                                   const MemoryStack& software,
@@ -91,18 +90,18 @@ struct CompiledTraining {
 struct LayerTable {
   StepTable step;
   // The rough form
-  Seconds gemm{}, attention{}, recompute{};  ///< forward and backward together; recompute apart
-  Seconds head{};                            ///< on the last stage
+  Seconds gemm{}, attention{}, recompute{};  ///< forward and backward together; recompute separately
+  Seconds head{};                            ///< time of the head, on the last stage
   MemoryTable memory;
 };
 [[nodiscard]] LayerTable tabulate(const CompiledTraining& compiled, const LayerKey& key);
 
-/// Prices one strategy: legality first, then memory, then time. Never allocates.
+/// Prices one strategy: legality first, then memory, then time. Never allocates heap memory.
 [[nodiscard]] Estimate evaluate(const CompiledTraining& compiled,
                                 const LayerTable& table,
                                 const Strategy& strategy) noexcept;
-/// The same in two halves, for searches that time only what fits: legality and memory, which need no groups of ranks in
-/// the table; then the step. Nothing is timed where a rule is broken, which leaves the memory zero.
+/// First half of evaluate(), for searches that time only what fits: legality and memory, without groups of ranks in the
+/// table. evaluate_time() is the second half. A broken rule leaves memory and time zero.
 [[nodiscard]] Estimate evaluate_memory(const CompiledTraining& compiled,
                                        const LayerTable& table,
                                        const Strategy& strategy) noexcept;
@@ -110,7 +109,7 @@ void evaluate_time(const CompiledTraining& compiled,
                    const LayerTable& table,
                    const Strategy& strategy,
                    Estimate& estimate) noexcept;
-/// The same evaluation with every term recorded; equal to evaluate() bit for bit.
+/// Runs evaluate() with every term recorded; the result is equal bit for bit.
 [[nodiscard]] Estimate explain(const CompiledTraining& compiled,
                                const LayerTable& table,
                                const Strategy& strategy,

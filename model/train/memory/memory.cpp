@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes of states and of one layer's activations, term by term.
+#include <headroom/core/real.hpp>
 #include <headroom/model/train/memory/memory.hpp>
 #include <headroom/model/train/schedules/schedule_model.hpp>
+#include <headroom/model/workload/layer_ops.hpp>
 
 #include <algorithm>
 
@@ -19,18 +21,16 @@ Tokens tokens_of(const ActivationShape& s) noexcept {
   return {tokens, s.sequence_parallel ? tokens / s.tp : tokens};
 }
 
-/// Queries, keys, values and the attention's output.
+/// Queries, keys, values and the attention's output; of latents (DeepSeek-AI 2024, DeepSeek-V2, section 2.1) also they
+/// themselves, their norms' outputs and the rotary key, one for all heads.
 double mixer_bytes(const ActivationShape& s, const Tokens& t) noexcept {
-  if (s.kv_rank > 0.0) {  // DeepSeek-AI 2024 (DeepSeek-V2), section 2.1: the latents, then keys with the rotary part
-    return (s.element_bytes + s.input_bytes) * (s.q_rank + s.kv_rank) * t.sharded  // latents, their norms' outputs
-           + s.element_bytes * s.rope * t.whole                                    // the rotary key, one for all heads
-           + 2.0 * s.element_bytes * s.latent_qk * t.whole / s.tp                  // queries and materialised keys
-           + 2.0 * s.element_bytes * s.latent_value * t.whole / s.tp;              // values and the output
-  }
-  const double kv = std::max(s.kv_width / s.tp, s.head_dim);
-  const double outputs = s.two_outputs ? 2.0 : 1.0;
-  return s.element_bytes * (s.query_width / s.tp + 2.0 * kv) * t.whole  // q, k, v
-         + outputs * s.element_bytes * s.query_width * t.whole / s.tp;  // input of the output projection
+  const double floor = s.latent > 0.0 ? 0.0 : s.head_dim;
+  const double outputs = s.two_outputs && s.latent <= 0.0 ? 2.0 : 1.0;
+  return (s.element_bytes + s.input_bytes) * s.latent * t.sharded  //
+         + s.element_bytes * s.rope * t.whole                      //
+         + s.element_bytes * (s.queries / s.tp + std::max(s.keys / s.tp, floor) + std::max(s.values / s.tp, floor)) *
+               t.whole                                             //
+         + outputs * s.element_bytes * s.output * t.whole / s.tp;  // input of the output projection
 }
 
 double scores_bytes(const ActivationShape& s, const Tokens& t) noexcept {
@@ -128,52 +128,28 @@ double micro_batches_in_flight(const Strategy& s, double stage, double micro_bat
   return model_of(s.schedule).in_flight({static_cast<double>(s.pp), chunks, stage, micro_batches});
 }
 
-namespace {
-
-/// Hands every matrix of a layer to `visit`: its two widths, how many there are alike, whether routed experts hold it.
-template <class Visit>
-void walk_matrices(const Architecture& arch, const Block& b, Visit visit) noexcept {
-  const std::int64_t h = arch.hidden;
-  if (b.mixer == Mixer::attention) {
-    visit(h, b.heads * b.head_dim, 2, false);     // query and output
-    visit(h, b.kv_heads * b.head_dim, 2, false);  // key and value
-  } else if (b.mixer == Mixer::mla && arch.mla) {
-    const Mla& mla = *arch.mla;
-    const std::int64_t query = b.heads * (mla.nope_dim + mla.rope_dim);
-    if (mla.q_rank > 0) {
-      visit(h, mla.q_rank, 1, false);
-    }
-    visit(mla.q_rank > 0 ? mla.q_rank : h, query, 1, false);
-    visit(h, mla.kv_rank + mla.rope_dim, 1, false);
-    visit(mla.kv_rank, b.heads * (mla.nope_dim + mla.value_dim), 1, false);
-    visit(b.heads * mla.value_dim, h, 1, false);
-  }
-  const std::int64_t per_ffn = arch.gated_mlp ? 3 : 2;
-  if (b.feed_forward == FeedForward::dense) {
-    visit(h, b.ffn_hidden, per_ffn, false);
-  } else if (b.feed_forward == FeedForward::moe && arch.moe) {
-    visit(h, arch.moe->expert_ffn_hidden, per_ffn * arch.moe->experts, true);
-    if (arch.moe->shared_ffn_hidden > 0) {
-      visit(h, arch.moe->shared_ffn_hidden, per_ffn, false);
-    }
-  }
-}
-
-}  // namespace
-
 LoraParameters lora_parameters(const Architecture& arch, const Block& b, double rank) noexcept {
   LoraParameters sum;
-  walk_matrices(arch, b, [&](std::int64_t in, std::int64_t out, std::int64_t alike, bool routed) {
-    (routed ? sum.experts : sum.dense) += rank * static_cast<double>(alike * (in + out));
-  });
+  const double hidden = real(arch.hidden);
+  for (const LayerOp& op : layer_ops(arch, b, LayerForm::training)) {
+    if (op.kind == LayerOpKind::experts) {
+      sum.experts += rank * op.count * (op.pieces + 1.0) * (hidden + op.width);
+    } else if (op.kind == LayerOpKind::product && op.part != LayerPart::router) {
+      sum.dense += rank * (op.pieces * op.k + op.n);
+    }
+  }
   return sum;
 }
 
 double largest_matrix(const Architecture& arch, const Block& b) noexcept {
   double largest = 0.0;
-  walk_matrices(arch, b, [&](std::int64_t in, std::int64_t out, std::int64_t, bool) {
-    largest = std::max(largest, static_cast<double>(in) * static_cast<double>(out));
-  });
+  for (const LayerOp& op : layer_ops(arch, b, LayerForm::training)) {
+    if (op.kind == LayerOpKind::experts) {
+      largest = std::max(largest, real(arch.hidden) * op.width);
+    } else if (op.kind == LayerOpKind::product && op.pieces == 1.0 && op.part != LayerPart::router) {
+      largest = std::max(largest, op.n * op.k);  // no matrix beside others is larger than the projection behind them
+    }
+  }
   return largest;
 }
 

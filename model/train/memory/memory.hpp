@@ -48,16 +48,17 @@ struct StateMemory {
 
 /// One layer and micro-batch on one rank. Widths are of the whole layer; `tp` divides what it splits.
 struct ActivationShape {
-  double micro_batch = 1, seq_len = 1, hidden = 1, query_width = 1, kv_width = 1, heads = 1, ffn = 1;
+  double micro_batch = 1, seq_len = 1, hidden = 1, heads = 1, ffn = 1;
+  double queries = 0, keys = 0, values = 0, output = 0;  ///< of all heads
   double head_dim = 0;  ///< with more tp ranks than KV heads a rank still holds one; 0: no such floor
+  double latent = 0;    ///< compressed queries, keys and values together; 0: none are compressed
+  double rope = 0;      ///< the rotary key that all heads share
   double tp = 1, cp = 1;
   double element_bytes = 2;  ///< of an activation: 4 in fp32 and tf32
   double input_bytes = 2;    ///< of a saved GEMM input: 1 where 8-bit recipes save the cast copy
   bool gated = false, sequence_parallel = false, flash_attention = true, dropout = false;
   bool two_outputs = false;  ///< a second copy of the attention output (all-to-all context parallelism)
   Recompute recompute = Recompute::none;
-  // Latent attention: widths of the query and KV latents, rotary width, query-key and value widths of all heads
-  double q_rank = 0, kv_rank = 0, rope = 0, latent_qk = 0, latent_value = 0;
   // Mixture of experts: `ffn` is unused, a token fills `routed` expert buffers on average
   double experts = 0, routed = 0, expert_ffn = 0, shared_ffn = 0;
   double etp = 1;  ///< ranks that share an expert's width; with sequence parallelism each sees the tokens of all

@@ -3,6 +3,7 @@
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/train/memory/memory.hpp>
+#include <headroom/model/workload/layer_ops.hpp>
 
 #include <algorithm>
 
@@ -71,33 +72,34 @@ ActivationShape shape_of(const CompiledMemory& c, const LayerKey& key, const Blo
   const bool exchanged = key.cp_form == CpForm::ulysses && key.cp > 1;
   s.two_outputs = (c.stack.copies_attention_output && key.cp > 1) || exchanged;
   s.recompute = key.recompute == Recompute::full ? Recompute::none : key.recompute;
-  if (block.mixer == Mixer::attention || block.mixer == Mixer::mla) {
-    s.heads = real(block.heads);
-    s.query_width = real(block.heads * block.head_dim);
-    s.kv_width = real(block.kv_heads * block.head_dim);
-    // After Ulysses' exchange every rank of the context group holds at least one head of its own too.
-    s.head_dim = real(block.head_dim) * (exchanged ? key.cp : 1);
-  } else {
-    // A recurrent mixer keeps its projections' outputs: as wide as a query, a key, a value and an output of its inner
-    // width would be; no scores.
-    const double inner = arch.recurrent && block.mixer != Mixer::none ? real(arch.recurrent->inner()) : 0.0;
-    s.heads = 0.0;
-    s.query_width = s.kv_width = inner;
-  }
-  if (block.mixer == Mixer::mla && arch.mla) {
-    s.q_rank = real(arch.mla->q_rank);
-    s.kv_rank = real(arch.mla->kv_rank);
-    s.rope = real(arch.mla->rope_dim);
-    s.latent_qk = real(block.heads * (arch.mla->nope_dim + arch.mla->rope_dim));
-    s.latent_value = real(block.heads * arch.mla->value_dim);
-  }
-  s.ffn = block.feed_forward == FeedForward::dense ? real(block.ffn_hidden) : 0.0;
-  if (block.feed_forward == FeedForward::moe && arch.moe) {
-    s.experts = real(arch.moe->experts);
-    s.routed = real(arch.moe->top_k) * c.stack.expert_imbalance;
-    s.expert_ffn = real(arch.moe->expert_ffn_hidden);
-    s.etp = key.etp;
-    s.shared_ffn = real(arch.moe->shared_ffn_hidden);
+  s.heads = s.ffn = 0.0;
+  for (const LayerOp& op : layer_ops(arch, block, LayerForm::training)) {
+    switch (op.kind) {
+      case LayerOpKind::attention:
+        s.heads = op.heads;
+        // After Ulysses' exchange every rank of the context group holds at least one head of its own too.
+        s.head_dim = real(block.head_dim) * (exchanged ? key.cp : 1);
+        [[fallthrough]];
+      case LayerOpKind::scan:  // its projections' outputs, each of its inner width, and no scores
+        s.queries = op.heads * op.width;
+        s.keys = op.kv_heads * op.width;
+        s.values = op.output / op.heads * op.kv_heads;
+        s.output = op.output;
+        s.latent = op.latent;
+        s.rope = op.rope;
+        break;
+      case LayerOpKind::experts:
+        s.experts = op.count;
+        s.routed = op.top_k * c.stack.expert_imbalance;
+        s.expert_ffn = op.width;
+        s.etp = key.etp;
+        break;
+      case LayerOpKind::activation: (op.part == LayerPart::shared ? s.shared_ffn : s.ffn) = op.width; break;
+      case LayerOpKind::product:
+      case LayerOpKind::pass:
+      case LayerOpKind::reduction:
+      case LayerOpKind::exchange: break;
+    }
   }
   return s;
 }
@@ -109,9 +111,7 @@ double every_second_matmul(const ActivationShape& s) noexcept {
   const double residual = s.sequence_parallel ? tokens / s.tp : tokens;
   const double routed = s.experts > 0.0 ? s.routed * s.expert_ffn : 0.0;
   const double ffn = s.experts > 0.0 ? s.shared_ffn : s.ffn;
-  const double value = s.kv_rank > 0.0 ? s.latent_value : s.query_width;
-  const double kv = s.kv_rank > 0.0 ? s.latent_qk : s.kv_width;
-  return s.element_bytes * ((2.0 * s.hidden + routed) * residual + (2.0 * value + kv + ffn) * tokens / s.tp) +
+  return s.element_bytes * ((2.0 * s.hidden + routed) * residual + (2.0 * s.output + s.keys + ffn) * tokens / s.tp) +
          4.0 * s.heads * tokens / s.tp;
 }
 
@@ -145,9 +145,8 @@ double context_buffers(const ActivationShape& s, CpForm form) noexcept {
     return 0.0;
   }
   const double shards = form == CpForm::ring ? 2.0 : s.cp;
-  const double width = s.kv_rank > 0.0 ? s.latent_qk + s.latent_value : 2.0 * s.kv_width;
   const double tokens = s.micro_batch * s.seq_len / s.cp;
-  return shards * s.element_bytes * tokens * std::max(width / s.tp, 2.0 * s.head_dim);
+  return shards * s.element_bytes * tokens * std::max((s.keys + s.values) / s.tp, 2.0 * s.head_dim);
 }
 
 /// Bytes of a logit at the loss. The stacks state them for 16-bit outputs; an fp32 output is the fp32 copy that the

@@ -84,9 +84,4 @@ struct TimeBounds {
 };
 [[nodiscard]] TimeBounds pipeline_bounds(const PipelineShape& shape, std::span<const StageCosts> costs) noexcept;
 
-/// Share of the step in which a stage waits: 1 - work / total.
-[[nodiscard]] constexpr double bubble_share(Seconds total, Seconds work) noexcept {
-  return total > Seconds{} ? 1.0 - work / total : 0.0;
-}
-
 }  // namespace headroom

@@ -119,9 +119,7 @@ std::string schedule_trace(const PipelineShape& shape, const SimulatedStep& step
       write_send(json, shape, stage, send);
     }
   }
-  json.end_array();
-  json.end_object();
-  return json.take();
+  return json.finish();
 }
 
 }  // namespace headroom

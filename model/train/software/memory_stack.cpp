@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/core/embedded.hpp>
 #include <headroom/model/train/software/memory_stack.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 #include <algorithm>
 #include <map>
 #include <mutex>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 namespace {
 
 constexpr Range<double> bytes_a_number{0.0, 64.0};
@@ -61,7 +57,7 @@ bool flag(ConfigTable& root, std::string_view key, bool otherwise) {
   return root.maybe_boolean(key).value_or(otherwise);
 }
 
-/// An array of ZeRO stages; missing: empty.
+/// Reads an array of ZeRO stages; a missing key leaves it unchanged.
 void read_zero_stages(ConfigTable& root, std::string_view key, std::vector<std::int64_t>& stages) {
   if (!root.has(key)) {
     return;
@@ -72,7 +68,7 @@ void read_zero_stages(ConfigTable& root, std::string_view key, std::vector<std::
   }
 }
 
-/// Words of a list that the software knows; missing: what stands.
+/// Reads a list of known words; a missing key leaves it unchanged.
 template <class Word, std::size_t N>
 void read_known(ConfigTable& root,
                 std::string_view key,
@@ -167,7 +163,7 @@ bool starts_like(std::string_view text, std::string_view start) noexcept {
 }
 
 std::vector<MemoryStack> read_stacks(const std::vector<std::string>& folders) {
-  const DataStore store{embedded::embedded_models(), folders};
+  const DataStore store = model_files(folders);
   std::vector<MemoryStack> stacks;
   for (const std::string& id : store.ids("stacks/train")) {
     if (const std::optional<DataStore::Entry> entry = store.find("stacks/train", id)) {
@@ -227,7 +223,7 @@ MemoryStack read_memory_stack(const ConfigValue& document, const std::string& fi
 }
 
 MemoryStacks MemoryStacks::standard() {
-  // A search asks for every job anew, and parsing takes longer than most jobs.
+  // Kept because a search asks again for every job, and parsing takes longer than most jobs.
   static std::mutex mutex;
   static std::map<std::vector<std::string>, MemoryStacks> kept;  // by the user's folders, which may hide a stack
   const std::vector<std::string> folders = DataStore::user_folders();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a training software keeps in memory beside the weights: bytes per parameter, copies at the loss, buffers, slack.
-// One TOML a software (model/stacks/train/*.toml); the published column `framework` picks it.
+// Memory that a training software uses besides the weights: bytes per parameter, copies at the loss, buffers, slack.
+// One TOML per software (model/stacks/train/*.toml), selected by the published column `framework`.
 #pragma once
 
 #include <headroom/core/config_reader.hpp>
@@ -17,75 +17,75 @@
 
 namespace headroom {
 
-/// Moments beyond `StateBytes::optimizer`, in bytes a parameter, of tensors that an optimizer treats apart.
+/// Bytes per parameter of moments beyond `StateBytes::optimizer`, for tensors that an optimizer treats separately.
 struct MomentsApart {
   double embedding = 0.0;
-  double head = 0.0;  ///< untied; a tied table is the embedding
+  double head = 0.0;  ///< untied head; a tied table counts as embedding
   double norms = 0.0;
 };
 
-/// Bytes per parameter that the recipe keeps beside the weights.
+/// Bytes per parameter of a recipe's states.
 struct StateBytes {
   double weights = 2.0;
   double gradients = 2.0;
   double optimizer = 12.0;
-  double buckets = 0.0;  ///< gradients on their way through DDP: none on a lone data rank
+  double buckets = 0.0;  ///< gradients in DDP's buckets; not used with one data rank
   MomentsApart apart{};
   [[nodiscard]] constexpr double total() const noexcept { return weights + gradients + optimizer; }
 };
 
-/// What is meant by a published "memory" figure: three numbers that differ by up to a third.
+/// The meaning of a published "memory" figure; the three differ by up to a third.
 enum class MemoryKind : std::uint8_t { live, reserved, device };
 inline constexpr std::array<std::string_view, 3> memory_kind_names{"live", "reserved", "device"};
 
-/// Which tensors `recompute = "selective"` forms again in the backward pass.
+/// The tensors that `recompute = "selective"` recomputes in the backward pass.
 enum class SelectiveRecompute : std::uint8_t {
-  core_attention,       ///< the score matrices (Korthikanti et al. 2022, section 5); nothing where attention is fused
+  core_attention,       ///< the score matrices (Korthikanti et al. 2022, section 5); none with fused attention
   every_second_matmul,  ///< all but every second matmul and the attention (torchtitan's per-op default)
-  activation_in_8_bit,  ///< the nonlinearity's input is stored in 8 bit by 8-bit recipes (NeMo)
+  activation_in_8_bit,  ///< 8-bit recipes store the nonlinearity's input in 8 bit instead (NeMo)
 };
 inline constexpr std::array<std::string_view, 3> selective_names{"core_attention", "every_second_matmul",
                                                                  "activation_in_8_bit"};
 
-/// How layers that do not divide by the stages are placed.
+/// How layers are placed if the stages do not divide them.
 enum class UnevenSplit : std::uint8_t {
-  ends_count,  ///< embedding and loss stand for a layer each where that makes it even (Megatron-Core)
-  early,       ///< early stages take one more
+  ends_count,  ///< embedding and loss count as a layer each if that divides evenly (Megatron-Core)
+  early,       ///< early stages take one layer more
 };
 inline constexpr std::array<std::string_view, 2> uneven_split_names{"ends_count", "early"};
 
-/// Tensor ranks of an expert when nobody states them.
+/// Tensor ranks of an expert if they are not stated.
 enum class ExpertTensor : std::uint8_t {
-  as_tp,             ///< as many as of the rest (Megatron-Core)
-  one,               ///< experts are whole (DeepSpeed, Megatron-Bridge recipes)
-  as_tp_without_ep,  ///< as tp while the experts are not spread, else whole (torchtitan)
+  as_tp,             ///< tp, as for the dense layers (Megatron-Core)
+  one,               ///< one: experts are whole (DeepSpeed, Megatron-Bridge recipes)
+  as_tp_without_ep,  ///< tp if the experts are not spread, else one (torchtitan)
 };
 inline constexpr std::array<std::string_view, 3> expert_tensor_names{"tp", "one", "tp_without_ep"};
 
-/// What a blank key of a scenario, or a blank cell of a measured row, means with a software.
+/// The meaning of a blank key of a scenario, or a blank cell of a measured row, for a software.
 struct StackDefaults {
   int zero = 1;
-  bool sequence_parallel = true;  ///< where tp > 1
+  bool sequence_parallel = true;  ///< applies if tp > 1
   bool flash_attention = true;
   bool fused_loss = false;
   std::uint16_t zero_group = 0;      ///< ranks that share the states of a measured run; 0: all
-  bool interleaves = false;          ///< a pipeline whose chunks are not stated ran as many as were fastest
-  bool offload_checkpoints = false;  ///< what full recomputation keeps goes to the host
+  bool interleaves = false;          ///< a pipeline without stated chunks is assumed to use the fastest number of them
+  bool offload_checkpoints = false;  ///< full recomputation keeps its inputs on the host
   ExpertTensor expert_tensor = ExpertTensor::as_tp;
   CpForm cp_form = CpForm::unstated;
-  std::int64_t vocabulary = 50257;  ///< of a model whose own is not known; GPT-2's tokenizer
+  std::int64_t vocabulary = 50257;  ///< vocabulary of a model that states none; GPT-2's tokenizer
   std::string source;
   [[nodiscard]] std::uint16_t expert_tensor_ranks(std::uint16_t tp, std::uint16_t ep) const noexcept;
 };
 
-/// What DeepSpeed allocates beside states, in elements of the compute precision.
+/// Buffers that DeepSpeed allocates besides states, in elements of the compute precision.
 struct StackBuffers {
-  double live_parameters = 0.0;  ///< gathered at once under ZeRO 3, if the stage has as many
-  double reduce_bucket = 0.0;    ///< elements of one bucket, whatever the model
-  double zero2_buckets = 0.0, zero3_buckets = 0.0;
+  double live_parameters = 0.0;  ///< elements gathered at once under ZeRO 3, at most those of the stage
+  double reduce_bucket = 0.0;    ///< elements of one bucket, for any model
+  double zero2_buckets = 0.0, zero3_buckets = 0.0;  ///< number of buckets
 };
 
-/// A recipe's state bytes, for some precisions and device generations; an empty list means any.
+/// A recipe's bytes of states, for some precisions and device generations; an empty list means any.
 struct StateRow {
   std::vector<std::string> precisions;
   std::vector<std::string> generations;
@@ -120,18 +120,18 @@ struct MemoryStack {
   double expert_imbalance = 1.0;  ///< tokens of the fullest expert rank over the mean
   // reserved - live = a x activations + w x workspace, or (r - 1) x (live - states)
   double reserve_activations = 0.0, reserve_workspace = 0.0;
-  double reserve_ratio = 0.0, reserve_ratio_tp = 0.0;  ///< without and with tensor parallelism; 0: the form above
-  Bytes fixed{};                                       ///< live on every rank: cuBLAS workspace and counters
-  Bytes outside{};                                     ///< of the allocator: context, communicators, bucket buffers
-  Bytes communicators{};                               ///< of `outside`, what a lone GPU does without
+  double reserve_ratio = 0.0, reserve_ratio_tp = 0.0;  ///< r without and with tensor parallelism; 0: use a and w
+  Bytes fixed{};                                       ///< live bytes on every rank: cuBLAS workspace and counters
+  Bytes outside{};        ///< bytes outside the allocator: context, communicators, bucket buffers
+  Bytes communicators{};  ///< part of `outside` that a lone GPU does not use
   StackBuffers buffers;
-  MemoryKind measured = MemoryKind::reserved;  ///< what the software prints
+  MemoryKind measured = MemoryKind::reserved;  ///< the memory figure that the software prints
   StackDefaults defaults;
-  StepStacks time;        ///< what the software adds to a step
-  double interval = 0.3;  ///< 80 % of what was measured lies within a factor of 1 + interval
+  StepStacks time;        ///< parameters of the step's time
+  double interval = 0.3;  ///< 80 % of measurements lie within a factor of 1 + interval
   std::string interval_source;
 
-  /// Whether the software shards states as a ZeRO stage does. A remedy must be something it can do.
+  /// Whether the software can shard states at a ZeRO stage, with or without a pipeline. Remedies must satisfy this.
   [[nodiscard]] bool shards(int zero, bool pipeline) const noexcept;
   [[nodiscard]] StateBytes states_of(Precision precision, std::string_view generation) const noexcept;
 };
@@ -140,17 +140,17 @@ struct MemoryStack {
                                             const std::string& file,
                                             Diagnostics& diagnostics);
 
-/// Every stack known, user folders first; parsed once. ConfigError when one is broken.
+/// All known stacks including the user's, parsed once. ConfigError if one is invalid.
 class MemoryStacks {
  public:
   [[nodiscard]] static MemoryStacks standard();
   explicit MemoryStacks(std::vector<MemoryStack> stacks) : stacks_{std::move(stacks)} {}
-  /// By id. ConfigError with a suggestion when unknown.
+  /// Finds a stack by id. ConfigError with a suggestion if it is unknown.
   [[nodiscard]] const MemoryStack& find(std::string_view id) const;
-  /// By the longest `frameworks` entry that `framework` starts with, whatever the case; nullptr when none does.
+  /// The stack with the longest `frameworks` entry that `framework` starts with, ignoring case, or nullptr.
   [[nodiscard]] const MemoryStack* of_framework(std::string_view framework) const noexcept;
   [[nodiscard]] const std::vector<MemoryStack>& all() const noexcept { return stacks_; }
-  /// Other parameters of the step for a stack that there is.
+  /// Replaces the time parameters of an existing stack.
   void set_time(std::string_view id, const StepStacks& time) noexcept;
 
  private:

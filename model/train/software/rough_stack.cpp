@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/core/embedded.hpp>
 #include <headroom/model/train/software/rough_stack.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 namespace {
 
 FittedFraction read_fraction(ConfigTable& parent, std::string_view key) {
@@ -82,15 +78,7 @@ RoughStack read_rough_stack(const ConfigValue& root, const std::string& file, Di
 }
 
 RoughStack find_rough_stack(std::string_view id) {
-  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
-  const std::optional<DataStore::Entry> entry = store.find("stacks/rough", id);
-  if (!entry) {
-    throw ConfigError{"unknown stack " + quoted(id)};
-  }
-  Diagnostics diagnostics;
-  RoughStack stack = read_rough_stack(store.tree("stacks/rough", *entry), entry->file, diagnostics);
-  diagnostics.throw_if_any();
-  return stack;
+  return read_document(stack_document("stacks/rough", id), read_rough_stack);
 }
 
 }  // namespace headroom

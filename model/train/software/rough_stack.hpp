@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rough stack: the share of peak that a whole training step sustains, by device generation and recipe.
-// It stands in for element-wise kernels, communication and launch gaps until those are priced one by one.
+// The rough stack: the share of the peak that a whole training step sustains, by device generation and recipe. It
+// includes element-wise kernels, communication and launch gaps, which it does not price separately.
 #pragma once
 
 #include <headroom/core/config_reader.hpp>
@@ -13,7 +13,7 @@
 
 namespace headroom {
 
-/// A fraction with how it was found.
+/// A share and how it was found.
 struct FittedFraction {
   double value = 0.0;
   std::string source;
@@ -23,25 +23,25 @@ struct RoughStack {
   std::string id;
   std::string name;
   std::string file;
-  /// Keyed "generation/family", e.g. "hopper/16-bit"; "any/16-bit" serves generations that nobody measured.
+  /// Key "generation/family", e.g. "hopper/16-bit"; "any/16-bit" serves generations that were never measured.
   std::map<std::string, FittedFraction, std::less<>> sustained;
   FittedFraction fragmentation;  ///< reserved / allocated - 1
-  Bytes framework{};             ///< context, communicators and workspace outside the allocator
+  Bytes framework{};             ///< bytes outside the allocator: context, communicators and workspace
   std::string framework_source;
-  double interval = 0.0;  ///< 80 % of answers lie within -interval/(1+interval) .. +interval of the time
+  double interval = 0.0;  ///< 80 % of answers lie within -interval/(1+interval) .. +interval of the time (relative)
   std::string interval_source;
-  double memory_interval = 0.0;  ///< of networks of ops, which have no software whose interval would be narrower
+  double memory_interval = 0.0;  ///< interval of memory for networks of ops, which have no software with a narrower one
   std::string memory_interval_source;
 
-  /// The share for a device and a recipe; nullptr when no generation was measured with the recipe.
+  /// The sustained share for a device and a recipe; nullptr if no generation was measured with the recipe.
   [[nodiscard]] const FittedFraction* share(const Device& device, Precision precision) const;
-  /// share x dense peak. ConfigError that says which generations and recipes were measured.
+  /// share x dense peak. ConfigError that lists the measured generations and recipes.
   [[nodiscard]] FlopsPerSecond sustained_rate(const Device& device, Precision precision) const;
 };
 
 [[nodiscard]] RoughStack read_rough_stack(const ConfigValue& root, const std::string& file, Diagnostics& diagnostics);
 
-/// The embedded stack of an id ("rough-train"), user folders first. ConfigError when unknown or broken.
+/// The stack of an id ("rough-train"), embedded or the user's. ConfigError if it is unknown or invalid.
 [[nodiscard]] RoughStack find_rough_stack(std::string_view id);
 
 }  // namespace headroom

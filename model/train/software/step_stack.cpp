@@ -2,16 +2,13 @@
 #include <headroom/core/embedded.hpp>
 #include <headroom/model/kernels/attention_training.hpp>
 #include <headroom/model/train/software/step_stack.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 #include <algorithm>
 #include <array>
 #include <iterator>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 namespace {
 
 constexpr Range<double> factor{0.0, 100.0};
@@ -47,7 +44,7 @@ struct StackTime {
 };
 constexpr std::array stack_times{StackTime{"host", &StepStack::host}, StackTime{"stage", &StepStack::stage}};
 
-/// The keys a fit may move, each one of `known`.
+/// Reads the keys that a fit may change; each must be in `known`.
 std::vector<std::string> read_fitted(ConfigTable& table, const std::vector<std::string_view>& known) {
   std::vector<std::string> keys = table.texts("fitted");
   for (const std::string& key : keys) {
@@ -58,7 +55,7 @@ std::vector<std::string> read_fitted(ConfigTable& table, const std::vector<std::
   return keys;
 }
 
-/// What the table states replaces what `stack` holds.
+/// Replaces the values in `stack` that the table states.
 void read_fields(ConfigTable& table, StepStack& stack) {
   for (const StackField& field : stack_fields) {
     stack.*field.member = table.maybe_number(field.key, field.range).value_or(stack.*field.member);
@@ -139,25 +136,7 @@ void append_keys(std::vector<std::string_view>& keys, const Fields& fields) {
   throw ConfigError{quoted(key) + " is no number of a step's parameters"};
 }
 
-template <class Read>
-auto read_embedded(std::string_view id, Read read) {
-  const StepDocument document = step_document(id);
-  Diagnostics diagnostics;
-  auto result = read(document.tree, document.file, diagnostics);
-  diagnostics.throw_if_any();
-  return result;
-}
-
 }  // namespace
-
-StepDocument step_document(std::string_view id) {
-  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
-  const std::optional<DataStore::Entry> entry = store.find("stacks/step", id);
-  if (!entry) {
-    throw ConfigError{"there is no " + std::string{id} + ".toml among the parameters of the step"};
-  }
-  return {store.tree("stacks/step", *entry), entry->file};
-}
 
 void read_step_stack(ConfigTable& root, StepStacks& stacks) {
   std::optional<ConfigTable> table = root.maybe_table("time");
@@ -254,8 +233,8 @@ void StepLevels::set(std::string_view id, std::string_view key, double value) {
 }
 
 const StepParameters& step_parameters() {
-  static const StepParameters parameters{read_embedded("physics", read_step_physics),
-                                         read_embedded("levels", StepLevels::read)};
+  static const StepParameters parameters{read_document(step_document("physics"), read_step_physics),
+                                         read_document(step_document("levels"), StepLevels::read)};
   return parameters;
 }
 

@@ -61,35 +61,4 @@ struct FedStep {
 /// C++ best practices guide, section 10.1.2).
 [[nodiscard]] InputRate input_rate(const InputPipeline& pipeline) noexcept;
 
-/// A step's computation and the copy of the next batch: the longer of both with two buffers and pinned memory, the sum
-/// without.
-[[nodiscard]] constexpr Seconds fed_step(Seconds compute, Seconds copy, bool overlapped) noexcept {
-  return overlapped ? (copy > compute ? copy : compute) : compute + copy;
-}
-
-/// A step whose host launches `dispatch` of work ahead and waits for the device once in `sync_every` steps: the device
-/// then stands idle while the host launches again. 0: it never waits.
-[[nodiscard]] constexpr Seconds dispatched_step(Seconds gpu, Seconds dispatch, double sync_every) noexcept {
-  const Seconds ahead = dispatch > gpu ? dispatch : gpu;
-  const Seconds exposed = dispatch > gpu ? gpu : dispatch;
-  return sync_every > 0.0 ? ahead + exposed / sync_every : ahead;
-}
-
-/// Loader workers that deliver batches in order, each with up to `prefetch` finished or in work (PyTorch's DataLoader:
-/// batch b belongs to worker b mod workers). Load times are lognormal with coefficient of variation `cv`.
-struct LoaderQueue {
-  std::int64_t workers = 1;
-  std::int64_t prefetch = 2;
-  Seconds load{};  ///< mean time of one worker for a batch
-  double cv = 0.0;
-  Seconds gpu{};  ///< of a step
-};
-struct LoaderStalls {
-  double gpu_utilisation = 0.0;
-  Seconds mean_step{};
-  double stalled_steps = 0.0;  ///< share of steps that waited
-};
-/// Event by event over `steps` steps, the first 2 workers x prefetch not counted; the same for the same seed.
-[[nodiscard]] LoaderStalls simulate_loader(const LoaderQueue& queue, std::int64_t steps, std::uint64_t seed);
-
 }  // namespace headroom

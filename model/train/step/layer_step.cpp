@@ -11,14 +11,10 @@ namespace headroom {
 /// Widths of one rank's share.
 struct LayerPricer::Sizes {
   const LayerKey& key;
+  const Block& block;
   double tokens = 1.0;  ///< a rank's, of its context shard
   double t = 1.0;       ///< tensor ranks
   double hidden = 1.0;
-  double queries = 1.0;  ///< width of all heads' queries over t
-  double keys = 1.0;     ///< the same of keys or values
-  double heads = 1.0;    ///< of the rank
-  double sigma = 1.0;    ///< ranks that share passes over the hidden state
-  double expert_rows = 0.0;
   RankGroups ranks{};
 };
 
@@ -46,159 +42,67 @@ LayerTimes& LayerTimes::add(const LayerTimes& other, double weight) noexcept {
 
 LayerPricer::LayerPricer(StepRecipe recipe)
     : recipe_{std::move(recipe)},
-      narrow_{step_product(recipe_.device, narrow_format(recipe_.device, recipe_.precision), false, why_)},
-      narrow_gradient_{step_product(recipe_.device, narrow_format(recipe_.device, recipe_.precision), true, why_)},
-      wide_{step_product(recipe_.device, wide_format(recipe_.device, recipe_.precision), false, why_)},
-      wide_gradient_{step_product(recipe_.device, wide_format(recipe_.device, recipe_.precision), true, why_)},
-      fused_{step_attention(recipe_.device,
-                            wide_format(recipe_.device, recipe_.precision),
-                            recipe_.stack.attention_kernel,
-                            attention_why_)} {
-  const StepRecipe& r = recipe_;
-  wide_factor_ = r.level.wide * r.stack.gemm;
-  narrow_factor_ = narrow_recipe(r.precision) ? r.level.narrow * r.stack.gemm : wide_factor_;
-  if (r.precision == Precision::nvfp4) {
-    narrow_factor_ *= r.physics.fp4_time;
-  }
-  wide_peak_ = r.device.peak_of(find_gemm_format(wide_format(r.device, r.precision))->rate);
-  bandwidth_ = r.physics.bandwidth * r.device.bandwidth();
-  element_ = row_of(r.precision).compute_bytes;
-}
+      kernels_{recipe_.device, recipe_.stack, recipe_.physics, recipe_.level, recipe_.precision},
+      element_{row_of(recipe_.precision).compute_bytes} {}
 
 void LayerPricer::add_product(LayerTimes& t, double m, double n, double k, double share) const noexcept {
   const bool frozen = recipe_.options.method != Method::full;
-  t.forward.gemm += share * narrow_factor_ * narrow_.time({m, n, k});
-  t.backward.gemm += share * narrow_factor_ * narrow_.time({m, k, n});
-  const Seconds weights =
-      (frozen ? recipe_.physics.lora_wgrad : 1.0) * share * narrow_factor_ * narrow_gradient_.time({n, k, m});
-  t.backward.gemm += weights;
-  t.weight_gradients += weights;
-  if (narrow_recipe(recipe_.precision)) {
-    // Casts, five bytes an element: inputs and half the weights forward, gradients of outputs backward.
-    const double pass = 5.0 * recipe_.physics.cast * share;
-    t.forward.elementwise += Bytes{pass * (m * k + 0.5 * n * k)} / bandwidth_;
-    t.backward.elementwise += Bytes{pass * m * n} / bandwidth_;
-  }
+  const ProductTimes p = kernels_.product(m, n, k, share, (frozen ? recipe_.physics.lora_wgrad : 1.0) * share);
+  t.forward.gemm += p.forward;
+  t.backward.gemm += p.data_gradient;
+  t.backward.gemm += p.weight_gradient;
+  t.weight_gradients += p.weight_gradient;
+  t.forward.elementwise += p.casts_forward;
+  t.backward.elementwise += p.casts_backward;
 }
 
-void LayerPricer::add_attention(LayerTimes& t, const Block& block, const Sizes& z) const noexcept {
+void LayerPricer::add_attention(LayerTimes& t, const LayerOp& op, const Sizes& z) const noexcept {
   const StepRecipe& r = recipe_;
   const bool causal = r.architecture.kind == ArchitectureKind::decoder;
-  const double rows = z.tokens * z.heads;
-  double width = 0.5 * (real(block.head_dim) + real(block.values()));
-  if (block.mixer == Mixer::mla && r.architecture.mla) {
-    const Mla& mla = *r.architecture.mla;
-    width = 0.5 * (real(mla.nope_dim) + real(mla.rope_dim) + real(mla.value_dim));
-  }
-  if (r.options.flash_attention) {
-    // Context shards are cut so that each has as much of the mask.
-    const AttentionShape shape{real(z.key.micro_batch), r.seq_len, r.seq_len,          z.heads / z.key.cp,
-                               z.heads / z.key.cp,      width,     real(block.window), causal};
-    // The clock that power leaves is the products'.
-    const double rate = r.stack.attention * r.level.attention / r.level.wide;
-    t.forward.attention = fused_.time(shape, AttentionPass::forward) / rate;
-    t.backward.attention = fused_.time(shape, AttentionPass::backward) / rate;
-    return;
-  }
-  const UnfusedAttention unfused = unfused_attention(rows * r.seq_len, width, block.head_dim % 8 == 0, element_,
-                                                     {r.physics, wide_peak_, bandwidth_});
-  t.forward.attention = unfused.forward;
-  t.backward.attention = unfused.backward;
+  const double width = 0.5 * (op.width + op.value_width);
+  // Context shards are cut so that each has as much of the mask.
+  const double heads = op.heads / z.key.cp;
+  const AttentionTimes times =
+      r.options.flash_attention
+          ? kernels_.attention({real(z.key.micro_batch), r.seq_len, r.seq_len, heads, heads, width, op.window, causal})
+          : kernels_.unfused(z.tokens * op.heads * r.seq_len, width, z.block.head_dim % 8 == 0, element_);
+  t.forward.attention = times.forward;
+  t.backward.attention = times.backward;
 }
 
-void LayerPricer::add_mixer(LayerTimes& t, const Block& block, const Sizes& z) const noexcept {
-  const Architecture& arch = recipe_.architecture;
-  if (block.mixer == Mixer::none) {
-    return;
-  }
-  if (block.mixer == Mixer::mla && arch.mla) {
-    // DeepSeek-AI 2024 (DeepSeek-V2), section 2.1: compressed queries and keys, expanded a head.
-    const Mla& mla = *arch.mla;
-    const double qk = real(mla.nope_dim) + real(mla.rope_dim);
-    if (mla.q_rank > 0) {
-      add_product(t, z.tokens, real(mla.q_rank), z.hidden);
-      add_product(t, z.tokens, z.heads * qk, real(mla.q_rank));
-    } else {
-      add_product(t, z.tokens, z.heads * qk, z.hidden);
-    }
-    add_product(t, z.tokens, real(mla.kv_rank + mla.rope_dim), z.hidden);
-    add_product(t, z.tokens, z.heads * real(mla.nope_dim + mla.value_dim), real(mla.kv_rank));
-    add_product(t, z.tokens, z.hidden, z.heads * real(mla.value_dim));
-  } else {
-    add_product(t, z.tokens, z.queries + 2.0 * z.keys, z.hidden);
-    add_product(t, z.tokens, z.hidden, z.queries);
-  }
-  add_attention(t, block, z);
-}
-
-void LayerPricer::add_mlp(LayerTimes& t, double ffn, const Sizes& z) const noexcept {
-  const double first = recipe_.architecture.gated_mlp ? 2.0 : 1.0;
-  add_product(t, z.tokens, first * ffn / z.t, z.hidden);
-  add_product(t, z.tokens, z.hidden, ffn / z.t);
-}
-
-Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups) const {
-  const GroupCollectives* group = groups.find(z.ranks.experts);
-  if (group == nullptr || !recipe_.architecture.moe) {
-    return {};
-  }
-  const double tokens = z.tokens / (z.key.sequence_parallel ? z.t : 1.0);
-  const double row = element_ * z.hidden;
-  const GroupView& view = group->view();
-  const auto experts_chosen = real(recipe_.architecture.moe->top_k);
-  if (view.domains <= 1) {
-    return group->time(Collective::dispatch, Bytes{tokens * experts_chosen * row}).time / recipe_.stack.link;
-  }
-  // One copy a token and domain that holds one of its experts, sent on inside it (DeepSeek-AI 2024, DeepSeek-V3,
-  // section 3.2.2): of K domains, K (1 - (1 - 1/K)^k) are met, one of K is the token's own.
-  const auto domains = static_cast<double>(view.domains);
-  const auto local = static_cast<double>(view.per_domain);
-  const double copies = domains * (1.0 - std::pow(1.0 - 1.0 / domains, experts_chosen)) * (domains - 1.0) / domains;
-  const Seconds inside =
-      local > 1.0 ? Bytes{tokens * experts_chosen * row * (local - 1.0) / local} / view.inside_all : Seconds{};
-  const Seconds outside = Bytes{tokens * copies * row} / (recipe_.physics.nic * recipe_.stack.nic * view.outside_all);
-  return recipe_.physics.exchange + std::max(inside, outside);
-}
-
-void LayerPricer::add_experts(LayerTimes& t, const Sizes& z, const JobGroups& groups) const {
-  const StepRecipe& r = recipe_;
-  if (!r.architecture.moe) {
-    return;
-  }
-  const Moe& moe = *r.architecture.moe;
-  const double first = r.architecture.gated_mlp ? 2.0 : 1.0;
-  const double local = std::max(1.0, real(moe.experts) / z.key.ep);
-  const double ffn = real(moe.expert_ffn_hidden) / z.key.etp;
-  const double rows = z.expert_rows / local;
-  const double grouped = r.stack.moe_gemm * local;
-  add_product(t, rows, first * ffn, z.hidden, grouped);
+/// Grouped products: those of the experts that the rank holds, one after another.
+void LayerPricer::add_experts(LayerTimes& t, const LayerOp& op, const Sizes& z) const noexcept {
+  const double local = std::max(1.0, op.count / z.key.ep);
+  const double ffn = op.width / z.key.etp;
+  const double rows = expert_rows(op, z) / local;
+  const double grouped = recipe_.stack.moe_gemm * local;
+  add_product(t, rows, op.pieces * ffn, z.hidden, grouped);
   add_product(t, rows, z.hidden, ffn, grouped);
-  if (moe.shared_ffn_hidden > 0) {
-    add_mlp(t, real(moe.shared_ffn_hidden), z);
-  }
-  const Seconds passes = Bytes{r.stack.elementwise * z.expert_rows *
-                               ((4.0 + 2.0 * (first - 1.0)) * ffn + 12.0 * z.hidden) * 0.5 * element_} /
-                         bandwidth_;
-  t.forward.elementwise += passes;
-  t.backward.elementwise += 2.0 * passes;
-  const Seconds one = r.stack.expert_traffic * exchange(z, groups);
-  t.forward.ep = 2.0 * one;
-  t.backward.ep = 2.0 * one;
 }
 
-void LayerPricer::add_passes(LayerTimes& t, const Block& block, const Sizes& z) const noexcept {
+double LayerPricer::expert_rows(const LayerOp& op, const Sizes& z) noexcept {
+  return z.tokens * op.top_k * z.key.etp / z.t;
+}
+
+void LayerPricer::add_passes(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept {
+  const auto add = [&](double tokens, double width) {
+    const Seconds passes = Bytes{recipe_.stack.elementwise * tokens * width * 0.5 * element_} / bandwidth();
+    t.forward.elementwise += passes;
+    t.backward.elementwise += 2.0 * passes;
+  };
   const double gated = recipe_.architecture.gated_mlp ? 1.0 : 0.0;
-  const double ffn = block.feed_forward == FeedForward::dense ? real(block.ffn_hidden) : 0.0;
-  const double width = 20.0 * z.hidden / z.sigma + (4.0 + 2.0 * gated) * ffn / z.t + 4.0 * (z.queries + 2.0 * z.keys);
-  const Seconds passes = Bytes{recipe_.stack.elementwise * z.tokens * width * 0.5 * element_} / bandwidth_;
-  t.forward.elementwise += passes;
-  t.backward.elementwise += 2.0 * passes;
+  if (const LayerOp* experts = ops.find(LayerOpKind::experts)) {
+    add(expert_rows(*experts, z), (4.0 + 2.0 * gated) * (experts->width / z.key.etp) + 12.0 * z.hidden);
+  }
+  const LayerOp* attention = ops.find(LayerOpKind::attention);
+  const double heads = attention != nullptr ? (attention->heads + 2.0 * attention->kv_heads) * attention->width : 0.0;
+  const double ffn = z.block.feed_forward == FeedForward::dense ? real(z.block.ffn_hidden) : 0.0;
+  const double sigma = z.key.sequence_parallel ? z.t : 1.0;  // ranks that share passes over the hidden state
+  add(z.tokens, 20.0 * z.hidden / sigma + (4.0 + 2.0 * gated) * ffn / z.t + 4.0 * heads);
 }
 
-void LayerPricer::add_collectives(LayerTimes& t, const Block& block, const Sizes& z, const JobGroups& groups) const {
+void LayerPricer::add_reduction(LayerTimes& t, double reductions, const Sizes& z, const JobGroups& groups) const {
   const StepRecipe& r = recipe_;
-  const double blocks =
-      (block.mixer != Mixer::none ? 1.0 : 0.0) + (block.feed_forward == FeedForward::none ? 0.0 : 1.0);
   if (const GroupCollectives* tp = groups.find(z.ranks.tensor)) {
     const Bytes buffer{element_ * z.tokens * z.hidden};
     const bool leaves = tp->view().domains > 1;
@@ -207,17 +111,18 @@ void LayerPricer::add_collectives(LayerTimes& t, const Block& block, const Sizes
                                                        tp->time(Collective::reduce_scatter, buffer).time
                                                  : tp->time(Collective::all_reduce, buffer).time;
     const double exposed = z.key.sequence_parallel ? 1.0 - r.stack.tp_overlap : 1.0;
-    t.forward.tp = t.backward.tp = blocks * exposed * once / reach;
+    t.forward.tp = t.backward.tp = reductions * exposed * once / reach;
   }
 }
 
-void LayerPricer::add_context(LayerTimes& t, const Block& block, const Sizes& z, const JobGroups& groups) const {
+void LayerPricer::add_context(LayerTimes& t, const LayerOp& op, const Sizes& z, const JobGroups& groups) const {
   const StepRecipe& r = recipe_;
   const GroupCollectives* cp = groups.find(z.ranks.context);
   if (cp == nullptr) {
     return;
   }
   const double ranks = z.key.cp;
+  const double keys = op.kv_heads * op.width;
   const double reach = cp->view().domains > 1 ? r.physics.nic * r.stack.nic : r.stack.link;
   const auto takes = [&](Collective collective, double width) {
     return cp->time(collective, Bytes{element_ * z.tokens * width}).time / reach;
@@ -225,13 +130,9 @@ void LayerPricer::add_context(LayerTimes& t, const Block& block, const Sizes& z,
   if (z.key.cp_form == CpForm::ulysses) {
     // Jacobs et al. 2023, section 3.2: queries, keys, values and the output are exchanged each way, none of it beside
     // compute. Key-value heads fewer than ranks are sent to each that needs them.
-    const double heads = z.keys / std::max(1.0, real(block.head_dim));
-    const double copies = block.mixer == Mixer::mla ? z.keys : ranks * std::ceil(heads / ranks) * real(block.head_dim);
-    const double output =
-        z.heads *
-        (block.mixer == Mixer::mla && r.architecture.mla ? real(r.architecture.mla->value_dim) : real(block.values()));
-    t.forward.cp = takes(Collective::all_to_all, z.queries) + 2.0 * takes(Collective::all_to_all, copies) +
-                   takes(Collective::all_to_all, output);
+    const double copies = ranks * std::ceil(op.kv_heads / ranks) * op.width;
+    t.forward.cp = takes(Collective::all_to_all, op.heads * op.width) + 2.0 * takes(Collective::all_to_all, copies) +
+                   takes(Collective::all_to_all, op.heads * op.value_width);
     t.backward.cp = t.forward.cp;
     return;
   }
@@ -242,12 +143,12 @@ void LayerPricer::add_context(LayerTimes& t, const Block& block, const Sizes& z,
       const Seconds work = attention / ranks;
       return (ranks - 1.0) * (std::max(Seconds{}, hop - work) + r.physics.overlap_slowdown * std::min(hop, work));
     };
-    t.forward.cp = exposed(takes(Collective::send_recv, 2.0 * z.keys), t.forward.attention);
-    t.backward.cp = exposed(takes(Collective::send_recv, 4.0 * z.keys), t.backward.attention);
+    t.forward.cp = exposed(takes(Collective::send_recv, 2.0 * keys), t.forward.attention);
+    t.backward.cp = exposed(takes(Collective::send_recv, 4.0 * keys), t.backward.attention);
     return;
   }
   // Keys and values of the other shards: gathered, or where nobody says which a ring of as many bytes.
-  const Bytes buffer{2.0 * element_ * z.tokens * z.keys * z.key.cp};
+  const Bytes buffer{2.0 * element_ * z.tokens * keys * z.key.cp};
   const Seconds once = cp->time(Collective::all_gather, buffer).time;
   t.forward.cp = (1.0 - r.physics.cp_overlap) * once;
   t.backward.cp = 2.0 * t.forward.cp;
@@ -282,14 +183,14 @@ void LayerPricer::add_recompute(LayerTimes& t, const Sizes& z) const noexcept {
   }
 }
 
-void LayerPricer::add_host(LayerTimes& t, const Block& block, const Sizes& z) const noexcept {
+void LayerPricer::add_host(LayerTimes& t, const Sizes& z) const noexcept {
   const StepRecipe& r = recipe_;
   Seconds host = (1.0 + r.physics.tp_host * std::log2(z.t)) * r.stack.host;
   host *= narrow_recipe(r.precision) ? r.physics.fp8_host : 1.0;
   if (z.key.cuda_graphs) {
     host = r.physics.graph_nodes * r.physics.graph_node;
   }
-  host *= block.feed_forward == FeedForward::moe ? r.stack.moe_host : 1.0;
+  host *= z.block.feed_forward == FeedForward::moe ? r.stack.moe_host : 1.0;
   const double again = z.key.recompute == Recompute::full ? 1.1 : 0.0;
   t.host_forward = wait_for_host(t.forward.total(), host);
   t.host_backward = wait_for_host(t.backward.total() + t.recompute, (2.0 + again) * host);
@@ -325,37 +226,47 @@ RankGroups LayerPricer::groups_of(const LayerKey& key, const JobGroups& groups) 
 
 LayerTimes LayerPricer::layer(const Block& block, const LayerKey& key, const JobGroups& groups) const {
   const StepRecipe& r = recipe_;
-  Sizes z{key};
+  Sizes z{key, block};
   z.t = key.tp;
   z.tokens = real(key.micro_batch) * r.seq_len / key.cp;
   z.hidden = real(r.architecture.hidden);
-  z.heads = real(block.heads) / z.t;
-  z.queries = z.heads * real(block.head_dim);
-  z.keys = std::max(1.0, real(block.kv_heads) / z.t) * real(block.head_dim);
-  if (block.mixer == Mixer::mla && r.architecture.mla) {
-    z.queries = z.heads * real(r.architecture.mla->nope_dim + r.architecture.mla->rope_dim);
-    z.keys = z.queries;
-  }
-  z.sigma = key.sequence_parallel ? z.t : 1.0;
   z.ranks = groups_of(key, groups);
+  const LayerOps ops = layer_ops(r.architecture, block, LayerForm::training, z.t);
   LayerTimes t;
-  add_mixer(t, block, z);
-  if (block.feed_forward == FeedForward::moe && r.architecture.moe) {
-    z.expert_rows = z.tokens * real(r.architecture.moe->top_k) * key.etp / z.t;
-    add_experts(t, z, groups);
-  } else if (block.feed_forward == FeedForward::dense) {
-    add_mlp(t, real(block.ffn_hidden), z);
+  double reductions = 0.0;
+  for (const LayerOp& op : ops) {
+    switch (op.kind) {
+      case LayerOpKind::product:
+        if (op.part != LayerPart::router) {
+          add_product(t, z.tokens, op.n, op.k);
+        }
+        break;
+      case LayerOpKind::experts: add_experts(t, op, z); break;
+      case LayerOpKind::attention:
+        add_attention(t, op, z);
+        add_context(t, op, z, groups);
+        break;
+      case LayerOpKind::exchange: {
+        const Seconds one = r.stack.expert_traffic * exchange(z, groups);
+        t.forward.ep += one;
+        t.backward.ep += one;
+        break;
+      }
+      case LayerOpKind::reduction: reductions += 1.0; break;
+      case LayerOpKind::scan:
+      case LayerOpKind::activation:
+      case LayerOpKind::pass: break;
+    }
   }
-  add_passes(t, block, z);
-  add_collectives(t, block, z, groups);
-  add_context(t, block, z, groups);
+  add_passes(t, ops, z);
+  add_reduction(t, reductions, z, groups);
   drop(t, r.without);
   hide_exchanges(t, key);
   if (on(Term::recompute)) {
     add_recompute(t, z);
   }
   if (on(Term::host)) {
-    add_host(t, block, z);
+    add_host(t, z);
   }
   return t;
 }
@@ -369,12 +280,12 @@ HeadTimes LayerPricer::head(const LayerKey& key) const noexcept {
   const double columns = real(r.architecture.vocab) / key.tp;
   const double hidden = real(r.architecture.hidden);
   HeadTimes t;
-  t.product = wide_.time({tokens, columns, hidden}) + wide_.time({tokens, hidden, columns});
+  t.product = kernels_.wide().time({tokens, columns, hidden}) + kernels_.wide().time({tokens, hidden, columns});
   if (r.options.method == Method::full) {
-    t.product += wide_gradient_.time({columns, hidden, tokens});
+    t.product += kernels_.wide_gradient().time({columns, hidden, tokens});
   }
-  t.product *= wide_factor_;
-  t.loss = Bytes{r.physics.logit_bytes * tokens * columns} / bandwidth_;
+  t.product *= kernels_.wide_factor();
+  t.loss = Bytes{r.physics.logit_bytes * tokens * columns} / bandwidth();
   return t;
 }
 

@@ -6,14 +6,14 @@
 #include <headroom/hardware/catalog/device.hpp>
 #include <headroom/model/estimate/estimate.hpp>
 #include <headroom/model/estimate/precision.hpp>
-#include <headroom/model/kernels/attention_training.hpp>
-#include <headroom/model/kernels/gemm.hpp>
 #include <headroom/model/train/errors/confidence.hpp>
 #include <headroom/model/train/memory/memory.hpp>
 #include <headroom/model/train/software/step_stack.hpp>
 #include <headroom/model/train/step/input_pipeline.hpp>
 #include <headroom/model/train/step/job_groups.hpp>
+#include <headroom/model/train/step/step_parts.hpp>
 #include <headroom/model/train/step/step_table.hpp>
+#include <headroom/model/workload/layer_ops.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -63,33 +63,28 @@ class LayerPricer {
 
   [[nodiscard]] const StepRecipe& recipe() const noexcept { return recipe_; }
   /// Sustained in passes over tensors.
-  [[nodiscard]] BytesPerSecond bandwidth() const noexcept { return bandwidth_; }
-  [[nodiscard]] const std::string& why() const noexcept { return why_; }
-  [[nodiscard]] const std::string& attention_why() const noexcept { return attention_why_; }
+  [[nodiscard]] BytesPerSecond bandwidth() const noexcept { return kernels_.bandwidth(); }
+  [[nodiscard]] const std::string& why() const noexcept { return kernels_.wide_why(); }
+  [[nodiscard]] const std::string& attention_why() const noexcept { return kernels_.attention_why(); }
 
  private:
   struct Sizes;
   void add_product(LayerTimes& t, double m, double n, double k, double share = 1.0) const noexcept;
-  void add_attention(LayerTimes& t, const Block& block, const Sizes& z) const noexcept;
-  void add_mixer(LayerTimes& t, const Block& block, const Sizes& z) const noexcept;
-  void add_mlp(LayerTimes& t, double ffn, const Sizes& z) const noexcept;
-  void add_experts(LayerTimes& t, const Sizes& z, const JobGroups& groups) const;
-  void add_passes(LayerTimes& t, const Block& block, const Sizes& z) const noexcept;
-  void add_collectives(LayerTimes& t, const Block& block, const Sizes& z, const JobGroups& groups) const;
-  void add_context(LayerTimes& t, const Block& block, const Sizes& z, const JobGroups& groups) const;
+  void add_attention(LayerTimes& t, const LayerOp& op, const Sizes& z) const noexcept;
+  void add_experts(LayerTimes& t, const LayerOp& op, const Sizes& z) const noexcept;
+  /// Rows that reach the experts of a rank, which sees the tokens of all that share an expert with it.
+  [[nodiscard]] static double expert_rows(const LayerOp& op, const Sizes& z) noexcept;
+  void add_passes(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept;
+  void add_reduction(LayerTimes& t, double reductions, const Sizes& z, const JobGroups& groups) const;
+  void add_context(LayerTimes& t, const LayerOp& op, const Sizes& z, const JobGroups& groups) const;
   void hide_exchanges(LayerTimes& t, const LayerKey& key) const noexcept;
   void add_recompute(LayerTimes& t, const Sizes& z) const noexcept;
-  void add_host(LayerTimes& t, const Block& block, const Sizes& z) const noexcept;
+  void add_host(LayerTimes& t, const Sizes& z) const noexcept;
   [[nodiscard]] Seconds exchange(const Sizes& z, const JobGroups& groups) const;
   [[nodiscard]] bool on(Term term) const noexcept { return !recipe_.without.has(term); }
 
   StepRecipe recipe_;
-  std::string why_, attention_why_;  ///< filled while the models are made
-  GemmModel narrow_, narrow_gradient_, wide_, wide_gradient_;
-  TrainingAttentionModel fused_;
-  double narrow_factor_ = 1.0, wide_factor_ = 1.0;
-  FlopsPerSecond wide_peak_{};
-  BytesPerSecond bandwidth_{};
+  StepKernels kernels_;
   double element_ = 2.0;  ///< bytes of an activation
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
-#include <headroom/model/layers/layer_ops.hpp>
+#include <headroom/model/layers/layer_kernels.hpp>
 #include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/model/train/step/step_parts.hpp>
 #include <headroom/model/train/step/step_time.hpp>
@@ -50,11 +50,7 @@ StepModel::StepModel(StepRecipe recipe, std::shared_ptr<const JobGroups> groups,
   const StepRecipe& r = pricer_.recipe();
   const Architecture& arch = r.architecture;
   for (const CountedBlock& counted : distinct_blocks(arch)) {
-    if (counted.block.mixer == Mixer::mamba || counted.block.mixer == Mixer::mamba2 ||
-        counted.block.mixer == Mixer::delta_net) {
-      throw ConfigError{arch.id + " has " + std::string{mixer_names[static_cast<std::size_t>(counted.block.mixer)]} +
-                        " layers, whose kernels no curve describes yet"};
-    }
+    require_curves(arch, counted.block);
     Kind kind{counted.block, real(counted.layers), block_parameters(arch, counted.block), {}};
     if (r.options.method != Method::full) {
       kind.adapters = lora_parameters(arch, counted.block, real(lora_rank));

@@ -6,20 +6,6 @@
 namespace headroom {
 namespace {
 
-using Axes = std::array<Axis, 5>;
-
-/// By RankOrder. ep stands in front of dp, but in the second where Megatron-LM has it.
-constexpr std::array<AxisOrder, rank_order_names.size()> orders{{
-    {Axes{Axis::tp, Axis::cp, Axis::ep, Axis::dp, Axis::pp}},
-    {Axes{Axis::tp, Axis::cp, Axis::ep, Axis::pp, Axis::dp}},
-    {Axes{Axis::tp, Axis::ep, Axis::dp, Axis::cp, Axis::pp}},
-    {Axes{Axis::tp, Axis::pp, Axis::cp, Axis::ep, Axis::dp}},
-    {Axes{Axis::cp, Axis::tp, Axis::ep, Axis::dp, Axis::pp}},
-    {Axes{Axis::pp, Axis::tp, Axis::cp, Axis::ep, Axis::dp}},
-    {Axes{Axis::ep, Axis::dp, Axis::tp, Axis::cp, Axis::pp}},
-    {Axes{Axis::ep, Axis::dp, Axis::cp, Axis::tp, Axis::pp}},
-}};
-
 std::string_view word_of(Axis axis) noexcept {
   return axis_names[static_cast<std::size_t>(axis)];
 }
@@ -47,13 +33,9 @@ GroupForm form_of(const Placement& placement, Axis axis) noexcept {
 
 }  // namespace
 
-const AxisOrder& axes_of(RankOrder order) noexcept {
-  return orders[static_cast<std::size_t>(order)];
-}
-
 std::optional<RankOrder> find_rank_order(std::string_view text) noexcept {
-  for (std::size_t i = 0; i < orders.size(); ++i) {
-    if (text == rank_order_names[i] || spells(text, orders[i])) {
+  for (std::size_t i = 0; i < rank_orders.size(); ++i) {
+    if (text == rank_order_names[i] || spells(text, rank_orders[i])) {
       return static_cast<RankOrder>(i);
     }
   }

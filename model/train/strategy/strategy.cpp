@@ -13,8 +13,8 @@ Legality broken(Verdict verdict, std::int64_t number, std::int64_t limit) noexce
   return {verdict, static_cast<double>(number), static_cast<double>(limit)};
 }
 
-/// Experts: whole ones on every expert rank, their width split evenly over the tensor ranks of an expert, which are
-/// some of the tp ranks. False: `report` wants no more.
+/// Rules of experts: ep divides their number, and their width splits evenly over etp ranks, which divide tp. Returns
+/// false if `report` wants no more.
 template <class Report>
 bool walk_expert_rules(const Architecture& arch, const Strategy& s, Report& report) {
   const std::int64_t experts = arch.moe ? arch.moe->experts : 1;
@@ -56,7 +56,7 @@ bool walk_schedule_rules(const Strategy& s, std::int64_t micro_batches, Report& 
   return true;
 }
 
-/// Stages whose layers are stated leave whole layers, as many each, to the others.
+/// Rules of stages with stated layers: they must leave the same whole number of layers to each other stage.
 template <class Report>
 bool walk_stage_rules(const Architecture& arch, const Strategy& s, Report& report) {
   // Embedding and loss may stand for a layer each on the end stages, as in Megatron's uneven splits; a folded network
@@ -75,8 +75,8 @@ bool walk_stage_rules(const Architecture& arch, const Strategy& s, Report& repor
   return whole || report(broken(Verdict::stage_layers_misfit, left, others));
 }
 
-/// What an order other than the usual asks: shares of the data ranks made of whole runs or parts of one, and stages
-/// that the experts' grid does not cut through. False: `report` wants no more.
+/// Rules of unusual orders: shares of the data ranks consist of whole runs or parts of one, and the experts' grid does
+/// not cut through stages. Returns false if `report` wants no more.
 template <class Report>
 bool walk_order_rules(const Architecture& arch, const Strategy& s, Report& report) {
   if (s.order == RankOrder::tp_cp_dp_pp) {
@@ -94,7 +94,7 @@ bool walk_order_rules(const Architecture& arch, const Strategy& s, Report& repor
          report(broken(Verdict::experts_straddle_stages, inside.experts, inside.dense));
 }
 
-/// Hands every broken rule to `report` until it answers false. A rule that needs a sound tp or dp waits for one.
+/// Reports every broken rule until `report` returns false. Rules that need a valid tp or dp are skipped without one.
 template <class Report>
 void walk_rules(const Architecture& arch, const TrainingShape& shape, const Strategy& s, Report report) {
   const std::int64_t model_ranks = std::int64_t{s.tp} * s.pp * s.cp;
@@ -106,7 +106,7 @@ void walk_rules(const Architecture& arch, const TrainingShape& shape, const Stra
   if (!sound_tp && !report(broken(Verdict::heads_not_divisible, arch.heads, s.tp))) {
     return;
   }
-  // Fewer key-value heads than tp ranks are replicated, which needs whole copies.
+  // With fewer KV heads than tp ranks, heads are replicated in whole copies.
   if (sound_tp && !divides(s.tp, arch.kv_heads) && !divides(arch.kv_heads, s.tp) &&
       !report(broken(Verdict::kv_heads_not_divisible, arch.kv_heads, s.tp))) {
     return;

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys of [hardware].
+#pragma once
+
+#include <headroom/scenarios/keys/rows.hpp>
+
+namespace headroom::keys {
+
+inline constexpr Key gpus_row =
+    integer("gpus", 1, 10'000'000).says("It is the number of GPUs in all.").typed_as("--gpus", "N", "number of GPUs");
+
+inline constexpr std::array hardware_rows{
+    text("gpu")
+        .needed()
+        .says("It is the id or an alias of a SKU ('headroom catalog list gpus').")
+        .typed_as("--gpu", "ID", "SKU of the catalog"),
+    gpus_row.of(Kinds::training).needed(),
+    gpus_row.of(Kinds::serve)
+        .blank_is("with [traffic] as many as the promises need")
+        .but("Without [traffic] it is required."),
+    text("node")
+        .blank_is("the SKU's reference node")
+        .says("It is the id of a node of the catalog that holds the SKU: it gives GPUs per node and host memory.")
+        .typed_as("--node", "ID", "node type; default the SKU's reference node"),
+    text("cluster")
+        .blank_is("one switch without oversubscription")
+        .says("It is the id of a cluster of the catalog whose node holds the SKU: it gives the node, and training its "
+              "tiers, rails and transport.")
+        .typed_as("--cluster", "ID", "training: a cluster of the catalog, for its tiers and transport"),
+    quantity<Bytes>("host_memory")
+        .of(Kinds::train | Kinds::serve)
+        .blank_is("the node's, where it is known")
+        .says("It is the memory of one node, in bytes, which must hold what is offloaded."),
+    quantity<Watts>("power_cap")
+        .or_nothing("no cap")
+        .says("It caps the power of one GPU, in watts: products run at the clock that holds it, passes over memory and "
+              "links as without.")
+        .but("It lies above the idle power and is at most 1.5 times the TDP."),
+};
+inline constexpr KeyTable hardware{"hardware", Kinds::all, hardware_rows};
+
+}  // namespace headroom::keys

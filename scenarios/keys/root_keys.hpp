@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys at the root of a scenario, and its tables.
+#pragma once
+
+#include <headroom/scenarios/keys/rows.hpp>
+#include <headroom/scenarios/keys/words.hpp>
+
+namespace headroom::keys {
+
+inline constexpr std::array root_rows{
+    integer("schema", 1, 1).needed().says("It is the version of the form, 1."),
+    choice("kind", std::span{scenario_kind_names}.first(answered_kinds))
+        .of(Kinds::train | Kinds::serve)
+        .needed()
+        .says("It says what is asked: a training run, or serving an LLM.")
+        .but("Kind `batch` is known and refused: this version does not answer it."),
+    choice("kind", std::span{scenario_kind_names}.first(1))
+        .of(Kinds::network)
+        .needed()
+        .says("It says what is asked: a network of ops is answered for training."),
+    text("name").blank_is("the file's name").says("It names the question in its answers."),
+    text("base")
+        .or_nothing("that this file states everything")
+        .says("It is the path of another scenario, relative to this file, which then states only what differs."),
+    of_type("model", KeyType::model)
+        .needed()
+        .says("It is the id of a preset or of a network ('headroom catalog list models'), the path of a config.json, "
+              "or a table that describes the model.")
+        .typed_as("--model", "ID", "model preset, network, or the path of a config.json"),
+    table("hardware").needed().says("It says what the GPUs are, how many there are, and which hosts hold them."),
+    table("training").of(Kinds::training).needed().says("It says what a step of training takes."),
+    table("serving").of(Kinds::serve).needed().says("It says what is served, in which formats, by which engine."),
+    table("traffic")
+        .of(Kinds::serve)
+        .or_nothing("the fixed load of serving.concurrency")
+        .says("It describes requests that come when they come."),
+    table("slo").of(Kinds::serve).or_nothing("that nothing is promised").says("It promises times to the requests."),
+    table("fleet")
+        .of(Kinds::serve)
+        .blank_is("the fewest replicas that keep the promises")
+        .says("It says what the fleet is made of and how requests are routed."),
+    table("strategy").blank_is("that every key of it is open").says("It says how the job is spread over the GPUs."),
+    table("data")
+        .of(Kinds::training)
+        .or_nothing("that data does not bind")
+        .says("It says what a sample asks of the hosts that load it."),
+    table("goodput")
+        .of(Kinds::train)
+        .or_nothing("that no failures are counted, which the plan says")
+        .says("It says what fails, what a checkpoint takes and when the run ends.")
+        .but("What failures are, what is left of a run and how sure its end is: `docs/goodput.md`."),
+    table("target")
+        .of(Kinds::train)
+        .or_nothing("that training.tokens is stated")
+        .says("It states the loss to reach, from which the tokens follow."),
+    table("sweep")
+        .of(Kinds::train)
+        .or_nothing("that no sweep is priced")
+        .says("It describes a search over settings that is to be priced."),
+    table("money").or_nothing("that no dollars are printed").says("It says what the GPUs cost."),
+    table("energy")
+        .or_nothing("the energy of the machines alone")
+        .says("It says what the building and the electricity add."),
+    table("search")
+        .of(Kinds::train | Kinds::serve)
+        .or_nothing("one plan, as it is stated")
+        .says("It frees axes that are then searched instead of stated."),
+    table("objective")
+        .of(Kinds::train)
+        .blank_is("the shortest time")
+        .says("It says what a search looks for and which limits a plan keeps."),
+};
+inline constexpr KeyTable root{"", Kinds::all, root_rows};
+
+}  // namespace headroom::keys

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys of [training], [sweep] and [data].
+#pragma once
+
+#include <headroom/model/train/memory/memory.hpp>
+#include <headroom/model/train/step/input_pipeline.hpp>
+#include <headroom/scenarios/keys/rows.hpp>
+#include <headroom/scenarios/keys/words.hpp>
+
+namespace headroom::keys {
+
+inline constexpr std::array training_rows{
+    integer("seq_len", 1, 100'000'000)
+        .of(Kinds::train)
+        .blank_from(KeySource::checkpoint, "of a vision encoder what an image makes, padded to the ranks that share it")
+        .says("It is the number of tokens of a sequence.")
+        .but("It is required but for a vision encoder, which takes no other; a length beyond the model's positions is "
+             "told.")
+        .typed_as("--seq-len", "TOKENS", "training: tokens per sequence"),
+    integer("global_batch", 1, 1'000'000'000)
+        .needed()
+        .says("It is the number of sequences, of a network of ops of samples, that an optimizer step takes.")
+        .typed_as("--global-batch", "N", "training: sequences per step"),
+    choice("precision", training_precision_names)
+        .needed()
+        .says("It is the recipe of the matrix products; the quick form takes bf16.")
+        .but("In fp32 and tf32 activations take 4 bytes; no measured run gives their time, so that memory alone is "
+             "answered and a note says why.")
+        .typed_as("--precision", "NAME", "training: fp32 tf32 fp16 bf16 fp8 mxfp8 nvfp4; default bf16"),
+    text("software")
+        .of(Kinds::train)
+        .blank_is("`torchtitan` at ZeRO 3, else `megatron-core-te`")
+        .says("It is the id of the training software: it decides what states, loss and buffers take and what "
+              "overlaps.")
+        .typed_as("--software", "ID", "training software: what it keeps and overlaps; default by its ZeRO stage"),
+    choice("gradients", gradient_names)
+        .of(Kinds::train)
+        .blank_is("the software's")
+        .says("It is the format of gradients: 4 or 2 bytes a parameter."),
+    choice("gradients", gradient_names)
+        .of(Kinds::network)
+        .blank_is("fp32 below ZeRO 3, else as the weights, which is told")
+        .says("It is the format of gradients: 4 or 2 bytes a parameter."),
+    choice("optimizer", optimizer_names)
+        .of(Kinds::train)
+        .blank_is("the software's")
+        .says("It is the optimizer, whose moments take 0 to 8 bytes a parameter; the software's master copy stays."),
+    choice("optimizer", optimizer_names)
+        .of(Kinds::network)
+        .usually(static_cast<double>(Optimizer::adamw))
+        .says("It is the optimizer: its moments, and 4 bytes of a master copy of 16-bit weights."),
+    number("optimizer_bytes", 0.0, 64.0)
+        .of(Kinds::network)
+        .blank_is("what the optimizer takes")
+        .says("It is the bytes of optimizer states a parameter, in place of an optimizer.")
+        .but("It goes without optimizer only."),
+    text("software")
+        .of(Kinds::network)
+        .usually_named("pytorch-fsdp")
+        .says("It is the id of the training software: its host time, passes, overlap and reach of the links.")
+        .but("The memory is not the software's."),
+    choice("method", method_names)
+        .of(Kinds::train)
+        .usually(0)
+        .says("It says what is trained: all weights, or adapters."),
+    integer("lora_rank", 1, 65'536)
+        .of(Kinds::train)
+        .usually(static_cast<double>(MemoryOptions{}.lora_rank))
+        .says("It is the rank of the adapters on every matrix.")
+        .but("It goes with method lora or qlora only."),
+    number("tokens", 1.0, 1e18)
+        .of(Kinds::train)
+        .blank_from(KeySource::publication, "what [target] says, else that no run is priced")
+        .named_by("target.loss")
+        .says("It is the number of tokens of the whole run: it gives days, GPU-hours and dollars.")
+        .typed_as("--tokens", "N", "training: tokens of the whole run, e.g. 15e12"),
+    number("samples", 1.0, 1e18)
+        .of(Kinds::network)
+        .or_nothing("that no run is priced")
+        .says("It is the number of samples of the whole run: it gives days, GPU-hours and dollars."),
+    number("target_utilisation", 0.01, 1.0)
+        .of(Kinds::network)
+        .or_nothing("that no verdict on it is given")
+        .says("It is the share of the peak that the model's own FLOP should reach.")
+        .but("The plan says whether they do and what binds; none is refused for it."),
+    boolean("flash_attention")
+        .of(Kinds::train)
+        .blank_is("the software's: true but for `megatron-deepspeed` and `-zero3`")
+        .says("It says that attention is fused and keeps no scores."),
+    boolean("dropout")
+        .of(Kinds::train)
+        .blank_is("the software's: true for `megatron-core` with a plain MLP, else false")
+        .says("It says that masks are kept after attention and MLP, and of the scores where they are not fused."),
+    boolean("fused_loss")
+        .of(Kinds::train)
+        .blank_is(
+            "fused with `llm-foundry`, `megatron-bridge` and `-performance`; else unfused, and the low end of the "
+            "memory is with it fused")
+        .says("It says that the cross-entropy is fused and keeps no copies of the logits."),
+    boolean("compile")
+        .of(Kinds::train)
+        .usually(MemoryOptions{}.compiled)
+        .says("It says that the model is compiled: there are fewer copies of the logits where the software says so."),
+    integer("vocab_multiple", 1, 65'536)
+        .of(Kinds::train)
+        .usually(static_cast<double>(MemoryOptions{}.vocab_multiple))
+        .says("It says that tables of the vocabulary are padded to a multiple of this times tp (Megatron-LM: 128)."),
+    boolean("overlap")
+        .of(Kinds::train)
+        .usually(MemoryOptions{}.overlapped)
+        .says("It says that communication runs beside compute as far as the software can.")
+        .but("Where it is false all data- and tensor-parallel traffic is exposed, that of async_tp included."),
+    boolean("async_tp")
+        .of(Kinds::train)
+        .usually(MemoryOptions{}.async_tp)
+        .says("It says that tensor-parallel collectives are cut up and run beside their products (Megatron-LM "
+              "`--tp-comm-overlap`, torchtitan `enable_async_tensor_parallel`).")
+        .but("The share that is hidden becomes `async_tp` of `physics.toml`."),
+    texts("offload")
+        .of(Kinds::train)
+        .or_one_of(offload_names)
+        .blank_is("nothing; with `megatron-deepspeed-zero3` what full recomputation keeps")
+        .says(
+            "It lists what is kept in host memory: moments and master copy, or saved layer inputs but for two layers."),
+    choice("offload_to", offload_target_names)
+        .of(Kinds::train)
+        .usually(0)
+        .says("It says where offloaded bytes go.")
+        .but("The host must have room; NVMe is not checked, and what it reads and writes in a step is told. It goes "
+             "with "
+             "offload only."),
+    integer("base_batch", 1, 1'000'000'000)
+        .of(Kinds::train)
+        .or_nothing("that no advice is given")
+        .says("It is the number of sequences of a step of the recipe that was tuned (`docs/advice.md`)."),
+    number("base_learning_rate", 1e-12, 1e3)
+        .of(Kinds::train)
+        .or_nothing("that factors alone are told")
+        .says("It is the learning rate of the recipe that was tuned.")
+        .but("It goes with base_batch only."),
+    number("critical_batch", 1.0, 1e12)
+        .of(Kinds::train)
+        .or_nothing("that it is not known")
+        .says("It is the critical batch as measured, in sequences.")
+        .but("It goes with base_batch only, and not with target_loss."),
+    number("target_loss", 0.1, 20.0)
+        .of(Kinds::train)
+        .or_nothing("that it is not known")
+        .says("It is the loss that the run is to reach, in nats a token.")
+        .but("It goes with base_batch only, and not with critical_batch."),
+    number("epoch_samples", 1.0, 1e18)
+        .of(Kinds::train)
+        .or_nothing("that no steps of warm-up are told")
+        .says("It is the number of sequences of a pass over the data.")
+        .but("It goes with base_batch only."),
+    integers("elastic", 1, 10'000'000)
+        .of(Kinds::train)
+        .or_nothing("no other number of GPUs")
+        .says("It lists numbers of GPUs to price with the global batch kept (`docs/advice.md`)."),
+};
+inline constexpr KeyTable training{"training", Kinds::training, training_rows};
+
+inline constexpr std::array sweep_rows{
+    integer("configurations", 1, 1'000'000'000)
+        .needed()
+        .says("It is the number of settings to try.")
+        .but("It needs training.tokens."),
+    integer("max_resource", 1, 1'000'000'000).needed().says("It is the number of units that a whole run is cut into."),
+    integer("min_resource", 1, 1'000'000'000)
+        .usually(1)
+        .says("It is the least number of units of the first rung.")
+        .but("It is at most max_resource."),
+    integer("eta", 2, 1000).usually(3).says("It says of how many configurations one goes on."),
+    integer("parallel", 1, 1'000'000)
+        .usually(1)
+        .says("It is the number of configurations at a time, each on all of hardware.gpus."),
+    boolean("resume").usually(false).says("It says that those that go on do so from their checkpoint."),
+};
+inline constexpr KeyTable sweep{"sweep", Kinds::train, sweep_rows};
+
+inline constexpr std::array data_rows{
+    quantity<Bytes>("sample_bytes")
+        .or_nothing("that storage does not bind")
+        .says("It is the size of a sample as it lies in storage, in bytes."),
+    quantity<BytesPerSecond>("storage_bandwidth")
+        .or_nothing("that storage does not bind")
+        .says("It is the rate at which one host reads from storage, in bytes per second.")
+        .but("It needs sample_bytes."),
+    quantity<Seconds>("cpu_time")
+        .or_nothing("that the cores do not bind")
+        .says("It is the time of one core for a sample: to decode, augment and tokenise it.")
+        .but("It needs workers."),
+    integer("workers", 1, 100'000)
+        .or_nothing("that the cores do not bind")
+        .says("It is the number of loader processes of a host that have a core each."),
+    quantity<Bytes>("fed_bytes")
+        .or_nothing("that copies do not bind; of a network of ops its inputs")
+        .says("It is the size of a sample as the GPU takes it over its link to the host, in bytes."),
+    integer("prefetch", 0, 100'000)
+        .usually(static_cast<double>(DataFeed{}.prefetch))
+        .says("It is the number of batches that are loaded ahead; at 0 every step waits for its own."),
+    boolean("pinned")
+        .usually(DataFeed{}.pinned)
+        .says("It says that memory is pinned: copies run beside compute; else they add to the step."),
+};
+inline constexpr KeyTable data{"data", Kinds::training, data_rows};
+
+}  // namespace headroom::keys

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words of a scenario that no floor below has as names of its own: rows of keys list them, readers take them by their
+// place here.
+#pragma once
+
+#include <headroom/model/estimate/precision.hpp>
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace headroom {
+
+/// `kind`: the last is known and refused.
+inline constexpr std::array<std::string_view, 3> scenario_kind_names{"train", "serve", "batch"};
+inline constexpr std::size_t answered_kinds = 2;
+
+/// Bytes of a gradient: 4 and 2.
+inline constexpr std::array<std::string_view, 2> gradient_names{"fp32", "bf16"};
+
+/// What may be kept in host memory, and where its bytes go.
+inline constexpr std::array<std::string_view, 2> offload_names{"optimizer", "activations"};
+inline constexpr std::array<std::string_view, 2> offload_target_names{"host", "nvme"};
+/// The same as one value of an axis.
+inline constexpr std::array<std::string_view, 4> offload_axis_names{"none", "optimizer", "activations",
+                                                                    "optimizer+activations"};
+
+/// Segments of a network of ops.
+inline constexpr std::array<std::string_view, 2> segment_recompute_names{"none", "full"};
+
+/// The interval between saves that loses the least.
+inline constexpr std::array<std::string_view, 1> best_interval_names{"best"};
+
+/// Less is better: in the order of Goal.
+inline constexpr std::array<std::string_view, 7> goal_names{"step-time", "time", "cost",  "energy",
+                                                            "gpu-hours", "gpus", "memory"};
+
+/// Formats an engine keeps its KV cache in.
+inline constexpr std::array<std::string_view, 6> kv_cache_names{"bf16", "fp16", "fp32", "fp8", "int8", "nvfp4"};
+
+/// Formats of weights as scenarios name them: those of precision.hpp in their order, then checkpoints' names for 4-bit
+/// integers that are unpacked on the way (Lin et al. 2024, AWQ; Frantar et al. 2023, GPTQ).
+inline constexpr std::array<std::string_view, precision_count + 2> served_weight_names{
+    "fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8", "int4", "mxfp4", "awq", "gptq"};
+
+/// What becomes of a sequence whose blocks are wanted: in the order of Eviction.
+inline constexpr std::array<std::string_view, 2> preemption_names{"recompute", "swap"};
+
+/// Who drafts, as vLLM's speculative_config spells it (vllm/config/speculative.py).
+inline constexpr std::array<std::string_view, 6> speculation_method_names{"draft_model", "ngram",  "eagle",
+                                                                          "eagle3",      "medusa", "mtp"};
+
+/// How the rate of requests changes over time.
+inline constexpr std::array<std::string_view, 3> rate_curve_names{"constant", "diurnal", "bursts"};
+
+}  // namespace headroom

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the author of a training question states of its strategy and its software, blanks left blank: from it the
+// question is resolved, and resolved again once something is changed.
+#pragma once
+
+#include <headroom/model/train/memory/memory.hpp>
+#include <headroom/model/train/software/memory_stack.hpp>
+#include <headroom/model/train/strategy/strategy.hpp>
+#include <headroom/scenarios/question/change.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace headroom {
+
+/// Keys of [strategy].
+struct StatedStrategy {
+  std::optional<std::uint16_t> tp, pp, vpp, cp, ep, etp, micro_batch, shard_ranks;
+  std::optional<std::uint32_t> dp;
+  std::optional<std::uint8_t> zero, recompute_block, first_stage_layers, last_stage_layers;
+  std::optional<bool> sequence_parallel, cuda_graphs, overlap_experts;
+  std::optional<Recompute> recompute;
+  std::optional<CpForm> cp_form;
+  std::optional<Schedule> schedule;
+  std::optional<RankOrder> order;
+};
+
+/// Keys of [training] whose blanks the software fills.
+struct StatedTraining {
+  StatedStrategy strategy;
+  std::optional<std::string> software;
+  std::optional<double> gradients;  ///< bytes of one
+  std::optional<Optimizer> optimizer;
+  std::optional<bool> flash_attention;
+  bool offload = false;
+  std::int64_t seq_len = 0;  ///< 0: an image's own
+};
+
+/// The stack of a blank `training.software`: ZeRO 3 and the stages below it are different software.
+[[nodiscard]] std::string_view default_software(std::int64_t zero) noexcept;
+
+/// What blank keys of a strategy mean to a software on so many GPUs: dp is what the other ranks leave, the rest as the
+/// software does. Open micro-batches and recomputation are 1 and none.
+[[nodiscard]] Strategy resolve_strategy(const StatedStrategy& stated,
+                                        const Architecture& architecture,
+                                        const StackDefaults& software,
+                                        std::int64_t gpus) noexcept;
+
+struct TrainScenario;
+/// Software, strategy, bytes of the states and options that follow from what is stated of them. ConfigError for a
+/// software that is none.
+void resolve_training(TrainScenario& train);
+
+/// States a change. Precondition: it is one of a strategy.
+void state(const Change& change, StatedStrategy& strategy);
+/// The question with changes of its strategy, optimizer or offloading, resolved again; nullopt where so many ranks
+/// cannot share an image of the stated length. Precondition: no other changes.
+[[nodiscard]] std::optional<TrainScenario> resolved_with(const TrainScenario& train, std::span<const Change> changes);
+
+}  // namespace headroom
