@@ -65,8 +65,7 @@ bool plans_agree(const Space& space, const Sources& sources, const SearchResult&
   bool agree = true;
   for (const Candidate& c : result.found.best()) {
     const MadeJob made = make_job(question, c.job);
-    const std::vector<std::string> strategy = strategy_assignments(c.strategy);
-    const Plan plan = make_plan(changed(made.job->scenario, strategy), false);
+    const Plan plan = make_plan(changed(made.job->scenario, changes_to(c.strategy)), false);
     agree = agree && std::get<TrainPlan>(plan.answer).estimate.step == c.step;
   }
   return agree;

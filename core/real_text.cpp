@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real_text.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/kernels/kernel_rows.hpp>
 #include <headroom/calibrate/samples/csv_columns.hpp>
+#include <headroom/core/number_words.hpp>
 
 #include <bit>
 #include <cmath>
@@ -90,11 +91,8 @@ std::optional<KernelKind> kind_of(const CsvReader& csv, const std::string& path,
     return kinds.front();
   }
   if (kinds.empty()) {
-    std::string known;
-    for (const std::string_view name : kernel_kind_names) {
-      known += (known.empty() ? "" : ", ") + std::string{name};
-    }
-    diagnostics.add(path, {1, 1}, "these are the columns of no kind of kernel; known kinds are " + known);
+    diagnostics.add(path, {1, 1},
+                    "these are the columns of no kind of kernel; known kinds are " + listed(kernel_kind_names));
     return std::nullopt;
   }
   const std::string name = path.substr(path.find_last_of('/') + 1);

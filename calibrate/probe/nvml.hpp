@@ -20,7 +20,7 @@ struct DeviceReading {
   std::optional<std::int64_t> temperature_celsius;
   std::optional<std::uint64_t> throttle;  ///< bits of nvmlClocksEventReasons
   std::optional<std::int64_t> busy_percent;
-  std::optional<std::int64_t> pcie_generation, pcie_width;  ///< of the PCIe link as it runs at that moment
+  std::optional<std::int64_t> pcie_generation, pcie_width;  ///< PCIe link as it runs at that moment
 };
 
 /// A process that holds memory of a device.

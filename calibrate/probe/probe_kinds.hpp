@@ -73,7 +73,7 @@ struct PassProbe {
   [[nodiscard]] std::int64_t set_bytes() const noexcept;
 };
 
-/// Copies between host and device, and between two devices. `both`: one of each direction at once.
+/// Copies between host and device, and between two devices. `both`: one copy in each direction at once.
 using TransferOp = probes::TransferOp;
 inline constexpr std::array<std::string_view, 8> transfer_op_names{
     "h2d_pinned", "d2h_pinned", "both_pinned", "h2d_pageable", "d2h_pageable", "both_pageable", "peer", "peer_both"};

@@ -12,7 +12,7 @@ enum class Op : std::int32_t { memcpy, copy, triad };  // NOLINT(performance-enu
 /// Contiguous sets of arrays, used in turn.
 struct Arrays {
   DeviceMemory memory;
-  std::int64_t bytes;     ///< of one array
+  std::int64_t bytes;     ///< bytes of one array
   std::int64_t of_a_set;  ///< arrays per set
   std::int64_t copies;
 
@@ -64,9 +64,7 @@ Result measure_copy(const Session& session, const Request& request) {
   const Arrays arrays{DeviceMemory{all}, request.array_bytes, of_a_set, request.copies};
   check(fill_normal(arrays.memory.at(), all / 4, Element::fp32, 1, session.stream.get()), "fill kernel");
   const Enqueue one = [&](std::int64_t i, cudaStream_t stream) { enqueue(op, arrays, i, stream); };
-  const double rough = rough_seconds(session.stream, one);
-  const Replay replay{session.stream, launches_for(request.span_seconds, rough, request.copies), one};
-  return summary(time_spans(session.stream, replay, request.repeats), replay.launches());
+  return replayed_spans(session.stream, request, one);
 }
 
 }  // namespace headroom::probes

@@ -210,9 +210,7 @@ Result measure_pass(const Session& session, const Request& request) {
   const Pass pass{session, request};
   pass.verify();
   const Enqueue one = [&](std::int64_t i, cudaStream_t stream) { pass.enqueue(i, stream); };
-  const double rough = rough_seconds(session.stream, one);
-  const Replay replay{session.stream, launches_for(request.span_seconds, rough, request.copies), one};
-  return summary(time_spans(session.stream, replay, request.repeats), replay.launches());
+  return replayed_spans(session.stream, request, one);
 }
 
 }  // namespace headroom::probes

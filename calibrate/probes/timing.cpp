@@ -114,4 +114,10 @@ std::vector<double> time_sustained(const Stream& stream, const Replay& replay, d
   return seconds;
 }
 
+Result replayed_spans(const Stream& stream, const Request& request, const Enqueue& enqueue) {
+  const double rough = rough_seconds(stream, enqueue);
+  const Replay replay{stream, launches_for(request.span_seconds, rough, request.copies), enqueue};
+  return summary(time_spans(stream, replay, request.repeats), replay.launches());
+}
+
 }  // namespace headroom::probes

@@ -38,6 +38,9 @@ class Replay {
 /// Seconds per kernel in each of `repeats` replays, after an untimed one.
 [[nodiscard]] std::vector<double> time_spans(const Stream& stream, const Replay& replay, std::int64_t repeats);
 
+/// The summary of a request's spans of such a kernel, as many a span as fill it.
+[[nodiscard]] Result replayed_spans(const Stream& stream, const Request& request, const Enqueue& enqueue);
+
 /// Seconds per kernel in back-to-back replays of at least `least` seconds, without an untimed one, so that the first
 /// span shows a rested device.
 [[nodiscard]] std::vector<double> time_sustained(const Stream& stream, const Replay& replay, double least);

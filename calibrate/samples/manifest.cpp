@@ -3,6 +3,7 @@
 #include <headroom/calibrate/samples/manifest.hpp>
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/csv.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/printable.hpp>
 
 #include <algorithm>
@@ -19,14 +20,7 @@ constexpr double mega = 1e6;
 
 /// A TOML basic string on one printable line, the only kind that the reader accepts.
 std::string toml_text(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : shown(text)) {
-    if (c == '"' || c == '\\') {
-      result += '\\';
-    }
-    result += c;
-  }
-  return result + '"';
+  return toml_string(shown(text));
 }
 
 /// Shortest digits that read back exactly.
@@ -41,11 +35,7 @@ std::string in_unit(double value, std::string_view unit) {
 }
 
 std::string list(const std::vector<std::string>& texts) {
-  std::string result = "[";
-  for (const std::string& text : texts) {
-    result += (result.size() > 1 ? ", " : "") + toml_text(text);
-  }
-  return result + "]";
+  return "[" + joined(texts, toml_text) + "]";
 }
 
 class Writer {

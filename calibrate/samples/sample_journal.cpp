@@ -72,11 +72,7 @@ std::string throttle_text(std::uint64_t reasons) {
 }
 
 std::string header_line() {
-  std::string line;
-  for (const std::string_view name : header) {
-    line += (line.empty() ? "" : ",") + std::string{name};
-  }
-  return line + "\n";
+  return joined(header, std::identity{}, ",") + "\n";
 }
 
 std::string line_of(const JournalEntry& e) {

@@ -36,21 +36,15 @@ void read_priors(ConfigTable& tables,
 }
 
 FitPriors priors_in(const std::string& file, const std::function<void(ConfigTable& root, FitPriors& priors)>& read) {
-  const DataStore store = model_files();
-  const std::optional<DataStore::Entry> entry = store.find("stacks/step", file);
-  if (!entry) {
-    throw ConfigError{"there is no " + file + ".toml among the parameters of the step"};
-  }
-  const ConfigValue document = store.tree("stacks/step", *entry);
-  Diagnostics diagnostics;
-  ConfigTable root{document, "", diagnostics};
-  require_schema(root);
-  static_cast<void>(root.text("id"));
-  FitPriors priors;
-  read(root, priors);
-  root.finish();
-  diagnostics.throw_if_any();
-  return priors;
+  return read_document(step_document(file), [&](const ConfigValue& document, Diagnostics& diagnostics) {
+    ConfigTable root{document, "", diagnostics};
+    require_schema(root);
+    static_cast<void>(root.text("id"));
+    FitPriors priors;
+    read(root, priors);
+    root.finish();
+    return priors;
+  });
 }
 
 }  // namespace headroom

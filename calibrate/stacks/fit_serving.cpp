@@ -129,7 +129,7 @@ FittedServingRun fitted_run(const RunRow& row,
 
 /// All inputs of the fit from its rows.
 struct Gathered {
-  std::vector<std::string> only;  ///< the option of that name
+  std::vector<std::string> only;  ///< stacks and numbers that the fit moves; empty: all
   std::vector<Run> runs;
   QueueRuns queues;
   std::map<std::string, std::size_t> families;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/stacks/fit_step.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/statistics.hpp>
 #include <headroom/scenarios/measured/training_row.hpp>
 
@@ -234,13 +235,7 @@ void require_numbers(const std::vector<StepKnob>& knobs, const StepFitOptions& o
       stacks.insert(knob.id);
     }
   }
-  const auto listed = [](const std::set<std::string_view>& names) {
-    std::string text;
-    for (const std::string_view name : names) {
-      text += (text.empty() ? "" : ", ") + std::string{name};
-    }
-    return text;
-  };
+  const auto listed = [](const std::set<std::string_view>& names) { return joined(names, std::identity{}); };
   Diagnostics diagnostics;
   for (const std::string& gpu : options.gpus) {
     if (!levels.contains(gpu)) {

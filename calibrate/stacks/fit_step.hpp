@@ -58,7 +58,7 @@ struct UnusedRow {
 };
 
 struct StepFit {
-  std::string stack;            ///< the option of that name
+  std::string stack;            ///< software whose numbers were free, or "all"
   std::vector<StepKnob> knobs;  ///< knobs with their values before the fit
   std::vector<bool> free;
   HierarchicalResult result;
@@ -82,8 +82,8 @@ struct StepFit {
 /// Mean of |exp(log error) - 1|, a share of the measured time.
 [[nodiscard]] double mape_of(std::span<const double> log_errors);
 
-/// The same for one family whose other runs are corrected by the mean error of `given` runs, shrunk by the factor w; the
-/// mean over random draws with a fixed seed. NaN for a family with at most `given` runs.
+/// The same for one family whose other runs are corrected by the mean error of `given` runs, shrunk by the factor w;
+/// the mean over random draws with a fixed seed. NaN for a family with at most `given` runs.
 [[nodiscard]] double mape_with_runs(std::span<const double> log_errors, std::size_t given, double w);
 
 }  // namespace headroom

@@ -62,15 +62,6 @@ std::string provenance(const ServingFit& fit, const std::string& stack) {
   if (rows == 0) {
     return "no measured row: what it inherits, and its priors (headroom fit)";
   }
-  std::string names;
-  constexpr std::size_t named = 3;
-  for (const auto& [source, count] : sources) {
-    if (sources.size() <= named) {
-      names += (names.empty() ? ": " : "; ") + source + " (" + std::to_string(count) + ")";
-    }
-  }
-  std::replace(names.begin(), names.end(), '"', '\'');
-  std::replace(names.begin(), names.end(), '\\', '/');
   std::string others = "all other numbers of serving (headroom fit)";
   if (!fit.only.empty()) {
     others = "all other numbers held (headroom fit";
@@ -79,8 +70,7 @@ std::string provenance(const ServingFit& fit, const std::string& stack) {
     }
     others += ")";
   }
-  return "fitted with " + others + " on " + std::to_string(rows) + " rows of " + std::to_string(sources.size()) +
-         " sources" + names;
+  return "fitted with " + others + " on " + std::to_string(rows) + " rows of " + sources_text(sources, 3);
 }
 
 }  // namespace

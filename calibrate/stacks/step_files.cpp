@@ -42,18 +42,8 @@ std::string provenance(const StepFit& fit, const std::set<std::size_t>& runs) {
   for (const std::size_t run : runs) {
     ++sources[fit.runs[run].row->source];
   }
-  std::string names;
-  constexpr std::size_t named = 4;
-  for (const auto& [source, rows] : sources) {
-    if (sources.size() <= named) {
-      names += (names.empty() ? ": " : "; ") + source + " (" + std::to_string(rows) + ")";
-    }
-  }
-  std::replace(names.begin(), names.end(), '"', '\'');
-  std::replace(names.begin(), names.end(), '\\', '/');
   return "fitted" + std::string{fit.stack == "all" ? " with all other numbers" : ""} + " (headroom fit --stack " +
-         fit.stack + ") on " + std::to_string(runs.size()) + " runs of " + std::to_string(sources.size()) + " sources" +
-         names;
+         fit.stack + ") on " + std::to_string(runs.size()) + " runs of " + sources_text(sources, 4);
 }
 
 }  // namespace

@@ -48,6 +48,18 @@ std::string comment_of(const std::string& line) {
   return line.substr(line.find_last_not_of(" \t", hash - 1) + 1);
 }
 
+std::string sources_text(const std::map<std::string, std::size_t>& sources, std::size_t named) {
+  std::string names;
+  for (const auto& [source, rows] : sources) {
+    if (sources.size() <= named) {
+      names += (names.empty() ? ": " : "; ") + source + " (" + std::to_string(rows) + ")";
+    }
+  }
+  std::replace(names.begin(), names.end(), '"', '\'');
+  std::replace(names.begin(), names.end(), '\\', '/');
+  return std::to_string(sources.size()) + " sources" + names;
+}
+
 TomlLines& lines_of(TomlFiles& files, const std::string& path) {
   const auto found = files.find(path);
   return found != files.end() ? found->second : files.emplace(path, TomlLines{read_file(path).text}).first->second;

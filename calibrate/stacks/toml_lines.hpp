@@ -26,6 +26,9 @@ class TomlLines {
 /// Comment after a number or a time on its line; the value itself contains no '#'.
 [[nodiscard]] std::string comment_of(const std::string& line);
 
+/// "3 sources: A (12); B (4); C (1)" of rows by source, for a string of TOML; more than `named` are counted alone.
+[[nodiscard]] std::string sources_text(const std::map<std::string, std::size_t>& sources, std::size_t named);
+
 /// Files with lines replaced, by path.
 using TomlFiles = std::map<std::string, TomlLines>;
 /// The lines of a file, read when it is first asked for.

@@ -134,26 +134,7 @@ struct Verb {
   FileUse positionals_are = FileUse::reads;  ///< use of the positionals that are not words
 };
 
-extern const Verb plan_verb;
-extern const Verb explain_verb;
-extern const Verb scale_verb;
-extern const Verb simulate_verb;
-extern const Verb compare_verb;
-extern const Verb validate_verb;
-extern const Verb catalog_verb;
-extern const Verb fabric_verb;
-extern const Verb fit_verb;
-extern const Verb op_verb;
-extern const Verb collective_verb;
-extern const Verb roofline_verb;
-extern const Verb replay_verb;
-extern const Verb probe_verb;
-extern const Verb calibrate_verb;
-extern const Verb export_verb;
-extern const Verb import_verb;
-extern const Verb schema_verb;
-
-/// All verbs in the order in which they are listed.
+/// All verbs in the order in which they are listed: what cli/verbs/NAME.cpp defines as NAME_verb, found by the build.
 [[nodiscard]] std::span<const Verb* const> all_verbs() noexcept;
 
 /// One-line description of the program, and its first examples.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completion for fish, one line per option.
 #include <headroom/cli/pages/pages.hpp>
+#include <headroom/core/number_words.hpp>
 
 namespace headroom::cli::pages {
 namespace {
@@ -47,11 +48,7 @@ std::string offered(const Completion& completion) {
     add(word);
   }
   if (!completion.kinds.empty()) {
-    std::string kinds;
-    for (const std::string& kind : completion.kinds) {
-      kinds += " " + kind;
-    }
-    add("(__headroom_ids" + kinds + ")");
+    add("(__headroom_ids " + joined(completion.kinds, " ") + ")");
   }
   for (const std::string& ending : completion.endings) {
     add("(__fish_complete_suffix " + ending + ")");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completion for zsh, one call of _arguments per verb.
 #include <headroom/cli/pages/pages.hpp>
+#include <headroom/core/number_words.hpp>
 
 namespace headroom::cli::pages {
 namespace {
@@ -46,18 +47,10 @@ std::string action(const Completion& completion) {
   std::string text;
   const auto add = [&](const std::string& command) { text += (text.empty() ? "" : "; ") + command; };
   if (!completion.words.empty()) {
-    std::string words;
-    for (const std::string& word : completion.words) {
-      words += " " + word;
-    }
-    add("compadd --" + words);
+    add("compadd -- " + joined(completion.words, " "));
   }
   if (!completion.kinds.empty()) {
-    std::string kinds;
-    for (const std::string& kind : completion.kinds) {
-      kinds += " " + kind;
-    }
-    add("_headroom_ids" + kinds);
+    add("_headroom_ids " + joined(completion.kinds, " "));
   }
   for (const std::string& ending : completion.endings) {
     add("_files -g \"*" + ending + "\"");

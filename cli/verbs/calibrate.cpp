@@ -25,6 +25,9 @@
 #include <filesystem>
 
 namespace headroom::cli {
+
+extern const Verb calibrate_verb;
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -18,6 +18,9 @@
 #include <set>
 
 namespace headroom::cli {
+
+extern const Verb catalog_verb;
+
 namespace {
 
 enum class Asks : std::uint8_t { list, show, diff, lint, import };
@@ -131,12 +134,8 @@ std::string list_networks(const NetworkLibrary& networks) {
   table.left(5);
   for (const std::string& id : networks.ids()) {
     const Network n = networks.find(id);
-    std::string parts;
-    for (const std::string& part : n.parts()) {
-      parts += (parts.empty() ? "" : ", ") + part;
-    }
     table.row({id, format_number(n.parameters / 1e9, 4) + " G", std::to_string(n.ops.size()), format(n.forward),
-               format(n.input_bytes()), parts});
+               format(n.input_bytes()), joined(n.parts())});
   }
   return table.text(0);
 }
@@ -195,10 +194,7 @@ std::string value_text(const ConfigValue& value) {
     case ConfigValue::Kind::integer: return std::to_string(value.integer);
     case ConfigValue::Kind::number: return format_number(value.number, 6);
     case ConfigValue::Kind::boolean: return value.boolean ? "true" : "false";
-    case ConfigValue::Kind::array: {
-      const std::string text = joined(value.items, [&](const ConfigValue& item) { return value_text(item); });
-      return text;
-    }
+    case ConfigValue::Kind::array: return joined(value.items, value_text);
     case ConfigValue::Kind::null:
     case ConfigValue::Kind::table: break;
   }

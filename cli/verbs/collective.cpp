@@ -13,6 +13,9 @@
 #include <array>
 
 namespace headroom::cli {
+
+extern const Verb collective_verb;
+
 namespace {
 
 enum class Asks : std::uint8_t { hosts, cluster, files };

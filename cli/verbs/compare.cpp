@@ -14,6 +14,9 @@
 #include <array>
 
 namespace headroom::cli {
+
+extern const Verb compare_verb;
+
 namespace {
 
 constexpr std::size_t most_plans = 16;

@@ -12,6 +12,9 @@
 #include <optional>
 
 namespace headroom::cli {
+
+extern const Verb compare_verb;
+
 namespace {
 
 constexpr const char* data_folders = "HEADROOM_DATA_DIR";

@@ -19,6 +19,9 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+extern const Verb export_verb;
+
 namespace {
 
 constexpr std::array options{

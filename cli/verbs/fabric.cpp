@@ -14,6 +14,9 @@
 #include <utility>
 
 namespace headroom::cli {
+
+extern const Verb fabric_verb;
+
 namespace {
 
 enum class Asks : std::uint8_t { entry, host, drawn_entry, drawn_host };

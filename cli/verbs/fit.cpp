@@ -18,6 +18,9 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+extern const Verb fit_verb;
+
 namespace {
 
 enum class Asks : std::uint8_t { shares, memory, serving, training, kernels, overlay };

@@ -12,6 +12,9 @@
 #include <vector>
 
 namespace headroom::cli {
+
+extern const Verb compare_verb;
+
 namespace {
 
 constexpr std::string_view rate_column = "tokens_per_s_per_gpu";

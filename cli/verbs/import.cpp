@@ -11,6 +11,9 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+extern const Verb import_verb;
+
 namespace {
 
 enum class Asks : std::uint8_t { training, serving, samples };

@@ -13,6 +13,9 @@
 #include <filesystem>
 
 namespace headroom::cli {
+
+extern const Verb op_verb;
+
 namespace {
 
 constexpr std::array options{

@@ -77,6 +77,33 @@ void note_range(OpAnswer& a, const AttentionShape& s) {
   }
 }
 
+/// What prompts and new tokens have in common: the times of `chosen` in `t`, and what would change them.
+template <class Model, class Chosen, class Time>
+OpAnswer begin_inference(const Device& device,
+                         const AttentionShape& s,
+                         const AttentionFormat& format,
+                         const Chosen& chosen,
+                         const std::string& call,
+                         Time& t) {
+  OpAnswer a = begin(s, format.name, kernel_device(device, format.rate));
+  a.why = chosen.why;
+  const Model model{chosen.curve->values, a.limits, format};
+  t = model.explain(s);
+  a.time = t.total;
+  a.launch = t.launch;
+  a.bound = name_of(t.bound);
+  a.work = attention_flops(s);
+  a.moved = attention_bytes(s, format);
+  add_device_effects(a, [&](const KernelDevice& limits) {
+    return Model{chosen.curve->values, limits, format}.time(s);
+  });
+  AttentionShape twice = s;
+  twice.batch *= 2.0;
+  add_effect(a, "twice the sequences in one " + call + ", per sequence", 0.5 * model.time(twice));
+  note_range(a, s);
+  return a;
+}
+
 // ---- prefill --------------------------------------------------------------------------------------------------------
 
 OpAnswer answer_prefill(const Device& device,
@@ -84,16 +111,9 @@ OpAnswer answer_prefill(const Device& device,
                         const AttentionFormat& format,
                         const std::string& engine) {
   const CurveSet set = find_curve_set(device);
-  OpAnswer a = begin(s, format.name, kernel_device(device, format.rate));
   const auto chosen = choose_prefill(set, device, format, engine);
-  a.why = chosen.why;
-  const PrefillModel model{chosen.curve->values, a.limits, format};
-  const PrefillTime t = model.explain(s);
-  a.time = t.total;
-  a.launch = t.launch;
-  a.bound = name_of(t.bound);
-  a.work = attention_flops(s);
-  a.moved = attention_bytes(s, format);
+  PrefillTime t;
+  OpAnswer a = begin_inference<PrefillModel>(device, s, format, chosen, "call", t);
   a.rows.emplace_back("CTAs", format_number(t.rows) + " query rows each, " + format_number(t.waves) + " waves over " +
                                   format_number(a.limits.units) + " SMs");
   a.details = {{"query_rows", t.rows}, {"waves", t.waves}};
@@ -102,13 +122,6 @@ OpAnswer answer_prefill(const Device& device,
              {"CTAs' starts and ends", "fixed_s", t.fixed},
              {"blocks of keys, alone", "loop_s", t.loop},
              {"memory, alone", "memory_s", t.memory}};
-  add_device_effects(a, [&](const KernelDevice& limits) {
-    return PrefillModel{chosen.curve->values, limits, format}.time(s);
-  });
-  AttentionShape twice = s;
-  twice.batch *= 2.0;
-  add_effect(a, "twice the sequences in one call, per sequence", 0.5 * model.time(twice));
-  note_range(a, s);
   finish(a, chosen.curve->provenance.p90);
   return a;
 }
@@ -133,16 +146,9 @@ OpAnswer answer_decode(const Device& device,
                        const AttentionFormat& format,
                        const std::string& engine) {
   const CurveSet set = find_curve_set(device);
-  OpAnswer a = begin(s, format.name, kernel_device(device, format.rate));
   const auto chosen = choose_decode(set, device, format, engine);
-  a.why = chosen.why;
-  const DecodeModel model{chosen.curve->values, a.limits, format};
-  const DecodeTime t = model.explain(s);
-  a.time = t.total;
-  a.launch = t.launch;
-  a.bound = name_of(t.bound);
-  a.work = attention_flops(s);
-  a.moved = attention_bytes(s, format);
+  DecodeTime t;
+  OpAnswer a = begin_inference<DecodeModel>(device, s, format, chosen, "step", t);
   a.rows.emplace_back("CTAs", std::string{t.grouped ? "one a KV head" : "one a query head"} +
                                   (t.split > 1.0 ? ", keys split " + format_number(t.split) + " ways" : "") + ", " +
                                   format_number(t.waves) + " waves over " + format_number(a.limits.units) + " SMs");
@@ -151,18 +157,11 @@ OpAnswer answer_decode(const Device& device,
              {"CTAs, alone", "loop_s", t.loop},
              {"memory, alone", "memory_s", t.memory},
              {"reduce the split", "reduce_s", t.reduce}};
-  add_device_effects(a, [&](const KernelDevice& limits) {
-    return DecodeModel{chosen.curve->values, limits, format}.time(s);
-  });
-  AttentionShape twice = s;
-  twice.batch *= 2.0;
-  add_effect(a, "twice the sequences in one step, per sequence", 0.5 * model.time(twice));
   if (format.cache_bytes > 1.0) {
     const AttentionFormat& narrow = *find_attention_format("bf16/fp8");
     const auto other = choose_decode(set, device, narrow, engine);
     add_effect(a, "fp8 cache", DecodeModel{other.curve->values, a.limits, narrow}.time(s));
   }
-  note_range(a, s);
   finish(a, chosen.curve->provenance.p90);
   return a;
 }

@@ -17,6 +17,10 @@
 #include <utility>
 
 namespace headroom::cli {
+
+extern const Verb plan_verb;
+extern const Verb explain_verb;
+
 namespace {
 
 enum class Asks : std::uint8_t {

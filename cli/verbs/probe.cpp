@@ -18,6 +18,9 @@
 #include <cstdio>
 
 namespace headroom::cli {
+
+extern const Verb probe_verb;
+
 namespace {
 
 constexpr int device_missing = 3;

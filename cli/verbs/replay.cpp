@@ -12,6 +12,9 @@
 #include <sstream>
 
 namespace headroom::cli {
+
+extern const Verb replay_verb;
+
 namespace {
 
 constexpr std::array options{

@@ -14,6 +14,9 @@
 #include <array>
 
 namespace headroom::cli {
+
+extern const Verb roofline_verb;
+
 namespace {
 
 constexpr std::array options{

@@ -8,6 +8,9 @@
 #include <array>
 
 namespace headroom::cli {
+
+extern const Verb scale_verb;
+
 namespace {
 
 enum class Asks : std::uint8_t { series, rows, speedup };

@@ -5,6 +5,9 @@
 #include <headroom/scenarios/keys/schema.hpp>
 
 namespace headroom::cli {
+
+extern const Verb schema_verb;
+
 namespace {
 
 Outcome run(const Arguments&) {

@@ -15,6 +15,9 @@
 #include <cctype>
 
 namespace headroom::cli {
+
+extern const Verb simulate_verb;
+
 namespace {
 
 constexpr std::array options{

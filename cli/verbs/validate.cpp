@@ -11,6 +11,9 @@
 #include <filesystem>
 
 namespace headroom::cli {
+
+extern const Verb validate_verb;
+
 namespace {
 
 constexpr std::array options{

@@ -36,7 +36,7 @@ NcclGraphs read_graphs(ConfigTable table, std::string& source) {
   return g;
 }
 
-/// The curve of an op: of `version` where there is one, else the first.
+/// The curve of an op, of `version` if it was measured, else the first one.
 template <class Curve>
 const Curve* curve_of(const std::vector<Curve>& curves, std::string_view op, std::string_view version = {}) {
   const Curve* found = nullptr;

@@ -4,6 +4,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/power/power.hpp>
 #include <headroom/model/train/software/step_stack.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 #include <algorithm>
 
@@ -84,13 +85,7 @@ PowerForm read_power_form(const ConfigValue& document, const std::string& file, 
 }
 
 const PowerForm& power_form() {
-  static const PowerForm form = [] {
-    const StepDocument document = step_document("power");
-    Diagnostics diagnostics;
-    PowerForm read = read_power_form(document.tree, document.file, diagnostics);
-    diagnostics.throw_if_any();
-    return read;
-  }();
+  static const PowerForm form = read_document(step_document("power"), read_power_form);
   return form;
 }
 

@@ -25,10 +25,8 @@ ServeScenario cell_of(ServeScenario s, std::int64_t cells) {
   }
   fleet.spare = 0;
   fleet.failures.reset();
-  for (std::size_t i = 0; i < offload_tier_names.size(); ++i) {
-    if (fleet.kv_offload.tiers[i] && offload_tier_names[i] == "remote") {
-      fleet.kv_offload.tiers[i]->capacity = fleet.kv_offload.tiers[i]->capacity / real(cells);
-    }
+  if (std::optional<KvOffloadTier>& remote = fleet.kv_offload.tiers[shared_tier]) {
+    remote->capacity = remote->capacity / real(cells);
   }
   s.fleet = std::make_shared<const FleetQuestion>(fleet);
   s.traffic = std::make_shared<const ServingTraffic>(s.traffic->part(1.0 / real(cells)));

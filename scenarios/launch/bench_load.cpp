@@ -205,11 +205,7 @@ void set_traffic(const ServeScenario& s, LaunchPlan& plan) {
   if (s.traffic->retries) {
     plan.set("traffic.retries", word_value(retry_words(*s.traffic->retries)));
   }
-  std::string refused;
-  for (const std::string& note : refused_requests(s)) {
-    refused += (refused.empty() ? "" : "; ") + note;
-  }
-  set_words("launch.refused", refused, plan);
+  set_words("launch.refused", joined(refused_requests(s), "; "), plan);
   set_promises(*s.traffic, plan);
   if (s.fleet) {
     set_fleet(s, plan);

@@ -127,7 +127,7 @@ struct LaunchWriting {
   bool explicitly = false;  ///< also write what the software does anyway
   LaunchItems items;
   std::set<std::string, std::less<>> covered;  ///< keys that the form expresses
-  std::vector<std::string> notes;              ///< keys that it does not, e.g. "strategy.vpp = 3 (why)"
+  std::vector<std::string> notes;              ///< keys not expressed: "strategy.vpp = 3 (why)"
 
   explicit LaunchWriting(const LaunchPlan& of, bool all = false) : plan{of}, explicitly{all} {}
   void put(std::string_view name, ConfigValue value) { items.put(name, std::move(value)); }

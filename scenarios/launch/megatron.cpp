@@ -107,11 +107,7 @@ std::string comment_head(const LaunchPlan& plan,
 }
 
 std::string continued(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) {
-    text += (text.empty() ? "" : " \\\n  ") + word;
-  }
-  return text + "\n";
+  return joined(words, " \\\n  ") + "\n";
 }
 
 LaunchText megatron_text(const LaunchPlan& plan) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arguments of the network's sizes that map to more than one key.
+#include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/launch/megatron_core.hpp>
 
 #include <algorithm>
@@ -22,12 +23,11 @@ constexpr std::array mla_rows{
 
 // ---- layer patterns
 
-std::string joined(const std::vector<std::pair<int, std::size_t>>& runs) {
-  std::string text;
-  for (const auto& [kind, length] : runs) {
-    text += (text.empty() ? "" : "+") + ("[" + std::to_string(kind) + "]*" + std::to_string(length));
-  }
-  return "(" + text + ")";
+std::string sum_of(const std::vector<std::pair<int, std::size_t>>& runs) {
+  const auto term = [](const std::pair<int, std::size_t>& run) {
+    return "[" + std::to_string(run.first) + "]*" + std::to_string(run.second);
+  };
+  return "(" + joined(runs, term, "+") + ")";
 }
 
 std::vector<std::pair<int, std::size_t>> runs_of(const std::vector<int>& layers, std::size_t many) {
@@ -168,11 +168,10 @@ void read_expert_layers(const ConfigValue& value, LaunchReading& reading) {
 
 /// "[0,0,1]", for Hydra, which does not know products.
 std::string layer_list(const std::vector<int>& kinds) {
-  std::string list;
-  for (const int kind : kinds) {
-    list += (list.empty() ? "" : ",") + std::to_string(kind);
-  }
-  return "[" + list + "]";
+  return "[" +
+         joined(
+             kinds, [](int kind) { return std::to_string(kind); }, ",") +
+         "]";
 }
 
 void write_experts(LaunchWriting& writing) {
@@ -374,10 +373,10 @@ std::string layer_pattern(const std::vector<int>& layers) {
     const bool repeats = n % period == 0 &&
                          std::equal(layers.begin() + static_cast<std::ptrdiff_t>(period), layers.end(), layers.begin());
     if (repeats && runs_of(layers, period).size() > 1) {
-      return joined(runs_of(layers, period)) + "*" + std::to_string(n / period);
+      return sum_of(runs_of(layers, period)) + "*" + std::to_string(n / period);
     }
   }
-  return joined(runs_of(layers, n));
+  return sum_of(runs_of(layers, n));
 }
 
 std::vector<int> layers_of_pattern(const ConfigValue& value, std::int64_t layers, LaunchReading& reading) {

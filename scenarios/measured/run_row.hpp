@@ -50,7 +50,7 @@ struct RunRow {
   RowForm form = RowForm::training;
   double measured = 0.0;
   bool doubted = false;  ///< true when the notes hold CHECK, ODD or AMBIGUOUS
-  std::string doubt;     ///< which of these words
+  std::string doubt;     ///< the word in the notes that marks the doubt
   std::string broken;    ///< first configuration cell that is not an integer: "'micro_batch' is '8k', no integer"
   RunConfiguration run;
   ServingConfiguration serving;    ///< filled for serving rows

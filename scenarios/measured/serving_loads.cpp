@@ -77,17 +77,8 @@ PublishedLoads read_published_loads(const ConfigValue& document, Diagnostics& di
 }
 
 const PublishedLoads& published_loads() {
-  static const PublishedLoads loads = [] {
-    const DataStore store = model_files();
-    const std::optional<DataStore::Entry> entry = store.find("stacks/step", "serve-loads");
-    if (!entry) {
-      throw ConfigError{"there is no serve-loads.toml among the parameters of the step"};
-    }
-    Diagnostics diagnostics;
-    PublishedLoads read = read_published_loads(store.tree("stacks/step", *entry), diagnostics);
-    diagnostics.throw_if_any();
-    return read;
-  }();
+  static const PublishedLoads loads = read_document(step_document("serve-loads"), read_published_loads);
+
   return loads;
 }
 

@@ -167,7 +167,7 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
   p.osl = run.osl.value_or(1.0);  // rows that only process prompts have no osl
   const std::optional<Precision> weights = precision_named(run.weight_dtype);
   const std::optional<Precision> cache =
-      weights && run.kv_dtype.empty() ? default_kv_cache(p.stack->engine, *weights) : precision_named(run.kv_dtype);
+      weights && run.kv_dtype.empty() ? default_kv_cache(*p.stack, *weights) : precision_named(run.kv_dtype);
   if (!weights || !cache) {
     return refuse("format " + quoted(weights ? run.kv_dtype : run.weight_dtype) + " is not known");
   }

@@ -157,7 +157,7 @@ std::optional<ServingRowModel::Question> ServingRowModel::question(const Serving
   }
   const std::optional<Precision> weights = precision_of(run.weight_dtype);
   const std::optional<Precision> kv =
-      weights && run.kv_dtype.empty() ? default_kv_cache(*engine, *weights) : precision_of(run.kv_dtype);
+      weights && run.kv_dtype.empty() ? default_kv_cache(stack(*engine), *weights) : precision_of(run.kv_dtype);
   if (!weights || !kv) {
     return refuse(unsupported("format " + quoted(weights ? run.kv_dtype : run.weight_dtype) + " is not known"));
   }

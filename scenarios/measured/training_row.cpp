@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/model/train/errors/confidence.hpp>
 #include <headroom/model/train/evaluate/least_step.hpp>
 #include <headroom/model/train/step/step_time.hpp>
@@ -326,11 +327,7 @@ std::optional<RowPrediction> TrainingRowModel::refusal(const RunConfiguration& r
     return unsupported("arch " + run.arch + ": only transformers are modelled so far");
   }
   if (const std::vector<std::string_view> missing = missing_training_cells(run); !missing.empty()) {
-    std::string names;
-    for (const std::string_view name : missing) {
-      names += (names.empty() ? "" : ", ") + std::string{name};
-    }
-    return unsupported("not published: " + names);
+    return unsupported("not published: " + listed(missing));
   }
   if (const std::string bad = impossible_cell(run); !bad.empty()) {
     return rejected(bad);

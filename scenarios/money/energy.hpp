@@ -14,7 +14,7 @@ namespace headroom {
 
 struct EnergyPart {
   Draw kind = Draw::matrix;
-  double share = 0.0;  ///< share of the step's time, 0 to 1
+  double share = 0.0;  ///< share of the time, 0 to 1
   Watts power{};       ///< power of one GPU during that time
 };
 
@@ -22,7 +22,7 @@ struct EnergyPart {
 struct PlanEnergy {
   GpuPower model;
   Watts gpu{};   ///< mean power of one GPU over the step
-  Watts host{};  ///< power of one GPU's share of its node (host, fans, NICs)
+  Watts host{};  ///< power of one GPU's share of its host
   std::array<EnergyPart, draw_count> parts{};
   std::optional<double> pue;
   double clock = 1.0;     ///< clock of matrix products under the power cap over the free clock, 0 to 1

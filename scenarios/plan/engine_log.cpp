@@ -58,10 +58,14 @@ constexpr std::array patterns{
 };
 
 /// What a user finds in a log that has what is needed.
-constexpr std::array<std::string_view, 3> looked_for{
-    "'GPU KV cache size: N tokens', 'Available KV cache memory: X GiB', '# GPU blocks: N'",
-    "'[MemUsageChange] Allocated X GiB for max tokens in paged KV cache (N)'",
-    "'KV Cache is allocated. #tokens: N', 'max_total_num_tokens=N'"};
+struct LogLines {
+  Engine engine;
+  std::string_view lines;
+};
+constexpr std::array looked_for{
+    LogLines{Engine::vllm, "'GPU KV cache size: N tokens', 'Available KV cache memory: X GiB', '# GPU blocks: N'"},
+    LogLines{Engine::tensorrt_llm, "'[MemUsageChange] Allocated X GiB for max tokens in paged KV cache (N)'"},
+    LogLines{Engine::sglang, "'KV Cache is allocated. #tokens: N', 'max_total_num_tokens=N'"}};
 
 constexpr bool sizes_cache(LogFact fact) noexcept {
   return fact == LogFact::tokens || fact == LogFact::blocks || fact == LogFact::pool || fact == LogFact::keys ||
@@ -160,15 +164,16 @@ EngineLog read_engine_log(const ConfigSource& source, Engine engine) {
     return log;
   }
   std::string lines;
-  for (std::size_t i = 0; i < looked_for.size(); ++i) {
-    const auto other = static_cast<Engine>(i);
+  for (const LogLines& known : looked_for) {
+    const Engine other = known.engine;
     if (other != engine && sized(facts_of(source, other))) {
-      throw ConfigError{{Diagnostic{source.file,
-                                    {},
-                                    "is a start-up log of " + title(other) + ", and the scenario's engine is " +
-                                        title(engine) + "; set serving.engine = " + std::string{engine_names[i]}}}};
+      throw ConfigError{
+          {Diagnostic{source.file,
+                      {},
+                      "is a start-up log of " + title(other) + ", and the scenario's engine is " + title(engine) +
+                          "; set serving.engine = " + std::string{engine_names[static_cast<std::size_t>(other)]}}}};
     }
-    lines += (lines.empty() ? "" : "; ") + title(other) + ": " + std::string{looked_for[i]};
+    lines += (lines.empty() ? "" : "; ") + title(other) + ": " + std::string{known.lines};
   }
   throw ConfigError{{Diagnostic{source.file,
                                 {},

@@ -100,8 +100,7 @@ void note_default_length(const ServeScenario& s, const CompiledServingMemory& co
                          " positions, is more than the " + std::to_string(*longest) +
                          " tokens that the KV pool holds of one sequence: refused at start or when asked for; launch "
                          "with " +
-                         std::string{length_flags[static_cast<std::size_t>(s.engine.engine)]} + " " +
-                         std::to_string(tokens));
+                         s.engine.habits.length_option + " " + std::to_string(tokens));
   }
 }
 

@@ -20,7 +20,7 @@ bool starves(const ServeScenario& s, const ServingWorkload& w) {
   const bool drafts = each > 1 && s.engine.scheduler.order == PromptOrder::beside_decodes;
   return fewer &&
          ((!s.chunked_prefill && w.max_num_tokens < w.isl) || (drafts && w.max_num_tokens < each * w.max_num_seqs) ||
-          (s.engine.engine == Engine::vllm && w.max_num_tokens < w.max_num_seqs));
+          (s.engine.habits.tokens_hold_sequences && w.max_num_tokens < w.max_num_seqs));
 }
 
 bool reaches(const ServeScenario& s, const ServingWorkload& w, ServingGoal goal) {

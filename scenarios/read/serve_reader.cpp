@@ -208,7 +208,7 @@ class ServingReader {
     if (const auto kv = table.stated<"kv_cache">()) {
       w.kv = kv_cache_format(*kv);
     } else if (!table.has("kv_cache")) {
-      w.kv = default_kv_cache(serve_.engine.engine, w.weights);
+      w.kv = default_kv_cache(serve_.engine, w.weights);
       assume("serving.kv_cache = " + std::string{name_of(w.kv)} + " (not stated)");
     }
   }
@@ -307,10 +307,10 @@ BesideWeights weights_beside(const ServeScenario& serve, const Architecture& oth
                  : BesideWeights{Precision::bf16, "mxfp4 holds experts alone"};
 }
 
-Precision default_kv_cache(Engine engine, Precision weights) noexcept {
+Precision default_kv_cache(const ServingStack& stack, Precision weights) noexcept {
   const bool narrow = weights == Precision::fp8 || weights == Precision::mxfp8 || weights == Precision::nvfp4 ||
                       weights == Precision::mxfp4;
-  return engine == Engine::tensorrt_llm && narrow ? Precision::fp8 : Precision::bf16;
+  return stack.habits.narrows_cache && narrow ? Precision::fp8 : Precision::bf16;
 }
 
 void read_serving(ConfigTable& root,

@@ -36,6 +36,6 @@ void read_serving(ConfigTable& root,
                   std::vector<std::string>& assumptions);
 
 /// fp8 for TensorRT-LLM with 8- or 4-bit floating-point weights, else bf16: the default of a blank KV format.
-[[nodiscard]] Precision default_kv_cache(Engine engine, Precision weights) noexcept;
+[[nodiscard]] Precision default_kv_cache(const ServingStack& stack, Precision weights) noexcept;
 
 }  // namespace headroom

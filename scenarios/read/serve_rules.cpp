@@ -18,12 +18,6 @@ bool has_rate(const Device& device, Precision precision) {
   return device.peak[static_cast<std::size_t>(row_of(precision).rate)].has_value();
 }
 
-/// TensorRT-LLM chunks prompts when it is told to (trtllm-serve --enable_chunked_prefill); the others unless they are
-/// told not to.
-bool chunks_by_default(Engine engine) noexcept {
-  return engine != Engine::tensorrt_llm;
-}
-
 /// Without chunks a prompt is prefilled in one step, so that a step must hold it.
 void refuse_short_steps(ConfigTable& serving, const ServeScenario& s) {
   const ServingWorkload& w = s.work;
@@ -34,11 +28,11 @@ void refuse_short_steps(ConfigTable& serving, const ServeScenario& s) {
                                            " of a prompt: none would ever run; set it to true, or max_num_tokens to " +
                                            std::to_string(w.isl) + " or more");
   }
-  if (s.engine.engine == Engine::vllm && serving.has("max_num_tokens") && serving.has("max_num_seqs") &&
+  if (s.engine.habits.tokens_hold_sequences && serving.has("max_num_tokens") && serving.has("max_num_seqs") &&
       w.max_num_tokens < w.max_num_seqs) {
     serving.problem("max_num_tokens", "'max_num_tokens' is " + std::to_string(w.max_num_tokens) +
-                                          ", below max_num_seqs " + std::to_string(w.max_num_seqs) +
-                                          ": vLLM refuses to start, for every running sequence takes a token of a " +
+                                          ", below max_num_seqs " + std::to_string(w.max_num_seqs) + ": " + title(s) +
+                                          " refuses to start, for every running sequence takes a token of a " +
                                           "step; raise it, or lower max_num_seqs to " +
                                           std::to_string(w.max_num_tokens));
   }
@@ -98,8 +92,8 @@ void read_chunked_prefill(ServingKeys& serving, ServeScenario& s, std::vector<st
     return;
   }
   const bool longer = s.work.isl > s.work.max_num_tokens;
-  s.chunked_prefill = chunks_by_default(s.engine.engine) || longer;
-  if (!serving.has("chunked_prefill") && longer && !chunks_by_default(s.engine.engine)) {
+  s.chunked_prefill = s.engine.habits.chunks_prompts || longer;
+  if (!serving.has("chunked_prefill") && longer && !s.engine.habits.chunks_prompts) {
     assumptions.push_back("serving.chunked_prefill = true (" + title(s) + "'s default, false, refuses prompts above " +
                           std::to_string(s.work.max_num_tokens) + " tokens)");
   }

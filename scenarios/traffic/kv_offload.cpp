@@ -30,7 +30,7 @@ std::array<OffloadTier, PrefixHits::most_tiers> offload_tiers(const KvOffload& o
     tiers[i].blocks = static_cast<std::int64_t>(std::min(most_blocks, std::floor(offload.tiers[i]->capacity / block)));
     tiers[i].per_block = picoseconds((block / offload.bandwidth(i, links)).raw());
     tiers[i].latency = picoseconds(offload.tiers[i]->latency.raw());
-    tiers[i].all_replicas = offload_tier_names[i] == "remote";
+    tiers[i].all_replicas = i == shared_tier;
   }
   return tiers;
 }

@@ -20,7 +20,11 @@ namespace headroom {
 /// Tiers in the order of lookup (LMCache's backends local_cpu, local_disk, remote).
 inline constexpr std::array<std::string_view, PrefixHits::most_tiers> offload_tier_names{"cpu", "disk", "remote"};
 
-/// One tier. `cpu` and `disk` belong to a replica; `remote` is shared by all replicas.
+/// The tier that all replicas share. Each of the others belongs to a replica.
+inline constexpr std::size_t shared_tier = 2;
+static_assert(offload_tier_names[shared_tier] == "remote");
+
+/// One tier.
 struct KvOffloadTier {
   Bytes capacity{};
   std::optional<BytesPerSecond> bandwidth;  ///< rate of a replica in one direction; absent: its GPUs' host links

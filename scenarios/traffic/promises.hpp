@@ -17,7 +17,7 @@ struct KeptPromise {
   TailObjective promise;
   Seconds reached{};        ///< time reached at the promised quantile; NaN without any such time
   double refused = 0.0;     ///< share (0 to 1) of the class's requests that are refused
-  double unanswered = 0.0;  ///< share (0 to 1) of them not answered within simulated time
+  double unanswered = 0.0;  ///< share (0 to 1) of the class's requests without an answer within simulated time
   bool kept = false;
   /// Whether refusals alone break the promise: more are refused than its quantile leaves out.
   [[nodiscard]] bool refuses() const noexcept { return refused > 1.0 - promise.quantile; }

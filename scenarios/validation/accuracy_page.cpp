@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/statistics.hpp>
 #include <headroom/scenarios/validation/accuracy_page.hpp>
@@ -141,10 +142,7 @@ std::string parameter_table(const std::vector<ParameterRow>& parameters) {
         on.push_back(p->fitted_on);
       }
     }
-    std::string rows;
-    for (const std::string& part : on) {
-      rows += (rows.empty() ? "" : "; ") + part;
-    }
+    const std::string rows = joined(on, "; ");
     text += table_line({std::string{parameter_scope_names[scope]} + (owner.second.empty() ? "" : " " + owner.second),
                         std::to_string(list.size()), std::to_string(parameter_budget[scope]),
                         list.size() <= parameter_budget[scope] ? "kept" : "**exceeded**", values, rows});

@@ -20,7 +20,7 @@ struct BudgetBar {
   std::optional<double> coverage, mape, median, p90, within;
   std::optional<double> within_most;  ///< maximum share within the interval, for intervals that are not bounds
   std::optional<double> left_out;     ///< MAPE of rows whose source was left out of the fit
-  std::optional<double> regret, regret_p90, tau;  ///< of sweeps: median, 90 % quantile, Kendall's tau
+  std::optional<double> regret, regret_p90, tau;  ///< sweeps: median regret, its 90 % quantile, Kendall's tau
   std::optional<double> layout_tau;               ///< mean Kendall's tau over questions with several layouts
   std::optional<RowGroup> where;                  ///< conditions in place of `group`
   std::string file;

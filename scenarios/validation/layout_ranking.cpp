@@ -51,14 +51,6 @@ struct Members {
 
 }  // namespace
 
-std::vector<LayoutScore> rank_layouts(std::span<const ScoredRow> rows) {
-  LayoutBook book;
-  for (const ScoredRow& row : rows) {
-    book.add(row);
-  }
-  return book.scores();
-}
-
 LayoutBook::LayoutBook() : questions_{least_layouts} {}
 
 void LayoutBook::add(const ScoredRow& row) {

@@ -29,9 +29,6 @@ struct LayoutScore {
 /// Ranks the predicted serving rows, times and rates separately. A layout is GPUs, tp, pp, ep, dp and attention-DP;
 /// rows that agree in everything else form a question, which needs at least three layouts. "all" comes first; empty
 /// without questions.
-[[nodiscard]] std::vector<LayoutScore> rank_layouts(std::span<const ScoredRow> rows);
-
-/// Collects rows one by one for rank_layouts(), without keeping them.
 class LayoutBook {
  public:
   LayoutBook();

@@ -29,7 +29,7 @@ struct GroupScore {
   double within_interval = 0.0;
   double kendall_tau = 0.0;       ///< NaN when the group mixes metrics or is too small
   double left_out_mape = 0.0;     ///< MAPE of rows predicted without their source; NaN without any
-  std::size_t left_out_rows = 0;  ///< number of those rows
+  std::size_t left_out_rows = 0;  ///< number of rows predicted without their source
   /// Supported share of the rows that are not rejected, 0 to 1.
   [[nodiscard]] double coverage() const noexcept {
     return n > rejected ? static_cast<double>(supported) / static_cast<double>(n - rejected) : 0.0;

@@ -145,14 +145,6 @@ double Sweep::tau() const noexcept {
   return pairs > 0 ? concordance / static_cast<double>(pairs) : none;
 }
 
-Sweeps find_sweeps(std::span<const ScoredRow> rows) {
-  SweepBook book;
-  for (const ScoredRow& row : rows) {
-    book.add(row);
-  }
-  return book.sweeps();
-}
-
 SweepBook::SweepBook() : questions_{least_strategies} {}
 
 void SweepBook::add(const ScoredRow& row) {

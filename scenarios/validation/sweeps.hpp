@@ -45,9 +45,6 @@ struct Sweeps {
 
 /// Sweeps among the predicted rows of time and throughput. A sweep has at least four strategies; runs of the same
 /// strategy count as their median. Of equally predicted strategies the slowest counts as picked.
-[[nodiscard]] Sweeps find_sweeps(std::span<const ScoredRow> rows);
-
-/// Collects rows one by one for find_sweeps(), without keeping them.
 class SweepBook {
  public:
   SweepBook();

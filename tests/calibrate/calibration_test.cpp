@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/says.hpp"
 #include "simulated.hpp"
 #include <algorithm>
 #include <cmath>
@@ -14,10 +15,6 @@ using namespace headroom;
 using namespace headroom::test;
 
 namespace {
-
-bool says(const std::string& text, const char* part) {
-  return text.find(part) != std::string::npos;
-}
 
 Calibration calibrated(const std::shared_ptr<SimulatedProber>& prober,
                        const ProbePlan& plan,

@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/says.hpp"
 #include "simulated.hpp"
 #include <algorithm>
 #include <cstdlib>
@@ -76,10 +77,6 @@ double value(const Overlay& overlay, std::string_view op, std::string_view name)
     }
   }
   return 0.0;
-}
-
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace

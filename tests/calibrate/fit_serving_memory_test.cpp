@@ -6,16 +6,13 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <sstream>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 constexpr const char* header =
     "id,source,model,params_b,layers,hidden,heads,kv_heads,head_dim,ffn_hidden,vocab,gpu,gpus,tp,pp,dp,weight_dtype,"

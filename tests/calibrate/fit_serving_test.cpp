@@ -8,6 +8,7 @@
 
 #include "../cli/run_headroom.hpp"
 #include "../near.hpp"
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -21,16 +22,12 @@
 #include <vector>
 
 using namespace headroom;
+using headroom::test::sources;
 using test::near;
 using test::read_text;
 namespace fs = std::filesystem;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 constexpr const char* header =
     "id,source,model,params_b,layers,hidden,heads,kv_heads,head_dim,ffn_hidden,vocab,gpu,gpus,tp,pp,dp,weight_dtype,"

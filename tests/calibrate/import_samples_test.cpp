@@ -6,9 +6,11 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/says.hpp"
 #include <sstream>
 
 using namespace headroom;
+using headroom::test::says;
 
 namespace {
 
@@ -68,10 +70,6 @@ std::string refusal(Import import, const std::string& text, const std::string& f
     return error.what();
   }
   return "";
-}
-
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/says.hpp"
 #include "simulated.hpp"
 #include <algorithm>
 #include <filesystem>
@@ -60,10 +61,6 @@ double value(const Overlay& overlay, std::size_t curve, std::string_view name) {
     }
   }
   return 0.0;
-}
-
-bool says(const std::string& text, const char* part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/says.hpp"
 #include "simulated.hpp"
 #include <algorithm>
 #include <set>
@@ -54,10 +55,6 @@ std::string complaints(const std::string& text, bool transfers) {
     all += diagnostic.text() + "\n";
   }
   return all;
-}
-
-bool says(const std::string& text, const char* part) {
-  return text.find(part) != std::string::npos;
 }
 
 Sample sample_of(const Probe& probe, double micros) {

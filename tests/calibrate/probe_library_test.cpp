@@ -7,9 +7,11 @@
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 
+#include "../support/says.hpp"
 #include <cstdlib>
 
 using namespace headroom;
+using headroom::test::says;
 
 namespace {
 
@@ -34,10 +36,6 @@ std::string refusal(const char* library, const char* fault, std::int64_t device 
     return error.what();
   }
   return "";
-}
-
-bool says(const std::string& text, const char* part) {
-  return text.find(part) != std::string::npos;
 }
 
 ProbePlan bf16_plan(const Prober& prober, bool quick) {

@@ -7,19 +7,16 @@
 
 #include "../cli/run_headroom.hpp"
 #include "../near.hpp"
+#include "../support/catalog.hpp"
 #include <algorithm>
 #include <cstdlib>
 #include <map>
 
 using namespace headroom;
+using headroom::test::catalog;
 using test::near;
 
 namespace {
-
-const Catalog& catalog() {
-  static const Catalog standard = Catalog::standard();
-  return standard;
-}
 
 /// A user's folder of stacks, for as long as it lives.
 class OwnStacks {

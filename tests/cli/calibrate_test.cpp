@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "../support/says.hpp"
 #include "run_headroom.hpp"
 #include <csignal>
 #include <random>
@@ -18,10 +19,6 @@ using namespace headroom::test;
 namespace {
 
 namespace fs = std::filesystem;
-
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 const std::string device = R"(schema = 1
 kind = "simulated-device"

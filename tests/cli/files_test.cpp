@@ -3,6 +3,7 @@
 // read before it is shown.
 #include <doctest/doctest.h>
 
+#include "../support/says.hpp"
 #include "run_headroom.hpp"
 #include <string>
 #include <string_view>
@@ -13,10 +14,6 @@ using namespace headroom::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-bool says(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 
 const std::string scenario = R"(schema = 1
 kind = "train"

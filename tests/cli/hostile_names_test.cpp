@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include "run_headroom.hpp"
 #include <set>
 #include <vector>
@@ -18,11 +19,6 @@ using namespace headroom::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 /// Printed characters that mean something to a shell: the reader takes them.
 const std::vector<std::string> printed{"$(touch X)", "`touch X`", "a'; touch X; '",       "a\"; touch X; \"",

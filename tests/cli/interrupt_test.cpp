@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/says.hpp"
 #include "run_headroom.hpp"
 #include <algorithm>
 #include <atomic>
@@ -26,10 +27,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using Texts = std::vector<std::string>;
-
-bool says(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 
 void wait_until(const std::function<bool()>& there) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{60};

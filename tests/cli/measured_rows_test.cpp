@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/says.hpp"
 #include "run_headroom.hpp"
 #include <cstdlib>
 #include <filesystem>
@@ -17,10 +18,6 @@ using namespace headroom::test;
 namespace {
 
 namespace fs = std::filesystem;
-
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 const std::string node = R"(schema = 1
 kind = "simulated-device"

@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "verbs.hpp"
 #include <algorithm>
 #include <sstream>
 

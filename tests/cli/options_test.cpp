@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "run_headroom.hpp"
+#include "verbs.hpp"
 #include <algorithm>
 #include <array>
 #include <memory>

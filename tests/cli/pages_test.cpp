@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "verbs.hpp"
 #include <algorithm>
 #include <array>
 #include <string>

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/says.hpp"
 #include "run_headroom.hpp"
 #include <algorithm>
 
@@ -20,10 +21,6 @@ Run probe(const ScratchFolder& folder, const std::string& arguments, const char*
   unsetenv("FAKE_PROBES");
   unsetenv("HEADROOM_PROBES_LIBRARY");
   return run;
-}
-
-bool says(const std::string& text, const char* part) {
-  return text.find(part) != std::string::npos;
 }
 
 std::size_t lines_of(const std::filesystem::path& file) {

@@ -11,6 +11,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include "run_headroom.hpp"
 #include <algorithm>
 #include <atomic>
@@ -25,11 +26,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using Texts = std::vector<std::string>;
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 SearchQuestion asked(Texts assignments) {
   assignments.insert(assignments.begin(), {"schema=1", "kind=\"train\"", "training.precision=\"bf16\"",

@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include "run_headroom.hpp"
 #include <chrono>
 #include <csignal>
@@ -23,11 +24,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using Texts = std::vector<std::string>;
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 SearchQuestion asked(const Texts& assignments) {
   return read_search(scenario_tree(assignments), "test", sources());

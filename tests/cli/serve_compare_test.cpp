@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/says.hpp"
 #include "run_headroom.hpp"
 #include <string>
 #include <string_view>
@@ -33,10 +34,6 @@ ConfigValue json_of(const std::string& arguments) {
 std::string row_of(const std::string& text, const std::string& name) {
   const std::size_t start = text.find("\n  " + name);
   return start == std::string::npos ? std::string{} : text.substr(start + 1, text.find('\n', start + 1) - start - 1);
-}
-
-bool says(const std::string& text, std::string_view words) {
-  return text.find(words) != std::string::npos;
 }
 
 }  // namespace

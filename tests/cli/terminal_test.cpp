@@ -2,20 +2,13 @@
 // What a terminal gets: a line of progress that is gone when the answer comes, and a file's lines as lines.
 #include <doctest/doctest.h>
 
+#include "../support/says.hpp"
 #include "run_headroom.hpp"
 #include <string>
 #include <string_view>
 
 using namespace headroom::test;
 namespace fs = std::filesystem;
-
-namespace {
-
-bool says(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
-}  // namespace
 
 TEST_CASE("a search on a terminal erases its line of progress, and shows nothing of how it does") {
   const ScratchFolder folder;

@@ -12,18 +12,15 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/catalog.hpp"
 #include "stated_step.hpp"
 #include <algorithm>
 
 using namespace headroom;
+using headroom::test::catalog;
 using headroom::test::near;
 
 namespace {
-
-const Catalog& catalog() {
-  static const Catalog all = Catalog::standard();
-  return all;
-}
 
 Network network_of(const std::string& body) {
   const ConfigValue root = parse_toml("schema = 1\nid = \"n\"\nsource = \"test\"\n" + body, "n.toml");

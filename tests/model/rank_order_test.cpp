@@ -8,12 +8,14 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/catalog.hpp"
 #include "stated_step.hpp"
 #include <map>
 #include <set>
 #include <string>
 
 using namespace headroom;
+using headroom::test::catalog;
 using headroom::test::near;
 
 namespace {
@@ -53,11 +55,6 @@ Group by_form(const GroupForm& form) {
     group.insert(i / form.ranks * form.apart + i % form.ranks * form.stride);
   }
   return group;
-}
-
-const Catalog& catalog() {
-  static const Catalog all = Catalog::standard();
-  return all;
 }
 
 Architecture network(bool moe) {

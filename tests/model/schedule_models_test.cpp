@@ -80,6 +80,7 @@ TEST_CASE("Every schedule says all that is asked of it") {
     CHECK(names.insert(row.name).second);
     const ScheduleModel& m = *row.model;
     CHECK(&m == &model_of(row.schedule));
+    CHECK(m.name == row.name);
     CHECK(!m.title.empty());
     CHECK(!m.in_flight_source.empty());
     CHECK(m.in_flight_source_chunked.empty() != m.takes_chunks());

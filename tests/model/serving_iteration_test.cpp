@@ -14,6 +14,7 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/catalog.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -23,6 +24,7 @@
 #include <vector>
 
 using namespace headroom;
+using headroom::test::catalog;
 using test::near;
 using T = IterationTerm;
 
@@ -31,10 +33,6 @@ namespace {
 constexpr ReplicaFormats bf16{};
 constexpr ReplicaFormats fp8{Precision::fp8, Precision::fp8, Precision::fp8};
 
-const Catalog& catalog() {
-  static const Catalog standard = Catalog::standard();
-  return standard;
-}
 Architecture model(std::string_view id) {
   static const ModelLibrary standard = ModelLibrary::standard();
   return standard.find(id);

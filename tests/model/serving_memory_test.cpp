@@ -6,20 +6,17 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/catalog.hpp"
 #include <algorithm>
 #include <cmath>
 #include <random>
 
 using namespace headroom;
+using headroom::test::catalog;
 
 namespace {
 
 constexpr double gib = 0x1p30;
-
-const Catalog& catalog() {
-  static const Catalog standard = Catalog::standard();
-  return standard;
-}
 
 /// Two layers, 64 wide, four heads of 16 and two KV heads, a gated MLP of 128, 1000 words.
 Architecture tiny() {
@@ -450,7 +447,8 @@ TEST_CASE("property: capacity grows with the fraction, is never negative, and fa
 TEST_CASE("a broken stack tells every problem at once") {
   Diagnostics diagnostics;
   const ConfigValue root = parse_toml(
-      "schema = 1\nid = \"x\"\nname = \"x\"\nengine = \"tgi\"\n[memory_fraction]\nof = \"all\"\nvalue = 1.5\nsource = "
+      "schema = 1\nid = \"x\"\nname = \"x\"\nengine = \"tgi\"\n[habits]\nlength_option = \"--length\"\nsource = "
+      "\"s\"\n[memory_fraction]\nof = \"all\"\nvalue = 1.5\nsource = "
       "\"s\"\n[limits]\nblock_tokens = 0\nmax_num_seqs = 1\nmax_num_tokens = 1\nsource = \"s\"\n[activation]\nwide = "
       "-1.0\nquantised = 1.0\nper_logit = 1.0\nsource = \"s\"\n[framework]\nvalue = 3\nper_doubling = \"1 "
       "GiB\"\nsource "

@@ -16,6 +16,7 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/catalog.hpp"
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -24,15 +25,12 @@
 #include <vector>
 
 using namespace headroom;
+using headroom::test::catalog;
 using test::near;
 using T = IterationTerm;
 
 namespace {
 
-const Catalog& catalog() {
-  static const Catalog standard = Catalog::standard();
-  return standard;
-}
 const Device& h100() {
   return catalog().device("h100-sxm-80gb");
 }

@@ -10,18 +10,16 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/catalog.hpp"
 #include <cstdint>
 #include <string_view>
 
 using namespace headroom;
+using headroom::test::catalog;
 using test::near;
 
 namespace {
 
-const Catalog& catalog() {
-  static const Catalog standard = Catalog::standard();
-  return standard;
-}
 const Device& h100() {
   static const Device& device = catalog().device("h100-sxm-80gb");
   return device;

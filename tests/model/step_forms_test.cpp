@@ -9,19 +9,16 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/catalog.hpp"
 #include "stated_step.hpp"
 #include <algorithm>
 #include <tuple>
 
 using namespace headroom;
+using headroom::test::catalog;
 using headroom::test::near;
 
 namespace {
-
-const Catalog& catalog() {
-  static const Catalog all = Catalog::standard();
-  return all;
-}
 
 Architecture grouped_network() {
   Architecture arch;

@@ -9,18 +9,15 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/catalog.hpp"
 #include "stated_step.hpp"
 #include <cmath>
 
 using namespace headroom;
+using headroom::test::catalog;
 using headroom::test::near;
 
 namespace {
-
-const Catalog& catalog() {
-  static const Catalog all = Catalog::standard();
-  return all;
-}
 
 /// A dense decoder whose every width is a round number.
 Architecture plain_network() {

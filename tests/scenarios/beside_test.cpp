@@ -14,22 +14,19 @@
 
 #include "../model/serving_tables.hpp"
 #include "../near.hpp"
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 using namespace headroom;
+using headroom::test::sources;
 using test::near;
 
 namespace {
 
 using Texts = std::vector<std::string>;
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 /// A class of 400 tokens in and 100 out.
 std::string of_class(const std::string& name, double rate, const std::string& more = "") {

@@ -6,20 +6,17 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <string>
 #include <vector>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
 
 constexpr double gib = 0x1p30;
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Scenario question(std::vector<std::string> more) {
   std::vector<std::string> all{"kind=serve", "serving.osl=256", "serving.concurrency=8", "serving.isl=2048"};

@@ -5,18 +5,15 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <array>
 #include <string>
 #include <vector>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 HarnessCell cell(const std::string& gpu, int gpus, std::optional<double> tolerance = std::nullopt) {
   const std::vector<std::string> overrides{"kind=train",

@@ -12,6 +12,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include "key_hosts.hpp"
 #include <algorithm>
 #include <array>
@@ -32,11 +33,6 @@ namespace {
 
 const std::string host_file = "host.toml";
 const std::string planted_file = "planted";
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 /// Problems of a document, by who reads it.
 std::vector<Diagnostic> problems_of(const KeyHost& host, const ConfigValue& root) {

@@ -7,18 +7,15 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <cmath>
 
 using namespace headroom;
+using headroom::test::sources;
 using namespace headroom::launch;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 template <class T>
 T one_of(std::initializer_list<T> values) {

@@ -6,17 +6,14 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 
 using namespace headroom;
+using headroom::test::sources;
 using namespace headroom::launch;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 ImportedLaunch read(const std::string& text, std::vector<std::string> assignments, bool ignore = false) {
   assignments.insert(assignments.begin(), "hardware.gpu=h100-sxm-80gb");

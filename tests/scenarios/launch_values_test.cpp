@@ -4,17 +4,14 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <string>
 #include <vector>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 std::string problems(const std::string& text, std::vector<std::string> assignments = {}) {
   assignments.insert(assignments.begin(), "hardware.gpu=h100-sxm-80gb");

@@ -14,6 +14,7 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -24,16 +25,12 @@
 #include <vector>
 
 using namespace headroom;
+using headroom::test::sources;
 using test::near;
 
 namespace {
 
 using Texts = std::vector<std::string>;
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Scenario question(const Texts& more) {
   Texts all{"kind=serve", "model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "strategy.tp=1", "serving.weights=bf16"};

@@ -7,20 +7,17 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <string>
 #include <vector>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
 
 using Overrides = std::vector<std::string>;
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Overrides question(const std::string& model, const std::string& gpu, int gpus, int seq_len, int batch, Overrides more) {
   Overrides all{"kind=train",
@@ -90,7 +87,16 @@ TEST_CASE("each remedy, made in the scenario, gives the memory and the step that
       CHECK(train(p).remedies.size() <= 3);
       for (const Remedy& remedy : train(p).remedies) {
         CAPTURE(joined(texts_of(remedy.changes)));
-        const Plan made = make_plan(changed(scenario, remedy.changes), false, part);
+        const Scenario read = changed(scenario, remedy.changes);
+        const auto& t = std::get<TrainScenario>(read.question);
+        const std::optional<TrainScenario> resolved =
+            resolved_with(std::get<TrainScenario>(scenario.question), remedy.changes);
+        REQUIRE(resolved);
+        CHECK(resolved->strategy == t.strategy);
+        CHECK(resolved->software.id == t.software.id);
+        CHECK(resolved->work.states.optimizer == t.work.states.optimizer);
+        CHECK(resolved->work.options.offload_checkpoints == t.work.options.offload_checkpoints);
+        const Plan made = make_plan(read, false, part);
         CHECK(train(made).estimate.verdict == Verdict::feasible);
         CHECK(train(made).memory.high <=
               std::get<TrainScenario>(made.scenario.question).device.visible_capacity().value);

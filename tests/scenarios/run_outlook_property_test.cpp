@@ -7,16 +7,13 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include "../support/sources.hpp"
 #include <cmath>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 /// Log-uniform between `low` and `high`.
 double any(double low, double high) {

@@ -13,21 +13,18 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <cmath>
 #include <random>
 
 using namespace headroom;
 using headroom::test::near;
+using headroom::test::sources;
 
 namespace {
 
 using Texts = std::vector<std::string>;
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Texts keys(const Texts& more, const std::string& gpus = "1024") {
   Texts all{"kind=train",

@@ -7,20 +7,17 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 using namespace headroom;
+using headroom::test::sources;
 using namespace headroom::scaling;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Scenario scenario(std::vector<std::string> more = {}, const Sources& from = sources()) {
   std::vector<std::string> overrides{"kind=train",

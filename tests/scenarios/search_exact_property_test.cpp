@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include "search_oracle.hpp"
 #include <random>
 
@@ -15,13 +16,9 @@ using headroom::test::Oracle;
 using headroom::test::OracleAnswer;
 using headroom::test::OracleQuestion;
 using headroom::test::Priced;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 class Draw {
  public:

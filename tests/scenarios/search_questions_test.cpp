@@ -6,18 +6,15 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
 
 using Texts = std::vector<std::string>;
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 SearchPlan search(Texts assignments) {
   assignments.insert(assignments.begin(), {"schema=1", "kind=\"train\"", "training.precision=\"bf16\""});

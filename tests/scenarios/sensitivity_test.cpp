@@ -5,16 +5,13 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Plan plan(std::vector<std::string> overrides) {
   overrides.insert(overrides.begin(), {"kind=train", "training.precision=bf16"});

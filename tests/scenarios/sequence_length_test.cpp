@@ -5,16 +5,13 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Scenario training_of(std::vector<std::string> more) {
   std::vector<std::string> all{"kind=train", "hardware.gpu=h100-sxm-80gb", "hardware.gpus=8",

@@ -7,19 +7,16 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 /// Requests at 12 a second, fixed lengths, on three replicas of one server each.
 std::vector<std::string> fleet(const std::string& engine) {

@@ -5,18 +5,15 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <string>
 #include <vector>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 const std::vector<std::string> llama{"model=llama3-70b", "serving.weights=bf16"};
 const std::vector<std::string> qwen_experts{"model=qwen3-235b-a22b", "serving.weights=fp8"};

@@ -9,16 +9,13 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/sources.hpp"
 #include <algorithm>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Scenario question(std::vector<std::string> more) {
   std::vector<std::string> all{"kind=serve",      "model=llama3-70b",     "hardware.gpu=h100-sxm-80gb",
@@ -69,10 +66,10 @@ TEST_CASE("each engine takes its fraction of something else, and SGLang's defaul
 }
 
 TEST_CASE("a blank cache format is fp8 for TensorRT-LLM with narrow weights, else bf16") {
-  CHECK(default_kv_cache(Engine::tensorrt_llm, Precision::fp8) == Precision::fp8);
-  CHECK(default_kv_cache(Engine::tensorrt_llm, Precision::nvfp4) == Precision::fp8);
-  CHECK(default_kv_cache(Engine::tensorrt_llm, Precision::bf16) == Precision::bf16);
-  CHECK(default_kv_cache(Engine::vllm, Precision::fp8) == Precision::bf16);
+  CHECK(default_kv_cache(find_serving_stack(Engine::tensorrt_llm), Precision::fp8) == Precision::fp8);
+  CHECK(default_kv_cache(find_serving_stack(Engine::tensorrt_llm), Precision::nvfp4) == Precision::fp8);
+  CHECK(default_kv_cache(find_serving_stack(Engine::tensorrt_llm), Precision::bf16) == Precision::bf16);
+  CHECK(default_kv_cache(find_serving_stack(Engine::vllm), Precision::fp8) == Precision::bf16);
 }
 
 TEST_CASE("max_seq_len sizes the sequences in place of isl + osl") {

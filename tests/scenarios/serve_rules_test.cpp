@@ -6,18 +6,15 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <string>
 #include <vector>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Scenario question(const std::vector<std::string>& more) {
   std::vector<std::string> all{"kind=serve",      "model=llama3.1-70b",   "hardware.gpu=h100-sxm-80gb",

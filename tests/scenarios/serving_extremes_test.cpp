@@ -10,6 +10,8 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/says.hpp"
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,15 +23,12 @@
 #include <vector>
 
 using namespace headroom;
+using headroom::test::says;
+using headroom::test::sources;
 
 namespace {
 
 using Texts = std::vector<std::string>;
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 /// Small, so that hundreds of them take no time; prompts share, so that tiers are asked.
 Texts question(const Texts& more) {
@@ -69,10 +68,6 @@ Answer simulated(const Texts& more, double factor = 1.0) {
     answer.refusal = error.what();
   }
   return answer;
-}
-
-bool says(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
 }
 
 constexpr std::array members{&TimeSummary::mean, &TimeSummary::p50, &TimeSummary::p90,

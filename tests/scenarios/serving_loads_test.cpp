@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -13,14 +14,10 @@
 #include <vector>
 
 using namespace headroom;
+using headroom::test::sources;
 using test::near;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 ServingConfiguration run(std::string_view scenario) {
   ServingConfiguration c;

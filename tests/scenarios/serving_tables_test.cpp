@@ -99,6 +99,14 @@ bool has(const std::string& text, std::string_view line) {
   return found;
 }
 
+std::vector<LayoutScore> rank_layouts(const std::vector<ScoredRow>& rows) {
+  LayoutBook book;
+  for (const ScoredRow& row : rows) {
+    book.add(row);
+  }
+  return book.scores();
+}
+
 }  // namespace
 
 TEST_CASE("a line a metric: scored, MAPE, median, p90, bias in time, interval, baselines") {

@@ -9,20 +9,17 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
 
 using namespace headroom;
+using headroom::test::sources;
 using test::near;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Plan plan_of(std::vector<std::string> changes) {
   const std::string path = std::string{HEADROOM_SOURCE_DIR} + "/scenarios/serve/llama3-70b.toml";

@@ -5,16 +5,13 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <sstream>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 /// Cells of a row; those that tests change have names.
 struct Row {

@@ -10,6 +10,7 @@
 
 #include "../model/serving_tables.hpp"
 #include "../near.hpp"
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -17,16 +18,12 @@
 #include <vector>
 
 using namespace headroom;
+using headroom::test::sources;
 using test::near;
 
 namespace {
 
 using Texts = std::vector<std::string>;
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Scenario scenario(const Texts& more) {
   Texts all{"kind=serve",

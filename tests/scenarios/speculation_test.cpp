@@ -11,22 +11,19 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
 
 using namespace headroom;
+using headroom::test::sources;
 using test::near;
 
 namespace {
 
 using Texts = std::vector<std::string>;
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Texts together(Texts all, const Texts& more) {
   all.insert(all.end(), more.begin(), more.end());

@@ -45,6 +45,14 @@ ScoredRow with(ScoredRow row, Change change) {
   return row;
 }
 
+Sweeps find_sweeps(const std::vector<ScoredRow>& rows) {
+  SweepBook book;
+  for (const ScoredRow& row : rows) {
+    book.add(row);
+  }
+  return book.sweeps();
+}
+
 const SweepScore& group(const Sweeps& sweeps, std::string_view name) {
   for (const SweepScore& score : sweeps.groups) {
     if (score.group == name) {

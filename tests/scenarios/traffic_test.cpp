@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/says.hpp"
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -14,13 +16,10 @@
 #include <vector>
 
 using namespace headroom;
+using headroom::test::says;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Scenario question(const std::vector<std::string>& more) {
   std::vector<std::string> all{"kind=serve", "model=llama3.1-70b", "hardware.gpu=h100-sxm-80gb", "serving.weights=fp8",
@@ -41,10 +40,6 @@ std::string refusal(const std::vector<std::string>& more) {
     return error.what();
   }
   return {};
-}
-
-bool says(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
 }
 
 bool assumes(const Scenario& scenario, std::string_view text) {

@@ -5,11 +5,13 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <cmath>
 #include <sstream>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
 
@@ -39,11 +41,6 @@ RunFile runs(const std::string& rows, const std::string& name = "f.csv") {
   RunFile file = read_runs(stream, name, diagnostics);
   diagnostics.throw_if_any();
   return file;
-}
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
 }
 
 Validation scored(const std::string& rows, std::vector<RowFilter> filters = {}, std::vector<std::string> by = {}) {

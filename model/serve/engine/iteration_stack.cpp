@@ -155,17 +155,8 @@ IterationPhysics read_iteration_physics(const ConfigValue& document,
 }
 
 const IterationPhysics& iteration_physics() {
-  static const IterationPhysics physics = [] {
-    const DataStore store = model_files();
-    const std::optional<DataStore::Entry> entry = store.find("stacks/step", "serve");
-    if (!entry) {
-      throw ConfigError{"there is no serve.toml among the parameters of the step"};
-    }
-    Diagnostics diagnostics;
-    IterationPhysics read = read_iteration_physics(store.tree("stacks/step", *entry), entry->file, diagnostics);
-    diagnostics.throw_if_any();
-    return read;
-  }();
+  static const IterationPhysics physics = read_document(step_document("serve"), read_iteration_physics);
+
   return physics;
 }
 

@@ -30,20 +30,6 @@ std::string percent(double factor) {
   return (factor < 1.0 ? "-" : "+") + format_number(100.0 * (factor < 1.0 ? 1.0 - factor : factor - 1.0), 2);
 }
 
-/// Reads a file of step parameters, embedded or the user's.
-template <typename Read>
-auto step_file(std::string_view id, Read read_file) {
-  const DataStore store = model_files();
-  const std::optional<DataStore::Entry> entry = store.find("stacks/step", id);
-  if (!entry) {
-    throw ConfigError{"there is no " + std::string{id} + ".toml among the parameters of the step"};
-  }
-  Diagnostics diagnostics;
-  auto read = read_file(store.tree("stacks/step", *entry), diagnostics);
-  diagnostics.throw_if_any();
-  return read;
-}
-
 }  // namespace
 
 std::string ServingErrors::text() const {
@@ -92,7 +78,7 @@ ServingConfidence read_serving_confidence(const ConfigValue& document, Diagnosti
 }
 
 const ServingConfidence& serving_confidence() {
-  static const ServingConfidence confidence = step_file("serve-confidence", read_serving_confidence);
+  static const ServingConfidence confidence = read_document(step_document("serve-confidence"), read_serving_confidence);
   return confidence;
 }
 
@@ -111,7 +97,7 @@ WideExpertErrors read_wide_expert_errors(const ConfigValue& document, Diagnostic
 }
 
 const WideExpertErrors& wide_expert_errors() {
-  static const WideExpertErrors errors = step_file("serve-wide-experts", read_wide_expert_errors);
+  static const WideExpertErrors errors = read_document(step_document("serve-wide-experts"), read_wide_expert_errors);
   return errors;
 }
 

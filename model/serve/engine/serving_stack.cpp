@@ -15,6 +15,15 @@ namespace {
 
 constexpr std::array<std::string_view, 4> tp_keys{"tp2", "tp4", "tp8", "tp16"};
 
+void read_habits(ConfigTable table, EngineHabits& habits) {
+  habits.length_option = table.text("length_option");
+  habits.chunks_prompts = table.maybe_boolean("chunks_prompts").value_or(true);
+  habits.narrows_cache = table.maybe_boolean("narrows_cache").value_or(false);
+  habits.tokens_hold_sequences = table.maybe_boolean("tokens_hold_sequences").value_or(false);
+  static_cast<void>(table.text("source"));
+  table.finish();
+}
+
 void read_fraction(ConfigTable table, ServingStack& stack) {
   EngineMemory& m = stack.memory;
   m.fraction_of = static_cast<FractionOf>(table.choice("of", fraction_of_names));
@@ -186,6 +195,7 @@ ServingStack read_serving_stack(const ConfigValue& root, const std::string& file
   stack.names = table.texts("names");
   stack.from = table.maybe_text("from").value_or("");
   stack.before = table.maybe_text("before").value_or("");
+  read_habits(table.table("habits"), stack.habits);
   read_iteration_stack(table, stack.time);
   read_prompts(table, stack);
   read_former_experts(table, stack);
@@ -213,15 +223,7 @@ ServingStack read_serving_stack(const ConfigValue& root, const std::string& file
 
 ServingStack find_serving_stack(Engine engine) {
   const std::string id{engine_names[static_cast<std::size_t>(engine)]};
-  const DataStore store = model_files();
-  const std::optional<DataStore::Entry> entry = store.find("stacks/serve", id);
-  if (!entry) {
-    throw ConfigError{"unknown stack " + quoted(id)};
-  }
-  Diagnostics diagnostics;
-  ServingStack stack = read_serving_stack(store.tree("stacks/serve", *entry), entry->file, diagnostics);
-  diagnostics.throw_if_any();
-  return stack;
+  return read_document(stack_document("stacks/serve", id), read_serving_stack);
 }
 
 ServingStack find_serving_stack(Engine engine, std::string_view version) {

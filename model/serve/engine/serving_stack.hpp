@@ -5,6 +5,7 @@
 #include <headroom/core/config_reader.hpp>
 #include <headroom/hardware/catalog/device.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
+#include <headroom/model/serve/engine/engine_list.hpp>
 #include <headroom/model/serve/engine/iteration_stack.hpp>
 #include <headroom/model/serve/engine/scheduler.hpp>
 
@@ -19,12 +20,13 @@
 
 namespace headroom {
 
-enum class Engine : std::uint8_t { vllm, tensorrt_llm, sglang };
-inline constexpr std::array<std::string_view, 3> engine_names{"vllm", "tensorrt-llm", "sglang"};
-/// The engines' names as their makers spell them.
-inline constexpr std::array<std::string_view, 3> engine_titles{"vLLM", "TensorRT-LLM", "SGLang"};
-/// The engines' options for the longest sequence; the default is the model's maximum position.
-inline constexpr std::array<std::string_view, 3> length_flags{"--max-model-len", "--max_seq_len", "--context-length"};
+/// What an engine does in all of its releases.
+struct EngineHabits {
+  std::string length_option;           ///< option for the longest sequence; the default is the model's maximum position
+  bool chunks_prompts = true;          ///< prompts are chunked unless the engine is told otherwise
+  bool narrows_cache = false;          ///< the KV cache is fp8 where weights are 8 or 4 bits wide
+  bool tokens_hold_sequences = false;  ///< max_num_tokens below max_num_seqs is refused at start
+};
 
 /// The base of a memory fraction: all memory that a program sees (vLLM), what is free after loading (TensorRT-LLM), or
 /// what is free before loading, of which weights and KV cache may take the fraction (SGLang).
@@ -52,6 +54,7 @@ struct EngineMemory {
 struct ServingStack {
   std::string id, name, file;
   Engine engine = Engine::vllm;
+  EngineHabits habits;
   EngineMemory memory;
   MemoryBasis basis = MemoryBasis::nothing;
   std::int64_t max_num_seqs = 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/train/errors/confidence.hpp>
 #include <headroom/model/train/software/step_stack.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 #include <algorithm>
 
@@ -95,13 +96,7 @@ Confidence read_confidence(const ConfigValue& document, const std::string& file,
 }
 
 const Confidence& step_confidence() {
-  static const Confidence confidence = [] {
-    const StepDocument document = step_document("confidence");
-    Diagnostics diagnostics;
-    Confidence read = read_confidence(document.tree, document.file, diagnostics);
-    diagnostics.throw_if_any();
-    return read;
-  }();
+  static const Confidence confidence = read_document(step_document("confidence"), read_confidence);
   return confidence;
 }
 

@@ -100,23 +100,9 @@ NetworkStep::NetworkStep(Network network, NetworkRecipe recipe, std::shared_ptr<
     : network_{std::move(network)},
       recipe_{std::move(recipe)},
       groups_{std::move(groups)},
-      narrow_{step_product(recipe_.device, narrow_format(recipe_.device, recipe_.precision), false, why_)},
-      narrow_gradient_{step_product(recipe_.device, narrow_format(recipe_.device, recipe_.precision), true, why_)},
-      wide_{step_product(recipe_.device, wide_format(recipe_.device, recipe_.precision), false, convolution_why_)},
-      wide_gradient_{
-          step_product(recipe_.device, wide_format(recipe_.device, recipe_.precision), true, convolution_why_)},
-      wide_format_{*find_gemm_format(wide_format(recipe_.device, recipe_.precision))},
-      fused_{step_attention(recipe_.device,
-                            wide_format(recipe_.device, recipe_.precision),
-                            recipe_.stack.attention_kernel,
-                            attention_why_)} {
+      kernels_{recipe_.device, recipe_.stack, recipe_.physics, recipe_.level, recipe_.precision},
+      element_{recipe_.training.activation_bytes} {
   const NetworkRecipe& r = recipe_;
-  wide_factor_ = r.level.wide * r.stack.gemm;
-  narrow_factor_ = narrow_recipe(r.precision) ? r.level.narrow * r.stack.gemm : wide_factor_;
-  narrow_factor_ *= r.precision == Precision::nvfp4 ? r.physics.fp4_time : 1.0;
-  wide_peak_ = r.device.peak_of(wide_format_.rate);
-  bandwidth_ = r.physics.bandwidth * r.device.bandwidth();
-  element_ = r.training.activation_bytes;
   data_ = groups_->find(r.training.ranks, 1);
   for (const Stage& stage : network_.stages) {
     for (std::size_t i = stage.first; i < stage.first + stage.count; ++i) {
@@ -137,52 +123,40 @@ void NetworkStep::product_time(const Op& op, double passes, bool first, OpTime& 
   const double m = passes * op.sizes.rows;
   const double n = op.sizes.out;
   const double k = op.sizes.in;
+  const ProductTimes p = kernels_.product(m, n, k, 1.0, 1.0);
   t.term = Term::gemm;
-  t.forward = narrow_factor_ * narrow_.time({m, n, k});
-  t.backward = narrow_factor_ * narrow_gradient_.time({n, k, m});
+  t.forward = p.forward;
+  t.backward = p.weight_gradient;
   if (!first) {
-    t.backward += narrow_factor_ * narrow_.time({m, k, n});
+    t.backward += p.data_gradient;
   }
-  if (narrow_recipe(recipe_.precision)) {
-    // As of layers: five bytes an element of inputs and half the weights forward, of gradients of outputs backward.
-    const double pass = 5.0 * recipe_.physics.cast;
-    t.casts_forward = Bytes{pass * (m * k + 0.5 * n * k)} / bandwidth_;
-    t.casts_backward = Bytes{pass * m * n} / bandwidth_;
-  }
+  t.casts_forward = p.casts_forward;
+  t.casts_backward = p.casts_backward;
 }
 
 /// In 16 bit whatever the recipe: training software has no narrower convolutions.
 void NetworkStep::conv_times(const Op& op, double passes, bool first, OpTime& t) const noexcept {
   const ConvShape shape = conv_shape(op.sizes, passes);
   const auto takes = [&](const GemmModel& model, ConvPass pass) {
-    return wide_factor_ * conv_time(model, wide_format_, shape, pass);
+    return kernels_.wide_factor() * conv_time(model, kernels_.wide_format(), shape, pass);
   };
   t.term = Term::gemm;
-  t.forward = takes(wide_, ConvPass::forward);
-  t.backward = takes(wide_gradient_, ConvPass::weight_gradient);
+  t.forward = takes(kernels_.wide(), ConvPass::forward);
+  t.backward = takes(kernels_.wide_gradient(), ConvPass::weight_gradient);
   if (!first) {
-    t.backward += takes(wide_, ConvPass::data_gradient);
+    t.backward += takes(kernels_.wide(), ConvPass::data_gradient);
   }
 }
 
 void NetworkStep::attention_times(const Op& op, double passes, OpTime& t) const noexcept {
-  const NetworkRecipe& r = recipe_;
   const OpSizes& s = op.sizes;
+  const AttentionTimes times =
+      s.fused
+          ? kernels_.attention({passes, s.rows, s.context, s.heads, s.kv_heads, s.width, 0.0, s.causal})
+          : kernels_.unfused(passes * s.rows * s.context * s.heads, s.width, std::fmod(s.width, 8.0) == 0.0, element_);
   t.term = Term::attention;
-  if (s.fused) {
-    const AttentionShape shape{passes, s.rows, s.context, s.heads, s.kv_heads, s.width, 0.0, s.causal};
-    // The clock that power leaves is the products'.
-    const double rate = r.stack.attention * r.level.attention / r.level.wide;
-    t.forward = fused_.time(shape, AttentionPass::forward) / rate;
-    t.backward = fused_.time(shape, AttentionPass::backward) / rate;
-    return;
-  }
-  const double pairs = passes * s.rows * s.context * s.heads;
-  const bool aligned = std::fmod(s.width, 8.0) == 0.0;
-  const UnfusedAttention unfused =
-      unfused_attention(pairs, s.width, aligned, element_, {r.physics, wide_peak_, bandwidth_});
-  t.forward = unfused.forward;
-  t.backward = unfused.backward;
+  t.forward = times.forward;
+  t.backward = times.backward;
 }
 
 /// What a pass over memory reads and writes forward.
@@ -223,7 +197,7 @@ OpTime NetworkStep::op_time(const Stage& stage, const Op& op) const {
     case OpKind::pool:
     case OpKind::reduce: break;
   }
-  t.forward = passes_over_listed(stage) * (moved(op, passes) / bandwidth_);
+  t.forward = passes_over_listed(stage) * (moved(op, passes) / bandwidth());
   t.backward = 2.0 * t.forward;
   return t;
 }
@@ -250,7 +224,7 @@ NetworkStep::Block NetworkStep::block_of(const Stage& stage) const {
   const NetworkRecipe& r = recipe_;
   const bool accumulates = r.global_batch > real(r.training.ranks) * real(r.training.micro_batch);
   if (accumulates && on(Term::elementwise)) {
-    block.backward.elementwise += Bytes{r.stack.accumulation_bytes * block.parameters} / bandwidth_;
+    block.backward.elementwise += Bytes{r.stack.accumulation_bytes * block.parameters} / bandwidth();
   }
   if (r.training.recompute.covers(stage.part) && on(Term::recompute)) {
     block.recompute = block.forward.total();
@@ -352,7 +326,7 @@ void NetworkStep::add_rest(NetworkStepTime& t) const noexcept {
   const NetworkRecipe& r = recipe_;
   t.updated = network_.parameters / (r.training.zero >= 1 ? real(r.training.ranks) : 1.0);
   if (on(Term::optimizer)) {
-    t.time[Term::optimizer] = Bytes{r.physics.optimizer_bytes * t.updated} / bandwidth_ + r.physics.optimizer_step;
+    t.time[Term::optimizer] = Bytes{r.physics.optimizer_bytes * t.updated} / bandwidth() + r.physics.optimizer_step;
   }
   t.sharers = real(groups_->ranks());
   if (on(Term::straggler)) {

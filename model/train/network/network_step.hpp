@@ -6,6 +6,7 @@
 #include <headroom/model/estimate/explain.hpp>
 #include <headroom/model/train/network/network_memory.hpp>
 #include <headroom/model/train/step/layer_step.hpp>
+#include <headroom/model/train/step/step_parts.hpp>
 
 #include <memory>
 #include <string>
@@ -93,9 +94,9 @@ class NetworkStep {
   [[nodiscard]] const Network& network() const noexcept { return network_; }
   [[nodiscard]] const NetworkRecipe& recipe() const noexcept { return recipe_; }
   [[nodiscard]] const JobGroups& groups() const noexcept { return *groups_; }
-  [[nodiscard]] BytesPerSecond bandwidth() const noexcept { return bandwidth_; }
-  [[nodiscard]] const std::string& why() const noexcept { return why_; }
-  [[nodiscard]] const std::string& attention_why() const noexcept { return attention_why_; }
+  [[nodiscard]] BytesPerSecond bandwidth() const noexcept { return kernels_.bandwidth(); }
+  [[nodiscard]] const std::string& why() const noexcept { return kernels_.narrow_why(); }
+  [[nodiscard]] const std::string& attention_why() const noexcept { return kernels_.attention_why(); }
 
  private:
   struct Block;
@@ -118,14 +119,8 @@ class NetworkStep {
   Network network_;
   NetworkRecipe recipe_;
   std::shared_ptr<const JobGroups> groups_;
-  std::vector<std::string> attending_;                 ///< parts with attention
-  std::string why_, convolution_why_, attention_why_;  ///< filled while the models are made
-  GemmModel narrow_, narrow_gradient_, wide_, wide_gradient_;
-  GemmFormat wide_format_;
-  TrainingAttentionModel fused_;
-  double narrow_factor_ = 1.0, wide_factor_ = 1.0;
-  FlopsPerSecond wide_peak_{};
-  BytesPerSecond bandwidth_{};
+  StepKernels kernels_;
+  std::vector<std::string> attending_;      ///< parts with attention
   double element_ = 2.0;                    ///< bytes of an activation
   const GroupCollectives* data_ = nullptr;  ///< all ranks; none on one GPU
 };

@@ -123,6 +123,7 @@ constexpr std::array instead{Schedule::one_f_one_b, Schedule::zb_v};
 }  // namespace
 
 constinit const ScheduleModel schedules::dualpipe{
+    .name = "dualpipe",
     .title = "DualPipe",
     .placement = StagePlacement::two_way,
     .splits_backward = true,

@@ -30,6 +30,7 @@ double high(std::span<const StageCosts> costs, const PipelineShape& s, const Sta
 }  // namespace
 
 constinit const ScheduleModel schedules::gpipe{
+    .name = "gpipe",
     .title = "GPipe",
     .waits_for_stages = true,
     .order = write_order,

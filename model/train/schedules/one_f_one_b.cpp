@@ -113,6 +113,7 @@ double in_flight(const StageInFlight& at) noexcept {
 }  // namespace
 
 constinit const ScheduleModel schedules::one_f_one_b{
+    .name = "1f1b",
     .title = "1F1B",
     .chunks = 0,
     .waits_for_stages = true,

@@ -38,6 +38,7 @@ struct StageInFlight {
 };
 
 struct ScheduleModel {
+  std::string_view name{};   ///< in scenarios, software files, searches and answers: "dualpipe"
   std::string_view title{};  ///< in sentences: "DualPipe"
   StagePlacement placement = StagePlacement::looped;
   /// Virtual stages that a GPU holds of one copy of the network; 0: as many as the strategy says (vpp).

@@ -30,6 +30,7 @@ double closed_form(const PipelineShape& s, const PassLengths& x) noexcept {
 }  // namespace
 
 constinit const ScheduleModel schedules::zb_h1{
+    .name = "zb-h1",
     .title = "ZB-H1",
     .splits_backward = true,
     .order = [](const PipelineShape& shape,

@@ -30,6 +30,7 @@ double closed_form(const PipelineShape& s, const PassLengths& x) noexcept {
 }  // namespace
 
 constinit const ScheduleModel schedules::zb_h2{
+    .name = "zb-h2",
     .title = "ZB-H2",
     .splits_backward = true,
     .order = [](const PipelineShape& shape,

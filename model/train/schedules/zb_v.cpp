@@ -119,6 +119,7 @@ double closed_form(const PipelineShape& s, const PassLengths& x) noexcept {
 }  // namespace
 
 constinit const ScheduleModel schedules::zb_v{
+    .name = "zb-v",
     .title = "ZB-V",
     .placement = StagePlacement::folded,
     .chunks = 2,

@@ -78,15 +78,7 @@ RoughStack read_rough_stack(const ConfigValue& root, const std::string& file, Di
 }
 
 RoughStack find_rough_stack(std::string_view id) {
-  const DataStore store = model_files();
-  const std::optional<DataStore::Entry> entry = store.find("stacks/rough", id);
-  if (!entry) {
-    throw ConfigError{"unknown stack " + quoted(id)};
-  }
-  Diagnostics diagnostics;
-  RoughStack stack = read_rough_stack(store.tree("stacks/rough", *entry), entry->file, diagnostics);
-  diagnostics.throw_if_any();
-  return stack;
+  return read_document(stack_document("stacks/rough", id), read_rough_stack);
 }
 
 }  // namespace headroom

@@ -136,25 +136,7 @@ void append_keys(std::vector<std::string_view>& keys, const Fields& fields) {
   throw ConfigError{quoted(key) + " is no number of a step's parameters"};
 }
 
-template <class Read>
-auto read_embedded(std::string_view id, Read read) {
-  const StepDocument document = step_document(id);
-  Diagnostics diagnostics;
-  auto result = read(document.tree, document.file, diagnostics);
-  diagnostics.throw_if_any();
-  return result;
-}
-
 }  // namespace
-
-StepDocument step_document(std::string_view id) {
-  const DataStore store = model_files();
-  const std::optional<DataStore::Entry> entry = store.find("stacks/step", id);
-  if (!entry) {
-    throw ConfigError{"there is no " + std::string{id} + ".toml among the parameters of the step"};
-  }
-  return {store.tree("stacks/step", *entry), entry->file};
-}
 
 void read_step_stack(ConfigTable& root, StepStacks& stacks) {
   std::optional<ConfigTable> table = root.maybe_table("time");
@@ -251,8 +233,8 @@ void StepLevels::set(std::string_view id, std::string_view key, double value) {
 }
 
 const StepParameters& step_parameters() {
-  static const StepParameters parameters{read_embedded("physics", read_step_physics),
-                                         read_embedded("levels", StepLevels::read)};
+  static const StepParameters parameters{read_document(step_document("physics"), read_step_physics),
+                                         read_document(step_document("levels"), StepLevels::read)};
   return parameters;
 }
 

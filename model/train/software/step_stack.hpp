@@ -119,13 +119,6 @@ struct StepParameters {
   StepLevels levels;
 };
 
-/// A document of model/stacks/step, embedded or the user's. ConfigError if the id is unknown.
-struct StepDocument {
-  ConfigValue tree;
-  std::string file;
-};
-[[nodiscard]] StepDocument step_document(std::string_view id);
-
 /// The embedded files or the user's, parsed once. ConfigError if one is invalid.
 [[nodiscard]] const StepParameters& step_parameters();
 

@@ -61,18 +61,4 @@ struct FedStep {
 /// C++ best practices guide, section 10.1.2).
 [[nodiscard]] InputRate input_rate(const InputPipeline& pipeline) noexcept;
 
-/// A step's computation and the copy of the next batch: the longer of both with two buffers and pinned memory, the sum
-/// without.
-[[nodiscard]] constexpr Seconds fed_step(Seconds compute, Seconds copy, bool overlapped) noexcept {
-  return overlapped ? (copy > compute ? copy : compute) : compute + copy;
-}
-
-/// A step whose host launches `dispatch` of work ahead and waits for the device once in `sync_every` steps: the device
-/// then stands idle while the host launches again. 0: it never waits.
-[[nodiscard]] constexpr Seconds dispatched_step(Seconds gpu, Seconds dispatch, double sync_every) noexcept {
-  const Seconds ahead = dispatch > gpu ? dispatch : gpu;
-  const Seconds exposed = dispatch > gpu ? gpu : dispatch;
-  return sync_every > 0.0 ? ahead + exposed / sync_every : ahead;
-}
-
 }  // namespace headroom

@@ -42,82 +42,32 @@ LayerTimes& LayerTimes::add(const LayerTimes& other, double weight) noexcept {
 
 LayerPricer::LayerPricer(StepRecipe recipe)
     : recipe_{std::move(recipe)},
-      narrow_{step_product(recipe_.device, narrow_format(recipe_.device, recipe_.precision), false, why_)},
-      narrow_gradient_{step_product(recipe_.device, narrow_format(recipe_.device, recipe_.precision), true, why_)},
-      wide_{step_product(recipe_.device, wide_format(recipe_.device, recipe_.precision), false, why_)},
-      wide_gradient_{step_product(recipe_.device, wide_format(recipe_.device, recipe_.precision), true, why_)},
-      fused_{step_attention(recipe_.device,
-                            wide_format(recipe_.device, recipe_.precision),
-                            recipe_.stack.attention_kernel,
-                            attention_why_)} {
-  const StepRecipe& r = recipe_;
-  wide_factor_ = r.level.wide * r.stack.gemm;
-  narrow_factor_ = narrow_recipe(r.precision) ? r.level.narrow * r.stack.gemm : wide_factor_;
-  if (r.precision == Precision::nvfp4) {
-    narrow_factor_ *= r.physics.fp4_time;
-  }
-  wide_peak_ = r.device.peak_of(find_gemm_format(wide_format(r.device, r.precision))->rate);
-  bandwidth_ = r.physics.bandwidth * r.device.bandwidth();
-  element_ = row_of(r.precision).compute_bytes;
-}
+      kernels_{recipe_.device, recipe_.stack, recipe_.physics, recipe_.level, recipe_.precision},
+      element_{row_of(recipe_.precision).compute_bytes} {}
 
 void LayerPricer::add_product(LayerTimes& t, double m, double n, double k, double share) const noexcept {
   const bool frozen = recipe_.options.method != Method::full;
-  t.forward.gemm += share * narrow_factor_ * narrow_.time({m, n, k});
-  t.backward.gemm += share * narrow_factor_ * narrow_.time({m, k, n});
-  const Seconds weights =
-      (frozen ? recipe_.physics.lora_wgrad : 1.0) * share * narrow_factor_ * narrow_gradient_.time({n, k, m});
-  t.backward.gemm += weights;
-  t.weight_gradients += weights;
-  if (narrow_recipe(recipe_.precision)) {
-    // Casts, five bytes an element: inputs and half the weights forward, gradients of outputs backward.
-    const double pass = 5.0 * recipe_.physics.cast * share;
-    t.forward.elementwise += Bytes{pass * (m * k + 0.5 * n * k)} / bandwidth_;
-    t.backward.elementwise += Bytes{pass * m * n} / bandwidth_;
-  }
+  const ProductTimes p = kernels_.product(m, n, k, share, (frozen ? recipe_.physics.lora_wgrad : 1.0) * share);
+  t.forward.gemm += p.forward;
+  t.backward.gemm += p.data_gradient;
+  t.backward.gemm += p.weight_gradient;
+  t.weight_gradients += p.weight_gradient;
+  t.forward.elementwise += p.casts_forward;
+  t.backward.elementwise += p.casts_backward;
 }
 
 void LayerPricer::add_attention(LayerTimes& t, const LayerOp& op, const Sizes& z) const noexcept {
   const StepRecipe& r = recipe_;
   const bool causal = r.architecture.kind == ArchitectureKind::decoder;
   const double width = 0.5 * (op.width + op.value_width);
-  if (r.options.flash_attention) {
-    // Context shards are cut so that each has as much of the mask.
-    const AttentionShape shape{real(z.key.micro_batch), r.seq_len, r.seq_len, op.heads / z.key.cp,
-                               op.heads / z.key.cp,     width,     op.window, causal};
-    // The clock that power leaves is the products'.
-    const double rate = r.stack.attention * r.level.attention / r.level.wide;
-    t.forward.attention = fused_.time(shape, AttentionPass::forward) / rate;
-    t.backward.attention = fused_.time(shape, AttentionPass::backward) / rate;
-    return;
-  }
-  const UnfusedAttention unfused = unfused_attention(z.tokens * op.heads * r.seq_len, width, z.block.head_dim % 8 == 0,
-                                                     element_, {r.physics, wide_peak_, bandwidth_});
-  t.forward.attention = unfused.forward;
-  t.backward.attention = unfused.backward;
-}
-
-Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups) const {
-  const GroupCollectives* group = groups.find(z.ranks.experts);
-  if (group == nullptr || !recipe_.architecture.moe) {
-    return {};
-  }
-  const double tokens = z.tokens / (z.key.sequence_parallel ? z.t : 1.0);
-  const double row = element_ * z.hidden;
-  const GroupView& view = group->view();
-  const auto experts_chosen = real(recipe_.architecture.moe->top_k);
-  if (view.domains <= 1) {
-    return group->time(Collective::dispatch, Bytes{tokens * experts_chosen * row}).time / recipe_.stack.link;
-  }
-  // One copy a token and domain that holds one of its experts, sent on inside it (DeepSeek-AI 2024, DeepSeek-V3,
-  // section 3.2.2): of K domains, K (1 - (1 - 1/K)^k) are met, one of K is the token's own.
-  const auto domains = static_cast<double>(view.domains);
-  const auto local = static_cast<double>(view.per_domain);
-  const double copies = domains * (1.0 - std::pow(1.0 - 1.0 / domains, experts_chosen)) * (domains - 1.0) / domains;
-  const Seconds inside =
-      local > 1.0 ? Bytes{tokens * experts_chosen * row * (local - 1.0) / local} / view.inside_all : Seconds{};
-  const Seconds outside = Bytes{tokens * copies * row} / (recipe_.physics.nic * recipe_.stack.nic * view.outside_all);
-  return recipe_.physics.exchange + std::max(inside, outside);
+  // Context shards are cut so that each has as much of the mask.
+  const double heads = op.heads / z.key.cp;
+  const AttentionTimes times =
+      r.options.flash_attention
+          ? kernels_.attention({real(z.key.micro_batch), r.seq_len, r.seq_len, heads, heads, width, op.window, causal})
+          : kernels_.unfused(z.tokens * op.heads * r.seq_len, width, z.block.head_dim % 8 == 0, element_);
+  t.forward.attention = times.forward;
+  t.backward.attention = times.backward;
 }
 
 /// Grouped products: those of the experts that the rank holds, one after another.
@@ -136,7 +86,7 @@ double LayerPricer::expert_rows(const LayerOp& op, const Sizes& z) noexcept {
 
 void LayerPricer::add_passes(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept {
   const auto add = [&](double tokens, double width) {
-    const Seconds passes = Bytes{recipe_.stack.elementwise * tokens * width * 0.5 * element_} / bandwidth_;
+    const Seconds passes = Bytes{recipe_.stack.elementwise * tokens * width * 0.5 * element_} / bandwidth();
     t.forward.elementwise += passes;
     t.backward.elementwise += 2.0 * passes;
   };
@@ -330,12 +280,12 @@ HeadTimes LayerPricer::head(const LayerKey& key) const noexcept {
   const double columns = real(r.architecture.vocab) / key.tp;
   const double hidden = real(r.architecture.hidden);
   HeadTimes t;
-  t.product = wide_.time({tokens, columns, hidden}) + wide_.time({tokens, hidden, columns});
+  t.product = kernels_.wide().time({tokens, columns, hidden}) + kernels_.wide().time({tokens, hidden, columns});
   if (r.options.method == Method::full) {
-    t.product += wide_gradient_.time({columns, hidden, tokens});
+    t.product += kernels_.wide_gradient().time({columns, hidden, tokens});
   }
-  t.product *= wide_factor_;
-  t.loss = Bytes{r.physics.logit_bytes * tokens * columns} / bandwidth_;
+  t.product *= kernels_.wide_factor();
+  t.loss = Bytes{r.physics.logit_bytes * tokens * columns} / bandwidth();
   return t;
 }
 

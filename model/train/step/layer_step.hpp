@@ -6,13 +6,12 @@
 #include <headroom/hardware/catalog/device.hpp>
 #include <headroom/model/estimate/estimate.hpp>
 #include <headroom/model/estimate/precision.hpp>
-#include <headroom/model/kernels/attention_training.hpp>
-#include <headroom/model/kernels/gemm.hpp>
 #include <headroom/model/train/errors/confidence.hpp>
 #include <headroom/model/train/memory/memory.hpp>
 #include <headroom/model/train/software/step_stack.hpp>
 #include <headroom/model/train/step/input_pipeline.hpp>
 #include <headroom/model/train/step/job_groups.hpp>
+#include <headroom/model/train/step/step_parts.hpp>
 #include <headroom/model/train/step/step_table.hpp>
 #include <headroom/model/workload/layer_ops.hpp>
 
@@ -64,9 +63,9 @@ class LayerPricer {
 
   [[nodiscard]] const StepRecipe& recipe() const noexcept { return recipe_; }
   /// Sustained in passes over tensors.
-  [[nodiscard]] BytesPerSecond bandwidth() const noexcept { return bandwidth_; }
-  [[nodiscard]] const std::string& why() const noexcept { return why_; }
-  [[nodiscard]] const std::string& attention_why() const noexcept { return attention_why_; }
+  [[nodiscard]] BytesPerSecond bandwidth() const noexcept { return kernels_.bandwidth(); }
+  [[nodiscard]] const std::string& why() const noexcept { return kernels_.wide_why(); }
+  [[nodiscard]] const std::string& attention_why() const noexcept { return kernels_.attention_why(); }
 
  private:
   struct Sizes;
@@ -85,12 +84,7 @@ class LayerPricer {
   [[nodiscard]] bool on(Term term) const noexcept { return !recipe_.without.has(term); }
 
   StepRecipe recipe_;
-  std::string why_, attention_why_;  ///< filled while the models are made
-  GemmModel narrow_, narrow_gradient_, wide_, wide_gradient_;
-  TrainingAttentionModel fused_;
-  double narrow_factor_ = 1.0, wide_factor_ = 1.0;
-  FlopsPerSecond wide_peak_{};
-  BytesPerSecond bandwidth_{};
+  StepKernels kernels_;
   double element_ = 2.0;  ///< bytes of an activation
 };
 

@@ -51,21 +51,35 @@ const CurveSet& attention_set_of(const Device& device) {
   return sets.emplace(key, training_attention_set(own, device)).first->second;
 }
 
-}  // namespace
-
-std::string_view wide_format(const Device& device, Precision precision) noexcept {
+/// What stays in 16 bit or more: attention, heads, convolutions; fp16 where the SKU has no bf16.
+const GemmFormat& wide_format_of(const Device& device, Precision precision) noexcept {
   if (precision == Precision::fp32 || precision == Precision::tf32 || precision == Precision::fp16) {
-    return row_of(precision).name;
+    return *find_gemm_format(row_of(precision).name);
   }
-  return device.peak[static_cast<std::size_t>(Rate::bf16)] ? "bf16" : "fp16";
+  return *find_gemm_format(device.peak[static_cast<std::size_t>(Rate::bf16)] ? "bf16" : "fp16");
 }
+
+/// The software's kernel, else the newest that was measured, which `why` says.
+TrainingAttentionModel step_attention(const Device& device,
+                                      const GemmFormat& format,
+                                      std::string_view kernel,
+                                      std::string& why) {
+  const CurveSet& set = attention_set_of(device);
+  const AttentionImplementation* implementation = find_attention_implementation(kernel);
+  const auto measured = [&](const auto& curve) { return curve.provenance.engine == implementation->name; };
+  if (implementation == nullptr ||
+      std::none_of(set.training_attention.begin(), set.training_attention.end(), measured)) {
+    implementation = &newest_training_attention(set);
+  }
+  const auto chosen = choose_training_attention(set, device, *implementation);
+  why = std::string{implementation->name} + " on " + chosen.why;
+  return {chosen.curve->values, kernel_device(device, format.rate), implementation->algorithm};
+}
+
+}  // namespace
 
 bool narrow_recipe(Precision precision) noexcept {
   return precision == Precision::fp8 || precision == Precision::mxfp8 || precision == Precision::nvfp4;
-}
-
-std::string_view narrow_format(const Device& device, Precision precision) noexcept {
-  return narrow_recipe(precision) ? "fp8" : wide_format(device, precision);
 }
 
 GemmModel step_product(const Device& device, std::string_view name, bool gradient, std::string& why) {
@@ -84,29 +98,49 @@ GemmModel step_product(const Device& device, std::string_view name, bool gradien
   return {curve, limits, gradient ? gradient_of(format) : format};
 }
 
-TrainingAttentionModel step_attention(const Device& device,
-                                      std::string_view format,
-                                      std::string_view kernel,
-                                      std::string& why) {
-  const KernelDevice limits = kernel_device(device, find_gemm_format(format)->rate);
-  const CurveSet& set = attention_set_of(device);
-  const AttentionImplementation* implementation = find_attention_implementation(kernel);
-  const auto measured = [&](const auto& curve) { return curve.provenance.engine == implementation->name; };
-  if (implementation == nullptr ||
-      std::none_of(set.training_attention.begin(), set.training_attention.end(), measured)) {
-    implementation = &newest_training_attention(set);
+StepKernels::StepKernels(const Device& device,
+                         const StepStack& stack,
+                         const StepPhysics& physics,
+                         const StepLevel& level,
+                         Precision precision)
+    : physics_{physics},
+      wide_format_{wide_format_of(device, precision)},
+      narrow_format_{narrow_recipe(precision) ? *find_gemm_format("fp8") : wide_format_},
+      narrow_{step_product(device, narrow_format_.name, false, narrow_why_)},
+      narrow_gradient_{step_product(device, narrow_format_.name, true, narrow_why_)},
+      wide_{step_product(device, wide_format_.name, false, wide_why_)},
+      wide_gradient_{step_product(device, wide_format_.name, true, wide_why_)},
+      fused_{step_attention(device, wide_format_, stack.attention_kernel, attention_why_)},
+      narrow_factor_{(narrow_recipe(precision) ? level.narrow : level.wide) * stack.gemm *
+                     (precision == Precision::nvfp4 ? physics.fp4_time : 1.0)},
+      wide_factor_{level.wide * stack.gemm},
+      attention_rate_{stack.attention * level.attention / level.wide},
+      casts_{narrow_recipe(precision)},
+      wide_peak_{device.peak_of(wide_format_.rate)},
+      bandwidth_{physics.bandwidth * device.bandwidth()} {}
+
+ProductTimes StepKernels::product(double m, double n, double k, double share, double gradient_share) const noexcept {
+  ProductTimes t;
+  t.forward = share * narrow_factor_ * narrow_.time({m, n, k});
+  t.data_gradient = share * narrow_factor_ * narrow_.time({m, k, n});
+  t.weight_gradient = gradient_share * narrow_factor_ * narrow_gradient_.time({n, k, m});
+  if (casts_) {
+    const double pass = 5.0 * physics_.cast * share;
+    t.casts_forward = Bytes{pass * (m * k + 0.5 * n * k)} / bandwidth_;
+    t.casts_backward = Bytes{pass * m * n} / bandwidth_;
   }
-  const auto chosen = choose_training_attention(set, device, *implementation);
-  why = std::string{implementation->name} + " on " + chosen.why;
-  return {chosen.curve->values, limits, implementation->algorithm};
+  return t;
 }
 
-UnfusedAttention unfused_attention(
-    double pairs, double width, bool aligned, double element, const UnfusedGround& ground) noexcept {
-  const StepPhysics& physics = ground.physics;
+AttentionTimes StepKernels::attention(const AttentionShape& shape) const noexcept {
+  return {fused_.time(shape, AttentionPass::forward) / attention_rate_,
+          fused_.time(shape, AttentionPass::backward) / attention_rate_};
+}
+
+AttentionTimes StepKernels::unfused(double pairs, double width, bool aligned, double element) const noexcept {
   const Seconds products =
-      (aligned ? 1.0 : physics.unaligned) * (Flops{4.0 * pairs * width} / (physics.unfused_rate * ground.peak));
-  const Seconds passes = Bytes{0.5 * element * physics.score_bytes * pairs} / ground.bandwidth;
+      (aligned ? 1.0 : physics_.unaligned) * (Flops{4.0 * pairs * width} / (physics_.unfused_rate * wide_peak_));
+  const Seconds passes = Bytes{0.5 * element * physics_.score_bytes * pairs} / bandwidth_;
   return {products + passes, 2.0 * products + 1.5 * passes};
 }
 

@@ -16,35 +16,65 @@ namespace headroom {
 
 /// Whether products of the recipe multiply in 8 bit or fewer.
 [[nodiscard]] bool narrow_recipe(Precision precision) noexcept;
-/// The GEMM format of what stays in 16 bit or more: attention, heads, convolutions; fp16 where the SKU has no bf16.
-[[nodiscard]] std::string_view wide_format(const Device& device, Precision precision) noexcept;
-/// The GEMM format of the recipe's products.
-[[nodiscard]] std::string_view narrow_format(const Device& device, Precision precision) noexcept;
 
 /// Products of a format without what a kernel in a step does not have: a launch of its own, for the host runs ahead;
 /// droop, for the step's clock is the SKU's level; casts, which are priced as passes. `gradient`: the result is read
 /// and written in fp32. A SKU without curves takes the medians of the measured SKUs, which `why` says. ConfigError when
 /// the SKU lacks peak, bandwidth or units.
 [[nodiscard]] GemmModel step_product(const Device& device, std::string_view format, bool gradient, std::string& why);
-/// Fused attention: the software's kernel, else the newest that was measured, which `why` says.
-[[nodiscard]] TrainingAttentionModel step_attention(const Device& device,
-                                                    std::string_view format,
-                                                    std::string_view kernel,
-                                                    std::string& why);
-
-/// What unfused attention runs on.
-struct UnfusedGround {
-  const StepPhysics& physics;
-  FlopsPerSecond peak{};
-  BytesPerSecond bandwidth{};  ///< sustained
+/// One product, forward and backward.
+struct ProductTimes {
+  Seconds forward{}, data_gradient{}, weight_gradient{};
+  Seconds casts_forward{}, casts_backward{};  ///< of 8-bit recipes: passes over tensors beside it
 };
-struct UnfusedAttention {
+struct AttentionTimes {
   Seconds forward{}, backward{};
 };
-/// Every score is formed, masked or not (Korthikanti et al. 2022, section 4): al 4 pairs d / (u P16) + `score_bytes` a
-/// score / B; backward 2 x products, 1.5 x bytes; al = `unaligned` where 8 does not divide d. `pairs` of all heads.
-[[nodiscard]] UnfusedAttention unfused_attention(
-    double pairs, double width, bool aligned, double element, const UnfusedGround& ground) noexcept;
+
+/// Kernels as they run inside a training step, of layers and of op lists.
+class StepKernels {
+ public:
+  /// ConfigError when the SKU lacks the recipe's peak, bandwidth or units.
+  StepKernels(const Device& device,
+              const StepStack& stack,
+              const StepPhysics& physics,
+              const StepLevel& level,
+              Precision precision);
+
+  /// m x n from m x k, `share` of them, in the recipe's format; `gradient_share` of the weight gradient. Casts take
+  /// five bytes an element: inputs and half the weights forward, gradients of outputs backward.
+  [[nodiscard]] ProductTimes product(double m, double n, double k, double share, double gradient_share) const noexcept;
+  /// In 16 bit or more, the recipe's factors apart: heads.
+  [[nodiscard]] const GemmModel& wide() const noexcept { return wide_; }
+  [[nodiscard]] const GemmModel& wide_gradient() const noexcept { return wide_gradient_; }
+  [[nodiscard]] const GemmFormat& wide_format() const noexcept { return wide_format_; }
+  [[nodiscard]] double wide_factor() const noexcept { return wide_factor_; }
+  /// The software's fused kernel, at the clock that power leaves to products.
+  [[nodiscard]] AttentionTimes attention(const AttentionShape& shape) const noexcept;
+  /// Every score is formed, masked or not (Korthikanti et al. 2022, section 4): al 4 pairs d / (u P16) + `score_bytes`
+  /// a score / B; backward 2 x products, 1.5 x bytes; al = `unaligned` where 8 does not divide d. `pairs` of all heads,
+  /// `element` bytes of an activation.
+  [[nodiscard]] AttentionTimes unfused(double pairs, double width, bool aligned, double element) const noexcept;
+
+  /// Sustained in passes over tensors.
+  [[nodiscard]] BytesPerSecond bandwidth() const noexcept { return bandwidth_; }
+  [[nodiscard]] const std::string& narrow_why() const noexcept { return narrow_why_; }
+  [[nodiscard]] const std::string& wide_why() const noexcept { return wide_why_; }
+  [[nodiscard]] const std::string& attention_why() const noexcept { return attention_why_; }
+
+ private:
+  StepPhysics physics_;
+  std::string narrow_why_, wide_why_, attention_why_;  ///< filled while the models are made
+  const GemmFormat& wide_format_;
+  const GemmFormat& narrow_format_;
+  GemmModel narrow_, narrow_gradient_, wide_, wide_gradient_;
+  TrainingAttentionModel fused_;
+  double narrow_factor_, wide_factor_;
+  double attention_rate_;
+  bool casts_;
+  FlopsPerSecond wide_peak_{};
+  BytesPerSecond bandwidth_{};
+};
 
 /// (a^5 + b^5)^(1/5) - a: what waiting for the host adds to the GPU's own time.
 [[nodiscard]] Seconds wait_for_host(Seconds gpu, Seconds host) noexcept;

@@ -1,0 +1,28 @@
+# headroom_list(RESULT PATTERN FOLDER [FIRST name ...])
+#
+# Which things of a kind there are is what the files of FOLDER define: RESULT is the first group of the regular
+# expression PATTERN in each of its *.cpp, those of FIRST first, in that order, and all others behind them by name.
+# A new file is found by the next build.
+function(headroom_list result pattern folder)
+  cmake_parse_arguments(arg "" "" "FIRST" ${ARGN})
+  file(GLOB files CONFIGURE_DEPENDS ${folder}/*.cpp)
+  set(found)
+  foreach(file IN LISTS files)
+    file(STRINGS ${file} lines REGEX "${pattern}")
+    foreach(line IN LISTS lines)
+      string(REGEX MATCH "${pattern}" _ "${line}")
+      list(APPEND found ${CMAKE_MATCH_1})
+    endforeach()
+  endforeach()
+  list(SORT found)
+  set(ordered)
+  foreach(name IN LISTS arg_FIRST)
+    if(NOT name IN_LIST found)
+      message(FATAL_ERROR "headroom_list: ${folder} defines no '${name}'")
+    endif()
+    list(APPEND ordered ${name})
+  endforeach()
+  list(APPEND ordered ${found})
+  list(REMOVE_DUPLICATES ordered)
+  set(${result} ${ordered} PARENT_SCOPE)
+endfunction()
