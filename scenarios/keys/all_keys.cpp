@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/quantity_text.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/keys/fleet_keys.hpp>
 #include <headroom/scenarios/keys/goodput_keys.hpp>
@@ -136,9 +137,9 @@ std::string blank_text(const Key& key) {
     case KeyType::boolean: return *key.usual != 0.0 ? "true" : "false";
     case KeyType::choice:
     case KeyType::text: return std::string{key.choices[static_cast<std::size_t>(*key.usual)]};
-    case KeyType::percentage: return format_number(*key.usual) + " %";
+    case KeyType::percentage: return shortest_text(*key.usual) + " %";
     case KeyType::quantity: return bound_text(*key.usual, key.dimension);
-    default: return format_number(*key.usual);
+    default: return shortest_text(*key.usual);
   }
 }
 

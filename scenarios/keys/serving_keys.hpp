@@ -29,14 +29,13 @@ inline constexpr std::array serving_rows{
         .but("Without [traffic] it is required, with it it is refused.")
         .typed_as("--concurrency", "N", "serving: requests in flight"),
     choice("weights", served_weight_names)
-        .blank_is(
-            "the checkpoint's own format (`[weights]` of a preset, `quantization_config` of a `config.json`), else "
-            "bf16; told")
+        .blank_from(KeySource::checkpoint,
+                    "the checkpoint's own format (`[weights]` of a preset, `quantization_config` of a `config.json`), "
+                    "else bf16; told")
         .says("It is the format of the weights of the matrix products; awq and gptq are int4.")
         .but("It is required where a checkpoint is quantised in a format that is none of these. Narrow formats whose "
-             "rate "
-             "the SKU lacks multiply in 16 bit (weight-only), which is told; bf16 has no time on a SKU that multiplies "
-             "fp16 alone. With fp32 and tf32 memory alone is answered.")
+             "rate the SKU lacks multiply in 16 bit (weight-only), which is told; bf16 has no time on a SKU that "
+             "multiplies fp16 alone. With fp32 and tf32 memory alone is answered.")
         .typed_as("--weights", "NAME", "serving: format of the weights; default the checkpoint's own, else bf16"),
     choice("engine", engine_names)
         .usually(static_cast<double>(Engine::vllm))
@@ -45,11 +44,9 @@ inline constexpr std::array serving_rows{
     text("engine_version")
         .blank_is("the current release")
         .says("It is the engine's release, such as \"0.11.0\": one whose habits differ is answered by its own stack "
-              "and on "
-              "the kernels that it had, which is told.")
+              "and on the kernels that it had, which is told.")
         .but("Such are `vllm` before 0.8, `tensorrt-llm` before 0.20 with compiled engines and before 0.10 with one "
-             "batch "
-             "at a time, and experts in mxfp4 on Hopper before vLLM 0.11.1."),
+             "batch at a time, and experts in mxfp4 on Hopper before vLLM 0.11.1."),
     choice("kv_cache", kv_cache_names)
         .blank_is("fp8 for TensorRT-LLM with fp8, mxfp8, nvfp4 or mxfp4 weights, else bf16")
         .says("It is the format of the KV cache."),
@@ -66,11 +63,9 @@ inline constexpr std::array serving_rows{
     integer("max_seq_len", 1, 1'000'000'000)
         .blank_is("isl + osl; of [traffic] its longest request, up to the model's positions")
         .says("It is the number of tokens that a sequence may grow to.")
-        .but(
-            "It is no less than isl + osl. Of [traffic] the share of requests that are longer is told: a server "
-            "refuses "
-            "them, plans count them like the others. The engine's own default is the model's positions: where the pool "
-            "cannot hold one sequence of them, the option to launch with is told."),
+        .but("It is no less than isl + osl. Of [traffic] the share of requests that are longer is told: a server "
+             "refuses them, plans count them like the others. The engine's own default is the model's positions: where "
+             "the pool cannot hold one sequence of them, the option to launch with is told."),
     boolean("chunked_prefill")
         .blank_is("true; of TensorRT-LLM false unless a prompt is longer than a step")
         .says("It says that a prompt may take several steps.")
@@ -85,8 +80,8 @@ inline constexpr std::array serving_rows{
         .but("It goes with [traffic] only."),
     choice("preemption_mode", preemption_names)
         .usually(0)
-        .says("It says what becomes of a sequence whose blocks are wanted: swap copies them to the host and back "
-              "over the links of the replica's GPUs.")
+        .says("It says what becomes of a sequence whose blocks are wanted: swap copies them to the host and back over "
+              "the links of the replica's GPUs.")
         .but("It goes with [traffic] only."),
     table("kv_offload")
         .or_nothing("that what the KV cache has no room for is gone")
@@ -116,8 +111,7 @@ inline constexpr std::array speculative_rows{
     integer("draft", 1, 64)
         .needed()
         .says("It is the number of tokens that are drafted a step (`num_speculative_tokens` of vLLM): with one more of "
-              "the "
-              "model's own that is what a step verifies."),
+              "the model's own that is what a step verifies."),
     number("acceptance", 0.0, 1.0)
         .needed()
         .says("It is the chance that a drafted token is accepted where all before it were: of the requests, as engines "
@@ -131,8 +125,7 @@ inline constexpr std::array speculative_rows{
         .says("It is the id of a preset or the path of a config.json: a smaller network of the same tokenizer, which "
               "is priced on the replica's GPUs.")
         .but("It takes as many decode iterations a step as tokens are drafted, one after the other, and every prompt "
-             "once; its "
-             "weights and cache leave the KV pool. It goes without draft_time and without pp above 1 only."),
+             "once; its weights and cache leave the KV pool. It goes without draft_time and without pp above 1 only."),
     integer("draft_tp", 1, 4096)
         .blank_is("tp")
         .says("It is the number of tensor-parallel ranks of the draft.")
@@ -145,8 +138,7 @@ inline constexpr std::array speculative_rows{
     quantity<Seconds>("draft_time", shortest_span, longest_step)
         .blank_is("the time of draft_model, of ngram nothing; else it is required")
         .says("It is the time of all drafting of a step, whatever its batch, as measured: of heads (EAGLE, Medusa, "
-              "MTP), or of an "
-              "engine of one's own, whose memory is not counted.")
+              "MTP), or of an engine of one's own, whose memory is not counted.")
         .but("It goes without draft_model only."),
 };
 

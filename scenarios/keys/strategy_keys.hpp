@@ -129,9 +129,8 @@ inline constexpr std::array strategy_rows{
         .of(Kinds::train)
         .or_one_of(rank_order_names)
         .usually(static_cast<double>(Strategy{}.order))
-        .says(
-            "It says which axis neighbouring GPUs belong to, from the inside outward: the first is Megatron-LM's, the "
-            "second its `--use-tp-pp-dp-mapping`.")
+        .says("It says which axis neighbouring GPUs belong to, from the inside outward: the first is Megatron-LM's, "
+              "the second its `--use-tp-pp-dp-mapping`.")
         .but("It may also be spelled as `fabric show --strategy` does, with the place of ep (`docs/train-model.md`)."),
     boolean("cuda_graphs")
         .of(Kinds::train)

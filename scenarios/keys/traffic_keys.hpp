@@ -46,12 +46,11 @@ inline constexpr std::array load_rows{
 inline constexpr std::array own_traffic_rows{
     rate_row.or_nothing("the rate of the trace, or those of the classes")
         .but("It is required where there is neither trace nor class; of a trace it scales the gaps. In 60 days it must "
-             "bring "
-             "100 requests."),
+             "bring 100 requests."),
     text("trace")
         .or_nothing("that laws give times and lengths")
-        .says("It is the path of a log of requests, relative to this file, which gives times and lengths "
-              "(Azure, BurstGPT, Mooncake, or one's own; `docs/serving-simulation.md`)."),
+        .says("It is the path of a log of requests, relative to this file, which gives times and lengths (Azure, "
+              "BurstGPT, Mooncake, or one's own; `docs/serving-simulation.md`)."),
     table("over_time").blank_is("a rate that is constant").says("It says how the rate changes over time."),
     of_type("class", KeyType::tables)
         .or_nothing("one class")
@@ -72,10 +71,8 @@ inline constexpr std::array own_class_rows{
         .says("It is the id of a preset or the path of a config.json: the model that these requests ask, on the same "
               "GPUs (`docs/fleet.md`).")
         .but("Every replica then holds all models, and their engines take turns on its GPUs; one class at least asks "
-             "the "
-             "scenario's, and classes that name the same share one engine. It goes without trace, pp above 1, "
-             "[fleet.prefill], "
-             "[fleet.autoscale] and routing shared-queue only."),
+             "the scenario's, and classes that name the same share one engine. It goes without trace, pp above 1, "
+             "[fleet.prefill], [fleet.autoscale] and routing shared-queue only."),
     choice("weights", served_weight_names)
         .blank_from(KeySource::checkpoint, "its checkpoint's own format, else that of serving.weights")
         .says("It is the format of that model's weights.")
@@ -117,8 +114,7 @@ inline constexpr std::array prefix_rows{
     integer("tokens", SharedPrefixes::id_tokens, longest_request)
         .needed()
         .says("It is the number of tokens that the prompts of a group begin with alike; they count in the length of a "
-              "prompt, and "
-              "a shorter prompt is all of them."),
+              "prompt, and a shorter prompt is all of them."),
     number("share", 0.0, 1.0).usually(1).says("It is the share of the requests that belong to a group."),
     number("zipf", 0.0, 10.0)
         .usually(0)

@@ -30,8 +30,7 @@ inline constexpr std::array training_rows{
     text("software")
         .of(Kinds::train)
         .blank_is("`torchtitan` at ZeRO 3, else `megatron-core-te`")
-        .says("It is the id of the training software: it decides what states, loss and buffers take and what "
-              "overlaps.")
+        .says("It is the id of the training software: it decides what states, loss and buffers take and what overlaps.")
         .typed_as("--software", "ID", "training software: what it keeps and overlaps; default by its ZeRO stage"),
     choice("gradients", gradient_names)
         .of(Kinds::train)
@@ -93,9 +92,8 @@ inline constexpr std::array training_rows{
         .says("It says that masks are kept after attention and MLP, and of the scores where they are not fused."),
     boolean("fused_loss")
         .of(Kinds::train)
-        .blank_is(
-            "fused with `llm-foundry`, `megatron-bridge` and `-performance`; else unfused, and the low end of the "
-            "memory is with it fused")
+        .blank_is("fused with `llm-foundry`, `megatron-bridge` and `-performance`; else unfused, and the low end of "
+                  "the memory is with it fused")
         .says("It says that the cross-entropy is fused and keeps no copies of the logits."),
     boolean("compile")
         .of(Kinds::train)
@@ -127,8 +125,7 @@ inline constexpr std::array training_rows{
         .usually(0)
         .says("It says where offloaded bytes go.")
         .but("The host must have room; NVMe is not checked, and what it reads and writes in a step is told. It goes "
-             "with "
-             "offload only."),
+             "with offload only."),
     integer("base_batch", 1, 1'000'000'000)
         .of(Kinds::train)
         .or_nothing("that no advice is given")

@@ -71,6 +71,7 @@ constexpr auto passed = std::to_array<std::string_view>({"zero_optimization.*",
 constexpr std::string_view in_code = "in the model's code; DeepSpeed's file has no key for it";
 
 constexpr std::array gaps{
+    LaunchGap{"strategy.dp", "", ""},
     LaunchGap{"model.*", "", ""},
     LaunchGap{"strategy.pp", "1", "PipelineModule(num_stages=) says it"},
     LaunchGap{"strategy.vpp", "1", "DeepSpeed does not interleave"},

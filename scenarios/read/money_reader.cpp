@@ -137,8 +137,8 @@ class MoneyReader {
     }
     OwnedHardware owned;
     Ownership& o = owned.terms;
-    o.capex = table->get<"capex">();
     owned.stated = read_stated(*table, "capex");
+    o.capex = table->get<"capex">();
     o.lifetime = table->get<"lifetime">();
     o.residual = table->get<"residual">();
     o.utilisation = table->get<"utilisation">();
@@ -268,8 +268,8 @@ class MoneyReader {
     ApiPrice api;
     api.name = table->get<"name">();
     api.input = table->get<"input">();
-    api.output = table->get<"output">();
     api.stated = read_stated(*table, "output");
+    api.output = table->get<"output">();
     table->finish();
     return api;
   }

@@ -203,7 +203,7 @@ TEST_CASE("windows bound the cache of the layers that have one") {
   const auto kv_elements = [](const Architecture& arch, double tokens) {
     double sum = 0.0;
     for (const CountedBlock& counted : distinct_blocks(arch)) {
-      for (const LayerOp& op : layer_ops(arch, counted.block, LayerSettings::serving)) {
+      for (const LayerOp& op : layer_ops(arch, counted.block, LayerForm::serving)) {
         sum +=
             static_cast<double>(counted.layers) * op.cached * (op.window > 0.0 ? std::min(tokens, op.window) : tokens);
       }

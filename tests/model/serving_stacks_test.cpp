@@ -187,8 +187,8 @@ TEST_CASE("a stack's file: unknown keys, fitted names that are none and bare tim
     });
   };
   CHECK(problems.size() == 4);
-  CHECK(told("'sequences'", line_of(bad, "sequences = ")));
-  CHECK(told("did you mean 'sequence'", line_of(bad, "sequences = ")));
+  CHECK(told("'sequences'", line_of(bad, "sequences = \"")));
+  CHECK(told("did you mean 'sequence'", line_of(bad, "sequences = \"")));
   CHECK(told("'promt_layer' is no number of this table; did you mean 'prompt_layer'?", line_of(bad, "fitted = ")));
   CHECK(told("step", line_of(bad, "step = 220")));
   CHECK(told("'tempo'", line_of(bad, "tempo = 3")));

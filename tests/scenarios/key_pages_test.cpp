@@ -43,14 +43,13 @@ std::string page() {
 
 /// "4,096", "1e9", "0.9999999".
 std::string number_text(double value) {
-  std::string text = shortest_text(value);
-  if (std::abs(value) < 1e4 || value != std::floor(value) || text.find('e') != std::string::npos) {
-    return text;
+  if (value != std::floor(value) || std::abs(value) < 1e4) {
+    return shortest_text(value);
   }
   if (value > 1e7 && std::pow(10.0, std::round(std::log10(value))) == value) {
     return "1e" + std::to_string(std::lround(std::log10(value)));
   }
-  text = std::to_string(static_cast<std::int64_t>(value));
+  std::string text = std::to_string(static_cast<std::int64_t>(value));
   for (std::size_t at = text.size(); at > 3;) {
     at -= 3;
     text.insert(at, ",");
@@ -59,7 +58,7 @@ std::string number_text(double value) {
 }
 
 std::string range_text(const Key& key) {
-  if (key.high >= static_cast<double>(not_negative.high)) {
+  if (key.high == static_cast<double>(not_negative.high)) {
     return number_text(key.low) + " and up";
   }
   return (key.above_low ? "above " : "") + number_text(key.low) + " to " + number_text(key.high);

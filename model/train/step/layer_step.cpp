@@ -154,6 +154,29 @@ void LayerPricer::add_context(LayerTimes& t, const LayerOp& op, const Sizes& z, 
   t.backward.cp = 2.0 * t.forward.cp;
 }
 
+Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups) const {
+  const GroupCollectives* group = groups.find(z.ranks.experts);
+  if (group == nullptr || !recipe_.architecture.moe) {
+    return {};
+  }
+  const double tokens = z.tokens / (z.key.sequence_parallel ? z.t : 1.0);
+  const double row = element_ * z.hidden;
+  const GroupView& view = group->view();
+  const auto experts_chosen = real(recipe_.architecture.moe->top_k);
+  if (view.domains <= 1) {
+    return group->time(Collective::dispatch, Bytes{tokens * experts_chosen * row}).time / recipe_.stack.link;
+  }
+  // One copy a token and domain that holds one of its experts, sent on inside it (DeepSeek-AI 2024, DeepSeek-V3,
+  // section 3.2.2): of K domains, K (1 - (1 - 1/K)^k) are met, one of K is the token's own.
+  const auto domains = static_cast<double>(view.domains);
+  const auto local = static_cast<double>(view.per_domain);
+  const double copies = domains * (1.0 - std::pow(1.0 - 1.0 / domains, experts_chosen)) * (domains - 1.0) / domains;
+  const Seconds inside =
+      local > 1.0 ? Bytes{tokens * experts_chosen * row * (local - 1.0) / local} / view.inside_all : Seconds{};
+  const Seconds outside = Bytes{tokens * copies * row} / (recipe_.physics.nic * recipe_.stack.nic * view.outside_all);
+  return recipe_.physics.exchange + std::max(inside, outside);
+}
+
 /// Exchanges beside compute: a share of them within a micro-batch; with overlapped experts those of one micro-batch
 /// beside the opposite pass of another (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1), as far as both passes' compute
 /// reaches. What is hidden slows compute.
