@@ -3,6 +3,7 @@
 #include <headroom/core/csv.hpp>
 #include <headroom/core/json_writer.hpp>
 #include <headroom/core/quantity_text.hpp>
+#include <headroom/core/real_text.hpp>
 
 #include <algorithm>
 
@@ -70,12 +71,6 @@ std::string json_text(const Value& value) {
   JsonWriter json;
   write_json(json, value);
   return json.take();
-}
-
-std::string shortest_text(double value) {
-  std::string text = json_text(value);
-  text.pop_back();
-  return text;
 }
 
 std::string csv_text(const Value& list, std::span<const Column> columns) {

@@ -16,9 +16,6 @@ class JsonWriter;
 [[nodiscard]] std::string json_text(const Value& value);
 void write_json(JsonWriter& json, const Value& value);
 
-/// The shortest text that reads back as this double.
-[[nodiscard]] std::string shortest_text(double value);
-
 /// A column: its title and the member that it shows, "step_time_s/mid" of an object within.
 struct Column {
   std::string_view title, member;

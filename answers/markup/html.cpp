@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/document/print.hpp>
 #include <headroom/answers/markup/html.hpp>
+#include <headroom/core/real_text.hpp>
 
 #include <algorithm>
 #include <array>

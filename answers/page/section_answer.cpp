@@ -4,6 +4,7 @@
 #include <headroom/answers/page/sections.hpp>
 #include <headroom/answers/page/serving_parts.hpp>
 #include <headroom/core/quantity_text.hpp>
+#include <headroom/core/real_text.hpp>
 
 #include <algorithm>
 #include <array>

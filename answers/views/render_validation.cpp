@@ -5,6 +5,7 @@
 #include <headroom/core/csv.hpp>
 #include <headroom/core/json_writer.hpp>
 #include <headroom/core/number_words.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
 #include <algorithm>
