@@ -52,8 +52,8 @@ ConfigValue priced_tree(const Verb& verb,
   ConfigValue root = scenario_tree(file, overrides);
   refuse_overwrite_of(verb, arguments, root);
   if (kind_of(root, library) == DocumentKind::network) {
-    throw ConfigError{quoted(verb.name) + " needs the step's time, which is not priced for networks of ops; " +
-                      quoted(file) + " is one: 'headroom plan' answers its memory"};
+    throw ConfigError{quoted(verb.name) + " does not take networks of ops, and " + quoted(file) +
+                      " is one: 'headroom plan' answers its memory and its step"};
   }
   return root;
 }

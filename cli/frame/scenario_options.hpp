@@ -25,8 +25,8 @@ namespace headroom::cli {
 /// "strategy.tp=8" for each of these options that is one of a key and was given.
 [[nodiscard]] std::vector<std::string> key_assignments(std::span<const Option> options, const Arguments& arguments);
 
-/// Document of a file with assignments applied. Throws ConfigError for a network of ops, whose time is not priced, and
-/// when the command would overwrite a file that the document names.
+/// Document of a file with assignments applied. Throws ConfigError for a network of ops, which 'headroom plan' alone
+/// answers, and when the command would overwrite a file that the document names.
 [[nodiscard]] ConfigValue priced_tree(const Verb& verb,
                                       const Arguments& arguments,
                                       const std::string& file,
