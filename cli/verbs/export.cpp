@@ -115,7 +115,7 @@ Outcome write_fleet(const ConfigValue& root,
                     const std::string& file,
                     const Sources& sources,
                     const Arguments& arguments) {
-  const FleetPlan plan = plan_fleet(root, file, sources);
+  const FleetPlan plan = plan_fleet(read_fleet(root, file, sources));
   if (!plan.feasible()) {
     const std::string way_out = fleet_way_out(plan);
     return {"",

@@ -13,7 +13,7 @@
 
 namespace headroom {
 
-/// What can be changed. All but the last are keys of a scenario.
+/// What can be changed. All but the last two are keys of a scenario.
 enum class Knob : std::uint8_t {
   model,
   gpu,
@@ -56,9 +56,15 @@ enum class Knob : std::uint8_t {
   memory_fraction,
   max_num_seqs,
   max_num_tokens,
-  hidden_dp_traffic,  ///< of the data-parallel traffic, what the software hides: which no key states
+  priced,             ///< whether [money] is asked at all: a flag
+  hidden_dp_traffic,  ///< share of the data-parallel traffic that the software hides behind compute, 0 to 1
   count
 };
+
+/// Whether a key of a scenario states it.
+[[nodiscard]] constexpr bool is_key(Knob knob) noexcept {
+  return knob < Knob::priced;
+}
 
 /// A key of [strategy].
 [[nodiscard]] constexpr bool of_strategy(Knob knob) noexcept {

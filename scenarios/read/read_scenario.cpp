@@ -207,19 +207,30 @@ class ScenarioReader {
 
 }  // namespace
 
-Scenario read_scenario(const ConfigValue& root, const std::string& file, const Sources& sources) {
+Scenario read_scenario(ConfigValue root, const std::string& file, const Sources& sources) {
   Scenario scenario = ScenarioReader{root, file, sources}.run();
-  scenario.document = std::make_shared<const ConfigValue>(root);
+  scenario.document = std::make_shared<const ConfigValue>(std::move(root));
   scenario.sources = &sources;
   return scenario;
 }
 
-Scenario changed(const Scenario& scenario, std::span<const Change> changes) {
-  ConfigValue root = *scenario.document;
+Scenario changed(const Statement& stated, std::span<const Change> changes) {
+  ConfigValue root = *stated.document;
   for (const Change& change : changes) {
-    put(change, text_of(change), root);
+    if (is_key(change.knob)) {
+      put(change, root);
+    } else if (change == Change{Knob::priced, false}) {
+      root.entries.erase_if([](const ConfigEntry& entry) { return entry.key == "money"; });
+    }
   }
-  return read_scenario(root, scenario.file, *scenario.sources);
+  Scenario scenario = read_scenario(std::move(root), stated.file, *stated.sources);
+  for (const Change& change : changes) {
+    if (change.knob == Knob::hidden_dp_traffic) {
+      StepStacks& time = std::get<TrainScenario>(scenario.question).software.time;
+      time.plain.dp_overlap = time.moe.dp_overlap = std::get<double>(change.value);
+    }
+  }
+  return scenario;
 }
 
 ConfigValue scenario_tree(const std::string& path, std::span<const std::string> overrides) {

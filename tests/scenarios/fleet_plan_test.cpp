@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cheapest fleet that keeps its promises with replicas as slow as measured ones were.
+#include <headroom/model/estimate/precision.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/scenarios/fleet/fleet_axes.hpp>
 #include <headroom/scenarios/fleet/fleet_plan.hpp>
@@ -36,7 +37,7 @@ ConfigValue document(const std::vector<std::string>& more) {
 }
 
 FleetPlan plan(const std::vector<std::string>& more, unsigned threads = 2) {
-  return plan_fleet(document(more), "command line", sources(), {threads});
+  return plan_fleet(read_fleet(document(more), "command line", sources()), {threads});
 }
 
 const ServeScenario& serving(const FleetOption& option) {
@@ -47,7 +48,7 @@ const ServeScenario& serving(const FleetOption& option) {
 FleetPlan plan_without_promises(const std::vector<std::string>& more) {
   ConfigValue root = document(more);
   root.entries.erase_if([](const ConfigEntry& entry) { return entry.key == "slo"; });
-  return plan_fleet(root, "command line", sources(), {2});
+  return plan_fleet(read_fleet(root, "command line", sources()), {2});
 }
 
 bool all_kept(const std::vector<KeptPromise>& judged) {
@@ -393,6 +394,34 @@ TEST_CASE("what cannot be is left out with its reason, and the rest is planned")
   CHECK(answer.dropped.front().changes == Changes{{Knob::tp, 3}});
   CHECK_FALSE(answer.dropped.front().why.empty());
   CHECK_FALSE(answer.dropped.front().misses);
+}
+
+TEST_CASE("a fleet is asked as typed axes over a base: each combination is the base with its values") {
+  const AskedFleet asked =
+      read_fleet(document({"search.tp=[3, 1]", R"(search.weights=["fp8", "bf16"])"}), "command line", sources());
+  REQUIRE(combinations(asked.axes) == 4);
+  CHECK(combination(asked.axes, 3) == Changes{{Knob::weights, Precision::bf16}, {Knob::tp, 1}});
+  CHECK(asked.base.document->find("search") == nullptr);
+  CHECK(asked.document->find("search") != nullptr);
+  const Scenario last = changed(asked.base, combination(asked.axes, 3));
+  const auto& serve = std::get<ServeScenario>(last.question);
+  CHECK(serve.work.layout.tp == 1);
+  CHECK(serve.work.weights == Precision::bf16);
+  CHECK(std::get<ServeScenario>(asked.first.question).work.weights == Precision::fp8);
+  const FleetOption made = make_option(asked.base, combination(asked.axes, 3), false);
+  CHECK(made.question().work.weights == Precision::bf16);
+}
+
+TEST_CASE("what is wrong with a fleet's question is told when it is read, [search] and the rest together") {
+  try {
+    static_cast<void>(
+        read_fleet(document({R"(search.engine=["vlm"])", "traffic.requests=many"}), "command line", sources()));
+    FAIL("read");
+  } catch (const ConfigError& error) {
+    const std::string text = error.what();
+    CHECK(text.find("vlm") != std::string::npos);
+    CHECK(text.find("'requests'") != std::string::npos);
+  }
 }
 
 TEST_CASE("axes that are unknown, empty, or stated elsewhere are refused together") {
