@@ -192,8 +192,7 @@ const ConfigValue* ConfigTable::value(std::string_view key) {
 const ConfigValue* ConfigTable::take(std::string_view key, bool required, std::string_view what) {
   const ConfigValue* found = value(key);
   if (found == nullptr && required) {
-    diagnostics_->add(file(), table_->at,
-                      "missing key '" + std::string{key} + "'" + where() + ", " + std::string{what});
+    missing(key, where() + ", " + std::string{what});
   }
   return found;
 }
@@ -212,6 +211,11 @@ void ConfigTable::problem(std::string_view key, std::string message) {
   const ConfigValue* found = table_->find(key);
   const bool known = found != nullptr && found->file;
   diagnostics_->add(known ? *found->file : file(), found != nullptr ? found->at : table_->at, std::move(message));
+}
+
+void ConfigTable::missing(std::string_view key, std::string_view rest) {
+  diagnostics_->add(
+      Diagnostic{file(), table_->at, "missing key '" + std::string{key} + "'" + std::string{rest}, std::string{key}});
 }
 
 void ConfigTable::problem_at_key(std::string_view key, std::string message) {
@@ -466,7 +470,7 @@ void require_schema(ConfigTable& root, std::int64_t supported) {
   const std::optional<std::int64_t> schema = root.maybe_integer("schema");
   if (!schema) {
     if (!root.has("schema")) {
-      root.problem("schema", "missing key 'schema'; write schema = " + std::to_string(supported) + " first");
+      root.missing("schema", "; write schema = " + std::to_string(supported) + " first");
     }
   } else if (*schema != supported) {
     root.problem("schema", "schema " + std::to_string(*schema) + " is unknown; this version reads schema " +

@@ -103,6 +103,8 @@ class ConfigTable {
 
   /// Adds a problem at the value of `key`, or at the table if the key is missing.
   void problem(std::string_view key, std::string message);
+  /// The problem of a key that is not there, at the table: "missing key 'gpu'" and what follows.
+  void missing(std::string_view key, std::string_view rest);
   /// Adds a problem at the key itself instead of its value.
   void problem_at_key(std::string_view key, std::string message);
 

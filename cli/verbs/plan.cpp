@@ -158,8 +158,7 @@ std::vector<Diagnostic> in_option_words(const ConfigError& error, const Argument
       if (diagnostic.file == "--set " + std::string{key.path} + "=" + value && arguments.has(key.option)) {
         diagnostic.file = std::string{key.option} + " " + value;
       }
-      if (diagnostic.file == "command line" &&
-          diagnostic.message.starts_with("missing key '" + std::string{key.name()} + "'")) {
+      if (diagnostic.file == "command line" && diagnostic.missing == key.name()) {
         diagnostic.message += "; give " + std::string{key.option};
       }
     }

@@ -267,7 +267,7 @@ void add_problems_beside(const Statement& base, const std::vector<FleetAxis>& ax
       const bool of_axes =
           std::any_of(first.begin(), first.end(), [&](const Change& change) { return d.file == place_of(change); });
       if (!of_axes) {
-        diagnostics.add(d.file, d.at, d.message);
+        diagnostics.add(d);
       }
     }
     diagnostics.pass_over(error.untold());

@@ -33,7 +33,7 @@ class ScenarioReader {
     scenario_.name = root_.maybe_text("name").value_or(shown(scenario_.file));
     if (!kind) {
       if (!root_.has("kind")) {
-        root_.problem("kind", "missing key 'kind', one of train, serve");
+        root_.missing("kind", ", one of train, serve");
       }
       diagnostics_.throw_if_any();  // without a kind the rest of the keys cannot be judged
     }
@@ -59,8 +59,7 @@ class ScenarioReader {
   Architecture read_model() {
     const ConfigValue* model = root_.value("model");
     if (model == nullptr) {
-      root_.problem("model",
-                    "missing key 'model', the id of a preset or a [model] table (see 'headroom catalog list models')");
+      root_.missing("model", ", the id of a preset or a [model] table (see 'headroom catalog list models')");
       return {};
     }
     if (model->kind == ConfigValue::Kind::table) {
