@@ -166,8 +166,9 @@ FleetOption make_option(const Statement& base, const Changes& changes, bool toge
   }
   option.scenario = std::make_shared<const Scenario>(std::move(scenario));
   const ServeScenario& s = option.question();
-  if (const std::string why = spans_hosts(s, s.work.layout.tp); !why.empty()) {
-    throw ConfigError{why};
+  if (const std::int64_t tp = s.work.layout.tp; spans_hosts(s, tp)) {
+    throw Unserved{DropCause::hosts, "tp " + std::to_string(tp) + " spans hosts of " + std::to_string(s.host->gpus) +
+                                         " GPUs (" + s.host->id + ")"};
   }
   option.served = std::make_shared<const ServedReplica>(served_replica(s));
   option.slowest = slowest_iteration(s);

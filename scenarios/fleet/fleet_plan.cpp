@@ -103,7 +103,7 @@ void confirm_best(FleetPlan& plan, unsigned threads, std::size_t wanted) {
     });
     for (std::size_t i = 0; i < batch.size(); ++i) {
       if (sized[i] == 0) {
-        plan.dropped.push_back({batch[i]->changes, why[i], true});
+        plan.dropped.push_back({batch[i]->changes, DropCause::promise, why[i]});
         batch[i]->gpus = 0;  // leaves the list below
       } else {
         ++(batch[i]->keeps() ? kept : others);
@@ -319,20 +319,22 @@ FleetPlan plan_fleet(const AskedFleet& asked, const FleetPlanOptions& options) {
   const std::size_t all = both ? 2 * each : each;
   plan.combinations = all;
   std::vector<std::optional<FleetOption>> made(all);
-  std::vector<std::string> why(all);
+  std::vector<DroppedOption> dropped(all);
   const unsigned threads = thread_count(options.threads);
   on_threads(threads, all, [&](std::size_t i) {
     try {
       made[i] = make_option(asked.base, combination(asked.axes, i % each), i >= each);
+    } catch (const Unserved& error) {
+      dropped[i] = {combination(asked.axes, i % each), error.cause, first_line(error)};
     } catch (const ConfigError& error) {
-      why[i] = first_line(error);
+      dropped[i] = {combination(asked.axes, i % each), DropCause::rule, first_line(error)};
     }
   });
   for (std::size_t i = 0; i < all; ++i) {
     if (!made[i]) {
-      plan.dropped.push_back({combination(asked.axes, i % each), why[i], false});
+      plan.dropped.push_back(std::move(dropped[i]));
     } else if (made[i]->reach && !made[i]->reach->at_middle.empty()) {
-      plan.dropped.push_back({made[i]->changes, made[i]->reach->at_middle, true});
+      plan.dropped.push_back({made[i]->changes, DropCause::promise, made[i]->reach->at_middle});
     } else {
       plan.options.push_back(std::move(*made[i]));
     }

@@ -22,8 +22,8 @@ namespace headroom {
 /// A way that was left out, and why.
 struct DroppedOption {
   Changes changes;
+  DropCause cause = DropCause::rule;
   std::string why;
-  bool misses = false;  ///< it runs, but not even an idle replica keeps the promises, be it at the slow end
 };
 
 struct FleetPlan;

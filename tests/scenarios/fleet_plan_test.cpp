@@ -80,6 +80,7 @@ TEST_CASE("a replica whose pool may hold no request is left out by its parts, wi
                                  "traffic.prompt={mean=1024}", "traffic.output={mean=256}"});
   REQUIRE_FALSE(answer.feasible());
   REQUIRE(answer.dropped.size() == 1);
+  CHECK(answer.dropped.front().cause == DropCause::memory);
   const std::string& why = answer.dropped.front().why;
   // 0.24 GiB of pool, 0.8 GiB of uncertainty, 0.195 GiB a sequence
   CHECK(why.find("the KV pool is 250 MiB give or take 819 MiB, one sequence 200 MiB per GPU") != std::string::npos);
@@ -102,6 +103,7 @@ TEST_CASE("no way out leads to more ranks than a host has GPUs, which a fleet re
                                    "strategy.tp=" + std::to_string(tp), "traffic.rate=1 req/s",
                                    "traffic.prompt={mean=1024}", "traffic.output={mean=256}", "traffic.requests=200"});
     REQUIRE(answer.dropped.size() == 1);
+    CHECK(answer.dropped.front().cause == (tp > 8 ? DropCause::hosts : DropCause::memory));
     return answer.dropped.front().why;
   };
   CHECK(why("bf16", 16).find("tp 16 spans hosts of 8 GPUs") != std::string::npos);
@@ -316,7 +318,7 @@ TEST_CASE("a promise below what the hardware can do is told with the floor, and 
   const FleetPlan below = plan({"strategy.tp=1", "slo.tpot_p95=3 ms"});
   CHECK_FALSE(below.feasible());
   REQUIRE(below.dropped.size() == 1);
-  CHECK(below.dropped.front().misses);
+  CHECK(below.dropped.front().cause == DropCause::promise);
   CHECK(below.dropped.front().why.find("tpot_p95 of 3.00 ms lies below the floor of 4.") != std::string::npos);
   // Above the floor, and still more than one replica with nobody else on it can do.
   const FleetPlan idle = plan({"strategy.tp=1", "slo.tpot_p95=5.5 ms"});
@@ -393,7 +395,7 @@ TEST_CASE("what cannot be is left out with its reason, and the rest is planned")
   REQUIRE(answer.dropped.size() == 1);
   CHECK(answer.dropped.front().changes == Changes{{Knob::tp, 3}});
   CHECK_FALSE(answer.dropped.front().why.empty());
-  CHECK_FALSE(answer.dropped.front().misses);
+  CHECK(answer.dropped.front().cause == DropCause::rule);
 }
 
 TEST_CASE("a fleet is asked as typed axes over a base: each combination is the base with its values") {
