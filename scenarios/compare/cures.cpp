@@ -206,6 +206,7 @@ Cure priced(const Scenario& scenario, const Candidate& candidate, const SpeedupA
   }
   const auto& train = std::get<TrainPlan>(plan->answer);
   cure.verdict = train.problems.empty() ? train.verdict : train.problems.front().text;
+  cure.fits = train.problems.empty() && train.estimate.verdict == Verdict::feasible;
   cure.answered = plan->feasible();
   if (train.estimate.step <= Seconds{}) {
     return cure;
