@@ -125,7 +125,11 @@ ConfigValue load_with_bases(const ConfigSource& source, const BaseResolver& reso
 }
 
 void apply_override(ConfigValue& root, std::string_view assignment, Diagnostics& diagnostics) {
-  const std::string name = "--set " + std::string{assignment};
+  apply_override(root, Assignment{std::string{assignment}}, diagnostics);
+}
+
+void apply_override(ConfigValue& root, const Assignment& given, Diagnostics& diagnostics) {
+  const std::string_view assignment = given.text;
   const std::size_t equals = assignment.find('=');
   const std::string_view path = trimmed(assignment.substr(0, equals));
   if (equals == std::string_view::npos || path.empty()) {
@@ -148,7 +152,7 @@ void apply_override(ConfigValue& root, std::string_view assignment, Diagnostics&
     }
     table = next;
   }
-  ConfigValue value = override_value(trimmed(assignment.substr(equals + 1)), name);
+  ConfigValue value = override_value(trimmed(assignment.substr(equals + 1)), given.place);
   forget_positions(value);
   if (ConfigValue* old = table->find(keys.back())) {
     *old = std::move(value);

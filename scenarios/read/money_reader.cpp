@@ -16,7 +16,7 @@ constexpr std::string_view undated = "stated on the command line, undated";
 
 /// Whether a value was typed beside the file rather than in it.
 bool typed(const ConfigValue& value) {
-  return value.file && value.file->starts_with("--set");
+  return value.file && value.file->starts_with("--");
 }
 
 /// Who states `key` of a table and when. What a file states needs a date; what is typed is taken for today's.

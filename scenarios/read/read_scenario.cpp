@@ -204,6 +204,15 @@ class ScenarioReader {
   ConfigValue inline_model_;
 };
 
+ConfigValue with_assignments(ConfigValue root, std::span<const Assignment> assignments) {
+  Diagnostics diagnostics;
+  for (const Assignment& assignment : assignments) {
+    apply_override(root, assignment, diagnostics);
+  }
+  diagnostics.throw_if_any();
+  return root;
+}
+
 }  // namespace
 
 Scenario read_scenario(ConfigValue root, const std::string& file, const Sources& sources) {
@@ -232,7 +241,7 @@ Scenario changed(const Statement& stated, std::span<const Change> changes) {
   return scenario;
 }
 
-ConfigValue scenario_tree(const std::string& path, std::span<const std::string> overrides) {
+ConfigValue scenario_tree(const std::string& path, std::span<const Assignment> assignments) {
   const BaseResolver resolve = [](std::string_view id, const std::string& file) -> std::optional<ConfigSource> {
     const std::filesystem::path base = std::filesystem::path{file}.parent_path() / std::filesystem::path{id};
     if (!std::filesystem::is_regular_file(base)) {
@@ -240,24 +249,21 @@ ConfigValue scenario_tree(const std::string& path, std::span<const std::string> 
     }
     return read_file(base.lexically_normal().string());
   };
-  ConfigValue root = load_with_bases(read_file(path), resolve);
-  Diagnostics diagnostics;
-  for (const std::string& assignment : overrides) {
-    apply_override(root, assignment, diagnostics);
-  }
-  diagnostics.throw_if_any();
-  return root;
+  return with_assignments(load_with_bases(read_file(path), resolve), assignments);
+}
+
+ConfigValue scenario_tree(const std::string& path, std::span<const std::string> overrides) {
+  return scenario_tree(path, std::vector<Assignment>(overrides.begin(), overrides.end()));
+}
+
+ConfigValue scenario_tree(std::span<const Assignment> assignments) {
+  ConfigValue root = parse_toml("schema = 1\n", "command line");
+  root.at = {};
+  return with_assignments(std::move(root), assignments);
 }
 
 ConfigValue scenario_tree(std::span<const std::string> overrides) {
-  ConfigValue root = parse_toml("schema = 1\n", "command line");
-  root.at = {};
-  Diagnostics diagnostics;
-  for (const std::string& assignment : overrides) {
-    apply_override(root, assignment, diagnostics);
-  }
-  diagnostics.throw_if_any();
-  return root;
+  return scenario_tree(std::vector<Assignment>(overrides.begin(), overrides.end()));
 }
 
 Scenario load_scenario(const std::string& path, std::span<const std::string> overrides, const Sources& sources) {

@@ -2,6 +2,7 @@
 // From the TOML of a question to what it asks, every problem of the document at once.
 #pragma once
 
+#include <headroom/core/config_reader.hpp>
 #include <headroom/core/config_value.hpp>
 #include <headroom/scenarios/question/change.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
@@ -19,9 +20,11 @@ Scenario read_scenario(ConfigValue root, const std::string& file, const Sources&
 /// them. Later changes of a knob count. ConfigError as read_scenario, problems of a changed value at place_of().
 [[nodiscard]] Scenario changed(const Statement& stated, std::span<const Change> changes);
 
-/// A scenario file with its bases (paths relative to the file that names them) and `--set` assignments, not yet read.
+/// A scenario file with its bases (paths relative to the file that names them) and assignments, not yet read.
+[[nodiscard]] ConfigValue scenario_tree(const std::string& path, std::span<const Assignment> assignments = {});
 [[nodiscard]] ConfigValue scenario_tree(const std::string& path, std::span<const std::string> overrides);
 /// The same without a file: assignments alone.
+[[nodiscard]] ConfigValue scenario_tree(std::span<const Assignment> assignments);
 [[nodiscard]] ConfigValue scenario_tree(std::span<const std::string> overrides);
 
 /// Loads a file with its bases (paths relative to the file that names them), applies `--set` assignments, reads it.
