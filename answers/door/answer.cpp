@@ -45,9 +45,7 @@ class Answerer {
     return make_network_plan(std::move(q.scenario), options_.part, options_.explain, options_.without);
   }
 
-  GivenAnswer operator()(asked::FleetSize& q) const {
-    return plan_fleet(q.document, q.file, *q.sources, {options_.threads});
-  }
+  GivenAnswer operator()(asked::FleetSize& q) const { return plan_fleet(q.question, {options_.threads}); }
 
   GivenAnswer operator()(asked::BestPlan& q) const {
     q.question.without = options_.without;

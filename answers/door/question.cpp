@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/door/question.hpp>
-#include <headroom/scenarios/fleet/fleet_axes.hpp>
 #include <headroom/scenarios/read/network_reader.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 
@@ -22,7 +21,7 @@ AskedQuestion read_question(ConfigValue document, const std::string& file, const
   switch (kind_of(document, library)) {
     case DocumentKind::network:
       return asked::NetworkRun{read_network_scenario(document, file, library.sources.catalog, library.networks)};
-    case DocumentKind::fleet: return asked::FleetSize{std::move(document), file, &library.sources};
+    case DocumentKind::fleet: return asked::FleetSize{read_fleet(std::move(document), file, library.sources)};
     case DocumentKind::search: return asked::BestPlan{read_search(document, file, library.sources)};
     case DocumentKind::one_plan: break;
   }

@@ -6,6 +6,7 @@
 #include <headroom/core/config_value.hpp>
 #include <headroom/scenarios/compare/comparison.hpp>
 #include <headroom/scenarios/compare/cures.hpp>
+#include <headroom/scenarios/fleet/fleet_axes.hpp>
 #include <headroom/scenarios/question/network_scenario.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
@@ -30,12 +31,9 @@ struct NetworkRun {
   NetworkScenario scenario;
 };
 
-/// Requests that come when they come, and the fleet that keeps what they are promised. Its axes are read again for each
-/// combination, so that the document itself is the question.
+/// Requests that come when they come, and the fleet that keeps what they are promised.
 struct FleetSize {
-  ConfigValue document;
-  std::string file;
-  const Sources* sources = nullptr;
+  AskedFleet question;
 };
 
 /// The best of the strategies, jobs or machines that a training document frees.
@@ -84,8 +82,7 @@ enum class DocumentKind : std::uint8_t { one_plan, network, fleet, search };
 /// Found without reading the document: its model, its [traffic], its [search]. One that is broken has a kind too.
 [[nodiscard]] DocumentKind kind_of(const ConfigValue& document, const QuestionLibrary& library);
 
-/// Reads a document as what it asks. ConfigError with every problem at once, of `file` where none is nearer; a fleet's
-/// problems are told when it is answered.
+/// Reads a document as what it asks. ConfigError with every problem at once, of `file` where none is nearer.
 [[nodiscard]] AskedQuestion read_question(ConfigValue document,
                                           const std::string& file,
                                           const QuestionLibrary& library);

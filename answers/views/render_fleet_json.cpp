@@ -164,7 +164,7 @@ Value fleet_document(const FleetPlan& plan) {
       "left_out"_m = list(plan.dropped,
                           [](const DroppedOption& dropped) {
                             return row("changes"_m = list(dropped.changes, override_of), "why"_m = dropped.why,
-                                       "misses_promises"_m = dropped.misses);
+                                       "misses_promises"_m = dropped.cause == DropCause::promise);
                           }),
       "money"_m = best != nullptr ? money_value(best->scenario->money, plan.bill) : Value{},
       "energy"_m = best != nullptr ? energy_value(plan.energy, "j_per_million_output_tokens") : Value{},

@@ -427,9 +427,10 @@ std::string fleet_left_out(const FleetPlan& plan) {
     std::size_t ways = 0;
     const DroppedOption* first = nullptr;
   };
-  std::map<std::string, Kind> kinds;
+  std::map<std::pair<DropCause, std::string_view>, Kind> kinds;
   for (const DroppedOption& dropped : plan.dropped) {
-    Kind& kind = kinds[dropped.why.substr(0, dropped.why.find(':'))];
+    const bool rule = dropped.cause == DropCause::rule;  // the others' sentences differ by their numbers alone
+    Kind& kind = kinds[{dropped.cause, rule ? std::string_view{dropped.why} : std::string_view{}}];
     ++kind.ways;
     kind.first = kind.first == nullptr ? &dropped : kind.first;
   }

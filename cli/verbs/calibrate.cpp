@@ -316,12 +316,14 @@ Outcome calibrated(const Arguments& arguments) {
   const bool terminal = isatty(STDERR_FILENO) != 0;
   Calibration calibration;
   std::string lost;
+  bool useless = false;
   try {
     const InterruptGuard guard{OnInterrupt::note};
     calibration = calibrate(opened.prober, opened.monitor, base, plan, request.rules, journal,
                             terminal ? ShowProgress{show_progress} : nullptr, [] { return interrupt_noted().load(); });
   } catch (const DeviceError& error) {
     lost = error.what();
+    useless = error.samples == DeviceError::Samples::useless;
     calibration = calibration_of(plan, journal.entries(), request.rules);
     calibration.ended = lost;
   }
@@ -329,7 +331,6 @@ Outcome calibrated(const Arguments& arguments) {
     std::fputs("\r\033[K", stderr);
   }
   const ProbeRun run = write_samples(request, journal, manifest, calibration, monitor, before);
-  const bool useless = lost.find("none of these samples") != std::string::npos;
   const std::string kept = useless ? std::string{}
                                    : std::to_string(run.samples.size()) + " samples are kept in " + request.folder +
                                          "; go on with 'headroom calibrate -o " + request.folder + " --resume'\n";

@@ -75,7 +75,7 @@ void add_searched(const ConfigValue& root,
 
 /// Reads all files and reports all their problems together.
 Compared read_all(const Arguments& arguments, const QuestionLibrary& library) {
-  const std::vector<std::string> overrides = arguments.many("--set-each");
+  const std::vector<Assignment> overrides = assignments_of(arguments, "--set-each");
   Compared compared;
   Diagnostics diagnostics;
   for (const std::string& file : arguments.many("")) {

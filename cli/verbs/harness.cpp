@@ -21,7 +21,7 @@ constexpr std::string_view rate_column = "tokens_per_s_per_gpu";
 
 /// A row: settings of the scenario, and the measurement.
 struct Row {
-  std::vector<std::string> overrides;  ///< "hardware.gpus=64"
+  std::vector<Assignment> overrides;  ///< "hardware.gpus=64"
   std::string name;
   std::optional<double> measured;
   int line = 0;
@@ -52,7 +52,7 @@ std::vector<Row> read_cells(const std::string& file) {
           diagnostics.add(file, csv.at(i), quoted(cell) + " must be a positive rate, or empty where none was measured");
         }
       } else if (!cell.empty()) {
-        row.overrides.push_back(key + "=" + cell);
+        row.overrides.emplace_back(key + "=" + cell);
         row.name += (row.name.empty() ? "" : ", ") + cell;
       }
     }
@@ -75,7 +75,7 @@ std::vector<HarnessCell> priced(const Arguments& arguments, const std::string& f
   const QuestionLibrary library = QuestionLibrary::standard();
   std::vector<HarnessCell> cells;
   for (const Row& row : rows) {
-    std::vector<std::string> overrides = arguments.many("--set-each");
+    std::vector<Assignment> overrides = assignments_of(arguments, "--set-each");
     overrides.insert(overrides.end(), row.overrides.begin(), row.overrides.end());
     try {
       cells.push_back(expect_cell(scenario_of(compare_verb, arguments, file, overrides, library), row.name, tolerance));

@@ -108,11 +108,11 @@ std::span<const Option> options() {
 }
 
 /// Assignments from the options, with `--set` last because it wins.
-std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
-  std::vector<std::string> overrides;
-  const std::vector<std::string> set = arguments.many("--set");
+std::vector<Assignment> overrides_of(const Arguments& arguments, bool quick) {
+  std::vector<Assignment> overrides;
+  const std::vector<Assignment> set = assignments_of(arguments, "--set");
   const auto sets = [&](std::string_view key) {
-    return std::any_of(set.begin(), set.end(), [&](const std::string& s) { return s.starts_with(key); });
+    return std::any_of(set.begin(), set.end(), [&](const Assignment& s) { return s.text.starts_with(key); });
   };
   const std::vector<std::string> freed = arguments.many("--search");
   const auto frees = [&](std::string_view axis) {
@@ -126,40 +126,26 @@ std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
       overrides.emplace_back("training.precision=bf16");
     }
   }
-  for (std::string& assignment : key_assignments(options(), arguments)) {
+  for (Assignment& assignment : key_assignments(options(), arguments)) {
     overrides.push_back(std::move(assignment));
   }
-  for (const std::string& axis : arguments.many("--search")) {
-    overrides.push_back(search_assignment(axis));
+  for (const std::string& axis : freed) {
+    overrides.emplace_back(search_assignment(axis), "--search " + axis);
   }
   if (arguments.has("--objective")) {
-    overrides.push_back("objective.minimize=" + arguments.one("--objective"));
+    const std::string goal = arguments.one("--objective");
+    overrides.emplace_back("objective.minimize=" + goal, "--objective " + goal);
   }
-  for (const std::string& assignment : arguments.many("--set")) {
-    overrides.push_back(assignment);
-  }
+  overrides.insert(overrides.end(), set.begin(), set.end());
   return overrides;
 }
 
-/// Problems of the quick form in terms of its options: "--gpus many" instead of "--set hardware.gpus=many".
-std::vector<Diagnostic> in_option_words(const ConfigError& error, const Arguments& arguments) {
+/// Problems of the quick form with the options that give what it lacks.
+std::vector<Diagnostic> with_options(const ConfigError& error) {
   std::vector<Diagnostic> diagnostics{error.diagnostics().begin(), error.diagnostics().end()};
   for (Diagnostic& diagnostic : diagnostics) {
-    for (const std::string& axis : arguments.many("--search")) {
-      if (diagnostic.file == "--set " + search_assignment(axis)) {
-        diagnostic.file = "--search " + axis;
-      }
-    }
-    if (diagnostic.file == "--set objective.minimize=" + arguments.one("--objective")) {
-      diagnostic.file = "--objective " + arguments.one("--objective");
-    }
     for (const Key& key : keys_with_options()) {
-      const std::string value = arguments.one(key.option);
-      if (diagnostic.file == "--set " + std::string{key.path} + "=" + value && arguments.has(key.option)) {
-        diagnostic.file = std::string{key.option} + " " + value;
-      }
-      if (diagnostic.file == "command line" &&
-          diagnostic.message.starts_with("missing key '" + std::string{key.name()} + "'")) {
+      if (diagnostic.file == "command line" && diagnostic.missing == key.name()) {
         diagnostic.message += "; give " + std::string{key.option};
       }
     }
@@ -244,7 +230,7 @@ Outcome answer(const Arguments& arguments, bool explained) {
     throw ConfigError{"name a scenario file, or --model, --gpu and --gpus (see 'headroom plan --help')"};
   }
   const PlanPart part = part_of(arguments);
-  const std::vector<std::string> overrides = overrides_of(arguments, files.empty());
+  const std::vector<Assignment> overrides = overrides_of(arguments, files.empty());
   try {
     ConfigValue root = files.empty() ? scenario_tree(overrides) : scenario_tree(files.front(), overrides);
     refuse_overwrite_of(plan_verb, arguments, root);
@@ -284,7 +270,7 @@ Outcome answer(const Arguments& arguments, bool explained) {
     }
     return delivered(answer_of(std::move(question), options), arguments, explained, "");
   } catch (const ConfigError& error) {
-    throw ConfigError{in_option_words(error, arguments), error.untold()};
+    throw ConfigError{with_options(error), error.untold()};
   }
 }
 

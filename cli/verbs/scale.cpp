@@ -46,11 +46,12 @@ Scenario read(const Arguments& arguments, const QuestionLibrary& library) {
   if (files.empty()) {
     throw ConfigError{"name a scenario file (see 'headroom scale --help')"};
   }
-  std::vector<std::string> overrides;
+  std::vector<Assignment> overrides;
   if (arguments.has("--cluster")) {
-    overrides.push_back("hardware.cluster=" + arguments.one("--cluster"));
+    const std::string cluster = arguments.one("--cluster");
+    overrides.emplace_back("hardware.cluster=" + cluster, "--cluster " + cluster);
   }
-  for (const std::string& assignment : arguments.many("--set")) {
+  for (const Assignment& assignment : assignments_of(arguments, "--set")) {
     overrides.push_back(assignment);
   }
   return scenario_of(scale_verb, arguments, files.front(), overrides, library);

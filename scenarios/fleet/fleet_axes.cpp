@@ -8,11 +8,14 @@
 #include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/keys/keyed_table.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
 #include <headroom/scenarios/search/axes.hpp>
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <variant>
@@ -235,6 +238,42 @@ class AxesReader {
   Change refused_;  ///< of the axis that is read, the last value that was
 };
 
+constexpr std::uint64_t most_combinations = 20'000;
+
+/// The first combination that can be read; of none the problems of the first, all at once.
+Scenario first_readable(const Statement& base, const std::vector<FleetAxis>& axes) {
+  std::optional<ConfigError> wrong;
+  for (std::uint64_t i = 0; i < combinations(axes); ++i) {
+    try {
+      return changed(base, combination(axes, i));
+    } catch (const ConfigError& error) {
+      wrong = wrong ? wrong : std::optional{error};
+    }
+  }
+  throw wrong.value_or(ConfigError{"no combination of [search]"});
+}
+
+/// What is wrong beside the axes, where nothing can be read: everything at once. Problems of the values themselves are
+/// told at their place in [search].
+void add_problems_beside(const Statement& base, const std::vector<FleetAxis>& axes, Diagnostics& diagnostics) {
+  if (diagnostics.empty() || combinations(axes) > most_combinations) {
+    return;
+  }
+  const Changes first = combination(axes, 0);
+  try {
+    static_cast<void>(first_readable(base, axes));
+  } catch (const ConfigError& error) {
+    for (const Diagnostic& d : error.diagnostics()) {
+      const bool of_axes =
+          std::any_of(first.begin(), first.end(), [&](const Change& change) { return d.file == place_of(change); });
+      if (!of_axes) {
+        diagnostics.add(d);
+      }
+    }
+    diagnostics.pass_over(error.untold());
+  }
+}
+
 }  // namespace
 
 bool asks_for_fleet(const ConfigValue& root) noexcept {
@@ -263,6 +302,24 @@ Changes combination(const std::vector<FleetAxis>& axes, std::uint64_t index) {
     index /= count;
   }
   return changes;
+}
+
+AskedFleet read_fleet(ConfigValue root, const std::string& file, const Sources& sources) {
+  Diagnostics diagnostics;
+  AskedFleet asked;
+  asked.axes = read_fleet_axes(root, sources.catalog, diagnostics);
+  ConfigValue base = root;
+  base.entries.erase_if([](const ConfigEntry& e) { return e.key == "search" || e.key == "objective"; });
+  asked.base = {std::make_shared<const ConfigValue>(std::move(base)), file, &sources};
+  add_problems_beside(asked.base, asked.axes, diagnostics);
+  diagnostics.throw_if_any();
+  if (const std::uint64_t all = combinations(asked.axes); all > most_combinations) {
+    throw ConfigError{"[search] makes " + std::to_string(all) + " combinations, above " +
+                      std::to_string(most_combinations) + "; list fewer values"};
+  }
+  asked.first = first_readable(asked.base, asked.axes);
+  static_cast<Statement&>(asked) = {std::make_shared<const ConfigValue>(std::move(root)), file, &sources};
+  return asked;
 }
 
 }  // namespace headroom

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fleet's plan may choose: the axes that [search] of a serving question frees, and the layouts that it leaves
-// open.
+// A fleet's question: what it may choose, which are the axes that [search] of a serving question frees and the layouts
+// that it leaves open, and all that it may not.
 #pragma once
 
 #include <headroom/core/config_value.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/scenarios/question/change.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace headroom {
@@ -31,5 +33,15 @@ using FleetAxis = Changes;
 /// The `index`-th combination of the axes' values: the last axis turns fastest.
 [[nodiscard]] Changes combination(const std::vector<FleetAxis>& axes, std::uint64_t index);
 [[nodiscard]] std::uint64_t combinations(const std::vector<FleetAxis>& axes) noexcept;
+
+/// As stated, [search] with the rest.
+struct AskedFleet : Statement {
+  Statement base;               ///< of each combination: changed(base, combination(axes, index))
+  std::vector<FleetAxis> axes;  ///< at most 20,000 combinations
+  Scenario first;               ///< the first combination that can be
+};
+/// ConfigError with every problem of the document, or where no combination of its axes can be.
+[[nodiscard]] AskedFleet read_fleet(ConfigValue root, const std::string& file, const Sources& sources);
+AskedFleet read_fleet(ConfigValue root, const std::string& file, const Sources&& gone) = delete;
 
 }  // namespace headroom
