@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/evidence/evidence.hpp>
 #include <headroom/answers/page/page.hpp>
@@ -75,10 +74,6 @@ std::string to_text(const GivenAnswer& answer, bool explained, const std::string
 
 Value document_of(const GivenAnswer& answer) {
   return std::visit(DocumentOf{}, answer);
-}
-
-std::string to_json(const GivenAnswer& answer) {
-  return json_text(document_of(answer));
 }
 
 std::string to_csv(const GivenAnswer& answer) {

@@ -3,6 +3,7 @@
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/page/page.hpp>
 #include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
@@ -89,8 +90,8 @@ constexpr std::array own_options{
         .that(FileUse::keeps),
     Option{"--only", OptionKind::one, "PART", "'memory' answers that part alone: no peak, rate or price needed"}.of(
         Asks::training_memory, Asks::serving_memory, Asks::network_memory),
-    Option{"--format", OptionKind::one, "text|json|html",
-           "text for people (default), json with raw SI, html: one file with charts; see -o"},
+    Option{"--format", OptionKind::one, formats_in<"text|{}|html">,
+           meanings_in<"text for people (default), {}, html: one file with charts; see -o">},
 };
 
 /// Those of keys, then the verb's own.
@@ -230,11 +231,8 @@ Outcome delivered(const GivenAnswer& answer, const Arguments& arguments, bool ex
     write_whole_file(arguments.one("--trace"), trace_of(*plan));
   }
   const std::vector<std::string> files = arguments.many("");
-  const std::string format = arguments.one("--format", "text");
-  return {format == "json"   ? to_json(answer)
-          : format == "html" ? to_html(answer, threads_of(arguments))
-                             : to_text(answer, explained, files.empty() ? "command line" : files.front()),
-          std::move(said), is_good(answer) ? 0 : 1};
+  const std::string file = files.empty() ? "command line" : files.front();
+  return {written(answer, arguments, threads_of(arguments), explained, file), std::move(said), is_good(answer) ? 0 : 1};
 }
 
 Outcome answer(const Arguments& arguments, bool explained) {
