@@ -33,6 +33,7 @@ enum class Asks : std::uint8_t {
   fleet,
   network,
   network_memory,
+  other,
 };
 constexpr std::array forms{
     Form{"the plan of one training strategy", "the plan of one training strategy"},
@@ -43,6 +44,7 @@ constexpr std::array forms{
     Form{"a fleet ([traffic])", "a fleet ([traffic])"},
     Form{"the plan of a network of ops", "a network of ops"},
     Form{"the memory of a network of ops (--only memory)", ""},
+    Form{"a question of its own kind", ""},
 };
 
 template <class... Form>
@@ -121,7 +123,7 @@ std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
   };
   const bool serving = arguments.has("--isl") || arguments.has("--osl") || arguments.has("--concurrency") ||
                        arguments.has("--rate") || sets("kind=serve") || sets("traffic.");
-  if (quick) {
+  if (quick && (!sets("kind=") || sets("kind=train") || sets("kind=serve"))) {
     overrides.emplace_back(serving ? "kind=serve" : "kind=train");
     if (!serving && !frees("precision=") && !arguments.has("--precision")) {
       overrides.emplace_back("training.precision=bf16");
@@ -211,6 +213,7 @@ std::optional<Asks> asks_of(const ConfigValue& document, DocumentKind kind, Plan
     case DocumentKind::fleet: return Asks::fleet;
     case DocumentKind::search: return Asks::search;
     case DocumentKind::one_plan: break;
+    default: return Asks::other;
   }
   const ConfigValue* const stated = document.find("kind");
   if (stated == nullptr || (stated->text != "train" && stated->text != "serve")) {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests that come when they come, and the fleet that keeps what they are promised.
+#pragma once
+
+#include <headroom/answers/document/value.hpp>
+#include <headroom/core/config_value.hpp>
+#include <headroom/scenarios/fleet/fleet_plan.hpp>
+
+#include <string>
+
+namespace headroom {
+
+struct AnswerOptions;
+struct QuestionLibrary;
+struct Sources;
+namespace report {
+struct Documents;
+}
+
+namespace asked {
+/// Its axes are read again for each combination, so that the document itself is the question.
+struct FleetSize {
+  ConfigValue document;
+  std::string file;
+  const Sources* sources = nullptr;
+};
+}  // namespace asked
+
+namespace kinds {
+struct fleet {
+  using Asked = asked::FleetSize;
+  using Given = FleetPlan;
+  static constexpr const char* page = "fleet";
+  [[nodiscard]] static bool asks(const ConfigValue& document, const QuestionLibrary& library);
+  [[nodiscard]] static Asked read(ConfigValue document, const std::string& file, const QuestionLibrary& library);
+  [[nodiscard]] static Given answer(Asked& question, const AnswerOptions& options);
+  [[nodiscard]] static bool good(const Given& plan) noexcept;
+  [[nodiscard]] static std::string text(const Given& plan, bool explained);
+  [[nodiscard]] static Value document(const Given& plan);
+  static void add_evidence(report::Documents& documents, const Given& plan, unsigned threads);
+};
+}  // namespace kinds
+
+}  // namespace headroom
