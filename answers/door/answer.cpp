@@ -79,7 +79,7 @@ class Answerer {
 
   template <class Asked>
   GivenAnswer operator()(Asked& question) const {
-    return KindAsking<Asked>::answer(question, options_);
+    return KindOf<Asked>::answer(question, options_);
   }
 
  private:
@@ -102,7 +102,7 @@ struct Goodness {
   bool operator()(const given::Speedup& s) const noexcept { return s.answer.base.feasible(); }
   template <class Given>
   bool operator()(const Given& answer) const noexcept {
-    return KindGiving<Given>::good(answer);
+    return KindOf<Given>::good(answer);
   }
 };
 

@@ -27,7 +27,7 @@ struct Text {
   std::string operator()(const given::Speedup& s) const { return speedup_text(s.scenario, s.answer); }
   template <class Given>
   std::string operator()(const Given& answer) const {
-    return KindGiving<Given>::text(answer, explained);
+    return KindOf<Given>::text(answer, explained);
   }
 };
 
@@ -40,7 +40,7 @@ struct DocumentOf {
   Value operator()(const given::Speedup& s) const { return speedup_document(s.scenario, s.answer); }
   template <class Given>
   Value operator()(const Given& answer) const {
-    return KindGiving<Given>::document(answer);
+    return KindOf<Given>::document(answer);
   }
 };
 
@@ -64,8 +64,8 @@ struct Beside {
   }
   template <class Other>
   void operator()(const Other& answer) const {
-    if constexpr (requires { KindGiving<Other>::add_evidence(documents, answer, threads); }) {
-      KindGiving<Other>::add_evidence(documents, answer, threads);
+    if constexpr (requires { KindOf<Other>::add_evidence(documents, answer, threads); }) {
+      KindOf<Other>::add_evidence(documents, answer, threads);
     }
   }
 };
