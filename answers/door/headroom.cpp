@@ -5,8 +5,8 @@
 #include <headroom/answers/markup/place.hpp>
 #include <headroom/core/config_value.hpp>
 #include <headroom/core/diagnostic.hpp>
-#include <headroom/core/statistics.hpp>
 #include <headroom/headroom.hpp>
+#include <headroom/model/estimate/spread.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 
@@ -207,13 +207,7 @@ Question Library::question(std::initializer_list<std::string> assignments) const
 }
 
 double Number::quantile(double p) const noexcept {
-  constexpr double end = 1.2815515655446004;  // of the standard normal distribution, the 90 % quantile
-  const double z = normal_quantile(p) / end;
-  const double edge = z < 0.0 ? low : high;
-  if (low > 0.0 && std::isfinite(high)) {
-    return mid * std::pow(edge / mid, std::abs(z));
-  }
-  return mid + (edge - mid) * std::abs(z);
+  return quantile_of(Interval<double>{low, mid, high}, p);
 }
 
 bool Answer::good() const noexcept {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/model/estimate/spread.hpp>
 #include <headroom/scenarios/compare/comparison.hpp>
 #include <headroom/scenarios/words/strategy_text.hpp>
 #include <headroom/scenarios/words/verdict_text.hpp>
@@ -213,12 +214,20 @@ void add_differences(Comparison& comparison) {
 }
 
 /// At the middle, or at the high end of the intervals.
-bool meets(const Plan& plan, const Objectives& o, Seconds Interval<Seconds>::*end) {
+/// With so much probability: each objective for itself.
+bool meets(const Plan& plan, const Objectives& o, double probability) {
+  const auto within = [&](const Interval<Seconds>& time, const std::optional<Seconds>& limit) {
+    return !limit || quantile_of(time, probability) <= *limit;
+  };
   if (train_of(plan) != nullptr) {
-    return !o.duration || train_answer(plan).calendar.*end <= *o.duration;
+    return within(train_answer(plan).calendar, o.duration);
   }
   const ServePlan& p = serve_answer(plan);
-  return (!o.ttft || p.ttft.*end <= *o.ttft) && (!o.tpot || p.tpot.*end <= *o.tpot);
+  return within(p.ttft, o.ttft) && within(p.tpot, o.tpot);
+}
+
+double confidence_asked(const Plan& plan) {
+  return std::visit([](const auto& question) { return question.confidence; }, plan.scenario.question);
 }
 
 Offer offer_of(const ComparedPlan& p, const Objectives& objectives) {
@@ -229,7 +238,7 @@ Offer offer_of(const ComparedPlan& p, const Objectives& objectives) {
   if (p.plan.scenario.money.price) {
     offer.price = p.gpus_held * *p.plan.scenario.money.price;
   }
-  offer.meets = meets(p.plan, objectives, &Interval<Seconds>::mid);
+  offer.meets = meets(p.plan, objectives, 0.5);
   return offer;
 }
 
@@ -303,7 +312,7 @@ Comparison compare_plans(std::vector<Scenario> scenarios, const Objectives& obje
   std::vector<Offer> offers;
   for (ComparedPlan& p : comparison.plans) {
     offers.push_back(offer_of(p, objectives));
-    p.crosses = offers.back().meets && !meets(p.plan, objectives, &Interval<Seconds>::high);
+    p.crosses = offers.back().meets && !meets(p.plan, objectives, confidence_asked(p.plan));
   }
   comparison.ranking = rank_offers(offers);
   mark_near_best(comparison);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/on_threads.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
@@ -208,6 +209,32 @@ std::string retries_text(const ServingTraffic& traffic, Hertz saturation) {
                              : "attempts are so few that no share of failures is a storm on these replicas");
 }
 
+/// How sure the fleet is that is taken, and the one that would do at the middle.
+void add_chances(FleetPlan& plan, unsigned threads) {
+  const FleetOption& best = plan.options.front();
+  const bool of_best = best.sized && best.sized->answers();
+  std::vector<std::pair<const FleetOption*, FleetSize>> asked;
+  if (of_best) {
+    asked.emplace_back(&best, *best.sized);
+  }
+  if (plan.at_middle) {
+    const FleetOption& middle = plan.options[*plan.at_middle];
+    asked.emplace_back(&middle, *middle.sized->middle);
+  }
+  std::vector<double> chances(asked.size());
+  on_threads(threads, asked.size(), [&](std::size_t i) {
+    const auto& [option, size] = asked[i];
+    chances[i] = chance_by_cells(option->question(), *option->served, size, option->cells);
+  });
+  if (of_best) {
+    // By its own steps, which may lie below what was found to be kept.
+    plan.chance = best.keeps() ? std::max(chances.front(), best.question().confidence) : chances.front();
+  }
+  if (plan.at_middle) {
+    plan.chance_at_middle = chances.back();
+  }
+}
+
 /// What the first option does, costs and draws.
 void settle(FleetPlan& plan) {
   const FleetOption& best = plan.options.front();
@@ -295,9 +322,9 @@ void settle(FleetPlan& plan) {
     plan.notes.insert(plan.notes.end(), more.begin(), more.end());
   }
   const ServingErrors& errors = serving_errors(s, ServingQuantity::rate);
-  plan.interval_source = errors.text() +
-                         "; a fleet is taken that keeps its promises with replicas as slow as that, loaded below " +
-                         format_number(100.0 * most_load) + " % of what they then answer";
+  plan.interval_source = errors.text() + "; a fleet is taken that keeps its promises with probability " +
+                         percent(s.confidence) + ", loaded below " + format_number(100.0 * most_load) +
+                         " % of what replicas as slow as that answer";
   for (const RequestClass& c : s.traffic->classes) {
     if (c.objectives.empty()) {
       plan.notes.push_back("[slo]: nothing is promised to " + (c.name == "all" ? std::string{"requests"} : c.name) +
@@ -395,6 +422,7 @@ FleetPlan plan_fleet(const ConfigValue& root,
   }
   plan.question = plan.options.front().scenario;
   add_enough(plan.options.front());
+  add_chances(plan, threads);
   settle(plan);
   plan_apart(plan, root, file, sources, options);
   return plan;

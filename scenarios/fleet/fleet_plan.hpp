@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cheapest fleet that keeps what it promises with replicas as slow as measured ones were: every layout of a
-// question screened by closed forms, the best of them sized and confirmed by simulation.
+// The cheapest fleet that keeps what it promises with the probability that is asked for: every layout of a question
+// screened by closed forms, the best of them sized and confirmed by simulation.
 #pragma once
 
 #include <headroom/model/serve/screen/autoscaling.hpp>
@@ -41,6 +41,9 @@ struct FleetPlan {
   /// Of the sized ones the cheapest at the middle (SizedFleet::middle): what would do if replicas were as fast as the
   /// model says. nullopt: none would.
   std::optional<std::size_t> at_middle;
+  /// Probabilities with which the first option, and what would do at the middle, keep their promises; nullopt where
+  /// that is not sized.
+  std::optional<double> chance, chance_at_middle;
   std::vector<DroppedOption> dropped;
   std::uint64_t combinations = 0;
   std::optional<ServingSimulation>

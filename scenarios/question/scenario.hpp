@@ -39,6 +39,7 @@ struct TrainScenario {
   Strategy strategy;
   bool micro_batch_open = false;  ///< blank: the fastest legal value that fits
   bool recompute_open = false;
+  double confidence = 0.8;                    ///< with which what is recommended keeps its limits
   TrainQuestions asked;                       ///< beside the plan
   std::optional<goodput::Question> long_run;  ///< [goodput]: what failures and saves add
   std::optional<goodput::Target> target;      ///< [target]: from which `tokens` may follow
@@ -71,6 +72,7 @@ struct ServeScenario {
   bool weights_open = false;                      ///< blank: the checkpoint's own format, else 16 bit
   bool fraction_open = false;                     ///< blank: the engine's default at the tp
   bool chunked_prefill = true;                    ///< a prompt may take several steps
+  double confidence = 0.8;                        ///< with which what is recommended keeps its promises
   std::shared_ptr<const ServingTraffic> traffic;  ///< [traffic]: requests that come when they come; null: a fixed load
   std::shared_ptr<const FleetQuestion> fleet;     ///< beside it
   std::vector<BesideServed> beside;  ///< models that classes of [traffic] name; RequestClass::model counts them from 1

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/printable.hpp>
 #include <headroom/model/workload/hf_config.hpp>
+#include <headroom/scenarios/keys/keyed_table.hpp>
 #include <headroom/scenarios/keys/root_keys.hpp>
 #include <headroom/scenarios/read/beside_reader.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
@@ -163,8 +164,14 @@ class ScenarioReader {
     }
   }
 
+  double read_confidence() {
+    static constexpr const Key& row = row_named(keys::root, Kinds::train, "confidence");
+    return maybe_number_at(root_, row).value_or(*row.usual);
+  }
+
   void read_train() {
     TrainScenario train;
+    train.confidence = read_confidence();
     train.architecture = read_model();
     const HardwareChoice hardware = read_hardware(root_, sources_.catalog, scenario_.assumptions);
     priced_ = hardware.priced(false);
@@ -185,6 +192,7 @@ class ScenarioReader {
 
   void read_serve() {
     ServeScenario serve;
+    serve.confidence = read_confidence();
     serve.architecture = read_model();
     const HardwareChoice hardware = read_hardware(root_, sources_.catalog, scenario_.assumptions, root_.has("traffic"));
     priced_ = hardware.priced(true);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/estimate/precision.hpp>
+#include <headroom/model/estimate/spread.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
@@ -269,8 +270,8 @@ bool asks_money(const SearchQuestion& q) {
                                                         [](const JobAxis& axis) { return axis.knob == Knob::prices; });
 }
 
-/// What a second of the run takes, and the longest step that keeps the limits at the slow end: its run ends the later
-/// the longer it is.
+/// What a second of the run takes, and the longest step that keeps the limits with the probability asked for: its run
+/// ends the later the longer it is.
 void set_limits(const SearchQuestion& q, SearchJob& job) {
   const Objective& o = q.objective;
   const auto infinite = std::numeric_limits<double>::infinity();
@@ -283,7 +284,9 @@ void set_limits(const SearchQuestion& q, SearchJob& job) {
   }
   const auto keeps = [&](Seconds step) {
     const Interval<Seconds> run = job.run_interval(step);
-    return (!o.deadline || run.high <= *o.deadline) && (!o.budget || job.cost_interval(run).high <= *o.budget);
+    const double confidence = job.train().confidence;
+    return (!o.deadline || quantile_of(run, confidence) <= *o.deadline) &&
+           (!o.budget || quantile_of(job.cost_interval(run), confidence) <= *o.budget);
   };
   // Between steps of a nanosecond and of a year, to the last bit.
   double few = 1e-9, many = 3e7;

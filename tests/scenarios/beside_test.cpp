@@ -198,8 +198,8 @@ TEST_CASE(
   CHECK(best.screened_replicas <= best.sized->replicas);
   const ServeScenario& s = best.question();
   const std::int64_t fewer = best.sized->replicas - 1;
-  const std::vector<KeptPromise> judged =
-      judge_slow_end(s, simulate_fleet(s, *best.served, fewer, 0), simulate_slow_fleet(s, *best.served, fewer, 0));
+  const std::vector<KeptPromise> judged = judge_slow_end(s, simulate_fleet(s, *best.served, fewer, 0),
+                                                         simulate_slow_fleet(s, *best.served, fewer, 0, s.confidence));
   const double saturation = best.sized->saturation.raw() * (1.0 - 1.0 / static_cast<double>(best.sized->replicas));
   CHECK((slowest_iteration(s) * 100.0 >= 0.9 * saturation ||
          std::any_of(judged.begin(), judged.end(), [](const KeptPromise& one) { return !one.kept; })));
