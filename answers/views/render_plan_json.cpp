@@ -6,8 +6,10 @@
 #include <headroom/answers/views/render_outlook.hpp>
 #include <headroom/core/version.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
+#include <headroom/scenarios/words/strategy_text.hpp>
 
 #include <algorithm>
+#include <type_traits>
 
 namespace headroom {
 namespace {
@@ -284,7 +286,7 @@ Value price(const GpuPrice& price) {
 }
 
 Value strategy_value(const Strategy& s) {
-  return object(
+  Value value = object(
       "tp"_m = s.tp, "pp"_m = s.pp, "vpp"_m = s.vpp, "dp"_m = s.dp, "cp"_m = s.cp, "ep"_m = s.ep, "etp"_m = s.etp,
       "zero"_m = s.zero, "micro_batch"_m = s.micro_batch, "recompute"_m = recompute_name(s),
       "sequence_parallel"_m = s.sequence_parallel, "schedule"_m = name_of(s.schedule),
@@ -294,7 +296,17 @@ Value strategy_value(const Strategy& s) {
       "first_stage_layers"_m = when(s.first_stage_layers > 0, s.first_stage_layers),
       "last_stage_layers"_m = when(s.last_stage_layers > 0, s.last_stage_layers),
       "order"_m = when(s.order != RankOrder::tp_cp_dp_pp, name_of(s.order)),
-      "overlap_experts"_m = when(s.overlap_experts, true), "cuda_graphs"_m = when(s.cuda_graphs, true));
+      "overlap_experts"_m = when(s.overlap_experts, true));
+  for_each_told_field(s, [&](const auto& field) {
+    const auto number = field.of(s);
+    const std::string key{field.name.view()};
+    if constexpr (std::is_enum_v<std::remove_const_t<decltype(number)>>) {
+      value.add({key, field_text(field, s)});
+    } else {
+      value.add({key, number});
+    }
+  });
+  return value;
 }
 
 Value data(const FedStep& fed) {

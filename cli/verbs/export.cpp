@@ -173,6 +173,7 @@ Outcome run(const Arguments& arguments) {
       return write(make_plan(std::move(scenario), false), file, arguments, "");
     }
     case DocumentKind::search: break;
+    default: throw ConfigError{quoted(file) + " has no launch form; export writes plans of training and serving"};
   }
   const FoundPlan found = find_plan(root, file, library);
   if (!found.answer.plan) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/answers/document/print.hpp>
+#include <headroom/answers/document/value.hpp>
 #include <headroom/answers/markup/table.hpp>
+#include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/verbs/harness.hpp>
 #include <headroom/core/csv.hpp>
@@ -115,8 +116,8 @@ Value cell_value(const HarnessCell& c) {
              "why"_m = when(c.suspect.has_value(), c.why));
 }
 
-std::string json_of(const std::vector<HarnessCell>& cells) {
-  return json_text(object("schema"_m = "headroom.harness/1", "cells"_m = list(cells, cell_value)));
+Value document_of(const std::vector<HarnessCell>& cells) {
+  return object("schema"_m = "headroom.harness/1", "cells"_m = list(cells, cell_value));
 }
 
 }  // namespace
@@ -129,8 +130,8 @@ Outcome run_harness(const Arguments& arguments) {
   const std::vector<HarnessCell> cells = priced(arguments, files.front(), read_cells(arguments.one("--harness")));
   const bool failed =
       std::any_of(cells.begin(), cells.end(), [](const HarnessCell& c) { return c.verdict == CellVerdict::fail; });
-  const bool json = arguments.one("--format", "text") == "json";
-  return {json ? json_of(cells) : text_of(cells), "", failed ? 1 : 0};
+  const DocumentFormat* const format = document_format(arguments);
+  return {format != nullptr ? format->print(document_of(cells)) : text_of(cells), "", failed ? 1 : 0};
 }
 
 }  // namespace headroom::cli

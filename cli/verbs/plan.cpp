@@ -3,6 +3,7 @@
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/page/page.hpp>
 #include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
@@ -32,6 +33,7 @@ enum class Asks : std::uint8_t {
   fleet,
   network,
   network_memory,
+  other,
 };
 constexpr std::array forms{
     Form{"the plan of one training strategy", "the plan of one training strategy"},
@@ -42,6 +44,7 @@ constexpr std::array forms{
     Form{"a fleet ([traffic])", "a fleet ([traffic])"},
     Form{"the plan of a network of ops", "a network of ops"},
     Form{"the memory of a network of ops (--only memory)", ""},
+    Form{"a question of its own kind", ""},
 };
 
 template <class... Form>
@@ -89,8 +92,8 @@ constexpr std::array own_options{
         .that(FileUse::keeps),
     Option{"--only", OptionKind::one, "PART", "'memory' answers that part alone: no peak, rate or price needed"}.of(
         Asks::training_memory, Asks::serving_memory, Asks::network_memory),
-    Option{"--format", OptionKind::one, "text|json|html",
-           "text for people (default), json with raw SI, html: one file with charts; see -o"},
+    Option{"--format", OptionKind::one, formats_in<"text|{}|html">,
+           meanings_in<"text for people (default), {}, html: one file with charts; see -o">},
 };
 
 /// Those of keys, then the verb's own.
@@ -120,7 +123,7 @@ std::vector<Assignment> overrides_of(const Arguments& arguments, bool quick) {
   };
   const bool serving = arguments.has("--isl") || arguments.has("--osl") || arguments.has("--concurrency") ||
                        arguments.has("--rate") || sets("kind=serve") || sets("traffic.");
-  if (quick) {
+  if (quick && (!sets("kind=") || sets("kind=train") || sets("kind=serve"))) {
     overrides.emplace_back(serving ? "kind=serve" : "kind=train");
     if (!serving && !frees("precision=") && !arguments.has("--precision")) {
       overrides.emplace_back("training.precision=bf16");
@@ -196,6 +199,7 @@ std::optional<Asks> asks_of(const ConfigValue& document, DocumentKind kind, Plan
     case DocumentKind::fleet: return Asks::fleet;
     case DocumentKind::search: return Asks::search;
     case DocumentKind::one_plan: break;
+    default: return Asks::other;
   }
   const ConfigValue* const stated = document.find("kind");
   if (stated == nullptr || (stated->text != "train" && stated->text != "serve")) {
@@ -216,11 +220,8 @@ Outcome delivered(const GivenAnswer& answer, const Arguments& arguments, bool ex
     write_whole_file(arguments.one("--trace"), trace_of(*plan));
   }
   const std::vector<std::string> files = arguments.many("");
-  const std::string format = arguments.one("--format", "text");
-  return {format == "json"   ? to_json(answer)
-          : format == "html" ? to_html(answer, threads_of(arguments))
-                             : to_text(answer, explained, files.empty() ? "command line" : files.front()),
-          std::move(said), is_good(answer) ? 0 : 1};
+  const std::string file = files.empty() ? "command line" : files.front();
+  return {written(answer, arguments, threads_of(arguments), explained, file), std::move(said), is_good(answer) ? 0 : 1};
 }
 
 Outcome answer(const Arguments& arguments, bool explained) {

@@ -3,6 +3,7 @@
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/page/page.hpp>
 #include <headroom/answers/views/render_simulation.hpp>
+#include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/quantity_text.hpp>
@@ -30,8 +31,8 @@ constexpr std::array options{
     Option{"--trace", OptionKind::one, "FILE", "iterations and requests after the warm-up as a trace for Perfetto"}
         .that(FileUse::writes),
     Option{"--request-log", OptionKind::one, "FILE.csv", "the times of each request, a row each"}.that(FileUse::writes),
-    Option{"--format", OptionKind::one, "text|json|html",
-           "text for people (default), json with raw SI, html: one file with charts; see -o"},
+    Option{"--format", OptionKind::one, formats_in<"text|{}|html">,
+           meanings_in<"text for people (default), {}, html: one file with charts; see -o">},
 };
 
 /// An option that is another spelling of a scenario key.
@@ -103,8 +104,7 @@ Outcome run(const Arguments& arguments) {
     throw ConfigError{"name a scenario, e.g. 'headroom simulate scenarios/serve/llama3-70b-traffic.toml'"};
   }
   const std::optional<Hertz> rate = rate_of(arguments);
-  const std::string format = arguments.one("--format", "text");
-  if (format == "html") {
+  if (arguments.one("--format") == "html") {
     report::require_charts();
   }
   const QuestionLibrary library = QuestionLibrary::standard();
@@ -135,7 +135,7 @@ Outcome run(const Arguments& arguments) {
   if (arguments.has("--request-log")) {
     write_whole_file(arguments.one("--request-log"), request_log(simulation));
   }
-  outcome.out = format == "json" ? to_json(answer) : format == "html" ? to_html(answer) : to_text(answer);
+  outcome.out = written(answer, arguments);
   outcome.code = is_good(answer) ? 0 : 1;
   return outcome;
 }

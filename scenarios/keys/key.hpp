@@ -16,7 +16,7 @@ namespace headroom {
 
 struct ConfigValue;
 
-/// Set of kinds of questions that may state a key, one bit a kind.
+/// Set of kinds of questions that may state a key, one bit a kind; `all`: those of a model.
 enum class Kinds : std::uint8_t { none = 0, train = 1, serve = 2, network = 4, training = 5, all = 7 };
 [[nodiscard]] constexpr Kinds operator&(Kinds a, Kinds b) noexcept {
   return static_cast<Kinds>(static_cast<unsigned>(a) & static_cast<unsigned>(b));
@@ -27,6 +27,39 @@ enum class Kinds : std::uint8_t { none = 0, train = 1, serve = 2, network = 4, t
 [[nodiscard]] constexpr bool meet(Kinds a, Kinds b) noexcept {
   return (a & b) != Kinds::none;
 }
+
+/// Words of `kind` with the questions that each may ask; the last is known and refused. A document of any but the first
+/// two is a kind of its own (answers/door).
+struct KindWord {
+  std::string_view word;
+  Kinds kinds;
+};
+inline constexpr std::array kind_words{KindWord{"train", Kinds::training}, KindWord{"serve", Kinds::serve},
+                                       KindWord{"batch", Kinds::none}};
+/// Kinds::none: an unknown word.
+[[nodiscard]] constexpr Kinds kinds_of_word(std::string_view word) noexcept {
+  for (const KindWord& known : kind_words) {
+    if (known.word == word) {
+      return known.kinds;
+    }
+  }
+  return Kinds::none;
+}
+
+/// Kinds of questions as descriptions tell them.
+struct KindName {
+  Kinds kind;
+  std::string_view name;
+};
+inline constexpr std::array kind_names{KindName{Kinds::train, "training"}, KindName{Kinds::serve, "serving"},
+                                       KindName{Kinds::network, "networks of ops"}};
+inline constexpr Kinds every_kind = [] {
+  Kinds every = Kinds::none;
+  for (const KindName& known : kind_names) {
+    every = every | known.kind;
+  }
+  return every;
+}();
 
 /// Type of a key's value.
 enum class KeyType : std::uint8_t {

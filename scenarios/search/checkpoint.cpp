@@ -17,7 +17,7 @@ namespace {
 
 /// The first line: what a part of one begins with too, and the number of its form.
 std::string magic() {
-  return std::string{first_words(SideFile::part)} + "4";
+  return std::string{first_words(SideFile::part)} + "5";
 }
 
 void add(std::uint64_t& sum, std::string_view text) {
