@@ -45,6 +45,7 @@ enum class KeyType : std::uint8_t {
   texts,  ///< each one of `choices` where there are any
   // Axes of a search: a list of these, one of them, or "any" where the row has it. Numbers as ranges, too.
   number_axis,
+  real_axis,
   text_axis,  ///< each one of `choices` where there are any
   boolean_axis,
   quantity_axis,

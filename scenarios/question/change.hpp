@@ -56,6 +56,8 @@ enum class Knob : std::uint8_t {
   memory_fraction,
   max_num_seqs,
   max_num_tokens,
+  chunked_prefill,
+  concurrency,
   hidden_dp_traffic,  ///< of the data-parallel traffic, what the software hides: which no key states
   count
 };
