@@ -121,6 +121,11 @@ std::string train_time_text(const Plan& plan, const TrainScenario& t, const Trai
   answer.row({"step", interval_text(p.step)});
   answer.row({"tokens/s", interval_text(p.tokens_per_s)});
   answer.row({"tokens/s per GPU", interval_text(p.tokens_per_s_per_gpu)});
+  if (t.architecture.patches) {
+    const double batch = static_cast<double>(t.work.shape.global_batch);
+    answer.row({"images/s", interval_text(Interval<double>{batch / p.step.high.raw(), batch / p.step.mid.raw(),
+                                                           batch / p.step.low.raw()})});
+  }
   answer.row({"MFU", interval_text(p.mfu, 100.0) + " %"});
   if (t.tokens > 0.0) {
     answer.row(

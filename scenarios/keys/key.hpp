@@ -79,6 +79,7 @@ enum class KeyType : std::uint8_t {
   // Values of an axis of [search]: a list, a single value, or "any" where the row allows it; of numbers also a range
   // such as "1..8 x2".
   number_axis,
+  real_axis,
   text_axis,  ///< each one of `choices` where there are any
   boolean_axis,
   quantity_axis,

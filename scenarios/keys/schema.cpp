@@ -281,6 +281,12 @@ class SchemaWriter {
       case KeyType::number_axis:
         write_axis(key.any, [&] { write_any_of([&] { write_integer(key); }, [&] { write_pattern(range_pattern); }); });
         break;
+      case KeyType::real_axis:
+        write_axis(key.any, [&] {
+          json_.member("type", "number");
+          write_bounds(key);
+        });
+        break;
       case KeyType::text_axis: write_axis(key.any, [&] { write_text(key.choices); }); break;
       case KeyType::boolean_axis: write_axis(key.any, [&] { json_.member("type", "boolean"); }); break;
       case KeyType::quantity_axis: write_axis(key.any, [&] { write_pattern(quantity); }); break;

@@ -56,6 +56,8 @@ enum class Knob : std::uint8_t {
   memory_fraction,
   max_num_seqs,
   max_num_tokens,
+  chunked_prefill,
+  concurrency,
   priced,             ///< whether [money] is asked at all: a flag
   hidden_dp_traffic,  ///< share of the data-parallel traffic that the software hides behind compute, 0 to 1
   count

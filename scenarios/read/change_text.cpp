@@ -63,6 +63,8 @@ constexpr std::array<KnobRow, static_cast<std::size_t>(Knob::count)> rows{{
     {Knob::memory_fraction, "serving.memory_fraction"},
     {Knob::max_num_seqs, "serving.max_num_seqs"},
     {Knob::max_num_tokens, "serving.max_num_tokens"},
+    {Knob::chunked_prefill, "serving.chunked_prefill"},
+    {Knob::concurrency, "serving.concurrency"},
     {Knob::priced, ""},
     {Knob::hidden_dp_traffic, ""},
 }};
