@@ -68,6 +68,7 @@ QuestionKind kind_of_document(DocumentKind kind) noexcept {
   switch (kind) {
     case DocumentKind::network: return QuestionKind::network;
     case DocumentKind::fleet: return QuestionKind::fleet;
+    case DocumentKind::box: return QuestionKind::box;
     case DocumentKind::search: return QuestionKind::search;
     case DocumentKind::one_plan: return QuestionKind::plan;
     default: return QuestionKind::other;
@@ -87,7 +88,8 @@ Question read(const std::shared_ptr<const Library::Data>& data, ConfigValue docu
 Kinds kinds_of(const Question::Read& read) noexcept {
   switch (read.kind) {
     case QuestionKind::network: return Kinds::network;
-    case QuestionKind::fleet: return Kinds::serve;
+    case QuestionKind::fleet:
+    case QuestionKind::box: return Kinds::serve;
     case QuestionKind::search: return Kinds::train;
     case QuestionKind::plan:
     case QuestionKind::other: break;

@@ -31,6 +31,7 @@ enum class Asks : std::uint8_t {
   serving,
   serving_memory,
   fleet,
+  box,
   network,
   network_memory,
   other,
@@ -42,6 +43,7 @@ constexpr std::array forms{
     Form{"a serving plan under a fixed load", "a serving plan under a fixed load"},
     Form{"the memory of a serving plan (--only memory)", ""},
     Form{"a fleet ([traffic])", "a fleet ([traffic])"},
+    Form{"the curve of stated GPUs", "the curve of stated GPUs under fixed loads (--concurrency 1..512)"},
     Form{"the plan of a network of ops", "a network of ops"},
     Form{"the memory of a network of ops (--only memory)", ""},
     Form{"a question of its own kind", ""},
@@ -59,10 +61,10 @@ Forms forms_of(const Key& key) {
     return together(Asks::training, Asks::training_memory, Asks::search, Asks::network, Asks::network_memory);
   }
   if (table == "serving") {
-    return together(Asks::serving, Asks::serving_memory, Asks::fleet);
+    return together(Asks::serving, Asks::serving_memory, Asks::fleet, Asks::box);
   }
   if (table == "money") {
-    return together(Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::network);
+    return together(Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::box, Asks::network);
   }
   return table == "traffic" ? together(Asks::fleet) : every_form;
 }
@@ -86,7 +88,7 @@ constexpr std::array own_options{
            "what a search minimises: step-time, time, cost, energy, gpu-hours, gpus, memory"}
         .of(Asks::search),
     Option{"--threads", OptionKind::one, "N", "threads of a search; default as many as the machine has"}.of(
-        Asks::search, Asks::fleet),
+        Asks::search, Asks::fleet, Asks::box),
     Option{"--checkpoint", OptionKind::one, "FILE", "where a search keeps what it found; it goes on from there"}
         .of(Asks::search)
         .that(FileUse::keeps),
@@ -110,6 +112,22 @@ std::span<const Option> options() {
   return all;
 }
 
+/// Several requests in flight, "1..512 x2" or "1,8,64", are an axis: the curve of stated GPUs.
+Assignment in_flight_axis(Assignment assignment) {
+  constexpr std::string_view stated = "serving.concurrency=";
+  if (!assignment.text.starts_with(stated)) {
+    return assignment;
+  }
+  const std::string loads = assignment.text.substr(stated.size());
+  const bool range = loads.find("..") != std::string::npos;
+  if (!range && loads.find(',') == std::string::npos) {
+    return assignment;
+  }
+  const bool bare = !range && !loads.starts_with('[');
+  assignment.text = "search.concurrency=" + (bare ? "[" + loads + "]" : loads);
+  return assignment;
+}
+
 /// Assignments from the options, with `--set` last because it wins.
 std::vector<Assignment> overrides_of(const Arguments& arguments, bool quick) {
   std::vector<Assignment> overrides;
@@ -130,7 +148,7 @@ std::vector<Assignment> overrides_of(const Arguments& arguments, bool quick) {
     }
   }
   for (Assignment& assignment : key_assignments(options(), arguments)) {
-    overrides.push_back(std::move(assignment));
+    overrides.push_back(in_flight_axis(std::move(assignment)));
   }
   for (const std::string& axis : freed) {
     overrides.emplace_back(search_assignment(axis), "--search " + axis);
@@ -196,6 +214,7 @@ std::optional<Asks> asks_of(const ConfigValue& document, DocumentKind kind, Plan
   const bool memory = part == PlanPart::memory;
   switch (kind) {
     case DocumentKind::network: return memory ? Asks::network_memory : Asks::network;
+    case DocumentKind::box: return Asks::box;
     case DocumentKind::fleet: return Asks::fleet;
     case DocumentKind::search: return Asks::search;
     case DocumentKind::one_plan: break;
@@ -243,6 +262,11 @@ Outcome answer(const Arguments& arguments, bool explained) {
       report::require_charts();
     }
     const DocumentKind kind = kind_of(root, library);
+    if (kind == DocumentKind::box && explained) {
+      throw ConfigError{
+          "the curve of stated GPUs holds many plans; ask explain for one of them: one serving.concurrency, and the "
+          "layout that the curve takes"};
+    }
     if (kind == DocumentKind::fleet && explained) {
       throw ConfigError{
           "a fleet's plan is simulated, which has no terms to explain; ask explain for one replica under a fixed "
@@ -291,6 +315,8 @@ constexpr std::string_view plan_examples =
     "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 1024 --seq-len 8192 --global-batch 1024 --search "
     "any\n"
     "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 8 --tp 8 --isl 1024 --osl 256 --concurrency 64\n"
+    "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 8 --isl 1024 --osl 256 --concurrency '1..512 x2' "
+    "--set 'slo.tpot_mean=30 ms'\n"
     "  headroom plan scenarios/serve/llama3-70b-fleet.toml\n"
     "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --isl 1024 --osl 256 --rate '12 req/s' --set "
     "'slo.ttft_p95=1 s'\n";

@@ -4,6 +4,7 @@
 #include <headroom/model/estimate/spread.hpp>
 #include <headroom/scenarios/box/box_curve.hpp>
 #include <headroom/scenarios/fleet/fleet_axes.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -73,7 +74,7 @@ Tried tried(const BoxQuestion& q, const Changes& axes) {
       changes.push_back(loads[i]);
     }
     try {
-      Plan plan = price_plan(scenario_of(q, changes));
+      Plan plan = price_plan(changed(q.base, changes));
       const auto& answer = std::get<ServePlan>(plan.answer);
       out.scenario = out.scenario ? out.scenario : std::make_shared<const Scenario>(plan.scenario);
       if (!answer.times) {
@@ -162,7 +163,7 @@ BoxCurve box_curve(const BoxQuestion& q, unsigned threads) {
   const std::optional<std::size_t> middle = most_requests(curve.points, q.promised.any() ? 0.5 : 0.0);
   curve.at_middle = middle == curve.taken ? std::nullopt : middle;
   if (curve.taken) {
-    curve.plan = make_plan(scenario_of(q, curve.points[*curve.taken].changes), false);
+    curve.plan = make_plan(changed(q.base, curve.points[*curve.taken].changes), false);
   }
   return curve;
 }

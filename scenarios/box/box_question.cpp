@@ -6,10 +6,10 @@
 #include <headroom/scenarios/box/box_question.hpp>
 #include <headroom/scenarios/fleet/fleet_axes.hpp>
 #include <headroom/scenarios/keys/bounds.hpp>
-#include <headroom/scenarios/read/change_text.hpp>
-#include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -49,10 +49,9 @@ bool asks_for_box(const ConfigValue& root) noexcept {
 
 BoxQuestion read_box(const ConfigValue& root, const std::string& file, const Sources& sources) {
   BoxQuestion q;
-  q.base = root;
-  q.base.entries.erase_if([](const ConfigEntry& entry) { return entry.key == "search" || entry.key == "slo"; });
-  q.file = file;
-  q.sources = &sources;
+  ConfigValue base = root;
+  base.entries.erase_if([](const ConfigEntry& entry) { return entry.key == "search" || entry.key == "slo"; });
+  q.base = {std::make_shared<const ConfigValue>(std::move(base)), file, &sources};
   Diagnostics diagnostics;
   q.axes = read_fleet_axes(root, sources.catalog, diagnostics);
   const auto of_loads = [](const Changes& axis) { return axis.front().knob == Knob::concurrency; };
@@ -78,14 +77,6 @@ BoxQuestion read_box(const ConfigValue& root, const std::string& file, const Sou
                       std::to_string(most_box_points) + "; list fewer values"};
   }
   return q;
-}
-
-Scenario scenario_of(const BoxQuestion& q, const Changes& changes) {
-  ConfigValue root = q.base;
-  for (const Change& change : changes) {
-    put(change, override_of(change), root);
-  }
-  return read_scenario(root, q.file, *q.sources);
 }
 
 }  // namespace headroom

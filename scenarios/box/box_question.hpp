@@ -21,11 +21,9 @@ struct MeanPromises {
 };
 
 struct BoxQuestion {
-  ConfigValue base;  ///< without [search] and [slo]
-  std::string file;
-  const Sources* sources = nullptr;  ///< must outlive the question
-  std::vector<Changes> axes;         ///< of layouts and settings, the values of each
-  Changes loads;                     ///< requests in flight, ascending
+  Statement base;             ///< without [search] and [slo]
+  std::vector<Changes> axes;  ///< of layouts and settings, the values of each
+  Changes loads;              ///< requests in flight, ascending
   MeanPromises promised;
 
   [[nodiscard]] std::uint64_t combinations() const noexcept;  ///< of the axes, loads apart
@@ -40,8 +38,6 @@ inline constexpr std::uint64_t most_box_points = 100'000;
 /// ConfigError with every problem: of [search] (fleet_axes.hpp) and of [slo], whose percentiles are refused; no load at
 /// all; more than most_box_points.
 [[nodiscard]] BoxQuestion read_box(const ConfigValue& root, const std::string& file, const Sources& sources);
-
-/// The question with those changes. ConfigError with every problem of the scenario that they make.
-[[nodiscard]] Scenario scenario_of(const BoxQuestion& question, const Changes& changes);
+BoxQuestion read_box(const ConfigValue& root, const std::string& file, const Sources&& gone) = delete;
 
 }  // namespace headroom

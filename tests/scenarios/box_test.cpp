@@ -64,7 +64,7 @@ TEST_CASE("box: a point is the plan of its changes, to the last bit") {
   const BoxCurve curve = box_curve(q, 2);
   for (const std::size_t i : {std::size_t{0}, curve.points.size() / 2, curve.points.size() - 1}) {
     const BoxPoint& p = curve.points[i];
-    const Plan plan = make_plan(scenario_of(q, p.changes), false);
+    const Plan plan = make_plan(changed(q.base, p.changes), false);
     const auto& answer = std::get<ServePlan>(plan.answer);
     CHECK(p.tpot.mid == answer.tpot.mid);
     CHECK(p.ttft.high == answer.ttft.high);
