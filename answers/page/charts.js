@@ -292,7 +292,7 @@ const charts = {
     const front = points((p) => p.front).sort((a, b) => a.x - b.x);
     const taken = member(at + "/taken");
     const hover = ({raw: {point, pointer}}) =>
-        [...wrapped(point.changes), `tokens/s per GPU: ${shown(pointer + "/output_tokens_per_s_per_gpu")}`,
+        [...wrapped(point.changes.join(", ")), `tokens/s per GPU: ${shown(pointer + "/output_tokens_per_s_per_gpu")}`,
          `tokens/s per user: ${shown(pointer + "/output_tokens_per_s_per_user")}`,
          `TTFT: ${shown(pointer + "/ttft_s")}`];
     return {
