@@ -294,7 +294,7 @@ std::string answer_section(const Documents& documents) {
   const Place plan = plan_of(documents);
   std::string text = verdict(plan);
   if (const Place box = documents.find("box"); box.there()) {
-    text = verdict_line(box["feasible"].is_true() ? "fits" : "no", escaped(box["verdict_text"].text())) + text;
+    text = verdict_line(box["feasible"].is_true() ? "fits" : "no", box["verdict_text"].text()) + text;
   }
   const Place search = documents.find("search");
   if (search["taken_because"].there()) {

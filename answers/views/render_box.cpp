@@ -74,7 +74,7 @@ std::string points_table(const BoxCurve& curve, const std::vector<std::size_t>& 
       row.push_back(format_number(p.per_million_output_tokens.raw()));
     }
     if (curve.promised.any()) {
-      row.push_back(percent(p.chance, 2));
+      row.push_back(probability_text(p.chance));
     }
     row.emplace_back(curve.taken == i ? "taken" : "");
     table.row(std::move(row));
@@ -145,13 +145,13 @@ std::string box_verdict(const BoxCurve& curve) {
     return "no layout of " + std::to_string(curve.combinations) + " can be answered";
   }
   if (!curve.taken) {
-    return "no load that was tried keeps what is promised with probability " + percent(confidence);
+    return "no load that was tried keeps what is promised with probability " + probability_text(confidence);
   }
   const BoxPoint& p = curve.points[*curve.taken];
   const std::string promises = promises_text(curve.promised, p);
   return "take " + point_text(p) + ": " + format_number(p.requests_per_s.mid) + " req/s, " +
          format_number(p.tokens_per_s.mid) + " output tokens/s" +
-         (promises.empty() ? "" : "; " + promises + ", kept with probability " + percent(p.chance, 2));
+         (promises.empty() ? "" : "; " + promises + ", kept with probability " + probability_text(p.chance));
 }
 
 std::string box_text(const BoxCurve& curve) {
@@ -162,7 +162,7 @@ std::string box_text(const BoxCurve& curve) {
   if (curve.at_middle) {
     const BoxPoint& p = curve.points[*curve.at_middle];
     text += "at the middle " + point_text(p) + " would do: " + format_number(p.requests_per_s.mid) +
-            " req/s, with probability " + percent(p.chance, 2) + "\n";
+            " req/s, with probability " + probability_text(p.chance) + "\n";
   }
   if (!curve.points.empty()) {
     text += "\n" + points_table(curve, curve.front, "Pareto front") + "\n" +
@@ -179,7 +179,7 @@ Value box_document(const BoxCurve& curve) {
   const ServeScenario& s = asked_of(curve);
   return object("schema"_m = "headroom.box/1", "feasible"_m = curve.feasible(), "name"_m = curve.question->name,
                 "model"_m = s.architecture.id, "gpu"_m = s.device.id, "gpus"_m = s.work.gpus, "isl"_m = s.work.isl,
-                "osl"_m = s.work.osl, "confidence"_m = s.confidence, "combinations"_m = curve.combinations,
+                "osl"_m = s.work.osl, "asked_probability"_m = s.confidence, "combinations"_m = curve.combinations,
                 "verdict_text"_m = box_verdict(curve), "ttft_mean_limit_s"_m = curve.promised.ttft,
                 "tpot_mean_limit_s"_m = curve.promised.tpot, "e2e_mean_limit_s"_m = curve.promised.e2e,
                 "taken"_m = curve.taken, "at_middle"_m = curve.at_middle,

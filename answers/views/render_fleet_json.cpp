@@ -121,7 +121,7 @@ Value models_value(const ServeScenario& asked) {
 
 Value asked_value(const Scenario& question) {
   const auto& asked = std::get<ServeScenario>(question.question);
-  return object("name"_m = question.name, "confidence"_m = asked.confidence, "model"_m = asked.architecture.id,
+  return object("name"_m = question.name, "asked_probability"_m = asked.confidence, "model"_m = asked.architecture.id,
                 "models"_m = models_value(asked), "prompt_tokens_mean"_m = asked.traffic->lengths().prompt,
                 "output_tokens_mean"_m = asked.traffic->lengths().output);
 }

@@ -131,7 +131,7 @@ Value train(const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
   const Money& money = plan.scenario.money;
   return object("kind"_m = "train", job(t), "strategy"_m = strategy_value(p.strategy).on_one_line(), recipe(t),
                 verdict(p.estimate.verdict, p.estimate.broke, p.estimate.limit, p.verdict),
-                "fits_probability"_m = fits_probability(plan), "confidence"_m = t.confidence,
+                "fits_probability"_m = fits_probability(plan), "asked_probability"_m = t.confidence,
                 "problems"_m = problems_of(p.problems), "remedies"_m = remedies(p.remedies, plan.part),
                 timed ? train_memory(t, p) : Value{}, whole ? train_times(money, t, p) : Value{},
                 "money"_m = whole ? money_value(money, p.bill, p.variants) : Value{},
@@ -211,7 +211,7 @@ Value serve(const Plan& plan, const ServeScenario& s, const ServePlan& p) {
       "weights"_m = name_of(w.weights), "kv_cache"_m = name_of(w.kv), "isl"_m = w.isl, "osl"_m = w.osl,
       "memory_fraction"_m = share(w.memory_fraction),
       verdict(p.estimate.verdict, p.estimate.broke, p.estimate.limit, p.verdict),
-      "fits_probability"_m = fits_probability(plan), "confidence"_m = s.confidence,
+      "fits_probability"_m = fits_probability(plan), "asked_probability"_m = s.confidence,
       "problems"_m = problems_of(p.problems), "changes"_m = texts_of(p.changes),
       "changes_of_weights"_m = texts_of(p.changes_of_weights), "changes_for_all"_m = texts_of(p.changes_for_all),
       pool(s, p.estimate), "memory_basis"_m = memory_basis_names[static_cast<std::size_t>(s.engine.basis)],

@@ -99,11 +99,11 @@ namespace {
 std::string train_verdict_text(const TrainPlan& p, Bytes capacity, bool timed, double chance) {
   if (p.estimate.verdict == Verdict::feasible) {
     return "fits: " + format(p.memory.mid) + " of " + format(capacity) + " per GPU (" + format(p.memory.low) + " to " +
-           format(p.memory.high) + "), with probability " + percent(chance, 2) + "\n";
+           format(p.memory.high) + "), with probability " + probability_text(chance) + "\n";
   }
   std::string text =
       p.verdict +
-      (p.estimate.verdict == Verdict::may_not_fit ? "; it fits with probability " + percent(chance, 2) : "") + "\n";
+      (p.estimate.verdict == Verdict::may_not_fit ? "; it fits with probability " + probability_text(chance) : "") + "\n";
   for (const Remedy& remedy : p.remedies) {
     text += &remedy == &p.remedies.front() ? "smallest change that fits:  " : "                       or:  ";
     text += joined(texts_of(remedy.changes)) + "  (" + format(remedy.memory) +

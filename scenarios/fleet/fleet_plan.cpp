@@ -320,7 +320,7 @@ void settle(FleetPlan& plan) {
   }
   const ServingErrors& errors = serving_errors(s, ServingQuantity::rate);
   plan.interval_source = errors.text() + "; a fleet is taken that keeps its promises with probability " +
-                         percent(s.confidence) + ", loaded below " + format_number(100.0 * most_load) +
+                         probability_text(s.confidence) + ", loaded below " + format_number(100.0 * most_load) +
                          " % of what replicas as slow as that answer";
   for (const RequestClass& c : s.traffic->classes) {
     if (c.objectives.empty()) {
