@@ -21,7 +21,7 @@ DocumentKind kind_of(const ConfigValue& document, const QuestionLibrary& library
 AskedQuestion read_question(ConfigValue document, const std::string& file, const QuestionLibrary& library) {
   switch (kind_of(document, library)) {
     case DocumentKind::network:
-      return asked::NetworkRun{read_network_scenario(document, file, library.sources.catalog, library.networks)};
+      return asked::NetworkRun{read_network_scenario(document, file, library.sources, library.networks)};
     case DocumentKind::fleet: return asked::FleetSize{std::move(document), file, &library.sources};
     case DocumentKind::search: return asked::BestPlan{read_search(document, file, library.sources)};
     case DocumentKind::one_plan: break;

@@ -9,6 +9,7 @@
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/layers/layer_kernels.hpp>
+#include <headroom/model/workload/model_data.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 #include <algorithm>
@@ -113,7 +114,8 @@ Outcome run(const Arguments& arguments) {
   for (const LayerPhase phase : phases) {
     questions.push_back(question_of(arguments, phase, format));
   }
-  const RooflineReport report = layer_roofline(arch, device, format, cache_bytes, questions);
+  const RooflineReport report =
+      layer_roofline(ModelData{catalog.store().folders()}, arch, device, format, cache_bytes, questions);
   const std::string form = arguments.one("--format", "text");
   return {form == "csv"    ? roofline_csv(report)
           : form == "svg"  ? roofline_svg(report)

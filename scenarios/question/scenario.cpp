@@ -3,8 +3,14 @@
 
 namespace headroom {
 
+Sources Sources::of(const std::vector<std::string>& folders) {
+  ModelData data{folders};
+  ModelLibrary models{data.files()};
+  return {Catalog::of(folders), std::move(models), std::move(data)};
+}
+
 Sources Sources::standard() {
-  return {Catalog::standard(), ModelLibrary::standard()};
+  return of(DataStore::user_folders());
 }
 
 }  // namespace headroom
