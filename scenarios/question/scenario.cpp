@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/question/scenario.hpp>
 
+#include <utility>
+
 namespace headroom {
 
 Sources Sources::of(const std::vector<std::string>& folders) {

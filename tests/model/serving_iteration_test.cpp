@@ -207,7 +207,8 @@ const std::vector<AllToAllRule> deepep_over_nics{{ExchangeOver::hosts,
                                                   "test"}};
 
 Replica wide(const ServingLayout& layout, const Device& on, std::vector<AllToAllRule> rules = deepep_over_nics) {
-  return {model("deepseek-v3"),
+  return {test::model_data(),
+          model("deepseek-v3"),
           on,
           catalog().reference_node(on),
           {"vllm", {Routing::power_law, 1.2}, {}, rules},
