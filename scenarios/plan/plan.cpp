@@ -288,7 +288,8 @@ void add_bill(const Scenario& scenario, const TrainScenario& t, TrainPlan& answe
 
 /// What the GPUs draw in the step, in the run, and while they are held beside it.
 void add_energy(const EnergyQuestion& question, const TrainScenario& t, double width, TrainPlan& answer) {
-  const std::optional<GpuPower> power = gpu_power(t.device, t.host ? &*t.host : nullptr, t.power_cap);
+  const std::optional<GpuPower> power =
+      gpu_power(t.device, t.host ? &*t.host : nullptr, t.power_cap, power_form(*t.data));
   if (!power) {
     return;
   }
@@ -360,8 +361,9 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, Told t
   }
   if (compiled.timed) {
     answer.groups = compiled.step->shared_groups();
-    plan.confidence = confidence_of(
-        t, step_confidence(), answer.groups != nullptr && exchanges_between_domains(answer.strategy, *answer.groups));
+    plan.confidence =
+        confidence_of(t, step_confidence(*t.data),
+                      answer.groups != nullptr && exchanges_between_domains(answer.strategy, *answer.groups));
     PlanConfidence& c = *plan.confidence;
     c.width = narrowed_width(c.errors.width_80, t.work.measured.weight, c.errors);
   }

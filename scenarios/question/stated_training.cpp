@@ -62,7 +62,7 @@ void resolve_training(TrainScenario& t) {
   const StatedTraining& stated = t.stated;
   const std::string id = stated.software.value_or(std::string{default_software(stated.strategy.zero.value_or(0))});
   if (t.software.id.empty() || t.software.id != id) {
-    t.software = MemoryStacks::standard().find(id);
+    t.software = memory_stacks(*t.data).find(id);
   }
   const StackDefaults& defaults = t.software.defaults;
   t.strategy = resolve_strategy(stated.strategy, t.architecture, defaults, t.work.shape.gpus);

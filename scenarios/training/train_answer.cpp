@@ -29,7 +29,8 @@ bool interleaves(std::int64_t layers, const Strategy& s) noexcept {
 }  // namespace
 
 std::shared_ptr<const JobGroups> groups_of(const TrainScenario& t) {
-  return std::make_shared<const JobGroups>(t.device, JobHosts{t.host, 0, std::nullopt, t.cluster}, t.work.shape.gpus);
+  return std::make_shared<const JobGroups>(*t.data, t.device, JobHosts{t.host, 0, std::nullopt, t.cluster},
+                                           t.work.shape.gpus);
 }
 
 TrainingWorkload workload_of(const TrainScenario& t) {
@@ -49,7 +50,7 @@ TrainQuestion compile_question(const TrainScenario& t,
   if (question.untimed.empty()) {
     try {
       question.compiled = compile(t.architecture, t.device, groups ? std::move(groups) : groups_of(t), t.software,
-                                  workload_of(t), without);
+                                  workload_of(t), step_parameters(*t.data), without);
       question.compiled.timed = !memory_only;
       return question;
     } catch (const ConfigError&) {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/train/software/memory_stack.hpp>
-#include <headroom/model/workload/model_files.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 
 namespace headroom {
 namespace {
@@ -162,8 +160,7 @@ bool starts_like(std::string_view text, std::string_view start) noexcept {
          std::equal(start.begin(), start.end(), text.begin(), [](char a, char b) { return lower(a) == lower(b); });
 }
 
-std::vector<MemoryStack> read_stacks(const std::vector<std::string>& folders) {
-  const DataStore store = model_files(folders);
+std::vector<MemoryStack> read_stacks(const DataStore& store) {
   std::vector<MemoryStack> stacks;
   for (const std::string& id : store.ids("stacks/train")) {
     if (const std::optional<DataStore::Entry> entry = store.find("stacks/train", id)) {
@@ -222,14 +219,8 @@ MemoryStack read_memory_stack(const ConfigValue& document, const std::string& fi
   return stack;
 }
 
-MemoryStacks MemoryStacks::standard() {
-  // Kept because a search asks again for every job, and parsing takes longer than most jobs.
-  static std::mutex mutex;
-  static std::map<std::vector<std::string>, MemoryStacks> kept;  // by the user's folders, which may hide a stack
-  const std::vector<std::string> folders = DataStore::user_folders();
-  const std::lock_guard lock{mutex};
-  const auto found = kept.find(folders);
-  return found != kept.end() ? found->second : kept.emplace(folders, MemoryStacks{read_stacks(folders)}).first->second;
+const MemoryStacks& memory_stacks(const ModelData& data) {
+  return data.once("stacks/train", [&] { return MemoryStacks{read_stacks(data.files())}; });
 }
 
 const MemoryStack& MemoryStacks::find(std::string_view id) const {

@@ -17,6 +17,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// Bytes per parameter of moments beyond `StateBytes::optimizer`, for tensors that an optimizer treats separately.
 struct MomentsApart {
   double embedding = 0.0;
@@ -140,10 +142,8 @@ struct MemoryStack {
                                             const std::string& file,
                                             Diagnostics& diagnostics);
 
-/// All known stacks including the user's, parsed once. ConfigError if one is invalid.
 class MemoryStacks {
  public:
-  [[nodiscard]] static MemoryStacks standard();
   explicit MemoryStacks(std::vector<MemoryStack> stacks) : stacks_{std::move(stacks)} {}
   /// Finds a stack by id. ConfigError with a suggestion if it is unknown.
   [[nodiscard]] const MemoryStack& find(std::string_view id) const;
@@ -156,5 +156,8 @@ class MemoryStacks {
  private:
   std::vector<MemoryStack> stacks_;
 };
+
+/// All stacks of `data`. ConfigError if one is invalid.
+[[nodiscard]] const MemoryStacks& memory_stacks(const ModelData& data);
 
 }  // namespace headroom

@@ -40,9 +40,9 @@ LayerTimes& LayerTimes::add(const LayerTimes& other, double weight) noexcept {
   return *this;
 }
 
-LayerPricer::LayerPricer(StepRecipe recipe)
+LayerPricer::LayerPricer(const ModelData& data, StepRecipe recipe)
     : recipe_{std::move(recipe)},
-      kernels_{recipe_.device, recipe_.stack, recipe_.physics, recipe_.level, recipe_.precision},
+      kernels_{data, recipe_.device, recipe_.stack, recipe_.physics, recipe_.level, recipe_.precision},
       element_{row_of(recipe_.precision).compute_bytes} {}
 
 void LayerPricer::add_product(LayerTimes& t, double m, double n, double k, double share) const noexcept {

@@ -43,7 +43,7 @@ struct StepRecipe {
 class LayerPricer {
  public:
   /// ConfigError when the SKU has no peak for the recipe or no bandwidth.
-  explicit LayerPricer(StepRecipe recipe);
+  LayerPricer(const ModelData& data, StepRecipe recipe);
 
   /// Per micro-batch, T = micro_batch seq_len / cp tokens a rank. `docs/train-model.md` has the equations in full.
   ///   products    [T,(a+2k)d/t,h] [T,h,a d/t] [T,(1+g)f/t,h] [T,h,f/t] by the fitted kernels without launch and droop,

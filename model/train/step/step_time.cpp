@@ -46,7 +46,7 @@ StageLayers split_stages(double layers, const Strategy& s, double beside_head) n
 }
 
 StepModel::StepModel(StepRecipe recipe, std::shared_ptr<const JobGroups> groups, std::int64_t lora_rank)
-    : pricer_{std::move(recipe)}, groups_{std::move(groups)} {
+    : pricer_{groups->data(), std::move(recipe)}, groups_{std::move(groups)} {
   const StepRecipe& r = pricer_.recipe();
   const Architecture& arch = r.architecture;
   for (const CountedBlock& counted : distinct_blocks(arch)) {
