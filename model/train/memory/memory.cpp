@@ -68,9 +68,11 @@ double feed_forward_bytes(const ActivationShape& s, const Tokens& t) noexcept {
 
 double moment_bytes(Optimizer optimizer) noexcept {
   switch (optimizer) {
-    case Optimizer::adamw: return 8.0;
+    case Optimizer::adamw:
+    case Optimizer::paged_adamw: return 8.0;
     case Optimizer::adamw_bf16: return 4.0;
-    case Optimizer::adamw_8bit: return 2.0;
+    case Optimizer::adamw_8bit:
+    case Optimizer::paged_adamw_8bit: return 2.0;
     case Optimizer::momentum:
     case Optimizer::lion:
     case Optimizer::muon: return 4.0;
@@ -85,8 +87,10 @@ MomentsApart moments_apart(Optimizer optimizer) noexcept {
   const double more = adam - moment_bytes(optimizer);
   switch (optimizer) {
     case Optimizer::muon: return {more, more, more};
-    case Optimizer::adamw_8bit: return {more, 0.0, 0.0};
+    case Optimizer::adamw_8bit:
+    case Optimizer::paged_adamw_8bit: return {more, 0.0, 0.0};
     case Optimizer::adamw:
+    case Optimizer::paged_adamw:
     case Optimizer::adamw_bf16:
     case Optimizer::momentum:
     case Optimizer::sgd:
@@ -134,8 +138,10 @@ LoraParameters lora_parameters(const Architecture& arch, const Block& b, double 
   for (const LayerOp& op : layer_ops(arch, b, LayerForm::training)) {
     if (op.kind == LayerOpKind::experts) {
       sum.experts += rank * op.count * (op.pieces + 1.0) * (hidden + op.width);
+      sum.kept += rank * op.top_k * (op.pieces + 1.0);
     } else if (op.kind == LayerOpKind::product && op.part != LayerPart::router) {
       sum.dense += rank * (op.pieces * op.k + op.n);
+      sum.kept += rank * op.pieces;
     }
   }
   return sum;
