@@ -132,7 +132,9 @@ std::string without_remedy(const TrainScenario& t, const TrainPlan& answer) {
   if (answer.offload && answer.offload->short_of_room) {
     return "offload less or to NVMe, use more GPUs or nodes with more host memory";
   }
-  return "no set of up to three changes of micro-batch, recompute, ZeRO, offload, optimizer, tp, pp" +
+  const bool tuning = t.work.options.method != Method::full || t.work.shape.gpus == 1;
+  return "no set of up to three changes of micro-batch, recompute, ZeRO, offload, optimizer, " +
+         std::string{tuning ? "method, loss, length, " : ""} + "tp, pp" +
          std::string{t.architecture.moe ? ", cp, ep or etp" : " or cp"} +
          " at this GPU count surely fits: take more GPUs or more memory";
 }

@@ -26,7 +26,10 @@ enum class Knob : std::uint8_t {
   region,
   software,
   precision,
+  seq_len,
   global_batch,
+  method,
+  fused_loss,
   optimizer,
   offload,
   overlap,
@@ -65,7 +68,7 @@ enum class Knob : std::uint8_t {
   return knob >= Knob::order && knob <= Knob::cuda_graphs;
 }
 
-enum class Offload : std::uint8_t { optimizer, activations };
+enum class Offload : std::uint8_t { optimizer, activations, parameters };
 
 /// A flag; a count, or a word by its number in the list of the knob's words; a share; an id of the catalog or a
 /// quantity as its author wrote it; what is kept in host memory.

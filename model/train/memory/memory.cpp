@@ -106,6 +106,23 @@ StateBytes adam_states(Precision precision) noexcept {
   return {weights, weights, moment_bytes(Optimizer::adamw) + master};
 }
 
+StateBytes states_of_adapters(const MemoryStack& stack,
+                              Precision precision,
+                              std::optional<Optimizer> optimizer) noexcept {
+  StateBytes bytes = adam_states(precision);
+  const double adam = moment_bytes(Optimizer::adamw);
+  double master = bytes.optimizer - adam, moments = adam;
+  if (stack.adapters && bytes.weights < 4.0) {
+    const StackAdapters& habit = *stack.adapters;
+    bytes.weights = habit.weights;
+    bytes.gradients = habit.gradients;
+    master = habit.master;
+    moments = habit.moments;
+  }
+  bytes.optimizer = master + (optimizer ? moment_bytes(*optimizer) : moments);
+  return bytes;
+}
+
 StateMemory state_memory(double parameters, const StateBytes& bytes, int zero, double ranks) noexcept {
   StateMemory memory;
   memory.weights = Bytes{parameters * bytes.weights / (zero >= 3 ? ranks : 1.0)};

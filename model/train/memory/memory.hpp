@@ -54,6 +54,12 @@ inline constexpr std::array<std::string_view, 10> optimizer_names{
 /// (Rajbhandari et al. 2020, section 3.1: 2 + 2 + 12).
 [[nodiscard]] StateBytes adam_states(Precision precision) noexcept;
 
+/// Of LoRA's adapters as the software's recipes keep them, else in the compute format with fp32 states: 2 + 2 + 12 in
+/// 16 bit (Hu et al. 2022, section 4.1). In fp32 and tf32 all is fp32 whatever the software.
+[[nodiscard]] StateBytes states_of_adapters(const MemoryStack& stack,
+                                            Precision precision,
+                                            std::optional<Optimizer> optimizer) noexcept;
+
 /// Bytes of weights, gradients and optimizer states on one GPU under a ZeRO stage over `ranks` data ranks:
 /// z0 (w+g+o)P, z1 (w+g)P + oP/n, z2 wP + (g+o)P/n, z3 (w+g+o)P/n (Rajbhandari et al. 2020, section 5, figure 1).
 struct StateMemory {
@@ -101,6 +107,10 @@ struct MemoryOptions {
   bool offload_checkpoints = false;    ///< the same, but only what full recomputation keeps
   std::int64_t vocab_multiple = 1;     ///< tables are padded to a multiple of this times tp (Megatron-LM: 128)
 };
+
+/// Whether the loss is fused, and a 4-bit base doubly quantised: as stated, else by the software's habit.
+[[nodiscard]] bool is_fused(const MemoryStack& stack, const MemoryOptions& options) noexcept;
+[[nodiscard]] bool doubly_quantised(const MemoryStack& stack, const MemoryOptions& options) noexcept;
 
 /// Whether masks are kept when nobody says: a software's habit holds for plain MLPs. Gated
 /// networks pretrain without dropout (Chowdhery et al. 2022, section 5).

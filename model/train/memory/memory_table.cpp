@@ -149,10 +149,6 @@ double context_buffers(const ActivationShape& s, CpForm form) noexcept {
   return shards * s.element_bytes * tokens * std::max((s.keys + s.values) / s.tp, 2.0 * s.head_dim);
 }
 
-bool is_fused(const MemoryStack& stack, const MemoryOptions& options) noexcept {
-  return options.fused_loss.value_or(stack.fuses_loss(options.method != Method::full));
-}
-
 /// Bytes of a logit at the loss. The stacks state them for 16-bit outputs; an fp32 output is the fp32 copy that the
 /// loss would make of it, so that the 16-bit one falls away.
 double bytes_of_a_logit(const MemoryStack& stack, const MemoryOptions& options, double element) noexcept {
@@ -161,23 +157,6 @@ double bytes_of_a_logit(const MemoryStack& stack, const MemoryOptions& options, 
                             ? (compiled ? stack.logit_bytes_fused_compiled : stack.logit_bytes_fused)
                             : (compiled ? stack.logit_bytes_compiled : stack.logit_bytes);
   return element > 2.0 ? std::max(element, stated - 2.0) : stated;
-}
-
-/// Adapters as the software's recipes keep them, else in the compute format with fp32 moments, and a master copy if
-/// that is 16 bit: 2 + 2 + 12 (Hu et al. 2022, section 4.1). In fp32 and tf32 all is fp32 whatever the software.
-StateBytes states_of_adapters(const MemoryStack& stack, Precision precision, std::optional<Optimizer> optimizer) {
-  StateBytes bytes = adam_states(precision);
-  const double adam = moment_bytes(Optimizer::adamw);
-  double master = bytes.optimizer - adam, moments = adam;
-  if (stack.adapters && bytes.weights < 4.0) {
-    const StackAdapters& habit = *stack.adapters;
-    bytes.weights = habit.weights;
-    bytes.gradients = habit.gradients;
-    master = habit.master;
-    moments = habit.moments;
-  }
-  bytes.optimizer = master + (optimizer ? moment_bytes(*optimizer) : moments);
-  return bytes;
 }
 
 /// Method, formats and states of a run that trains adapters.
@@ -189,7 +168,7 @@ void freeze_base(const MemoryStack& stack, Precision precision, CompiledMemory& 
   c.states.buckets = 0.0;
   c.states.apart = {};
   if (options.method == Method::qlora) {
-    c.states.weights = nf4_bytes(options.double_quant.value_or(stack.adapters && stack.adapters->double_quant));
+    c.states.weights = nf4_bytes(doubly_quantised(stack, options));
     c.gather_bytes = c.states.weights;  // gathered as it is stored, dequantised matrix by matrix
     c.frozen_embedding_bytes = c.element_bytes;
   } else {
@@ -230,6 +209,14 @@ void compile_prediction(const Architecture& arch, const ParameterCount& paramete
 }
 
 }  // namespace
+
+bool is_fused(const MemoryStack& stack, const MemoryOptions& options) noexcept {
+  return options.fused_loss.value_or(stack.fuses_loss(options.method != Method::full));
+}
+
+bool doubly_quantised(const MemoryStack& stack, const MemoryOptions& options) noexcept {
+  return options.double_quant.value_or(stack.adapters && stack.adapters->double_quant);
+}
 
 bool dropout_by_habit(const MemoryStack& stack, const Architecture& arch) noexcept {
   return stack.dropout && !arch.gated_mlp;

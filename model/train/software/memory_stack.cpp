@@ -40,7 +40,7 @@ void read_loss(ConfigTable& root, MemoryStack& stack) {
   stack.logit_bytes_fused = loss.maybe_number("logit_bytes_fused", bytes_a_number).value_or(2.0);
   stack.logit_bytes_fused_compiled =
       loss.maybe_number("logit_bytes_fused_compiled", bytes_a_number).value_or(stack.logit_bytes_fused);
-  stack.loss_tokens = loss.maybe_number("part_tokens", {1.0, 1e9}).value_or(0.0);
+  stack.loss_tokens = loss.maybe_number("part_tokens", {0.0, 1e9}).value_or(0.0);
   loss.finish();
 }
 
