@@ -134,7 +134,7 @@ std::vector<Changes> possible_recipes(const TrainScenario& t) {
   if (adapts && o.method != Method::qlora) {
     recipes.push_back({{Knob::method, Method::qlora}});
   }
-  if (!is_fused(t.software, o)) {
+  if (!o.fused_loss && !is_fused(t.software, o)) {
     recipes.push_back({{Knob::fused_loss, true}});
   }
   constexpr std::int64_t shortest = 512;  // tokens that still hold a question and its answer

@@ -156,9 +156,11 @@ LoraParameters lora_parameters(const Architecture& arch, const Block& b, double 
     if (op.kind == LayerOpKind::experts) {
       sum.experts += rank * op.count * (op.pieces + 1.0) * (hidden + op.width);
       sum.kept += rank * op.top_k * (op.pieces + 1.0);
+      sum.inputs += op.top_k * (op.pieces * hidden + op.width);
     } else if (op.kind == LayerOpKind::product && op.part != LayerPart::router) {
       sum.dense += rank * (op.pieces * op.k + op.n);
       sum.kept += rank * op.pieces;
+      sum.inputs += op.pieces * op.k;
     }
   }
   return sum;

@@ -120,7 +120,8 @@ struct MemoryOptions {
 /// routed experts are spread as the experts are.
 struct LoraParameters {
   double dense = 0.0, experts = 0.0;
-  double kept = 0.0;  ///< elements a token: what the first matrices of the pairs give the second
+  double kept = 0.0;    ///< elements a token: what the first matrices of the pairs give the second
+  double inputs = 0.0;  ///< elements a token that all pairs read
   [[nodiscard]] constexpr double total() const noexcept { return dense + experts; }
 };
 [[nodiscard]] LoraParameters lora_parameters(const Architecture& architecture,

@@ -286,7 +286,8 @@ MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexce
     row.formed_again = key.recompute == Recompute::full ? layer_activations(whole).raw()
                                                         : layer_activations(whole).raw() - row.activations;
     if (c.options.method != Method::full) {
-      const double between = c.element_bytes * kind.adapters.kept * tokens;  // the pairs' matrices
+      const double copies = c.stack.adapters && c.stack.adapters->copies_inputs ? kind.adapters.inputs / tp : 0.0;
+      const double between = c.element_bytes * (kind.adapters.kept + copies) * tokens;
       row.activations += between;
       row.formed_again += key.recompute == Recompute::full ? between : 0.0;
     }

@@ -274,7 +274,9 @@ void add_gathers(const CompiledMemory& c,
   } else if (c.stack.gathers) {
     // One unit computed, one prefetched (Zhao et al. 2023, section 3.3), one reduced.
     w.layer_gathers = (2.0 * c.gather_bytes + trained) * p.largest_layer;
-    w.loss_gathers = last ? (wide + trained) * t.head + c.gather_bytes * p.largest_layer : 0.0;
+    const double head = c.stack.keeps_ends_gathered ? trained : wide + trained;
+    w.kept += c.stack.keeps_ends_gathered ? wide * p.ends : 0.0;
+    w.loss_gathers = last ? head * t.head + c.gather_bytes * p.largest_layer : 0.0;
   }
 }
 
@@ -365,7 +367,9 @@ void page_out(const CompiledMemory& c, StageMemory& m) noexcept {
   const Bytes moments = c.paged_share * m.bytes[MemoryTerm::optimizer];
   if (moments > Bytes{}) {
     const Bytes beyond = device_interval(m, c.stack).high - c.capacity;
-    m.host.paged = std::clamp(beyond / (1.0 + c.stack.interval), Bytes{}, moments);
+    constexpr Bytes page{4096.0};
+    const Bytes needed = beyond > Bytes{} ? beyond / (1.0 + c.stack.interval) + page : Bytes{};
+    m.host.paged = std::min(needed, moments);
     m.host.states += m.host.paged;
     m.bytes[MemoryTerm::optimizer] -= m.host.paged;
   }

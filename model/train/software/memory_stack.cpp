@@ -56,6 +56,7 @@ void read_adapters(ConfigTable& root, MemoryStack& stack) {
   a.master = table->number("master", bytes_a_number);
   a.fused_loss = table->maybe_boolean("fused_loss").value_or(stack.defaults.fused_loss);
   a.double_quant = table->maybe_boolean("double_quant").value_or(false);
+  a.copies_inputs = table->maybe_boolean("copies_inputs").value_or(false);
   a.source = table->text("source");
   table->finish();
 }
@@ -116,6 +117,7 @@ void read_habits(ConfigTable& root, MemoryStack& stack) {
   stack.dropout = flag(root, "dropout", false);
   stack.pipeline_keeps_gradients = flag(root, "pipeline_keeps_gradients", false);
   stack.gathers = flag(root, "gathers", true);
+  stack.keeps_ends_gathered = flag(root, "keeps_ends_gathered", false);
   stack.micro_batches_follow_stages = flag(root, "micro_batches_follow_stages", false);
   stack.offloads_optimizer = flag(root, "offloads_optimizer", false);
   stack.offloads_parameters = flag(root, "offloads_parameters", false);

@@ -91,7 +91,8 @@ struct StackAdapters {
   double moments = 8.0;                   ///< of the optimizer that its recipes take; a stated one has its own
   double master = 4.0;                    ///< copy in fp32, where the adapters are in 16 bit
   bool fused_loss = false;
-  bool double_quant = false;  ///< scales of a 4-bit base are in 8 bit themselves
+  bool double_quant = false;   ///< scales of a 4-bit base are in 8 bit themselves
+  bool copies_inputs = false;  ///< each pair keeps a copy of its input, cast to its own format or dropped out
   std::string source;
 };
 
@@ -121,6 +122,7 @@ struct MemoryStack {
   bool dropout = false;                   ///< hidden dropout unless stated, with plain MLPs
   bool pipeline_keeps_gradients = false;  ///< sharded stacks with pp: whole compute copy and fp32 gradients of a stage
   bool gathers = true;                    ///< ZeRO 3 gathers unit by unit
+  bool keeps_ends_gathered = false;       ///< embedding and head are the root's unit, which stays from pass to pass
   bool micro_batches_follow_stages = false;               ///< a blank micro-batch means pp micro-batches
   std::vector<std::int64_t> zero_stages;                  ///< that it knows; empty: all
   std::vector<std::int64_t> zero_stages_with_pp;          ///< the same with pipeline stages; empty: as without
