@@ -92,7 +92,8 @@ class TrainingReader {
   static void read_offload_target(TrainingKeys& table, TrainScenario& train) {
     const auto target = table.stated<"offload_to">();
     train.offload_to_nvme = target == 1U;
-    if (target && !train.stated.offload) {
+    const MemoryOptions& o = train.work.options;
+    if (target && !o.offload_optimizer && !o.offload_activations && !o.offload_parameters) {
       table.problem("offload_to", "'offload_to' means something with 'offload' only");
     }
   }
