@@ -115,11 +115,6 @@ Changes possible_optimizers(const TrainScenario& t) {
   return changes;
 }
 
-/// Whether somebody tunes a model, rather than trains one: less may be trained, of shorter sequences.
-bool is_tuning(const TrainScenario& t) noexcept {
-  return t.work.options.method != Method::full || t.work.shape.gpus == 1;
-}
-
 /// What is trained, on what: the method where the software has it, the loss in parts, shorter sequences.
 std::vector<Changes> possible_recipes(const TrainScenario& t) {
   std::vector<Changes> recipes{{}};
@@ -324,6 +319,38 @@ std::vector<Remedy> ranked(std::vector<Remedy> found) {
 }
 
 }  // namespace
+
+bool is_tuning(const TrainScenario& t) noexcept {
+  return t.work.options.method != Method::full || t.work.shape.gpus == 1;
+}
+
+Changes enough_gpus(const TrainScenario& train) {
+  constexpr int sharded = 3;
+  if (!is_tuning(train) || !train.software.shards(sharded, train.strategy.pp > 1)) {
+    return {};
+  }
+  TrainScenario t = train;
+  t.stated.software = train.software.id;  // more GPUs may mean another where none is stated
+  t.stated.strategy.zero = sharded;
+  t.stated.strategy.dp.reset();
+  for (std::int64_t factor = 2; factor <= 8; factor *= 2) {
+    t.work.shape.gpus = factor * train.work.shape.gpus;
+    resolve_training(t);
+    const TrainAnswer answer =
+        answer_question(compile_question(t, PlanPart::memory, nullptr).compiled, open_strategy(t));
+    if (answer.estimate.verdict == Verdict::feasible && !host_is_short(t, answer.estimate)) {
+      Changes changes{{Knob::gpus, t.work.shape.gpus}};
+      if (train.strategy.zero < sharded) {
+        changes.emplace_back(Knob::zero, sharded);
+      }
+      if (!train.stated.software) {
+        changes.emplace_back(Knob::software, train.software.id);
+      }
+      return changes;
+    }
+  }
+  return {};
+}
 
 std::vector<Remedy> find_remedies(const Scenario& scenario,
                                   const Strategy& strategy,

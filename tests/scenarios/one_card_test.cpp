@@ -288,6 +288,23 @@ TEST_CASE(
   CHECK(has(knobs(paged), Knob::optimizer));
 }
 
+TEST_CASE("what no change makes fit one card is told how many of them hold it in shards, and they do") {
+  const Keys asked{"training.method=qlora", "strategy.micro_batch=1", "strategy.recompute=full"};
+  const Plan one = plan("llama2-70b", "rtx-4090", 1, 512, 8, asked);
+  REQUIRE(train(one).remedies.empty());
+  const std::string& way = train(one).way_out;
+  CAPTURE(way);
+  const std::string_view told = "take hardware.gpus = ";
+  const std::size_t at = way.find(told);
+  REQUIRE(at != std::string::npos);
+  const int gpus = std::stoi(way.substr(at + told.size()));
+  CHECK(way.find("strategy.zero = 3") != std::string::npos);
+  Keys sharded = asked;
+  sharded.insert(sharded.end(), {"strategy.zero=3", "training.software=trl"});
+  CHECK(train(plan("llama2-70b", "rtx-4090", gpus, 512, 8, sharded)).estimate.verdict == Verdict::feasible);
+  CHECK(train(plan("llama2-70b", "rtx-4090", gpus / 2, 512, 8, sharded)).estimate.verdict != Verdict::feasible);
+}
+
 TEST_CASE("weights on the host need ZeRO 3, a 4-bit base a method that has one, and Muon the GPU") {
   const auto problem = [](Keys more) {
     try {
