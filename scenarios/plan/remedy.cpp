@@ -3,6 +3,7 @@
 #include <headroom/scenarios/training/offload.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -300,12 +301,21 @@ class RemedySearch {
   std::vector<Remedy> found_;
 };
 
-/// Cheapest step first, what changes the numbers last; of the same keys only the cheapest.
+/// Tokens of a sequence that changes state; beyond any where they state none.
+std::int64_t sequence_of(const Changes& changes) {
+  const auto found =
+      std::find_if(changes.begin(), changes.end(), [](const Change& c) { return c.knob == Knob::seq_len; });
+  return found == changes.end() ? std::numeric_limits<std::int64_t>::max() : std::get<std::int64_t>(found->value);
+}
+
+/// Cheapest step first, what changes the numbers last, of sequences the longest; of the same keys only the first.
 std::vector<Remedy> ranked(std::vector<Remedy> found) {
   std::stable_sort(found.begin(), found.end(), [](const Remedy& a, const Remedy& b) {
     const bool a_last = changes_numbers(a.changes);
     const bool b_last = changes_numbers(b.changes);
-    return a_last != b_last ? b_last : a.step < b.step;
+    const std::int64_t a_tokens = sequence_of(a.changes);
+    const std::int64_t b_tokens = sequence_of(b.changes);
+    return a_last != b_last ? b_last : a_tokens != b_tokens ? a_tokens > b_tokens : a.step < b.step;
   });
   std::vector<Remedy> kept;
   for (Remedy& remedy : found) {

@@ -283,6 +283,14 @@ TEST_CASE(
   REQUIRE_FALSE(train(logits).remedies.empty());
   CHECK(train(logits).remedies.front().changes == Changes{{Knob::fused_loss, true}});
   CHECK((has(knobs(logits), Knob::method) || has(knobs(logits), Knob::seq_len)));
+  const Plan packed = plan("llama3.1-8b", "rtx-4090", 1, 32768, 1,
+                           {"training.method=qlora", "strategy.micro_batch=1", "strategy.recompute=full"});
+  REQUIRE_FALSE(train(packed).remedies.empty());
+  for (const Remedy& remedy : train(packed).remedies) {
+    for (const Change& change : remedy.changes) {
+      CHECK((change.knob != Knob::seq_len || change == Change{Knob::seq_len, 16384}));  // no shorter than it must be
+    }
+  }
   const Plan paged = guanaco({"training.method=qlora", "training.double_quant=true"});
   REQUIRE_FALSE(train(paged).remedies.empty());
   CHECK(has(knobs(paged), Knob::optimizer));
