@@ -59,7 +59,8 @@ inline constexpr std::array strategy_rows{
         .typed_as("--dp", "N", "data parallel replicas; default gpus / (tp pp cp)"),
     integer("zero", 0, 3)
         .of(Kinds::train)
-        .blank_is("the software's: 3 with `torchtitan` and its kin, `torchtune` and `megatron-deepspeed-zero3`, else 1")
+        .blank_is("the software's: 3 with `torchtitan` and its kin, `torchtune` and `megatron-deepspeed-zero3`, 0 with "
+                  "`trl` and its kin, else 1")
         .says(
             "It is the ZeRO stage: 0 shards nothing, 1 the optimizer's states, 2 gradients too, 3 weights too (FSDP).")
         .typed_as("--zero", "STAGE", "ZeRO stage 0 to 3; 3 is fully sharded (FSDP); default 1"),

@@ -28,7 +28,7 @@ namespace headroom::launch {
 /// Dotted scenario keys ("strategy.tp", "model.moe.experts") in the order in which they were set. Additional keys:
 /// `launch.gpus_per_node` and `launch.nodes` (part of the node in a scenario), `launch.model` (id of the network whose
 /// numbers are in `model.*`), `launch.own_network` (set when the scenario changes them), and
-/// `training.offload.optimizer` and `.activations` (the two words of that array).
+/// `training.offload.optimizer`, `.activations` and `.parameters` (the words of that array).
 class LaunchPlan {
  public:
   [[nodiscard]] const ConfigValue* find(std::string_view key) const noexcept;

@@ -147,6 +147,7 @@ Bytes least_memory_of_row(const CompiledTraining& c,
                           const Estimate& e) {
   MemoryOptions fused = c.work.options;
   fused.fused_loss = true;
+  fused.compiled = fused.compiled || option(run, "compile").empty();
   return memory_of_row(compile_memory(c.architecture, c.memory.stack, c.work.states, c.work.precision, fused,
                                       c.work.shape.seq_len, c.capacity),
                        run, s, e);
@@ -176,6 +177,7 @@ MemoryOptions options_of(const RunConfiguration& run, const StackDefaults& defau
   o.overlapped = option(run, "overlap") != "none";
   o.offload_optimizer = option(run, "offload") == "optimizer";
   o.offload_activations = option(run, "offload") == "activations";
+  o.offload_parameters = option(run, "offload") == "parameters";
   o.offload_checkpoints = option(run, "offload").empty() && defaults.offload_checkpoints;
   return o;
 }
