@@ -6,6 +6,7 @@
 #include <headroom/cli/frame/interrupt.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
+#include <headroom/cli/verbs/quick_form.hpp>
 #include <headroom/cli/verbs/search.hpp>
 #include <headroom/core/input_file.hpp>
 #include <headroom/core/whole_file.hpp>
@@ -107,66 +108,6 @@ std::span<const Option> options() {
   return all;
 }
 
-/// Assignments from the options, with `--set` last because it wins.
-std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
-  std::vector<std::string> overrides;
-  const std::vector<std::string> set = arguments.many("--set");
-  const auto sets = [&](std::string_view key) {
-    return std::any_of(set.begin(), set.end(), [&](const std::string& s) { return s.starts_with(key); });
-  };
-  const std::vector<std::string> freed = arguments.many("--search");
-  const auto frees = [&](std::string_view axis) {
-    return std::any_of(freed.begin(), freed.end(), [&](const std::string& s) { return s.starts_with(axis); });
-  };
-  const bool serving = arguments.has("--isl") || arguments.has("--osl") || arguments.has("--concurrency") ||
-                       arguments.has("--rate") || sets("kind=serve") || sets("traffic.");
-  if (quick) {
-    overrides.emplace_back(serving ? "kind=serve" : "kind=train");
-    if (!serving && !frees("precision=") && !arguments.has("--precision")) {
-      overrides.emplace_back("training.precision=bf16");
-    }
-  }
-  for (std::string& assignment : key_assignments(options(), arguments)) {
-    overrides.push_back(std::move(assignment));
-  }
-  for (const std::string& axis : arguments.many("--search")) {
-    overrides.push_back(search_assignment(axis));
-  }
-  if (arguments.has("--objective")) {
-    overrides.push_back("objective.minimize=" + arguments.one("--objective"));
-  }
-  for (const std::string& assignment : arguments.many("--set")) {
-    overrides.push_back(assignment);
-  }
-  return overrides;
-}
-
-/// Problems of the quick form in terms of its options: "--gpus many" instead of "--set hardware.gpus=many".
-std::vector<Diagnostic> in_option_words(const ConfigError& error, const Arguments& arguments) {
-  std::vector<Diagnostic> diagnostics{error.diagnostics().begin(), error.diagnostics().end()};
-  for (Diagnostic& diagnostic : diagnostics) {
-    for (const std::string& axis : arguments.many("--search")) {
-      if (diagnostic.file == "--set " + search_assignment(axis)) {
-        diagnostic.file = "--search " + axis;
-      }
-    }
-    if (diagnostic.file == "--set objective.minimize=" + arguments.one("--objective")) {
-      diagnostic.file = "--objective " + arguments.one("--objective");
-    }
-    for (const Key& key : keys_with_options()) {
-      const std::string value = arguments.one(key.option);
-      if (diagnostic.file == "--set " + std::string{key.path} + "=" + value && arguments.has(key.option)) {
-        diagnostic.file = std::string{key.option} + " " + value;
-      }
-      if (diagnostic.file == "command line" &&
-          diagnostic.message.starts_with("missing key '" + std::string{key.name()} + "'")) {
-        diagnostic.message += "; give " + std::string{key.option};
-      }
-    }
-  }
-  return diagnostics;
-}
-
 PlanPart part_of(const Arguments& arguments) {
   const std::string part = arguments.one("--only");
   if (!part.empty() && part != "memory") {
@@ -244,7 +185,7 @@ Outcome answer(const Arguments& arguments, bool explained) {
     throw ConfigError{"name a scenario file, or --model, --gpu and --gpus (see 'headroom plan --help')"};
   }
   const PlanPart part = part_of(arguments);
-  const std::vector<std::string> overrides = overrides_of(arguments, files.empty());
+  const std::vector<std::string> overrides = overrides_of(options(), arguments, files.empty());
   try {
     ConfigValue root = files.empty() ? scenario_tree(overrides) : scenario_tree(files.front(), overrides);
     refuse_overwrite_of(plan_verb, arguments, root);
