@@ -73,14 +73,14 @@ std::vector<ArgumentTable> read_tables() {
   return tables;
 }
 
-/// Where an option that a release lacks is known: " (it came with 0.12)", " (gone since 0.22)"; empty: nowhere.
+/// Which release knows an option that another lacks: "0.12 has it", "0.8 had it"; empty: none.
 std::string elsewhere(const ArgumentTable& table, std::string_view command, std::string_view name) {
   std::string text;
   bool behind = false;
   for (const ArgumentTable& other : argument_tables()) {
     behind = behind || &other == &table;
     if (other.program == table.program && other.has(command, name)) {
-      text = behind ? "it came with " + other.from : "it was there in " + other.from;
+      text = other.from + (behind ? " has it" : " had it");
       if (behind) {
         break;
       }

@@ -54,6 +54,9 @@ std::string image_of(std::string repository, std::string_view tag, LaunchWriting
   std::string release = writing.plan.word("serving.engine_version");
   release.erase(0, release.starts_with('v') ? 1 : 0);
   writing.cover("serving.engine_version");
+  if (release.empty()) {
+    writing.notes.push_back("image " + repository + " (state serving.engine_version for one release of it)");
+  }
   return std::move(repository) + ":" + (release.empty() ? "latest" : std::string{tag} + release);
 }
 
@@ -133,9 +136,16 @@ Server server_of(const Replicas& replicas, LaunchWriting& writing) {
   if (replicas.count > 1) {
     writing.miss("fleet.routing", "a Service spreads connections evenly, whatever the replicas have to do");
   }
-  return engine == "vllm"     ? vllm_server(replicas, writing)
-         : engine == "sglang" ? sglang_server(replicas, writing)
-                              : tensorrt_llm_server(replicas, writing);
+  if (engine == "vllm") {
+    return vllm_server(replicas, writing);
+  }
+  if (engine == "sglang") {
+    return sglang_server(replicas, writing);
+  }
+  if (engine != "tensorrt-llm") {
+    throw ConfigError{"no launch line is known of engine " + quoted(engine) + "; known: vllm, sglang and tensorrt-llm"};
+  }
+  return tensorrt_llm_server(replicas, writing);
 }
 
 ConfigValue words_value(const Words& words) {
@@ -234,7 +244,8 @@ LaunchText file_of(const Replicas& replicas,
                                   {"metadata", named(name + "-options")},
                                   {"data", table_value({{std::string{options_file}, word_value(server.options)}})}}));
   }
-  const std::string address = "http://" + name + ":" + std::to_string(port);
+  const std::string front = documents.back().find("metadata")->find("name")->text;
+  const std::string address = "http://" + front + ":" + std::to_string(port);
   std::string text =
       comment_head(writing.plan,
                    {"'kubectl apply -f FILE' starts " + replica_words(replicas) + "; they answer at " + address,
@@ -276,6 +287,7 @@ LaunchText leaderworkerset_text(const LaunchPlan& plan) {
   LaunchWriting writing{replicas.one};
   const Server server = server_of(replicas, writing);
   const std::string name = cluster_name(plan.word("launch.model"));
+  const std::string front = name + "-leader";  // the set has a Service of its own name for its hosts
   const ConfigValue labels = table_value({{"leaderworkerset.sigs.k8s.io/name", word_value(name)},
                                           {"leaderworkerset.sigs.k8s.io/worker-index", word_value("0")}});
   const ConfigValue set = table_value(
@@ -290,7 +302,7 @@ LaunchText leaderworkerset_text(const LaunchPlan& plan) {
                            {"restartPolicy", word_value("RecreateGroupOnPodRestart")},
                            {"leaderTemplate", table_value({{"spec", pod(replicas, server, name, true)}})},
                            {"workerTemplate", table_value({{"spec", pod(replicas, server, name, false)}})}})}})}});
-  return file_of(replicas, server, writing, name, {set, service(name, labels)});
+  return file_of(replicas, server, writing, name, {set, service(front, labels)});
 }
 
 void read_cluster_text(const ConfigSource& source, LaunchReading& /*reading*/) {
