@@ -19,12 +19,31 @@
 #include <headroom/scenarios/traffic/admission.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace headroom::cli {
 
 extern const Verb export_verb;
 
 namespace {
+
+enum class Asks : std::uint8_t { training, search, serving, fleet };
+constexpr std::array forms{
+    Form{"the launch of one training strategy", "the plan of one training strategy"},
+    Form{"the launch of the plan that a search takes", "a search ([search] or --search)"},
+    Form{"the launch of a server under a fixed load", "a serving plan under a fixed load"},
+    Form{"the launch of a fleet ([traffic])", "a fleet ([traffic])"},
+};
+
+/// The forms that an option of the quick form has a part in.
+Forms forms_of(const Key& key) {
+  constexpr auto bit = [](Asks asks) { return Forms{1} << static_cast<unsigned>(asks); };
+  const std::string_view table = key.table();
+  return table == "training"  ? bit(Asks::training) | bit(Asks::search)
+         : table == "serving" ? bit(Asks::serving) | bit(Asks::fleet)
+         : table == "traffic" ? bit(Asks::fleet)
+                              : every_form;
+}
 
 struct OtherWord {
   std::string_view word, instead;
@@ -57,7 +76,8 @@ constexpr std::array own_options{
     Option{"--search", OptionKind::many, "AXIS=VALUES",
            "free an axis, e.g. tp=any; 'any': the whole strategy; the plan taken is written"},
     Option{"--objective", OptionKind::one, "GOAL",
-           "what a search minimises: step-time, time, cost, energy, gpu-hours, gpus, memory"},
+           "what a search minimises: step-time, time, cost, energy, gpu-hours, gpus, memory"}
+        .of(Asks::search),
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
     Option{"--output", OptionKind::one, "FILE", "write the launch to a file, whole or not at all"}.that(
         FileUse::writes),
@@ -69,6 +89,7 @@ std::span<const Option> options() {
     std::vector<Option> list;
     for (const Key& key : keys_with_options()) {
       list.push_back(option_of(key));
+      list.back().forms = forms_of(key);
     }
     list.insert(list.end(), own_options.begin(), own_options.end());
     return list;
@@ -187,15 +208,20 @@ Outcome answer(const ConfigValue& root, const std::string& file, const Arguments
   switch (kind_of(root, library)) {
     case DocumentKind::network:
       throw ConfigError{"a network of ops has no launch form; export writes training plans of the model presets"};
-    case DocumentKind::fleet: return write_fleet(root, file, library.sources, arguments);
+    case DocumentKind::fleet:
+      require_form(export_verb, Asks::fleet, arguments);
+      return write_fleet(root, file, library.sources, arguments);
     case DocumentKind::one_plan: {
+      if (const ConfigValue* kind = root.find("kind"); kind != nullptr) {
+        require_form(export_verb, kind->text == "serve" ? Asks::serving : Asks::training, arguments);
+      }
       Scenario scenario = read_scenario(root, file, library.sources);
       if (std::holds_alternative<ServeScenario>(scenario.question)) {
         return write_serving(scenario, arguments, "");
       }
       return write(make_plan(std::move(scenario), false), file, arguments, "");
     }
-    case DocumentKind::search: break;
+    case DocumentKind::search: require_form(export_verb, Asks::search, arguments); break;
   }
   const FoundPlan found = find_plan(root, file, library);
   if (!found.answer.plan) {
@@ -239,6 +265,8 @@ const Verb export_verb{"export",
                        1,
                        options(),
                        examples,
-                       run};
+                       run,
+                       nullptr,
+                       forms};
 
 }  // namespace headroom::cli
