@@ -117,9 +117,9 @@ std::string refusal(const TrainPlan& plan) {
 /// Writes the launch file to stdout or to --output. Notes on the network also go to stderr, because a file that is
 /// started unread would train or serve another network.
 Outcome delivered(const ExportedLaunch& launch, const Arguments& arguments, std::string remarks) {
-  for (const std::string& note : launch.notes) {
-    if (!launch.has_comments || note.starts_with("model")) {
-      remarks += "not expressed: " + note + "\n";
+  for (const LaunchNote& note : launch.notes) {
+    if (!launch.has_comments || note.of_network()) {
+      remarks += "not expressed: " + note.text + "\n";
     }
   }
   if (arguments.has("--output")) {
@@ -165,7 +165,7 @@ Outcome write_fleet(const ConfigValue& root,
                     const std::string& file,
                     const Sources& sources,
                     const Arguments& arguments) {
-  const FleetPlan plan = plan_fleet(root, file, sources);
+  const FleetPlan plan = plan_fleet(read_fleet(root, file, sources));
   if (!plan.feasible()) {
     const std::string way_out = fleet_way_out(plan);
     return {"",
@@ -222,6 +222,7 @@ Outcome answer(const ConfigValue& root, const std::string& file, const Arguments
       return write(make_plan(std::move(scenario), false), file, arguments, "");
     }
     case DocumentKind::search: require_form(export_verb, Asks::search, arguments); break;
+    default: throw ConfigError{quoted(file) + " has no launch form; export writes plans of training and serving"};
   }
   const FoundPlan found = find_plan(root, file, library);
   if (!found.answer.plan) {
@@ -238,13 +239,13 @@ Outcome run(const Arguments& arguments) {
         "name a scenario, or --model, --gpu and --gpus, and a form, e.g. 'headroom export scenario.toml --to "
         "megatron'"};
   }
-  const std::vector<std::string> overrides = overrides_of(options(), arguments, quick);
+  const std::vector<Assignment> overrides = overrides_of(options(), arguments, quick);
   try {
     const ConfigValue root = quick ? scenario_tree(overrides) : scenario_tree(files.front(), overrides);
     refuse_overwrite_of(export_verb, arguments, root);
     return answer(root, quick ? "command line" : files.front(), arguments);
   } catch (const ConfigError& error) {
-    throw ConfigError{in_option_words(error, arguments), error.untold()};
+    throw ConfigError{with_options(error), error.untold()};
   }
 }
 

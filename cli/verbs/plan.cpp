@@ -3,6 +3,7 @@
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/page/page.hpp>
 #include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
@@ -31,8 +32,10 @@ enum class Asks : std::uint8_t {
   serving,
   serving_memory,
   fleet,
+  box,
   network,
   network_memory,
+  other,
 };
 constexpr std::array forms{
     Form{"the plan of one training strategy", "the plan of one training strategy"},
@@ -41,8 +44,10 @@ constexpr std::array forms{
     Form{"a serving plan under a fixed load", "a serving plan under a fixed load"},
     Form{"the memory of a serving plan (--only memory)", ""},
     Form{"a fleet ([traffic])", "a fleet ([traffic])"},
+    Form{"the curve of stated GPUs", "the curve of stated GPUs under fixed loads (--concurrency 1..512)"},
     Form{"the plan of a network of ops", "a network of ops"},
     Form{"the memory of a network of ops (--only memory)", ""},
+    Form{"a question of its own kind", ""},
 };
 
 template <class... Form>
@@ -57,10 +62,10 @@ Forms forms_of(const Key& key) {
     return together(Asks::training, Asks::training_memory, Asks::search, Asks::network, Asks::network_memory);
   }
   if (table == "serving") {
-    return together(Asks::serving, Asks::serving_memory, Asks::fleet);
+    return together(Asks::serving, Asks::serving_memory, Asks::fleet, Asks::box);
   }
   if (table == "money") {
-    return together(Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::network);
+    return together(Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::box, Asks::network);
   }
   return table == "traffic" ? together(Asks::fleet) : every_form;
 }
@@ -84,14 +89,14 @@ constexpr std::array own_options{
            "what a search minimises: step-time, time, cost, energy, gpu-hours, gpus, memory"}
         .of(Asks::search),
     Option{"--threads", OptionKind::one, "N", "threads of a search; default as many as the machine has"}.of(
-        Asks::search, Asks::fleet),
+        Asks::search, Asks::fleet, Asks::box),
     Option{"--checkpoint", OptionKind::one, "FILE", "where a search keeps what it found; it goes on from there"}
         .of(Asks::search)
         .that(FileUse::keeps),
     Option{"--only", OptionKind::one, "PART", "'memory' answers that part alone: no peak, rate or price needed"}.of(
         Asks::training_memory, Asks::serving_memory, Asks::network_memory),
-    Option{"--format", OptionKind::one, "text|json|html",
-           "text for people (default), json with raw SI, html: one file with charts; see -o"},
+    Option{"--format", OptionKind::one, formats_in<"text|{}|html">,
+           meanings_in<"text for people (default), {}, html: one file with charts; see -o">},
 };
 
 /// Those of keys, then the verb's own.
@@ -148,9 +153,11 @@ std::optional<Asks> asks_of(const ConfigValue& document, DocumentKind kind, Plan
   const bool memory = part == PlanPart::memory;
   switch (kind) {
     case DocumentKind::network: return memory ? Asks::network_memory : Asks::network;
+    case DocumentKind::box: return Asks::box;
     case DocumentKind::fleet: return Asks::fleet;
     case DocumentKind::search: return Asks::search;
     case DocumentKind::one_plan: break;
+    default: return Asks::other;
   }
   const ConfigValue* const stated = document.find("kind");
   if (stated == nullptr || (stated->text != "train" && stated->text != "serve")) {
@@ -171,11 +178,8 @@ Outcome delivered(const GivenAnswer& answer, const Arguments& arguments, bool ex
     write_whole_file(arguments.one("--trace"), trace_of(*plan));
   }
   const std::vector<std::string> files = arguments.many("");
-  const std::string format = arguments.one("--format", "text");
-  return {format == "json"   ? to_json(answer)
-          : format == "html" ? to_html(answer, threads_of(arguments))
-                             : to_text(answer, explained, files.empty() ? "command line" : files.front()),
-          std::move(said), is_good(answer) ? 0 : 1};
+  const std::string file = files.empty() ? "command line" : files.front();
+  return {written(answer, arguments, threads_of(arguments), explained, file), std::move(said), is_good(answer) ? 0 : 1};
 }
 
 Outcome answer(const Arguments& arguments, bool explained) {
@@ -185,7 +189,7 @@ Outcome answer(const Arguments& arguments, bool explained) {
     throw ConfigError{"name a scenario file, or --model, --gpu and --gpus (see 'headroom plan --help')"};
   }
   const PlanPart part = part_of(arguments);
-  const std::vector<std::string> overrides = overrides_of(options(), arguments, files.empty());
+  const std::vector<Assignment> overrides = overrides_of(options(), arguments, files.empty());
   try {
     ConfigValue root = files.empty() ? scenario_tree(overrides) : scenario_tree(files.front(), overrides);
     refuse_overwrite_of(plan_verb, arguments, root);
@@ -197,6 +201,11 @@ Outcome answer(const Arguments& arguments, bool explained) {
       report::require_charts();
     }
     const DocumentKind kind = kind_of(root, library);
+    if (kind == DocumentKind::box && explained) {
+      throw ConfigError{
+          "the curve of stated GPUs holds many plans; ask explain for one of them: one serving.concurrency, and the "
+          "layout that the curve takes"};
+    }
     if (kind == DocumentKind::fleet && explained) {
       throw ConfigError{
           "a fleet's plan is simulated, which has no terms to explain; ask explain for one replica under a fixed "
@@ -225,7 +234,7 @@ Outcome answer(const Arguments& arguments, bool explained) {
     }
     return delivered(answer_of(std::move(question), options), arguments, explained, "");
   } catch (const ConfigError& error) {
-    throw ConfigError{in_option_words(error, arguments), error.untold()};
+    throw ConfigError{with_options(error), error.untold()};
   }
 }
 
@@ -245,6 +254,8 @@ constexpr std::string_view plan_examples =
     "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 1024 --seq-len 8192 --global-batch 1024 --search "
     "any\n"
     "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 8 --tp 8 --isl 1024 --osl 256 --concurrency 64\n"
+    "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 8 --isl 1024 --osl 256 --concurrency '1..512 x2' "
+    "--set 'slo.tpot_mean=30 ms'\n"
     "  headroom plan scenarios/serve/llama3-70b-fleet.toml\n"
     "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --isl 1024 --osl 256 --rate '12 req/s' --set "
     "'slo.ttft_p95=1 s'\n";

@@ -3,14 +3,34 @@
 #include <headroom/cli/verbs/search.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace headroom::cli {
+namespace {
 
-std::vector<std::string> overrides_of(std::span<const Option> options, const Arguments& arguments, bool quick) {
-  std::vector<std::string> overrides;
-  const std::vector<std::string> set = arguments.many("--set");
+/// Several requests in flight, "1..512 x2" or "1,8,64", are an axis: the curve of stated GPUs.
+Assignment in_flight_axis(Assignment assignment) {
+  constexpr std::string_view stated = "serving.concurrency=";
+  if (!assignment.text.starts_with(stated)) {
+    return assignment;
+  }
+  const std::string loads = assignment.text.substr(stated.size());
+  const bool range = loads.find("..") != std::string::npos;
+  if (!range && loads.find(',') == std::string::npos) {
+    return assignment;
+  }
+  const bool bare = !range && !loads.starts_with('[');
+  assignment.text = "search.concurrency=" + (bare ? "[" + loads + "]" : loads);
+  return assignment;
+}
+
+}  // namespace
+
+std::vector<Assignment> overrides_of(std::span<const Option> options, const Arguments& arguments, bool quick) {
+  std::vector<Assignment> overrides;
+  const std::vector<Assignment> set = assignments_of(arguments, "--set");
   const auto sets = [&](std::string_view key) {
-    return std::any_of(set.begin(), set.end(), [&](const std::string& s) { return s.starts_with(key); });
+    return std::any_of(set.begin(), set.end(), [&](const Assignment& s) { return s.text.starts_with(key); });
   };
   const std::vector<std::string> freed = arguments.many("--search");
   const auto frees = [&](std::string_view axis) {
@@ -18,45 +38,31 @@ std::vector<std::string> overrides_of(std::span<const Option> options, const Arg
   };
   const bool serving = arguments.has("--isl") || arguments.has("--osl") || arguments.has("--concurrency") ||
                        arguments.has("--rate") || sets("kind=serve") || sets("traffic.");
-  if (quick) {
+  if (quick && (!sets("kind=") || sets("kind=train") || sets("kind=serve"))) {
     overrides.emplace_back(serving ? "kind=serve" : "kind=train");
     if (!serving && !frees("precision=") && !arguments.has("--precision")) {
       overrides.emplace_back("training.precision=bf16");
     }
   }
-  for (std::string& assignment : key_assignments(options, arguments)) {
-    overrides.push_back(std::move(assignment));
+  for (Assignment& assignment : key_assignments(options, arguments)) {
+    overrides.push_back(in_flight_axis(std::move(assignment)));
   }
-  for (const std::string& axis : arguments.many("--search")) {
-    overrides.push_back(search_assignment(axis));
+  for (const std::string& axis : freed) {
+    overrides.emplace_back(search_assignment(axis), "--search " + axis);
   }
   if (arguments.has("--objective")) {
-    overrides.push_back("objective.minimize=" + arguments.one("--objective"));
+    const std::string goal = arguments.one("--objective");
+    overrides.emplace_back("objective.minimize=" + goal, "--objective " + goal);
   }
-  for (const std::string& assignment : arguments.many("--set")) {
-    overrides.push_back(assignment);
-  }
+  overrides.insert(overrides.end(), set.begin(), set.end());
   return overrides;
 }
 
-std::vector<Diagnostic> in_option_words(const ConfigError& error, const Arguments& arguments) {
+std::vector<Diagnostic> with_options(const ConfigError& error) {
   std::vector<Diagnostic> diagnostics{error.diagnostics().begin(), error.diagnostics().end()};
   for (Diagnostic& diagnostic : diagnostics) {
-    for (const std::string& axis : arguments.many("--search")) {
-      if (diagnostic.file == "--set " + search_assignment(axis)) {
-        diagnostic.file = "--search " + axis;
-      }
-    }
-    if (diagnostic.file == "--set objective.minimize=" + arguments.one("--objective")) {
-      diagnostic.file = "--objective " + arguments.one("--objective");
-    }
     for (const Key& key : keys_with_options()) {
-      const std::string value = arguments.one(key.option);
-      if (diagnostic.file == "--set " + std::string{key.path} + "=" + value && arguments.has(key.option)) {
-        diagnostic.file = std::string{key.option} + " " + value;
-      }
-      if (diagnostic.file == "command line" &&
-          diagnostic.message.starts_with("missing key '" + std::string{key.name()} + "'")) {
+      if (diagnostic.file == "command line" && diagnostic.missing == key.name()) {
         diagnostic.message += "; give " + std::string{key.option};
       }
     }

@@ -12,11 +12,11 @@ namespace headroom::cli {
 
 /// Assignments from --model and the other options of keys among `options`, from --search, --objective and --set, which
 /// wins. `quick`: there is no file, so the kind and the precision of a training follow from what is given.
-[[nodiscard]] std::vector<std::string> overrides_of(std::span<const Option> options,
-                                                    const Arguments& arguments,
-                                                    bool quick);
+[[nodiscard]] std::vector<Assignment> overrides_of(std::span<const Option> options,
+                                                   const Arguments& arguments,
+                                                   bool quick);
 
-/// Problems of the quick form in terms of its options: "--gpus many" instead of "--set hardware.gpus=many".
-[[nodiscard]] std::vector<Diagnostic> in_option_words(const ConfigError& error, const Arguments& arguments);
+/// Problems of the quick form with the options that give what it lacks.
+[[nodiscard]] std::vector<Diagnostic> with_options(const ConfigError& error);
 
 }  // namespace headroom::cli

@@ -129,9 +129,9 @@ void note_arguments(std::string_view program, std::string_view command, LaunchWr
   for (const LaunchItem& item : writing.items.all()) {
     if (!table->has(command, item.name)) {
       const std::string known = elsewhere(*table, command, item.name);
-      writing.notes.push_back(item.name + ": " + std::string{program} + " " +
-                              (release.empty() ? table->from : release) + " has no such argument" +
-                              (known.empty() ? "" : ", " + known) + "; take it out by hand");
+      const std::string lacking = item.name + ": " + std::string{program} + " " +
+                                  (release.empty() ? table->from : release) + " has no such argument";
+      writing.notes.push_back({item.name, lacking + (known.empty() ? "" : ", " + known) + "; take it out by hand"});
     }
   }
 }

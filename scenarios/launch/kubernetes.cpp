@@ -55,7 +55,8 @@ std::string image_of(std::string repository, std::string_view tag, LaunchWriting
   release.erase(0, release.starts_with('v') ? 1 : 0);
   writing.cover("serving.engine_version");
   if (release.empty()) {
-    writing.notes.push_back("image " + repository + " (state serving.engine_version for one release of it)");
+    writing.notes.push_back(
+        {"serving.engine_version", "image " + repository + " (state serving.engine_version for one release of it)"});
   }
   return std::move(repository) + ":" + (release.empty() ? "latest" : std::string{tag} + release);
 }
@@ -234,7 +235,7 @@ LaunchText file_of(const Replicas& replicas,
                    const std::string& name,
                    std::vector<ConfigValue> documents) {
   if (writing.plan.word("launch.vendor") != "nvidia") {
-    writing.notes.push_back("image " + server.image + " (the build for NVIDIA: name the vendor's)");
+    writing.notes.push_back({"hardware.gpu", "image " + server.image + " (the build for NVIDIA: name the vendor's)"});
   }
   note_serving_gaps("the engine", writing);
   if (!server.options.empty()) {

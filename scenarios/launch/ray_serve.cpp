@@ -88,7 +88,8 @@ LaunchText ray_serve_text(const LaunchPlan& plan) {
   const auto* accelerator = std::find_if(accelerators.begin(), accelerators.end(),
                                          [&](const Accelerator& a) { return sku.starts_with(a.ours); });
   if (accelerator == accelerators.end()) {
-    writing.notes.push_back("hardware.gpu = " + value_text(word_value(sku)) + " (Ray has no accelerator_type for it)");
+    writing.note("hardware.gpu", value_text(word_value(sku)), "Ray has no accelerator_type for it");
+    writing.cover("hardware.gpu");
   } else {
     config.push_back({"accelerator_type", word_value(accelerator->theirs)});
   }

@@ -218,9 +218,9 @@ TEST_CASE("an option that the stated release lacks is told with the release that
     }
     const Scenario scenario = scenario_from_overrides(all, sources());
     std::string text;
-    for (const std::string& note :
+    for (const LaunchNote& note :
          export_launch(scenario, std::get<ServeScenario>(scenario.question), LaunchForm::leaderworkerset).notes) {
-      text += note + "\n";
+      text += note.text + "\n";
     }
     return text;
   };

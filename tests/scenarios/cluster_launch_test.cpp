@@ -245,12 +245,12 @@ TEST_CASE("a fleet in a cluster has all its replicas, spare ones too, and the be
   CHECK(at(read_yaml(launch.text).front(), {"spec", "replicas"}).integer == 4);
   CHECK(launch.text.find("4 replicas of 4 GPUs, 1 of them spare") != std::string::npos);
   CHECK(launch.text.find("--request-rate 12") != std::string::npos);
-  for (const std::string& note : launch.notes) {
-    CHECK_FALSE(note.starts_with("fleet.replicas"));
-    CHECK_FALSE(note.starts_with("fleet.spare"));
+  for (const LaunchNote& note : launch.notes) {
+    CHECK(note.key != "fleet.replicas");
+    CHECK(note.key != "fleet.spare");
   }
   CHECK(std::any_of(launch.notes.begin(), launch.notes.end(),
-                    [](const std::string& note) { return note.starts_with("fleet.routing"); }));
+                    [](const LaunchNote& note) { return note.key == "fleet.routing"; }));
 }
 
 TEST_CASE("files for a cluster are recognised, and refused with the way out") {
