@@ -67,4 +67,11 @@ void set_network(const Architecture& architecture, LaunchPlan& plan);
 /// A scenario document in TOML, with one line per comment above it.
 [[nodiscard]] std::string document_text(const ConfigValue& document, const std::vector<std::string>& comments);
 
+/// Trees made by hand, without places: a table in the order of its entries, and an array.
+[[nodiscard]] ConfigValue table_value(std::vector<ConfigEntry> entries);
+[[nodiscard]] ConfigValue list_value(std::vector<ConfigValue> items);
+
+/// A table as a YAML document in block style. A text that YAML could take for anything else is quoted and escaped.
+[[nodiscard]] std::string yaml_text(const ConfigValue& table);
+
 }  // namespace headroom::launch
