@@ -162,7 +162,8 @@ struct HostMemory {
   Bytes activations{};   ///< saved layer inputs of the micro-batches in flight
   double updated = 0.0;  ///< parameters whose gradients are sent to the host, and weights returned, in a step
   Bytes per_pass{};      ///< saved layer inputs of one micro-batch
-  [[nodiscard]] constexpr Bytes total() const noexcept { return states + activations; }
+  Bytes average{};       ///< a moving average of the weights, updated beside the steps
+  [[nodiscard]] constexpr Bytes total() const noexcept { return states + activations + average; }
 };
 
 struct Estimate {

@@ -53,8 +53,9 @@ struct LayerOp {
   LayerWeights weights;
   // Product
   double n = 0.0, k = 0.0;
-  double rows = 1.0;    ///< for each token
-  double pieces = 1.0;  ///< matrices side by side in it
+  double rows = 1.0;         ///< for each token
+  double pieces = 1.0;       ///< matrices side by side in it
+  bool from_latent = false;  ///< it reads a compressed input
   // Attention; a scan has one head of its inner width
   double heads = 0.0, kv_heads = 0.0;
   double width = 0.0;        ///< of a head's queries and keys; of one expert's inner side; of a row of passes

@@ -167,6 +167,9 @@ void fill_states(const CompiledMemory& c, const Strategy& s, StageMemory& m) noe
   const double dense = adapted ? p.dense_adapters : p.dense;
   const double experts = adapted ? p.expert_adapters : p.experts;
   p.updated = s.zero >= 1 ? dense / ranks + experts / expert_ranks : dense + experts;
+  const Bytes average{average_bytes * p.updated};
+  m.host.average = c.options.average == WeightAverage::host ? average : Bytes{};
+  m.bytes[MemoryTerm::optimizer] += c.options.average == WeightAverage::gpu ? average : Bytes{};
   if (c.options.offload_optimizer) {
     m.host.states = m.bytes[MemoryTerm::optimizer];
     m.host.updated = p.updated;
