@@ -31,7 +31,7 @@ std::string recipe_text(const TrainScenario& t) {
             (o.offload_optimizer && o.offload_activations ? " and " : "") +
             (o.offload_activations ? "activations" : "") + (t.offload_to_nvme ? " to NVMe" : " to the host");
   }
-  return text;
+  return text + stated_recipe_text(t.work.options);
 }
 
 }  // namespace

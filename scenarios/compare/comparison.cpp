@@ -2,6 +2,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/estimate/spread.hpp>
 #include <headroom/scenarios/compare/comparison.hpp>
+#include <headroom/scenarios/words/strategy_text.hpp>
 #include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>
@@ -110,6 +111,9 @@ Keys keys_of(const Plan& plan, const TrainScenario& t) {
       {"training.overlap", o.overlapped ? "true" : "false"},
       {"training.async_tp", o.async_tp ? "true" : "false"}};
   add_strategy(train_answer(plan).strategy, keys);
+  for (const StatedKey& stated : stated_recipe(o)) {
+    keys.emplace_back(std::string{stated.path}, stated.value.empty() ? "-" : stated.value);
+  }
   add_cap(t.power_cap, keys);
   add_money(plan.scenario, keys);
   add_long_run(t, keys);

@@ -4,6 +4,7 @@
 #include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/launch/launch_plan.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
+#include <headroom/scenarios/words/strategy_text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -108,6 +109,11 @@ void set_training(const TrainScenario& t, LaunchPlan& plan) {
   plan.set("training.offload.activations", flag_value(options.offload_activations));
   if (options.offload_optimizer || options.offload_activations) {
     plan.set("training.offload_to", word_value(t.offload_to_nvme ? "nvme" : "host"));
+  }
+  for (const StatedKey& stated : stated_recipe(options)) {
+    if (!stated.value.empty()) {
+      plan.set(stated.path, word_value(stated.value));
+    }
   }
   if (t.tokens > 0.0) {
     plan.set("training.tokens", number_value(t.tokens));

@@ -54,7 +54,13 @@ double scores_bytes(const ActivationShape& s, const Tokens& t) noexcept {
 
 /// Around the nonlinearity: outputs of the first matrices and the input of the last.
 double inner_bytes(const ActivationShape& s) noexcept {
-  return (s.narrow_saved ? 1.0 : s.element_bytes) * (s.gated ? 2.0 : 1.0) + s.input_bytes;
+  return s.element_bytes * (s.gated ? 2.0 : 1.0) + s.input_bytes;
+}
+
+/// The same inside experts.
+double expert_inner_bytes(const ActivationShape& s) noexcept {
+  const double outputs = (s.narrow_saved ? 1.0 : s.element_bytes) * (s.gated ? 2.0 : 1.0);
+  return outputs + (s.again.has(RecomputePart::moe_act) ? 0.0 : s.input_bytes);
 }
 
 double feed_forward_bytes(const ActivationShape& s, const Tokens& t) noexcept {
@@ -63,7 +69,7 @@ double feed_forward_bytes(const ActivationShape& s, const Tokens& t) noexcept {
   }
   // The routing weight is applied inside, so that expert outputs are not kept. The ranks that share an expert gather
   // each other's tokens and hold a slice of its width.
-  const double inner = inner_bytes(s) - (s.again.has(RecomputePart::moe_act) ? s.input_bytes : 0.0);
+  const double inner = expert_inner_bytes(s);
   const double dispatched = t.sharded * s.routed * (s.sequence_parallel ? s.etp : 1.0);
   return dispatched * (s.input_bytes * s.hidden + inner * s.expert_ffn / s.etp)  //
          + inner * s.shared_ffn * t.whole / s.tp                                 // shared experts

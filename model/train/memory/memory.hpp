@@ -58,7 +58,7 @@ struct ActivationShape {
   double input_bytes = 2;    ///< of a saved GEMM input: 1 where 8-bit recipes save the cast copy
   bool gated = false, sequence_parallel = false, flash_attention = true, dropout = false;
   bool two_outputs = false;  ///< a second copy of the attention output (all-to-all context parallelism)
-  /// Inputs of activation functions in 8 bit and the attention's output in 12 (E5M6), beside inputs of products in 8
+  /// Inputs of the experts' activation in 8 bit and the attention's output in 12 (E5M6), beside inputs of products in 8
   /// (DeepSeek-AI 2024, DeepSeek-V3, section 3.3.3).
   bool narrow_saved = false;
   Recompute recompute = Recompute::none;

@@ -74,9 +74,14 @@ StageLayers layers_of_stage(const CompiledMemory& c, const Strategy& s, std::int
       add_part(c, chunks * stages, i % 2 == 0 ? i * stages + stage : (i + 1) * stages - 1 - stage, result);
     }
   } else if (is_two_way(s)) {
-    add_part(c, stages, stage, result);
-    add_part(c, stages, stages - 1 - stage, result);
-  } else if (s.first_stage_layers > 0 || s.last_stage_layers > 0) {
+    for (const std::int64_t held : {stage, stages - 1 - stage}) {
+      if (states_stages(s)) {
+        add_stated_stage(c, s, held, result);
+      } else {
+        add_part(c, stages, held, result);
+      }
+    }
+  } else if (states_stages(s)) {
     add_stated_stage(c, s, stage, result);
   } else if (divides(c, stages * s.vpp)) {
     for (std::int64_t i = 0; i < s.vpp; ++i) {

@@ -46,8 +46,8 @@ struct ScheduleModel {
   bool splits_backward = false;  ///< gradients of weights are passes of their own
   /// A forward and a whole backward pass of a GPU's mirrored virtual stages run as one, exchanges of experts within.
   bool overlaps_passes = false;
-  /// The bubble of uneven stages is their sum beyond the slowest, so that a strategy may state the layers of the ends.
-  /// Else the step is that of stages all as slow as the slowest.
+  /// The bubble of uneven stages is their sum beyond the slowest. Else the step is that of stages all as slow as the
+  /// slowest, unless it is simulated.
   bool waits_for_stages = false;
   OrderRules rules{};
   std::span<const Schedule> instead{};  ///< where its stages do not suit
@@ -70,6 +70,10 @@ struct ScheduleModel {
 
   /// Whether the strategy chooses the chunks.
   [[nodiscard]] constexpr bool takes_chunks() const noexcept { return chunks == 0; }
+  /// Whether a strategy may state the layers of the end stages: stages hold one run of layers of each direction.
+  [[nodiscard]] constexpr bool takes_stated_ends() const noexcept {
+    return waits_for_stages || placement == StagePlacement::two_way;
+  }
 };
 
 /// Virtual stages a GPU holds of one model replica: the schedule's own, else the strategy's.

@@ -65,6 +65,10 @@ struct Strategy {
 };
 static_assert(sizeof(Strategy) <= 32);
 
+[[nodiscard]] constexpr bool states_stages(const Strategy& s) noexcept {
+  return s.first_stage_layers > 0 || s.last_stage_layers > 0;
+}
+
 [[nodiscard]] constexpr Degrees degrees_of(const Strategy& s) noexcept {
   return {s.tp, s.cp, s.dp, s.pp, s.ep, s.etp};
 }
