@@ -33,6 +33,12 @@ Value problems_of(const std::vector<Problem>& problems) {
 /// What the run keeps other than by habit: method, optimizer, offloading.
 Value recipe(const TrainScenario& t) {
   const MemoryOptions& o = t.work.options;
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < recompute_part_names.size(); ++i) {
+    if (o.recompute_parts.has(static_cast<RecomputePart>(i))) {
+      parts.emplace_back(recompute_part_names[i]);
+    }
+  }
   std::vector<std::string> offloaded;
   if (o.offload_optimizer) {
     offloaded.emplace_back("optimizer");
@@ -50,7 +56,14 @@ Value recipe(const TrainScenario& t) {
                                     ? Value{optimizer_names[static_cast<std::size_t>(*t.stated.optimizer)]}
                                     : Value{},
                 "offload"_m = when(!offloaded.empty(), Value{offloaded}.on_one_line()),
-                "offload_to"_m = when(!offloaded.empty(), t.offload_to_nvme ? "nvme" : "host"));
+                "offload_to"_m = when(!offloaded.empty(), t.offload_to_nvme ? "nvme" : "host"),
+                "recompute_parts"_m = when(!parts.empty(), Value{parts}.on_one_line()),
+                "saved_activations"_m = o.narrow_saved ? Value{*o.narrow_saved ? "fp8" : "bf16"} : Value{},
+                "dispatch"_m = when(o.experts.narrow_dispatch, "fp8"),
+                "dispatch_domains"_m = when(o.experts.domains > 0, o.experts.domains),
+                "dispatch_sms"_m = when(o.experts.units > 0, o.experts.units),
+                "weight_average"_m =
+                    when(o.average != WeightAverage::none, weight_average_names[static_cast<std::size_t>(o.average)]));
 }
 
 /// What crosses the link for offloading, and how long it takes.

@@ -36,7 +36,7 @@ std::string recipe_text(const TrainScenario& t) {
   if (!offloaded.empty()) {
     text += ", offload " + offloaded + (t.offload_to_nvme ? " to NVMe" : " to the host");
   }
-  return text;
+  return text + stated_recipe_text(t.work.options);
 }
 
 }  // namespace

@@ -164,7 +164,8 @@ struct HostMemory {
   Bytes per_pass{};      ///< saved layer inputs of one micro-batch
   Bytes weights{};       ///< of the states: what comes to the device for each pass of a micro-batch
   Bytes paged{};         ///< of the states: what comes to the device for the update, and goes again
-  [[nodiscard]] constexpr Bytes total() const noexcept { return states + activations; }
+  Bytes average{};       ///< a moving average of the weights, updated beside the steps
+  [[nodiscard]] constexpr Bytes total() const noexcept { return states + activations + average; }
 };
 
 struct Estimate {

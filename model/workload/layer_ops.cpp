@@ -127,7 +127,9 @@ class LayerWriter {
       product("q down", q_rank, hidden_).weights = {0.0, hidden_ * q_rank, q_rank};
     }
     if (!direct) {
-      product("q up", heads_ * query, q_rank).weights.shared = q_rank * all * query;
+      LayerOp& queries = product("q up", heads_ * query, q_rank);
+      queries.weights.shared = q_rank * all * query;
+      queries.from_latent = true;
     }
     if (training_) {
       product("kv down", down, hidden_).weights = {0.0, hidden_ * down, latent};
@@ -140,6 +142,7 @@ class LayerWriter {
     }
     LayerOp& up = product("kv up", heads_ * (real(mla.nope_dim) + values), latent);
     up.weights.shared = latent * all * real(mla.nope_dim + mla.value_dim);
+    up.from_latent = true;
     LayerOp& core = attention_op(heads_, query, values);
     if (training_) {
       hold_latents(mla, core);

@@ -91,6 +91,9 @@ Keys keys_of(const Plan& plan, const TrainScenario& t) {
       {"training.overlap", o.overlapped ? "true" : "false"},
       {"training.async_tp", o.async_tp ? "true" : "false"}};
   add_strategy(train_answer(plan).strategy, keys);
+  for (const StatedKey& stated : stated_recipe(o)) {
+    keys.emplace_back(std::string{stated.path}, stated.value.empty() ? "-" : stated.value);
+  }
   add_cap(t.power_cap, keys);
   add_money(plan.scenario, keys);
   add_long_run(t, keys);

@@ -17,7 +17,7 @@ inline constexpr Key experts_row = rank_row("ep", Strategy{}.ep)
 inline constexpr Key end_stage_row =
     integer("", 1, 255)
         .blank_is("as the software splits")
-        .but("It goes with schedule 1f1b and gpipe only; the other stages share the rest evenly.");
+        .but("It goes with schedule 1f1b, gpipe and dualpipe only; the other stages share the rest evenly.");
 [[nodiscard]] constexpr Key end_stage(std::string_view path) {
   Key key = end_stage_row;
   key.path = path;
@@ -94,6 +94,13 @@ inline constexpr std::array strategy_rows{
         .says("It says what the backward pass computes again: with full every block is a segment.")
         .but("None goes without recompute_every and recompute_parts only.")
         .typed_as("--recompute", "none|selective|full", "recomputation; default the fastest that fits"),
+    texts("recompute_parts")
+        .of(Kinds::train)
+        .or_one_of(recompute_part_names)
+        .blank_is("what the software's selective recomputation is")
+        .says("It lists the parts of a layer that run again, in Megatron-Core's words (`--recompute-modules`): the "
+              "attention, norms, up-projections of latents with their rotary embedding, the activation in experts.")
+        .but("It goes with recompute selective only."),
     integer("recompute_every", 1, 1'048'576)
         .of(Kinds::network)
         .blank_is("1 with recompute full or recompute_parts")

@@ -121,6 +121,36 @@ inline constexpr std::array training_rows{
         .says("It says that tensor-parallel collectives are cut up and run beside their products (Megatron-LM "
               "`--tp-comm-overlap`, torchtitan `enable_async_tensor_parallel`).")
         .but("The share that is hidden becomes `async_tp` of `physics.toml`."),
+    choice("saved_activations", narrow_or_wide_names)
+        .of(Kinds::train)
+        .blank_is("the software's: of `megatron-core` and its kin fp8 for inputs of 8-bit products alone, else bf16")
+        .says("It is the format that activations are kept in for the backward pass.")
+        .but("fp8 is inputs of products and of the experts' activation in 1 byte and the attention's output in 1.5, as "
+             "DeepSeek-V3 keeps them; it goes with a recipe of 8 bit or fewer only."),
+    choice("dispatch", narrow_or_wide_names)
+        .of(Kinds::train)
+        .usually(0)
+        .says("It is the format in which tokens, and gradients backward, go to their experts; results come back in 16 "
+              "bit.")
+        .but("fp8 counts a scale of 4 bytes each 128 elements. It goes with a model of experts only."),
+    integer("dispatch_domains", 1, 100'000)
+        .of(Kinds::train)
+        .or_nothing("that a token's experts may lie in any")
+        .says("It is the number of scale-up domains (hosts, of an NVL72 racks) that the experts of one token lie in at "
+              "most: node-limited routing.")
+        .but("It goes with a model of experts only."),
+    integer("dispatch_sms", 1, 1024)
+        .of(Kinds::train)
+        .blank_is("as many as take `overlap_slowdown` of `physics.toml` from what runs beside exchanges")
+        .says("It is the number of multiprocessors of a GPU that exchanges of experts keep: products and attention run "
+              "on the others.")
+        .but("It is below the SKU's own number, and goes with a model of experts only."),
+    choice("weight_average", weight_average_names)
+        .of(Kinds::train)
+        .usually(0)
+        .says("It says where a moving average of the weights is kept: 4 bytes a parameter, shared as the optimizer's "
+              "states are.")
+        .but("Its update is taken to hide beside the steps."),
     texts("offload")
         .of(Kinds::train)
         .or_one_of(offload_names)

@@ -24,6 +24,9 @@ inline constexpr std::size_t answered_kinds = kind_words.size() - 1;
 /// Bytes of a gradient: 4 and 2.
 inline constexpr std::array<std::string_view, 2> gradient_names{"fp32", "bf16"};
 
+/// Formats of what is kept or sent: 16 and 8 bit.
+inline constexpr std::array<std::string_view, 2> narrow_or_wide_names{"bf16", "fp8"};
+
 /// What may be kept in host memory, and where its bytes go.
 inline constexpr std::array<std::string_view, 3> offload_names{"optimizer", "activations", "parameters"};
 inline constexpr std::array<std::string_view, 2> offload_target_names{"host", "nvme"};

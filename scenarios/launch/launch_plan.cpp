@@ -129,6 +129,11 @@ void set_training(const TrainScenario& t, LaunchPlan& plan) {
   if (options.offload_optimizer || options.offload_activations || options.offload_parameters) {
     plan.set("training.offload_to", word_value(t.offload_to_nvme ? "nvme" : "host"));
   }
+  for (const StatedKey& stated : stated_recipe(options)) {
+    if (!stated.value.empty()) {
+      plan.set(stated.path, word_value(stated.value));
+    }
+  }
   if (t.tokens > 0.0) {
     plan.set("training.tokens", number_value(t.tokens));
   }

@@ -2,6 +2,7 @@
 #include <headroom/core/number_words.hpp>
 #include <headroom/model/train/errors/confidence.hpp>
 #include <headroom/model/train/evaluate/least_step.hpp>
+#include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/model/train/step/step_time.hpp>
 #include <headroom/scenarios/measured/training_row.hpp>
 #include <headroom/scenarios/training/train_answer.hpp>
@@ -83,6 +84,15 @@ std::string_view option(const RunConfiguration& run, std::string_view key) {
   return found == run.options.end() ? std::string_view{} : std::string_view{found->second};
 }
 
+/// A whole number above zero.
+std::optional<std::int64_t> option_count(const RunConfiguration& run, std::string_view key) {
+  const std::string_view text = option(run, key);
+  std::int64_t number = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = !text.empty() && status == std::errc{} && end == text.data() + text.size();
+  return whole && number > 0 && number < 1'000'000 ? std::optional{number} : std::nullopt;
+}
+
 Strategy strategy_of(const RunConfiguration& run, const StackDefaults& defaults) {
   Strategy s;
   s.tp = static_cast<std::uint16_t>(filled(run.tp));
@@ -105,6 +115,13 @@ Strategy strategy_of(const RunConfiguration& run, const StackDefaults& defaults)
     s.shard_ranks = static_cast<std::uint16_t>(std::min<std::int64_t>(node, std::int64_t{s.dp} * s.cp));
   }
   s.cp_form = defaults.cp_form;
+  const auto* const schedule = std::find(schedule_names.begin(), schedule_names.end(), option(run, "schedule"));
+  s.schedule = schedule == schedule_names.end() ? s.schedule : static_cast<Schedule>(schedule - schedule_names.begin());
+  s.overlap_experts = model_of(s.schedule).overlaps_passes && s.ep > 1;
+  s.first_stage_layers =
+      static_cast<std::uint8_t>(std::min<std::int64_t>(255, option_count(run, "first_stage_layers").value_or(0)));
+  s.last_stage_layers =
+      static_cast<std::uint8_t>(std::min<std::int64_t>(255, option_count(run, "last_stage_layers").value_or(0)));
   s.cuda_graphs = option(run, "cuda_graphs") == "1";
   if (const std::string_view group = option(run, "zero_group"); group != "all") {
     std::uint16_t ranks = 0;
@@ -179,13 +196,41 @@ MemoryOptions options_of(const RunConfiguration& run, const StackDefaults& defau
   o.offload_activations = option(run, "offload") == "activations";
   o.offload_parameters = option(run, "offload") == "parameters";
   o.offload_checkpoints = option(run, "offload").empty() && defaults.offload_checkpoints;
+  for (std::string_view parts = option(run, "recompute_parts"); !parts.empty();) {  // "layernorm+moe_act"
+    const std::string_view part = parts.substr(0, parts.find('+'));
+    parts.remove_prefix(std::min(parts.size(), part.size() + 1));
+    const auto* const known = std::find(recompute_part_names.begin(), recompute_part_names.end(), part);
+    if (known != recompute_part_names.end()) {
+      o.recompute_parts.add(static_cast<RecomputePart>(known - recompute_part_names.begin()));
+    }
+  }
+  if (const std::string_view saved = option(run, "saved_activations"); !saved.empty()) {
+    o.narrow_saved = saved == "fp8";
+  }
+  o.average = option(run, "weight_average") == "host"  ? WeightAverage::host
+              : option(run, "weight_average") == "gpu" ? WeightAverage::gpu
+                                                       : WeightAverage::none;
+  o.experts.narrow_dispatch = option(run, "dispatch") == "fp8";
+  o.experts.domains = option_count(run, "dispatch_domains").value_or(0);
+  o.experts.units = option_count(run, "dispatch_sms").value_or(0);
   return o;
 }
 
-/// Bytes per parameter that the software keeps; fp32 and tf32 have no master copy and no 16-bit weights.
-StateBytes states_of(const MemoryStack& software, Precision precision, const Device& device) {
+/// Bytes per parameter that the software keeps; fp32 and tf32 have no master copy and no 16-bit weights. A stated
+/// optimizer brings its own moments.
+StateBytes states_of(const RunConfiguration& run,
+                     const MemoryStack& software,
+                     Precision precision,
+                     const Device& device) {
   const StateBytes adam = adam_states(precision);
-  return adam.weights >= 4.0 ? adam : software.states_of(precision, device.generation);
+  StateBytes states = adam.weights >= 4.0 ? adam : software.states_of(precision, device.generation);
+  const auto* const stated = std::find(optimizer_names.begin(), optimizer_names.end(), option(run, "optimizer"));
+  if (stated != optimizer_names.end()) {
+    const auto optimizer = static_cast<Optimizer>(stated - optimizer_names.begin());
+    states.optimizer += moment_bytes(optimizer) - moment_bytes(Optimizer::adamw);
+    states.apart = moments_apart(optimizer);
+  }
+  return states;
 }
 
 RunClass class_of_row(const RunConfiguration& run,
@@ -379,6 +424,7 @@ Architecture TrainingRowModel::architecture_of_row(const RunConfiguration& run, 
   if (preset != nullptr && preset->mla && preset->heads == architecture.heads) {
     architecture.mla = preset->mla;  // no column states the latent widths
   }
+  architecture.mtp_layers = option_count(run, "mtp_layers").value_or(0);
   return architecture;
 }
 
@@ -409,7 +455,7 @@ CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precisi
   TrainingWorkload work;
   work.shape = {filled(run.gpus), filled(run.seq_len), filled(run.global_batch)};
   work.precision = precision;
-  work.states = states_of(software, precision, sku);
+  work.states = states_of(run, software, precision, sku);
   work.options = options_of(run, software.defaults);
   const Node* node = sources_.catalog.reference_node(sku);
   work.host_link = host_link_of(sku, node);
@@ -446,7 +492,7 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
     // The run did fit, so its central value decides, where a plan uses the upper end.
     s = close_open_axes(c, {s, open, run.recompute.empty(), vpp}, FitRule::likely);
   }
-  const Estimate e = evaluate(c, tabulate(c, key_of(s)), s);
+  const Estimate e = evaluate(c, table_for(c, s), s);
   // The run did fit: a memory estimate above the capacity is an error of the estimate.
   if (e.verdict != Verdict::feasible && e.verdict != Verdict::may_not_fit && e.verdict != Verdict::out_of_memory) {
     return unsupported(verdict_text(e.verdict, e.broke, e.limit, s.schedule));

@@ -54,6 +54,8 @@ class TrainingReader {
       software_place_ = {written->file ? *written->file : table.file(), written->at};
     }
     read_memory_options(table, train.stated, train.work.options);
+    read_narrow(table, train);
+    read_dispatch(table, train);
     read_offload_target(table, train);
     // Token counts are written as 15e12 or as an integer.
     train.tokens = table.stated<"tokens">().value_or(0.0);
@@ -142,6 +144,43 @@ class TrainingReader {
       table.problem("offload",
                     "'offload' of states updates them on the host, and muon's products belong on the GPU; "
                     "drop 'offload' or take another optimizer");
+    }
+  }
+
+  /// 8 bit beside the products.
+  static void read_narrow(TrainingKeys& table, TrainScenario& train) {
+    MemoryOptions& options = train.work.options;
+    options.average = table.get<"weight_average", WeightAverage>();
+    const auto saved = table.stated<"saved_activations">();
+    options.narrow_saved = saved ? std::optional{*saved == 1U} : std::nullopt;
+    if (options.narrow_saved == true && row_of(train.work.precision).weight_bytes >= 2.0) {
+      table.problem("saved_activations", "'saved_activations' is fp8, and products of precision " +
+                                             quoted(name_of(train.work.precision)) +
+                                             " read their saved inputs in 16 bit; take fp8, mxfp8 or nvfp4, or leave "
+                                             "saved_activations out");
+    }
+  }
+
+  /// How tokens meet their experts.
+  static void read_dispatch(TrainingKeys& table, TrainScenario& train) {
+    ExpertTraffic& experts = train.work.options.experts;
+    experts.narrow_dispatch = table.stated<"dispatch">() == 1U;
+    experts.domains = table.stated<"dispatch_domains">().value_or(0);
+    experts.units = table.stated<"dispatch_sms">().value_or(0);
+    for (const std::string_view key : {"dispatch", "dispatch_domains", "dispatch_sms"}) {
+      if (table.has(key) && !train.architecture.moe) {
+        table.problem(key, quoted(key) + " means something with a model of experts only");
+      }
+    }
+    const auto& units = train.device.compute.units;
+    if (experts.units > 0 && units && experts.units >= units->value) {
+      table.problem("dispatch_sms", "'dispatch_sms' is " + std::to_string(experts.units) + ", and " + train.device.id +
+                                        " has " + std::to_string(units->value) +
+                                        " multiprocessors: none would be left to compute");
+    } else if (experts.units > 0 && !units && !train.device.id.empty()) {
+      table.problem("dispatch_sms",
+                    "'dispatch_sms' is stated, and how many multiprocessors " + train.device.id +
+                        " has is not known: state compute.units in its catalog file, or leave dispatch_sms out");
     }
   }
 
@@ -272,6 +311,28 @@ class TrainingReader {
                                suggestion(*text, rank_order_names));
   }
 
+  static void read_recompute_parts(StrategyKeys& table, const StatedStrategy& s, TrainScenario& train) {
+    RecomputeParts& parts = train.work.options.recompute_parts;
+    const auto problem = [&](const std::string& text) { table.problem("recompute_parts", text); };
+    for (const std::string& part : table.texts("recompute_parts")) {
+      const auto* const found = std::find(recompute_part_names.begin(), recompute_part_names.end(), part);
+      if (found == recompute_part_names.end()) {
+        problem("'recompute_parts' holds " + quoted(part) + ", which is none of " + listed(recompute_part_names) +
+                suggestion(part, recompute_part_names));
+        continue;
+      }
+      const auto known = static_cast<RecomputePart>(found - recompute_part_names.begin());
+      parts.add(known);
+      if ((known == RecomputePart::mla_up_proj && !train.architecture.mla) ||
+          (known == RecomputePart::moe_act && !train.architecture.moe)) {
+        problem("'recompute_parts' holds " + quoted(part) + ", which " + quoted(train.architecture.id) + " has not");
+      }
+    }
+    if (parts.any() && s.recompute != Recompute::selective) {
+      problem("'recompute_parts' means something with recompute = \"selective\" only");
+    }
+  }
+
   static void check_schedule(StrategyKeys& table, const StatedStrategy& s) {
     if (s.schedule && s.vpp > 1 && !model_of(*s.schedule).takes_chunks()) {
       table.problem("schedule", "schedule " + quoted(name_of(*s.schedule)) +
@@ -283,9 +344,9 @@ class TrainingReader {
   /// Layers of the end stages (Megatron-LM, --decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers).
   static void check_stage_layers(StrategyKeys& table, const StatedStrategy& s) {
     for (const std::string_view key : {"first_stage_layers", "last_stage_layers"}) {
-      if (table.has(key) && !model_of(s.schedule.value_or(usual_schedule)).waits_for_stages) {
+      if (table.has(key) && !model_of(s.schedule.value_or(usual_schedule)).takes_stated_ends()) {
         table.problem(key, quoted(key) + " means something with schedule " +
-                               either_where([](const ScheduleModel& m) { return m.waits_for_stages; }) + " only");
+                               either_where([](const ScheduleModel& m) { return m.takes_stated_ends(); }) + " only");
       }
     }
   }
@@ -301,6 +362,7 @@ class TrainingReader {
     if (s.recompute_block > 1 && s.recompute != Recompute::full) {
       table.problem("recompute_block", "'recompute_block' means something with recompute = \"full\" only");
     }
+    read_recompute_parts(table, s, train_);
     read_order(table, s);
     check_schedule(table, s);
     check_stage_layers(table, s);

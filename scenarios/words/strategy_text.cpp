@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/train/memory/memory.hpp>
 #include <headroom/scenarios/words/strategy_text.hpp>
+
+#include <algorithm>
 
 namespace headroom {
 
@@ -39,6 +42,38 @@ std::string strategy_text(const Strategy& s) {
     text += ", " + std::string{field.told} + (value == "true" ? "" : " " + value);
   });
   return text + (s.sequence_parallel ? ", sequence parallel" : "");
+}
+
+std::vector<StatedKey> stated_recipe(const MemoryOptions& o) {
+  std::string parts;
+  for (std::size_t i = 0; i < recompute_part_names.size(); ++i) {
+    if (o.recompute_parts.has(static_cast<RecomputePart>(i))) {
+      parts += (parts.empty() ? "" : " ") + std::string{recompute_part_names[i]};
+    }
+  }
+  const auto count = [](std::int64_t number) { return number > 0 ? std::to_string(number) : std::string{}; };
+  return {{"strategy.recompute_parts", parts},
+          {"training.saved_activations", !o.narrow_saved   ? ""
+                                         : *o.narrow_saved ? "fp8"
+                                                           : "bf16"},
+          {"training.dispatch", o.experts.narrow_dispatch ? "fp8" : ""},
+          {"training.dispatch_domains", count(o.experts.domains)},
+          {"training.dispatch_sms", count(o.experts.units)},
+          {"training.weight_average", o.average == WeightAverage::none
+                                          ? std::string{}
+                                          : std::string{weight_average_names[static_cast<std::size_t>(o.average)]}}};
+}
+
+std::string stated_recipe_text(const MemoryOptions& o) {
+  std::string text;
+  for (const StatedKey& stated : stated_recipe(o)) {
+    if (!stated.value.empty()) {
+      std::string name{stated.path.substr(stated.path.find('.') + 1)};
+      std::replace(name.begin(), name.end(), '_', ' ');
+      text += ", " + name + " " + stated.value;
+    }
+  }
+  return text;
 }
 
 }  // namespace headroom

@@ -26,15 +26,20 @@ Tokens tokens_of(const ActivationShape& s) noexcept {
 double mixer_bytes(const ActivationShape& s, const Tokens& t) noexcept {
   const double floor = s.latent > 0.0 ? 0.0 : s.head_dim;
   const double outputs = s.two_outputs && s.latent <= 0.0 ? 2.0 : 1.0;
-  return (s.element_bytes + s.input_bytes) * s.latent * t.sharded  //
-         + s.element_bytes * s.rope * t.whole                      //
+  const double output_bytes = s.narrow_saved ? 1.5 : s.element_bytes;
+  const double norm_bytes = s.again.has(RecomputePart::layernorm) ? 0.0 : s.input_bytes;
+  return (s.element_bytes + norm_bytes) * s.latent * t.sharded  //
+         + s.element_bytes * s.rope * t.whole                   //
          + s.element_bytes * (s.queries / s.tp + std::max(s.keys / s.tp, floor) + std::max(s.values / s.tp, floor)) *
-               t.whole                                             //
-         + outputs * s.element_bytes * s.output * t.whole / s.tp;  // input of the output projection
+               t.whole                                          //
+         + outputs * output_bytes * s.output * t.whole / s.tp;  // input of the output projection
 }
 
 double scores_bytes(const ActivationShape& s, const Tokens& t) noexcept {
   if (s.heads <= 0.0) {
+    return 0.0;
+  }
+  if (s.flash_attention && s.again.has(RecomputePart::core_attn)) {
     return 0.0;
   }
   if (s.flash_attention) {
@@ -52,16 +57,23 @@ double inner_bytes(const ActivationShape& s) noexcept {
   return s.element_bytes * (s.gated ? 2.0 : 1.0) + s.input_bytes;
 }
 
+/// The same inside experts.
+double expert_inner_bytes(const ActivationShape& s) noexcept {
+  const double outputs = (s.narrow_saved ? 1.0 : s.element_bytes) * (s.gated ? 2.0 : 1.0);
+  return outputs + (s.again.has(RecomputePart::moe_act) ? 0.0 : s.input_bytes);
+}
+
 double feed_forward_bytes(const ActivationShape& s, const Tokens& t) noexcept {
   if (s.experts <= 0.0) {
     return inner_bytes(s) * s.ffn * t.whole / s.tp;
   }
   // The routing weight is applied inside, so that expert outputs are not kept. The ranks that share an expert gather
   // each other's tokens and hold a slice of its width.
+  const double inner = expert_inner_bytes(s);
   const double dispatched = t.sharded * s.routed * (s.sequence_parallel ? s.etp : 1.0);
-  return dispatched * (s.input_bytes * s.hidden + inner_bytes(s) * s.expert_ffn / s.etp)  //
-         + inner_bytes(s) * s.shared_ffn * t.whole / s.tp                                 // shared experts
-         + 8.0 * s.experts * t.sharded;                                                   // router logits and scores
+  return dispatched * (s.input_bytes * s.hidden + inner * s.expert_ffn / s.etp)  //
+         + inner * s.shared_ffn * t.whole / s.tp                                 // shared experts
+         + 8.0 * s.experts * t.sharded;                                          // router logits and scores
 }
 
 }  // namespace
@@ -139,8 +151,9 @@ Bytes layer_activations(const ActivationShape& s) noexcept {
     return Bytes{s.element_bytes * s.hidden * t.sharded};  // the layer's input alone, section 5
   }
   const double norm_inputs = 2.0 * s.element_bytes * s.hidden * t.sharded;
-  const double norm_outputs = 2.0 * s.input_bytes * s.hidden * t.sharded;  // inputs of the qkv and first MLP matrices
-  const double masks = s.dropout ? 2.0 * s.hidden * t.sharded : 0.0;       // after attention and after the MLP
+  // Inputs of the qkv and first MLP matrices.
+  const double norm_outputs = s.again.has(RecomputePart::layernorm) ? 0.0 : 2.0 * s.input_bytes * s.hidden * t.sharded;
+  const double masks = s.dropout ? 2.0 * s.hidden * t.sharded : 0.0;  // after attention and after the MLP
   return Bytes{norm_inputs + norm_outputs + masks + mixer_bytes(s, t) + scores_bytes(s, t) + feed_forward_bytes(s, t)};
 }
 

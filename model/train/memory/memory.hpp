@@ -80,7 +80,11 @@ struct ActivationShape {
   double input_bytes = 2;    ///< of a saved GEMM input: 1 where 8-bit recipes save the cast copy
   bool gated = false, sequence_parallel = false, flash_attention = true, dropout = false;
   bool two_outputs = false;  ///< a second copy of the attention output (all-to-all context parallelism)
+  /// Inputs of the experts' activation in 8 bit and the attention's output in 12 (E5M6), beside inputs of products in 8
+  /// (DeepSeek-AI 2024, DeepSeek-V3, section 3.3.3).
+  bool narrow_saved = false;
   Recompute recompute = Recompute::none;
+  RecomputeParts again{};  ///< what is not kept, for it runs again
   // Mixture of experts: `ffn` is unused, a token fills `routed` expert buffers on average
   double experts = 0, routed = 0, expert_ffn = 0, shared_ffn = 0;
   double etp = 1;  ///< ranks that share an expert's width; with sequence parallelism each sees the tokens of all
@@ -88,6 +92,21 @@ struct ActivationShape {
 /// Bytes kept for the backward pass (Korthikanti et al. 2022, equations 1 to 4, extended to grouped queries, gated
 /// MLPs, context parallelism, fused attention, latent attention and experts; see the .cpp for the terms).
 [[nodiscard]] Bytes layer_activations(const ActivationShape& shape) noexcept;
+
+/// How tokens meet their experts, where a job states it.
+struct ExpertTraffic {
+  /// On their way to the experts tokens, and gradients backward, are in 8 bit with a scale of 4 bytes each 128
+  /// elements; results come back in the compute format (DeepSeek-AI 2024, DeepSeek-V3, section 3.3.3).
+  bool narrow_dispatch = false;
+  std::int64_t domains = 0;  ///< scale-up domains that the experts of one token lie in at most; 0: no limit
+  std::int64_t units = 0;    ///< multiprocessors of a GPU that exchanges keep from compute; 0: those of the usual share
+};
+
+/// A moving average of the weights, in fp32 and sharded as the optimizer's states are.
+enum class WeightAverage : std::uint8_t { none, gpu, host };
+inline constexpr std::array<std::string_view, 3> weight_average_names{"none", "gpu", "host"};
+/// Bytes a parameter.
+inline constexpr double average_bytes = 4.0;
 
 /// What a run keeps beyond what its software does by habit. Empty: the habit.
 struct MemoryOptions {
@@ -106,6 +125,10 @@ struct MemoryOptions {
   bool offload_activations = false;    ///< saved layer inputs in host memory; one layer's stay
   bool offload_checkpoints = false;    ///< the same, but only what full recomputation keeps
   std::int64_t vocab_multiple = 1;     ///< tables are padded to a multiple of this times tp (Megatron-LM: 128)
+  RecomputeParts recompute_parts{};    ///< of selective recomputation
+  std::optional<bool> narrow_saved;    ///< activations are kept in 8 bit; unstated: as the software saves them
+  WeightAverage average = WeightAverage::none;
+  ExpertTraffic experts{};
 };
 
 /// Whether the loss is fused, and a 4-bit base doubly quantised: as stated, else by the software's habit.

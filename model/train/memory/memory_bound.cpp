@@ -68,7 +68,7 @@ double mean_in_flight(double micro_batches, double stages) noexcept {
 
 Bytes least_device(const CompiledMemory& c, const MemoryTable& t, const Strategy& s, double micro_batches) noexcept {
   constexpr double rounding = 1.0 - 1e-9;
-  if (s.first_stage_layers > 0 || s.last_stage_layers > 0 || c.options.method != Method::full) {
+  if (states_stages(s) || c.options.method != Method::full) {
     return {};
   }
   const LayerBounds layer = bounds_of(c, t);

@@ -65,6 +65,7 @@ ActivationShape shape_of(const CompiledMemory& c, const LayerKey& key, const Blo
   s.cp = key.cp;
   s.element_bytes = c.element_bytes;
   s.input_bytes = c.input_bytes;
+  s.narrow_saved = c.options.narrow_saved.value_or(false);
   s.gated = arch.gated_mlp;
   s.sequence_parallel = key.sequence_parallel;
   s.flash_attention = c.options.flash_attention;
@@ -115,7 +116,21 @@ double every_second_matmul(const ActivationShape& s) noexcept {
          4.0 * s.heads * tokens / s.tp;
 }
 
+/// What stays where the job states which parts run again. Queries that are not compressed are no up-projection's.
+double kept_beside_parts(const CompiledMemory& c, ActivationShape s) noexcept {
+  s.again = c.options.recompute_parts;
+  s.recompute = s.again.has(RecomputePart::core_attn) ? Recompute::selective : Recompute::none;
+  if (s.again.has(RecomputePart::mla_up_proj) && s.latent > 0.0) {
+    s.keys = s.values = 0.0;
+    s.queries = c.architecture.mla && c.architecture.mla->q_rank > 0 ? 0.0 : s.queries;
+  }
+  return layer_activations(s).raw();
+}
+
 double kept_selectively(const CompiledMemory& c, const ActivationShape& s) noexcept {
+  if (c.options.recompute_parts.any()) {
+    return kept_beside_parts(c, s);
+  }
   switch (c.stack.selective) {
     case SelectiveRecompute::every_second_matmul: return every_second_matmul(s);
     case SelectiveRecompute::activation_in_8_bit: {
@@ -247,7 +262,7 @@ CompiledMemory compile_memory(const Architecture& arch,
   const bool narrow = row_of(precision).weight_bytes < 2.0;
   c.element_bytes = row_of(precision).compute_bytes;
   c.gather_bytes = stack.fp8_gathers && narrow ? 1.0 : c.element_bytes;
-  c.input_bytes = stack.fp8_saved_inputs && narrow ? 1.0 : c.element_bytes;
+  c.input_bytes = options.narrow_saved.value_or(stack.fp8_saved_inputs && narrow) ? 1.0 : c.element_bytes;
   c.logit_bytes = bytes_of_a_logit(stack, options, c.element_bytes);
   c.dropout = options.dropout.value_or(dropout_by_habit(stack, arch));
   if (is_fused(stack, options)) {

@@ -74,9 +74,14 @@ StageLayers layers_of_stage(const CompiledMemory& c, const Strategy& s, std::int
       add_part(c, chunks * stages, i % 2 == 0 ? i * stages + stage : (i + 1) * stages - 1 - stage, result);
     }
   } else if (is_two_way(s)) {
-    add_part(c, stages, stage, result);
-    add_part(c, stages, stages - 1 - stage, result);
-  } else if (s.first_stage_layers > 0 || s.last_stage_layers > 0) {
+    for (const std::int64_t held : {stage, stages - 1 - stage}) {
+      if (states_stages(s)) {
+        add_stated_stage(c, s, held, result);
+      } else {
+        add_part(c, stages, held, result);
+      }
+    }
+  } else if (states_stages(s)) {
     add_stated_stage(c, s, stage, result);
   } else if (divides(c, stages * s.vpp)) {
     for (std::int64_t i = 0; i < s.vpp; ++i) {
@@ -170,6 +175,9 @@ void fill_states(const CompiledMemory& c, const Strategy& s, StageMemory& m) noe
   const double dense = adapted ? p.dense_adapters : p.dense;
   const double experts = adapted ? p.expert_adapters : p.experts;
   p.updated = s.zero >= 1 ? dense / ranks + experts / expert_ranks : dense + experts;
+  const Bytes average{average_bytes * p.updated};
+  m.host.average = c.options.average == WeightAverage::host ? average : Bytes{};
+  m.bytes[MemoryTerm::optimizer] += c.options.average == WeightAverage::gpu ? average : Bytes{};
   if (c.options.offload_optimizer || c.options.offload_parameters) {
     m.host.states = m.bytes[MemoryTerm::optimizer];
     m.host.updated = p.updated;

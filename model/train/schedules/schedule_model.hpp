@@ -48,8 +48,8 @@ struct ScheduleModel {
   /// Whether the forward pass of one micro-batch and the whole backward pass of another, on mirrored virtual stages of
   /// a GPU, run as one pass that hides the exchanges of experts.
   bool overlaps_passes = false;
-  /// Whether the bubble of uneven stages is one micro-batch on each stage but the slowest, so that a strategy may state
-  /// the layers of the first and last stage. Else the step is that of stages all as slow as the slowest.
+  /// Whether the bubble of uneven stages is their sum beyond the slowest. Else the step is that of stages all as slow as
+  /// the slowest, unless it is simulated.
   bool waits_for_stages = false;
   OrderRules rules{};
   std::span<const Schedule> instead{};  ///< schedules to propose for a number of stages that breaks `rules`
@@ -72,6 +72,10 @@ struct ScheduleModel {
 
   /// Whether the strategy chooses the chunks.
   [[nodiscard]] constexpr bool takes_chunks() const noexcept { return chunks == 0; }
+  /// Whether a strategy may state the layers of the end stages: stages hold one run of layers of each direction.
+  [[nodiscard]] constexpr bool takes_stated_ends() const noexcept {
+    return waits_for_stages || placement == StagePlacement::two_way;
+  }
 };
 
 /// Virtual stages a GPU holds of one model replica: the schedule's own, else the strategy's.

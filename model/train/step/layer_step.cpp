@@ -8,6 +8,13 @@
 #include <vector>
 
 namespace headroom {
+namespace {
+
+/// Bytes of a dispatched 8-bit element with its share of a 4-byte scale for each 128.
+constexpr double narrow_element = 1.0 + 4.0 / 128.0;
+
+}  // namespace
+
 /// Widths of one rank's share.
 struct LayerPricer::Sizes {
   const LayerKey& key;
@@ -93,11 +100,16 @@ double LayerPricer::expert_rows(const LayerOp& op, const Sizes& z) noexcept {
   return z.tokens * op.top_k * z.key.etp / z.t;
 }
 
+/// Of `width` bytes a token in 16 bit.
+Seconds LayerPricer::passes(double tokens, double width) const noexcept {
+  return Bytes{recipe_.stack.elementwise * tokens * width * 0.5 * element_} / bandwidth();
+}
+
 void LayerPricer::add_passes(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept {
   const auto add = [&](double tokens, double width) {
-    const Seconds passes = Bytes{recipe_.stack.elementwise * tokens * width * 0.5 * element_} / bandwidth();
-    t.forward.elementwise += passes;
-    t.backward.elementwise += 2.0 * passes;
+    const Seconds once = passes(tokens, width);
+    t.forward.elementwise += once;
+    t.backward.elementwise += 2.0 * once;
   };
   const double gated = recipe_.architecture.gated_mlp ? 1.0 : 0.0;
   if (const LayerOp* experts = ops.find(LayerOpKind::experts)) {
@@ -163,23 +175,27 @@ void LayerPricer::add_context(LayerTimes& t, const LayerOp& op, const Sizes& z, 
   t.backward.cp = 2.0 * t.forward.cp;
 }
 
-Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups) const {
+/// `element`: bytes of an element on its way.
+Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups, double element) const {
   const GroupCollectives* group = groups.find(z.ranks.experts);
   if (group == nullptr || !recipe_.architecture.moe) {
     return {};
   }
   const double tokens = z.tokens / (z.key.sequence_parallel ? z.t : 1.0);
-  const double row = element_ * z.hidden;
+  const double row = element * z.hidden;
   const GroupView& view = group->view();
   const auto experts_chosen = real(recipe_.architecture.moe->top_k);
   if (view.domains <= 1) {
     return group->time(Collective::dispatch, Bytes{tokens * experts_chosen * row}).time / recipe_.stack.link;
   }
   // One copy a token and domain that holds one of its experts, sent on inside it (DeepSeek-AI 2024, DeepSeek-V3,
-  // section 3.2.2): of K domains, K (1 - (1 - 1/K)^k) are met, one of K is the token's own.
+  // section 3.2.2): of K domains, K (1 - (1 - 1/K)^k) are met, one of K is the token's own. Where the router keeps the
+  // experts of a token to M domains, as many of M as k draws meet.
   const auto domains = static_cast<double>(view.domains);
   const auto local = static_cast<double>(view.per_domain);
-  const double copies = domains * (1.0 - std::pow(1.0 - 1.0 / domains, experts_chosen)) * (domains - 1.0) / domains;
+  const std::int64_t limit = recipe_.options.experts.domains;
+  const double open = limit > 0 ? std::min(domains, real(limit)) : domains;
+  const double copies = open * (1.0 - std::pow(1.0 - 1.0 / open, experts_chosen)) * (domains - 1.0) / domains;
   const Seconds inside =
       local > 1.0 ? Bytes{tokens * experts_chosen * row * (local - 1.0) / local} / view.inside_all : Seconds{};
   const Seconds outside = Bytes{tokens * copies * row} / (recipe_.physics.nic * recipe_.stack.nic * view.outside_all);
@@ -191,7 +207,8 @@ Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups) const {
 /// reaches. What is hidden slows compute.
 void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key) const noexcept {
   const StepRecipe& r = recipe_;
-  const double gain = 1.0 - r.physics.overlap_slowdown;
+  // Multiprocessors that are kept for exchanges have slowed compute already.
+  const double gain = r.options.experts.units > 0 ? 1.0 : 1.0 - r.physics.overlap_slowdown;
   const auto compute = [](const LayerPass& pass) { return pass.gemm + pass.attention + pass.elementwise; };
   if (r.stack.ep_overlap > 0.0) {
     for (LayerPass* pass : {&t.forward, &t.backward}) {
@@ -203,10 +220,60 @@ void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key) const noexc
   }
 }
 
-void LayerPricer::add_recompute(LayerTimes& t, const Sizes& z) const noexcept {
+double LayerPricer::crowding(const LayerKey& key) const noexcept {
+  const std::int64_t kept = recipe_.options.experts.units;
+  const auto& units = recipe_.device.compute.units;
+  if (kept <= 0 || key.ep <= 1 || !units || kept >= units->value) {
+    return 1.0;
+  }
+  return real(units->value) / real(units->value - kept);
+}
+
+/// Products and attention are as slow as their multiprocessors are few; passes wait for the memory instead.
+void LayerPricer::leave_to_exchanges(LayerTimes& t, const LayerKey& key) const noexcept {
+  const double slower = crowding(key);
+  for (LayerPass* pass : {&t.forward, &t.backward}) {
+    pass->gemm *= slower;
+    pass->attention *= slower;
+  }
+  t.weight_gradients *= slower;
+}
+
+/// The stated parts once more. A norm reads and writes its width, an up-projection is followed by the rotary pass.
+Seconds LayerPricer::parts_again(const LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept {
+  const RecomputeParts& parts = recipe_.options.recompute_parts;
+  const LayerOp* attention = ops.find(LayerOpKind::attention);
+  Seconds again{};
+  if (parts.has(RecomputePart::core_attn)) {
+    again += t.forward.attention;
+  }
+  if (parts.has(RecomputePart::layernorm)) {
+    const double sigma = z.key.sequence_parallel ? z.t : 1.0;
+    again += passes(z.tokens, (8.0 * z.hidden + 4.0 * (attention != nullptr ? attention->latent : 0.0)) / sigma);
+  }
+  if (parts.has(RecomputePart::mla_up_proj) && attention != nullptr) {
+    for (const LayerOp& op : ops) {
+      if (op.kind == LayerOpKind::product && op.from_latent) {
+        const ProductTimes up = kernels_.product(z.tokens, op.n, op.k, 1.0, 1.0);
+        again += crowding(z.key) * up.forward + up.casts_forward;
+      }
+    }
+    again += passes(z.tokens, 4.0 * (attention->heads + 2.0 * attention->kv_heads) * attention->width);
+  }
+  const LayerOp* experts = ops.find(LayerOpKind::experts);
+  if (parts.has(RecomputePart::moe_act) && experts != nullptr) {
+    const double gated = recipe_.architecture.gated_mlp ? 1.0 : 0.0;
+    again += passes(expert_rows(*experts, z), (4.0 + 2.0 * gated) * (experts->width / z.key.etp));
+  }
+  return again;
+}
+
+void LayerPricer::add_recompute(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept {
   const StepRecipe& r = recipe_;
   if (z.key.recompute == Recompute::full) {
     t.recompute = t.forward.total();
+  } else if (z.key.recompute == Recompute::selective && r.options.recompute_parts.any()) {
+    t.recompute = parts_again(t, ops, z);
   } else if (z.key.recompute == Recompute::selective) {
     t.recompute = !r.options.flash_attention ? t.forward.attention
                   : r.selective == SelectiveRecompute::every_second_matmul
@@ -279,7 +346,10 @@ LayerTimes LayerPricer::layer(const Block& block, const LayerKey& key, const Job
         add_context(t, op, z, groups);
         break;
       case LayerOpKind::exchange: {
-        const Seconds one = r.stack.expert_traffic * exchange(z, groups);
+        // Of dispatch and combine each carries one way what goes to the experts and the other way what comes back.
+        const Seconds back = exchange(z, groups, element_);
+        const Seconds there = r.options.experts.narrow_dispatch ? exchange(z, groups, narrow_element) : back;
+        const Seconds one = r.stack.expert_traffic * (0.5 * (there + back));
         t.forward.ep += one;
         t.backward.ep += one;
         break;
@@ -292,10 +362,11 @@ LayerTimes LayerPricer::layer(const Block& block, const LayerKey& key, const Job
   }
   add_passes(t, ops, z);
   add_reduction(t, reductions, z, groups);
+  leave_to_exchanges(t, key);
   drop(t, r.without);
   hide_exchanges(t, key);
   if (on(Term::recompute)) {
-    add_recompute(t, z);
+    add_recompute(t, ops, z);
   }
   if (on(Term::host)) {
     add_host(t, z);

@@ -54,7 +54,7 @@ class LayerPricer {
   ///               as all-gathers and reduce-scatters (Korthikanti et al. 2022, section 4.2.2)
   ///   cp          a gather of keys and values of which a share is hidden; a ring's hops as far as attention does not
   ///               hide them (Liu et al. 2023, section 3.2); Ulysses' exchanges (Jacobs et al. 2023, section 3.2)
-  ///   ep          four exchanges, less what other compute hides
+  ///   ep          four exchanges, less what other compute hides; two of them in 8 bit where the job says so
   ///   host        max-norm of order 5 of the GPU's time and the host's; of graphs the gaps between their nodes
   [[nodiscard]] LayerTimes layer(const Block& block, const LayerKey& key, const JobGroups& groups) const;
   /// Where the key's ranks fall among the job's.
@@ -84,9 +84,14 @@ class LayerPricer {
   void add_reduction(LayerTimes& t, double reductions, const Sizes& z, const JobGroups& groups) const;
   void add_context(LayerTimes& t, const LayerOp& op, const Sizes& z, const JobGroups& groups) const;
   void hide_exchanges(LayerTimes& t, const LayerKey& key) const noexcept;
-  void add_recompute(LayerTimes& t, const Sizes& z) const noexcept;
+  [[nodiscard]] Seconds passes(double tokens, double width) const noexcept;
+  void add_recompute(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept;
+  [[nodiscard]] Seconds parts_again(const LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept;
+  /// How much longer products and attention take on the multiprocessors that exchanges leave them.
+  [[nodiscard]] double crowding(const LayerKey& key) const noexcept;
+  void leave_to_exchanges(LayerTimes& t, const LayerKey& key) const noexcept;
   void add_host(LayerTimes& t, const Sizes& z) const noexcept;
-  [[nodiscard]] Seconds exchange(const Sizes& z, const JobGroups& groups) const;
+  [[nodiscard]] Seconds exchange(const Sizes& z, const JobGroups& groups, double element) const;
   [[nodiscard]] bool on(Term term) const noexcept { return !recipe_.without.has(term); }
 
   StepRecipe recipe_;

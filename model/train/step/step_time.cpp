@@ -251,10 +251,11 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
 /// the slowest; sends are priced apart.
 Seconds StepModel::bubble(const StepTable& table, const Strategy& s, const StepTime& t) noexcept {
   const Seconds in_order = (t.stages - t.slowest) / s.vpp;
-  if (table.passes.raw() > 0.0) {
-    return std::max(Seconds{}, table.passes - t.micro_batches * t.slowest);
-  }
   const ScheduleModel& model = model_of(s.schedule);
+  const Seconds pair = model.overlaps_passes ? t.slowest - t.hidden_exchanges : t.slowest;
+  if (table.passes.raw() > 0.0) {
+    return std::max(Seconds{}, table.passes - t.micro_batches * pair);
+  }
   if (model.waits_for_stages) {
     return in_order;
   }
@@ -269,7 +270,6 @@ Seconds StepModel::bubble(const StepTable& table, const Strategy& s, const StepT
   stage.forward = share * t.layers * (l.forward.total() + l.host_forward);
   stage.backward_weight = share * t.layers * l.weight_gradients;
   stage.backward_input = std::max(Seconds{}, share * t.slowest - stage.forward - stage.backward_weight);
-  const Seconds pair = model.overlaps_passes ? t.slowest - t.hidden_exchanges : t.slowest;
   stage.forward_with_backward = share * pair;
   return std::max(Seconds{}, pipeline_time(shape, stage) - t.micro_batches * pair);
 }

@@ -24,9 +24,6 @@ struct StageLayers {
 /// --decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers): the others share the rest. `beside_head`
 /// prediction layers follow the last stage's own.
 [[nodiscard]] StageLayers split_stages(double layers, const Strategy& strategy, double beside_head) noexcept;
-[[nodiscard]] constexpr bool states_stages(const Strategy& s) noexcept {
-  return s.first_stage_layers > 0 || s.last_stage_layers > 0;
-}
 
 /// One micro-batch's times, and what of them data parallelism adds.
 struct StepTime {

@@ -66,7 +66,7 @@ bool walk_stage_rules(const Architecture& arch, const Strategy& s, Report& repor
   if (stages > arch.layers + 2 && !report(broken(Verdict::layers_too_few, arch.layers, stages))) {
     return false;
   }
-  if (s.first_stage_layers == 0 && s.last_stage_layers == 0) {
+  if (!states_stages(s)) {
     return true;
   }
   const std::int64_t left = std::int64_t{arch.layers} - s.first_stage_layers - s.last_stage_layers;

@@ -21,6 +21,26 @@ namespace headroom {
 enum class Recompute : std::uint8_t { none, selective, full };
 inline constexpr std::array<std::string_view, 3> recompute_names{"none", "selective", "full"};
 
+/// Parts of a layer that selective recomputation runs again where they are stated, in Megatron-Core's words
+/// (--recompute-modules): the attention between its projections, norms, up-projections of latents with their rotary
+/// embedding, the activation inside experts.
+enum class RecomputePart : std::uint8_t { core_attn, layernorm, mla_up_proj, moe_act };
+inline constexpr std::array<std::string_view, 4> recompute_part_names{"core_attn", "layernorm", "mla_up_proj",
+                                                                      "moe_act"};
+/// A set of them; empty: what the software's selective recomputation is.
+class RecomputeParts {
+ public:
+  constexpr void add(RecomputePart part) noexcept { bits_ = static_cast<std::uint8_t>(bits_ | bit(part)); }
+  [[nodiscard]] constexpr bool has(RecomputePart part) const noexcept { return (bits_ & bit(part)) != 0; }
+  [[nodiscard]] constexpr bool any() const noexcept { return bits_ != 0; }
+
+ private:
+  [[nodiscard]] static constexpr std::uint8_t bit(RecomputePart part) noexcept {
+    return static_cast<std::uint8_t>(1U << static_cast<unsigned>(part));
+  }
+  std::uint8_t bits_ = 0;
+};
+
 /// How the ranks of a context-parallel group meet each other's keys and values. `unstated`: the software's own, where
 /// nobody says which.
 enum class CpForm : std::uint8_t { ring, all_gather, ulysses, unstated };
@@ -129,6 +149,10 @@ inline constexpr std::tuple strategy_fields{
 template <class See>
 constexpr void for_each_strategy_field(See see) {
   std::apply([&](const auto&... field) { (see(field), ...); }, strategy_fields);
+}
+
+[[nodiscard]] constexpr bool states_stages(const Strategy& s) noexcept {
+  return s.first_stage_layers > 0 || s.last_stage_layers > 0;
 }
 
 [[nodiscard]] constexpr Degrees degrees_of(const Strategy& s) noexcept {
