@@ -9,6 +9,7 @@
 
 #include "../near.hpp"
 #include "../support/catalog.hpp"
+#include "../support/model_data.hpp"
 #include "stage_of.hpp"
 #include "stated_step.hpp"
 
@@ -48,10 +49,10 @@ CompiledTraining compiled_step(const MemoryOptions& options) {
   work.states = adam_states(Precision::bf16);
   work.options = options;
   work.host_link = BytesPerSecond{25e9};
-  return compile(model("llama2-7b"), device,
-                 std::make_shared<const JobGroups>(device, JobHosts{catalog().node("dgx-a100"), 0, {}, {}}, 8),
-                 test::stated_software(stacks().find("trl"), test::stated_stack()), work, {},
-                 test::stated_parameters());
+  return compile(
+      model("llama2-7b"), device,
+      std::make_shared<const JobGroups>(test::model_data(), device, JobHosts{catalog().node("dgx-a100"), 0, {}, {}}, 8),
+      test::stated_software(stacks().find("trl"), test::stated_stack()), work, {}, test::stated_parameters());
 }
 
 constexpr double bandwidth = 0.78 * 2039e9;  // sustained on the A100's 2,039 GB/s
