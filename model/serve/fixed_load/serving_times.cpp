@@ -145,7 +145,11 @@ ServingTimes serving_times(const Architecture& arch,
   const SteadyLoad load = load_of_replica(w, memory);
 
   ServingTimes times;
-  times.state = closed_loop(step, load, habits);
+  switch (w.pool) {
+    case ServingPool::both: times.state = closed_loop(step, load, habits); break;
+    case ServingPool::prefill: times.state = prefill_pool(step, load); break;
+    case ServingPool::decode: times.state = decode_pool(step, load, habits); break;
+  }
   const SteadyLoad lone = one_request(load);
   SteadyHabits quiet = habits;
   quiet.burst = 0.0;
@@ -171,6 +175,7 @@ ServingTimes serving_times(const Architecture& arch,
   times.reads = least.reads(decode);
   times.requests_per_s = serving * times.state.requests_per_s;
   times.output_tokens_per_s = times.requests_per_s * load.osl;
+  times.input_tokens_per_s = times.requests_per_s * load.isl;
   times.sources = replica.sources();
   if (drafting) {
     for (const std::string& source : drafting->sources()) {
