@@ -22,6 +22,7 @@ struct NetworkTimes;
 struct Plan;
 struct Problem;
 struct ScoredRow;
+struct NearestRuns;
 struct SearchPlan;
 struct ServePlan;
 struct ServeScenario;
@@ -35,6 +36,8 @@ namespace headroom {
 /// Parts of it, for the files that write it: a serving plan, the memory of a GPU, a step's terms, how they came about,
 /// what was assumed, broken rules.
 [[nodiscard]] std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan& p);
+/// Measured runs near the plan, each with our price beside theirs.
+[[nodiscard]] std::string nearest_text(const NearestRuns& nearest);
 [[nodiscard]] std::string memory_table(const MemoryBreakdown& memory, Bytes capacity);
 [[nodiscard]] std::string time_table(const Breakdown& time);
 [[nodiscard]] std::string explain_lines(const std::vector<ExplainEntry>& entries);

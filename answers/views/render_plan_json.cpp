@@ -201,22 +201,26 @@ Value bounds(const ServingBound& b, const std::string& untimed) {
                 "rates_bound_by"_m = rate_limit_names[static_cast<std::size_t>(b.limit)], "untimed"_m = untimed);
 }
 
-Value serve_times(const Money& money, const ServePlan& p) {
+Value serve_times(const Money& money, const ServePlan& p, ServingPool pool) {
   const bool timed = p.times.has_value();
+  const bool prefills = timed && pool != ServingPool::decode;
+  const bool decodes = timed && pool != ServingPool::prefill;
   const bool priced = timed && money.price;
-  return object(
-      "ttft_s"_m = when(timed, p.ttft), "tpot_s"_m = when(timed, p.tpot),
-      "output_tokens_per_s"_m = when(timed, p.output_tokens_per_s), "requests_per_s"_m = when(timed, p.requests_per_s),
-      timed ? times(*p.times) : Value{}, p.bound ? bounds(*p.bound, p.untimed) : Value{},
-      p.speculation ? object("tpot_without_draft_s"_m = p.speculation->tpot_without,
+  return object("ttft_s"_m = when(prefills && decodes, p.ttft), "tpot_s"_m = when(decodes, p.tpot),
+                "output_tokens_per_s"_m = when(decodes, p.output_tokens_per_s),
+                "input_tokens_per_s"_m = when(prefills && !decodes, p.input_tokens_per_s),
+                "requests_per_s"_m = when(timed, p.requests_per_s), timed ? times(*p.times) : Value{},
+                p.bound ? bounds(*p.bound, p.untimed) : Value{},
+                p.speculation
+                    ? object("tpot_without_draft_s"_m = p.speculation->tpot_without,
                              "output_tokens_per_s_without_draft"_m = p.speculation->output_tokens_per_s_without,
                              "speculation_speedup"_m = p.speculation->speedup())
                     : Value{},
-      price(money), "cost_per_million_output_tokens_usd"_m = when(priced, p.cost_per_million_output_tokens),
-      "cost_per_million_input_tokens_apart_usd"_m = when(priced, p.cost_per_million_input_tokens_apart),
-      "cost_per_million_output_tokens_apart_usd"_m = when(priced, p.cost_per_million_output_tokens_apart),
-      "money"_m = money_value(money, p.bill), "energy"_m = energy_value(p.energy, "j_per_million_output_tokens"),
-      "binds"_m = p.binds);
+                price(money), "cost_per_million_output_tokens_usd"_m = when(priced, p.cost_per_million_output_tokens),
+                "cost_per_million_input_tokens_apart_usd"_m = when(priced, p.cost_per_million_input_tokens_apart),
+                "cost_per_million_output_tokens_apart_usd"_m = when(priced, p.cost_per_million_output_tokens_apart),
+                "money"_m = money_value(money, p.bill),
+                "energy"_m = energy_value(p.energy, "j_per_million_output_tokens"), "binds"_m = p.binds);
 }
 
 Value serve(const Plan& plan, const ServeScenario& s, const ServePlan& p) {
@@ -226,6 +230,9 @@ Value serve(const Plan& plan, const ServeScenario& s, const ServePlan& p) {
       "kind"_m = "serve", "model"_m = s.architecture.id, "gpu"_m = s.device.id, "gpus"_m = w.gpus, "tp"_m = w.layout.tp,
       "pp"_m = w.layout.pp, "ep"_m = w.layout.ep, "engine"_m = engine_names[static_cast<std::size_t>(s.engine.engine)],
       "weights"_m = name_of(w.weights), "kv_cache"_m = name_of(w.kv), "isl"_m = w.isl, "osl"_m = w.osl,
+      "pool_phase"_m = when(w.pool != ServingPool::both, serving_pool_names[static_cast<std::size_t>(w.pool)]),
+      "redundant_experts"_m = when(w.layout.redundant > 0, w.layout.redundant),
+      "balanced_experts"_m = when(w.layout.balanced, true), "two_batch_overlap"_m = when(w.layout.two_batches, true),
       "memory_fraction"_m = share(w.memory_fraction),
       verdict(p.estimate.verdict, p.estimate.broke, p.estimate.limit, p.verdict),
       "fits_probability"_m = fits_probability(plan), "asked_probability"_m = s.confidence,
@@ -234,7 +241,8 @@ Value serve(const Plan& plan, const ServeScenario& s, const ServePlan& p) {
       pool(s, p.estimate), "memory_basis"_m = memory_basis_names[static_cast<std::size_t>(s.engine.basis)],
       "asked_sequences"_m = w.concurrency, "running_sequences"_m = p.running,
       "replicas"_m = when(fits, p.estimate.replicas), "batch"_m = when(fits, p.estimate.batch),
-      fits ? capacity(p) : Value{}, fits && plan.part == PlanPart::all ? serve_times(plan.scenario.money, p) : Value{});
+      fits ? capacity(p) : Value{},
+      fits && plan.part == PlanPart::all ? serve_times(plan.scenario.money, p, w.pool) : Value{});
 }
 
 Value explanation(const std::vector<ExplainEntry>& entries) {

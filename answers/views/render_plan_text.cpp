@@ -164,7 +164,8 @@ std::string own_runs_text(const OwnRuns& own, const PlanConfidence& c) {
   return text;
 }
 
-/// Measured runs like this one: theirs against ours.
+}  // namespace
+
 std::string nearest_text(const NearestRuns& nearest) {
   const std::string kind = nearest.with_own ? "measured or published" : "published";
   if (nearest.runs.empty()) {
@@ -189,6 +190,8 @@ std::string nearest_text(const NearestRuns& nearest) {
   }
   return text + table.text();
 }
+
+namespace {
 
 /// The class of the question, how wide its errors are, on what that rests, and what nobody measured.
 std::string confidence_text(const PlanConfidence& c) {

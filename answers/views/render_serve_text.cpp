@@ -19,6 +19,12 @@ std::string heading(const ServeScenario& s, const ServePlan& p) {
   if (w.layout.ep > 1) {
     text += ", ep " + std::to_string(w.layout.ep);
   }
+  text += w.layout.redundant > 0 ? " with " + counted(w.layout.redundant, "redundant expert") : "";
+  text += w.layout.balanced ? ", experts balanced" : "";
+  text += w.layout.two_batches ? ", two batches in turn" : "";
+  if (w.pool != ServingPool::both) {
+    text += ", " + std::string{serving_pool_names[static_cast<std::size_t>(w.pool)]} + " pool";
+  }
   return text + ", " + counted(p.estimate.replicas, "replica") + "; " + std::to_string(w.concurrency) +
          " requests in flight, " + std::to_string(w.isl) + " tokens in, " + std::to_string(w.osl) + " out\n\n";
 }
@@ -133,10 +139,16 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
     return text + "\n" + memory + notes_text(plan) + "\n" + confession;
   }
   Table answer{{"", "<"}};
+  const bool prefills = s.work.pool != ServingPool::decode;
+  const bool decodes = s.work.pool != ServingPool::prefill;
   if (p.times) {
-    answer.row({"TTFT, " + std::to_string(s.work.concurrency) + " in flight", interval_text(p.ttft)});
-    answer.row({"TTFT, one prompt alone", format(p.times->prompt_alone)});
-    if (s.work.osl > 1) {
+    if (prefills && decodes) {
+      answer.row({"TTFT, " + std::to_string(s.work.concurrency) + " in flight", interval_text(p.ttft)});
+    }
+    if (prefills) {
+      answer.row({"TTFT, one prompt alone", format(p.times->prompt_alone)});
+    }
+    if (decodes && s.work.osl > 1) {
       answer.row({"TPOT, batch of " + std::to_string(p.estimate.batch), interval_text(p.tpot)});
     }
   }
@@ -145,8 +157,10 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
   }
   if (p.bound) {
     add_bound(s, p, answer);
-  } else {
+  } else if (decodes) {
     answer.row({"output tokens/s", interval_text(p.output_tokens_per_s)});
+  } else {
+    answer.row({"input tokens/s", interval_text(p.input_tokens_per_s)});
   }
   if (p.speculation) {
     answer.row({"  without the draft", format_number(p.speculation->output_tokens_per_s_without)});
@@ -159,10 +173,13 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
     answer.row({"  apart: per M input tokens", interval_text(p.cost_per_million_input_tokens_apart)});
     answer.row({"  and per M output tokens", interval_text(p.cost_per_million_output_tokens_apart)});
   }
-  energy_row(answer, p.energy, "output tokens");
+  if (decodes) {
+    energy_row(answer, p.energy, "output tokens");
+  }
   text += answer.text() + "binds: " + p.binds + "\n" + speculation_line(p) +
           (p.times ? "\n" + iteration_table(*p.times) : "") + bill_text(p.bill) + "\n" + memory + notes_text(plan);
-  text += energy_text(p.energy) + price_text(plan.scenario.money) + "\n" + confession;
+  text += energy_text(p.energy) + price_text(plan.scenario.money) + (plan.nearest ? nearest_text(*plan.nearest) : "") +
+          "\n" + confession;
   return text + "times: " + (p.bound ? bound_text(p) : p.times_source) + "\n";
 }
 

@@ -117,7 +117,11 @@ Keys keys_of(const Plan& plan, const ServeScenario& s) {
             {"serving.speculative.draft_model", w.draft && w.draft->model ? w.draft->model->id : "-"},
             {"serving.tp", std::to_string(w.layout.tp)},
             {"serving.pp", std::to_string(w.layout.pp)},
-            {"serving.ep", std::to_string(w.layout.ep)}};
+            {"serving.ep", std::to_string(w.layout.ep)},
+            {"serving.redundant_experts", std::to_string(w.layout.redundant)},
+            {"serving.balanced_experts", w.layout.balanced ? "true" : "false"},
+            {"serving.two_batch_overlap", w.layout.two_batches ? "true" : "false"},
+            {"serving.pool", word(serving_pool_names, static_cast<std::size_t>(w.pool))}};
   add_cap(s.power_cap, keys);
   add_money(plan.scenario, keys);
   return keys;

@@ -70,6 +70,26 @@ inline constexpr std::array serving_rows{
         .blank_is("true; of TensorRT-LLM false unless a prompt is longer than a step")
         .says("It says that a prompt may take several steps.")
         .but("False needs max_num_tokens of isl or more."),
+    choice("pool", serving_pool_names)
+        .usually(0)
+        .says("It says which phases the replicas compute: of a disaggregated deployment a pool prefills prompts or "
+              "decodes answers, at full load.")
+        .but("It goes without [traffic] only, where [fleet.prefill] says it."),
+    integer("redundant_experts", 0, 100'000)
+        .usually(0)
+        .says("It is the number of experts of a layer that are held beside one of each (SGLang "
+              "`--ep-num-redundant-experts`, vLLM `num_redundant_experts`): experts and these divide by ep.")
+        .but("It goes with ep above 1 only."),
+    boolean("balanced_experts")
+        .usually(false)
+        .says("It says that experts lie where their loads even out over the ranks (EPLB); else all wait for the "
+              "hottest rank of a power law.")
+        .but("It goes with ep above 1 only."),
+    boolean("two_batch_overlap")
+        .usually(false)
+        .says("It says that halves of the batch take turns: one's exchanges of experts run beside the other's compute "
+              "(SGLang `--enable-two-batch-overlap`, vLLM `--enable-dbo`).")
+        .but("It goes with attention-DP only: ep above tp."),
     table("speculative")
         .or_nothing("that nothing is drafted")
         .says("It says that drafted tokens are verified, several a step."),

@@ -177,6 +177,18 @@ LaunchPlan serve_keys(const Scenario& scenario, const ServeScenario& s) {
   if (s.architecture.moe) {
     plan.set("strategy.ep", count_value(w.layout.ep));
   }
+  if (w.layout.redundant > 0) {
+    plan.set("serving.redundant_experts", count_value(w.layout.redundant));
+  }
+  if (w.layout.balanced) {
+    plan.set("serving.balanced_experts", flag_value(true));
+  }
+  if (w.layout.two_batches) {
+    plan.set("serving.two_batch_overlap", flag_value(true));
+  }
+  if (w.pool != ServingPool::both) {
+    plan.set("serving.pool", word_value(serving_pool_names[static_cast<std::size_t>(w.pool)]));
+  }
   return plan;
 }
 

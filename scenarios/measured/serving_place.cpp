@@ -69,8 +69,16 @@ ServingLayout row_layout(const ServingConfiguration& run) {
   const bool data_parallel = !groups.empty() && groups != "0";
   const std::int64_t tp = filled(run.tp);
   const std::int64_t pp = run.pp.value_or(1);
-  return data_parallel && !run.ep ? ServingLayout{1, pp, std::max(tp, run.dp.value_or(1))}
-                                  : ServingLayout{tp, pp, run.ep.value_or(1)};
+  ServingLayout layout = data_parallel && !run.ep ? ServingLayout{1, pp, std::max(tp, run.dp.value_or(1))}
+                                                  : ServingLayout{tp, pp, run.ep.value_or(1)};
+  const auto stated = [&](std::string_view key) {
+    const std::string value = row_option(run, key);
+    return !value.empty() && value != "0";
+  };
+  layout.redundant = static_cast<std::int64_t>(row_number(run, "redundant_experts").value_or(0.0));
+  layout.balanced = layout.ep > 1 && stated("eplb");
+  layout.two_batches = layout.attention_groups() > 1 && stated("two_batch_overlap");
+  return layout;
 }
 
 ServingPlaces::ServingPlaces(const Sources& sources)
@@ -117,9 +125,10 @@ const ServingPlaces::Kernels& ServingPlaces::kernels(const Architecture& arch,
   // Identifies the network by its address, because networks from columns have no id.
   const std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(&arch)) + "/" + device.id + "/" + stack.id +
                           "/" + std::to_string(layout.tp) + "/" + std::to_string(layout.pp) + "/" +
-                          std::to_string(layout.ep) + "/" + std::string{name_of(formats.weights)} + "/" +
-                          std::string{name_of(formats.activations)} + "/" + std::string{name_of(formats.cache)} + "/" +
-                          std::to_string(curves.families.size());
+                          std::to_string(layout.ep) + "/" + std::to_string(layout.redundant) +
+                          (layout.balanced ? "b" : "") + (layout.two_batches ? "t" : "") + "/" +
+                          std::string{name_of(formats.weights)} + "/" + std::string{name_of(formats.activations)} +
+                          "/" + std::string{name_of(formats.cache)} + "/" + std::to_string(curves.families.size());
   auto [at, fresh] = kernels_.try_emplace(key);
   if (fresh) {
     try {

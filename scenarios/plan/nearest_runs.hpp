@@ -14,6 +14,7 @@
 
 namespace headroom {
 
+struct ServeScenario;
 struct Sources;
 struct TrainScenario;
 
@@ -54,6 +55,12 @@ struct NearestRuns {
 [[nodiscard]] NearestRuns nearest_runs(const TrainScenario& train,
                                        std::span<const RunFile> published,
                                        std::span<const RunFile> own,
+                                       const Sources& sources);
+
+/// Published runs inside the radius of the same network served in the same phases. Unlike as above: ranks of a replica,
+/// lengths, sequences a rank, SKU, engine and format of the weights.
+[[nodiscard]] NearestRuns nearest_runs(const ServeScenario& serve,
+                                       std::span<const RunFile> published,
                                        const Sources& sources);
 
 }  // namespace headroom

@@ -95,6 +95,7 @@ struct ServePlan {
   Interval<Seconds> ttft;             ///< mean over a benchmark's requests, all that are in flight beside it
   Interval<Seconds> tpot;
   Interval<double> output_tokens_per_s;
+  Interval<double> input_tokens_per_s;  ///< of a pool that prefills: prompts computed
   Interval<double> requests_per_s;
   std::optional<SpeculationGain> speculation;        ///< where tokens are drafted and kernels measured
   Interval<Dollars> cost_per_million_output_tokens;  ///< of everything, over the output tokens

@@ -166,6 +166,7 @@ void answer_times(const ServeScenario& s, ServingTimes times, ServePlan& answer,
   answer.ttft = spread(times.state.ttft, errors(ServingQuantity::ttft));
   answer.tpot = spread(times.state.tpot, errors(ServingQuantity::tpot));
   answer.output_tokens_per_s = spread(times.output_tokens_per_s, errors(ServingQuantity::rate));
+  answer.input_tokens_per_s = spread(times.input_tokens_per_s, errors(ServingQuantity::rate));
   answer.requests_per_s = spread(times.requests_per_s, errors(ServingQuantity::rate));
   answer.times_source = errors(ServingQuantity::ttft).text() + "; " + errors(ServingQuantity::tpot).text() + "; " +
                         errors(ServingQuantity::rate).text();
@@ -175,8 +176,14 @@ void answer_times(const ServeScenario& s, ServingTimes times, ServePlan& answer,
                                                    format_number(100.0 * drafting / times.state.decode_step.raw(), 2) +
                                                    " % of a step beside these"
                                              : "";
-  answer.binds = "an iteration of decodes: " + largest_terms(times.decode) + drafted + "; prompts take " +
-                 format_number(100.0 * times.state.prompt_share, 2) + " % of the replica's time";
+  const ServingPool pool = s.work.pool;
+  answer.binds =
+      pool == ServingPool::prefill
+          ? "an iteration of one prompt: " + largest_terms(times.prompt)
+          : "an iteration of decodes: " + largest_terms(times.decode) + drafted +
+                (pool == ServingPool::decode ? ""
+                                             : "; prompts take " + format_number(100.0 * times.state.prompt_share, 2) +
+                                                   " % of the replica's time");
   answer.times = std::move(times);
 }
 

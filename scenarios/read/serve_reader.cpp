@@ -54,6 +54,7 @@ class ServingReader {
     }
     read_formats(table);
     read_limits(table);
+    read_experts(table);
     read_chunked_prefill(table, serve_, assumptions_);
     read_speculation(table, models_, serve_, assumptions_);
     read_kv_offload(table, serve_, assumptions_);
@@ -200,6 +201,24 @@ class ServingReader {
         assume("serving.weights = bf16 (not stated; the checkpoint is not quantised)");
       }
     }
+  }
+
+  /// How experts lie and are reached, and which phase the replicas compute.
+  void read_experts(ServingKeys& table) {
+    ServingLayout& layout = serve_.work.layout;
+    layout.redundant = table.get<"redundant_experts">();
+    layout.balanced = table.get<"balanced_experts">();
+    layout.two_batches = table.get<"two_batch_overlap">();
+    const auto refuse = [&](bool stated, std::string_view key, const std::string& where) {
+      if (stated) {
+        table.problem(key, quoted(key) + " means something with " + where + " only");
+      }
+    };
+    refuse(layout.redundant > 0 && layout.ep <= 1, "redundant_experts", "ep above 1");
+    refuse(layout.balanced && layout.ep <= 1, "balanced_experts", "ep above 1");
+    refuse(layout.two_batches && layout.attention_groups() <= 1, "two_batch_overlap", "ep above tp (attention-DP)");
+    serve_.work.pool = table.get<"pool", ServingPool>();
+    refuse(serve_.work.pool != ServingPool::both && serve_.traffic, "pool", "a fixed load, without [traffic]");
   }
 
   void read_formats(ServingKeys& table) {

@@ -10,6 +10,9 @@ namespace headroom {
 /// n groups of tp ranks (attention-DP), each with its own KV cache.
 struct ServingLayout {
   std::int64_t tp = 1, pp = 1, ep = 1;
+  std::int64_t redundant = 0;  ///< experts of a layer that are held beside one of each, so that hot ones have several
+  bool balanced = false;       ///< experts lie where their loads even out over the ranks (EPLB)
+  bool two_batches = false;    ///< halves of a batch take turns: one's exchanges run beside the other's compute
   [[nodiscard]] constexpr std::int64_t attention_groups() const noexcept { return ep > tp ? ep / tp : 1; }
   [[nodiscard]] constexpr std::int64_t gpus() const noexcept { return tp * pp * attention_groups(); }
 };

@@ -146,7 +146,11 @@ ServingTimes serving_times(const ModelData& data,
   const SteadyLoad load = load_of_replica(w, memory);
 
   ServingTimes times;
-  times.state = closed_loop(step, load, habits);
+  switch (w.pool) {
+    case ServingPool::both: times.state = closed_loop(step, load, habits); break;
+    case ServingPool::prefill: times.state = prefill_pool(step, load); break;
+    case ServingPool::decode: times.state = decode_pool(step, load, habits); break;
+  }
   const SteadyLoad lone = one_request(load);
   SteadyHabits quiet = habits;
   quiet.burst = 0.0;
@@ -172,6 +176,7 @@ ServingTimes serving_times(const ModelData& data,
   times.reads = least.reads(decode);
   times.requests_per_s = serving * times.state.requests_per_s;
   times.output_tokens_per_s = times.requests_per_s * load.osl;
+  times.input_tokens_per_s = times.requests_per_s * load.isl;
   times.sources = replica.sources();
   if (drafting) {
     for (const std::string& source : drafting->sources()) {

@@ -26,12 +26,15 @@ struct ServingTimes {
   Seconds least_decode{};     ///< bound of the decode iteration from datasheet bandwidth and peak, for any routing
   bool least_reads = true;    ///< `least_decode` is limited by reading, not by multiplying
   bool reads = true;          ///< the decode iteration under even routing is limited by reading
-  double requests_per_s = 0.0, output_tokens_per_s = 0.0;  ///< rates of all replicas
+  /// Rates of all replicas. Of a pool that decodes the input is what others have computed, of one that prefills the
+  /// output is what others will.
+  double requests_per_s = 0.0, output_tokens_per_s = 0.0, input_tokens_per_s = 0.0;
   std::vector<std::string> sources;                        ///< the measured kernels used
 };
 
 /// Times for closed-loop clients, each of which sends a new request when one ends; ten requests per client in total, as
-/// the published benchmarks send, so that the first burst weighs a tenth. `memory` is the result of serve_memory().
+/// the published benchmarks send, so that the first burst weighs a tenth; of a pool of one phase at full load
+/// (steady_state.hpp). `memory` is the result of serve_memory().
 /// ConfigError if no measured kernel or link applies. Precondition: memory is feasible.
 [[nodiscard]] ServingTimes serving_times(const ModelData& data,
                                          const Architecture& architecture,

@@ -76,7 +76,8 @@ void add_layer(const Architecture& arch,
     }
     stage.state_per_sequence += Bytes{f.state * op.state / tp};
   }
-  const Bytes experts{f.experts * p.experts / std::max(tp, real(layout.ep))};
+  const double held = arch.moe ? 1.0 + real(layout.redundant) / real(arch.moe->experts) : 1.0;
+  const Bytes experts{f.experts * p.experts * held / std::max(tp, real(layout.ep))};
   stage.experts += experts;
   stage.weights += Bytes{f.gemm * (mixer + (p.dense_ffn + p.shared_experts) / tp)  //
                          + f.plain * (p.norms + p.router)} +
@@ -189,8 +190,8 @@ void count_sequences(const CompiledServingMemory& c, const ServingLimits& limits
 }  // namespace
 
 LayoutProblem check(const Architecture& arch, const ServingLayout& layout, std::int64_t gpus) noexcept {
-  if (layout.ep > 1 && (!arch.moe || !divisible(arch.moe->experts, layout.ep))) {
-    return {Verdict::experts_not_divisible, arch.moe ? arch.moe->experts : 0, layout.ep};
+  if (layout.ep > 1 && (!arch.moe || !divisible(arch.moe->experts + layout.redundant, layout.ep))) {
+    return {Verdict::experts_not_divisible, arch.moe ? arch.moe->experts + layout.redundant : 0, layout.ep};
   }
   if (!divisible(layout.ep, layout.tp) && !divisible(layout.tp, layout.ep)) {
     return {Verdict::expert_groups_misfit, layout.tp, layout.ep};

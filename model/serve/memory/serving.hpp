@@ -10,10 +10,16 @@
 #include <headroom/model/serve/memory/memory.hpp>
 #include <headroom/model/workload/parameters.hpp>
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 namespace headroom {
+
+/// Which phases a replica computes: of a disaggregated deployment a pool has prompts or decodes alone.
+enum class ServingPool : std::uint8_t { both, prefill, decode };
+inline constexpr std::array<std::string_view, 3> serving_pool_names{"both", "prefill", "decode"};
 
 struct ServingWorkload {
   std::int64_t gpus = 1;
@@ -25,7 +31,8 @@ struct ServingWorkload {
   double memory_fraction = 0.9;  ///< in the engine's meaning
   std::int64_t max_num_seqs = 256;
   std::int64_t max_num_tokens = 8192;
-  std::int64_t max_seq_len = 0;            ///< 0: isl + osl
+  std::int64_t max_seq_len = 0;  ///< 0: isl + osl
+  ServingPool pool = ServingPool::both;
   double clock = 1.0;                      ///< of products, over that without a power cap
   std::shared_ptr<const DraftPlan> draft;  ///< null: no speculation
   [[nodiscard]] ServingLimits limits() const noexcept {

@@ -34,11 +34,21 @@ IterationTerms engine_terms(const Replica& replica,
   t[T::all_reduce] *= physics.all_reduce;
   t[T::exchange] *= replica.dispatches(mix.chunks > 0.0) ? physics.all_to_all : physics.exchange;
   t[T::passes] *= physics.passes;
-  const double experts = replica.expert_layers() * stack.expert_layer.raw();
-  double gaps = replica.layers() * stack.layer.raw() + experts;
+  const bool turns = replica.takes_turns(mix);
+  if (turns) {
+    // DeepSeek-AI 2024 (DeepSeek-V3), section 3.4: one half's dispatch and combine beside the other's attention and
+    // experts.
+    const double compute = t[T::products] + t[T::experts] + t[T::decode_attention] + t[T::prefill_attention] +
+                           t[T::all_reduce] + t[T::passes];
+    t[T::exchange] = std::max(0.0, t[T::exchange] - compute);
+  }
+  const double launched = turns ? 2.0 : 1.0;  // each half by itself
+  const double layers = launched * replica.layers();
+  const double experts = launched * replica.expert_layers() * stack.expert_layer.raw();
+  double gaps = layers * stack.layer.raw() + experts;
   if (mix.chunks > 0.0) {
     const double kernels = t.total();
-    const double launches = replica.layers() * std::max(stack.layer, stack.prompt_layer).raw() + experts;
+    const double launches = layers * std::max(stack.layer, stack.prompt_layer).raw() + experts;
     gaps = launches - physics.overlap * std::min(kernels, launches);
   }
   t[T::gaps] = gaps;

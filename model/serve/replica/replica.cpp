@@ -265,6 +265,10 @@ Replica::Replica(const ModelData& data,
   const AttentionFormat fresh = attention_format_of(formats, 1.0);
   const KernelDevice wide = kernel_device(device, half.rate);
   const std::string& engine = kernels.curves;
+  EngineKernels placed = kernels;
+  if (layout.balanced) {
+    placed.routing = {Routing::uniform, 0.0};
+  }
   std::vector<std::string> sources;
   const auto prefill = of_engine(engine, [&](std::string_view e) { return choose_prefill(set, device, fresh, e); });
   const auto decode = of_engine(engine, [&](std::string_view e) { return choose_decode(set, device, cache, e); });
@@ -293,7 +297,7 @@ Replica::Replica(const ModelData& data,
       DecodeModel{decode.curve->values, wide, cache},
       MemoryModel{memory.values, wide},
       {},
-      kernels.routing,
+      placed.routing,
       std::nullopt,
       std::nullopt,
       std::nullopt,
@@ -317,7 +321,7 @@ Replica::Replica(const ModelData& data,
   }
   if (c.expert_layers > 0.0) {
     bool borrowed = false;
-    c.experts = expert_models(set, device, kernels, names.experts, half, sources, borrowed);
+    c.experts = expert_models(set, device, placed, names.experts, half, sources, borrowed);
     c.experts_wide = borrowed && grouped.weight_bytes < 2.0 && grouped.activation_bytes >= 2.0;
   }
   if (layout.tp > 1) {
@@ -345,6 +349,15 @@ Replica::Replica(const ModelData& data,
 Replica::~Replica() = default;
 Replica::Replica(Replica&&) noexcept = default;
 Replica& Replica::operator=(Replica&&) noexcept = default;
+
+void IterationTerms::double_all() noexcept {
+  for (double& term : seconds) {
+    term *= 2.0;
+  }
+  for (double* bound : {&decode_on_vector_units, &least_products, &least_decode, &least_prefill, &sustained_products}) {
+    *bound *= 2.0;
+  }
+}
 
 double IterationTerms::total() const noexcept {
   return std::accumulate(seconds.begin(), seconds.end(), 0.0);
@@ -414,7 +427,8 @@ void Replica::Compiled::state_terms(const LayerOp& op,
 }
 
 double Replica::Compiled::expert_seconds(const LayerOp& op, double tokens) const noexcept {
-  const MoeShape shape{std::max(1.0, tokens), hidden, op.width, op.top_k, op.count, ranks.expert_tp, ranks.ep, gated};
+  const double held = op.count + real(layout.redundant);
+  const MoeShape shape{std::max(1.0, tokens), hidden, op.width, op.top_k, held, ranks.expert_tp, ranks.ep, gated};
   const ExpertLoad load = expert_load(shape, routing);
   double fastest = std::numeric_limits<double>::max();
   for (const MoeModel& kernel : experts) {
@@ -485,10 +499,23 @@ void Replica::Compiled::end_terms(const IterationMix& mix, IterationTerms& t) co
   }
 }
 
+bool Replica::takes_turns(const IterationMix& mix) const noexcept {
+  return compiled_->layout.two_batches && compiled_->exchange && mix.tokens() >= 2.0 * compiled_->ranks.groups;
+}
+
 IterationTerms Replica::terms(const IterationMix& mix) const noexcept {
+  const bool halves = takes_turns(mix);
+  IterationMix each = mix;
+  if (halves) {
+    each.decodes *= 0.5;
+    each.chunk_tokens *= 0.5;
+  }
   IterationTerms t;
   for (const Layer& layer : compiled_->layers) {
-    compiled_->layer_terms(layer, mix, t);
+    compiled_->layer_terms(layer, each, t);
+  }
+  if (halves) {
+    t.double_all();
   }
   compiled_->end_terms(mix, t);
   return t;

@@ -55,6 +55,8 @@ struct IterationTerms {
     return seconds[static_cast<std::size_t>(t)];
   }
   [[nodiscard]] double total() const noexcept;
+  /// Twice the same work.
+  void double_all() noexcept;
 };
 
 /// Work of one iteration. Chunks are alike.
@@ -99,7 +101,8 @@ class Replica {
 
   /// Per layer and rank, for m tokens of the step and m' = m / groups of an attention rank:
   ///   products           the GEMMs of m' tokens (gemm.hpp), narrow formats at the launch of 16-bit ones
-  ///   experts            the fused layer on m tokens of the expert group (grouped_gemm.hpp)
+  ///   experts            the fused layer on m tokens of the expert group (grouped_gemm.hpp), redundant experts among
+  ///                      those that they meet; with balanced placement no rank is hotter than the others
   ///   decode attention   b / groups sequences over `keys` keys (attention.hpp), a draft's tokens with its sequence;
   ///                      latents count once for keys and values, recurrent states are kept after each token
   ///   prefill attention  chunks / groups sequences
@@ -109,6 +112,9 @@ class Replica {
   ///   head               h x V / tp of the rows that are sampled, their gather, and two passes over the logits
   /// summed over all layers of all stages. `gaps` and `host` stay zero: they are the engine's.
   [[nodiscard]] IterationTerms terms(const IterationMix& mix) const noexcept;
+  /// Whether halves of the batch take turns: the layout says so, tokens are exchanged, and each half has one a rank.
+  /// Then the terms are those of both halves, exchanges in full: what they hide beside is the engine's.
+  [[nodiscard]] bool takes_turns(const IterationMix& mix) const noexcept;
 
   [[nodiscard]] double layers() const noexcept;
   [[nodiscard]] double expert_layers() const noexcept;

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Published runs of servers most like a planned one.
+#include <headroom/core/real.hpp>
+#include <headroom/scenarios/measured/serving_row.hpp>
+#include <headroom/scenarios/measured/training_row.hpp>
+#include <headroom/scenarios/plan/nearest_runs.hpp>
+#include <headroom/scenarios/plan/own_runs.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+constexpr double near = 1.5;
+constexpr std::size_t most_told = 3;
+// What a difference in kind is taken to be worth, as a factor: it ranks, and prices nothing.
+constexpr double another_sku = 1.15;
+constexpr double another_generation = 2.0;
+constexpr double another_engine = 1.25;
+constexpr double another_format = 1.4;
+
+constexpr std::array<std::string_view, 5> metrics{"output_tokens_per_s", "input_tokens_per_s", "total_tokens_per_s",
+                                                  "tpot_ms_mean", "tpot_ms_p50"};
+
+std::size_t rank_of(std::string_view metric) noexcept {
+  return static_cast<std::size_t>(std::find(metrics.begin(), metrics.end(), metric) - metrics.begin());
+}
+
+bool is_time(std::string_view metric) noexcept {
+  return metric.starts_with("tpot");
+}
+
+ServingPool phase_of(const ServingConfiguration& run) {
+  switch (pool_of(run)) {
+    case RowPool::whole: return ServingPool::both;
+    case RowPool::prefill: return ServingPool::prefill;
+    case RowPool::decode: break;
+  }
+  return ServingPool::decode;
+}
+
+/// Sequences that a rank runs at once.
+double each(double sequences, const ServingLayout& layout) noexcept {
+  return sequences / real(layout.gpus());
+}
+
+/// How unlike the row is, as a factor; nothing for another network or phase.
+std::optional<double> distance(const ServeScenario& s,
+                               const ServingConfiguration& run,
+                               const Device& sku,
+                               const Sources& sources) {
+  const bool known = sources.models.knows(run.model) && sources.models.find(run.model).id == s.architecture.id;
+  if (!known || phase_of(run) != s.work.pool || !run.tp) {
+    return std::nullopt;
+  }
+  double sum = 0.0;
+  const auto ratio = [&](double a, double b) {
+    const double log = std::log(std::max(1.0, a) / std::max(1.0, b));
+    sum += log * log;
+  };
+  const auto kind = [&](bool same, double worth) { sum += same ? 0.0 : std::log(worth) * std::log(worth); };
+  const ServingLayout layout = row_layout(run);
+  ratio(real(s.work.layout.gpus()), real(layout.gpus()));
+  ratio(real(s.work.isl), run.isl.value_or(real(s.work.isl)));
+  if (s.work.pool != ServingPool::prefill) {
+    ratio(real(s.work.osl), run.osl.value_or(real(s.work.osl)));
+    const double asked = each(real(sequences_asked(s.work)), s.work.layout);
+    const double replicas = real(std::max<std::int64_t>(1, run.gpus.value_or(layout.gpus()) / layout.gpus()));
+    ratio(asked, run.concurrency ? each(*run.concurrency / (s.work.pool == ServingPool::both ? replicas : 1.0), layout)
+                                 : asked);
+  }
+  kind(sku.generation == s.device.generation, another_generation);
+  kind(sku.id == s.device.id || sku.generation != s.device.generation, another_sku);
+  kind(engine_of(run.engine) == s.engine.engine, another_engine);
+  kind(run.weight_dtype == name_of(s.work.weights), another_format);
+  return std::exp(std::sqrt(sum));
+}
+
+struct Candidate {
+  const RunRow* row = nullptr;
+  std::string sku;
+  double distance = 0.0;
+};
+
+}  // namespace
+
+NearestRuns nearest_runs(const ServeScenario& s, std::span<const RunFile> published, const Sources& sources) {
+  NearestRuns result;
+  result.radius = near;
+  std::map<std::string, Candidate> candidates;  // by configuration
+  RowDevices devices{sources.catalog};
+  for (const RunFile& file : published) {
+    for (const RunRow& row : file.rows) {
+      const Device* const sku = file.form == RowForm::serving ? devices.find(row.serving.gpu).device : nullptr;
+      if (sku == nullptr || row.doubted || !row.broken.empty() || rank_of(row.metric) == metrics.size()) {
+        continue;
+      }
+      const std::optional<double> away = distance(s, row.serving, *sku, sources);
+      if (!away || *away > near) {
+        continue;
+      }
+      auto [at, fresh] = candidates.try_emplace(configuration_key(file, row));
+      if (fresh || rank_of(row.metric) < rank_of(at->second.row->metric)) {
+        at->second = {&row, sku->id, *away};
+      }
+    }
+  }
+  std::vector<Candidate> ranked;
+  ranked.reserve(candidates.size());
+  for (const auto& [key, candidate] : candidates) {
+    ranked.push_back(candidate);
+  }
+  std::sort(ranked.begin(), ranked.end(), [](const Candidate& a, const Candidate& b) {
+    return std::pair{a.distance, std::string_view{a.row->id}} < std::pair{b.distance, std::string_view{b.row->id}};
+  });
+  ServingRowModel model{sources};
+  for (const Candidate& candidate : ranked) {
+    const RunRow& row = *candidate.row;
+    const RowPrediction ours = model.predict(row.serving, row.metric, row.unit);
+    if (ours.status != RowStatus::ok) {
+      continue;
+    }
+    ++result.within;
+    if (result.runs.size() < most_told) {
+      NearRun run;
+      run.id = row.id;
+      run.model = row.serving.model;
+      run.gpu = candidate.sku;
+      run.framework = row.serving.engine;
+      run.source = row.source;
+      run.metric = row.metric;
+      run.unit = row.unit;
+      run.gpus = row.serving.gpus.value_or(0);
+      run.distance = candidate.distance;
+      run.measured = row.measured;
+      run.predicted = ours.predicted;
+      run.step_error = (is_time(row.metric) ? ours.predicted / row.measured : row.measured / ours.predicted) - 1.0;
+      result.runs.push_back(std::move(run));
+    }
+  }
+  return result;
+}
+
+}  // namespace headroom
