@@ -359,11 +359,9 @@ std::size_t ConfigTable::choice(std::string_view key, std::span<const std::strin
   return take(key, true, what) == nullptr ? 0 : maybe_choice(key, names).value_or(0);
 }
 
-std::optional<double> ConfigTable::raw_quantity(std::string_view key,
-                                                Dimension dimension,
-                                                bool zero_allowed,
-                                                bool required) {
-  const std::string example = "\"" + std::string{example_of(dimension)} + "\"";
+std::optional<double> ConfigTable::raw_quantity(
+    std::string_view key, Dimension dimension, bool zero_allowed, bool required, std::string_view such_as) {
+  const std::string example = "\"" + std::string{such_as.empty() ? example_of(dimension) : such_as} + "\"";
   const ConfigValue* found = take(key, required, "e.g. " + example);
   if (found == nullptr) {
     return std::nullopt;
@@ -377,7 +375,7 @@ std::optional<double> ConfigTable::raw_quantity(std::string_view key,
                      std::string{kind_name(found->kind)});
     return std::nullopt;
   }
-  const std::variant<double, TextError> parsed = parse_quantity(found->text, dimension);
+  const std::variant<double, TextError> parsed = parse_quantity(found->text, dimension, such_as);
   if (const TextError* error = std::get_if<TextError>(&parsed)) {
     problem(key, "'" + std::string{key} + "': " + error->message);
     return std::nullopt;

@@ -213,8 +213,8 @@ std::string_view example_of(Dimension dimension) noexcept {
   return "1 s";
 }
 
-std::variant<double, TextError> parse_quantity(std::string_view text, Dimension dimension) {
-  const std::string example = "e.g. \"" + std::string{example_of(dimension)} + "\"";
+std::variant<double, TextError> parse_quantity(std::string_view text, Dimension dimension, std::string_view such_as) {
+  const std::string example = "e.g. \"" + std::string{such_as.empty() ? example_of(dimension) : such_as} + "\"";
   const std::string_view whole = trimmed(text);
   const auto [number, length, status] = read_real(whole);
   if (status == std::errc::result_out_of_range) {
@@ -242,6 +242,31 @@ std::variant<double, TextError> parse_quantity(std::string_view text, Dimension 
     return TextError{quoted(text) + " is outside the range of numbers"};
   }
   return value;
+}
+
+std::optional<double> parse_short_number(std::string_view text, double thousand) {
+  struct Step {
+    std::string_view letters;
+    int power;
+  };
+  constexpr std::array steps{Step{"kK", 1}, Step{"M", 2}, Step{"BG", 3}, Step{"T", 4}};
+  const std::string_view whole = trimmed(text);
+  const auto [number, length, status] = read_real(whole);
+  if (status != std::errc{} || !std::isfinite(number)) {
+    return std::nullopt;
+  }
+  std::string_view suffix = trimmed(whole.substr(length));
+  if (suffix.size() == 2 && suffix.back() == 'i' && suffix.front() != 'B') {
+    thousand = 1024.0;
+    suffix.remove_suffix(1);
+  }
+  for (const Step& step : steps) {
+    if (suffix.size() == 1 && step.letters.find(suffix.front()) != std::string_view::npos) {
+      const double value = number * std::pow(thousand, step.power);
+      return std::isfinite(value) ? std::optional{value} : std::nullopt;
+    }
+  }
+  return std::nullopt;
 }
 
 std::string format_number(double value, int digits) {

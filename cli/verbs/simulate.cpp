@@ -6,13 +6,13 @@
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/quantity_text.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/core/whole_file.hpp>
 #include <headroom/model/serve/simulation/simulation_trace.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 namespace headroom::cli {
 
@@ -74,10 +74,9 @@ std::optional<Hertz> rate_of(const Arguments& arguments) {
     return std::nullopt;
   }
   const std::string typed = arguments.one("--rate");
-  const bool bare = !typed.empty() && std::none_of(typed.begin(), typed.end(), [](unsigned char c) {
-    return std::isalpha(c) != 0 && c != 'e' && c != 'E';
-  }) && typed.find('/') == std::string::npos;
-  const std::variant<double, TextError> parsed = parse_quantity(bare ? typed + " req/s" : typed, dimension_of<Hertz>);
+  const std::optional<double> bare = parse_short_number(typed) ? parse_short_number(typed) : whole_real(typed);
+  const std::variant<double, TextError> parsed =
+      parse_quantity(bare ? shortest_text(*bare) + " req/s" : typed, dimension_of<Hertz>);
   if (std::holds_alternative<TextError>(parsed)) {
     throw ConfigError{"--rate " + quoted(typed) + " is no rate of requests; give e.g. '12 req/s'"};
   }

@@ -65,10 +65,12 @@ struct Key {
   // Bounds of numbers, of each of several, and of quantities in the unit that the reader holds them in.
   double low = 0.0;
   double high = unbounded;
-  bool above_low = false;  ///< the lower bound itself is refused
-  Dimension dimension{};   ///< of a quantity
+  bool above_low = false;      ///< the lower bound itself is refused
+  Dimension dimension{};       ///< of a quantity
+  std::string_view example{};  ///< of a quantity, where that of its dimension speaks of something else
   std::span<const std::string_view> choices{};
   bool any = false;       ///< an axis that knows "any"
+  bool length = false;    ///< tokens of a sequence or of a step: k is 1024 of them, of all else 1000
   bool required = false;  ///< a document without it is refused, if it has the table that holds it
   /// What a blank one is, where that is always the same: a number in the unit of the bounds, the place of a choice, 1
   /// for true; of text it is `blank`.
@@ -123,6 +125,16 @@ struct Key {
     Key key = *this;
     key.source = where;
     key.blank = what;
+    return key;
+  }
+  [[nodiscard]] constexpr Key such_as(std::string_view text) const {
+    Key key = *this;
+    key.example = text;
+    return key;
+  }
+  [[nodiscard]] constexpr Key of_tokens() const {
+    Key key = *this;
+    key.length = true;
     return key;
   }
   /// What a blank one is taken from is named by another key: without that nothing stands for it.

@@ -2,6 +2,7 @@
 #include <headroom/core/printable.hpp>
 #include <headroom/model/workload/hf_config.hpp>
 #include <headroom/scenarios/keys/root_keys.hpp>
+#include <headroom/scenarios/keys/short_numbers.hpp>
 #include <headroom/scenarios/read/beside_reader.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/hardware_reader.hpp>
@@ -24,6 +25,7 @@ class ScenarioReader {
   ScenarioReader(const ConfigValue& root, std::string file, const Sources& sources)
       : root_{root, "", diagnostics_}, sources_{sources} {
     scenario_.file = std::move(file);
+    scenario_.assumptions = short_lengths(root);
   }
 
   Scenario run() {
@@ -236,6 +238,7 @@ ConfigValue scenario_tree(const std::string& path, std::span<const std::string> 
     apply_override(root, assignment, diagnostics);
   }
   diagnostics.throw_if_any();
+  take_short_numbers(root);
   return root;
 }
 
@@ -247,6 +250,7 @@ ConfigValue scenario_tree(std::span<const std::string> overrides) {
     apply_override(root, assignment, diagnostics);
   }
   diagnostics.throw_if_any();
+  take_short_numbers(root);
   return root;
 }
 
