@@ -251,7 +251,7 @@ bool asks_for_network(const ConfigValue& root, const ModelLibrary& models, const
     return true;
   }
   // A slip that is near a network and near no model is a network's.
-  return networks.nearest(model->text) && !models.nearest(model->text);
+  return networks.nearest(model->text) && !models.meant(model->text) && !models.nearest(model->text);
 }
 
 NetworkScenario read_network_scenario(const ConfigValue& root,
