@@ -143,8 +143,16 @@ int print(std::string text, int code = 0) {
   return written || errno == EPIPE ? code : cannot_write("stdout");
 }
 
+/// Warnings of the user's data files that were passed over.
+void tell_passed_over() {
+  for (const std::string& warning : passed_over()) {
+    say(warning + "\n");
+  }
+}
+
 /// Writes the outcome to stdout or to --output, unless the verb handles --output itself.
 int deliver(const Verb& verb, const Outcome& outcome, const Arguments& arguments) {
+  tell_passed_over();
   say(outcome.err);
   const bool own = std::any_of(verb.options.begin(), verb.options.end(),
                                [](const Option& option) { return option.name == output_option; });
@@ -230,6 +238,7 @@ int main(int argc, char** argv) {
     headroom::cli::join_ranks(argc, argv);
     code = headroom::cli::run(argc, argv);
   } catch (const headroom::ConfigError& error) {
+    headroom::cli::tell_passed_over();
     for (const headroom::Diagnostic& diagnostic : error.diagnostics()) {
       const bool placed = !diagnostic.file.empty();
       headroom::cli::say((placed ? "" : "headroom: ") + diagnostic.text() + "\n");

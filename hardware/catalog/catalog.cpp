@@ -131,7 +131,8 @@ const T& look_up(const DataStore& store, Shelf<T>& shelf, const EntryKind<T>& ki
   }
   if (!entry) {
     throw ConfigError{"unknown " + std::string{kind.word} + " " + quoted(spelling) +
-                      suggested_id(store, kind.folder, asked) + " (see 'headroom catalog list')"};
+                      suggested_id(store, kind.folder, asked) + store.unreadable_text(kind.folder) +
+                      " (see 'headroom catalog list')"};
   }
   auto place = shelf.entries.find(entry->id);
   if (place == shelf.entries.end()) {

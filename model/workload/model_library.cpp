@@ -35,7 +35,8 @@ std::string ModelLibrary::suggested(std::string_view spelling) const {
 }
 
 std::string ModelLibrary::unknown(std::string_view spelling) const {
-  return "unknown model " + quoted(spelling) + suggested(spelling) + " (see 'headroom catalog list models')";
+  return "unknown model " + quoted(spelling) + suggested(spelling) + store_.unreadable_text("models") +
+         " (see 'headroom catalog list models')";
 }
 
 DataStore::Entry ModelLibrary::entry(std::string_view spelling) const {

@@ -6,6 +6,7 @@
 #include <headroom/model/estimate/precision.hpp>
 #include <headroom/model/workload/architecture.hpp>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,6 +38,8 @@ class ModelLibrary {
   /// The tree of a preset, bases applied: what an inline `[model] base = "ID"` extends.
   [[nodiscard]] ConfigValue tree(std::string_view spelling) const;
   [[nodiscard]] std::vector<std::string> ids() const { return store_.ids("models"); }
+  /// `see` of each id, but of files of the user's own that are broken (DataStore::each).
+  void each(const std::function<void(const std::string& id)>& see) const { store_.each("models", see); }
   /// "unknown model 'x'; did you mean 'y'?"
   [[nodiscard]] std::string unknown(std::string_view spelling) const;
   /// "; did you mean 'y'?", or nothing.

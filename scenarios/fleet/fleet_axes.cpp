@@ -215,11 +215,11 @@ class AxesReader {
 
   void add_any(const AxisRow& row, const ConfigValue& value, FleetAxis& axis) {
     if (row.takes == Takes::gpu) {
-      for (const std::string& id : catalog_.store().ids("gpus")) {
+      catalog_.store().each("gpus", [&](const std::string& id) {
         if (catalog_.reference_node(catalog_.device(id)) != nullptr) {
           keep(axis, {row.knob, id});
         }
-      }
+      });
     } else if (row.any.empty() && row.any_ranks == 0) {
       problem(value, "'" + std::string{row.name} + "' has no \"any\"; list its values");
     }
