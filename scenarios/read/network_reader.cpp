@@ -41,7 +41,10 @@ class NetworkScenarioReader {
     static_cast<void>(root_.value("base"));
     scenario_.name = root_.maybe_text("name").value_or(shown(scenario_.file));
     if (root_.choice("kind", scenario_kind_names) != 0) {
-      root_.problem("kind", "a network of ops is answered for kind 'train' in this version");
+      root_.problem(
+          "kind",
+          "serving of networks of ops is not answered, their training is (kind = \"train\"); of what makes a "
+          "question one of serving ([serving], [traffic], --isl, --osl, --concurrency, --rate) leave all out");
     }
     read_model();
     take_hardware();
