@@ -46,7 +46,11 @@ class Answerer {
   }
 
   GivenAnswer operator()(asked::FleetSize& q) const {
-    return plan_fleet(q.document, q.file, *q.sources, {options_.threads});
+    FleetPlanOptions how;
+    how.threads = options_.threads;
+    how.stop = options_.stop;
+    how.progress = options_.fleet_progress;
+    return plan_fleet(q.document, q.file, *q.sources, how);
   }
 
   GivenAnswer operator()(asked::BestPlan& q) const {
@@ -92,7 +96,7 @@ class Answerer {
 struct Goodness {
   bool operator()(const Plan& plan) const noexcept { return plan.feasible(); }
   bool operator()(const NetworkPlan& plan) const noexcept { return plan.feasible(); }
-  bool operator()(const FleetPlan& plan) const noexcept { return plan.feasible(); }
+  bool operator()(const FleetPlan& plan) const noexcept { return plan.complete && plan.feasible(); }
   bool operator()(const SearchPlan& plan) const noexcept { return plan.result.complete && plan.plan.has_value(); }
   bool operator()(const given::Simulated& s) const noexcept { return s.simulation.good(); }
   bool operator()(const Comparison& c) const noexcept {

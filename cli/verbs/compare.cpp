@@ -4,6 +4,8 @@
 #include <headroom/answers/page/page.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/interrupt.hpp>
+#include <headroom/cli/frame/progress.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/verbs/compare_overlay.hpp>
 #include <headroom/cli/verbs/harness.hpp>
@@ -46,6 +48,10 @@ constexpr std::array options{
         Asks::plans),
     Option{"--tpot", OptionKind::one, "TIME", "serving: what each further token may take, e.g. \"50 ms\""}.of(
         Asks::plans),
+    Option{within_option, OptionKind::one, "TIME",
+           "of scenarios that search: compare what is found until then, e.g. '2 s'; exit code 124 if that is partial"}
+        .of(Asks::plans),
+    brief_option.of(Asks::plans),
     Option{"--format", OptionKind::one, "text|json|html",
            "text for people (default), json with raw SI, html: one file with charts"},
 };
@@ -55,6 +61,7 @@ struct Compared {
   std::vector<Scenario> scenarios;
   std::string said;      ///< remarks of the searches, for stderr
   std::string no_plans;  ///< why searches found no plan
+  bool complete = true;  ///< every search went to its end
   int code = 1;          ///< exit code when plans are missing
 };
 
@@ -70,6 +77,7 @@ void add_searched(const ConfigValue& root,
     return;
   }
   compared.said += file + ": " + taken_text(found.answer);
+  compared.complete = compared.complete && found.answer.result.complete;
   compared.scenarios.push_back(std::move(found.answer.plan->scenario));
 }
 
@@ -122,7 +130,9 @@ Outcome run_compare(const Arguments& arguments) {
   if (format == "html") {
     report::require_charts();
   }
+  const bool brief = asks_for_brief(arguments);
   const QuestionLibrary library = QuestionLibrary::standard();
+  const TimeLimit limit{arguments};
   Compared compared = read_all(arguments, library);
   if (!compared.no_plans.empty()) {
     return {"", compared.said + compared.no_plans, compared.code};
@@ -130,8 +140,13 @@ Outcome run_compare(const Arguments& arguments) {
   const GivenAnswer answer = answer_of(asked::SideBySide{std::move(compared.scenarios), objectives});
   return {format == "json"   ? to_json(answer)
           : format == "html" ? to_html(answer)
+          : brief            ? to_brief(answer)
                              : to_text(answer),
-          compared.said, is_good(answer) ? 0 : 1};
+          compared.said,
+          !compared.complete ? interrupted_code()
+          : is_good(answer)  ? 0
+                             : 1,
+          format == "text"};
 }
 
 constexpr std::string_view examples =

@@ -4,10 +4,12 @@
 #include <headroom/answers/page/page.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
+#include <headroom/cli/frame/progress.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/verbs/search.hpp>
 #include <headroom/core/input_file.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/whole_file.hpp>
 #include <headroom/scenarios/plan/engine_log.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
@@ -84,11 +86,15 @@ constexpr std::array own_options{
         .of(Asks::search),
     Option{"--threads", OptionKind::one, "N", "threads of a search; default as many as the machine has"}.of(
         Asks::search, Asks::fleet),
+    Option{within_option, OptionKind::one, "TIME",
+           "of a search or a fleet: answer with what is found until then, e.g. '2 s'; exit code 124 if that is partial"}
+        .of(Asks::search, Asks::fleet),
     Option{"--checkpoint", OptionKind::one, "FILE", "where a search keeps what it found; it goes on from there"}
         .of(Asks::search)
         .that(FileUse::keeps),
     Option{"--only", OptionKind::one, "PART", "'memory' answers that part alone: no peak, rate or price needed"}.of(
         Asks::training_memory, Asks::serving_memory, Asks::network_memory),
+    brief_option,
     Option{"--format", OptionKind::one, "text|json|html",
            "text for people (default), json with raw SI, html: one file with charts; see -o"},
 };
@@ -107,6 +113,9 @@ std::span<const Option> options() {
   return all;
 }
 
+/// Each makes the quick form a question of serving.
+constexpr std::array<std::string_view, 4> serving_options{"--isl", "--osl", "--concurrency", "--rate"};
+
 /// Assignments from the options, with `--set` last because it wins.
 std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
   std::vector<std::string> overrides;
@@ -118,8 +127,9 @@ std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
   const auto frees = [&](std::string_view axis) {
     return std::any_of(freed.begin(), freed.end(), [&](const std::string& s) { return s.starts_with(axis); });
   };
-  const bool serving = arguments.has("--isl") || arguments.has("--osl") || arguments.has("--concurrency") ||
-                       arguments.has("--rate") || sets("kind=serve") || sets("traffic.");
+  const bool serving = std::any_of(serving_options.begin(), serving_options.end(),
+                                   [&](std::string_view option) { return arguments.has(option); }) ||
+                       sets("kind=serve") || sets("traffic.");
   if (quick) {
     overrides.emplace_back(serving ? "kind=serve" : "kind=train");
     if (!serving && !frees("precision=") && !arguments.has("--precision")) {
@@ -141,10 +151,23 @@ std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
   return overrides;
 }
 
+/// The option, as typed, that made the quick form a question of serving.
+std::string serving_option(const Arguments& arguments) {
+  for (const std::string_view option : serving_options) {
+    if (arguments.has(option)) {
+      return std::string{option} + " " + arguments.one(option);
+    }
+  }
+  return "--set kind=serve";
+}
+
 /// Problems of the quick form in terms of its options: "--gpus many" instead of "--set hardware.gpus=many".
 std::vector<Diagnostic> in_option_words(const ConfigError& error, const Arguments& arguments) {
   std::vector<Diagnostic> diagnostics{error.diagnostics().begin(), error.diagnostics().end()};
   for (Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.file == "--set kind=serve") {
+      diagnostic.file = serving_option(arguments);
+    }
     for (const std::string& axis : arguments.many("--search")) {
       if (diagnostic.file == "--set " + search_assignment(axis)) {
         diagnostic.file = "--search " + axis;
@@ -231,10 +254,33 @@ Outcome delivered(const GivenAnswer& answer, const Arguments& arguments, bool ex
   }
   const std::vector<std::string> files = arguments.many("");
   const std::string format = arguments.one("--format", "text");
+  const bool brief = asks_for_brief(arguments);
   return {format == "json"   ? to_json(answer)
           : format == "html" ? to_html(answer, threads_of(arguments))
+          : brief            ? to_brief(answer)
                              : to_text(answer, explained, files.empty() ? "command line" : files.front()),
-          std::move(said), is_good(answer) ? 0 : 1};
+          std::move(said), is_good(answer) ? 0 : 1, format == "text"};
+}
+
+/// "of 24 ways 18 are screened, 2 simulated".
+std::string far_text(const FleetProgress& progress) {
+  const std::uint64_t ways = progress.ways.load();
+  return ways == 0 ? std::string{}
+                   : "of " + counted(static_cast<std::int64_t>(ways), "way") + " " +
+                         std::to_string(progress.screened.load()) + " screened, " +
+                         std::to_string(progress.sized.load()) + " simulated";
+}
+
+Outcome delivered_fleet(AskedQuestion question, AnswerOptions options, const Arguments& arguments) {
+  FleetProgress progress;
+  options.fleet_progress = &progress;
+  const GivenAnswer answer = [&] {
+    const ProgressLine line{"sizing the fleet", [&progress] { return far_text(progress); }};
+    return answer_of(std::move(question), options);
+  }();
+  Outcome outcome = delivered(answer, arguments, false, "");
+  outcome.code = std::get<FleetPlan>(answer).complete ? outcome.code : interrupted_code();
+  return outcome;
 }
 
 Outcome answer(const Arguments& arguments, bool explained) {
@@ -270,6 +316,7 @@ Outcome answer(const Arguments& arguments, bool explained) {
     options.without = parse_terms(arguments.many("--without"));
     options.threads = threads_of(arguments);
     options.checkpoint = arguments.one("--checkpoint");
+    const TimeLimit limit{arguments};
     AskedQuestion question = read_question(std::move(root), files.empty() ? "command line" : files.front(), library);
     if (kind == DocumentKind::search) {
       FoundPlan found = search(std::move(question), options);
@@ -281,6 +328,9 @@ Outcome answer(const Arguments& arguments, bool explained) {
     if (auto* const one = std::get_if<asked::OnePlan>(&question)) {
       take_engine_log(arguments, one->scenario);
       options.runs = read_given_runs(arguments, one->scenario, options.without);
+    }
+    if (kind == DocumentKind::fleet) {
+      return delivered_fleet(std::move(question), options, arguments);
     }
     return delivered(answer_of(std::move(question), options), arguments, explained, "");
   } catch (const ConfigError& error) {

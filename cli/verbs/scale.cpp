@@ -37,6 +37,7 @@ constexpr std::array options{
     Option{"--at", OptionKind::one, "N", "GPUs of the measured speed-up"}.of(Asks::speedup),
     Option{"--over", OptionKind::one, "N", "GPUs that it is measured against; default 1"}.of(Asks::speedup),
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=4; repeats"},
+    brief_option.of(Asks::series, Asks::speedup),
     Option{"--format", OptionKind::one, "text|json|csv|html",
            "text (default), json with raw SI, csv (a row a count), html: one file with charts"},
 };
@@ -102,7 +103,8 @@ Outcome explain(const Arguments& arguments, const QuestionLibrary& library) {
   const scaling::MeasuredSpeedup measured = measured_of(arguments);
   const GivenAnswer answer = answer_of(asked::SpeedupSeen{read(arguments, library), measured});
   const bool json = arguments.one("--format", "text") == "json";
-  return {json ? to_json(answer) : to_text(answer), "", is_good(answer) ? 0 : 1};
+  const bool brief = asks_for_brief(arguments);
+  return {json ? to_json(answer) : brief ? to_brief(answer) : to_text(answer), "", is_good(answer) ? 0 : 1, !json};
 }
 
 Outcome run_scale(const Arguments& arguments) {
@@ -111,6 +113,7 @@ Outcome run_scale(const Arguments& arguments) {
     return explain(arguments, library);
   }
   const scaling::Request request = request_of(arguments);
+  const bool brief = asks_for_brief(arguments);
   if (arguments.one("--format") == "html") {
     report::require_charts();
   }
@@ -119,8 +122,9 @@ Outcome run_scale(const Arguments& arguments) {
   return {format == "json"   ? to_json(answer)
           : format == "csv"  ? to_csv(answer)
           : format == "html" ? to_html(answer)
+          : brief            ? to_brief(answer)
                              : to_text(answer),
-          "", is_good(answer) ? 0 : 1};
+          "", is_good(answer) ? 0 : 1, format == "text"};
 }
 
 constexpr std::string_view examples =

@@ -3,6 +3,8 @@
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/page/page.hpp>
 #include <headroom/answers/views/render_simulation.hpp>
+#include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/progress.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/quantity_text.hpp>
@@ -30,6 +32,7 @@ constexpr std::array options{
     Option{"--trace", OptionKind::one, "FILE", "iterations and requests after the warm-up as a trace for Perfetto"}
         .that(FileUse::writes),
     Option{"--request-log", OptionKind::one, "FILE.csv", "the times of each request, a row each"}.that(FileUse::writes),
+    brief_option,
     Option{"--format", OptionKind::one, "text|json|html",
            "text for people (default), json with raw SI, html: one file with charts; see -o"},
 };
@@ -124,6 +127,7 @@ Outcome run(const Arguments& arguments) {
   }
   const std::optional<Hertz> rate = rate_of(arguments);
   const std::string format = arguments.one("--format", "text");
+  const bool brief = asks_for_brief(arguments);
   if (format == "html") {
     report::require_charts();
   }
@@ -145,7 +149,10 @@ Outcome run(const Arguments& arguments) {
   }
   AnswerOptions options;
   options.record = record ? &*record : nullptr;
-  const GivenAnswer answer = answer_of(asked::SimulatedFleet{std::move(scenario), factor}, options);
+  const GivenAnswer answer = [&] {
+    const ProgressLine line{"simulating"};
+    return answer_of(asked::SimulatedFleet{std::move(scenario), factor}, options);
+  }();
   const ServingSimulation& simulation = std::get<given::Simulated>(answer).simulation;
   Outcome outcome;
   if (record) {
@@ -155,7 +162,11 @@ Outcome run(const Arguments& arguments) {
   if (arguments.has("--request-log")) {
     write_whole_file(arguments.one("--request-log"), request_log(simulation));
   }
-  outcome.out = format == "json" ? to_json(answer) : format == "html" ? to_html(answer) : to_text(answer);
+  outcome.out = format == "json"   ? to_json(answer)
+                : format == "html" ? to_html(answer)
+                : brief            ? to_brief(answer)
+                                   : to_text(answer);
+  outcome.prose = format == "text";
   outcome.code = is_good(answer) ? 0 : 1;
   return outcome;
 }
