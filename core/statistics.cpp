@@ -132,9 +132,13 @@ double normal_quantile(double p) noexcept {
   double high = 10.0;
   for (int i = 0; i < 80; ++i) {
     const double middle = 0.5 * (low + high);
-    (0.5 * std::erfc(-middle / std::numbers::sqrt2) < p ? low : high) = middle;
+    (normal_share(middle) < p ? low : high) = middle;
   }
   return 0.5 * (low + high);
+}
+
+double normal_share(double z) noexcept {
+  return 0.5 * std::erfc(-z / std::numbers::sqrt2);
 }
 
 }  // namespace headroom

@@ -27,5 +27,7 @@ namespace headroom {
 /// The value that a standard normal number lies below with probability p, by bisection within [-10, 10] to the last
 /// bits; infinite at p = 0 and p = 1.
 [[nodiscard]] double normal_quantile(double p) noexcept;
+/// The probability that a standard normal number is no more than z.
+[[nodiscard]] double normal_share(double z) noexcept;
 
 }  // namespace headroom

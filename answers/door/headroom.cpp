@@ -6,8 +6,8 @@
 #include <headroom/core/config_value.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/on_threads.hpp>
-#include <headroom/core/statistics.hpp>
 #include <headroom/headroom.hpp>
+#include <headroom/model/estimate/spread.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 
@@ -69,10 +69,11 @@ QuestionKind kind_of_document(DocumentKind kind) noexcept {
   switch (kind) {
     case DocumentKind::network: return QuestionKind::network;
     case DocumentKind::fleet: return QuestionKind::fleet;
+    case DocumentKind::box: return QuestionKind::box;
     case DocumentKind::search: return QuestionKind::search;
-    case DocumentKind::one_plan: break;
+    case DocumentKind::one_plan: return QuestionKind::plan;
+    default: return QuestionKind::other;
   }
-  return QuestionKind::plan;
 }
 
 Question read(const std::shared_ptr<const Library::Data>& data, ConfigValue document, const std::string& file) {
@@ -88,12 +89,15 @@ Question read(const std::shared_ptr<const Library::Data>& data, ConfigValue docu
 Kinds kinds_of(const Question::Read& read) noexcept {
   switch (read.kind) {
     case QuestionKind::network: return Kinds::network;
-    case QuestionKind::fleet: return Kinds::serve;
+    case QuestionKind::fleet:
+    case QuestionKind::box: return Kinds::serve;
     case QuestionKind::search: return Kinds::train;
-    case QuestionKind::plan: break;
+    case QuestionKind::plan:
+    case QuestionKind::other: break;
   }
   const ConfigValue* const kind = read.document.find("kind");
-  return kind != nullptr && kind->text == "serve" ? Kinds::serve : Kinds::train;
+  const Kinds known = kind != nullptr ? kinds_of_word(kind->text) : Kinds::none;
+  return known == Kinds::none || known == Kinds::training ? Kinds::train : known;
 }
 
 bool is_table(const Key& key) noexcept {
@@ -219,13 +223,7 @@ Question Library::question(std::initializer_list<std::string> assignments) const
 }
 
 double Number::quantile(double p) const noexcept {
-  constexpr double end = 1.2815515655446004;  // of the standard normal distribution, the 90 % quantile
-  const double z = normal_quantile(p) / end;
-  const double edge = z < 0.0 ? low : high;
-  if (low > 0.0 && std::isfinite(high)) {
-    return mid * std::pow(edge / mid, std::abs(z));
-  }
-  return mid + (edge - mid) * std::abs(z);
+  return quantile_of(Interval<double>{low, mid, high}, p);
 }
 
 bool Answer::good() const noexcept {

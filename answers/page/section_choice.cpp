@@ -52,10 +52,8 @@ std::string listed_table(const std::string& label, const std::vector<Place>& pla
                    "<deadline", "<budget", "behind the plan taken", "<", "<<because"}};
   table.kind("sortable");
   const auto limit = [](const Place& of) -> std::string {
-    return !of.there()                      ? ""
-           : of["kept"].is_true()           ? "kept"
-           : of["kept_at_middle"].is_true() ? "missed at the slow end"
-                                            : "missed";
+    return !of.there() ? ""
+                       : std::string{of["kept"].is_true() ? "kept" : "missed"} + "; " + figure(of["kept_probability"]);
   };
   for (const Place& listed : plans) {
     std::vector<std::string> cells{plan_words(listed)};

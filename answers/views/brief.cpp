@@ -189,6 +189,9 @@ std::string brief_text(const Value& document) {
   if (schema.starts_with("headroom.fleet/")) {
     return verdict_line(root) + lines_text(root, fleet_lines);
   }
+  if (schema.starts_with("headroom.box/")) {
+    return verdict_line(root) + lines_text(root["plan"], served_lines);
+  }
   if (schema.starts_with("headroom.simulate/")) {
     return verdict_line(root) + lines_text(root, simulated_lines);
   }

@@ -302,7 +302,8 @@ std::string ranking_text(const Comparison& c) {
                       : c.plans[r.offer].near_best         ? "not surely less than the first"
                                                            : "";
     if (c.plans[r.offer].crosses) {
-      why += (why.empty() ? "" : "; ") + std::string{"keeps the objective at the middle, misses it at the slow end"};
+      why += (why.empty() ? "" : "; ") +
+             std::string{"keeps the objective at the middle, and not with the probability asked for"};
     }
     table.row({(ranks ? std::to_string(place) + ". " : "-  ") + label(r.offer),
                r.samples_per_dollar > 0.0 ? format_number(r.samples_per_dollar) : "", why});

@@ -52,5 +52,7 @@ struct TightestPromise {
 
 /// "12.3 req/s".
 [[nodiscard]] std::string rate_text(Hertz rate);
+/// "; what is asked is kept with probability 53 %, less than the 80 % asked for"; empty without a chance.
+[[nodiscard]] std::string kept_with(const std::optional<double>& chance, double confidence);
 
 }  // namespace headroom

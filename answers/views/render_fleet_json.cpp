@@ -98,7 +98,8 @@ Value promises_value(const ServingSimulation& simulated) {
   return list(simulated.promises, [&](const JudgedPromise& p) {
     return row("class"_m = simulated.classes.at(p.service_class), "promise"_m = key_of(p.promise),
                "limit_s"_m = p.promise.limit, "reached_s"_m = p.interval, "kept"_m = p.kept,
-               "kept_at_slow_end"_m = p.kept_at_slow_end, "unanswered_share"_m = share(p.unanswered));
+               "kept_at_slow_end"_m = p.kept_at_slow_end, "kept_probability"_m = share(p.chance),
+               "unanswered_share"_m = share(p.unanswered));
   });
 }
 
@@ -120,9 +121,13 @@ Value models_value(const ServeScenario& asked) {
 
 Value asked_value(const Scenario& question) {
   const auto& asked = std::get<ServeScenario>(question.question);
-  return object("name"_m = question.name, "model"_m = asked.architecture.id, "models"_m = models_value(asked),
-                "prompt_tokens_mean"_m = asked.traffic->lengths().prompt,
+  return object("name"_m = question.name, "asked_probability"_m = asked.confidence, "model"_m = asked.architecture.id,
+                "models"_m = models_value(asked), "prompt_tokens_mean"_m = asked.traffic->lengths().prompt,
                 "output_tokens_mean"_m = asked.traffic->lengths().output);
+}
+
+Value chance_value(const std::optional<double>& chance) {
+  return chance ? Value{share(*chance)} : Value{};
 }
 
 Value options_value(const FleetPlan& plan) {
@@ -143,7 +148,9 @@ Value fleet_document(const FleetPlan& plan) {
       "schema"_m = "headroom.fleet/1", "complete"_m = plan.complete, "feasible"_m = plan.feasible(),
       "combinations"_m = plan.combinations, "verdict_text"_m = fleet_verdict(plan),
       "way_out"_m = when(!way_out.empty(), way_out), "middle_text"_m = middle ? Value{fleet_at_middle(plan)} : Value{},
-      "middle_option"_m = plan.at_middle, plan.question ? asked_value(*plan.question) : Value{},
+      "middle_option"_m = plan.at_middle, "kept_probability"_m = chance_value(plan.chance),
+      "middle_kept_probability"_m = chance_value(plan.chance_at_middle),
+      plan.question ? asked_value(*plan.question) : Value{},
       best != nullptr
           ? object("rate_req_per_s"_m = best->mean_rate, "peak_req_per_s"_m = best->question().traffic->rate(),
                    "interval_source"_m = plan.interval_source)
@@ -157,7 +164,7 @@ Value fleet_document(const FleetPlan& plan) {
       "left_out"_m = list(plan.dropped,
                           [](const DroppedOption& dropped) {
                             return row("changes"_m = list(dropped.changes, override_of), "why"_m = dropped.why,
-                                       "misses_promises"_m = dropped.misses);
+                                       "misses_promises"_m = dropped.cause == DropCause::promise);
                           }),
       "money"_m = best != nullptr ? money_value(best->scenario->money, plan.bill) : Value{},
       "energy"_m = best != nullptr ? energy_value(plan.energy, "j_per_million_output_tokens") : Value{},

@@ -101,7 +101,7 @@ std::string heading(const FleetPlan& plan) {
   return text + "\n\n";
 }
 
-/// "3  (at the slow end of measured ones; 2 at the middle, 2 at the fast end)".
+/// "3  (with probability 80 %; 2 at the middle, 2 at the fast end)".
 std::string replicas_text(const FleetOption& option) {
   const Interval<double>& needed = option.replicas;
   const std::string taken = std::to_string(option.sized->replicas);
@@ -112,8 +112,8 @@ std::string replicas_text(const FleetOption& option) {
     return taken;
   }
   const auto count = [](double replicas) { return std::isfinite(replicas) ? format_count(replicas) : "no number"; };
-  return taken + "  (" + (std::isfinite(needed.high) ? "" : count(needed.high) + " ") +
-         "at the slow end of measured ones; " + count(needed.mid) + " at the middle, " + count(needed.low) +
+  return taken + "  (" + (std::isfinite(needed.high) ? "" : count(needed.high) + " ") + "with probability " +
+         probability_text(option.question().confidence) + "; " + count(needed.mid) + " at the middle, " + count(needed.low) +
          " at the fast end)";
 }
 
@@ -144,9 +144,8 @@ std::string answer_table(const FleetPlan& plan) {
   for (const JudgedPromise& p : plan.simulated->promises) {
     const std::string of = classes.size() == 1 ? "" : " of " + classes.at(p.service_class);
     table.row({key_of(p.promise) + of, interval_text(p.interval) + " of " + format(p.promise.limit) +
-                                           (!p.kept               ? " promised: MISSED"
-                                            : !p.kept_at_slow_end ? " promised; missed at the slow end"
-                                                                  : " promised")});
+                                           " promised: " + (p.kept ? "" : "MISSED, ") + "kept with probability " +
+                                           probability_text(p.chance)});
   }
   table.row({"TTFT p50, p95, p99", summary(m.all.ttft)});
   table.row({"TPOT p50, p95, p99", summary(m.all.tpot)});
@@ -315,6 +314,12 @@ std::string changes_text(const DroppedOption& dropped) {
 
 }  // namespace
 
+std::string kept_with(const std::optional<double>& chance, double confidence) {
+  return chance ? "; what is asked is kept with probability " + probability_text(*chance) +
+                      (*chance < confidence ? ", less than the " + probability_text(confidence) + " asked for" : "")
+                : "";
+}
+
 std::string rate_text(Hertz rate) {
   return format_number(rate.raw()) + " req/s";
 }
@@ -325,12 +330,13 @@ std::string fleet_verdict(const FleetPlan& plan) {
   }
   const FleetOption& best = plan.options.front();
   if (plan.feasible()) {
-    return "take " + fleet_size_text(best, *best.sized);
+    return "take " + fleet_size_text(best, *best.sized) + kept_with(plan.chance, best.question().confidence);
   }
   const bool promised = !best.sized->slow_end.empty();
   const bool slow_alone = best.sized->keeps_at_middle();
   if (!best.question().fleet->replicas && slow_alone) {
-    return "no fleet: at the slow end of measured replicas none keeps what is promised: " + best.why_not_slow;
+    return "no fleet: none keeps what is promised with probability " + probability_text(best.question().confidence) + ": " +
+           best.why_not_slow;
   }
   return (!best.sized->answers()                 ? "answers nothing: "
           : promised && best.sized->overloaded() ? "overloaded, misses what is promised: "
@@ -338,7 +344,7 @@ std::string fleet_verdict(const FleetPlan& plan) {
           : !slow_alone                          ? "misses what is promised: "
           : promised && !all_kept(best)          ? "misses what is promised at the slow end of measured replicas: "
                                                  : "overloaded at the slow end of measured replicas: ") +
-         fleet_size_text(best, *best.sized);
+         fleet_size_text(best, *best.sized) + kept_with(plan.chance, best.question().confidence);
 }
 
 std::string fleet_way_out(const FleetPlan& plan) {
@@ -366,7 +372,8 @@ std::string fleet_at_middle(const FleetPlan& plan) {
   const FleetSize& size = *option.sized->middle;
   return "at the middle " + counted(size.gpus, "GPU") + " would do: " + counted(size.replicas + size.spare, "replica") +
          " of " + option_text(option, size.prefill_replicas) +
-         (option.per_hour_at_middle.raw() > 0.0 ? ", " + format(option.per_hour_at_middle) + " an hour" : "");
+         (option.per_hour_at_middle.raw() > 0.0 ? ", " + format(option.per_hour_at_middle) + " an hour" : "") +
+         (plan.chance_at_middle ? ", with probability " + probability_text(*plan.chance_at_middle) : "");
 }
 
 bool fixed_is_stated(const FleetPlan& plan) {
@@ -419,9 +426,10 @@ std::string fleet_left_out(const FleetPlan& plan) {
     std::size_t ways = 0;
     const DroppedOption* first = nullptr;
   };
-  std::map<std::string, Kind> kinds;
+  std::map<std::pair<DropCause, std::string_view>, Kind> kinds;
   for (const DroppedOption& dropped : plan.dropped) {
-    Kind& kind = kinds[dropped.why.substr(0, dropped.why.find(':'))];
+    const bool rule = dropped.cause == DropCause::rule;  // the others' sentences differ by their numbers alone
+    Kind& kind = kinds[{dropped.cause, rule ? std::string_view{dropped.why} : std::string_view{}}];
     ++kind.ways;
     kind.first = kind.first == nullptr ? &dropped : kind.first;
   }

@@ -96,12 +96,14 @@ std::string problems_text(const std::vector<Problem>& problems) {
 namespace {
 
 /// "fits", or the numbers that break it or may, with the smallest changes.
-std::string train_verdict_text(const TrainPlan& p, Bytes capacity, bool timed) {
+std::string train_verdict_text(const TrainPlan& p, Bytes capacity, bool timed, double chance) {
   if (p.estimate.verdict == Verdict::feasible) {
     return "fits: " + format(p.memory.mid) + " of " + format(capacity) + " per GPU (" + format(p.memory.low) + " to " +
-           format(p.memory.high) + ")\n";
+           format(p.memory.high) + "), with probability " + probability_text(chance) + "\n";
   }
-  std::string text = p.verdict + "\n";
+  std::string text =
+      p.verdict +
+      (p.estimate.verdict == Verdict::may_not_fit ? "; it fits with probability " + probability_text(chance) : "") + "\n";
   for (const Remedy& remedy : p.remedies) {
     text += &remedy == &p.remedies.front() ? "smallest change that fits:  " : "                       or:  ";
     text += joined(texts_of(remedy.changes)) + "  (" + format(remedy.memory) +
@@ -119,6 +121,11 @@ std::string train_time_text(const Plan& plan, const TrainScenario& t, const Trai
   answer.row({"step", interval_text(p.step)});
   answer.row({"tokens/s", interval_text(p.tokens_per_s)});
   answer.row({"tokens/s per GPU", interval_text(p.tokens_per_s_per_gpu)});
+  if (t.architecture.patches) {
+    const double batch = static_cast<double>(t.work.shape.global_batch);
+    answer.row({"images/s", interval_text(Interval<double>{batch / p.step.high.raw(), batch / p.step.mid.raw(),
+                                                           batch / p.step.low.raw()})});
+  }
   answer.row({"MFU", interval_text(p.mfu, 100.0) + " %"});
   if (t.tokens > 0.0) {
     answer.row(
@@ -237,7 +244,7 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
     return text + problems_text(p.problems) + notes_text(plan);
   }
   const bool whole = plan.part == PlanPart::all;
-  text += train_verdict_text(p, capacity, whole);
+  text += train_verdict_text(p, capacity, whole, plan.chance_to_fit().value_or(0.0));
   if (whole) {
     const bool open = p.estimate.verdict == Verdict::may_not_fit;
     text += std::string{p.estimate.verdict == Verdict::feasible ? "" : open ? "\nif it fits:\n" : "\nif it did fit:\n"};

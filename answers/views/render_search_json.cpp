@@ -24,7 +24,7 @@ constexpr std::array<GoalMember, goal_count> goal_members{GoalMember{"step_time_
 Value limit(const std::string& key, Hint hint, const std::optional<LimitedBy>& by) {
   return by ? object(Member{"limit_" + key, Value{by->limit, hint}},
                      Member{"reached_" + key, Value{by->reached}.as(hint)}, "kept"_m = by->kept,
-                     "kept_at_middle"_m = by->kept_at_middle())
+                     "kept_probability"_m = by->chance, "kept_at_middle"_m = by->kept_at_middle())
             : Value{};
 }
 

@@ -78,13 +78,11 @@ std::string space_text(const SearchPlan& s) {
   return text;
 }
 
-/// "45.2 d to 77.3 d, missed at the slow end": what a plan takes of a limit.
+/// "45.2 d to 77.3 d, missed; 53 %": what a plan takes of a limit, and the probability to keep it.
 template <class Quantity>
 std::string limit_cell(const LimitedBy& by) {
   return format(Quantity{by.reached.low}) + " to " + format(Quantity{by.reached.high}) +
-         (by.kept               ? ", kept"
-          : by.kept_at_middle() ? ", missed at the slow end"
-                                : ", missed");
+         (by.kept ? ", kept; " : ", missed; ") + probability_text(by.chance);
 }
 
 /// Columns of the deadline and the budget, where there are any.

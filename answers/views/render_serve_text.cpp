@@ -27,12 +27,14 @@ std::string changes_text(const std::string& what, const Changes& changes) {
   return changes.empty() ? "" : what + joined(texts_of(changes)) + "\n";
 }
 
-std::string refusal(const ServePlan& p) {
+std::string refusal(const ServePlan& p, double chance) {
   std::string text = p.verdict + " (weights " + format(p.estimate.memory.terms[MemoryTerm::weights]);
   if (p.estimate.verdict == Verdict::out_of_memory) {
     text += ", one sequence's KV " + format(p.estimate.memory.sequence);
   }
-  text += ")\n";
+  text += ")";
+  text += p.estimate.verdict == Verdict::kv_cache_uncertain ? "; it fits with probability " + probability_text(chance) : "";
+  text += "\n";
   const bool same = p.changes == p.changes_for_all;
   return text + changes_text("smallest change that fits:  ", p.changes) +
          changes_text("or with narrower weights:  ", p.changes_of_weights) +
@@ -119,10 +121,11 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
   }
   if (p.estimate.verdict != Verdict::feasible) {
     const bool some = p.estimate.verdict == Verdict::kv_cache_uncertain;
-    return text + refusal(p) + "\n" + memory_table(m.terms, capacity) + (some ? "\n" + capacity_table(s, p) : "") +
-           notes_text(plan);
+    return text + refusal(p, plan.chance_to_fit().value_or(0.0)) + "\n" + memory_table(m.terms, capacity) +
+           (some ? "\n" + capacity_table(s, p) : "") + notes_text(plan);
   }
-  text += p.verdict + "\n" + changes_text("smallest change that runs all:  ", p.changes_for_all);
+  text += p.verdict + ", with probability " + probability_text(plan.chance_to_fit().value_or(0.0)) + "\n" +
+          changes_text("smallest change that runs all:  ", p.changes_for_all);
   const std::string memory = memory_table(m.terms, capacity) + "\n" + capacity_table(s, p);
   const std::string confession =
       "memory: the KV pool is sure to +/- " + format(s.engine.memory.uncertainty) + "; " + p.memory_source + "\n";

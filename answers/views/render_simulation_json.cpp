@@ -97,8 +97,9 @@ Value promises_value(const ServingSimulation& r) {
   return list(r.promises, [&](const JudgedPromise& one) {
     return object("class"_m = r.classes[one.service_class], "promise"_m = key_of(one.promise),
                   "limit_s"_m = one.promise.limit, "reached_s"_m = one.interval, "kept"_m = one.kept,
-                  "kept_at_slow_end"_m = one.kept_at_slow_end, "refused_share"_m = share(one.refused),
-                  "unanswered_share"_m = share(one.unanswered), "over_share"_m = share(one.over()));
+                  "kept_at_slow_end"_m = one.kept_at_slow_end, "kept_probability"_m = share(one.chance),
+                  "refused_share"_m = share(one.refused), "unanswered_share"_m = share(one.unanswered),
+                  "over_share"_m = share(one.over()));
   });
 }
 

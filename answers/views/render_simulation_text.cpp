@@ -108,13 +108,9 @@ std::string promise_table(const ServingSimulation& r) {
   }
   Table table{{"promised", "limit", "<reached", "<", "<"}};
   for (const JudgedPromise& one : r.promises) {
-    const bool open = one.kept ? one.interval.high > one.promise.limit
-                               : one.interval.low <= one.promise.limit && !one.refuses() && one.unanswered == 0.0;
     table.row({promise_name(r, one), format(one.promise.limit), interval_cell(one.interval),
                std::string{one.kept ? "kept" : "missed"} + ", " + margin(one),
-               !open      ? ""
-               : one.kept ? "may be missed"
-                          : "may be kept"});
+               "kept with probability " + probability_text(one.chance)});
   }
   return table.text() + "\n";
 }

@@ -4,6 +4,7 @@
 #include <headroom/answers/page/page.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
 #include <headroom/cli/frame/progress.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
@@ -25,9 +26,9 @@ constexpr std::size_t most_plans = 16;
 
 enum class Asks : std::uint8_t { plans, overlay, harness };
 constexpr std::array forms{
-    Form{"a comparison of scenarios", "several scenarios", "text|json|html"},
+    Form{"a comparison of scenarios", "several scenarios", formats_in<"text|{}|html">},
     Form{"what an overlay changes", "--overlay FOLDER", "text"},
-    Form{"a matrix of cells", "--harness FILE.csv", "text|json"},
+    Form{"a matrix of cells", "--harness FILE.csv", formats_in<"text|{}">},
 };
 
 constexpr std::array options{
@@ -52,8 +53,8 @@ constexpr std::array options{
            "of scenarios that search: compare what is found until then, e.g. '2 s'; exit code 124 if that is partial"}
         .of(Asks::plans),
     brief_option.of(Asks::plans),
-    Option{"--format", OptionKind::one, "text|json|html",
-           "text for people (default), json with raw SI, html: one file with charts"},
+    Option{"--format", OptionKind::one, formats_in<"text|{}|html">,
+           meanings_in<"text for people (default), {}, html: one file with charts">},
 };
 
 /// Scenarios to compare; for a scenario that searches, the plan taken.
@@ -83,7 +84,7 @@ void add_searched(const ConfigValue& root,
 
 /// Reads all files and reports all their problems together.
 Compared read_all(const Arguments& arguments, const QuestionLibrary& library) {
-  const std::vector<std::string> overrides = arguments.many("--set-each");
+  const std::vector<Assignment> overrides = assignments_of(arguments, "--set-each");
   Compared compared;
   Diagnostics diagnostics;
   for (const std::string& file : arguments.many("")) {
@@ -126,11 +127,10 @@ Outcome run_compare(const Arguments& arguments) {
   objectives.ttft = quantity_option<Seconds>(arguments, "--ttft", diagnostics);
   objectives.tpot = quantity_option<Seconds>(arguments, "--tpot", diagnostics);
   diagnostics.throw_if_any();
-  const std::string format = arguments.one("--format", "text");
-  if (format == "html") {
+  if (arguments.one("--format") == "html") {
     report::require_charts();
   }
-  const bool brief = asks_for_brief(arguments);
+  static_cast<void>(asks_for_brief(arguments));  // refused before anything is computed
   const QuestionLibrary library = QuestionLibrary::standard();
   const TimeLimit limit{arguments};
   Compared compared = read_all(arguments, library);
@@ -138,15 +138,11 @@ Outcome run_compare(const Arguments& arguments) {
     return {"", compared.said + compared.no_plans, compared.code};
   }
   const GivenAnswer answer = answer_of(asked::SideBySide{std::move(compared.scenarios), objectives});
-  return {format == "json"   ? to_json(answer)
-          : format == "html" ? to_html(answer)
-          : brief            ? to_brief(answer)
-                             : to_text(answer),
-          compared.said,
+  return {written(answer, arguments), compared.said,
           !compared.complete ? interrupted_code()
           : is_good(answer)  ? 0
                              : 1,
-          format == "text"};
+          is_prose(arguments)};
 }
 
 constexpr std::string_view examples =

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/model/estimate/spread.hpp>
 #include <headroom/scenarios/compare/comparison.hpp>
+#include <headroom/scenarios/words/strategy_text.hpp>
 #include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>
@@ -28,30 +30,9 @@ std::string word(const Names& names, std::size_t index) {
 }
 
 void add_strategy(const Strategy& s, Keys& keys) {
-  const auto add = [&](std::string_view key, std::int64_t value) {
-    keys.emplace_back("strategy." + std::string{key}, std::to_string(value));
-  };
-  add("tp", s.tp);
-  add("pp", s.pp);
-  add("vpp", s.vpp);
-  add("dp", s.dp);
-  add("cp", s.cp);
-  add("ep", s.ep);
-  add("etp", s.etp);
-  add("zero", s.zero);
-  add("shard_ranks", s.shard_ranks);
-  add("micro_batch", s.micro_batch);
-  keys.emplace_back("strategy.recompute", word(recompute_names, static_cast<std::size_t>(s.recompute)));
-  add("recompute_block", s.recompute_block);
-  keys.emplace_back("strategy.schedule", std::string{name_of(s.schedule)});
-  keys.emplace_back("strategy.sequence_parallel", s.sequence_parallel ? "true" : "false");
-  keys.emplace_back("strategy.cp_form",
-                    s.cp_form == CpForm::unstated ? "-" : word(cp_form_names, static_cast<std::size_t>(s.cp_form)));
-  add("first_stage_layers", s.first_stage_layers);
-  add("last_stage_layers", s.last_stage_layers);
-  keys.emplace_back("strategy.order", std::string{name_of(s.order)});
-  keys.emplace_back("strategy.cuda_graphs", s.cuda_graphs ? "true" : "false");
-  keys.emplace_back("strategy.overlap_experts", s.overlap_experts ? "true" : "false");
+  for_each_strategy_field([&](const auto& field) {
+    keys.emplace_back("strategy." + std::string{field.name.view()}, field_text(field, s));
+  });
 }
 
 void add_cap(const std::optional<Watts>& cap, Keys& keys) {
@@ -233,12 +214,20 @@ void add_differences(Comparison& comparison) {
 }
 
 /// At the middle, or at the high end of the intervals.
-bool meets(const Plan& plan, const Objectives& o, Seconds Interval<Seconds>::*end) {
+/// With so much probability: each objective for itself.
+bool meets(const Plan& plan, const Objectives& o, double probability) {
+  const auto within = [&](const Interval<Seconds>& time, const std::optional<Seconds>& limit) {
+    return !limit || quantile_of(time, probability) <= *limit;
+  };
   if (train_of(plan) != nullptr) {
-    return !o.duration || train_answer(plan).calendar.*end <= *o.duration;
+    return within(train_answer(plan).calendar, o.duration);
   }
   const ServePlan& p = serve_answer(plan);
-  return (!o.ttft || p.ttft.*end <= *o.ttft) && (!o.tpot || p.tpot.*end <= *o.tpot);
+  return within(p.ttft, o.ttft) && within(p.tpot, o.tpot);
+}
+
+double confidence_asked(const Plan& plan) {
+  return std::visit([](const auto& question) { return question.confidence; }, plan.scenario.question);
 }
 
 Offer offer_of(const ComparedPlan& p, const Objectives& objectives) {
@@ -249,7 +238,7 @@ Offer offer_of(const ComparedPlan& p, const Objectives& objectives) {
   if (p.plan.scenario.money.price) {
     offer.price = p.gpus_held * *p.plan.scenario.money.price;
   }
-  offer.meets = meets(p.plan, objectives, &Interval<Seconds>::mid);
+  offer.meets = meets(p.plan, objectives, 0.5);
   return offer;
 }
 
@@ -323,7 +312,7 @@ Comparison compare_plans(std::vector<Scenario> scenarios, const Objectives& obje
   std::vector<Offer> offers;
   for (ComparedPlan& p : comparison.plans) {
     offers.push_back(offer_of(p, objectives));
-    p.crosses = offers.back().meets && !meets(p.plan, objectives, &Interval<Seconds>::high);
+    p.crosses = offers.back().meets && !meets(p.plan, objectives, confidence_asked(p.plan));
   }
   comparison.ranking = rank_offers(offers);
   mark_near_best(comparison);

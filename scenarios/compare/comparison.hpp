@@ -46,7 +46,7 @@ struct ComparedPlan {
   std::optional<Difference> difference;  ///< of all but the reference, where it is priced
   /// Ranked below the best by no more than predictions of two such plans have been off by.
   bool near_best = false;
-  bool crosses = false;  ///< its interval crosses an objective: kept at the middle, missed at the slow end
+  bool crosses = false;  ///< kept at the middle, missed with the probability asked for
 };
 
 struct Comparison {

@@ -61,4 +61,11 @@ SizedFleet sized_by_cells(
   return sized;
 }
 
+double chance_by_cells(const ServeScenario& s, const ServedReplica& served, const FleetSize& size, std::int64_t cells) {
+  FleetSize cell = size;
+  cell.replicas = (size.replicas + cells - 1) / cells;
+  cell.prefill_replicas = (size.prefill_replicas + cells - 1) / cells;
+  return chance_to_keep(cell_of(s, cells), served, cell);
+}
+
 }  // namespace headroom

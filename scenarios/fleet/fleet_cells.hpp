@@ -25,4 +25,10 @@ namespace headroom {
                                         std::int64_t cells,
                                         SizedFor sized_for = SizedFor::slow_end);
 
+/// chance_to_keep() of one of its cells.
+[[nodiscard]] double chance_by_cells(const ServeScenario& s,
+                                     const ServedReplica& served,
+                                     const FleetSize& size,
+                                     std::int64_t cells);
+
 }  // namespace headroom

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cheapest fleet that keeps what it promises with replicas as slow as measured ones were: every layout of a
-// question screened by closed forms, the best of them sized and confirmed by simulation.
+// The cheapest fleet that keeps what it promises with the probability that is asked for: every layout of a question
+// screened by closed forms, the best of them sized and confirmed by simulation.
 #pragma once
 
 #include <headroom/model/serve/screen/autoscaling.hpp>
+#include <headroom/scenarios/fleet/fleet_axes.hpp>
 #include <headroom/scenarios/fleet/fleet_option.hpp>
 #include <headroom/scenarios/money/bill.hpp>
 #include <headroom/scenarios/money/energy.hpp>
@@ -22,8 +23,8 @@ namespace headroom {
 /// A way that was left out, and why.
 struct DroppedOption {
   Changes changes;
+  DropCause cause = DropCause::rule;
   std::string why;
-  bool misses = false;  ///< it runs, but not even an idle replica keeps the promises, be it at the slow end
 };
 
 struct FleetPlan;
@@ -42,6 +43,9 @@ struct FleetPlan {
   /// Of the sized ones the cheapest at the middle (SizedFleet::middle): what would do if replicas were as fast as the
   /// model says. nullopt: none would.
   std::optional<std::size_t> at_middle;
+  /// Probabilities with which the first option, and what would do at the middle, keep their promises; nullopt where
+  /// that is not sized.
+  std::optional<double> chance, chance_at_middle;
   std::vector<DroppedOption> dropped;
   std::uint64_t combinations = 0;
   bool complete = true;  ///< false: it was stopped before all was screened and sized
@@ -70,10 +74,6 @@ struct FleetPlanOptions {
   FleetProgress* progress = nullptr;
 };
 
-/// ConfigError with every problem of the document, or where no combination of its axes can be.
-[[nodiscard]] FleetPlan plan_fleet(const ConfigValue& root,
-                                   const std::string& file,
-                                   const Sources& sources,
-                                   const FleetPlanOptions& options = {});
+[[nodiscard]] FleetPlan plan_fleet(const AskedFleet& asked, const FleetPlanOptions& options = {});
 
 }  // namespace headroom

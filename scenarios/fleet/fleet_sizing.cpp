@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
+#include <headroom/core/statistics.hpp>
 #include <headroom/scenarios/fleet/fleet_sizing.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
 #include <headroom/scenarios/serving/slow_end.hpp>
@@ -57,7 +59,36 @@ class Sizing {
     return sized;
   }
 
+  double chance(const FleetSize& size) {
+    replicas_ = size.replicas;
+    prefill_ = size.prefill_replicas;
+    double low = normal_quantile(least_chance);
+    double high = normal_quantile(1.0 - least_chance);
+    if (!keeps_with(1.0 - least_chance)) {
+      for (int i = 0; i < 8; ++i) {
+        const double middle = 0.5 * (low + high);
+        (keeps_with(normal_share(middle)) ? low : high) = middle;
+      }
+      return normal_share(low);
+    }
+    return 1.0 - least_chance;
+  }
+
  private:
+  static constexpr double least_chance = 0.001;
+
+  bool keeps_with(double probability) {
+    const double slower = slowest_iteration(scenario_, probability);
+    if (!(slower * scenario_.traffic->rate() < saturation())) {
+      return false;
+    }
+    const auto kept = [&] {
+      const ServingMetrics slow = simulate_slow_fleet(scenario_, served_, replicas_, prefill_, probability);
+      return slow.unanswered == 0 && all_kept(judge_slow_end(scenario_, at_middle(), slow, probability));
+    };
+    return !promised_ || kept();
+  }
+
   [[nodiscard]] FleetSize size() const { return fleet_size(*scenario_.fleet, served_, replicas_, prefill_); }
 
   /// What is stated, and of the rest the fewest that keep the promises at the middle; false, and `start`, where none
@@ -98,7 +129,8 @@ class Sizing {
     return once(middle_, [&] { return at(1.0); });
   }
   const ServingMetrics& at_slow_end() {
-    return once(slow_, [&] { return simulate_slow_fleet(scenario_, served_, replicas_, prefill_); });
+    return once(slow_,
+                [&] { return simulate_slow_fleet(scenario_, served_, replicas_, prefill_, scenario_.confidence); });
   }
   /// Equal replicas whose queues never empty do not meet.
   Hertz saturation() {
@@ -195,11 +227,21 @@ ServingMetrics run(const ServeScenario& scenario,
                    RequestLoad load,
                    double slower = 1.0) {
   ServingFleet fleet = serving_fleet(scenario, served, replicas, prefill_replicas);
-  if (slower != 1.0) {
-    slow_down(fleet, load, slower);
-  }
   if (const std::vector<std::string> wrong = problems(fleet, load); !wrong.empty()) {
     throw ConfigError{wrong.front()};
+  }
+  if (slower > 1.0) {
+    slow_down(fleet, load, slower);
+  } else if (slower < 1.0) {
+    // In the time of a faster fleet links and gaps are longer; where the simulator's clock does not hold them the
+    // fleet is no faster than the model's.
+    ServingFleet faster = fleet;
+    RequestLoad asked = load;
+    slow_down(faster, asked, slower);
+    if (problems(faster, asked).empty()) {
+      fleet = std::move(faster);
+      load = std::move(asked);
+    }
   }
   const std::int64_t warm_up = warm_up_of(static_cast<std::int64_t>(load.requests.size()));
   return serving_metrics(load, simulate(fleet, load), request_objectives(*scenario.traffic), warm_up);
@@ -259,8 +301,14 @@ ServingMetrics simulate_fleet(const ServeScenario& scenario,
 ServingMetrics simulate_slow_fleet(const ServeScenario& scenario,
                                    const ServedReplica& served,
                                    std::int64_t replicas,
-                                   std::int64_t prefill_replicas) {
-  return run(scenario, served, replicas, prefill_replicas, scenario.traffic->load(), slowest_iteration(scenario));
+                                   std::int64_t prefill_replicas,
+                                   double probability) {
+  return run(scenario, served, replicas, prefill_replicas, scenario.traffic->load(),
+             slowest_iteration(scenario, probability));
+}
+
+double chance_to_keep(const ServeScenario& scenario, const ServedReplica& served, const FleetSize& size) {
+  return Sizing{scenario, served}.chance(size);
 }
 
 OutOfReach out_of_reach(const ServeScenario& scenario, const ServedReplica& served) {
@@ -288,7 +336,8 @@ OutOfReach out_of_reach(const ServeScenario& scenario, const ServedReplica& serv
   why.at_middle = missed_by_idle(judge(traffic, idle), "");
   if (why.at_middle.empty()) {
     const ServingMetrics slow = run(scenario, served, 1, prefill, load, slowest_iteration(scenario));
-    why.at_slow_end = missed_by_idle(judge_slow_end(scenario, idle, slow), " at the slow end of measured times");
+    why.at_slow_end =
+        missed_by_idle(judge_slow_end(scenario, idle, slow), " with probability " + probability_text(scenario.confidence));
   }
   return why;
 }

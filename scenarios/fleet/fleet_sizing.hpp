@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fewest replicas that keep what a fleet promises, by simulation: as fast as the model says, and as slow as
-// measured ones were.
+// The fewest replicas that keep what a fleet promises, by simulation: as fast as the model says, and with the
+// probability that is asked for.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
@@ -31,8 +31,8 @@ struct FleetSize {
                                    std::int64_t replicas,
                                    std::int64_t prefill_replicas);
 
-/// How many replicas, and what they do under the load. The slow end: replicas as slow as measured ones were
-/// (slow_end.hpp).
+/// How many replicas, and what they do under the load. The slow end: replicas as slow as they are with the probability
+/// that is asked for (slow_end.hpp).
 struct SizedFleet : FleetSize {     ///< the fewest that keep the promises at the slow end, else what `middle` says; the
                                     ///< question's where it states them
   std::optional<FleetSize> middle;  ///< the fewest that keep them at the middle; nullopt: none that was tried
@@ -63,11 +63,12 @@ struct SizedFleet : FleetSize {     ///< the fewest that keep the promises at th
                                             std::int64_t prefill_replicas,
                                             double factor = 1.0);
 
-/// The same of replicas as slow as measured ones were (slow_down()), in the time of the slower fleet.
+/// The same of replicas as slow as they are with that probability (slow_down()), in the time of the slower fleet.
 [[nodiscard]] ServingMetrics simulate_slow_fleet(const ServeScenario& scenario,
                                                  const ServedReplica& served,
                                                  std::int64_t replicas,
-                                                 std::int64_t prefill_replicas);
+                                                 std::int64_t prefill_replicas,
+                                                 double probability);
 
 /// Why no number of replicas keeps the promises: one lies below what the datasheet allows, or an idle replica misses
 /// it. Empty texts: some number does.
@@ -82,6 +83,10 @@ inline constexpr std::int64_t most_replicas = 1'000'000;
 
 /// Which promises a fleet is sized for.
 enum class SizedFor : std::uint8_t { slow_end, middle };
+
+/// The probability with which so many replicas keep the promises and do not fall behind their load: the highest at
+/// which they do (slow_end.hpp), from 0.001 to 0.999, to about 0.02. Simulates them up to nine times.
+[[nodiscard]] double chance_to_keep(const ServeScenario& scenario, const ServedReplica& served, const FleetSize& size);
 
 /// Sized from `start` on, up or down, each size simulated with the same requests; the question's own number where it
 /// states one; `start` replicas that miss where none up to 16 x start + 64 keep the promises at the middle. From there

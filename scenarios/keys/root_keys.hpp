@@ -18,6 +18,13 @@ inline constexpr std::array root_rows{
         .of(Kinds::network)
         .needed()
         .says("It says what is asked: a network of ops is answered for training."),
+    number("confidence", 0.5, 0.999)
+        .of(Kinds::train | Kinds::serve)
+        .usually(0.8)
+        .says("It is the probability with which what is recommended keeps promises, deadline and budget.")
+        .but("The memory of a GPU is kept with 0.9, whatever is stated.")
+        .refused_as("it is a probability from 0.5, the middle of every interval, to 0.999; 0.8 is usual")
+        .typed_as("--confidence", "P", "probability with which promises, deadline and budget are kept; default 0.8"),
     text("name").blank_is("the file's name").says("It names the question in its answers."),
     text("base")
         .or_nothing("that this file states everything")

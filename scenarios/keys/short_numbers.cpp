@@ -18,23 +18,6 @@ bool is_number(const ConfigValue& value) {
   return value.kind == Kind::integer || value.kind == Kind::number;
 }
 
-/// What stands behind "=" in the assignment of the command line that a value comes from; nullopt: it comes from a file.
-std::optional<std::string> as_assigned(const ConfigValue& value) {
-  const std::string_view file = value.file ? std::string_view{*value.file} : std::string_view{};
-  const std::size_t equals = file.find('=');
-  if (!file.starts_with("--set ") || equals == std::string_view::npos) {
-    return std::nullopt;
-  }
-  std::string_view text = file.substr(equals + 1);
-  while (text.starts_with(' ')) {
-    text.remove_prefix(1);
-  }
-  while (text.ends_with(' ')) {
-    text.remove_suffix(1);
-  }
-  return std::string{text};
-}
-
 /// The typed text stays beside the number, from which short_lengths() tells it.
 void take_number(ConfigValue& value, const Key& key) {
   const std::optional<double> number =
@@ -65,10 +48,10 @@ void take_rate(ConfigValue& value) {
   }
 }
 
+/// A number of the command line has the text that was typed beside it; one of a file has none.
 void take_name(ConfigValue& value) {
-  if (const std::optional<std::string> typed = is_number(value) ? as_assigned(value) : std::nullopt) {
+  if (is_number(value) && !value.text.empty()) {
     value.kind = Kind::text;
-    value.text = *typed;
   }
 }
 
@@ -128,7 +111,7 @@ void take_short_numbers(ConfigValue& scenario) {
 std::vector<std::string> short_lengths(const ConfigValue& scenario) {
   std::vector<std::string> told;
   for_each_value(scenario, "", [&](const ConfigValue& value, const Key& key) {
-    if (key.length && is_number(value) && !value.text.empty() && value.text.find('i') == std::string::npos) {
+    if (key.length && is_number(value) && parse_short_number(value.text) && value.text.find('i') == std::string::npos) {
       const double number = value.kind == Kind::integer ? static_cast<double>(value.integer) : value.number;
       told.push_back(std::string{key.path} + " = " + shortest_text(number) + " (" + value.text +
                      "; k is 1024 of the tokens of a sequence or a step)");

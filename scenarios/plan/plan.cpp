@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/real.hpp>
+#include <headroom/model/estimate/spread.hpp>
 #include <headroom/model/train/step/step_trace.hpp>
 #include <headroom/scenarios/money/formulas.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
@@ -417,6 +418,23 @@ bool Plan::feasible() const noexcept {
   }
   const auto* serve = std::get_if<ServePlan>(&answer);
   return serve != nullptr && answered(serve->estimate.verdict);
+}
+
+std::optional<double> Plan::chance_to_fit() const noexcept {
+  if (const auto* const train = std::get_if<TrainPlan>(&answer)) {
+    const Bytes device = std::get<TrainScenario>(scenario.question).device.visible_capacity().value;
+    return train->problems.empty() ? std::optional{chance_of_at_most(train->memory, device)} : std::nullopt;
+  }
+  const auto& served = std::get<ServePlan>(answer);
+  if (!served.problems.empty()) {
+    return std::nullopt;
+  }
+  const ServingMemory& held = served.estimate.memory;
+  const Bytes wide = std::get<ServeScenario>(scenario.question).engine.memory.uncertainty;
+  // Normal on both sides: a pool may be short by more than it is.
+  const Interval<double> missing{(held.sequence - held.pool - wide).raw(), (held.sequence - held.pool).raw(),
+                                 (held.sequence - held.pool + wide).raw()};
+  return chance_of_at_most(missing, 0.0);
 }
 
 Plan make_plan(Scenario scenario, bool explain, PlanPart part, TermSet without, std::optional<OwnRuns> own_runs) {

@@ -118,6 +118,9 @@ struct Plan {
   std::vector<ExplainEntry> explain;         ///< filled when asked for
   /// Not refused: it fits, or may not, which the verdict says.
   [[nodiscard]] bool feasible() const noexcept;
+  /// The probability that it fits: the device holds what a training step takes; a replica's KV pool one sequence.
+  /// nullopt of a strategy or a layout that breaks a rule.
+  [[nodiscard]] std::optional<double> chance_to_fit() const noexcept;
 };
 
 /// Prices a scenario; with `explain` every term is recorded. ConfigError when a time is asked for and the SKU has no

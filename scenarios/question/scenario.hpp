@@ -39,6 +39,7 @@ struct TrainScenario {
   Strategy strategy;
   bool micro_batch_open = false;  ///< blank: the fastest legal value that fits
   bool recompute_open = false;
+  double confidence = 0.8;                    ///< with which what is recommended keeps its limits
   TrainQuestions asked;                       ///< beside the plan
   std::optional<goodput::Question> long_run;  ///< [goodput]: what failures and saves add
   std::optional<goodput::Target> target;      ///< [target]: from which `tokens` may follow
@@ -71,6 +72,7 @@ struct ServeScenario {
   bool weights_open = false;                      ///< blank: the checkpoint's own format, else 16 bit
   bool fraction_open = false;                     ///< blank: the engine's default at the tp
   bool chunked_prefill = true;                    ///< a prompt may take several steps
+  double confidence = 0.8;                        ///< with which what is recommended keeps its promises
   std::shared_ptr<const ServingTraffic> traffic;  ///< [traffic]: requests that come when they come; null: a fixed load
   std::shared_ptr<const FleetQuestion> fleet;     ///< beside it
   std::vector<BesideServed> beside;  ///< models that classes of [traffic] name; RequestClass::model counts them from 1
@@ -78,17 +80,21 @@ struct ServeScenario {
 
 struct Sources;
 
-struct Scenario {
+/// A question as its author stated it: with typed changes it is resolved, and resolved again.
+struct Statement {
+  std::shared_ptr<const ConfigValue> document;
+  std::string file;                  ///< whose problems those without a place of their own are
+  const Sources* sources = nullptr;  ///< must outlive all that is resolved from it
+};
+
+/// A statement and what it means.
+struct Scenario : Statement {
   std::string name;
-  std::string file;
   std::variant<TrainScenario, ServeScenario> question;
   Money money;
   EnergyQuestion energy;
   /// What the scenario left open and which value was taken: "zero = 1 (default)".
   std::vector<std::string> assumptions;
-  // What it was resolved from, to resolve it again with changes; the sources must outlive the scenario.
-  std::shared_ptr<const ConfigValue> document;
-  const Sources* sources = nullptr;
 };
 
 /// Where ids are looked up.

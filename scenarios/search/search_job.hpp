@@ -17,15 +17,14 @@
 
 namespace headroom {
 
-/// A search as its scenario states it.
-struct SearchQuestion {
-  ConfigValue document;  ///< as it was read
-  ConfigValue base;      ///< without [search] and [objective]
-  std::string file;
-  const Sources* sources = nullptr;  ///< must outlive the question
+/// A search as its scenario states it, [search] and [objective] with the rest.
+struct SearchQuestion : Statement {
+  Statement base;  ///< of a job, with the values of the job axes
   FreedAxes axes;
   Objective objective;
-  TermSet without;  ///< terms of the step that are left out
+  bool asks_run = false;    ///< of the whole run: asks_run()
+  bool asks_money = false;  ///< of dollars, by [money] or an axis of price lists
+  TermSet without;          ///< terms of the step that are left out
 };
 
 /// Whether a document searches.
@@ -69,7 +68,7 @@ struct SearchJob {
   double work_steps = 0.0;                   ///< of the run, or of a million tokens where none is stated
   double spent_each = 0.0;                   ///< dollars of a second of the run; GPUs where nothing is priced
   double width = 0.0;                        ///< 80 % of the step
-  Seconds sure_step{};                       ///< the longest that keeps deadline and budget at the slow end
+  Seconds sure_step{};                       ///< the longest that keeps deadline and budget as sure as asked
   std::optional<goodput::RunClock> clock;    ///< where the scenario says what fails
   std::unique_ptr<StrategySpace> space;      ///< refers to `scenario`
 
@@ -99,7 +98,7 @@ struct SearchJob {
     return (clock ? 1.0 - bound_rounding : 1.0) * run_time(step);
   }
   [[nodiscard]] double spent(Seconds time) const noexcept { return spent_each * time.raw(); }
-  /// A step over the longest that keeps the limits at the slow end; 0 where there are none.
+  /// A step over the longest that keeps the limits with the probability asked for; 0 where there are none.
   [[nodiscard]] double strain(Seconds step) const noexcept { return step / sure_step; }
   /// When the run of such a step ends, as a plan says it: wide by the step's errors, failures with them where counted;
   /// for ever where at their highest rate it never gets ahead.

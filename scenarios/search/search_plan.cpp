@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/real.hpp>
+#include <headroom/model/estimate/spread.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/neighbours.hpp>
@@ -38,9 +39,15 @@ class Jobs {
 };
 
 template <class Quantity>
-LimitedBy limited_by(Quantity limit, const Interval<Quantity>& reached, bool sure) {
+LimitedBy limited_by(Quantity limit, const Interval<Quantity>& reached, bool sure, double confidence) {
   // The candidate's own judgement: the same sum in another order may differ in its last bit.
-  return {limit.raw(), {reached.low.raw(), reached.mid.raw(), reached.high.raw()}, sure || reached.high <= limit};
+  const bool kept = sure || quantile_of(reached, confidence) <= limit;
+  const double chance = chance_of_at_most(reached, limit);
+  return {limit.raw(),
+          {reached.low.raw(), reached.mid.raw(), reached.high.raw()},
+          kept,
+          kept ? std::max(chance, confidence) : std::min(chance, confidence),
+          confidence};
 }
 
 ListedPlan listed(const SearchJob& job, const Candidate& candidate, const Objective& o) {
@@ -48,8 +55,10 @@ ListedPlan listed(const SearchJob& job, const Candidate& candidate, const Object
   if (o.limited()) {
     const bool sure = candidate.strain <= 1.0;
     const Interval<Seconds> run = job.run_interval(candidate.step);
-    plan.deadline = o.deadline ? std::optional{limited_by(*o.deadline, run, sure)} : std::nullopt;
-    plan.budget = o.budget ? std::optional{limited_by(*o.budget, job.cost_interval(run), sure)} : std::nullopt;
+    const double confidence = job.train().confidence;
+    plan.deadline = o.deadline ? std::optional{limited_by(*o.deadline, run, sure, confidence)} : std::nullopt;
+    plan.budget =
+        o.budget ? std::optional{limited_by(*o.budget, job.cost_interval(run), sure, confidence)} : std::nullopt;
   }
   plan.candidate = candidate;
   plan.changes = job.changes;
@@ -153,11 +162,10 @@ Scenario scenario_taken(const SearchJob& job, const Strategy& strategy) {
   return scenario;
 }
 
-/// "keeps 60.0 d at the middle, misses it at the slow end".
+/// "keeps 60.0 d with probability 53 %, less than the 80 % asked for".
 std::string kept_text(const LimitedBy& by, const std::string& limit) {
-  return by.kept               ? "keeps " + limit + " at the slow end too"
-         : by.kept_at_middle() ? "keeps " + limit + " at the middle, misses it at the slow end"
-                               : "misses " + limit;
+  return "keeps " + limit + " with probability " + probability_text(by.chance) +
+         (by.kept ? "" : ", less than the " + probability_text(by.confidence) + " asked for");
 }
 
 template <class Quantity>
@@ -195,12 +203,12 @@ std::string why_recommended(const SearchPlan& answer, const Incumbents& found, c
   const bool sure = !o.limited() || taken.strain <= 1.0;
   std::string text;
   if (!sure) {
-    text = "of those that keep every limit at the middle the closest to keeping it at the slow end, which none does";
+    text = "none keeps every limit with the probability asked for; of those that keep them at the middle the surest";
   } else if (!same_plan(taken, found.least())) {
     text = simpler_text(taken, found.least(), o);
   } else {
     const bool least = same_plan(taken, answer.best.front().candidate);
-    text = "least " + goal + (least ? " of all" : " of those that keep every limit at the slow end");
+    text = "least " + goal + (least ? " of all" : " of those that keep every limit with the probability asked for");
   }
   const std::string limits = limits_text(answer.recommended);
   return text + (limits.empty() ? "" : "; it " + limits);

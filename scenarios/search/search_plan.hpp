@@ -17,7 +17,9 @@ namespace headroom {
 struct LimitedBy {
   double limit = 0.0;
   Interval<double> reached;
-  bool kept = false;  ///< at the slow end
+  bool kept = false;        ///< with the probability that is asked for
+  double chance = 0.0;      ///< to be kept
+  double confidence = 0.8;  ///< what is asked for
   [[nodiscard]] bool kept_at_middle() const noexcept { return reached.mid <= limit; }
 };
 
@@ -57,8 +59,8 @@ struct SearchPlan {
 /// Explains what a search found. ConfigError as make_plan.
 [[nodiscard]] SearchPlan explain_search(const SearchQuestion& question, SearchResult result);
 
-/// "ends after 59.1 d (45.2 d to 77.3 d): keeps 60.0 d at the middle, misses it at the slow end", and of the dollars
-/// likewise; empty without a limit.
+/// "ends after 59.1 d (45.2 d to 77.3 d): keeps 60.0 d with probability 53 %, less than the 80 % asked for", and of the
+/// dollars likewise; empty without a limit.
 [[nodiscard]] std::string limits_text(const ListedPlan& plan);
 
 /// "12.3 s", "42 days", "1.2 M$": a goal's value in its unit.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
+#include <headroom/model/estimate/spread.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/model/serve/simulation/saturation.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
@@ -22,6 +23,9 @@ constexpr std::int64_t most_saturating_requests = 400'000;
 constexpr std::int64_t most_sharing_requests = 60'000;  ///< bound when prefixes are looked up on every replica
 /// Requests that wait or run at once per place, for several models.
 constexpr std::int64_t saturating_clients_of_a_place = 2;
+
+/// Of the slow end of an 80 % interval.
+constexpr double end_probability = 0.9;
 
 /// Members of a summary, for loops over all of them.
 constexpr std::array summary_members{&TimeSummary::mean, &TimeSummary::p50, &TimeSummary::p90,
@@ -174,11 +178,16 @@ class Simulator {
     out_.gpus = out_.replicas * each + for_prompts;
   }
 
-  /// Simulates the fleet with every iteration `slower` times as long and includes its times in the intervals.
-  ServingMetrics hold_slower(ServingFleet fleet, double slower) {
+  /// Simulates the fleet with every iteration `slower` times as long, in its own time.
+  [[nodiscard]] ServingMetrics slower_fleet(ServingFleet fleet, double slower) const {
     RequestLoad load = out_.load;
     slow_down(fleet, load, slower);
-    ServingMetrics metrics = serving_metrics(load, simulate(fleet, load), objectives_, out_.warm_up);
+    return serving_metrics(load, simulate(fleet, load), objectives_, out_.warm_up);
+  }
+
+  /// The same, and includes its times in the intervals.
+  ServingMetrics hold_slower(const ServingFleet& fleet, double slower) {
+    ServingMetrics metrics = slower_fleet(fleet, slower);
     hold(out_.ttft, times(slower, metrics.all.ttft));
     hold(out_.tpot, times(slower, metrics.all.tpot));
     hold(out_.e2e, times(slower, metrics.all.e2e));
@@ -194,8 +203,11 @@ class Simulator {
     out_.tpot = spread(all.tpot, errors(ServingQuantity::tpot));
     out_.e2e = {all.e2e, all.e2e, all.e2e};
     const ServingErrors& rate = errors(ServingQuantity::rate);
-    slow_ = hold_slower(fleet, slowest_iteration(s_));
+    slow_ = hold_slower(fleet, 1.0 / rate.low);
     fast_ = hold_slower(fleet, 1.0 / rate.high);
+    // What is promised is judged with another probability than that of an interval's end.
+    const bool at_end = s_.confidence == end_probability || judge(*s_.traffic, out_.metrics).empty();
+    asked_ = at_end ? slow_ : slower_fleet(fleet, slowest_iteration(s_));
     if (slow_.overloaded && !out_.overloaded()) {
       out_.notes.emplace_back(
           "at the slow end of the intervals the fleet is overloaded: times there grow with the length "
@@ -240,14 +252,23 @@ class Simulator {
   }
 
   void add_promises() {
-    const std::vector<KeptPromise> at_slow_end = judge_slow_end(s_, out_.metrics, slow_);
+    const std::vector<KeptPromise> at_end = judge_slow_end(s_, out_.metrics, slow_, end_probability);
+    const std::vector<KeptPromise> as_asked = judge_slow_end(s_, out_.metrics, asked_);
     const double fastest = 1.0 / errors(ServingQuantity::rate).high;
     for (const KeptPromise& one : judge(*s_.traffic, out_.metrics)) {
-      const KeptPromise& slow = at_slow_end[out_.promises.size()];
+      const std::size_t i = out_.promises.size();
       const Seconds fast = fastest * reached_time(fast_.classes.at(one.service_class), one.promise);
       const Seconds low = least_over_model(one.promise.metric) * one.reached;
-      out_.promises.push_back({one, {fast < low ? fast : low, one.reached, slow.reached}, slow.kept});
+      const Interval<Seconds> reached{fast < low ? fast : low, one.reached, at_end[i].reached};
+      out_.promises.push_back({one, reached, as_asked[i].kept, chance_of(one, reached, as_asked[i].kept)});
     }
+  }
+
+  /// The chance by the interval, whose quantiles are no simulations, on the side of what was simulated.
+  [[nodiscard]] double chance_of(const KeptPromise& one, const Interval<Seconds>& reached, bool as_asked) const {
+    const bool untimed = one.refuses() || one.unanswered > 0.0 || std::isnan(one.reached.raw());
+    const double chance = untimed ? (one.kept ? 1.0 : 0.0) : chance_of_at_most(reached, one.promise.limit);
+    return as_asked ? std::max(chance, s_.confidence) : std::min(chance, s_.confidence);
   }
 
   /// Low end of measured over modelled time; 1 for whole answers.
@@ -366,6 +387,7 @@ class Simulator {
   const Money& money_;
   std::vector<ServiceObjective> objectives_;
   ServingMetrics slow_, fast_;  ///< fleets at the ends of measured rates, in their own time
+  ServingMetrics asked_;        ///< as slow as with the probability that is asked for
   ServingSimulation out_;
 };
 

@@ -26,7 +26,8 @@ namespace headroom {
 /// A promise, judged at the middle of its interval.
 struct JudgedPromise : KeptPromise {
   Interval<Seconds> interval;     ///< interval of the time reached
-  bool kept_at_slow_end = false;  ///< verdict of judge_slow_end()
+  bool kept_at_slow_end = false;  ///< verdict of judge_slow_end(): with the probability that is asked for
+  double chance = 0.0;            ///< to be kept, by the interval, and on the side of the verdicts
   /// Time reached over its limit, less 1: 0.2 means 20 % too slow.
   [[nodiscard]] double over() const noexcept { return reached / promise.limit - 1.0; }
 };

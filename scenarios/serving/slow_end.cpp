@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/model/estimate/spread.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/scenarios/serving/slow_end.hpp>
 #include <headroom/scenarios/traffic/beside.hpp>
@@ -10,11 +11,16 @@
 namespace headroom {
 namespace {
 
-/// High end of measured over modelled time; 1 for whole answers, whose extra time is queueing.
-double longest_over_model(const ServeScenario& s, LatencyMetric metric) {
+/// Measured over modelled that is not exceeded with so much probability.
+double most_over_model(const ServingErrors& errors, double probability) {
+  return quantile_of(Interval<double>{errors.low, 1.0, errors.high}, probability);
+}
+
+/// The same of a time; 1 for whole answers, whose extra time is queueing.
+double longest_over_model(const ServeScenario& s, LatencyMetric metric, double probability) {
   switch (metric) {
-    case LatencyMetric::ttft: return serving_errors(s, ServingQuantity::ttft).high;
-    case LatencyMetric::tpot: return serving_errors(s, ServingQuantity::tpot).high;
+    case LatencyMetric::ttft: return most_over_model(serving_errors(s, ServingQuantity::ttft), probability);
+    case LatencyMetric::tpot: return most_over_model(serving_errors(s, ServingQuantity::tpot), probability);
     case LatencyMetric::e2e: break;
   }
   return 1.0;
@@ -22,8 +28,12 @@ double longest_over_model(const ServeScenario& s, LatencyMetric metric) {
 
 }  // namespace
 
+double slowest_iteration(const ServeScenario& s, double probability) {
+  return 1.0 / most_over_model(serving_errors(s, ServingQuantity::rate), 1.0 - probability);
+}
+
 double slowest_iteration(const ServeScenario& s) {
-  return 1.0 / serving_errors(s, ServingQuantity::rate).low;
+  return slowest_iteration(s, s.confidence);
 }
 
 void slow_down(ServingFleet& fleet, RequestLoad& load, double slower) {
@@ -49,20 +59,29 @@ void slow_down(ServingFleet& fleet, RequestLoad& load, double slower) {
 
 std::vector<KeptPromise> judge_slow_end(const ServeScenario& s,
                                         const ServingMetrics& middle,
-                                        const ServingMetrics& slow) {
-  const double slower = slowest_iteration(s);
+                                        const ServingMetrics& slow,
+                                        double probability) {
+  const double slower = slowest_iteration(s, probability);
   std::vector<KeptPromise> judged = judge(*s.traffic, middle);
   const std::vector<KeptPromise> of_slow = judge(*s.traffic, slow);
   for (std::size_t i = 0; i < judged.size(); ++i) {
     KeptPromise& one = judged[i];
     const Seconds queued = slower * of_slow[i].reached;
-    one.reached = longest_over_model(s, one.promise.metric) * one.reached;
+    one.reached = longest_over_model(s, one.promise.metric, probability) * one.reached;
     one.reached = queued > one.reached ? queued : one.reached;  // keeps the NaN of answers without such a time
-    one.refused = std::max(one.refused, of_slow[i].refused);
-    one.unanswered = std::max(one.unanswered, of_slow[i].unanswered);
-    one.kept = one.kept && !(one.reached > one.promise.limit) && !one.refuses() && one.unanswered == 0.0;
+    const bool none = std::isnan(one.reached.raw());
+    // A fleet faster than the model's is judged by itself, a slower one by both.
+    one.refused = slower < 1.0 ? of_slow[i].refused : std::max(one.refused, of_slow[i].refused);
+    one.unanswered = slower < 1.0 ? of_slow[i].unanswered : std::max(one.unanswered, of_slow[i].unanswered);
+    one.kept = (none ? one.kept : one.reached <= one.promise.limit) && !one.refuses() && one.unanswered == 0.0;
   }
   return judged;
+}
+
+std::vector<KeptPromise> judge_slow_end(const ServeScenario& s,
+                                        const ServingMetrics& middle,
+                                        const ServingMetrics& slow) {
+  return judge_slow_end(s, middle, slow, s.confidence);
 }
 
 }  // namespace headroom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fleet at the slow end of measured rates, and the promises it keeps.
+// A fleet as slow as it is with a given probability, and the promises it keeps so.
 #pragma once
 
 #include <headroom/model/serve/load/request_load.hpp>
@@ -12,7 +12,10 @@
 
 namespace headroom {
 
-/// Factor on every iteration at the slow end of measured rates, e.g. 1.25 when rates were down to 20 % lower.
+/// Factor on every iteration that is not exceeded with so much probability, by the errors of measured rates: 1 at 0.5,
+/// 1.25 at 0.9 when rates were down to 20 % lower, below 1 for less than 0.5.
+[[nodiscard]] double slowest_iteration(const ServeScenario& scenario, double probability);
+/// The same with the probability that the question asks for: its slow end.
 [[nodiscard]] double slowest_iteration(const ServeScenario& scenario);
 
 /// Highest load of a recommended fleet, as a share of the rate at which it saturates at the slow end. Closer to
@@ -27,9 +30,14 @@ inline constexpr double most_load = 0.9;
 /// must be multiplied by `slower`. Precondition: `slower` > 0 and finite.
 void slow_down(ServingFleet& fleet, RequestLoad& load, double slower);
 
-/// Promises kept at the slow end. `middle`: metrics of the modelled fleet; `slow`: of the same fleet slowed down by
-/// slowest_iteration(), in its own time. `reached` is the longer of two: the middle's time widened by past errors of
-/// such times, and the time of the slower fleet, whose queues are longer.
+/// Promises kept with so much probability. `middle`: metrics of the modelled fleet; `slow`: of the same fleet slowed
+/// down by slowest_iteration(), in its own time. `reached` is the longer of two: the middle's time widened by past
+/// errors of such times, and the time of the slower fleet, whose queues are longer.
+[[nodiscard]] std::vector<KeptPromise> judge_slow_end(const ServeScenario& scenario,
+                                                      const ServingMetrics& middle,
+                                                      const ServingMetrics& slow,
+                                                      double probability);
+/// The same with the probability that the question asks for.
 [[nodiscard]] std::vector<KeptPromise> judge_slow_end(const ServeScenario& scenario,
                                                       const ServingMetrics& middle,
                                                       const ServingMetrics& slow);

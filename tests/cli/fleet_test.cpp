@@ -42,7 +42,7 @@ double saved(const ConfigValue& day) {
   return number(at(day, "fixed"), "gpu_hours") - number(at(day, "following"), "gpu_hours");
 }
 
-const std::string fleet = "plan scenarios/serve/llama3-70b-fleet.toml --set traffic.requests=1000";
+const std::string fleet = "plan scenarios/serve/llama3-70b-fleet.toml --set traffic.requests=1000 --set confidence=0.9";
 
 }  // namespace
 

@@ -112,6 +112,7 @@ class SpaceMaker {
     const int wide = draw_.one<int>({64, 128, 256, 512});  // of a head: small spaces, models of 50 M to 10 B
     const int hidden = heads * wide;
     common_ = {"schema=1",
+               "confidence=0.9",
                "kind=\"train\"",
                "training.precision=\"bf16\"",
                "training.seq_len=" + draw_.one<std::string>({"1000", "2048", "4096", "8192"}),

@@ -217,9 +217,10 @@ TEST_CASE("any tp stays inside the scale-up domain, listed ones are the user's w
 }
 
 /// An 8B on 32 to 512 GPUs for the least dollars within a deadline; the list holds every number of GPUs.
-SearchPlan within(const std::string& deadline) {
+SearchPlan within(const std::string& deadline, const std::string& confidence = "0.9") {
   Texts keys{"model=llama3-8b",
              "hardware.gpu=h100-sxm-80gb",
+             "confidence=" + confidence,
              "training.seq_len=8192",
              "training.global_batch=512",
              "training.tokens=1e11",
@@ -259,12 +260,36 @@ TEST_CASE("a deadline is kept at the slow end where a plan does, and what the mi
   CHECK_FALSE(plan.at_middle->deadline->kept);
   CHECK(same_plan(plan.at_middle->candidate, open.recommended.candidate));
   CHECK(plan.recommended.candidate.goal >= plan.at_middle->candidate.goal);
-  CHECK(plan.why_recommended.find("at the slow end too") != std::string::npos);
+  CHECK(plan.recommended.deadline->chance >= 0.9);
+  CHECK(plan.at_middle->deadline->chance < 0.9);
   // Every row says of itself what it keeps; a deadline far away parts nothing.
   CHECK(std::any_of(plan.best.begin(), plan.best.end(), [](const ListedPlan& p) { return !p.deadline->kept; }));
   const SearchPlan far = within(seconds_text(10.0 * deadline));
   CHECK_FALSE(far.at_middle);
   CHECK(same_plan(far.recommended.candidate, open.recommended.candidate));
+}
+
+TEST_CASE("a surer deadline takes no fewer dollars, and the probability told is that of the interval") {
+  const SearchPlan open = within("");
+  const double deadline = 1.1 * open.recommended.goals[static_cast<std::size_t>(Goal::time)];
+  double dollars = 0.0;
+  for (const char* confidence : {"0.5", "0.6", "0.8", "0.9", "0.97"}) {
+    CAPTURE(confidence);
+    const SearchPlan plan = within(seconds_text(deadline), confidence);
+    REQUIRE(plan.recommended.deadline);
+    const LimitedBy& by = *plan.recommended.deadline;
+    CHECK(by.kept);
+    CHECK(by.chance >= std::stod(confidence));
+    CHECK(plan.recommended.candidate.goal >= dollars);
+    dollars = plan.recommended.candidate.goal;
+    // By hand: ends of the interval lie 1.2816 standard deviations from its middle, in the logarithm.
+    const double end = by.limit > by.reached.mid ? by.reached.high : by.reached.low;
+    const double z = 1.2815516 * std::abs(std::log(by.limit / by.reached.mid) / std::log(end / by.reached.mid));
+    const double signed_z = by.limit > by.reached.mid ? z : -z;
+    CHECK(by.chance == doctest::Approx(0.5 * std::erfc(-signed_z / std::sqrt(2.0))).epsilon(1e-4));
+  }
+  // At 0.5 the plan is that of the middle.
+  CHECK_FALSE(within(seconds_text(deadline), "0.5").at_middle);
 }
 
 TEST_CASE("where no plan keeps a deadline at the slow end the closest is taken, and it says so") {
@@ -279,8 +304,9 @@ TEST_CASE("where no plan keeps a deadline at the slow end the closest is taken, 
   CHECK(same_plan(plan.recommended.candidate, fastest->candidate));
   CHECK(plan.recommended.deadline->kept_at_middle());
   CHECK_FALSE(plan.recommended.deadline->kept);
-  CHECK(plan.why_recommended.find("which none does") != std::string::npos);
-  CHECK(plan.why_recommended.find("at the middle, misses it at the slow end") != std::string::npos);
+  CHECK(plan.why_recommended.find("none keeps every limit") != std::string::npos);
+  CHECK(plan.why_recommended.find("less than the 90 % asked for") != std::string::npos);
+  CHECK(plan.recommended.deadline->chance > 0.5);  // it is kept at the middle
   // And what falls short at the middle says where its interval lies.
   const SearchPlan none = within(seconds_text(0.9 * fastest->goals[time]));
   CHECK_FALSE(none.plan);
@@ -291,7 +317,7 @@ TEST_CASE("a budget is kept at the slow end alike") {
   // The cheapest plan of all, and what it costs at the slow end.
   const Interval<Dollars> least = std::get<TrainPlan>(within("").plan->answer).cost;
   const auto of_budget = [](double budget) {
-    return search({"model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "training.seq_len=8192",
+    return search({"confidence=0.9", "model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "training.seq_len=8192",
                    "training.global_batch=512", "training.tokens=1e11", "money.price=\"2 $/h\"",
                    "training.software=megatron-core-te", "search.gpus=\"32..512 x2\"", "search.tp=any",
                    "objective.simplicity=\"0 %\"", "objective.budget=\"" + std::to_string(budget) + " $\""});
@@ -310,7 +336,7 @@ TEST_CASE("a budget is kept at the slow end alike") {
 
 TEST_CASE("a budget decides how many GPUs a run takes") {
   const auto gpus = [](const std::string& budget) {
-    const SearchPlan plan = search({"model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "training.seq_len=8192",
+    const SearchPlan plan = search({"confidence=0.9", "model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "training.seq_len=8192",
                                     "training.global_batch=512", "training.tokens=1e11", "money.price=\"2 $/h\"",
                                     "training.software=megatron-core-te", "search.gpus=\"32..512 x2\"", "search.tp=any",
                                     "objective.simplicity=\"0 %\"", "objective.budget=\"" + budget + "\""});

@@ -5,14 +5,9 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <numbers>
 
 namespace headroom {
 namespace {
-
-double normal_share(double z) noexcept {
-  return 0.5 * std::erfc(-z / std::numbers::sqrt2);
-}
 
 using Bounds = std::array<double, strata_count + 1>;
 
