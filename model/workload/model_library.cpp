@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/model/workload/model_files.hpp>
+#include <headroom/model/workload/model_data.hpp>
 #include <headroom/model/workload/model_library.hpp>
 #include <headroom/model/workload/model_name.hpp>
 
@@ -7,7 +7,7 @@ namespace headroom {
 ModelLibrary::ModelLibrary(DataStore store) : store_{std::move(store)} {}
 
 ModelLibrary ModelLibrary::standard() {
-  return ModelLibrary{model_files()};
+  return ModelLibrary{ModelData::standard().files()};
 }
 
 bool ModelLibrary::knows(std::string_view spelling) const {
