@@ -94,7 +94,11 @@ ConfigValue override_value(std::string_view text, const std::string& name) {
   try {
     ConfigValue parsed = parse_toml("value = " + std::string{text}, name);
     if (parsed.entries.size() == 1) {
-      return std::move(parsed.entries.front().value);
+      ConfigValue value = std::move(parsed.entries.front().value);
+      if (value.kind == ConfigValue::Kind::integer || value.kind == ConfigValue::Kind::number) {
+        value.text = text;
+      }
+      return value;
     }
   } catch (const ConfigError&) {  // NOLINT(bugprone-empty-catch): the exception is the answer.
     // Not a TOML value: a bare word such as a model's id, taken as a string below.
@@ -367,11 +371,9 @@ std::size_t ConfigTable::choice(std::string_view key, std::span<const std::strin
   return take(key, true, what) == nullptr ? 0 : maybe_choice(key, names).value_or(0);
 }
 
-std::optional<double> ConfigTable::raw_quantity(std::string_view key,
-                                                Dimension dimension,
-                                                bool zero_allowed,
-                                                bool required) {
-  const std::string example = "\"" + std::string{example_of(dimension)} + "\"";
+std::optional<double> ConfigTable::raw_quantity(
+    std::string_view key, Dimension dimension, bool zero_allowed, bool required, std::string_view such_as) {
+  const std::string example = "\"" + std::string{such_as.empty() ? example_of(dimension) : such_as} + "\"";
   const ConfigValue* found = take(key, required, "e.g. " + example);
   if (found == nullptr) {
     return std::nullopt;
@@ -385,7 +387,7 @@ std::optional<double> ConfigTable::raw_quantity(std::string_view key,
                      std::string{kind_name(found->kind)});
     return std::nullopt;
   }
-  const std::variant<double, TextError> parsed = parse_quantity(found->text, dimension);
+  const std::variant<double, TextError> parsed = parse_quantity(found->text, dimension, such_as);
   if (const TextError* error = std::get_if<TextError>(&parsed)) {
     problem(key, "'" + std::string{key} + "': " + error->message);
     return std::nullopt;

@@ -82,25 +82,26 @@ class ConfigTable {
   std::size_t choice(std::string_view key, std::span<const std::string_view> names);
   std::optional<std::size_t> maybe_choice(std::string_view key, std::span<const std::string_view> names);
 
-  /// A physical quantity, written as a string with a unit. Must be positive, or zero if `zero_allowed`.
+  /// A physical quantity, written as a string with a unit. Must be positive, or zero if `zero_allowed`. Problems show
+  /// `example`, by default that of the dimension.
   template <class Q>
-  Q quantity(std::string_view key, bool zero_allowed = false) {
-    return Q{raw_quantity(key, dimension_of<Q>, zero_allowed, true).value_or(1.0)};
+  Q quantity(std::string_view key, bool zero_allowed = false, std::string_view example = {}) {
+    return Q{raw_quantity(key, dimension_of<Q>, zero_allowed, true, example).value_or(1.0)};
   }
   template <class Q>
-  std::optional<Q> maybe_quantity(std::string_view key, bool zero_allowed = false) {
-    const std::optional<double> raw = raw_quantity(key, dimension_of<Q>, zero_allowed, false);
+  std::optional<Q> maybe_quantity(std::string_view key, bool zero_allowed = false, std::string_view example = {}) {
+    const std::optional<double> raw = raw_quantity(key, dimension_of<Q>, zero_allowed, false, example);
     return raw ? std::optional<Q>{Q{*raw}} : std::nullopt;
   }
 
   /// A physical quantity within inclusive bounds. Zero is allowed where the lower bound is zero.
   template <class Q>
-  Q quantity(std::string_view key, Range<Q> range) {
-    return within(key, raw_quantity(key, dimension_of<Q>, range.low == Q{}, true), range).value_or(range.high);
+  Q quantity(std::string_view key, Range<Q> range, std::string_view example = {}) {
+    return within(key, raw_quantity(key, dimension_of<Q>, range.low == Q{}, true, example), range).value_or(range.high);
   }
   template <class Q>
-  std::optional<Q> maybe_quantity(std::string_view key, Range<Q> range) {
-    return within(key, raw_quantity(key, dimension_of<Q>, range.low == Q{}, false), range);
+  std::optional<Q> maybe_quantity(std::string_view key, Range<Q> range, std::string_view example = {}) {
+    return within(key, raw_quantity(key, dimension_of<Q>, range.low == Q{}, false, example), range);
   }
 
   std::optional<ConfigTable> maybe_table(std::string_view key);
@@ -126,7 +127,8 @@ class ConfigTable {
   const ConfigValue* take(std::string_view key, bool required, std::string_view what);
   /// The value where it is there and of that kind; a problem and nullptr for one of another kind.
   const ConfigValue* take_kind(std::string_view key, ConfigValue::Kind kind, std::string_view what);
-  std::optional<double> raw_quantity(std::string_view key, Dimension dimension, bool zero_allowed, bool required);
+  std::optional<double> raw_quantity(
+      std::string_view key, Dimension dimension, bool zero_allowed, bool required, std::string_view such_as);
   template <class Q>
   std::optional<Q> within(std::string_view key, std::optional<double> raw, Range<Q> range) {
     if (raw && (Q{*raw} < range.low || Q{*raw} > range.high)) {

@@ -55,7 +55,7 @@ struct ConfigValue {
   bool boolean = false;
   std::int64_t integer = 0;
   double number = 0.0;
-  std::string text;
+  std::string text;                ///< of a number of the command line as it was typed; of one of a file empty
   std::vector<ConfigValue> items;  ///< elements, if kind is array
   ConfigEntries entries;           ///< members, if kind is table
 

@@ -3,6 +3,7 @@
 #include <headroom/core/printable.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 namespace headroom {
@@ -184,6 +185,25 @@ std::optional<std::string> closest(std::string_view word, std::span<const std::s
     }
   }
   return result;
+}
+
+std::optional<std::string> closest_of_family(std::string_view word, std::span<const std::string_view> candidates) {
+  const auto family_of = [](std::string_view name) {
+    const auto* const end = std::find_if_not(name.begin(), name.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+    return name.substr(0, static_cast<std::size_t>(end - name.begin()));
+  };
+  const std::string_view family = family_of(word);
+  const auto relatives = [&](int slips) {
+    std::vector<std::string_view> found;
+    std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(found),
+                 [&](std::string_view candidate) { return edit_distance(family, family_of(candidate)) <= slips; });
+    return found;
+  };
+  std::vector<std::string_view> near = relatives(0);
+  if (near.empty() && family.size() > 2 && family.size() < 100) {
+    near = relatives(1);
+  }
+  return closest(word, near);
 }
 
 std::string suggestion(std::string_view word, std::span<const std::string_view> candidates) {

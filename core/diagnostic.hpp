@@ -124,6 +124,11 @@ class ConfigError : public std::runtime_error {
 /// first letter, then to the first in order.
 [[nodiscard]] std::optional<std::string> closest(std::string_view word, std::span<const std::string_view> candidates);
 
+/// The same of names that begin with a family: "llama" of "llama3-70b" are its letters in front. Candidates are those
+/// of the word's own family; where it is nobody's, those of families that one slip parts from it.
+[[nodiscard]] std::optional<std::string> closest_of_family(std::string_view word,
+                                                           std::span<const std::string_view> candidates);
+
 /// "; did you mean 'x'?", or an empty string if no candidate is near.
 [[nodiscard]] std::string suggestion(std::string_view word, std::span<const std::string_view> candidates);
 

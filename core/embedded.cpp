@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 #include <set>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -69,6 +71,41 @@ std::optional<DataStore::Entry> find_in_folder(const std::string& folder,
 }
 
 }  // namespace
+
+namespace {
+
+/// Warnings that nobody has taken yet, and the files that were warned of.
+struct PassedOver {
+  std::mutex mutex;
+  std::set<std::string> files;
+  std::vector<std::string> warnings;
+};
+PassedOver& noted() {
+  static PassedOver all;
+  return all;
+}
+
+void note(const std::string& file, std::string_view kind, const std::string& id, const ConfigError& error) {
+  const std::lock_guard lock{noted().mutex};
+  if (!noted().files.insert(file).second || error.diagnostics().empty()) {
+    return;
+  }
+  Diagnostic first = error.diagnostics().front();
+  if (first.file.empty()) {
+    first.file = file;
+  }
+  const std::size_t more = error.diagnostics().size() - 1;
+  first.message += (more > 0 ? " (and " + std::to_string(more) + " more problems)" : "") + "; " + quoted(id) +
+                   " is left out of the " + std::string{kind} + ", the others are read";
+  noted().warnings.push_back(first.warning());
+}
+
+}  // namespace
+
+std::vector<std::string> passed_over() {
+  const std::lock_guard lock{noted().mutex};
+  return std::exchange(noted().warnings, {});
+}
 
 std::string normalised(std::string_view spelling) {
   std::string result;
@@ -185,6 +222,47 @@ std::vector<std::string> DataStore::ids(std::string_view kind) const {
     }
   }
   return {ids.begin(), ids.end()};
+}
+
+void DataStore::each(std::string_view kind, const std::function<void(const std::string& id)>& see) const {
+  for (const std::string& id : ids(kind)) {
+    try {
+      see(id);
+    } catch (const ConfigError& error) {
+      const std::optional<Entry> entry = find(kind, id);
+      const bool ships = !entry || std::none_of(folders_.begin(), folders_.end(), [&](const std::string& folder) {
+        return fs::path{entry->file}.parent_path() == fs::path{folder} / kind;
+      });
+      if (ships) {
+        throw;
+      }
+      note(entry->file, kind, id, error);
+    }
+  }
+}
+
+std::vector<Diagnostic> DataStore::unreadable(std::string_view kind) const {
+  std::vector<Diagnostic> found;
+  for (const std::string& folder : folders_) {
+    for (const fs::path& file : files_of(folder, kind)) {
+      try {
+        const ConfigSource source = read_file(file.string());
+        static_cast<void>(parse_toml(source.text, source.file));
+      } catch (const ConfigError& error) {
+        found.insert(found.end(), error.diagnostics().begin(), error.diagnostics().end());
+      }
+    }
+  }
+  return found;
+}
+
+std::string DataStore::unreadable_text(std::string_view kind) const {
+  std::string text;
+  for (const Diagnostic& problem : unreadable(kind)) {
+    text += "; " + problem.file + ":" + std::to_string(problem.at.line) + ":" + std::to_string(problem.at.column) +
+            " cannot be read and may hold it";
+  }
+  return text;
 }
 
 std::vector<std::string> DataStore::spellings(std::string_view kind) const {

@@ -67,6 +67,14 @@ class DataStore {
   [[nodiscard]] const std::vector<std::string>& folders() const noexcept { return folders_; }
   /// All ids of a kind, sorted.
   [[nodiscard]] std::vector<std::string> ids(std::string_view kind) const;
+  /// `see` of each of them. A file of the user's own that cannot be read, which `see` tells by a ConfigError, is passed
+  /// over and noted (passed_over()); of a file that ships the error is thrown on.
+  void each(std::string_view kind, const std::function<void(const std::string& id)>& see) const;
+  /// What is wrong with files of the user's own whose text cannot be parsed: nobody knows which ids and aliases they
+  /// would have had.
+  [[nodiscard]] std::vector<Diagnostic> unreadable(std::string_view kind) const;
+  /// "; FILE:3:5 cannot be read and may hold it": of the same, for whoever finds nothing.
+  [[nodiscard]] std::string unreadable_text(std::string_view kind) const;
   /// Ids and aliases of a kind: the candidates for "did you mean".
   [[nodiscard]] std::vector<std::string> spellings(std::string_view kind) const;
 
@@ -81,5 +89,9 @@ class DataStore {
   EmbeddedIndex index_;
   std::vector<std::string> folders_;
 };
+
+/// Warnings of this process on the user's own files that were passed over, each once, in the order in which they were
+/// met, with what each would have been; they are forgotten here.
+[[nodiscard]] std::vector<std::string> passed_over();
 
 }  // namespace headroom

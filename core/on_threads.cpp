@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace headroom {
@@ -75,6 +78,41 @@ void on_threads(unsigned threads, std::size_t n, const std::function<void(std::s
   helpers.join();
   if (error) {
     std::rethrow_exception(error);
+  }
+}
+
+struct Timer::Waiting {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool over = false;
+  std::thread thread;
+
+  void run(std::chrono::duration<double> each, const std::function<bool()>& tick) {
+    std::unique_lock lock{mutex};
+    while (!changed.wait_for(lock, each, [this] { return over; })) {
+      if (!tick()) {
+        return;
+      }
+    }
+  }
+};
+
+Timer::Timer(double seconds, std::function<bool()> tick) : waiting_{std::make_unique<Waiting>()} {
+  constexpr double longest = 1e8;  // seconds: what a clock can add to its time
+  if (threads_start) {
+    const std::chrono::duration<double> each{std::clamp(seconds, 0.0, longest)};
+    waiting_->thread = std::thread{[this, each, tick = std::move(tick)] { waiting_->run(each, tick); }};
+  }
+}
+
+Timer::~Timer() {
+  {
+    const std::lock_guard lock{waiting_->mutex};
+    waiting_->over = true;
+  }
+  waiting_->changed.notify_one();
+  if (waiting_->thread.joinable()) {
+    waiting_->thread.join();
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 
 namespace headroom {
 
@@ -13,5 +14,19 @@ namespace headroom {
 /// Runs work(i) for i in 0 .. n - 1 on up to `threads` threads including the calling one. Of the exceptions that `work`
 /// throws, the one with the smallest i is rethrown.
 void on_threads(unsigned threads, std::size_t n, const std::function<void(std::size_t)>& work);
+
+/// Calls `tick` from a thread of its own each time that `seconds` have passed, until it returns false or the timer is
+/// destroyed, which waits for a call under way. Where threads cannot start it never calls.
+class Timer {
+ public:
+  Timer(double seconds, std::function<bool()> tick);
+  ~Timer();
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+ private:
+  struct Waiting;
+  std::unique_ptr<Waiting> waiting_;
+};
 
 }  // namespace headroom

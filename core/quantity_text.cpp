@@ -7,7 +7,9 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <optional>
+#include <vector>
 
 namespace headroom {
 namespace {
@@ -142,7 +144,8 @@ std::string other_currency(std::string_view unit) {
   return {};
 }
 
-std::string unit_suggestion(std::string_view unit) {
+/// Of the units of that dimension.
+std::string unit_suggestion(std::string_view unit, Dimension dimension) {
   if (const std::string currency = other_currency(unit); !currency.empty()) {
     return currency;
   }
@@ -164,10 +167,14 @@ std::string unit_suggestion(std::string_view unit) {
       return "; did you mean '" + std::string{slip.right} + "'?";
     }
   }
-  constexpr std::array<std::string_view, 20> known{"B",   "kB",      "MB",      "GB",   "TB",   "KiB", "MiB",
-                                                   "GiB", "TiB",     "GB/s",    "TB/s", "Gb/s", "s",   "ms",
-                                                   "us",  "TFLOP/s", "PFLOP/s", "$/h",  "W",    "MHz"};
-  return suggestion(unit, known);
+  constexpr std::array<std::string_view, 34> known{
+      "B",     "kB", "MB", "GB",  "TB",  "KiB", "MiB",     "GiB",     "TiB",   "GB/s", "TB/s", "Gb/s",
+      "s",     "ms", "us", "min", "h",   "d",   "TFLOP/s", "PFLOP/s", "$",     "k$",   "M$",   "$/h",
+      "$/kWh", "W",  "kW", "kWh", "MHz", "Hz",  "req/s",   "req/min", "req/h", "req/d"};
+  std::vector<std::string_view> fitting;
+  std::copy_if(known.begin(), known.end(), std::back_inserter(fitting),
+               [&](std::string_view k) { return parse_unit(k)->dimension == dimension; });
+  return suggestion(unit, fitting);
 }
 
 struct Scaled {
@@ -213,8 +220,8 @@ std::string_view example_of(Dimension dimension) noexcept {
   return "1 s";
 }
 
-std::variant<double, TextError> parse_quantity(std::string_view text, Dimension dimension) {
-  const std::string example = "e.g. \"" + std::string{example_of(dimension)} + "\"";
+std::variant<double, TextError> parse_quantity(std::string_view text, Dimension dimension, std::string_view such_as) {
+  const std::string example = "e.g. \"" + std::string{such_as.empty() ? example_of(dimension) : such_as} + "\"";
   const std::string_view whole = trimmed(text);
   const auto [number, length, status] = read_real(whole);
   if (status == std::errc::result_out_of_range) {
@@ -232,7 +239,7 @@ std::variant<double, TextError> parse_quantity(std::string_view text, Dimension 
   }
   const std::optional<Scale> scale = parse_unit(unit);
   if (!scale) {
-    return TextError{"unknown unit " + quoted(unit) + " in " + quoted(text) + unit_suggestion(unit)};
+    return TextError{"unknown unit " + quoted(unit) + " in " + quoted(text) + unit_suggestion(unit, dimension)};
   }
   if (scale->dimension != dimension) {
     return TextError{quoted(text) + " is of another kind; expected " + example};
@@ -242,6 +249,31 @@ std::variant<double, TextError> parse_quantity(std::string_view text, Dimension 
     return TextError{quoted(text) + " is outside the range of numbers"};
   }
   return value;
+}
+
+std::optional<double> parse_short_number(std::string_view text, double thousand) {
+  struct Step {
+    std::string_view letters;
+    int power;
+  };
+  constexpr std::array steps{Step{"kK", 1}, Step{"M", 2}, Step{"BG", 3}, Step{"T", 4}};
+  const std::string_view whole = trimmed(text);
+  const auto [number, length, status] = read_real(whole);
+  if (status != std::errc{} || !std::isfinite(number)) {
+    return std::nullopt;
+  }
+  std::string_view suffix = trimmed(whole.substr(length));
+  if (suffix.size() == 2 && suffix.back() == 'i' && suffix.front() != 'B') {
+    thousand = 1024.0;
+    suffix.remove_suffix(1);
+  }
+  for (const Step& step : steps) {
+    if (suffix.size() == 1 && step.letters.find(suffix.front()) != std::string_view::npos) {
+      const double value = number * std::pow(thousand, step.power);
+      return std::isfinite(value) ? std::optional{value} : std::nullopt;
+    }
+  }
+  return std::nullopt;
 }
 
 std::string format_number(double value, int digits) {

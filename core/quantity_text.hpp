@@ -4,6 +4,7 @@
 
 #include <headroom/core/quantity.hpp>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,7 +48,14 @@ struct TextError {
 
 /// Reads `text` as a quantity of `dimension`; the result is in the unprefixed unit (bytes, seconds, ...). Errors: no
 /// number, no unit, an unknown unit (the message names the nearest), another dimension, a value that is not finite.
-[[nodiscard]] std::variant<double, TextError> parse_quantity(std::string_view text, Dimension dimension);
+/// They show `example`, by default that of the dimension.
+[[nodiscard]] std::variant<double, TextError> parse_quantity(std::string_view text,
+                                                             Dimension dimension,
+                                                             std::string_view example = {});
+
+/// A number as people shorten it: "15T", "1.5 B" (a billion), "128k", "8Ki". k, M, B or G, and T are the powers one to
+/// four of `thousand`; Ki, Mi, Gi, Ti those of 1024. nullopt for text that does not end so.
+[[nodiscard]] std::optional<double> parse_short_number(std::string_view text, double thousand = 1000.0);
 
 /// An example of a quantity of this dimension for messages: "80 GiB", "400 Gb/s".
 [[nodiscard]] std::string_view example_of(Dimension dimension) noexcept;

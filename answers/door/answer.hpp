@@ -62,7 +62,8 @@ struct AnswerOptions {
   unsigned threads = 0;           ///< 0: as many as the machine has; the answer is the same
   SimulationRecord* record = nullptr;                   ///< of a simulated fleet; null: nothing is recorded
   std::string checkpoint;                               ///< file of a search; empty: none
-  const std::atomic<bool>* stop = nullptr;              ///< ends a search with what was found so far
+  const std::atomic<bool>* stop = nullptr;              ///< ends a search or a fleet's plan with what was found so far
+  FleetProgress* fleet_progress = nullptr;              ///< of a fleet's plan, to be looked at from another thread
   std::function<void(const SearchProgress&)> progress;  ///< of a search, twice a second at most
   std::function<void(const std::string&)> tell;         ///< of what a search lost on its way
   SearchFunction search = run_search;

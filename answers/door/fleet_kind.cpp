@@ -17,11 +17,15 @@ asked::FleetSize fleet::read(ConfigValue document, const std::string& file, cons
 }
 
 FleetPlan fleet::answer(asked::FleetSize& question, const AnswerOptions& options) {
-  return plan_fleet(question.question, {options.threads});
+  FleetPlanOptions how;
+  how.threads = options.threads;
+  how.stop = options.stop;
+  how.progress = options.fleet_progress;
+  return plan_fleet(question.question, how);
 }
 
 bool fleet::good(const FleetPlan& plan) noexcept {
-  return plan.feasible();
+  return plan.complete && plan.feasible();
 }
 
 std::string fleet::text(const FleetPlan& plan, bool /*explained*/) {

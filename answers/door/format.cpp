@@ -2,6 +2,7 @@
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/evidence/evidence.hpp>
 #include <headroom/answers/page/page.hpp>
+#include <headroom/answers/views/brief.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_comparison.hpp>
 #include <headroom/answers/views/render_scaling.hpp>
@@ -74,6 +75,10 @@ struct Beside {
 
 std::string to_text(const GivenAnswer& answer, bool explained, const std::string& file) {
   return std::visit(Text{explained, file}, answer);
+}
+
+std::string to_brief(const GivenAnswer& answer) {
+  return brief_text(document_of(answer));
 }
 
 Value document_of(const GivenAnswer& answer) {

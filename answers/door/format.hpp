@@ -12,6 +12,8 @@ namespace headroom {
 /// For people. `explained`: plans term by term, in the words of `headroom explain`. `file`: how a search's next command
 /// names its scenario.
 [[nodiscard]] std::string to_text(const GivenAnswer& answer, bool explained = false, const std::string& file = "");
+/// The same in a few lines: the verdict and the numbers that a planner needs first.
+[[nodiscard]] std::string to_brief(const GivenAnswer& answer);
 /// What programs read and every page is drawn from: raw SI, the unit in the key, the schema first
 /// (docs/scenario-format.md).
 [[nodiscard]] Value document_of(const GivenAnswer& answer);

@@ -5,6 +5,7 @@
 #include <headroom/answers/markup/place.hpp>
 #include <headroom/core/config_value.hpp>
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/on_threads.hpp>
 #include <headroom/headroom.hpp>
 #include <headroom/model/estimate/spread.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
@@ -130,7 +131,8 @@ KeyOrigin origin_of(const Question::Read& read, const Key& key, Kinds kind) {
   return KeyOrigin::unknown;
 }
 
-/// Stops a search that is cancelled or has had its time. It is looked at where a search tells its progress.
+/// Stops a search or a fleet's plan that is cancelled or has had its time: at the latest a twentieth of a second later,
+/// and where a search tells its progress.
 class Watch {
  public:
   explicit Watch(const Options& options) : options_{options} {}
@@ -138,21 +140,33 @@ class Watch {
   void set(AnswerOptions& how) {
     how.stop = &stop_;
     how.progress = [this](const SearchProgress& p) {
-      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-      if ((options_.seconds && seconds >= *options_.seconds) ||
-          (options_.cancel != nullptr && options_.cancel->load())) {
-        stop_.store(true);
-      }
+      look();
       if (options_.progress) {
-        options_.progress({p.job, p.jobs, seconds});
+        options_.progress({p.job, p.jobs, passed()});
       }
     };
+    if (options_.seconds || options_.cancel != nullptr) {
+      timer_.emplace(0.05, [this] { return !look(); });
+    }
   }
 
  private:
+  [[nodiscard]] double passed() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  /// Whether it is stopped.
+  bool look() {
+    if ((options_.seconds && passed() >= *options_.seconds) ||
+        (options_.cancel != nullptr && options_.cancel->load())) {
+      stop_.store(true);
+    }
+    return stop_.load();
+  }
+
   const Options& options_;
   std::atomic<bool> stop_{false};
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::optional<Timer> timer_;  ///< last, for it looks at the others until it is gone
 };
 
 /// The member at a path of names and positions.

@@ -145,10 +145,10 @@ Value fleet_document(const FleetPlan& plan) {
   const std::string way_out = fleet_way_out(plan);
   const bool middle = plan.at_middle.has_value();
   return object(
-      "schema"_m = "headroom.fleet/1", "feasible"_m = plan.feasible(), "combinations"_m = plan.combinations,
-      "verdict_text"_m = fleet_verdict(plan), "way_out"_m = when(!way_out.empty(), way_out),
-      "middle_text"_m = middle ? Value{fleet_at_middle(plan)} : Value{}, "middle_option"_m = plan.at_middle,
-      "kept_probability"_m = chance_value(plan.chance),
+      "schema"_m = "headroom.fleet/1", "complete"_m = plan.complete, "feasible"_m = plan.feasible(),
+      "combinations"_m = plan.combinations, "verdict_text"_m = fleet_verdict(plan),
+      "way_out"_m = when(!way_out.empty(), way_out), "middle_text"_m = middle ? Value{fleet_at_middle(plan)} : Value{},
+      "middle_option"_m = plan.at_middle, "kept_probability"_m = chance_value(plan.chance),
       "middle_kept_probability"_m = chance_value(plan.chance_at_middle),
       plan.question ? asked_value(*plan.question) : Value{},
       best != nullptr

@@ -156,18 +156,17 @@ std::string answer_table(const FleetPlan& plan) {
                                            percent(fleet.load_at_slow_end(), 2) + " at the slow end"
                                      : "none: within the 106 days that are simulated at most nothing is answered"});
   if (!plan.simulated->promises.empty()) {
-    table.row({"knee", fleet.knee.raw() > 0.0
-                           ? rate_text(fleet.knee) + ": the most at which the promises are kept at the middle"
-                           : "none: the promises are kept at no rate that was tried"});
+    table.row({"most load within [slo]", fleet.knee.raw() > 0.0
+                                             ? rate_text(fleet.knee) + " at the middle (the knee)"
+                                             : "none: the promises are kept at no rate that was tried"});
   }
-  table.row({"replicas busy", percent(m.pool.busy, 2) + " of the time, " + format_number(m.pool.batch_mean) +
-                                  " sequences an iteration"});
+  table.row({"batch of a replica", format_number(m.pool.batch_mean) + " sequences an iteration"});
   table.row({"KV cache in use", percent(m.pool.kv_mean, 2) + ", at most " + percent(m.pool.kv_peak, 2) + "; " +
                                     std::to_string(m.pool.preemptions) + " preemptions"});
   if (best.per_hour.raw() > 0.0) {
     table.row({"cost per hour", format(best.per_hour)});
     table.row({"cost per M output tokens", dollars_text(best.per_million_output_of_all)});
-    table.row({"  apart: per M input tokens", dollars_text(best.per_million_input)});
+    table.row({"  if billed apart: per M input tokens", dollars_text(best.per_million_input)});
     table.row({"  and per M output tokens", dollars_text(best.per_million_output)});
   }
   energy_row(table, plan.energy, "output tokens");
@@ -253,9 +252,9 @@ std::string options_table(const FleetPlan& plan) {
               ? "tightest: the promise that comes nearest to its limit at the slow end, and how much of the limit it "
                 "takes there\n"
               : "") +
-         "front: no other is cheaper and faster in both; slow load: of the saturation at the slow end; screened: by "
-         "closed "
-         "forms, not simulated\n";
+         "front: Pareto-best, no other is cheaper and faster in both; slow load: share of the saturation at the slow "
+         "end; "
+         "screened: estimated by closed forms, not simulated\n";
 }
 
 /// The shared pool beside a pool for each of its models.
@@ -479,11 +478,13 @@ std::optional<TightestPromise> tightest_promise(const FleetOption& option) {
 }
 
 std::string fleet_text(const FleetPlan& plan) {
+  const std::string partial =
+      plan.complete ? "" : "PARTIAL: interrupted; what follows is the best of what was sized until then\n";
   if (plan.options.empty()) {
-    return fleet_verdict(plan) + "\n" + fleet_left_out(plan);
+    return partial + fleet_verdict(plan) + "\n" + fleet_left_out(plan);
   }
   const FleetOption& best = plan.options.front();
-  std::string text = heading(plan);
+  std::string text = partial + heading(plan);
   text += fleet_verdict(plan) + "\n";
   for (const std::string& line : {fleet_way_out(plan), fleet_at_middle(plan)}) {
     text += line.empty() ? "" : line + "\n";

@@ -174,7 +174,7 @@ std::string nearest_text(const NearestRuns& nearest) {
   const std::string radius = format_number(nearest.radius, 2) + "x";
   std::string text;
   if (nearest.within == 0) {
-    text = "\nno " + kind + " run within " + radius + " of this; the nearest:\n";
+    text = "\nthe nearest " + kind + " runs differ by more than " + radius + " in size or hardware:\n";
   } else {
     text = "\n" + format_count(static_cast<double>(nearest.within)) + " " + kind + " " +
            (nearest.within == 1 ? "run" : "runs") + " within " + radius + " of this" +
@@ -197,11 +197,11 @@ namespace {
 std::string confidence_text(const PlanConfidence& c) {
   std::string text;
   for (const ClassBasis& each : c.basis) {
-    text += (text.empty() ? "confidence: " : "  and ") +
-            std::string{run_class_texts[static_cast<std::size_t>(each.run_class)]} + ": 80 % of errors within " +
-            percent(each.errors.width_80) + ", from " + format_count(static_cast<double>(each.errors.rows)) +
-            " rows of " + format_count(static_cast<double>(each.errors.sources)) + " sources (" + each.errors.source +
-            ")\n";
+    text += (text.empty() ? "confidence: " : "  and ") + std::string{"expect the step within +/- "} +
+            percent(each.errors.width_80) + ", as 8 of 10 measured runs were: " +
+            std::string{run_class_texts[static_cast<std::size_t>(each.run_class)]} + ", " +
+            format_count(static_cast<double>(each.errors.rows)) + " rows of " +
+            format_count(static_cast<double>(each.errors.sources)) + " sources (" + each.errors.source + ")\n";
   }
   text += c.basis.size() > 1 ? "  of both the wider counts: " + percent(c.errors.width_80) + "\n" : "";
   for (const std::string& what : c.outside) {

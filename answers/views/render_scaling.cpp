@@ -132,8 +132,9 @@ std::string unanswered_text(const Scenario& scenario, const Curve& curve) {
 /// The width that all counts share, and which of them lie outside what was measured.
 std::string confidence_text(const Curve& curve) {
   const PlanConfidence& c = *curve.smallest()->plan->confidence;
-  std::string text = "confidence: " + c.classes() + ": 80 % of errors within " + percent(c.errors.width_80) +
-                     "; counts share most of their error, so that ratios are surer than times\n";
+  std::string text = "confidence: expect times within +/- " + percent(c.errors.width_80) +
+                     ", as 8 of 10 measured runs were (" + c.classes() +
+                     "); counts share most of their error, so that ratios are surer than times\n";
   for (const Point& p : curve.points) {
     if (p.answered && !p.plan->confidence->outside.empty() && p.plan->confidence->outside != c.outside) {
       text += "  outside what was measured from " + count_text(p.gpus) +

@@ -112,7 +112,7 @@ std::string best_text(const SearchPlan& s) {
     header.emplace_back(goal_names[static_cast<std::size_t>(s.minimize)]);
   }
   add_limit_headers(header, s.recommended);
-  for (const char* name : {"step", "memory up to", "behind", "<", "<strategy", "<because"}) {
+  for (const char* name : {"step", "memory up to", "behind", "<", "<strategy", "<against the plan taken"}) {
     header.emplace_back(name);
   }
   Table table{header};
@@ -151,7 +151,7 @@ std::string neighbours_text(const SearchPlan& s) {
   if (s.neighbours.empty()) {
     return {};
   }
-  Table table{{"one step away", "step", "memory up to", "<because"}};
+  Table table{{"one step away", "step", "memory up to", "<against the plan taken"}};
   for (const Neighbour& n : s.neighbours) {
     const bool priced = n.memory > Bytes{};
     table.row({n.change, priced ? signed_percent(n.slower) : "", priced ? format(n.memory) : "",
@@ -221,13 +221,19 @@ std::string take_text(const SearchPlan& s, const std::string& scenario) {
   return text + " " + joined(texts_of(s.recommended.changes)) + "\n";
 }
 
+/// Of a search that went to its end without a plan: whether there was anything to search.
+std::string none_text(const SearchPlan& s) {
+  return s.result.counts.all() == 0 && !s.result.dropped.empty() ? "no plan: nothing could be searched\n"
+                                                                 : "no plan: nothing keeps every limit\n";
+}
+
 }  // namespace
 
 std::string search_text(const SearchPlan& s, const std::string& scenario) {
   std::string text;
   if (!s.plan) {
     const std::uint64_t decided = s.result.counts.all();
-    text += s.result.complete ? "no plan: nothing keeps every limit\n"
+    text += s.result.complete ? none_text(s)
             : decided == 0    ? "PARTIAL: interrupted before the first strategy was priced; there is no plan yet\n"
                               : "PARTIAL: interrupted; none of the " + count(decided) +
                                  " strategies searched until then keeps every limit\n";
@@ -252,8 +258,8 @@ std::string taken_text(const SearchPlan& answer) {
 }
 
 std::string no_plan_text(const SearchPlan& answer) {
-  std::string text = answer.result.complete ? "no plan: nothing keeps every limit\n"
-                                            : "interrupted before the search was done: no plan is taken\n";
+  std::string text =
+      answer.result.complete ? none_text(answer) : "interrupted before the search was done: no plan is taken\n";
   for (const std::string& line : answer.emptied) {
     text += "  " + line + "\n";
   }

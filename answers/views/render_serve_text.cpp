@@ -133,8 +133,8 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
   text += p.verdict + ", with probability " + probability_text(plan.chance_to_fit().value_or(0.0)) + "\n" +
           changes_text("smallest change that runs all:  ", p.changes_for_all);
   const std::string memory = memory_table(m.terms, capacity) + "\n" + capacity_table(s, p);
-  const std::string confession = "memory: the interval of the KV cache is " + format(s.engine.memory.uncertainty) +
-                                 " of pool either way; " + p.memory_source + "\n";
+  const std::string confession =
+      "memory: the KV pool is sure to +/- " + format(s.engine.memory.uncertainty) + "; " + p.memory_source + "\n";
   if (plan.part == PlanPart::memory) {
     return text + "\n" + memory + notes_text(plan) + "\n" + confession;
   }
@@ -170,7 +170,7 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
   }
   if (plan.scenario.money.price && p.times) {
     answer.row({"cost per M output tokens", interval_text(p.cost_per_million_output_tokens)});
-    answer.row({"  apart: per M input tokens", interval_text(p.cost_per_million_input_tokens_apart)});
+    answer.row({"  if billed apart: per M input tokens", interval_text(p.cost_per_million_input_tokens_apart)});
     answer.row({"  and per M output tokens", interval_text(p.cost_per_million_output_tokens_apart)});
   }
   if (decodes) {

@@ -291,6 +291,14 @@ void check_command(const Verb& verb, const Arguments& arguments) {
   diagnostics.throw_if_any();
 }
 
+bool asks_for_brief(const Arguments& arguments) {
+  const bool brief = arguments.has(brief_option.name);
+  if (const std::string format = arguments.one("--format", "text"); brief && format != "text") {
+    throw ConfigError{"--brief has no part beside --format " + format + "; leave one out"};
+  }
+  return brief;
+}
+
 void require_output(std::string_view option, const std::string& path) {
   Diagnostics diagnostics;
   check_written({option, path, FileUse::writes}, diagnostics);

@@ -54,4 +54,7 @@ void refuse_overwrite(const Verb& verb, const Arguments& arguments, const std::s
 /// refuse_overwrite() for every file that a document names: its bases, and values that are files relative to it.
 void refuse_overwrite_of(const Verb& verb, const Arguments& arguments, const ConfigValue& document);
 
+/// Whether --brief is given. ConfigError beside a form that is not for people.
+[[nodiscard]] bool asks_for_brief(const Arguments& arguments);
+
 }  // namespace headroom::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/door/format.hpp>
+#include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/format_option.hpp>
 
 namespace headroom::cli {
@@ -8,15 +9,20 @@ const DocumentFormat* document_format(const Arguments& arguments) {
   return find_document_format(arguments.one("--format"));
 }
 
+bool is_prose(const Arguments& arguments) {
+  return arguments.one("--format", "text") == "text";
+}
+
 std::string written(
     const GivenAnswer& answer, const Arguments& arguments, unsigned threads, bool explained, const std::string& file) {
   if (const DocumentFormat* const format = document_format(arguments)) {
     return format->print(document_of(answer));
   }
   const std::string format = arguments.one("--format");
-  return format == "html"  ? to_html(answer, threads)
-         : format == "csv" ? to_csv(answer)
-                           : to_text(answer, explained, file);
+  return format == "html"            ? to_html(answer, threads)
+         : format == "csv"           ? to_csv(answer)
+         : asks_for_brief(arguments) ? to_brief(answer)
+                                     : to_text(answer, explained, file);
 }
 
 }  // namespace headroom::cli

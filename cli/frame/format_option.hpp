@@ -35,6 +35,9 @@ inline constexpr std::string_view meanings_in{Filled<pattern, document_format_me
 /// The format of documents that --format names; nullptr: it names none, or is not given.
 [[nodiscard]] const DocumentFormat* document_format(const Arguments& arguments);
 
+/// Whether --format says text for people, or nothing.
+[[nodiscard]] bool is_prose(const Arguments& arguments);
+
 /// An answer as --format says, as text where nothing is said. `threads`, `explained`, `file`: as of to_html() and
 /// to_text().
 [[nodiscard]] std::string written(const GivenAnswer& answer,

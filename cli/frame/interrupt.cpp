@@ -11,12 +11,12 @@ namespace {
 constexpr int code_base = 128;
 
 std::atomic<bool> interrupted{false};
-std::atomic<int> by_signal{SIGINT};
+std::atomic<int> code_noted{code_base + SIGINT};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
               "set in a signal handler");
 
 extern "C" void note_interrupt(int signal) {
-  by_signal.store(signal);
+  code_noted.store(code_base + signal);
   interrupted.store(true);
 }
 
@@ -51,8 +51,13 @@ const std::atomic<bool>& interrupt_noted() noexcept {
   return interrupted;
 }
 
+void note_time_over() noexcept {
+  code_noted.store(time_over_code);
+  interrupted.store(true);
+}
+
 int interrupted_code() noexcept {
-  return code_base + by_signal.load();
+  return code_noted.load();
 }
 
 }  // namespace headroom::cli

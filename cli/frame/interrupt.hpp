@@ -32,7 +32,13 @@ class InterruptGuard {
 /// True once an interrupt was noted.
 [[nodiscard]] const std::atomic<bool>& interrupt_noted() noexcept;
 
-/// Exit code after the last noted signal, 128 + signal: 130 for SIGINT, 143 for SIGTERM.
+/// Exit code of an answer that ends at its time limit, as timeout(1) has it.
+inline constexpr int time_over_code = 124;
+
+/// As an interrupt that is noted: the time limit of the answer has passed.
+void note_time_over() noexcept;
+
+/// Exit code after what was noted last, 128 + signal (130 for SIGINT, 143 for SIGTERM), or time_over_code.
 [[nodiscard]] int interrupted_code() noexcept;
 
 }  // namespace headroom::cli

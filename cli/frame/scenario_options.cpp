@@ -2,6 +2,8 @@
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/core/csv.hpp>
+#include <headroom/core/quantity_text.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/plan/network_plan.hpp>
 #include <headroom/scenarios/read/network_reader.hpp>
@@ -84,7 +86,9 @@ std::optional<std::int64_t> integer_option(const Arguments& arguments,
   if (!arguments.has(option)) {
     return std::nullopt;
   }
-  const std::optional<std::int64_t> value = integer_of(arguments.one(option));
+  const std::string typed = arguments.one(option);
+  const std::optional<double> shortened = parse_short_number(typed);
+  const std::optional<std::int64_t> value = integer_of(shortened ? shortest_text(*shortened) : typed);
   if (!value) {
     diagnostics.add("", {}, std::string{option} + " " + quoted(arguments.one(option)) + " is no integer");
   }

@@ -67,6 +67,10 @@ struct Option {
   }
 };
 
+/// Of the verbs that answer in prose.
+inline constexpr Option brief_option{"--brief", OptionKind::flag, "",
+                                     "the verdict and the numbers that a planner needs first, in a few lines"};
+
 /// A question that a verb answers. The verb finds the form from the command's words, options or scenario, and reports
 /// it with require_form().
 struct Form {
@@ -118,7 +122,8 @@ class Arguments {
 struct Outcome {
   std::string out;
   std::string err;
-  int code = 0;  ///< 0 answered, 1 infeasible or outside budget, 2 usage or input, 3 no device, 128 + signal
+  int code = 0;        ///< 0 answered, 1 infeasible or outside budget, 2 usage or input, 3 no device, 128 + signal
+  bool prose = false;  ///< `out` is text for people, which is fitted to the width that they read it on
 };
 
 /// A word that may stand in place of a file, and what may follow it. Used by manual pages and shell completions only,

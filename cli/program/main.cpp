@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds the command line from the verbs' tables and maps failures to exit codes. The only file that includes CLI11.
+#include <headroom/answers/markup/fitted.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
 #include <headroom/cli/frame/process.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/embedded.hpp>
 #include <headroom/core/printable.hpp>
 #include <headroom/core/version.hpp>
 #include <headroom/core/whole_file.hpp>
 
 #include <CLI/CLI.hpp>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <deque>
 
 namespace headroom::cli {
@@ -135,6 +139,20 @@ int cannot_write(const std::string& where) {
   return usage_error;
 }
 
+/// Characters of a line: what COLUMNS says, else the terminal; of everything else what fits beside other things.
+std::size_t text_width() {
+  constexpr std::size_t usual = 100;
+  constexpr std::size_t least = 40;
+  std::size_t width = usual;
+  winsize window{};
+  if (const char* const columns = std::getenv("COLUMNS"); columns != nullptr && std::atoi(columns) > 0) {
+    width = static_cast<std::size_t>(std::atoi(columns));
+  } else if (isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) {
+    width = window.ws_col;
+  }
+  return std::max(width, least);
+}
+
 /// Writes to stdout and returns `code`. A reader that stops early (`| head`) is no failure, a full disk is. Control
 /// characters are made visible on a terminal only.
 int print(std::string text, int code = 0) {
@@ -145,16 +163,25 @@ int print(std::string text, int code = 0) {
   return written || errno == EPIPE ? code : cannot_write("stdout");
 }
 
+/// Warnings of the user's data files that were passed over.
+void tell_passed_over() {
+  for (const std::string& warning : passed_over()) {
+    say(warning + "\n");
+  }
+}
+
 /// Writes the outcome to stdout or to --output, unless the verb handles --output itself.
 int deliver(const Verb& verb, const Outcome& outcome, const Arguments& arguments) {
+  tell_passed_over();
   say(outcome.err);
   const bool own = std::any_of(verb.options.begin(), verb.options.end(),
                                [](const Option& option) { return option.name == output_option; });
   const std::string file = own ? "" : arguments.one(output_option);
+  const std::string text = outcome.prose ? fitted(outcome.out, text_width()) : outcome.out;
   if (file.empty()) {
-    return print(outcome.out, outcome.code);
+    return print(text, outcome.code);
   }
-  write_whole_file(file, outcome.out);
+  write_whole_file(file, text);
   return outcome.code;
 }
 
@@ -232,6 +259,7 @@ int main(int argc, char** argv) {
     headroom::cli::join_ranks(argc, argv);
     code = headroom::cli::run(argc, argv);
   } catch (const headroom::ConfigError& error) {
+    headroom::cli::tell_passed_over();
     for (const headroom::Diagnostic& diagnostic : error.diagnostics()) {
       const bool placed = !diagnostic.file.empty();
       headroom::cli::say((placed ? "" : "headroom: ") + diagnostic.text() + "\n");

@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
+#include <map>
 #include <set>
 
 namespace headroom::cli {
@@ -46,42 +48,42 @@ std::string shown(const std::optional<Sourced<T>>& value) {
 
 std::string list_gpus(const Catalog& catalog) {
   Table table{{"gpu", "<generation", "memory", "bandwidth", "bf16 dense", "fp8 dense", "TDP", "scale-up"}};
-  for (const std::string& id : catalog.store().ids("gpus")) {
+  catalog.store().each("gpus", [&](const std::string& id) {
     const Device& d = catalog.device(id);
     const bool has_memory = d.memory.usable || d.memory.marketed;
     table.row({id, d.generation, has_memory ? format(d.capacity().value) : "-", shown(d.memory.bandwidth),
                shown(d.peak[static_cast<std::size_t>(Rate::bf16)]), shown(d.peak[static_cast<std::size_t>(Rate::fp8)]),
                shown(d.power.tdp), shown(d.scale_up.per_gpu)});
-  }
+  });
   return table.text(0);
 }
 
 std::string list_nodes(const Catalog& catalog) {
   Table table{{"node", "<gpu", "gpus", "per GPU", "NICs", "scale-out per GPU"}};
-  for (const std::string& id : catalog.store().ids("nodes")) {
+  catalog.store().each("nodes", [&](const std::string& id) {
     const Node& n = catalog.node(id);
     const auto out = n.scale_out_per_gpu();
     table.row({id, n.gpu, std::to_string(n.gpus), shown(n.per_gpu), n.nics ? std::to_string(n.nics->value) : "-",
                out ? format(*out) : "-"});
-  }
+  });
   return table.text(0);
 }
 
 std::string list_clusters(const Catalog& catalog) {
   Table table{{"cluster", "<node", "<transport", "<tiers"}};
-  for (const std::string& id : catalog.store().ids("clusters")) {
+  catalog.store().each("clusters", [&](const std::string& id) {
     const Cluster& c = catalog.cluster(id);
     const std::string tiers = joined(c.tiers, [&](const ClusterTier& tier) {
       return tier.name + " " + format_number(tier.oversubscription) + ":1";
     });
     table.row({id, c.node, c.transport, tiers});
-  }
+  });
   return table.text(0);
 }
 
 std::string list_prices(const Catalog& catalog) {
   Table table{{"price list", "<date", "<of", "<market", "<region", "price"}};
-  for (const std::string& id : catalog.store().ids("prices")) {
+  catalog.store().each("prices", [&](const std::string& id) {
     const PriceList& list = catalog.prices(id);
     for (const PriceOffer& offer : list.offers) {
       table.row({id, list.date, offer.gpu, std::string{market_names[static_cast<std::size_t>(offer.market)]},
@@ -93,17 +95,17 @@ std::string list_prices(const Catalog& catalog) {
     for (const EgressOffer& offer : list.egress) {
       table.row({id, list.date, "egress", "", offer.region, format(offer.price.value)});
     }
-  }
+  });
   return table.text(0);
 }
 
 std::string list_models(const ModelLibrary& models) {
   Table table{{"model", "parameters", "layers", "hidden", "heads", "kv heads", "vocab"}};
-  for (const std::string& id : models.ids()) {
+  models.each([&](const std::string& id) {
     const Architecture a = models.find(id);
     table.row({id, format_number(count_parameters(a).total / 1e9, 4) + " G", std::to_string(a.layers),
                std::to_string(a.hidden), std::to_string(a.heads), std::to_string(a.kv_heads), std::to_string(a.vocab)});
-  }
+  });
   return table.text(0);
 }
 
@@ -126,11 +128,11 @@ std::string list_formats() {
 
 std::string list_networks(const NetworkLibrary& networks) {
   Table table{{"network", "parameters", "ops", "forward per sample", "input per sample", "<parts"}};
-  for (const std::string& id : networks.ids()) {
+  networks.each([&](const std::string& id) {
     const Network n = networks.find(id);
     table.row({id, format_number(n.parameters / 1e9, 4) + " G", std::to_string(n.ops.size()), format(n.forward),
                format(n.input_bytes()), joined(n.parts())});
-  }
+  });
   return table.text(0);
 }
 
@@ -157,27 +159,37 @@ void require_good(std::string_view kind, std::string_view spelling, const Catalo
   }
 }
 
+/// An entry and its document with the bases merged in.
+struct Shown {
+  DataStore::Entry entry;
+  ConfigValue tree;
+};
+
 /// Entry for a spelling among gpus, nodes, clusters and prices: its id and the file's text with all sources.
-DataStore::Entry find_entry(std::string_view spelling, const Catalog& catalog) {
+Shown find_entry(std::string_view spelling, const Catalog& catalog) {
   for (const std::string_view kind : {"gpus", "nodes", "clusters", "prices"}) {
     if (auto entry = catalog.store().find(kind, spelling)) {
       require_good(kind, spelling, catalog);
-      return *entry;
+      ConfigValue tree = catalog.store().tree(kind, *entry);
+      return {*std::move(entry), std::move(tree)};
     }
   }
-  static_cast<void>(catalog.device(spelling));  // throws with the reason or the nearest spelling
-  throw ConfigError{"unknown catalog entry " + quoted(spelling)};
+  const Device& device = catalog.device(spelling);  // or the reason, or the nearest spelling
+  return find_entry(device.id, catalog);
 }
 
 /// Entry for a spelling, among models and networks too.
-DataStore::Entry shown_entry(std::string_view spelling, const Catalog& catalog) {
-  if (const ModelLibrary models = ModelLibrary::standard(); models.knows(spelling)) {
+Shown shown_entry(std::string_view spelling, const Catalog& catalog) {
+  const ModelLibrary models = ModelLibrary::standard();
+  if (models.knows(spelling) || models.meant(spelling)) {
     static_cast<void>(models.find(spelling));
-    return models.entry(spelling);
+    return {models.entry(spelling), models.tree(spelling)};
   }
   if (const NetworkLibrary networks = NetworkLibrary::standard(); networks.knows(spelling)) {
     static_cast<void>(networks.find(spelling));
-    return networks.entry(spelling);
+    DataStore::Entry entry = networks.entry(spelling);
+    ConfigValue tree = networks.tree(entry);
+    return {std::move(entry), std::move(tree)};
   }
   return find_entry(spelling, catalog);
 }
@@ -195,8 +207,14 @@ std::string value_text(const ConfigValue& value) {
   return "";
 }
 
+/// A value as text, and the file that states it.
+struct Flat {
+  std::string value, file;
+};
+using FlatDocument = std::map<std::string, Flat>;
+
 /// Flattens keys and values; `{ value, source }` counts as one value.
-void flatten(const ConfigValue& table, const std::string& prefix, std::map<std::string, std::string>& out) {
+void flatten(const ConfigValue& table, const std::string& prefix, FlatDocument& out) {
   for (const auto& [key, value] : table.entries) {
     const ConfigValue* inner = value.find("value");
     if (prefix.empty() && (key == "sources" || key == "aliases")) {
@@ -205,27 +223,42 @@ void flatten(const ConfigValue& table, const std::string& prefix, std::map<std::
     if (value.kind == ConfigValue::Kind::table && inner == nullptr) {
       flatten(value, prefix + key + ".", out);
     } else {
-      out[prefix + key] = value_text(inner != nullptr ? *inner : value);
+      out[prefix + key] = {value_text(inner != nullptr ? *inner : value), value.file ? *value.file : std::string{}};
     }
   }
 }
 
-std::string diff(const DataStore::Entry& a, const DataStore::Entry& b) {
-  std::map<std::string, std::string> left;
-  std::map<std::string, std::string> right;
-  flatten(parse_toml(a.text, a.file), "", left);
-  flatten(parse_toml(b.text, b.file), "", right);
+/// The entry's text as it stands; of one with a base, in comments below it, each value and the file that states it.
+std::string show(const Shown& shown) {
+  std::string text = "# " + shown.entry.file + "\n" + shown.entry.text;
+  if (shown.tree.find("base") == nullptr) {
+    return text;
+  }
+  FlatDocument flat;
+  flatten(shown.tree, "", flat);
+  Table table{{"# with its base", "<value", "<stated in"}};
+  for (const auto& [key, value] : flat) {
+    table.row({"# " + key, value.value, value.file});
+  }
+  return text + (text.ends_with('\n') ? "" : "\n") + "#\n" + table.text(0);
+}
+
+std::string diff(const Shown& a, const Shown& b) {
+  FlatDocument left;
+  FlatDocument right;
+  flatten(a.tree, "", left);
+  flatten(b.tree, "", right);
   std::set<std::string> keys;
   for (const auto& side : {left, right}) {
     for (const auto& entry : side) {
       keys.insert(entry.first);
     }
   }
-  Table table{{"key", "<" + a.id, "<" + b.id}};
+  Table table{{"key", "<" + a.entry.id, "<" + b.entry.id}};
   for (const std::string& key : keys) {
-    const auto at = [&](const std::map<std::string, std::string>& side) {
+    const auto at = [&](const FlatDocument& side) {
       const auto found = side.find(key);
-      return found == side.end() ? std::string{"-"} : found->second;
+      return found == side.end() ? std::string{"-"} : found->second.value;
     };
     if (at(left) != at(right)) {
       table.row({key, at(left), at(right)});
@@ -241,8 +274,9 @@ Outcome lint(const Catalog& catalog, const std::vector<std::string>& files) {
   }
   for (const std::string& path : files) {
     const ConfigSource source = read_file(path);
+    const DataStore::Entry entry{std::filesystem::path{path}.stem().string(), path, source.text};
     Diagnostics diagnostics;
-    const Device device = read_device(parse_toml(source.text, path), path, diagnostics);
+    const Device device = read_device(catalog.store().tree("gpus", entry), path, diagnostics);
     diagnostics.throw_if_any();
     const std::vector<LintFinding> more = lint_device(device);
     findings.insert(findings.end(), more.begin(), more.end());
@@ -314,8 +348,7 @@ Outcome run(const Arguments& arguments) {
     if (words.size() != 2) {
       throw ConfigError{"catalog show takes one id, e.g. 'headroom catalog show h100-sxm-80gb'"};
     }
-    const DataStore::Entry entry = shown_entry(words[1], catalog);
-    return {"# " + entry.file + "\n" + entry.text, "", 0};
+    return {show(shown_entry(words[1], catalog)), "", 0};
   }
   if (action == "diff") {
     if (words.size() != 3) {

@@ -5,6 +5,8 @@
 #include <headroom/answers/views/render.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/format_option.hpp>
+#include <headroom/cli/frame/interrupt.hpp>
+#include <headroom/cli/frame/progress.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/verbs/compare_overlay.hpp>
 #include <headroom/cli/verbs/harness.hpp>
@@ -47,6 +49,10 @@ constexpr std::array options{
         Asks::plans),
     Option{"--tpot", OptionKind::one, "TIME", "serving: what each further token may take, e.g. \"50 ms\""}.of(
         Asks::plans),
+    Option{within_option, OptionKind::one, "TIME",
+           "of scenarios that search: compare what is found until then, e.g. '2 s'; exit code 124 if that is partial"}
+        .of(Asks::plans),
+    brief_option.of(Asks::plans),
     Option{"--format", OptionKind::one, formats_in<"text|{}|html">,
            meanings_in<"text for people (default), {}, html: one file with charts">},
 };
@@ -56,6 +62,7 @@ struct Compared {
   std::vector<Scenario> scenarios;
   std::string said;      ///< remarks of the searches, for stderr
   std::string no_plans;  ///< why searches found no plan
+  bool complete = true;  ///< every search went to its end
   int code = 1;          ///< exit code when plans are missing
 };
 
@@ -71,6 +78,7 @@ void add_searched(const ConfigValue& root,
     return;
   }
   compared.said += file + ": " + taken_text(found.answer);
+  compared.complete = compared.complete && found.answer.result.complete;
   compared.scenarios.push_back(std::move(found.answer.plan->scenario));
 }
 
@@ -122,13 +130,19 @@ Outcome run_compare(const Arguments& arguments) {
   if (arguments.one("--format") == "html") {
     report::require_charts();
   }
+  static_cast<void>(asks_for_brief(arguments));  // refused before anything is computed
   const QuestionLibrary library = QuestionLibrary::standard();
+  const TimeLimit limit{arguments};
   Compared compared = read_all(arguments, library);
   if (!compared.no_plans.empty()) {
     return {"", compared.said + compared.no_plans, compared.code};
   }
   const GivenAnswer answer = answer_of(asked::SideBySide{std::move(compared.scenarios), objectives});
-  return {written(answer, arguments), compared.said, is_good(answer) ? 0 : 1};
+  return {written(answer, arguments), compared.said,
+          !compared.complete ? interrupted_code()
+          : is_good(answer)  ? 0
+                             : 1,
+          is_prose(arguments)};
 }
 
 constexpr std::string_view examples =

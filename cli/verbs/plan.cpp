@@ -5,11 +5,13 @@
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
+#include <headroom/cli/frame/progress.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/verbs/quick_form.hpp>
 #include <headroom/cli/verbs/search.hpp>
 #include <headroom/core/input_file.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/whole_file.hpp>
 #include <headroom/scenarios/plan/engine_log.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
@@ -90,11 +92,15 @@ constexpr std::array own_options{
         .of(Asks::search),
     Option{"--threads", OptionKind::one, "N", "threads of a search; default as many as the machine has"}.of(
         Asks::search, Asks::fleet, Asks::box),
+    Option{within_option, OptionKind::one, "TIME",
+           "of a search or a fleet: answer with what is found until then, e.g. '2 s'; exit code 124 if that is partial"}
+        .of(Asks::search, Asks::fleet),
     Option{"--checkpoint", OptionKind::one, "FILE", "where a search keeps what it found; it goes on from there"}
         .of(Asks::search)
         .that(FileUse::keeps),
     Option{"--only", OptionKind::one, "PART", "'memory' answers that part alone: no peak, rate or price needed"}.of(
         Asks::training_memory, Asks::serving_memory, Asks::network_memory),
+    brief_option,
     Option{"--format", OptionKind::one, formats_in<"text|{}|html">,
            meanings_in<"text for people (default), {}, html: one file with charts; see -o">},
 };
@@ -179,7 +185,29 @@ Outcome delivered(const GivenAnswer& answer, const Arguments& arguments, bool ex
   }
   const std::vector<std::string> files = arguments.many("");
   const std::string file = files.empty() ? "command line" : files.front();
-  return {written(answer, arguments, threads_of(arguments), explained, file), std::move(said), is_good(answer) ? 0 : 1};
+  return {written(answer, arguments, threads_of(arguments), explained, file), std::move(said), is_good(answer) ? 0 : 1,
+          is_prose(arguments)};
+}
+
+/// "of 24 ways 18 are screened, 2 simulated".
+std::string far_text(const FleetProgress& progress) {
+  const std::uint64_t ways = progress.ways.load();
+  return ways == 0 ? std::string{}
+                   : "of " + counted(static_cast<std::int64_t>(ways), "way") + " " +
+                         std::to_string(progress.screened.load()) + " screened, " +
+                         std::to_string(progress.sized.load()) + " simulated";
+}
+
+Outcome delivered_fleet(AskedQuestion question, AnswerOptions options, const Arguments& arguments) {
+  FleetProgress progress;
+  options.fleet_progress = &progress;
+  const GivenAnswer answer = [&] {
+    const ProgressLine line{"sizing the fleet", [&progress] { return far_text(progress); }};
+    return answer_of(std::move(question), options);
+  }();
+  Outcome outcome = delivered(answer, arguments, false, "");
+  outcome.code = std::get<FleetPlan>(answer).complete ? outcome.code : interrupted_code();
+  return outcome;
 }
 
 Outcome answer(const Arguments& arguments, bool explained) {
@@ -220,6 +248,7 @@ Outcome answer(const Arguments& arguments, bool explained) {
     options.without = parse_terms(arguments.many("--without"));
     options.threads = threads_of(arguments);
     options.checkpoint = arguments.one("--checkpoint");
+    const TimeLimit limit{arguments};
     AskedQuestion question = read_question(std::move(root), files.empty() ? "command line" : files.front(), library);
     if (kind == DocumentKind::search) {
       FoundPlan found = search(std::move(question), options);
@@ -231,6 +260,9 @@ Outcome answer(const Arguments& arguments, bool explained) {
     if (auto* const one = std::get_if<asked::OnePlan>(&question)) {
       take_engine_log(arguments, one->scenario);
       options.runs = read_given_runs(arguments, one->scenario, options.without);
+    }
+    if (kind == DocumentKind::fleet) {
+      return delivered_fleet(std::move(question), options, arguments);
     }
     return delivered(answer_of(std::move(question), options), arguments, explained, "");
   } catch (const ConfigError& error) {

@@ -3,6 +3,9 @@
 #include <headroom/cli/verbs/search.hpp>
 
 #include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace headroom::cli {
@@ -24,6 +27,19 @@ Assignment in_flight_axis(Assignment assignment) {
   return assignment;
 }
 
+/// Each makes the quick form a question of serving.
+constexpr std::array<std::string_view, 4> serving_options{"--isl", "--osl", "--concurrency", "--rate"};
+
+/// That it is one, at the place of the option that made it so.
+Assignment serving_kind(const Arguments& arguments) {
+  for (const std::string_view option : serving_options) {
+    if (arguments.has(option)) {
+      return {"kind=serve", std::string{option} + " " + arguments.one(option)};
+    }
+  }
+  return Assignment{"kind=serve"};
+}
+
 }  // namespace
 
 std::vector<Assignment> overrides_of(std::span<const Option> options, const Arguments& arguments, bool quick) {
@@ -36,10 +52,11 @@ std::vector<Assignment> overrides_of(std::span<const Option> options, const Argu
   const auto frees = [&](std::string_view axis) {
     return std::any_of(freed.begin(), freed.end(), [&](const std::string& s) { return s.starts_with(axis); });
   };
-  const bool serving = arguments.has("--isl") || arguments.has("--osl") || arguments.has("--concurrency") ||
-                       arguments.has("--rate") || sets("kind=serve") || sets("traffic.");
+  const bool serving = std::any_of(serving_options.begin(), serving_options.end(),
+                                   [&](std::string_view option) { return arguments.has(option); }) ||
+                       sets("kind=serve") || sets("traffic.");
   if (quick && (!sets("kind=") || sets("kind=train") || sets("kind=serve"))) {
-    overrides.emplace_back(serving ? "kind=serve" : "kind=train");
+    overrides.push_back(serving ? serving_kind(arguments) : Assignment{"kind=train"});
     if (!serving && !frees("precision=") && !arguments.has("--precision")) {
       overrides.emplace_back("training.precision=bf16");
     }

@@ -38,6 +38,7 @@ constexpr std::array options{
     Option{"--at", OptionKind::one, "N", "GPUs of the measured speed-up"}.of(Asks::speedup),
     Option{"--over", OptionKind::one, "N", "GPUs that it is measured against; default 1"}.of(Asks::speedup),
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=4; repeats"},
+    brief_option.of(Asks::series, Asks::speedup),
     Option{"--format", OptionKind::one, formats_in<"text|{}|csv|html">,
            meanings_in<"text (default), {}, csv (a row a count), html: one file with charts">},
 };
@@ -103,7 +104,7 @@ scaling::MeasuredSpeedup measured_of(const Arguments& arguments) {
 Outcome explain(const Arguments& arguments, const QuestionLibrary& library) {
   const scaling::MeasuredSpeedup measured = measured_of(arguments);
   const GivenAnswer answer = answer_of(asked::SpeedupSeen{read(arguments, library), measured});
-  return {written(answer, arguments), "", is_good(answer) ? 0 : 1};
+  return {written(answer, arguments), "", is_good(answer) ? 0 : 1, is_prose(arguments)};
 }
 
 Outcome run_scale(const Arguments& arguments) {
@@ -112,11 +113,12 @@ Outcome run_scale(const Arguments& arguments) {
     return explain(arguments, library);
   }
   const scaling::Request request = request_of(arguments);
+  static_cast<void>(asks_for_brief(arguments));  // refused before anything is computed
   if (arguments.one("--format") == "html") {
     report::require_charts();
   }
   const GivenAnswer answer = answer_of(asked::GpuSeries{read(arguments, library), request});
-  return {written(answer, arguments), "", is_good(answer) ? 0 : 1};
+  return {written(answer, arguments), "", is_good(answer) ? 0 : 1, is_prose(arguments)};
 }
 
 constexpr std::string_view examples =

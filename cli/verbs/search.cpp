@@ -2,12 +2,11 @@
 #include <headroom/answers/door/answer.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
 #include <headroom/cli/frame/process.hpp>
+#include <headroom/cli/frame/progress.hpp>
 #include <headroom/cli/verbs/search.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/printable.hpp>
 #include <headroom/core/quantity_text.hpp>
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -45,27 +44,6 @@ std::string effort_text(const SearchResult& r) {
          " M/s decided" + (r.ranks > 1 ? ", on " + std::to_string(r.ranks) + " ranks" : "") +
          (r.resumed ? ", resumed from the checkpoint" : "") + "\n";
 }
-
-/// Progress line on a terminal's stderr, removed at the end of the search. Written raw, whereas messages have control
-/// characters made visible.
-class ProgressLine {
- public:
-  ProgressLine() = default;
-  ~ProgressLine() { erase(); }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
-  [[nodiscard]] bool shown() const noexcept { return shown_; }
-  void show(const SearchProgress& p) const { std::fprintf(stderr, "\r\033[K%s", progress_line(p).c_str()); }
-  void erase() const noexcept {
-    if (shown_) {
-      std::fputs("\r\033[K", stderr);
-    }
-  }
-
- private:
-  bool shown_ = isatty(STDERR_FILENO) == 1;
-};
 
 }  // namespace
 
@@ -105,13 +83,13 @@ AnswerOptions search_options() {
 FoundPlan search(AskedQuestion question, AnswerOptions options) {
   FoundPlan found;
   {
-    const ProgressLine line;
+    ProgressLine line{"searching"};
     options.tell = [&line](const std::string& what) {
       line.erase();
       std::fputs(shown_lines("headroom: " + what + "\n").c_str(), stderr);
     };
     if (line.shown()) {
-      options.progress = [&line](const SearchProgress& p) { line.show(p); };
+      options.progress = [&line](const SearchProgress& p) { line.show(progress_line(p)); };
     }
     const InterruptGuard guard{OnInterrupt::note};
     found.answer = std::get<SearchPlan>(answer_of(std::move(question), options));
@@ -130,7 +108,7 @@ FoundPlan find_plan(const ConfigValue& root, const std::string& file, const Ques
   AnswerOptions options = search_options();
   options.beside = false;
   FoundPlan found = search(read_question(root, file, library), options);
-  if (!found.answer.result.complete) {
+  if (!found.answer.result.complete && interrupted_code() != time_over_code) {
     found.answer.plan.reset();
   }
   return found;

@@ -28,8 +28,8 @@ struct FoundPlan {
 /// Answers a question that searches, with progress on a terminal's stderr. Throws ConfigError as answer_of does.
 [[nodiscard]] FoundPlan search(AskedQuestion question, AnswerOptions options);
 
-/// The plan that a document's search takes, for verbs that continue with it; absent after an interrupt. Throws
-/// ConfigError as read_question and answer_of do.
+/// The plan that a document's search takes, for verbs that continue with it; absent after an interrupt, but the best so
+/// far at the end of a time limit. Throws ConfigError as read_question and answer_of do.
 [[nodiscard]] FoundPlan find_plan(const ConfigValue& root, const std::string& file, const QuestionLibrary& library);
 
 /// Value of --threads; 0: one per hardware thread.

@@ -3,17 +3,19 @@
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/page/page.hpp>
 #include <headroom/answers/views/render_simulation.hpp>
+#include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/format_option.hpp>
+#include <headroom/cli/frame/progress.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/quantity_text.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/core/whole_file.hpp>
 #include <headroom/model/serve/simulation/simulation_trace.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 namespace headroom::cli {
 
@@ -31,6 +33,7 @@ constexpr std::array options{
     Option{"--trace", OptionKind::one, "FILE", "iterations and requests after the warm-up as a trace for Perfetto"}
         .that(FileUse::writes),
     Option{"--request-log", OptionKind::one, "FILE.csv", "the times of each request, a row each"}.that(FileUse::writes),
+    brief_option,
     Option{"--format", OptionKind::one, formats_in<"text|{}|html">,
            meanings_in<"text for people (default), {}, html: one file with charts; see -o">},
 };
@@ -62,10 +65,9 @@ std::optional<Hertz> rate_of(const Arguments& arguments) {
     return std::nullopt;
   }
   const std::string typed = arguments.one("--rate");
-  const bool bare = !typed.empty() && std::none_of(typed.begin(), typed.end(), [](unsigned char c) {
-    return std::isalpha(c) != 0 && c != 'e' && c != 'E';
-  }) && typed.find('/') == std::string::npos;
-  const std::variant<double, TextError> parsed = parse_quantity(bare ? typed + " req/s" : typed, dimension_of<Hertz>);
+  const std::optional<double> bare = parse_short_number(typed) ? parse_short_number(typed) : whole_real(typed);
+  const std::variant<double, TextError> parsed =
+      parse_quantity(bare ? shortest_text(*bare) + " req/s" : typed, dimension_of<Hertz>);
   if (std::holds_alternative<TextError>(parsed)) {
     throw ConfigError{"--rate " + quoted(typed) + " is no rate of requests; give e.g. '12 req/s'"};
   }
@@ -104,6 +106,7 @@ Outcome run(const Arguments& arguments) {
     throw ConfigError{"name a scenario, e.g. 'headroom simulate scenarios/serve/llama3-70b-traffic.toml'"};
   }
   const std::optional<Hertz> rate = rate_of(arguments);
+  static_cast<void>(asks_for_brief(arguments));  // refused before anything is computed
   if (arguments.one("--format") == "html") {
     report::require_charts();
   }
@@ -125,7 +128,10 @@ Outcome run(const Arguments& arguments) {
   }
   AnswerOptions options;
   options.record = record ? &*record : nullptr;
-  const GivenAnswer answer = answer_of(asked::SimulatedFleet{std::move(scenario), factor}, options);
+  const GivenAnswer answer = [&] {
+    const ProgressLine line{"simulating"};
+    return answer_of(asked::SimulatedFleet{std::move(scenario), factor}, options);
+  }();
   const ServingSimulation& simulation = std::get<given::Simulated>(answer).simulation;
   Outcome outcome;
   if (record) {
@@ -136,6 +142,7 @@ Outcome run(const Arguments& arguments) {
     write_whole_file(arguments.one("--request-log"), request_log(simulation));
   }
   outcome.out = written(answer, arguments);
+  outcome.prose = is_prose(arguments);
   outcome.code = is_good(answer) ? 0 : 1;
   return outcome;
 }

@@ -28,6 +28,9 @@ constexpr EntryKind<Node> node_kind{"nodes", "node type", read_node};
 constexpr EntryKind<Cluster> cluster_kind{"clusters", "cluster", read_cluster};
 constexpr EntryKind<PriceList> price_kind{"prices", "price list", read_prices};
 
+/// Bytes of a spelling beyond which it is no name.
+constexpr std::size_t longest_name = 100;
+
 /// Parsed entries. References into a map stay valid, so they may be handed out.
 template <class T>
 struct Shelf {
@@ -35,18 +38,43 @@ struct Shelf {
   std::map<std::string, const T*, std::less<>> spellings;  ///< entries by normalised spelling as requested
 };
 
-/// The reason in the table of refused spellings, or an empty text.
-std::string_view reason_to_refuse(std::string_view folder, std::string_view spelling) {
-  if (folder != gpu_kind.folder) {
-    return {};
+/// Whether a text is of a pattern in which '*' stands for any part.
+bool matches(std::string_view text, std::string_view pattern) {
+  const std::size_t star = pattern.find('*');
+  if (star == std::string_view::npos) {
+    return text == pattern;
   }
-  for (const RefusedSpelling& row : refused_gpus()) {
-    const bool open = row.spelling.ends_with('*');
-    if (open ? spelling.starts_with(row.spelling.substr(0, row.spelling.size() - 1)) : spelling == row.spelling) {
-      return row.reason;
+  const std::string_view front = pattern.substr(0, star);
+  if (!text.starts_with(front)) {
+    return false;
+  }
+  text.remove_prefix(front.size());
+  const std::string_view rest = pattern.substr(star + 1);
+  for (std::size_t skipped = 0; skipped <= text.size(); ++skipped) {
+    if (matches(text.substr(skipped), rest)) {
+      return true;
     }
   }
-  return {};
+  return false;
+}
+
+/// The reason in the table of refused spellings, or an empty text.
+std::string_view reason_to_refuse(std::string_view spelling) {
+  if (spelling.size() > longest_name) {
+    return {};
+  }
+  const auto rows = refused_gpus();
+  const auto row =
+      std::find_if(rows.begin(), rows.end(), [&](const RefusedSpelling& r) { return matches(spelling, r.spelling); });
+  return row == rows.end() ? std::string_view{} : row->reason;
+}
+
+/// A SKU's name without its maker's: "h100-pcie" of "nvidia-h100-pcie".
+std::string_view without_maker(std::string_view spelling) {
+  for (const std::string_view maker : {"nvidia-", "geforce-", "tesla-", "amd-", "instinct-", "intel-"}) {
+    spelling.remove_prefix(spelling.starts_with(maker) ? maker.size() : 0);
+  }
+  return spelling;
 }
 
 /// The entry that a spelling means. An alias leads to an id, and the id to the file of highest precedence with that
@@ -60,7 +88,8 @@ std::optional<DataStore::Entry> find_entry(const DataStore& store, std::string_v
 std::string suggested_id(const DataStore& store, std::string_view folder, std::string_view spelling) {
   const std::vector<std::string> known = store.spellings(folder);
   const std::vector<std::string_view> candidates{known.begin(), known.end()};
-  const std::optional<std::string> nearest = closest(spelling, candidates);
+  const std::optional<std::string> nearest =
+      folder == gpu_kind.folder ? closest_of_family(spelling, candidates) : closest(spelling, candidates);
   const std::optional<DataStore::Entry> entry = nearest ? find_entry(store, folder, *nearest) : std::nullopt;
   return entry ? "; did you mean '" + entry->id + "'?" : std::string{};
 }
@@ -83,17 +112,27 @@ T parse(const DataStore& store, const EntryKind<T>& kind, const DataStore::Entry
 /// The caller holds the lock of the shelf.
 template <class T>
 const T& look_up(const DataStore& store, Shelf<T>& shelf, const EntryKind<T>& kind, std::string_view spelling) {
-  const std::string asked = normalised(spelling);
+  std::string asked = normalised(spelling);
   if (const auto known = shelf.spellings.find(asked); known != shelf.spellings.end()) {
     return *known->second;
   }
-  const std::optional<DataStore::Entry> entry = find_entry(store, kind.folder, asked);
-  if (!entry) {
-    if (const std::string_view reason = reason_to_refuse(kind.folder, asked); !reason.empty()) {
-      throw ConfigError{std::string{kind.word} + " " + quoted(spelling) + " cannot be used: " + std::string{reason}};
+  std::optional<DataStore::Entry> entry = find_entry(store, kind.folder, asked);
+  if (!entry && kind.folder == gpu_kind.folder) {
+    const std::string bare{without_maker(asked)};
+    for (const std::string& name : {asked, bare}) {
+      if (const std::string_view reason = reason_to_refuse(name); !reason.empty()) {
+        throw ConfigError{std::string{kind.word} + " " + quoted(spelling) + " cannot be used: " + std::string{reason}};
+      }
     }
+    for (const std::string& name : {bare, "nvidia-" + bare}) {
+      entry = entry ? std::move(entry) : find_entry(store, kind.folder, name);
+    }
+    asked = bare;
+  }
+  if (!entry) {
     throw ConfigError{"unknown " + std::string{kind.word} + " " + quoted(spelling) +
-                      suggested_id(store, kind.folder, asked) + " (see 'headroom catalog list')"};
+                      suggested_id(store, kind.folder, asked) + store.unreadable_text(kind.folder) +
+                      " (see 'headroom catalog list')"};
   }
   auto place = shelf.entries.find(entry->id);
   if (place == shelf.entries.end()) {
@@ -239,6 +278,16 @@ const Node* Catalog::reference_node(const Device& device) const {
   return best ? best->node : nullptr;
 }
 
+// Each names what is missing; none is a slip of a name that the catalog has.
+constexpr std::string_view mig_reason =
+    "MIG slices are not modelled: the share of L2 and memory bandwidth of a slice is not in the catalog yet";
+constexpr std::string_view tpu_reason =
+    "TPUs are not modelled: their compiler, kernels and torus are none that the model knows";
+constexpr std::string_view aws_reason =
+    "Trainium and Inferentia are not modelled: their compiler, kernels and links are none that the model knows";
+constexpr std::string_view other_reason =
+    "it is not modelled: its software, kernels and links are none that the model knows";
+
 // clang-format off
 constexpr std::array refused_rows{
     RefusedSpelling{"a100",
@@ -258,9 +307,29 @@ constexpr std::array refused_rows{
     RefusedSpelling{"v100-sxm2", "it may be v100-sxm2-16gb or v100-sxm2-32gb; say which"},
     RefusedSpelling{"v100-pcie", "it may be v100-pcie-16gb or v100-pcie-32gb; say which"},
     RefusedSpelling{"gh200",     "the GH200 comes as gh200-96gb and gh200-144gb; say which"},
-    RefusedSpelling{"mig:*",
-                    "MIG slices are not modelled: the share of L2 and memory bandwidth of a slice is not in the "
-                    "catalog yet"},
+    RefusedSpelling{"mig:*",     mig_reason},
+    RefusedSpelling{"*-mig-*",   mig_reason},
+    RefusedSpelling{"*-mig",     mig_reason},
+    RefusedSpelling{"*g.*gb*",   mig_reason},
+    RefusedSpelling{"*tpu*",     tpu_reason},
+    RefusedSpelling{"v5e",       tpu_reason},
+    RefusedSpelling{"v5p",       tpu_reason},
+    RefusedSpelling{"v6e",       tpu_reason},
+    RefusedSpelling{"trillium*", tpu_reason},
+    RefusedSpelling{"ironwood*", tpu_reason},
+    RefusedSpelling{"*trainium*", aws_reason},
+    RefusedSpelling{"*inferentia*", aws_reason},
+    RefusedSpelling{"trn1*",     aws_reason},
+    RefusedSpelling{"trn2*",     aws_reason},
+    RefusedSpelling{"inf1*",     aws_reason},
+    RefusedSpelling{"inf2*",     aws_reason},
+    RefusedSpelling{"ascend*",   other_reason},
+    RefusedSpelling{"910b*",     other_reason},
+    RefusedSpelling{"groq*",     other_reason},
+    RefusedSpelling{"cerebras*", other_reason},
+    RefusedSpelling{"wse*",      other_reason},
+    RefusedSpelling{"sambanova*", other_reason},
+    RefusedSpelling{"graphcore*", other_reason},
 };
 // clang-format on
 

@@ -116,7 +116,7 @@ struct PriceList {
 
 /// A spelling that many SKUs share or that cannot be planned for, with the reason to print.
 struct RefusedSpelling {
-  std::string_view spelling;  ///< normalised; a trailing '*' matches any rest
+  std::string_view spelling;  ///< normalised; '*' stands for any part
   std::string_view reason;
 };
 [[nodiscard]] std::span<const RefusedSpelling> refused_gpus() noexcept;

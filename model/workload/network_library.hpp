@@ -5,6 +5,7 @@
 #include <headroom/core/embedded.hpp>
 #include <headroom/model/workload/op_list.hpp>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,9 +23,13 @@ class NetworkLibrary {
   /// The file an id or alias means. ConfigError: unknown.
   [[nodiscard]] DataStore::Entry entry(std::string_view spelling) const;
   [[nodiscard]] bool knows(std::string_view spelling) const;
+  /// The document of an entry with its bases merged in.
+  [[nodiscard]] ConfigValue tree(const DataStore::Entry& entry) const { return store_.tree("networks", entry); }
   /// The known spelling that a slip most likely means.
   [[nodiscard]] std::optional<std::string> nearest(std::string_view spelling) const;
   [[nodiscard]] std::vector<std::string> ids() const { return store_.ids("networks"); }
+  /// `see` of each id, but of files of the user's own that are broken (DataStore::each).
+  void each(const std::function<void(const std::string& id)>& see) const { store_.each("networks", see); }
 
  private:
   DataStore store_;

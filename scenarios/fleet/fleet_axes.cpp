@@ -257,11 +257,11 @@ class AxesReader {
 
   void add_any(const AxisRow& row, const ConfigValue& value, FleetAxis& axis) {
     if (row.takes == Takes::gpu) {
-      for (const std::string& id : catalog_.store().ids("gpus")) {
+      catalog_.store().each("gpus", [&](const std::string& id) {
         if (catalog_.reference_node(catalog_.device(id)) != nullptr) {
           keep(axis, {row.knob, id});
         }
-      }
+      });
     } else if (row.takes == Takes::flag) {
       keep(axis, {row.knob, false});
       keep(axis, {row.knob, true});

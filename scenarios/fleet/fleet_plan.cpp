@@ -13,6 +13,7 @@
 #include <headroom/scenarios/traffic/beside.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -77,14 +78,52 @@ std::optional<std::size_t> best_at_middle(const std::vector<FleetOption>& option
   return best;
 }
 
+/// Whether a plan is to end, and how far it is.
+class Course {
+ public:
+  explicit Course(const FleetPlanOptions& options) : options_{options} {}
+
+  void begin(std::uint64_t ways) {
+    if (options_.progress != nullptr) {
+      options_.progress->ways = ways;
+    }
+  }
+  /// False: the work is left out, because the plan is stopped and such work was done before.
+  [[nodiscard]] bool goes_on(bool done_before) {
+    if (!done_before || options_.stop == nullptr || !options_.stop->load()) {
+      return true;
+    }
+    complete_.store(false);
+    return false;
+  }
+  void screened() { count(&FleetProgress::screened); }
+  void sized() { count(&FleetProgress::sized); }
+  [[nodiscard]] bool complete() const noexcept { return complete_.load(); }
+
+ private:
+  void count(std::atomic<std::uint64_t> FleetProgress::*which) {
+    if (options_.progress != nullptr) {
+      ++(options_.progress->*which);
+    }
+  }
+
+  const FleetPlanOptions& options_;
+  std::atomic<bool> complete_{true};
+};
+
 /// Simulates options by what the screen says they cost until `wanted` of them keep their promises, or none is left. An
 /// option that is out of reach makes room for the next; so does one that does not keep them at the slow end, of which
 /// `wanted` are sized beside those that do. Once they are, stated replicas that are too few by the screen are not.
-void confirm_best(FleetPlan& plan, unsigned threads, std::size_t wanted) {
+void confirm_best(FleetPlan& plan, unsigned threads, std::size_t wanted, Course& course) {
+  enum class Sized : std::uint8_t { no, yes, left_out };
+  std::atomic<std::size_t> done{0};  ///< sized with a number of replicas
   std::size_t kept = 0;
   std::size_t others = 0;
   std::size_t next = 0;
   while (kept < wanted && (kept == 0 || others < wanted) && next < plan.options.size()) {
+    if (!course.goes_on(done.load() > 0)) {
+      break;
+    }
     const bool middle_too = others < wanted;
     std::vector<FleetOption*> batch;
     for (; next < plan.options.size() && batch.size() < wanted - kept; ++next) {
@@ -94,19 +133,25 @@ void confirm_best(FleetPlan& plan, unsigned threads, std::size_t wanted) {
       }
     }
     std::vector<std::string> why(batch.size());
-    std::vector<char> sized(batch.size());
+    std::vector<Sized> sized(batch.size(), Sized::no);
     on_threads(threads, batch.size(), [&](std::size_t i) {
+      if (!course.goes_on(done.load() > 0)) {
+        sized[i] = Sized::left_out;
+        return;
+      }
       try {
-        sized[i] = size_option(*batch[i], middle_too, why[i]) ? 1 : 0;
+        sized[i] = size_option(*batch[i], middle_too, why[i]) ? Sized::yes : Sized::no;
+        done += sized[i] == Sized::yes ? 1 : 0;
       } catch (const ConfigError& error) {
         why[i] = first_line(error);
       }
+      course.sized();
     });
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      if (sized[i] == 0) {
+      if (sized[i] == Sized::no) {
         plan.dropped.push_back({batch[i]->changes, DropCause::promise, why[i]});
         batch[i]->gpus = 0;  // leaves the list below
-      } else {
+      } else if (sized[i] == Sized::yes) {
         ++(batch[i]->keeps() ? kept : others);
       }
     }
@@ -348,14 +393,23 @@ FleetPlan plan_fleet(const AskedFleet& asked, const FleetPlanOptions& options) {
   std::vector<std::optional<FleetOption>> made(all);
   std::vector<DroppedOption> dropped(all);
   const unsigned threads = thread_count(options.threads);
+  Course course{options};
+  course.begin(all);
+  std::atomic<std::size_t> screened{0};
   on_threads(threads, all, [&](std::size_t i) {
+    if (!course.goes_on(screened.load() > 0)) {
+      dropped[i] = {combination(asked.axes, i % each), DropCause::stopped, "not looked at before the plan was stopped"};
+      return;
+    }
     try {
       made[i] = make_option(asked.base, combination(asked.axes, i % each), i >= each);
+      ++screened;
     } catch (const Unserved& error) {
       dropped[i] = {combination(asked.axes, i % each), error.cause, first_line(error)};
     } catch (const ConfigError& error) {
       dropped[i] = {combination(asked.axes, i % each), DropCause::rule, first_line(error)};
     }
+    course.screened();
   });
   for (std::size_t i = 0; i < all; ++i) {
     if (!made[i]) {
@@ -367,7 +421,8 @@ FleetPlan plan_fleet(const AskedFleet& asked, const FleetPlanOptions& options) {
     }
   }
   rank(plan.options);
-  confirm_best(plan, threads, options.confirmed);
+  confirm_best(plan, threads, options.confirmed, course);
+  plan.complete = course.complete();
   if (plan.options.empty()) {
     plan.question = std::make_shared<const Scenario>(asked.first);
     return plan;
@@ -376,7 +431,10 @@ FleetPlan plan_fleet(const AskedFleet& asked, const FleetPlanOptions& options) {
   add_enough(plan.options.front());
   add_chances(plan, threads);
   settle(plan);
-  plan_apart(plan, asked, options);
+  if (course.goes_on(true)) {
+    plan_apart(plan, asked, options);
+  }
+  plan.complete = course.complete();
   return plan;
 }
 

@@ -11,6 +11,7 @@
 #include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -47,6 +48,7 @@ struct FleetPlan {
   std::optional<double> chance, chance_at_middle;
   std::vector<DroppedOption> dropped;
   std::uint64_t combinations = 0;
+  bool complete = true;  ///< false: it was stopped before all was screened and sized
   std::optional<ServingSimulation>
       simulated;                           ///< the first option, or a cell of it, with intervals, spare replicas down
   std::optional<Autoscaling> autoscaling;  ///< of the first option, where the question has it and a changing load
@@ -59,9 +61,17 @@ struct FleetPlan {
   [[nodiscard]] bool feasible() const noexcept;
 };
 
+/// How far a plan is, for whoever looks at it from another thread.
+struct FleetProgress {
+  std::atomic<std::uint64_t> ways = 0, screened = 0, sized = 0;
+};
+
 struct FleetPlanOptions {
   unsigned threads = 0;       ///< 0: as many as the machine has; the answer is the same
   std::size_t confirmed = 6;  ///< options that are simulated and keep; of those that keep at the middle alone as many
+  /// Once it is set no more ways are screened and sized than one of each, which an answer needs.
+  const std::atomic<bool>* stop = nullptr;
+  FleetProgress* progress = nullptr;
 };
 
 [[nodiscard]] FleetPlan plan_fleet(const AskedFleet& asked, const FleetPlanOptions& options = {});

@@ -62,10 +62,12 @@ inline constexpr std::array prefill_rows{
 
 inline constexpr std::array failure_rows{
     quantity<Seconds>("mtbf_per_gpu")
+        .such_as("50000 h")
         .or_nothing("that GPUs do not fail")
         .says("It is the mean time between failures of one GPU.")
         .but("One of mtbf_per_gpu and preemptions_every is required."),
     quantity<Seconds>("preemptions_every")
+        .such_as("6 h")
         .or_nothing("that nothing is preempted")
         .says("It is the mean time between preemptions of a replica on spot capacity."),
     quantity<Seconds>("back").needed().says("It is the time from a failure until the replica serves again."),

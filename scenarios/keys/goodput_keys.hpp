@@ -16,14 +16,17 @@ inline constexpr std::array goodput_rows{
               "`published` is lowest, median and highest of the first kind.")
         .but("It is required where none of the next three is stated."),
     quantity<Seconds>("mtbf_per_gpu")
+        .such_as("50000 h")
         .blank_from(KeySource::publication, "the rate that failures names")
         .named_by("failures")
         .says("It is the mean time between failures of one GPU.")
         .but("It goes without failures only."),
     quantity<Seconds>("mtbf_job")
+        .such_as("8 h")
         .or_nothing("that nothing of the kind fails")
         .says("It is the mean time between failures that stop the job and do not grow with its GPUs."),
     quantity<Seconds>("preemptions_every")
+        .such_as("12 h")
         .or_nothing("that nothing is preempted")
         .says("It is the mean time between preemptions of the job on spot capacity."),
     quantity<BytesPerSecond>("checkpoint_store")

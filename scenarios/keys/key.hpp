@@ -100,10 +100,12 @@ struct Key {
   // Bounds of a number, of each number of a list, and of a quantity in its SI unit.
   double low = 0.0;
   double high = unbounded;
-  bool above_low = false;  ///< whether a value must be above `low`; else it may equal it
-  Dimension dimension{};   ///< of a quantity
+  bool above_low = false;      ///< whether a value must be above `low`; else it may equal it
+  Dimension dimension{};       ///< of a quantity
+  std::string_view example{};  ///< of a quantity, where that of its dimension speaks of something else
   std::span<const std::string_view> choices{};
   bool any = false;       ///< whether an axis takes "any"
+  bool length = false;    ///< whether it holds tokens of a sequence or of a step: k is 1024 of them, of all else 1000
   bool required = false;  ///< whether its table may not lack it
   /// Default of an absent key, if it is a constant: a number in the unit of the bounds, the place of a choice, 1 for
   /// true. Of text the default is `blank`.
@@ -158,6 +160,16 @@ struct Key {
     Key key = *this;
     key.source = where;
     key.blank = what;
+    return key;
+  }
+  [[nodiscard]] constexpr Key such_as(std::string_view text) const {
+    Key key = *this;
+    key.example = text;
+    return key;
+  }
+  [[nodiscard]] constexpr Key of_tokens() const {
+    Key key = *this;
+    key.length = true;
     return key;
   }
   /// The default is taken from what key `other` names; without `other` there is no default.

@@ -76,8 +76,9 @@ class KeyedTable : public ConfigTable {
       return place ? std::optional{static_cast<Choice>(*place)} : std::nullopt;
     } else if constexpr (key.type == KeyType::quantity) {
       using Q = decltype(quantity_of<key.dimension>());
-      const std::optional<Q> value = is_closed(key) ? maybe_quantity<Q>(key.path, {Q{key.low}, Q{key.high}})
-                                                    : maybe_quantity<Q>(key.path, !key.above_low && key.low == 0.0);
+      const std::optional<Q> value = is_closed(key)
+                                         ? maybe_quantity<Q>(key.path, {Q{key.low}, Q{key.high}}, key.example)
+                                         : maybe_quantity<Q>(key.path, zero_allowed(key), key.example);
       return checked(key, value);
     } else {
       return maybe_text(key.path);
@@ -125,8 +126,8 @@ class KeyedTable : public ConfigTable {
       return static_cast<Choice>(choice(key.path, key.choices));
     } else if constexpr (key.type == KeyType::quantity) {
       using Q = decltype(quantity_of<key.dimension>());
-      const Q value = is_closed(key) ? quantity<Q>(key.path, {Q{key.low}, Q{key.high}})
-                                     : quantity<Q>(key.path, !key.above_low && key.low == 0.0);
+      const Q value = is_closed(key) ? quantity<Q>(key.path, {Q{key.low}, Q{key.high}}, key.example)
+                                     : quantity<Q>(key.path, zero_allowed(key), key.example);
       return has(key.path) ? *checked(key, std::optional{value}) : value;
     } else {
       return text(key.path);
@@ -141,6 +142,7 @@ class KeyedTable : public ConfigTable {
   static constexpr bool is_closed(const Key& key) {
     return !key.above_low && key.high < unbounded && key.refusal.empty();
   }
+  static constexpr bool zero_allowed(const Key& key) { return !key.above_low && key.low == 0.0; }
   template <class Q>
   std::optional<Q> checked(const Key& key, std::optional<Q> value) {
     if (value && !key.refusal.empty()) {

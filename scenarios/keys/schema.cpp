@@ -53,7 +53,8 @@ Node& node_at(Node& root, std::string_view path) {
 }
 
 std::string quantity_text(const Key& key) {
-  std::string text = " It is written with its unit, such as \"" + std::string{example_of(key.dimension)} + "\"";
+  std::string text = " It is written with its unit, such as \"" +
+                     std::string{key.example.empty() ? example_of(key.dimension) : key.example} + "\"";
   if (std::isfinite(key.high)) {
     const std::string high = bound_text(key.high, key.dimension);
     text += key.low > 0.0 ? ", from " + bound_text(key.low, key.dimension) + " to " + high : ", up to " + high;
@@ -182,10 +183,19 @@ class SchemaWriter {
       json_.member("maximum", key.high);
     }
   }
+  /// A number, or text that is one: bounds hold for the first, the pattern for the second.
+  void write_number(std::string_view type, const std::string& pattern) {
+    write_words("type", {type, "string"});
+    json_.member("pattern", std::string_view{pattern});
+  }
   void write_integer(const Merged& key) {
-    json_.member("type", "integer");
+    write_number("integer", short_number());
     json_.member("minimum", static_cast<std::int64_t>(key.low));
     json_.member("maximum", static_cast<std::int64_t>(key.high));
+  }
+  /// "15T", "1.5 B", "128k", "8Ki".
+  static std::string short_number() {
+    return "^[ \\t]*" + std::string{number_pattern} + "[ \\t]*(?:[kKMGT]i?|B)[ \\t]*$";
   }
   void write_words(std::string_view key, const std::vector<std::string_view>& words) {
     json_.key(key);
@@ -250,7 +260,7 @@ class SchemaWriter {
     switch (key.type) {
       case KeyType::integer: write_integer(key); break;
       case KeyType::number:
-        json_.member("type", "number");
+        write_number("number", short_number());
         write_bounds(key);
         break;
       case KeyType::boolean: json_.member("type", "boolean"); break;
@@ -262,7 +272,10 @@ class SchemaWriter {
         break;
       case KeyType::choice: write_text(key.choices); break;
       case KeyType::quantity:
-        if (key.choices.empty()) {
+        if (key.dimension == dimension_of<Hertz>) {
+          write_number("number", "(?:" + quantity + ")|(?:" + short_number() + ")");
+          write_bounds(key);
+        } else if (key.choices.empty()) {
           write_pattern(quantity);
         } else {
           write_any_of([&] { write_text(key.choices); }, [&] { write_pattern(quantity); });

@@ -96,7 +96,10 @@ inline constexpr std::array objective_rows{
     choice("minimize", goal_names)
         .blank_is("time with training.tokens, else step-time")
         .says("It is the goal, of which less is better.")
-        .but("Goal time needs training.tokens, goal cost a price."),
+        .but("Of plans that are equal in it the better has less time, then money, then a shorter step, then less "
+             "memory; "
+             "within simplicity the plainer is taken (`docs/search.md`). Goal time needs training.tokens, goal cost a "
+             "price."),
     texts("pareto")
         .or_one_of(goal_names)
         .blank_is("goals by what is searched")

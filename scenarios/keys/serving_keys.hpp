@@ -14,11 +14,13 @@ inline constexpr std::int64_t most_served = 100'000'000;
 
 inline constexpr std::array serving_rows{
     integer("isl", 1, most_served)
+        .of_tokens()
         .or_nothing("the lengths that [traffic] gives")
         .says("It is the number of tokens of a prompt.")
         .but("Without [traffic] it is required.")
         .typed_as("--isl", "TOKENS", "serving: input tokens; makes the quick form a serving question"),
     integer("osl", 1, most_served)
+        .of_tokens()
         .or_nothing("the lengths that [traffic] gives")
         .says("It is the number of tokens of an answer.")
         .but("Without [traffic] it is required.")
@@ -58,9 +60,11 @@ inline constexpr std::array serving_rows{
         .blank_is("the engine's default")
         .says("It is the number of sequences that run at once."),
     integer("max_num_tokens", 1, most_served)
+        .of_tokens()
         .blank_is("the engine's default")
         .says("It is the number of tokens that are scheduled in one step."),
     integer("max_seq_len", 1, 1'000'000'000)
+        .of_tokens()
         .blank_is("isl + osl; of [traffic] its longest request, up to the model's positions")
         .says("It is the number of tokens that a sequence may grow to.")
         .but("It is no less than isl + osl. Of [traffic] the share of requests that are longer is told: a server "

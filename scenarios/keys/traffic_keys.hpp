@@ -16,7 +16,10 @@ inline constexpr std::int64_t longest_request = 10'000'000;  ///< tokens
 inline constexpr Key rate_row =
     quantity<Hertz>("rate")
         .above(0.0, ServingTraffic::most_rate.raw())
-        .says("It is the mean number of requests a time, such as \"12 req/s\" or \"1e6 req/d\".")
+        .such_as("12 req/s")
+        .says(
+            "It is the mean number of requests a time, such as \"12 req/s\" or \"1e6 req/d\"; a number without a unit "
+            "is requests a second.")
         .typed_as("--rate", "RATE", "serving: requests that come, e.g. '12 req/s'; sizes a fleet");
 
 /// Of a load of one class, and of each of several.
@@ -91,7 +94,10 @@ inline constexpr std::array traffic_rows = joined(own_traffic_rows, load_rows);
 inline constexpr std::array class_rows = joined(own_class_rows, load_rows);
 
 inline constexpr std::array length_rows{
-    number("mean", 1.0, static_cast<double>(longest_request)).needed().says("It is the mean number of tokens."),
+    number("mean", 1.0, static_cast<double>(longest_request))
+        .of_tokens()
+        .needed()
+        .says("It is the mean number of tokens."),
     choice("law", length_shape_names).usually(0).says("It is the law of the lengths."),
     number("cv", 0.0, 10.0)
         .or_nothing("that the lengths follow another law")
@@ -102,6 +108,7 @@ inline constexpr std::array length_rows{
         .says("It is the least length over the mean: lengths reach from low to 2 - low times the mean.")
         .but("It is required with law uniform, and goes with it only."),
     integer("most", 1, longest_request)
+        .of_tokens()
         .or_nothing("no bound of its own")
         .says("It is the greatest number of tokens.")
         .but("It is no less than the mean."),
@@ -112,6 +119,7 @@ inline constexpr std::array prefix_rows{
         .needed()
         .says("It is the number of groups of prompts that begin alike, such as those of a customer or a tool."),
     integer("tokens", SharedPrefixes::id_tokens, longest_request)
+        .of_tokens()
         .needed()
         .says("It is the number of tokens that the prompts of a group begin with alike; they count in the length of a "
               "prompt, and a shorter prompt is all of them."),

@@ -11,6 +11,7 @@ namespace headroom::keys {
 
 inline constexpr std::array training_rows{
     integer("seq_len", 1, 100'000'000)
+        .of_tokens()
         .of(Kinds::train)
         .blank_from(KeySource::checkpoint, "of a vision encoder what an image makes, padded to the ranks that share it")
         .says("It is the number of tokens of a sequence.")

@@ -193,11 +193,11 @@ class Settling {
     std::string best;
     LaunchPlan preset;
     std::pair<std::size_t, bool> nearest;
-    for (const std::string& id : sources_.models.ids()) {
+    sources_.models.each([&](const std::string& id) {
       LaunchPlan theirs;
       set_network(sources_.models.find(id), theirs);
       if (!same_network(theirs)) {
-        continue;
+        return;
       }
       const std::pair distance{different_details(plan_, theirs).size(), other_length(theirs)};
       if (best.empty() || distance < nearest) {
@@ -205,7 +205,7 @@ class Settling {
         preset = std::move(theirs);
         nearest = distance;
       }
-    }
+    });
     if (best.empty()) {
       drop_usual_details(plan_);
       plan_.set("model.source", word_value(shown(r_.file)));

@@ -42,7 +42,10 @@ class NetworkScenarioReader {
     static_cast<void>(root_.value("base"));
     scenario_.name = root_.maybe_text("name").value_or(shown(scenario_.file));
     if (root_.choice("kind", scenario_kind_names) != 0) {
-      root_.problem("kind", "a network of ops is answered for kind 'train' in this version");
+      root_.problem(
+          "kind",
+          "serving of networks of ops is not answered, their training is (kind = \"train\"); of what makes a "
+          "question one of serving ([serving], [traffic], --isl, --osl, --concurrency, --rate) leave all out");
     }
     read_model();
     take_hardware();
@@ -252,7 +255,7 @@ bool asks_for_network(const ConfigValue& root, const ModelLibrary& models, const
     return true;
   }
   // A slip that is near a network and near no model is a network's.
-  return networks.nearest(model->text) && !models.nearest(model->text);
+  return networks.nearest(model->text) && !models.meant(model->text) && !models.nearest(model->text);
 }
 
 NetworkScenario read_network_scenario(const ConfigValue& root,

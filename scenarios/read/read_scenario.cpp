@@ -3,6 +3,7 @@
 #include <headroom/model/workload/hf_config.hpp>
 #include <headroom/scenarios/keys/keyed_table.hpp>
 #include <headroom/scenarios/keys/root_keys.hpp>
+#include <headroom/scenarios/keys/short_numbers.hpp>
 #include <headroom/scenarios/read/beside_reader.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/hardware_reader.hpp>
@@ -25,6 +26,7 @@ class ScenarioReader {
   ScenarioReader(const ConfigValue& root, std::string file, const Sources& sources)
       : root_{root, "", diagnostics_}, sources_{sources} {
     scenario_.file = std::move(file);
+    scenario_.assumptions = short_lengths(root);
   }
 
   Scenario run() {
@@ -78,10 +80,48 @@ class ScenarioReader {
     return find_model(root_, "model", id).value_or(Architecture{});
   }
 
-  /// A preset's id, or the path of a config.json. ConfigError where there is neither.
+  /// A preset's id or the path of a config.json; else a name that means a preset. ConfigError where there is none.
   Architecture find_model(const ConfigValue& named) {
-    return is_path(named.text) ? load_model(beside(named.file ? *named.file : scenario_.file, named.text))
-                               : sources_.models.find(named.text);
+    if (is_path(named.text)) {
+      const std::string path = beside(named.file ? *named.file : scenario_.file, named.text);
+      std::error_code status;
+      if (std::filesystem::exists(path, status)) {
+        return load_model(path);
+      }
+      if (std::optional<Architecture> meant = find_meant(named.text)) {
+        return *std::move(meant);
+      }
+      const std::string suggested = sources_.models.suggested(named.text);
+      throw ConfigError{
+          "no such file " + quoted(path) +
+          (suggested.empty() ? "; 'model' is the id of a preset or the path of a config.json" : suggested)};
+    }
+    if (!sources_.models.knows(named.text)) {
+      if (std::optional<Architecture> meant = find_meant(named.text)) {
+        return *std::move(meant);
+      }
+    }
+    return sources_.models.find(named.text);
+  }
+
+  /// The preset that a publisher's name means, with the weights that it says; told under the key's assumptions.
+  std::optional<Architecture> find_meant(const std::string& name) {
+    const std::optional<MeantModel> meant = name.ends_with(".json") ? std::nullopt : sources_.models.meant(name);
+    if (!meant) {
+      return std::nullopt;
+    }
+    Architecture architecture = sources_.models.find(meant->id);
+    if (meant->weights && own_weights(architecture) != meant->weights) {
+      WeightFormat stated;
+      stated.format = meant->weights;
+      stated.source = "the name " + quoted(name);
+      architecture.weights = std::move(stated);
+    }
+    if (std::string told = quoted(name) + " has the network of the preset " + meant->id;
+        std::find(scenario_.assumptions.begin(), scenario_.assumptions.end(), told) == scenario_.assumptions.end()) {
+      scenario_.assumptions.push_back(std::move(told));
+    }
+    return architecture;
   }
 
   /// The same, `key` of `table` being where it is named; problems go to its diagnostics.
@@ -106,13 +146,6 @@ class ScenarioReader {
   }
 
   Architecture load_model(const std::string& path) {
-    std::error_code status;
-    if (!std::filesystem::exists(path, status)) {
-      const std::string name = path.substr(path.find_last_of('/') + 1);
-      throw ConfigError{"no such file " + quoted(path) +
-                        (sources_.models.knows(name) ? "; the preset is called '" + sources_.models.entry(name).id + "'"
-                                                     : "; 'model' is the id of a preset or the path of a config.json")};
-    }
     Diagnostics blank;
     Architecture architecture = load_hf_config(path, blank);
     for (const Diagnostic& remark : blank.sorted()) {
@@ -225,6 +258,7 @@ ConfigValue with_assignments(ConfigValue root, std::span<const Assignment> assig
     apply_override(root, assignment, diagnostics);
   }
   diagnostics.throw_if_any();
+  take_short_numbers(root);
   return root;
 }
 

@@ -181,7 +181,7 @@ class ServingReader {
       const ConfigValue* word = table.value("weights");
       if (word != nullptr && word->text != name_of(w.weights)) {
         assume("serving.weights = " + std::string{name_of(w.weights)} + " (" + word->text +
-               ": 4-bit integers, unpacked on the way to 16-bit products)");
+               ": 4-bit integers in groups of 128, unpacked on the way to 16-bit products)");
       }
     } else if (!table.has("weights")) {
       serve_.weights_open = true;

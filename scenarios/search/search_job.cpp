@@ -23,15 +23,28 @@ constexpr std::string_view objective_table = "objective";
 /// SKUs that a node type of the catalog holds: what can be rented as a cluster.
 std::vector<std::string> gpus_in_nodes(const Catalog& catalog) {
   std::vector<std::string> ids;
-  for (const std::string& id : catalog.store().ids("nodes")) {
+  catalog.store().each("nodes", [&](const std::string& id) {
     const Node& node = catalog.node(id);
-    ids.push_back(catalog.device(node.gpu).id);
+    std::vector<std::string> held{catalog.device(node.gpu).id};
     for (const std::string& other : node.also) {
-      ids.push_back(catalog.device(other).id);
+      held.push_back(catalog.device(other).id);
     }
-  }
+    ids.insert(ids.end(), held.begin(), held.end());
+  });
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+/// Those that can be read.
+std::vector<std::string> node_ids(const Catalog& catalog) {
+  std::vector<std::string> ids;
+  catalog.store().each("nodes", [&](const std::string& id) { ids.push_back(catalog.node(id).id); });
+  return ids;
+}
+std::vector<std::string> price_ids(const Catalog& catalog) {
+  std::vector<std::string> ids;
+  catalog.store().each("prices", [&](const std::string& id) { ids.push_back(catalog.prices(id).id); });
   return ids;
 }
 
@@ -180,8 +193,8 @@ class QuestionReader {
   [[nodiscard]] Changes any_of(Knob knob, const Objective& objective) const {
     switch (knob) {
       case Knob::gpu: return each_of(knob, gpus_in_nodes(sources_.catalog));
-      case Knob::node: return each_of(knob, sources_.catalog.store().ids("nodes"));
-      case Knob::prices: return each_of(knob, sources_.catalog.store().ids("prices"));
+      case Knob::node: return each_of(knob, node_ids(sources_.catalog));
+      case Knob::prices: return each_of(knob, price_ids(sources_.catalog));
       case Knob::gpus: return each_of(knob, doublings(*objective.gpus_on_hand));
       case Knob::market:
       case Knob::region: return each_word(knob);

@@ -19,10 +19,11 @@ namespace headroom {
 
 /// What keeps a way to serve out of a fleet's plan.
 enum class DropCause : std::uint8_t {
-  rule,    ///< of the question or of what was measured: the sentence says which
-  hosts,   ///< its tensor ranks lie in several hosts
-  memory,  ///< a GPU's has no room for a request of the mean length
-  promise  ///< it runs, but not even an idle replica keeps what is promised, be it at the slow end
+  rule,     ///< of the question or of what was measured: the sentence says which
+  hosts,    ///< its tensor ranks lie in several hosts
+  memory,   ///< a GPU's has no room for a request of the mean length
+  promise,  ///< it runs, but not even an idle replica keeps what is promised, be it at the slow end
+  stopped,  ///< the plan was stopped before it was looked at
 };
 
 /// A replica that cannot serve, for another cause than a rule.

@@ -115,7 +115,8 @@ TEST_CASE("every bad input is refused with its own message and leaves nothing be
       write(work / also.substr(0, equals), unescaped(also.substr(equals + 1)));
     }
     const std::string args = replaced(c.args, "{file}", c.name);
-    const std::string command = "cd '" + work.string() + "' && env -u HEADROOM_DATA_DIR -u XDG_CONFIG_HOME HOME='" +
+    const std::string command = "cd '" + work.string() +
+                                "' && env -u HEADROOM_DATA_DIR -u XDG_CONFIG_HOME COLUMNS=100000 HOME='" +
                                 work.string() + "' '" + HEADROOM_BINARY + "' " + args + " > out.txt 2> err.txt";
     const int status = std::system(command.c_str());
     CHECK((status >> 8) == c.exit);

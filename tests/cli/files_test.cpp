@@ -5,6 +5,7 @@
 
 #include "../support/says.hpp"
 #include "run_headroom.hpp"
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -289,4 +290,77 @@ TEST_CASE("catalog show reads a file of the user's own as a plan does, and shows
     CHECK(refused.out.empty());
     CHECK(says(refused.err, "gpus/mine.toml:"));
   }
+}
+
+namespace {
+
+/// `headroom WORDS` with the data folder of a scratch folder.
+Run with_data(const ScratchFolder& folder, const std::string& words) {
+  const std::string command = "env -u XDG_CONFIG_HOME HOME=/nonexistent HEADROOM_DATA_DIR='" +
+                              (folder.path() / "data").string() + "' '" HEADROOM_BINARY "' " + words + " >'" +
+                              (folder.path() / "out").string() + "' 2>'" + (folder.path() / "err").string() + "'";
+  const int status = std::system(command.c_str());
+  return Run{WEXITSTATUS(status), read_text(folder.path() / "out"), read_text(folder.path() / "err")};
+}
+
+const std::string rubin =
+    "schema = 1\nid = \"rubin-vr200\"\nbase = \"b300-sxm-288gb\"\nname = \"Rubin VR200\"\nyear = 2026\n";
+
+}  // namespace
+
+TEST_CASE("an overlay is linted, shown and compared with its base") {
+  const ScratchFolder folder;
+  fs::create_directories(folder.path() / "data/gpus");
+  write(folder.path() / "data/gpus/rubin-vr200.toml", rubin);
+  write(folder.path() / "elsewhere.toml", rubin);
+  const Run linted = with_data(folder, "catalog lint --file '" + (folder.path() / "elsewhere.toml").string() + "'");
+  CAPTURE(linted.err);
+  CHECK_FALSE(says(linted.err, "missing key"));
+  CHECK(says(linted.out, " checks, "));
+  const Run shown = with_data(folder, "catalog show rubin-vr200");
+  CHECK(shown.code == 0);
+  CHECK(says(shown.out, rubin));
+  CHECK(says(shown.out, "# memory.marketed"));  // of the base
+  CHECK(says(shown.out, "gpus/b300-sxm-288gb.toml"));
+  const Run compared = with_data(folder, "catalog diff rubin-vr200 b300-sxm-288gb");
+  CHECK(compared.code == 0);
+  CHECK(says(compared.out, "Rubin VR200"));
+  CHECK_FALSE(says(compared.out, "memory.marketed"));  // alike
+}
+
+TEST_CASE("a broken file of the user's own hides none of the others, and is warned of once, with its place") {
+  const ScratchFolder folder;
+  for (const std::string kind : {"gpus", "nodes", "models", "prices", "stacks/serve", "stacks/train"}) {
+    fs::create_directories(folder.path() / "data" / kind);
+    write(folder.path() / "data" / kind / "broken.toml", "schema = 1\nid = broken\n");
+  }
+  write(folder.path() / "data/gpus/rubin-vr200.toml", rubin);
+  for (const std::string kind : {"gpus", "nodes", "models", "prices"}) {
+    CAPTURE(kind);
+    const Run listed = with_data(folder, "catalog list " + kind);
+    CHECK(listed.code == 0);
+    CHECK(std::count(listed.out.begin(), listed.out.end(), '\n') > 5);
+    CHECK(says(listed.err, kind + "/broken.toml:2:"));
+    CHECK(says(listed.err, "'broken' is left out of the " + kind + ", the others are read"));
+    CHECK(listed.err.find("broken.toml") == listed.err.rfind("broken.toml"));
+  }
+  CHECK(says(with_data(folder, "catalog list gpus").out, "rubin-vr200"));
+  // What does not name it is answered.
+  const std::string asked = " --gpus 8 --tp 8 --isl 1024 --osl 256 --concurrency 8 --model ";
+  CHECK(with_data(folder, "plan --gpu h100-sxm-80gb" + asked + "llama3.1-8b").code == 0);
+  CHECK(
+      with_data(folder, "plan --model llama3-8b --gpu h100-sxm-80gb --gpus 8 --seq-len 4096 --global-batch 64").code ==
+      0);
+  // What names it, or nothing that is known, is told where it lies.
+  for (const std::string& named :
+       {"plan --gpu broken" + asked + "llama3.1-8b", "plan --gpu h100-sxm-80gb" + asked + "broken"}) {
+    CAPTURE(named);
+    const Run refused = with_data(folder, named);
+    CHECK(refused.code == 2);
+    CHECK(says(refused.err, "broken.toml:2:"));
+  }
+  const Run unknown = with_data(folder, "plan --gpu vr300" + asked + "llama3.1-8b");
+  CHECK(unknown.code == 2);
+  CHECK(says(unknown.err, "unknown GPU 'vr300'"));
+  CHECK(says(unknown.err, "gpus/broken.toml:2:6 cannot be read and may hold it"));
 }

@@ -98,6 +98,36 @@ TEST_CASE("an interrupted search ends with 128 and the signal, whatever it found
   }
 }
 
+TEST_CASE("an answer within a time is what was found until then, with 124, and whole where it needs less") {
+  const ScratchFolder folder;
+  Texts words = search();
+  words[8] = "gpus=256..4096 x2";
+  words.insert(words.end(), {"--within", "100 ms"});
+  const Run found = ended(start_headroom(words, folder.path()), folder.path());
+  CHECK(found.code == 124);
+  CHECK(found.out.starts_with("PARTIAL: interrupted"));
+  const std::string fleet = std::string{HEADROOM_SOURCE_DIR} + "/scenarios/serve/llama3-70b-fleet.toml";
+  const Texts sized{"plan",      "--model",  "llama3-8b",    "--gpu",    "h100-sxm-80gb",
+                    "--isl",     "1000",     "--osl",        "200",      "--rate",
+                    "40",        "--search", "tp=[1, 2, 4]", "--search", "weights=[\"bf16\", \"fp8\"]",
+                    "--threads", "1",        "--format"};
+  for (const std::string format : {"text", "json"}) {
+    Texts quick = sized;
+    quick.insert(quick.end(), {format, "--within", "1 ms"});
+    const Run partial = ended(start_headroom(quick, folder.path()), folder.path());
+    CAPTURE(partial.err);
+    CHECK(partial.code == 124);
+    CHECK((format == "text" ? partial.out.starts_with("PARTIAL: interrupted")
+                            : says(partial.out, "\"complete\": false")));
+  }
+  const Run whole = ended(start_headroom({"plan", fleet, "--within", "1 h"}, folder.path()), folder.path());
+  CHECK(whole.code == 0);
+  CHECK_FALSE(says(whole.out, "PARTIAL"));
+  const Run refused = ended(start_headroom({"plan", fleet, "--within", "2"}, folder.path()), folder.path());
+  CHECK(refused.code == 2);
+  CHECK(says(refused.err, "--within '2' needs a unit"));
+}
+
 TEST_CASE("an interrupt that a search was started to ignore is ignored, the other one ends it") {
   for (const auto& [ignored, other] : {std::pair{SIGINT, SIGTERM}, {SIGTERM, SIGINT}}) {
     const ScratchFolder folder;

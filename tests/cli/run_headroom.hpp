@@ -61,14 +61,15 @@ struct Run {
   std::size_t peak_memory = 0;  ///< resident bytes; no less than the test's own when it began
 };
 
-/// `headroom ARGUMENTS` in `folder`; the arguments are read by the shell, so quotes work as typed.
+/// `headroom ARGUMENTS` in `folder`; the arguments are read by the shell, so quotes work as typed. Lines are not fitted
+/// to a terminal's width, so that what is looked for in them is not broken.
 inline Run run_headroom(const std::string& arguments, const std::filesystem::path& folder = HEADROOM_SOURCE_DIR) {
   const ScratchFolder home;
   const std::string out = (home.path() / "out").string();
   const std::string err = (home.path() / "err").string();
-  const std::string command = "cd '" + folder.string() +
-                              "' && exec env -u HEADROOM_DATA_DIR -u XDG_CONFIG_HOME HOME='" + home.path().string() +
-                              "' '" + HEADROOM_BINARY + "' " + arguments + " >'" + out + "' 2>'" + err + "'";
+  const std::string command =
+      "cd '" + folder.string() + "' && exec env -u HEADROOM_DATA_DIR -u XDG_CONFIG_HOME COLUMNS=100000 HOME='" +
+      home.path().string() + "' '" + HEADROOM_BINARY + "' " + arguments + " >'" + out + "' 2>'" + err + "'";
   const pid_t child = fork();
   if (child == 0) {
     execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr));
@@ -97,6 +98,7 @@ inline Run run_headroom(const std::string& arguments, const std::filesystem::pat
   }
   unsetenv("HEADROOM_DATA_DIR");
   unsetenv("XDG_CONFIG_HOME");
+  setenv("COLUMNS", "100000", 1);  // lines as they are, whatever is looked for in them
   setenv("HOME", folder.c_str(), 1);
   std::vector<char*> words{const_cast<char*>(HEADROOM_BINARY)};
   for (const std::string& argument : arguments) {

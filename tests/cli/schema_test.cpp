@@ -95,7 +95,10 @@ bool obeys(const ConfigValue& value, const ConfigValue& rule, const ConfigEntry&
   const bool is_number = value.kind == ConfigValue::Kind::integer || value.kind == ConfigValue::Kind::number;
   const auto holds_for = [&](const ConfigValue& part) { return is_valid(value, part); };
   if (word == "type") {
-    return is_of_type(value, what.text);
+    return what.kind == ConfigValue::Kind::array
+               ? std::any_of(what.items.begin(), what.items.end(),
+                             [&](const ConfigValue& one) { return is_of_type(value, one.text); })
+               : is_of_type(value, what.text);
   }
   if (word == "const") {
     return value.kind == what.kind && value.text == what.text;
@@ -257,6 +260,18 @@ TEST_CASE("schema: what a reader refuses by the table alone is invalid") {
   CHECK_FALSE(accepts(trained + "goodput = {detection = \"0 s\"}\n"));
   CHECK(accepts(trained + "objective = {deadline = \"2027-01-31\", simplicity = \"5 %\"}\n"));
   CHECK_FALSE(accepts(trained + "objective = {simplicity = \"5\"}\n"));
+}
+
+TEST_CASE("schema: short numbers are valid where a number is, and a rate without a unit") {
+  CHECK(accepts(trained + "search = {global_batch = [\"1k\", 2048]}\n"));
+  CHECK(accepts(trained + "target = {loss = 2.1, critical_batch = \"1.5 k\"}\n"));
+  CHECK_FALSE(accepts(trained + "strategy = {tp = \"8t\"}\n"));
+  const std::string served =
+      "schema = 1\nkind = \"serve\"\nmodel = \"llama3-8b\"\nhardware = {gpu = \"h100-sxm-80gb\"}\n";
+  CHECK(accepts(served + "serving = {isl = \"128k\", osl = \"1Ki\"}\ntraffic = {rate = 347}\n"));
+  CHECK(accepts(served + "serving = {}\ntraffic = {rate = \"1.5k\"}\n"));
+  CHECK(accepts(served + "serving = {}\ntraffic = {rate = \"12 req/s\"}\n"));
+  CHECK_FALSE(accepts(served + "serving = {}\ntraffic = {rate = \"12 GB\"}\n"));
 }
 
 TEST_CASE("schema: [model] is not looked into") {

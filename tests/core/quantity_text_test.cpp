@@ -144,3 +144,29 @@ TEST_CASE("quantities combine their dimensions at no cost") {
   CHECK((Bytes{8} / BytesPerSecond{4}).raw() == 2.0);
   CHECK((1.0 / Seconds{4}).raw() == 0.25);
 }
+
+TEST_CASE("short numbers: k, M, B, G and T are powers of a thousand, or of 1024 where that is asked for") {
+  const auto is = [](std::string_view text, double expected, double thousand = 1000.0) {
+    CAPTURE(text);
+    const std::optional<double> value = parse_short_number(text, thousand);
+    REQUIRE(value);
+    CHECK(*value == expected);
+  };
+  is("15T", 15e12);
+  is(" 15 T ", 15e12);
+  is("1.5B", 1.5e9);
+  is("1.5G", 1.5e9);
+  is("2M", 2e6);
+  is("128k", 128e3);
+  is("128K", 128e3);
+  is("128k", 131072.0, 1024.0);
+  is("1M", 1048576.0, 1024.0);
+  is("128Ki", 131072.0);
+  is("1Ti", 1099511627776.0);
+  is("1e3k", 1e6);
+  for (const std::string_view none :
+       {"", "k", "15", "15t", "1m", "1b", "1Bi", "1kk", "1 k B", "1kB", "infk", "nanM", "12 req/s", "1e308T", "1,5k"}) {
+    CAPTURE(none);
+    CHECK_FALSE(parse_short_number(none));
+  }
+}

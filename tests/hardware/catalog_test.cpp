@@ -98,6 +98,13 @@ constexpr std::array spellings{
     Spelling{"NVIDIA H100 PCIe", "h100-pcie-80gb"},       Spelling{"Tesla V100-SXM2-16GB", "v100-sxm2-16gb"},
     Spelling{"NVIDIA L40S", "l40s"},                      Spelling{"Tesla T4", "t4"},
     Spelling{"H100", ""},                                 Spelling{"V100", ""},
+    Spelling{"4090", "rtx-4090"},                         Spelling{"geforce rtx 5090", "rtx-5090"},
+    Spelling{"H100-NVL", "h100-nvl-94gb"},                Spelling{"A100-80GB-PCIe", "a100-pcie-80gb"},
+    Spelling{"nvidia-l40s", "l40s"},                      Spelling{"nvidia-h100", ""},
+    Spelling{"h100-mig-1g.10gb", ""},                     Spelling{"a100-sxm-80gb/1g.10gb", ""},
+    Spelling{"1g.10gb", ""},                              Spelling{"tpu-v5e", ""},
+    Spelling{"v6e", ""},                                  Spelling{"cloud-tpu-v5p", ""},
+    Spelling{"Trainium2", ""},                            Spelling{"aws-inferentia", ""},
     Spelling{"GH200", ""},                                Spelling{"H200", "h200-sxm-141gb"},
 };
 // clang-format on
@@ -134,6 +141,7 @@ TEST_CASE("nothing in the catalog is called by a refused spelling, and the ids t
   for (const RefusedSpelling& row : refused_gpus()) {
     CAPTURE(row.spelling);
     CHECK_FALSE(catalog.store().find("gpus", row.spelling));
+    CHECK_FALSE(row.reason.empty());
     std::string word;
     for (const char c : std::string{row.reason} + " ") {
       if (c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z')) {
@@ -149,10 +157,30 @@ TEST_CASE("nothing in the catalog is called by a refused spelling, and the ids t
   }
 }
 
-TEST_CASE("an unknown spelling is answered with the nearest id") {
+TEST_CASE("what the catalog cannot model is said to be so, and is no slip of another name") {
+  const Catalog catalog = embedded_only();
+  for (const std::string_view name :
+       {"tpu-v5e", "v6e", "trainium", "trn2", "inf2", "h100-mig-1g.10gb", "ascend-910b"}) {
+    CAPTURE(name);
+    const std::string error = error_of(catalog, std::string{name});
+    CHECK(error.find("not modelled") != std::string::npos);
+    CHECK(error.find("did you mean") == std::string::npos);
+  }
+  // No name of the catalog is refused by a pattern.
+  for (const std::string& name : catalog.store().spellings("gpus")) {
+    CAPTURE(name);
+    CHECK(error_of(catalog, name) == "");
+  }
+}
+
+TEST_CASE("an unknown spelling is answered with the nearest id of its family") {
   const Catalog catalog = embedded_only();
   CHECK(error_of(catalog, "h10-sxm") ==
         "error: unknown GPU 'h10-sxm'; did you mean 'h100-sxm-80gb'? (see 'headroom catalog list')");
+  // Another family is no slip of the pen.
+  CHECK(error_of(catalog, "b61") ==
+        "error: unknown GPU 'b61'; did you mean 'arc-pro-b60'? (see 'headroom catalog list')");
+  CHECK(error_of(catalog, "q60") == "error: unknown GPU 'q60' (see 'headroom catalog list')");
   CHECK(error_of(catalog, "quantum-9000-abacus") ==
         "error: unknown GPU 'quantum-9000-abacus' (see 'headroom catalog list')");
   CHECK(error_of(catalog, "MIG:A30 (4x1g.6gb MIG)").find("MIG slices are not modelled") != std::string::npos);

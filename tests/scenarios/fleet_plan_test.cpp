@@ -12,6 +12,7 @@
 
 #include "../support/sources.hpp"
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,34 @@ bool keeps_at_slow_end(const FleetOption& option, std::int64_t replicas) {
 }
 
 }  // namespace
+
+TEST_CASE("a fleet's plan that is stopped has what was sized until then, one way at least, and is not complete") {
+  const std::vector<std::string> ways{"search.tp=[1, 2, 4]", "search.weights=[\"bf16\", \"fp8\"]"};
+  // The document states the weights, which are freed here.
+  ConfigValue root = document(ways);
+  root.find("serving")->entries.erase_if([](const ConfigEntry& entry) { return entry.key == "weights"; });
+  const std::atomic<bool> stop{true};
+  FleetProgress progress;
+  FleetPlanOptions options;
+  options.threads = 1;
+  options.stop = &stop;
+  options.progress = &progress;
+  const FleetPlan stopped = plan_fleet(read_fleet(root, "command line", sources()), options);
+  CHECK_FALSE(stopped.complete);
+  REQUIRE_FALSE(stopped.options.empty());
+  CHECK(stopped.options.front().sized);
+  CHECK(stopped.simulated);
+  CHECK(stopped.dropped.size() == 5);
+  CHECK(stopped.dropped.front().why == "not looked at before the plan was stopped");
+  CHECK(progress.ways == 6);
+  CHECK(progress.screened == 1);
+  CHECK(progress.sized == 1);
+  options.stop = nullptr;
+  const FleetPlan whole = plan_fleet(read_fleet(root, "command line", sources()), options);
+  CHECK(whole.complete);
+  CHECK(progress.screened == 1 + 6);
+  CHECK(whole.options.size() > 1);
+}
 
 TEST_CASE("a replica whose pool may hold no request is left out by its parts, with what would let it hold one") {
   const FleetPlan answer = plan({"model=llama3.1-70b", "strategy.tp=2", "traffic.rate=12 req/s", "slo.ttft_p95=1 s",

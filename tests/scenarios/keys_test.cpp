@@ -6,6 +6,7 @@
 #include <headroom/model/workload/network_library.hpp>
 #include <headroom/scenarios/fleet/fleet_axes.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
+#include <headroom/scenarios/keys/short_numbers.hpp>
 #include <headroom/scenarios/read/network_reader.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
@@ -450,4 +451,61 @@ TEST_CASE("a fleet's [search] that is no table is refused") {
                                    [](const KeyHost& host) { return host.reader == HostReader::fleet_axes; });
   CHECK(said_of(*fleet, "search", count_value(5)) ==
         std::vector<std::string>{"'search' is a table, not " + std::string{kind_name(ConfigValue::Kind::integer)}});
+}
+
+TEST_CASE("keys: numbers as people type them are what the row of their key says: 1024 a k of a length, else 1000") {
+  ConfigValue root = parse_toml(
+      "model = 4090\n[hardware]\ngpu = 4090\ngpus = \"1k\"\n[training]\nseq_len = \"128k\"\nglobal_batch = \"1k\"\n"
+      "tokens = \"15 T\"\n[serving]\nisl = \"1.5k\"\nosl = \"2Ki\"\nmax_seq_len = \"1.3k\"\n[traffic]\nrate = 347\n"
+      "[[traffic.class]]\nrate = \"1.5k\"\nprompt = {mean = \"8k\"}\n[search]\ngpus = [\"1k\", 2048, \"8..64 x2\"]\n",
+      "f.toml");
+  Diagnostics none;
+  apply_override(root, "strategy.tp=8k", none);
+  apply_override(root, "hardware.node=4090", none);
+  apply_override(root, "serving.engine_version=0.10", none);
+  apply_override(root, "search.node=\"15T\"", none);
+  REQUIRE(none.empty());
+  take_short_numbers(root);
+  const auto at = [&](std::string_view table, std::string_view key) -> const ConfigValue& {
+    return *root.find(table)->find(key);
+  };
+  CHECK(at("hardware", "gpus").integer == 1000);
+  CHECK(at("training", "seq_len").integer == 131'072);
+  CHECK(at("training", "global_batch").integer == 1000);
+  CHECK(at("training", "tokens").integer == 15'000'000'000'000);
+  CHECK(at("serving", "isl").integer == 1536);
+  CHECK(at("serving", "osl").integer == 2048);
+  CHECK(at("serving", "max_seq_len").kind == ConfigValue::Kind::text);  // no whole number
+  CHECK(at("strategy", "tp").integer == 8000);
+  CHECK(at("traffic", "rate").text == "347 req/s");
+  const ConfigValue& first = at("traffic", "class").items.front();
+  CHECK(first.find("rate")->text == "1500 req/s");
+  CHECK(first.find("prompt")->find("mean")->integer == 8192);
+  CHECK(at("search", "gpus").items.front().integer == 1000);
+  CHECK(at("search", "gpus").items.back().text == "8..64 x2");
+  // Names are numbers where the command line typed them; in a file quotes say what is text.
+  CHECK(at("hardware", "node").text == "4090");
+  CHECK(at("serving", "engine_version").text == "0.10");
+  CHECK(at("search", "node").text == "15T");
+  CHECK(at("hardware", "gpu").kind == ConfigValue::Kind::integer);
+  CHECK(short_lengths(root) ==
+        std::vector<std::string>{"training.seq_len = 131072 (128k; k is 1024 of the tokens of a sequence or a step)",
+                                 "serving.isl = 1536 (1.5k; k is 1024 of the tokens of a sequence or a step)",
+                                 "traffic.class.prompt.mean = 8192 (8k; k is 1024 of the tokens of a sequence or a "
+                                 "step)"});
+}
+
+TEST_CASE("keys: the lengths that are counted in k of 1024 are those of tokens of a sequence or a step") {
+  std::set<std::string_view> lengths;
+  for (const Key& key : all_keys()) {
+    if (key.length) {
+      lengths.insert(key.path);
+    }
+  }
+  CHECK(lengths == std::set<std::string_view>{"training.seq_len", "serving.isl", "serving.osl", "serving.max_seq_len",
+                                              "serving.max_num_tokens", "traffic.prompt.mean", "traffic.prompt.most",
+                                              "traffic.output.mean", "traffic.output.most", "traffic.prefix.tokens",
+                                              "traffic.class.prompt.mean", "traffic.class.prompt.most",
+                                              "traffic.class.output.mean", "traffic.class.output.most",
+                                              "traffic.class.prefix.tokens"});
 }

@@ -255,6 +255,22 @@ TEST_CASE("weights that nobody states are the checkpoint's own, and the plan say
              "serving.weights = int4 (awq"));
 }
 
+TEST_CASE("a publisher's name of a model is its preset, with the weights that the name says, and the plan tells both") {
+  const auto asked = [](const std::string& model) {
+    return make_plan(
+        scenario_from_overrides({{"kind=serve", "model=" + model, "hardware.gpu=h100-sxm-80gb", "hardware.gpus=8",
+                                  "serving.isl=1024", "serving.osl=256", "serving.concurrency=8", "strategy.tp=8"}},
+                                sources()),
+        false, PlanPart::memory);
+  };
+  const Plan fp8 = asked("Qwen/Qwen3-32B-FP8");
+  CHECK(told(fp8, "'Qwen/Qwen3-32B-FP8' has the network of the preset qwen3-32b"));
+  CHECK(told(fp8, "serving.weights = fp8 (the checkpoint's own format: the name 'Qwen/Qwen3-32B-FP8')"));
+  const Plan plain = asked("meta-llama/Llama-3.1-8B-Instruct");
+  CHECK(told(plain, "'meta-llama/Llama-3.1-8B-Instruct' has the network of the preset llama3.1-8b"));
+  CHECK(told(plain, "serving.weights = bf16 (not stated; the checkpoint is not quantised)"));
+}
+
 TEST_CASE("wider weights than the checkpoint's own have those as the first remedy") {
   std::vector<std::string> one{"model=gpt-oss-120b", "hardware.gpus=1", "strategy.tp=1", "serving.concurrency=8"};
   const ServePlan wide = answer_of(memory_of(one));

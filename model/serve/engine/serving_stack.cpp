@@ -240,14 +240,15 @@ ServingStack find_serving_stack(const ModelData& data, Engine engine, std::strin
 const std::vector<ServingStack>& serving_stacks(const ModelData& data) {
   return data.once("stacks/serve", [&] {
     const DataStore& store = data.files();
-    Diagnostics diagnostics;
     std::vector<ServingStack> stacks;
-    for (const std::string& id : store.ids("stacks/serve")) {
+    store.each("stacks/serve", [&](const std::string& id) {
       if (const std::optional<DataStore::Entry> entry = store.find("stacks/serve", id)) {
-        stacks.push_back(read_serving_stack(store.tree("stacks/serve", *entry), entry->file, diagnostics));
+        Diagnostics diagnostics;
+        ServingStack stack = read_serving_stack(store.tree("stacks/serve", *entry), entry->file, diagnostics);
+        diagnostics.throw_if_any();
+        stacks.push_back(std::move(stack));
       }
-    }
-    diagnostics.throw_if_any();
+    });
     return stacks;
   });
 }

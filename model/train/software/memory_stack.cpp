@@ -184,13 +184,14 @@ bool starts_like(std::string_view text, std::string_view start) noexcept {
 
 std::vector<MemoryStack> read_stacks(const DataStore& store) {
   std::vector<MemoryStack> stacks;
-  for (const std::string& id : store.ids("stacks/train")) {
+  store.each("stacks/train", [&](const std::string& id) {
     if (const std::optional<DataStore::Entry> entry = store.find("stacks/train", id)) {
       Diagnostics diagnostics;
-      stacks.push_back(read_memory_stack(store.tree("stacks/train", *entry), entry->file, diagnostics));
+      MemoryStack stack = read_memory_stack(store.tree("stacks/train", *entry), entry->file, diagnostics);
       diagnostics.throw_if_any();
+      stacks.push_back(std::move(stack));
     }
-  }
+  });
   return stacks;
 }
 

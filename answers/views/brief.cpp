@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/markup/html.hpp>
+#include <headroom/answers/markup/place.hpp>
+#include <headroom/answers/markup/table.hpp>
+#include <headroom/answers/views/brief.hpp>
+#include <headroom/core/number_words.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+namespace {
+
+using report::Place;
+
+/// A member by its way from the root: "options/0/usd_per_h".
+Place at(Place place, std::string_view way) {
+  while (!way.empty() && place.there()) {
+    const std::string_view name = way.substr(0, way.find('/'));
+    std::size_t item = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), item);
+    place = error == std::errc{} && end == name.data() + name.size() ? place[item] : place[name];
+    way.remove_prefix(std::min(way.size(), name.size() + 1));
+  }
+  return place;
+}
+
+/// "24.4 days  (18.7 days to 31.9 days)", or one number.
+std::string shown_text(const Place& place) {
+  if (!place.there()) {
+    return {};
+  }
+  const Place middle = report::middle(place);
+  if (!middle.is_number()) {
+    return middle.text();
+  }
+  const Place low = place["low"];
+  const Place high = place["high"];
+  const bool spread = low.is_number() && high.is_number() && low.number() != high.number();
+  return report::figure_text(middle) +
+         (spread ? "  (" + report::figure_text(low) + " to " + report::figure_text(high) + ")" : "");
+}
+
+/// A line of a brief answer. Of several ways the first that leads somewhere is taken.
+struct Line {
+  std::string_view label, way;
+  std::string_view of = {};  ///< way of what the number is a part of: "61.0 GiB of 79.2 GiB"
+};
+
+void add(Table& table, const Place& root, std::span<const Line> lines) {
+  std::string_view last;
+  for (const Line& line : lines) {
+    const Place place = at(root, line.way);
+    const std::string text = shown_text(place);
+    if (text.empty() || line.label == last) {
+      continue;
+    }
+    last = line.label;
+    const Place whole = at(root, line.of);
+    table.row(
+        {std::string{line.label}, text + (line.of.empty() || !whole.is_number() ? "" : " of " + shown_text(whole))});
+  }
+}
+
+constexpr std::array plan_lines{
+    Line{"memory per GPU", "memory_bytes", "capacity_bytes"},
+    Line{"time of the run", "duration_s"},
+    Line{"step", "step_time_s"},
+    Line{"cost of the run", "cost_usd"},
+    Line{"cost per M tokens", "cost_per_million_tokens_usd"},
+    Line{"tokens/s per GPU", "tokens_per_s_per_gpu"},
+    Line{"samples/s per GPU", "samples_per_s_per_gpu"},
+    Line{"expected within +/-", "confidence_basis/width_80"},
+};
+constexpr std::array served_lines{
+    Line{"TTFT", "ttft_s"},
+    Line{"TPOT", "tpot_s"},
+    Line{"output tokens/s", "output_tokens_per_s"},
+    Line{"requests/s", "requests_per_s"},
+    Line{"cost per M output tokens", "cost_per_million_output_tokens_usd"},
+};
+constexpr std::array fleet_lines{
+    Line{"GPUs", "options/0/gpus"},
+    Line{"TTFT p95", "options/0/sized/ttft_s/p95"},
+    Line{"TPOT p95", "options/0/sized/tpot_s/p95"},
+    Line{"load of the saturation", "options/0/sized/load_share"},
+    Line{"cost per hour, $", "options/0/usd_per_h"},
+    Line{"cost per M output tokens", "options/0/usd_per_million_output_tokens"},
+};
+constexpr std::array simulated_lines{
+    Line{"GPUs", "gpus"},
+    Line{"TTFT p95", "intervals/ttft_s/p95"},
+    Line{"TTFT p95", "all/ttft_s/p95"},
+    Line{"TPOT p95", "intervals/tpot_s/p95"},
+    Line{"TPOT p95", "all/tpot_s/p95"},
+    Line{"saturates at, req/s", "saturation_requests_per_s"},
+    Line{"cost per M output tokens", "cost/usd_per_million_output_tokens"},
+};
+constexpr std::array speedup_lines{
+    Line{"measured speed-up", "measured_speedup"},
+    Line{"predicted speed-up", "predicted_speedup"},
+    Line{"first cure", "cures/0/what"},
+    Line{"speed-up then", "cures/0/speedup_then"},
+};
+
+std::string lines_text(const Place& root, std::span<const Line> lines) {
+  Table table{{"", "<"}};
+  add(table, root, lines);
+  return table.text();
+}
+
+std::string verdict_line(const Place& root) {
+  for (const std::string_view member : {"verdict_text", "verdict"}) {
+    if (const Place verdict = root[member]; verdict.is_text()) {
+      return verdict.text() + "\n";
+    }
+  }
+  return {};
+}
+
+std::string plan_brief(const Place& plan) {
+  const bool served = plan["kind"].text() == "serve";
+  return verdict_line(plan) +
+         lines_text(plan, served ? std::span<const Line>{served_lines} : std::span<const Line>{plan_lines});
+}
+
+std::string search_brief(const Place& search) {
+  const std::string partial = search["complete"].is_true() ? "" : "PARTIAL: interrupted\n";
+  const Place taken = search["taken"];
+  if (!taken.there()) {
+    return partial + "no plan\n";
+  }
+  return partial + "take " + shown_text(taken["gpus"]) + " x " + taken["gpu"].text() + ": " +
+         joined(taken["assignments"].items(), [](const Place& one) { return one.text(); }) + "\n" +
+         plan_brief(search["plan"]);
+}
+
+/// A line of each item, of the members that any of them has.
+std::string items_brief(const Place& items, std::span<const Line> columns) {
+  std::vector<std::string> header;
+  std::vector<const Line*> shown;
+  for (const Line& column : columns) {
+    for (const Place& item : items.items()) {
+      if (at(item, column.way).there()) {
+        header.push_back((shown.empty() ? "" : "<") + std::string{column.label});
+        shown.push_back(&column);
+        break;
+      }
+    }
+  }
+  Table table{header};
+  for (const Place& item : items.items()) {
+    std::vector<std::string> cells;
+    for (const Line* column : shown) {
+      cells.push_back(shown_text(at(item, column->way)));
+    }
+    table.row(std::move(cells));
+  }
+  return table.text();
+}
+
+constexpr std::array compared_columns{
+    Line{"plan", "file"},        Line{"verdict", "verdict"},
+    Line{"step", "step_time_s"}, Line{"time", "duration_s"},
+    Line{"cost", "cost_usd"},    Line{"TTFT", "ttft_s"},
+    Line{"TPOT", "tpot_s"},      Line{"output tokens/s", "output_tokens_per_s"},
+};
+constexpr std::array scaled_columns{
+    Line{"GPUs", "gpus"},
+    Line{"verdict", "verdict"},
+    Line{"step", "step_time_s"},
+    Line{"tokens/s per GPU", "tokens_per_s_per_gpu"},
+    Line{"efficiency", "efficiency"},
+    Line{"cost per M tokens", "cost_per_million_tokens_usd"},
+};
+
+}  // namespace
+
+std::string brief_text(const Value& document) {
+  const Place root{document};
+  const std::string schema = root["schema"].text();
+  if (schema.starts_with("headroom.search/")) {
+    return search_brief(root);
+  }
+  if (schema.starts_with("headroom.fleet/")) {
+    return verdict_line(root) + lines_text(root, fleet_lines);
+  }
+  if (schema.starts_with("headroom.box/")) {
+    return verdict_line(root) + lines_text(root["plan"], served_lines);
+  }
+  if (schema.starts_with("headroom.simulate/")) {
+    return verdict_line(root) + lines_text(root, simulated_lines);
+  }
+  if (schema.starts_with("headroom.compare/")) {
+    return items_brief(root["plans"], compared_columns);
+  }
+  if (schema.starts_with("headroom.scale/")) {
+    const Place knee = root["knee_gpus"];
+    return (knee.is_number() ? "more GPUs pay up to " + shown_text(knee) + "\n" : "") +
+           items_brief(root["points"], scaled_columns);
+  }
+  if (schema.starts_with("headroom.speedup/")) {
+    return verdict_line(root) + lines_text(root, speedup_lines);
+  }
+  return plan_brief(root);
+}
+
+}  // namespace headroom
