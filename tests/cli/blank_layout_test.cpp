@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions as they are first typed: without a layout, with several loads, of images.
+#include <headroom/core/json_reader.hpp>
+
+#include <doctest/doctest.h>
+
+#include "run_headroom.hpp"
+#include <string>
+#include <string_view>
+
+using namespace headroom;
+using namespace headroom::test;
+
+namespace {
+
+const ConfigValue& at(const ConfigValue& object, std::string_view key) {
+  const ConfigValue* value = object.find(key);
+  REQUIRE_MESSAGE(value != nullptr, std::string{key});
+  return *value;
+}
+
+ConfigValue json_of(const std::string& command, int code = 0) {
+  const Run run = run_headroom(command + " --format json");
+  REQUIRE_MESSAGE(run.code == code, run.err);
+  return parse_json(run.out, "stdout");
+}
+
+}  // namespace
+
+TEST_CASE("a 70B that is typed without tp and pp is searched, and fits") {
+  const std::string asked = "plan --model llama3-70b --gpu h100-sxm-80gb --gpus 512 --seq-len 8192 --global-batch 1024";
+  const ConfigValue found = json_of(asked);
+  CHECK(at(found, "schema").text == "headroom.search/1");
+  CHECK(at(at(found, "plan"), "verdict").text == "feasible");
+  // What is stated is priced as stated, whether it fits or not.
+  const ConfigValue stated = json_of(asked + " --tp 1 --pp 1", 1);
+  CHECK(at(stated, "schema").text == "headroom.plan/1");
+  CHECK(at(stated, "verdict").text == "out_of_memory");
+  // A model that one rank holds is planned on one rank, as ever.
+  const ConfigValue small = json_of("plan --model gpt2 --gpu h100-sxm-80gb --gpus 8 --seq-len 1024 --global-batch 512");
+  CHECK(at(small, "schema").text == "headroom.plan/1");
+}
+
+TEST_CASE("a served 70B that is typed without tp gets the tp that serves its load best") {
+  const std::string asked =
+      "plan --model llama3-70b --gpu h100-sxm-80gb --gpus 8 --isl 1024 --osl 256 --concurrency 64";
+  const ConfigValue found = json_of(asked);
+  CHECK(at(found, "schema").text == "headroom.box/1");
+  const auto taken = static_cast<std::size_t>(at(found, "taken").integer);
+  const ConfigValue& best = at(found, "points").items.at(taken);
+  CHECK(at(best, "tp").integer > 1);
+  CHECK(at(best, "in_flight").integer == 64);
+  // 140 GB of weights in 16 bit lie on two GPUs at the least.
+  CHECK(at(at(found, "left_out").items.front(), "changes").items.front().text == "strategy.tp=1");
+}
+
+TEST_CASE("several loads are a curve, whose taken point the plan shows in full") {
+  const std::string asked =
+      "plan --model llama3-8b --gpu h100-sxm-80gb --gpus 4 --isl 1024 --osl 256 --concurrency '1..128 x2' "
+      "--set 'slo.tpot_mean=20 ms'";
+  const ConfigValue curve = json_of(asked);
+  CHECK(at(curve, "combinations").integer == 4);
+  CHECK(at(curve, "points").items.size() == 4 * 8 - 8);  // tp 8 is more than the GPUs
+  const auto taken = static_cast<std::size_t>(at(curve, "taken").integer);
+  const ConfigValue& best = at(curve, "points").items.at(taken);
+  CHECK(at(at(best, "tpot_s"), "mid").number == at(at(at(curve, "plan"), "tpot_s"), "mid").number);
+  const Run text = run_headroom(asked);
+  CHECK(text.out.find("Pareto front") != std::string::npos);
+  CHECK(text.out.find("take ") != std::string::npos);
+  CHECK(run_headroom(asked + " --set slo.tpot_mean=1us").code == 1);
+  CHECK(run_headroom(asked + " --format html").out.find("Throughput against latency") != std::string::npos);
+}
+
+TEST_CASE("images are trained in micro-batches that fill a GPU, and are told a second") {
+  const std::string asked = "plan --model vit-b-16 --gpu a100-sxm-80gb --gpus 8 --global-batch 4096";
+  const ConfigValue plan = json_of(asked);
+  CHECK(at(at(plan, "strategy"), "micro_batch").integer > 8);
+  // timm's published training rates of ViT-B/16 on an A100 with mixed precision: 400 to 1,400 images/s a GPU.
+  const double rate = 4096.0 / at(at(plan, "step_time_s"), "mid").number / 8.0;
+  CHECK(rate > 400.0);
+  CHECK(rate < 1400.0);
+  CHECK(run_headroom(asked).out.find("images/s") != std::string::npos);
+}
