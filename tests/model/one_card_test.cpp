@@ -52,7 +52,7 @@ CompiledTraining compiled_step(const MemoryOptions& options) {
   return compile(
       model("llama2-7b"), device,
       std::make_shared<const JobGroups>(test::model_data(), device, JobHosts{catalog().node("dgx-a100"), 0, {}, {}}, 8),
-      test::stated_software(stacks().find("trl"), test::stated_stack()), work, {}, test::stated_parameters());
+      test::stated_software(stacks().find("trl"), test::stated_stack()), work, test::stated_parameters());
 }
 
 constexpr double bandwidth = 0.78 * 2039e9;  // sustained on the A100's 2,039 GB/s
