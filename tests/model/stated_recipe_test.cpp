@@ -9,6 +9,7 @@
 
 #include "../near.hpp"
 #include "../support/catalog.hpp"
+#include "../support/model_data.hpp"
 #include "stage_of.hpp"
 #include "stated_step.hpp"
 #include <algorithm>
@@ -50,8 +51,9 @@ CompiledTraining job(const MemoryOptions& options, Precision precision = Precisi
   work.states = adam_states(precision);
   work.options = options;
   return compile(deepseek(), device,
-                 std::make_shared<const JobGroups>(device, JobHosts{catalog().node("hgx-h800-8"), 0, {}, {}}, 64),
-                 test::stated_software(stacks().find("megatron-core"), test::stated_stack()), work, {},
+                 std::make_shared<const JobGroups>(test::model_data(), device,
+                                                   JobHosts{catalog().node("hgx-h800-8"), 0, {}, {}}, 64),
+                 test::stated_software(stacks().find("megatron-core"), test::stated_stack()), work,
                  test::stated_parameters());
 }
 
