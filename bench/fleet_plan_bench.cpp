@@ -31,7 +31,7 @@ int main() {
   try {
     const Sources sources = Sources::standard();
     const auto begin = std::chrono::steady_clock::now();
-    const FleetPlan plan = plan_fleet(scenario_tree(question), "bench", sources);
+    const FleetPlan plan = plan_fleet(read_fleet(scenario_tree(question), "bench", sources));
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     std::size_t sized = 0;
     for (const FleetOption& option : plan.options) {

@@ -41,7 +41,7 @@ struct Measured {
 Measured measure(const std::string& file, const Sources& sources) {
   Measured m;
   const double began = now();
-  const SearchQuestion question = read_search(scenario_tree(file, {}), file, sources);
+  const SearchQuestion question = read_search(scenario_tree(file), file, sources);
   const SearchSetting setting = setting_of(question, true, 1);
   SearchLedger ledger{setting, ""};
   m.costs.serial = since(began);

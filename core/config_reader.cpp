@@ -125,7 +125,11 @@ ConfigValue load_with_bases(const ConfigSource& source, const BaseResolver& reso
 }
 
 void apply_override(ConfigValue& root, std::string_view assignment, Diagnostics& diagnostics) {
-  const std::string name = "--set " + std::string{assignment};
+  apply_override(root, Assignment{std::string{assignment}}, diagnostics);
+}
+
+void apply_override(ConfigValue& root, const Assignment& given, Diagnostics& diagnostics) {
+  const std::string_view assignment = given.text;
   const std::size_t equals = assignment.find('=');
   const std::string_view path = trimmed(assignment.substr(0, equals));
   if (equals == std::string_view::npos || path.empty()) {
@@ -148,7 +152,7 @@ void apply_override(ConfigValue& root, std::string_view assignment, Diagnostics&
     }
     table = next;
   }
-  ConfigValue value = override_value(trimmed(assignment.substr(equals + 1)), name);
+  ConfigValue value = override_value(trimmed(assignment.substr(equals + 1)), given.place);
   forget_positions(value);
   if (ConfigValue* old = table->find(keys.back())) {
     *old = std::move(value);
@@ -192,8 +196,7 @@ const ConfigValue* ConfigTable::value(std::string_view key) {
 const ConfigValue* ConfigTable::take(std::string_view key, bool required, std::string_view what) {
   const ConfigValue* found = value(key);
   if (found == nullptr && required) {
-    diagnostics_->add(file(), table_->at,
-                      "missing key '" + std::string{key} + "'" + where() + ", " + std::string{what});
+    missing(key, where() + ", " + std::string{what});
   }
   return found;
 }
@@ -212,6 +215,11 @@ void ConfigTable::problem(std::string_view key, std::string message) {
   const ConfigValue* found = table_->find(key);
   const bool known = found != nullptr && found->file;
   diagnostics_->add(known ? *found->file : file(), found != nullptr ? found->at : table_->at, std::move(message));
+}
+
+void ConfigTable::missing(std::string_view key, std::string_view rest) {
+  diagnostics_->add(
+      Diagnostic{file(), table_->at, "missing key '" + std::string{key} + "'" + std::string{rest}, std::string{key}});
 }
 
 void ConfigTable::problem_at_key(std::string_view key, std::string message) {
@@ -466,7 +474,7 @@ void require_schema(ConfigTable& root, std::int64_t supported) {
   const std::optional<std::int64_t> schema = root.maybe_integer("schema");
   if (!schema) {
     if (!root.has("schema")) {
-      root.problem("schema", "missing key 'schema'; write schema = " + std::to_string(supported) + " first");
+      root.missing("schema", "; write schema = " + std::to_string(supported) + " first");
     }
   } else if (*schema != supported) {
     root.problem("schema", "schema " + std::to_string(*schema) + " is unknown; this version reads schema " +

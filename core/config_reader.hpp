@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace headroom {
@@ -29,8 +30,18 @@ using BaseResolver = std::function<std::optional<ConfigSource>(std::string_view 
 /// Parses `source` and overlays it on its chain of bases. ConfigError if a base is unknown or the chain cyclic.
 [[nodiscard]] ConfigValue load_with_bases(const ConfigSource& source, const BaseResolver& resolve);
 
-/// Applies "path.to.key=value". The value is parsed as TOML; if that fails it is taken as a string, so that `--set
-/// model=llama3-70b` needs no inner quotes. Problems are added to `diagnostics` under the file name "--set".
+/// "path.to.key=value" as it was typed.
+struct Assignment {
+  std::string text;
+  std::string place;  ///< of its value's problems: "--set strategy.tp=8", "--tp 8"
+
+  explicit Assignment(std::string set) : text{std::move(set)}, place{"--set " + text} {}
+  Assignment(std::string assigned, std::string typed_as) : text{std::move(assigned)}, place{std::move(typed_as)} {}
+};
+
+/// Sets the assigned key. The value is parsed as TOML; if that fails it is taken as a string, so that `--set
+/// model=llama3-70b` needs no inner quotes. An assignment that is none is a problem of the file name "--set".
+void apply_override(ConfigValue& root, const Assignment& assignment, Diagnostics& diagnostics);
 void apply_override(ConfigValue& root, std::string_view assignment, Diagnostics& diagnostics);
 
 /// Inclusive bounds of a number or a quantity.
@@ -103,6 +114,8 @@ class ConfigTable {
 
   /// Adds a problem at the value of `key`, or at the table if the key is missing.
   void problem(std::string_view key, std::string message);
+  /// The problem of a key that is not there, at the table: "missing key 'gpu'" and what follows.
+  void missing(std::string_view key, std::string_view rest);
   /// Adds a problem at the key itself instead of its value.
   void problem_at_key(std::string_view key, std::string message);
 

@@ -50,14 +50,14 @@ bool Diagnostics::is_told(std::string_view file, Position at) {
   return !last_ || before({number_of(file), at}, *last_);
 }
 
-void Diagnostics::add(std::string_view file, Position at, std::string message) {
+void Diagnostics::add(Diagnostic problem) {
   ++count_;
-  const Place place{number_of(file), at};
+  const Place place{number_of(problem.file), problem.at};
   if (last_ && !before(place, *last_)) {
     ++dropped_;
     return;
   }
-  items_.push_back({place, std::move(message)});
+  items_.push_back({place, std::move(problem.message), std::move(problem.missing)});
   if (items_.size() >= 2 * most_problems_told) {
     keep_first();
   }
@@ -65,7 +65,7 @@ void Diagnostics::add(std::string_view file, Position at, std::string message) {
 
 void Diagnostics::add(const ConfigError& error) {
   for (const Diagnostic& problem : error.diagnostics()) {
-    add(problem.file, problem.at, problem.message);
+    add(problem);
   }
   pass_over(error.untold());
 }
@@ -105,7 +105,7 @@ std::vector<Diagnostic> Diagnostics::sorted() const {
   std::vector<Diagnostic> told;
   told.reserve(first.items_.size());
   for (Item& item : first.items_) {
-    told.push_back({std::string{names[item.place.file]}, item.place.at, std::move(item.message)});
+    told.push_back({std::string{names[item.place.file]}, item.place.at, std::move(item.message), std::move(item.missing)});
   }
   return told;
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace headroom {
@@ -26,6 +27,7 @@ struct Diagnostic {
   std::string file;
   Position at;
   std::string message;
+  std::string missing{};  ///< name of the key whose absence is the problem; empty: another problem
 
   /// "file:line:col: error: message", without the unknown parts of the place. Control characters in a file name or a
   /// message are escaped as \xNN.
@@ -43,7 +45,10 @@ class ConfigError;
 /// order are stored, the others counted, so that a million bad rows take no more memory than a hundred.
 class Diagnostics {
  public:
-  void add(std::string_view file, Position at, std::string message);
+  void add(std::string_view file, Position at, std::string message) {
+    add(Diagnostic{std::string{file}, at, std::move(message)});
+  }
+  void add(Diagnostic problem);
   /// Adds a problem whose message is expensive to word: `make` runs only if the message may be printed.
   template <class Make>
   requires std::is_invocable_r_v<std::string, Make>
@@ -78,6 +83,7 @@ class Diagnostics {
   struct Item {
     Place place;
     std::string message;
+    std::string missing;
   };
   [[nodiscard]] static bool before(const Place& a, const Place& b) noexcept;
   [[nodiscard]] std::size_t number_of(std::string_view file);

@@ -15,6 +15,14 @@ std::string percent(double share, int digits) {
   return std::isfinite(share) ? percent_number(share, digits) + " %" : "-";
 }
 
+std::string probability_text(double probability) {
+  constexpr double surely = 0.9995;
+  if (probability > surely || probability < 1.0 - surely) {
+    return probability > surely ? "over 99.9 %" : "under 0.1 %";
+  }
+  return percent(probability, probability > 0.95 ? 3 : 2);
+}
+
 std::string counted(std::int64_t count, std::string_view noun, std::string_view plural) {
   std::string text = std::to_string(count) + " ";
   if (count == 1) {

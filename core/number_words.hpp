@@ -17,6 +17,8 @@ namespace headroom {
 [[nodiscard]] std::string percent_number(double share, int digits = 3);
 /// 0.123 as "12.3 %"; "-" if the share is NaN or infinite.
 [[nodiscard]] std::string percent(double share, int digits = 3);
+/// "80 %", "97.2 %", "over 99.9 %": a probability as people read it, the finer the surer.
+[[nodiscard]] std::string probability_text(double probability);
 
 /// "1 replica", "2 replicas"; `plural` is needed for irregular plurals: "2 batches".
 [[nodiscard]] std::string counted(std::int64_t count, std::string_view noun, std::string_view plural = {});

@@ -41,14 +41,6 @@ class Answerer {
     return plan;
   }
 
-  GivenAnswer operator()(asked::NetworkRun& q) const {
-    return make_network_plan(std::move(q.scenario), options_.part, options_.explain, options_.without);
-  }
-
-  GivenAnswer operator()(asked::FleetSize& q) const {
-    return plan_fleet(q.document, q.file, *q.sources, {options_.threads});
-  }
-
   GivenAnswer operator()(asked::BestPlan& q) const {
     q.question.without = options_.without;
     SearchOptions how;
@@ -85,14 +77,17 @@ class Answerer {
     return given::Speedup{std::move(q.scenario), std::move(answer)};
   }
 
+  template <class Asked>
+  GivenAnswer operator()(Asked& question) const {
+    return KindOf<Asked>::answer(question, options_);
+  }
+
  private:
   const AnswerOptions& options_;
 };
 
 struct Goodness {
   bool operator()(const Plan& plan) const noexcept { return plan.feasible(); }
-  bool operator()(const NetworkPlan& plan) const noexcept { return plan.feasible(); }
-  bool operator()(const FleetPlan& plan) const noexcept { return plan.feasible(); }
   bool operator()(const SearchPlan& plan) const noexcept { return plan.result.complete && plan.plan.has_value(); }
   bool operator()(const given::Simulated& s) const noexcept { return s.simulation.good(); }
   bool operator()(const Comparison& c) const noexcept {
@@ -105,6 +100,10 @@ struct Goodness {
   }
   bool operator()(const given::Series& s) const noexcept { return s.curve.good(); }
   bool operator()(const given::Speedup& s) const noexcept { return s.answer.base.feasible(); }
+  template <class Given>
+  bool operator()(const Given& answer) const noexcept {
+    return KindOf<Given>::good(answer);
+  }
 };
 
 }  // namespace

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <headroom/answers/door/question.hpp>
-#include <headroom/scenarios/fleet/fleet_plan.hpp>
-#include <headroom/scenarios/plan/network_plan.hpp>
 #include <headroom/scenarios/plan/own_runs.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/search/search.hpp>
@@ -46,8 +44,10 @@ struct Speedup {
 }  // namespace given
 
 /// The answers, in the order of the questions.
-using GivenAnswer =
-    std::variant<Plan, NetworkPlan, FleetPlan, SearchPlan, given::Simulated, Comparison, given::Series, given::Speedup>;
+template <class... Kind>
+std::variant<Plan, SearchPlan, given::Simulated, Comparison, given::Series, given::Speedup, typename Kind::Given...>
+    sum_of_answers(KindList<Kind...>);
+using GivenAnswer = decltype(sum_of_answers(OwnKinds{}));
 
 /// Who searches: run_search in this process alone, or search_on_ranks.
 using SearchFunction = std::function<SearchResult(const SearchQuestion&, const SearchOptions&)>;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/evidence/evidence.hpp>
 #include <headroom/answers/page/page.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_comparison.hpp>
-#include <headroom/answers/views/render_fleet.hpp>
 #include <headroom/answers/views/render_scaling.hpp>
 #include <headroom/answers/views/render_simulation.hpp>
 
@@ -20,10 +18,6 @@ struct Text {
   const std::string& file;
 
   std::string operator()(const Plan& plan) const { return explained ? explain_text(plan) : plan_text(plan); }
-  std::string operator()(const NetworkPlan& plan) const {
-    return explained ? network_explain_text(plan) : network_plan_text(plan);
-  }
-  std::string operator()(const FleetPlan& plan) const { return fleet_text(plan); }
   std::string operator()(const SearchPlan& plan) const {
     return explained && plan.plan ? taken_text(plan) + "\n" + explain_text(*plan.plan) : search_text(plan, file);
   }
@@ -31,29 +25,38 @@ struct Text {
   std::string operator()(const Comparison& c) const { return comparison_text(c); }
   std::string operator()(const given::Series& s) const { return scaling_text(s.scenario, s.curve); }
   std::string operator()(const given::Speedup& s) const { return speedup_text(s.scenario, s.answer); }
+  template <class Given>
+  std::string operator()(const Given& answer) const {
+    return KindOf<Given>::text(answer, explained);
+  }
 };
 
 struct DocumentOf {
   Value operator()(const Plan& plan) const { return plan_document(plan); }
-  Value operator()(const NetworkPlan& plan) const { return network_document(plan); }
-  Value operator()(const FleetPlan& plan) const { return fleet_document(plan); }
   Value operator()(const SearchPlan& plan) const { return search_document(plan); }
   Value operator()(const given::Simulated& s) const { return simulation_document(s.scenario, s.simulation); }
   Value operator()(const Comparison& c) const { return comparison_document(c); }
   Value operator()(const given::Series& s) const { return scaling_document(s.scenario, s.curve); }
   Value operator()(const given::Speedup& s) const { return speedup_document(s.scenario, s.answer); }
+  template <class Given>
+  Value operator()(const Given& answer) const {
+    return KindOf<Given>::document(answer);
+  }
 };
 
 /// The page's names of the answers, in their order.
-constexpr std::array<const char*, std::variant_size_v<GivenAnswer>> page_names{
-    "plan", "plan", "fleet", "search", "simulation", "comparison", "scaling", "speedup"};
+template <class... Kind>
+constexpr std::array<const char*, std::variant_size_v<GivenAnswer>> names_of(KindList<Kind...> /*kinds*/) {
+  return {"plan", "search", "simulation", "comparison", "scaling", "speedup", Kind::page...};
+}
+constexpr std::array page_names = names_of(OwnKinds{});
 
 /// What a page shows beside its answer.
 struct Beside {
   report::Documents& documents;
   unsigned threads;
 
-  void operator()(const FleetPlan& plan) const { report::add_evidence(documents, plan, threads); }
+  void operator()(const Plan& plan) const { report::add_evidence(documents, plan); }
   void operator()(const SearchPlan& plan) const {
     if (plan.plan) {
       report::add_evidence(documents, *plan.plan);
@@ -61,8 +64,8 @@ struct Beside {
   }
   template <class Other>
   void operator()(const Other& answer) const {
-    if constexpr (requires { report::add_evidence(documents, answer); }) {
-      report::add_evidence(documents, answer);
+    if constexpr (requires { KindOf<Other>::add_evidence(documents, answer, threads); }) {
+      KindOf<Other>::add_evidence(documents, answer, threads);
     }
   }
 };
@@ -75,10 +78,6 @@ std::string to_text(const GivenAnswer& answer, bool explained, const std::string
 
 Value document_of(const GivenAnswer& answer) {
   return std::visit(DocumentOf{}, answer);
-}
-
-std::string to_json(const GivenAnswer& answer) {
-  return json_text(document_of(answer));
 }
 
 std::string to_csv(const GivenAnswer& answer) {

@@ -68,10 +68,11 @@ QuestionKind kind_of_document(DocumentKind kind) noexcept {
   switch (kind) {
     case DocumentKind::network: return QuestionKind::network;
     case DocumentKind::fleet: return QuestionKind::fleet;
+    case DocumentKind::box: return QuestionKind::box;
     case DocumentKind::search: return QuestionKind::search;
-    case DocumentKind::one_plan: break;
+    case DocumentKind::one_plan: return QuestionKind::plan;
+    default: return QuestionKind::other;
   }
-  return QuestionKind::plan;
 }
 
 Question read(const std::shared_ptr<const Library::Data>& data, ConfigValue document, const std::string& file) {
@@ -87,12 +88,15 @@ Question read(const std::shared_ptr<const Library::Data>& data, ConfigValue docu
 Kinds kinds_of(const Question::Read& read) noexcept {
   switch (read.kind) {
     case QuestionKind::network: return Kinds::network;
-    case QuestionKind::fleet: return Kinds::serve;
+    case QuestionKind::fleet:
+    case QuestionKind::box: return Kinds::serve;
     case QuestionKind::search: return Kinds::train;
-    case QuestionKind::plan: break;
+    case QuestionKind::plan:
+    case QuestionKind::other: break;
   }
   const ConfigValue* const kind = read.document.find("kind");
-  return kind != nullptr && kind->text == "serve" ? Kinds::serve : Kinds::train;
+  const Kinds known = kind != nullptr ? kinds_of_word(kind->text) : Kinds::none;
+  return known == Kinds::none || known == Kinds::training ? Kinds::train : known;
 }
 
 bool is_table(const Key& key) noexcept {

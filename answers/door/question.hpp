@@ -2,11 +2,11 @@
 // Everything that can be asked, as one closed sum, and the one place that says which question a document asks.
 #pragma once
 
+#include <headroom/answers/door/kind_list.hpp>
 #include <headroom/answers/door/library.hpp>
 #include <headroom/core/config_value.hpp>
 #include <headroom/scenarios/compare/comparison.hpp>
 #include <headroom/scenarios/compare/cures.hpp>
-#include <headroom/scenarios/question/network_scenario.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 
@@ -23,19 +23,6 @@ namespace asked {
 /// One training strategy, or one serving replica under a fixed load.
 struct OnePlan {
   Scenario scenario;
-};
-
-/// The training of a network given as an op list.
-struct NetworkRun {
-  NetworkScenario scenario;
-};
-
-/// Requests that come when they come, and the fleet that keeps what they are promised. Its axes are read again for each
-/// combination, so that the document itself is the question.
-struct FleetSize {
-  ConfigValue document;
-  std::string file;
-  const Sources* sources = nullptr;
 };
 
 /// The best of the strategies, jobs or machines that a training document frees.
@@ -69,23 +56,21 @@ struct SpeedupSeen {
 
 }  // namespace asked
 
-using AskedQuestion = std::variant<asked::OnePlan,
-                                   asked::NetworkRun,
-                                   asked::FleetSize,
-                                   asked::BestPlan,
-                                   asked::SimulatedFleet,
-                                   asked::SideBySide,
-                                   asked::GpuSeries,
-                                   asked::SpeedupSeen>;
+template <class... Kind>
+std::variant<asked::OnePlan,
+             asked::BestPlan,
+             asked::SimulatedFleet,
+             asked::SideBySide,
+             asked::GpuSeries,
+             asked::SpeedupSeen,
+             typename Kind::Asked...>
+    sum_of_questions(KindList<Kind...>);
+using AskedQuestion = decltype(sum_of_questions(OwnKinds{}));
 
-/// What a document alone can ask: the first four alternatives of AskedQuestion, in their order.
-enum class DocumentKind : std::uint8_t { one_plan, network, fleet, search };
-
-/// Found without reading the document: its model, its [traffic], its [search]. One that is broken has a kind too.
+/// Found without reading the document: by what each kind looks at, its [search]. One that is broken has a kind too.
 [[nodiscard]] DocumentKind kind_of(const ConfigValue& document, const QuestionLibrary& library);
 
-/// Reads a document as what it asks. ConfigError with every problem at once, of `file` where none is nearer; a fleet's
-/// problems are told when it is answered.
+/// Reads a document as what it asks. ConfigError with every problem at once, of `file` where none is nearer.
 [[nodiscard]] AskedQuestion read_question(ConfigValue document,
                                           const std::string& file,
                                           const QuestionLibrary& library);

@@ -281,6 +281,65 @@ const charts = {
     };
   },
 
+  "box-curve"(at) {
+    const all = member(at + "/points").map((point, i) => ({point, pointer: `${at}/points/${i}`}));
+    const points = (keep) => all.filter(({point}) => keep(point)).map(({point, pointer}) => ({
+                                  x: point.output_tokens_per_s_per_user.mid,
+                                  y: point.output_tokens_per_s_per_gpu.mid,
+                                  point,
+                                  pointer
+                                }));
+    const front = points((p) => p.front).sort((a, b) => a.x - b.x);
+    const taken = member(at + "/taken");
+    const hover = ({raw: {point, pointer}}) =>
+        [...wrapped(point.changes.join(", ")), `tokens/s per GPU: ${shown(pointer + "/output_tokens_per_s_per_gpu")}`,
+         `tokens/s per user: ${shown(pointer + "/output_tokens_per_s_per_user")}`,
+         `TTFT: ${shown(pointer + "/ttft_s")}`];
+    return {
+      type: "scatter",
+      data: {
+        datasets: [
+          {
+            label: "taken",
+            data: taken === undefined ? [] : points((p) => p === all[taken].point),
+            backgroundColor: css("--t-tp_comm"),
+            borderColor: css("--paper"),
+            pointStyle: "rectRot",
+            radius: 8,
+            hoverRadius: 10
+          },
+          {
+            type: "line",
+            label: "Pareto front",
+            data: front,
+            backgroundColor: css("--accent"),
+            borderColor: faded(css("--accent"), 0.5),
+            borderWidth: 1.5,
+            radius: 3.5,
+            hoverRadius: 6
+          },
+          {
+            label: "other layouts and loads",
+            data: points((p) => !p.front),
+            backgroundColor: faded(css("--m-activations"), 0.6),
+            borderColor: css("--paper"),
+            radius: 3
+          },
+        ],
+      },
+      options: {
+        scales: {
+          x: {title: axisTitle("tokens/s per user"), grid: {color: css("--faint")}},
+          y: {title: axisTitle("tokens/s per GPU"), grid: {color: css("--faint")}}
+        },
+        plugins: {
+          legend: {display: true},
+          tooltip: {callbacks: {title: ([item]) => `${item.raw.point.in_flight} in flight`, label: hover}},
+        },
+      },
+    };
+  },
+
   "scaling-rate"(at) {
     const points = answeredPoints(at);
     if (points.length < 2) return null;

@@ -222,8 +222,12 @@ std::string verdict_line(std::string_view kind, std::string text) {
 }
 
 Place plan_of(const Documents& documents) {
-  const Place search = documents.find("search");
-  return search.there() ? search["plan"] : documents.find("plan");
+  for (const std::string_view holder : {"search", "box"}) {
+    if (const Place taken = documents.find(holder); taken.there()) {
+      return taken["plan"];
+    }
+  }
+  return documents.find("plan");
 }
 
 Place bearer_of(const Documents& documents) {
@@ -289,6 +293,9 @@ std::string answer_section(const Documents& documents) {
   }
   const Place plan = plan_of(documents);
   std::string text = verdict(plan);
+  if (const Place box = documents.find("box"); box.there()) {
+    text = verdict_line(box["feasible"].is_true() ? "fits" : "no", box["verdict_text"].text()) + text;
+  }
   const Place search = documents.find("search");
   if (search["taken_because"].there()) {
     text += paragraph("note", "Taken of all that was searched: " + escaped(search["taken_because"].text()));

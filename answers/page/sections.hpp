@@ -47,6 +47,9 @@ struct NamedFigure {
 [[nodiscard]] std::string advice_section(const Documents& documents);
 [[nodiscard]] std::string comparison_section(const Documents& documents);
 
+/// Of stated GPUs under fixed loads: tokens/s per GPU against tokens/s per user.
+[[nodiscard]] std::string box_section(const Documents& documents);
+
 /// Of a fleet and of a simulation: ways to serve, times and promises, other rates, how full the replicas are, a day.
 [[nodiscard]] std::string fleet_section(const Documents& documents);
 [[nodiscard]] std::string times_section(const Documents& documents);

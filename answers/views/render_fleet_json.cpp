@@ -121,7 +121,7 @@ Value models_value(const ServeScenario& asked) {
 
 Value asked_value(const Scenario& question) {
   const auto& asked = std::get<ServeScenario>(question.question);
-  return object("name"_m = question.name, "confidence"_m = asked.confidence, "model"_m = asked.architecture.id,
+  return object("name"_m = question.name, "asked_probability"_m = asked.confidence, "model"_m = asked.architecture.id,
                 "models"_m = models_value(asked), "prompt_tokens_mean"_m = asked.traffic->lengths().prompt,
                 "output_tokens_mean"_m = asked.traffic->lengths().output);
 }
@@ -164,7 +164,7 @@ Value fleet_document(const FleetPlan& plan) {
       "left_out"_m = list(plan.dropped,
                           [](const DroppedOption& dropped) {
                             return row("changes"_m = list(dropped.changes, override_of), "why"_m = dropped.why,
-                                       "misses_promises"_m = dropped.misses);
+                                       "misses_promises"_m = dropped.cause == DropCause::promise);
                           }),
       "money"_m = best != nullptr ? money_value(best->scenario->money, plan.bill) : Value{},
       "energy"_m = best != nullptr ? energy_value(plan.energy, "j_per_million_output_tokens") : Value{},

@@ -113,7 +113,7 @@ std::string replicas_text(const FleetOption& option) {
   }
   const auto count = [](double replicas) { return std::isfinite(replicas) ? format_count(replicas) : "no number"; };
   return taken + "  (" + (std::isfinite(needed.high) ? "" : count(needed.high) + " ") + "with probability " +
-         percent(option.question().confidence) + "; " + count(needed.mid) + " at the middle, " + count(needed.low) +
+         probability_text(option.question().confidence) + "; " + count(needed.mid) + " at the middle, " + count(needed.low) +
          " at the fast end)";
 }
 
@@ -145,7 +145,7 @@ std::string answer_table(const FleetPlan& plan) {
     const std::string of = classes.size() == 1 ? "" : " of " + classes.at(p.service_class);
     table.row({key_of(p.promise) + of, interval_text(p.interval) + " of " + format(p.promise.limit) +
                                            " promised: " + (p.kept ? "" : "MISSED, ") + "kept with probability " +
-                                           percent(p.chance, 2)});
+                                           probability_text(p.chance)});
   }
   table.row({"TTFT p50, p95, p99", summary(m.all.ttft)});
   table.row({"TPOT p50, p95, p99", summary(m.all.tpot)});
@@ -316,8 +316,8 @@ std::string changes_text(const DroppedOption& dropped) {
 }  // namespace
 
 std::string kept_with(const std::optional<double>& chance, double confidence) {
-  return chance ? "; what is asked is kept with probability " + percent(*chance, 2) +
-                      (*chance < confidence ? ", less than the " + percent(confidence) + " asked for" : "")
+  return chance ? "; what is asked is kept with probability " + probability_text(*chance) +
+                      (*chance < confidence ? ", less than the " + probability_text(confidence) + " asked for" : "")
                 : "";
 }
 
@@ -336,7 +336,7 @@ std::string fleet_verdict(const FleetPlan& plan) {
   const bool promised = !best.sized->slow_end.empty();
   const bool slow_alone = best.sized->keeps_at_middle();
   if (!best.question().fleet->replicas && slow_alone) {
-    return "no fleet: none keeps what is promised with probability " + percent(best.question().confidence) + ": " +
+    return "no fleet: none keeps what is promised with probability " + probability_text(best.question().confidence) + ": " +
            best.why_not_slow;
   }
   return (!best.sized->answers()                 ? "answers nothing: "
@@ -374,7 +374,7 @@ std::string fleet_at_middle(const FleetPlan& plan) {
   return "at the middle " + counted(size.gpus, "GPU") + " would do: " + counted(size.replicas + size.spare, "replica") +
          " of " + option_text(option, size.prefill_replicas) +
          (option.per_hour_at_middle.raw() > 0.0 ? ", " + format(option.per_hour_at_middle) + " an hour" : "") +
-         (plan.chance_at_middle ? ", with probability " + percent(*plan.chance_at_middle, 2) : "");
+         (plan.chance_at_middle ? ", with probability " + probability_text(*plan.chance_at_middle) : "");
 }
 
 bool fixed_is_stated(const FleetPlan& plan) {
@@ -427,9 +427,10 @@ std::string fleet_left_out(const FleetPlan& plan) {
     std::size_t ways = 0;
     const DroppedOption* first = nullptr;
   };
-  std::map<std::string, Kind> kinds;
+  std::map<std::pair<DropCause, std::string_view>, Kind> kinds;
   for (const DroppedOption& dropped : plan.dropped) {
-    Kind& kind = kinds[dropped.why.substr(0, dropped.why.find(':'))];
+    const bool rule = dropped.cause == DropCause::rule;  // the others' sentences differ by their numbers alone
+    Kind& kind = kinds[{dropped.cause, rule ? std::string_view{dropped.why} : std::string_view{}}];
     ++kind.ways;
     kind.first = kind.first == nullptr ? &dropped : kind.first;
   }

@@ -63,8 +63,9 @@ Value bill_value(const Bill& bill) {
 }
 
 Value alternative(const Alternative& a) {
-  return object("name"_m = a.price.name, "market"_m = or_null(a.price.market), "region"_m = or_null(a.price.region),
-                "price_usd_per_gpu_s"_m = a.price.price, dated(a.price.source, a.price.date), "usd"_m = a.cost,
+  return object("name"_m = a.price.name, "market"_m = or_null(std::string{name_of(a.price.market)}),
+                "region"_m = or_null(a.price.region), "price_usd_per_gpu_s"_m = a.price.price,
+                dated(a.price.source, a.price.date), "usd"_m = a.cost,
                 "usd_per_million_output_tokens"_m = a.per_million,
                 "break_even"_m = a.break_even ? object("value"_m = a.break_even->value, "unit"_m = a.break_even->unit,
                                                        "text"_m = a.break_even->text)
@@ -79,7 +80,7 @@ Value variant(const Variant& v) {
 Value price_parts(const std::vector<PricePart>& parts) {
   Value object = row();
   for (const PricePart& part : parts) {
-    object.add({std::string{part.name}, part.per_gpu});
+    object.add({std::string{part.name()}, part.per_gpu});
   }
   return when(!parts.empty(), std::move(object));
 }
@@ -93,8 +94,8 @@ std::string price_text(const Money& money) {
   }
   std::string text = "  price " + format(*money.price) + " per GPU (" + money.source + ")\n";
   for (const PricePart& part : money.parts) {
-    text += "    " + std::string{part.name} + " " + format(part.per_gpu);
-    text += part.name == "electricity"
+    text += "    " + std::string{part.name()} + " " + format(part.per_gpu);
+    text += part.part == CostPart::electricity
                 ? ", " + format(money.owned->terms.power) + " a GPU: " + money.owned->power_source
                 : std::string{};
     text += "\n";
@@ -134,9 +135,10 @@ std::string bill_text(const Bill& bill, const std::vector<Variant>& variants) {
 
 Value money_value(const Money& money, const Bill& bill, const std::vector<Variant>& variants) {
   return money.price
-             ? object(price(money), "price_date"_m = or_null(money.date), "market"_m = or_null(money.market),
-                      "region"_m = or_null(money.region), "price_parts_usd_per_gpu_s"_m = price_parts(money.parts),
-                      bill_value(bill), "alternatives"_m = list(bill.alternatives, alternative),
+             ? object(price(money), "price_date"_m = or_null(money.date),
+                      "market"_m = or_null(std::string{name_of(money.market)}), "region"_m = or_null(money.region),
+                      "price_parts_usd_per_gpu_s"_m = price_parts(money.parts), bill_value(bill),
+                      "alternatives"_m = list(bill.alternatives, alternative),
                       "what_if"_m = when(!variants.empty(), list(variants, variant)))
              : Value{};
 }

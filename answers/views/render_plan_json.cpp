@@ -6,8 +6,10 @@
 #include <headroom/answers/views/render_outlook.hpp>
 #include <headroom/core/version.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
+#include <headroom/scenarios/words/strategy_text.hpp>
 
 #include <algorithm>
+#include <type_traits>
 
 namespace headroom {
 namespace {
@@ -129,7 +131,7 @@ Value train(const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
   const Money& money = plan.scenario.money;
   return object("kind"_m = "train", job(t), "strategy"_m = strategy_value(p.strategy).on_one_line(), recipe(t),
                 verdict(p.estimate.verdict, p.estimate.broke, p.estimate.limit, p.verdict),
-                "fits_probability"_m = fits_probability(plan), "confidence"_m = t.confidence,
+                "fits_probability"_m = fits_probability(plan), "asked_probability"_m = t.confidence,
                 "problems"_m = problems_of(p.problems), "remedies"_m = remedies(p.remedies, plan.part),
                 timed ? train_memory(t, p) : Value{}, whole ? train_times(money, t, p) : Value{},
                 "money"_m = whole ? money_value(money, p.bill, p.variants) : Value{},
@@ -209,7 +211,7 @@ Value serve(const Plan& plan, const ServeScenario& s, const ServePlan& p) {
       "weights"_m = name_of(w.weights), "kv_cache"_m = name_of(w.kv), "isl"_m = w.isl, "osl"_m = w.osl,
       "memory_fraction"_m = share(w.memory_fraction),
       verdict(p.estimate.verdict, p.estimate.broke, p.estimate.limit, p.verdict),
-      "fits_probability"_m = fits_probability(plan), "confidence"_m = s.confidence,
+      "fits_probability"_m = fits_probability(plan), "asked_probability"_m = s.confidence,
       "problems"_m = problems_of(p.problems), "changes"_m = texts_of(p.changes),
       "changes_of_weights"_m = texts_of(p.changes_of_weights), "changes_for_all"_m = texts_of(p.changes_for_all),
       pool(s, p.estimate), "memory_basis"_m = memory_basis_names[static_cast<std::size_t>(s.engine.basis)],
@@ -284,7 +286,7 @@ Value price(const GpuPrice& price) {
 }
 
 Value strategy_value(const Strategy& s) {
-  return object(
+  Value value = object(
       "tp"_m = s.tp, "pp"_m = s.pp, "vpp"_m = s.vpp, "dp"_m = s.dp, "cp"_m = s.cp, "ep"_m = s.ep, "etp"_m = s.etp,
       "zero"_m = s.zero, "micro_batch"_m = s.micro_batch, "recompute"_m = recompute_name(s),
       "sequence_parallel"_m = s.sequence_parallel, "schedule"_m = name_of(s.schedule),
@@ -294,7 +296,17 @@ Value strategy_value(const Strategy& s) {
       "first_stage_layers"_m = when(s.first_stage_layers > 0, s.first_stage_layers),
       "last_stage_layers"_m = when(s.last_stage_layers > 0, s.last_stage_layers),
       "order"_m = when(s.order != RankOrder::tp_cp_dp_pp, name_of(s.order)),
-      "overlap_experts"_m = when(s.overlap_experts, true), "cuda_graphs"_m = when(s.cuda_graphs, true));
+      "overlap_experts"_m = when(s.overlap_experts, true));
+  for_each_told_field(s, [&](const auto& field) {
+    const auto number = field.of(s);
+    const std::string key{field.name.view()};
+    if constexpr (std::is_enum_v<std::remove_const_t<decltype(number)>>) {
+      value.add({key, field_text(field, s)});
+    } else {
+      value.add({key, number});
+    }
+  });
+  return value;
 }
 
 Value data(const FedStep& fed) {

@@ -99,11 +99,11 @@ namespace {
 std::string train_verdict_text(const TrainPlan& p, Bytes capacity, bool timed, double chance) {
   if (p.estimate.verdict == Verdict::feasible) {
     return "fits: " + format(p.memory.mid) + " of " + format(capacity) + " per GPU (" + format(p.memory.low) + " to " +
-           format(p.memory.high) + "), with probability " + percent(chance, 2) + "\n";
+           format(p.memory.high) + "), with probability " + probability_text(chance) + "\n";
   }
   std::string text =
       p.verdict +
-      (p.estimate.verdict == Verdict::may_not_fit ? "; it fits with probability " + percent(chance, 2) : "") + "\n";
+      (p.estimate.verdict == Verdict::may_not_fit ? "; it fits with probability " + probability_text(chance) : "") + "\n";
   for (const Remedy& remedy : p.remedies) {
     text += &remedy == &p.remedies.front() ? "smallest change that fits:  " : "                       or:  ";
     text += joined(texts_of(remedy.changes)) + "  (" + format(remedy.memory) +
@@ -121,6 +121,11 @@ std::string train_time_text(const Plan& plan, const TrainScenario& t, const Trai
   answer.row({"step", interval_text(p.step)});
   answer.row({"tokens/s", interval_text(p.tokens_per_s)});
   answer.row({"tokens/s per GPU", interval_text(p.tokens_per_s_per_gpu)});
+  if (t.architecture.patches) {
+    const double batch = static_cast<double>(t.work.shape.global_batch);
+    answer.row({"images/s", interval_text(Interval<double>{batch / p.step.high.raw(), batch / p.step.mid.raw(),
+                                                           batch / p.step.low.raw()})});
+  }
   answer.row({"MFU", interval_text(p.mfu, 100.0) + " %"});
   if (t.tokens > 0.0) {
     answer.row(

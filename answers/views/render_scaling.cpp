@@ -70,7 +70,7 @@ std::string points_table(const Scenario& scenario, const Curve& curve) {
                std::string{recompute_name(plan.strategy)}, interval_text(plan.step),
                format_number(plan.tokens_per_s.mid), format_number(plan.tokens_per_s_per_gpu.mid),
                percent(p.efficiency), percent(p.communication), p.marginal ? percent(*p.marginal) : "",
-               priced ? format(plan.cost_per_million_tokens.mid) : "", p.verdict == "fits" ? "" : p.verdict});
+               priced ? format(plan.cost_per_million_tokens.mid) : "", p.fits ? "" : p.verdict});
   }
   return table.text();
 }
@@ -206,7 +206,7 @@ std::string cures_table(const SpeedupAnswer& a) {
     const bool priced = cure.step > Seconds{};
     table.row({cure.what, priced ? percent(cure.gain) : "", priced ? format(cure.step) : "",
                priced ? percent(cure.communication) : "", cure.speedup ? format_number(*cure.speedup) + "x" : "",
-               joined(texts_of(cure.changes)), cure.verdict == "fits" ? "" : cure.verdict});
+               joined(texts_of(cure.changes)), cure.fits ? "" : cure.verdict});
   }
   return table.text();
 }

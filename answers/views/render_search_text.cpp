@@ -82,7 +82,7 @@ std::string space_text(const SearchPlan& s) {
 template <class Quantity>
 std::string limit_cell(const LimitedBy& by) {
   return format(Quantity{by.reached.low}) + " to " + format(Quantity{by.reached.high}) +
-         (by.kept ? ", kept; " : ", missed; ") + percent(by.chance);
+         (by.kept ? ", kept; " : ", missed; ") + probability_text(by.chance);
 }
 
 /// Columns of the deadline and the budget, where there are any.

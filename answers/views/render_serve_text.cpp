@@ -33,7 +33,7 @@ std::string refusal(const ServePlan& p, double chance) {
     text += ", one sequence's KV " + format(p.estimate.memory.sequence);
   }
   text += ")";
-  text += p.estimate.verdict == Verdict::kv_cache_uncertain ? "; it fits with probability " + percent(chance, 2) : "";
+  text += p.estimate.verdict == Verdict::kv_cache_uncertain ? "; it fits with probability " + probability_text(chance) : "";
   text += "\n";
   const bool same = p.changes == p.changes_for_all;
   return text + changes_text("smallest change that fits:  ", p.changes) +
@@ -124,7 +124,7 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
     return text + refusal(p, plan.chance_to_fit().value_or(0.0)) + "\n" + memory_table(m.terms, capacity) +
            (some ? "\n" + capacity_table(s, p) : "") + notes_text(plan);
   }
-  text += p.verdict + ", with probability " + percent(plan.chance_to_fit().value_or(0.0), 2) + "\n" +
+  text += p.verdict + ", with probability " + probability_text(plan.chance_to_fit().value_or(0.0)) + "\n" +
           changes_text("smallest change that runs all:  ", p.changes_for_all);
   const std::string memory = memory_table(m.terms, capacity) + "\n" + capacity_table(s, p);
   const std::string confession = "memory: the interval of the KV cache is " + format(s.engine.memory.uncertainty) +

@@ -110,7 +110,7 @@ std::string promise_table(const ServingSimulation& r) {
   for (const JudgedPromise& one : r.promises) {
     table.row({promise_name(r, one), format(one.promise.limit), interval_cell(one.interval),
                std::string{one.kept ? "kept" : "missed"} + ", " + margin(one),
-               "kept with probability " + percent(one.chance, 2)});
+               "kept with probability " + probability_text(one.chance)});
   }
   return table.text() + "\n";
 }

@@ -302,7 +302,8 @@ class Calibrator {
 
   void check_growth() const {
     if (const std::optional<std::string> why = does_not_grow(state_.samples())) {
-      throw DeviceError{*why + "; none of these samples can be used: begin anew in another folder"};
+      throw DeviceError{*why + "; none of these samples can be used: begin anew in another folder",
+                        DeviceError::Samples::useless};
     }
     const auto untrue = std::count_if(state_.probes.begin(), state_.probes.end(), [](const ProbeTiming& t) {
       return t.refused.find("the timer did not wait") != std::string::npos;
@@ -315,7 +316,8 @@ class Calibrator {
       throw DeviceError{std::to_string(untrue) + " timings are faster than the datasheet allows; " + first->key + " " +
                         first->refused +
                         "; is this the SKU that --gpu names? none of these samples can be used: begin anew in "
-                        "another folder"};
+                        "another folder",
+                        DeviceError::Samples::useless};
     }
   }
 

@@ -155,7 +155,11 @@ struct ProbeDevice {
 /// Device, driver or probe library is missing or has failed, so nothing was measured.
 class DeviceError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  /// Whether what was measured before can be gone on with.
+  enum class Samples : std::uint8_t { usable, useless };
+  explicit DeviceError(const std::string& what, Samples before = Samples::usable)
+      : std::runtime_error{what}, samples{before} {}
+  Samples samples;
 };
 
 class Prober {

@@ -32,28 +32,34 @@ Option option_of(const Key& key) {
   return {key.option, OptionKind::one, key.option_value, key.option_help};
 }
 
-std::vector<std::string> key_assignments(std::span<const Option> options, const Arguments& arguments) {
-  std::vector<std::string> assignments;
+std::vector<Assignment> key_assignments(std::span<const Option> options, const Arguments& arguments) {
+  std::vector<Assignment> assignments;
   for (const Key& key : keys_with_options()) {
     const bool known =
         std::any_of(options.begin(), options.end(), [&](const Option& option) { return option.name == key.option; });
     if (known && arguments.has(key.option)) {
-      assignments.push_back(std::string{key.path} + "=" + arguments.one(key.option));
+      const std::string value = arguments.one(key.option);
+      assignments.emplace_back(std::string{key.path} + "=" + value, std::string{key.option} + " " + value);
     }
   }
   return assignments;
 }
 
+std::vector<Assignment> assignments_of(const Arguments& arguments, std::string_view option) {
+  const std::vector<std::string> typed = arguments.many(option);
+  return {typed.begin(), typed.end()};
+}
+
 ConfigValue priced_tree(const Verb& verb,
                         const Arguments& arguments,
                         const std::string& file,
-                        std::span<const std::string> overrides,
+                        std::span<const Assignment> overrides,
                         const QuestionLibrary& library) {
   ConfigValue root = scenario_tree(file, overrides);
   refuse_overwrite_of(verb, arguments, root);
   if (kind_of(root, library) == DocumentKind::network) {
-    throw ConfigError{quoted(verb.name) + " needs the step's time, which is not priced for networks of ops; " +
-                      quoted(file) + " is one: 'headroom plan' answers its memory"};
+    throw ConfigError{quoted(verb.name) + " does not take networks of ops, and " + quoted(file) +
+                      " is one: 'headroom plan' answers its memory and its step"};
   }
   return root;
 }
@@ -61,7 +67,7 @@ ConfigValue priced_tree(const Verb& verb,
 Scenario scenario_of(const Verb& verb,
                      const Arguments& arguments,
                      const std::string& file,
-                     std::span<const std::string> overrides,
+                     std::span<const Assignment> overrides,
                      const QuestionLibrary& library) {
   const ConfigValue root = priced_tree(verb, arguments, file, overrides, library);
   if (asks_for_search(root)) {

@@ -22,22 +22,25 @@ namespace headroom::cli {
 [[nodiscard]] std::span<const Key> keys_with_options();
 /// The option of one of them.
 [[nodiscard]] Option option_of(const Key& key);
-/// "strategy.tp=8" for each of these options that is one of a key and was given.
-[[nodiscard]] std::vector<std::string> key_assignments(std::span<const Option> options, const Arguments& arguments);
+/// "strategy.tp=8", told as "--tp 8", for each of these options that is one of a key and was given.
+[[nodiscard]] std::vector<Assignment> key_assignments(std::span<const Option> options, const Arguments& arguments);
 
-/// Document of a file with assignments applied. Throws ConfigError for a network of ops, whose time is not priced, and
-/// when the command would overwrite a file that the document names.
+/// Assignments of an option that repeats, as `--set` tells them.
+[[nodiscard]] std::vector<Assignment> assignments_of(const Arguments& arguments, std::string_view option);
+
+/// Document of a file with assignments applied. Throws ConfigError for a network of ops, which 'headroom plan' alone
+/// answers, and when the command would overwrite a file that the document names.
 [[nodiscard]] ConfigValue priced_tree(const Verb& verb,
                                       const Arguments& arguments,
                                       const std::string& file,
-                                      std::span<const std::string> overrides,
+                                      std::span<const Assignment> overrides,
                                       const QuestionLibrary& library);
 
 /// Scenario of priced_tree()'s document. Also throws ConfigError for a scenario that searches.
 [[nodiscard]] Scenario scenario_of(const Verb& verb,
                                    const Arguments& arguments,
                                    const std::string& file,
-                                   std::span<const std::string> overrides,
+                                   std::span<const Assignment> overrides,
                                    const QuestionLibrary& library);
 
 /// An integer as typed; the question checks its bounds. nullopt when the option is absent or, with a diagnostic, not an

@@ -59,7 +59,8 @@ std::vector<TransportGuess> guesses_of(const CollectiveQuestion& q, const Device
   if (view.in_switch && q.options.nvls && q.collective == Collective::all_reduce) {
     CollectiveOptions without = q.options;
     without.nvls = false;
-    guesses.push_back({link_name(view) + " without NVLS", busbw_of(q, time_over(q, device, view, without))});
+    guesses.push_back({link_name(view) + " without NVLS", busbw_of(q, time_over(q, device, view, without)),
+                       TransportGuess::Kind::same_links});
   }
   if (view.domains == 1 && device.pcie.rate) {
     GroupView over = view;
@@ -72,7 +73,7 @@ std::vector<TransportGuess> guesses_of(const CollectiveQuestion& q, const Device
       }
       over.staged = staged;
       guesses.push_back({staged ? "PCIe through the host's memory, or sockets" : "PCIe with peer access",
-                         busbw_of(q, time_over(q, device, over, q.options))});
+                         busbw_of(q, time_over(q, device, over, q.options)), TransportGuess::Kind::fallback});
     }
   }
   return guesses;
@@ -92,13 +93,11 @@ std::string verdict_of(const std::vector<TransportGuess>& guesses, BytesPerSecon
     return share + ": " + guesses.front().name +
            ", but slow; look for other traffic, a failed link, or too few channels";
   }
-  if (nearest->name.starts_with(guesses.front().name)) {
+  if (nearest->kind == TransportGuess::Kind::same_links) {
     return share + ": " + nearest->name + " as it should be (" + format(nearest->busbw) + ")";
   }
-  const bool fallback = nearest->name.find("PCIe") != std::string::npos;
-  return share + ": not " + guesses.front().name + " but " + (fallback ? "a PCIe or socket fallback" : nearest->name) +
-         ", nearest " + nearest->name + " (" + format(nearest->busbw) +
-         "); NCCL_DEBUG=INFO prints the transport of every channel";
+  return share + ": not " + guesses.front().name + " but a PCIe or socket fallback, nearest " + nearest->name + " (" +
+         format(nearest->busbw) + "); NCCL_DEBUG=INFO prints the transport of every channel";
 }
 
 std::string algorithm_text(const CollectiveAnswer& a) {

@@ -7,6 +7,7 @@
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/collectives/collective_library.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,12 @@ struct CollectiveQuestion {
 struct TransportGuess {
   std::string name;
   BytesPerSecond busbw{};
+  enum class Kind : std::uint8_t {
+    expected,    ///< the group's own links, as they can be used
+    same_links,  ///< the same links with less: no reductions in the switch
+    fallback     ///< PCIe or sockets instead
+  };
+  Kind kind = Kind::expected;
 };
 
 struct CollectiveAnswer {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom calibrate`: measures and fits, or compares two calibrations.
-#include <headroom/answers/document/print.hpp>
 #include <headroom/calibrate/kernels/sample_set.hpp>
 #include <headroom/calibrate/measure/calibration.hpp>
 #include <headroom/calibrate/measure/preflight.hpp>
@@ -9,6 +8,7 @@
 #include <headroom/calibrate/probe/probe_library.hpp>
 #include <headroom/calibrate/samples/manifest.hpp>
 #include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
 #include <headroom/cli/frame/probe_options.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
@@ -81,8 +81,9 @@ constexpr std::array options{
         Asks::comparison),
     Option{"--threshold", OptionKind::one, "SHARE", "with --compare: slower by more than this (default '2 %')"}.of(
         Asks::comparison),
-    Option{"--format", OptionKind::one, "text|json", "of --compare: text for people (default), json"}.of(
-        Asks::comparison),
+    Option{"--format", OptionKind::one, formats_in<"text|{}">,
+           meanings_in<"of --compare: text for people (default), {}">}
+        .of(Asks::comparison),
 };
 
 double share_option(const Arguments& arguments, std::string_view option, double fallback, Diagnostics& diagnostics) {
@@ -316,12 +317,14 @@ Outcome calibrated(const Arguments& arguments) {
   const bool terminal = isatty(STDERR_FILENO) != 0;
   Calibration calibration;
   std::string lost;
+  bool useless = false;
   try {
     const InterruptGuard guard{OnInterrupt::note};
     calibration = calibrate(opened.prober, opened.monitor, base, plan, request.rules, journal,
                             terminal ? ShowProgress{show_progress} : nullptr, [] { return interrupt_noted().load(); });
   } catch (const DeviceError& error) {
     lost = error.what();
+    useless = error.samples == DeviceError::Samples::useless;
     calibration = calibration_of(plan, journal.entries(), request.rules);
     calibration.ended = lost;
   }
@@ -329,7 +332,6 @@ Outcome calibrated(const Arguments& arguments) {
     std::fputs("\r\033[K", stderr);
   }
   const ProbeRun run = write_samples(request, journal, manifest, calibration, monitor, before);
-  const bool useless = lost.find("none of these samples") != std::string::npos;
   const std::string kept = useless ? std::string{}
                                    : std::to_string(run.samples.size()) + " samples are kept in " + request.folder +
                                          "; go on with 'headroom calibrate -o " + request.folder + " --resume'\n";
@@ -371,8 +373,8 @@ Outcome compared(const Arguments& arguments) {
   }
   const Gate gate = compare_calibrations(timings[0], timings[1], rule);
   const int code = gate.verdict == GateVerdict::slower ? 1 : 0;
-  if (arguments.one("--format", "text") == "json") {
-    return {json_text(gate_document(gate, rule)), "", code};
+  if (const DocumentFormat* const format = document_format(arguments)) {
+    return {format->print(gate_document(gate, rule)), "", code};
   }
   const std::string different = differences(conditions[0], conditions[1]);
   return {gate_text(gate, rule, folders[0], folders[1]) +

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom collective`: one collective answered, or a file of measured ones scored against the committed curves.
-#include <headroom/answers/document/print.hpp>
 #include <headroom/calibrate/kernels/score_collectives.hpp>
 #include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/kernel_files.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/render/render_collective.hpp>
@@ -21,9 +21,9 @@ namespace {
 
 enum class Asks : std::uint8_t { hosts, cluster, files };
 constexpr std::array forms{
-    Form{"a collective on hosts of one SKU", "a collective and --gpu ID", "text|json"},
-    Form{"a collective on a cluster, which says its hosts", "a collective and --cluster ID", "text|json"},
-    Form{"a file of measured collectives", "a file of measured collectives"},
+    Form{"a collective on hosts of one SKU", "a collective and --gpu ID", formats_in<"text|{}">},
+    Form{"a collective on a cluster, which says its hosts", "a collective and --cluster ID", formats_in<"text|{}">},
+    Form{"a file of measured collectives", "a file of measured collectives", "text|json|csv"},
 };
 
 constexpr std::array options{
@@ -54,7 +54,8 @@ constexpr std::array options{
     Option{"--budget", OptionKind::one, "FILE", "with a file: TOML with [[bar]]; exit 1 if missed"}
         .of(Asks::files)
         .that(FileUse::reads),
-    Option{"--format", OptionKind::one, "text|json|csv", "text (default), json, csv (rows of a file)"},
+    Option{"--format", OptionKind::one, formats_in<"text|{}|csv">,
+           meanings_in<"text (default), {}, csv (rows of a file)">},
 };
 
 /// Collective for a name in any spelling: "all-reduce", "all_reduce", "allreduce".
@@ -183,9 +184,8 @@ Outcome answer_one(const Arguments& arguments, const Catalog& catalog, const Dev
     q.measured = quantity_option<BytesPerSecond>(arguments, "--measured-busbw");
   }
   const CollectiveAnswer answer = answer_collective(device, q);
-  return {
-      arguments.one("--format", "text") == "json" ? json_text(collective_document(answer)) : collective_text(answer),
-      "", 0};
+  const DocumentFormat* const format = document_format(arguments);
+  return {format != nullptr ? format->print(collective_document(answer)) : collective_text(answer), "", 0};
 }
 
 /// ConfigError where a collective stands among other words: files are scored by themselves.

@@ -4,6 +4,7 @@
 #include <headroom/answers/page/page.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/verbs/compare_overlay.hpp>
 #include <headroom/cli/verbs/harness.hpp>
@@ -23,9 +24,9 @@ constexpr std::size_t most_plans = 16;
 
 enum class Asks : std::uint8_t { plans, overlay, harness };
 constexpr std::array forms{
-    Form{"a comparison of scenarios", "several scenarios", "text|json|html"},
+    Form{"a comparison of scenarios", "several scenarios", formats_in<"text|{}|html">},
     Form{"what an overlay changes", "--overlay FOLDER", "text"},
-    Form{"a matrix of cells", "--harness FILE.csv", "text|json"},
+    Form{"a matrix of cells", "--harness FILE.csv", formats_in<"text|{}">},
 };
 
 constexpr std::array options{
@@ -46,8 +47,8 @@ constexpr std::array options{
         Asks::plans),
     Option{"--tpot", OptionKind::one, "TIME", "serving: what each further token may take, e.g. \"50 ms\""}.of(
         Asks::plans),
-    Option{"--format", OptionKind::one, "text|json|html",
-           "text for people (default), json with raw SI, html: one file with charts"},
+    Option{"--format", OptionKind::one, formats_in<"text|{}|html">,
+           meanings_in<"text for people (default), {}, html: one file with charts">},
 };
 
 /// Scenarios to compare; for a scenario that searches, the plan taken.
@@ -75,7 +76,7 @@ void add_searched(const ConfigValue& root,
 
 /// Reads all files and reports all their problems together.
 Compared read_all(const Arguments& arguments, const QuestionLibrary& library) {
-  const std::vector<std::string> overrides = arguments.many("--set-each");
+  const std::vector<Assignment> overrides = assignments_of(arguments, "--set-each");
   Compared compared;
   Diagnostics diagnostics;
   for (const std::string& file : arguments.many("")) {
@@ -118,8 +119,7 @@ Outcome run_compare(const Arguments& arguments) {
   objectives.ttft = quantity_option<Seconds>(arguments, "--ttft", diagnostics);
   objectives.tpot = quantity_option<Seconds>(arguments, "--tpot", diagnostics);
   diagnostics.throw_if_any();
-  const std::string format = arguments.one("--format", "text");
-  if (format == "html") {
+  if (arguments.one("--format") == "html") {
     report::require_charts();
   }
   const QuestionLibrary library = QuestionLibrary::standard();
@@ -128,10 +128,7 @@ Outcome run_compare(const Arguments& arguments) {
     return {"", compared.said + compared.no_plans, compared.code};
   }
   const GivenAnswer answer = answer_of(asked::SideBySide{std::move(compared.scenarios), objectives});
-  return {format == "json"   ? to_json(answer)
-          : format == "html" ? to_html(answer)
-                             : to_text(answer),
-          compared.said, is_good(answer) ? 0 : 1};
+  return {written(answer, arguments), compared.said, is_good(answer) ? 0 : 1};
 }
 
 constexpr std::string_view examples =

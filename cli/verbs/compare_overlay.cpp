@@ -62,8 +62,9 @@ void collect(const Value& value, const std::string& name, std::vector<Figure>& f
 
 std::vector<Figure> figures_of(const Arguments& arguments, const std::string& file) {
   const QuestionLibrary library = QuestionLibrary::standard();
-  const Plan plan = make_plan(scenario_of(compare_verb, arguments, file, arguments.many("--set-each"), library), false,
-                              PlanPart::all, {}, std::nullopt);
+  const Plan plan =
+      make_plan(scenario_of(compare_verb, arguments, file, assignments_of(arguments, "--set-each"), library), false,
+                PlanPart::all, {}, std::nullopt);
   std::vector<Figure> figures;
   collect(plan_document(plan), "", figures);
   return figures;

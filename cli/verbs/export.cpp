@@ -67,9 +67,9 @@ ConfigValue tree_of(const std::string& file, const Arguments& arguments) {
 /// Writes the launch file to stdout or to --output. Notes on the network also go to stderr, because a file that is
 /// started unread would train or serve another network.
 Outcome delivered(const ExportedLaunch& launch, const Arguments& arguments, std::string remarks) {
-  for (const std::string& note : launch.notes) {
-    if (!launch.has_comments || note.starts_with("model")) {
-      remarks += "not expressed: " + note + "\n";
+  for (const LaunchNote& note : launch.notes) {
+    if (!launch.has_comments || note.of_network()) {
+      remarks += "not expressed: " + note.text + "\n";
     }
   }
   if (arguments.has("--output")) {
@@ -115,7 +115,7 @@ Outcome write_fleet(const ConfigValue& root,
                     const std::string& file,
                     const Sources& sources,
                     const Arguments& arguments) {
-  const FleetPlan plan = plan_fleet(root, file, sources);
+  const FleetPlan plan = plan_fleet(read_fleet(root, file, sources));
   if (!plan.feasible()) {
     const std::string way_out = fleet_way_out(plan);
     return {"",
@@ -173,6 +173,7 @@ Outcome run(const Arguments& arguments) {
       return write(make_plan(std::move(scenario), false), file, arguments, "");
     }
     case DocumentKind::search: break;
+    default: throw ConfigError{quoted(file) + " has no launch form; export writes plans of training and serving"};
   }
   const FoundPlan found = find_plan(root, file, library);
   if (!found.answer.plan) {

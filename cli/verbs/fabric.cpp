@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom fabric show`: links and rates of a host or cluster, and what each axis of a strategy sees.
-#include <headroom/answers/document/print.hpp>
 #include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/render/render_fabric.hpp>
 #include <headroom/core/csv.hpp>
@@ -22,8 +22,8 @@ namespace {
 
 enum class Asks : std::uint8_t { entry, host, drawn_entry, drawn_host };
 constexpr std::array forms{
-    Form{"a node type or a cluster of the catalog", "a node type or a cluster", "text|json"},
-    Form{"a host from a file", "--topo or --nccl-xml", "text|json"},
+    Form{"a node type or a cluster of the catalog", "a node type or a cluster", formats_in<"text|{}">},
+    Form{"a host from a file", "--topo or --nccl-xml", formats_in<"text|{}">},
     Form{"a drawing of one host (--format dot)", "", "dot"},
     Form{"a drawing of one host (--format dot)", "", "dot"},
 };
@@ -52,7 +52,8 @@ constexpr std::array options{
         .of(Asks::host, Asks::drawn_host),
     Option{"--no-peer-access", OptionKind::flag, "", "with a file: GPUs do not reach each other's memory over PCIe"}.of(
         Asks::host, Asks::drawn_host),
-    Option{"--format", OptionKind::one, "text|json|dot", "text (default), json, dot (one host, for Graphviz)"},
+    Option{"--format", OptionKind::one, formats_in<"text|{}|dot">,
+           meanings_in<"text (default), {}, dot (one host, for Graphviz)">},
 };
 
 constexpr std::array<std::string_view, 1> actions{"show"};
@@ -346,9 +347,10 @@ Outcome run(const Arguments& arguments) {
     take_entry(arguments, catalog, words[1], report);
   }
   fill(arguments, report);
-  return {form == "json"  ? json_text(fabric_document(report))
-          : form == "dot" ? fabric_dot(report)
-                          : fabric_text(report),
+  const DocumentFormat* const format = document_format(arguments);
+  return {format != nullptr ? format->print(fabric_document(report))
+          : form == "dot"   ? fabric_dot(report)
+                            : fabric_text(report),
           "", 0};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/answers/document/print.hpp>
+#include <headroom/answers/document/value.hpp>
 #include <headroom/answers/markup/table.hpp>
+#include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/verbs/harness.hpp>
 #include <headroom/core/csv.hpp>
@@ -21,7 +22,7 @@ constexpr std::string_view rate_column = "tokens_per_s_per_gpu";
 
 /// A row: settings of the scenario, and the measurement.
 struct Row {
-  std::vector<std::string> overrides;  ///< "hardware.gpus=64"
+  std::vector<Assignment> overrides;  ///< "hardware.gpus=64"
   std::string name;
   std::optional<double> measured;
   int line = 0;
@@ -52,7 +53,7 @@ std::vector<Row> read_cells(const std::string& file) {
           diagnostics.add(file, csv.at(i), quoted(cell) + " must be a positive rate, or empty where none was measured");
         }
       } else if (!cell.empty()) {
-        row.overrides.push_back(key + "=" + cell);
+        row.overrides.emplace_back(key + "=" + cell);
         row.name += (row.name.empty() ? "" : ", ") + cell;
       }
     }
@@ -75,7 +76,7 @@ std::vector<HarnessCell> priced(const Arguments& arguments, const std::string& f
   const QuestionLibrary library = QuestionLibrary::standard();
   std::vector<HarnessCell> cells;
   for (const Row& row : rows) {
-    std::vector<std::string> overrides = arguments.many("--set-each");
+    std::vector<Assignment> overrides = assignments_of(arguments, "--set-each");
     overrides.insert(overrides.end(), row.overrides.begin(), row.overrides.end());
     try {
       cells.push_back(expect_cell(scenario_of(compare_verb, arguments, file, overrides, library), row.name, tolerance));
@@ -115,8 +116,8 @@ Value cell_value(const HarnessCell& c) {
              "why"_m = when(c.suspect.has_value(), c.why));
 }
 
-std::string json_of(const std::vector<HarnessCell>& cells) {
-  return json_text(object("schema"_m = "headroom.harness/1", "cells"_m = list(cells, cell_value)));
+Value document_of(const std::vector<HarnessCell>& cells) {
+  return object("schema"_m = "headroom.harness/1", "cells"_m = list(cells, cell_value));
 }
 
 }  // namespace
@@ -129,8 +130,8 @@ Outcome run_harness(const Arguments& arguments) {
   const std::vector<HarnessCell> cells = priced(arguments, files.front(), read_cells(arguments.one("--harness")));
   const bool failed =
       std::any_of(cells.begin(), cells.end(), [](const HarnessCell& c) { return c.verdict == CellVerdict::fail; });
-  const bool json = arguments.one("--format", "text") == "json";
-  return {json ? json_of(cells) : text_of(cells), "", failed ? 1 : 0};
+  const DocumentFormat* const format = document_format(arguments);
+  return {format != nullptr ? format->print(document_of(cells)) : text_of(cells), "", failed ? 1 : 0};
 }
 
 }  // namespace headroom::cli

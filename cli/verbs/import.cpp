@@ -62,7 +62,9 @@ ImportRequest request_of(const Arguments& arguments) {
     const auto found = std::find(launch_form_names.begin(), launch_form_names.end(), arguments.one("--from"));
     request.from = static_cast<LaunchForm>(found - launch_form_names.begin());
   }
-  request.assignments = key_assignments(options, arguments);  // what a launch file may leave out
+  for (Assignment& assignment : key_assignments(options, arguments)) {  // what a launch file may leave out
+    request.assignments.push_back(std::move(assignment.text));
+  }
   for (const std::string& assignment : arguments.many("--set")) {
     request.assignments.push_back(assignment);
   }

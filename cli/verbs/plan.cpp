@@ -3,6 +3,7 @@
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/page/page.hpp>
 #include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
@@ -30,8 +31,10 @@ enum class Asks : std::uint8_t {
   serving,
   serving_memory,
   fleet,
+  box,
   network,
   network_memory,
+  other,
 };
 constexpr std::array forms{
     Form{"the plan of one training strategy", "the plan of one training strategy"},
@@ -40,8 +43,10 @@ constexpr std::array forms{
     Form{"a serving plan under a fixed load", "a serving plan under a fixed load"},
     Form{"the memory of a serving plan (--only memory)", ""},
     Form{"a fleet ([traffic])", "a fleet ([traffic])"},
+    Form{"the curve of stated GPUs", "the curve of stated GPUs under fixed loads (--concurrency 1..512)"},
     Form{"the plan of a network of ops", "a network of ops"},
     Form{"the memory of a network of ops (--only memory)", ""},
+    Form{"a question of its own kind", ""},
 };
 
 template <class... Form>
@@ -56,10 +61,10 @@ Forms forms_of(const Key& key) {
     return together(Asks::training, Asks::training_memory, Asks::search, Asks::network, Asks::network_memory);
   }
   if (table == "serving") {
-    return together(Asks::serving, Asks::serving_memory, Asks::fleet);
+    return together(Asks::serving, Asks::serving_memory, Asks::fleet, Asks::box);
   }
   if (table == "money") {
-    return together(Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::network);
+    return together(Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::box, Asks::network);
   }
   return table == "traffic" ? together(Asks::fleet) : every_form;
 }
@@ -83,14 +88,14 @@ constexpr std::array own_options{
            "what a search minimises: step-time, time, cost, energy, gpu-hours, gpus, memory"}
         .of(Asks::search),
     Option{"--threads", OptionKind::one, "N", "threads of a search; default as many as the machine has"}.of(
-        Asks::search, Asks::fleet),
+        Asks::search, Asks::fleet, Asks::box),
     Option{"--checkpoint", OptionKind::one, "FILE", "where a search keeps what it found; it goes on from there"}
         .of(Asks::search)
         .that(FileUse::keeps),
     Option{"--only", OptionKind::one, "PART", "'memory' answers that part alone: no peak, rate or price needed"}.of(
         Asks::training_memory, Asks::serving_memory, Asks::network_memory),
-    Option{"--format", OptionKind::one, "text|json|html",
-           "text for people (default), json with raw SI, html: one file with charts; see -o"},
+    Option{"--format", OptionKind::one, formats_in<"text|{}|html">,
+           meanings_in<"text for people (default), {}, html: one file with charts; see -o">},
 };
 
 /// Those of keys, then the verb's own.
@@ -107,12 +112,28 @@ std::span<const Option> options() {
   return all;
 }
 
+/// Several requests in flight, "1..512 x2" or "1,8,64", are an axis: the curve of stated GPUs.
+Assignment in_flight_axis(Assignment assignment) {
+  constexpr std::string_view stated = "serving.concurrency=";
+  if (!assignment.text.starts_with(stated)) {
+    return assignment;
+  }
+  const std::string loads = assignment.text.substr(stated.size());
+  const bool range = loads.find("..") != std::string::npos;
+  if (!range && loads.find(',') == std::string::npos) {
+    return assignment;
+  }
+  const bool bare = !range && !loads.starts_with('[');
+  assignment.text = "search.concurrency=" + (bare ? "[" + loads + "]" : loads);
+  return assignment;
+}
+
 /// Assignments from the options, with `--set` last because it wins.
-std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
-  std::vector<std::string> overrides;
-  const std::vector<std::string> set = arguments.many("--set");
+std::vector<Assignment> overrides_of(const Arguments& arguments, bool quick) {
+  std::vector<Assignment> overrides;
+  const std::vector<Assignment> set = assignments_of(arguments, "--set");
   const auto sets = [&](std::string_view key) {
-    return std::any_of(set.begin(), set.end(), [&](const std::string& s) { return s.starts_with(key); });
+    return std::any_of(set.begin(), set.end(), [&](const Assignment& s) { return s.text.starts_with(key); });
   };
   const std::vector<std::string> freed = arguments.many("--search");
   const auto frees = [&](std::string_view axis) {
@@ -120,46 +141,32 @@ std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
   };
   const bool serving = arguments.has("--isl") || arguments.has("--osl") || arguments.has("--concurrency") ||
                        arguments.has("--rate") || sets("kind=serve") || sets("traffic.");
-  if (quick) {
+  if (quick && (!sets("kind=") || sets("kind=train") || sets("kind=serve"))) {
     overrides.emplace_back(serving ? "kind=serve" : "kind=train");
     if (!serving && !frees("precision=") && !arguments.has("--precision")) {
       overrides.emplace_back("training.precision=bf16");
     }
   }
-  for (std::string& assignment : key_assignments(options(), arguments)) {
-    overrides.push_back(std::move(assignment));
+  for (Assignment& assignment : key_assignments(options(), arguments)) {
+    overrides.push_back(in_flight_axis(std::move(assignment)));
   }
-  for (const std::string& axis : arguments.many("--search")) {
-    overrides.push_back(search_assignment(axis));
+  for (const std::string& axis : freed) {
+    overrides.emplace_back(search_assignment(axis), "--search " + axis);
   }
   if (arguments.has("--objective")) {
-    overrides.push_back("objective.minimize=" + arguments.one("--objective"));
+    const std::string goal = arguments.one("--objective");
+    overrides.emplace_back("objective.minimize=" + goal, "--objective " + goal);
   }
-  for (const std::string& assignment : arguments.many("--set")) {
-    overrides.push_back(assignment);
-  }
+  overrides.insert(overrides.end(), set.begin(), set.end());
   return overrides;
 }
 
-/// Problems of the quick form in terms of its options: "--gpus many" instead of "--set hardware.gpus=many".
-std::vector<Diagnostic> in_option_words(const ConfigError& error, const Arguments& arguments) {
+/// Problems of the quick form with the options that give what it lacks.
+std::vector<Diagnostic> with_options(const ConfigError& error) {
   std::vector<Diagnostic> diagnostics{error.diagnostics().begin(), error.diagnostics().end()};
   for (Diagnostic& diagnostic : diagnostics) {
-    for (const std::string& axis : arguments.many("--search")) {
-      if (diagnostic.file == "--set " + search_assignment(axis)) {
-        diagnostic.file = "--search " + axis;
-      }
-    }
-    if (diagnostic.file == "--set objective.minimize=" + arguments.one("--objective")) {
-      diagnostic.file = "--objective " + arguments.one("--objective");
-    }
     for (const Key& key : keys_with_options()) {
-      const std::string value = arguments.one(key.option);
-      if (diagnostic.file == "--set " + std::string{key.path} + "=" + value && arguments.has(key.option)) {
-        diagnostic.file = std::string{key.option} + " " + value;
-      }
-      if (diagnostic.file == "command line" &&
-          diagnostic.message.starts_with("missing key '" + std::string{key.name()} + "'")) {
+      if (diagnostic.file == "command line" && diagnostic.missing == key.name()) {
         diagnostic.message += "; give " + std::string{key.option};
       }
     }
@@ -207,9 +214,11 @@ std::optional<Asks> asks_of(const ConfigValue& document, DocumentKind kind, Plan
   const bool memory = part == PlanPart::memory;
   switch (kind) {
     case DocumentKind::network: return memory ? Asks::network_memory : Asks::network;
+    case DocumentKind::box: return Asks::box;
     case DocumentKind::fleet: return Asks::fleet;
     case DocumentKind::search: return Asks::search;
     case DocumentKind::one_plan: break;
+    default: return Asks::other;
   }
   const ConfigValue* const stated = document.find("kind");
   if (stated == nullptr || (stated->text != "train" && stated->text != "serve")) {
@@ -230,11 +239,8 @@ Outcome delivered(const GivenAnswer& answer, const Arguments& arguments, bool ex
     write_whole_file(arguments.one("--trace"), trace_of(*plan));
   }
   const std::vector<std::string> files = arguments.many("");
-  const std::string format = arguments.one("--format", "text");
-  return {format == "json"   ? to_json(answer)
-          : format == "html" ? to_html(answer, threads_of(arguments))
-                             : to_text(answer, explained, files.empty() ? "command line" : files.front()),
-          std::move(said), is_good(answer) ? 0 : 1};
+  const std::string file = files.empty() ? "command line" : files.front();
+  return {written(answer, arguments, threads_of(arguments), explained, file), std::move(said), is_good(answer) ? 0 : 1};
 }
 
 Outcome answer(const Arguments& arguments, bool explained) {
@@ -244,7 +250,7 @@ Outcome answer(const Arguments& arguments, bool explained) {
     throw ConfigError{"name a scenario file, or --model, --gpu and --gpus (see 'headroom plan --help')"};
   }
   const PlanPart part = part_of(arguments);
-  const std::vector<std::string> overrides = overrides_of(arguments, files.empty());
+  const std::vector<Assignment> overrides = overrides_of(arguments, files.empty());
   try {
     ConfigValue root = files.empty() ? scenario_tree(overrides) : scenario_tree(files.front(), overrides);
     refuse_overwrite_of(plan_verb, arguments, root);
@@ -256,6 +262,11 @@ Outcome answer(const Arguments& arguments, bool explained) {
       report::require_charts();
     }
     const DocumentKind kind = kind_of(root, library);
+    if (kind == DocumentKind::box && explained) {
+      throw ConfigError{
+          "the curve of stated GPUs holds many plans; ask explain for one of them: one serving.concurrency, and the "
+          "layout that the curve takes"};
+    }
     if (kind == DocumentKind::fleet && explained) {
       throw ConfigError{
           "a fleet's plan is simulated, which has no terms to explain; ask explain for one replica under a fixed "
@@ -284,7 +295,7 @@ Outcome answer(const Arguments& arguments, bool explained) {
     }
     return delivered(answer_of(std::move(question), options), arguments, explained, "");
   } catch (const ConfigError& error) {
-    throw ConfigError{in_option_words(error, arguments), error.untold()};
+    throw ConfigError{with_options(error), error.untold()};
   }
 }
 
@@ -304,6 +315,8 @@ constexpr std::string_view plan_examples =
     "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 1024 --seq-len 8192 --global-batch 1024 --search "
     "any\n"
     "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 8 --tp 8 --isl 1024 --osl 256 --concurrency 64\n"
+    "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 8 --isl 1024 --osl 256 --concurrency '1..512 x2' "
+    "--set 'slo.tpot_mean=30 ms'\n"
     "  headroom plan scenarios/serve/llama3-70b-fleet.toml\n"
     "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --isl 1024 --osl 256 --rate '12 req/s' --set "
     "'slo.ttft_p95=1 s'\n";

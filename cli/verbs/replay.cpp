@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom replay`: replays a trace of allocations on PyTorch's caching allocator, with and without expandable
 // segments.
-#include <headroom/answers/document/print.hpp>
+#include <headroom/answers/document/value.hpp>
 #include <headroom/answers/markup/table.hpp>
+#include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/config_reader.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
@@ -20,7 +21,7 @@ namespace {
 constexpr std::array options{
     Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog: its usable memory"},
     Option{"--memory", OptionKind::one, "SIZE", "memory of the device instead, e.g. '40 GB'"},
-    Option{"--format", OptionKind::one, "text|json", "text for people (default), json with raw bytes"},
+    Option{"--format", OptionKind::one, formats_in<"text|{}">, meanings_in<"text for people (default), {}">},
 };
 
 constexpr std::string_view source =
@@ -120,9 +121,10 @@ Outcome run(const Arguments& arguments) {
   const AllocationTrace trace = read_allocation_trace(stream, files.front(), diagnostics);
   diagnostics.throw_if_any();
   const std::array<Replay, 2> replays{replay(trace, memory, false), replay(trace, memory, true)};
-  const bool json = arguments.one("--format", "text") == "json";
-  return {json ? json_text(replay_document(trace, memory, replays)) : replay_text(trace, memory, replays), "",
-          replays[0].refused ? 1 : 0};
+  const DocumentFormat* const format = document_format(arguments);
+  return {
+      format != nullptr ? format->print(replay_document(trace, memory, replays)) : replay_text(trace, memory, replays),
+      "", replays[0].refused ? 1 : 0};
 }
 
 constexpr std::string_view examples =

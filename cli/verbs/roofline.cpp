@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom roofline`: every op of a model's layers on a GPU's roofline, in training and in serving.
-#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/views/layer_roofline.hpp>
 #include <headroom/answers/views/render_roofline.hpp>
 #include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/diagnostic.hpp>
@@ -31,7 +31,8 @@ constexpr std::array options{
            "of weights and products: bf16 (default; fp16 where there is none), fp8, ..."},
     Option{"--cache", OptionKind::one, "bf16|fp8", "KV cache in serving (default bf16)"},
     Option{"--curves", OptionKind::one, "ID", "another SKU's curves with this one's datasheet"},
-    Option{"--format", OptionKind::one, "text|json|csv|svg", "text (default), json with raw SI, csv, svg (a drawing)"},
+    Option{"--format", OptionKind::one, formats_in<"text|{}|csv|svg">,
+           meanings_in<"text (default), {}, csv, svg (a drawing)">},
 };
 
 std::int64_t integer(const Arguments& arguments, std::string_view option, std::int64_t otherwise) {
@@ -115,10 +116,11 @@ Outcome run(const Arguments& arguments) {
   }
   const RooflineReport report = layer_roofline(arch, device, format, cache_bytes, questions);
   const std::string form = arguments.one("--format", "text");
-  return {form == "csv"    ? roofline_csv(report)
-          : form == "svg"  ? roofline_svg(report)
-          : form == "json" ? json_text(roofline_document(report))
-                           : roofline_text(report),
+  const DocumentFormat* const written = document_format(arguments);
+  return {written != nullptr ? written->print(roofline_document(report))
+          : form == "csv"    ? roofline_csv(report)
+          : form == "svg"    ? roofline_svg(report)
+                             : roofline_text(report),
           "", 0};
 }
 

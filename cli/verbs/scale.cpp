@@ -3,6 +3,7 @@
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/page/page.hpp>
 #include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 
 #include <array>
@@ -15,9 +16,9 @@ namespace {
 
 enum class Asks : std::uint8_t { series, rows, speedup };
 constexpr std::array forms{
-    Form{"a series of counts", "a series of counts", "text|json|html"},
+    Form{"a series of counts", "a series of counts", formats_in<"text|{}|html">},
     Form{"the rows of a series (--format csv)", "a series of counts", "csv"},
-    Form{"a measured speed-up", "--measured-speedup X", "text|json"},
+    Form{"a measured speed-up", "--measured-speedup X", formats_in<"text|{}">},
 };
 
 constexpr std::array options{
@@ -37,8 +38,8 @@ constexpr std::array options{
     Option{"--at", OptionKind::one, "N", "GPUs of the measured speed-up"}.of(Asks::speedup),
     Option{"--over", OptionKind::one, "N", "GPUs that it is measured against; default 1"}.of(Asks::speedup),
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=4; repeats"},
-    Option{"--format", OptionKind::one, "text|json|csv|html",
-           "text (default), json with raw SI, csv (a row a count), html: one file with charts"},
+    Option{"--format", OptionKind::one, formats_in<"text|{}|csv|html">,
+           meanings_in<"text (default), {}, csv (a row a count), html: one file with charts">},
 };
 
 Scenario read(const Arguments& arguments, const QuestionLibrary& library) {
@@ -46,11 +47,12 @@ Scenario read(const Arguments& arguments, const QuestionLibrary& library) {
   if (files.empty()) {
     throw ConfigError{"name a scenario file (see 'headroom scale --help')"};
   }
-  std::vector<std::string> overrides;
+  std::vector<Assignment> overrides;
   if (arguments.has("--cluster")) {
-    overrides.push_back("hardware.cluster=" + arguments.one("--cluster"));
+    const std::string cluster = arguments.one("--cluster");
+    overrides.emplace_back("hardware.cluster=" + cluster, "--cluster " + cluster);
   }
-  for (const std::string& assignment : arguments.many("--set")) {
+  for (const Assignment& assignment : assignments_of(arguments, "--set")) {
     overrides.push_back(assignment);
   }
   return scenario_of(scale_verb, arguments, files.front(), overrides, library);
@@ -101,8 +103,7 @@ scaling::MeasuredSpeedup measured_of(const Arguments& arguments) {
 Outcome explain(const Arguments& arguments, const QuestionLibrary& library) {
   const scaling::MeasuredSpeedup measured = measured_of(arguments);
   const GivenAnswer answer = answer_of(asked::SpeedupSeen{read(arguments, library), measured});
-  const bool json = arguments.one("--format", "text") == "json";
-  return {json ? to_json(answer) : to_text(answer), "", is_good(answer) ? 0 : 1};
+  return {written(answer, arguments), "", is_good(answer) ? 0 : 1};
 }
 
 Outcome run_scale(const Arguments& arguments) {
@@ -115,12 +116,7 @@ Outcome run_scale(const Arguments& arguments) {
     report::require_charts();
   }
   const GivenAnswer answer = answer_of(asked::GpuSeries{read(arguments, library), request});
-  const std::string format = arguments.one("--format", "text");
-  return {format == "json"   ? to_json(answer)
-          : format == "csv"  ? to_csv(answer)
-          : format == "html" ? to_html(answer)
-                             : to_text(answer),
-          "", is_good(answer) ? 0 : 1};
+  return {written(answer, arguments), "", is_good(answer) ? 0 : 1};
 }
 
 constexpr std::string_view examples =

@@ -3,6 +3,7 @@
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/page/page.hpp>
 #include <headroom/answers/views/render_simulation.hpp>
+#include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/quantity_text.hpp>
@@ -30,8 +31,8 @@ constexpr std::array options{
     Option{"--trace", OptionKind::one, "FILE", "iterations and requests after the warm-up as a trace for Perfetto"}
         .that(FileUse::writes),
     Option{"--request-log", OptionKind::one, "FILE.csv", "the times of each request, a row each"}.that(FileUse::writes),
-    Option{"--format", OptionKind::one, "text|json|html",
-           "text for people (default), json with raw SI, html: one file with charts; see -o"},
+    Option{"--format", OptionKind::one, formats_in<"text|{}|html">,
+           meanings_in<"text for people (default), {}, html: one file with charts; see -o">},
 };
 
 /// An option that is another spelling of a scenario key.
@@ -41,31 +42,18 @@ struct KeyOption {
 constexpr std::array key_options{KeyOption{"--requests", "traffic.requests"}, KeyOption{"--seed", "traffic.seed"},
                                  KeyOption{"--replicas", "fleet.replicas"}};
 
-std::vector<std::string> overrides_of(const Arguments& arguments) {
-  std::vector<std::string> overrides;
+std::vector<Assignment> overrides_of(const Arguments& arguments) {
+  std::vector<Assignment> overrides;
   for (const KeyOption& option : key_options) {
     if (arguments.has(option.option)) {
-      overrides.push_back(std::string{option.key} + "=" + arguments.one(option.option));
+      const std::string value = arguments.one(option.option);
+      overrides.emplace_back(std::string{option.key} + "=" + value, std::string{option.option} + " " + value);
     }
   }
-  for (const std::string& assignment : arguments.many("--set")) {
+  for (const Assignment& assignment : assignments_of(arguments, "--set")) {
     overrides.push_back(assignment);
   }
   return overrides;
-}
-
-/// Problems in terms of options: "--replicas 0" instead of "--set fleet.replicas=0".
-ConfigError in_option_words(const ConfigError& error, const Arguments& arguments) {
-  std::vector<Diagnostic> diagnostics{error.diagnostics().begin(), error.diagnostics().end()};
-  for (Diagnostic& diagnostic : diagnostics) {
-    for (const KeyOption& option : key_options) {
-      const std::string value = arguments.one(option.option);
-      if (arguments.has(option.option) && diagnostic.file == "--set " + std::string{option.key} + "=" + value) {
-        diagnostic.file = std::string{option.option} + " " + value;
-      }
-    }
-  }
-  return ConfigError{diagnostics, error.untold()};
 }
 
 /// Value of --rate; a bare number is in requests per second.
@@ -88,14 +76,6 @@ std::optional<Hertz> rate_of(const Arguments& arguments) {
                       " req/s; to see the most that the fleet answers, read 'saturates at'"};
   }
   return rate;
-}
-
-Scenario read(const std::string& file, const Arguments& arguments, const QuestionLibrary& library) {
-  try {
-    return scenario_of(simulate_verb, arguments, file, overrides_of(arguments), library);
-  } catch (const ConfigError& error) {
-    throw in_option_words(error, arguments);
-  }
 }
 
 const ServeScenario& serving(const Scenario& scenario, const std::string& file) {
@@ -124,12 +104,11 @@ Outcome run(const Arguments& arguments) {
     throw ConfigError{"name a scenario, e.g. 'headroom simulate scenarios/serve/llama3-70b-traffic.toml'"};
   }
   const std::optional<Hertz> rate = rate_of(arguments);
-  const std::string format = arguments.one("--format", "text");
-  if (format == "html") {
+  if (arguments.one("--format") == "html") {
     report::require_charts();
   }
   const QuestionLibrary library = QuestionLibrary::standard();
-  Scenario scenario = read(files.front(), arguments, library);
+  Scenario scenario = scenario_of(simulate_verb, arguments, files.front(), overrides_of(arguments), library);
   const ServeScenario& serve = serving(scenario, files.front());
   double factor = 1.0;
   if (rate && serve.traffic) {
@@ -156,7 +135,7 @@ Outcome run(const Arguments& arguments) {
   if (arguments.has("--request-log")) {
     write_whole_file(arguments.one("--request-log"), request_log(simulation));
   }
-  outcome.out = format == "json" ? to_json(answer) : format == "html" ? to_html(answer) : to_text(answer);
+  outcome.out = written(answer, arguments);
   outcome.code = is_good(answer) ? 0 : 1;
   return outcome;
 }

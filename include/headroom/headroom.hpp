@@ -49,7 +49,9 @@ enum class QuestionKind : std::uint8_t {
   plan,     ///< one training strategy, or serving under a fixed load
   network,  ///< the training of a network given as an op list
   fleet,    ///< replicas that keep a promise to requests that come when they come
-  search    ///< the best of what a training document frees
+  box,      ///< stated GPUs under fixed loads: throughput against latency
+  search,   ///< the best of what a training document frees
+  other     ///< what a `kind` of its own asks
 };
 
 /// Where the value of a key of a question comes from.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops of one layer, first to last: the one list that parameters, memory, training steps, serving and rooflines
-// walk. Shapes and weights only; what an op takes is said by those who walk.
+// The ops of one layer, first to last, with their shapes and weights: the one list from which parameters, memory,
+// training steps, serving and rooflines are counted. An op's time, bytes and FLOP are not here.
 #pragma once
 
 #include <headroom/model/workload/architecture.hpp>
@@ -13,68 +13,70 @@
 namespace headroom {
 
 enum class LayerOpKind : std::uint8_t {
-  product,     ///< activations of `rows` a token and width k by weights of k x n
+  product,     ///< matrix product: `rows` rows per token, k wide, by weights of k x n
   experts,     ///< grouped products of routed experts
   attention,   ///< scores and weighted values
-  scan,        ///< a recurrent mixer, its matrices included
+  scan,        ///< a recurrent mixer (Mamba), its matrices included
   activation,  ///< the nonlinearity between the products of a feed-forward
-  pass,        ///< rows of the hidden state through memory: norms, residuals, positions
-  reduction,   ///< over tensor ranks
-  exchange,    ///< of tokens with the ranks of their experts
+  pass,        ///< rows of the hidden state read from and written to memory: norms, residuals, positions
+  reduction,   ///< all-reduce over tensor ranks
+  exchange,    ///< all-to-all of tokens with the ranks of their experts
 };
 
-/// What an op is part of, and so which ranks share its weights: tensor ranks those of the mixer, of a dense
-/// feed-forward and of shared experts; nobody the router's; expert ranks the experts, expert tensor ranks each of them.
+/// The part of the layer that an op belongs to, which says how its weights are split. Tensor ranks split those of the
+/// mixer, of a dense feed-forward and of shared experts. Every rank holds the whole router. Expert ranks hold whole
+/// experts; expert tensor ranks split each expert.
 enum class LayerPart : std::uint8_t { mixer, dense, router, experts, shared };
 
-/// Tokens that an op runs on when prompts and decoding sequences are served together.
+/// Tokens of an iteration that an op runs on, where one iteration serves prompts and decoding sequences together.
 enum class LayerTokens : std::uint8_t { all, decodes, prompts };
 
 /// How the matrices of a layer are laid out.
 enum class LayerForm : std::uint8_t {
-  training,  ///< latent projections one by one; values as wide as keys in plain products, no output gate
-  serving,   ///< what one input meets joined to one product; decoding absorbs the up-projections of latents
+  training,  ///< one product for each latent projection; values as wide as keys; no product for an output gate
+  serving,   ///< matrices of the same input joined to one product; decoding absorbs the up-projections of latents
 };
 
-/// Elements of an op's weights in the whole layer.
+/// Elements (not bytes) of an op's weights, of the whole layer before it is split; >= 0.
 struct LayerWeights {
-  double shared = 0.0;     ///< matrices that the ranks of the part share out
-  double whole = 0.0;      ///< matrices that each of them holds
-  double small = 0.0;      ///< biases, norms, gates
-  double key_value = 0.0;  ///< of `shared`, those of key and value heads: a rank holds one head at least
+  double shared = 0.0;     ///< of matrices that the ranks of the op's LayerPart split evenly
+  double whole = 0.0;      ///< of matrices of which each of these ranks holds a copy
+  double small = 0.0;      ///< of biases, norms and gates
+  double key_value = 0.0;  ///< of `shared`, those of key and value heads, of which a rank holds at least one head
 };
 
-/// One op on one of tp ranks. Sizes that a kind does not have stay as they are.
+/// One op on one of tp ranks. Sizes are elements, counts and widths >= 0; those that a kind does not use keep the
+/// values below.
 struct LayerOp {
   std::string_view name;
   LayerOpKind kind = LayerOpKind::pass;
   LayerPart part = LayerPart::mixer;
   LayerTokens tokens = LayerTokens::all;
   LayerWeights weights;
-  // Product
-  double n = 0.0, k = 0.0;
-  double rows = 1.0;    ///< for each token
-  double pieces = 1.0;  ///< matrices side by side in it
-  // Attention; a scan has one head of its inner width
+  // Of a product.
+  double n = 0.0, k = 0.0;  ///< columns and rows of the weights
+  double rows = 1.0;        ///< rows of the input per token
+  double pieces = 1.0;      ///< matrices that are joined side by side in it, >= 1
+  // Of attention; a scan has one head of its inner width.
   double heads = 0.0, kv_heads = 0.0;
-  double width = 0.0;        ///< of a head's queries and keys; of one expert's inner side; of a row of passes
-  double value_width = 0.0;  ///< of a head's values
-  double output = 0.0;       ///< of all heads, as the projection behind reads it
-  double window = 0.0;       ///< keys that a token sees at most; 0: all
-  double latent = 0.0;       ///< width of compressed queries, keys and values; 0: none are compressed
-  double rope = 0.0;         ///< width of the rotary key that all heads share
-  double selected = 0.0;     ///< keys that a sparse indexer keeps; 0: no indexer
-  double indexed = 0.0;      ///< elements of the indexer's own cache over those that attention reads, a token
-  double cached = 0.0;       ///< elements that a token adds to the cache of the whole layer
-  double state = 0.0;        ///< elements of a scan's constant state of one sequence, of the whole layer
-  // Experts
-  double count = 0.0, top_k = 0.0;
-  // Activation and pass: how often the rows are read or written
-  double forward = 0.0, backward = 0.0;
-  double stored = 0.0;  ///< elements a token that it writes to the cache
+  double width = 0.0;        ///< elements of a head's query or key; of an expert's inner side; of a row of a pass
+  double value_width = 0.0;  ///< elements of a head's value
+  double output = 0.0;       ///< elements per token that the output projection reads, all heads together
+  double window = 0.0;       ///< most keys that a token attends to; 0: all before it
+  double latent = 0.0;       ///< elements of a compressed query, key and value; 0: none are compressed
+  double rope = 0.0;         ///< elements of the rotary key that all heads have in common
+  double selected = 0.0;     ///< keys that a sparse indexer selects per token; 0: no indexer
+  double indexed = 0.0;      ///< ratio of the indexer's own cache to what attention reads, elements per token
+  double cached = 0.0;       ///< elements per token in the KV cache, of the whole layer
+  double state = 0.0;        ///< elements of a scan's state per sequence, of the whole layer
+  // Of experts.
+  double count = 0.0, top_k = 0.0;  ///< routed experts of the layer, and how many of them a token visits
+  // Of an activation or a pass.
+  double forward = 0.0, backward = 0.0;  ///< times that a row is read or written in each pass
+  double stored = 0.0;                   ///< elements per token that are written to the KV cache
 };
 
-/// The list, without heap.
+/// The ops of one layer, at most 24, in the order in which they run.
 class LayerOps {
  public:
   LayerOp& add(std::string_view name, LayerOpKind kind, LayerPart part) noexcept;
@@ -88,8 +90,8 @@ class LayerOps {
   std::size_t size_ = 0;
 };
 
-/// The ops of a layer as one of `tp` ranks runs them. Latent attention: DeepSeek-AI 2024 (DeepSeek-V2), section 2.1.
-/// Fewer key-value heads than ranks are replicated.
+/// The ops of a layer as one of `tp` (>= 1) ranks runs them. Latent attention: DeepSeek-AI 2024 (DeepSeek-V2),
+/// section 2.1. Key-value heads fewer than `tp` are replicated, so that each rank holds one.
 [[nodiscard]] LayerOps layer_ops(const Architecture& architecture,
                                  const Block& block,
                                  LayerForm form,

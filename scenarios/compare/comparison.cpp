@@ -2,6 +2,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/estimate/spread.hpp>
 #include <headroom/scenarios/compare/comparison.hpp>
+#include <headroom/scenarios/words/strategy_text.hpp>
 #include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>
@@ -29,30 +30,9 @@ std::string word(const Names& names, std::size_t index) {
 }
 
 void add_strategy(const Strategy& s, Keys& keys) {
-  const auto add = [&](std::string_view key, std::int64_t value) {
-    keys.emplace_back("strategy." + std::string{key}, std::to_string(value));
-  };
-  add("tp", s.tp);
-  add("pp", s.pp);
-  add("vpp", s.vpp);
-  add("dp", s.dp);
-  add("cp", s.cp);
-  add("ep", s.ep);
-  add("etp", s.etp);
-  add("zero", s.zero);
-  add("shard_ranks", s.shard_ranks);
-  add("micro_batch", s.micro_batch);
-  keys.emplace_back("strategy.recompute", word(recompute_names, static_cast<std::size_t>(s.recompute)));
-  add("recompute_block", s.recompute_block);
-  keys.emplace_back("strategy.schedule", std::string{name_of(s.schedule)});
-  keys.emplace_back("strategy.sequence_parallel", s.sequence_parallel ? "true" : "false");
-  keys.emplace_back("strategy.cp_form",
-                    s.cp_form == CpForm::unstated ? "-" : word(cp_form_names, static_cast<std::size_t>(s.cp_form)));
-  add("first_stage_layers", s.first_stage_layers);
-  add("last_stage_layers", s.last_stage_layers);
-  keys.emplace_back("strategy.order", std::string{name_of(s.order)});
-  keys.emplace_back("strategy.cuda_graphs", s.cuda_graphs ? "true" : "false");
-  keys.emplace_back("strategy.overlap_experts", s.overlap_experts ? "true" : "false");
+  for_each_strategy_field([&](const auto& field) {
+    keys.emplace_back("strategy." + std::string{field.name.view()}, field_text(field, s));
+  });
 }
 
 void add_cap(const std::optional<Watts>& cap, Keys& keys) {

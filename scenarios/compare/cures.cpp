@@ -193,30 +193,20 @@ Split split_of(const Plan& plan) {
   return {communication / batch, (e.step.raw() - communication) / batch};
 }
 
-/// No key states how much of its traffic a software hides.
-Scenario with_changes(const Scenario& scenario, const Changes& changes) {
-  if (changes.front().knob != Knob::hidden_dp_traffic) {
-    return changed(scenario, changes);
-  }
-  Scenario with = scenario;
-  StepStacks& time = std::get<TrainScenario>(with.question).software.time;
-  time.plain.dp_overlap = time.moe.dp_overlap = std::get<double>(changes.front().value);
-  return with;
-}
-
 Cure priced(const Scenario& scenario, const Candidate& candidate, const SpeedupAnswer& answer) {
   Cure cure;
   cure.what = candidate.what;
   cure.changes = candidate.changes;
   std::optional<Plan> plan;
   try {
-    plan = price_plan(with_changes(scenario, candidate.changes));
+    plan = price_plan(changed(scenario, candidate.changes));
   } catch (const ConfigError& error) {
     cure.verdict = error.diagnostics().front().message;
     return cure;
   }
   const auto& train = std::get<TrainPlan>(plan->answer);
   cure.verdict = train.problems.empty() ? train.verdict : train.problems.front().text;
+  cure.fits = train.problems.empty() && train.estimate.verdict == Verdict::feasible;
   cure.answered = plan->feasible();
   if (train.estimate.step <= Seconds{}) {
     return cure;
@@ -235,13 +225,6 @@ Cure priced(const Scenario& scenario, const Candidate& candidate, const SpeedupA
         1.0 / (division * (after.rest / before.rest) + beyond * (after.communication / before.communication));
   }
   return cure;
-}
-
-/// Prices decide nothing here, and a list without an offer for another SKU must not stand in its way.
-Scenario without_money(const Scenario& scenario) {
-  ConfigValue root = *scenario.document;
-  root.entries.erase_if([](const ConfigEntry& entry) { return entry.key == "money"; });
-  return read_scenario(root, scenario.file, *scenario.sources);
 }
 
 /// The model's own speed-up at one micro-batch and recomputation; nullopt where the smaller count breaks a rule. What
@@ -267,7 +250,9 @@ void rank(std::vector<Cure>& cures) {
 SpeedupAnswer explain_speedup(const Scenario& asked, const MeasuredSpeedup& measured) {
   const auto& t = training_of(asked);
   check_measurement(measured);
-  const Scenario scenario = at_count(without_money(asked), measured.gpus, t.work.shape.global_batch);
+  // Prices decide nothing here, and a list without an offer for another SKU must not stand in its way.
+  const Scenario unpriced = changed(asked, Changes{{Knob::priced, false}});
+  const Scenario scenario = at_count(unpriced, measured.gpus, t.work.shape.global_batch);
   SpeedupAnswer answer;
   answer.measured = measured;
   answer.communication = share_beyond_division(measured.speedup, real(measured.gpus) / real(measured.of));

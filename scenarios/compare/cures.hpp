@@ -23,6 +23,7 @@ struct Cure {
   std::string what;  ///< in words: "a larger batch per GPU"
   Changes changes;
   std::string verdict;    ///< "fits", or why it cannot be
+  bool fits = false;      ///< surely
   bool answered = false;  ///< it fits, or may
   Seconds step{};
   double samples_per_second = 0.0;

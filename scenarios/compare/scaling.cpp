@@ -95,6 +95,7 @@ Point priced_at(const Scenario& scenario, const TrainScenario& t, std::int64_t g
   const TrainPlan& train = point.train();
   point.verdict = train.problems.empty() ? train.verdict : joined(train.problems, &Problem::text);
   point.way_out = joined(train.problems, &Problem::way_out);
+  point.fits = train.problems.empty() && train.estimate.verdict == Verdict::feasible;
   point.answered = point.plan->feasible();
   return point;
 }

@@ -33,6 +33,7 @@ struct Point {
   std::optional<Plan> plan;         ///< nullopt: cannot even be asked
   std::string verdict;              ///< "fits", or what it breaks with the numbers
   std::string way_out;              ///< the nearest values that obey the rules it breaks; empty: none are known
+  bool fits = false;                ///< surely
   bool answered = false;            ///< it fits, or may
   double efficiency = 0.0;          ///< throughput per GPU over that of the smallest answered count
   std::optional<double> marginal;   ///< of the GPUs added since the answered count before

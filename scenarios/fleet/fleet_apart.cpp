@@ -61,11 +61,7 @@ ConfigValue apart_document(const ConfigValue& root, const ServeScenario& serve, 
   return one;
 }
 
-void plan_apart(FleetPlan& plan,
-                const ConfigValue& root,
-                const std::string& file,
-                const Sources& sources,
-                const FleetPlanOptions& options) {
+void plan_apart(FleetPlan& plan, const AskedFleet& asked, const FleetPlanOptions& options) {
   const ServeScenario& serve = plan.options.front().question();
   if (serve.beside.empty() || serve.fleet->replicas) {
     return;
@@ -73,7 +69,8 @@ void plan_apart(FleetPlan& plan,
   for (std::size_t i = 0; i < model_count(serve); ++i) {
     ApartPool pool{model_of(serve, i).name, nullptr, {}};
     try {
-      pool.plan = std::make_shared<const FleetPlan>(plan_fleet(apart_document(root, serve, i), file, sources, options));
+      pool.plan = std::make_shared<const FleetPlan>(
+          plan_fleet(read_fleet(apart_document(*asked.document, serve, i), asked.file, *asked.sources), options));
       if (!pool.plan->feasible()) {
         pool.why = "keeps its promises on no number of replicas";
       }

@@ -6,7 +6,6 @@
 #include <headroom/scenarios/fleet/fleet_plan.hpp>
 
 #include <cstddef>
-#include <string>
 
 namespace headroom {
 
@@ -16,10 +15,6 @@ namespace headroom {
 
 /// Plans a fleet for each model of a plan's question into `plan.apart`; not where the question has one model, or states
 /// its GPUs or replicas, which then are those of the shared pool.
-void plan_apart(FleetPlan& plan,
-                const ConfigValue& root,
-                const std::string& file,
-                const Sources& sources,
-                const FleetPlanOptions& options);
+void plan_apart(FleetPlan& plan, const AskedFleet& asked, const FleetPlanOptions& options);
 
 }  // namespace headroom

@@ -8,11 +8,14 @@
 #include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/keys/keyed_table.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
 #include <headroom/scenarios/search/axes.hpp>
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <variant>
@@ -21,7 +24,7 @@ namespace headroom {
 namespace {
 
 /// What a value of an axis is.
-enum class Takes : std::uint8_t { gpu, node, prices, word, ranks, watts };
+enum class Takes : std::uint8_t { gpu, node, prices, word, count, watts, flag, share };
 
 using Words = std::span<const std::string_view>;
 struct AxisRow {
@@ -42,12 +45,18 @@ constexpr std::array axis_rows{
     AxisRow{"engine", Knob::engine, Takes::word, engine_names, engine_names},
     AxisRow{"weights", Knob::weights, Takes::word, served_weight_names, any_weights},
     AxisRow{"kv_cache", Knob::kv_cache, Takes::word, kv_cache_names, any_cache},
-    AxisRow{"tp", Knob::tp, Takes::ranks, {}, {}, 8},
-    AxisRow{"pp", Knob::pp, Takes::ranks, {}, {}, 4},
-    AxisRow{"ep", Knob::ep, Takes::ranks, {}, {}, 8},
+    AxisRow{"tp", Knob::tp, Takes::count, {}, {}, 8},
+    AxisRow{"pp", Knob::pp, Takes::count, {}, {}, 4},
+    AxisRow{"ep", Knob::ep, Takes::count, {}, {}, 8},
+    AxisRow{"max_num_seqs", Knob::max_num_seqs, Takes::count},
+    AxisRow{"max_num_tokens", Knob::max_num_tokens, Takes::count},
+    AxisRow{"chunked_prefill", Knob::chunked_prefill, Takes::flag},
+    AxisRow{"memory_fraction", Knob::memory_fraction, Takes::share},
     AxisRow{"prices", Knob::prices, Takes::prices},
     AxisRow{"market", Knob::market, Takes::word, market_names, market_names},
     AxisRow{"region", Knob::region, Takes::word, region_names},
+    // Of a fixed load: of [traffic] the key it would change is refused.
+    AxisRow{"concurrency", Knob::concurrency, Takes::count},
 };
 
 const ConfigValue* at_path(const ConfigValue& root, std::string_view key) {
@@ -76,6 +85,11 @@ class AxesReader {
         if (at_path(root_, key) != nullptr) {
           search.problem(row.name, "'" + std::string{row.name} + "' is searched and stated as " + std::string{key} +
                                        "; leave one out");
+        }
+        if (row.knob == Knob::concurrency && root_.find("traffic") != nullptr) {
+          search.problem(row.name,
+                         "'concurrency' is of a fixed load; under [traffic] its rate says how many are in "
+                         "flight: leave one out");
         }
         refused_ = {row.knob, std::string{}};
         read(search, row, *value, axis);
@@ -134,8 +148,12 @@ class AxesReader {
     const bool text = value.kind == ConfigValue::Kind::text;
     if (text && value.text == "any") {
       add_any(row, value, axis);
-    } else if (row.takes == Takes::ranks) {
-      add_ranks(row, value, axis);
+    } else if (row.takes == Takes::count) {
+      add_counts(row, value, axis);
+    } else if (row.takes == Takes::flag) {
+      add_flag(row, value, axis);
+    } else if (row.takes == Takes::share) {
+      add_share(row, value, axis);
     } else if (!text) {
       problem(value, quoted(row.name) + " holds " + std::string{kind_name(value.kind)} + "; it takes " +
                          (row.takes == Takes::watts ? "watts with their unit, e.g. \"500 W\"" : "names in quotes"));
@@ -144,7 +162,7 @@ class AxesReader {
     }
   }
 
-  void add_ranks(const AxisRow& row, const ConfigValue& value, FleetAxis& axis) {
+  void add_counts(const AxisRow& row, const ConfigValue& value, FleetAxis& axis) {
     std::vector<std::int64_t> numbers;
     if (value.kind == ConfigValue::Kind::integer) {
       numbers.push_back(value.integer);
@@ -169,6 +187,28 @@ class AxesReader {
     }
   }
 
+  void add_flag(const AxisRow& row, const ConfigValue& value, FleetAxis& axis) {
+    if (value.kind == ConfigValue::Kind::boolean) {
+      keep(axis, {row.knob, value.boolean});
+    } else {
+      problem(value, quoted(row.name) + " holds " + std::string{kind_name(value.kind)} +
+                         "; it takes true, false, a list of both, or \"any\"");
+    }
+  }
+
+  void add_share(const AxisRow& row, const ConfigValue& value, FleetAxis& axis) {
+    const Key& key = key_of("search." + std::string{row.name}, Kinds::serve);
+    const bool number = value.kind == ConfigValue::Kind::number || value.kind == ConfigValue::Kind::integer;
+    const double share = value.kind == ConfigValue::Kind::integer ? static_cast<double>(value.integer) : value.number;
+    if (!number || share < key.low || share > key.high) {
+      problem(value, quoted(row.name) + " holds " +
+                         (number ? format_number(share) : std::string{kind_name(value.kind)}) + "; it takes numbers " +
+                         format_number(key.low) + " to " + format_number(key.high));
+      return;
+    }
+    keep(axis, {row.knob, share});
+  }
+
   /// A name that nothing has would be a way less to serve, not a mistake told.
   bool known(const AxisRow& row, const ConfigValue& value) {
     switch (row.takes) {
@@ -183,7 +223,9 @@ class AxesReader {
         return std::holds_alternative<double>(watts);
       }
       case Takes::word: break;
-      case Takes::ranks: return true;
+      case Takes::count:
+      case Takes::flag:
+      case Takes::share: return true;
     }
     if (std::find(row.words.begin(), row.words.end(), value.text) != row.words.end()) {
       return true;
@@ -220,6 +262,9 @@ class AxesReader {
           keep(axis, {row.knob, id});
         }
       }
+    } else if (row.takes == Takes::flag) {
+      keep(axis, {row.knob, false});
+      keep(axis, {row.knob, true});
     } else if (row.any.empty() && row.any_ranks == 0) {
       problem(value, "'" + std::string{row.name} + "' has no \"any\"; list its values");
     }
@@ -234,6 +279,42 @@ class AxesReader {
   Diagnostics& diagnostics_;
   Change refused_;  ///< of the axis that is read, the last value that was
 };
+
+constexpr std::uint64_t most_combinations = 20'000;
+
+/// The first combination that can be read; of none the problems of the first, all at once.
+Scenario first_readable(const Statement& base, const std::vector<FleetAxis>& axes) {
+  std::optional<ConfigError> wrong;
+  for (std::uint64_t i = 0; i < combinations(axes); ++i) {
+    try {
+      return changed(base, combination(axes, i));
+    } catch (const ConfigError& error) {
+      wrong = wrong ? wrong : std::optional{error};
+    }
+  }
+  throw wrong.value_or(ConfigError{"no combination of [search]"});
+}
+
+/// What is wrong beside the axes, where nothing can be read: everything at once. Problems of the values themselves are
+/// told at their place in [search].
+void add_problems_beside(const Statement& base, const std::vector<FleetAxis>& axes, Diagnostics& diagnostics) {
+  if (diagnostics.empty() || combinations(axes) > most_combinations) {
+    return;
+  }
+  const Changes first = combination(axes, 0);
+  try {
+    static_cast<void>(first_readable(base, axes));
+  } catch (const ConfigError& error) {
+    for (const Diagnostic& d : error.diagnostics()) {
+      const bool of_axes =
+          std::any_of(first.begin(), first.end(), [&](const Change& change) { return d.file == place_of(change); });
+      if (!of_axes) {
+        diagnostics.add(d);
+      }
+    }
+    diagnostics.pass_over(error.untold());
+  }
+}
 
 }  // namespace
 
@@ -263,6 +344,24 @@ Changes combination(const std::vector<FleetAxis>& axes, std::uint64_t index) {
     index /= count;
   }
   return changes;
+}
+
+AskedFleet read_fleet(ConfigValue root, const std::string& file, const Sources& sources) {
+  Diagnostics diagnostics;
+  AskedFleet asked;
+  asked.axes = read_fleet_axes(root, sources.catalog, diagnostics);
+  ConfigValue base = root;
+  base.entries.erase_if([](const ConfigEntry& e) { return e.key == "search" || e.key == "objective"; });
+  asked.base = {std::make_shared<const ConfigValue>(std::move(base)), file, &sources};
+  add_problems_beside(asked.base, asked.axes, diagnostics);
+  diagnostics.throw_if_any();
+  if (const std::uint64_t all = combinations(asked.axes); all > most_combinations) {
+    throw ConfigError{"[search] makes " + std::to_string(all) + " combinations, above " +
+                      std::to_string(most_combinations) + "; list fewer values"};
+  }
+  asked.first = first_readable(asked.base, asked.axes);
+  static_cast<Statement&>(asked) = {std::make_shared<const ConfigValue>(std::move(root)), file, &sources};
+  return asked;
 }
 
 }  // namespace headroom

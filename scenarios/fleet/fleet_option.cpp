@@ -5,7 +5,6 @@
 #include <headroom/scenarios/fleet/fleet_option.hpp>
 #include <headroom/scenarios/fleet/fleet_screen.hpp>
 #include <headroom/scenarios/money/formulas.hpp>
-#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/read/serve_rules.hpp>
 #include <headroom/scenarios/serving/slow_end.hpp>
@@ -153,23 +152,10 @@ Hertz answered_rate(const FleetOption& option, double speed) {
   return option.sized ? std::min(option.mean_rate, speed * option.sized->saturation) : option.mean_rate;
 }
 
-OptionMaker::OptionMaker(const ConfigValue& root, const std::string& file, const Sources& sources)
-    : root_{root}, file_{file}, sources_{sources} {
-  root_.entries.erase_if([](const ConfigEntry& e) { return e.key == "search" || e.key == "objective"; });
-}
-
-Scenario OptionMaker::read(const Changes& changes) const {
-  ConfigValue root = root_;
-  for (const Change& change : changes) {
-    put(change, override_of(change), root);
-  }
-  return read_scenario(root, file_, sources_);
-}
-
-FleetOption OptionMaker::make(const Changes& changes, bool together) const {
+FleetOption make_option(const Statement& base, const Changes& changes, bool together) {
   FleetOption option;
   option.changes = changes;
-  Scenario scenario = read(changes);
+  Scenario scenario = changed(base, changes);
   auto& asked = std::get<ServeScenario>(scenario.question);
   option.mean_rate = asked.traffic->rate();
   asked.traffic = std::make_shared<const ServingTraffic>(asked.traffic->at_peak());
@@ -180,8 +166,9 @@ FleetOption OptionMaker::make(const Changes& changes, bool together) const {
   }
   option.scenario = std::make_shared<const Scenario>(std::move(scenario));
   const ServeScenario& s = option.question();
-  if (const std::string why = spans_hosts(s, s.work.layout.tp); !why.empty()) {
-    throw ConfigError{why};
+  if (const std::int64_t tp = s.work.layout.tp; spans_hosts(s, tp)) {
+    throw Unserved{DropCause::hosts, "tp " + std::to_string(tp) + " spans hosts of " + std::to_string(s.host->gpus) +
+                                         " GPUs (" + s.host->id + ")"};
   }
   option.served = std::make_shared<const ServedReplica>(served_replica(s));
   option.slowest = slowest_iteration(s);

@@ -2,7 +2,6 @@
 // One way to serve a question: read, priced, screened by closed forms, then sized by simulation.
 #pragma once
 
-#include <headroom/core/config_value.hpp>
 #include <headroom/model/estimate/estimate.hpp>
 #include <headroom/model/serve/screen/screen.hpp>
 #include <headroom/scenarios/fleet/fleet_sizing.hpp>
@@ -67,20 +66,9 @@ struct FleetOption {
 /// what the fleet saturates at.
 [[nodiscard]] Hertz answered_rate(const FleetOption& option, double speed = 1.0);
 
-/// What a combination makes of the question, screened; or why it cannot be.
-class OptionMaker {
- public:
-  OptionMaker(const ConfigValue& root, const std::string& file, const Sources& sources);
-
-  [[nodiscard]] Scenario read(const Changes& changes) const;
-  /// Throws ConfigError where it cannot be. `together`: replicas do both phases, whatever the question says.
-  [[nodiscard]] FleetOption make(const Changes& changes, bool together) const;
-
- private:
-  ConfigValue root_;
-  std::string file_;
-  const Sources& sources_;
-};
+/// What a combination makes of the question, screened. Throws ConfigError where it cannot be. `together`: replicas do
+/// both phases, whatever the question says.
+[[nodiscard]] FleetOption make_option(const Statement& base, const Changes& changes, bool together);
 
 /// Simulates an option and corrects what the screen said of it. False: no number of replicas keeps the promises, for
 /// `why`; nor where that is so at the slow end alone and nobody asks for the middle.

@@ -8,7 +8,6 @@
 #include <headroom/scenarios/fleet/fleet_cells.hpp>
 #include <headroom/scenarios/fleet/fleet_plan.hpp>
 #include <headroom/scenarios/fleet/fleet_screen.hpp>
-#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/serving/slow_end.hpp>
 #include <headroom/scenarios/traffic/admission.hpp>
 #include <headroom/scenarios/traffic/beside.hpp>
@@ -20,8 +19,6 @@
 
 namespace headroom {
 namespace {
-
-constexpr std::uint64_t most_combinations = 20'000;
 
 /// The first line of what is wrong, without its place: many combinations break the same rule.
 std::string first_line(const ConfigError& error) {
@@ -107,7 +104,7 @@ void confirm_best(FleetPlan& plan, unsigned threads, std::size_t wanted) {
     });
     for (std::size_t i = 0; i < batch.size(); ++i) {
       if (sized[i] == 0) {
-        plan.dropped.push_back({batch[i]->changes, why[i], true});
+        plan.dropped.push_back({batch[i]->changes, DropCause::promise, why[i]});
         batch[i]->gpus = 0;  // leaves the list below
       } else {
         ++(batch[i]->keeps() ? kept : others);
@@ -323,7 +320,7 @@ void settle(FleetPlan& plan) {
   }
   const ServingErrors& errors = serving_errors(s, ServingQuantity::rate);
   plan.interval_source = errors.text() + "; a fleet is taken that keeps its promises with probability " +
-                         percent(s.confidence) + ", loaded below " + format_number(100.0 * most_load) +
+                         probability_text(s.confidence) + ", loaded below " + format_number(100.0 * most_load) +
                          " % of what replicas as slow as that answer";
   for (const RequestClass& c : s.traffic->classes) {
     if (c.objectives.empty()) {
@@ -333,83 +330,38 @@ void settle(FleetPlan& plan) {
   }
 }
 
-/// The first combination that can be read; of none the problems of the first, all at once.
-Scenario first_readable(const OptionMaker& maker, const std::vector<FleetAxis>& axes) {
-  std::optional<ConfigError> wrong;
-  for (std::uint64_t i = 0; i < combinations(axes); ++i) {
-    try {
-      return maker.read(combination(axes, i));
-    } catch (const ConfigError& error) {
-      wrong = wrong ? wrong : std::optional{error};
-    }
-  }
-  throw wrong.value_or(ConfigError{"no combination of [search]"});
-}
-
-/// What is wrong beside the axes, where nothing can be read: everything at once. Problems of the values themselves are
-/// told at their place in [search].
-void add_problems_beside(const OptionMaker& maker, const std::vector<FleetAxis>& axes, Diagnostics& diagnostics) {
-  if (diagnostics.empty() || combinations(axes) > most_combinations) {
-    return;
-  }
-  const Changes first = combination(axes, 0);
-  try {
-    static_cast<void>(first_readable(maker, axes));
-  } catch (const ConfigError& error) {
-    for (const Diagnostic& d : error.diagnostics()) {
-      const bool of_axes = std::any_of(first.begin(), first.end(),
-                                       [&](const Change& change) { return d.file == place_of(override_of(change)); });
-      if (!of_axes) {
-        diagnostics.add(d.file, d.at, d.message);
-      }
-    }
-    diagnostics.pass_over(error.untold());
-  }
-}
-
 }  // namespace
 
 bool FleetPlan::feasible() const noexcept {
   return !options.empty() && options.front().keeps();
 }
 
-FleetPlan plan_fleet(const ConfigValue& root,
-                     const std::string& file,
-                     const Sources& sources,
-                     const FleetPlanOptions& options) {
-  Diagnostics diagnostics;
-  const std::vector<FleetAxis> axes = read_fleet_axes(root, sources.catalog, diagnostics);
-  const OptionMaker maker{root, file, sources};
-  add_problems_beside(maker, axes, diagnostics);
-  diagnostics.throw_if_any();
+FleetPlan plan_fleet(const AskedFleet& asked, const FleetPlanOptions& options) {
   FleetPlan plan;
-  plan.combinations = combinations(axes);
-  if (plan.combinations > most_combinations) {
-    throw ConfigError{"[search] makes " + std::to_string(plan.combinations) + " combinations, above " +
-                      std::to_string(most_combinations) + "; list fewer values"};
-  }
-  const Scenario first = first_readable(maker, axes);
-  const std::optional<DisaggregatedPrefill>& apart = std::get<ServeScenario>(first.question).fleet->prefill;
+  const auto& first = std::get<ServeScenario>(asked.first.question);
+  const std::optional<DisaggregatedPrefill>& apart = first.fleet->prefill;
   // Prompts apart are held against replicas that do both, unless the number of replicas is the question's.
-  const bool both = apart && !apart->replicas && !std::get<ServeScenario>(first.question).fleet->replicas;
-  const auto each = static_cast<std::size_t>(plan.combinations);
+  const bool both = apart && !apart->replicas && !first.fleet->replicas;
+  const auto each = static_cast<std::size_t>(combinations(asked.axes));
   const std::size_t all = both ? 2 * each : each;
   plan.combinations = all;
   std::vector<std::optional<FleetOption>> made(all);
-  std::vector<std::string> why(all);
+  std::vector<DroppedOption> dropped(all);
   const unsigned threads = thread_count(options.threads);
   on_threads(threads, all, [&](std::size_t i) {
     try {
-      made[i] = maker.make(combination(axes, i % each), i >= each);
+      made[i] = make_option(asked.base, combination(asked.axes, i % each), i >= each);
+    } catch (const Unserved& error) {
+      dropped[i] = {combination(asked.axes, i % each), error.cause, first_line(error)};
     } catch (const ConfigError& error) {
-      why[i] = first_line(error);
+      dropped[i] = {combination(asked.axes, i % each), DropCause::rule, first_line(error)};
     }
   });
   for (std::size_t i = 0; i < all; ++i) {
     if (!made[i]) {
-      plan.dropped.push_back({combination(axes, i % each), why[i], false});
+      plan.dropped.push_back(std::move(dropped[i]));
     } else if (made[i]->reach && !made[i]->reach->at_middle.empty()) {
-      plan.dropped.push_back({made[i]->changes, made[i]->reach->at_middle, true});
+      plan.dropped.push_back({made[i]->changes, DropCause::promise, made[i]->reach->at_middle});
     } else {
       plan.options.push_back(std::move(*made[i]));
     }
@@ -417,14 +369,14 @@ FleetPlan plan_fleet(const ConfigValue& root,
   rank(plan.options);
   confirm_best(plan, threads, options.confirmed);
   if (plan.options.empty()) {
-    plan.question = std::make_shared<const Scenario>(first);
+    plan.question = std::make_shared<const Scenario>(asked.first);
     return plan;
   }
   plan.question = plan.options.front().scenario;
   add_enough(plan.options.front());
   add_chances(plan, threads);
   settle(plan);
-  plan_apart(plan, root, file, sources, options);
+  plan_apart(plan, asked, options);
   return plan;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <headroom/model/serve/screen/autoscaling.hpp>
+#include <headroom/scenarios/fleet/fleet_axes.hpp>
 #include <headroom/scenarios/fleet/fleet_option.hpp>
 #include <headroom/scenarios/money/bill.hpp>
 #include <headroom/scenarios/money/energy.hpp>
@@ -21,8 +22,8 @@ namespace headroom {
 /// A way that was left out, and why.
 struct DroppedOption {
   Changes changes;
+  DropCause cause = DropCause::rule;
   std::string why;
-  bool misses = false;  ///< it runs, but not even an idle replica keeps the promises, be it at the slow end
 };
 
 struct FleetPlan;
@@ -63,10 +64,6 @@ struct FleetPlanOptions {
   std::size_t confirmed = 6;  ///< options that are simulated and keep; of those that keep at the middle alone as many
 };
 
-/// ConfigError with every problem of the document, or where no combination of its axes can be.
-[[nodiscard]] FleetPlan plan_fleet(const ConfigValue& root,
-                                   const std::string& file,
-                                   const Sources& sources,
-                                   const FleetPlanOptions& options = {});
+[[nodiscard]] FleetPlan plan_fleet(const AskedFleet& asked, const FleetPlanOptions& options = {});
 
 }  // namespace headroom

@@ -227,11 +227,21 @@ ServingMetrics run(const ServeScenario& scenario,
                    RequestLoad load,
                    double slower = 1.0) {
   ServingFleet fleet = serving_fleet(scenario, served, replicas, prefill_replicas);
-  if (slower != 1.0) {
-    slow_down(fleet, load, slower);
-  }
   if (const std::vector<std::string> wrong = problems(fleet, load); !wrong.empty()) {
     throw ConfigError{wrong.front()};
+  }
+  if (slower > 1.0) {
+    slow_down(fleet, load, slower);
+  } else if (slower < 1.0) {
+    // In the time of a faster fleet links and gaps are longer; where the simulator's clock does not hold them the
+    // fleet is no faster than the model's.
+    ServingFleet faster = fleet;
+    RequestLoad asked = load;
+    slow_down(faster, asked, slower);
+    if (problems(faster, asked).empty()) {
+      fleet = std::move(faster);
+      load = std::move(asked);
+    }
   }
   const std::int64_t warm_up = warm_up_of(static_cast<std::int64_t>(load.requests.size()));
   return serving_metrics(load, simulate(fleet, load), request_objectives(*scenario.traffic), warm_up);
@@ -327,7 +337,7 @@ OutOfReach out_of_reach(const ServeScenario& scenario, const ServedReplica& serv
   if (why.at_middle.empty()) {
     const ServingMetrics slow = run(scenario, served, 1, prefill, load, slowest_iteration(scenario));
     why.at_slow_end =
-        missed_by_idle(judge_slow_end(scenario, idle, slow), " with probability " + percent(scenario.confidence));
+        missed_by_idle(judge_slow_end(scenario, idle, slow), " with probability " + probability_text(scenario.confidence));
   }
   return why;
 }

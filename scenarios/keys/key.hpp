@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One key of a scenario as a row of a table: what it takes, within which bounds, what a blank one means.
+// One key of a scenario as a row of a table: the type and bounds of its value, and the meaning of its absence.
 #pragma once
 
 #include <headroom/core/quantity_text.hpp>
@@ -16,7 +16,7 @@ namespace headroom {
 
 struct ConfigValue;
 
-/// Questions that know a key, as bits.
+/// Set of kinds of questions that may state a key, one bit a kind; `all`: those of a model.
 enum class Kinds : std::uint8_t { none = 0, train = 1, serve = 2, network = 4, training = 5, all = 7 };
 [[nodiscard]] constexpr Kinds operator&(Kinds a, Kinds b) noexcept {
   return static_cast<Kinds>(static_cast<unsigned>(a) & static_cast<unsigned>(b));
@@ -28,12 +28,45 @@ enum class Kinds : std::uint8_t { none = 0, train = 1, serve = 2, network = 4, t
   return (a & b) != Kinds::none;
 }
 
-/// What a key takes.
+/// Words of `kind` with the questions that each may ask; the last is known and refused. A document of any but the first
+/// two is a kind of its own (answers/door).
+struct KindWord {
+  std::string_view word;
+  Kinds kinds;
+};
+inline constexpr std::array kind_words{KindWord{"train", Kinds::training}, KindWord{"serve", Kinds::serve},
+                                       KindWord{"batch", Kinds::none}};
+/// Kinds::none: an unknown word.
+[[nodiscard]] constexpr Kinds kinds_of_word(std::string_view word) noexcept {
+  for (const KindWord& known : kind_words) {
+    if (known.word == word) {
+      return known.kinds;
+    }
+  }
+  return Kinds::none;
+}
+
+/// Kinds of questions as descriptions tell them.
+struct KindName {
+  Kinds kind;
+  std::string_view name;
+};
+inline constexpr std::array kind_names{KindName{Kinds::train, "training"}, KindName{Kinds::serve, "serving"},
+                                       KindName{Kinds::network, "networks of ops"}};
+inline constexpr Kinds every_kind = [] {
+  Kinds every = Kinds::none;
+  for (const KindName& known : kind_names) {
+    every = every | known.kind;
+  }
+  return every;
+}();
+
+/// Type of a key's value.
 enum class KeyType : std::uint8_t {
   integer,
   number,
   boolean,
-  text,        ///< of which `choices` are some that it may be
+  text,        ///< any; `choices` are examples
   choice,      ///< one of `choices`
   quantity,    ///< text with a unit, or one of `choices`
   percentage,  ///< "5 %"
@@ -43,8 +76,10 @@ enum class KeyType : std::uint8_t {
   model,       ///< an id, a path, or a table of its own form (docs/catalog-format.md)
   integers,
   texts,  ///< each one of `choices` where there are any
-  // Axes of a search: a list of these, one of them, or "any" where the row has it. Numbers as ranges, too.
+  // Values of an axis of [search]: a list, a single value, or "any" where the row allows it; of numbers also a range
+  // such as "1..8 x2".
   number_axis,
+  real_axis,
   text_axis,  ///< each one of `choices` where there are any
   boolean_axis,
   quantity_axis,
@@ -54,32 +89,32 @@ enum class KeyType : std::uint8_t {
 
 inline constexpr double unbounded = std::numeric_limits<double>::infinity();
 
-/// Where the value of a key comes from: KeyOrigin of the library's public face, which tells what each means.
+/// Origin of a key's value, as KeyOrigin in include/headroom/headroom.hpp documents each.
 enum class KeySource : std::uint8_t { stated, checkpoint, publication, standard, unknown };
 
 /// Rows are written with the functions of rows.hpp.
 struct Key {
-  std::string_view path;  ///< "strategy.tp", "traffic.class.name"; in the row of a KeyTable what follows its path
+  std::string_view path;  ///< whole, "strategy.tp"; in a row of a KeyTable the last part alone, "tp"
   KeyType type = KeyType::text;
   Kinds kinds = Kinds::all;
-  // Bounds of numbers, of each of several, and of quantities in the unit that the reader holds them in.
+  // Bounds of a number, of each number of a list, and of a quantity in its SI unit.
   double low = 0.0;
   double high = unbounded;
-  bool above_low = false;  ///< the lower bound itself is refused
+  bool above_low = false;  ///< whether a value must be above `low`; else it may equal it
   Dimension dimension{};   ///< of a quantity
   std::span<const std::string_view> choices{};
-  bool any = false;       ///< an axis that knows "any"
-  bool required = false;  ///< a document without it is refused, if it has the table that holds it
-  /// What a blank one is, where that is always the same: a number in the unit of the bounds, the place of a choice, 1
-  /// for true; of text it is `blank`.
+  bool any = false;       ///< whether an axis takes "any"
+  bool required = false;  ///< whether its table may not lack it
+  /// Default of an absent key, if it is a constant: a number in the unit of the bounds, the place of a choice, 1 for
+  /// true. Of text the default is `blank`.
   std::optional<double> usual{};
-  KeySource source = KeySource::unknown;  ///< of a blank one
-  std::string_view source_named_by{};     ///< the key that must be stated for it, of the same table or a whole path
-  std::string_view blank{};               ///< what a blank one means, where `usual` does not say it: a phrase
-  std::string_view meaning{};             ///< a sentence
-  std::string_view caution{};             ///< sentences on what else must hold, and what to know of it
-  std::string_view refusal{};             ///< what a value outside of the bounds is told, in place of them: a clause
-  // The option of the quick form that is another spelling of it: "--tp", "N" and its help; empty: there is none.
+  KeySource source = KeySource::unknown;  ///< where the value of an absent key comes from
+  std::string_view source_named_by{};     ///< key, of the same table or a whole path, without which `source` is unknown
+  std::string_view blank{};               ///< phrase: what an absent key means, where `usual` does not say it
+  std::string_view meaning{};             ///< sentence: what the key is
+  std::string_view caution{};             ///< sentences: what else must hold, and what to know of it
+  std::string_view refusal{};             ///< clause printed in place of the bounds when a value is outside of them
+  // The command-line option with the same meaning: "--tp", its value's name "N", and its help; empty: none.
   std::string_view option{}, option_value{}, option_help{};
 
   /// "tp" of "strategy.tp".
@@ -90,7 +125,7 @@ struct Key {
     return dot == std::string_view::npos ? std::string_view{} : path.substr(0, dot);
   }
 
-  // The same row, with one thing more said of it.
+  // Each of the following returns a copy of the row with one member set.
   [[nodiscard]] constexpr Key of(Kinds which) const {
     Key key = *this;
     key.kinds = which;
@@ -108,16 +143,16 @@ struct Key {
     key.source = KeySource::standard;
     return key;
   }
-  /// The same of text.
+  /// A default of text that is always the same.
   [[nodiscard]] constexpr Key usually_named(std::string_view text, KeySource where = KeySource::standard) const {
     Key key = usually(0.0);
     key.source = where;
     key.blank = text;
     return key;
   }
-  /// One that hangs on other keys, on the software or on the catalog.
+  /// A default that depends on other keys, on the software or on the catalog, as a phrase.
   [[nodiscard]] constexpr Key blank_is(std::string_view what) const { return blank_from(KeySource::standard, what); }
-  /// Nothing stands for it.
+  /// No default: an absent key means that `what` holds.
   [[nodiscard]] constexpr Key or_nothing(std::string_view what) const { return blank_from(KeySource::unknown, what); }
   [[nodiscard]] constexpr Key blank_from(KeySource where, std::string_view what) const {
     Key key = *this;
@@ -125,7 +160,7 @@ struct Key {
     key.blank = what;
     return key;
   }
-  /// What a blank one is taken from is named by another key: without that nothing stands for it.
+  /// The default is taken from what key `other` names; without `other` there is no default.
   [[nodiscard]] constexpr Key named_by(std::string_view other) const {
     Key key = *this;
     key.source_named_by = other;
@@ -179,10 +214,10 @@ struct Key {
   }
 };
 
-/// Where the value of a key of a document comes from, of a question of that one kind.
+/// Origin of a key's value in a document that asks a question of `kind`, a single kind.
 [[nodiscard]] KeySource source_of(const ConfigValue& document, const Key& key, Kinds kind);
 
-/// What a blank one means, as a phrase: "1", "the software's"; empty for a key that is required.
+/// Meaning of an absent key as a phrase: "1", "the software's"; empty for a key that is required.
 [[nodiscard]] std::string blank_text(const Key& key);
 
 /// Rows of one table of a scenario, in the order in which people write them.

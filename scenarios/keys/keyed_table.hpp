@@ -4,6 +4,7 @@
 #pragma once
 
 #include <headroom/core/config_reader.hpp>
+#include <headroom/core/literal.hpp>
 #include <headroom/scenarios/keys/key.hpp>
 
 #include <algorithm>
@@ -28,14 +29,6 @@ std::optional<double> maybe_number_at(ConfigTable& table, const Key& key);
 
 /// A value outside of the bounds is told as the row says, and taken all the same.
 void refuse_beyond(ConfigTable& table, const Key& key, double value, const std::string& text);
-
-/// A literal as an argument of a template.
-template <std::size_t size>
-struct Literal {
-  consteval Literal(const char (&literal)[size]) noexcept { std::copy_n(literal, size, text); }
-  [[nodiscard]] constexpr std::string_view view() const noexcept { return {text, size - 1}; }
-  char text[size];
-};
 
 /// The row of a name for those kinds of question.
 [[nodiscard]] consteval const Key& row_named(const KeyTable& rows, Kinds kinds, std::string_view name) {

@@ -73,6 +73,10 @@ template <class Q>
 [[nodiscard]] constexpr Key boolean_axis(std::string_view path) {
   return of_type(path, KeyType::boolean_axis);
 }
+/// Real numbers: a list or one.
+[[nodiscard]] constexpr Key number_list(std::string_view path, double low, double high) {
+  return of_type(path, KeyType::real_axis).from(low, high);
+}
 template <class Q>
 [[nodiscard]] constexpr Key quantity_axis(std::string_view path) {
   Key key = of_type(path, KeyType::quantity_axis).above(0.0, unbounded);

@@ -18,21 +18,6 @@ constexpr std::string_view date_pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$";
 constexpr std::string_view month_pattern = "^[0-9]{4}-[0-9]{2}(-[0-9]{2})?$";
 constexpr std::string_view range_pattern = "^-?[0-9]+\\.\\.-?[0-9]+( x[0-9]+| step [0-9]+)?$";
 
-/// What a document of a `kind` may be: networks of ops are trained.
-struct Asked {
-  std::string_view kind;
-  Kinds kinds;
-};
-constexpr std::array asked_kinds{Asked{scenario_kind_names[0], Kinds::training},
-                                 Asked{scenario_kind_names[1], Kinds::serve}};
-
-struct Told {
-  Kinds kind;
-  std::string_view name;
-};
-constexpr std::array told_kinds{Told{Kinds::train, "training"}, Told{Kinds::serve, "serving"},
-                                Told{Kinds::network, "networks of ops"}};
-
 /// A key of the tree, with the rows of its path.
 struct Node {
   std::string_view name;
@@ -100,7 +85,7 @@ std::string description(const Node& node) {
   std::string text;
   for (const Key* row : node.rows) {
     std::string of;
-    for (const Told& told : told_kinds) {
+    for (const KindName& told : kind_names) {
       if (meet(row->kinds, told.kind)) {
         of += (of.empty() ? "Of " : " and ") + std::string{told.name};
       }
@@ -161,8 +146,8 @@ class SchemaWriter {
     json_.begin_array();
     const auto known_needs = [](const Node& node, Kinds parent) { return (parent & node.required()) == parent; };
     write_rule("", true, [&](const Node& node, Kinds parent) { return known_needs(node, parent); });
-    for (const Asked& asked : asked_kinds) {
-      write_rule(asked.kind, true, [&](const Node& node, Kinds parent) {
+    for (const KindWord& asked : std::span{kind_words}.first(answered_kinds)) {
+      write_rule(asked.word, true, [&](const Node& node, Kinds parent) {
         const Kinds held = parent & asked.kinds;
         return held != Kinds::none && !known_needs(node, parent) && (held & node.required()) == held;
       });
@@ -296,6 +281,12 @@ class SchemaWriter {
       case KeyType::number_axis:
         write_axis(key.any, [&] { write_any_of([&] { write_integer(key); }, [&] { write_pattern(range_pattern); }); });
         break;
+      case KeyType::real_axis:
+        write_axis(key.any, [&] {
+          json_.member("type", "number");
+          write_bounds(key);
+        });
+        break;
       case KeyType::text_axis: write_axis(key.any, [&] { write_text(key.choices); }); break;
       case KeyType::boolean_axis: write_axis(key.any, [&] { json_.member("type", "boolean"); }); break;
       case KeyType::quantity_axis: write_axis(key.any, [&] { write_pattern(quantity); }); break;
@@ -390,15 +381,15 @@ class SchemaWriter {
     write_if(kind, alone);
     json_.key("then");
     json_.begin_object();
-    write_needs(root_, Kinds::all, needs);
+    write_needs(root_, every_kind, needs);
     json_.end_object();
     json_.end_object();
   }
 
   /// Keys that questions of this kind do not know.
-  void write_refusals(const Asked& asked) {
+  void write_refusals(const KindWord& asked) {
     json_.begin_object();
-    write_if(asked.kind, false);
+    write_if(asked.word, false);
     json_.key("then");
     json_.begin_object();
     write_refused(root_, asked.kinds);

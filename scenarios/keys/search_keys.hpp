@@ -76,10 +76,21 @@ inline constexpr std::array own_fleet_search_rows{
     freed(quantity_axis<Watts>("power_cap"), "It frees the power cap of a GPU, in watts."),
     freed(text_axis("prices"), "It frees the price list, by ids of the catalog."),
     freed(text_axis("region", region_names), "It frees the region of the offer."),
+    freed(number_axis("max_num_seqs", 1, 100'000'000), "It frees the sequences that run at once."),
+    freed(number_axis("max_num_tokens", 1, 100'000'000), "It frees the tokens that are scheduled in one step."),
+    freed(boolean_axis("chunked_prefill").or_any(), "It frees whether a prompt may take several steps."),
+    freed(number_list("memory_fraction", 0.01, 1.0), "It frees the share of the memory that the engine takes."),
+};
+
+inline constexpr std::array own_box_search_rows{
+    freed(number_axis("concurrency", 1, 100'000'000),
+          "It gives the requests in flight of a fixed load, each of which is answered.")
+        .but("It goes without [traffic] only."),
 };
 
 inline constexpr std::array search_rows = joined(own_training_search_rows, shared_search_rows);
-inline constexpr std::array fleet_search_rows = joined(shared_search_rows, own_fleet_search_rows);
+inline constexpr std::array fleet_search_rows =
+    joined(joined(shared_search_rows, own_fleet_search_rows), own_box_search_rows);
 
 inline constexpr std::array objective_rows{
     choice("minimize", goal_names)

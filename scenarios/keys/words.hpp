@@ -4,7 +4,9 @@
 #pragma once
 
 #include <headroom/model/estimate/precision.hpp>
+#include <headroom/scenarios/keys/key.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string_view>
@@ -12,8 +14,12 @@
 namespace headroom {
 
 /// `kind`: the last is known and refused.
-inline constexpr std::array<std::string_view, 3> scenario_kind_names{"train", "serve", "batch"};
-inline constexpr std::size_t answered_kinds = 2;
+inline constexpr std::array<std::string_view, kind_words.size()> scenario_kind_names = [] {
+  std::array<std::string_view, kind_words.size()> names;
+  std::transform(kind_words.begin(), kind_words.end(), names.begin(), [](const KindWord& known) { return known.word; });
+  return names;
+}();
+inline constexpr std::size_t answered_kinds = kind_words.size() - 1;
 
 /// Bytes of a gradient: 4 and 2.
 inline constexpr std::array<std::string_view, 2> gradient_names{"fp32", "bf16"};

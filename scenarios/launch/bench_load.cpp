@@ -243,7 +243,7 @@ void note_load(LaunchWriting& writing, bool one_server, BenchGaps gaps) {
                                                       : "one server a replica: start the line on the GPUs of each; the "
                                                         "benchmark loads one";
   if (!each.empty() && !plan.has("fleet.replicas")) {
-    writing.notes.push_back("strategy.dp = " + std::to_string(servers) + " (" + each + ")");
+    writing.note("strategy.dp", std::to_string(servers), each);
   }
   if (!plan.has("traffic.rate")) {
     return;
@@ -258,7 +258,7 @@ void note_load(LaunchWriting& writing, bool one_server, BenchGaps gaps) {
     writing.cover("fleet.routing");
   }
   if (plan.has("launch.refused")) {
-    writing.notes.push_back(plan.word("launch.refused"));
+    writing.notes.push_back({"launch.refused", plan.word("launch.refused")});
   }
   writing.cover("traffic.rate");
   const std::string arrivals = plan.word("traffic.arrivals", "poisson");

@@ -270,7 +270,7 @@ LaunchText deepspeed_text(const LaunchPlan& plan) {
   write_rows(rows, writing);
   write_batch(writing);
   note_gaps(gaps, "DeepSpeed", writing);
-  writing.notes.push_back("model = " + value_text(word_value(plan.word("launch.model"))) + " (the model's code)");
+  writing.note("model", value_text(word_value(plan.word("launch.model"))), "the model's code");
   JsonWriter json;
   write_json(nested(writing.items), json);
   return {json.take(), writing.notes};

@@ -68,11 +68,10 @@ std::optional<Position> not_utf8(std::string_view text) {
 
 /// Makes the notes printable, one line each.
 ExportedLaunch exported(LaunchText written, LaunchForm form) {
-  ExportedLaunch launch{std::move(written.text), {}, form != LaunchForm::deepspeed};
-  for (const std::string& note : written.notes) {
-    launch.notes.push_back(shown(note));
+  for (LaunchNote& note : written.notes) {
+    note.text = shown(note.text);
   }
-  return launch;
+  return {std::move(written.text), std::move(written.notes), form != LaunchForm::deepspeed};
 }
 
 void check_text(const ConfigSource& source) {

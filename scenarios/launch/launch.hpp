@@ -32,10 +32,17 @@ inline constexpr std::array<std::string_view, 9> launch_form_names{
   return form >= LaunchForm::vllm;
 }
 
+/// What a form cannot express.
+struct LaunchNote {
+  std::string key;   ///< of the plan: "strategy.vpp"
+  std::string text;  ///< "strategy.vpp = 3 (why)", the key with it
+  /// Whether it is of the network itself: the launch trains or serves another.
+  [[nodiscard]] bool of_network() const noexcept { return key == "model" || key.starts_with("model."); }
+};
+
 struct ExportedLaunch {
   std::string text;
-  /// What the form cannot express, e.g. "strategy.vpp = 3 (why)"; also in the text's comments where the form has any.
-  std::vector<std::string> notes;
+  std::vector<LaunchNote> notes;  ///< also in the text's comments where the form has any
   bool has_comments = true;
 };
 /// Launch file of a training scenario under a strategy without open axes. Throws ConfigError when the form cannot

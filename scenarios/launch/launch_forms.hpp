@@ -16,7 +16,7 @@ namespace headroom::launch {
 /// Text of a form. `notes` lists what the form cannot express; comments in the text repeat it where the form has any.
 struct LaunchText {
   std::string text;
-  std::vector<std::string> notes;
+  std::vector<LaunchNote> notes;
 };
 
 [[nodiscard]] LaunchText megatron_text(const LaunchPlan& plan);
@@ -46,7 +46,7 @@ void read_slurm_text(const ConfigSource& source, LaunchReading& reading);
 /// Training script and its arguments, as a launcher starts them.
 struct TrainerCommand {
   std::vector<std::string> words;  ///< script first, then one argument with its values per entry
-  std::vector<std::string> notes;
+  std::vector<LaunchNote> notes;   ///< but for the number of GPUs, which the launch line says
 };
 [[nodiscard]] TrainerCommand trainer_command(const LaunchPlan& plan);
 /// Reads a trainer's arguments: torchtitan's dotted names, NeMo's `a.b=c`, else Megatron-LM's.
@@ -65,7 +65,7 @@ bool read_launch_line(const ShellScript& script, LaunchReading& reading);
 /// cannot end a comment.
 [[nodiscard]] std::string comment_head(const LaunchPlan& plan,
                                        const std::vector<std::string>& head,
-                                       const std::vector<std::string>& notes);
+                                       const std::vector<LaunchNote>& notes);
 /// Words joined by shell line continuations.
 [[nodiscard]] std::string continued(const std::vector<std::string>& words);
 

@@ -4,10 +4,12 @@
 #include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/launch/launch_plan.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
+#include <headroom/scenarios/words/strategy_text.hpp>
 
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <type_traits>
 
 namespace headroom::launch {
 namespace {
@@ -30,6 +32,16 @@ void flatten(const ConfigValue& table, const std::string& prefix, LaunchPlan& pl
       value.file.reset();
       plan.set(prefix + entry.key, std::move(value));
     }
+  }
+}
+
+template <class Field>
+ConfigValue value_of(const Field& field, const Strategy& s) {
+  const auto value = field.of(s);
+  if constexpr (std::is_same_v<decltype(value), const bool>) {
+    return flag_value(value);
+  } else {
+    return field.words.empty() ? count_value(static_cast<std::int64_t>(value)) : word_value(field_text(field, s));
   }
 }
 
@@ -69,6 +81,8 @@ void set_strategy(const TrainScenario& t, const Strategy& s, LaunchPlan& plan) {
     plan.set("strategy.cp_form", word_value(cp_form_names[static_cast<std::size_t>(s.cp_form)]));
   }
   plan.set("strategy.cuda_graphs", flag_value(s.cuda_graphs));
+  for_each_told_field(
+      s, [&](const auto& field) { plan.set("strategy." + std::string{field.name.view()}, value_of(field, s)); });
 }
 
 /// The place of a key in a scenario that people expect; others follow.

@@ -329,15 +329,19 @@ void LaunchWriting::put_flag(std::string_view name, bool flag) {
   }
 }
 
+void LaunchWriting::note(std::string_view key, const std::string& value, std::string_view why) {
+  notes.push_back({std::string{key}, std::string{key} + " = " + value + " (" + std::string{why} + ")"});
+}
+
 void LaunchWriting::miss(std::string_view key, std::string_view why) {
   if (const ConfigValue* value = plan.find(key)) {
     cover(key);
-    notes.push_back(std::string{key} + " = " + value_text(*value) + " (" + std::string{why} + ")");
+    note(key, value_text(*value), why);
   }
 }
 
 void LaunchWriting::lack(std::string_view key) {
-  notes.push_back(std::string{key} + ": the model's file does not state it");
+  notes.push_back({std::string{key}, std::string{key} + ": the model's file does not state it"});
 }
 
 void write_rows(std::span<const LaunchRow> rows, LaunchWriting& writing) {
@@ -395,8 +399,8 @@ void note_gaps(std::span<const LaunchGap> gaps, std::string_view form, LaunchWri
         (gap->why.empty() || (!gap->implied.empty() && same_value(entry.value, parsed(gap->implied))))) {
       continue;
     }
-    writing.notes.push_back(entry.key + " = " + value_text(entry.value) + " (" +
-                            (gap != nullptr ? std::string{gap->why} : std::string{form} + " has no key for it") + ")");
+    writing.note(entry.key, value_text(entry.value),
+                 gap != nullptr ? std::string{gap->why} : std::string{form} + " has no key for it");
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/scenarios/launch/launch.hpp>
 #include <headroom/scenarios/launch/launch_plan.hpp>
 
 #include <cstdint>
@@ -127,7 +128,7 @@ struct LaunchWriting {
   bool explicitly = false;  ///< also write what the software does anyway
   LaunchItems items;
   std::set<std::string, std::less<>> covered;  ///< keys that the form expresses
-  std::vector<std::string> notes;              ///< keys not expressed: "strategy.vpp = 3 (why)"
+  std::vector<LaunchNote> notes;
 
   explicit LaunchWriting(const LaunchPlan& of, bool all = false) : plan{of}, explicitly{all} {}
   void put(std::string_view name, ConfigValue value) { items.put(name, std::move(value)); }
@@ -135,6 +136,8 @@ struct LaunchWriting {
   void put_word(std::string_view name, std::string_view word) { items.put(name, word_value(word)); }
   void put_flag(std::string_view name, bool flag);
   void cover(std::string_view key) { covered.emplace(key); }
+  /// Notes a key: "KEY = VALUE (WHY)".
+  void note(std::string_view key, const std::string& value, std::string_view why);
   /// Covers the key and notes that its value is not expressed.
   void miss(std::string_view key, std::string_view why);
   /// Notes a key that the form could express but the plan does not have.

@@ -95,13 +95,13 @@ std::vector<std::string> words_of_items(const LaunchItems& items) {
 
 std::string comment_head(const LaunchPlan& plan,
                          const std::vector<std::string>& head,
-                         const std::vector<std::string>& notes) {
+                         const std::vector<LaunchNote>& notes) {
   std::string text = "# " + shown(plan.word("name", "a scenario")) + "\n";
   for (const std::string& line : head) {
     text += "# " + line + "\n";
   }
-  for (const std::string& note : notes) {
-    text += "# not expressed: " + shown(note) + "\n";
+  for (const LaunchNote& note : notes) {
+    text += "# not expressed: " + shown(note.text) + "\n";
   }
   return text;
 }

@@ -238,7 +238,7 @@ LaunchText nemo_text(const LaunchPlan& plan) {
   if (recipe != recipes.end()) {
     body += "mixed_precision=" + std::string{recipe->name} + "\n";
   } else if (writing.covered.count("training.precision") > 0) {
-    writing.notes.push_back("training.precision = \"" + precision + "\" (Megatron-Bridge has no recipe of it)");
+    writing.note("training.precision", "\"" + precision + "\"", "Megatron-Bridge has no recipe of it");
   }
   std::vector<std::string> head{"overrides of a Megatron-Bridge recipe, key=value:",
                                 "run_recipe.py --recipe NAME $(grep -v '^#' THIS_FILE | xargs)"};

@@ -292,8 +292,8 @@ void note_serving_gaps(std::string_view form, LaunchWriting& writing) {
       LaunchGap{"traffic.cached_share", "", "the benchmark's prompts have nothing in common"},
   };
   if (writing.plan.word("launch.checkpoint").empty()) {
-    writing.notes.push_back("model = " + value_text(*writing.plan.find("launch.model")) +
-                            " (no repository is known for it: set MODEL to its checkpoint)");
+    writing.note("model", value_text(*writing.plan.find("launch.model")),
+                 "no repository is known for it: set MODEL to its checkpoint");
   }
   note_gaps(gaps, form, writing);
 }

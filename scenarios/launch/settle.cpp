@@ -339,8 +339,7 @@ constexpr std::array missing_keys{
 /// Adds a scenario's problem, with the option that solves it, unless the key's flag was present and refused.
 void add_problem(Diagnostic diagnostic, LaunchReading& reading) {
   for (const MissingKey& missing : missing_keys) {
-    const std::string start = "missing key '" + std::string{missing.key} + "'";
-    if (!diagnostic.message.starts_with(start)) {
+    if (diagnostic.missing != missing.key) {
       continue;
     }
     const bool refused = std::any_of(reading.failed.begin(), reading.failed.end(), [&](const std::string& key) {
@@ -351,7 +350,7 @@ void add_problem(Diagnostic diagnostic, LaunchReading& reading) {
     }
     diagnostic.message += "; " + std::string{missing.way};
   }
-  reading.diagnostics.add(diagnostic.file, diagnostic.at, diagnostic.message);
+  reading.diagnostics.add(std::move(diagnostic));
 }
 
 /// Compares the hosts of the launch with those of the scenario's node.

@@ -130,9 +130,6 @@ LaunchText slurm_text(const LaunchPlan& plan) {
   }
   const TrainerCommand trainer = trainer_command(plan);
   words.insert(words.end(), trainer.words.begin(), trainer.words.end());
-  std::vector<std::string> notes;
-  std::copy_if(trainer.notes.begin(), trainer.notes.end(), std::back_inserter(notes),
-               [](const std::string& note) { return !note.starts_with("hardware.gpus "); });
   const std::int64_t per_node = plan.count("launch.gpus_per_node", 1);
   std::string text = "#!/bin/bash\n";
   text += "#SBATCH --job-name=" + job_name(plan.word("launch.model", "training")) + "\n";
@@ -140,10 +137,10 @@ LaunchText slurm_text(const LaunchPlan& plan) {
   text += "#SBATCH --ntasks-per-node=1\n";
   text += "#SBATCH --gpus-per-node=" + std::to_string(per_node) + "\n";
   text += "#SBATCH --mem=0\n#SBATCH --exclusive\n";
-  text += comment_head(plan, {"to add: --time, --partition, data, tokenizer and learning rate"}, notes);
+  text += comment_head(plan, {"to add: --time, --partition, data, tokenizer and learning rate"}, trainer.notes);
   text += "set -euo pipefail\n";
   text += "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\nexport MASTER_ADDR\n";
-  return {text + continued(words), notes};
+  return {text + continued(words), trainer.notes};
 }
 
 void read_slurm_text(const ConfigSource& source, LaunchReading& reading) {

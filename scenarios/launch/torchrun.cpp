@@ -176,9 +176,13 @@ void read_overrides(std::span<const ShellWord> words, LaunchReading& reading) {
 }  // namespace
 
 TrainerCommand trainer_command(const LaunchPlan& plan) {
+  const auto begun = [](std::string script, LaunchWriting& writing) {
+    std::erase_if(writing.notes, [](const LaunchNote& note) { return note.key == "hardware.gpus"; });
+    return TrainerCommand{{std::move(script)}, writing.notes};
+  };
   if (is_titan(plan)) {
-    const LaunchWriting writing = write_torchtitan(plan);
-    TrainerCommand command{{"-m " + std::string{titan_module}}, writing.notes};
+    LaunchWriting writing = write_torchtitan(plan);
+    TrainerCommand command = begun("-m " + std::string{titan_module}, writing);
     LaunchItems named;
     for (const LaunchItem& item : writing.items.all()) {
       named.put("--" + item.name, item.value);
@@ -187,8 +191,8 @@ TrainerCommand trainer_command(const LaunchPlan& plan) {
     command.words.insert(command.words.end(), words.begin(), words.end());
     return command;
   }
-  const LaunchWriting writing = write_megatron(plan, false);
-  TrainerCommand command{{std::string{megatron_script}}, writing.notes};
+  LaunchWriting writing = write_megatron(plan, false);
+  TrainerCommand command = begun(std::string{megatron_script}, writing);
   const std::vector<std::string> words = words_of_items(writing.items);
   command.words.insert(command.words.end(), words.begin(), words.end());
   return command;
@@ -235,12 +239,9 @@ LaunchText torchrun_text(const LaunchPlan& plan) {
   std::vector<std::string> words = torchrun_words(plan, "\"$MASTER_ADDR:29500\"");
   const TrainerCommand trainer = trainer_command(plan);
   words.insert(words.end(), trainer.words.begin(), trainer.words.end());
-  std::vector<std::string> notes;
-  std::copy_if(trainer.notes.begin(), trainer.notes.end(), std::back_inserter(notes),
-               [](const std::string& note) { return !note.starts_with("hardware.gpus "); });
   const std::vector<std::string> head{
       "torchrun, the same line on every node; data, tokenizer and learning rate to add"};
-  return {comment_head(plan, head, notes) + continued(words), notes};
+  return {comment_head(plan, head, trainer.notes) + continued(words), trainer.notes};
 }
 
 bool read_launch_line(const ShellScript& script, LaunchReading& reading) {

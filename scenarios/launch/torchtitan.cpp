@@ -142,8 +142,7 @@ void write_network(LaunchWriting& writing) {
   const ConfigValue id = word_value(plan.word("launch.model"));
   const auto found = std::find_if(flavors.begin(), flavors.end(), [&](const Flavor& f) { return f.preset == id.text; });
   if (found == flavors.end() || plan.flag("launch.own_network")) {
-    writing.notes.push_back("model = " + value_text(id) +
-                            " (torchtitan has no such flavor here; set model.name and .flavor)");
+    writing.note("model", value_text(id), "torchtitan has no such flavor here; set model.name and .flavor");
     return;
   }
   writing.put_word("model.name", found->name);
@@ -153,7 +152,7 @@ void write_network(LaunchWriting& writing) {
     writing.miss("model.norm_eps", flavor + " has " + value_text(number_value(norm_eps)) + ": another network");
   }
   if (found->name == "llama3" && plan.word("model.rope_scaling.kind", "none") != llama_stretch) {
-    writing.notes.push_back("model.rope_scaling = none (" + flavor + " stretches positions as Llama 3.1 does)");
+    writing.note("model.rope_scaling", "none", flavor + " stretches positions as Llama 3.1 does");
   }
 }
 

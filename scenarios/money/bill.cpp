@@ -44,19 +44,19 @@ BreakEven of_buying(const OwnedHardware& hardware, const GpuPrice& rented) {
 
 /// Break-even between markets. A reservation is paid in idle hours too; spot capacity is also paid for lost work.
 std::optional<BreakEven> of_markets(const GpuPrice& ours, const GpuPrice& other) {
-  const auto pair = [&](const char* a, const char* b) { return ours.market == a && other.market == b; };
+  const auto pair = [&](PaidAs a, PaidAs b) { return ours.market == a && other.market == b; };
   const auto share = [](const GpuPrice& less, const GpuPrice& more) {
     return reservation_breaks_even(*less.price, *more.price);
   };
-  if (pair("on-demand", "reserved") || pair("reserved", "on-demand")) {
-    const bool theirs = other.market == "reserved";
+  if (pair(PaidAs::on_demand, PaidAs::reserved) || pair(PaidAs::reserved, PaidAs::on_demand)) {
+    const bool theirs = other.market == PaidAs::reserved;
     const double used = theirs ? share(other, ours) : share(ours, other);
     const std::string text = used < 1.0 ? "reserving pays when more than " + percent(used) + " of its hours are used"
                                         : std::string{"reserving costs more an hour: it never pays"};
     return BreakEven{used, "1", text};
   }
-  if (pair("on-demand", "spot") || pair("spot", "on-demand")) {
-    const bool theirs = other.market == "spot";
+  if (pair(PaidAs::on_demand, PaidAs::spot) || pair(PaidAs::spot, PaidAs::on_demand)) {
+    const bool theirs = other.market == PaidAs::spot;
     const double useful = theirs ? share(other, ours) : share(ours, other);
     const std::string text = useful < 1.0
                                  ? "spot pays while more than " + percent(useful) + " of its hours are useful work"
@@ -88,8 +88,8 @@ void add_gpus(const Money& money, double gpus, const Interval<Seconds>& calendar
   }
   for (const PricePart& part : money.parts) {
     if (part.per_gpu > DollarsPerSecond{}) {
-      const bool draws = part.name == "electricity";
-      bill.items.push_back({"gpus: " + std::string{part.name}, times(gpus * part.per_gpu, calendar),
+      const bool draws = part.part == CostPart::electricity;
+      bill.items.push_back({"gpus: " + std::string{part.name()}, times(gpus * part.per_gpu, calendar),
                             (draws ? format(money.owned->terms.power) + " a GPU, " : std::string{}) + money.source,
                             money.date});
     }
@@ -154,7 +154,7 @@ Bill serving_bill(const Money& money, const ServedLoad& load) {
   const double share = tokens_per_s / load.output_tokens_per_s;
   Alternative alternative;
   alternative.price.name = api.name;
-  alternative.price.market = "api";
+  alternative.price.market = PaidAs::api;
   alternative.price.date = api.stated.date;
   alternative.price.source = dated_source(api.stated) + (api.stated.date.empty() ? "" : ", " + api.stated.date);
   alternative.per_million = 1e6 / load.osl * request;

@@ -3,8 +3,12 @@
 #pragma once
 
 #include <headroom/core/quantity.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/scenarios/money/formulas.hpp>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,19 +16,36 @@
 
 namespace headroom {
 
-/// One part of a GPU's cost: capital, upkeep or electricity.
+/// How hardware is paid for: the markets of price lists in their order, bought, or somebody else's and paid by the
+/// token.
+enum class PaidAs : std::uint8_t { unstated, on_demand, spot, reserved, owned, api };
+inline constexpr std::array<std::string_view, 6> paid_as_names{"", "on-demand", "spot", "reserved", "owned", "api"};
+[[nodiscard]] constexpr std::string_view name_of(PaidAs how) noexcept {
+  return paid_as_names[static_cast<std::size_t>(how)];
+}
+[[nodiscard]] constexpr PaidAs paid_as(Market market) noexcept {
+  return static_cast<PaidAs>(1 + static_cast<int>(market));
+}
+static_assert(name_of(paid_as(Market::on_demand)) == market_names[0] &&
+              name_of(paid_as(Market::spot)) == market_names[1] &&
+              name_of(paid_as(Market::reserved)) == market_names[2]);
+
+/// One part of the cost of a GPU that is owned.
+enum class CostPart : std::uint8_t { capital, upkeep, electricity };
+inline constexpr std::array<std::string_view, 3> cost_part_names{"capital", "upkeep", "electricity"};
 struct PricePart {
-  std::string_view name;
+  CostPart part = CostPart::capital;
   DollarsPerSecond per_gpu{};
+  [[nodiscard]] std::string_view name() const noexcept { return cost_part_names[static_cast<std::size_t>(part)]; }
 };
 
 /// Price of a GPU per second, with its source.
 struct GpuPrice {
   std::optional<DollarsPerSecond> price;  ///< dollars per second and GPU
   std::string source;                     ///< name, market, region and date in one line, for print
-  std::string name;              ///< name of the price list or of the user's own price; "owned" for bought hardware
-  std::string date;              ///< empty for a price typed on the command line
-  std::string market;            ///< "on-demand", "spot", "reserved", "owned"; empty: not stated
+  std::string name;  ///< name of the price list or of the user's own price; "owned" for bought hardware
+  std::string date;  ///< empty for a price typed on the command line
+  PaidAs market = PaidAs::unstated;
   std::string region;            ///< class of regions; empty: not stated
   std::vector<PricePart> parts;  ///< breakdown of `price`, for an owned GPU only
 };

@@ -36,10 +36,10 @@ GpuPrice price_of(const PriceList& list, const PriceOffer& offer, std::string_vi
   price.price = offer.price.value;
   price.name = list.name;
   price.date = list.date;
-  price.market = word(offer.market);
+  price.market = paid_as(offer.market);
   price.region = region;
   price.source =
-      list.name + ", " + price.market + (region == "any" ? "" : ", " + std::string{region}) + ", " + list.date;
+      list.name + ", " + word(offer.market) + (region == "any" ? "" : ", " + std::string{region}) + ", " + list.date;
   return price;
 }
 

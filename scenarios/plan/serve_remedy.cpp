@@ -153,7 +153,7 @@ std::optional<ServingWorkload> grown(const ServeScenario& s,
   if (s.fraction_open) {
     w.memory_fraction = s.engine.default_fraction(w.layout.tp);
   }
-  const bool split = s.fleet && !spans_hosts(s, w.layout.tp).empty();
+  const bool split = s.fleet && spans_hosts(s, w.layout.tp);
   return split || w.layout.gpus() > w.gpus ? std::nullopt : std::optional{w};
 }
 
@@ -303,7 +303,7 @@ Changes ways_out(const ServeScenario& s, const ServingWorkload& work) {
     ServingWorkload w = work;
     w.layout.tp *= factor;
     w.gpus = std::max(w.gpus, w.layout.gpus());
-    if (!spans_hosts(s, w.layout.tp).empty() || add(w, {Knob::tp, w.layout.tp})) {
+    if (spans_hosts(s, w.layout.tp) || add(w, {Knob::tp, w.layout.tp})) {
       break;
     }
   }

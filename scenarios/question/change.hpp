@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a remedy, a search, a number of GPUs, a cure or a fleet changes of a question, as plain values.
+// Changes of a question, as plain values: what remedies, searches, scaling, cures and fleets try.
 #pragma once
 
 #include <headroom/model/train/strategy/strategy.hpp>
@@ -13,7 +13,7 @@
 
 namespace headroom {
 
-/// What can be changed. All but the last are keys of a scenario.
+/// What a change sets. All but the last two are keys of a scenario, in the order of its tables.
 enum class Knob : std::uint8_t {
   model,
   gpu,
@@ -56,19 +56,27 @@ enum class Knob : std::uint8_t {
   memory_fraction,
   max_num_seqs,
   max_num_tokens,
-  hidden_dp_traffic,  ///< of the data-parallel traffic, what the software hides: which no key states
+  chunked_prefill,
+  concurrency,
+  priced,             ///< whether [money] is asked at all: a flag
+  hidden_dp_traffic,  ///< share of the data-parallel traffic that the software hides behind compute, 0 to 1
   count
 };
 
-/// A key of [strategy].
+/// Whether a key of a scenario states it.
+[[nodiscard]] constexpr bool is_key(Knob knob) noexcept {
+  return knob < Knob::priced;
+}
+
+/// Whether it is a key of [strategy].
 [[nodiscard]] constexpr bool of_strategy(Knob knob) noexcept {
   return knob >= Knob::order && knob <= Knob::cuda_graphs;
 }
 
 enum class Offload : std::uint8_t { optimizer, activations };
 
-/// A flag; a count, or a word by its number in the list of the knob's words; a share; an id of the catalog or a
-/// quantity as its author wrote it; what is kept in host memory.
+/// By knob: a flag; a whole number, or the place of a word in words_of(knob), from 0; a share between 0 and 1; an id of
+/// the catalog, or a quantity with its unit; the list of what is offloaded to host memory.
 using ChangeValue = std::variant<bool, std::int64_t, double, std::string, std::vector<Offload>>;
 
 struct Change {
@@ -88,8 +96,8 @@ struct Change {
 };
 using Changes = std::vector<Change>;
 
-/// The changes that make a strategy of any other, but for the data ranks, which follow: those that say more than what
-/// blank keys mean.
+/// The shortest list of changes that makes any training question run `strategy`. `dp` is not among them: it is what the
+/// other ranks leave of the GPUs.
 [[nodiscard]] Changes changes_to(const Strategy& strategy);
 
 }  // namespace headroom

@@ -80,17 +80,21 @@ struct ServeScenario {
 
 struct Sources;
 
-struct Scenario {
+/// A question as its author stated it: with typed changes it is resolved, and resolved again.
+struct Statement {
+  std::shared_ptr<const ConfigValue> document;
+  std::string file;                  ///< whose problems those without a place of their own are
+  const Sources* sources = nullptr;  ///< must outlive all that is resolved from it
+};
+
+/// A statement and what it means.
+struct Scenario : Statement {
   std::string name;
-  std::string file;
   std::variant<TrainScenario, ServeScenario> question;
   Money money;
   EnergyQuestion energy;
   /// What the scenario left open and which value was taken: "zero = 1 (default)".
   std::vector<std::string> assumptions;
-  // What it was resolved from, to resolve it again with changes; the sources must outlive the scenario.
-  std::shared_ptr<const ConfigValue> document;
-  const Sources* sources = nullptr;
 };
 
 /// Where ids are looked up.

@@ -46,27 +46,14 @@ Strategy resolve_strategy(const StatedStrategy& stated,
                           const StackDefaults& software,
                           std::int64_t gpus) noexcept {
   Strategy s;
-  s.tp = stated.tp.value_or(s.tp);
-  s.pp = stated.pp.value_or(s.pp);
-  s.vpp = stated.vpp.value_or(s.vpp);
-  s.cp = stated.cp.value_or(s.cp);
-  s.ep = stated.ep.value_or(s.ep);
+  for_each_strategy_field([&](const auto& field) { field.of(s) = field.of(stated).value_or(field.of(s)); });
   const std::int64_t model_ranks = std::int64_t{s.tp} * s.pp * s.cp;
   s.dp = stated.dp.value_or(static_cast<std::uint32_t>(std::max<std::int64_t>(1, gpus / model_ranks)));
   s.etp_open = !stated.etp;
   s.etp = stated.etp.value_or(architecture.moe ? software.expert_tensor_ranks(s.tp, s.ep) : s.etp);
-  s.micro_batch = stated.micro_batch.value_or(s.micro_batch);
-  s.recompute = stated.recompute.value_or(s.recompute);
-  s.recompute_block = stated.recompute_block.value_or(s.recompute_block);
   s.zero = stated.zero.value_or(static_cast<std::uint8_t>(software.zero));
-  s.shard_ranks = stated.shard_ranks.value_or(s.shard_ranks);
   s.sequence_parallel = s.tp > 1 && stated.sequence_parallel.value_or(software.sequence_parallel);
   s.cp_form = stated.cp_form.value_or(software.cp_form);
-  s.schedule = stated.schedule.value_or(s.schedule);
-  s.first_stage_layers = stated.first_stage_layers.value_or(s.first_stage_layers);
-  s.last_stage_layers = stated.last_stage_layers.value_or(s.last_stage_layers);
-  s.order = stated.order.value_or(s.order);
-  s.cuda_graphs = stated.cuda_graphs.value_or(s.cuda_graphs);
   s.overlap_experts = stated.overlap_experts.value_or(model_of(s.schedule).overlaps_passes && s.ep > 1);
   return s;
 }

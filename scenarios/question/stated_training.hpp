@@ -16,18 +16,6 @@
 
 namespace headroom {
 
-/// Keys of [strategy].
-struct StatedStrategy {
-  std::optional<std::uint16_t> tp, pp, vpp, cp, ep, etp, micro_batch, shard_ranks;
-  std::optional<std::uint32_t> dp;
-  std::optional<std::uint8_t> zero, recompute_block, first_stage_layers, last_stage_layers;
-  std::optional<bool> sequence_parallel, cuda_graphs, overlap_experts;
-  std::optional<Recompute> recompute;
-  std::optional<CpForm> cp_form;
-  std::optional<Schedule> schedule;
-  std::optional<RankOrder> order;
-};
-
 /// Keys of [training] whose blanks the software fills.
 struct StatedTraining {
   StatedStrategy strategy;

@@ -63,6 +63,9 @@ constexpr std::array<KnobRow, static_cast<std::size_t>(Knob::count)> rows{{
     {Knob::memory_fraction, "serving.memory_fraction"},
     {Knob::max_num_seqs, "serving.max_num_seqs"},
     {Knob::max_num_tokens, "serving.max_num_tokens"},
+    {Knob::chunked_prefill, "serving.chunked_prefill"},
+    {Knob::concurrency, "serving.concurrency"},
+    {Knob::priced, ""},
     {Knob::hidden_dp_traffic, ""},
 }};
 static_assert([] {
@@ -131,6 +134,9 @@ std::string_view name_of(Knob knob) noexcept {
 }
 
 std::string text_of(const Change& change) {
+  if (change.knob == Knob::priced) {
+    return std::get<bool>(change.value) ? "with prices" : "without prices";
+  }
   if (change.knob == Knob::hidden_dp_traffic) {
     return "the software's overlap of data-parallel traffic = " + percent(std::get<double>(change.value), 2);
   }
@@ -172,13 +178,13 @@ std::span<const std::string_view> words_of(Knob knob) noexcept {
   return row_of(knob).words;
 }
 
-std::string place_of(std::string_view text) {
-  return "--set " + std::string{text};
+std::string place_of(const Change& change) {
+  return "--set " + override_of(change);
 }
 
-void put(const Change& change, std::string_view text, ConfigValue& root) {
+void put(const Change& change, ConfigValue& root) {
   ConfigValue value = value_of(change);
-  value.file = std::make_shared<const std::string>(place_of(text));
+  value.file = std::make_shared<const std::string>(place_of(change));
   for (ConfigValue& item : value.items) {
     item.file = value.file;
   }
@@ -194,7 +200,7 @@ void put(const Change& change, std::string_view text, ConfigValue& root) {
       table = &root.entries.emplace_back(name, std::move(fresh)).value;
     } else if (table->kind != ConfigValue::Kind::table) {
       Diagnostics diagnostics;
-      diagnostics.add("--set", {}, quoted(text) + ": " + quoted(name) + " is no table");
+      diagnostics.add("--set", {}, quoted(override_of(change)) + ": " + quoted(name) + " is no table");
       diagnostics.throw_if_any();
     }
   }

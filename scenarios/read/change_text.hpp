@@ -33,9 +33,9 @@ namespace headroom {
 /// What the knob takes; empty of numbers, flags and ids.
 [[nodiscard]] std::span<const std::string_view> words_of(Knob knob) noexcept;
 
-/// Where problems of a value are told that was put as `text`: "--set strategy.tp=8".
-[[nodiscard]] std::string place_of(std::string_view text);
-/// Sets the change's key. Precondition: it has one.
-void put(const Change& change, std::string_view text, ConfigValue& root);
+/// "--set strategy.tp=8": where problems of a value are told that a change put into a document.
+[[nodiscard]] std::string place_of(const Change& change);
+/// Sets the change's key. Precondition: is_key().
+void put(const Change& change, ConfigValue& root);
 
 }  // namespace headroom

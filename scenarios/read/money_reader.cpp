@@ -13,11 +13,10 @@ namespace headroom {
 namespace {
 
 constexpr std::string_view undated = "stated on the command line, undated";
-constexpr std::string_view owned_market = "owned";
 
 /// Whether a value was typed beside the file rather than in it.
 bool typed(const ConfigValue& value) {
-  return value.file && value.file->starts_with("--set");
+  return value.file && value.file->starts_with("--");
 }
 
 /// Who states `key` of a table and when. What a file states needs a date; what is typed is taken for today's.
@@ -45,10 +44,6 @@ std::string text_of(const Stated& stated) {
     return stated.source.empty() ? std::string{undated} : stated.source + ", " + std::string{undated};
   }
   return (stated.source.empty() ? "scenario" : stated.source) + ", " + stated.date;
-}
-
-std::string word_of(std::optional<std::size_t> market) {
-  return market ? std::string{market_names[*market]} : std::string{};
 }
 
 using MoneyKeys = KeyedTable<keys::money, Kinds::all>;
@@ -102,7 +97,7 @@ class MoneyReader {
       result.source = text_of(stated);
       result.name = stated.source.empty() ? "stated price" : stated.source;
       result.date = stated.date;
-      result.market = word_of(market);
+      result.market = market ? paid_as(static_cast<Market>(*market)) : PaidAs::unstated;
       result.region = region ? std::string{region_names[*region]} : std::string{};
     } else if (list) {
       result = read_offer(table, *list, table.template get<"market", Market>(),
@@ -187,8 +182,9 @@ class MoneyReader {
     price.name = "owned";
     price.source = "owned, " + text_of(owned.stated);
     price.date = owned.stated.date;
-    price.market = owned_market;
-    price.parts = {{"capital", cost.capital}, {"upkeep", cost.upkeep}, {"electricity", cost.electricity}};
+    price.market = PaidAs::owned;
+    price.parts = {
+        {CostPart::capital, cost.capital}, {CostPart::upkeep, cost.upkeep}, {CostPart::electricity, cost.electricity}};
     return price;
   }
 

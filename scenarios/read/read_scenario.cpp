@@ -34,12 +34,17 @@ class ScenarioReader {
     scenario_.name = root_.maybe_text("name").value_or(shown(scenario_.file));
     if (!kind) {
       if (!root_.has("kind")) {
-        root_.problem("kind", "missing key 'kind', one of train, serve");
+        root_.missing("kind", ", one of train, serve");
       }
       diagnostics_.throw_if_any();  // without a kind the rest of the keys cannot be judged
     }
-    if (kind == 2U) {
+    if (*kind + 1 == kind_words.size()) {
       root_.problem("kind", "kind 'batch' is not answered by this version; 'train' and 'serve' are");
+      diagnostics_.throw_if_any();
+    }
+    if (*kind > 1) {
+      root_.problem("kind",
+                    "kind " + quoted(kind_words[*kind].word) + " has no plan: 'headroom plan' alone answers it");
       diagnostics_.throw_if_any();
     }
     if (kind == 0U) {
@@ -60,8 +65,7 @@ class ScenarioReader {
   Architecture read_model() {
     const ConfigValue* model = root_.value("model");
     if (model == nullptr) {
-      root_.problem("model",
-                    "missing key 'model', the id of a preset or a [model] table (see 'headroom catalog list models')");
+      root_.missing("model", ", the id of a preset or a [model] table (see 'headroom catalog list models')");
       return {};
     }
     if (model->kind == ConfigValue::Kind::table) {
@@ -213,24 +217,44 @@ class ScenarioReader {
   ConfigValue inline_model_;
 };
 
+ConfigValue with_assignments(ConfigValue root, std::span<const Assignment> assignments) {
+  Diagnostics diagnostics;
+  for (const Assignment& assignment : assignments) {
+    apply_override(root, assignment, diagnostics);
+  }
+  diagnostics.throw_if_any();
+  return root;
+}
+
 }  // namespace
 
-Scenario read_scenario(const ConfigValue& root, const std::string& file, const Sources& sources) {
+Scenario read_scenario(ConfigValue root, const std::string& file, const Sources& sources) {
   Scenario scenario = ScenarioReader{root, file, sources}.run();
-  scenario.document = std::make_shared<const ConfigValue>(root);
+  scenario.document = std::make_shared<const ConfigValue>(std::move(root));
   scenario.sources = &sources;
   return scenario;
 }
 
-Scenario changed(const Scenario& scenario, std::span<const Change> changes) {
-  ConfigValue root = *scenario.document;
+Scenario changed(const Statement& stated, std::span<const Change> changes) {
+  ConfigValue root = *stated.document;
   for (const Change& change : changes) {
-    put(change, text_of(change), root);
+    if (is_key(change.knob)) {
+      put(change, root);
+    } else if (change == Change{Knob::priced, false}) {
+      root.entries.erase_if([](const ConfigEntry& entry) { return entry.key == "money"; });
+    }
   }
-  return read_scenario(root, scenario.file, *scenario.sources);
+  Scenario scenario = read_scenario(std::move(root), stated.file, *stated.sources);
+  for (const Change& change : changes) {
+    if (change.knob == Knob::hidden_dp_traffic) {
+      StepStacks& time = std::get<TrainScenario>(scenario.question).software.time;
+      time.plain.dp_overlap = time.moe.dp_overlap = std::get<double>(change.value);
+    }
+  }
+  return scenario;
 }
 
-ConfigValue scenario_tree(const std::string& path, std::span<const std::string> overrides) {
+ConfigValue scenario_tree(const std::string& path, std::span<const Assignment> assignments) {
   const BaseResolver resolve = [](std::string_view id, const std::string& file) -> std::optional<ConfigSource> {
     const std::filesystem::path base = std::filesystem::path{file}.parent_path() / std::filesystem::path{id};
     if (!std::filesystem::is_regular_file(base)) {
@@ -238,24 +262,21 @@ ConfigValue scenario_tree(const std::string& path, std::span<const std::string> 
     }
     return read_file(base.lexically_normal().string());
   };
-  ConfigValue root = load_with_bases(read_file(path), resolve);
-  Diagnostics diagnostics;
-  for (const std::string& assignment : overrides) {
-    apply_override(root, assignment, diagnostics);
-  }
-  diagnostics.throw_if_any();
-  return root;
+  return with_assignments(load_with_bases(read_file(path), resolve), assignments);
+}
+
+ConfigValue scenario_tree(const std::string& path, std::span<const std::string> overrides) {
+  return scenario_tree(path, std::vector<Assignment>(overrides.begin(), overrides.end()));
+}
+
+ConfigValue scenario_tree(std::span<const Assignment> assignments) {
+  ConfigValue root = parse_toml("schema = 1\n", "command line");
+  root.at = {};
+  return with_assignments(std::move(root), assignments);
 }
 
 ConfigValue scenario_tree(std::span<const std::string> overrides) {
-  ConfigValue root = parse_toml("schema = 1\n", "command line");
-  root.at = {};
-  Diagnostics diagnostics;
-  for (const std::string& assignment : overrides) {
-    apply_override(root, assignment, diagnostics);
-  }
-  diagnostics.throw_if_any();
-  return root;
+  return scenario_tree(std::vector<Assignment>(overrides.begin(), overrides.end()));
 }
 
 Scenario load_scenario(const std::string& path, std::span<const std::string> overrides, const Sources& sources) {

@@ -187,7 +187,7 @@ class ServingReader {
       const std::optional<Precision> own = own_weights(arch);
       w.weights = own.value_or(Precision::bf16);
       if (arch.weights && !own) {
-        table.problem("weights", "missing key 'weights': the checkpoint of " + quoted(arch.id) + " is quantised by " +
+        table.missing("weights", ": the checkpoint of " + quoted(arch.id) + " is quantised by " +
                                      quoted(arch.weights->method) +
                                      ", which is none of the formats known here; state "
                                      "the nearest of " +

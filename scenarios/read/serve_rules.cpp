@@ -112,11 +112,8 @@ void check_replicas(ConfigTable& strategy, std::optional<std::int64_t> replicas,
                              ", or leave dp out");
 }
 
-std::string spans_hosts(const ServeScenario& s, std::int64_t tp) {
-  if (!s.host || tp <= s.host->gpus) {
-    return {};
-  }
-  return "tp " + std::to_string(tp) + " spans hosts of " + std::to_string(s.host->gpus) + " GPUs (" + s.host->id + ")";
+bool spans_hosts(const ServeScenario& s, std::int64_t tp) noexcept {
+  return s.host && tp > s.host->gpus;
 }
 
 void refuse_open_load(const ServeScenario& s) {

@@ -28,9 +28,9 @@ void check_replicas(ConfigTable& strategy, std::optional<std::int64_t> replicas,
 /// only chips with 4-bit products read.
 void refuse_contradictions(ConfigTable& serving, const ServeScenario& serve);
 
-/// "tp 16 spans hosts of 8 GPUs (dgx-h100)": why no replica of a fleet has so many tensor ranks; empty where it may, or
-/// where no host is known.
-[[nodiscard]] std::string spans_hosts(const ServeScenario& serve, std::int64_t tp);
+/// Whether so many tensor ranks lie in several hosts, as those of no replica of a fleet do; false where no host is
+/// known.
+[[nodiscard]] bool spans_hosts(const ServeScenario& serve, std::int64_t tp) noexcept;
 
 /// ConfigError when a plan of replicas under a fixed load is asked of requests that come when they come.
 void refuse_open_load(const ServeScenario& serve);

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 namespace headroom {
 namespace {
@@ -236,8 +237,7 @@ class TrainingReader {
                                suggestion(*text, rank_order_names));
   }
 
-  static void read_schedule(StrategyKeys& table, StatedStrategy& s) {
-    table.take<"schedule">(s.schedule);
+  static void check_schedule(StrategyKeys& table, const StatedStrategy& s) {
     if (s.schedule && s.vpp > 1 && !model_of(*s.schedule).takes_chunks()) {
       table.problem("schedule", "schedule " + quoted(name_of(*s.schedule)) +
                                     " has no vpp; drop vpp = " + std::to_string(*s.vpp) + " or use " +
@@ -246,9 +246,7 @@ class TrainingReader {
   }
 
   /// Layers of the end stages (Megatron-LM, --decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers).
-  static void read_stage_layers(StrategyKeys& table, StatedStrategy& s) {
-    table.take<"first_stage_layers">(s.first_stage_layers);
-    table.take<"last_stage_layers">(s.last_stage_layers);
+  static void check_stage_layers(StrategyKeys& table, const StatedStrategy& s) {
     for (const std::string_view key : {"first_stage_layers", "last_stage_layers"}) {
       if (table.has(key) && !model_of(s.schedule.value_or(usual_schedule)).waits_for_stages) {
         table.problem(key, quoted(key) + " means something with schedule " +
@@ -259,31 +257,21 @@ class TrainingReader {
 
   void read_strategy(const TrainScenario& train, StatedStrategy& s) {
     StrategyKeys table = StrategyKeys::or_blank(root_);
-    table.take<"tp">(s.tp);
-    table.take<"pp">(s.pp);
-    table.take<"vpp">(s.vpp);
-    table.take<"cp">(s.cp);
-    table.take<"ep">(s.ep);
-    table.take<"etp">(s.etp);
-    table.take<"dp">(s.dp);
-    table.take<"micro_batch">(s.micro_batch);
-    table.take<"recompute">(s.recompute);
-    table.take<"zero">(s.zero);
-    table.take<"sequence_parallel">(s.sequence_parallel);
-    table.take<"recompute_block">(s.recompute_block);
+    for_each_strategy_field([&](const auto& field) {
+      constexpr Literal key = std::decay_t<decltype(field)>::name;
+      if constexpr (StrategyKeys::row<key>.type != KeyType::text) {
+        table.take<key>(field.of(s));
+      }
+    });
     if (s.recompute_block > 1 && s.recompute != Recompute::full) {
       table.problem("recompute_block", "'recompute_block' means something with recompute = \"full\" only");
     }
     read_order(table, s);
-    read_schedule(table, s);
-    read_stage_layers(table, s);
-    table.take<"cp_form">(s.cp_form);
-    table.take<"cuda_graphs">(s.cuda_graphs);
-    table.take<"overlap_experts">(s.overlap_experts);
+    check_schedule(table, s);
+    check_stage_layers(table, s);
     if (s.overlap_experts == true && !train.architecture.moe) {
       table.problem("overlap_experts", "'overlap_experts' means something with a model of experts only");
     }
-    table.take<"shard_ranks">(s.shard_ranks);
     table.finish();
   }
 

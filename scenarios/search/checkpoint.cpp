@@ -17,7 +17,7 @@ namespace {
 
 /// The first line: what a part of one begins with too, and the number of its form.
 std::string magic() {
-  return std::string{first_words(SideFile::part)} + "4";
+  return std::string{first_words(SideFile::part)} + "5";
 }
 
 void add(std::uint64_t& sum, std::string_view text) {
@@ -116,7 +116,7 @@ class StateReader {
 
 std::uint64_t fingerprint(const SearchQuestion& q) {
   std::uint64_t sum = empty_fingerprint;
-  add(sum, q.base);
+  add(sum, *q.base.document);
   for (std::size_t i = 0; i < strategy_axis_count; ++i) {
     const AxisValues& axis = q.axes.strategy[static_cast<StrategyAxis>(i)];
     add(sum, std::string{axis.free ? "free" : "fixed"} + (axis.any ? " any" : ""));

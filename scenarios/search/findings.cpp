@@ -9,34 +9,9 @@
 namespace headroom {
 namespace {
 
-/// Every field of a strategy, in the order in which files hold them.
-template <class S, class See>
-void see_fields(S& s, See see) {
-  see(s.tp);
-  see(s.pp);
-  see(s.vpp);
-  see(s.cp);
-  see(s.ep);
-  see(s.etp);
-  see(s.dp);
-  see(s.micro_batch);
-  see(s.shard_ranks);
-  see(s.zero);
-  see(s.recompute);
-  see(s.recompute_block);
-  see(s.schedule);
-  see(s.cp_form);
-  see(s.first_stage_layers);
-  see(s.last_stage_layers);
-  see(s.sequence_parallel);
-  see(s.cuda_graphs);
-  see(s.overlap_experts);
-  see(s.etp_open);
-  see(s.order);
-}
-
 void write_strategy(std::ostream& out, const Strategy& s) {
-  see_fields(s, [&](auto field) { out << ' ' << static_cast<std::int64_t>(field); });
+  for_each_strategy_field([&](const auto& field) { out << ' ' << static_cast<std::int64_t>(field.of(s)); });
+  out << ' ' << s.etp_open;
 }
 
 void write_candidate(std::ostream& out, const Candidate& c) {
@@ -73,7 +48,8 @@ class Fields {
 
 Strategy read_strategy(Fields& in) {
   Strategy s;
-  see_fields(s, [&](auto& field) { in.integer(field); });
+  for_each_strategy_field([&](const auto& field) { in.integer(field.of(s)); });
+  in.integer(s.etp_open);
   return s;
 }
 

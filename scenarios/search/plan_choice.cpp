@@ -15,29 +15,31 @@ constexpr double stage_share(std::size_t kinds) noexcept {
   return kinds == 0 ? 1.0 : 0.2;
 }
 
-/// Every field, plain values before rare ones: among equals the plainest strategy stands first.
+/// Plain values before rare ones, those that a plan is first read for in front: among equals the plainest strategy
+/// stands first.
 auto fields_of(const Strategy& s) noexcept {
-  return std::tuple{kinds_of_parallelism(s),
-                    s.zero,
-                    s.pp,
-                    s.tp,
-                    s.cp,
-                    s.ep,
-                    s.etp,
-                    s.vpp,
-                    s.dp,
-                    s.micro_batch,
-                    s.shard_ranks,
-                    s.recompute,
-                    s.recompute_block,
-                    s.schedule,
-                    s.cp_form,
-                    s.first_stage_layers,
-                    s.last_stage_layers,
-                    s.sequence_parallel,
-                    s.cuda_graphs,
-                    s.overlap_experts,
-                    s.order};
+  const std::tuple first{kinds_of_parallelism(s),
+                         s.zero,
+                         s.pp,
+                         s.tp,
+                         s.cp,
+                         s.ep,
+                         s.etp,
+                         s.vpp,
+                         s.dp,
+                         s.micro_batch,
+                         s.shard_ranks,
+                         s.recompute,
+                         s.recompute_block,
+                         s.schedule,
+                         s.cp_form,
+                         s.first_stage_layers,
+                         s.last_stage_layers,
+                         s.sequence_parallel,
+                         s.cuda_graphs,
+                         s.overlap_experts};
+  return std::tuple_cat(first,
+                        std::apply([&](const auto&... field) { return std::tuple{field.of(s)...}; }, strategy_fields));
 }
 
 /// Of a candidate or of a bound.

@@ -20,11 +20,6 @@ constexpr double hour = 3600.0;
 constexpr std::string_view search_table = "search";
 constexpr std::string_view objective_table = "objective";
 
-const ConfigValue* find_key(const ConfigValue& root, std::string_view table, std::string_view key) noexcept {
-  const ConfigValue* found = root.find(table);
-  return found == nullptr ? nullptr : found->find(key);
-}
-
 /// SKUs that a node type of the catalog holds: what can be rented as a cluster.
 std::vector<std::string> gpus_in_nodes(const Catalog& catalog) {
   std::vector<std::string> ids;
@@ -87,13 +82,14 @@ class QuestionReader {
 
   SearchQuestion run() {
     SearchQuestion q;
-    q.document = root_;
-    q.base = root_;
+    q.document = std::make_shared<const ConfigValue>(root_);
     q.file = file_;
     q.sources = &sources_;
-    refuse_other_kinds();
-    q.base.entries.erase_if(
+    ConfigValue base = root_;
+    base.entries.erase_if(
         [](const ConfigEntry& entry) { return entry.key == search_table || entry.key == objective_table; });
+    q.base = {std::make_shared<const ConfigValue>(std::move(base)), file_, &sources_};
+    refuse_other_kinds();
     if (const ConfigValue* objective = table_of(objective_table)) {
       ConfigTable table{*objective, std::string{objective_table}, diagnostics_};
       q.objective = read_objective(&table, root_);
@@ -107,6 +103,8 @@ class QuestionReader {
     }
     diagnostics_.throw_if_any();
     split_software(q);
+    q.asks_run = headroom::asks_run(root_);
+    q.asks_money = root_.find("money") != nullptr || frees(q, Knob::prices);
     return q;
   }
 
@@ -199,12 +197,15 @@ class QuestionReader {
     }
   }
 
+  static bool frees(const SearchQuestion& q, Knob knob) {
+    return std::any_of(q.axes.jobs.begin(), q.axes.jobs.end(), [&](const JobAxis& axis) { return axis.knob == knob; });
+  }
+
   /// ZeRO 3 and lower stages are different software where none is stated: both are searched.
-  static void split_software(SearchQuestion& q) {
-    const bool stated = find_key(q.base, "training", "software") != nullptr;
-    const bool freed = std::any_of(q.axes.jobs.begin(), q.axes.jobs.end(),
-                                   [](const JobAxis& axis) { return axis.knob == Knob::software; });
-    if (q.axes.strategy[StrategyAxis::zero].free && !stated && !freed) {
+  void split_software(SearchQuestion& q) const {
+    const ConfigValue* training = root_.find("training");
+    const bool stated = training != nullptr && training->find("software") != nullptr;
+    if (q.axes.strategy[StrategyAxis::zero].free && !stated && !frees(q, Knob::software)) {
       const std::array<std::string, 2> both{std::string{default_software(0)}, std::string{default_software(3)}};
       q.axes.jobs.push_back({"software", Knob::software, false, each_of(Knob::software, both)});
     }
@@ -264,19 +265,13 @@ void set_goals(const SearchQuestion& q, SearchJob& job) {
   job.room = (1.0 - q.objective.memory_margin) * job.compiled.capacity;
 }
 
-/// Whether a question speaks of dollars: then a job without a price of its own may cost any.
-bool asks_money(const SearchQuestion& q) {
-  return q.base.find("money") != nullptr || std::any_of(q.axes.jobs.begin(), q.axes.jobs.end(),
-                                                        [](const JobAxis& axis) { return axis.knob == Knob::prices; });
-}
-
 /// What a second of the run takes, and the longest step that keeps the limits with the probability asked for: its run
 /// ends the later the longer it is.
 void set_limits(const SearchQuestion& q, SearchJob& job) {
   const Objective& o = q.objective;
   const auto infinite = std::numeric_limits<double>::infinity();
   const std::optional<DollarsPerSecond>& price = job.scenario.money.price;
-  job.spent_each = job.train().gpus_held() * (price ? price->raw() : asks_money(q) ? infinite : 1.0);
+  job.spent_each = job.train().gpus_held() * (price ? price->raw() : q.asks_money ? infinite : 1.0);
   job.width = confidence_of(job.train(), step_confidence()).width;
   job.sure_step = Seconds{infinite};
   if (!o.limited()) {
@@ -391,19 +386,15 @@ std::vector<Goal> front_goals(const SearchQuestion& q) {
   if (!q.objective.pareto.empty()) {
     return q.objective.pareto;
   }
-  const Goal time = asks_run(q.base) ? Goal::time : Goal::step_time;
+  const Goal time = q.asks_run ? Goal::time : Goal::step_time;
   if (!searches_rentals(q)) {
     return {time, Goal::memory};  // time, GPU-hours and dollars are one and the same
   }
-  return {time, asks_money(q) ? Goal::cost : Goal::gpu_hours};
+  return {time, q.asks_money ? Goal::cost : Goal::gpu_hours};
 }
 
 Scenario scenario_of(const SearchQuestion& q, std::uint64_t index) {
-  Scenario base;
-  base.document = std::make_shared<const ConfigValue>(q.base);
-  base.file = q.file;
-  base.sources = q.sources;
-  return changed(base, changes_of(q, index));
+  return changed(q.base, changes_of(q, index));
 }
 
 MadeJob make_job(const SearchQuestion& q, std::uint64_t index) {

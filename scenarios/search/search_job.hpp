@@ -17,15 +17,14 @@
 
 namespace headroom {
 
-/// A search as its scenario states it.
-struct SearchQuestion {
-  ConfigValue document;  ///< as it was read
-  ConfigValue base;      ///< without [search] and [objective]
-  std::string file;
-  const Sources* sources = nullptr;  ///< must outlive the question
+/// A search as its scenario states it, [search] and [objective] with the rest.
+struct SearchQuestion : Statement {
+  Statement base;  ///< of a job, with the values of the job axes
   FreedAxes axes;
   Objective objective;
-  TermSet without;  ///< terms of the step that are left out
+  bool asks_run = false;    ///< of the whole run: asks_run()
+  bool asks_money = false;  ///< of dollars, by [money] or an axis of price lists
+  TermSet without;          ///< terms of the step that are left out
 };
 
 /// Whether a document searches.

@@ -164,8 +164,8 @@ Scenario scenario_taken(const SearchJob& job, const Strategy& strategy) {
 
 /// "keeps 60.0 d with probability 53 %, less than the 80 % asked for".
 std::string kept_text(const LimitedBy& by, const std::string& limit) {
-  return "keeps " + limit + " with probability " + percent(by.chance) +
-         (by.kept ? "" : ", less than the " + percent(by.confidence) + " asked for");
+  return "keeps " + limit + " with probability " + probability_text(by.chance) +
+         (by.kept ? "" : ", less than the " + probability_text(by.confidence) + " asked for");
 }
 
 template <class Quantity>

@@ -2,6 +2,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/scenarios/search/strategy_space.hpp>
+#include <headroom/scenarios/training/train_answer.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -63,7 +64,7 @@ StrategySpace::StrategySpace(const TrainScenario& train, const StrategyAxes& axe
   // Blank in a plan, both take the fastest value that fits.
   micro_batch_blank_ = train.micro_batch_open && !axes_[StrategyAxis::micro_batch].free;
   if (micro_batch_blank_) {
-    axes_[StrategyAxis::micro_batch] = {true, false, {1, 2, 4, 8}};
+    axes_[StrategyAxis::micro_batch] = {true, false, {blank_micro_batches.begin(), blank_micro_batches.end()}};
   }
   if (train.recompute_open && !axes_[StrategyAxis::recompute].free) {
     axes_[StrategyAxis::recompute] = {true, true, {}};

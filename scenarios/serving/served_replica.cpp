@@ -62,7 +62,7 @@ Priced price(const ServeScenario& s,
   }
   const ServingEstimate& m = priced.memory;
   if (m.verdict != Verdict::feasible) {
-    throw ConfigError{refusal(s, w, m.memory, !pool)};
+    throw Unserved{DropCause::memory, refusal(s, w, m.memory, !pool)};
   }
   const ReplicaFormats formats{w.weights, activation_precision(s.device, w.weights), w.kv};
   const IterationPhysics& physics = iteration_physics();

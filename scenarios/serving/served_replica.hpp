@@ -2,6 +2,7 @@
 // From a serving question to the input of simulation and screen: one replica with its tables, and the fleet.
 #pragma once
 
+#include <headroom/core/diagnostic.hpp>
 #include <headroom/model/serve/memory/serving.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/model/serve/simulation/simulated_replica.hpp>
@@ -15,6 +16,21 @@
 #include <vector>
 
 namespace headroom {
+
+/// What keeps a way to serve out of a fleet's plan.
+enum class DropCause : std::uint8_t {
+  rule,    ///< of the question or of what was measured: the sentence says which
+  hosts,   ///< its tensor ranks lie in several hosts
+  memory,  ///< a GPU's has no room for a request of the mean length
+  promise  ///< it runs, but not even an idle replica keeps what is promised, be it at the slow end
+};
+
+/// A replica that cannot serve, for another cause than a rule.
+class Unserved : public ConfigError {
+ public:
+  Unserved(DropCause of, const std::string& why) : ConfigError{why}, cause{of} {}
+  DropCause cause;
+};
 
 /// One priced replica. With several models on it this is the scenario's own; the others are in `beside`.
 struct ServedReplica {
@@ -35,7 +51,8 @@ struct ServedReplica {
 };
 
 /// Prices the replica of a question with traffic; several models share the KV cache as beside_memory() divides it.
-/// Throws ConfigError where the layout breaks a rule, nothing fits, or a kernel (the draft's included) is not measured.
+/// Throws ConfigError where the layout breaks a rule or a kernel (the draft's included) is not measured, Unserved where
+/// a request does not fit.
 [[nodiscard]] ServedReplica served_replica(const ServeScenario& scenario);
 
 /// Fleet of equal replicas under the question's routing, with the stated number of prefill replicas or else

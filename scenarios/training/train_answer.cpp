@@ -70,7 +70,6 @@ OpenStrategy open_strategy(const TrainScenario& t) noexcept {
 }
 
 Strategy close_open_axes(const CompiledTraining& compiled, const OpenStrategy& open, FitRule rule) {
-  constexpr std::array<std::uint16_t, 4> micro_batches{1, 2, 4, 8};
   constexpr std::array<std::uint16_t, 7> chunks{1, 2, 3, 4, 5, 6, 8};
   constexpr std::array modes{Recompute::none, Recompute::selective, Recompute::full};
   Strategy best = open.strategy;
@@ -91,10 +90,10 @@ Strategy close_open_axes(const CompiledTraining& compiled, const OpenStrategy& o
       smallest = s;
     }
   };
-  for (std::size_t b = 0; b < (open.micro_batch ? micro_batches.size() : 1); ++b) {
+  for (std::size_t b = 0; b < (open.micro_batch ? blank_micro_batches.size() : 1); ++b) {
     for (std::size_t r = 0; r < (open.recompute ? modes.size() : 1); ++r) {
       Strategy s = open.strategy;
-      s.micro_batch = open.micro_batch ? micro_batches[b] : s.micro_batch;
+      s.micro_batch = open.micro_batch ? blank_micro_batches[b] : s.micro_batch;
       s.recompute = open.recompute ? modes[r] : s.recompute;
       const LayerTable table = tabulate(compiled, key_of(s));
       consider(s, table);

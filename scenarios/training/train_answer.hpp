@@ -4,6 +4,7 @@
 
 #include <headroom/scenarios/question/scenario.hpp>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -31,6 +32,10 @@ struct TrainQuestion {
 
 /// What fits counts as: the central value for runs that are known to have run, the upper end for plans.
 enum class FitRule : std::uint8_t { likely, surely };
+
+/// Sequences of a pass that are tried where nobody states them: those that fit and divide the batch. Image networks of
+/// some ten million parameters fill a GPU with some hundred samples.
+inline constexpr std::array<std::uint16_t, 10> blank_micro_batches{1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
 
 /// Fills the open axes with the fastest legal values that fit, else those that need the least memory.
 struct OpenStrategy {

@@ -34,7 +34,10 @@ std::string strategy_text(const Strategy& s) {
     text += ", order " + std::string{name_of(s.order)};
   }
   text += s.overlap_experts ? ", experts overlapped" : "";
-  text += s.cuda_graphs ? ", CUDA graphs" : "";
+  for_each_told_field(s, [&](const auto& field) {
+    const std::string value = field_text(field, s);
+    text += ", " + std::string{field.told} + (value == "true" ? "" : " " + value);
+  });
   return text + (s.sequence_parallel ? ", sequence parallel" : "");
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tree of values and what is printed from it.
+#include <headroom/answers/document/document_formats.hpp>
 #include <headroom/answers/document/print.hpp>
 
 #include <doctest/doctest.h>
@@ -48,4 +49,18 @@ TEST_CASE(
                                Column{"why", "why"}};
   CHECK(csv_text(list(rows, [](const Value& one) { return one; }), columns) ==
         "gpus,fits,step_s,why\n8,1,0.5,\n16,0,,\"too large, by far\"\n");
+}
+
+TEST_CASE("a format of documents is found by its name, is among the choices, and prints the tree") {
+  const Value document = object("a"_m = 1);
+  std::string names;
+  for (const DocumentFormat* const format : document_formats) {
+    names += (names.empty() ? "" : "|") + std::string{format->name};
+    CHECK(find_document_format(format->name) == format);
+    CHECK(document_format_meanings.find(format->meaning) != std::string_view::npos);
+    CHECK(format->print(document).find("a") != std::string::npos);
+  }
+  CHECK(names == document_format_names);
+  CHECK(find_document_format("json")->print(document) == json_text(document));
+  CHECK(find_document_format("text") == nullptr);
 }

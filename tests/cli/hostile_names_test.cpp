@@ -135,8 +135,8 @@ void export_training(Machine& machine, Scenario scenario, const std::string& nam
                                 LaunchForm::torchrun, LaunchForm::slurm}) {
     const ExportedLaunch launch = export_launch(scenario, train, train.strategy, form);
     run_training(machine, form, launch);
-    for (const std::string& note : launch.notes) {
-      CHECK(note.find_first_of("\n\r\x1b") == std::string::npos);
+    for (const LaunchNote& note : launch.notes) {
+      CHECK(note.text.find_first_of("\n\r\x1b") == std::string::npos);
     }
   }
 }

@@ -119,10 +119,6 @@ TEST_CASE("every plan that a search lists is what a plan of its assignments says
     const SearchQuestion question = asked(assignments);
     const SearchPlan found = answer(question, 2);
     REQUIRE(found.plan);
-    Scenario base;
-    base.document = std::make_shared<const ConfigValue>(question.base);
-    base.file = question.file;
-    base.sources = &sources();
     std::vector<ListedPlan> all = found.best;
     all.insert(all.end(), found.front.begin(), found.front.end());
     all.push_back(found.recommended);
@@ -132,7 +128,7 @@ TEST_CASE("every plan that a search lists is what a plan of its assignments says
         what += text_of(change) + ", ";
       }
       CAPTURE(what);
-      const Plan plan = make_plan(changed(base, listed.changes), false);
+      const Plan plan = make_plan(changed(question.base, listed.changes), false);
       const auto& train = std::get<TrainPlan>(plan.answer);
       CHECK(plan.feasible());
       CHECK(train.estimate.step == listed.candidate.step);

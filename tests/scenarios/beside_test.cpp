@@ -169,7 +169,7 @@ TEST_CASE("a plan of several models takes one pool or a pool for each, and says 
   const Texts promises{"slo.tpot_p95=30 ms"};
   const std::string classes = of_class("chat", 3.0) + ", " + of_class("code", 2.0, R"(, model="qwen3-8b")");
   const ConfigValue root = document(classes, promises);
-  const FleetPlan plan = plan_fleet(root, "command line", sources(), {2});
+  const FleetPlan plan = plan_fleet(read_fleet(root, "command line", sources()), {2});
   REQUIRE(plan.feasible());
   REQUIRE(plan.apart.size() == 2);
   REQUIRE(plan.apart[0].plan);
@@ -180,7 +180,7 @@ TEST_CASE("a plan of several models takes one pool or a pool for each, and says 
   CHECK(plan.apart[1].plan->options.front().gpus == 1);
   // A pool of its own is the same question written for that model.
   const ConfigValue by_hand = document(of_class("code", 2.0), {"slo.tpot_p95=30 ms", "model=qwen3-8b"});
-  const FleetPlan alone_plan = plan_fleet(by_hand, "command line", sources(), {2});
+  const FleetPlan alone_plan = plan_fleet(read_fleet(by_hand, "command line", sources()), {2});
   const ServingMetrics& a = plan.apart[1].plan->options.front().sized->metrics;
   const ServingMetrics& b = alone_plan.options.front().sized->metrics;
   CHECK(a.all.ttft.p99 == b.all.ttft.p99);
@@ -190,7 +190,8 @@ TEST_CASE("a plan of several models takes one pool or a pool for each, and says 
 TEST_CASE(
     "the fewest shared replicas are found: at the slow end one less misses a promise or has no room for the load") {
   const std::string classes = of_class("chat", 60.0) + ", " + of_class("code", 40.0, R"(, model="qwen3-8b")");
-  const FleetPlan plan = plan_fleet(document(classes, {"slo.tpot_p95=30 ms"}), "command line", sources(), {2});
+  const FleetPlan plan =
+      plan_fleet(read_fleet(document(classes, {"slo.tpot_p95=30 ms"}), "command line", sources()), {2});
   REQUIRE(plan.feasible());
   const FleetOption& best = plan.options.front();
   REQUIRE(best.sized->replicas > 1);

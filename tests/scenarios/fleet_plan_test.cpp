@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cheapest fleet that keeps its promises with the probability that is asked for: 0.9 here, the end of an interval.
+#include <headroom/model/estimate/precision.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/scenarios/fleet/fleet_axes.hpp>
 #include <headroom/scenarios/fleet/fleet_plan.hpp>
@@ -37,7 +38,7 @@ ConfigValue document(const std::vector<std::string>& more) {
 }
 
 FleetPlan plan(const std::vector<std::string>& more, unsigned threads = 2) {
-  return plan_fleet(document(more), "command line", sources(), {threads});
+  return plan_fleet(read_fleet(document(more), "command line", sources()), {threads});
 }
 
 const ServeScenario& serving(const FleetOption& option) {
@@ -48,7 +49,7 @@ const ServeScenario& serving(const FleetOption& option) {
 FleetPlan plan_without_promises(const std::vector<std::string>& more) {
   ConfigValue root = document(more);
   root.entries.erase_if([](const ConfigEntry& entry) { return entry.key == "slo"; });
-  return plan_fleet(root, "command line", sources(), {2});
+  return plan_fleet(read_fleet(root, "command line", sources()), {2});
 }
 
 bool all_kept(const std::vector<KeptPromise>& judged) {
@@ -80,6 +81,7 @@ TEST_CASE("a replica whose pool may hold no request is left out by its parts, wi
                                  "traffic.prompt={mean=1024}", "traffic.output={mean=256}"});
   REQUIRE_FALSE(answer.feasible());
   REQUIRE(answer.dropped.size() == 1);
+  CHECK(answer.dropped.front().cause == DropCause::memory);
   const std::string& why = answer.dropped.front().why;
   // 0.24 GiB of pool, 0.8 GiB of uncertainty, 0.195 GiB a sequence
   CHECK(why.find("the KV pool is 250 MiB give or take 819 MiB, one sequence 200 MiB per GPU") != std::string::npos);
@@ -102,6 +104,7 @@ TEST_CASE("no way out leads to more ranks than a host has GPUs, which a fleet re
                                    "strategy.tp=" + std::to_string(tp), "traffic.rate=1 req/s",
                                    "traffic.prompt={mean=1024}", "traffic.output={mean=256}", "traffic.requests=200"});
     REQUIRE(answer.dropped.size() == 1);
+    CHECK(answer.dropped.front().cause == (tp > 8 ? DropCause::hosts : DropCause::memory));
     return answer.dropped.front().why;
   };
   CHECK(why("bf16", 16).find("tp 16 spans hosts of 8 GPUs") != std::string::npos);
@@ -344,7 +347,7 @@ TEST_CASE("a promise below what the hardware can do is told with the floor, and 
   const FleetPlan below = plan({"strategy.tp=1", "slo.tpot_p95=3 ms"});
   CHECK_FALSE(below.feasible());
   REQUIRE(below.dropped.size() == 1);
-  CHECK(below.dropped.front().misses);
+  CHECK(below.dropped.front().cause == DropCause::promise);
   CHECK(below.dropped.front().why.find("tpot_p95 of 3.00 ms lies below the floor of 4.") != std::string::npos);
   // Above the floor, and still more than one replica with nobody else on it can do.
   const FleetPlan idle = plan({"strategy.tp=1", "slo.tpot_p95=5.5 ms"});
@@ -421,7 +424,35 @@ TEST_CASE("what cannot be is left out with its reason, and the rest is planned")
   REQUIRE(answer.dropped.size() == 1);
   CHECK(answer.dropped.front().changes == Changes{{Knob::tp, 3}});
   CHECK_FALSE(answer.dropped.front().why.empty());
-  CHECK_FALSE(answer.dropped.front().misses);
+  CHECK(answer.dropped.front().cause == DropCause::rule);
+}
+
+TEST_CASE("a fleet is asked as typed axes over a base: each combination is the base with its values") {
+  const AskedFleet asked =
+      read_fleet(document({"search.tp=[3, 1]", R"(search.weights=["fp8", "bf16"])"}), "command line", sources());
+  REQUIRE(combinations(asked.axes) == 4);
+  CHECK(combination(asked.axes, 3) == Changes{{Knob::weights, Precision::bf16}, {Knob::tp, 1}});
+  CHECK(asked.base.document->find("search") == nullptr);
+  CHECK(asked.document->find("search") != nullptr);
+  const Scenario last = changed(asked.base, combination(asked.axes, 3));
+  const auto& serve = std::get<ServeScenario>(last.question);
+  CHECK(serve.work.layout.tp == 1);
+  CHECK(serve.work.weights == Precision::bf16);
+  CHECK(std::get<ServeScenario>(asked.first.question).work.weights == Precision::fp8);
+  const FleetOption made = make_option(asked.base, combination(asked.axes, 3), false);
+  CHECK(made.question().work.weights == Precision::bf16);
+}
+
+TEST_CASE("what is wrong with a fleet's question is told when it is read, [search] and the rest together") {
+  try {
+    static_cast<void>(
+        read_fleet(document({R"(search.engine=["vlm"])", "traffic.requests=many"}), "command line", sources()));
+    FAIL("read");
+  } catch (const ConfigError& error) {
+    const std::string text = error.what();
+    CHECK(text.find("vlm") != std::string::npos);
+    CHECK(text.find("'requests'") != std::string::npos);
+  }
 }
 
 TEST_CASE("axes that are unknown, empty, or stated elsewhere are refused together") {

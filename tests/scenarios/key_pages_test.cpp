@@ -119,6 +119,7 @@ std::string type_text(const Key& key) {
     case KeyType::integers: return "array of " + range_text(key);
     case KeyType::texts: return "array of " + words_text(key.choices, "text");
     case KeyType::number_axis: return "numbers" + any;
+    case KeyType::real_axis: return "array of " + range_text(key);
     case KeyType::text_axis: return words_text(key.choices, "ids") + any;
     case KeyType::boolean_axis: return "true, false" + any;
     case KeyType::quantity_axis: return "array of " + quantity_name(key.dimension) + any;

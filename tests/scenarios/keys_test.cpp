@@ -290,7 +290,7 @@ std::string without_places(std::string_view path) {
 
 bool is_axis(const Key& key) {
   return key.type == KeyType::number_axis || key.type == KeyType::text_axis || key.type == KeyType::boolean_axis ||
-         key.type == KeyType::quantity_axis;
+         key.type == KeyType::quantity_axis || key.type == KeyType::real_axis;
 }
 
 }  // namespace

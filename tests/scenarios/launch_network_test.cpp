@@ -39,7 +39,7 @@ bool says(const std::string& text, const std::string& line) {
 
 bool notes(const ExportedLaunch& launch, const std::string& start) {
   return std::any_of(launch.notes.begin(), launch.notes.end(),
-                     [&](const std::string& note) { return note.starts_with(start); });
+                     [&](const LaunchNote& note) { return note.text.starts_with(start); });
 }
 
 ImportedLaunch read(const std::string& text, std::vector<std::string> assignments) {
@@ -164,6 +164,11 @@ TEST_CASE("what a model's file does not state, and what no argument says, is tol
       notes(exported({"model=deepseek-v3"}, LaunchForm::torchtitan), "model.norm_eps = 1e-06 (flavor 671B has 1e-05"));
   const ExportedLaunch own = exported({"model.base=llama3-70b", "model.layers=64"}, LaunchForm::torchtitan);
   CHECK(notes(own, "model = \"llama3-70b\" (torchtitan has no such flavor"));
+  const auto of_network = [](const ExportedLaunch& launch) {
+    return std::count_if(launch.notes.begin(), launch.notes.end(), [](const LaunchNote& n) { return n.of_network(); });
+  };
+  CHECK(of_network(own) >= 1);
+  CHECK(of_network(exported({"model=llama3.1-70b"}, LaunchForm::torchtitan)) == 0);
   CHECK(own.text.find("flavor = ") == std::string::npos);
 }
 

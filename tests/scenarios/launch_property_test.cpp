@@ -134,7 +134,7 @@ ImportRequest request_of(const ExportedLaunch& launch, const LaunchPlan& plan, L
   ImportRequest request;
   request.from = form;
   std::vector<std::string> offload;
-  for (const std::string& note : launch.notes) {
+  for (const auto& [key, note] : launch.notes) {
     if (note.find(" = ") == std::string::npos) {
       continue;  // what the model's file does not state, nobody can
     }
@@ -170,13 +170,13 @@ void check_form(const Scenario& scenario, LaunchForm form) {
                                  [](const std::string& assignment) { return assignment.starts_with("model="); });
   const auto told = [&](const std::string& key) {
     return std::any_of(launch.notes.begin(), launch.notes.end(),
-                       [&](const std::string& note) { return note.starts_with(key + " = "); });
+                       [&](const LaunchNote& note) { return note.text.starts_with(key + " = "); });
   };
   const ImportedLaunch back = import_launch({"x", launch.text}, request, sources());
   const auto& read = std::get<TrainScenario>(back.scenario.question);
   const LaunchPlan again = plan_of(back.scenario, read, read.strategy);
   const bool whole = std::none_of(launch.notes.begin(), launch.notes.end(),
-                                  [](const std::string& note) { return note.starts_with("model."); });
+                                  [](const LaunchNote& note) { return note.text.starts_with("model."); });
   if (whole) {  // by its sizes: no note restates them
     RC_ASSERT(read.architecture.id == train.architecture.id);
   }

@@ -133,7 +133,7 @@ TEST_CASE("a typed price is taken without a date and says so; a list's carries i
   const Scenario listed = scenario({"money.prices=nebius-2026-08", "money.market=spot"});
   CHECK(listed.money.source == "Nebius list prices, August 2026, spot, eu, 2026-08");
   CHECK(listed.money.date == "2026-08");
-  CHECK(listed.money.market == "spot");
+  CHECK(listed.money.market == PaidAs::spot);
 }
 
 TEST_CASE("an owned GPU's price is capital over the hours used and rated power through the building") {
@@ -142,7 +142,7 @@ TEST_CASE("an owned GPU's price is capital over the hours used and rated power t
   CHECK(hourly(s.money.parts[0].per_gpu) == doctest::Approx(30000.0 / (0.8 * 4 * 8760)));
   CHECK(hourly(s.money.parts[2].per_gpu) == doctest::Approx(1.0 * 1.25 * 0.10));
   CHECK(hourly(s.money.price) == doctest::Approx(30000.0 / 28032.0 + 0.125));
-  CHECK(s.money.market == "owned");
+  CHECK(s.money.market == PaidAs::owned);
   // Without stated watts: the GPU at its limit and its share of what the DGX draws beside its GPUs.
   std::vector<std::string> blank = owned;
   blank.erase(blank.begin() + 3);
@@ -187,7 +187,7 @@ TEST_CASE("in a plan renting at 2.5 $/h beside a GPU of 30,000 $ breaks even aft
   const Bill& bill = train(p).bill;
   REQUIRE(bill.alternatives.size() == 1);
   const Alternative& buying = bill.alternatives[0];
-  CHECK(buying.price.market == "owned");
+  CHECK(buying.price.market == PaidAs::owned);
   REQUIRE(buying.break_even.has_value());
   CHECK(buying.break_even->value / 3600.0 == doctest::Approx(12453.0).epsilon(1e-4));
   CHECK(buying.break_even->text == "buying pays after 12 453 h of use (1.42 y without a pause) against 2.50 $/h");

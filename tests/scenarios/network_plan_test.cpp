@@ -147,7 +147,7 @@ TEST_CASE("an op that no curve describes costs the time alone: memory is answere
 
 TEST_CASE("memory alone prices no time, and is the memory of the whole plan") {
   const std::string file = std::string{HEADROOM_SOURCE_DIR} + "/scenarios/train/perception-2b-64xa100.toml";
-  const ConfigValue root = scenario_tree(file, {});
+  const ConfigValue root = scenario_tree(file);
   const NetworkPlan memory = make_network_plan(
       read_network_scenario(root, file, Catalog::standard(), NetworkLibrary::standard()), PlanPart::memory);
   CHECK_FALSE(memory.times);

@@ -55,7 +55,7 @@ bool says(const ExportedLaunch& launch, const std::string& words) {
 
 bool notes(const ExportedLaunch& launch, const std::string& start) {
   const bool noted = std::any_of(launch.notes.begin(), launch.notes.end(),
-                                 [&](const std::string& note) { return note.starts_with(start); });
+                                 [&](const LaunchNote& note) { return note.text.starts_with(start); });
   CHECK(noted == (launch.text.find("# not expressed: " + start) != std::string::npos));
   return noted;
 }
@@ -100,7 +100,7 @@ TEST_CASE("what a server refuses is told with its share: beyond a stated length,
     return 50.0 * std::erfc((std::log(prompt / 1500.0) + 0.5 * variance) / std::sqrt(2.0 * variance));
   };
   const auto refused = [](const ExportedLaunch& launch) {
-    for (const std::string& note : launch.notes) {
+    for (const auto& [key, note] : launch.notes) {
       if (note.find(" tokens that a server lets in (") != std::string::npos) {
         CHECK(launch.text.find("# not expressed: " + note) != std::string::npos);
         return note;

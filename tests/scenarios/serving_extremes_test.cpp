@@ -344,7 +344,7 @@ TEST_CASE("a fleet that is planned at the ends of what is legal keeps what it sa
     INFO(key.key, " = ", value);
     Texts more = question(with(key, value));
     std::erase(more, "fleet.replicas=2");
-    const FleetPlan plan = plan_fleet(scenario_tree(more), "command line", sources(), {1});
+    const FleetPlan plan = plan_fleet(read_fleet(scenario_tree(more), "command line", sources()), {1});
     if (!plan.feasible()) {
       if (plan.options.empty()) {
         REQUIRE_FALSE(plan.dropped.empty());
@@ -378,7 +378,7 @@ TEST_CASE("replicas that follow a load cost no more GPU-hours than all that were
       // Nothing to size: two replicas keep what is hardly promised.
       std::erase_if(more, [](const std::string& one) { return one.starts_with("slo."); });
       more.emplace_back("slo.e2e_p50=1 h");
-      const FleetPlan plan = plan_fleet(scenario_tree(more), "command line", sources(), {1});
+      const FleetPlan plan = plan_fleet(read_fleet(scenario_tree(more), "command line", sources()), {1});
       REQUIRE(plan.autoscaling);
       const Autoscaling& a = *plan.autoscaling;
       const double hours = bursts ? 1.0 : 24.0;

@@ -151,7 +151,7 @@ TEST_CASE("speculative fleets: a fleet is sized with drafts, and prompts apart h
         std::remove_if(all.begin(), all.end(),
                        [](const std::string& t) { return t.starts_with("fleet.") || t.starts_with("hardware.gpus"); }),
         all.end());
-    return plan_fleet(scenario_tree(all), "command line", sources());
+    return plan_fleet(read_fleet(scenario_tree(all), "command line", sources()));
   };
   const FleetPlan plain = sized({});
   const FleetPlan draft = sized(ngrams);
@@ -169,8 +169,8 @@ TEST_CASE("speculative fleets: a fleet is sized with drafts, and prompts apart h
 TEST_CASE("speculative plans: the same bytes whatever the number of threads") {
   const Texts all = together(open, together(ngrams, {"slo.tpot_p95=30 ms"}));
   const ConfigValue root = scenario_tree(all);
-  const FleetPlan one = plan_fleet(root, "command line", sources(), {1, 2});
-  const FleetPlan four = plan_fleet(root, "command line", sources(), {4, 2});
+  const FleetPlan one = plan_fleet(read_fleet(root, "command line", sources()), {1, 2});
+  const FleetPlan four = plan_fleet(read_fleet(root, "command line", sources()), {4, 2});
   CHECK(one.options.front().sized->metrics.all.tpot.p95.raw() ==
         four.options.front().sized->metrics.all.tpot.p95.raw());
 }

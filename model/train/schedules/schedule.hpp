@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of one step's passes through a pipeline: what a stage costs, which questions are legal, closed forms for the
-// search. schedule_simulation.hpp has the exact event simulation that they are tested against, schedule_model.hpp what
-// a schedule is.
+// The time of one step's passes through a pipeline in closed form: the costs of a stage, the shapes that a schedule
+// allows, and the time of equal and of uneven stages. schedule_simulation.hpp simulates the same step exactly.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
@@ -13,8 +12,8 @@
 
 namespace headroom {
 
-/// What one micro-batch takes on one virtual stage. A backward pass of schedules that do not split it is
-/// backward_input + backward_weight, and the gradient leaves at its end.
+/// Seconds of one micro-batch on one virtual stage; each >= 0. Schedules that do not split the backward pass run
+/// backward_input + backward_weight as one pass, and send the gradient at its end.
 struct StageCosts {
   Seconds forward{};
   Seconds backward_input{};   ///< gradient of the stage's input, "B" of Qi et al. 2023
@@ -29,9 +28,9 @@ struct StageCosts {
   [[nodiscard]] constexpr Seconds compute() const noexcept { return forward + backward(); }
 };
 
-/// Stages, chunks and micro-batches of one pipeline. `chunks` counts virtual stages a GPU holds of one model replica,
-/// as chunks_of has them. A schedule that runs from both ends counts one copy: its second serves the other direction,
-/// and micro-batches are those of both directions together.
+/// Stages, chunks and micro-batches of one pipeline, each >= 1. `chunks` is the number of virtual stages that a GPU
+/// holds of one copy of the network (chunks_of()). A schedule that runs from both ends holds two copies: `chunks`
+/// counts those of one, `micro_batches` those of both directions.
 struct PipelineShape {
   Schedule schedule = usual_schedule;
   std::int32_t stages = 1;
@@ -47,7 +46,7 @@ struct PipelineShape {
   }
 };
 
-/// What a published order asks of its shape.
+/// A requirement of a schedule's published order on the shape of the pipeline.
 enum class ScheduleRule : std::uint8_t {
   none,
   counts_positive,         ///< stages, chunks, micro-batches are at least 1
@@ -56,17 +55,16 @@ enum class ScheduleRule : std::uint8_t {
   micro_batches_multiple,  ///< of the schedule's number
   micro_batches_a_stage    ///< at least the schedule's number
 };
-/// The first rule broken.
+/// The first rule that the shape breaks; `none` for a legal shape.
 [[nodiscard]] ScheduleRule broken_rule(const PipelineShape& shape) noexcept;
 
-/// A rule of the order with the number that is asked for it and what that must divide by, or at least be.
 struct BrokenRule {
   ScheduleRule rule = ScheduleRule::none;
-  std::int64_t number = 0;
-  std::int64_t limit = 0;
+  std::int64_t number = 0;  ///< stages or micro-batches of the question
+  std::int64_t limit = 0;   ///< what `number` must be a multiple of, or at least
 };
-/// What the order asks of stages and micro-batches, rule by rule; `none` where it is kept. No micro-batches, for a
-/// batch that is not whole: their rules are not asked.
+/// The order's rules on stages, on multiples of micro-batches and on their least number, in this order; `none` for each
+/// that is kept. With `micro_batches` 0, for a batch that does not divide, the latter two are kept.
 [[nodiscard]] std::array<BrokenRule, 3> order_rules(Schedule schedule,
                                                     std::int64_t stages,
                                                     std::int64_t micro_batches) noexcept;
@@ -76,12 +74,13 @@ struct BrokenRule {
 /// the ratios of costs that were tested, and what blocking sends and partial interleaved groups add.
 [[nodiscard]] Seconds pipeline_time(const PipelineShape& shape, const StageCosts& stage) noexcept;
 
-/// Uneven stages: the simulated time lies between. `costs` has one entry for each virtual stage, in the order in which
-/// a micro-batch meets them. Linear in their number.
+/// Lower and upper bound of the simulated time of a step.
 struct TimeBounds {
   Seconds low{};
   Seconds high{};
 };
+/// Bounds for uneven stages. `costs` has one entry for each virtual stage, in the order in which a micro-batch passes
+/// them. Takes time linear in their number. Precondition: no broken rule.
 [[nodiscard]] TimeBounds pipeline_bounds(const PipelineShape& shape, std::span<const StageCosts> costs) noexcept;
 
 }  // namespace headroom

@@ -8,16 +8,14 @@
 
 namespace headroom {
 
-/// What a stage does at a time. `pair` is a forward and a whole backward of the GPU's mirrored virtual stages,
-/// overlapped.
+/// Kind of a pass. `pair` is a forward and a whole backward of a GPU's mirrored virtual stages, overlapped.
 enum class PassKind : std::uint8_t { forward, backward, backward_input, backward_weight, pair };
 
-/// One pass of one micro-batch through one virtual stage; `position` counts the virtual stages that a micro-batch
-/// meets.
+/// One pass of one micro-batch through one virtual stage.
 struct Pass {
   PassKind kind = PassKind::forward;
-  std::int32_t position = 0;
-  std::int32_t micro_batch = 0;
+  std::int32_t position = 0;              ///< of the virtual stage on a micro-batch's way, from 0
+  std::int32_t micro_batch = 0;           ///< from 0
   std::int32_t backward_micro_batch = 0;  ///< of a pair; its position is the mirrored one
 };
 
@@ -25,12 +23,12 @@ struct Pass {
 /// costs shift the passes and never reorder them, where Qi et al. 2023 search for an order by costs.
 [[nodiscard]] std::vector<std::vector<Pass>> pass_order(const PipelineShape& shape);
 
-/// The stage that runs a pass. Two ways: micro-batches of the second half enter at the last stage.
+/// The stage, from 0, that runs a pass. In a two-way schedule micro-batches of the second half enter at the last stage.
 [[nodiscard]] std::int32_t stage_of(const PipelineShape& shape,
                                     std::int32_t position,
                                     std::int32_t micro_batch) noexcept;
 
-/// Which of the stage's chunks it is; two ways: the direction.
+/// The place of a pass's virtual stage among its stage's chunks, from 0; in a two-way schedule the direction, 0 or 1.
 [[nodiscard]] std::int32_t chunk_of(const PipelineShape& shape,
                                     std::int32_t position,
                                     std::int32_t micro_batch) noexcept;
@@ -44,7 +42,7 @@ struct TimedPass {
 /// An activation or a gradient on its way to another stage.
 struct TimedSend {
   bool forward = true;
-  std::int32_t position = 0;  ///< that sends
+  std::int32_t position = 0;  ///< of the virtual stage that sends
   std::int32_t micro_batch = 0;
   Seconds start{};
   Seconds end{};
@@ -55,7 +53,7 @@ struct SimulatedStage {
   std::vector<TimedSend> sends;
   Seconds busy{};
   Seconds bubble{};        ///< total - busy
-  double in_flight = 0.0;  ///< most micro-batches whose activations it kept at once, in full stages
+  double in_flight = 0.0;  ///< most micro-batches whose activations it kept at once; a chunk's counts as 1 / chunks
 };
 
 struct SimulatedStep {

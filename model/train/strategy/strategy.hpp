@@ -2,6 +2,7 @@
 // How a training run is spread over GPUs, and which spreads are legal.
 #pragma once
 
+#include <headroom/core/literal.hpp>
 #include <headroom/model/estimate/estimate.hpp>
 #include <headroom/model/train/schedules/schedule_list.hpp>
 #include <headroom/model/train/strategy/rank_order.hpp>
@@ -9,7 +10,10 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace headroom {
@@ -22,28 +26,110 @@ inline constexpr std::array<std::string_view, 3> recompute_names{"none", "select
 enum class CpForm : std::uint8_t { ring, all_gather, ulysses, unstated };
 inline constexpr std::array<std::string_view, 3> cp_form_names{"ring", "all-gather", "ulysses"};
 
+/// Fields that are decided, each at its usual value first, and fields that may be left blank, each blank first.
+struct Decided {
+  template <class T>
+  using Field = T;
+  template <class T>
+  [[nodiscard]] static constexpr T usually(T value) noexcept {
+    return value;
+  }
+};
+struct OrBlank {
+  template <class T>
+  using Field = std::optional<T>;
+  template <class T>
+  [[nodiscard]] static constexpr std::optional<T> usually(T /*value*/) noexcept {
+    return std::nullopt;
+  }
+};
+
+/// The keys of [strategy].
+template <class State>
+struct StrategyOf {
+  template <class T>
+  using Field = typename State::template Field<T>;
+  using Number = Field<std::uint16_t>;
+  using Small = Field<std::uint8_t>;
+  using Flag = Field<bool>;
+  static constexpr Number one = State::usually(std::uint16_t{1});
+  static constexpr Small none = State::usually(std::uint8_t{0});
+  static constexpr Flag off = State::usually(false);
+
+  Number tp = one, pp = one, vpp = one, cp = one;
+  Number ep = one, etp = one;
+  Field<std::uint32_t> dp = State::usually(std::uint32_t{1});
+  Number micro_batch = one;
+  Number shard_ranks = State::usually(std::uint16_t{0});  ///< data ranks that share the sharded states (HSDP); 0: all
+  Small zero = none;                                      ///< ZeRO stage 0-3; 3 = fully sharded (FSDP)
+  Field<Recompute> recompute = State::usually(Recompute::none);
+  Small recompute_block = State::usually(std::uint8_t{1});  ///< layers between kept inputs under full recomputation
+  Field<Schedule> schedule = State::usually(usual_schedule);
+  Field<CpForm> cp_form = State::usually(CpForm::unstated);
+  Small first_stage_layers = none;  ///< layers of the first and last pipeline stage; 0: as the software splits
+  Small last_stage_layers = none;
+  Flag sequence_parallel = off;
+  Flag cuda_graphs = off;      ///< layers are launched as graphs
+  Flag overlap_experts = off;  ///< exchanges of one micro-batch overlap with compute of another
+  Field<RankOrder> order = State::usually(RankOrder::tp_cp_dp_pp);  ///< order in which ranks fill hosts
+  friend constexpr bool operator==(const StrategyOf&, const StrategyOf&) = default;
+};
+
+/// What an author states.
+using StatedStrategy = StrategyOf<OrBlank>;
+
 /// One point of the search space. Kept small because searches copy millions of them.
-struct Strategy {
-  std::uint16_t tp = 1, pp = 1, vpp = 1, cp = 1;
-  std::uint16_t ep = 1, etp = 1;
-  std::uint32_t dp = 1;
-  std::uint16_t micro_batch = 1;
-  std::uint16_t shard_ranks = 0;  ///< data ranks that share the sharded states (HSDP); 0: all
-  std::uint8_t zero = 0;          ///< ZeRO stage 0-3; 3 = fully sharded (FSDP)
-  Recompute recompute = Recompute::none;
-  std::uint8_t recompute_block = 1;  ///< layers between kept inputs under full recomputation
-  Schedule schedule = usual_schedule;
-  CpForm cp_form = CpForm::unstated;
-  std::uint8_t first_stage_layers = 0;  ///< layers of the first and last pipeline stage; 0: as the software splits
-  std::uint8_t last_stage_layers = 0;
-  bool sequence_parallel = false;
-  bool cuda_graphs = false;                  ///< layers are launched as graphs
-  bool overlap_experts = false;              ///< exchanges of one micro-batch overlap with compute of another
-  bool etp_open = false;                     ///< etp was not stated and follows tp and ep as in the software
-  RankOrder order = RankOrder::tp_cp_dp_pp;  ///< order in which ranks fill hosts
+struct Strategy : StrategyOf<Decided> {
+  bool etp_open = false;  ///< etp was not stated and follows tp and ep as in the software
   friend constexpr bool operator==(const Strategy&, const Strategy&) = default;
 };
 static_assert(sizeof(Strategy) <= 32);
+
+/// A key of [strategy] and its field of a strategy, decided or stated.
+template <Literal key, class Of>
+struct StrategyField {
+  static constexpr Literal name = key;
+  Of of;
+  std::span<const std::string_view> words = {};  ///< what its numbers stand for; empty: themselves
+  std::string_view told = {};  ///< in a line where it is not as usual: before its number, or as true; empty: otherwise
+
+  [[nodiscard]] constexpr StrategyField in(std::span<const std::string_view> its_words) const noexcept {
+    return {of, its_words, told};
+  }
+  [[nodiscard]] constexpr StrategyField as(std::string_view line) const noexcept { return {of, words, line}; }
+};
+template <Literal key, class Of>
+[[nodiscard]] constexpr StrategyField<key, Of> strategy_field(Of of) noexcept {
+  return {of};
+}
+
+/// In the order in which they are shown. A new one stands last, and is told.
+inline constexpr std::tuple strategy_fields{
+    strategy_field<"tp">([](auto& s) -> auto& { return s.tp; }),
+    strategy_field<"pp">([](auto& s) -> auto& { return s.pp; }),
+    strategy_field<"vpp">([](auto& s) -> auto& { return s.vpp; }),
+    strategy_field<"dp">([](auto& s) -> auto& { return s.dp; }),
+    strategy_field<"cp">([](auto& s) -> auto& { return s.cp; }),
+    strategy_field<"ep">([](auto& s) -> auto& { return s.ep; }),
+    strategy_field<"etp">([](auto& s) -> auto& { return s.etp; }),
+    strategy_field<"zero">([](auto& s) -> auto& { return s.zero; }),
+    strategy_field<"shard_ranks">([](auto& s) -> auto& { return s.shard_ranks; }),
+    strategy_field<"micro_batch">([](auto& s) -> auto& { return s.micro_batch; }),
+    strategy_field<"recompute">([](auto& s) -> auto& { return s.recompute; }).in(recompute_names),
+    strategy_field<"recompute_block">([](auto& s) -> auto& { return s.recompute_block; }),
+    strategy_field<"schedule">([](auto& s) -> auto& { return s.schedule; }).in(schedule_names),
+    strategy_field<"sequence_parallel">([](auto& s) -> auto& { return s.sequence_parallel; }),
+    strategy_field<"cp_form">([](auto& s) -> auto& { return s.cp_form; }).in(cp_form_names),
+    strategy_field<"first_stage_layers">([](auto& s) -> auto& { return s.first_stage_layers; }),
+    strategy_field<"last_stage_layers">([](auto& s) -> auto& { return s.last_stage_layers; }),
+    strategy_field<"order">([](auto& s) -> auto& { return s.order; }).in(rank_order_names),
+    strategy_field<"cuda_graphs">([](auto& s) -> auto& { return s.cuda_graphs; }).as("CUDA graphs"),
+    strategy_field<"overlap_experts">([](auto& s) -> auto& { return s.overlap_experts; }),
+};
+template <class See>
+constexpr void for_each_strategy_field(See see) {
+  std::apply([&](const auto&... field) { (see(field), ...); }, strategy_fields);
+}
 
 [[nodiscard]] constexpr Degrees degrees_of(const Strategy& s) noexcept {
   return {s.tp, s.cp, s.dp, s.pp, s.ep, s.etp};

@@ -67,8 +67,8 @@ class HandOut {
     static std::atomic<std::uint64_t> searches{0};
     serial_ = ++searches;
     fingerprint_ = rank_fingerprint(question_);
-    const std::string search = message_of(
-        RankSearch{serial_, options_.bounded, options_.threads, question_.file, question_.document, question_.without});
+    const std::string search = message_of(RankSearch{serial_, options_.bounded, options_.threads, question_.file,
+                                                     *question_.document, question_.without});
     for (int rank = 0; rank < count(); ++rank) {
       send(rank, search);
     }

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/markup/table.hpp>
+#include <headroom/answers/views/render.hpp>
+#include <headroom/answers/views/render_box.hpp>
+#include <headroom/core/number_words.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace headroom {
+namespace {
+
+const ServeScenario& asked_of(const BoxCurve& curve) {
+  return std::get<ServeScenario>(curve.question->question);
+}
+
+/// "tp 4, weights fp8": the values of what is searched; the load stands beside.
+std::string settings_text(const BoxPoint& p) {
+  std::string text;
+  for (const Change& change : p.changes) {
+    if (change.knob != Knob::concurrency) {
+      std::string name{name_of(change.knob)};
+      std::replace(name.begin(), name.end(), '_', ' ');
+      text += (text.empty() ? "" : ", ") + name + " " + bare_value_of(change);
+    }
+  }
+  return text.empty() ? "as stated" : text;
+}
+
+/// "TTFT 540 ms of 1.00 s, TPOT 27.1 ms of 30.0 ms".
+std::string promises_text(const MeanPromises& promised, const BoxPoint& p) {
+  std::string text;
+  const auto add = [&](const char* name, const std::optional<Seconds>& limit, const Interval<Seconds>& time) {
+    if (limit) {
+      text += (text.empty() ? "" : ", ") + std::string{name} + " " + format(time.mid) + " of " + format(*limit);
+    }
+  };
+  add("TTFT", promised.ttft, p.ttft);
+  add("TPOT", promised.tpot, p.tpot);
+  add("a whole answer", promised.e2e, p.e2e);
+  return text;
+}
+
+std::string point_text(const BoxPoint& p) {
+  return settings_text(p) + ", " + counted(p.replicas, "replica") + ", at " + std::to_string(p.in_flight) +
+         " in flight";
+}
+
+std::string points_table(const BoxCurve& curve, const std::vector<std::size_t>& which, const std::string& title) {
+  const bool priced = std::any_of(curve.points.begin(), curve.points.end(),
+                                  [](const BoxPoint& p) { return p.per_million_output_tokens.raw() > 0.0; });
+  std::vector<std::string> header{title, "in flight", "tokens/s/GPU", "tokens/s/user", "TTFT", "TPOT", "req/s"};
+  if (priced) {
+    header.emplace_back("$/M out");
+  }
+  if (curve.promised.any()) {
+    header.emplace_back("kept");
+  }
+  header.emplace_back("<");
+  Table table{header};
+  for (const std::size_t i : which) {
+    const BoxPoint& p = curve.points[i];
+    std::vector<std::string> row{settings_text(p),
+                                 std::to_string(p.in_flight),
+                                 format_number(p.tokens_per_s_per_gpu.mid),
+                                 format_number(p.tokens_per_s_per_user.mid),
+                                 format(p.ttft.mid),
+                                 format(p.tpot.mid),
+                                 format_number(p.requests_per_s.mid)};
+    if (priced) {
+      row.push_back(format_number(p.per_million_output_tokens.raw()));
+    }
+    if (curve.promised.any()) {
+      row.push_back(probability_text(p.chance));
+    }
+    row.emplace_back(curve.taken == i ? "taken" : "");
+    table.row(std::move(row));
+  }
+  return table.text();
+}
+
+/// Of each layout the load that keeps the promises with the most requests/s, without promises the most tokens/s.
+std::vector<std::size_t> best_of_each(const BoxCurve& curve) {
+  std::vector<std::size_t> best;
+  std::string last;
+  for (std::size_t i = 0; i < curve.points.size(); ++i) {
+    const BoxPoint& p = curve.points[i];
+    const std::string settings = settings_text(p);
+    if (best.empty() || settings != last) {
+      best.push_back(i);
+      last = settings;
+      continue;
+    }
+    const BoxPoint& than = curve.points[best.back()];
+    const bool better = p.keeps != than.keeps ? p.keeps : p.requests_per_s.mid > than.requests_per_s.mid;
+    best.back() = better ? i : best.back();
+  }
+  std::stable_sort(best.begin(), best.end(), [&](std::size_t a, std::size_t b) {
+    const BoxPoint& x = curve.points[a];
+    const BoxPoint& y = curve.points[b];
+    return x.keeps != y.keeps ? x.keeps : x.requests_per_s.mid > y.requests_per_s.mid;
+  });
+  return best;
+}
+
+std::string left_out(const BoxCurve& curve) {
+  std::map<std::string, std::pair<std::size_t, const BoxDropped*>> kinds;
+  for (const BoxDropped& dropped : curve.dropped) {
+    auto& [ways, first] = kinds[dropped.why];
+    ++ways;
+    first = first == nullptr ? &dropped : first;
+  }
+  std::string text;
+  for (const auto& [why, kind] : kinds) {
+    std::string way;
+    for (const Change& change : kind.second->changes) {
+      way += (way.empty() ? "" : ", ") + override_of(change);
+    }
+    text += "  left out: " + (kind.first > 1 ? std::to_string(kind.first) + " layouts, such as " : std::string{}) +
+            (way.empty() ? "" : way + ": ") + why + "\n";
+  }
+  return text;
+}
+
+Value point_value(const BoxPoint& p) {
+  return row(
+      "changes"_m = list(p.changes, override_of), "gpu"_m = p.device, "gpus"_m = p.gpus, "replicas"_m = p.replicas,
+      "tp"_m = p.layout.tp, "pp"_m = p.layout.pp, "ep"_m = p.layout.ep, "in_flight"_m = p.in_flight,
+      "running"_m = p.running, "output_tokens_per_s"_m = p.tokens_per_s,
+      "output_tokens_per_s_per_gpu"_m = p.tokens_per_s_per_gpu,
+      "output_tokens_per_s_per_user"_m = p.tokens_per_s_per_user, "requests_per_s"_m = p.requests_per_s,
+      "ttft_s"_m = p.ttft, "tpot_s"_m = p.tpot, "e2e_s"_m = p.e2e,
+      "usd_per_million_output_tokens"_m = when(p.per_million_output_tokens.raw() > 0.0, p.per_million_output_tokens),
+      "kept_probability"_m = share(p.chance), "kept"_m = p.keeps, "front"_m = p.front);
+}
+
+}  // namespace
+
+std::string box_verdict(const BoxCurve& curve) {
+  const double confidence = asked_of(curve).confidence;
+  if (curve.points.empty()) {
+    return "no layout of " + std::to_string(curve.combinations) + " can be answered";
+  }
+  if (!curve.taken) {
+    return "no load that was tried keeps what is promised with probability " + probability_text(confidence);
+  }
+  const BoxPoint& p = curve.points[*curve.taken];
+  const std::string promises = promises_text(curve.promised, p);
+  return "take " + point_text(p) + ": " + format_number(p.requests_per_s.mid) + " req/s, " +
+         format_number(p.tokens_per_s.mid) + " output tokens/s" +
+         (promises.empty() ? "" : "; " + promises + ", kept with probability " + probability_text(p.chance));
+}
+
+std::string box_text(const BoxCurve& curve) {
+  const ServeScenario& s = asked_of(curve);
+  std::string text = s.architecture.name + " on " + std::to_string(s.work.gpus) + " x " + s.device.id + ", " +
+                     std::to_string(s.work.isl) + " tokens in, " + std::to_string(s.work.osl) +
+                     " out: throughput against latency\n\n" + box_verdict(curve) + "\n";
+  if (curve.at_middle) {
+    const BoxPoint& p = curve.points[*curve.at_middle];
+    text += "at the middle " + point_text(p) + " would do: " + format_number(p.requests_per_s.mid) +
+            " req/s, with probability " + probability_text(p.chance) + "\n";
+  }
+  if (!curve.points.empty()) {
+    text += "\n" + points_table(curve, curve.front, "Pareto front") + "\n" +
+            points_table(curve, best_of_each(curve), curve.promised.any() ? "most requests of each" : "most of each");
+  }
+  text += left_out(curve);
+  if (curve.plan) {
+    text += "\nwhat is taken, in full:\n" + plan_text(*curve.plan);
+  }
+  return text;
+}
+
+Value box_document(const BoxCurve& curve) {
+  const ServeScenario& s = asked_of(curve);
+  return object("schema"_m = "headroom.box/1", "feasible"_m = curve.feasible(), "name"_m = curve.question->name,
+                "model"_m = s.architecture.id, "gpu"_m = s.device.id, "gpus"_m = s.work.gpus, "isl"_m = s.work.isl,
+                "osl"_m = s.work.osl, "asked_probability"_m = s.confidence, "combinations"_m = curve.combinations,
+                "verdict_text"_m = box_verdict(curve), "ttft_mean_limit_s"_m = curve.promised.ttft,
+                "tpot_mean_limit_s"_m = curve.promised.tpot, "e2e_mean_limit_s"_m = curve.promised.e2e,
+                "taken"_m = curve.taken, "at_middle"_m = curve.at_middle,
+                "front"_m = list(curve.front, [](std::size_t i) { return Value{i}; }).on_one_line(),
+                "points"_m = list(curve.points, point_value),
+                "left_out"_m = list(curve.dropped,
+                                    [](const BoxDropped& dropped) {
+                                      return row("changes"_m = list(dropped.changes, override_of),
+                                                 "why"_m = dropped.why);
+                                    }),
+                "plan"_m = curve.plan ? plan_document(*curve.plan) : Value{});
+}
+
+}  // namespace headroom
