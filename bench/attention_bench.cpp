@@ -5,6 +5,8 @@
 
 #include <benchmark/benchmark.h>
 
+#include "model_data.hpp"
+
 using namespace headroom;
 
 namespace {
@@ -14,7 +16,7 @@ const Device& h100() {
   return catalog.device("h100-sxm-80gb");
 }
 const CurveSet& curves() {
-  static const CurveSet set = find_curve_set(h100());
+  static const CurveSet set = find_curve_set(model_data(), h100());
   return set;
 }
 

@@ -7,6 +7,8 @@
 
 #include <benchmark/benchmark.h>
 
+#include "model_data.hpp"
+
 using namespace headroom;
 
 namespace {
@@ -21,10 +23,10 @@ TrainingWorkload workload() {
 const CompiledTraining& compiled() {
   static const Catalog catalog = Catalog::standard();
   static const Device& device = catalog.device("h100-sxm-80gb");
-  static const CompiledTraining c =
-      compile(ModelLibrary::standard().find("llama3-70b"), device,
-              std::make_shared<const JobGroups>(device, JobHosts{catalog.node("dgx-h100"), 0, {}, {}}, 512),
-              MemoryStacks::standard().find("megatron-bridge"), workload());
+  static const CompiledTraining c = compile(
+      ModelLibrary::standard().find("llama3-70b"), device,
+      std::make_shared<const JobGroups>(model_data(), device, JobHosts{catalog.node("dgx-h100"), 0, {}, {}}, 512),
+      memory_stacks(model_data()).find("megatron-bridge"), workload(), step_parameters(model_data()));
   return c;
 }
 

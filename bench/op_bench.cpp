@@ -5,6 +5,8 @@
 
 #include <benchmark/benchmark.h>
 
+#include "model_data.hpp"
+
 using namespace headroom;
 
 namespace {
@@ -13,7 +15,7 @@ const GemmModel& model() {
   static const GemmModel made = [] {
     const Catalog catalog = Catalog::standard();
     const Device& device = catalog.device("h100-sxm-80gb");
-    const CurveSet set = find_curve_set(device);
+    const CurveSet set = find_curve_set(model_data(), device);
     const GemmFormat& format = *find_gemm_format("bf16");
     return GemmModel{choose_gemm(set, device, format).curve->values, kernel_device(device, format.rate), format};
   }();

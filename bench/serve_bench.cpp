@@ -7,13 +7,16 @@
 
 #include <benchmark/benchmark.h>
 
+#include "model_data.hpp"
+
 using namespace headroom;
 
 namespace {
 
 const Replica& replica() {
   static const Catalog catalog = Catalog::standard();
-  static const Replica made{ModelLibrary::standard().find("llama3-70b"),
+  static const Replica made{model_data(),
+                            ModelLibrary::standard().find("llama3-70b"),
                             catalog.device("h100-sxm-80gb"),
                             &catalog.node("dgx-h100"),
                             {"vllm", {Routing::power_law, 1.2}},
@@ -23,12 +26,12 @@ const Replica& replica() {
 }
 
 const IterationStack& engine() {
-  static const IterationStack stack = find_serving_stack(Engine::vllm).time;
+  static const IterationStack stack = find_serving_stack(model_data(), Engine::vllm).time;
   return stack;
 }
 
 const IterationTables& tables() {
-  static const IterationTables made = make_iteration_tables(replica(), engine(), iteration_physics());
+  static const IterationTables made = make_iteration_tables(replica(), engine(), iteration_physics(model_data()));
   return made;
 }
 
@@ -50,7 +53,8 @@ void iteration_from_kernels(benchmark::State& state) {
   IterationMix mix{63.0, 1500.0, 1.0, 1024.0, 1024.0, 1.0};
   for (auto _ : state) {
     benchmark::DoNotOptimize(mix);
-    benchmark::DoNotOptimize(engine_terms(replica(), mix, replica().terms(mix), engine(), iteration_physics()).total());
+    benchmark::DoNotOptimize(
+        engine_terms(replica(), mix, replica().terms(mix), engine(), iteration_physics(model_data())).total());
   }
 }
 BENCHMARK(iteration_from_kernels);
@@ -71,7 +75,7 @@ BENCHMARK(analytic_point);
 
 void tables_of_a_replica(benchmark::State& state) {
   for (auto _ : state) {
-    benchmark::DoNotOptimize(make_iteration_tables(replica(), engine(), iteration_physics()));
+    benchmark::DoNotOptimize(make_iteration_tables(replica(), engine(), iteration_physics(model_data())));
   }
 }
 BENCHMARK(tables_of_a_replica)->Unit(benchmark::kMillisecond);

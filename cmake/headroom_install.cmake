@@ -3,14 +3,6 @@
 # (headroom_package.cmake): runtime, development, probes, mpi.
 include(CMakePackageConfigHelpers)
 
-add_library(headroom_all INTERFACE)
-add_library(headroom::headroom ALIAS headroom_all)
-set_target_properties(headroom_all PROPERTIES EXPORT_NAME headroom)
-target_compile_features(headroom_all INTERFACE cxx_std_20)
-target_link_libraries(headroom_all INTERFACE headroom_answers)
-target_include_directories(headroom_all INTERFACE
-                           $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-
 get_property(floors GLOBAL PROPERTY HEADROOM_FLOORS)
 list(REMOVE_ITEM floors headroom_calibrate headroom_verbs)  # they belong to the binary
 install(TARGETS ${floors} EXPORT headroomTargets ARCHIVE COMPONENT development)

@@ -63,6 +63,8 @@ class DataStore {
                                                 std::string_view file) const;
   /// The document of an entry with its bases merged in. A file whose base is its own id extends the file that it hides.
   [[nodiscard]] ConfigValue tree(std::string_view kind, const Entry& entry) const;
+  /// Of the user, earlier ones first.
+  [[nodiscard]] const std::vector<std::string>& folders() const noexcept { return folders_; }
   /// All ids of a kind, sorted.
   [[nodiscard]] std::vector<std::string> ids(std::string_view kind) const;
   /// Ids and aliases of a kind: the candidates for "did you mean".

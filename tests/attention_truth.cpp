@@ -8,6 +8,7 @@
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 
+#include "support/model_data.hpp"
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -111,7 +112,7 @@ bool training_holds(const KernelFile& file, const Device& device) {
   bool holds = true;
   std::vector<double> all;
   for (const KernelGroup& group : group_kernels(std::span{&file, 1})) {
-    const CurveFit fit = fit_curve(curve_problem(group, device), 5);
+    const CurveFit fit = fit_curve(curve_problem(test::model_data(), group, device), 5);
     holds = report(device.id + " " + group.engine + ", lengths held out", fit.held_out, training_bar) && holds;
     all.insert(all.end(), fit.held_out_errors.begin(), fit.held_out_errors.end());
   }
@@ -128,9 +129,9 @@ bool borrowed_holds(const std::string& path, const Device& owner, const Device& 
     if (group.engine != "vllm" || group.format != "bf16/bf16") {
       continue;
     }
-    const CurveSet set = find_curve_set(owner);
+    const CurveSet set = find_curve_set(test::model_data(), owner);
     const auto chosen = choose_decode(set, device, *find_attention_format(group.format), "vllm");
-    const CurveProblem problem = curve_problem(group, device);
+    const CurveProblem problem = curve_problem(test::model_data(), group, device);
     std::vector<std::size_t> which(group.rows.size());
     std::iota(which.begin(), which.end(), std::size_t{0});
     std::vector<double> errors(which.size());

@@ -64,7 +64,7 @@ std::vector<Row> rows_of(const std::filesystem::path& file) {
   return rows;
 }
 
-Interval<double> predicted(const Row& row, const Catalog& catalog, const NetworkLibrary& networks) {
+Interval<double> predicted(const Row& row, const Sources& sources, const NetworkLibrary& networks) {
   const std::vector<std::string> keys{"kind=train",
                                       "model=resnet-50",
                                       "hardware.gpu=" + row.gpu,
@@ -73,7 +73,7 @@ Interval<double> predicted(const Row& row, const Catalog& catalog, const Network
                                       "training.precision=" + row.precision,
                                       "strategy.zero=0",
                                       "strategy.recompute=none"};
-  const NetworkPlan plan = make_network_plan(read_network_scenario(scenario_tree(keys), "row", catalog, networks));
+  const NetworkPlan plan = make_network_plan(read_network_scenario(scenario_tree(keys), "row", sources, networks));
   return plan.times.value().samples_per_s;
 }
 
@@ -85,12 +85,12 @@ int main(int count, char** arguments) {
     std::puts("Skipped: no measured rows");
     return 0;
   }
-  const Catalog catalog = Catalog::standard();
+  const Sources sources = Sources::standard();
   const NetworkLibrary networks = NetworkLibrary::standard();
   std::vector<double> errors;
   bool inside = true;
   for (const Row& row : rows_of(file)) {
-    const Interval<double> rate = predicted(row, catalog, networks);
+    const Interval<double> rate = predicted(row, sources, networks);
     const double error = rate.mid / row.measured - 1.0;
     const bool holds = rate.low <= row.measured && row.measured <= rate.high;
     errors.push_back(std::abs(error));

@@ -187,7 +187,7 @@ void tell_unanswered(const std::vector<Scored>& rows) {
 /// InferenceX clients do, simulated, beside the closed form that `validate` answers with.
 void compare_loops(const std::vector<Scored>& rows, const Sources& sources) {
   ServingPlaces places{sources};
-  SimulatedRuns runs;
+  SimulatedRuns runs{sources.data};
   std::map<std::string, std::array<std::vector<double>, 4>> errors;  // form, loop; form, loop of models with experts
   for (const Scored& r : rows) {
     if (!r.from("serve_aic_silicon_agg") || r.row->metric != "ttft_ms_mean" || !r.ok()) {

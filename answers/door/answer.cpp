@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/door/answer.hpp>
+#include <headroom/answers/door/blank_layout.hpp>
 #include <headroom/scenarios/compare/cures.hpp>
 #include <headroom/scenarios/plan/beside_plan.hpp>
 
@@ -35,13 +36,32 @@ class Answerer {
     const Sources& sources = *q.scenario.sources;
     std::optional<OwnRuns> level = level_of(q.scenario, options_);
     Plan plan = make_plan(std::move(q.scenario), options_.explain, options_.part, options_.without, std::move(level));
+    if (options_.runs.empty()) {
+      if (std::optional<SearchQuestion> every = search_of_blank(plan)) {
+        asked::BestPlan best{*std::move(every)};
+        SearchPlan found = found_plan(best);
+        if (found.plan) {
+          found.notes.push_back(blank_layout_note(plan));
+          return found;
+        }
+      }
+      if (const std::optional<BoxQuestion> every = box_of_blank(plan)) {
+        BoxCurve curve = box_curve(*every, options_.threads);
+        if (curve.feasible()) {
+          curve.notes.push_back(blank_layout_note(plan));
+          return curve;
+        }
+      }
+    }
     if (options_.beside) {
       add_beside(plan, options_.runs, sources);
     }
     return plan;
   }
 
-  GivenAnswer operator()(asked::BestPlan& q) const {
+  GivenAnswer operator()(asked::BestPlan& q) const { return found_plan(q); }
+
+  SearchPlan found_plan(asked::BestPlan& q) const {
     q.question.without = options_.without;
     SearchOptions how;
     how.threads = options_.threads;

@@ -27,11 +27,12 @@ struct Question::Read {
   std::shared_ptr<const Library::Data> library;  ///< which the question looks into
   QuestionKind kind = QuestionKind::plan;
   AskedQuestion question;
-  ConfigValue document;  ///< with its bases and assignments
+  ConfigValue document;                ///< with its bases and assignments; none of questions side by side
+  std::vector<Question> side_by_side;  ///< whose libraries this one needs
 };
 
 struct Answer::Given {
-  std::shared_ptr<const Library::Data> library;
+  Question question;  ///< whose libraries the answer refers to
   GivenAnswer answer;
   Value document;
 };
@@ -84,6 +85,20 @@ Question read(const std::shared_ptr<const Library::Data>& data, ConfigValue docu
   return Question{std::move(read)};
 }
 
+/// What a question is called where it cannot stand.
+std::string_view name_of(QuestionKind kind) noexcept {
+  switch (kind) {
+    case QuestionKind::network: return "the training of a network of ops";
+    case QuestionKind::fleet: return "a fleet";
+    case QuestionKind::search: return "a search";
+    case QuestionKind::side_by_side: return "a comparison";
+    case QuestionKind::box: return "the curve of stated GPUs";
+    case QuestionKind::other: return "a question of its own kind";
+    case QuestionKind::plan: break;
+  }
+  return "a plan";
+}
+
 /// As rows of keys have it.
 Kinds kinds_of(const Question::Read& read) noexcept {
   switch (read.kind) {
@@ -91,6 +106,7 @@ Kinds kinds_of(const Question::Read& read) noexcept {
     case QuestionKind::fleet:
     case QuestionKind::box: return Kinds::serve;
     case QuestionKind::search: return Kinds::train;
+    case QuestionKind::side_by_side:
     case QuestionKind::plan:
     case QuestionKind::other: break;
   }
@@ -174,12 +190,18 @@ std::span<const std::string> Question::assumptions() const noexcept {
 }
 
 std::optional<KeyOrigin> Question::origin(std::string_view key) const {
+  if (kind() == QuestionKind::side_by_side) {
+    return std::nullopt;
+  }
   const Kinds kind = kinds_of(*read_);
   const Key* const row = find_key(key, kind);
   return row == nullptr || is_table(*row) ? std::nullopt : std::optional{origin_of(*read_, *row, kind)};
 }
 
 std::vector<KeyWithOrigin> Question::origins() const {
+  if (kind() == QuestionKind::side_by_side) {
+    return {};
+  }
   const Kinds kind = kinds_of(*read_);
   std::vector<KeyWithOrigin> all;
   for (const Key& key : all_keys()) {
@@ -191,6 +213,11 @@ std::vector<KeyWithOrigin> Question::origins() const {
 }
 
 Library::Library() : data_{at_border([] { return std::make_shared<const Data>(Data{QuestionLibrary::standard()}); })} {}
+
+Library::Library(std::span<const std::string> folders)
+    : data_{at_border([&] {
+        return std::make_shared<const Data>(Data{QuestionLibrary::of({folders.begin(), folders.end()})});
+      })} {}
 
 Question Library::question_of_text(std::string_view toml, const std::string& name) const {
   return at_border([&] { return read(data_, parse_toml(std::string{toml}, name), name); });
@@ -206,6 +233,35 @@ Question Library::question(std::span<const std::string> assignments) const {
 
 Question Library::question(std::initializer_list<std::string> assignments) const {
   return question(std::span{assignments.begin(), assignments.size()});
+}
+
+Question Library::question(std::span<const Question> questions) const {
+  std::vector<Fault> faults;
+  asked::SideBySide all;
+  for (const Question& one : questions) {
+    if (const auto* const plan = std::get_if<asked::OnePlan>(&one.read().question)) {
+      all.scenarios.push_back(plan->scenario);
+    } else {
+      faults.push_back(
+          {"", 0, 0,
+           "question " + std::to_string(&one - questions.data() + 1) + " is " + std::string{name_of(one.kind())} +
+               ", and plans of one strategy or of a fixed load alone are held side by side; ask it by itself"});
+    }
+  }
+  if (questions.size() < 2) {
+    faults.push_back({"", 0, 0,
+                      "a comparison holds two questions or more side by side, and here " +
+                          std::string{questions.empty() ? "is none" : "is one"}});
+  }
+  if (!faults.empty()) {
+    throw QuestionError{std::move(faults)};
+  }
+  auto read = std::make_shared<Question::Read>();
+  read->library = data_;
+  read->kind = QuestionKind::side_by_side;
+  read->question = std::move(all);
+  read->side_by_side.assign(questions.begin(), questions.end());
+  return Question{std::move(read)};
 }
 
 double Number::quantile(double p) const noexcept {
@@ -251,7 +307,7 @@ Answer answer(const Question& question, const Options& options) {
     Watch watch{options};
     watch.set(how);
     const Question::Read& read = question.read();
-    auto given = std::make_shared<Answer::Given>(Answer::Given{read.library, answer_of(read.question, how), {}});
+    auto given = std::make_shared<Answer::Given>(Answer::Given{question, answer_of(read.question, how), {}});
     given->document = document_of(given->answer);
     return Answer{std::move(given)};
   });

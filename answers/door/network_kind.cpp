@@ -13,7 +13,7 @@ bool network::asks(const ConfigValue& document, const QuestionLibrary& library) 
 }
 
 asked::NetworkRun network::read(ConfigValue document, const std::string& file, const QuestionLibrary& library) {
-  return {read_network_scenario(document, file, library.sources.catalog, library.networks)};
+  return {read_network_scenario(document, file, library.sources, library.networks)};
 }
 
 NetworkPlan network::answer(asked::NetworkRun& question, const AnswerOptions& options) {

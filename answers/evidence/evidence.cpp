@@ -41,7 +41,8 @@ RooflineReport roofline_of(const TrainScenario& train, const Strategy& strategy)
   question.weight_bytes = format.weight_bytes;
   std::array questions{question, question};
   questions.back().phase = LayerPhase::backward;
-  RooflineReport report = layer_roofline(train.architecture, train.device, format, question.cache_bytes, questions);
+  RooflineReport report =
+      layer_roofline(*train.data, train.architecture, train.device, format, question.cache_bytes, questions);
   if (strategy.cp > 1) {
     report.notes.push_back("a rank's share of a sequence stands for itself (cp " + std::to_string(strategy.cp) + ")");
   }
@@ -66,7 +67,7 @@ RooflineReport roofline_of(const ServeScenario& serve, const ServingEstimate& es
   decode.tokens = 1.0;
   decode.context = static_cast<double>(serve.work.isl + serve.work.osl);
   const std::array questions{prefill, decode};
-  return layer_roofline(serve.architecture, serve.device, format, prefill.cache_bytes, questions);
+  return layer_roofline(*serve.data, serve.architecture, serve.device, format, prefill.cache_bytes, questions);
 }
 
 /// The curve prices the scenario as it stands: beside a level moved by the user's runs, or a step without a term, its
@@ -100,7 +101,8 @@ void add_beside(Documents& documents, const Plan& plan, const TrainScenario& tra
     return scaling_document(plan.scenario, scaling::scaling_curve(plan.scenario, {}));
   });
   if (plan.confidence) {
-    add(documents, "accuracy", "past errors", [&] { return accuracy_document(plan.confidence->run_class); });
+    add(documents, "accuracy", "past errors",
+        [&] { return accuracy_document(step_confidence(plan.scenario.sources->data), plan.confidence->run_class); });
   }
 }
 
@@ -114,12 +116,12 @@ void add_evidence(Documents& documents, const Plan& plan) {
 
 void add_evidence(Documents& documents, const NetworkPlan& plan) {
   if (plan.times) {
-    add(documents, "accuracy", "past errors", [&] { return accuracy_document(plan.times->run_class); });
+    add(documents, "accuracy", "past errors",
+        [&] { return accuracy_document(step_confidence(*plan.scenario.data), plan.times->run_class); });
   }
 }
 
-Value accuracy_document(RunClass asked) {
-  const Confidence& table = step_confidence();
+Value accuracy_document(const Confidence& table, RunClass asked) {
   Value classes = Value::empty_list();
   for (std::size_t i = 0; i < run_class_count; ++i) {
     const ClassErrors& e = table.classes[i];

@@ -19,6 +19,6 @@ void add_evidence(Documents& documents, const NetworkPlan& plan);
 void add_evidence(Documents& documents, const FleetPlan& plan, unsigned threads);
 
 /// Schema "headroom.accuracy/1": widths of past errors of every class, and which class is asked for.
-[[nodiscard]] Value accuracy_document(RunClass asked);
+[[nodiscard]] Value accuracy_document(const Confidence& table, RunClass asked);
 
 }  // namespace headroom::report

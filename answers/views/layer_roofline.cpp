@@ -28,12 +28,13 @@ void add_phase(const Architecture& arch, const LayerQuestion& q, const LayerTime
 
 }  // namespace
 
-RooflineReport layer_roofline(const Architecture& arch,
+RooflineReport layer_roofline(const ModelData& data,
+                              const Architecture& arch,
                               const Device& device,
                               const GemmFormat& format,
                               double cache_bytes,
                               std::span<const LayerQuestion> questions) {
-  const LayerTimer timer{device, format, cache_bytes};
+  const LayerTimer timer{data, device, format, cache_bytes};
   RooflineReport report;
   const double tp = questions.empty() ? 1.0 : questions.front().tp;
   report.title = arch.name + " on " + device.id + (tp > 1.0 ? ", one of " + format_number(tp) + " ranks" : "") + ", " +

@@ -3,9 +3,8 @@
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_advice.hpp>
 #include <headroom/core/real.hpp>
+#include <headroom/core/real_text.hpp>
 
-#include <array>
-#include <charconv>
 #include <cmath>
 
 namespace headroom {
@@ -21,9 +20,7 @@ std::string plain(double value) {
   if (value >= grouped) {
     return value == std::floor(value) ? format_count(value) : format_number(value, 4);
   }
-  std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 3).ptr;
-  return {text.data(), end};
+  return general_text(value, 3);
 }
 
 // ---- batch ----

@@ -169,6 +169,9 @@ std::string box_text(const BoxCurve& curve) {
             points_table(curve, best_of_each(curve), curve.promised.any() ? "most requests of each" : "most of each");
   }
   text += left_out(curve);
+  for (const std::string& note : curve.notes) {
+    text += "  " + note + "\n";
+  }
   if (curve.plan) {
     text += "\nwhat is taken, in full:\n" + plan_text(*curve.plan);
   }
@@ -190,7 +193,8 @@ Value box_document(const BoxCurve& curve) {
                                       return row("changes"_m = list(dropped.changes, override_of),
                                                  "why"_m = dropped.why);
                                     }),
-                "plan"_m = curve.plan ? plan_document(*curve.plan) : Value{});
+                "assumed"_m = when(!curve.notes.empty(), Value{curve.notes}),
+      "plan"_m = curve.plan ? plan_document(*curve.plan) : Value{});
 }
 
 }  // namespace headroom

@@ -40,8 +40,12 @@ Value recipe(const TrainScenario& t) {
   if (o.offload_activations) {
     offloaded.emplace_back("activations");
   }
+  if (o.offload_parameters) {
+    offloaded.emplace_back("parameters");
+  }
   return object("software"_m = t.software.id, "method"_m = method_names[static_cast<std::size_t>(o.method)],
                 "lora_rank"_m = when(o.method != Method::full, o.lora_rank),
+                "double_quant"_m = when(o.method == Method::qlora, doubly_quantised(t.software, o)),
                 "optimizer"_m = t.stated.optimizer
                                     ? Value{optimizer_names[static_cast<std::size_t>(*t.stated.optimizer)]}
                                     : Value{},

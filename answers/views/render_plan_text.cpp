@@ -22,14 +22,19 @@ std::string recipe_text(const TrainScenario& t) {
   if (o.method != Method::full) {
     text += ", " + std::string{method_names[static_cast<std::size_t>(o.method)]} + " of rank " +
             std::to_string(o.lora_rank);
+    text += o.method == Method::qlora && doubly_quantised(t.software, o) ? " on a doubly quantised base" : "";
   }
   if (t.stated.optimizer) {
     text += ", " + std::string{optimizer_names[static_cast<std::size_t>(*t.stated.optimizer)]};
   }
-  if (o.offload_optimizer || o.offload_activations) {
-    text += std::string{", offload "} + (o.offload_optimizer ? "optimizer" : "") +
-            (o.offload_optimizer && o.offload_activations ? " and " : "") +
-            (o.offload_activations ? "activations" : "") + (t.offload_to_nvme ? " to NVMe" : " to the host");
+  std::string offloaded;
+  for (const auto& [flag, name] :
+       {std::pair{o.offload_optimizer, "optimizer"}, std::pair{o.offload_activations, "activations"},
+        std::pair{o.offload_parameters, "parameters"}}) {
+    offloaded += flag ? (offloaded.empty() ? "" : " and ") + std::string{name} : "";
+  }
+  if (!offloaded.empty()) {
+    text += ", offload " + offloaded + (t.offload_to_nvme ? " to NVMe" : " to the host");
   }
   return text;
 }

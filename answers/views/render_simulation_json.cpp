@@ -2,11 +2,11 @@
 // The document of a simulation, and the log of its requests.
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_simulation.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/traffic/beside.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -133,9 +133,7 @@ Value classes_value(const ServingSimulation& r, const ServeScenario& s) {
 }
 
 void append(std::string& text, double value) {
-  std::array<char, 32> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  text.append(digits.data(), end);
+  text += shortest_text(value);
 }
 
 /// Seconds with all picoseconds, for rows that are to add up.

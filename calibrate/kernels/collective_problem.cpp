@@ -145,10 +145,10 @@ std::string_view collective_table(const KernelGroup& group) noexcept {
   return group.format == "alltoall" ? "all-to-all" : "ring";
 }
 
-CurveProblem nccl_problem(const KernelGroup& group, const Device& device, const Node* node) {
+CurveProblem nccl_problem(const ModelData& data, const KernelGroup& group, const Device& device, const Node* node) {
   const Collective collective = nccl_collective(group.format);
   const bool pairwise = collective == Collective::all_to_all;
-  const CollectiveCurves base = bare_curves(load_collective_set(device.curves));
+  const CollectiveCurves base = bare_curves(find_collective_set(data, device.curves));
   CurveProblem problem;
   problem.parameters = pairwise ? std::span<const CurveParameter>{pair_parameters()} : ring_parameters();
   Views views{device, node};
@@ -199,8 +199,11 @@ CurveProblem nccl_problem(const KernelGroup& group, const Device& device, const 
   return problem;
 }
 
-CurveProblem custom_all_reduce_problem(const KernelGroup& group, const Device& device, const Node* node) {
-  const CollectiveCurves library = load_collective_set(device.curves).curves();
+CurveProblem custom_all_reduce_problem(const ModelData& data,
+                                       const KernelGroup& group,
+                                       const Device& device,
+                                       const Node* node) {
+  const CollectiveCurves library = find_collective_set(data, device.curves).curves();
   const bool eager = is_eager(group.format);
   CurveProblem problem;
   problem.parameters = custom_parameters();

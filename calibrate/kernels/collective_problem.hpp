@@ -10,6 +10,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// Collective named by an op of nccl-tests; "alltoall" is all_to_all. Throws ConfigError with the known ops.
 [[nodiscard]] Collective nccl_collective(const std::string& op);
 /// Whether a switch can add elements of this type.
@@ -21,9 +23,15 @@ namespace headroom {
 /// TOML table of a group's curves: "ring", "all-to-all", "custom-all-reduce" or "moe-all-to-all".
 [[nodiscard]] std::string_view collective_table(const KernelGroup& group) noexcept;
 
-[[nodiscard]] CurveProblem nccl_problem(const KernelGroup& group, const Device& device, const Node* node);
+[[nodiscard]] CurveProblem nccl_problem(const ModelData& data,
+                                        const KernelGroup& group,
+                                        const Device& device,
+                                        const Node* node);
 /// Uses the SKU's curves of NCCL for large buffers, which engines leave to NCCL.
-[[nodiscard]] CurveProblem custom_all_reduce_problem(const KernelGroup& group, const Device& device, const Node* node);
+[[nodiscard]] CurveProblem custom_all_reduce_problem(const ModelData& data,
+                                                     const KernelGroup& group,
+                                                     const Device& device,
+                                                     const Node* node);
 [[nodiscard]] CurveProblem moe_all_to_all_problem(const KernelGroup& group, const Device& device, const Node* node);
 
 }  // namespace headroom

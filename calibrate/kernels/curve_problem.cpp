@@ -276,7 +276,7 @@ std::vector<KernelGroup> group_kernels(std::span<const KernelFile> files) {
   return sorted;
 }
 
-CurveProblem curve_problem(const KernelGroup& group, const Device& device, const Node* node) {
+CurveProblem curve_problem(const ModelData& data, const KernelGroup& group, const Device& device, const Node* node) {
   CurveProblem problem;
   switch (group.kind) {
     case KernelKind::gemm: problem = gemm_problem(group, device); break;
@@ -285,8 +285,8 @@ CurveProblem curve_problem(const KernelGroup& group, const Device& device, const
     case KernelKind::training_attention: problem = training_attention_problem(group, device); break;
     case KernelKind::moe: problem = moe_problem(group, device); break;
     case KernelKind::quantize: problem = quantise_problem(group, device); break;
-    case KernelKind::nccl: problem = nccl_problem(group, device, node); break;
-    case KernelKind::custom_all_reduce: problem = custom_all_reduce_problem(group, device, node); break;
+    case KernelKind::nccl: problem = nccl_problem(data, group, device, node); break;
+    case KernelKind::custom_all_reduce: problem = custom_all_reduce_problem(data, group, device, node); break;
     case KernelKind::moe_all_to_all: problem = moe_all_to_all_problem(group, device, node); break;
     case KernelKind::count:
       throw ConfigError{"kernels of kind " + std::string{kernel_kind_names[static_cast<std::size_t>(group.kind)]} +

@@ -15,6 +15,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// Kernels that share a curve: those of one engine, version and format, and for MoE of one family and routing. For
 /// training attention the engine is the implementation.
 struct KernelGroup {
@@ -35,7 +37,10 @@ struct KernelGroup {
 
 /// Fitting problem of a group on a device; collectives need the node that joins the GPUs. The group must outlive the
 /// problem. Throws ConfigError for a format unknown to the model or without a rate on the device.
-[[nodiscard]] CurveProblem curve_problem(const KernelGroup& group, const Device& device, const Node* node = nullptr);
+[[nodiscard]] CurveProblem curve_problem(const ModelData& data,
+                                         const KernelGroup& group,
+                                         const Device& device,
+                                         const Node* node = nullptr);
 
 /// The group reduced to its kernels outside the fitted range.
 [[nodiscard]] KernelGroup outside_of(const KernelGroup& group);

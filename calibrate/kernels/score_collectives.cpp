@@ -50,12 +50,15 @@ std::string where_of(KernelKind kind, const KernelRow& row) {
 
 }  // namespace
 
-Validation score_collectives(std::span<const KernelFile> files, const Device& device, const Node* node) {
-  const CollectiveSet set = load_collective_set(device.curves);
+Validation score_collectives(const ModelData& data,
+                             std::span<const KernelFile> files,
+                             const Device& device,
+                             const Node* node) {
+  const CollectiveSet& set = find_collective_set(data, device.curves);
   RowPredictions predictions;
   for (const KernelGroup& group : group_kernels(files)) {
     predict_rows(
-        group, device, node, [&] { return curve_of(group, set); }, predictions);
+        data, group, device, node, [&] { return curve_of(group, set); }, predictions);
   }
   return score_rows_of(files, predictions, [](const KernelFile& file, const KernelRow& row) {
     return std::vector<std::string>{"all",

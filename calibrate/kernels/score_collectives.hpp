@@ -10,9 +10,14 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// Predicts every row with the curve of its engine, op (or implementation) and version: id FILE:LINE, metric
 /// latency_us, groups "all", "file=", "engine=", "op=", and "gpus=", "nodes=" or "ep=". The interval covers nine of ten
 /// held-out rows; the roofline is bytes over link rate. A row without a curve is unsupported, with the reason.
-[[nodiscard]] Validation score_collectives(std::span<const KernelFile> files, const Device& device, const Node* node);
+[[nodiscard]] Validation score_collectives(const ModelData& data,
+                                           std::span<const KernelFile> files,
+                                           const Device& device,
+                                           const Node* node);
 
 }  // namespace headroom

@@ -64,8 +64,8 @@ ScoredCurve curve_of(const KernelGroup& group, const CurveSet& set, const Device
 
 }  // namespace
 
-Validation score_kernels(std::span<const KernelFile> files, const Device& device) {
-  const CurveSet set = find_curve_set(device);
+Validation score_kernels(const ModelData& data, std::span<const KernelFile> files, const Device& device) {
+  const CurveSet& set = find_curve_set(data, device);
   RowPredictions predictions;
   std::map<const KernelRow*, std::string> formats;
   std::map<const KernelRow*, std::string> families;
@@ -73,7 +73,7 @@ Validation score_kernels(std::span<const KernelFile> files, const Device& device
   for (const KernelGroup& group : group_kernels(files)) {
     for (const KernelGroup& part : {group, outside_of(group)}) {
       predict_rows(
-          part, device, nullptr, [&] { return curve_of(part, set, device); }, predictions);
+          data, part, device, nullptr, [&] { return curve_of(part, set, device); }, predictions);
       for (const KernelRow* row : part.rows) {
         formats[row] = group.format;
         families[row] = (group.kernel.empty() ? "" : " kernel=" + group.kernel) +
@@ -104,7 +104,10 @@ Validation score_kernels(std::span<const KernelFile> files, const Device& device
   });
 }
 
-std::vector<TooFast> faster_than_roofline(std::span<const KernelFile> files, const Device& device, double tolerance) {
+std::vector<TooFast> faster_than_roofline(const ModelData& data,
+                                          std::span<const KernelFile> files,
+                                          const Device& device,
+                                          double tolerance) {
   std::map<const KernelRow*, std::string> ids;
   for (const KernelFile& file : files) {
     for (const KernelRow& row : file.rows) {
@@ -120,7 +123,7 @@ std::vector<TooFast> faster_than_roofline(std::span<const KernelFile> files, con
   for (const KernelGroup& group : groups) {
     CurveProblem problem;
     try {
-      problem = curve_problem(group, device);
+      problem = curve_problem(data, group, device);
     } catch (const ConfigError&) {
       continue;  // score_kernels reports each of these rows as unsupported
     }

@@ -12,11 +12,13 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// Predicts every kernel with the device's curve of its engine and format: id FILE:LINE, metric latency_us, groups
 /// "all", "file=", "engine=", "format=" and both together, for attention also "range=fitted" and "range=beyond". The
 /// interval covers nine of ten held-out kernels; the constant baseline is one efficiency on the roofline. A kernel
 /// without a curve is unsupported, with the reason.
-[[nodiscard]] Validation score_kernels(std::span<const KernelFile> files, const Device& device);
+[[nodiscard]] Validation score_kernels(const ModelData& data, std::span<const KernelFile> files, const Device& device);
 
 /// A measured kernel that is faster than the datasheet allows.
 struct TooFast {
@@ -26,7 +28,8 @@ struct TooFast {
   double roofline_us = 0.0;
 };
 /// Kernels faster than least_time() of roofline.hpp by more than the share `tolerance`.
-[[nodiscard]] std::vector<TooFast> faster_than_roofline(std::span<const KernelFile> files,
+[[nodiscard]] std::vector<TooFast> faster_than_roofline(const ModelData& data,
+                                                        std::span<const KernelFile> files,
                                                         const Device& device,
                                                         double tolerance = 0.0);
 

@@ -11,7 +11,8 @@ constexpr double micro = 1e-6;
 
 }  // namespace
 
-void predict_rows(const KernelGroup& group,
+void predict_rows(const ModelData& data,
+                  const KernelGroup& group,
                   const Device& device,
                   const Node* node,
                   const std::function<ScoredCurve()>& curve,
@@ -19,7 +20,7 @@ void predict_rows(const KernelGroup& group,
   RowPrediction refused;
   try {
     const ScoredCurve found = curve();
-    const CurveProblem problem = curve_problem(group, device, node);
+    const CurveProblem problem = curve_problem(data, group, device, node);
     std::vector<std::size_t> all(group.rows.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     std::vector<double> seconds(all.size());

@@ -15,6 +15,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// A fitted curve, and the share of its time that nine held-out rows in ten keep within.
 struct ScoredCurve {
   std::vector<double> values;
@@ -28,7 +30,8 @@ template <std::size_t N>
 using RowPredictions = std::map<const KernelRow*, RowPrediction>;
 
 /// Predictions in microseconds of a group's rows; where `curve` or the problem is a ConfigError, each row says why.
-void predict_rows(const KernelGroup& group,
+void predict_rows(const ModelData& data,
+                  const KernelGroup& group,
                   const Device& device,
                   const Node* node,
                   const std::function<ScoredCurve()>& curve,

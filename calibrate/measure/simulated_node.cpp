@@ -3,6 +3,7 @@
 #include <headroom/calibrate/samples/collective_probes.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/model/collectives/collective_library.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <array>
 #include <cstddef>
@@ -79,7 +80,8 @@ SimulatedNode read_simulated_node(ConfigTable& root, const Device& datasheet, co
   node.curves_.all_reduce = node.curves_.all_gather = node.curves_.reduce_scatter = ring;
   node.curves_.all_to_all = read_parameters(*table, "pairs", pair_parameters());
   try {
-    const CollectiveSet set = load_collective_set(datasheet.curves);
+    const ModelData data{catalog.store().folders()};
+    const CollectiveSet& set = find_collective_set(data, datasheet.curves);
     node.curves_.graphs = set.graphs;
     node.curves_.staged_shares = set.staged_shares;
     const Node* box = catalog.reference_node(datasheet);

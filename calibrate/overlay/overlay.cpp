@@ -149,11 +149,11 @@ void beside(OverlayCurve& curve, const Chosen& chosen, const Problem& problem) {
   curve.slower = median(ratios) - 1.0;
 }
 
-std::optional<CurveSet> set_of(const Device& base) {
-  return base.curves.empty() ? std::nullopt : std::optional{find_curve_set(base)};
+const CurveSet* set_of(const ModelData& data, const Device& base) {
+  return base.curves.empty() ? nullptr : &find_curve_set(data, base);
 }
 
-void beside_base(OverlayCurve& curve, const std::optional<CurveSet>& set, const Device& base) {
+void beside_base(OverlayCurve& curve, const CurveSet* set, const Device& base) {
   if (!set) {
     return;
   }
@@ -174,7 +174,7 @@ void beside_base(OverlayCurve& curve, const std::optional<CurveSet>& set, const 
 }
 
 /// Why a group of kernels is kept but not fitted; empty when it is fitted.
-std::string unused(const KernelGroup& group, const Device& base, const std::optional<CurveSet>& curves) {
+std::string unused(const KernelGroup& group, const Device& base, const CurveSet* curves) {
   constexpr std::size_t fewest_attention = 8;
   if (group.kind == KernelKind::gemm) {
     const GemmFormat* format = find_gemm_format(group.format);
@@ -203,16 +203,17 @@ std::string unused(const KernelGroup& group, const Device& base, const std::opti
   return "";
 }
 
-void fit_kernels(const SampleSet& set,
+void fit_kernels(const ModelData& data,
+                 const SampleSet& set,
                  const Device& base,
                  const Node* node,
-                 const std::optional<CurveSet>& curves,
+                 const CurveSet* curves,
                  Overlay& overlay) {
   std::vector<KernelGroup> groups = group_kernels(set.kernels);
   overlay.curves.reserve(groups.size() + 1);  // reserved, because a problem refers to its group and neither may move
   for (KernelGroup& group : groups) {
     if (group.kind == KernelKind::nccl) {
-      fit_collective(set, std::move(group), base, node, overlay);
+      fit_collective(data, set, std::move(group), base, node, overlay);
       continue;
     }
     check_enough(set, group);
@@ -223,7 +224,7 @@ void fit_kernels(const SampleSet& set,
     FittedGroup& fitted = overlay.curves.emplace_back().fitted;
     fitted.group = std::move(group);
     fitted.folds = folds;
-    fitted.problem = curve_problem(fitted.group, base, node);
+    fitted.problem = curve_problem(data, fitted.group, base, node);
     check_true(set, fitted, base);
     fitted.fit = fit_curve(fitted.problem, folds);
   }
@@ -422,7 +423,8 @@ std::string curves_text(const SampleSet& set, const Device& base, const Overlay&
 
 }  // namespace
 
-Overlay make_overlay(const SampleSet& set, const Device& base, const Node* node, const std::string& id) {
+Overlay make_overlay(
+    const ModelData& data, const SampleSet& set, const Device& base, const Node* node, const std::string& id) {
   const std::int64_t capability = set.manifest.device.capability;
   const std::string stated = base.compute_capability;
   const std::string measured = std::to_string(capability / 10) + "." + std::to_string(capability % 10);
@@ -434,8 +436,8 @@ Overlay make_overlay(const SampleSet& set, const Device& base, const Node* node,
   overlay.id = id;
   overlay.base = base.id;
   overlay.source = source_of(set.manifest);
-  const std::optional<CurveSet> curves = set_of(base);
-  fit_kernels(set, base, node, curves, overlay);
+  const CurveSet* const curves = set_of(data, base);
+  fit_kernels(data, set, base, node, curves, overlay);
   fit_copies(set, base, overlay);
   if (overlay.curves.empty()) {
     throw ConfigError{set.folder +
@@ -450,7 +452,7 @@ Overlay make_overlay(const SampleSet& set, const Device& base, const Node* node,
     curve.within80 = within80(curve.fitted);
     curve.outliers = far_off(curve.fitted);
     if (is_collective(curve.fitted.group.kind)) {
-      beside_base_collective(curve, base);
+      beside_base_collective(data, curve, base);
     } else {
       beside_base(curve, curves, base);
     }
@@ -459,11 +461,11 @@ Overlay make_overlay(const SampleSet& set, const Device& base, const Node* node,
   product_facts(set, base, overlay);
   pass_facts(set, base, overlay);
   launch_facts(set, overlay);
-  collective_facts(set, base, node, overlay);
+  collective_facts(data, set, base, node, overlay);
   device_facts(set.manifest, base, overlay);
   overlay.gpu_toml = gpu_text(set, base, overlay);
   overlay.curves_toml = curves_text(set, base, overlay);
-  overlay.collectives_toml = collectives_text(set, base, overlay);
+  overlay.collectives_toml = collectives_text(data, set, base, overlay);
   return overlay;
 }
 

@@ -13,6 +13,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// A fitted curve, compared with the base's.
 struct OverlayCurve {
   FittedGroup fitted;
@@ -53,7 +55,8 @@ struct Overlay {
 /// which the overlay then extends. The set must outlive the overlay. Throws ConfigError for too few samples (naming the
 /// probes to run), no samples, samples faster than the base's datasheet, or a device with another compute capability
 /// than the base.
-[[nodiscard]] Overlay make_overlay(const SampleSet& set, const Device& base, const Node* node, const std::string& id);
+[[nodiscard]] Overlay make_overlay(
+    const ModelData& data, const SampleSet& set, const Device& base, const Node* node, const std::string& id);
 
 /// The overlay as a data folder: gpus/ID.toml, curves/ID.toml, collectives/ID.toml.
 [[nodiscard]] std::vector<FolderFile> overlay_files(const Overlay& overlay);

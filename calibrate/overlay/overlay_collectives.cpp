@@ -35,14 +35,14 @@ std::string_view priced_by(Collective collective) noexcept {
                                              : "alltoall";
 }
 
-std::optional<CollectiveSet> set_of(const Device& base) {
+const CollectiveSet* set_of(const ModelData& data, const Device& base) {
   if (base.curves.empty()) {
-    return std::nullopt;
+    return nullptr;
   }
   try {
-    return load_collective_set(base.curves);
+    return &find_collective_set(data, base.curves);
   } catch (const ConfigError&) {
-    return std::nullopt;  // collectives of its generation are not measured
+    return nullptr;  // collectives of its generation are not measured
   }
 }
 
@@ -131,11 +131,16 @@ void check_possible(const SampleSet& set, const FittedGroup& fitted, const Devic
 
 }  // namespace
 
-void fit_collective(const SampleSet& set, KernelGroup group, const Device& base, const Node* node, Overlay& overlay) {
+void fit_collective(const ModelData& data,
+                    const SampleSet& set,
+                    KernelGroup group,
+                    const Device& base,
+                    const Node* node,
+                    Overlay& overlay) {
   if (!has_curve(group.format)) {
     return;  // collective_facts() compares it with the curves that price it
   }
-  if (!set_of(base)) {
+  if (!set_of(data, base)) {
     overlay.remarks.push_back(group.format + ": " + base.id +
                               " names no measured collectives, whose channels a fit needs; borrow a set with "
                               "curves = \"ID\" in an overlay of it first");
@@ -152,13 +157,13 @@ void fit_collective(const SampleSet& set, KernelGroup group, const Device& base,
   FittedGroup& fitted = overlay.curves.emplace_back().fitted;
   fitted.group = std::move(group);
   fitted.folds = folds;
-  fitted.problem = curve_problem(fitted.group, base, node);
+  fitted.problem = curve_problem(data, fitted.group, base, node);
   check_possible(set, fitted, base);
   fitted.fit = fit_curve(fitted.problem, folds);
 }
 
-void beside_base_collective(OverlayCurve& curve, const Device& base) {
-  const std::optional<CollectiveSet> set = set_of(base);
+void beside_base_collective(const ModelData& data, OverlayCurve& curve, const Device& base) {
+  const CollectiveSet* const set = set_of(data, base);
   const std::string& op = curve.fitted.group.format;
   std::vector<double> values;
   const auto take = [&](const auto& fitted) {
@@ -187,8 +192,9 @@ void beside_base_collective(OverlayCurve& curve, const Device& base) {
   curve.slower = median(ratios) - 1.0;
 }
 
-void collective_facts(const SampleSet& set, const Device& base, const Node* node, Overlay& overlay) {
-  const std::optional<CollectiveSet> measured = set_of(base);
+void collective_facts(
+    const ModelData& data, const SampleSet& set, const Device& base, const Node* node, Overlay& overlay) {
+  const CollectiveSet* const measured = set_of(data, base);
   std::map<std::pair<Collective, std::int64_t>, const KernelRow*> largest;
   std::map<Collective, std::vector<double>> over_price;
   for (const KernelRow* row : collective_rows(set)) {
@@ -221,14 +227,14 @@ void collective_facts(const SampleSet& set, const Device& base, const Node* node
   }
 }
 
-std::string collectives_text(const SampleSet& set, const Device& base, const Overlay& overlay) {
+std::string collectives_text(const ModelData& data, const SampleSet& set, const Device& base, const Overlay& overlay) {
   std::string tables;
   for (const OverlayCurve& curve : overlay.curves) {
     if (is_collective(curve.fitted.group.kind)) {
       tables += "\n" + curve_toml(curve.fitted, overlay.source, set.manifest.date.substr(0, 10));
     }
   }
-  const bool hidden = !overlay.curves.empty() && overlay.id != base.curves && set_of(base).has_value();
+  const bool hidden = !overlay.curves.empty() && overlay.id != base.curves && set_of(data, base) != nullptr;
   if (tables.empty() && !hidden) {
     return {};
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/stacks/fit_priors.hpp>
-#include <headroom/model/workload/model_files.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <array>
 #include <optional>
@@ -35,8 +35,10 @@ void read_priors(ConfigTable& tables,
   tables.finish();
 }
 
-FitPriors priors_in(const std::string& file, const std::function<void(ConfigTable& root, FitPriors& priors)>& read) {
-  return read_document(step_document(file), [&](const ConfigValue& document, Diagnostics& diagnostics) {
+FitPriors priors_in(const ModelData& data,
+                    const std::string& file,
+                    const std::function<void(ConfigTable& root, FitPriors& priors)>& read) {
+  return read_document(step_document(data, file), [&](const ConfigValue& document, Diagnostics& diagnostics) {
     ConfigTable root{document, "", diagnostics};
     require_schema(root);
     static_cast<void>(root.text("id"));

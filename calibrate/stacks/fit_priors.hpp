@@ -11,6 +11,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// In the units of the file, times in seconds.
 struct FitPrior {
   double centre = 0.0, low = 0.0, high = 0.0;
@@ -32,7 +34,8 @@ void read_priors(ConfigTable& tables,
                  FitPriors& priors);
 
 /// Reads a file beside the parameters of the step. ConfigError where there is none, or with all that is wrong in it.
-[[nodiscard]] FitPriors priors_in(const std::string& file,
+[[nodiscard]] FitPriors priors_in(const ModelData& data,
+                                  const std::string& file,
                                   const std::function<void(ConfigTable& root, FitPriors& priors)>& read);
 
 }  // namespace headroom

@@ -183,7 +183,7 @@ std::optional<FittedShare> share_of_any(std::string_view family, const std::vect
 }  // namespace
 
 RoughFit fit_rough(std::span<const RunFile> files, const Sources& sources) {
-  RoughStack open = find_rough_stack("rough-train");
+  RoughStack open = find_rough_stack(sources.data, "rough-train");
   open.sustained.clear();
   TrainingRowModel model{sources, open};
   SamplesByKey by_key = time_samples(files, model);

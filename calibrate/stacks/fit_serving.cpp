@@ -13,8 +13,8 @@
 namespace headroom {
 namespace {
 
-FitPriors read_priors() {
-  return priors_in("serve-priors", [](ConfigTable& root, FitPriors& priors) {
+FitPriors read_priors(const ModelData& data) {
+  return priors_in(data, "serve-priors", [](ConfigTable& root, FitPriors& priors) {
     ConfigTable tables = root.table("number");
     const auto amount_of = [](std::string_view key) -> PriorAmount {
       return [time = is_iteration_time(key)](ConfigTable& table, std::string_view name) {
@@ -51,12 +51,15 @@ double predicted(const Run& run, const IterationStack& stack, const IterationPhy
 
 class Problem {
  public:
-  Problem(std::vector<ServingKnob> knobs, const std::vector<ServingStack>& stacks) : knobs_{std::move(knobs)} {
-    for (const ServingStack& s : stacks) {
+  Problem(std::vector<ServingKnob> knobs, const ModelData& data)
+      : knobs_{std::move(knobs)}, physics_{iteration_physics(data)} {
+    for (const ServingStack& s : serving_stacks(data)) {
       stacks_.emplace(s.id, s.time);
     }
   }
 
+  /// Of the files.
+  [[nodiscard]] const IterationPhysics& physics() const noexcept { return physics_; }
   [[nodiscard]] const std::vector<ServingKnob>& knobs() const noexcept { return knobs_; }
 
   /// Stacks and shared numbers for a point of the fit.
@@ -65,7 +68,7 @@ class Problem {
     IterationPhysics physics;
   };
   [[nodiscard]] Numbers at(std::span<const double> point) const {
-    Numbers n{stacks_, iteration_physics()};
+    Numbers n{stacks_, physics_};
     for (std::size_t i = 0; i < knobs_.size(); ++i) {
       const double value = std::exp(point[i]);
       if (knobs_[i].shared()) {
@@ -104,6 +107,7 @@ class Problem {
 
  private:
   std::vector<ServingKnob> knobs_;
+  const IterationPhysics& physics_;
   std::map<std::string, IterationStack, std::less<>> stacks_;
 };
 
@@ -129,9 +133,9 @@ FittedServingRun fitted_run(const RunRow& row,
 
 /// All inputs of the fit from its rows.
 struct Gathered {
+  QueueRuns queues;
   std::vector<std::string> only;  ///< stacks and numbers that the fit moves; empty: all
   std::vector<Run> runs;
-  QueueRuns queues;
   std::map<std::string, std::size_t> families;
 };
 
@@ -182,7 +186,7 @@ void gather_form(const RunRow& row, ServingTimeModel& model, const Problem& prob
         run.kernels.push_back(q.replica->terms(mix));
         return run.kernels.back();
       },
-      q.stack->time, iteration_physics());
+      q.stack->time, problem.physics());
   fit.runs.push_back(fitted_run(row, q.stack->id, q.experts, before, all.families));
   all.runs.push_back(std::move(run));
 }
@@ -263,13 +267,14 @@ bool ServingFit::held(const ServingKnob& knob) const {
          std::find(only.begin(), only.end(), knob.name()) == only.end();
 }
 
-std::vector<ServingKnob> serving_knobs() {
-  const FitPriors priors = read_priors();
+std::vector<ServingKnob> serving_knobs(const ModelData& data) {
+  const FitPriors priors = read_priors(data);
   std::vector<ServingKnob> knobs;
-  for (const std::string& key : iteration_physics().fitted) {
-    knobs.push_back(make_knob(priors, "serve", key, iteration_number(iteration_physics(), key)));
+  const IterationPhysics& physics = iteration_physics(data);
+  for (const std::string& key : physics.fitted) {
+    knobs.push_back(make_knob(priors, "serve", key, iteration_number(physics, key)));
   }
-  const std::vector<ServingStack> stacks = serving_stacks();
+  const std::vector<ServingStack>& stacks = serving_stacks(data);
   for (const ServingStack& stack : stacks) {
     for (const std::string& key : stack.time.fitted) {
       knobs.push_back(make_knob(priors, stack.id, key, iteration_number(stack.time, key)));
@@ -300,11 +305,12 @@ ServingFit fit_serving(std::span<const RunFile> files,
     }
   };
   ServingFit fit;
-  fit.knobs = serving_knobs();
+  fit.classes = serving_confidence(sources.data).classes();
+  fit.knobs = serving_knobs(sources.data);
   fit.only = options.only;
   ServingTimeModel model{sources};
-  const Problem problem{fit.knobs, model.stacks()};
-  Gathered all_rows;
+  const Problem problem{fit.knobs, sources.data};
+  Gathered all_rows{QueueRuns{sources.data}, {}, {}, {}};
   all_rows.only = options.only;
   tell("pricing the kernels of every row");
   gather(files, model, problem, fit, all_rows);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/calibrate/solver/hierarchical_fit.hpp>
+#include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/scenarios/measured/serving_times.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
@@ -43,7 +44,8 @@ struct ServingFit {
   std::vector<double> values;
   HierarchicalResult result;
   std::vector<FittedServingRun> runs;
-  std::vector<std::string> only;  ///< stacks and numbers to fit, all others held; empty: all
+  std::vector<ServingErrors> classes;  ///< errors of the files
+  std::vector<std::string> only;       ///< stacks and numbers to fit, all others held; empty: all
   [[nodiscard]] bool held(const ServingKnob& knob) const;
 };
 
@@ -64,6 +66,6 @@ struct ServingFitOptions {
                                      const std::function<void(std::string_view)>& progress = {});
 
 /// The free numbers of the embedded and user files, with their priors (model/stacks/step/serve-priors.toml).
-[[nodiscard]] std::vector<ServingKnob> serving_knobs();
+[[nodiscard]] std::vector<ServingKnob> serving_knobs(const ModelData& data);
 
 }  // namespace headroom

@@ -59,7 +59,7 @@ std::optional<Line> line_of(ServingRowModel& zero, std::span<ServingRowModel> mo
 }
 
 std::vector<Line> lines_of(std::span<const RunFile> files, Engine engine, const Sources& sources) {
-  const ServingStack stack = find_serving_stack(engine);
+  const ServingStack stack = find_serving_stack(sources.data, engine);
   ServingRowModel zero{sources};
   zero.set_stack(with(stack, {}));
   std::array<ServingRowModel, unknowns> moved{ServingRowModel{sources}, ServingRowModel{sources},

@@ -9,11 +9,11 @@ std::size_t QueueRuns::add(const SimulatedQuestion& question, double& first) {
   if (fresh) {
     std::vector<IterationTerms> priced;
     const SimulatedReplica engine =
-        simulated_engine(question, stack, iteration_physics(), [&](const IterationMix& mix) {
+        simulated_engine(question, stack, iteration_physics(data_), [&](const IterationMix& mix) {
           priced.push_back(question.placed.replica->terms(mix));
           return priced.back();
         });
-    run->second = simulated_report(question, engine, stack, published_loads());
+    run->second = simulated_report(question, engine, stack, published_loads(data_));
     kernels_.try_emplace(question.engine(), std::move(priced));
   }
   first = question.to_unit * run->second.of(question.metric, question.statistic);
@@ -25,7 +25,7 @@ void QueueRuns::predict(std::span<const std::size_t> which,
                         const StackOf& stack,
                         const IterationPhysics& physics,
                         std::span<double> out) const {
-  PublishedLoads once = published_loads();
+  PublishedLoads once = published_loads(data_);
   once.repeats = 1;  // the same draws at every point, so that points are comparable
   std::map<std::string, SimulatedReplica, std::less<>> engines;
   std::map<std::string, ClientReport, std::less<>> reports;

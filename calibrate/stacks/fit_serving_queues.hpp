@@ -18,6 +18,8 @@ namespace headroom {
 
 class QueueRuns {
  public:
+  /// `data` must outlive the runs.
+  explicit QueueRuns(const ModelData& data) : data_{data} {}
   /// Stores the question with its engine's kernels and returns its index. `first` is the prediction of the stack in the
   /// files, in the row's unit; not finite when no request was answered.
   std::size_t add(const SimulatedQuestion& question, double& first);
@@ -32,6 +34,7 @@ class QueueRuns {
                std::span<double> out) const;
 
  private:
+  const ModelData& data_;
   std::vector<SimulatedQuestion> questions_;
   std::map<std::string, std::vector<IterationTerms>, std::less<>> kernels_;  ///< by engine, in order of its tables
   std::map<std::string, ClientReport, std::less<>> first_;

@@ -80,7 +80,8 @@ struct Worker {
 
 class StepProblem {
  public:
-  StepProblem(const Sources& sources, StepKnobs knobs) : knobs_{std::move(knobs)}, stacks_{MemoryStacks::standard()} {
+  StepProblem(const Sources& sources, StepKnobs knobs)
+      : knobs_{std::move(knobs)}, parameters_{step_parameters(sources.data)}, stacks_{memory_stacks(sources.data)} {
     for (std::size_t i = 0; i < workers; ++i) {
       workers_.push_back(std::make_unique<Worker>(Worker{TrainingRowModel{sources}, {}}));
     }
@@ -115,7 +116,7 @@ class StepProblem {
     Worker& w = *workers_[worker];
     if (!std::equal(point.begin(), point.end(), w.point.begin(), w.point.end())) {
       w.point.assign(point.begin(), point.end());
-      StepParameters parameters = step_parameters();
+      StepParameters parameters = parameters_;
       MemoryStacks stacks = stacks_;
       knobs_.apply(values(point), parameters, stacks);
       w.model.set_parameters(std::move(parameters), std::move(stacks));
@@ -194,7 +195,8 @@ class StepProblem {
   }
 
   StepKnobs knobs_;
-  MemoryStacks stacks_;
+  const StepParameters& parameters_;
+  const MemoryStacks& stacks_;
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 
@@ -223,9 +225,9 @@ std::vector<bool> free_knobs(const std::vector<StepKnob>& knobs, const StepFitOp
 }
 
 /// Throws ConfigError for a software or level without free numbers.
-void require_numbers(const std::vector<StepKnob>& knobs, const StepFitOptions& options) {
+void require_numbers(const std::vector<StepKnob>& knobs, const StepFitOptions& options, const MemoryStacks& known) {
   if (options.stack != "all") {
-    static_cast<void>(MemoryStacks::standard().find(options.stack));
+    static_cast<void>(known.find(options.stack));
   }
   std::set<std::string_view> stacks, levels;
   for (const StepKnob& knob : knobs) {
@@ -324,10 +326,10 @@ StepFit fit_step(std::span<const RunFile> files,
                  const StepFitOptions& options,
                  const std::function<void(std::string_view)>& progress) {
   StepFit fit;
-  StepProblem problem{sources, StepKnobs::standard(sources.catalog)};
+  StepProblem problem{sources, StepKnobs::of(sources)};
   fit.knobs = problem.knobs().all();
   fit.stack = options.stack;
-  require_numbers(fit.knobs, options);
+  require_numbers(fit.knobs, options, memory_stacks(sources.data));
   fit.free = free_knobs(fit.knobs, options);
   problem.take_rows(files, fit);
   weigh(fit);

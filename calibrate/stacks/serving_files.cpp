@@ -107,7 +107,7 @@ ServingConfidence confidence_of_serving_fit(const ServingFit& fit) {
     }
   }
   // Classes without rows in this fit keep their errors.
-  for (const ServingErrors& before : serving_confidence().classes()) {
+  for (const ServingErrors& before : fit.classes) {
     const bool told = std::any_of(classes.begin(), classes.end(), [&](const ServingErrors& e) {
       return e.stack == before.stack && e.quantity == before.quantity && e.experts == before.experts;
     });

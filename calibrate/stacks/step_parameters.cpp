@@ -2,7 +2,7 @@
 #include <headroom/calibrate/stacks/fit_priors.hpp>
 #include <headroom/calibrate/stacks/step_parameters.hpp>
 #include <headroom/core/embedded.hpp>
-#include <headroom/model/workload/model_files.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
 #include <array>
@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::array<std::string_view, 4> prior_tables{"physics", "level", "stack", "stack"};
 
-FitPriors read_priors() {
-  return priors_in("priors", [](ConfigTable& root, FitPriors& priors) {
+FitPriors read_priors(const ModelData& data) {
+  return priors_in(data, "priors", [](ConfigTable& root, FitPriors& priors) {
     for (const std::string_view group : {"physics", "level", "stack"}) {
       ConfigTable tables = root.table(group);
       const auto amount_of = [&](std::string_view key) -> PriorAmount {
@@ -80,8 +80,7 @@ std::string StepKnob::name() const {
   return id + std::string{table} + key;
 }
 
-std::vector<StepKnobs::StackTables> StepKnobs::read_tables() {
-  const DataStore store = model_files();
+std::vector<StepKnobs::StackTables> StepKnobs::read_tables(const DataStore& store) {
   std::vector<StackTables> tables;
   for (const std::string& id : store.ids("stacks/train")) {
     const std::optional<DataStore::Entry> entry = store.find("stacks/train", id);
@@ -146,9 +145,8 @@ std::optional<std::ptrdiff_t> StepKnobs::owner(const std::string& stack, bool ex
   return stated_in(stack, false, key);
 }
 
-void StepKnobs::add_levels(const StepLevels& levels, const Catalog& catalog) {
-  const FitPriors priors = read_priors();
-  for (const auto& [id, stated] : levels.stated()) {
+void StepKnobs::add_levels(const FitPriors& priors, const Catalog& catalog) {
+  for (const auto& [id, stated] : levels_.stated()) {
     for (const std::string& key : stated.fitted) {
       const std::optional<double> value = step_number(stated, key);
       if (!value) {
@@ -162,8 +160,7 @@ void StepKnobs::add_levels(const StepLevels& levels, const Catalog& catalog) {
   }
 }
 
-void StepKnobs::add_stacks(const MemoryStacks& stacks) {
-  const FitPriors priors = read_priors();
+void StepKnobs::add_stacks(const FitPriors& priors, const MemoryStacks& stacks) {
   for (const StackTables& table : tables_) {
     const StepStacks& time = stacks.find(table.id).time;
     for (const std::string& key : table.fitted) {
@@ -175,8 +172,7 @@ void StepKnobs::add_stacks(const MemoryStacks& stacks) {
   }
 }
 
-void StepKnobs::set_parents(const StepParameters& parameters, const MemoryStacks& stacks) {
-  const FitPriors priors = read_priors();
+void StepKnobs::set_parents(const FitPriors& priors, const StepParameters& parameters, const MemoryStacks& stacks) {
   const auto expect = [&](StepKnob& knob, std::ptrdiff_t parent, double centre) {
     knob.parent = parent;
     knob.centre = std::clamp(centre, knob.low, knob.high);
@@ -226,18 +222,19 @@ void StepKnobs::set_parents(const StepParameters& parameters, const MemoryStacks
   }
 }
 
-StepKnobs StepKnobs::standard(const Catalog& catalog) {
+StepKnobs StepKnobs::of(const Sources& sources) {
   StepKnobs knobs;
-  const MemoryStacks stacks = MemoryStacks::standard();
-  const StepParameters& parameters = step_parameters();
-  const FitPriors priors = read_priors();
-  knobs.tables_ = read_tables();
+  const MemoryStacks& stacks = memory_stacks(sources.data);
+  const StepParameters& parameters = step_parameters(sources.data);
+  const FitPriors priors = read_priors(sources.data);
+  knobs.levels_ = parameters.levels;
+  knobs.tables_ = read_tables(sources.data.files());
   for (const std::string& key : parameters.physics.fitted) {
     knobs.knobs_.push_back(make_knob(priors, StepScope::physics, "physics", key, step_number(parameters.physics, key)));
   }
-  knobs.add_levels(parameters.levels, catalog);
-  knobs.add_stacks(stacks);
-  knobs.set_parents(parameters, stacks);
+  knobs.add_levels(priors, sources.catalog);
+  knobs.add_stacks(priors, stacks);
+  knobs.set_parents(priors, parameters, stacks);
   return knobs;
 }
 
@@ -256,8 +253,8 @@ std::vector<std::size_t> StepKnobs::behind(const StepOwner& run) const {
   for (const std::string_view key : step_level_keys()) {
     // The most specific table that states it; if that table does not fit it, it is a constant.
     for (const std::string& id : {run.sku, run.generation, std::string{"any"}}) {
-      const auto stated = step_parameters().levels.stated().find(id);
-      if (stated != step_parameters().levels.stated().end() && step_number(stated->second, key)) {
+      const auto stated = levels_.stated().find(id);
+      if (stated != levels_.stated().end() && step_number(stated->second, key)) {
         add(find(StepScope::level, id, key));
         break;
       }

@@ -3,8 +3,10 @@
 // values become parameters of the model.
 #pragma once
 
+#include <headroom/calibrate/stacks/fit_priors.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/train/software/memory_stack.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +45,7 @@ struct StepOwner {
 class StepKnobs {
  public:
   /// Throws ConfigError for broken files, or for a fitted number without a prior.
-  [[nodiscard]] static StepKnobs standard(const Catalog& catalog);
+  [[nodiscard]] static StepKnobs of(const Sources& sources);
 
   [[nodiscard]] const std::vector<StepKnob>& all() const noexcept { return knobs_; }
   /// Indices of the knobs that a run's time can depend on, ascending.
@@ -60,7 +62,7 @@ class StepKnobs {
     std::vector<std::string> fitted, fitted_experts;
   };
   static constexpr std::ptrdiff_t constant = -1;
-  [[nodiscard]] static std::vector<StackTables> read_tables();
+  [[nodiscard]] static std::vector<StackTables> read_tables(const DataStore& store);
   [[nodiscard]] const StackTables* table_of(std::string_view id) const;
   /// Knob behind a stack's number; `constant` when it is not fitted; nullopt when no table states it.
   [[nodiscard]] std::optional<std::ptrdiff_t> owner(const std::string& stack, bool experts, std::string_view key) const;
@@ -68,10 +70,11 @@ class StepKnobs {
                                                         bool experts,
                                                         std::string_view key) const;
   [[nodiscard]] std::ptrdiff_t find(StepScope scope, std::string_view id, std::string_view key) const noexcept;
-  void add_levels(const StepLevels& levels, const Catalog& catalog);
-  void add_stacks(const MemoryStacks& stacks);
-  void set_parents(const StepParameters& parameters, const MemoryStacks& stacks);
+  void add_levels(const FitPriors& priors, const Catalog& catalog);
+  void add_stacks(const FitPriors& priors, const MemoryStacks& stacks);
+  void set_parents(const FitPriors& priors, const StepParameters& parameters, const MemoryStacks& stacks);
 
+  StepLevels levels_;
   std::vector<StackTables> tables_;
   std::vector<StepKnob> knobs_;
   std::vector<std::pair<std::string, std::string>> generations_;  ///< SKU of a level, and its generation

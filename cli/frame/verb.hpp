@@ -35,6 +35,8 @@ struct Option {
   std::string_view beside = {};   ///< option that must be present: "--nodes", or with its value "--format toml"
   std::string_view against = {};  ///< option that excludes this one: "--no-fit"
   FileUse file = FileUse::none;
+  /// What to take for a word that is none of the choices, as the end of a sentence; empty: the nearest choice is told.
+  std::string (*instead)(std::string_view word) = nullptr;
 
   // Copies of the option with one property set.
   template <class... Form>
@@ -56,6 +58,11 @@ struct Option {
   [[nodiscard]] constexpr Option that(FileUse use) const {
     Option option = *this;
     option.file = use;
+    return option;
+  }
+  [[nodiscard]] constexpr Option or_else(std::string (*what)(std::string_view word)) const {
+    Option option = *this;
+    option.instead = what;
     return option;
   }
 };

@@ -13,6 +13,10 @@
 #include <utility>
 #include <vector>
 
+namespace headroom {
+class ModelData;
+}
+
 namespace headroom::cli {
 
 /// What a change would do to the time.
@@ -52,7 +56,7 @@ struct OpAnswer {
 
 /// A question whose options have been read: the answer on a device. ConfigError when the device lacks the format's rate
 /// or no curve serves.
-using OpQuestion = std::function<OpAnswer(const Device& device)>;
+using OpQuestion = std::function<OpAnswer(const ModelData& data, const Device& device)>;
 
 /// A kind of op: what the command line calls it, what its sizes mean, and the reading of its options.
 struct OpKind {

@@ -42,15 +42,22 @@ std::string link_name(const GroupView& view) {
                                            : std::string{name_of(view.inside)};
 }
 
-Seconds time_over(const CollectiveQuestion& q, const Device& device, const GroupView& view, CollectiveOptions options) {
-  const ChosenCollectives chosen = choose_collectives(device, view);
+Seconds time_over(const ModelData& data,
+                  const CollectiveQuestion& q,
+                  const Device& device,
+                  const GroupView& view,
+                  CollectiveOptions options) {
+  const ChosenCollectives chosen = choose_collectives(data, device, view);
   const NetworkCurve network = q.transport ? q.transport->curve : NetworkCurve{};
   return collective_time(q.collective, q.bytes, view, chosen.curves(), network, options).time +
          (q.eager ? chosen.set.eager_launch : Seconds{});
 }
 
 /// What else the group could have used: NVLink without the switch's reductions, PCIe with and without peer access, TCP.
-std::vector<TransportGuess> guesses_of(const CollectiveQuestion& q, const Device& device, BytesPerSecond expected) {
+std::vector<TransportGuess> guesses_of(const ModelData& data,
+                                       const CollectiveQuestion& q,
+                                       const Device& device,
+                                       BytesPerSecond expected) {
   std::vector<TransportGuess> guesses;
   const GroupView& view = q.view;
   std::string name = link_name(view);
@@ -59,7 +66,7 @@ std::vector<TransportGuess> guesses_of(const CollectiveQuestion& q, const Device
   if (view.in_switch && q.options.nvls && q.collective == Collective::all_reduce) {
     CollectiveOptions without = q.options;
     without.nvls = false;
-    guesses.push_back({link_name(view) + " without NVLS", busbw_of(q, time_over(q, device, view, without)),
+    guesses.push_back({link_name(view) + " without NVLS", busbw_of(q, time_over(data, q, device, view, without)),
                        TransportGuess::Kind::same_links});
   }
   if (view.domains == 1 && device.pcie.rate) {
@@ -73,7 +80,7 @@ std::vector<TransportGuess> guesses_of(const CollectiveQuestion& q, const Device
       }
       over.staged = staged;
       guesses.push_back({staged ? "PCIe through the host's memory, or sockets" : "PCIe with peer access",
-                         busbw_of(q, time_over(q, device, over, q.options)), TransportGuess::Kind::fallback});
+                         busbw_of(q, time_over(data, q, device, over, q.options)), TransportGuess::Kind::fallback});
     }
   }
   return guesses;
@@ -122,11 +129,11 @@ std::string group_text(const CollectiveAnswer& a) {
 
 }  // namespace
 
-CollectiveAnswer answer_collective(const Device& device, const CollectiveQuestion& question) {
+CollectiveAnswer answer_collective(const ModelData& data, const Device& device, const CollectiveQuestion& question) {
   CollectiveAnswer a;
   a.question = question;
   a.gpu = device.id;
-  const ChosenCollectives chosen = choose_collectives(device, question.view);
+  const ChosenCollectives chosen = choose_collectives(data, device, question.view);
   a.why = chosen.why;
   const NetworkCurve network = question.transport ? question.transport->curve : NetworkCurve{};
   const GroupCollectives group{chosen.curves(), network, question.view, question.options};
@@ -147,7 +154,7 @@ CollectiveAnswer answer_collective(const Device& device, const CollectiveQuestio
   a.algbw = question.bytes / a.time.time;
   a.busbw = busbw_of(question, a.time.time);
   if (question.measured) {
-    a.guesses = guesses_of(question, device, a.busbw);
+    a.guesses = guesses_of(data, question, device, a.busbw);
     a.verdict = verdict_of(a.guesses, *question.measured, p90);
   }
   return a;

@@ -12,6 +12,10 @@
 #include <string>
 #include <vector>
 
+namespace headroom {
+class ModelData;
+}
+
 namespace headroom::cli {
 
 /// What is asked.
@@ -50,7 +54,9 @@ struct CollectiveAnswer {
 };
 
 /// ConfigError when nobody measured the group's link.
-[[nodiscard]] CollectiveAnswer answer_collective(const Device& device, const CollectiveQuestion& question);
+[[nodiscard]] CollectiveAnswer answer_collective(const ModelData& data,
+                                                 const Device& device,
+                                                 const CollectiveQuestion& question);
 [[nodiscard]] std::string collective_text(const CollectiveAnswer& answer);
 /// Schema "headroom.collective/1": raw SI, the unit in the key.
 [[nodiscard]] Value collective_document(const CollectiveAnswer& answer);

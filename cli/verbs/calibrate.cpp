@@ -18,6 +18,7 @@
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/version.hpp>
 #include <headroom/core/whole_file.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <unistd.h>
 
@@ -270,8 +271,8 @@ std::string fitted_text(const Arguments& arguments,
   try {
     const SampleSet set = read_sample_folder(request.folder);
     const std::string target = request.folder + "/overlay";
-    const Overlay overlay =
-        make_overlay(set, *base, catalog.reference_node(*base), overlay_id(arguments, target, base->id));
+    const Overlay overlay = make_overlay(ModelData{catalog.store().folders()}, set, *base,
+                                         catalog.reference_node(*base), overlay_id(arguments, target, base->id));
     const std::string folder = write_overlay(overlay, target);
     return "\n" + overlay_text(overlay) + "\n" + how_to_use(overlay, folder);
   } catch (const ConfigError& error) {

@@ -9,6 +9,7 @@
 #include <headroom/core/csv.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
 #include <array>
@@ -116,14 +117,18 @@ GroupView view_of(const Arguments& arguments, const Catalog& catalog, const Devi
 }
 
 /// Places the group on hosts of the SKU's reference node.
-void place_on_hosts(const Arguments& arguments, const Catalog& catalog, const Device& device, CollectiveQuestion& q) {
+void place_on_hosts(const Arguments& arguments,
+                    const Catalog& catalog,
+                    const ModelData& data,
+                    const Device& device,
+                    CollectiveQuestion& q) {
   q.view = view_of(arguments, catalog, device);
   if (q.view.domains > 1) {
     if (!arguments.has("--network")) {
       throw ConfigError{"--nodes " + std::to_string(q.view.domains) +
                         " needs --network: which class joins the hosts (efa, infiniband, roce)"};
     }
-    q.transport = find_transport(arguments.one("--network"));
+    q.transport = find_transport(data, arguments.one("--network"));
   } else if (arguments.has("--network")) {
     throw ConfigError{"--network says how hosts are joined; ask for several with --nodes"};
   }
@@ -136,7 +141,10 @@ bool uniform(Collective collective) {
 }
 
 /// Places the group on a cluster, among the equal groups that together form the job.
-void place_on_cluster(const Arguments& arguments, const Catalog& catalog, CollectiveQuestion& q) {
+void place_on_cluster(const Arguments& arguments,
+                      const Catalog& catalog,
+                      const ModelData& data,
+                      CollectiveQuestion& q) {
   if (!arguments.has("--gpus")) {
     throw ConfigError{"--cluster needs --gpus, the ranks of the group"};
   }
@@ -150,7 +158,7 @@ void place_on_cluster(const Arguments& arguments, const Catalog& catalog, Collec
   const FabricGraph graph = graph_of(catalog, cluster, job);
   q.view = Fabric{graph, job}.view(ranks, stride);
   if (q.view.domains > 1) {
-    q.transport = find_transport(cluster.transport);
+    q.transport = find_transport(data, cluster.transport);
   }
   q.placed = counted(stride, "rank") + " apart in a job of " + std::to_string(job) + " on " + cluster.id;
   if (q.view.tier > 0) {
@@ -163,7 +171,11 @@ void place_on_cluster(const Arguments& arguments, const Catalog& catalog, Collec
   }
 }
 
-Outcome answer_one(const Arguments& arguments, const Catalog& catalog, const Device& device, Collective collective) {
+Outcome answer_one(const Arguments& arguments,
+                   const Catalog& catalog,
+                   const ModelData& data,
+                   const Device& device,
+                   Collective collective) {
   if (!arguments.has("--bytes")) {
     throw ConfigError{
         "a collective needs --bytes, e.g. 'headroom collective all-reduce --bytes \"1 GiB\" --gpu "
@@ -173,9 +185,9 @@ Outcome answer_one(const Arguments& arguments, const Catalog& catalog, const Dev
   q.collective = collective;
   q.bytes = quantity_option<Bytes>(arguments, "--bytes");
   if (arguments.has("--cluster")) {
-    place_on_cluster(arguments, catalog, q);
+    place_on_cluster(arguments, catalog, data, q);
   } else {
-    place_on_hosts(arguments, catalog, device, q);
+    place_on_hosts(arguments, catalog, data, device, q);
   }
   q.options.nvls = arguments.one("--nvls", "on") == "on";
   q.options.floating = arguments.one("--dtype", "bf16") != "int8";
@@ -183,7 +195,7 @@ Outcome answer_one(const Arguments& arguments, const Catalog& catalog, const Dev
   if (arguments.has("--measured-busbw")) {
     q.measured = quantity_option<BytesPerSecond>(arguments, "--measured-busbw");
   }
-  const CollectiveAnswer answer = answer_collective(device, q);
+  const CollectiveAnswer answer = answer_collective(data, device, q);
   const DocumentFormat* const format = document_format(arguments);
   return {format != nullptr ? format->print(collective_document(answer)) : collective_text(answer), "", 0};
 }
@@ -216,13 +228,14 @@ Outcome run(const Arguments& arguments) {
   }
   require_form(collective_verb, !collective ? Asks::files : placed ? Asks::cluster : Asks::hosts, arguments);
   const Catalog catalog = Catalog::standard();
+  const ModelData data{catalog.store().folders()};
   const Device& device = catalog.device(placed ? catalog.node(catalog.cluster(arguments.one("--cluster")).node).gpu
                                                : arguments.one("--gpu"));
   if (collective) {
-    return answer_one(arguments, catalog, device, *collective);
+    return answer_one(arguments, catalog, data, device, *collective);
   }
   return score_kernel_files(arguments, [&](std::span<const KernelFile> files) {
-    return score_collectives(files, device, catalog.reference_node(device));
+    return score_collectives(data, files, device, catalog.reference_node(device));
   });
 }
 

@@ -7,7 +7,6 @@
 #include <headroom/scenarios/plan/plan.hpp>
 
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 
@@ -16,33 +15,6 @@ namespace headroom::cli {
 extern const Verb compare_verb;
 
 namespace {
-
-constexpr const char* data_folders = "HEADROOM_DATA_DIR";
-
-/// Puts a folder before all others in HEADROOM_DATA_DIR for one scope, because data is found by the environment only.
-class DataFolder {
- public:
-  explicit DataFolder(const std::string& folder) {
-    if (const char* before = std::getenv(data_folders)) {
-      before_ = before;
-    }
-    setenv(data_folders, (folder + (before_ ? ":" + *before_ : "")).c_str(), 1);
-  }
-  DataFolder(const DataFolder&) = delete;
-  DataFolder& operator=(const DataFolder&) = delete;
-  DataFolder(DataFolder&&) = delete;
-  DataFolder& operator=(DataFolder&&) = delete;
-  ~DataFolder() {
-    if (before_) {
-      setenv(data_folders, before_->c_str(), 1);
-    } else {
-      unsetenv(data_folders);
-    }
-  }
-
- private:
-  std::optional<std::string> before_;
-};
 
 /// A number of a plan, by its JSON path: "step_seconds", "memory.weights_bytes".
 struct Figure {
@@ -60,8 +32,7 @@ void collect(const Value& value, const std::string& name, std::vector<Figure>& f
   }
 }
 
-std::vector<Figure> figures_of(const Arguments& arguments, const std::string& file) {
-  const QuestionLibrary library = QuestionLibrary::standard();
+std::vector<Figure> figures_of(const Arguments& arguments, const std::string& file, const QuestionLibrary& library) {
   const Plan plan =
       make_plan(scenario_of(compare_verb, arguments, file, assignments_of(arguments, "--set-each"), library), false,
                 PlanPart::all, {}, std::nullopt);
@@ -82,12 +53,10 @@ Outcome compare_overlay(const Arguments& arguments) {
   if (!std::filesystem::is_directory(folder, error)) {
     throw ConfigError{"--overlay " + quoted(folder) + " is no folder; 'headroom calibrate' writes one"};
   }
-  const std::vector<Figure> without = figures_of(arguments, files.front());
-  std::vector<Figure> with;
-  {
-    const DataFolder scope{folder};
-    with = figures_of(arguments, files.front());
-  }
+  std::vector<std::string> folders = DataStore::user_folders();
+  const std::vector<Figure> without = figures_of(arguments, files.front(), QuestionLibrary::of(folders));
+  folders.insert(folders.begin(), folder);
+  const std::vector<Figure> with = figures_of(arguments, files.front(), QuestionLibrary::of(folders));
   Table table{{"number", "without", "with", "change %"}};
   constexpr double noticed = 5e-4;
   std::size_t same = 0;

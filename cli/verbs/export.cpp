@@ -4,11 +4,13 @@
 #include <headroom/answers/views/render_fleet.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/verb.hpp>
+#include <headroom/cli/verbs/quick_form.hpp>
 #include <headroom/cli/verbs/search.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/whole_file.hpp>
 #include <headroom/scenarios/fleet/fleet_axes.hpp>
 #include <headroom/scenarios/fleet/fleet_plan.hpp>
+#include <headroom/scenarios/keys/key.hpp>
 #include <headroom/scenarios/launch/launch.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
@@ -17,6 +19,7 @@
 #include <headroom/scenarios/traffic/admission.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace headroom::cli {
 
@@ -24,15 +27,75 @@ extern const Verb export_verb;
 
 namespace {
 
-constexpr std::array options{
-    Option{"--to", OptionKind::one, "megatron|nemo|torchtitan|deepspeed|torchrun|slurm|vllm|sglang|tensorrt-llm",
-           "the form to write; the last three are serving engines"},
+enum class Asks : std::uint8_t { training, search, serving, fleet };
+constexpr std::array forms{
+    Form{"the launch of one training strategy", "the plan of one training strategy"},
+    Form{"the launch of the plan that a search takes", "a search ([search] or --search)"},
+    Form{"the launch of a server under a fixed load", "a serving plan under a fixed load"},
+    Form{"the launch of a fleet ([traffic])", "a fleet ([traffic])"},
+};
+
+/// The forms that an option of the quick form has a part in.
+Forms forms_of(const Key& key) {
+  constexpr auto bit = [](Asks asks) { return Forms{1} << static_cast<unsigned>(asks); };
+  const std::string_view table = key.table();
+  return table == "training"  ? bit(Asks::training) | bit(Asks::search)
+         : table == "serving" ? bit(Asks::serving) | bit(Asks::fleet)
+         : table == "traffic" ? bit(Asks::fleet)
+                              : every_form;
+}
+
+struct OtherWord {
+  std::string_view word, instead;
+};
+constexpr std::array other_words{
+    OtherWord{"helm", "--to kubernetes writes a Deployment and its Service, which a chart takes as they are"},
+    OtherWord{"kustomize", "--to kubernetes writes a Deployment and its Service, which an overlay takes as they are"},
+    OtherWord{"k8s", "take --to kubernetes"},
+    OtherWord{"deployment", "take --to kubernetes"},
+    OtherWord{"lws", "take --to leaderworkerset"},
+    OtherWord{"llmisvc", "take --to kserve"},
+    OtherWord{"ray", "take --to ray-serve"},
+    OtherWord{"kuberay", "take --to ray-serve: a RayService has the same text as its serveConfigV2"},
+    OtherWord{"dynamo", "its workers take the engine's own arguments, which --to vllm, sglang or tensorrt-llm writes"},
+    OtherWord{"docker", "--to vllm, sglang or tensorrt-llm writes the command that a container runs"},
+    OtherWord{"skypilot", "--to vllm, sglang, tensorrt-llm or torchrun writes the command for its run section"},
+};
+std::string instead_of(std::string_view word) {
+  const auto found =
+      std::find_if(other_words.begin(), other_words.end(), [&](const auto& w) { return w.word == word; });
+  return std::string{found == other_words.end() ? std::string_view{} : found->instead};
+}
+
+constexpr std::array own_options{
+    Option{"--to", OptionKind::one,
+           "megatron|nemo|torchtitan|deepspeed|torchrun|slurm|vllm|sglang|tensorrt-llm|kubernetes|leaderworkerset|"
+           "kserve|ray-serve",
+           "the form to write; from vllm on for serving"}
+        .or_else(instead_of),
     Option{"--search", OptionKind::many, "AXIS=VALUES",
            "free an axis, e.g. tp=any; 'any': the whole strategy; the plan taken is written"},
+    Option{"--objective", OptionKind::one, "GOAL",
+           "what a search minimises: step-time, time, cost, energy, gpu-hours, gpus, memory"}
+        .of(Asks::search),
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
     Option{"--output", OptionKind::one, "FILE", "write the launch to a file, whole or not at all"}.that(
         FileUse::writes),
 };
+
+/// Those of keys, then the verb's own.
+std::span<const Option> options() {
+  static const std::vector<Option> all = [] {
+    std::vector<Option> list;
+    for (const Key& key : keys_with_options()) {
+      list.push_back(option_of(key));
+      list.back().forms = forms_of(key);
+    }
+    list.insert(list.end(), own_options.begin(), own_options.end());
+    return list;
+  }();
+  return all;
+}
 
 LaunchForm form_named(const std::string& name) {
   const auto found = std::find(launch_form_names.begin(), launch_form_names.end(), name);
@@ -49,19 +112,6 @@ std::string refusal(const TrainPlan& plan) {
     text += "  it fits with " + joined(texts_of(remedy.changes)) + "\n";
   }
   return text + (plan.way_out.empty() ? "" : "  " + plan.way_out + "\n");
-}
-
-ConfigValue tree_of(const std::string& file, const Arguments& arguments) {
-  std::vector<std::string> overrides;
-  for (const std::string& axis : arguments.many("--search")) {
-    overrides.push_back(search_assignment(axis));
-  }
-  for (const std::string& assignment : arguments.many("--set")) {
-    overrides.push_back(assignment);
-  }
-  ConfigValue root = scenario_tree(file, overrides);
-  refuse_overwrite_of(export_verb, arguments, root);
-  return root;
 }
 
 /// Writes the launch file to stdout or to --output. Notes on the network also go to stderr, because a file that is
@@ -153,26 +203,25 @@ Outcome write(const Plan& plan, const std::string& file, const Arguments& argume
   return delivered(launch, arguments, remarks);
 }
 
-Outcome run(const Arguments& arguments) {
-  const std::vector<std::string> files = arguments.many("");
-  if (files.empty() || !arguments.has("--to")) {
-    throw ConfigError{"name a scenario and a form, e.g. 'headroom export scenario.toml --to megatron'"};
-  }
-  const std::string& file = files.front();
+Outcome answer(const ConfigValue& root, const std::string& file, const Arguments& arguments) {
   const QuestionLibrary library = QuestionLibrary::standard();
-  const ConfigValue root = tree_of(file, arguments);
   switch (kind_of(root, library)) {
     case DocumentKind::network:
       throw ConfigError{"a network of ops has no launch form; export writes training plans of the model presets"};
-    case DocumentKind::fleet: return write_fleet(root, file, library.sources, arguments);
+    case DocumentKind::fleet:
+      require_form(export_verb, Asks::fleet, arguments);
+      return write_fleet(root, file, library.sources, arguments);
     case DocumentKind::one_plan: {
+      if (const ConfigValue* kind = root.find("kind"); kind != nullptr) {
+        require_form(export_verb, kind->text == "serve" ? Asks::serving : Asks::training, arguments);
+      }
       Scenario scenario = read_scenario(root, file, library.sources);
       if (std::holds_alternative<ServeScenario>(scenario.question)) {
         return write_serving(scenario, arguments, "");
       }
       return write(make_plan(std::move(scenario), false), file, arguments, "");
     }
-    case DocumentKind::search: break;
+    case DocumentKind::search: require_form(export_verb, Asks::search, arguments); break;
     default: throw ConfigError{quoted(file) + " has no launch form; export writes plans of training and serving"};
   }
   const FoundPlan found = find_plan(root, file, library);
@@ -182,21 +231,43 @@ Outcome run(const Arguments& arguments) {
   return write(*found.answer.plan, file, arguments, found.effort + taken_text(found.answer));
 }
 
+Outcome run(const Arguments& arguments) {
+  const std::vector<std::string> files = arguments.many("");
+  const bool quick = files.empty();
+  if ((quick && !arguments.has("--model") && !arguments.has("--set")) || !arguments.has("--to")) {
+    throw ConfigError{
+        "name a scenario, or --model, --gpu and --gpus, and a form, e.g. 'headroom export scenario.toml --to "
+        "megatron'"};
+  }
+  const std::vector<Assignment> overrides = overrides_of(options(), arguments, quick);
+  try {
+    const ConfigValue root = quick ? scenario_tree(overrides) : scenario_tree(files.front(), overrides);
+    refuse_overwrite_of(export_verb, arguments, root);
+    return answer(root, quick ? "command line" : files.front(), arguments);
+  } catch (const ConfigError& error) {
+    throw ConfigError{with_options(error), error.untold()};
+  }
+}
+
 constexpr std::string_view examples =
     "  headroom export scenarios/train/llama3-70b-512xh100.toml --to slurm -o train.sbatch\n"
     "  headroom export scenarios/train/llama3-70b-512xh100.toml --to megatron --set strategy.vpp=2\n"
     "  headroom export scenarios/train/llama3-70b-search.toml --to slurm -o train.sbatch\n"
-    "  headroom export scenarios/serve/llama3-70b.toml --to vllm -o serve.sh\n";
+    "  headroom export scenarios/serve/llama3-70b.toml --to vllm -o serve.sh\n"
+    "  headroom export scenarios/serve/llama3-70b-fleet.toml --to kubernetes -o fleet.yaml\n"
+    "  headroom export --model llama3-70b --gpu h100-sxm-80gb --gpus 8 --tp 8 --isl 1024 --osl 256 --concurrency 64 "
+    "--to vllm\n";
 
 }  // namespace
 
-const Verb export_verb{
-    "export",
-    "a plan as a launch file of Megatron-LM, NeMo, torchtitan, DeepSpeed, torchrun, Slurm or a serving engine",
-    "SCENARIO.toml",
-    1,
-    options,
-    examples,
-    run};
+const Verb export_verb{"export",
+                       "a plan as a launch file of a training program, a serving engine, Slurm, Kubernetes or Ray",
+                       "SCENARIO.toml",
+                       1,
+                       options(),
+                       examples,
+                       run,
+                       nullptr,
+                       forms};
 
 }  // namespace headroom::cli

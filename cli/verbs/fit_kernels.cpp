@@ -10,6 +10,7 @@
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/kernels/grouped_gemm.hpp>
 #include <headroom/model/kernels/memory_ops.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -240,12 +241,12 @@ void json_of(JsonWriter& json, const Fitted& f) {
 }
 
 /// Errors of the fitted curve on kernels outside its range.
-CurveErrors errors_outside(const Fitted& f, const Device& device) {
+CurveErrors errors_outside(const ModelData& data, const Fitted& f, const Device& device) {
   const KernelGroup group = outside_of(f.group);
   if (group.rows.empty()) {
     return {};
   }
-  const CurveProblem problem = curve_problem(group, device, nullptr);
+  const CurveProblem problem = curve_problem(data, group, device, nullptr);
   std::vector<std::size_t> all(group.rows.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   std::vector<double> errors(all.size());
@@ -256,7 +257,8 @@ CurveErrors errors_outside(const Fitted& f, const Device& device) {
   return curve_errors(errors);
 }
 
-std::vector<Fitted> fit_all(const Arguments& arguments,
+std::vector<Fitted> fit_all(const ModelData& data,
+                            const Arguments& arguments,
                             const std::vector<KernelFile>& files,
                             const Device& device,
                             const Node* node,
@@ -280,7 +282,7 @@ std::vector<Fitted> fit_all(const Arguments& arguments,
     }
   }
   for (Fitted& f : all) {
-    f.problem = curve_problem(f.group, device, node);
+    f.problem = curve_problem(data, f.group, device, node);
     if (f.probe_only) {
       const std::vector<std::size_t> probes = probe_kernels(f.group);
       if (probes.empty()) {
@@ -290,7 +292,7 @@ std::vector<Fitted> fit_all(const Arguments& arguments,
     } else {
       f.fit = fit_curve(f.problem, f.folds);
     }
-    f.outside = errors_outside(f, device);
+    f.outside = errors_outside(data, f, device);
   }
   for (const KernelFile& file : files) {
     if (file.below_noise > 0) {
@@ -319,7 +321,8 @@ Outcome fit_kernels(const Arguments& arguments) {
   const Device& device = catalog.device(arguments.one("--gpu"));
   const std::vector<KernelFile> files = read_kernel_files(arguments);
   Remarks left_out;
-  const std::vector<Fitted> all = fit_all(arguments, files, device, catalog.reference_node(device), left_out);
+  const std::vector<Fitted> all =
+      fit_all(ModelData{catalog.store().folders()}, arguments, files, device, catalog.reference_node(device), left_out);
   const std::string format = arguments.one("--format", "text");
   if (format == "json") {
     JsonWriter json;

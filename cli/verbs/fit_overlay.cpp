@@ -8,6 +8,7 @@
 #include <headroom/core/embedded.hpp>
 #include <headroom/core/whole_file.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -85,7 +86,8 @@ Outcome fit_overlay(const Arguments& arguments) {
   const Catalog catalog = Catalog::standard();
   const Device& base = catalog.device(arguments.one("--base"));
   const SampleSet set = read_sample_folders(folders);
-  const Overlay overlay = make_overlay(set, base, catalog.reference_node(base), overlay_id(arguments, output, base.id));
+  const Overlay overlay = make_overlay(ModelData{catalog.store().folders()}, set, base, catalog.reference_node(base),
+                                       overlay_id(arguments, output, base.id));
   const std::string form = arguments.one("--format", "text");
   std::string text = form == "json"   ? json_text(overlay_document(overlay, set.manifest))
                      : form == "toml" ? overlay.gpu_toml + "\n" + overlay.curves_toml + "\n" + overlay.collectives_toml

@@ -67,8 +67,8 @@ std::string groups_text(const ServingFit& fit) {
 }
 
 /// Throws ConfigError for names that match no number.
-void check_only(const std::vector<std::string>& only) {
-  const std::vector<ServingKnob> knobs = serving_knobs();
+void check_only(const std::vector<std::string>& only, const ModelData& data) {
+  const std::vector<ServingKnob> knobs = serving_knobs(data);
   std::set<std::string> names;
   for (const ServingKnob& knob : knobs) {
     names.insert(knob.id);
@@ -91,8 +91,8 @@ Outcome fit_serving_times(const Arguments& arguments, const std::vector<RunFile>
   ServingFitOptions options;
   options.leave_one_out = !arguments.has("--no-left-out");
   options.only = arguments.many("--only");
-  check_only(options.only);
   const Sources sources = Sources::standard();
+  check_only(options.only, sources.data);
   const ServingFit fit = fit_serving(files, sources, options, [](std::string_view what) {
     std::cerr << "headroom: " << headroom::shown(what) << "\n";
   });

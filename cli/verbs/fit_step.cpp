@@ -197,7 +197,7 @@ Outcome fit_training(const Arguments& arguments, const std::vector<RunFile>& fil
     if (options.leave_one_out && options.stack == "all") {
       const std::string file = folder + "/stacks/step/confidence.toml";
       std::ofstream stream{file, std::ios::binary};
-      stream << confidence_toml(confidence_of_fit(fit, sources, step_confidence()));
+      stream << confidence_toml(confidence_of_fit(fit, sources, step_confidence(sources.data)));
       stream.close();
       if (!stream) {
         throw ConfigError{file + " cannot be written"};

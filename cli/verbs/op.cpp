@@ -8,6 +8,7 @@
 #include <headroom/core/number_words.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
 #include <array>
@@ -122,7 +123,7 @@ Outcome answer(const Arguments& arguments, const OpKind& kind) {
     reader.problem("--format csv is for files of kernels; one op is told as text or json");
   }
   reader.finish(options);
-  OpAnswer answer = question(device);
+  OpAnswer answer = question(ModelData::standard(), device);
   answer.kind = kind.name;
   answer.gpu = device.id;
   return {arguments.one("--format", "text") == "json" ? json_text(op_document(answer)) : op_text(answer), "", 0};
@@ -165,9 +166,10 @@ Outcome run(const Arguments& arguments) {
   }
   check_file_options(arguments);
   const Device device = device_of(arguments);
+  const ModelData data = ModelData::standard();
   return score_kernel_files(
-      arguments, [&](std::span<const KernelFile> files) { return score_kernels(files, device); },
-      [&](std::span<const KernelFile> files) { return too_fast_text(faster_than_roofline(files, device)); });
+      arguments, [&](std::span<const KernelFile> files) { return score_kernels(data, files, device); },
+      [&](std::span<const KernelFile> files) { return too_fast_text(faster_than_roofline(data, files, device)); });
 }
 
 constexpr std::string_view examples =

@@ -106,11 +106,12 @@ OpAnswer begin_inference(const Device& device,
 
 // ---- prefill --------------------------------------------------------------------------------------------------------
 
-OpAnswer answer_prefill(const Device& device,
+OpAnswer answer_prefill(const ModelData& data,
+                        const Device& device,
                         const AttentionShape& s,
                         const AttentionFormat& format,
                         const std::string& engine) {
-  const CurveSet set = find_curve_set(device);
+  const CurveSet& set = find_curve_set(data, device);
   const auto chosen = choose_prefill(set, device, format, engine);
   PrefillTime t;
   OpAnswer a = begin_inference<PrefillModel>(device, s, format, chosen, "call", t);
@@ -134,18 +135,19 @@ OpQuestion read_prefill(OpReader& in) {
   if (in.good() && !s.causal && (s.window > 0.0 || s.context > s.tokens)) {
     in.problem("--no-causal has neither --window nor --prefix: every token sees all of them");
   }
-  return [s, format = read_format(in), engine = in.text("--engine")](const Device& device) {
-    return answer_prefill(device, s, format, engine);
+  return [s, format = read_format(in), engine = in.text("--engine")](const ModelData& data, const Device& device) {
+    return answer_prefill(data, device, s, format, engine);
   };
 }
 
 // ---- decode ---------------------------------------------------------------------------------------------------------
 
-OpAnswer answer_decode(const Device& device,
+OpAnswer answer_decode(const ModelData& data,
+                       const Device& device,
                        const AttentionShape& s,
                        const AttentionFormat& format,
                        const std::string& engine) {
-  const CurveSet set = find_curve_set(device);
+  const CurveSet& set = find_curve_set(data, device);
   const auto chosen = choose_decode(set, device, format, engine);
   DecodeTime t;
   OpAnswer a = begin_inference<DecodeModel>(device, s, format, chosen, "step", t);
@@ -170,8 +172,8 @@ OpQuestion read_decode(OpReader& in) {
   AttentionShape s = read_heads(in);
   s.tokens = 1.0;
   s.window = in.count_or("--window", 0.0);
-  return [s, format = read_format(in), engine = in.text("--engine")](const Device& device) {
-    return answer_decode(device, s, format, engine);
+  return [s, format = read_format(in), engine = in.text("--engine")](const ModelData& data, const Device& device) {
+    return answer_decode(data, device, s, format, engine);
   };
 }
 
@@ -199,8 +201,9 @@ AttentionBound training_bound(const TrainingAttentionTime& t) noexcept {
   return t.softmax > t.compute ? AttentionBound::softmax : AttentionBound::compute;
 }
 
-OpAnswer answer_training(const Device& device, const TrainingQuestion& q) {
-  const CurveSet set = training_attention_set(find_curve_set(device), device);
+OpAnswer answer_training(const ModelData& data, const Device& device, const TrainingQuestion& q) {
+  static_cast<void>(find_curve_set(data, device));  // a SKU without curves borrows none
+  const CurveSet& set = training_attention_set(data, device);
   const AttentionImplementation implementation = q.implementation ? *q.implementation : newest_training_attention(set);
   OpAnswer a = begin(q.shape, "bf16", kernel_device(device, Rate::bf16));
   const std::string_view pass = attention_pass_names[static_cast<std::size_t>(q.pass)];
@@ -256,7 +259,7 @@ OpQuestion read_training(OpReader& in) {
     in.problem("--engine " + quoted(engine) + " is no implementation of attention in training" +
                suggestion(engine, names) + "; known are " + listed(names));
   }
-  return [q](const Device& device) { return answer_training(device, q); };
+  return [q](const ModelData& data, const Device& device) { return answer_training(data, device, q); };
 }
 
 constexpr std::array kinds{

@@ -60,8 +60,8 @@ void add_moe_effects(OpAnswer& a, const MoeQuestion& q, const MoeModel& model) {
   }
 }
 
-OpAnswer answer_moe(const Device& device, const MoeQuestion& q) {
-  const CurveSet set = find_curve_set(device);
+OpAnswer answer_moe(const ModelData& data, const Device& device, const MoeQuestion& q) {
+  const CurveSet& set = find_curve_set(data, device);
   OpAnswer a;
   a.title = title_of(q);
   a.question = fields_of(q);
@@ -130,7 +130,7 @@ OpQuestion read_moe(OpReader& in) {
   q.engine = in.text("--engine");
   q.kernel = in.text("--kernel");
   check_moe(in, q.shape);
-  return [q](const Device& device) { return answer_moe(device, q); };
+  return [q](const ModelData& data, const Device& device) { return answer_moe(data, device, q); };
 }
 
 constexpr std::array kinds{

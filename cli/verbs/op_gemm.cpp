@@ -47,11 +47,12 @@ void take_time(OpAnswer& a, const GemmTime& t) {
              {"reduce the split", "reduce_s", t.reduce}};
 }
 
-OpAnswer answer_gemm(const Device& device,
+OpAnswer answer_gemm(const ModelData& data,
+                     const Device& device,
                      const GemmFormat& format,
                      const GemmShape& shape,
                      const std::string& engine) {
-  const CurveSet set = find_curve_set(device);
+  const CurveSet& set = find_curve_set(data, device);
   OpAnswer a;
   a.title = cross(std::array{shape.m, shape.n, shape.k}) + ", " + std::string{format.name};
   a.question = {{"dtype", std::string{format.name}}, {"m", shape.m}, {"n", shape.n}, {"k", shape.k}};
@@ -81,8 +82,8 @@ OpAnswer answer_gemm(const Device& device,
 
 OpQuestion read_gemm(OpReader& in) {
   const GemmShape shape{in.size("-m"), in.size("-n"), in.size("-k")};
-  return [shape, format = in.format(), engine = in.text("--engine")](const Device& device) {
-    return answer_gemm(device, format, shape, engine);
+  return [shape, format = in.format(), engine = in.text("--engine")](const ModelData& data, const Device& device) {
+    return answer_gemm(data, device, format, shape, engine);
   };
 }
 
@@ -101,8 +102,8 @@ std::string padding_note(const ConvShape& shape, const ConvShape& padded, const 
          percent(conv_flops(padded) / conv_flops(shape) - 1.0) + " more FLOP)";
 }
 
-OpAnswer answer_convolution(const Device& device, const ConvQuestion& q) {
-  const CurveSet set = find_curve_set(device);
+OpAnswer answer_convolution(const ModelData& data, const Device& device, const ConvQuestion& q) {
+  const CurveSet& set = find_curve_set(data, device);
   const std::array<double, 3> out = q.shape.out();
   const auto used = [&](const std::array<double, 3>& sizes) { return std::span{sizes}.first(q.dimensions); };
   OpAnswer a;
@@ -184,7 +185,7 @@ OpQuestion read_convolution(OpReader& in) {
   q.format = in.format();
   q.engine = in.text("--engine");
   check_convolution(in, q);
-  return [q](const Device& device) { return answer_convolution(device, q); };
+  return [q](const ModelData& data, const Device& device) { return answer_convolution(data, device, q); };
 }
 
 constexpr std::array kinds{

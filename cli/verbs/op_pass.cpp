@@ -34,8 +34,8 @@ MemoryOp scaled(const MemoryOp& op, double bytes, double rows) {
   return {bytes * op.read, bytes * op.written, rows * op.rows};
 }
 
-OpAnswer answer_pass(const Device& device, const PassQuestion& q) {
-  const CurveSet set = find_curve_set(device);
+OpAnswer answer_pass(const ModelData& data, const Device& device, const PassQuestion& q) {
+  const CurveSet& set = find_curve_set(data, device);
   OpAnswer a;
   a.title = q.sizes;
   a.question = q.fields;
@@ -68,7 +68,7 @@ OpAnswer answer_pass(const Device& device, const PassQuestion& q) {
 
 OpQuestion ask(OpReader& in, PassQuestion q) {
   q.engine = in.text("--engine");
-  return [q = std::move(q)](const Device& device) { return answer_pass(device, q); };
+  return [q = std::move(q)](const ModelData& data, const Device& device) { return answer_pass(data, device, q); };
 }
 
 /// Rows and columns of a matrix, which most passes work on.

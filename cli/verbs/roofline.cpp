@@ -9,6 +9,7 @@
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/layers/layer_kernels.hpp>
+#include <headroom/model/workload/model_data.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 #include <algorithm>
@@ -114,7 +115,8 @@ Outcome run(const Arguments& arguments) {
   for (const LayerPhase phase : phases) {
     questions.push_back(question_of(arguments, phase, format));
   }
-  const RooflineReport report = layer_roofline(arch, device, format, cache_bytes, questions);
+  const RooflineReport report =
+      layer_roofline(ModelData{catalog.store().folders()}, arch, device, format, cache_bytes, questions);
   const std::string form = arguments.one("--format", "text");
   const DocumentFormat* const written = document_format(arguments);
   return {written != nullptr ? written->print(roofline_document(report))

@@ -160,8 +160,12 @@ struct Catalog::Cache {
 
 Catalog::Catalog(DataStore store) : store_{std::move(store)}, cache_{std::make_shared<Cache>()} {}
 
+Catalog Catalog::of(std::vector<std::string> folders) {
+  return Catalog{DataStore{embedded::embedded_catalog(), std::move(folders)}};
+}
+
 Catalog Catalog::standard() {
-  return Catalog{DataStore{embedded::embedded_catalog(), DataStore::user_folders()}};
+  return of(DataStore::user_folders());
 }
 
 const Device& Catalog::device(std::string_view spelling) const {

@@ -125,6 +125,8 @@ struct RefusedSpelling {
 class Catalog {
  public:
   explicit Catalog(DataStore store);
+  /// The embedded catalog, files of `folders` over it; earlier folders win.
+  [[nodiscard]] static Catalog of(std::vector<std::string> folders);
   /// The embedded catalog, extended by the user's folders.
   [[nodiscard]] static Catalog standard();
 

@@ -46,12 +46,13 @@ class QuestionError : public std::runtime_error {
 
 /// Which of the questions that a document can ask it does ask.
 enum class QuestionKind : std::uint8_t {
-  plan,     ///< one training strategy, or serving under a fixed load
-  network,  ///< the training of a network given as an op list
-  fleet,    ///< replicas that keep a promise to requests that come when they come
-  box,      ///< stated GPUs under fixed loads: throughput against latency
-  search,   ///< the best of what a training document frees
-  other     ///< what a `kind` of its own asks
+  plan,          ///< one training strategy, or serving under a fixed load
+  network,       ///< the training of a network given as an op list
+  fleet,         ///< replicas that keep a promise to requests that come when they come
+  box,           ///< stated GPUs under fixed loads: throughput against latency
+  search,        ///< the best of what a training document frees
+  side_by_side,  ///< several plans, the first the one that others are held against
+  other          ///< what a `kind` of its own asks
 };
 
 /// Where the value of a key of a question comes from.
@@ -76,7 +77,7 @@ class Question {
   /// What was left open and which value was taken: "strategy.zero = 1 (default)". A fleet's and a search's are told by
   /// their answers.
   [[nodiscard]] std::span<const std::string> assumptions() const noexcept;
-  /// nullopt: questions of this kind have no such key.
+  /// nullopt: questions of this kind have no such key. Questions side by side have none of their own.
   [[nodiscard]] std::optional<KeyOrigin> origin(std::string_view key) const;
   /// Of all keys that questions of this kind have, tables apart, in the order of the manual. Their names live as long
   /// as the program.
@@ -90,11 +91,14 @@ class Question {
   std::shared_ptr<const Read> read_;
 };
 
-/// SKUs, nodes, clusters, prices, models, networks: those of the library, a user's folders over them.
+/// SKUs, nodes, clusters, prices, models, networks, software and fitted numbers: those that ship, a user's folders over
+/// them. Libraries share nothing: those of different folders give their own answers in one program. Cheap to copy.
 class Library {
  public:
   /// With the folders that HEADROOM_DATA_DIR and the user's configuration name. QuestionError where a file is broken.
   Library();
+  /// With these folders alone, each of KIND/ID.toml; earlier ones win. Neither the environment nor a home is looked at.
+  explicit Library(std::span<const std::string> folders);
 
   /// A TOML document; `name` stands for it in faults. QuestionError with every fault at once.
   [[nodiscard]] Question question_of_text(std::string_view toml, const std::string& name = "question") const;
@@ -103,6 +107,9 @@ class Library {
   /// Assignments alone. QuestionError as above.
   [[nodiscard]] Question question(std::span<const std::string> assignments) const;
   [[nodiscard]] Question question(std::initializer_list<std::string> assignments) const;
+  /// The same questions side by side, of any libraries; the first is what the others are held against. QuestionError
+  /// for fewer than two and for one that is not of QuestionKind::plan; for training beside serving when it is answered.
+  [[nodiscard]] Question question(std::span<const Question> questions) const;
 
   struct Data;  ///< of the library alone
 

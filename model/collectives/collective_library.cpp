@@ -2,13 +2,11 @@
 #include <headroom/core/number_words.hpp>
 #include <headroom/model/collectives/collective_library.hpp>
 #include <headroom/model/kernels/curve_reader.hpp>
-#include <headroom/model/workload/model_files.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <map>
-#include <mutex>
 #include <utility>
 
 namespace headroom {
@@ -159,17 +157,18 @@ Transport read_transport(const ConfigValue& document, const std::string& file, D
   return t;
 }
 
-CollectiveSet load_collective_set(std::string_view id) {
-  const DataStore data = model_files();
-  const std::optional<DataStore::Entry> entry = data.find("collectives", id);
+namespace {
+
+CollectiveSet load_collective_set(const DataStore& files, std::string_view id) {
+  const std::optional<DataStore::Entry> entry = files.find("collectives", id);
   if (!entry) {
-    const std::vector<std::string> ids = data.ids("collectives");
+    const std::vector<std::string> ids = files.ids("collectives");
     const std::vector<std::string_view> known{ids.begin(), ids.end()};
     throw ConfigError{"no collectives of " + quoted(std::string{id}) + " were measured" + suggestion(id, known) +
                       "; measured are " + joined(ids)};
   }
   std::optional<CollectiveSet> set;
-  data.follow_bases("collectives", *entry, "set of measured collectives", [&](const DataStore::Entry& each) {
+  files.follow_bases("collectives", *entry, "set of measured collectives", [&](const DataStore::Entry& each) {
     CollectiveSet read = read_entry(each);
     std::string base = read.base;
     set ? append(*set, std::move(read)) : static_cast<void>(set = std::move(read));
@@ -178,22 +177,13 @@ CollectiveSet load_collective_set(std::string_view id) {
   return std::move(*set);
 }
 
-namespace {
-
-/// The set of an id, parsed once and kept for all jobs of a search.
-const CollectiveSet& kept_collective_set(const std::string& id) {
-  static std::mutex mutex;
-  static std::map<std::vector<std::string>, CollectiveSet> kept;  // by the user's folders, which may hide a set, and id
-  std::vector<std::string> key = DataStore::user_folders();
-  key.push_back(id);
-  const std::lock_guard lock{mutex};
-  const auto found = kept.find(key);
-  return found != kept.end() ? found->second : kept.emplace(std::move(key), load_collective_set(id)).first->second;
-}
-
 }  // namespace
 
-ChosenCollectives choose_collectives(const Device& device, const GroupView& view) {
+const CollectiveSet& find_collective_set(const ModelData& data, std::string_view id) {
+  return data.once(id, [&] { return load_collective_set(data.files(), id); });
+}
+
+ChosenCollectives choose_collectives(const ModelData& data, const Device& device, const GroupView& view) {
   if (view.ranks > 1 && view.inside != LinkKind::nvlink && view.inside != LinkKind::c2c &&
       view.inside != LinkKind::pcie && view.inside != LinkKind::socket) {
     throw ConfigError{"nobody measured collectives over " + std::string{name_of(view.inside)} + " (" + device.id +
@@ -205,7 +195,7 @@ ChosenCollectives choose_collectives(const Device& device, const GroupView& view
   }
   const bool pcie = view.inside == LinkKind::pcie || view.inside == LinkKind::socket;
   ChosenCollectives chosen;
-  chosen.set = kept_collective_set(device.curves);
+  chosen.set = find_collective_set(data, device.curves);
   const bool measured_over_pcie = !chosen.set.graphs.ll128;  // NCCL uses LL128 only over NVLink
   if (!pcie && measured_over_pcie) {
     throw ConfigError{device.id + " borrows the collectives of " + chosen.set.id +
@@ -215,7 +205,7 @@ ChosenCollectives choose_collectives(const Device& device, const GroupView& view
     chosen.link = device.pcie.rate->value;
   }
   if (pcie && (!measured_over_pcie || (view.staged && !chosen.set.staged_shares))) {
-    chosen.set = kept_collective_set(std::string{view.staged ? staged_box : peer_box});
+    chosen.set = find_collective_set(data, view.staged ? staged_box : peer_box);
     chosen.why = std::string{"measured over PCIe "} +
                  (view.staged ? "without peer access beyond a pair" : "with peer access") + ": ";
   }
@@ -239,9 +229,11 @@ const FittedExchange* exchange_across(const CollectiveSet& set, std::string_view
 }
 
 /// The first such curve, across at least two hosts, in any set of a generation.
-std::optional<FittedExchange> exchange_of_generation(nccl::Generation generation, std::string_view transport) {
-  for (const std::string& id : model_files().ids("collectives")) {
-    const CollectiveSet& set = kept_collective_set(id);
+std::optional<FittedExchange> exchange_of_generation(const ModelData& data,
+                                                     nccl::Generation generation,
+                                                     std::string_view transport) {
+  for (const std::string& id : data.files().ids("collectives")) {
+    const CollectiveSet& set = find_collective_set(data, id);
     const FittedExchange* const across =
         set.graphs.generation == generation ? exchange_across(set, transport, 2) : nullptr;
     if (across != nullptr) {
@@ -253,13 +245,16 @@ std::optional<FittedExchange> exchange_of_generation(nccl::Generation generation
 
 }  // namespace
 
-std::optional<ChosenExchange> choose_exchange(const Device& device, const GroupView& view, std::string_view transport) {
+std::optional<ChosenExchange> choose_exchange(const ModelData& data,
+                                              const Device& device,
+                                              const GroupView& view,
+                                              std::string_view transport) {
   const MoeTransport* const known = find_moe_transport(transport);
   const bool nvlink = view.inside == LinkKind::nvlink || view.inside == LinkKind::c2c;
   if (known == nullptr || device.curves.empty() || !nvlink) {
     return std::nullopt;
   }
-  const CollectiveSet& set = kept_collective_set(device.curves);
+  const CollectiveSet& set = find_collective_set(data, device.curves);
   const FittedExchange* const own = exchange_across(set, transport, 1);
   if (own == nullptr) {
     return std::nullopt;
@@ -268,7 +263,8 @@ std::optional<ChosenExchange> choose_exchange(const Device& device, const GroupV
   const bool hosts = view.domains > 1;
   if (hosts) {
     const FittedExchange* const across = exchange_across(set, transport, 2);
-    const auto other = across == nullptr ? exchange_of_generation(set.graphs.generation, transport) : std::nullopt;
+    const auto other =
+        across == nullptr ? exchange_of_generation(data, set.graphs.generation, transport) : std::nullopt;
     curve = across != nullptr ? *across : other.value_or(curve);
   }
   const CurveProvenance& p = curve.provenance;
@@ -279,19 +275,26 @@ std::optional<ChosenExchange> choose_exchange(const Device& device, const GroupV
                         measured};
 }
 
-Transport find_transport(std::string_view spelling) {
-  const DataStore data = model_files();
-  const std::optional<DataStore::Entry> entry = data.find("transports", spelling);
+namespace {
+
+Transport load_transport(const DataStore& files, std::string_view spelling) {
+  const std::optional<DataStore::Entry> entry = files.find("transports", spelling);
   if (!entry) {
-    const std::vector<std::string> spellings = data.spellings("transports");
+    const std::vector<std::string> spellings = files.spellings("transports");
     const std::vector<std::string_view> known{spellings.begin(), spellings.end()};
     throw ConfigError{"network " + quoted(std::string{spelling}) + " is not known" + suggestion(spelling, known) +
-                      "; known are " + joined(data.ids("transports"))};
+                      "; known are " + joined(files.ids("transports"))};
   }
   Diagnostics diagnostics;
   Transport transport = read_transport(parse_toml(entry->text, entry->file), entry->file, diagnostics);
   diagnostics.throw_if_any();
   return transport;
+}
+
+}  // namespace
+
+const Transport& find_transport(const ModelData& data, std::string_view spelling) {
+  return data.once(spelling, [&] { return load_transport(data.files(), spelling); });
 }
 
 GroupView hosts_view(const Device& device, const Node* node, std::int64_t ranks, std::int64_t nodes) {

@@ -59,7 +59,7 @@ struct Transport {
 
 /// The set of an id, extended by the curves of its chain of bases. ConfigError for an unknown id (naming the known
 /// ones) or a cyclic chain.
-[[nodiscard]] CollectiveSet load_collective_set(std::string_view id);
+[[nodiscard]] const CollectiveSet& find_collective_set(const ModelData& data, std::string_view id);
 
 /// The set that applies to a group of a SKU, and the reason in words: the SKU's own set, or the set of its generation
 /// with the SKU's link rate; for GPUs joined only by PCIe the set of a measured PCIe server with or without peer
@@ -72,7 +72,7 @@ struct ChosenCollectives {
   /// The set's curves together with the link rate that their shares refer to.
   [[nodiscard]] CollectiveCurves curves(std::string_view version = {}) const;
 };
-[[nodiscard]] ChosenCollectives choose_collectives(const Device& device, const GroupView& view);
+[[nodiscard]] ChosenCollectives choose_collectives(const ModelData& data, const Device& device, const GroupView& view);
 
 /// Measured dispatch or combine kernels of experts for a group of a SKU.
 struct ChosenExchange {
@@ -83,12 +83,13 @@ struct ChosenExchange {
 
 /// The SKU's own kernels. For a group of several hosts, kernels measured across hosts, of the SKU's set or another set
 /// of its generation; else the SKU's own with prior network parameters. nullopt if the SKU's was never measured.
-[[nodiscard]] std::optional<ChosenExchange> choose_exchange(const Device& device,
+[[nodiscard]] std::optional<ChosenExchange> choose_exchange(const ModelData& data,
+                                                            const Device& device,
                                                             const GroupView& view,
                                                             std::string_view transport);
 
 /// The network class of an id or alias ("efa", "infiniband", "roce"). ConfigError if it is unknown.
-[[nodiscard]] Transport find_transport(std::string_view spelling);
+[[nodiscard]] const Transport& find_transport(const ModelData& data, std::string_view spelling);
 
 /// The view of `ranks` GPUs that have one host to themselves, at the node's rate per GPU, else the SKU's link rate,
 /// else its PCIe rate. With `nodes` > 1, `ranks` / `nodes` GPUs on each host, joined by the node's NICs on one rail.

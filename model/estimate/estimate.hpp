@@ -158,10 +158,12 @@ inline constexpr std::array<std::string_view, 2> peak_moment_names{"the backward
 
 /// Memory that a training GPU uses on its host or on NVMe.
 struct HostMemory {
-  Bytes states{};        ///< optimizer moments and master copy
+  Bytes states{};        ///< optimizer moments and master copy; with offloaded parameters weights and gradients too
   Bytes activations{};   ///< saved layer inputs of the micro-batches in flight
   double updated = 0.0;  ///< parameters whose gradients are sent to the host, and weights returned, in a step
   Bytes per_pass{};      ///< saved layer inputs of one micro-batch
+  Bytes weights{};       ///< of the states: what comes to the device for each pass of a micro-batch
+  Bytes paged{};         ///< of the states: what comes to the device for the update, and goes again
   [[nodiscard]] constexpr Bytes total() const noexcept { return states + activations; }
 };
 

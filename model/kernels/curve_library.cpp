@@ -2,14 +2,11 @@
 #include <headroom/core/number_words.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 #include <headroom/model/kernels/curve_reader.hpp>
-#include <headroom/model/workload/model_files.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <iterator>
-#include <map>
-#include <mutex>
 
 namespace headroom {
 namespace {
@@ -152,14 +149,14 @@ CurveSet read_curve_set(const ConfigValue& document, const std::string& file, Di
   return set;
 }
 
-CurveSet find_curve_set(const Device& device) {
+CurveSet load_curve_set(const ModelData& data, const Device& device) {
   if (device.curves.empty()) {
     throw ConfigError{device.id + " names no kernel curves and no kernel of its generation (" + device.generation +
                       ") was measured; borrow a set with --curves ID or curves = \"ID\" in an overlay of the SKU, or "
                       "measure one with "
                       "'headroom probe'"};
   }
-  const DataStore store = model_files();
+  const DataStore& store = data.files();
   const std::optional<DataStore::Entry> entry = store.find("curves", device.curves);
   if (!entry) {
     const std::vector<std::string> ids = store.ids("curves");
@@ -177,15 +174,8 @@ CurveSet find_curve_set(const Device& device) {
   return std::move(*set);
 }
 
-const CurveSet& kept_curve_set(const Device& device) {
-  static std::mutex mutex;
-  static std::map<std::string, CurveSet, std::less<>> sets;
-  // The folder is part of the key because an overlay may hide a set.
-  const char* folders = std::getenv("HEADROOM_DATA_DIR");
-  const std::string key = device.curves + "\n" + (folders == nullptr ? "" : folders);
-  const std::lock_guard lock{mutex};
-  const auto found = sets.find(key);
-  return found != sets.end() ? found->second : sets.emplace(key, find_curve_set(device)).first->second;
+const CurveSet& find_curve_set(const ModelData& data, const Device& device) {
+  return data.once(device.curves, [&] { return load_curve_set(data, device); });
 }
 
 ChosenCurve<gemm_parameter_count> choose_gemm(const CurveSet& set,
@@ -217,13 +207,15 @@ ChosenCurve<decode_parameter_count> choose_decode(const CurveSet& set,
   return choose_attention(set.decode, "decode attention", set, device, format, engine);
 }
 
-CurveSet training_attention_set(const CurveSet& set, const Device& device) {
-  if (!set.training_attention.empty()) {
-    return set;
+const CurveSet& training_attention_set(const ModelData& data, const Device& device) {
+  if (!device.curves.empty()) {
+    if (const CurveSet& own = find_curve_set(data, device); !own.training_attention.empty()) {
+      return own;
+    }
   }
   Device lender = device;
   lender.curves = training_attention_of;
-  return find_curve_set(lender);
+  return find_curve_set(data, lender);
 }
 
 const AttentionImplementation& newest_training_attention(const CurveSet& set) {

@@ -15,6 +15,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// The origin of a curve's numbers, and its errors on kernels that the fit did not see.
 struct CurveProvenance {
   std::string sku;  ///< id of the SKU whose kernels were measured
@@ -78,9 +80,7 @@ struct ChosenCurve {
 [[nodiscard]] CurveSet read_curve_set(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics);
 /// The set that a SKU names (`curves = "ID"`), extended by its chain of bases. ConfigError if the SKU names none or an
 /// unknown one, or if the chain is cyclic.
-[[nodiscard]] CurveSet find_curve_set(const Device& device);
-/// find_curve_set(), read once and kept. Safe to call from several threads.
-[[nodiscard]] const CurveSet& kept_curve_set(const Device& device);
+[[nodiscard]] const CurveSet& find_curve_set(const ModelData& data, const Device& device);
 
 /// The curve of a format. An empty engine means the set's first curve; a format that was never measured takes the curve
 /// of the same width, and `why` says so. ConfigError naming what the set has if no curve applies.
@@ -100,7 +100,7 @@ struct ChosenCurve {
                                                                 const AttentionFormat& format,
                                                                 std::string_view engine = {});
 /// The set whose training attention applies to a device: its own, else that of the SKU with published measurements.
-[[nodiscard]] CurveSet training_attention_set(const CurveSet& set, const Device& device);
+[[nodiscard]] const CurveSet& training_attention_set(const ModelData& data, const Device& device);
 /// The newest fused implementation in a set. ConfigError if it has none.
 [[nodiscard]] const AttentionImplementation& newest_training_attention(const CurveSet& set);
 /// The training curve of one implementation. ConfigError naming those measured if it is missing.

@@ -54,8 +54,8 @@ std::optional<MoeModel> make_experts(const CurveSet& set,
 
 }  // namespace
 
-LayerTimer::LayerTimer(const Device& device, const GemmFormat& format, double cache_bytes) {
-  const CurveSet set = find_curve_set(device);
+LayerTimer::LayerTimer(const ModelData& data, const Device& device, const GemmFormat& format, double cache_bytes) {
+  const CurveSet& set = find_curve_set(data, device);
   const GemmFormat& half = half_format(device);
   const AttentionFormat& attention = attention_format(cache_bytes);
   const KernelDevice narrow = kernel_device(device, format.rate);
@@ -65,7 +65,7 @@ LayerTimer::LayerTimer(const Device& device, const GemmFormat& format, double ca
   const auto prefill = choose_prefill(set, device, attention);
   const auto decode = choose_decode(set, device, attention);
   const ChosenMemory memory = choose_memory(set, device);
-  const CurveSet training_set = training_attention_set(set, device);
+  const CurveSet& training_set = training_attention_set(data, device);
   const AttentionImplementation& implementation = newest_training_attention(training_set);
   const auto training = choose_training_attention(training_set, device, implementation);
   std::vector<std::string> sources{"gemm: " + product.why, "prefill: " + prefill.why, "decode: " + decode.why,

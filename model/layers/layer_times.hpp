@@ -12,6 +12,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 struct LayerKernelTime {
   Seconds time{};
   std::string_view bound;
@@ -22,7 +24,7 @@ struct LayerKernelTime {
 /// with a cache of `cache_bytes` an element. ConfigError when no curve serves.
 class LayerTimer {
  public:
-  LayerTimer(const Device& device, const GemmFormat& format, double cache_bytes);
+  LayerTimer(const ModelData& data, const Device& device, const GemmFormat& format, double cache_bytes);
   ~LayerTimer();
   LayerTimer(const LayerTimer&) = delete;
   LayerTimer& operator=(const LayerTimer&) = delete;

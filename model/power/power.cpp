@@ -4,7 +4,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/power/power.hpp>
 #include <headroom/model/train/software/step_stack.hpp>
-#include <headroom/model/workload/model_files.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
 
@@ -84,9 +84,8 @@ PowerForm read_power_form(const ConfigValue& document, const std::string& file, 
   return form;
 }
 
-const PowerForm& power_form() {
-  static const PowerForm form = read_document(step_document("power"), read_power_form);
-  return form;
+const PowerForm& power_form(const ModelData& data) {
+  return step_numbers(data, "power", read_power_form);
 }
 
 std::optional<GpuPower> gpu_power(const Device& device,
@@ -98,6 +97,7 @@ std::optional<GpuPower> gpu_power(const Device& device,
   }
   GpuPower power;
   power.tdp = device.power.tdp->value;
+  power.width = form.width;
   power.idle = idle_of(device, form);
   power.cap = cap ? std::optional{std::min(*cap, power.tdp)} : std::nullopt;  // a cap above the TDP has no effect
   power.idle_source =

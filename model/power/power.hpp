@@ -14,6 +14,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// Kinds of activity with similar power. communication: a kernel that waits for a link; waiting: clocks up, nothing
 /// runs.
 enum class Draw : std::uint8_t { matrix, memory, communication, waiting };
@@ -38,8 +40,8 @@ struct PowerForm {
   std::string source, width_source;
 };
 [[nodiscard]] PowerForm read_power_form(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics);
-/// The embedded form or the user's, parsed once. ConfigError if it is invalid.
-[[nodiscard]] const PowerForm& power_form();
+/// Of `data`. ConfigError if the file is invalid.
+[[nodiscard]] const PowerForm& power_form(const ModelData& data);
 
 /// The activity of a term of a step. Recomputation is mostly matrix products; during a pipeline bubble, a straggler's
 /// delay or data loading the GPU waits. measured_level scales all kinds instead of being one.
@@ -73,6 +75,7 @@ struct GpuPower {
   std::optional<Watts> cap;
   std::array<Watts, draw_count> draw{};  ///< power by kind of activity, under the cap
   Watts host{};                          ///< a GPU's share of the power of the node without its GPUs
+  double width = 0.0;                    ///< relative half-width of the form, which 80 % of measurements keep
   std::string idle_source, host_source;
   [[nodiscard]] constexpr Watts of(Draw kind) const noexcept { return draw[static_cast<std::size_t>(kind)]; }
   [[nodiscard]] constexpr Watts least() const noexcept {
@@ -90,17 +93,17 @@ struct GpuPower {
 [[nodiscard]] std::optional<GpuPower> gpu_power(const Device& device,
                                                 const Node* node,
                                                 std::optional<Watts> cap,
-                                                const PowerForm& form = power_form());
+                                                const PowerForm& form);
 
 /// Why a cap is not possible: no TDP, at or below idle, above 1.5 x TDP. Empty if it is possible.
-[[nodiscard]] std::string why_no_cap(const Device& device, Watts cap, const PowerForm& form = power_form());
+[[nodiscard]] std::string why_no_cap(const Device& device, Watts cap, const PowerForm& form);
 
 /// The clock relative to the uncapped one at which dynamic power is `share` (above 0) of the uncapped: f V(f)^2 = share
 /// with V(f) = voltage + (1 - voltage) f (dynamic power C V^2 f: Weiser et al. 1994, section 2). 1 for share >= 1.
 [[nodiscard]] double capped_clock(double share, double voltage) noexcept;
 
 /// The factor of a cap on the rate of matrix products. Memory-bound passes keep theirs: memory has its own clock.
-[[nodiscard]] double matrix_clock(const Device& device, std::optional<Watts> cap, const PowerForm& form = power_form());
+[[nodiscard]] double matrix_clock(const Device& device, std::optional<Watts> cap, const PowerForm& form);
 
 /// Energy of one GPU per step, without host: sum over the terms of exposed time x power, scaled by `measured_level`.
 [[nodiscard]] Joules gpu_energy(const Breakdown& time, const GpuPower& power) noexcept;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/model/workload/model_files.hpp>
+#include <headroom/model/workload/model_data.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 namespace headroom {
 ModelLibrary::ModelLibrary(DataStore store) : store_{std::move(store)} {}
 
 ModelLibrary ModelLibrary::standard() {
-  return ModelLibrary{model_files()};
+  return ModelLibrary{ModelData::standard().files()};
 }
 
 bool ModelLibrary::knows(std::string_view spelling) const {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/model/workload/model_files.hpp>
+#include <headroom/model/workload/model_data.hpp>
 #include <headroom/model/workload/network_library.hpp>
 
 namespace headroom {
 NetworkLibrary::NetworkLibrary(DataStore store) : store_{std::move(store)} {}
 
 NetworkLibrary NetworkLibrary::standard() {
-  return NetworkLibrary{model_files()};
+  return NetworkLibrary{ModelData::standard().files()};
 }
 
 bool NetworkLibrary::knows(std::string_view spelling) const {

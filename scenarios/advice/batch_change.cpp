@@ -30,7 +30,8 @@ BatchAdvice advise_batch(const BatchChange& change,
   advice.batch = batch;
   advice.factor = real(batch) / real(change.base);
   advice.rule = rate_rule(taken);
-  advice.adam = taken == Optimizer::adamw || taken == Optimizer::adamw_bf16 || taken == Optimizer::adamw_8bit;
+  advice.adam =
+      taken == Optimizer::adamw || taken == Optimizer::adamw_bf16 || taken == Optimizer::adamw_8bit || is_paged(taken);
   advice.rate_factor = advice.rule == RateRule::linear ? advice.factor : std::sqrt(advice.factor);
   advice.base_rate = change.rate;
   if (change.rate) {

@@ -53,6 +53,7 @@ struct BoxCurve {
   std::optional<std::size_t> at_middle;  ///< the same if times were as the model says, where that is another
   std::optional<Plan> plan;              ///< of what is taken
   std::vector<BoxDropped> dropped;
+  std::vector<std::string> notes;  ///< what was assumed of the curve as a whole
   [[nodiscard]] bool feasible() const noexcept { return taken.has_value(); }
 };
 

@@ -84,8 +84,9 @@ Keys keys_of(const Plan& plan, const TrainScenario& t) {
       {"training.method", word(method_names, static_cast<std::size_t>(o.method))},
       {"training.optimizer",
        t.stated.optimizer ? word(optimizer_names, static_cast<std::size_t>(*t.stated.optimizer)) : "the software's"},
-      {"training.offload",
-       std::string{o.offload_optimizer ? "optimizer " : ""} + (o.offload_activations ? "activations" : "")},
+      {"training.offload", std::string{o.offload_optimizer ? "optimizer " : ""} +
+                               (o.offload_activations ? "activations" : "") +
+                               (o.offload_parameters ? " parameters" : "")},
       {"training.compile", o.compiled ? "true" : "false"},
       {"training.overlap", o.overlapped ? "true" : "false"},
       {"training.async_tp", o.async_tp ? "true" : "false"}};

@@ -244,7 +244,7 @@ void settle(FleetPlan& plan) {
     plan.bill =
         serving_bill(best.scenario->money, {real(best.gpus), s.traffic->lengths().prompt, output, reached * output});
     const Node* node = s.host ? &*s.host : nullptr;
-    const std::optional<GpuPower> power = gpu_power(s.device, node, s.power_cap);
+    const std::optional<GpuPower> power = gpu_power(s.device, node, s.power_cap, power_form(*s.data));
     if (power && best.sized->answers()) {
       plan.energy = energy_of_fleet(best, *power);
     }

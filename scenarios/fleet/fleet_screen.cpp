@@ -104,7 +104,7 @@ double prompt_share(const ServeScenario& s, const ServingScreen& screened) {
     return 0.0;
   }
   const Node* node = s.host ? &*s.host : nullptr;
-  const double share = serving_times(s.architecture, s.device, node, s.engine, w, memory).state.prompt_share;
+  const double share = serving_times(*s.data, s.architecture, s.device, node, s.engine, w, memory).state.prompt_share;
   // What a prefix cache holds takes no time.
   const ServingTraffic::Lengths lengths = s.traffic->lengths();
   const double computed = share * lengths.computed / lengths.prompt;

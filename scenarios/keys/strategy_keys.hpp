@@ -59,7 +59,8 @@ inline constexpr std::array strategy_rows{
         .typed_as("--dp", "N", "data parallel replicas; default gpus / (tp pp cp)"),
     integer("zero", 0, 3)
         .of(Kinds::train)
-        .blank_is("the software's: 3 with `torchtitan` and its kin, `torchtune` and `megatron-deepspeed-zero3`, else 1")
+        .blank_is("the software's: 3 with `torchtitan` and its kin, `torchtune` and `megatron-deepspeed-zero3`, 0 with "
+                  "`trl` and its kin, else 1")
         .says(
             "It is the ZeRO stage: 0 shards nothing, 1 the optimizer's states, 2 gradients too, 3 weights too (FSDP).")
         .typed_as("--zero", "STAGE", "ZeRO stage 0 to 3; 3 is fully sharded (FSDP); default 1"),
@@ -74,7 +75,7 @@ inline constexpr std::array strategy_rows{
         .says("It is the number of ranks that share the sharded states (HSDP)."),
     integer("micro_batch", 1, 60'000)
         .of(Kinds::train)
-        .blank_is("the fastest of 1, 2, 4 ... 512 that is legal and fits at the upper end, else the least memory")
+        .blank_is("the fastest of 1, 2, 4, 8, of an encoder up to 512, that is legal and fits at the upper end, else the least memory")
         .says("It is the number of sequences of a pass.")
         .typed_as("--micro-batch", "N", "sequences per micro-batch; default the fastest that fits"),
     integer("micro_batch", 1, 60'000)

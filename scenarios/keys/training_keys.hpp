@@ -29,7 +29,7 @@ inline constexpr std::array training_rows{
         .typed_as("--precision", "NAME", "training: fp32 tf32 fp16 bf16 fp8 mxfp8 nvfp4; default bf16"),
     text("software")
         .of(Kinds::train)
-        .blank_is("`torchtitan` at ZeRO 3, else `megatron-core-te`")
+        .blank_is("`trl` for adapters on one GPU, else `torchtitan` at ZeRO 3, else `megatron-core-te`")
         .says("It is the id of the training software: it decides what states, loss and buffers take and what overlaps.")
         .typed_as("--software", "ID", "training software: what it keeps and overlaps; default by its ZeRO stage"),
     choice("gradients", gradient_names)
@@ -43,7 +43,9 @@ inline constexpr std::array training_rows{
     choice("optimizer", optimizer_names)
         .of(Kinds::train)
         .blank_is("the software's")
-        .says("It is the optimizer, whose moments take 0 to 8 bytes a parameter; the software's master copy stays."),
+        .says("It is the optimizer, whose moments take 0 to 8 bytes a trained parameter; the software's master copy "
+              "stays.")
+        .but("Moments of a paged one lie on the host as far as the GPU surely has no room."),
     choice("optimizer", optimizer_names)
         .of(Kinds::network)
         .usually(static_cast<double>(Optimizer::adamw))
@@ -67,6 +69,11 @@ inline constexpr std::array training_rows{
         .usually(static_cast<double>(MemoryOptions{}.lora_rank))
         .says("It is the rank of the adapters on every matrix.")
         .but("It goes with method lora or qlora only."),
+    boolean("double_quant")
+        .of(Kinds::train)
+        .blank_is("the software's: true for `axolotl`, `torchtune` and `unsloth`, else false")
+        .says("It says that the scales of the 4-bit base are quantised too: 0.516 bytes a parameter, not 0.5625.")
+        .but("It goes with method qlora only."),
     number("tokens", 1.0, 1e18)
         .of(Kinds::train)
         .blank_from(KeySource::publication, "what [target] says, else that no run is priced")
@@ -92,9 +99,9 @@ inline constexpr std::array training_rows{
         .says("It says that masks are kept after attention and MLP, and of the scores where they are not fused."),
     boolean("fused_loss")
         .of(Kinds::train)
-        .blank_is("fused with `llm-foundry`, `megatron-bridge` and `-performance`; else unfused, and the low end of "
-                  "the memory is with it fused")
-        .says("It says that the cross-entropy is fused and keeps no copies of the logits."),
+        .blank_is("fused with `llm-foundry`, `megatron-bridge`, `-performance`, `trl` and `unsloth`, for adapters with "
+                  "`torchtune`; else unfused, and the low end of the memory is with it fused")
+        .says("It says that the cross-entropy is fused or taken in parts, and keeps no copies of all logits."),
     boolean("compile")
         .of(Kinds::train)
         .usually(MemoryOptions{}.compiled)
@@ -117,9 +124,11 @@ inline constexpr std::array training_rows{
     texts("offload")
         .of(Kinds::train)
         .or_one_of(offload_names)
-        .blank_is("nothing; with `megatron-deepspeed-zero3` what full recomputation keeps")
+        .blank_is("nothing; with `megatron-deepspeed-zero3` and `unsloth` what full recomputation keeps")
         .says(
-            "It lists what is kept in host memory: moments and master copy, or saved layer inputs but for two layers."),
+            "It lists what is kept in host memory: moments and master copy, saved layer inputs but for two layers, or "
+            "the shard of all weights with their gradients and moments, which come layer by layer.")
+        .but("Parameters need ZeRO 3; what lies on the host is updated there, which muon is not."),
     choice("offload_to", offload_target_names)
         .of(Kinds::train)
         .usually(0)

@@ -25,7 +25,7 @@ inline constexpr std::size_t answered_kinds = kind_words.size() - 1;
 inline constexpr std::array<std::string_view, 2> gradient_names{"fp32", "bf16"};
 
 /// What may be kept in host memory, and where its bytes go.
-inline constexpr std::array<std::string_view, 2> offload_names{"optimizer", "activations"};
+inline constexpr std::array<std::string_view, 3> offload_names{"optimizer", "activations", "parameters"};
 inline constexpr std::array<std::string_view, 2> offload_target_names{"host", "nvme"};
 /// The same as one value of an axis.
 inline constexpr std::array<std::string_view, 4> offload_axis_names{"none", "optimizer", "activations",

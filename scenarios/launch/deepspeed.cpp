@@ -90,6 +90,7 @@ constexpr std::array gaps{
     LaunchGap{"training.software", "\"deepspeed\"", "another software than what is launched"},
     LaunchGap{"training.method", "\"full\"", in_code},
     LaunchGap{"training.lora_rank", "", in_code},
+    LaunchGap{"training.double_quant", "", in_code},
     LaunchGap{"training.flash_attention", "", in_code},
     LaunchGap{"training.dropout", "", in_code},
     LaunchGap{"training.fused_loss", "", in_code},
@@ -134,6 +135,13 @@ void write_offload(LaunchWriting& writing) {
     writing.cover("training.offload_to");
   }
   writing.cover("training.offload.optimizer");
+  if (plan.flag("training.offload.parameters")) {
+    writing.put_word("zero_optimization.offload_param.device",
+                     plan.word("training.offload_to", "host") == "nvme" ? "nvme" : "cpu");
+    writing.put("zero_optimization.offload_param.pin_memory", flag_value(true));
+    writing.cover("training.offload_to");
+    writing.cover("training.offload.parameters");
+  }
 }
 
 void write_sharding(LaunchWriting& writing) {
@@ -227,9 +235,12 @@ void read_offload(const LaunchItems& items, LaunchReading& reading) {
   if (is_true(items, "zero_optimization.cpu_offload", reading)) {
     reading.state("training.offload.optimizer", flag_value(true), *items.find("zero_optimization.cpu_offload"));
   }
-  if (const ConfigValue* device = items.find("zero_optimization.offload_param.device");
-      device != nullptr && device->text != "none") {
-    reading.remark(*device, "ignored: offload_param: no scenario key says that weights lie on the host");
+  if (const ConfigValue* device = items.find("zero_optimization.offload_param.device")) {
+    const auto word = reading.choice_of("zero_optimization.offload_param.device", *device, devices);
+    if (word && *word != "none") {
+      reading.state("training.offload.parameters", flag_value(true), *device);
+      reading.state("training.offload_to", word_value(*word == "nvme" ? "nvme" : "host"), *device);
+    }
   }
 }
 

@@ -28,6 +28,10 @@ constexpr std::array<FormFunctions, launch_form_names.size()> forms{{
     {vllm_text, read_vllm_text},
     {sglang_text, read_sglang_text},
     {tensorrt_llm_text, read_tensorrt_llm_text},
+    {kubernetes_text, read_cluster_text},
+    {leaderworkerset_text, read_cluster_text},
+    {kserve_text, read_cluster_text},
+    {ray_serve_text, read_cluster_text},
 }};
 const FormFunctions& functions_of(LaunchForm form) {
   return forms[static_cast<std::size_t>(form)];
@@ -98,7 +102,12 @@ ExportedLaunch export_launch(const Scenario& scenario,
 ExportedLaunch export_launch(const Scenario& scenario, const ServeScenario& serve, LaunchForm form) {
   const std::string_view ours = engine_names[static_cast<std::size_t>(serve.engine.engine)];
   const std::string_view theirs = launch_form_names[static_cast<std::size_t>(form)];
-  if (ours != theirs) {
+  if (form == LaunchForm::kserve || form == LaunchForm::ray_serve) {
+    if (serve.engine.engine != Engine::vllm) {
+      throw ConfigError{"form " + quoted(theirs) + " runs vLLM, and the scenario's engine is " + quoted(ours) +
+                        "; use --to kubernetes or leaderworkerset, or --set serving.engine=vllm"};
+    }
+  } else if (ours != theirs && form < LaunchForm::kubernetes) {
     throw ConfigError{"the scenario's engine is " + quoted(ours) + ", and form " + quoted(theirs) +
                       (serves(form) ? " is another's; use --to " + std::string{ours} +
                                           ", or --set serving.engine=" + std::string{theirs}
@@ -112,6 +121,14 @@ std::optional<LaunchForm> form_of(std::string_view text) {
   const auto starts_line = [&](std::string_view part) {
     return body.starts_with(part) || holds(body, "\n" + std::string{part});
   };
+  if (starts_line("apiVersion:")) {
+    return holds(body, "kind: LLMInferenceService") ? LaunchForm::kserve
+           : holds(body, "kind: LeaderWorkerSet")   ? LaunchForm::leaderworkerset
+                                                    : LaunchForm::kubernetes;
+  }
+  if (starts_line("applications:")) {
+    return LaunchForm::ray_serve;
+  }
   if (holds(body, "vllm serve") || holds(body, "vllm.entrypoints.openai.api_server")) {
     return LaunchForm::vllm;
   }

@@ -23,11 +23,17 @@ enum class LaunchForm : std::uint8_t {
   slurm,
   vllm,
   sglang,
-  tensorrt_llm
+  tensorrt_llm,
+  kubernetes,
+  leaderworkerset,
+  kserve,
+  ray_serve
 };
-inline constexpr std::array<std::string_view, 9> launch_form_names{
-    "megatron", "nemo", "torchtitan", "deepspeed", "torchrun", "slurm", "vllm", "sglang", "tensorrt-llm"};
-/// Whether the form launches a serving engine. The serving forms come last in the enum.
+inline constexpr std::array<std::string_view, 13> launch_form_names{
+    "megatron", "nemo",         "torchtitan", "deepspeed",       "torchrun", "slurm",    "vllm",
+    "sglang",   "tensorrt-llm", "kubernetes", "leaderworkerset", "kserve",   "ray-serve"};
+/// Whether the form serves: an engine's own script, or servers that a cluster starts. These forms come last in the
+/// enum.
 [[nodiscard]] constexpr bool serves(LaunchForm form) noexcept {
   return form >= LaunchForm::vllm;
 }
@@ -52,8 +58,8 @@ struct ExportedLaunch {
                                            const Strategy& strategy,
                                            LaunchForm form);
 
-/// Launch file of a serving scenario for its engine, with the benchmark that would check the plan. Throws ConfigError
-/// when the form belongs to another engine or has no flag for the layout.
+/// Launch file of a serving scenario for its engine or for a cluster that starts it, with the benchmark that would
+/// check the plan. Throws ConfigError when the form belongs to another engine or cannot express the layout.
 [[nodiscard]] ExportedLaunch export_launch(const Scenario& scenario, const ServeScenario& serve, LaunchForm form);
 
 struct ImportRequest {

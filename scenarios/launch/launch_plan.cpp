@@ -112,15 +112,21 @@ void set_training(const TrainScenario& t, LaunchPlan& plan) {
   if (options.method != Method::full) {
     plan.set("training.lora_rank", count_value(options.lora_rank));
   }
+  if (options.method == Method::qlora) {
+    plan.set("training.double_quant", flag_value(doubly_quantised(t.software, options)));
+  }
   plan.set("training.flash_attention", flag_value(options.flash_attention));
   plan.set("training.dropout", flag_value(options.dropout.value_or(dropout_by_habit(t.software, t.architecture))));
-  plan.set("training.fused_loss", flag_value(options.fused_loss.value_or(t.software.defaults.fused_loss)));
+  plan.set("training.fused_loss", flag_value(is_fused(t.software, options)));
   plan.set("training.compile", flag_value(options.compiled));
   plan.set("training.overlap", flag_value(options.overlapped));
   plan.set("training.vocab_multiple", count_value(options.vocab_multiple));
   plan.set("training.offload.optimizer", flag_value(options.offload_optimizer));
   plan.set("training.offload.activations", flag_value(options.offload_activations));
-  if (options.offload_optimizer || options.offload_activations) {
+  if (options.offload_parameters) {
+    plan.set("training.offload.parameters", flag_value(true));
+  }
+  if (options.offload_optimizer || options.offload_activations || options.offload_parameters) {
     plan.set("training.offload_to", word_value(t.offload_to_nvme ? "nvme" : "host"));
   }
   if (t.tokens > 0.0) {

@@ -28,7 +28,7 @@ namespace headroom::launch {
 /// Dotted scenario keys ("strategy.tp", "model.moe.experts") in the order in which they were set. Additional keys:
 /// `launch.gpus_per_node` and `launch.nodes` (part of the node in a scenario), `launch.model` (id of the network whose
 /// numbers are in `model.*`), `launch.own_network` (set when the scenario changes them), and
-/// `training.offload.optimizer` and `.activations` (the two words of that array).
+/// `training.offload.optimizer`, `.activations` and `.parameters` (the words of that array).
 class LaunchPlan {
  public:
   [[nodiscard]] const ConfigValue* find(std::string_view key) const noexcept;
@@ -66,5 +66,12 @@ void set_network(const Architecture& architecture, LaunchPlan& plan);
 
 /// A scenario document in TOML, with one line per comment above it.
 [[nodiscard]] std::string document_text(const ConfigValue& document, const std::vector<std::string>& comments);
+
+/// Trees made by hand, without places: a table in the order of its entries, and an array.
+[[nodiscard]] ConfigValue table_value(std::vector<ConfigEntry> entries);
+[[nodiscard]] ConfigValue list_value(std::vector<ConfigValue> items);
+
+/// A table as a YAML document in block style. A text that YAML could take for anything else is quoted and escaped.
+[[nodiscard]] std::string yaml_text(const ConfigValue& table);
 
 }  // namespace headroom::launch

@@ -203,6 +203,8 @@ constexpr std::array gaps{
     LaunchGap{"training.compile", "false", "Megatron-Core does not compile the model"},
     LaunchGap{"training.method", "\"full\"", "no argument trains adapters"},
     LaunchGap{"training.lora_rank", "", "no argument trains adapters"},
+    LaunchGap{"training.double_quant", "", "no argument trains adapters"},
+    LaunchGap{"training.offload.parameters", "", "no argument keeps weights on the host"},
     LaunchGap{"training.software", "\"megatron-core-te\"", "another software than what is launched"},
     LaunchGap{"training.offload.activations", "false", "--cpu-offloading-num-layers counts layers, not inputs"},
     LaunchGap{"training.offload_to", "\"host\"", "the host's memory only"},

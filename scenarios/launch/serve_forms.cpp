@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/printable.hpp>
 #include <headroom/model/serve/memory/draft_memory.hpp>
 #include <headroom/scenarios/launch/serve_forms.hpp>
 #include <headroom/scenarios/launch/traffic_words.hpp>
@@ -152,6 +153,7 @@ LaunchPlan serve_keys(const Scenario& scenario, const ServeScenario& s) {
     plan.set("launch.replicas", ConfigValue{*servers});
   }
   plan.set("launch.groups", count_value(w.layout.attention_groups()));
+  plan.set("launch.vendor", word_value(s.device.vendor));
   plan.set("launch.experts", flag_value(s.architecture.moe.has_value()));
   plan.set("hardware.gpu", word_value(s.device.id));
   plan.set("hardware.gpus", count_value(product(plan.count("launch.replicas", 1), w.layout.gpus())));
@@ -330,6 +332,84 @@ LaunchText script_text(const LaunchPlan& plan, const LaunchWriting& writing, con
     text += indented(command);
   }
   return {text + "else\n" + indented(script.server) + "fi\n", writing.notes};
+}
+
+Replicas replicas_of(const LaunchPlan& plan) {
+  Replicas r;
+  r.one = plan;
+  r.count = std::max<std::int64_t>(1, plan.count("launch.replicas", 1));
+  r.spare = plan.count("fleet.spare", 0);
+  r.gpus = std::max<std::int64_t>(1, plan.count("hardware.gpus", 1) / r.count);
+  r.host_gpus = std::min(r.gpus, std::max<std::int64_t>(1, plan.count("launch.gpus_per_node", 1)));
+  if (r.gpus % r.host_gpus != 0) {
+    throw ConfigError{"a replica of " + std::to_string(r.gpus) + " GPUs does not fill hosts of " +
+                      std::to_string(r.host_gpus) + ": state strategy.tp, pp and ep whose product does"};
+  }
+  r.hosts = r.gpus / r.host_gpus;
+  r.one.set("launch.replicas", count_value(1));
+  r.one.set("hardware.gpus", count_value(r.gpus));
+  if (plan.has("launch.servers")) {
+    r.one.set("launch.servers", count_value(1));
+  }
+  r.one.erase("fleet.spare");
+  return r;
+}
+
+std::string cluster_name(std::string_view id) {
+  constexpr std::size_t longest = 50;
+  std::string name;
+  for (const char c : id) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    const bool kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    const char next = upper ? static_cast<char>(c - 'A' + 'a') : kept ? c : '-';
+    if (name.size() < longest && !(next == '-' && (name.empty() || name.back() == '-'))) {
+      name += next;
+    }
+  }
+  while (name.ends_with('-')) {
+    name.pop_back();
+  }
+  const bool letter = !name.empty() && name.front() >= 'a';
+  return letter ? name : name.empty() ? "model" : "m-" + name;
+}
+
+std::string checkpoint_of(const LaunchPlan& plan) {
+  return plan.word("launch.checkpoint", plan.word("launch.model"));
+}
+
+std::vector<std::string> arguments_of_items(const LaunchItems& items) {
+  std::vector<std::string> words;
+  for (const LaunchItem& item : items.all()) {
+    const bool bare = item.value.kind == Kind::boolean;
+    if (bare && !item.value.boolean) {
+      continue;
+    }
+    words.push_back(item.name);
+    if (!bare) {
+      words.push_back(item.value.kind == Kind::text ? item.value.text : value_text(item.value));
+    }
+  }
+  return words;
+}
+
+std::string bench_comment(const Replicas& replicas, std::vector<std::string> words, const std::string& address) {
+  std::string text;
+  for (const std::string& word : words) {
+    constexpr std::string_view model = "--model \"$MODEL\"";
+    text += word == model ? "--base-url " + address + " --model " + shell_quoted(checkpoint_of(replicas.one)) : word;
+    text += " ";
+  }
+  text.pop_back();
+  return "the plan's load: " + shown(text);
+}
+
+std::string replica_words(const Replicas& replicas) {
+  const auto counted = [](std::int64_t count, const std::string& what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+  };
+  return counted(replicas.count, "replica") + " of " + counted(replicas.gpus, "GPU") +
+         (replicas.hosts > 1 ? " on " + counted(replicas.hosts, "host") : "") +
+         (replicas.spare > 0 ? ", " + std::to_string(replicas.spare) + " of them spare" : "");
 }
 
 }  // namespace headroom::launch

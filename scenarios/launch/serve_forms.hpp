@@ -14,18 +14,36 @@
 namespace headroom::launch {
 
 /// Keys of a serving scenario. Additional keys: `launch.kind` ("serve"), `launch.checkpoint` (repository of the
-/// network), `launch.replicas`, `launch.groups` (attention-DP), `launch.gpus_per_node`, and those of set_traffic().
+/// network), `launch.replicas`, `launch.groups` (attention-DP), `launch.gpus_per_node`, `launch.vendor` (of the SKU),
+/// and those of set_traffic().
 [[nodiscard]] LaunchPlan serve_keys(const Scenario& scenario, const ServeScenario& serve);
 
 [[nodiscard]] LaunchText vllm_text(const LaunchPlan& plan);
 [[nodiscard]] LaunchText sglang_text(const LaunchPlan& plan);
 [[nodiscard]] LaunchText tensorrt_llm_text(const LaunchPlan& plan);
+[[nodiscard]] LaunchText kubernetes_text(const LaunchPlan& plan);
+[[nodiscard]] LaunchText leaderworkerset_text(const LaunchPlan& plan);
+[[nodiscard]] LaunchText kserve_text(const LaunchPlan& plan);
+[[nodiscard]] LaunchText ray_serve_text(const LaunchPlan& plan);
+
+/// Who spreads a replica over several hosts: the engine's own launch line, or the form around it.
+enum class HostsBy : bool { engine, form };
+/// Write an engine's options, the model and the address apart; note what they cannot say of ranks and load.
+void write_vllm(LaunchWriting& writing, HostsBy hosts);
+void write_sglang(LaunchWriting& writing);
+/// Returns the YAML of the options that have no flag.
+[[nodiscard]] std::string write_tensorrt_llm(LaunchWriting& writing);
+/// Words of the engines' benchmarks of a running server, whose model is "$MODEL".
+[[nodiscard]] std::vector<std::string> vllm_bench(const BenchLoad& load);
+[[nodiscard]] std::vector<std::string> sglang_bench(BenchLoad load);
+[[nodiscard]] std::vector<std::string> tensorrt_llm_bench(const BenchLoad& load);
 
 /// Read the launch line of a script, and lengths and concurrency from its benchmark line. TensorRT-LLM has settings in
 /// a separate YAML file, so its script is written but not read; the reader reports that.
 void read_vllm_text(const ConfigSource& source, LaunchReading& reading);
 void read_sglang_text(const ConfigSource& source, LaunchReading& reading);
 void read_tensorrt_llm_text(const ConfigSource& source, LaunchReading& reading);
+void read_cluster_text(const ConfigSource& source, LaunchReading& reading);  ///< always refused, with the way out
 
 /// Writes --dtype and --quantization of vLLM and SGLang: 16- and 32-bit formats by name; fp8 is converted from a 16-bit
 /// checkpoint; any other format is the checkpoint's, with a note.
@@ -64,5 +82,34 @@ struct ServeScript {
   std::vector<std::vector<std::string>> bench;
 };
 [[nodiscard]] LaunchText script_text(const LaunchPlan& plan, const LaunchWriting& writing, const ServeScript& script);
+
+/// One server a replica, as a cluster starts them.
+struct Replicas {
+  LaunchPlan one;              ///< the plan with one replica, and with the whole load
+  std::int64_t count = 1;      ///< replicas, spare ones too
+  std::int64_t spare = 0;      ///< of them
+  std::int64_t gpus = 1;       ///< of a replica
+  std::int64_t hosts = 1;      ///< of a replica
+  std::int64_t host_gpus = 1;  ///< GPUs of a replica on each of its hosts
+};
+/// Throws ConfigError when a replica of several hosts does not fill them.
+[[nodiscard]] Replicas replicas_of(const LaunchPlan& plan);
+
+/// An id as a name of Kubernetes: at most 50 lower-case letters, digits and inner hyphens (RFC 1123, section 2.1).
+[[nodiscard]] std::string cluster_name(std::string_view id);
+
+/// Name of the checkpoint: its repository, else the id of the network.
+[[nodiscard]] std::string checkpoint_of(const LaunchPlan& plan);
+
+/// Options as words of a process, unquoted: "--tensor-parallel-size", "8".
+[[nodiscard]] std::vector<std::string> arguments_of_items(const LaunchItems& items);
+
+/// A benchmark of the whole load at an address as one line of a comment.
+[[nodiscard]] std::string bench_comment(const Replicas& replicas,
+                                        std::vector<std::string> words,
+                                        const std::string& address);
+
+/// Sentence on the replicas at the head of a file: "2 replicas of 8 GPUs, 1 of them spare".
+[[nodiscard]] std::string replica_words(const Replicas& replicas);
 
 }  // namespace headroom::launch

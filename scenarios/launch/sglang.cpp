@@ -3,6 +3,7 @@
 // --tp-size counts all ranks of a replica, attention-DP groups included; with such groups --chunked-prefill-size and
 // --max-running-requests are totals that SGLang divides among them. Benchmark: python/sglang/bench_serving.py, which
 // draws lengths between --random-range-ratio and 1 of those stated, so 1.0 fixes them.
+#include <headroom/scenarios/launch/argument_tables.hpp>
 #include <headroom/scenarios/launch/serve_forms.hpp>
 
 #include <algorithm>
@@ -73,7 +74,7 @@ bool one_server(const LaunchPlan& plan) {
   return plan.count("launch.groups", 1) == 1 && plan.count("hardware.gpus", 1) <= plan.count("launch.gpus_per_node", 1);
 }
 
-void write_ranks(LaunchWriting& writing, std::vector<std::string>& more) {
+void write_ranks(LaunchWriting& writing) {
   const LaunchPlan& plan = writing.plan;
   const std::int64_t ep = plan.count("strategy.ep", 1);
   const std::int64_t groups = plan.count("launch.groups", 1);
@@ -95,7 +96,6 @@ void write_ranks(LaunchWriting& writing, std::vector<std::string>& more) {
   const std::int64_t per_node = plan.count("launch.gpus_per_node", 1);
   if (const std::int64_t gpus = ranks * plan.count("strategy.pp", 1); gpus > per_node) {
     writing.put_count("--nnodes", (gpus + per_node - 1) / per_node);
-    more = {"--node-rank \"$NODE_RANK\"", "--dist-init-addr \"$MASTER_ADDR:5000\""};
   }
 }
 
@@ -115,27 +115,6 @@ void write_limits(LaunchWriting& writing) {
        {"serving.max_num_seqs", "serving.max_num_tokens", "serving.chunked_prefill", "serving.memory_fraction"}) {
     writing.cover(key);
   }
-}
-
-std::vector<std::string> bench_words(const LaunchPlan& plan) {
-  BenchLoad load = bench_load(plan, one_server(plan));
-  load.burstiness = 1.0;
-  const auto longest = [&](std::int64_t mean) {
-    return std::to_string(std::llround((1.0 + load.spread) * static_cast<double>(mean)));
-  };
-  std::vector<std::string> words{
-      "python -m sglang.bench_serving",
-      "--backend sglang",
-      "--model \"$MODEL\"",
-      "--dataset-name random",
-      "--random-input-len " + longest(load.isl),
-      "--random-output-len " + longest(load.osl),
-      "--random-range-ratio " +
-          value_text(number_value(std::round(1e4 * (1.0 - load.spread) / (1.0 + load.spread)) / 1e4))};
-  for (std::string& word : load_words(load)) {
-    words.push_back(std::move(word));
-  }
-  return words;
 }
 
 /// Reads a count that is a total over attention-DP groups.
@@ -191,22 +170,48 @@ std::int64_t read_ranks(const LaunchItems& items, LaunchReading& reading) {
 
 }  // namespace
 
-LaunchText sglang_text(const LaunchPlan& plan) {
-  LaunchWriting writing{plan};
-  std::vector<std::string> nodes;
-  write_ranks(writing, nodes);
+void write_sglang(LaunchWriting& writing) {
+  write_ranks(writing);
   write_rows(rows, writing);
   write_limits(writing);
   write_weights(writing);
   write_cache(writing, "--kv-cache-dtype", "fp8_e4m3");
+}
+
+std::vector<std::string> sglang_bench(BenchLoad load) {
+  load.burstiness = 1.0;
+  const auto longest = [&](std::int64_t mean) {
+    return std::to_string(std::llround((1.0 + load.spread) * static_cast<double>(mean)));
+  };
+  std::vector<std::string> words{
+      "python -m sglang.bench_serving",
+      "--backend sglang",
+      "--model \"$MODEL\"",
+      "--dataset-name random",
+      "--random-input-len " + longest(load.isl),
+      "--random-output-len " + longest(load.osl),
+      "--random-range-ratio " +
+          value_text(number_value(std::round(1e4 * (1.0 - load.spread) / (1.0 + load.spread)) / 1e4))};
+  for (std::string& word : load_words(load)) {
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+LaunchText sglang_text(const LaunchPlan& plan) {
+  LaunchWriting writing{plan};
+  write_sglang(writing);
+  note_arguments("sglang", "server", writing);
   note_serving_gaps("SGLang", writing);
   ServeScript script;
   script.head = {"SGLang: 'bash FILE' " + bench_promise(plan)};
   script.server = {"python -m sglang.launch_server", "--model-path \"$MODEL\""};
   const std::vector<std::string> words = words_of_items(writing.items);
   script.server.insert(script.server.end(), words.begin(), words.end());
-  script.server.insert(script.server.end(), nodes.begin(), nodes.end());
-  script.bench = {bench_words(plan)};
+  if (writing.items.has("--nnodes")) {
+    script.server.insert(script.server.end(), {"--node-rank \"$NODE_RANK\"", "--dist-init-addr \"$MASTER_ADDR:5000\""});
+  }
+  script.bench = {sglang_bench(bench_load(plan, one_server(plan)))};
   return script_text(plan, writing, script);
 }
 

@@ -2,6 +2,7 @@
 // Writes `trtllm-serve` and the YAML of its further options. Flags: NVIDIA/TensorRT-LLM,
 // tensorrt_llm/commands/serve.py; with attention-DP every rank is a group. The benchmark, tensorrt_llm/bench, starts
 // its own engine.
+#include <headroom/scenarios/launch/argument_tables.hpp>
 #include <headroom/scenarios/launch/serve_forms.hpp>
 
 #include <array>
@@ -66,18 +67,11 @@ std::string options_yaml(LaunchWriting& writing) {
   return text + (plan.count("launch.groups", 1) > 1 ? "enable_attention_dp: true\n" : "");
 }
 
-/// Benchmark of a server at a request rate, which trtllm-bench does not support.
-std::vector<std::string> serving_bench(const BenchLoad& load) {
-  return random_bench({"python -m tensorrt_llm.serve.scripts.benchmark_serving", "--backend openai",
-                       "--model \"$MODEL\"", "--dataset-name random", "--random-ids"},
-                      load);
-}
-
 /// Benchmark commands; trtllm-bench has its own names for the ranks.
 std::vector<std::vector<std::string>> bench_commands(const LaunchPlan& plan) {
   const BenchLoad load = bench_load(plan, false);
   if (load.rate) {
-    return {serving_bench(load)};
+    return {tensorrt_llm_bench(load)};
   }
   const auto count = [&](std::string_view key) { return std::to_string(plan.count(key, 1)); };
   std::vector<std::string> run{"trtllm-bench --model \"$MODEL\" throughput", "--backend pytorch",
@@ -114,12 +108,24 @@ std::string launcher(const LaunchPlan& plan) {
 
 }  // namespace
 
-LaunchText tensorrt_llm_text(const LaunchPlan& plan) {
-  LaunchWriting writing{plan};
+std::string write_tensorrt_llm(LaunchWriting& writing) {
   write_ranks(writing);
   write_rows(rows, writing);
-  const std::string options = options_yaml(writing);
+  std::string options = options_yaml(writing);
   note_formats(writing);
+  return options;
+}
+
+std::vector<std::string> tensorrt_llm_bench(const BenchLoad& load) {
+  return random_bench({"python -m tensorrt_llm.serve.scripts.benchmark_serving", "--backend openai",
+                       "--model \"$MODEL\"", "--dataset-name random", "--random-ids"},
+                      load);
+}
+
+LaunchText tensorrt_llm_text(const LaunchPlan& plan) {
+  LaunchWriting writing{plan};
+  const std::string options = write_tensorrt_llm(writing);
+  note_arguments("tensorrt-llm", "server", writing);
   note_serving_gaps("TensorRT-LLM", writing);
   ServeScript script;
   if (plan.has("traffic.rate")) {

@@ -131,6 +131,8 @@ constexpr std::array gaps{
     LaunchGap{"training.vocab_multiple", "1", "torchtitan does not pad"},
     LaunchGap{"training.method", "\"full\"", "torchtitan's job file trains all weights"},
     LaunchGap{"training.lora_rank", "", "torchtitan's job file trains all weights"},
+    LaunchGap{"training.double_quant", "", "torchtitan's job file trains all weights"},
+    LaunchGap{"training.offload.parameters", "", "enable_cpu_offload moves weights with the optimizer's states"},
     LaunchGap{"training.offload_to", "\"host\"", "the host's memory only"},
     LaunchGap{"training.offload.activations", "false", "torchtitan's job file has no key for it"},
     LaunchGap{"training.software", "\"torchtitan\"", "another software than what is launched"},

@@ -2,6 +2,7 @@
 // Reads and writes `vllm serve`. Flags: vllm-project/vllm, vllm/engine/arg_utils.py; data parallelism with experts:
 // docs/serving/data_parallel_deployment.md; benchmark: `vllm bench serve` (sources in docs/launch.md).
 #include <headroom/core/json_reader.hpp>
+#include <headroom/scenarios/launch/argument_tables.hpp>
 #include <headroom/scenarios/launch/serve_forms.hpp>
 
 #include <algorithm>
@@ -55,6 +56,12 @@ constexpr auto passed = std::to_array<std::string_view>({"--host",
                                                          "--data-parallel-size-local",
                                                          "--data-parallel-address",
                                                          "--data-parallel-rpc-port",
+                                                         "--data-parallel-start-rank",
+                                                         "--nnodes",
+                                                         "--node-rank",
+                                                         "--master-addr",
+                                                         "--master-port",
+                                                         "--headless",
                                                          "--disable-log-requests",
                                                          "--disable-log-stats",
                                                          "--enable-auto-tool-choice",
@@ -75,7 +82,7 @@ bool one_server(const LaunchPlan& plan) {
   return !plan.flag("launch.experts") && plan.count("hardware.gpus", 1) <= plan.count("launch.gpus_per_node", 1);
 }
 
-void write_ranks(LaunchWriting& writing) {
+void write_ranks(LaunchWriting& writing, HostsBy hosts) {
   const LaunchPlan& plan = writing.plan;
   const std::int64_t tp = plan.count("strategy.tp", 1);
   const std::int64_t ep = plan.count("strategy.ep", 1);
@@ -93,6 +100,9 @@ void write_ranks(LaunchWriting& writing) {
   }
   writing.cover("strategy.ep");
   note_load(writing, one_server(plan), BenchGaps::gamma);
+  if (hosts == HostsBy::form) {
+    return;
+  }
   const std::int64_t per_node = plan.count("launch.gpus_per_node", 1);
   if (tp * plan.count("strategy.pp", 1) > per_node) {
     writing.put_word("--distributed-executor-backend", "ray");
@@ -128,11 +138,6 @@ void write_draft(LaunchWriting& writing) {
   for (const std::string_view key : {"draft", "method", "draft_model", "draft_tp"}) {
     writing.cover("serving.speculative." + std::string{key});
   }
-}
-
-std::vector<std::string> bench_words(const LaunchPlan& plan) {
-  return random_bench({"vllm bench serve", "--backend vllm", "--model \"$MODEL\"", "--dataset-name random"},
-                      bench_load(plan, one_server(plan)));
 }
 
 /// Reads the draft; the scenario reader asks for the acceptance, which no launch states.
@@ -211,25 +216,34 @@ void read_server(std::vector<ShellWord> words, LaunchReading& reading) {
 
 }  // namespace
 
-LaunchText vllm_text(const LaunchPlan& plan) {
-  LaunchWriting writing{plan};
-  write_ranks(writing);
+void write_vllm(LaunchWriting& writing, HostsBy hosts) {
+  write_ranks(writing, hosts);
   write_weights(writing);
   write_cache(writing, "--kv-cache-dtype", "fp8");
-  writing.put("--gpu-memory-utilization", *plan.find("serving.memory_fraction"));
+  writing.put("--gpu-memory-utilization", *writing.plan.find("serving.memory_fraction"));
   writing.cover("serving.memory_fraction");
-  if (plan.flag("serving.chunked_prefill")) {
+  if (writing.plan.flag("serving.chunked_prefill")) {
     writing.cover("serving.chunked_prefill");  // default of vLLM
   }
   write_rows(rows, writing);
   write_draft(writing);
+}
+
+std::vector<std::string> vllm_bench(const BenchLoad& load) {
+  return random_bench({"vllm bench serve", "--backend vllm", "--model \"$MODEL\"", "--dataset-name random"}, load);
+}
+
+LaunchText vllm_text(const LaunchPlan& plan) {
+  LaunchWriting writing{plan};
+  write_vllm(writing, HostsBy::engine);
+  note_arguments("vllm", "server", writing);
   note_serving_gaps("vLLM", writing);
   ServeScript script;
   script.head = {"vLLM: 'bash FILE' " + bench_promise(plan)};
   script.server = {"vllm serve \"$MODEL\""};
   const std::vector<std::string> words = words_of_items(writing.items);
   script.server.insert(script.server.end(), words.begin(), words.end());
-  script.bench = {bench_words(plan)};
+  script.bench = {vllm_bench(bench_load(plan, one_server(plan)))};
   return script_text(plan, writing, script);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/serve/load/request_load.hpp>
-#include <headroom/model/workload/model_files.hpp>
+#include <headroom/model/workload/model_data.hpp>
 #include <headroom/scenarios/measured/serving_loads.hpp>
 #include <headroom/scenarios/measured/serving_place.hpp>
 
@@ -76,10 +76,8 @@ PublishedLoads read_published_loads(const ConfigValue& document, Diagnostics& di
   return loads;
 }
 
-const PublishedLoads& published_loads() {
-  static const PublishedLoads loads = read_document(step_document("serve-loads"), read_published_loads);
-
-  return loads;
+const PublishedLoads& published_loads(const ModelData& data) {
+  return step_numbers(data, "serve-loads", read_published_loads);
 }
 
 bool ClientLoad::random() const noexcept {

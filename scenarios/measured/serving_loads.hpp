@@ -16,6 +16,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// A known set of prompts (model/stacks/step/serve-loads.toml, [[lengths]]).
 struct KnownLengths {
   std::string id;
@@ -34,7 +36,7 @@ struct PublishedLoads {
 
 [[nodiscard]] PublishedLoads read_published_loads(const ConfigValue& document, Diagnostics& diagnostics);
 /// Loads from the embedded file or the user's folders, parsed once.
-[[nodiscard]] const PublishedLoads& published_loads();
+[[nodiscard]] const PublishedLoads& published_loads(const ModelData& data);
 
 /// How requests arrive: at a rate, all at once, or from clients that each wait for an answer.
 enum class ClientKind : std::uint8_t { open, burst, closed };

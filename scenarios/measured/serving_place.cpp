@@ -74,7 +74,7 @@ ServingLayout row_layout(const ServingConfiguration& run) {
 }
 
 ServingPlaces::ServingPlaces(const Sources& sources)
-    : sources_{sources}, devices_{sources.catalog}, stacks_{serving_stacks()} {}
+    : sources_{sources}, devices_{sources.catalog}, stacks_{serving_stacks(sources.data)} {}
 
 const Architecture* ServingPlaces::architecture(const ServingConfiguration& run, bool windows) {
   std::string key = run.model + (windows ? "" : "/whole") + "/" + std::to_string(run.params_b.value_or(0.0));
@@ -113,7 +113,7 @@ const ServingPlaces::Kernels& ServingPlaces::kernels(const Architecture& arch,
                                                      std::string_view version,
                                                      const ServingLayout& layout,
                                                      const ReplicaFormats& formats) {
-  const EngineKernels curves = engine_kernels(stack, iteration_physics(), version);
+  const EngineKernels curves = engine_kernels(stack, iteration_physics(sources_.data), version);
   // Identifies the network by its address, because networks from columns have no id.
   const std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(&arch)) + "/" + device.id + "/" + stack.id +
                           "/" + std::to_string(layout.tp) + "/" + std::to_string(layout.pp) + "/" +
@@ -123,7 +123,8 @@ const ServingPlaces::Kernels& ServingPlaces::kernels(const Architecture& arch,
   auto [at, fresh] = kernels_.try_emplace(key);
   if (fresh) {
     try {
-      at->second.replica = std::make_shared<Replica>(arch, device, usual_node(device), curves, layout, formats);
+      at->second.replica =
+          std::make_shared<Replica>(sources_.data, arch, device, usual_node(device), curves, layout, formats);
       at->second.least = std::make_shared<LeastIteration>(arch, device, layout, formats);
     } catch (const ConfigError& error) {
       at->second.refused = error.what();

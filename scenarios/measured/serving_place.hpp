@@ -56,6 +56,7 @@ class ServingPlaces {
   explicit ServingPlaces(const Sources& sources);
   /// Places a row; nullopt, with the reason in `refusal`, when that is impossible.
   [[nodiscard]] std::optional<PlacedRow> place(const ServingConfiguration& run, RowPrediction& refusal);
+  [[nodiscard]] const ModelData& data() const noexcept { return sources_.data; }
   [[nodiscard]] const std::vector<ServingStack>& stacks() const noexcept { return stacks_; }
   [[nodiscard]] std::size_t kept() const noexcept { return devices_.kept() + architectures_.size() + kernels_.size(); }
 
@@ -77,7 +78,7 @@ class ServingPlaces {
 
   const Sources& sources_;
   RowDevices devices_;
-  std::vector<ServingStack> stacks_;
+  const std::vector<ServingStack>& stacks_;
   std::map<std::string, std::shared_ptr<const Architecture>, std::less<>> architectures_;
   std::map<std::string, Kernels, std::less<>> kernels_;
 };

@@ -127,7 +127,7 @@ Architecture architecture_of(const ServingConfiguration& run) {
 const ServingStack& ServingRowModel::stack(Engine engine) {
   std::optional<ServingStack>& slot = stacks_[static_cast<std::size_t>(engine)];
   if (!slot) {
-    slot = find_serving_stack(engine);
+    slot = find_serving_stack(sources_.data, engine);
   }
   return *slot;
 }
@@ -220,9 +220,9 @@ RowPrediction ServingRowModel::predict_times(const ServingConfiguration& run,
   const ServingQuantity quantity = q->metric == ServingMetric::ttft   ? ServingQuantity::ttft
                                    : q->metric == ServingMetric::tpot ? ServingQuantity::tpot
                                                                       : ServingQuantity::rate;
-  const ServingErrors& errors = serving_confidence().of(q->stack->id, quantity, q->experts);
+  const ServingErrors& errors = serving_confidence(sources_.data).of(q->stack->id, quantity, q->experts);
   const KernelTerms kernels = [&](const IterationMix& mix) { return q->replica->terms(mix); };
-  const double predicted = predict_time(*q, kernels, q->stack->time, iteration_physics());
+  const double predicted = predict_time(*q, kernels, q->stack->time, iteration_physics(sources_.data));
   return {RowStatus::ok,   {}, predicted, errors.low * predicted, errors.high * predicted, sheet_time(*q),
           fastest_time(*q)};
 }
@@ -239,8 +239,8 @@ RowPrediction ServingRowModel::predict_run(const ServingConfiguration& run,
   if (!std::isfinite(predicted) || predicted <= 0.0) {
     return unsupported("no request of the run was answered, or none with a second token");
   }
-  const ServingErrors& errors =
-      serving_confidence().of(q->placed.stack->id, in_queue(q->quantity()), q->placed.arch->moe.has_value());
+  const ServingErrors& errors = serving_confidence(sources_.data)
+                                    .of(q->placed.stack->id, in_queue(q->quantity()), q->placed.arch->moe.has_value());
   return {RowStatus::ok,        {}, predicted, errors.low * predicted, errors.high * predicted, simulated_sheet(*q),
           simulated_fastest(*q)};
 }

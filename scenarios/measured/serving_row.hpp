@@ -17,7 +17,8 @@ namespace headroom {
 /// Predicts rows and caches what they share: devices, one stack per engine, one architecture per model.
 class ServingRowModel {
  public:
-  explicit ServingRowModel(const Sources& sources) : sources_{sources}, devices_{sources.catalog}, times_{sources} {}
+  explicit ServingRowModel(const Sources& sources)
+      : sources_{sources}, devices_{sources.catalog}, times_{sources}, runs_{sources.data} {}
   /// Replaces the stack of its engine, for fitting.
   void set_stack(ServingStack stack);
   /// Predicts `metric` in `unit`; the model sees nothing but the configuration.

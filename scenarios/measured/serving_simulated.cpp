@@ -166,7 +166,8 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
     return std::nullopt;
   }
   std::string why;
-  const std::optional<ClientLoad> load = client_load(run, placed->isl, placed->osl, published_loads(), why);
+  const std::optional<ClientLoad> load =
+      client_load(run, placed->isl, placed->osl, published_loads(places.data()), why);
   if (!load) {
     refusal = unsupported(why);
     return std::nullopt;
@@ -246,9 +247,9 @@ const ClientReport& SimulatedRuns::report(const SimulatedQuestion& question) {
     const IterationStack& stack = question.placed.stack->time;
     auto [engine, unknown] = engines_.try_emplace(question.engine());
     if (unknown) {
-      engine->second = simulated_engine(question, stack, iteration_physics());
+      engine->second = simulated_engine(question, stack, iteration_physics(data_));
     }
-    at->second = simulated_report(question, engine->second, stack, published_loads());
+    at->second = simulated_report(question, engine->second, stack, published_loads(data_));
   }
   return at->second;
 }

@@ -71,10 +71,13 @@ struct SimulatedQuestion {
 /// Simulates each run once, with the stacks of the files, and keeps its report.
 class SimulatedRuns {
  public:
+  /// `data` must outlive the runs.
+  explicit SimulatedRuns(const ModelData& data) : data_{data} {}
   [[nodiscard]] const ClientReport& report(const SimulatedQuestion& question);
   [[nodiscard]] std::size_t kept() const noexcept { return reports_.size() + engines_.size(); }
 
  private:
+  const ModelData& data_;
   std::map<std::string, ClientReport, std::less<>> reports_;
   std::map<std::string, SimulatedReplica, std::less<>> engines_;
 };

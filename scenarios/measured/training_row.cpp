@@ -147,6 +147,7 @@ Bytes least_memory_of_row(const CompiledTraining& c,
                           const Estimate& e) {
   MemoryOptions fused = c.work.options;
   fused.fused_loss = true;
+  fused.compiled = fused.compiled || option(run, "compile").empty();
   return memory_of_row(compile_memory(c.architecture, c.memory.stack, c.work.states, c.work.precision, fused,
                                       c.work.shape.seq_len, c.capacity),
                        run, s, e);
@@ -176,6 +177,7 @@ MemoryOptions options_of(const RunConfiguration& run, const StackDefaults& defau
   o.overlapped = option(run, "overlap") != "none";
   o.offload_optimizer = option(run, "offload") == "optimizer";
   o.offload_activations = option(run, "offload") == "activations";
+  o.offload_parameters = option(run, "offload") == "parameters";
   o.offload_checkpoints = option(run, "offload").empty() && defaults.offload_checkpoints;
   return o;
 }
@@ -186,16 +188,19 @@ StateBytes states_of(const MemoryStack& software, Precision precision, const Dev
   return adam.weights >= 4.0 ? adam : software.states_of(precision, device.generation);
 }
 
-RunClass class_of_row(const RunConfiguration& run, const Device& device, const Architecture& architecture) {
+RunClass class_of_row(const RunConfiguration& run,
+                      const Device& device,
+                      const Architecture& architecture,
+                      const Confidence& confidence) {
   // Fine-tuning packs its sequences, which no column states, so its errors belong to the class of adapters.
   const bool adapters = !option(run, "method").empty();
-  return class_of(device, architecture, adapters, step_confidence().measured);
+  return class_of(device, architecture, adapters, confidence.measured);
 }
 
 /// Relative half-width that covers 80 % of past errors of the row's class.
-double time_width(const RunConfiguration& run, const StepModel& step) {
+double time_width(const RunConfiguration& run, const StepModel& step, const Confidence& confidence) {
   const StepRecipe& r = step.pricer().recipe();
-  return step_confidence()[class_of_row(run, r.device, r.architecture)].width_80;
+  return confidence[class_of_row(run, r.device, r.architecture, confidence)].width_80;
 }
 
 struct Answer {
@@ -276,10 +281,10 @@ double step_error(std::string_view metric, double predicted, double measured) no
 }
 
 TrainingRowModel::TrainingRowModel(const Sources& sources, TermSet without)
-    : sources_{sources}, without_{without}, devices_{sources.catalog}, software_{MemoryStacks::standard()} {}
+    : sources_{sources}, without_{without}, devices_{sources.catalog}, software_{memory_stacks(sources.data)} {}
 
 TrainingRowModel::TrainingRowModel(const Sources& sources, RoughStack stack)
-    : sources_{sources}, stack_{std::move(stack)}, devices_{sources.catalog}, software_{MemoryStacks::standard()} {}
+    : sources_{sources}, stack_{std::move(stack)}, devices_{sources.catalog}, software_{memory_stacks(sources.data)} {}
 
 std::string TrainingRowModel::share_key(const RunConfiguration& run) {
   const RowDevices::Answer& found = devices_.find(run.gpu);
@@ -363,7 +368,7 @@ std::shared_ptr<const JobGroups> TrainingRowModel::groups_of(const RunConfigurat
       constexpr double bytes_a_gigabit = 1e9 / 8.0;
       hosts.nic_per_gpu = BytesPerSecond{nic * bytes_a_gigabit};
     }
-    groups = std::make_shared<const JobGroups>(sku, hosts, gpus);
+    groups = std::make_shared<const JobGroups>(sources_.data, sku, hosts, gpus);
   }
   return groups;
 }
@@ -386,7 +391,7 @@ std::optional<RowJob> TrainingRowModel::job_of(const RunConfiguration& run) {
   job.software = known_software(run);
   job.architecture = architecture_of_row(run, software_of(run));
   job.precision = precision_of(run.precision).value_or(Precision::bf16);
-  job.run_class = class_of_row(run, *job.device, job.architecture);
+  job.run_class = class_of_row(run, *job.device, job.architecture, step_confidence(sources_.data));
   return job;
 }
 
@@ -415,8 +420,8 @@ CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precisi
     return compile_for_memory(architecture, sku, software, work);
   }
   return stack_ ? compile(architecture, sku, *stack_, software, work)
-                : compile(architecture, sku, groups_of(run, sku), software, work, without_,
-                          parameters_ ? *parameters_ : step_parameters());
+                : compile(architecture, sku, groups_of(run, sku), software, work,
+                          parameters_ ? *parameters_ : step_parameters(sources_.data), without_);
 }
 
 RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string_view metric, std::string_view unit) {
@@ -453,7 +458,9 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
   if (!answer.known) {
     return unsupported("metric " + quoted(metric) + " in " + quoted(unit) + " is not predicted for training");
   }
-  const double width = 1.0 + (memory ? c.memory.stack.interval : stack_ ? stack_->interval : time_width(run, *c.step));
+  const double width = 1.0 + (memory   ? c.memory.stack.interval
+                              : stack_ ? stack_->interval
+                                       : time_width(run, *c.step, step_confidence(sources_.data)));
   double low = answer.value;
   if (memory && !c.work.options.fused_loss) {
     low = std::min(low, least_memory_of_row(c, run, s, e).raw() / 0x1p30);

@@ -41,8 +41,7 @@ PlanEnergy energy_of(const GpuPower& power, double clock, const EnergyQuestion& 
     energy.gpu += work.shares[i] * power.draw[i];
   }
   const double building = question.pue.value_or(1.0);
-  const PowerForm& form = power_form();
-  const double factor = std::exp(std::hypot(std::log1p(work.width), std::log1p(form.width)));
+  const double factor = std::exp(std::hypot(std::log1p(work.width), std::log1p(power.width)));
   const Watts drawn = building * work.gpus * (energy.gpu + power.host);
   energy.step = widened_by(drawn * work.step, factor);
   const Watts held = building * work.gpus * (power.of(Draw::waiting) + power.host);

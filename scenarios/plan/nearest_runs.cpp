@@ -168,8 +168,8 @@ JobFeatures features_of(const TrainScenario& train) {
   f.generation = train.device.generation;
   f.software = train.software.id;
   f.precision = std::string{name_of(train.work.precision)};
-  f.run_class =
-      class_of(train.device, train.architecture, train.work.options.method != Method::full, step_confidence().measured);
+  f.run_class = class_of(train.device, train.architecture, train.work.options.method != Method::full,
+                         step_confidence(*train.data).measured);
   return f;
 }
 

@@ -155,7 +155,7 @@ void add_times(const NetworkScenario& s, bool explain, TermSet without, NetworkP
 }  // namespace
 
 NetworkPlan make_network_plan(NetworkScenario scenario, PlanPart part, bool explain, TermSet without) {
-  const RoughStack stack = find_rough_stack("rough-train");
+  const RoughStack stack = find_rough_stack(*scenario.data, "rough-train");
   const Overhead overhead{stack.fragmentation.value, stack.framework};
   NetworkPlan plan;
   plan.part = part;

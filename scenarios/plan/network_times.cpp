@@ -13,12 +13,12 @@ namespace headroom {
 namespace {
 
 NetworkRecipe recipe_of(const NetworkScenario& s, TermSet without) {
-  const StepParameters& parameters = step_parameters();
+  const StepParameters& parameters = step_parameters(*s.data);
   NetworkRecipe recipe;
   recipe.device = s.device;
   recipe.stack = s.software.time.plain;
   recipe.physics = parameters.physics;
-  recipe.level = parameters.levels.of(s.device).at_clock(matrix_clock(s.device, s.power_cap));
+  recipe.level = parameters.levels.of(s.device).at_clock(matrix_clock(s.device, s.power_cap, power_form(*s.data)));
   recipe.precision = s.precision;
   recipe.training = s.training;
   recipe.global_batch = real(s.global_batch);
@@ -48,7 +48,8 @@ void price_run(const NetworkScenario& s, double width, NetworkTimes& t) {
 }
 
 std::optional<PlanEnergy> energy_of_run(const NetworkScenario& s, double width, const NetworkTimes& t) {
-  const std::optional<GpuPower> power = gpu_power(s.device, s.host ? &*s.host : nullptr, s.power_cap);
+  const std::optional<GpuPower> power =
+      gpu_power(s.device, s.host ? &*s.host : nullptr, s.power_cap, power_form(*s.data));
   if (!power) {
     return std::nullopt;
   }
@@ -60,11 +61,11 @@ std::optional<PlanEnergy> energy_of_run(const NetworkScenario& s, double width, 
   work.run = t.duration.mid;
   work.rate = Hertz{t.samples_per_s.mid};
   work.width = width;
-  return energy_of(*power, matrix_clock(s.device, s.power_cap), s.energy, work);
+  return energy_of(*power, matrix_clock(s.device, s.power_cap, power_form(*s.data)), s.energy, work);
 }
 
 NetworkTimes times_of(const NetworkScenario& s, const NetworkStepTime& parts) {
-  const Confidence& confidence = step_confidence();
+  const Confidence& confidence = step_confidence(*s.data);
   NetworkTimes t;
   t.parts = parts;
   t.run_class = widest_class(confidence);
@@ -131,7 +132,7 @@ PricedNetwork price_network(const NetworkScenario& s, bool explain, TermSet with
   }
   try {
     const auto groups =
-        std::make_shared<const JobGroups>(s.device, JobHosts{s.host, 0, std::nullopt, s.cluster}, s.gpus);
+        std::make_shared<const JobGroups>(*s.data, s.device, JobHosts{s.host, 0, std::nullopt, s.cluster}, s.gpus);
     const NetworkStep step{s.network, recipe_of(s, without), groups};
     const NetworkStepTime parts = step.time();
     if (parts.step() <= Seconds{}) {

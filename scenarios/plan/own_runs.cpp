@@ -48,8 +48,10 @@ class RunReader {
  public:
   RunReader(const TrainScenario& train, const Sources& sources, Diagnostics& diagnostics, TermSet without)
       : train_{train},
-        wanted_{class_of(
-            train.device, train.architecture, train.work.options.method != Method::full, step_confidence().measured)},
+        wanted_{class_of(train.device,
+                         train.architecture,
+                         train.work.options.method != Method::full,
+                         step_confidence(*train.data).measured)},
         model_{sources, without},
         diagnostics_{diagnostics} {}
 
@@ -82,7 +84,7 @@ class RunReader {
     if (!means.empty()) {
       own.level.runs = static_cast<double>(means.size());
       own.level.mean_error = mean(means);
-      own.level.weight = level_weight(own.level.runs, step_confidence()[wanted_]);
+      own.level.weight = level_weight(own.level.runs, step_confidence(*train_.data)[wanted_]);
       own.level.factor = std::exp(-own.level.weight * own.level.mean_error);
     }
     return own;

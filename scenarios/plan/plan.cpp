@@ -7,6 +7,7 @@
 #include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/plan/remedy.hpp>
 #include <headroom/scenarios/plan/serve_plan.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/read/serve_rules.hpp>
 #include <headroom/scenarios/training/data_feed.hpp>
@@ -133,9 +134,16 @@ std::string without_remedy(const TrainScenario& t, const TrainPlan& answer) {
   if (answer.offload && answer.offload->short_of_room) {
     return "offload less or to NVMe, use more GPUs or nodes with more host memory";
   }
-  return "no set of up to three changes of micro-batch, recompute, ZeRO, offload, optimizer, tp, pp" +
-         std::string{t.architecture.moe ? ", cp, ep or etp" : " or cp"} +
-         " at this GPU count surely fits: take more GPUs or more memory";
+  const bool tuning = is_tuning(t);
+  const Changes wider = enough_gpus(t);
+  std::string way = wider.empty() ? "more GPUs" : "";
+  for (const Change& change : wider) {
+    way += (way.empty() ? "" : ", ") + text_of(change);
+  }
+  return "no set of up to three changes of micro-batch, recompute, ZeRO, offload, optimizer, " +
+         std::string{tuning ? "method, loss, length, " : ""} + "tp, pp" +
+         std::string{t.architecture.moe ? ", cp, ep or etp" : " or cp"} + " at this GPU count surely fits: take " +
+         way + " or more memory";
 }
 
 /// How much is said beside the answer: the record of terms, what would fit where this does not, the run played event by
@@ -288,7 +296,8 @@ void add_bill(const Scenario& scenario, const TrainScenario& t, TrainPlan& answe
 
 /// What the GPUs draw in the step, in the run, and while they are held beside it.
 void add_energy(const EnergyQuestion& question, const TrainScenario& t, double width, TrainPlan& answer) {
-  const std::optional<GpuPower> power = gpu_power(t.device, t.host ? &*t.host : nullptr, t.power_cap);
+  const std::optional<GpuPower> power =
+      gpu_power(t.device, t.host ? &*t.host : nullptr, t.power_cap, power_form(*t.data));
   if (!power) {
     return;
   }
@@ -360,8 +369,9 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, Told t
   }
   if (compiled.timed) {
     answer.groups = compiled.step->shared_groups();
-    plan.confidence = confidence_of(
-        t, step_confidence(), answer.groups != nullptr && exchanges_between_domains(answer.strategy, *answer.groups));
+    plan.confidence =
+        confidence_of(t, step_confidence(*t.data),
+                      answer.groups != nullptr && exchanges_between_domains(answer.strategy, *answer.groups));
     PlanConfidence& c = *plan.confidence;
     c.width = narrowed_width(c.errors.width_80, t.work.measured.weight, c.errors);
   }

@@ -3,6 +3,7 @@
 #include <headroom/scenarios/training/offload.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -13,6 +14,22 @@ namespace {
 /// Tokens a rank holds before context parallelism is worth a try: the 8,192 at which Llama 3 was trained without it
 /// (Dubey et al. 2024, table 4).
 constexpr std::int64_t long_sequence = 8192;
+
+constexpr std::size_t most_changes = 3;
+
+/// Whether it puts weights on the host without the stage that brings them layer by layer.
+bool lacks_stage(const Changes& setting, int zero) {
+  bool weights = false;
+  for (const Change& change : setting) {
+    if (change.knob == Knob::zero) {
+      zero = static_cast<int>(std::get<std::int64_t>(change.value));
+    } else if (change.knob == Knob::offload) {
+      const auto& what = std::get<std::vector<Offload>>(change.value);
+      weights = std::find(what.begin(), what.end(), Offload::parameters) != what.end();
+    }
+  }
+  return weights && zero < 3;
+}
 
 /// Experts move between ranks that stand already: dp, tp and pp stay.
 void add_expert_changes(const Moe& moe, const Strategy& s, Changes& changes) {
@@ -59,40 +76,108 @@ Changes possible_changes(const TrainScenario& t, const Strategy& s) {
   return changes;
 }
 
+/// What more may lie on the host. Beside layer inputs or weights it is told with what lies there already.
+Changes possible_offloads(const TrainScenario& t, bool one_card) {
+  const MemoryOptions& o = t.work.options;
+  if (t.offload_to_nvme || o.offload_parameters) {
+    return {};
+  }
+  std::vector<Offload> kept;
+  if (o.offload_activations || o.offload_checkpoints) {
+    kept.push_back(Offload::activations);
+  }
+  Changes changes;
+  const auto add = [&](Offload more) {
+    std::vector<Offload> all = kept;
+    all.push_back(more);
+    changes.emplace_back(Knob::offload, std::move(all));
+  };
+  if (t.software.offloads_optimizer && !o.offload_optimizer) {
+    add(Offload::optimizer);
+  }
+  if (one_card && t.software.offloads_parameters) {
+    add(Offload::parameters);
+  }
+  return changes;
+}
+
+/// Optimizers of the same rule whose moments take less of the device.
+Changes possible_optimizers(const TrainScenario& t) {
+  if (t.stated.optimizer.value_or(Optimizer::adamw) != Optimizer::adamw) {
+    return {};
+  }
+  Changes changes;
+  if (t.work.options.method != Method::full && t.software.adapters) {
+    changes.emplace_back(Knob::optimizer, Optimizer::paged_adamw);
+  }
+  if (t.work.options.method == Method::full || t.software.adapters) {
+    changes.emplace_back(Knob::optimizer, Optimizer::adamw_8bit);
+  }
+  return changes;
+}
+
+/// What is trained, on what: the method where the software has it, the loss in parts, shorter sequences.
+std::vector<Changes> possible_recipes(const TrainScenario& t) {
+  std::vector<Changes> recipes{{}};
+  if (!is_tuning(t)) {
+    return recipes;
+  }
+  const MemoryOptions& o = t.work.options;
+  const bool adapts = t.software.adapters || (!t.stated.software && t.work.shape.gpus == 1);
+  if (adapts && o.method == Method::full) {
+    recipes.push_back({{Knob::method, Method::lora}});
+  }
+  if (adapts && o.method != Method::qlora) {
+    recipes.push_back({{Knob::method, Method::qlora}});
+  }
+  if (!o.fused_loss && !is_fused(t.software, o)) {
+    recipes.push_back({{Knob::fused_loss, true}});
+  }
+  constexpr std::int64_t shortest = 512;  // tokens that still hold a question and its answer
+  if (!t.architecture.patches) {
+    for (std::int64_t seq_len = t.work.shape.seq_len / 2; seq_len >= shortest; seq_len /= 2) {
+      recipes.push_back({{Knob::seq_len, seq_len}});
+    }
+  }
+  return recipes;
+}
+
 /// Changes beyond the strategy's layout: they decide the software and what it keeps, so that the question is resolved
 /// and compiled again with each set of them.
 std::vector<Changes> possible_settings(const TrainScenario& t) {
-  std::vector<Changes> stages{{}};
+  Changes stages, offloads = possible_offloads(t, is_tuning(t)), optimizers = possible_optimizers(t);
   for (int zero = t.strategy.zero + 1; zero <= 3; ++zero) {
-    stages.push_back({{Knob::zero, zero}});
-  }
-  std::vector<Changes> offloads{{}};
-  if (t.software.offloads_optimizer && !t.work.options.offload_optimizer && !t.offload_to_nvme) {
-    std::vector<Offload> kept{Offload::optimizer};
-    if (t.work.options.offload_activations || t.work.options.offload_checkpoints) {
-      kept.insert(kept.begin(), Offload::activations);
-    }
-    offloads.push_back({{Knob::offload, kept}});
-  }
-  std::vector<Changes> optimizers{{}};
-  if (t.work.options.method == Method::full && t.stated.optimizer.value_or(Optimizer::adamw) == Optimizer::adamw) {
-    optimizers.push_back({{Knob::optimizer, Optimizer::adamw_8bit}});
+    stages.emplace_back(Knob::zero, zero);
   }
   std::vector<Changes> settings;
-  for (const Changes& optimizer : optimizers) {
-    for (const Changes& offload : offloads) {
-      for (const Changes& zero : stages) {
-        Changes& setting = settings.emplace_back(zero);
-        setting.insert(setting.end(), offload.begin(), offload.end());
-        setting.insert(setting.end(), optimizer.begin(), optimizer.end());
+  const auto extended = [](std::vector<Changes> all, const Changes& by) {
+    const std::size_t before = all.size();
+    for (const Change& change : by) {
+      for (std::size_t i = 0; i < before; ++i) {
+        Changes more = all[i];
+        more.push_back(change);
+        all.push_back(std::move(more));
       }
     }
+    return all;
+  };
+  for (const Changes& recipe : possible_recipes(t)) {
+    for (Changes& setting : extended(extended(extended({{}}, stages), offloads), optimizers)) {
+      setting.insert(setting.end(), recipe.begin(), recipe.end());
+      settings.push_back(std::move(setting));
+    }
   }
+  std::erase_if(settings, [&](const Changes& setting) {
+    return setting.size() > most_changes || lacks_stage(setting, t.strategy.zero);
+  });
   return settings;
 }
 
 bool changes_numbers(const Changes& changes) {
-  return std::any_of(changes.begin(), changes.end(), [](const Change& c) { return c.knob == Knob::optimizer; });
+  return std::any_of(changes.begin(), changes.end(), [](const Change& c) {
+    return c.knob == Knob::method || c.knob == Knob::seq_len ||
+           (c.knob == Knob::optimizer && c != Change{Knob::optimizer, Optimizer::paged_adamw});
+  });
 }
 
 bool same_knobs(const Remedy& a, const Remedy& b) {
@@ -216,12 +301,21 @@ class RemedySearch {
   std::vector<Remedy> found_;
 };
 
-/// Cheapest step first, what changes the numbers last; of the same keys only the cheapest.
+/// Tokens of a sequence that changes state; beyond any where they state none.
+std::int64_t sequence_of(const Changes& changes) {
+  const auto found =
+      std::find_if(changes.begin(), changes.end(), [](const Change& c) { return c.knob == Knob::seq_len; });
+  return found == changes.end() ? std::numeric_limits<std::int64_t>::max() : std::get<std::int64_t>(found->value);
+}
+
+/// Cheapest step first, what changes the numbers last, of sequences the longest; of the same keys only the first.
 std::vector<Remedy> ranked(std::vector<Remedy> found) {
   std::stable_sort(found.begin(), found.end(), [](const Remedy& a, const Remedy& b) {
     const bool a_last = changes_numbers(a.changes);
     const bool b_last = changes_numbers(b.changes);
-    return a_last != b_last ? b_last : a.step < b.step;
+    const std::int64_t a_tokens = sequence_of(a.changes);
+    const std::int64_t b_tokens = sequence_of(b.changes);
+    return a_last != b_last ? b_last : a_tokens != b_tokens ? a_tokens > b_tokens : a.step < b.step;
   });
   std::vector<Remedy> kept;
   for (Remedy& remedy : found) {
@@ -236,6 +330,38 @@ std::vector<Remedy> ranked(std::vector<Remedy> found) {
 
 }  // namespace
 
+bool is_tuning(const TrainScenario& t) noexcept {
+  return t.work.options.method != Method::full || t.work.shape.gpus == 1;
+}
+
+Changes enough_gpus(const TrainScenario& train) {
+  constexpr int sharded = 3;
+  if (!is_tuning(train) || !train.software.shards(sharded, train.strategy.pp > 1)) {
+    return {};
+  }
+  TrainScenario t = train;
+  t.stated.software = train.software.id;  // more GPUs may mean another where none is stated
+  t.stated.strategy.zero = sharded;
+  t.stated.strategy.dp.reset();
+  for (std::int64_t factor = 2; factor <= 8; factor *= 2) {
+    t.work.shape.gpus = factor * train.work.shape.gpus;
+    resolve_training(t);
+    const TrainAnswer answer =
+        answer_question(compile_question(t, PlanPart::memory, nullptr).compiled, open_strategy(t));
+    if (answer.estimate.verdict == Verdict::feasible && !host_is_short(t, answer.estimate)) {
+      Changes changes{{Knob::gpus, t.work.shape.gpus}};
+      if (train.strategy.zero < sharded) {
+        changes.emplace_back(Knob::zero, sharded);
+      }
+      if (!train.stated.software) {
+        changes.emplace_back(Knob::software, train.software.id);
+      }
+      return changes;
+    }
+  }
+  return {};
+}
+
 std::vector<Remedy> find_remedies(const Scenario& scenario,
                                   const Strategy& strategy,
                                   PlanPart part,
@@ -244,7 +370,6 @@ std::vector<Remedy> find_remedies(const Scenario& scenario,
     return {};  // put together by hand: what is stated is not known
   }
   RemedySearch search{std::get<TrainScenario>(scenario.question), strategy, part};
-  constexpr std::size_t most_changes = 3;
   std::vector<Remedy> remedies;
   for (std::size_t size = 1; size <= most_changes && remedies.empty(); ++size) {
     for (Remedy& candidate : ranked(search.of_size(size))) {

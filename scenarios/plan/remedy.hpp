@@ -16,4 +16,11 @@ namespace headroom {
                                                 PlanPart part,
                                                 std::size_t limit);
 
+/// Where none of these helps somebody who tunes a model: the fewest GPUs, in doublings up to eight times as many, whose
+/// shards surely fit, and what else must be stated for that; by memory alone. Empty: none, or a run that is no tuning.
+[[nodiscard]] Changes enough_gpus(const TrainScenario& train);
+/// Whether somebody tunes a model, rather than trains one: adapters, or one GPU. Less may then be trained, of shorter
+/// sequences.
+[[nodiscard]] bool is_tuning(const TrainScenario& train) noexcept;
+
 }  // namespace headroom

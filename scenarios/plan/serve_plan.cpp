@@ -205,7 +205,8 @@ double width_of(const Interval<double>& rate) {
 
 /// Prefill multiplies; a decode step reads or multiplies, whichever binds it.
 void add_energy(const ServeScenario& s, const EnergyQuestion& question, double width, ServePlan& answer) {
-  const std::optional<GpuPower> power = gpu_power(s.device, s.host ? &*s.host : nullptr, s.power_cap);
+  const std::optional<GpuPower> power =
+      gpu_power(s.device, s.host ? &*s.host : nullptr, s.power_cap, power_form(*s.data));
   if (!power || !answer.times) {
     return;
   }
@@ -231,7 +232,7 @@ std::optional<SpeculationGain> gain_of(const ServeScenario& s, const ServingTime
     return std::nullopt;
   }
   const ServingTimes without =
-      serving_times(s.architecture, s.device, s.host ? &*s.host : nullptr, s.engine, plain, memory);
+      serving_times(*s.data, s.architecture, s.device, s.host ? &*s.host : nullptr, s.engine, plain, memory);
   return SpeculationGain{times.state.tpot, without.state.tpot, times.output_tokens_per_s, without.output_tokens_per_s,
                          times.step_tokens};
 }
@@ -253,8 +254,8 @@ std::string_view binding_text(RateLimit limit) {
 void fill_times(const ServeScenario& s, ExplainRecorder* recorder, ServePlan& answer, Plan& plan) {
   try {
     const Node* node = s.host ? &*s.host : nullptr;
-    answer_times(s, serving_times(s.architecture, s.device, node, s.engine, s.work, answer.estimate, recorder), answer,
-                 plan);
+    answer_times(s, serving_times(*s.data, s.architecture, s.device, node, s.engine, s.work, answer.estimate, recorder),
+                 answer, plan);
     if (s.work.draft) {
       answer.speculation = gain_of(s, *answer.times);
     }

@@ -26,7 +26,10 @@ enum class Knob : std::uint8_t {
   region,
   software,
   precision,
+  seq_len,
   global_batch,
+  method,
+  fused_loss,
   optimizer,
   offload,
   overlap,
@@ -73,7 +76,7 @@ enum class Knob : std::uint8_t {
   return knob >= Knob::order && knob <= Knob::cuda_graphs;
 }
 
-enum class Offload : std::uint8_t { optimizer, activations };
+enum class Offload : std::uint8_t { optimizer, activations, parameters };
 
 /// By knob: a flag; a whole number, or the place of a word in words_of(knob), from 0; a share between 0 and 1; an id of
 /// the catalog, or a quantity with its unit; the list of what is offloaded to host memory.

@@ -19,6 +19,7 @@
 namespace headroom {
 
 struct NetworkScenario {
+  const ModelData* data = nullptr;  ///< of the sources, which must outlive the scenario
   std::string name;
   std::string file;
   Network network;

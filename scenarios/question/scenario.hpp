@@ -5,6 +5,7 @@
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/serve/memory/serving.hpp>
 #include <headroom/model/train/evaluate/training.hpp>
+#include <headroom/model/workload/model_data.hpp>
 #include <headroom/model/workload/model_library.hpp>
 #include <headroom/scenarios/advice/questions.hpp>
 #include <headroom/scenarios/goodput/question.hpp>
@@ -21,6 +22,7 @@
 namespace headroom {
 
 struct TrainScenario {
+  const ModelData* data = nullptr;  ///< of the sources, which must outlive the scenario
   Architecture architecture;
   Device device;
   std::int64_t domain = 1;  ///< GPUs of one scale-up domain
@@ -62,6 +64,7 @@ struct BesideServed {
 };
 
 struct ServeScenario {
+  const ModelData* data = nullptr;  ///< of the sources, which must outlive the scenario
   Architecture architecture;
   Device device;
   std::optional<Node> host;
@@ -97,10 +100,15 @@ struct Scenario : Statement {
   std::vector<std::string> assumptions;
 };
 
-/// Where ids are looked up.
+/// Where ids are looked up, and the numbers that answers are made of.
 struct Sources {
   Catalog catalog;
   ModelLibrary models;
+  ModelData data;
+
+  /// What ships, files of `folders` over it; earlier folders win. Broken files are told when they are asked for.
+  [[nodiscard]] static Sources of(const std::vector<std::string>& folders);
+  /// With the folders of HEADROOM_DATA_DIR and the user's configuration. ConfigError for a folder that is none.
   [[nodiscard]] static Sources standard();
 };
 

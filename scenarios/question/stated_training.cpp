@@ -60,14 +60,17 @@ Strategy resolve_strategy(const StatedStrategy& stated,
 
 void resolve_training(TrainScenario& t) {
   const StatedTraining& stated = t.stated;
-  const std::string id = stated.software.value_or(std::string{default_software(stated.strategy.zero.value_or(0))});
+  const bool one_card = t.work.options.method != Method::full && t.work.shape.gpus == 1;
+  const std::string id = stated.software.value_or(
+      std::string{one_card ? one_card_software : default_software(stated.strategy.zero.value_or(0))});
   if (t.software.id.empty() || t.software.id != id) {
-    t.software = MemoryStacks::standard().find(id);
+    t.software = memory_stacks(*t.data).find(id);
   }
   const StackDefaults& defaults = t.software.defaults;
   t.strategy = resolve_strategy(stated.strategy, t.architecture, defaults, t.work.shape.gpus);
   t.micro_batch_open = !stated.strategy.micro_batch;
   t.recompute_open = !stated.strategy.recompute;
+  t.work.options.optimizer = stated.optimizer;
   t.work.options.flash_attention = stated.flash_attention.value_or(defaults.flash_attention);
   t.work.options.offload_checkpoints = !stated.offload && defaults.offload_checkpoints;
   t.work.states = states_of(t);
@@ -108,6 +111,13 @@ std::optional<TrainScenario> resolved_with(const TrainScenario& train, std::span
       t.stated.offload = true;
       t.work.options.offload_optimizer = holds(Offload::optimizer);
       t.work.options.offload_activations = holds(Offload::activations);
+      t.work.options.offload_parameters = holds(Offload::parameters);
+    } else if (change.knob == Knob::method) {
+      t.work.options.method = static_cast<Method>(std::get<std::int64_t>(change.value));
+    } else if (change.knob == Knob::fused_loss) {
+      set(change, t.work.options.fused_loss);
+    } else if (change.knob == Knob::seq_len) {
+      t.stated.seq_len = t.work.shape.seq_len = std::get<std::int64_t>(change.value);
     } else {
       state(change, t.stated.strategy);
     }

@@ -29,6 +29,8 @@ struct StatedTraining {
 
 /// The stack of a blank `training.software`: ZeRO 3 and the stages below it are different software.
 [[nodiscard]] std::string_view default_software(std::int64_t zero) noexcept;
+/// The same where adapters are trained on one GPU: TRL on peft and bitsandbytes, which need no groups of ranks.
+inline constexpr std::string_view one_card_software = "trl";
 
 /// What blank keys of a strategy mean to a software on so many GPUs: dp is what the other ranks leave, the rest as the
 /// software does. Open micro-batches and recomputation are 1 and none.
@@ -44,8 +46,8 @@ void resolve_training(TrainScenario& train);
 
 /// States a change. Precondition: it is one of a strategy.
 void state(const Change& change, StatedStrategy& strategy);
-/// The question with changes of its strategy, optimizer or offloading, resolved again; nullopt where so many ranks
-/// cannot share an image of the stated length. Precondition: no other changes.
+/// The question with changes of its strategy, optimizer, offloading, method, loss or length, resolved again; nullopt
+/// where so many ranks cannot share an image of the stated length. Precondition: no other changes.
 [[nodiscard]] std::optional<TrainScenario> resolved_with(const TrainScenario& train, std::span<const Change> changes);
 
 }  // namespace headroom

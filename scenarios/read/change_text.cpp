@@ -4,6 +4,7 @@
 #include <headroom/model/estimate/precision.hpp>
 #include <headroom/model/serve/engine/serving_stack.hpp>
 #include <headroom/model/train/memory/memory.hpp>
+#include <headroom/scenarios/keys/words.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
 
@@ -33,7 +34,10 @@ constexpr std::array<KnobRow, static_cast<std::size_t>(Knob::count)> rows{{
     {Knob::region, "money.region", region_names},
     {Knob::software, "training.software"},
     {Knob::precision, "training.precision", training_precision_names},
+    {Knob::seq_len, "training.seq_len"},
     {Knob::global_batch, "training.global_batch"},
+    {Knob::method, "training.method", method_names},
+    {Knob::fused_loss, "training.fused_loss"},
     {Knob::optimizer, "training.optimizer", optimizer_names},
     {Knob::offload, "training.offload"},
     {Knob::overlap, "training.overlap"},
@@ -82,7 +86,7 @@ const KnobRow& row_of(Knob knob) noexcept {
 }
 
 std::string_view word_of(Offload what) noexcept {
-  return what == Offload::optimizer ? "optimizer" : "activations";
+  return offload_names[static_cast<std::size_t>(what)];
 }
 
 ConfigValue value_of(const Change& change) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/keys/hardware_keys.hpp>
 #include <headroom/scenarios/keys/keyed_table.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/read/hardware_reader.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
 
@@ -10,28 +11,30 @@ namespace headroom {
 namespace {
 
 /// "power cap 500 W of 700 W: products at 0.83 of their rate, passes over memory at theirs"
-std::string cap_text(const Device& device, Watts cap) {
-  const double clock = matrix_clock(device, cap);
+std::string cap_text(const Device& device, Watts cap, const PowerForm& form) {
+  const double clock = matrix_clock(device, cap, form);
   return "hardware.power_cap = " + format(cap) + " of " + format(device.power.tdp->value) + ": products at " +
          format_number(clock) + " of their uncapped rate, passes over memory and links at theirs (docs/money.md)";
 }
 
 }  // namespace
 
-PricedHardware HardwareChoice::priced(bool serves) const {
+PricedHardware HardwareChoice::priced(const PowerForm& form, bool serves) const {
   PricedHardware hardware;
   hardware.gpu = device.id;
   hardware.serves = serves;
   if (!device.id.empty()) {
-    hardware.power = gpu_power(device, host ? &*host : nullptr, power_cap);
+    hardware.power = gpu_power(device, host ? &*host : nullptr, power_cap, form);
   }
   return hardware;
 }
 
 HardwareChoice read_hardware(ConfigTable& root,
-                             const Catalog& catalog,
+                             const Sources& sources,
                              std::vector<std::string>& assumptions,
                              bool gpus_open) {
+  const Catalog& catalog = sources.catalog;
+  const PowerForm& form = power_form(sources.data);
   HardwareChoice result;
   auto table = KeyedTable<keys::hardware, Kinds::all>::of(root);
   const std::string gpu = table.get<"gpu">();
@@ -66,11 +69,11 @@ HardwareChoice read_hardware(ConfigTable& root,
   }
   result.host_memory = table.stated<"host_memory">();
   if (const auto cap = table.stated<"power_cap">(); cap && !result.device.id.empty()) {
-    if (const std::string why = why_no_cap(result.device, *cap); !why.empty()) {
+    if (const std::string why = why_no_cap(result.device, *cap, form); !why.empty()) {
       table.problem("power_cap", "'power_cap': " + why);
     } else {
       result.power_cap = cap;
-      assumptions.push_back(cap_text(result.device, *cap));
+      assumptions.push_back(cap_text(result.device, *cap, form));
     }
   }
   table.finish();

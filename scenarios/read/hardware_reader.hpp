@@ -13,6 +13,8 @@
 
 namespace headroom {
 
+struct Sources;
+
 struct HardwareChoice {
   Device device;  ///< its id is empty when the SKU is unknown
   std::int64_t gpus = 1;
@@ -25,13 +27,13 @@ struct HardwareChoice {
   std::optional<Bytes> host_memory;
   std::optional<Watts> power_cap;  ///< of one GPU
   /// What the prices and the power of this hardware are of.
-  [[nodiscard]] PricedHardware priced(bool serves) const;
+  [[nodiscard]] PricedHardware priced(const PowerForm& form, bool serves) const;
 };
 
 /// Problems go to the diagnostics of `root`; what is taken for a blank key to `assumptions`.
 /// `gpus_open`: their number may be left out, and is then 0.
 [[nodiscard]] HardwareChoice read_hardware(ConfigTable& root,
-                                           const Catalog& catalog,
+                                           const Sources& sources,
                                            std::vector<std::string>& assumptions,
                                            bool gpus_open = false);
 

@@ -30,9 +30,10 @@ class NetworkScenarioReader {
  public:
   NetworkScenarioReader(const ConfigValue& root,
                         const std::string& file,
-                        const Catalog& catalog,
+                        const Sources& sources,
                         const NetworkLibrary& networks)
-      : root_{root, "", diagnostics_}, catalog_{catalog}, networks_{networks} {
+      : root_{root, "", diagnostics_}, sources_{sources}, networks_{networks} {
+    scenario_.data = &sources.data;
     scenario_.file = file;
   }
 
@@ -48,7 +49,7 @@ class NetworkScenarioReader {
     read_training();
     read_strategy();
     read_feed();
-    scenario_.money = read_money(root_, catalog_, priced_);
+    scenario_.money = read_money(root_, sources_.catalog, priced_);
     scenario_.energy = read_energy(root_, scenario_.money);
     root_.finish();
     diagnostics_.throw_if_any();
@@ -96,12 +97,12 @@ class NetworkScenarioReader {
   }
 
   void take_hardware() {
-    HardwareChoice hardware = read_hardware(root_, catalog_, scenario_.assumptions);
+    HardwareChoice hardware = read_hardware(root_, sources_, scenario_.assumptions);
     ConfigTable table = root_.table("hardware");
     if (table.has("host_memory")) {
       table.problem_at_key("host_memory", "nothing of a network of ops is offloaded; leave 'host_memory' out");
     }
-    priced_ = hardware.priced(false);
+    priced_ = hardware.priced(power_form(sources_.data), false);
     scenario_.power_cap = hardware.power_cap;
     scenario_.gpus = hardware.gpus;
     scenario_.gpus_per_node = hardware.gpus_per_node;
@@ -138,7 +139,7 @@ class NetworkScenarioReader {
 
   void read_software(TrainingKeys& table) {
     const std::string id = table.get<"software">();
-    const auto find = [](const std::string& text) { return MemoryStacks::standard().find(text); };
+    const auto find = [&](const std::string& text) { return memory_stacks(sources_.data).find(text); };
     scenario_.software = look_up(table, "software", id, find).value_or(MemoryStack{});
     if (!table.has("software")) {
       assume("training.software = " + id + " (" + scenario_.software.name +
@@ -228,7 +229,7 @@ class NetworkScenarioReader {
 
   Diagnostics diagnostics_;
   ConfigTable root_;
-  const Catalog& catalog_;
+  const Sources& sources_;
   const NetworkLibrary& networks_;
   NetworkScenario scenario_;
   ConfigValue inline_model_;
@@ -256,9 +257,9 @@ bool asks_for_network(const ConfigValue& root, const ModelLibrary& models, const
 
 NetworkScenario read_network_scenario(const ConfigValue& root,
                                       const std::string& file,
-                                      const Catalog& catalog,
+                                      const Sources& sources,
                                       const NetworkLibrary& networks) {
-  return NetworkScenarioReader{root, file, catalog, networks}.run();
+  return NetworkScenarioReader{root, file, sources, networks}.run();
 }
 
 }  // namespace headroom

@@ -22,7 +22,7 @@ namespace headroom {
 /// Throws ConfigError with every problem at once.
 [[nodiscard]] NetworkScenario read_network_scenario(const ConfigValue& root,
                                                     const std::string& file,
-                                                    const Catalog& catalog,
+                                                    const Sources& sources,
                                                     const NetworkLibrary& networks);
 
 }  // namespace headroom

@@ -171,11 +171,12 @@ class ScenarioReader {
   void read_train() {
     TrainScenario train;
     train.confidence = read_confidence();
+    train.data = &sources_.data;
     train.architecture = read_model();
-    const HardwareChoice hardware = read_hardware(root_, sources_.catalog, scenario_.assumptions);
-    priced_ = hardware.priced(false);
+    const HardwareChoice hardware = read_hardware(root_, sources_, scenario_.assumptions);
+    priced_ = hardware.priced(power_form(sources_.data), false);
     train.power_cap = hardware.power_cap;
-    train.work.clock = matrix_clock(hardware.device, hardware.power_cap);
+    train.work.clock = matrix_clock(hardware.device, hardware.power_cap, power_form(sources_.data));
     train.device = hardware.device;
     train.domain = hardware.domain;
     train.scale_out = hardware.scale_out;
@@ -192,13 +193,14 @@ class ScenarioReader {
   void read_serve() {
     ServeScenario serve;
     serve.confidence = read_confidence();
+    serve.data = &sources_.data;
     serve.architecture = read_model();
-    const HardwareChoice hardware = read_hardware(root_, sources_.catalog, scenario_.assumptions, root_.has("traffic"));
-    priced_ = hardware.priced(true);
+    const HardwareChoice hardware = read_hardware(root_, sources_, scenario_.assumptions, root_.has("traffic"));
+    priced_ = hardware.priced(power_form(sources_.data), true);
     serve.device = hardware.device;
     serve.host = hardware.host;
     serve.power_cap = hardware.power_cap;
-    serve.work.clock = matrix_clock(hardware.device, hardware.power_cap);
+    serve.work.clock = matrix_clock(hardware.device, hardware.power_cap, power_form(sources_.data));
     serve.work.gpus = hardware.gpus;
     read_serving(
         root_, [&](const ConfigValue& named) { return find_model(named); }, serve, scenario_.assumptions);

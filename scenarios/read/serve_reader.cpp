@@ -149,7 +149,7 @@ class ServingReader {
     if (!table.has("engine")) {
       assume("serving.engine = vllm (not stated)");
     }
-    serve_.engine = find_serving_stack(named);
+    serve_.engine = find_serving_stack(*serve_.data, named);
     const ConfigValue* version = table.value("engine_version");
     if (version != nullptr &&
         (version->kind == ConfigValue::Kind::number || version->kind == ConfigValue::Kind::integer)) {
@@ -163,7 +163,7 @@ class ServingReader {
       return;
     }
     const auto stack = look_up(table, "engine_version", serve_.engine_version,
-                               [&](const std::string& s) { return find_serving_stack(named, s); });
+                               [&](const std::string& s) { return find_serving_stack(*serve_.data, named, s); });
     if (stack) {
       serve_.engine = *stack;
       assume("serving.engine_version = " + serve_.engine_version + ": its iterations are those of stack " +

@@ -93,7 +93,8 @@ class TrainingReader {
   static void read_offload_target(TrainingKeys& table, TrainScenario& train) {
     const auto target = table.stated<"offload_to">();
     train.offload_to_nvme = target == 1U;
-    if (target && !train.work.options.offload_optimizer && !train.work.options.offload_activations) {
+    const MemoryOptions& o = train.work.options;
+    if (target && !o.offload_optimizer && !o.offload_activations && !o.offload_parameters) {
       table.problem("offload_to", "'offload_to' means something with 'offload' only");
     }
   }
@@ -104,6 +105,10 @@ class TrainingReader {
     if (table.has("lora_rank") && options.method == Method::full) {
       table.problem("lora_rank", "'lora_rank' means something with method \"lora\" or \"qlora\" only");
     }
+    options.double_quant = table.stated<"double_quant">();
+    if (options.double_quant && options.method != Method::qlora) {
+      table.problem("double_quant", "'double_quant' means something with method \"qlora\" only");
+    }
     stated.flash_attention = table.stated<"flash_attention">();
     options.dropout = table.stated<"dropout">();
     options.fused_loss = table.stated<"fused_loss">();
@@ -112,14 +117,31 @@ class TrainingReader {
     options.async_tp = table.get<"async_tp">();
     options.vocab_multiple = table.get<"vocab_multiple">();
     stated.offload = table.has("offload");
+    const std::array<bool*, offload_names.size()> flags{&options.offload_optimizer, &options.offload_activations,
+                                                        &options.offload_parameters};
     for (const std::string& what : table.texts("offload")) {
-      if (what == "optimizer") {
-        options.offload_optimizer = true;
-      } else if (what == "activations") {
-        options.offload_activations = true;
+      const auto found = std::find(offload_names.begin(), offload_names.end(), what);
+      if (found == offload_names.end()) {
+        table.problem("offload", "'offload' holds " + quoted(what) + ", which is none of " + listed(offload_names));
       } else {
-        table.problem("offload", "'offload' holds " + quoted(what) + ", which is none of optimizer, activations");
+        *flags[static_cast<std::size_t>(found - offload_names.begin())] = true;
       }
+    }
+  }
+
+  /// What lies on the host comes by shards, and is updated there.
+  void check_offload(const TrainScenario& train) {
+    const MemoryOptions& options = train.work.options;
+    ConfigTable table = root_.table("training");
+    if (options.offload_parameters && train.strategy.zero < 3) {
+      table.problem("offload",
+                    "'offload' of parameters needs strategy.zero = 3: it is the ZeRO stage that brings weights "
+                    "layer by layer");
+    }
+    if ((options.offload_parameters || options.offload_optimizer) && options.optimizer == Optimizer::muon) {
+      table.problem("offload",
+                    "'offload' of states updates them on the host, and muon's products belong on the GPU; "
+                    "drop 'offload' or take another optimizer");
     }
   }
 
@@ -131,6 +153,7 @@ class TrainingReader {
       diagnostics_.add(software_place_.first, software_place_.second, error.diagnostics().front().message);
       return;
     }
+    check_offload(train);
     tell_ranks(train);
     if (!train.stated.software) {
       assume("training.software = " + train.software.id + " (" + train.software.name +
@@ -139,6 +162,8 @@ class TrainingReader {
     tell_defaults(train);
     if (train.work.options.method == Method::full) {
       tell_states(train);
+    } else {
+      tell_adapters(train);
     }
   }
 
@@ -159,6 +184,13 @@ class TrainingReader {
       assume("model.mtp_layers = " + std::to_string(train.architecture.mtp_layers) +
              " (prediction modules beside the head, in memory and step)");
     }
+  }
+
+  void tell_adapters(const TrainScenario& train) {
+    const MemoryOptions& options = train.work.options;
+    const StateBytes states = states_of_adapters(train.software, train.work.precision, options.optimizer);
+    assume("states of the adapters: " + format_number(states.weights) + " bytes a parameter of weights, " +
+           format_number(states.gradients) + " of gradients, " + format_number(states.optimizer) + " of optimizer");
   }
 
   /// Blank ranks, and what hangs on no software.
@@ -187,7 +219,6 @@ class TrainingReader {
   /// Blank keys mean what the software does; where that is no more than usual no line says so.
   void tell_defaults(const TrainScenario& train) {
     const StatedStrategy& stated = train.stated.strategy;
-    const StackDefaults& defaults = train.software.defaults;
     const std::string by = " (default of " + train.software.id + ")";
     const Strategy& s = train.strategy;
     if (!stated.zero) {
@@ -218,8 +249,12 @@ class TrainingReader {
     if (!options.dropout && dropout_by_habit(train.software, train.architecture)) {
       assume("training.dropout = true" + by);
     }
-    if (!options.fused_loss && defaults.fused_loss) {
+    if (!options.fused_loss && is_fused(train.software, options)) {
       assume("training.fused_loss = true" + by);
+    }
+    if (options.method == Method::qlora && !options.double_quant) {
+      assume(std::string{"training.double_quant = "} + (doubly_quantised(train.software, options) ? "true" : "false") +
+             by);
     }
     if (options.offload_checkpoints) {
       assume("training.offload: what full recomputation keeps" + by);

@@ -35,10 +35,9 @@ std::vector<std::string> gpus_in_nodes(const Catalog& catalog) {
   return ids;
 }
 
-std::vector<std::string> software_ids() {
+std::vector<std::string> software_ids(const ModelData& data) {
   std::vector<std::string> ids;
-  const MemoryStacks stacks = MemoryStacks::standard();
-  for (const MemoryStack& stack : stacks.all()) {
+  for (const MemoryStack& stack : memory_stacks(data).all()) {
     ids.push_back(stack.id);
   }
   return ids;
@@ -152,7 +151,7 @@ class QuestionReader {
       case Knob::node: return static_cast<void>(sources_.catalog.node(name));
       case Knob::cluster: return static_cast<void>(sources_.catalog.cluster(name));
       case Knob::prices: return static_cast<void>(sources_.catalog.prices(name));
-      case Knob::software: return static_cast<void>(MemoryStacks::standard().find(name));
+      case Knob::software: return static_cast<void>(memory_stacks(sources_.data).find(name));
       default: return;
     }
   }
@@ -186,7 +185,7 @@ class QuestionReader {
       case Knob::gpus: return each_of(knob, doublings(*objective.gpus_on_hand));
       case Knob::market:
       case Knob::region: return each_word(knob);
-      case Knob::software: return each_of(knob, software_ids());
+      case Knob::software: return each_of(knob, software_ids(sources_.data));
       case Knob::precision:
         return each_of(knob, std::array{Precision::bf16, Precision::fp8, Precision::mxfp8, Precision::nvfp4});
       case Knob::offload:
@@ -252,7 +251,7 @@ void set_goals(const SearchQuestion& q, SearchJob& job) {
   line(Goal::step_time) = {1.0, 0.0};
   line(Goal::time) = {job.steps, 0.0};
   line(Goal::cost) = {job.scenario.money.price ? steps * held * job.scenario.money.price->raw() : 0.0, 0.0};
-  job.power = gpu_power(t.device, t.host ? &*t.host : nullptr, t.power_cap);
+  job.power = gpu_power(t.device, t.host ? &*t.host : nullptr, t.power_cap, power_form(*t.data));
   job.energy_steps = steps * gpus * job.scenario.energy.pue.value_or(1.0);
   job.spare_share = held / gpus - 1.0;
   if (job.power) {
@@ -272,7 +271,7 @@ void set_limits(const SearchQuestion& q, SearchJob& job) {
   const auto infinite = std::numeric_limits<double>::infinity();
   const std::optional<DollarsPerSecond>& price = job.scenario.money.price;
   job.spent_each = job.train().gpus_held() * (price ? price->raw() : q.asks_money ? infinite : 1.0);
-  job.width = confidence_of(job.train(), step_confidence()).width;
+  job.width = confidence_of(job.train(), step_confidence(*job.train().data)).width;
   job.sure_step = Seconds{infinite};
   if (!o.limited()) {
     return;

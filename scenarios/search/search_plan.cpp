@@ -78,8 +78,8 @@ ListedPlan listed(const SearchJob& job, const Candidate& candidate, const Object
 
 /// Whether the difference of two plans is less than past errors leave open (docs/confidence.md, "Two plans").
 bool within_errors(const SearchJob& a, const SearchJob& b, double ratio) {
-  const PlanConfidence of_a = confidence_of(a.train(), step_confidence());
-  const PlanConfidence of_b = confidence_of(b.train(), step_confidence());
+  const PlanConfidence of_a = confidence_of(a.train(), step_confidence(*a.train().data));
+  const PlanConfidence of_b = confidence_of(b.train(), step_confidence(*b.train().data));
   const double width = ratio_width(of_a, of_b, same_level(a.train(), of_a, b.train(), of_b));
   return std::abs(std::log(ratio)) < std::log1p(width);
 }

@@ -64,7 +64,8 @@ StrategySpace::StrategySpace(const TrainScenario& train, const StrategyAxes& axe
   // Blank in a plan, both take the fastest value that fits.
   micro_batch_blank_ = train.micro_batch_open && !axes_[StrategyAxis::micro_batch].free;
   if (micro_batch_blank_) {
-    axes_[StrategyAxis::micro_batch] = {true, false, {blank_micro_batches.begin(), blank_micro_batches.end()}};
+    const std::span<const std::uint16_t> blank = blank_micro_batches(train.architecture);
+    axes_[StrategyAxis::micro_batch] = {true, false, {blank.begin(), blank.end()}};
   }
   if (train.recompute_open && !axes_[StrategyAxis::recompute].free) {
     axes_[StrategyAxis::recompute] = {true, true, {}};

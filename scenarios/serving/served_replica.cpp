@@ -65,10 +65,10 @@ Priced price(const ServeScenario& s,
     throw Unserved{DropCause::memory, refusal(s, w, m.memory, !pool)};
   }
   const ReplicaFormats formats{w.weights, activation_precision(s.device, w.weights), w.kv};
-  const IterationPhysics& physics = iteration_physics();
+  const IterationPhysics& physics = iteration_physics(*s.data);
   const EngineKernels kernels = engine_kernels(s.engine, physics, s.engine.release);
   const Node* node = s.host ? &*s.host : nullptr;
-  const Replica replica{s.architecture, s.device, node, kernels, layout, formats};
+  const Replica replica{*s.data, s.architecture, s.device, node, kernels, layout, formats};
   SimulatedHabits habits;
   habits.chunked_prefill = s.chunked_prefill;
   habits.longest = lengths.longest;
@@ -78,7 +78,7 @@ Priced price(const ServeScenario& s,
   if (w.draft) {
     DraftPlan draft = *w.draft;
     draft.speculation.seed = s.traffic->seed;
-    drafting.emplace(draft, s.device, node, s.engine.time, physics, layout, w.kv, w.clock);
+    drafting.emplace(*s.data, draft, s.device, node, s.engine.time, physics, layout, w.kv, w.clock);
     habits.drafting = &*drafting;
   }
   priced.replica = simulated_replica(replica, s.engine, physics, w.limits(), m.memory, habits);

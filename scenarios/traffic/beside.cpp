@@ -95,11 +95,12 @@ std::string model_names(const ServeScenario& serve) {
 ServingErrors serving_errors(const ServeScenario& serve, ServingQuantity quantity) {
   const ServingErrors* widest = nullptr;
   for (std::size_t i = 0; i < model_count(serve); ++i) {
-    const ServingErrors& e = serving_confidence().of(serve.engine.id, quantity, model_of(serve, i).moe.has_value());
+    const ServingErrors& e =
+        serving_confidence(*serve.data).of(serve.engine.id, quantity, model_of(serve, i).moe.has_value());
     widest = widest == nullptr || e.high * widest->low > widest->high * e.low ? &e : widest;
   }
   const bool nics = experts_over_nics(serve.device, serve.host ? &*serve.host : nullptr, serve.work.layout);
-  return nics ? over_nics(*widest, wide_expert_errors()) : *widest;
+  return nics ? over_nics(*widest, wide_expert_errors(*serve.data)) : *widest;
 }
 
 ServeScenario alone(const ServeScenario& serve, std::size_t model) {

@@ -33,16 +33,19 @@ std::optional<OffloadPlan> plan_offload(const TrainScenario& t, const Estimate& 
   plan.node = host_need(t, e);
   plan.room = t.host_memory;
   plan.short_of_room = host_is_short(t, e);
-  // Gradients go and weights come back in the compute format.
-  plan.step_way = Bytes{row_of(t.work.precision).compute_bytes * e.host.updated};
-  plan.pass_way = e.host.per_pass;
+  // Gradients go and weights come back in the compute format, paged moments come and go.
+  plan.step_way = Bytes{row_of(t.work.precision).compute_bytes * e.host.updated} + e.host.paged;
+  plan.pass_way = e.host.per_pass + e.host.weights;
   if (const auto link = host_link_of(t.device, t.host ? &*t.host : nullptr)) {
     plan.step_time = offload_time(plan.step_way, *link);
     plan.pass_time = offload_time(plan.pass_way, *link);
     plan.exposed = e.time[Term::offload];
   }
   if (plan.to_nvme) {
-    plan.read = plan.written = e.host.states + static_cast<double>(e.micro_batches) * e.host.per_pass;
+    const double m = e.micro_batches;
+    const Bytes frozen = t.work.options.method == Method::full ? Bytes{} : e.host.weights;
+    plan.read = e.host.states - e.host.weights + m * (e.host.per_pass + 2.0 * e.host.weights);
+    plan.written = e.host.states - frozen + m * e.host.per_pass;
   }
   return plan;
 }

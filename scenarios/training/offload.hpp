@@ -19,13 +19,13 @@ struct OffloadPlan {
   Bytes node{};               ///< of all GPUs of a node
   std::optional<Bytes> room;  ///< of the host of a node, where it is known
   bool short_of_room = false;
-  /// Over the host link each way: gradients of the parameters that this rank updates and their new weights in a step;
-  /// saved layer inputs in a micro-batch.
+  /// Over the host link each way: gradients of the parameters that this rank updates and their new weights, and paged
+  /// moments, in a step; saved layer inputs, and offloaded weights for either pass, in a micro-batch.
   Bytes step_way{}, pass_way{};
   std::optional<Seconds> step_time, pass_time;  ///< before any overlap; nothing where the link's rate is not known
   std::optional<Seconds> exposed;               ///< in the step; nothing where the link's rate is not known
   /// NVMe in a step: states are read, updated and written back, activations written and read (Rajbhandari et al. 2021,
-  /// ZeRO-Infinity, section 5.2).
+  /// ZeRO-Infinity, section 5.2), offloaded weights read for either pass.
   Bytes read{}, written{};
 };
 

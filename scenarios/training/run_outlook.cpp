@@ -85,7 +85,7 @@ CheckpointStates checkpoint_states(const TrainScenario& t) {
     const ParameterCount count = count_parameters(t.architecture);
     parameters = count.total + count.mtp;
   } else {
-    states = adam_states(t.work.precision);
+    states = states_of_adapters(t.software, t.work.precision, t.work.options.optimizer);
     for (const Block& block : t.architecture.blocks()) {
       parameters += lora_parameters(t.architecture, block, real(t.work.options.lora_rank)).total();
     }

@@ -29,7 +29,8 @@ bool interleaves(std::int64_t layers, const Strategy& s) noexcept {
 }  // namespace
 
 std::shared_ptr<const JobGroups> groups_of(const TrainScenario& t) {
-  return std::make_shared<const JobGroups>(t.device, JobHosts{t.host, 0, std::nullopt, t.cluster}, t.work.shape.gpus);
+  return std::make_shared<const JobGroups>(*t.data, t.device, JobHosts{t.host, 0, std::nullopt, t.cluster},
+                                           t.work.shape.gpus);
 }
 
 TrainingWorkload workload_of(const TrainScenario& t) {
@@ -49,7 +50,7 @@ TrainQuestion compile_question(const TrainScenario& t,
   if (question.untimed.empty()) {
     try {
       question.compiled = compile(t.architecture, t.device, groups ? std::move(groups) : groups_of(t), t.software,
-                                  workload_of(t), without);
+                                  workload_of(t), step_parameters(*t.data), without);
       question.compiled.timed = !memory_only;
       return question;
     } catch (const ConfigError&) {
@@ -70,6 +71,7 @@ OpenStrategy open_strategy(const TrainScenario& t) noexcept {
 }
 
 Strategy close_open_axes(const CompiledTraining& compiled, const OpenStrategy& open, FitRule rule) {
+  const std::span<const std::uint16_t> micro_batches = blank_micro_batches(compiled.architecture);
   constexpr std::array<std::uint16_t, 7> chunks{1, 2, 3, 4, 5, 6, 8};
   constexpr std::array modes{Recompute::none, Recompute::selective, Recompute::full};
   Strategy best = open.strategy;
@@ -90,10 +92,10 @@ Strategy close_open_axes(const CompiledTraining& compiled, const OpenStrategy& o
       smallest = s;
     }
   };
-  for (std::size_t b = 0; b < (open.micro_batch ? blank_micro_batches.size() : 1); ++b) {
+  for (std::size_t b = 0; b < (open.micro_batch ? micro_batches.size() : 1); ++b) {
     for (std::size_t r = 0; r < (open.recompute ? modes.size() : 1); ++r) {
       Strategy s = open.strategy;
-      s.micro_batch = open.micro_batch ? blank_micro_batches[b] : s.micro_batch;
+      s.micro_batch = open.micro_batch ? micro_batches[b] : s.micro_batch;
       s.recompute = open.recompute ? modes[r] : s.recompute;
       const LayerTable table = tabulate(compiled, key_of(s));
       consider(s, table);

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory_resource>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -41,13 +41,19 @@ class TextNumbers {
 class KeptTexts {
  public:
   std::string_view keep(std::string_view text) {
-    auto* const at = static_cast<char*>(memory_.allocate(text.size(), 1));
-    std::copy(text.begin(), text.end(), at);
-    return {at, text.size()};
+    if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < text.size()) {
+      blocks_.emplace_back().reserve(std::max(text.size(), next_));
+      next_ *= 2;
+    }
+    std::string& block = blocks_.back();
+    const std::size_t at = block.size();
+    block += text;
+    return std::string_view{block}.substr(at);
   }
 
  private:
-  std::pmr::monotonic_buffer_resource memory_;
+  std::deque<std::string> blocks_;  ///< none grows beyond what it reserved, so that its characters do not move
+  std::size_t next_ = 1024;         ///< characters of the next block, at least
 };
 
 }  // namespace headroom

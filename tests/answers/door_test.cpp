@@ -6,7 +6,11 @@
 
 #include "../cli/run_headroom.hpp"
 #include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -186,4 +190,78 @@ TEST_CASE("a question lists all its keys, stated ones among them") {
           return key.origin == KeyOrigin::stated;
         }) == 9);  // "schema = 1" among them
   CHECK(std::any_of(all.begin(), all.end(), [](const KeyWithOrigin& key) { return key.key == "strategy.tp"; }));
+}
+
+TEST_CASE("two libraries of one program answer by their own numbers, whichever is asked first") {
+  const test::ScratchFolder folder;
+  const auto shipped = std::filesystem::path{HEADROOM_SOURCE_DIR} / "model/stacks/step";
+  std::filesystem::create_directories(folder.path() / "stacks/step");
+  const auto with = [&](const std::string& file, const std::string& line, const std::string& other) {
+    std::string text = test::read_text(shipped / file);
+    const std::size_t at = text.find("\n" + line);
+    REQUIRE(at != std::string::npos);
+    text.replace(at + 1, text.find('\n', at + 1) - at - 1, other);
+    std::ofstream{folder.path() / "stacks/step" / file} << text;
+  };
+  with("physics.toml", "straggler = ", "straggler = 0.1");
+  with("confidence.toml", "width_80 = ", "width_80 = 0.35");  // of the first class, dense
+  const std::array folders{folder.path().string()};
+  const Library theirs{folders};
+  const Library plain{std::span<const std::string>{}};
+  const auto step = [](const Library& library) {
+    return answer(library.question_of_file(example)).number("step_time_s");
+  };
+  const Number before = step(library());
+  const Number slower = step(theirs);
+  const Number after = step(library());
+  // 512 GPUs are six doublings above eight
+  CHECK(slower.mid > 1.3 * before.mid);
+  CHECK(slower.high / slower.mid > 1.01 * before.high / before.mid);
+  for (const Number& same : {after, step(plain)}) {
+    CHECK(same.low == before.low);
+    CHECK(same.mid == before.mid);
+    CHECK(same.high == before.high);
+  }
+}
+
+TEST_CASE("a broken file of a library's folder is told with its place to who asks for it, and to nobody else") {
+  const test::ScratchFolder folder;
+  std::filesystem::create_directories(folder.path() / "stacks/step");
+  std::ofstream{folder.path() / "stacks/step/physics.toml"} << "schema = 1\nid = \"physics\"\nbandwidth = \"wide\"\n";
+  const std::array folders{folder.path().string()};
+  const Library theirs{folders};
+  const Question question = theirs.question_of_file(example);
+  try {
+    static_cast<void>(answer(question));
+    FAIL("the broken file was not told");
+  } catch (const QuestionError& error) {
+    CHECK(std::string{error.what()}.find("stacks/step/physics.toml:3:13: error: ") != std::string::npos);
+  }
+  CHECK(answer(library().question_of_file(example)).good());
+}
+
+TEST_CASE("plans stand side by side, of one library or of several, and what is no plan is told") {
+  const Library other{std::span<const std::string>{}};
+  const Question first = llama({"strategy.tp=2"});
+  const Question second = other.question({"kind=train", "model=llama3-8b", "hardware.gpu=h100-sxm-80gb",
+                                          "hardware.gpus=64", "training.seq_len=8192", "training.global_batch=256",
+                                          "training.precision=bf16", "strategy.tp=8"});
+  const Question both = library().question(std::vector{first, second});
+  CHECK(both.kind() == QuestionKind::side_by_side);
+  CHECK(both.origins().empty());
+  const Answer side = answer(both);
+  CHECK(side.good());
+  CHECK(side.number("plans/0/step_time_s").mid == answer(first).number("step_time_s").mid);
+  CHECK(side.number("plans/1/step_time_s").mid == answer(second).number("step_time_s").mid);
+  CHECK(to_text(side).find("strategy.tp") != std::string::npos);
+  const auto refusal = [](const std::vector<Question>& questions) -> std::string {
+    try {
+      static_cast<void>(library().question(questions));
+      return "";
+    } catch (const QuestionError& error) {
+      return error.what();
+    }
+  };
+  CHECK(refusal({first}).find("two questions or more") != std::string::npos);
+  CHECK(refusal({first, llama({"search.tp=any"})}).find("question 2 is a search") != std::string::npos);
 }

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/model_data.hpp"
 #include <cmath>
 #include <sstream>
 
@@ -54,7 +55,7 @@ KernelFile grid(KernelKind kind) {
 /// Gives every kernel in range the time that `values` predict, off by up to 2 % either way.
 void set_times(KernelFile& file, const std::vector<double>& values) {
   for (const KernelGroup& group : group_kernels(std::span{&file, 1})) {
-    const CurveProblem problem = curve_problem(group, h100());
+    const CurveProblem problem = curve_problem(test::model_data(), group, h100());
     for (std::size_t i = 0; i < group.rows.size(); ++i) {
       double seconds = 0.0;
       problem.predict(values, std::array{i}, std::span{&seconds, 1});
@@ -94,7 +95,7 @@ TEST_CASE("training attention is a kind of its own, folded by sequence") {
   CHECK(file.kind == KernelKind::training_attention);
   const std::vector<KernelGroup> groups = group_kernels(std::span{&file, 1});
   REQUIRE(groups.size() == 1);
-  const CurveProblem problem = curve_problem(groups[0], h100());
+  const CurveProblem problem = curve_problem(test::model_data(), groups[0], h100());
   CHECK(problem.shapes[0] == problem.shapes[1]);
   CHECK(problem.shapes[0] != problem.shapes[2]);
   // Scores never leave a fused kernel: what passes over them has no part.
@@ -105,17 +106,20 @@ TEST_CASE("training attention is a kind of its own, folded by sequence") {
 TEST_CASE("a pass, an implementation or a format that nobody knows is refused by name") {
   const std::string header = "engine,version,pass,dtype,batch,seq,heads,kv_heads,head_dim,causal,latency_us\n";
   const KernelFile sideways = read(header + "flash2,1,sideways,bf16,16,1024,16,16,128,1,500\n", "mine.csv");
-  CHECK_THROWS_WITH_AS(static_cast<void>(curve_problem(group_kernels(std::span{&sideways, 1})[0], h100())),
-                       doctest::Contains("forward+backward"), ConfigError);
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(curve_problem(test::model_data(), group_kernels(std::span{&sideways, 1})[0], h100())),
+      doctest::Contains("forward+backward"), ConfigError);
   const KernelFile unknown = read(header + "flash9,1,forward,bf16,16,1024,16,16,128,1,500\n", "mine.csv");
-  CHECK_THROWS_WITH_AS(static_cast<void>(curve_problem(group_kernels(std::span{&unknown, 1})[0], h100())),
-                       doctest::Contains("known are standard, flash1, flash2"), ConfigError);
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(curve_problem(test::model_data(), group_kernels(std::span{&unknown, 1})[0], h100())),
+      doctest::Contains("known are standard, flash1, flash2"), ConfigError);
   const KernelFile format = read(
       "engine,version,attn_dtype,kv_dtype,batch,seq,heads,kv_heads,head_dim,window,latency_us\n"
       "vllm,1,bfloat16,int3,1,128,8,8,128,0,10\n",
       "attn_context.csv");
-  CHECK_THROWS_WITH_AS(static_cast<void>(curve_problem(group_kernels(std::span{&format, 1})[0], h100())),
-                       doctest::Contains("bf16/bf16, bf16/fp8, fp8/fp8"), ConfigError);
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(curve_problem(test::model_data(), group_kernels(std::span{&format, 1})[0], h100())),
+      doctest::Contains("bf16/bf16, bf16/fp8, fp8/fp8"), ConfigError);
 }
 
 TEST_CASE("a fit of prefill finds the tile, the packing and the times that made the kernels") {
@@ -132,7 +136,7 @@ TEST_CASE("a fit of prefill finds the tile, the packing and the times that made 
   made[at(PrefillParameter::exponential)] = 0.06e-9;
   set_times(file, made);
   const std::vector<KernelGroup> groups = group_kernels(std::span{&file, 1});
-  const CurveFit fit = fit_curve(curve_problem(groups[0], h100()), 5);
+  const CurveFit fit = fit_curve(curve_problem(test::model_data(), groups[0], h100()), 5);
   CHECK(fit.held_out.mape < 0.03);
   const std::vector<double> found = fit.values();
   CHECK(found[at(PrefillParameter::rows)] == doctest::Approx(64.0));
@@ -153,7 +157,7 @@ TEST_CASE("a fit of decode finds the engine's rule and the times that made the k
   made[at(DecodeParameter::cta)] = 4e-6;
   set_times(file, made);
   const std::vector<KernelGroup> groups = group_kernels(std::span{&file, 1});
-  const CurveFit fit = fit_curve(curve_problem(groups[0], h100()), 5);
+  const CurveFit fit = fit_curve(curve_problem(test::model_data(), groups[0], h100()), 5);
   CHECK(fit.held_out.mape < 0.03);
   const std::vector<double> found = fit.values();
   CHECK(found[at(DecodeParameter::dispatch)] == doctest::Approx(2.0));

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/model_data.hpp"
 #include <cmath>
 #include <sstream>
 #include <string>
@@ -22,7 +23,7 @@ KernelFile read(const std::string& text, Diagnostics& diagnostics) {
 KernelFile planted(const std::string& op, RingParameter changed, double factor) {
   const Catalog catalog = Catalog::standard();
   const Device& device = catalog.device("h100-sxm-80gb");
-  CollectiveCurves curves = load_collective_set(device.id).curves();
+  CollectiveCurves curves = find_collective_set(test::model_data(), device.id).curves();
   curves.all_gather[static_cast<std::size_t>(changed)] *= factor;
   KernelFile file{"planted.csv", KernelKind::nccl, {}};
   int line = 2;
@@ -77,13 +78,13 @@ TEST_CASE("files of collectives are known by their columns, and empty cells of a
 TEST_CASE("a planted latency and a planted share are found again") {
   const Catalog catalog = Catalog::standard();
   const Device& device = catalog.device("h100-sxm-80gb");
-  const CollectiveCurves committed = load_collective_set(device.id).curves();
+  const CollectiveCurves committed = find_collective_set(test::model_data(), device.id).curves();
   for (const auto& [parameter, factor] :
        {std::pair{RingParameter::launch, 1.5}, std::pair{RingParameter::share_8, 0.7}}) {
     const KernelFile file = planted("all_gather", parameter, factor);
     const std::vector<KernelGroup> groups = group_kernels({&file, 1});
     REQUIRE(groups.size() == 1);
-    const CurveProblem problem = curve_problem(groups[0], device, catalog.reference_node(device));
+    const CurveProblem problem = curve_problem(test::model_data(), groups[0], device, catalog.reference_node(device));
     const CurveFit fit = fit_curve(problem, 5);
     CHECK(fit.held_out.mape < 0.03);
     const auto at = static_cast<std::size_t>(parameter);
@@ -99,7 +100,7 @@ TEST_CASE("rows that no curve serves say why and are not skipped") {
       "nccl_version,op,gpus,dtype,bytes,latency_us\n2.29.2,all_gather,2,half,1024,5.24\n"
       "2.29.2,gather,2,half,1024,5.24\n2.29.2,all_reduce,16,half,1024,5.24\n",
       diagnostics);
-  const Validation v = score_collectives({&file, 1}, device, catalog.reference_node(device));
+  const Validation v = score_collectives(test::model_data(), {&file, 1}, device, catalog.reference_node(device));
   REQUIRE(v.rows.size() == 3);
   CHECK(v.rows[0].prediction.status == RowStatus::ok);
   CHECK(v.rows[0].id == "mine.csv:2");

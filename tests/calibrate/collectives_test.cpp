@@ -6,6 +6,7 @@
 #include <headroom/calibrate/samples/collective_probes.hpp>
 #include <headroom/calibrate/samples/timing_check.hpp>
 #include <headroom/model/collectives/collective_library.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <doctest/doctest.h>
 
@@ -63,7 +64,7 @@ std::unique_ptr<Measured> measured(const std::string& device, bool quick = false
 }
 
 Overlay overlay_of(const Measured& m, const std::string& id = "h200-sxm-141gb") {
-  return make_overlay(m.set, h200(), standard().reference_node(h200()), id);
+  return make_overlay(ModelData::standard(), m.set, h200(), standard().reference_node(h200()), id);
 }
 
 /// The fitted value of a parameter of an op's curve.
@@ -210,12 +211,13 @@ TEST_CASE("the overlay's collectives stand before the base's, which keep what wa
     const Catalog catalog = Catalog::standard();
     const Device& device = catalog.device(id);
     CollectiveSet set;
-    CHECK_NOTHROW(set = load_collective_set(device.curves));
+    CHECK_NOTHROW(set = find_collective_set(ModelData::standard(), device.curves));
     unsetenv("HEADROOM_DATA_DIR");
     CHECK(set.id == id);
     REQUIRE_FALSE(set.ring.empty());
     CHECK(set.ring.front().provenance.version == "2.28.9");
-    CHECK(set.graphs.ring_channels == load_collective_set("h200-sxm-141gb").graphs.ring_channels);
+    CHECK(set.graphs.ring_channels ==
+          find_collective_set(ModelData::standard(), "h200-sxm-141gb").graphs.ring_channels);
     CHECK_FALSE(set.custom.empty());
     CHECK_FALSE(set.moe.empty());
     const double share = set.curves().all_gather[static_cast<std::size_t>(RingParameter::share_8)];
@@ -230,9 +232,9 @@ TEST_CASE("an overlay of another id without collectives leaves those of its base
   const Calibration copies =
       calibrate(prober, prober, &h200(), bf16_and_copies(*prober, false, true), {}, journal, nullptr, nullptr);
   const SampleSet set = sample_set_of(copies, *prober, folder.path().string());
-  const Overlay named = make_overlay(set, h200(), nullptr, "h200-rack-7");
+  const Overlay named = make_overlay(ModelData::standard(), set, h200(), nullptr, "h200-rack-7");
   CHECK(named.collectives_toml == "schema = 1\nid = \"h200-rack-7\"\nbase = \"h200-sxm-141gb\"\n");
-  CHECK(make_overlay(set, h200(), nullptr, "h200-sxm-141gb").collectives_toml.empty());
+  CHECK(make_overlay(ModelData::standard(), set, h200(), nullptr, "h200-sxm-141gb").collectives_toml.empty());
 }
 
 TEST_CASE("products of a GPU alone and collectives of its node are fitted together, of two versions of NCCL not") {
@@ -245,7 +247,8 @@ TEST_CASE("products of a GPU alone and collectives of its node are fitted togeth
   static_cast<void>(sample_set_of(copies, *alone, folder.path().string()));
   const std::string other = node->folder.path().string();
   const SampleSet both = read_sample_folders({folder.path().string(), other});
-  const Overlay overlay = make_overlay(both, h200(), standard().reference_node(h200()), "h200-sxm-141gb");
+  const Overlay overlay =
+      make_overlay(ModelData::standard(), both, h200(), standard().reference_node(h200()), "h200-sxm-141gb");
   CHECK(overlay.curves.size() == 5);
   CHECK(says(overlay.source, "NCCL 2.28.9"));
   const auto newer = measured(node_of(8, "nccl = \"2.30.7\"\n"), true);
@@ -268,9 +271,9 @@ TEST_CASE("bases of collectives that lead back to themselves or to nothing are r
   write("two", "one");
   write("three", "nobodys");
   setenv("HEADROOM_DATA_DIR", data.path().c_str(), 1);
-  CHECK_THROWS_WITH_AS(static_cast<void>(load_collective_set("one")), doctest::Contains("leads back to itself"),
-                       ConfigError);
-  CHECK_THROWS_WITH_AS(static_cast<void>(load_collective_set("three")),
+  CHECK_THROWS_WITH_AS(static_cast<void>(find_collective_set(ModelData::standard(), "one")),
+                       doctest::Contains("leads back to itself"), ConfigError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(find_collective_set(ModelData::standard(), "three")),
                        doctest::Contains("base 'nobodys' is no set of measured collectives"), ConfigError);
   unsetenv("HEADROOM_DATA_DIR");
 }

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/model_data.hpp"
 #include "../support/sources.hpp"
 #include <sstream>
 
@@ -36,7 +37,7 @@ std::vector<RunFile> parsed(const std::string& text) {
 
 /// Rows whose values are what a stack with known constants holds.
 std::string made_rows(double quantised, double framework, double per_doubling) {
-  ServingStack stack = find_serving_stack(Engine::tensorrt_llm);
+  ServingStack stack = find_serving_stack(test::model_data(), Engine::tensorrt_llm);
   stack.memory.quantised_bytes = quantised;
   stack.memory.framework = Bytes{framework * 0x1p30};
   stack.memory.framework_per_doubling = Bytes{per_doubling * 0x1p30};

@@ -8,6 +8,7 @@
 
 #include "../cli/run_headroom.hpp"
 #include "../near.hpp"
+#include "../support/model_data.hpp"
 #include "../support/sources.hpp"
 #include <algorithm>
 #include <cmath>
@@ -86,7 +87,7 @@ std::string made_rows(const std::vector<Asked>& asked,
     const auto q = model.question(one.rows[0].serving, a.metric, "ms", refusal);
     REQUIRE_MESSAGE(q.has_value(), refusal.why);
     IterationStack stack = q->stack->time;
-    IterationPhysics physics = iteration_physics();
+    IterationPhysics physics = iteration_physics(test::model_data());
     for (const auto& [key, value] : stack_numbers) {
       set_iteration_number(stack, key, value);
     }
@@ -324,7 +325,7 @@ TEST_CASE("written files of a fit with numbers held: those of the others stay as
     });
   };
   const ServingConfidence classes = confidence_of_serving_fit(part);
-  for (const ServingErrors& e : serving_confidence().classes()) {
+  for (const ServingErrors& e : serving_confidence(test::model_data()).classes()) {
     CAPTURE(e.stack);
     CHECK((e.stack == "vllm" || has(classes, e)));
   }
@@ -370,13 +371,13 @@ TEST_CASE("classes of errors: 80 % of measured over predicted lie between low an
   fit.runs.resize(39);  // too few for a class of its own
   CHECK(confidence_of_serving_fit(fit).classes().size() == 12);
   Diagnostics diagnostics;
-  const ServingConfidence read =
-      read_serving_confidence(parse_toml(serving_confidence_toml(serving_confidence()), "c"), diagnostics);
+  const ServingConfidence read = read_serving_confidence(
+      parse_toml(serving_confidence_toml(serving_confidence(test::model_data())), "c"), diagnostics);
   CHECK(diagnostics.empty());
-  REQUIRE(read.classes().size() == serving_confidence().classes().size());
+  REQUIRE(read.classes().size() == serving_confidence(test::model_data()).classes().size());
   for (std::size_t i = 0; i < read.classes().size(); ++i) {
     const ServingErrors& a = read.classes()[i];
-    const ServingErrors& b = serving_confidence().classes()[i];
+    const ServingErrors& b = serving_confidence(test::model_data()).classes()[i];
     CHECK(a.stack == b.stack);
     CHECK(a.quantity == b.quantity);
     CHECK(a.experts == b.experts);

@@ -18,7 +18,7 @@ using test::step_sources;
 namespace {
 
 const StepKnobs& knobs() {
-  static const StepKnobs standard = StepKnobs::standard(step_sources().catalog);
+  static const StepKnobs standard = StepKnobs::of(step_sources());
   return standard;
 }
 

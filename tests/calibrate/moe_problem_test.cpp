@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/model_data.hpp"
 #include <sstream>
 
 using namespace headroom;
@@ -60,7 +61,7 @@ TEST_CASE("layers share a curve by engine, family, format and routing, a layer w
   // The layer without gate has two thirds of the weights.
   CHECK(groups[0].gateless.size() == 1);
   const Catalog catalog = Catalog::standard();
-  const CurveProblem problem = curve_problem(groups[0], catalog.device("h100-sxm-80gb"));
+  const CurveProblem problem = curve_problem(test::model_data(), groups[0], catalog.device("h100-sxm-80gb"));
   std::vector<double> values;
   for (const CurveParameter& p : problem.parameters) {
     values.push_back(p.prior);
@@ -83,8 +84,8 @@ TEST_CASE("a model whose layers one engine names as without gate has none in ano
   REQUIRE(two.size() == 2);
   const Catalog catalog = Catalog::standard();
   const Device& h200 = catalog.device("h200-sxm-141gb");
-  const Seconds gated = curve_problem(one[0], h200).roofline[0];
-  const Seconds plain = curve_problem(two[1], h200).roofline[0];
+  const Seconds gated = curve_problem(test::model_data(), one[0], h200).roofline[0];
+  const Seconds plain = curve_problem(test::model_data(), two[1], h200).roofline[0];
   CHECK(1e6 * gated.raw() > 2440);  // faster than the datasheet allows: it cannot have a gate
   CHECK(1e6 * plain.raw() < 2440);
   CHECK(plain / gated == Approx(2.0 / 3.0).epsilon(0.01));
@@ -96,7 +97,7 @@ TEST_CASE("an unknown distribution names its line") {
       read(std::string{moe_header} + "trtllm,1,moe_torch_flow,bfloat16,8,4096,2048,8,128,1,8,zipf,50\n", diagnostics)};
   const std::vector<KernelGroup> groups = group_kernels(files);
   const Catalog catalog = Catalog::standard();
-  CHECK_THROWS_WITH_AS((void)curve_problem(groups[0], catalog.device("h100-sxm-80gb")),
+  CHECK_THROWS_WITH_AS((void)curve_problem(test::model_data(), groups[0], catalog.device("h100-sxm-80gb")),
                        doctest::Contains("line 2: distribution 'zipf'"), ConfigError);
 }
 
@@ -133,7 +134,7 @@ TEST_CASE("a fit finds the curve that made the passes") {
   Diagnostics diagnostics;
   const std::vector<KernelFile> files{read(text, diagnostics)};
   const std::vector<KernelGroup> groups = group_kernels(files);
-  const CurveFit fit = fit_curve(curve_problem(groups.front(), device), 5);
+  const CurveFit fit = fit_curve(curve_problem(test::model_data(), groups.front(), device), 5);
   CHECK(fit.held_out.mape < 0.01);
   CHECK(1e6 * fit.values()[0] == Approx(1e6 * truth[0]).epsilon(0.02));
   CHECK(fit.values()[1] == Approx(truth[1]).epsilon(0.02));
@@ -150,7 +151,7 @@ TEST_CASE("measured layers and passes are scored by the curve of their engine, k
                                                       "trtllm,1,layer_norm,torch_ops,fp8,4096,8192,30\n",
                        diagnostics));
   const Catalog catalog = Catalog::standard();
-  const Validation v = score_kernels(files, catalog.device("h200-sxm-141gb"));
+  const Validation v = score_kernels(test::model_data(), files, catalog.device("h200-sxm-141gb"));
   REQUIRE(v.rows.size() == 4);
   CHECK(v.rows[0].prediction.status == RowStatus::ok);
   CHECK(v.rows[0].prediction.predicted == Approx(1988.3).epsilon(0.2));

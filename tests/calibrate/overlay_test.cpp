@@ -2,6 +2,7 @@
 // From samples to an overlay of the catalog: known constants come back, and what cannot be fitted is refused by name.
 #include <headroom/calibrate/overlay/overlay.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <doctest/doctest.h>
 
@@ -46,7 +47,7 @@ std::unique_ptr<Measured> measured(const std::string& more,
 
 std::string refusal(const SampleSet& set, const Device& base) {
   try {
-    static_cast<void>(make_overlay(set, base, nullptr, base.id));
+    static_cast<void>(make_overlay(ModelData::standard(), set, base, nullptr, base.id));
   } catch (const ConfigError& error) {
     return error.what();
   }
@@ -69,7 +70,7 @@ TEST_CASE("constants come back within 2 % under 3 % of noise and 5 % of outliers
   for (const std::uint64_t seed : {1, 2, 3}) {
     CAPTURE(seed);
     const auto m = measured("[noise]\nspread = 0.03\noutliers = 0.05\noutlier_factor = 3.0\n", true, true, seed);
-    const Overlay overlay = make_overlay(m->set, h200(), nullptr, "h200-sxm-141gb");
+    const Overlay overlay = make_overlay(ModelData::standard(), m->set, h200(), nullptr, "h200-sxm-141gb");
     REQUIRE(overlay.curves.size() == 2);
     CHECK(value(overlay, 0, "compute") == doctest::Approx(0.80).epsilon(0.02));
     CHECK(value(overlay, 0, "bandwidth") == doctest::Approx(0.84).epsilon(0.02));
@@ -83,7 +84,7 @@ TEST_CASE("constants come back within 2 % under 3 % of noise and 5 % of outliers
 
 TEST_CASE("an overlay says where its numbers come from, how sure they are and what the base says instead") {
   const auto m = measured("");
-  const Overlay overlay = make_overlay(m->set, h200(), nullptr, "h200-rack-7");
+  const Overlay overlay = make_overlay(ModelData::standard(), m->set, h200(), nullptr, "h200-rack-7");
   CHECK(says(overlay.gpu_toml, "base = \"h200-sxm-141gb\""));
   CHECK(says(overlay.gpu_toml, "curves = \"h200-rack-7\""));
   CHECK(says(overlay.gpu_toml, "driver 580.82.07"));
@@ -107,7 +108,7 @@ TEST_CASE("the catalog reads the overlay, and its curves stand before those of t
   const ScratchFolder data;
   for (const char* id : {"h200-sxm-141gb", "h200-rack-7"}) {
     CAPTURE(id);
-    for (const auto& [name, text] : overlay_files(make_overlay(m->set, h200(), nullptr, id))) {
+    for (const auto& [name, text] : overlay_files(make_overlay(ModelData::standard(), m->set, h200(), nullptr, id))) {
       std::filesystem::create_directories((data.path() / name).parent_path());
       std::ofstream{data.path() / name} << text;
     }
@@ -116,7 +117,7 @@ TEST_CASE("the catalog reads the overlay, and its curves stand before those of t
     const Device& device = catalog.device(id);
     CHECK(device.curves == id);
     CHECK(device.memory.bandwidth->value == BytesPerSecond{4.8e12});  // the base's datasheet
-    const CurveSet set = find_curve_set(device);
+    const CurveSet set = find_curve_set(ModelData::standard(), device);
     unsetenv("HEADROOM_DATA_DIR");
     const auto chosen = choose_gemm(set, device, *find_gemm_format("bf16"));
     CHECK(chosen.curve->provenance.engine == "cublaslt");

@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/model_data.hpp"
 #include "../support/says.hpp"
 #include "simulated.hpp"
 #include <algorithm>
@@ -246,7 +247,7 @@ TEST_CASE("a fit takes attention and reductions, and says what it kept and did n
     }
   }
   const SampleSet set = sample_set_of(calibration, *slower, scratch.path().string());
-  const Overlay overlay = make_overlay(set, h200(), nullptr, "h200-sxm-141gb");
+  const Overlay overlay = make_overlay(test::model_data(), set, h200(), nullptr, "h200-sxm-141gb");
   REQUIRE(overlay.curves.size() == 2);  // attention of training and copies; decode has better ones in the base
   CHECK(overlay.curves[0].fitted.group.engine == "cudnn");
   CHECK(overlay.curves[0].fitted.judged().median < 0.02);

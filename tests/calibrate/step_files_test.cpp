@@ -19,12 +19,12 @@ namespace {
 /// The numbers of one software and of the level of a SKU, fitted to runs that another host time made.
 const StepFit& fitted() {
   static const std::vector<RunFile> files = [] {
-    const StepKnobs knobs = StepKnobs::standard(test::step_sources().catalog);
+    const StepKnobs knobs = StepKnobs::of(test::step_sources());
     const std::size_t host = test::knob_behind(knobs, {"megatron-core-te", "h100-sxm-80gb", "hopper", false}, "host");
     return test::parsed(test::measured(test::grid("A, \"quoted\" so\\urce"), {{host, 1.37 * knobs.all()[host].value}}));
   }();
   static const StepFit fit = [] {
-    const StepKnobs knobs = StepKnobs::standard(test::step_sources().catalog);
+    const StepKnobs knobs = StepKnobs::of(test::step_sources());
     const StepOwner owner{"megatron-core-te", "h100-sxm-80gb", "hopper", false};
     StepFitOptions options;
     options.stack = knobs.all()[test::knob_behind(knobs, owner, "host")].id;
@@ -136,7 +136,7 @@ TEST_CASE("what was written reads back as the rounded numbers, with the runs in 
 TEST_CASE("a comment behind a number and a last line without its end stay") {
   const test::ScratchFolder scratch;
   copy_stacks(scratch.path());
-  const std::size_t host = test::knob_behind(StepKnobs::standard(test::step_sources().catalog),
+  const std::size_t host = test::knob_behind(StepKnobs::of(test::step_sources()),
                                              {"megatron-core-te", "h100-sxm-80gb", "hopper", false}, "host");
   const fs::path file = scratch.path() / file_of(fitted().knobs[host]);
   const std::vector<std::string> lines = lines_of(test::read_text(file));
@@ -154,7 +154,7 @@ TEST_CASE("a comment behind a number and a last line without its end stay") {
 }
 
 TEST_CASE("a missing number, a missing file and a file that would not read back leave every file as it was") {
-  const StepKnobs knobs = StepKnobs::standard(test::step_sources().catalog);
+  const StepKnobs knobs = StepKnobs::of(test::step_sources());
   const std::size_t host = test::knob_behind(knobs, {"megatron-core-te", "h100-sxm-80gb", "hopper", false}, "host");
   const std::string name = file_of(knobs.all()[host]);
   const auto refused = [&](const fs::path& folder, const char* with) {

@@ -22,7 +22,6 @@ namespace {
 class OwnStacks {
  public:
   OwnStacks() {
-    static_cast<void>(step_parameters());  // read once, without the folder
     std::filesystem::create_directories(folder_.path() / "stacks/train");
     setenv("HEADROOM_DATA_DIR", folder_.path().c_str(), 1);
   }
@@ -84,7 +83,7 @@ std::vector<double> values_of(const StepKnobs& knobs) {
 TEST_CASE("a stack rests on its own numbers and on those of its bases that it does not state") {
   const OwnStacks own;
   own.add_family();
-  const StepKnobs knobs = StepKnobs::standard(catalog());
+  const StepKnobs knobs = StepKnobs::of(Sources::standard());
   CHECK(own_behind(knobs, "upper", false) == Names{"upper.gemm", "upper.host"});
   CHECK(own_behind(knobs, "states", false) == Names{"upper.host"});
   CHECK(own_behind(knobs, "lower", false) == Names{"lower.gemm", "upper.host"});
@@ -93,7 +92,7 @@ TEST_CASE("a stack rests on its own numbers and on those of its bases that it do
 TEST_CASE("networks with experts rest on the tables of experts first, then on the plain ones") {
   const OwnStacks own;
   own.add_family();
-  const StepKnobs knobs = StepKnobs::standard(catalog());
+  const StepKnobs knobs = StepKnobs::of(Sources::standard());
   CHECK(own_behind(knobs, "upper", true) == Names{"upper.gemm", "upper.host", "upper.moe.moe_host"});
   CHECK(own_behind(knobs, "states", true) == Names{"upper.host", "upper.moe.moe_host"});
   CHECK(own_behind(knobs, "lower", true) == Names{"lower.moe.gemm", "lower.moe.moe_host", "upper.host"});
@@ -102,7 +101,7 @@ TEST_CASE("networks with experts rest on the tables of experts first, then on th
 TEST_CASE("a number is expected near what it would inherit") {
   const OwnStacks own;
   own.add_family();
-  const StepKnobs knobs = StepKnobs::standard(catalog());
+  const StepKnobs knobs = StepKnobs::of(Sources::standard());
   const auto parent = [&](const std::string& name) {
     const std::ptrdiff_t up = knobs.all().at(static_cast<std::size_t>(find(knobs, name))).parent;
     return up < 0 ? std::string{} : knobs.all()[static_cast<std::size_t>(up)].name();
@@ -128,14 +127,14 @@ TEST_CASE("a number is expected near what it would inherit") {
 TEST_CASE("values move the stacks that inherit them and no other") {
   const OwnStacks own;
   own.add_family();
-  const StepKnobs knobs = StepKnobs::standard(catalog());
+  const StepKnobs knobs = StepKnobs::of(Sources::standard());
   std::vector<double> values = values_of(knobs);
   values[static_cast<std::size_t>(find(knobs, "upper.host"))] = 777e-6;
   values[static_cast<std::size_t>(find(knobs, "upper.gemm"))] = 1.5;
   values[static_cast<std::size_t>(find(knobs, "upper.moe.moe_host"))] = 9.0;
-  const MemoryStacks before = MemoryStacks::standard();
+  const MemoryStacks before = memory_stacks(ModelData::standard());
   MemoryStacks stacks = before;
-  StepParameters parameters = step_parameters();
+  StepParameters parameters = step_parameters(ModelData::standard());
   knobs.apply(values, parameters, stacks);
   for (const std::string id : {"upper", "states", "lower"}) {
     CAPTURE(id);
@@ -156,7 +155,7 @@ TEST_CASE("values move the stacks that inherit them and no other") {
       }
     }
   }
-  CHECK(step_number(parameters.physics, "nic") == step_number(step_parameters().physics, "nic"));
+  CHECK(step_number(parameters.physics, "nic") == step_number(step_parameters(ModelData::standard()).physics, "nic"));
 }
 
 TEST_CASE("a fitted number without a prior, and one outside its bounds, are refused") {
@@ -164,18 +163,19 @@ TEST_CASE("a fitted number without a prior, and one outside its bounds, are refu
     const OwnStacks own;
     own.add("bare", "megatron-core-te", "[time]\nfitted = [\"ep_overlap\"]\nep_overlap = 0.2\nsource = \"t\"\n");
     CHECK_THROWS_WITH_AS(
-        static_cast<void>(StepKnobs::standard(catalog())),
+        static_cast<void>(StepKnobs::of(Sources::standard())),
         doctest::Contains("'ep_overlap' of bare is to be fitted, but priors.toml says nothing about it"), ConfigError);
   }
   const OwnStacks own;
   own.add("bare", "megatron-core-te", "[time]\nfitted = [\"gemm\"]\ngemm = 9.0\nsource = \"t\"\n");
-  CHECK_THROWS_WITH_AS(static_cast<void>(StepKnobs::standard(catalog())),
+  CHECK_THROWS_WITH_AS(static_cast<void>(StepKnobs::of(Sources::standard())),
                        doctest::Contains("'gemm' of bare is to be fitted, but lies outside"), ConfigError);
 }
 
 TEST_CASE("a SKU rests on the narrowest table that states a number, which may be a constant") {
-  const StepKnobs knobs = StepKnobs::standard(catalog());
-  const auto& stated = step_parameters().levels.stated();
+  const StepKnobs knobs = StepKnobs::of(Sources::standard());
+  const ModelData data = ModelData::standard();
+  const auto& stated = step_parameters(data).levels.stated();
   for (const auto& [id, level] : stated) {
     if (catalog().why_no_device(id)) {
       continue;
@@ -204,7 +204,7 @@ TEST_CASE("a SKU rests on the narrowest table that states a number, which may be
 
 TEST_CASE("the budget of free numbers: 15 for all, 7 a software and 7 of its experts, 3 a SKU") {
   std::map<std::pair<StepScope, std::string>, std::size_t> count;
-  const StepKnobs knobs = StepKnobs::standard(catalog());
+  const StepKnobs knobs = StepKnobs::of(Sources::standard());
   for (const StepKnob& knob : knobs.all()) {
     ++count[{knob.scope, knob.id}];
     CHECK_MESSAGE(knob.low < knob.high, knob.name());

@@ -5,6 +5,7 @@
 #include <headroom/calibrate/stacks/step_parameters.hpp>
 #include <headroom/scenarios/measured/training_row.hpp>
 
+#include "../support/model_data.hpp"
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -69,14 +70,14 @@ inline std::size_t knob_behind(const StepKnobs& knobs, const StepOwner& owner, s
 
 /// What the model measures with some knobs at other values.
 inline std::vector<MadeRun> measured(std::vector<MadeRun> runs, const std::map<std::size_t, double>& changed) {
-  const StepKnobs knobs = StepKnobs::standard(step_sources().catalog);
+  const StepKnobs knobs = StepKnobs::of(step_sources());
   std::vector<double> values;
   for (std::size_t i = 0; i < knobs.all().size(); ++i) {
     const auto other = changed.find(i);
     values.push_back(other == changed.end() ? knobs.all()[i].value : other->second);
   }
-  StepParameters parameters = step_parameters();
-  MemoryStacks stacks = MemoryStacks::standard();
+  StepParameters parameters = step_parameters(test::model_data());
+  MemoryStacks stacks = memory_stacks(test::model_data());
   knobs.apply(values, parameters, stacks);
   TrainingRowModel model{step_sources()};
   model.set_parameters(parameters, stacks);

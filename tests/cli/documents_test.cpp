@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/model_data.hpp"
 #include "run_headroom.hpp"
 #include <algorithm>
 #include <array>
@@ -159,7 +160,7 @@ bool is_test(const std::string& reference) {
 
 TEST_CASE("the page of confidence tells the classes of the fit") {
   const std::string page = read_text(root() / "docs/confidence.md");
-  const Confidence& table = step_confidence();
+  const Confidence& table = step_confidence(test::model_data());
   for (std::size_t i = 0; i < run_class_count; ++i) {
     const ClassErrors& errors = table.classes[i];
     const std::string row = "| " + std::string{run_class_names[i]} + " | " + fixed(100.0 * errors.width_50, 1) + " / " +

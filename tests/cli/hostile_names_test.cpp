@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "../support/sources.hpp"
+#include "../support/yaml.hpp"
 #include "run_headroom.hpp"
 #include <set>
 #include <vector>
@@ -192,7 +193,81 @@ void export_serving(Machine& machine, const std::vector<std::string>& names) {
   }
 }
 
+/// The name as a text of YAML keeps it: what is no character or would be obeyed becomes U+FFFD.
+bool keeps(const std::string& text, const std::string& name) {
+  return text == name || text.find("\xEF\xBF\xBD") != std::string::npos;
+}
+
+/// A scenario that has the name wherever one can be, and no repository.
+Scenario with_name(Scenario scenario, const std::string& name) {
+  scenario.name = name;
+  auto& serve = std::get<ServeScenario>(scenario.question);
+  serve.architecture.id = name;
+  serve.architecture.source = "nobody's";
+  serve.device.id = serve.engine_version = name;
+  return scenario;
+}
+
+std::string as_process(std::string word) {
+  for (std::size_t at = word.find("$$"); at != std::string::npos; at = word.find("$$", at + 1)) {
+    word.erase(at, 1);
+  }
+  return word;
+}
+
+void check_pods(const Scenario& scenario, LaunchForm form, const std::string& name) {
+  const ExportedLaunch launch = export_launch(scenario, std::get<ServeScenario>(scenario.question), form);
+  CAPTURE(launch.text);
+  const std::vector<ConfigValue> documents = read_yaml(launch.text);
+  CHECK(documents.size() == 2);
+  const ConfigValue& pod = form == LaunchForm::kubernetes
+                               ? at(documents.front(), {"spec", "template", "spec"})
+                               : at(documents.front(), {"spec", "leaderWorkerTemplate", "leaderTemplate", "spec"});
+  const ConfigValue& container = at(pod, {"containers", "0"});
+  CHECK(keeps(as_process(at(container, {"command", "2"}).text), name));
+  CHECK(at(container, {"image"}).text.starts_with("vllm/vllm-openai:"));
+}
+
+/// KServe's template evaluates the variable in a shell, as here.
+void check_kserve(Machine& machine, const Scenario& scenario) {
+  const ExportedLaunch launch = export_launch(scenario, std::get<ServeScenario>(scenario.question), LaunchForm::kserve);
+  CAPTURE(launch.text);
+  const std::vector<ConfigValue> documents = read_yaml(launch.text);
+  REQUIRE(documents.size() == 1);
+  const std::string arguments =
+      as_process(at(documents.front(), {"spec", "template", "containers", "0", "env", "0", "value"}).text);
+  constexpr const char* evaluated =
+      R"sh(VLLM_ADDITIONAL_ARGS="$(cat FILE)"; eval "exec vllm serve /mnt/models ${VLLM_ADDITIONAL_ARGS}")sh";
+  const std::string said = machine.run(arguments, evaluated);
+  CHECK(said.starts_with("vllm <serve> </mnt/models> "));
+  CHECK(said.find("<--speculative-config> <{\"method\": \"draft_model\"") != std::string::npos);
+}
+
 }  // namespace
+
+TEST_CASE("no name leaves its text in a file for a cluster, or runs a command there") {
+  Machine machine;
+  const Scenario scenario = serving("vllm");
+  for (const std::vector<std::string>& names : {printed, obeyed}) {
+    for (const std::string& name : names) {
+      CAPTURE(name);
+      Scenario named = with_name(scenario, name);
+      check_pods(named, LaunchForm::kubernetes, name);
+      check_pods(named, LaunchForm::leaderworkerset, name);
+      const ExportedLaunch ray = export_launch(named, std::get<ServeScenario>(named.question), LaunchForm::ray_serve);
+      const std::vector<ConfigValue> applications = read_yaml(ray.text);
+      REQUIRE(applications.size() == 1);
+      CHECK(keeps(at(applications.front(),
+                     {"applications", "0", "args", "llm_configs", "0", "model_loading_config", "model_source"})
+                      .text,
+                  name));
+      if (name.find('\0') == std::string::npos) {
+        std::get<ServeScenario>(named.question).work.draft = draft_of(name);
+        check_kserve(machine, named);
+      }
+    }
+  }
+}
 
 TEST_CASE("no name runs a command in a training launch, and every form can still be read") {
   Machine machine;

@@ -191,3 +191,35 @@ TEST_CASE("a fleet that prefills apart is written with the replicas that its pla
         std::string::npos);
   CHECK(run.out.find("loads it as the plan does") == std::string::npos);
 }
+
+TEST_CASE("a question without a file is exported as its plan, also one that searches") {
+  const std::string served =
+      "--model llama3-70b --gpu h100-sxm-80gb --gpus 8 --tp 8 --isl 1024 --osl 256 --concurrency 64";
+  const Run script = run_headroom("export " + served + " --to vllm");
+  CHECK(script.code == 0);
+  CHECK(script.out.find("--max-model-len 1280 ") != std::string::npos);
+  const std::string trained = "--model llama3-8b --gpu h100-sxm-80gb --gpus 64 --seq-len 8192 --global-batch 256";
+  const Run searched = run_headroom("export " + trained + " --search any --to megatron");
+  CHECK(searched.code == 0);
+  CHECK(searched.err.find("taken: ") != std::string::npos);
+  const Run fleet = run_headroom(
+      "export --model llama3-70b --gpu h100-sxm-80gb --isl 1024 --osl 256 --rate '4 req/s' --tp 8 --set "
+      "'slo.ttft_p95=2 "
+      "s' --to kubernetes");
+  CHECK(fleet.code == 0);
+  CHECK(fleet.err.starts_with("take "));
+  CHECK(fleet.out.find("kind: Deployment\n") != std::string::npos);
+  const Run wrong = run_headroom("export --model llama3-70b --gpu h100-sxm-80gb --gpus many --to megatron");
+  CHECK(wrong.code == 2);
+  CHECK(wrong.err.find("--gpus many: error: ") != std::string::npos);
+  CHECK(run_headroom("export --to megatron").code == 2);
+}
+
+TEST_CASE("words for what has no form of its own are answered with the form to take") {
+  const std::string bare = "export scenarios/serve/llama3-70b.toml --to ";
+  const Run helm = run_headroom(bare + "helm");
+  CHECK(helm.code == 2);
+  CHECK(helm.err.find("--to kubernetes writes a Deployment") != std::string::npos);
+  CHECK(run_headroom(bare + "lws").err.find("take --to leaderworkerset") != std::string::npos);
+  CHECK(run_headroom(bare + "vlm").err.find("did you mean 'vllm'?") != std::string::npos);
+}

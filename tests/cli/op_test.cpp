@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/model_data.hpp"
 #include "verbs.hpp"
 #include <algorithm>
 #include <sstream>
@@ -26,7 +27,7 @@ const Device& h100() {
   return device;
 }
 const CurveSet& curves() {
-  static const CurveSet set = find_curve_set(h100());
+  static const CurveSet set = find_curve_set(test::model_data(), h100());
   return set;
 }
 

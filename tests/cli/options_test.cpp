@@ -116,6 +116,11 @@ const std::vector<Question>& questions() {
       {&scale_verb, 1, "{S}/scenarios/train/llama2-7b-8xa100.toml --to 16 --format csv"},
       {&scale_verb, 2, "{S}/scenarios/train/llama2-7b-8xa100.toml --measured-speedup 3x --at 8"},
       {&export_verb, 0, "{S}/scenarios/train/llama2-7b-8xa100.toml --to slurm"},
+      {&export_verb, 1,
+       "--model llama3-8b --gpu h100-sxm-80gb --gpus 8 --seq-len 4096 --global-batch 64 --search cp_form=any --to "
+       "megatron"},
+      {&export_verb, 2, "--model llama3-8b --gpu h100-sxm-80gb --gpus 1 --isl 256 --osl 32 --concurrency 4 --to vllm"},
+      {&export_verb, 3, serve + " --tp 1 --rate '2 req/s' --set 'slo.ttft_p95=1 s' --to kubernetes"},
       {&import_verb, 0, "{S}/tests/launch/pretrain.sbatch --gpu h100-sxm-80gb --model llama3-8b"},
       {&import_verb, 1, "{T}/serve.sh --gpu h100-sxm-80gb --isl 256 --osl 32 --concurrency 4 --weights bf16"},
       {&import_verb, 2, "{T}/all_reduce.log --from nccl-tests"},
@@ -254,7 +259,7 @@ bool names(const std::string& text, const Option& option) {
 /// An option that decides which question it is cannot be left over in another.
 bool decides(const Verb& verb, std::string_view option) {
   using Names = std::set<std::string_view>;
-  const Names deciding = &verb == &plan_verb || &verb == &explain_verb
+  const Names deciding = &verb == &plan_verb || &verb == &explain_verb || &verb == &export_verb
                              ? Names{"--objective", "--only", "--isl", "--osl", "--concurrency", "--rate"}
                          : &verb == &fabric_verb     ? Names{"--topo", "--nccl-xml"}
                          : &verb == &scale_verb      ? Names{"--measured-speedup"}

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include "../support/model_data.hpp"
 #include <map>
 
 using namespace headroom;
@@ -23,7 +24,7 @@ const CurveSet& set_of(const std::string& id) {
   static const Catalog catalog = Catalog::standard();
   static std::map<std::string, CurveSet> sets;
   if (sets.find(id) == sets.end()) {
-    sets.emplace(id, find_curve_set(catalog.device(id)));
+    sets.emplace(id, find_curve_set(test::model_data(), catalog.device(id)));
   }
   return sets.at(id);
 }

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/model_data.hpp"
 #include <cmath>
 
 using namespace headroom;
@@ -233,7 +234,7 @@ TEST_CASE("attention's curves are read, chosen and borrowed") {
   const Catalog catalog = Catalog::standard();
   const Device& h100 = catalog.device("h100-sxm-80gb");
   const Device& h200 = catalog.device("h200-sxm-141gb");
-  const CurveSet set = find_curve_set(h100);
+  const CurveSet set = find_curve_set(test::model_data(), h100);
   const auto own = choose_decode(set, h100, bf16(), "vllm");
   CHECK(own.why.find("off when held out") != std::string::npos);
   const auto borrowed = choose_decode(set, h200, bf16(), "vllm");

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/model_data.hpp"
+
 using namespace headroom;
 
 namespace {
@@ -17,7 +19,7 @@ AttentionShape benchmark_shape(double sequence, double head_dim, bool causal) {
 
 TrainingAttentionModel model_of(const Device& device, std::string_view name) {
   const AttentionImplementation& implementation = *find_attention_implementation(name);
-  const CurveSet set = find_curve_set(device);
+  const CurveSet set = find_curve_set(test::model_data(), device);
   const auto chosen = choose_training_attention(set, device, implementation);
   return {chosen.curve->values, kernel_device(device, Rate::bf16), implementation.algorithm};
 }
@@ -78,7 +80,7 @@ TEST_CASE("what the standard kernels cost against the fused ones, as published")
 TEST_CASE("an implementation that was not measured on the generation is refused by name") {
   const Catalog catalog = Catalog::standard();
   const Device& a100 = catalog.device("a100-sxm-80gb");
-  const CurveSet set = find_curve_set(a100);
+  const CurveSet set = find_curve_set(test::model_data(), a100);
   CHECK_THROWS_WITH_AS(
       static_cast<void>(choose_training_attention(set, a100, *find_attention_implementation("FlashAttention-3"))),
       doctest::Contains("there are flash1 bf16, flash2 bf16"), ConfigError);

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include "../support/model_data.hpp"
 #include <array>
 #include <cmath>
 #include <string>
@@ -32,7 +33,7 @@ const std::vector<CollectiveSet>& sets() {
   static const std::vector<CollectiveSet> all = [] {
     std::vector<CollectiveSet> loaded;
     for (const char* sku : skus) {
-      loaded.push_back(load_collective_set(sku));
+      loaded.push_back(find_collective_set(test::model_data(), sku));
     }
     return loaded;
   }();
@@ -41,7 +42,8 @@ const std::vector<CollectiveSet>& sets() {
 
 Group any_group() {
   static const Catalog catalog = Catalog::standard();
-  static const std::array networks{find_transport("efa"), find_transport("infiniband")};
+  static const std::array networks{find_transport(test::model_data(), "efa"),
+                                   find_transport(test::model_data(), "infiniband")};
   const std::size_t which = *rc::gen::inRange<std::size_t>(0, skus.size());
   const Device& device = catalog.device(skus[which]);
   const Node* node = catalog.reference_node(device);

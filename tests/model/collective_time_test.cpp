@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/model_data.hpp"
 #include <array>
 #include <cmath>
 #include <fstream>
@@ -143,7 +144,8 @@ TEST_CASE("what GPUs of a PCIe box share above their links is not charged twice"
   placed.inside = LinkKind::socket;
   placed.inside_ring = placed.inside_all = BytesPerSecond{40 * gigabyte};  // what a fabric with two sockets shows
   const auto time = [&](const GroupView& view) {
-    return collective_time(Collective::all_reduce, Bytes{0x1p30}, view, choose_collectives(device, view).curves(), {})
+    return collective_time(Collective::all_reduce, Bytes{0x1p30}, view,
+                           choose_collectives(test::model_data(), device, view).curves(), {})
         .time;
   };
   CHECK(time(placed).raw() == doctest::Approx(time(alone).raw()));
@@ -162,13 +164,14 @@ TEST_CASE("published sweeps are met within 15 % from 1 MiB on, and NCCL switches
   std::map<std::string, int> met;
   while (csv.next()) {
     const Device& device = catalog.device(text("gpu"));
-    const CollectiveSet set = load_collective_set(device.id);
+    const CollectiveSet set = find_collective_set(test::model_data(), device.id);
     const std::int64_t gpus = *integer_of(text("gpus"));
     const Bytes bytes{std::stod(text("bytes"))};
     if (bytes.raw() < mib) {
       continue;
     }
-    const NetworkCurve network = text("network").empty() ? NetworkCurve{} : find_transport(text("network")).curve;
+    const NetworkCurve network =
+        text("network").empty() ? NetworkCurve{} : find_transport(test::model_data(), text("network")).curve;
     const GroupView view = hosts_view(device, &catalog.node(text("node")), gpus, *integer_of(text("nodes")));
     const CollectiveTime t =
         collective_time(Collective::all_reduce, bytes, view, set.curves(text("nccl_version")), network);
@@ -194,7 +197,8 @@ TEST_CASE("NVLS is taken from five ranks on Hopper and six on Blackwell, as publ
   const auto algorithm = [&](const char* sku, std::int64_t gpus) {
     const Device& device = catalog.device(sku);
     const GroupView view = hosts_view(device, catalog.reference_node(device), gpus);
-    return collective_time(Collective::all_reduce, Bytes{0x1p34}, view, load_collective_set(sku).curves(), {})
+    return collective_time(Collective::all_reduce, Bytes{0x1p34}, view,
+                           find_collective_set(test::model_data(), sku).curves(), {})
         .algorithm;
   };
   CHECK(algorithm("h200-sxm-141gb", 4) == nccl::Algorithm::ring);
@@ -223,8 +227,9 @@ TEST_CASE("bus bandwidth by number of GPUs is the published one within 5 %") {
     const Device& device = catalog.device(row.sku);
     const GroupView view = hosts_view(device, catalog.reference_node(device), row.gpus);
     const Bytes bytes{0x1p34};
-    const Seconds time =
-        collective_time(Collective::all_reduce, bytes, view, load_collective_set(row.sku).curves(), {}).time;
+    const Seconds time = collective_time(Collective::all_reduce, bytes, view,
+                                         find_collective_set(test::model_data(), row.sku).curves(), {})
+                             .time;
     const double busbw = (traffic_factor(Collective::all_reduce, row.gpus) * bytes / time).raw() / gigabyte;
     CHECK(std::abs(busbw / row.busbw - 1.0) < 0.05);
   }
@@ -235,19 +240,20 @@ TEST_CASE("a group is priced by the set measured on its kind of link") {
   const Device& l40s = catalog.device("l40s");
   GroupView view = hosts_view(l40s, &catalog.node("l40s-pcie-8"), 8);
   CHECK(view.staged);
-  CHECK(choose_collectives(l40s, view).set.id == "l40s");
+  CHECK(choose_collectives(test::model_data(), l40s, view).set.id == "l40s");
   CHECK(!hosts_view(l40s, &catalog.node("l40s-pcie-8"), 2).staged);
   // H100s that lost NVLink: PCIe with peer access, PCIe through the host.
   const Device& h100 = catalog.device("h100-sxm-80gb");
   GroupView fallen = hosts_view(h100, &catalog.node("dgx-h100"), 8);
-  CHECK(choose_collectives(h100, fallen).set.id == "h100-sxm-80gb");
+  CHECK(choose_collectives(test::model_data(), h100, fallen).set.id == "h100-sxm-80gb");
   fallen.inside = LinkKind::pcie;
-  CHECK(choose_collectives(h100, fallen).set.id == "rtx-pro-6000-server");
+  CHECK(choose_collectives(test::model_data(), h100, fallen).set.id == "rtx-pro-6000-server");
   fallen.staged = true;
-  CHECK(choose_collectives(h100, fallen).set.id == "l40s");
+  CHECK(choose_collectives(test::model_data(), h100, fallen).set.id == "l40s");
   // Nobody measured xGMI.
   const Device& mi300x = catalog.device("mi300x");
-  CHECK_THROWS_AS(static_cast<void>(choose_collectives(mi300x, hosts_view(mi300x, catalog.reference_node(mi300x), 8))),
+  CHECK_THROWS_AS(static_cast<void>(choose_collectives(test::model_data(), mi300x,
+                                                       hosts_view(mi300x, catalog.reference_node(mi300x), 8))),
                   ConfigError);
   CHECK_THROWS_AS(static_cast<void>(hosts_view(h100, &catalog.node("dgx-h100"), 9)), ConfigError);
 }
@@ -258,7 +264,8 @@ TEST_CASE("experts' tokens between hosts go by kernels measured between hosts, o
     const Device& device = catalog.device(gpu);
     const Node* node = catalog.reference_node(device);
     const std::int64_t each = node->gpus;
-    return choose_exchange(device, hosts_view(device, node, nodes * each, nodes), "deepep_ll_dispatch");
+    return choose_exchange(test::model_data(), device, hosts_view(device, node, nodes * each, nodes),
+                           "deepep_ll_dispatch");
   };
   REQUIRE(chosen("h100-sxm-80gb", 1));
   CHECK(chosen("h100-sxm-80gb", 1)->why.find("0.5.12 on h100-sxm-80gb") != std::string::npos);
@@ -270,7 +277,8 @@ TEST_CASE("experts' tokens between hosts go by kernels measured between hosts, o
   CHECK(chosen("b200-sxm-180gb", 1)->measured);
   CHECK_FALSE(chosen("a100-sxm-80gb", 1));
   const Device& h100 = catalog.device("h100-sxm-80gb");
-  CHECK_FALSE(choose_exchange(h100, hosts_view(h100, catalog.reference_node(h100), 8), "carrier_pigeon"));
+  CHECK_FALSE(
+      choose_exchange(test::model_data(), h100, hosts_view(h100, catalog.reference_node(h100), 8), "carrier_pigeon"));
 }
 
 TEST_CASE("bus bandwidth factors are those of nccl-tests") {

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include "../support/model_data.hpp"
 #include <cmath>
 #include <map>
 
@@ -30,7 +31,7 @@ Drawn draw() {
   const std::string id = *rc::gen::elementOf(skus);
   const Device& device = catalog.device(id);
   if (sets.find(id) == sets.end()) {
-    sets.emplace(id, find_curve_set(device));
+    sets.emplace(id, find_curve_set(test::model_data(), device));
   }
   const CurveSet& set = sets.at(id);
   const FittedGemm& curve = set.gemm[static_cast<std::size_t>(*rc::gen::inRange(0, static_cast<int>(set.gemm.size())))];

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/model_data.hpp"
 #include <cmath>
 
 using namespace headroom;
@@ -133,7 +134,7 @@ TEST_CASE("each measured SKU has curves of its own, and every SKU that names a s
                          "gb200-nvl72", "gb300-nvl72", "l40s", "rtx-pro-6000-server"}) {
     CAPTURE(id);
     const Device& device = catalog.device(id);
-    const CurveSet own = find_curve_set(device);
+    const CurveSet own = find_curve_set(test::model_data(), device);
     CHECK(own.id == id);
     const auto chosen = choose_gemm(own, device, bf16());
     CHECK(chosen.curve->provenance.engine == "trtllm");
@@ -150,7 +151,7 @@ TEST_CASE("each measured SKU has curves of its own, and every SKU that names a s
     const Device& device = catalog.device(id);
     if (!device.curves.empty()) {
       CAPTURE(id);
-      CHECK(find_curve_set(device).id == device.curves);
+      CHECK(find_curve_set(test::model_data(), device).id == device.curves);
     }
   }
 }
@@ -158,13 +159,13 @@ TEST_CASE("each measured SKU has curves of its own, and every SKU that names a s
 TEST_CASE("a borrowed curve says whose it is, a missing one what there is") {
   const Catalog catalog = Catalog::standard();
   const Device& pcie = catalog.device("h100-pcie-80gb");
-  const CurveSet lent = find_curve_set(pcie);
+  const CurveSet lent = find_curve_set(test::model_data(), pcie);
   CHECK(choose_gemm(lent, pcie, bf16()).why.find("no kernel of its own") != std::string::npos);
   const Device& own = catalog.device("h100-sxm-80gb");
-  const CurveSet set = find_curve_set(own);
+  const CurveSet set = find_curve_set(test::model_data(), own);
   CHECK(choose_gemm(set, own, *find_gemm_format("fp16")).why.find("none in fp16") != std::string::npos);
-  CHECK_THROWS_WITH_AS(static_cast<void>(find_curve_set(catalog.device("mi300x"))), doctest::Contains("cdna3"),
-                       ConfigError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(find_curve_set(test::model_data(), catalog.device("mi300x"))),
+                       doctest::Contains("cdna3"), ConfigError);
   CHECK_THROWS_AS(static_cast<void>(choose_gemm(set, own, bf16(), "nobody")), ConfigError);
   CHECK_THROWS_WITH_AS(static_cast<void>(kernel_device(own, Rate::fp4)), doctest::Contains("fp4"), ConfigError);
 }

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include "../support/model_data.hpp"
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -34,7 +35,7 @@ Layer draw_layer() {
   static const std::vector<CurveSet> sets = [] {
     std::vector<CurveSet> all;
     for (const std::string& id : measured()) {
-      all.push_back(find_curve_set(catalog.device(id)));
+      all.push_back(find_curve_set(test::model_data(), catalog.device(id)));
     }
     return all;
   }();
@@ -114,7 +115,7 @@ TEST_CASE("a pass over memory never beats the bandwidth, grows with its bytes, a
   static const Catalog catalog = Catalog::standard();
   CHECK(rc::check([] {
     const Device& device = catalog.device(*rc::gen::elementOf(measured()));
-    const CurveSet set = find_curve_set(device);
+    const CurveSet set = find_curve_set(test::model_data(), device);
     const MemoryModel model{choose_memory(set, device).values, kernel_device(device, Rate::bf16)};
     const double rows = *rc::gen::inRange(1, 100000);
     const double width = *rc::gen::inRange(1, 20000);

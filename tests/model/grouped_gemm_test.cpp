@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/model_data.hpp"
+
 using namespace headroom;
 using doctest::Approx;
 
@@ -66,7 +68,7 @@ TEST_CASE("the hottest rank of a power law: means of 100 draws of the collector'
 TEST_CASE("a layer's pieces add up, and its weights are those of the active experts") {
   const Catalog catalog = Catalog::standard();
   const Device& h200 = catalog.device("h200-sxm-141gb");
-  const CurveSet set = find_curve_set(h200);
+  const CurveSet set = find_curve_set(test::model_data(), h200);
   const GemmFormat& format = *find_gemm_format("fp8_block");
   const ChosenCurve chosen = choose_moe(set, h200, format);
   CHECK(chosen.curve->provenance.routing == "balanced");
@@ -89,7 +91,7 @@ TEST_CASE("a layer's pieces add up, and its weights are those of the active expe
 TEST_CASE("a curve of a layer is chosen by format, routing, engine and kernel, and what stands in is said") {
   const Catalog catalog = Catalog::standard();
   const Device& a100 = catalog.device("a100-sxm-80gb");
-  const CurveSet of_a100 = find_curve_set(a100);
+  const CurveSet of_a100 = find_curve_set(test::model_data(), a100);
   const ChosenCurve law = choose_moe(of_a100, a100, *find_gemm_format("bf16"));
   CHECK(law.curve->provenance.routing == "power-law");
   CHECK(law.why.find("power-law routing alone") != std::string::npos);
@@ -99,7 +101,7 @@ TEST_CASE("a curve of a layer is chosen by format, routing, engine and kernel, a
   CHECK_THROWS_WITH_AS((void)choose_moe(of_a100, a100, *find_gemm_format("nvfp4")),
                        doctest::Contains("there are trtllm default bf16 power-law"), ConfigError);
   const Device& h100 = catalog.device("h100-sxm-80gb");
-  const CurveSet of_h100 = find_curve_set(h100);
+  const CurveSet of_h100 = find_curve_set(test::model_data(), h100);
   const ChosenCurve triton =
       choose_moe(of_h100, h100, *find_gemm_format("fp8_block"), Routing::balanced, "vllm", "triton");
   CHECK(triton.curve->provenance.kernel == "triton");
@@ -108,12 +110,12 @@ TEST_CASE("a curve of a layer is chosen by format, routing, engine and kernel, a
 TEST_CASE("a pass over memory takes its own curve, else the plain cast's, else the products' bandwidth") {
   const Catalog catalog = Catalog::standard();
   const Device& h100 = catalog.device("h100-sxm-80gb");
-  const CurveSet set = find_curve_set(h100);
+  const CurveSet set = find_curve_set(test::model_data(), h100);
   CHECK(choose_memory(set, h100).why.find("trtllm") != std::string::npos);
   CHECK(choose_memory(set, h100, "scale_matrix", "vllm").why.find("vllm") != std::string::npos);
   CHECK(choose_memory(set, h100, "layer_norm").why.find("no layer_norm was measured") != std::string::npos);
   const Device& a100 = catalog.device("a100-sxm-80gb");
-  const CurveSet none = find_curve_set(a100);
+  const CurveSet none = find_curve_set(test::model_data(), a100);
   const ChosenMemory chosen = choose_memory(none, a100);
   CHECK(chosen.why.find("matrix products") != std::string::npos);
   CHECK(chosen.values[static_cast<std::size_t>(MemoryParameter::bandwidth)] ==

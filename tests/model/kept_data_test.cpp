@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is parsed once for all jobs of a process is parsed anew where another folder of data is named.
+// What is read once belongs to one library: another one reads its own folders.
 #include <headroom/model/collectives/collective_library.hpp>
 #include <headroom/model/train/software/memory_stack.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <doctest/doctest.h>
 
@@ -14,7 +15,7 @@ using namespace headroom;
 
 namespace {
 
-/// A folder of data with one file, in force for as long as it lives.
+/// A folder of data with one file.
 class OwnData {
  public:
   OwnData(const std::string& kind, const std::string& id, const std::string& text) {
@@ -22,50 +23,39 @@ class OwnData {
     std::ofstream{folder_.path() / kind / (id + ".toml")} << "schema = 1\nid = \"" << id << "\"\nbase = \"" << id
                                                           << "\"\n"
                                                           << text;
-    setenv("HEADROOM_DATA_DIR", folder_.path().c_str(), 1);
   }
-  ~OwnData() { unsetenv("HEADROOM_DATA_DIR"); }
-  OwnData(const OwnData&) = delete;
-  OwnData& operator=(const OwnData&) = delete;
+  [[nodiscard]] ModelData data() const { return ModelData{{folder_.path().string()}}; }
 
  private:
   test::ScratchFolder folder_;
 };
 
-std::string name_of_stack() {
-  return MemoryStacks::standard().find("megatron-bridge").name;
+const std::string& name_of_stack(const ModelData& data) {
+  return memory_stacks(data).find("megatron-bridge").name;
 }
 
-std::string file_of_collectives() {
+std::string file_of_collectives(const ModelData& data) {
   const Catalog catalog = Catalog::standard();
   const Device& h100 = catalog.device("h100-sxm-80gb");
-  return choose_collectives(h100, hosts_view(h100, &catalog.node("dgx-h100"), 8)).set.file;
+  return choose_collectives(data, h100, hosts_view(h100, &catalog.node("dgx-h100"), 8)).set.file;
 }
 
 }  // namespace
 
-TEST_CASE("a user's stack hides the one that was read before, as long as its folder is named") {
-  const std::string shipped = name_of_stack();
-  CHECK(shipped != "one");
-  {
-    const OwnData one{"stacks/train", "megatron-bridge", "name = \"one\"\n"};
-    CHECK(name_of_stack() == "one");
-  }
-  {
-    const OwnData other{"stacks/train", "megatron-bridge", "name = \"other\"\n"};
-    CHECK(name_of_stack() == "other");
-  }
-  CHECK(name_of_stack() == shipped);
+TEST_CASE("a stack is read once for a library and its copies, and anew for another library") {
+  const ModelData shipped{{}};
+  const ModelData copy = shipped;
+  CHECK(&name_of_stack(shipped) == &name_of_stack(copy));
+  const OwnData other{"stacks/train", "megatron-bridge", "name = \"other\"\n"};
+  CHECK(name_of_stack(other.data()) == "other");
+  CHECK(name_of_stack(shipped) != "other");
 }
 
-TEST_CASE("a user's collectives hide those that were read before, as long as their folder is named") {
-  const std::string shipped = file_of_collectives();
-  CHECK(shipped == "collectives/h100-sxm-80gb.toml");
-  {
-    const OwnData own{"collectives", "h100-sxm-80gb", ""};
-    const std::string file = file_of_collectives();
-    CHECK(file != shipped);
-    CHECK(file.ends_with(shipped));
-  }
-  CHECK(file_of_collectives() == shipped);
+TEST_CASE("a user's collectives hide those that ship in that user's library alone") {
+  const ModelData shipped{{}};
+  CHECK(file_of_collectives(shipped) == "collectives/h100-sxm-80gb.toml");
+  const OwnData own{"collectives", "h100-sxm-80gb", ""};
+  const std::string file = file_of_collectives(own.data());
+  CHECK(file.ends_with("/collectives/h100-sxm-80gb.toml"));
+  CHECK(file_of_collectives(shipped) == "collectives/h100-sxm-80gb.toml");
 }

@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/model_data.hpp"
+
 using namespace headroom;
 
 namespace {
@@ -67,7 +69,7 @@ TEST_CASE("curves price every op of dense, latent and expert layers on every SKU
   const ModelLibrary models = ModelLibrary::standard();
   for (const char* gpu : {"a100-sxm-80gb", "h100-sxm-80gb", "b200-sxm-180gb", "l40s", "v100-sxm2-32gb"}) {
     const Device& device = catalog.device(gpu);
-    const LayerTimer timer{device, *find_gemm_format(gpu[0] == 'v' ? "fp16" : "bf16"), 2.0};
+    const LayerTimer timer{test::model_data(), device, *find_gemm_format(gpu[0] == 'v' ? "fp16" : "bf16"), 2.0};
     for (const char* model : {"llama3.1-8b", "deepseek-v3", "mixtral-8x7b"}) {
       const Architecture arch = models.find(model);
       for (const LayerPhase phase :

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/model_data.hpp"
 #include <algorithm>
 
 using namespace headroom;
@@ -45,7 +46,7 @@ double best_tflops(const GemmModel& model) {
 
 double best_tflops(const Device& device, std::string_view engine) {
   const GemmFormat& bf16 = *find_gemm_format("bf16");
-  const CurveSet set = find_curve_set(device);
+  const CurveSet set = find_curve_set(test::model_data(), device);
   const auto chosen = choose_gemm(set, device, bf16, engine);
   return best_tflops(GemmModel{chosen.curve->values, kernel_device(device, bf16.rate), bf16});
 }

@@ -8,6 +8,8 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include "../support/model_data.hpp"
+
 using namespace headroom;
 
 namespace {
@@ -46,7 +48,7 @@ Drawn draw() {
 }
 
 CompiledMemory compiled(const Drawn& d) {
-  static const MemoryStacks stacks = MemoryStacks::standard();
+  static const MemoryStacks stacks = memory_stacks(test::model_data());
   const MemoryStack& software = stacks.find(d.software);
   // A device that holds anything: the cap on what the allocator keeps must not hide a fall.
   return compile_memory(d.arch, software, software.states_of(Precision::bf16, "hopper"), Precision::bf16, d.options,

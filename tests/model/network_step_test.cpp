@@ -13,6 +13,7 @@
 
 #include "../near.hpp"
 #include "../support/catalog.hpp"
+#include "../support/model_data.hpp"
 #include "stated_step.hpp"
 #include <algorithm>
 
@@ -55,7 +56,8 @@ NetworkStep step_of(Network network, const Case& c) {
   training.micro_batch = c.micro_batch;
   training.activation_bytes = row_of(c.precision).compute_bytes;
   training.recompute = c.recompute;
-  const auto groups = std::make_shared<const JobGroups>(device, JobHosts{catalog().node(c.node), 0, {}, {}}, c.gpus);
+  const auto groups = std::make_shared<const JobGroups>(test::model_data(), device,
+                                                        JobHosts{catalog().node(c.node), 0, {}, {}}, c.gpus);
   NetworkRecipe recipe;
   recipe.device = device;
   recipe.stack = c.stack;
@@ -139,7 +141,8 @@ StepTime by_layers(const Case& c, double seq, Recompute recompute) {
   recipe.level = c.parameters.levels.of(device);
   recipe.precision = c.precision;
   recipe.seq_len = seq;
-  const auto groups = std::make_shared<const JobGroups>(device, JobHosts{catalog().node(c.node), 0, {}, {}}, c.gpus);
+  const auto groups = std::make_shared<const JobGroups>(test::model_data(), device,
+                                                        JobHosts{catalog().node(c.node), 0, {}, {}}, c.gpus);
   const StepModel model{std::move(recipe), groups, 16};
   Strategy s;
   s.dp = static_cast<std::uint32_t>(c.gpus);
@@ -182,11 +185,11 @@ void two_ways(Case c, Recompute recompute) {
 }  // namespace
 
 TEST_CASE("two ways to one number: a GPT spelled op by op steps as its architecture does, on 1 GPU and on 8") {
-  const StepStacks stacks = MemoryStacks::standard().find("pytorch-fsdp").time;
+  const StepStacks stacks = memory_stacks(test::model_data()).find("pytorch-fsdp").time;
   for (const auto& [gpu, node] : {std::pair{"a100-sxm-80gb", "dgx-a100"}, std::pair{"h100-sxm-80gb", "dgx-h100"}}) {
     Case one{gpu, node};
     one.stack = stacks.plain;
-    one.parameters = step_parameters();
+    one.parameters = step_parameters(test::model_data());
     one.micro_batch = 2;
     one.global_batch = 8.0;
     two_ways(one, Recompute::none);
@@ -236,8 +239,8 @@ TEST_CASE("a product forms three products, the first op of a network two: nobody
   const std::string both = first + op_text("two", "gemm", "rows = 512\nin = 1024\nout = 2048");
   std::string why;
   const Device& device = catalog().device("a100-sxm-80gb");
-  const GemmModel model = step_product(device, "bf16", false, why);
-  const GemmModel gradient = step_product(device, "bf16", true, why);
+  const GemmModel model = step_product(test::model_data(), device, "bf16", false, why);
+  const GemmModel gradient = step_product(test::model_data(), device, "bf16", true, why);
   Case c;
   c.micro_batch = 4;
   c.global_batch = 4.0;
@@ -382,8 +385,8 @@ TEST_CASE("a convolution is an implicit product in each of its three passes, at 
   std::string why;
   const Device& device = catalog().device("a100-sxm-80gb");
   const GemmFormat format = *find_gemm_format("bf16");
-  const GemmModel model = step_product(device, "bf16", false, why);
-  const GemmModel gradient = step_product(device, "bf16", true, why);
+  const GemmModel model = step_product(test::model_data(), device, "bf16", false, why);
+  const GemmModel gradient = step_product(test::model_data(), device, "bf16", true, why);
   ConvShape one;
   one.batch = 32.0;
   one.in_channels = 64.0;

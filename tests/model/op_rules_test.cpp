@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/model_data.hpp"
 #include <vector>
 
 using namespace headroom;
@@ -67,7 +68,7 @@ TEST_CASE("three passes over 1e8 bf16 elements move 1.2 GB apart and 0.4 fused, 
   CHECK(us(moved(chain) / a100().bandwidth()) == Approx(589).epsilon(0.001));
   CHECK(us(one.moved() / a100().bandwidth()) == Approx(196).epsilon(0.002));
   // The model adds what a datasheet leaves out, and keeps the gain.
-  const CurveSet set = find_curve_set(a100());
+  const CurveSet set = find_curve_set(test::model_data(), a100());
   const MemoryModel model{choose_memory(set, a100()).values, kernel_device(a100(), Rate::bf16)};
   const Seconds apart = 3.0 * model.time(chain[0]);
   CHECK(apart > moved(chain) / a100().bandwidth());
@@ -88,7 +89,7 @@ TEST_CASE("117 no-op kernels take 735 us launched one by one and 83 us as a grap
 }
 
 TEST_CASE("on A100 30 MB are reused at the L2 roof and 60 MB at that of HBM, with a jump at 40 MB") {
-  const CurveSet set = find_curve_set(a100());
+  const CurveSet set = find_curve_set(test::model_data(), a100());
   const double rate = set.gemm.front().values[static_cast<std::size_t>(GemmParameter::l2_rate)];
   const std::array<MemoryLevel, 2> levels{MemoryLevel{a100().memory.l2->value, rate * a100().bandwidth()},
                                           MemoryLevel{a100().capacity().value, a100().bandwidth()}};
@@ -179,7 +180,7 @@ TEST_CASE("a convolution is an implicit product with the traffic of its tensors"
   CHECK(conv_padded(depthwise, bf16).in_channels == 64.0);
   CHECK(conv_flops(depthwise) / conv_flops(conv) == Approx(1.0 / 64.0));
 
-  const CurveSet set = find_curve_set(a100());
+  const CurveSet set = find_curve_set(test::model_data(), a100());
   const GemmModel model{choose_gemm(set, a100(), bf16).curve->values, kernel_device(a100(), bf16.rate), bf16};
   const Seconds time = conv_time(model, bf16, conv, ConvPass::forward);
   CHECK(time > conv_flops(conv) / a100().peak_of(Rate::bf16));

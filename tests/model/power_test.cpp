@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/model_data.hpp"
 #include <array>
 
 using namespace headroom;
@@ -119,7 +120,8 @@ TEST_CASE("the cap law on published pairs of the same system with and without a 
                          Pair{"v3.0 8 x H100 PCIe 80 GB, RetinaNet", 350.0, 215.0, 5975.0 / 7975.0}};
   for (const Pair& pair : pairs) {
     CAPTURE(pair.system);
-    CHECK(matrix_clock(device_of(pair.tdp), Watts{pair.cap}) == doctest::Approx(pair.throughput).epsilon(0.04));
+    CHECK(matrix_clock(device_of(pair.tdp), Watts{pair.cap}, power_form(test::model_data())) ==
+          doctest::Approx(pair.throughput).epsilon(0.04));
   }
 }
 
@@ -139,12 +141,12 @@ TEST_CASE("node power of published systems under a cap lies within the interval 
                            System{"v3.0 8 x H100 PCIe 80 GB, ResNet-50", 8, 350, 215, 0, 2219.6},
                            System{"v3.0 8 x H100 PCIe 80 GB, RetinaNet", 8, 350, 215, 0, 2253.3},
                            System{"H100 HGX, the most it drew (Latif et al. 2024)", 8, 700, 700, 10200, 8450.0}};
-  const double width = power_form().width;
+  const double width = power_form(test::model_data()).width;
   for (const System& system : systems) {
     CAPTURE(system.name);
     const Node node = node_of(static_cast<std::int64_t>(system.gpus), system.rating);
     const Node* const rated = system.rating > 0.0 ? &node : nullptr;
-    const GpuPower p = *gpu_power(device_of(system.tdp), rated, Watts{system.cap});
+    const GpuPower p = *gpu_power(device_of(system.tdp), rated, Watts{system.cap}, power_form(test::model_data()));
     const double predicted = system.gpus * p.busy().raw();
     CHECK(predicted < (1.0 + width) * system.measured);
     CHECK(predicted > system.measured / (1.0 + width));
@@ -153,21 +155,23 @@ TEST_CASE("node power of published systems under a cap lies within the interval 
 
 TEST_CASE("caps that cannot be are refused with what can") {
   const Device device = device_of(700.0, 70.0);
-  CHECK(why_no_cap(device, Watts{500.0}).empty());
-  CHECK(why_no_cap(device, Watts{1050.0}).empty());
-  CHECK(why_no_cap(device, Watts{70.0}).find("no more than the GPU draws with nothing to do") != std::string::npos);
-  CHECK(why_no_cap(device, Watts{1051.0}).find("1.5 x its TDP of 700 W") != std::string::npos);
-  CHECK(why_no_cap(Device{}, Watts{500.0}).find("no power") != std::string::npos);
+  CHECK(why_no_cap(device, Watts{500.0}, power_form(test::model_data())).empty());
+  CHECK(why_no_cap(device, Watts{1050.0}, power_form(test::model_data())).empty());
+  CHECK(why_no_cap(device, Watts{70.0}, power_form(test::model_data()))
+            .find("no more than the GPU draws with nothing to do") != std::string::npos);
+  CHECK(why_no_cap(device, Watts{1051.0}, power_form(test::model_data())).find("1.5 x its TDP of 700 W") !=
+        std::string::npos);
+  CHECK(why_no_cap(Device{}, Watts{500.0}, power_form(test::model_data())).find("no power") != std::string::npos);
 }
 
 TEST_CASE("the form that ships: an H100 on its DGX draws 700 W in products and 139 W waiting") {
   const Catalog catalog = Catalog::standard();
   const Device& h100 = catalog.device("h100-sxm-80gb");
-  const GpuPower p = *gpu_power(h100, &catalog.node("dgx-h100"), std::nullopt);
+  const GpuPower p = *gpu_power(h100, &catalog.node("dgx-h100"), std::nullopt, power_form(test::model_data()));
   CHECK(p.idle.raw() == 70.0);
   CHECK(p.of(Draw::matrix).raw() == doctest::Approx(700.0));
   CHECK(p.of(Draw::memory).raw() == doctest::Approx(70.0 + 0.88 * 630.0));
   CHECK(p.of(Draw::waiting).raw() == doctest::Approx(139.3));
   CHECK(p.host.raw() == doctest::Approx(0.45 * 4600.0 / 8.0));
-  CHECK(power_form().width_source.find("MLPerf") != std::string::npos);
+  CHECK(power_form(test::model_data()).width_source.find("MLPerf") != std::string::npos);
 }

@@ -9,6 +9,7 @@
 
 #include "../near.hpp"
 #include "../support/catalog.hpp"
+#include "../support/model_data.hpp"
 #include "stated_step.hpp"
 #include <map>
 #include <set>
@@ -80,10 +81,11 @@ CompiledTraining compiled(std::int64_t gpus, bool moe = false) {
   TrainingWorkload work;
   work.shape = {gpus, 2048, 512};
   work.states = adam_states(Precision::bf16);
-  static const MemoryStacks stacks = MemoryStacks::standard();
+  static const MemoryStacks stacks = memory_stacks(test::model_data());
   return compile(network(moe), device,
-                 std::make_shared<const JobGroups>(device, JobHosts{catalog().node("dgx-h100"), 0, {}, {}}, gpus),
-                 test::stated_software(stacks.find("megatron-lm"), test::stated_stack()), work, {},
+                 std::make_shared<const JobGroups>(test::model_data(), device,
+                                                   JobHosts{catalog().node("dgx-h100"), 0, {}, {}}, gpus),
+                 test::stated_software(stacks.find("megatron-lm"), test::stated_stack()), work,
                  test::stated_parameters());
 }
 

@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/model_data.hpp"
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -45,7 +46,7 @@ ServingWorkload work_of(const Load& load, const ServingLayout& layout = {}) {
 }
 
 ServingBound bound_of(const Architecture& arch, const ServingWorkload& w, ExplainRecorder* recorder = nullptr) {
-  const ServingEstimate memory = serve_memory(arch, mi300x(), find_serving_stack(Engine::vllm), w);
+  const ServingEstimate memory = serve_memory(arch, mi300x(), find_serving_stack(test::model_data(), Engine::vllm), w);
   REQUIRE(memory.verdict == Verdict::feasible);
   return serving_bound(arch, mi300x(), w, memory, recorder);
 }

@@ -15,6 +15,7 @@
 
 #include "../near.hpp"
 #include "../support/catalog.hpp"
+#include "../support/model_data.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -46,7 +47,7 @@ Replica replica(const Architecture& arch,
                 const ReplicaFormats& formats = bf16,
                 const Device& on = device(),
                 const MoeRouting& routing = {Routing::power_law, 1.2}) {
-  return {arch, on, catalog().reference_node(on), {"vllm", routing}, layout, formats};
+  return {test::model_data(), arch, on, catalog().reference_node(on), {"vllm", routing}, layout, formats};
 }
 
 IterationMix decodes(double sequences, double keys) {
@@ -67,7 +68,7 @@ struct Shape {
 };
 /// The products' own curve, asked shape by shape.
 double products(const std::vector<Shape>& shapes) {
-  const CurveSet set = find_curve_set(device());
+  const CurveSet set = find_curve_set(test::model_data(), device());
   const GemmFormat& format = *find_gemm_format("bf16");
   const GemmModel gemm{choose_gemm(set, device(), format, "vllm").curve->values, kernel_device(device(), format.rate),
                        format};
@@ -79,7 +80,7 @@ double products(const std::vector<Shape>& shapes) {
 }
 
 double decode_attention(const AttentionShape& shape) {
-  const CurveSet set = find_curve_set(device());
+  const CurveSet set = find_curve_set(test::model_data(), device());
   const AttentionFormat& format = *find_attention_format("bf16/bf16");
   return DecodeModel{choose_decode(set, device(), format, "vllm").curve->values, kernel_device(device(), Rate::bf16),
                      format}
@@ -206,7 +207,8 @@ const std::vector<AllToAllRule> deepep_over_nics{{ExchangeOver::hosts,
                                                   "test"}};
 
 Replica wide(const ServingLayout& layout, const Device& on, std::vector<AllToAllRule> rules = deepep_over_nics) {
-  return {model("deepseek-v3"),
+  return {test::model_data(),
+          model("deepseek-v3"),
           on,
           catalog().reference_node(on),
           {"vllm", {Routing::power_law, 1.2}, {}, rules},
@@ -248,7 +250,7 @@ TEST_CASE("over NICs a rank sends its own tokens to the ranks of their experts, 
 TEST_CASE("within a host ranks gather all tokens; over NVLink that spans hosts they send beyond top-k ranks") {
   const Device& h200 = device("h200-sxm-141gb");
   CHECK(says(wide({1, 1, 8}, h200), "all-gather"));
-  const std::vector<AllToAllRule>& rules = find_serving_stack(Engine::tensorrt_llm).all_to_all;
+  const std::vector<AllToAllRule>& rules = find_serving_stack(test::model_data(), Engine::tensorrt_llm).all_to_all;
   const Device& nvl72 = device("gb200-nvl72");
   CHECK(says(wide({1, 1, 8}, nvl72, rules), "all-gather"));
   CHECK(says(wide({1, 1, 32}, nvl72, rules), "alltoall_dispatch_NVLinkTwoSided_fp8"));
@@ -466,7 +468,8 @@ TEST_CASE("what an engine spares around its products hides nothing of their arit
 TEST_CASE("experts of a release that had one family of kernels: slower than the fastest, and told") {
   const auto with = [](std::vector<ExpertFamily> families) {
     const ReplicaFormats formats{Precision::mxfp4, Precision::bf16, Precision::bf16};
-    return Replica{model("gpt-oss-20b"),
+    return Replica{test::model_data(),
+                   model("gpt-oss-20b"),
                    device(),
                    catalog().reference_node(device()),
                    {"vllm", {Routing::power_law, 1.2}, std::move(families)},

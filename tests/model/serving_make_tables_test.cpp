@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/model_data.hpp"
 #include <cmath>
 #include <cstdint>
 #include <string_view>
@@ -40,8 +41,13 @@ struct Priced {
   static Replica made(std::string_view model, const ServingLayout& layout) {
     static const Catalog catalog = Catalog::standard();
     const Device& device = catalog.device("h100-sxm-80gb");
-    return {ModelLibrary::standard().find(model), device, catalog.reference_node(device),
-            {"vllm", {Routing::power_law, 1.2}},  layout, {}};
+    return {test::model_data(),
+            ModelLibrary::standard().find(model),
+            device,
+            catalog.reference_node(device),
+            {"vllm", {Routing::power_law, 1.2}},
+            layout,
+            {}};
   }
   [[nodiscard]] double by_kernels(const IterationMix& mix) const {
     return engine_terms(replica, mix, replica.terms(mix), stack, physics).total();

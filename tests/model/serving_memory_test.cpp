@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "../support/catalog.hpp"
+#include "../support/model_data.hpp"
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -232,7 +233,7 @@ TEST_CASE("the activation peak is the larger of the scheduled tokens' and the sa
 
 TEST_CASE(
     "vLLM's sampler warm-up on Llama 3 is 38.9 B x 1024 x 128 256 = 5.11 GB, its non-torch share 0.55 GiB at tp 2") {
-  const ServingStack vllm = find_serving_stack(Engine::vllm);
+  const ServingStack vllm = find_serving_stack(test::model_data(), Engine::vllm);
   const Device& h100 = catalog().device("h100-sxm-80gb");
   CHECK(vllm.default_max_num_seqs(h100) == 1024);
   CHECK(vllm.default_max_num_seqs(catalog().device("a100-sxm-80gb")) == 256);
@@ -260,8 +261,8 @@ TEST_CASE(
   };
   for (const Log& log :
        {Log{23.53, 0.8, Precision::fp8, 8.80, 8.60, 62608}, Log{47.37, 0.9, Precision::bf16, 15.27, 25.94, 188864}}) {
-    CompiledServingMemory c =
-        compiled(qwen3_8b, {}, log.weights, Precision::bf16, find_serving_stack(Engine::vllm).memory);
+    CompiledServingMemory c = compiled(qwen3_8b, {}, log.weights, Precision::bf16,
+                                       find_serving_stack(test::model_data(), Engine::vllm).memory);
     c.device = Bytes{log.device * gib};
     const ServingMemory m = serving_memory(c, {log.fraction, 256, 2048, 1024});
     CHECK(m.terms[MemoryTerm::weights].raw() / gib == doctest::Approx(log.weights_gib).epsilon(0.002));
@@ -346,7 +347,7 @@ TEST_CASE("measured TensorRT-LLM capacities are met within one sequence") {
     double fraction;
     std::int64_t length, tokens, sequences;
   };
-  const ServingStack stack = find_serving_stack(Engine::tensorrt_llm);
+  const ServingStack stack = find_serving_stack(test::model_data(), Engine::tensorrt_llm);
   const Architecture llama = ModelLibrary::standard().find("llama3.1-8b");
   for (const Measured& row :
        {Measured{"h100-sxm-80gb", 1, 0.8, 9192, 8192, 43}, Measured{"h100-sxm-80gb", 4, 0.8, 9192, 8192, 201},
@@ -413,8 +414,9 @@ TEST_CASE("property: capacity grows with the fraction, is never negative, and fa
   const Architecture models[] = {tiny(), qwen3_32b(), ModelLibrary::standard().find("llama3-70b")};
   for (int i = 0; i < 2000; ++i) {
     const ServingStack stack = [&] {
-      static const std::array stacks{find_serving_stack(engines[0]), find_serving_stack(engines[1]),
-                                     find_serving_stack(engines[2])};
+      static const std::array stacks{find_serving_stack(test::model_data(), engines[0]),
+                                     find_serving_stack(test::model_data(), engines[1]),
+                                     find_serving_stack(test::model_data(), engines[2])};
       return stacks[static_cast<std::size_t>(draw(0, 2))];
     }();
     const ServingLayout layout{std::int64_t{1} << draw(0, 2), draw(1, 2), 1};

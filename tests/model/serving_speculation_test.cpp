@@ -17,6 +17,7 @@
 
 #include "../near.hpp"
 #include "../support/catalog.hpp"
+#include "../support/model_data.hpp"
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -38,7 +39,13 @@ Architecture model(std::string_view id) {
   return ModelLibrary::standard().find(id);
 }
 Replica replica(std::string_view id, const ServingLayout& layout = {}) {
-  return {model(id), h100(), catalog().reference_node(h100()), {"vllm", {Routing::power_law, 1.2}}, layout, {}};
+  return {test::model_data(),
+          model(id),
+          h100(),
+          catalog().reference_node(h100()),
+          {"vllm", {Routing::power_law, 1.2}},
+          layout,
+          {}};
 }
 IterationMix decodes(double sequences, double keys, double queries = 1.0) {
   IterationMix mix;
@@ -88,8 +95,9 @@ struct Priced {
   IterationTables tables;
 
   explicit Priced(const std::optional<DraftPlan>& plan)
-      : drafting{plan ? std::optional<Drafting>{std::in_place, *plan, h100(), catalog().reference_node(h100()), stack,
-                                                physics, layout, Precision::bf16, 1.0}
+      : drafting{plan ? std::optional<Drafting>{std::in_place, test::model_data(), *plan, h100(),
+                                                catalog().reference_node(h100()), stack, physics, layout,
+                                                Precision::bf16, 1.0}
                       : std::nullopt},
         tables{make_iteration_tables(
             served,
@@ -117,12 +125,12 @@ ServingWorkload work(std::int64_t concurrency, const std::optional<DraftPlan>& p
   return w;
 }
 ServingTimes times(std::int64_t concurrency, const std::optional<DraftPlan>& plan) {
-  static const ServingStack vllm = find_serving_stack(Engine::vllm);
+  static const ServingStack vllm = find_serving_stack(test::model_data(), Engine::vllm);
   const Architecture llama = model("llama3-70b");
   const ServingWorkload w = work(concurrency, plan);
   const ServingEstimate memory = serve_memory(llama, h100(), vllm, w);
   REQUIRE(memory.verdict == Verdict::feasible);
-  return serving_times(llama, h100(), catalog().reference_node(h100()), vllm, w, memory);
+  return serving_times(test::model_data(), llama, h100(), catalog().reference_node(h100()), vllm, w, memory);
 }
 
 constexpr double picosecond = 1e-12;
@@ -279,7 +287,7 @@ TEST_CASE("speculation: where arithmetic binds, verifying what is thrown away sl
 }
 
 TEST_CASE("speculation: a draft model's weights and cache leave the pool") {
-  const ServingStack vllm = find_serving_stack(Engine::vllm);
+  const ServingStack vllm = find_serving_stack(test::model_data(), Engine::vllm);
   const Architecture llama = model("llama3-70b");
   const auto memory = [&](const std::optional<DraftPlan>& plan) {
     return serve_memory(llama, h100(), vllm, work(64, plan));
@@ -309,7 +317,7 @@ TEST_CASE("speculation: a draft model's weights and cache leave the pool") {
 }
 
 TEST_CASE("speculation: recurrent layers keep a state for each token that is verified") {
-  const ServingStack vllm = find_serving_stack(Engine::vllm);
+  const ServingStack vllm = find_serving_stack(test::model_data(), Engine::vllm);
   const Architecture mamba = model("mamba-1.4b");
   ServingWorkload w = work(64, std::nullopt);
   w.gpus = 1;

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/model_data.hpp"
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -33,7 +34,7 @@ std::string picked(const std::vector<ServingStack>& stacks, std::string_view eng
 }
 
 const ServingStack& standard(std::string_view id) {
-  static const std::vector<ServingStack> stacks = serving_stacks();
+  static const std::vector<ServingStack> stacks = serving_stacks(test::model_data());
   const auto found = std::find_if(stacks.begin(), stacks.end(), [&](const ServingStack& s) { return s.id == id; });
   REQUIRE(found != stacks.end());
   return *found;
@@ -94,7 +95,7 @@ TEST_CASE("releases compare number by number: 0.10 lies behind 0.9, candidates b
 }
 
 TEST_CASE("the releases of measured rows meet the stacks that were fitted on them") {
-  const std::vector<ServingStack> stacks = serving_stacks();
+  const std::vector<ServingStack> stacks = serving_stacks(test::model_data());
   CHECK(picked(stacks, "vLLM", "0.7.3") == "vllm-v0");
   CHECK(picked(stacks, "vLLM", "0.8.0") == "vllm");
   CHECK(picked(stacks, "vLLM", "0.19.0") == "vllm");
@@ -123,10 +124,10 @@ TEST_CASE("a release runs the kernels that it had: experts in mxfp4 on Hopper be
     CAPTURE(after);
     CHECK(vllm.expert_families(after).empty());
   }
-  CHECK(find_serving_stack(Engine::vllm, "0.7.3").id == "vllm-v0");
-  CHECK(find_serving_stack(Engine::vllm, "0.19").id == "vllm");
-  CHECK(find_serving_stack(Engine::tensorrt_llm, "0.17").id == "tensorrt-llm-engines");
-  CHECK_THROWS_AS(static_cast<void>(find_serving_stack(Engine::vllm, "latest")), ConfigError);
+  CHECK(find_serving_stack(test::model_data(), Engine::vllm, "0.7.3").id == "vllm-v0");
+  CHECK(find_serving_stack(test::model_data(), Engine::vllm, "0.19").id == "vllm");
+  CHECK(find_serving_stack(test::model_data(), Engine::tensorrt_llm, "0.17").id == "tensorrt-llm-engines");
+  CHECK_THROWS_AS(static_cast<void>(find_serving_stack(test::model_data(), Engine::vllm, "latest")), ConfigError);
 }
 
 TEST_CASE("a stack inherits what it does not state, over two steps too, and keeps what it does") {
@@ -223,7 +224,7 @@ TEST_CASE("exchanges of experts: rules as the files state them, and what they ma
   CHECK(stack.all_to_all[1].over == ExchangeOver::hosts);
   CHECK(stack.all_to_all[1].decodes == std::vector<std::string>{"deepep_ll_dispatch", "deepep_ll_combine"});
   CHECK(stack.all_to_all[1].sms == 20.0);
-  for (const ServingStack& each : serving_stacks()) {
+  for (const ServingStack& each : serving_stacks(test::model_data())) {
     for (const AllToAllRule& rule : each.all_to_all) {
       CAPTURE(each.id);
       CHECK_FALSE(rule.source.empty());
@@ -241,7 +242,7 @@ TEST_CASE("exchanges of experts: rules as the files state them, and what they ma
 }
 
 TEST_CASE("every fitted number of the files that ship is one of its table, and says what it rests on") {
-  for (const ServingStack& stack : serving_stacks()) {
+  for (const ServingStack& stack : serving_stacks(test::model_data())) {
     CAPTURE(stack.id);
     CHECK_FALSE(stack.time.source.empty());
     CHECK(stack.time.fitted.size() <= 7);  // the budget of a stack
@@ -249,7 +250,7 @@ TEST_CASE("every fitted number of the files that ship is one of its table, and s
       CHECK(iteration_number(stack.time, key) >= 0.0);
     }
   }
-  CHECK(iteration_physics().fitted.size() <= 15);
+  CHECK(iteration_physics(test::model_data()).fitted.size() <= 15);
 }
 
 // ---- confidence -----------------------------------------------------------------------------------------------------
@@ -319,8 +320,9 @@ TEST_CASE("experts over NICs: as wide as the few published pools were off, and n
   rate.quantity = ServingQuantity::tpot;
   CHECK(over_nics(rate, wide).low == 0.8);
   CHECK(over_nics(rate, wide).high == 2.0);
-  CHECK(wide_expert_errors().low < serving_confidence().of("vllm", ServingQuantity::rate, true).low);
-  CHECK(wide_expert_errors().pools > 0);
+  CHECK(wide_expert_errors(test::model_data()).low <
+        serving_confidence(test::model_data()).of("vllm", ServingQuantity::rate, true).low);
+  CHECK(wide_expert_errors(test::model_data()).pools > 0);
 }
 
 TEST_CASE("a file of classes: wrong factors, unknown quantities and keys, and missing classes of any, all at once") {
@@ -344,11 +346,11 @@ TEST_CASE("a file of classes: wrong factors, unknown quantities and keys, and mi
 }
 
 TEST_CASE("the classes that ship: every question has one, around what the model says") {
-  for (const ServingStack& stack : serving_stacks()) {
+  for (const ServingStack& stack : serving_stacks(test::model_data())) {
     for (std::size_t i = 0; i < serving_quantity_names.size(); ++i) {
       const auto quantity = static_cast<ServingQuantity>(i);
       for (const bool experts : {false, true}) {
-        const ServingErrors& e = serving_confidence().of(stack.id, quantity, experts);
+        const ServingErrors& e = serving_confidence(test::model_data()).of(stack.id, quantity, experts);
         CHECK(e.quantity == quantity);
         CHECK(e.experts == experts);
         CHECK((e.stack == stack.id || e.stack == "any"));

@@ -11,6 +11,7 @@
 
 #include "../near.hpp"
 #include "../support/catalog.hpp"
+#include "../support/model_data.hpp"
 #include <cstdint>
 #include <string_view>
 
@@ -28,7 +29,13 @@ Architecture model(std::string_view id) {
   return ModelLibrary::standard().find(id);
 }
 Replica replica(const Architecture& arch, const ServingLayout& layout, const ReplicaFormats& formats) {
-  return {arch, h100(), catalog().reference_node(h100()), {"vllm", {Routing::power_law, 1.2}}, layout, formats};
+  return {test::model_data(),
+          arch,
+          h100(),
+          catalog().reference_node(h100()),
+          {"vllm", {Routing::power_law, 1.2}},
+          layout,
+          formats};
 }
 IterationMix decodes(double sequences, double keys) {
   IterationMix mix;
@@ -86,7 +93,7 @@ TEST_CASE("100 sequences of an fp8 cache decode in the step of 50 of a 16-bit on
 TEST_CASE("of a 7B that fits one GPU, two replicas answer more prompts than one spread over two") {
   const Architecture llama = model("llama2-7b");
   const auto rate = [&](const Device& on, const ServingLayout& layout, double batch) {
-    const Replica r{llama, on, nullptr, {"vllm", {Routing::power_law, 1.2}}, layout, wide};
+    const Replica r{test::model_data(), llama, on, nullptr, {"vllm", {Routing::power_law, 1.2}}, layout, wide};
     IterationStack engine;
     engine.step = Seconds{200e-6};
     engine.layer = Seconds{20e-6};

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/model_data.hpp"
+
 using namespace headroom;
 
 namespace {
@@ -12,7 +14,7 @@ namespace {
 constexpr double gib = 0x1p30;
 
 const MemoryStack& stack(std::string_view id) {
-  static const MemoryStacks all = MemoryStacks::standard();
+  static const MemoryStacks all = memory_stacks(test::model_data());
   return all.find(id);
 }
 

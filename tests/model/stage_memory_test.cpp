@@ -141,14 +141,20 @@ TEST_CASE("LoRA and QLoRA keep a frozen base and 16 bytes an adapter parameter")
   MemoryOptions options;
   options.method = Method::qlora;
   options.lora_rank = 16;
-  const CompiledMemory c = compiled(arch, "torchtune", 2048, Precision::bf16, options);
+  const CompiledMemory c = compiled(arch, "pytorch-fsdp", 2048, Precision::bf16, options);
   const StageMemory m = stage(c, strategy(1, 1, 1), 2);
   // r (in + out) for q, k, v, o (4096 + 4096 each) and three matrices of 4096 and 11008, over 32 layers.
   const double adapters = 32.0 * 16.0 * (4.0 * 8192.0 + 3.0 * 15104.0);
   CHECK(lora_parameters(arch, arch.blocks().front(), 16).total() * 32.0 == doctest::Approx(adapters));
   const double ends = 2.0 * 32000.0 * 4096.0;
-  const double base = 0.5625 * (count_parameters(arch).total - ends) + 2.0 * ends;
+  const double norms = (2.0 * 32.0 + 1.0) * 4096.0;  // in fp32
+  const double matrices = count_parameters(arch).total - ends - norms;
+  const double base = 0.5625 * matrices + 2.0 * ends + 4.0 * norms;
   CHECK(states(m) * gib == doctest::Approx(base + 16.0 * adapters).epsilon(1e-6));
+  // Doubly quantised: 0.5 bit of scale a weight become 8/64 + 32/(64 x 256) = 0.127 (Dettmers et al. 2023, section 3).
+  options.double_quant = true;
+  const StageMemory twice = stage(compiled(arch, "pytorch-fsdp", 2048, Precision::bf16, options), strategy(1, 1, 1), 2);
+  CHECK((states(m) - states(twice)) * gib * 8.0 / matrices == doctest::Approx(0.373).epsilon(1e-3));
   // The base alone: 3.5 GB at 4 bits, before block scales and 16-bit ends.
   CHECK(0.5 * 7e9 == doctest::Approx(3.5e9));
 }

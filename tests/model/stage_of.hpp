@@ -5,12 +5,14 @@
 #include <headroom/model/train/memory/memory.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
+#include "../support/model_data.hpp"
+
 namespace headroom {
 
 inline constexpr double gib = 0x1p30;
 
 inline const MemoryStacks& stacks() {
-  static const MemoryStacks all = MemoryStacks::standard();
+  static const MemoryStacks all = memory_stacks(test::model_data());
   return all;
 }
 

@@ -10,6 +10,7 @@
 
 #include "../near.hpp"
 #include "../support/catalog.hpp"
+#include "../support/model_data.hpp"
 #include "stated_step.hpp"
 #include <algorithm>
 #include <tuple>
@@ -68,12 +69,14 @@ CompiledTraining compiled(const Job& job) {
   work.host_link = job.host_link;
   work.host_gpus = std::min<std::int64_t>(8, job.gpus);
   work.feed = job.feed;
-  static const MemoryStacks stacks = MemoryStacks::standard();
+  static const MemoryStacks stacks = memory_stacks(test::model_data());
   const MemoryStack& shipped = stacks.find(job.software);
   return compile(job.architecture, device,
-                 std::make_shared<const JobGroups>(device, JobHosts{catalog().node(job.node), 0, {}, {}}, job.gpus),
-                 job.shipped ? shipped : test::stated_software(shipped, job.stack), work, parse_terms(job.without),
-                 job.shipped ? step_parameters() : test::stated_parameters());
+                 std::make_shared<const JobGroups>(test::model_data(), device,
+                                                   JobHosts{catalog().node(job.node), 0, {}, {}}, job.gpus),
+                 job.shipped ? shipped : test::stated_software(shipped, job.stack), work,
+                 job.shipped ? step_parameters(test::model_data()) : test::stated_parameters(),
+                 parse_terms(job.without));
 }
 
 Strategy layout(int tp, int pp, int cp, std::int64_t gpus) {

@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/model_data.hpp"
 
 using namespace headroom;
 using headroom::test::near;
@@ -34,7 +35,7 @@ struct Job {
 CompiledTraining compiled(const Job& job) {
   static const Catalog catalog = Catalog::standard();
   static const ModelLibrary models = ModelLibrary::standard();
-  static const MemoryStacks stacks = MemoryStacks::standard();
+  static const MemoryStacks stacks = memory_stacks(test::model_data());
   const Device& device = catalog.device(job.gpu);
   TrainingWorkload work;
   work.shape = {job.gpus, job.seq_len, job.batch};
@@ -42,8 +43,9 @@ CompiledTraining compiled(const Job& job) {
   work.states = adam_states(job.precision);
   work.options.flash_attention = job.flash;
   return compile(models.find(job.model), device,
-                 std::make_shared<const JobGroups>(device, JobHosts{catalog.node(job.node), 0, {}, {}}, job.gpus),
-                 stacks.find(job.software), work, parse_terms(job.without));
+                 std::make_shared<const JobGroups>(test::model_data(), device,
+                                                   JobHosts{catalog.node(job.node), 0, {}, {}}, job.gpus),
+                 stacks.find(job.software), work, step_parameters(test::model_data()), parse_terms(job.without));
 }
 
 Strategy layout(int tp, int pp, int vpp, std::int64_t gpus) {
@@ -209,8 +211,9 @@ TEST_CASE("Korthikanti et al. 2022, table 5: steps with full and with selective 
     static const Catalog catalog = Catalog::standard();
     const Device& device = catalog.device(job.gpu);
     c = compile(arch, device,
-                std::make_shared<const JobGroups>(device, JobHosts{catalog.node(job.node), 0, {}, {}}, job.gpus),
-                c.memory.stack, c.work);
+                std::make_shared<const JobGroups>(test::model_data(), device,
+                                                  JobHosts{catalog.node(job.node), 0, {}, {}}, job.gpus),
+                c.memory.stack, c.work, step_parameters(test::model_data()));
     Strategy s = layout(8, row.pp, row.vpp, row.gpus);
     s.micro_batch = row.layers == 48 ? 4 : 1;
     s.recompute = Recompute::full;

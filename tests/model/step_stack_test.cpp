@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/model_data.hpp"
 #include "stated_step.hpp"
 
 using namespace headroom;
@@ -105,7 +106,7 @@ TEST_CASE("a kernel of attention that nobody measured is refused, and so is a fi
 }
 
 TEST_CASE("every shipped stack names a measured kernel of attention") {
-  const MemoryStacks stacks = MemoryStacks::standard();
+  const MemoryStacks stacks = memory_stacks(test::model_data());
   for (const MemoryStack& stack : stacks.all()) {
     CAPTURE(stack.id);
     CHECK(find_attention_implementation(stack.time.plain.attention_kernel) != nullptr);

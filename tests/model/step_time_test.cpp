@@ -10,6 +10,7 @@
 
 #include "../near.hpp"
 #include "../support/catalog.hpp"
+#include "../support/model_data.hpp"
 #include "stated_step.hpp"
 #include <cmath>
 
@@ -52,11 +53,12 @@ CompiledTraining compiled(const Case& c) {
   work.precision = c.precision;
   work.states = adam_states(c.precision);
   work.options = c.options;
-  static const MemoryStacks stacks = MemoryStacks::standard();
+  static const MemoryStacks stacks = memory_stacks(test::model_data());
   return compile(c.architecture, device,
-                 std::make_shared<const JobGroups>(device, JobHosts{catalog().node(c.node), 0, {}, {}}, c.gpus),
-                 test::stated_software(stacks.find(c.software), c.stack), work, parse_terms(c.without),
-                 test::stated_parameters());
+                 std::make_shared<const JobGroups>(test::model_data(), device,
+                                                   JobHosts{catalog().node(c.node), 0, {}, {}}, c.gpus),
+                 test::stated_software(stacks.find(c.software), c.stack), work, test::stated_parameters(),
+                 parse_terms(c.without));
 }
 
 Strategy layout(int tp, int pp, std::int64_t gpus, int micro_batch = 1) {
@@ -96,7 +98,7 @@ TEST_CASE("passes over tensors move 20 h + 4 f + 12 h elements' bytes of a plain
 
 TEST_CASE("fused attention is the software's measured kernel over stack x level of attention / level of products") {
   Case c;
-  const CurveSet set = find_curve_set(catalog().device(c.gpu));
+  const CurveSet set = find_curve_set(test::model_data(), catalog().device(c.gpu));
   const auto kernel = [&](std::string_view name) {
     const Device& device = catalog().device(c.gpu);
     const AttentionImplementation& implementation = *find_attention_implementation(name);

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/model_data.hpp"
 #include <cstring>
 #include <random>
 
@@ -25,8 +26,9 @@ CompiledTraining llama70b(std::int64_t gpus, std::int64_t batch, Precision preci
   work.states = adam_states(precision);
   const Device& device = catalog.device("h100-sxm-80gb");
   return compile(models.find("llama3-70b"), device,
-                 std::make_shared<const JobGroups>(device, JobHosts{catalog.node("dgx-h100"), 0, {}, {}}, gpus),
-                 MemoryStacks::standard().find("megatron-bridge"), work);
+                 std::make_shared<const JobGroups>(test::model_data(), device,
+                                                   JobHosts{catalog.node("dgx-h100"), 0, {}, {}}, gpus),
+                 memory_stacks(test::model_data()).find("megatron-bridge"), work, step_parameters(test::model_data()));
 }
 
 Strategy strategy(int tp, int pp, std::int64_t gpus) {

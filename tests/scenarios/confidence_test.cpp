@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/model_data.hpp"
 #include "run_rows.hpp"
 
 using namespace headroom;
@@ -16,7 +17,7 @@ const TrainScenario& train(const Scenario& scenario) {
 }
 
 RunClass class_of_plan(std::vector<std::string> more) {
-  return confidence_of(train(run_scenario(std::move(more))), step_confidence()).run_class;
+  return confidence_of(train(run_scenario(std::move(more))), step_confidence(test::model_data())).run_class;
 }
 
 constexpr std::string_view table = R"(
@@ -125,7 +126,7 @@ TEST_CASE("a plan's interval is its class's, and every class has its own") {
     CHECK(answer.step.high / answer.step.mid == doctest::Approx(1.0 + width));
     CHECK(answer.step.mid / answer.step.low == doctest::Approx(1.0 + width));
   }
-  const Confidence& c = step_confidence();
+  const Confidence& c = step_confidence(test::model_data());
   CHECK(c[RunClass::experts].width_80 > c[RunClass::dense].width_80);
   CHECK(c[RunClass::other_kernels].width_80 > c[RunClass::dense].width_80);
 }
@@ -136,8 +137,8 @@ TEST_CASE("fine-tuning rows have the interval of adapters") {
     const RowPrediction p = validate(files, {}, run_sources()).rows.front().prediction;
     return p.high / p.predicted - 1.0;
   };
-  CHECK(width("") == doctest::Approx(step_confidence()[RunClass::dense].width_80));
-  CHECK(width("method=sft") == doctest::Approx(step_confidence()[RunClass::adapters].width_80));
+  CHECK(width("") == doctest::Approx(step_confidence(test::model_data())[RunClass::dense].width_80));
+  CHECK(width("method=sft") == doctest::Approx(step_confidence(test::model_data())[RunClass::adapters].width_80));
 }
 
 TEST_CASE("what nobody measured is told and widens nothing") {
@@ -185,7 +186,8 @@ TEST_CASE("experts whose ranks lie in several NVLink domains widen the interval,
   }
   // 32 ranks of an NVL72 are one domain
   CHECK_FALSE(planned("32", "gb200-nvl72").confidence->wide_experts());
-  CHECK(widest_class(step_confidence()) != RunClass::wide_experts);  // no part of what nobody measured
+  CHECK(widest_class(step_confidence(test::model_data())) !=
+        RunClass::wide_experts);  // no part of what nobody measured
 }
 
 TEST_CASE("wide experts hide nothing of the class beside which they stand: the larger of both at each quantile") {

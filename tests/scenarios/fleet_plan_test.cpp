@@ -232,8 +232,7 @@ TEST_CASE("a surer fleet takes no fewer replicas, and keeps its promises up to t
   std::int64_t replicas = 0;
   for (const char* confidence : {"0.5", "0.8", "0.95"}) {
     CAPTURE(confidence);
-    ConfigValue root = document({"strategy.tp=1", std::string{"confidence="} + confidence});
-    const FleetPlan answer = plan_fleet(root, "command line", sources(), {2});
+    const FleetPlan answer = plan({"strategy.tp=1", std::string{"confidence="} + confidence});
     REQUIRE(answer.feasible());
     const FleetOption& best = answer.options.front();
     CHECK(best.sized->replicas >= replicas);

@@ -40,9 +40,7 @@ std::vector<Diagnostic> problems_of(const KeyHost& host, const ConfigValue& root
   try {
     switch (host.reader) {
       case HostReader::scenario: static_cast<void>(read_scenario(root, host_file, sources())); break;
-      case HostReader::network:
-        static_cast<void>(read_network_scenario(root, host_file, sources().catalog, networks));
-        break;
+      case HostReader::network: static_cast<void>(read_network_scenario(root, host_file, sources(), networks)); break;
       case HostReader::search: static_cast<void>(read_search(root, host_file, sources())); break;
       case HostReader::fleet_axes: {
         Diagnostics diagnostics;

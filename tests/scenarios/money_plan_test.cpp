@@ -312,7 +312,7 @@ TEST_CASE("a network of ops has a bill, energy and GPU-hours per million samples
                                            "money.price=2 $/h",
                                            "money.against=[{price=\"1 $/h\"}]"};
   const NetworkPlan plan =
-      make_network_plan(read_network_scenario(scenario_tree(overrides), "command line", sources().catalog, networks));
+      make_network_plan(read_network_scenario(scenario_tree(overrides), "command line", sources(), networks));
   REQUIRE(plan.times.has_value());
   const NetworkTimes& t = *plan.times;
   CHECK(t.gpu_hours_per_million_samples == doctest::Approx(8e6 / t.samples_per_s.mid / 3600.0));

@@ -9,6 +9,8 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/model_data.hpp"
+#include "../support/sources.hpp"
 #include <algorithm>
 
 using namespace headroom;
@@ -19,7 +21,7 @@ namespace {
 NetworkPlan plan_of(std::vector<std::string> changes) {
   const std::string file = std::string{HEADROOM_SOURCE_DIR} + "/scenarios/train/perception-2b-64xa100.toml";
   const ConfigValue root = scenario_tree(file, changes);
-  return make_network_plan(read_network_scenario(root, file, Catalog::standard(), NetworkLibrary::standard()));
+  return make_network_plan(read_network_scenario(root, file, test::sources(), NetworkLibrary::standard()));
 }
 
 /// The preset with every key blank but those given.
@@ -28,7 +30,7 @@ NetworkPlan blank_plan(std::vector<std::string> more) {
                                "training.global_batch=512"};
   all.insert(all.end(), more.begin(), more.end());
   return make_network_plan(
-      read_network_scenario(scenario_tree(all), "command line", Catalog::standard(), NetworkLibrary::standard()));
+      read_network_scenario(scenario_tree(all), "command line", test::sources(), NetworkLibrary::standard()));
 }
 
 bool told(const NetworkPlan& plan, std::string_view text) {
@@ -95,7 +97,7 @@ TEST_CASE("what nobody measured takes the widest class of errors, which no other
   const NetworkTimes t = *plan_of({}).times;
   // Experts that tokens meet over NICs do what no network of ops does.
   for (std::size_t i = 0; i < run_class_count; ++i) {
-    const ClassErrors& errors = step_confidence().classes[i];
+    const ClassErrors& errors = step_confidence(test::model_data()).classes[i];
     CHECK((errors.width_80 <= t.errors.width_80 || static_cast<RunClass>(i) == RunClass::wide_experts));
   }
   CHECK(t.step.high.raw() == near(t.step.mid.raw() * (1.0 + t.errors.width_80)));
@@ -135,7 +137,7 @@ TEST_CASE("an op that no curve describes costs the time alone: memory is answere
         "in = [32, 56, 56]\nout_channels = 32\nkernel = 3\ngroups = " +
             groups + "\n",
         file);
-    return make_network_plan(read_network_scenario(root, file, Catalog::standard(), NetworkLibrary::standard()));
+    return make_network_plan(read_network_scenario(root, file, test::sources(), NetworkLibrary::standard()));
   };
   const NetworkPlan depthwise = plan("32");
   CHECK(depthwise.feasible());
@@ -149,7 +151,7 @@ TEST_CASE("memory alone prices no time, and is the memory of the whole plan") {
   const std::string file = std::string{HEADROOM_SOURCE_DIR} + "/scenarios/train/perception-2b-64xa100.toml";
   const ConfigValue root = scenario_tree(file);
   const NetworkPlan memory = make_network_plan(
-      read_network_scenario(root, file, Catalog::standard(), NetworkLibrary::standard()), PlanPart::memory);
+      read_network_scenario(root, file, test::sources(), NetworkLibrary::standard()), PlanPart::memory);
   CHECK_FALSE(memory.times);
   CHECK(memory.untimed.empty());
   CHECK(memory.total() == plan_of({}).total());

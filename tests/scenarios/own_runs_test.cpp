@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/model_data.hpp"
 #include "run_rows.hpp"
 #include <algorithm>
 #include <cmath>
@@ -96,7 +97,7 @@ TEST_CASE("the interval narrows by the share of the variance that the level was"
 TEST_CASE("a run that we price 20 % slow takes its shrunk share off the step and all that follows from it") {
   const double ours = priced();
   const OwnRuns own = learned(run_row({.value = text_of(ours / 1.2)}));
-  const double w = level_weight(1, step_confidence()[RunClass::dense]);
+  const double w = level_weight(1, step_confidence(test::model_data())[RunClass::dense]);
   CHECK(own.level.runs == 1);
   CHECK(own.slow() == doctest::Approx(0.2).epsilon(1e-5));
   CHECK(own.level.weight == doctest::Approx(w));

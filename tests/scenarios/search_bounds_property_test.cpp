@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/model_data.hpp"
 #include "../support/sources.hpp"
 #include <algorithm>
 #include <random>
@@ -40,7 +41,7 @@ std::vector<Job> jobs() {
       {"deepseek-v3", "h100-sxm-80gb", "bf16", 1024, 4096, 4096},
       {"gemma2-9b", "h100-sxm-80gb", "bf16", 24, 8192, 96},
   };
-  const MemoryStacks stacks = MemoryStacks::standard();
+  const MemoryStacks stacks = memory_stacks(test::model_data());
   std::vector<Job> made;
   for (const Place& p : places) {
     for (const MemoryStack& stack : stacks.all()) {

@@ -96,7 +96,7 @@ class Oracle {
 
   void at(const Scenario& scenario) {
     train_ = &std::get<TrainScenario>(scenario.question);
-    width_ = confidence_of(*train_, step_confidence()).width;
+    width_ = confidence_of(*train_, step_confidence(*train_->data)).width;
     price_ = scenario.money.price ? scenario.money.price->raw() : 0.0;
   }
 
@@ -446,7 +446,8 @@ class Oracle {
   /// Of a GPU with its share of the host and the spares, in a step, its part of the evaluation and what it is held for
   /// beside them; what gpu_energy() is, its own tests say.
   [[nodiscard]] double energy(const Estimate& e, double steps, double held, double spares) const {
-    const GpuPower power = *gpu_power(train_->device, train_->host ? &*train_->host : nullptr, train_->power_cap);
+    const GpuPower power = *gpu_power(train_->device, train_->host ? &*train_->host : nullptr, train_->power_cap,
+                                      power_form(*train_->data));
     const double host = power.host.raw();
     double worked = e.step.raw();
     if (train_->long_run) {

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/model_data.hpp"
 #include "../support/sources.hpp"
 #include <algorithm>
 
@@ -380,7 +381,7 @@ TEST_CASE("tensor ranks that leave a host of eight are flagged in the plan taken
 TEST_CASE("any software is every software that the catalog has") {
   const SearchQuestion question = read_search(
       scenario_tree(whole("llama3-8b", "h100-sxm-80gb", 8, 4096, 64, {"search.software=any"})), "test", sources());
-  const MemoryStacks stacks = MemoryStacks::standard();
+  const MemoryStacks stacks = memory_stacks(test::model_data());
   REQUIRE(question.axes.jobs.size() == 1);
   Changes expected;
   for (const MemoryStack& stack : stacks.all()) {

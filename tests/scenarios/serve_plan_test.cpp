@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/model_data.hpp"
 #include "../support/sources.hpp"
 #include <algorithm>
 
@@ -66,10 +67,13 @@ TEST_CASE("each engine takes its fraction of something else, and SGLang's defaul
 }
 
 TEST_CASE("a blank cache format is fp8 for TensorRT-LLM with narrow weights, else bf16") {
-  CHECK(default_kv_cache(find_serving_stack(Engine::tensorrt_llm), Precision::fp8) == Precision::fp8);
-  CHECK(default_kv_cache(find_serving_stack(Engine::tensorrt_llm), Precision::nvfp4) == Precision::fp8);
-  CHECK(default_kv_cache(find_serving_stack(Engine::tensorrt_llm), Precision::bf16) == Precision::bf16);
-  CHECK(default_kv_cache(find_serving_stack(Engine::vllm), Precision::fp8) == Precision::bf16);
+  CHECK(default_kv_cache(find_serving_stack(test::model_data(), Engine::tensorrt_llm), Precision::fp8) ==
+        Precision::fp8);
+  CHECK(default_kv_cache(find_serving_stack(test::model_data(), Engine::tensorrt_llm), Precision::nvfp4) ==
+        Precision::fp8);
+  CHECK(default_kv_cache(find_serving_stack(test::model_data(), Engine::tensorrt_llm), Precision::bf16) ==
+        Precision::bf16);
+  CHECK(default_kv_cache(find_serving_stack(test::model_data(), Engine::vllm), Precision::fp8) == Precision::bf16);
 }
 
 TEST_CASE("max_seq_len sizes the sequences in place of isl + osl") {

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/model_data.hpp"
 #include "../support/sources.hpp"
 #include <algorithm>
 #include <optional>
@@ -218,7 +219,7 @@ TEST_CASE("published loads: every problem of the file with its place") {
 }
 
 TEST_CASE("the loads that ship: each set can be drawn from") {
-  const PublishedLoads& loads = published_loads();
+  const PublishedLoads& loads = published_loads(test::model_data());
   REQUIRE_FALSE(loads.lengths.empty());
   for (const KnownLengths& known : loads.lengths) {
     CAPTURE(known.id);

@@ -10,6 +10,7 @@
 
 #include "../model/serving_tables.hpp"
 #include "../near.hpp"
+#include "../support/model_data.hpp"
 #include "../support/sources.hpp"
 #include <algorithm>
 #include <cstddef>
@@ -47,7 +48,7 @@ ServingSimulation simulated(const Texts& more, double factor = 1.0) {
 }
 
 const ServingErrors& errors(ServingQuantity quantity) {
-  return serving_confidence().of("vllm", quantity, false);
+  return serving_confidence(test::model_data()).of("vllm", quantity, false);
 }
 
 constexpr std::int64_t ms = 1'000'000'000;

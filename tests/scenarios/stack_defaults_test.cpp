@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/model_data.hpp"
 #include "../support/sources.hpp"
 #include <algorithm>
 
@@ -160,12 +161,12 @@ TEST_CASE("a row's framework decides what its blank ZeRO cell means") {
 }
 
 TEST_CASE("a software's default ZeRO stage is one that it can shard, and no remedy asks for more than it can") {
-  const MemoryStacks stacks = MemoryStacks::standard();
+  const MemoryStacks stacks = memory_stacks(test::model_data());
   for (const MemoryStack& stack : stacks.all()) {
     CAPTURE(stack.id);
     CHECK(stack.shards(stack.defaults.zero, false));
   }
-  CHECK_FALSE(MemoryStacks::standard().find("llm-foundry").offloads_optimizer);
+  CHECK_FALSE(memory_stacks(test::model_data()).find("llm-foundry").offloads_optimizer);
   // The BigScience fork has no sequence parallelism: off by default, never offered.
   const Plan p = plan("mixtral-8x7b", {"training.software=megatron-deepspeed", "strategy.tp=2"});
   REQUIRE_FALSE(train(p).remedies.empty());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/serve/engine/iteration_stack.hpp>
-#include <headroom/model/workload/model_files.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
 #include <array>
@@ -154,10 +154,8 @@ IterationPhysics read_iteration_physics(const ConfigValue& document,
   return physics;
 }
 
-const IterationPhysics& iteration_physics() {
-  static const IterationPhysics physics = read_document(step_document("serve"), read_iteration_physics);
-
-  return physics;
+const IterationPhysics& iteration_physics(const ModelData& data) {
+  return step_numbers(data, "serve", read_iteration_physics);
 }
 
 }  // namespace headroom

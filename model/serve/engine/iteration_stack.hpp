@@ -12,6 +12,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// Table [time] of an engine's stack. The keys in the files are the members' names.
 struct IterationStack {
   std::string curves = "trtllm";  ///< engine whose measured kernels represent this one's
@@ -67,7 +69,7 @@ void read_iteration_stack(ConfigTable& root, IterationStack& stack);
 [[nodiscard]] IterationPhysics read_iteration_physics(const ConfigValue& document,
                                                       const std::string& file,
                                                       Diagnostics& diagnostics);
-/// The embedded file or the user's, parsed once.
-[[nodiscard]] const IterationPhysics& iteration_physics();
+/// Of `data`. ConfigError if the file is invalid.
+[[nodiscard]] const IterationPhysics& iteration_physics(const ModelData& data);
 
 }  // namespace headroom

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/estimate/number_format.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
-#include <headroom/model/workload/model_files.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -77,9 +77,8 @@ ServingConfidence read_serving_confidence(const ConfigValue& document, Diagnosti
   return ServingConfidence{std::move(classes)};
 }
 
-const ServingConfidence& serving_confidence() {
-  static const ServingConfidence confidence = read_document(step_document("serve-confidence"), read_serving_confidence);
-  return confidence;
+const ServingConfidence& serving_confidence(const ModelData& data) {
+  return step_numbers(data, "serve-confidence", read_serving_confidence);
 }
 
 WideExpertErrors read_wide_expert_errors(const ConfigValue& document, Diagnostics& diagnostics) {
@@ -96,9 +95,8 @@ WideExpertErrors read_wide_expert_errors(const ConfigValue& document, Diagnostic
   return e;
 }
 
-const WideExpertErrors& wide_expert_errors() {
-  static const WideExpertErrors errors = read_document(step_document("serve-wide-experts"), read_wide_expert_errors);
-  return errors;
+const WideExpertErrors& wide_expert_errors(const ModelData& data) {
+  return step_numbers(data, "serve-wide-experts", read_wide_expert_errors);
 }
 
 ServingErrors over_nics(ServingErrors errors, const WideExpertErrors& wide) {

@@ -12,6 +12,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// The predicted quantity: time to first token, time between tokens, or rate of requests or tokens, each under steady
 /// load or in queues (including tails).
 enum class ServingQuantity : std::uint8_t { ttft, tpot, rate, queue_ttft, queue_tpot, queue_rate };
@@ -50,8 +52,8 @@ struct WideExpertErrors {
   std::string source;
 };
 [[nodiscard]] WideExpertErrors read_wide_expert_errors(const ConfigValue& document, Diagnostics& diagnostics);
-/// The embedded file or the user's, parsed once.
-[[nodiscard]] const WideExpertErrors& wide_expert_errors();
+/// Of `data`. ConfigError if the file is invalid.
+[[nodiscard]] const WideExpertErrors& wide_expert_errors(const ModelData& data);
 /// The errors of a class, widened to include those of pools with experts over NICs. Times use the rates' inverse
 /// bounds.
 [[nodiscard]] ServingErrors over_nics(ServingErrors errors, const WideExpertErrors& wide);
@@ -69,7 +71,7 @@ class ServingConfidence {
 
 /// Every quantity, with and without experts, must have a class of stack "any". Problems are added to `diagnostics`.
 [[nodiscard]] ServingConfidence read_serving_confidence(const ConfigValue& document, Diagnostics& diagnostics);
-/// The embedded file (model/stacks/step/serve-confidence.toml) or the user's, parsed once.
-[[nodiscard]] const ServingConfidence& serving_confidence();
+/// Of `data` (model/stacks/step/serve-confidence.toml). ConfigError if the file is invalid.
+[[nodiscard]] const ServingConfidence& serving_confidence(const ModelData& data);
 
 }  // namespace headroom

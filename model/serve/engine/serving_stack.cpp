@@ -3,7 +3,7 @@
 #include <headroom/model/kernels/gemm.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
 #include <headroom/model/serve/engine/serving_stack.hpp>
-#include <headroom/model/workload/model_files.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -221,33 +221,35 @@ ServingStack read_serving_stack(const ConfigValue& root, const std::string& file
   return stack;
 }
 
-ServingStack find_serving_stack(Engine engine) {
+const ServingStack& find_serving_stack(const ModelData& data, Engine engine) {
   const std::string id{engine_names[static_cast<std::size_t>(engine)]};
-  return read_document(stack_document("stacks/serve", id), read_serving_stack);
+  return data.once(id, [&] { return read_document(stack_document(data, "stacks/serve", id), read_serving_stack); });
 }
 
-ServingStack find_serving_stack(Engine engine, std::string_view version) {
+ServingStack find_serving_stack(const ModelData& data, Engine engine, std::string_view version) {
   if (!release_of(version).known) {
     throw ConfigError{quoted(version) + " is no release; state its numbers, as in \"0.11.0\""};
   }
-  const std::vector<ServingStack> stacks = serving_stacks();
+  const std::vector<ServingStack>& stacks = serving_stacks(data);
   const ServingStack* found = stack_of_release(stacks, engine_titles[static_cast<std::size_t>(engine)], version);
-  ServingStack stack = found == nullptr ? find_serving_stack(engine) : *found;
+  ServingStack stack = found == nullptr ? find_serving_stack(data, engine) : *found;
   stack.release = version;
   return stack;
 }
 
-std::vector<ServingStack> serving_stacks() {
-  const DataStore store = model_files();
-  Diagnostics diagnostics;
-  std::vector<ServingStack> stacks;
-  for (const std::string& id : store.ids("stacks/serve")) {
-    if (const std::optional<DataStore::Entry> entry = store.find("stacks/serve", id)) {
-      stacks.push_back(read_serving_stack(store.tree("stacks/serve", *entry), entry->file, diagnostics));
+const std::vector<ServingStack>& serving_stacks(const ModelData& data) {
+  return data.once("stacks/serve", [&] {
+    const DataStore& store = data.files();
+    Diagnostics diagnostics;
+    std::vector<ServingStack> stacks;
+    for (const std::string& id : store.ids("stacks/serve")) {
+      if (const std::optional<DataStore::Entry> entry = store.find("stacks/serve", id)) {
+        stacks.push_back(read_serving_stack(store.tree("stacks/serve", *entry), entry->file, diagnostics));
+      }
     }
-  }
-  diagnostics.throw_if_any();
-  return stacks;
+    diagnostics.throw_if_any();
+    return stacks;
+  });
 }
 
 EngineKernels engine_kernels(const ServingStack& stack, const IterationPhysics& physics, std::string_view version) {

@@ -20,6 +20,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// What an engine does in all of its releases.
 struct EngineHabits {
   std::string length_option;           ///< option for the longest sequence; the default is the model's maximum position
@@ -91,13 +93,13 @@ struct ServingStack {
                                               const std::string& file,
                                               Diagnostics& diagnostics);
 
-/// The stack of an engine's current release, embedded or the user's. ConfigError if it is invalid.
-[[nodiscard]] ServingStack find_serving_stack(Engine engine);
+/// The stack of an engine's current release. ConfigError if it is invalid.
+[[nodiscard]] const ServingStack& find_serving_stack(const ModelData& data, Engine engine);
 /// The stack of one of the engine's releases. ConfigError if the version does not start with a number.
-[[nodiscard]] ServingStack find_serving_stack(Engine engine, std::string_view version);
+[[nodiscard]] ServingStack find_serving_stack(const ModelData& data, Engine engine, std::string_view version);
 
-/// All stacks, each merged with its bases.
-[[nodiscard]] std::vector<ServingStack> serving_stacks();
+/// All stacks, each merged with its bases. ConfigError with all that is wrong in them.
+[[nodiscard]] const std::vector<ServingStack>& serving_stacks(const ModelData& data);
 
 /// The kernels that represent a release of the engine, with the routing exponent of `physics`.
 [[nodiscard]] EngineKernels engine_kernels(const ServingStack& stack,

@@ -111,7 +111,8 @@ std::string largest_terms(const IterationTerms& terms) {
   return text;
 }
 
-ServingTimes serving_times(const Architecture& arch,
+ServingTimes serving_times(const ModelData& data,
+                           const Architecture& arch,
                            const Device& device,
                            const Node* node,
                            const ServingStack& engine,
@@ -119,9 +120,9 @@ ServingTimes serving_times(const Architecture& arch,
                            const ServingEstimate& memory,
                            ExplainRecorder* recorder) {
   const ReplicaFormats formats{w.weights, activation_precision(device, w.weights), w.kv};
-  const IterationPhysics& physics = iteration_physics();
+  const IterationPhysics& physics = iteration_physics(data);
   const EngineKernels kernels = engine_kernels(engine, physics, engine.release);
-  const Replica replica{arch, device, node, kernels, w.layout, formats};
+  const Replica replica{data, arch, device, node, kernels, w.layout, formats};
   const LeastIteration least{arch, device, w.layout, formats};
   const auto terms = [&](const IterationMix& mix) {
     IterationTerms t = engine_terms(replica, mix, replica.terms(mix), engine.time, physics);
@@ -134,7 +135,7 @@ ServingTimes serving_times(const Architecture& arch,
   };
   std::optional<Drafting> drafting;
   if (w.draft) {
-    drafting.emplace(*w.draft, device, node, engine.time, physics, w.layout, w.kv, w.clock);
+    drafting.emplace(data, *w.draft, device, node, engine.time, physics, w.layout, w.kv, w.clock);
   }
   const IterationCost step = [&](const IterationMix& mix) {
     return terms(mix).total() + (drafting ? drafting->seconds(mix) : 0.0);

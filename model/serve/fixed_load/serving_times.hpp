@@ -13,6 +13,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 struct ServingTimes {
   SteadyState state;          ///< state of one replica at the concurrency
   Seconds prompt_alone{};     ///< time to first token of a request that is alone
@@ -31,7 +33,8 @@ struct ServingTimes {
 /// Times for closed-loop clients, each of which sends a new request when one ends; ten requests per client in total, as
 /// the published benchmarks send, so that the first burst weighs a tenth. `memory` is the result of serve_memory().
 /// ConfigError if no measured kernel or link applies. Precondition: memory is feasible.
-[[nodiscard]] ServingTimes serving_times(const Architecture& architecture,
+[[nodiscard]] ServingTimes serving_times(const ModelData& data,
+                                         const Architecture& architecture,
                                          const Device& device,
                                          const Node* node,
                                          const ServingStack& engine,

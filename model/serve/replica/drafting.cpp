@@ -10,7 +10,8 @@
 
 namespace headroom {
 
-Drafting::Drafting(const DraftPlan& plan,
+Drafting::Drafting(const ModelData& data,
+                   const DraftPlan& plan,
                    const Device& device,
                    const Node* node,
                    const IterationStack& stack,
@@ -28,7 +29,7 @@ Drafting::Drafting(const DraftPlan& plan,
   if (plan.model) {
     const ReplicaFormats formats{plan.weights, activation_precision(device, plan.weights), kv};
     const EngineKernels kernels{stack.curves, {Routing::power_law, physics.routing}, {}, {}};
-    model_.emplace(*plan.model, device, node, kernels, draft_layout(plan, layout), formats);
+    model_.emplace(data, *plan.model, device, node, kernels, draft_layout(plan, layout), formats);
   }
 }
 

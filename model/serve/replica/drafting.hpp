@@ -20,7 +20,8 @@ class Drafting {
  public:
   /// `stack` and `layout` are the served model's, `clock` is of what multiplies under a power cap. ConfigError where no
   /// measured kernel or link serves the draft model.
-  Drafting(const DraftPlan& plan,
+  Drafting(const ModelData& data,
+           const DraftPlan& plan,
            const Device& device,
            const Node* node,
            const IterationStack& stack,

@@ -29,24 +29,26 @@ bool holds(const AllToAllRule& rule, const GroupView& view, std::int64_t domain,
   return over && domain > rule.domain_above && (!rule.beyond_top_k || real(view.ranks) > top_k);
 }
 
-GroupCollectives collectives_of(const ChosenCollectives& chosen, const GroupView& view) {
-  return {chosen.curves(), find_transport("infiniband").curve, view};
+GroupCollectives collectives_of(const ModelData& data, const ChosenCollectives& chosen, const GroupView& view) {
+  return {chosen.curves(), find_transport(data, "infiniband").curve, view};
 }
 
 }  // namespace
 
-ExpertExchange::ExpertExchange(const Device& device,
+ExpertExchange::ExpertExchange(const ModelData& data,
+                               const Device& device,
                                const GroupView& view,
                                std::span<const AllToAllRule> rules,
                                const Layer& layer)
-    : ExpertExchange{device, view, rules, layer, choose_collectives(device, view)} {}
+    : ExpertExchange{data, device, view, rules, layer, choose_collectives(data, device, view)} {}
 
-ExpertExchange::ExpertExchange(const Device& device,
+ExpertExchange::ExpertExchange(const ModelData& data,
+                               const Device& device,
                                const GroupView& view,
                                std::span<const AllToAllRule> rules,
                                const Layer& layer,
                                const ChosenCollectives& chosen)
-    : collectives_{collectives_of(chosen, view)}, view_{view}, layer_{layer} {
+    : collectives_{collectives_of(data, chosen, view)}, view_{view}, layer_{layer} {
   const auto found = std::find_if(rules.begin(), rules.end(), [&](const AllToAllRule& rule) {
     return holds(rule, view, device.scale_up.domain, layer.top_k);
   });
@@ -56,22 +58,23 @@ ExpertExchange::ExpertExchange(const Device& device,
   }
   rule_ = *found;
   source_ = "exchange of experts: tokens to the ranks of their experts alone";
-  decodes_ = kernels(device, rule_->decodes, "decodes");
-  prompts_ = kernels(device, rule_->prompts, "prompts");
+  decodes_ = kernels(data, device, rule_->decodes, "decodes");
+  prompts_ = kernels(data, device, rule_->prompts, "prompts");
   if (decodes_.models.empty() || prompts_.models.empty()) {
     source_ += "; " + chosen.why;
   }
 }
 
 /// All of them, or none where one was not measured.
-ExpertExchange::Kernels ExpertExchange::kernels(const Device& device,
+ExpertExchange::Kernels ExpertExchange::kernels(const ModelData& data,
+                                                const Device& device,
                                                 std::span<const std::string> names,
                                                 std::string_view of) {
   Kernels found;
   found.measured = true;
   std::string why;
   for (const std::string& name : names) {
-    auto chosen = choose_exchange(device, view_, filled(name, layer_.activations));
+    auto chosen = choose_exchange(data, device, view_, filled(name, layer_.activations));
     if (!chosen) {
       source_ += "; of " + std::string{of} + " as sends, for nobody measured " + filled(name, layer_.activations) +
                  " on " + device.id;

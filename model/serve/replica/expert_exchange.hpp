@@ -18,6 +18,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// What is exchanged around one layer of experts.
 struct ExchangedTokens {
   double own = 0.0;      ///< of the rank with the most
@@ -34,7 +36,11 @@ class ExpertExchange {
     Precision activations = Precision::bf16;
   };
   /// The first rule that holds for the ranks of `view` counts. ConfigError where nobody measured the link.
-  ExpertExchange(const Device& device, const GroupView& view, std::span<const AllToAllRule> rules, const Layer& layer);
+  ExpertExchange(const ModelData& data,
+                 const Device& device,
+                 const GroupView& view,
+                 std::span<const AllToAllRule> rules,
+                 const Layer& layer);
 
   /// Seconds of one layer.
   ///   all-gather   every rank receives all tokens, and results are reduced and scattered (collective_time.hpp)
@@ -52,12 +58,16 @@ class ExpertExchange {
     std::vector<MoeExchangeModel> models;
     bool measured = false;  ///< all of them, over as many hosts as the ranks lie in
   };
-  ExpertExchange(const Device& device,
+  ExpertExchange(const ModelData& data,
+                 const Device& device,
                  const GroupView& view,
                  std::span<const AllToAllRule> rules,
                  const Layer& layer,
                  const ChosenCollectives& chosen);
-  [[nodiscard]] Kernels kernels(const Device& device, std::span<const std::string> names, std::string_view of);
+  [[nodiscard]] Kernels kernels(const ModelData& data,
+                                const Device& device,
+                                std::span<const std::string> names,
+                                std::string_view of);
 
   GroupCollectives collectives_;
   GroupView view_;

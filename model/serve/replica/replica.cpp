@@ -246,13 +246,14 @@ bool experts_over_nics(const Device& device, const Node* node, const ServingLayo
   return layout.attention_groups() > 1 && layout.ep > joined_gpus(device, node);
 }
 
-Replica::Replica(const Architecture& arch,
+Replica::Replica(const ModelData& data,
+                 const Architecture& arch,
                  const Device& device,
                  const Node* node,
                  const EngineKernels& kernels,
                  const ServingLayout& layout,
                  const ReplicaFormats& formats) {
-  const CurveSet& set = kept_curve_set(device);
+  const CurveSet& set = find_curve_set(data, device);
   const KernelFormats names = kernel_formats(arch, device, formats);
   const GemmFormat& product = *names.product;
   const GemmFormat& half = *names.half;
@@ -321,8 +322,8 @@ Replica::Replica(const Architecture& arch,
   }
   if (layout.tp > 1) {
     c.tensor_view = group_view(device, node, layout.tp);
-    const ChosenCollectives chosen = choose_collectives(device, c.tensor_view);
-    c.tensor.emplace(chosen.curves(), find_transport("infiniband").curve, c.tensor_view);
+    const ChosenCollectives chosen = choose_collectives(data, device, c.tensor_view);
+    c.tensor.emplace(chosen.curves(), find_transport(data, "infiniband").curve, c.tensor_view);
     c.custom = custom_all_reduce(chosen, kernels);
     sources.push_back("all-reduce: " + chosen.why);
   }
@@ -330,7 +331,7 @@ Replica::Replica(const Architecture& arch,
     const Moe moe = arch.moe.value_or(Moe{});
     const ExpertExchange::Layer exchanged{real(arch.hidden), real(moe.top_k), real(moe.experts),
                                           std::min(2.0, grouped.activation_bytes), formats.activations};
-    c.exchange.emplace(device, group_view(device, node, layout.ep), kernels.all_to_all, exchanged);
+    c.exchange.emplace(data, device, group_view(device, node, layout.ep), kernels.all_to_all, exchanged);
     sources.push_back(c.exchange->source());
   }
   if (layout.pp > 1) {

@@ -19,6 +19,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// Where the time of an iteration goes.
 enum class IterationTerm : std::uint8_t {
   products,           ///< projections, feed-forward, router
@@ -82,7 +84,8 @@ class Replica {
  public:
   /// `node` is what joins the ranks; nullptr takes the SKU's own link. ConfigError where no curve or link serves.
   /// Precondition: check() of the layout is feasible.
-  Replica(const Architecture& architecture,
+  Replica(const ModelData& data,
+          const Architecture& architecture,
           const Device& device,
           const Node* node,
           const EngineKernels& kernels,

@@ -3,16 +3,19 @@
 #include <headroom/model/serve/screen/time_distribution.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 namespace headroom {
 
 double TimeDistribution::edge(std::size_t i) noexcept {
   constexpr std::uint64_t zero = std::uint64_t{1023 + least_exponent} * 32;
-  return std::bit_cast<double>((zero + i) << 47U);
+  const std::uint64_t bits = (zero + i) << 47U;
+  double seconds = 0.0;
+  std::memcpy(&seconds, &bits, sizeof seconds);
+  return seconds;
 }
 
 void TimeDistribution::add(const TimeDistribution& other, double weight) noexcept {

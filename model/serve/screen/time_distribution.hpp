@@ -6,9 +6,9 @@
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace headroom {
 
@@ -40,7 +40,9 @@ class TimeDistribution {
   static constexpr std::size_t bins = std::size_t{48} * 32;
   [[nodiscard]] static std::size_t bin(double seconds) noexcept {
     constexpr std::int64_t zero = std::int64_t{1023 + least_exponent} * 32;
-    const auto at = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(seconds) >> 47U) - zero;
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &seconds, sizeof bits);
+    const auto at = static_cast<std::int64_t>(bits >> 47U) - zero;
     return at < 0 ? 0 : (at >= static_cast<std::int64_t>(bins) ? bins - 1 : static_cast<std::size_t>(at));
   }
   [[nodiscard]] static double edge(std::size_t i) noexcept;

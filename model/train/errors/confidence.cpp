@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/train/errors/confidence.hpp>
 #include <headroom/model/train/software/step_stack.hpp>
-#include <headroom/model/workload/model_files.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
 
@@ -95,9 +95,8 @@ Confidence read_confidence(const ConfigValue& document, const std::string& file,
   return confidence;
 }
 
-const Confidence& step_confidence() {
-  static const Confidence confidence = read_document(step_document("confidence"), read_confidence);
-  return confidence;
+const Confidence& step_confidence(const ModelData& data) {
+  return step_numbers(data, "confidence", read_confidence);
 }
 
 RunClass class_of(const Device& device,

@@ -17,6 +17,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// Classes of questions with similar errors.
 enum class RunClass : std::uint8_t {
   dense,
@@ -73,8 +75,8 @@ struct Confidence {
                                          const std::string& file,
                                          Diagnostics& diagnostics);
 
-/// The embedded table or the user's own, parsed once. ConfigError if it is invalid.
-[[nodiscard]] const Confidence& step_confidence();
+/// Of `data`. ConfigError if the table is invalid.
+[[nodiscard]] const Confidence& step_confidence(const ModelData& data);
 
 /// The first class that applies: other kernels, adapters, experts, dense. Never wide_experts, which wide_errors() adds.
 [[nodiscard]] RunClass class_of(const Device& device,

@@ -199,8 +199,8 @@ CompiledTraining compile(const Architecture& arch,
                          std::shared_ptr<const JobGroups> groups,
                          const MemoryStack& software,
                          const TrainingWorkload& work,
-                         TermSet without,
-                         const StepParameters& parameters) {
+                         const StepParameters& parameters,
+                         TermSet without) {
   CompiledTraining c = compile_for_memory(arch, device, software, work);
   c.timed = true;
   const Rate rate = row_of(work.precision).rate;

@@ -67,8 +67,8 @@ struct CompiledTraining {
                                        std::shared_ptr<const JobGroups> groups,
                                        const MemoryStack& software,
                                        const TrainingWorkload& work,
-                                       TermSet without = {},
-                                       const StepParameters& parameters = step_parameters());
+                                       const StepParameters& parameters,
+                                       TermSet without = {});
 
 /// Compiles a question in the rough form, which `headroom fit` regenerates for serving and networks of ops. ConfigError
 /// if the SKU lacks the peak, or the stack the sustained share, that the recipe needs.

@@ -68,9 +68,11 @@ double feed_forward_bytes(const ActivationShape& s, const Tokens& t) noexcept {
 
 double moment_bytes(Optimizer optimizer) noexcept {
   switch (optimizer) {
-    case Optimizer::adamw: return 8.0;
+    case Optimizer::adamw:
+    case Optimizer::paged_adamw: return 8.0;
     case Optimizer::adamw_bf16: return 4.0;
-    case Optimizer::adamw_8bit: return 2.0;
+    case Optimizer::adamw_8bit:
+    case Optimizer::paged_adamw_8bit: return 2.0;
     case Optimizer::momentum:
     case Optimizer::lion:
     case Optimizer::muon: return 4.0;
@@ -85,8 +87,10 @@ MomentsApart moments_apart(Optimizer optimizer) noexcept {
   const double more = adam - moment_bytes(optimizer);
   switch (optimizer) {
     case Optimizer::muon: return {more, more, more};
-    case Optimizer::adamw_8bit: return {more, 0.0, 0.0};
+    case Optimizer::adamw_8bit:
+    case Optimizer::paged_adamw_8bit: return {more, 0.0, 0.0};
     case Optimizer::adamw:
+    case Optimizer::paged_adamw:
     case Optimizer::adamw_bf16:
     case Optimizer::momentum:
     case Optimizer::sgd:
@@ -100,6 +104,23 @@ StateBytes adam_states(Precision precision) noexcept {
   const double weights = row_of(precision).compute_bytes;
   const double master = weights < 4.0 ? 4.0 : 0.0;
   return {weights, weights, moment_bytes(Optimizer::adamw) + master};
+}
+
+StateBytes states_of_adapters(const MemoryStack& stack,
+                              Precision precision,
+                              std::optional<Optimizer> optimizer) noexcept {
+  StateBytes bytes = adam_states(precision);
+  const double adam = moment_bytes(Optimizer::adamw);
+  double master = bytes.optimizer - adam, moments = adam;
+  if (stack.adapters && bytes.weights < 4.0) {
+    const StackAdapters& habit = *stack.adapters;
+    bytes.weights = habit.weights;
+    bytes.gradients = habit.gradients;
+    master = habit.master;
+    moments = habit.moments;
+  }
+  bytes.optimizer = master + (optimizer ? moment_bytes(*optimizer) : moments);
+  return bytes;
 }
 
 StateMemory state_memory(double parameters, const StateBytes& bytes, int zero, double ranks) noexcept {
@@ -134,8 +155,12 @@ LoraParameters lora_parameters(const Architecture& arch, const Block& b, double 
   for (const LayerOp& op : layer_ops(arch, b, LayerForm::training)) {
     if (op.kind == LayerOpKind::experts) {
       sum.experts += rank * op.count * (op.pieces + 1.0) * (hidden + op.width);
+      sum.kept += rank * op.top_k * (op.pieces + 1.0);
+      sum.inputs += op.top_k * (op.pieces * hidden + op.width);
     } else if (op.kind == LayerOpKind::product && op.part != LayerPart::router) {
       sum.dense += rank * (op.pieces * op.k + op.n);
+      sum.kept += rank * op.pieces;
+      sum.inputs += op.pieces * op.k;
     }
   }
   return sum;

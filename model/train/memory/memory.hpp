@@ -22,9 +22,25 @@ enum class Method : std::uint8_t { full, lora, qlora };
 inline constexpr std::array<std::string_view, 3> method_names{"full", "lora", "qlora"};
 
 /// Moments that an optimizer keeps, without the master copy of 16-bit weights.
-enum class Optimizer : std::uint8_t { adamw, adamw_bf16, adamw_8bit, momentum, sgd, lion, muon, adafactor };
-inline constexpr std::array<std::string_view, 8> optimizer_names{"adamw", "adamw-bf16", "adamw-8bit", "momentum",
-                                                                 "sgd",   "lion",       "muon",       "adafactor"};
+enum class Optimizer : std::uint8_t {
+  adamw,
+  adamw_bf16,
+  adamw_8bit,
+  momentum,
+  sgd,
+  lion,
+  muon,
+  adafactor,
+  paged_adamw,
+  paged_adamw_8bit
+};
+inline constexpr std::array<std::string_view, 10> optimizer_names{
+    "adamw", "adamw-bf16", "adamw-8bit", "momentum",    "sgd",
+    "lion",  "muon",       "adafactor",  "paged-adamw", "paged-adamw-8bit"};
+/// Whether its moments move to the host where the device is short (Dettmers et al. 2023, section 3: unified memory).
+[[nodiscard]] constexpr bool is_paged(Optimizer optimizer) noexcept {
+  return optimizer == Optimizer::paged_adamw || optimizer == Optimizer::paged_adamw_8bit;
+}
 /// Bytes per parameter: Adam two fp32 moments (Kingma and Ba 2015, algorithm 1), 2 in bf16, 2 x 8 bit (Dettmers et al.
 /// 2022, section 2), one moment for momentum, Lion (Chen et al. 2023) and Muon's matrices (Jordan et al. 2024), rows
 /// and columns only for Adafactor (Shazeer and Stern 2018, section 3).
@@ -37,6 +53,12 @@ inline constexpr std::array<std::string_view, 8> optimizer_names{"adamw", "adamw
 /// Adam with fp32 moments: 8 bytes, and 4 more for the master copy of 16-bit weights; gradients as the weights
 /// (Rajbhandari et al. 2020, section 3.1: 2 + 2 + 12).
 [[nodiscard]] StateBytes adam_states(Precision precision) noexcept;
+
+/// Of LoRA's adapters as the software's recipes keep them, else in the compute format with fp32 states: 2 + 2 + 12 in
+/// 16 bit (Hu et al. 2022, section 4.1). In fp32 and tf32 all is fp32 whatever the software.
+[[nodiscard]] StateBytes states_of_adapters(const MemoryStack& stack,
+                                            Precision precision,
+                                            std::optional<Optimizer> optimizer) noexcept;
 
 /// Bytes of weights, gradients and optimizer states on one GPU under a ZeRO stage over `ranks` data ranks:
 /// z0 (w+g+o)P, z1 (w+g)P + oP/n, z2 wP + (g+o)P/n, z3 (w+g+o)P/n (Rajbhandari et al. 2020, section 5, figure 1).
@@ -77,11 +99,18 @@ struct MemoryOptions {
   bool compiled = false;
   Method method = Method::full;
   std::int64_t lora_rank = 16;
-  bool offload_optimizer = false;    ///< moments and master copy in host memory
-  bool offload_activations = false;  ///< saved layer inputs in host memory; one layer's stay
-  bool offload_checkpoints = false;  ///< the same, but only what full recomputation keeps
-  std::int64_t vocab_multiple = 1;   ///< tables are padded to a multiple of this times tp (Megatron-LM: 128)
+  std::optional<bool> double_quant;    ///< of QLoRA's base; unstated: the software's habit
+  std::optional<Optimizer> optimizer;  ///< unstated: the software's; its bytes in full training are `StateBytes`
+  bool offload_optimizer = false;      ///< moments and master copy in host memory
+  bool offload_parameters = false;     ///< the ZeRO 3 shard of weights too, and all states beside it
+  bool offload_activations = false;    ///< saved layer inputs in host memory; one layer's stay
+  bool offload_checkpoints = false;    ///< the same, but only what full recomputation keeps
+  std::int64_t vocab_multiple = 1;     ///< tables are padded to a multiple of this times tp (Megatron-LM: 128)
 };
+
+/// Whether the loss is fused, and a 4-bit base doubly quantised: as stated, else by the software's habit.
+[[nodiscard]] bool is_fused(const MemoryStack& stack, const MemoryOptions& options) noexcept;
+[[nodiscard]] bool doubly_quantised(const MemoryStack& stack, const MemoryOptions& options) noexcept;
 
 /// Whether masks are kept when nobody says: a software's habit holds for plain MLPs. Gated
 /// networks pretrain without dropout (Chowdhery et al. 2022, section 5).
@@ -91,6 +120,8 @@ struct MemoryOptions {
 /// routed experts are spread as the experts are.
 struct LoraParameters {
   double dense = 0.0, experts = 0.0;
+  double kept = 0.0;    ///< elements a token: what the first matrices of the pairs give the second
+  double inputs = 0.0;  ///< elements a token that all pairs read
   [[nodiscard]] constexpr double total() const noexcept { return dense + experts; }
 };
 [[nodiscard]] LoraParameters lora_parameters(const Architecture& architecture,
@@ -125,7 +156,9 @@ struct CompiledMemory {
   StateBytes states;
   StateBytes adapter_states;          ///< LoRA: of the adapters
   double frozen_embedding_bytes = 0;  ///< QLoRA: ends stay in the compute format; 0: as `states`
+  double paged_share = 0;             ///< of the optimizer's bytes
   double logit_bytes = 0, gather_bytes = 2, element_bytes = 2, input_bytes = 2;
+  double part_bytes = 0, part_tokens = 0;  ///< of a logit and tokens of the part of a fused loss that stands unfused
   bool dropout = false;
   MemoryOptions options;
   MemoryStack stack;
@@ -195,6 +228,7 @@ struct StageMemory {
   double layers = 0.0;     ///< of this rank; two ways: of both directions
   double in_flight = 1.0;  ///< micro-batches whose activations are kept, in full stages
   Bytes wanted_slack{};    ///< what the allocator would hold beyond live on a device without limit
+  Bytes frozen{};          ///< of the weights
   HostMemory host;
   [[nodiscard]] constexpr Bytes live() const noexcept { return bytes.allocated(); }
   [[nodiscard]] constexpr Bytes reserved() const noexcept { return bytes.total() - bytes[MemoryTerm::framework]; }
@@ -224,7 +258,8 @@ struct FullestStage {
 
 /// What the device shows, as an interval. The software's interval belongs to the number that its logs print; what lies
 /// beyond that number was seen to differ by up to a factor of 1.5 between runs (reserve 1.03 to 1.09 of live, 2.4 to
-/// 6.75 GiB outside the allocator). The upper end counts the slack that the allocator would hold without a limit.
+/// 6.75 GiB outside the allocator). The upper end counts the slack that the allocator would hold without a limit, and
+/// widens only what stands beside frozen weights: they are bytes of a file.
 [[nodiscard]] Interval<Bytes> device_interval(const StageMemory& memory, const MemoryStack& software) noexcept;
 
 /// Micro-batches' worth of activations that a stage keeps under the strategy's schedule, in full stages.
@@ -253,8 +288,12 @@ void record_memory(const CompiledMemory& compiled,
   return Bytes{parameters * states.total() / (sharded ? ranks : 1.0)};
 }
 
-/// Bytes per parameter of a 4-bit NormalFloat base: 4 bits and an fp32 scale per block of 64 (Dettmers et al. 2023,
-/// section 2).
-inline constexpr double nf4_bytes = 0.5 + 4.0 / 64.0;
+/// Bytes per parameter of a 4-bit NormalFloat base: 4 bits and an fp32 scale per block of 64; doubly quantised 8 bits
+/// of scale, and an fp32 scale of those per 256 blocks: 0.5 and 0.127 bits (Dettmers et al. 2023, sections 2 and 3).
+[[nodiscard]] constexpr double nf4_bytes(bool double_quant) noexcept {
+  return 0.5 + (double_quant ? 1.0 / 64.0 + 4.0 / (64.0 * 256.0) : 4.0 / 64.0);
+}
+/// Of a norm's weight beside a 4-bit base, which is kept in fp32 (peft, prepare_model_for_kbit_training).
+inline constexpr double frozen_norm_bytes = 4.0;
 
 }  // namespace headroom

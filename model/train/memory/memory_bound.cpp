@@ -41,7 +41,8 @@ class StateBound {
  public:
   StateBound(const CompiledMemory& c, const Strategy& s) noexcept : bytes_{c.states}, zero_{s.zero} {
     bytes_.gradients = c.stack.gradients_are_late ? 0.0 : bytes_.gradients;
-    bytes_.optimizer = c.options.offload_optimizer ? 0.0 : bytes_.optimizer;
+    bytes_.optimizer = c.options.offload_optimizer ? 0.0 : (1.0 - c.paged_share) * bytes_.optimizer;
+    bytes_ = c.options.offload_parameters ? StateBytes{0.0, 0.0, 0.0} : bytes_;
     const double all = real(s.dp) * s.cp;
     ranks_ = s.shard_ranks > 0 ? std::min(all, real(s.shard_ranks)) : all;
     expert_ranks_ = std::max(1.0, ranks_ * s.tp / (real(s.ep) * s.etp));

@@ -58,11 +58,21 @@ void record_states(const CompiledMemory& c,
   }
   if (adapted) {
     r.line("adapters", "r (in + out) on every matrix, within weights, gradients and optimizer",
-           "Hu et al. 2022, section 4.1", p.dense_adapters + p.expert_adapters, Shown::count,
+           c.stack.adapters ? c.stack.adapters->source : "Hu et al. 2022, section 4.1",
+           p.dense_adapters + p.expert_adapters, Shown::count,
            {{"r", static_cast<double>(c.options.lora_rank), Shown::count, "lora_rank"},
             {"bytes", c.adapter_states.total(), Shown::count, "of weight, gradient and optimizer a parameter"}});
   }
   const StateBytes& trained = adapted ? c.adapter_states : c.states;
+  if (c.options.method == Method::qlora) {
+    r.line("4-bit base", "4 bits and the scales of blocks of 64; ends in the compute format, norms in fp32",
+           "Dettmers et al. 2023, sections 2 and 3", c.states.weights, Shown::count,
+           {{"w", c.states.weights, Shown::count, "bytes a parameter, 0.516 doubly quantised, else 0.5625"}});
+  }
+  if (m.host.paged > Bytes{}) {
+    r.line("paged to the host", "moments that the device surely has no room for", "Dettmers et al. 2023, section 3",
+           m.host.paged.raw(), Shown::bytes, {});
+  }
   r.line("gradients", adapted ? "g x adapters (z2: / n)" : "g P (z2: / n)", zero_source, bytes(MemoryTerm::gradients),
          Shown::bytes,
          {{"g", trained.gradients, Shown::count, "bytes per parameter of the recipe"},

@@ -152,10 +152,34 @@ double context_buffers(const ActivationShape& s, CpForm form) noexcept {
 /// Bytes of a logit at the loss. The stacks state them for 16-bit outputs; an fp32 output is the fp32 copy that the
 /// loss would make of it, so that the 16-bit one falls away.
 double bytes_of_a_logit(const MemoryStack& stack, const MemoryOptions& options, double element) noexcept {
-  const double stated = options.fused_loss.value_or(stack.defaults.fused_loss) ? stack.logit_bytes_fused
-                        : options.compiled                                     ? stack.logit_bytes_compiled
-                                                                               : stack.logit_bytes;
+  const bool compiled = options.compiled;
+  const double stated = is_fused(stack, options)
+                            ? (compiled ? stack.logit_bytes_fused_compiled : stack.logit_bytes_fused)
+                            : (compiled ? stack.logit_bytes_compiled : stack.logit_bytes);
   return element > 2.0 ? std::max(element, stated - 2.0) : stated;
+}
+
+/// Method, formats and states of a run that trains adapters.
+void freeze_base(const MemoryStack& stack, Precision precision, CompiledMemory& c) {
+  const MemoryOptions& options = c.options;
+  c.adapter_states = states_of_adapters(stack, precision, options.optimizer);
+  c.states.gradients = 0.0;
+  c.states.optimizer = 0.0;
+  c.states.buckets = 0.0;
+  c.states.apart = {};
+  if (options.method == Method::qlora) {
+    c.states.weights = nf4_bytes(doubly_quantised(stack, options));
+    c.gather_bytes = c.states.weights;  // gathered as it is stored, dequantised matrix by matrix
+    c.frozen_embedding_bytes = c.element_bytes;
+  } else {
+    c.states.weights = row_of(precision).weight_bytes < 2.0 ? 1.0 : c.element_bytes;
+  }
+}
+
+/// Of the optimizer's bytes those that a paged one may move: moments, not a master copy.
+double paged_share(const MemoryOptions& options, double optimizer_bytes) noexcept {
+  const bool paged = options.optimizer && is_paged(*options.optimizer) && optimizer_bytes > 0.0;
+  return paged ? std::min(1.0, moment_bytes(*options.optimizer) / optimizer_bytes) : 0.0;
 }
 
 /// Stand-ins, in the format of the weights, for the weight gradient of each distinct shape of a layer; `router` and
@@ -185,6 +209,14 @@ void compile_prediction(const Architecture& arch, const ParameterCount& paramete
 }
 
 }  // namespace
+
+bool is_fused(const MemoryStack& stack, const MemoryOptions& options) noexcept {
+  return options.fused_loss.value_or(stack.fuses_loss(options.method != Method::full));
+}
+
+bool doubly_quantised(const MemoryStack& stack, const MemoryOptions& options) noexcept {
+  return options.double_quant.value_or(stack.adapters && stack.adapters->double_quant);
+}
 
 bool dropout_by_habit(const MemoryStack& stack, const Architecture& arch) noexcept {
   return stack.dropout && !arch.gated_mlp;
@@ -218,22 +250,15 @@ CompiledMemory compile_memory(const Architecture& arch,
   c.input_bytes = stack.fp8_saved_inputs && narrow ? 1.0 : c.element_bytes;
   c.logit_bytes = bytes_of_a_logit(stack, options, c.element_bytes);
   c.dropout = options.dropout.value_or(dropout_by_habit(stack, arch));
-  if (options.method != Method::full) {
-    // Adapters train in the compute format with fp32 moments, and a master copy if that is 16 bit: 2 + 2 + 12 (Hu et
-    // al. 2022, section 4.1).
-    c.adapter_states = adam_states(precision);
-    c.states.gradients = 0.0;
-    c.states.optimizer = 0.0;
-    c.states.buckets = 0.0;
-    c.states.apart = {};
-    if (options.method == Method::qlora) {
-      c.states.weights = nf4_bytes;
-      c.gather_bytes = nf4_bytes;  // gathered as it is stored, dequantised matrix by matrix
-      c.frozen_embedding_bytes = c.element_bytes;
-    } else {
-      c.states.weights = narrow ? 1.0 : c.element_bytes;
-    }
+  if (is_fused(stack, options)) {
+    c.part_bytes = stack.logit_bytes;
+    c.part_tokens = stack.loss_tokens;
   }
+  if (options.method != Method::full) {
+    freeze_base(stack, precision, c);
+  }
+  c.paged_share =
+      paged_share(options, options.method == Method::full ? c.states.optimizer : c.adapter_states.optimizer);
   compile_kinds(arch, options, c);
   compile_prediction(arch, parameters, c);
   return c;
@@ -260,6 +285,12 @@ MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexce
     // The backward pass of a layer holds all that no recomputation would have kept of it.
     row.formed_again = key.recompute == Recompute::full ? layer_activations(whole).raw()
                                                         : layer_activations(whole).raw() - row.activations;
+    if (c.options.method != Method::full) {
+      const double copies = c.stack.adapters && c.stack.adapters->copies_inputs ? kind.adapters.inputs / tp : 0.0;
+      const double between = c.element_bytes * (kind.adapters.kept + copies) * tokens;
+      row.activations += between;
+      row.formed_again += key.recompute == Recompute::full ? between : 0.0;
+    }
     row.workspace = backward_workspace(shape) + context_buffers(shape, key.cp_form);
     if (c.options.method == Method::qlora) {
       row.workspace += c.element_bytes * kind.largest_matrix / tp;  // Dettmers et al. 2023, section 3, equation 5
@@ -276,7 +307,8 @@ MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexce
   // The head: logits in all their copies; its norm's input, output and the gradient of its input, gathered; what its
   // reduce-scatter brings back; a stand-in gradient.
   const double dummy = c.stack.dummy_gradients && c.options.method == Method::full ? c.element_bytes * table.head : 0.0;
-  table.loss = c.logit_bytes * vocab * tokens / tp + 3.0 * c.element_bytes * c.hidden * tokens +
+  const double part = c.part_bytes * vocab * std::min(tokens, c.part_tokens) / tp;
+  table.loss = c.logit_bytes * vocab * tokens / tp + part + 3.0 * c.element_bytes * c.hidden * tokens +
                (key.sequence_parallel ? c.element_bytes * c.hidden * tokens / tp : 0.0) + dummy;
   if (c.architecture.patches) {
     table.loss = 0.0;  // a classifier's logits are a few numbers an image

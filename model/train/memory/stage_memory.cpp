@@ -157,20 +157,28 @@ void fill_states(const CompiledMemory& c, const Strategy& s, StageMemory& m) noe
   m.bytes[MemoryTerm::optimizer] += moments_beside(c, p) / (s.zero >= 1 ? ranks : 1.0);
   if (c.frozen_embedding_bytes > 0.0) {
     const double shards = s.zero >= 3 ? ranks : 1.0;
-    m.bytes[MemoryTerm::weights] += Bytes{p.ends * (c.frozen_embedding_bytes - c.states.weights) / shards};
+    m.bytes[MemoryTerm::weights] += Bytes{
+        (p.ends * (c.frozen_embedding_bytes - c.states.weights) + p.norms * (frozen_norm_bytes - c.states.weights)) /
+        shards};
   }
   const bool adapted = c.options.method != Method::full;
   if (adapted) {
+    m.frozen = m.bytes[MemoryTerm::weights];
     add_states(state_memory(p.dense_adapters, c.adapter_states, s.zero, ranks), m);
     add_states(state_memory(p.expert_adapters, c.adapter_states, s.zero, expert_ranks), m);
   }
   const double dense = adapted ? p.dense_adapters : p.dense;
   const double experts = adapted ? p.expert_adapters : p.experts;
   p.updated = s.zero >= 1 ? dense / ranks + experts / expert_ranks : dense + experts;
-  if (c.options.offload_optimizer) {
+  if (c.options.offload_optimizer || c.options.offload_parameters) {
     m.host.states = m.bytes[MemoryTerm::optimizer];
     m.host.updated = p.updated;
     m.bytes[MemoryTerm::optimizer] = Bytes{};
+  }
+  if (c.options.offload_parameters) {
+    m.host.weights = m.bytes[MemoryTerm::weights];
+    m.host.states += m.host.weights + m.bytes[MemoryTerm::gradients];
+    m.bytes[MemoryTerm::weights] = m.bytes[MemoryTerm::gradients] = m.frozen = Bytes{};
   }
 }
 
@@ -266,8 +274,15 @@ void add_gathers(const CompiledMemory& c,
   } else if (c.stack.gathers) {
     // One unit computed, one prefetched (Zhao et al. 2023, section 3.3), one reduced.
     w.layer_gathers = (2.0 * c.gather_bytes + trained) * p.largest_layer;
-    w.loss_gathers = last ? (wide + trained) * t.head + c.gather_bytes * p.largest_layer : 0.0;
+    const double head = c.stack.keeps_ends_gathered ? trained : wide + trained;
+    w.kept += c.stack.keeps_ends_gathered ? wide * p.ends : 0.0;
+    w.loss_gathers = last ? head * t.head + c.gather_bytes * p.largest_layer : 0.0;
   }
+}
+
+/// A lone GPU shares nothing with anyone.
+bool is_alone(const Strategy& s) noexcept {
+  return real(s.dp) * s.tp * s.pp * s.cp <= 1.0;
 }
 
 /// What full recomputation forms again at most: with the inputs kept it is never more than keeping all would be.
@@ -302,7 +317,7 @@ Workspaces workspaces_of_stage(const CompiledMemory& c,
   }
   w.loss = last ? t.loss : 0.0;
   w.kept = documented_buffers(c, s, m.parameters);
-  if (s.zero >= 3) {
+  if (s.zero >= 3 && (!is_alone(s) || c.options.offload_parameters)) {
     add_gathers(c, t, s, m.parameters, last, w);
   }
   return w;
@@ -310,8 +325,7 @@ Workspaces workspaces_of_stage(const CompiledMemory& c,
 
 /// Context, communicators and what else lies outside the allocator; a lone GPU has no communicator.
 Bytes outside_of(const CompiledMemory& c, const Strategy& s) noexcept {
-  const bool alone = real(s.dp) * s.tp * s.pp * s.cp <= 1.0;
-  return c.stack.outside - (alone ? c.stack.communicators : Bytes{});
+  return c.stack.outside - (is_alone(s) ? c.stack.communicators : Bytes{});
 }
 
 /// What the allocator holds beyond what is live where nothing limits it.
@@ -348,6 +362,19 @@ void fill_peak(const CompiledMemory& c, const Workspaces& w, bool late, StageMem
   }
 }
 
+/// Moments of a paged optimizer lie on the device as far as there is surely room, and else on the host.
+void page_out(const CompiledMemory& c, StageMemory& m) noexcept {
+  const Bytes moments = c.paged_share * m.bytes[MemoryTerm::optimizer];
+  if (moments > Bytes{}) {
+    const Bytes beyond = device_interval(m, c.stack).high - c.capacity;
+    constexpr Bytes page{4096.0};
+    const Bytes needed = beyond > Bytes{} ? beyond / (1.0 + c.stack.interval) + page : Bytes{};
+    m.host.paged = std::min(needed, moments);
+    m.host.states += m.host.paged;
+    m.bytes[MemoryTerm::optimizer] -= m.host.paged;
+  }
+}
+
 }  // namespace
 
 StageMemory stage_memory(const CompiledMemory& c,
@@ -374,8 +401,9 @@ StageMemory stage_memory(const CompiledMemory& c,
   m.wanted_slack = wanted_slack(c, s, m, given_back);
   // Near the limit the allocator gives back: it never holds more than the device has left.
   const Bytes outside = outside_of(c, s);
-  m.bytes[MemoryTerm::fragmentation] = std::max(Bytes{}, std::min(m.wanted_slack, c.capacity - m.live() - outside));
   m.bytes[MemoryTerm::framework] = outside;
+  page_out(c, m);
+  m.bytes[MemoryTerm::fragmentation] = std::max(Bytes{}, std::min(m.wanted_slack, c.capacity - m.live() - outside));
   return m;
 }
 
@@ -422,7 +450,7 @@ Interval<Bytes> device_interval(const StageMemory& memory, const MemoryStack& so
   const Bytes wanted = printed(memory.wanted_slack);
   const double width = 1.0 + software.interval;
   return {held / width + (memory.device() - held) / beyond, memory.device(),
-          width * wanted + beyond * (memory.wanted() - wanted)};
+          memory.frozen + width * (wanted - memory.frozen) + beyond * (memory.wanted() - wanted)};
 }
 
 }  // namespace headroom

@@ -100,7 +100,7 @@ NetworkStep::NetworkStep(Network network, NetworkRecipe recipe, std::shared_ptr<
     : network_{std::move(network)},
       recipe_{std::move(recipe)},
       groups_{std::move(groups)},
-      kernels_{recipe_.device, recipe_.stack, recipe_.physics, recipe_.level, recipe_.precision},
+      kernels_{groups_->data(), recipe_.device, recipe_.stack, recipe_.physics, recipe_.level, recipe_.precision},
       element_{recipe_.training.activation_bytes} {
   const NetworkRecipe& r = recipe_;
   data_ = groups_->find(r.training.ranks, 1);

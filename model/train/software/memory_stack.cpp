@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/train/software/memory_stack.hpp>
-#include <headroom/model/workload/model_files.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 
 namespace headroom {
 namespace {
@@ -38,7 +36,27 @@ void read_loss(ConfigTable& root, MemoryStack& stack) {
   stack.logit_bytes = loss.number("logit_bytes", bytes_a_number);
   stack.logit_bytes_compiled = loss.maybe_number("logit_bytes_compiled", bytes_a_number).value_or(stack.logit_bytes);
   stack.logit_bytes_fused = loss.maybe_number("logit_bytes_fused", bytes_a_number).value_or(2.0);
+  stack.logit_bytes_fused_compiled =
+      loss.maybe_number("logit_bytes_fused_compiled", bytes_a_number).value_or(stack.logit_bytes_fused);
+  stack.loss_tokens = loss.maybe_number("part_tokens", {0.0, 1e9}).value_or(0.0);
   loss.finish();
+}
+
+void read_adapters(ConfigTable& root, MemoryStack& stack) {
+  std::optional<ConfigTable> table = root.maybe_table("adapters");
+  if (!table) {
+    return;
+  }
+  StackAdapters& a = stack.adapters.emplace();
+  a.weights = table->number("weights", bytes_a_number);
+  a.gradients = table->number("gradients", bytes_a_number);
+  a.moments = table->number("moments", bytes_a_number);
+  a.master = table->number("master", bytes_a_number);
+  a.fused_loss = table->maybe_boolean("fused_loss").value_or(stack.defaults.fused_loss);
+  a.double_quant = table->maybe_boolean("double_quant").value_or(false);
+  a.copies_inputs = table->maybe_boolean("copies_inputs").value_or(false);
+  a.source = table->text("source");
+  table->finish();
 }
 
 void read_reserve(ConfigTable& root, MemoryStack& stack) {
@@ -97,8 +115,10 @@ void read_habits(ConfigTable& root, MemoryStack& stack) {
   stack.dropout = flag(root, "dropout", false);
   stack.pipeline_keeps_gradients = flag(root, "pipeline_keeps_gradients", false);
   stack.gathers = flag(root, "gathers", true);
+  stack.keeps_ends_gathered = flag(root, "keeps_ends_gathered", false);
   stack.micro_batches_follow_stages = flag(root, "micro_batches_follow_stages", false);
   stack.offloads_optimizer = flag(root, "offloads_optimizer", false);
+  stack.offloads_parameters = flag(root, "offloads_parameters", false);
   read_known(root, "schedules", schedule_names, stack.schedules);
   read_known(root, "orders", rank_order_names, stack.orders);
   read_zero_stages(root, "zero", stack.zero_stages);
@@ -162,8 +182,7 @@ bool starts_like(std::string_view text, std::string_view start) noexcept {
          std::equal(start.begin(), start.end(), text.begin(), [](char a, char b) { return lower(a) == lower(b); });
 }
 
-std::vector<MemoryStack> read_stacks(const std::vector<std::string>& folders) {
-  const DataStore store = model_files(folders);
+std::vector<MemoryStack> read_stacks(const DataStore& store) {
   std::vector<MemoryStack> stacks;
   for (const std::string& id : store.ids("stacks/train")) {
     if (const std::optional<DataStore::Entry> entry = store.find("stacks/train", id)) {
@@ -212,6 +231,7 @@ MemoryStack read_memory_stack(const ConfigValue& document, const std::string& fi
   read_habits(root, stack);
   read_buffers(root, stack);
   read_defaults(root, stack);
+  read_adapters(root, stack);
   read_reserve(root, stack);
   read_step_stack(root, stack.time);
   ConfigTable interval = root.table("interval");
@@ -222,14 +242,8 @@ MemoryStack read_memory_stack(const ConfigValue& document, const std::string& fi
   return stack;
 }
 
-MemoryStacks MemoryStacks::standard() {
-  // Kept because a search asks again for every job, and parsing takes longer than most jobs.
-  static std::mutex mutex;
-  static std::map<std::vector<std::string>, MemoryStacks> kept;  // by the user's folders, which may hide a stack
-  const std::vector<std::string> folders = DataStore::user_folders();
-  const std::lock_guard lock{mutex};
-  const auto found = kept.find(folders);
-  return found != kept.end() ? found->second : kept.emplace(folders, MemoryStacks{read_stacks(folders)}).first->second;
+const MemoryStacks& memory_stacks(const ModelData& data) {
+  return data.once("stacks/train", [&] { return MemoryStacks{read_stacks(data.files())}; });
 }
 
 const MemoryStack& MemoryStacks::find(std::string_view id) const {

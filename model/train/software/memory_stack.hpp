@@ -17,6 +17,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// Bytes per parameter of moments beyond `StateBytes::optimizer`, for tensors that an optimizer treats separately.
 struct MomentsApart {
   double embedding = 0.0;
@@ -85,6 +87,17 @@ struct StackBuffers {
   double zero2_buckets = 0.0, zero3_buckets = 0.0;  ///< number of buckets
 };
 
+/// What the software's recipes of LoRA and QLoRA do: table [adapters].
+struct StackAdapters {
+  double weights = 2.0, gradients = 2.0;  ///< bytes a trained parameter
+  double moments = 8.0;                   ///< of the optimizer that its recipes take; a stated one has its own
+  double master = 4.0;                    ///< copy in fp32, where the adapters are in 16 bit
+  bool fused_loss = false;
+  bool double_quant = false;   ///< scales of a 4-bit base are in 8 bit themselves
+  bool copies_inputs = false;  ///< each pair keeps a copy of its input, cast to its own format or dropped out
+  std::string source;
+};
+
 /// A recipe's bytes of states, for some precisions and device generations; an empty list means any.
 struct StateRow {
   std::vector<std::string> precisions;
@@ -97,22 +110,26 @@ struct MemoryStack {
   std::vector<std::string> frameworks;  ///< how rows and users call it, with or without a version behind
   std::vector<StateRow> states;         ///< the first that matches counts
   // Bytes of a logit at the loss: the output, its fp32 copy, log-softmax and gradients, as far as the loss keeps them
-  double logit_bytes = 14.0;              ///< loss run op by op
-  double logit_bytes_compiled = 14.0;     ///< with the model compiled
-  double logit_bytes_fused = 2.0;         ///< fused cross-entropy
-  double reduce_bytes = 4.0;              ///< of a gradient on its way to its shard: fp32, or 16 bit
-  bool dummy_gradients = false;           ///< 16-bit stand-ins for each weight shape where accumulation is fused (TE)
-  bool fp8_saved_inputs = false;          ///< GEMM inputs are saved in 8 bit by 8-bit recipes
-  bool fp8_gathers = false;               ///< sharded weights are gathered in 8 bit
-  bool gradients_are_late = false;        ///< zero_grad(set_to_none): none exist at the first micro-batch's loss
+  double logit_bytes = 14.0;           ///< loss run op by op
+  double logit_bytes_compiled = 14.0;  ///< with the model compiled
+  double logit_bytes_fused = 2.0;      ///< fused cross-entropy, or one taken in parts that all keep so much
+  double logit_bytes_fused_compiled = 2.0;
+  double loss_tokens = 0.0;         ///< of a part of a fused loss that stands unfused while it is taken; 0: none does
+  double reduce_bytes = 4.0;        ///< of a gradient on its way to its shard: fp32, or 16 bit
+  bool dummy_gradients = false;     ///< 16-bit stand-ins for each weight shape where accumulation is fused (TE)
+  bool fp8_saved_inputs = false;    ///< GEMM inputs are saved in 8 bit by 8-bit recipes
+  bool fp8_gathers = false;         ///< sharded weights are gathered in 8 bit
+  bool gradients_are_late = false;  ///< zero_grad(set_to_none): none exist at the first micro-batch's loss
   bool copies_attention_output = false;   ///< a second attention output under context parallelism (all-to-all)
   bool dropout = false;                   ///< hidden dropout unless stated, with plain MLPs
   bool pipeline_keeps_gradients = false;  ///< sharded stacks with pp: whole compute copy and fp32 gradients of a stage
   bool gathers = true;                    ///< ZeRO 3 gathers unit by unit
+  bool keeps_ends_gathered = false;       ///< embedding and head are the root's unit, which stays from pass to pass
   bool micro_batches_follow_stages = false;               ///< a blank micro-batch means pp micro-batches
   std::vector<std::int64_t> zero_stages;                  ///< that it knows; empty: all
   std::vector<std::int64_t> zero_stages_with_pp;          ///< the same with pipeline stages; empty: as without
   bool offloads_optimizer = false;                        ///< moments and master copy can live on the host
+  bool offloads_parameters = false;                       ///< so can the shards of the weights at ZeRO 3
   std::vector<Schedule> schedules{usual_schedule};        ///< that its pipelines can run
   std::vector<RankOrder> orders{RankOrder::tp_cp_dp_pp};  ///< in which its ranks can fill hosts
   SelectiveRecompute selective = SelectiveRecompute::core_attention;
@@ -125,6 +142,7 @@ struct MemoryStack {
   Bytes outside{};        ///< bytes outside the allocator: context, communicators, bucket buffers
   Bytes communicators{};  ///< part of `outside` that a lone GPU does not use
   StackBuffers buffers;
+  std::optional<StackAdapters> adapters;       ///< nothing: as any, in the compute format with fp32 states
   MemoryKind measured = MemoryKind::reserved;  ///< the memory figure that the software prints
   StackDefaults defaults;
   StepStacks time;        ///< parameters of the step's time
@@ -133,6 +151,10 @@ struct MemoryStack {
 
   /// Whether the software can shard states at a ZeRO stage, with or without a pipeline. Remedies must satisfy this.
   [[nodiscard]] bool shards(int zero, bool pipeline) const noexcept;
+  /// Whether the loss is fused when nobody says.
+  [[nodiscard]] bool fuses_loss(bool adapted) const noexcept {
+    return adapted && adapters ? adapters->fused_loss : defaults.fused_loss;
+  }
   [[nodiscard]] StateBytes states_of(Precision precision, std::string_view generation) const noexcept;
 };
 
@@ -140,10 +162,8 @@ struct MemoryStack {
                                             const std::string& file,
                                             Diagnostics& diagnostics);
 
-/// All known stacks including the user's, parsed once. ConfigError if one is invalid.
 class MemoryStacks {
  public:
-  [[nodiscard]] static MemoryStacks standard();
   explicit MemoryStacks(std::vector<MemoryStack> stacks) : stacks_{std::move(stacks)} {}
   /// Finds a stack by id. ConfigError with a suggestion if it is unknown.
   [[nodiscard]] const MemoryStack& find(std::string_view id) const;
@@ -156,5 +176,8 @@ class MemoryStacks {
  private:
   std::vector<MemoryStack> stacks_;
 };
+
+/// All stacks of `data`. ConfigError if one is invalid.
+[[nodiscard]] const MemoryStacks& memory_stacks(const ModelData& data);
 
 }  // namespace headroom

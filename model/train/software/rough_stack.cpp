@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/train/software/rough_stack.hpp>
-#include <headroom/model/workload/model_files.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 namespace headroom {
 namespace {
@@ -77,8 +77,8 @@ RoughStack read_rough_stack(const ConfigValue& root, const std::string& file, Di
   return stack;
 }
 
-RoughStack find_rough_stack(std::string_view id) {
-  return read_document(stack_document("stacks/rough", id), read_rough_stack);
+RoughStack find_rough_stack(const ModelData& data, std::string_view id) {
+  return read_document(stack_document(data, "stacks/rough", id), read_rough_stack);
 }
 
 }  // namespace headroom

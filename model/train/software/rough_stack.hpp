@@ -13,6 +13,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// A share and how it was found.
 struct FittedFraction {
   double value = 0.0;
@@ -41,7 +43,7 @@ struct RoughStack {
 
 [[nodiscard]] RoughStack read_rough_stack(const ConfigValue& root, const std::string& file, Diagnostics& diagnostics);
 
-/// The stack of an id ("rough-train"), embedded or the user's. ConfigError if it is unknown or invalid.
-[[nodiscard]] RoughStack find_rough_stack(std::string_view id);
+/// The stack of an id ("rough-train") of `data`. ConfigError if it is unknown or invalid.
+[[nodiscard]] RoughStack find_rough_stack(const ModelData& data, std::string_view id);
 
 }  // namespace headroom

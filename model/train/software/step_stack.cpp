@@ -2,7 +2,7 @@
 #include <headroom/core/embedded.hpp>
 #include <headroom/model/kernels/attention_training.hpp>
 #include <headroom/model/train/software/step_stack.hpp>
-#include <headroom/model/workload/model_files.hpp>
+#include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
 #include <array>
@@ -232,10 +232,11 @@ void StepLevels::set(std::string_view id, std::string_view key, double value) {
   found->second.*field->member = value;
 }
 
-const StepParameters& step_parameters() {
-  static const StepParameters parameters{read_document(step_document("physics"), read_step_physics),
-                                         read_document(step_document("levels"), StepLevels::read)};
-  return parameters;
+const StepParameters& step_parameters(const ModelData& data) {
+  return data.once("step", [&] {
+    return StepParameters{read_document(step_document(data, "physics"), read_step_physics),
+                          read_document(step_document(data, "levels"), StepLevels::read)};
+  });
 }
 
 double step_number(const StepStack& stack, std::string_view key) {

@@ -15,6 +15,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// What a training software adds to, or hides of, the time of its kernels and collectives: table [time] of a stack.
 struct StepStack {
   Seconds host{};            ///< host time to launch one layer's forward pass; the backward pass takes twice that
@@ -119,8 +121,8 @@ struct StepParameters {
   StepLevels levels;
 };
 
-/// The embedded files or the user's, parsed once. ConfigError if one is invalid.
-[[nodiscard]] const StepParameters& step_parameters();
+/// Of `data`. ConfigError if a file is invalid.
+[[nodiscard]] const StepParameters& step_parameters(const ModelData& data);
 
 /// Numbers by their key in the files, times in seconds. ConfigError for an unknown key.
 [[nodiscard]] double step_number(const StepStack& stack, std::string_view key);

@@ -70,13 +70,13 @@ NetworkTiers network_of(const JobHosts& hosts, std::int64_t nodes) {
 }
 
 /// Members of a measured set, else the oldest one's with the SKU's own rates.
-CollectiveCurves curves_for(const Device& device, const GroupView& view, std::string& why) {
+CollectiveCurves curves_for(const ModelData& data, const Device& device, const GroupView& view, std::string& why) {
   try {
-    const ChosenCollectives chosen = choose_collectives(device, view);
+    const ChosenCollectives chosen = choose_collectives(data, device, view);
     why = chosen.why;
     return chosen.curves();
   } catch (const ConfigError&) {
-    const CollectiveSet set = load_collective_set(oldest_measured);
+    const CollectiveSet& set = find_collective_set(data, oldest_measured);
     why = "nobody measured collectives of " + device.id + ": those of " + set.id + " with the links of " + device.id;
     return set.curves();
   }
@@ -114,20 +114,21 @@ struct JobGroups::Hosts {
       : graph{std::move(wiring), nodes, std::move(tiers), FabricPart::two_domains}, fabric{graph, ranks} {}
 };
 
-JobGroups::JobGroups(const Device& device, const JobHosts& hosts, std::int64_t ranks) : ranks_{ranks} {
+JobGroups::JobGroups(const ModelData& data, const Device& device, const JobHosts& hosts, std::int64_t ranks)
+    : data_{data}, ranks_{ranks} {
   if (ranks <= 1) {
     return;
   }
   NodeWiring host = host_of(device, hosts, ranks);
   const std::int64_t nodes = hosts_for(host, ranks);
   auto built = std::make_unique<Hosts>(std::move(host), nodes, network_of(hosts, nodes), ranks);
-  built->network = find_transport(hosts.cluster ? std::string_view{hosts.cluster->transport}
-                                  : hosts.node  ? transport_of(*hosts.node)
-                                                : "infiniband")
+  built->network = find_transport(data, hosts.cluster ? std::string_view{hosts.cluster->transport}
+                                        : hosts.node  ? transport_of(*hosts.node)
+                                                      : "infiniband")
                        .curve;
   // Any group within a host tells the kind of link.
   const GroupView probe = built->fabric.view(ranks, 1);
-  built->curves = curves_for(device, probe, why_);
+  built->curves = curves_for(data, device, probe, why_);
   hosts_ = std::move(built);
 }
 

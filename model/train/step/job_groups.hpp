@@ -17,6 +17,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// Where a job runs. What is not stated is the reference node's.
 struct JobHosts {
   std::optional<Node> node;
@@ -36,13 +38,15 @@ struct JobHosts {
 class JobGroups {
  public:
   /// ConfigError when the SKU states no link between the GPUs that the job needs, or the cluster does not hold it.
-  JobGroups(const Device& device, const JobHosts& hosts, std::int64_t ranks);
+  /// `data` must outlive the groups.
+  JobGroups(const ModelData& data, const Device& device, const JobHosts& hosts, std::int64_t ranks);
   ~JobGroups();
   JobGroups(const JobGroups&) = delete;
   JobGroups& operator=(const JobGroups&) = delete;
   JobGroups(JobGroups&&) = delete;
   JobGroups& operator=(JobGroups&&) = delete;
 
+  [[nodiscard]] const ModelData& data() const noexcept { return data_; }
   [[nodiscard]] std::int64_t ranks() const noexcept { return ranks_; }
   /// nullptr where ranks x stride does not divide the job, and for a group of one.
   [[nodiscard]] const GroupCollectives* find(std::int64_t ranks, std::int64_t stride) const {
@@ -54,6 +58,7 @@ class JobGroups {
 
  private:
   struct Hosts;
+  const ModelData& data_;
   std::int64_t ranks_ = 1;
   std::unique_ptr<const Hosts> hosts_;
   std::string why_;

@@ -40,9 +40,9 @@ LayerTimes& LayerTimes::add(const LayerTimes& other, double weight) noexcept {
   return *this;
 }
 
-LayerPricer::LayerPricer(StepRecipe recipe)
+LayerPricer::LayerPricer(const ModelData& data, StepRecipe recipe)
     : recipe_{std::move(recipe)},
-      kernels_{recipe_.device, recipe_.stack, recipe_.physics, recipe_.level, recipe_.precision},
+      kernels_{data, recipe_.device, recipe_.stack, recipe_.physics, recipe_.level, recipe_.precision},
       element_{row_of(recipe_.precision).compute_bytes} {}
 
 void LayerPricer::add_product(LayerTimes& t, double m, double n, double k, double share) const noexcept {
@@ -54,6 +54,15 @@ void LayerPricer::add_product(LayerTimes& t, double m, double n, double k, doubl
   t.weight_gradients += p.weight_gradient;
   t.forward.elementwise += p.casts_forward;
   t.backward.elementwise += p.casts_backward;
+  if (recipe_.options.method == Method::qlora) {
+    add_unpacking(t, share * n * k);
+  }
+}
+
+void LayerPricer::add_unpacking(LayerTimes& t, double weights) const noexcept {
+  const Seconds once = Bytes{weights * (recipe_.gathered_bytes + element_)} / bandwidth();
+  t.forward.elementwise += once;
+  t.backward.elementwise += once;
 }
 
 void LayerPricer::add_attention(LayerTimes& t, const LayerOp& op, const Sizes& z) const noexcept {
@@ -292,6 +301,27 @@ LayerTimes LayerPricer::layer(const Block& block, const LayerKey& key, const Job
     add_host(t, z);
   }
   return t;
+}
+
+Seconds LayerPricer::newton_schulz(const Block& block, const LayerKey& key) const noexcept {
+  constexpr double steps = 5.0;
+  const auto of_matrix = [&](double n, double k) {
+    const double a = std::min(n, k);
+    const double b = std::max(n, k);
+    const GemmModel& gemm = kernels_.wide();
+    return steps * kernels_.wide_factor() * (gemm.time({a, a, b}) + gemm.time({a, a, a}) + gemm.time({a, b, a}));
+  };
+  const double hidden = real(recipe_.architecture.hidden);
+  Seconds sum{};
+  for (const LayerOp& op : layer_ops(recipe_.architecture, block, LayerForm::training)) {
+    if (op.kind == LayerOpKind::experts) {
+      const double local = op.count * (op.pieces + 1.0) / (real(key.ep) * key.etp);
+      sum += local * of_matrix(op.width, hidden);
+    } else if (op.kind == LayerOpKind::product && op.part != LayerPart::router) {
+      sum += op.pieces / key.tp * of_matrix(op.n / op.pieces, op.k);
+    }
+  }
+  return sum;
 }
 
 HeadTimes LayerPricer::head(const LayerKey& key) const noexcept {

@@ -32,7 +32,7 @@ struct StepRecipe {
   Precision precision = Precision::bf16;
   MemoryOptions options;
   double seq_len = 1.0;
-  double gathered_bytes = 2.0;              ///< of a weight that sharded ranks gather
+  double gathered_bytes = 2.0;              ///< of a weight that sharded ranks gather, of QLoRA's base as it lies
   std::optional<BytesPerSecond> host_link;  ///< of one GPU to its host, each way
   std::int64_t host_gpus = 1;               ///< GPUs that share a host
   std::optional<DataFeed> feed;
@@ -43,7 +43,7 @@ struct StepRecipe {
 class LayerPricer {
  public:
   /// ConfigError when the SKU has no peak for the recipe or no bandwidth.
-  explicit LayerPricer(StepRecipe recipe);
+  LayerPricer(const ModelData& data, StepRecipe recipe);
 
   /// Per micro-batch, T = micro_batch seq_len / cp tokens a rank. `docs/train-model.md` has the equations in full.
   ///   products    [T,(a+2k)d/t,h] [T,h,a d/t] [T,(1+g)f/t,h] [T,h,f/t] by the fitted kernels without launch and droop,
@@ -60,6 +60,9 @@ class LayerPricer {
   /// Where the key's ranks fall among the job's.
   [[nodiscard]] static RankGroups groups_of(const LayerKey& key, const JobGroups& groups) noexcept;
   [[nodiscard]] HeadTimes head(const LayerKey& key) const noexcept;
+  /// Muon's update of a layer's matrices: five Newton-Schulz steps A = X X^T, B = b A + c A A, X = a X + B X, in 16 bit
+  /// (Jordan et al. 2024). Each rank does its share over tp and ep; matrices side by side are taken as alike.
+  [[nodiscard]] Seconds newton_schulz(const Block& block, const LayerKey& key) const noexcept;
 
   [[nodiscard]] const StepRecipe& recipe() const noexcept { return recipe_; }
   /// Sustained in passes over tensors.
@@ -70,6 +73,9 @@ class LayerPricer {
  private:
   struct Sizes;
   void add_product(LayerTimes& t, double m, double n, double k, double share = 1.0) const noexcept;
+  /// QLoRA unpacks a matrix before each product with it: 4 bits are read, an activation's format is written, which the
+  /// product then reads (Dettmers et al. 2023, equation 5).
+  void add_unpacking(LayerTimes& t, double weights) const noexcept;
   void add_attention(LayerTimes& t, const LayerOp& op, const Sizes& z) const noexcept;
   void add_experts(LayerTimes& t, const LayerOp& op, const Sizes& z) const noexcept;
   /// Rows that reach the experts of a rank, which sees the tokens of all that share an expert with it.

@@ -58,13 +58,21 @@ class StepLines {
   }
 
   void passes() {
-    line(Term::elementwise, "m n x T (20 h/sigma + (4+2g) f/t + 4 (a+2k) d/t) / B and twice that backward",
-         "norms, residuals, activation, rotary embedding, casts, accumulated gradients",
+    const bool unpacks = recipe_.options.method == Method::qlora;
+    line(Term::elementwise,
+         unpacks ? "m n (x T (20 h/sigma + (4+2g) f/t + 4 (a+2k) d/t) + w (4-bit + e bytes)) / B, x T (...) twice back"
+                 : "m n x T (20 h/sigma + (4+2g) f/t + 4 (a+2k) d/t) / B and twice that backward",
+         unpacks ? "norms, residuals, activation, rotary embedding; 4-bit weights unpacked for each product"
+                 : "norms, residuals, activation, rotary embedding, casts, accumulated gradients",
          {{"x", recipe_.stack.elementwise, Shown::count, recipe_.stack.source},
           {"B", model_.pricer().bandwidth().raw(), Shown::bytes_per_second, "share of the datasheet's bandwidth"},
           {"accumulation", table_.layer.accumulation.raw(), Shown::seconds, "one layer, one micro-batch"}});
     host();
-    line(Term::optimizer, "40 bytes a local parameter / B + a fixed part", recipe_.physics.source,
+    const bool muon = table_.newton_schulz > Seconds{};
+    line(Term::optimizer,
+         muon ? "40 bytes a local parameter / B + five Newton-Schulz steps a matrix + a fixed part"
+              : "40 bytes a local parameter / B + a fixed part",
+         muon ? "Jordan et al. 2024" : recipe_.physics.source,
          {{"parameters", t_.updated, Shown::count,
            t_.host_update > Seconds{} ? "updated on the host: the fixed part alone" : "of this rank's update"},
           {"fixed", recipe_.physics.optimizer_step.raw(), Shown::seconds, "once a step"}});

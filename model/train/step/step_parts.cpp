@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <map>
-#include <mutex>
 
 namespace headroom {
 namespace {
@@ -31,26 +28,6 @@ GemmFormat gradient_of(GemmFormat format) noexcept {
   return format;
 }
 
-/// A set's name and where it is looked up: an overlay may hide a set of the same name.
-std::string set_key(const Device& device) {
-  const char* folders = std::getenv("HEADROOM_DATA_DIR");
-  return device.curves + "\n" + (folders == nullptr ? "" : folders);
-}
-
-/// The set whose attention serves a SKU: its own, else that of the SKU on which most kernels were published.
-const CurveSet& attention_set_of(const Device& device) {
-  static std::mutex mutex;
-  static std::map<std::string, CurveSet, std::less<>> sets;
-  const std::lock_guard lock{mutex};
-  const std::string key = set_key(device);
-  const auto found = sets.find(key);
-  if (found != sets.end()) {
-    return found->second;
-  }
-  const CurveSet own = device.curves.empty() ? CurveSet{} : find_curve_set(device);
-  return sets.emplace(key, training_attention_set(own, device)).first->second;
-}
-
 /// What stays in 16 bit or more: attention, heads, convolutions; fp16 where the SKU has no bf16.
 const GemmFormat& wide_format_of(const Device& device, Precision precision) noexcept {
   if (precision == Precision::fp32 || precision == Precision::tf32 || precision == Precision::fp16) {
@@ -60,11 +37,9 @@ const GemmFormat& wide_format_of(const Device& device, Precision precision) noex
 }
 
 /// The software's kernel, else the newest that was measured, which `why` says.
-TrainingAttentionModel step_attention(const Device& device,
-                                      const GemmFormat& format,
-                                      std::string_view kernel,
-                                      std::string& why) {
-  const CurveSet& set = attention_set_of(device);
+TrainingAttentionModel step_attention(
+    const ModelData& data, const Device& device, const GemmFormat& format, std::string_view kernel, std::string& why) {
+  const CurveSet& set = training_attention_set(data, device);
   const AttentionImplementation* implementation = find_attention_implementation(kernel);
   const auto measured = [&](const auto& curve) { return curve.provenance.engine == implementation->name; };
   if (implementation == nullptr ||
@@ -82,12 +57,13 @@ bool narrow_recipe(Precision precision) noexcept {
   return precision == Precision::fp8 || precision == Precision::mxfp8 || precision == Precision::nvfp4;
 }
 
-GemmModel step_product(const Device& device, std::string_view name, bool gradient, std::string& why) {
+GemmModel step_product(
+    const ModelData& data, const Device& device, std::string_view name, bool gradient, std::string& why) {
   const GemmFormat& format = *find_gemm_format(name);
   const KernelDevice limits = kernel_device(device, format.rate);
   GemmCurve curve = prior_curve();
   try {
-    const CurveSet& set = kept_curve_set(device);
+    const CurveSet& set = find_curve_set(data, device);
     const auto chosen = choose_gemm(set, device, format);
     curve = chosen.curve->values;
     why = chosen.why;
@@ -98,7 +74,8 @@ GemmModel step_product(const Device& device, std::string_view name, bool gradien
   return {curve, limits, gradient ? gradient_of(format) : format};
 }
 
-StepKernels::StepKernels(const Device& device,
+StepKernels::StepKernels(const ModelData& data,
+                         const Device& device,
                          const StepStack& stack,
                          const StepPhysics& physics,
                          const StepLevel& level,
@@ -106,11 +83,11 @@ StepKernels::StepKernels(const Device& device,
     : physics_{physics},
       wide_format_{wide_format_of(device, precision)},
       narrow_format_{narrow_recipe(precision) ? *find_gemm_format("fp8") : wide_format_},
-      narrow_{step_product(device, narrow_format_.name, false, narrow_why_)},
-      narrow_gradient_{step_product(device, narrow_format_.name, true, narrow_why_)},
-      wide_{step_product(device, wide_format_.name, false, wide_why_)},
-      wide_gradient_{step_product(device, wide_format_.name, true, wide_why_)},
-      fused_{step_attention(device, wide_format_, stack.attention_kernel, attention_why_)},
+      narrow_{step_product(data, device, narrow_format_.name, false, narrow_why_)},
+      narrow_gradient_{step_product(data, device, narrow_format_.name, true, narrow_why_)},
+      wide_{step_product(data, device, wide_format_.name, false, wide_why_)},
+      wide_gradient_{step_product(data, device, wide_format_.name, true, wide_why_)},
+      fused_{step_attention(data, device, wide_format_, stack.attention_kernel, attention_why_)},
       narrow_factor_{(narrow_recipe(precision) ? level.narrow : level.wide) * stack.gemm *
                      (precision == Precision::nvfp4 ? physics.fp4_time : 1.0)},
       wide_factor_{level.wide * stack.gemm},

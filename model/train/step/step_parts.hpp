@@ -14,6 +14,8 @@
 
 namespace headroom {
 
+class ModelData;
+
 /// Whether products of the recipe multiply in 8 bit or fewer.
 [[nodiscard]] bool narrow_recipe(Precision precision) noexcept;
 
@@ -21,7 +23,8 @@ namespace headroom {
 /// droop, for the step's clock is the SKU's level; casts, which are priced as passes. `gradient`: the result is read
 /// and written in fp32. A SKU without curves takes the medians of the measured SKUs, which `why` says. ConfigError when
 /// the SKU lacks peak, bandwidth or units.
-[[nodiscard]] GemmModel step_product(const Device& device, std::string_view format, bool gradient, std::string& why);
+[[nodiscard]] GemmModel step_product(
+    const ModelData& data, const Device& device, std::string_view format, bool gradient, std::string& why);
 /// One product, forward and backward.
 struct ProductTimes {
   Seconds forward{}, data_gradient{}, weight_gradient{};
@@ -35,7 +38,8 @@ struct AttentionTimes {
 class StepKernels {
  public:
   /// ConfigError when the SKU lacks the recipe's peak, bandwidth or units.
-  StepKernels(const Device& device,
+  StepKernels(const ModelData& data,
+              const Device& device,
               const StepStack& stack,
               const StepPhysics& physics,
               const StepLevel& level,

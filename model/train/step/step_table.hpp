@@ -47,6 +47,7 @@ struct StepTable {
   HeadTimes head;
   RankParameters of_layer;
   double embedding = 0.0, head_parameters = 0.0;  ///< of the rank
+  Seconds newton_schulz{};                        ///< Muon's, of a layer
   double boundary = 0.0;                          ///< bytes of the activation between stages
   const GroupCollectives* data = nullptr;         ///< dense gradients: dp cp ranks, tp apart
   const GroupCollectives* experts = nullptr;      ///< expert gradients

@@ -46,7 +46,7 @@ StageLayers split_stages(double layers, const Strategy& s, double beside_head) n
 }
 
 StepModel::StepModel(StepRecipe recipe, std::shared_ptr<const JobGroups> groups, std::int64_t lora_rank)
-    : pricer_{std::move(recipe)}, groups_{std::move(groups)} {
+    : pricer_{groups->data(), std::move(recipe)}, groups_{std::move(groups)} {
   const StepRecipe& r = pricer_.recipe();
   const Architecture& arch = r.architecture;
   for (const CountedBlock& counted : distinct_blocks(arch)) {
@@ -149,6 +149,11 @@ StepTable StepModel::tabulate_layers(const LayerKey& key) const {
   table.head.product *= heads_;
   table.head.loss *= heads_;
   add_parameters(key, table);
+  if (r.options.optimizer == Optimizer::muon && r.options.method == Method::full) {
+    for (const Kind& kind : kinds_) {
+      table.newton_schulz += kind.layers / layers_ * pricer_.newton_schulz(kind.block, key);
+    }
+  }
   if (on(Term::elementwise) && r.options.method == Method::full) {
     table.layer.accumulation =
         Bytes{r.stack.accumulation_bytes * (table.of_layer.dense + table.of_layer.experts)} / pricer_.bandwidth();
@@ -328,12 +333,14 @@ void StepModel::add_optimizer(const StepTable& table, const Strategy& s, bool on
               per_stage * table.of_layer.trained_experts / expert_data;
   if (on(Term::optimizer)) {
     const Seconds moved = Bytes{r.physics.optimizer_bytes * t.updated} / pricer_.bandwidth();
-    t.time[Term::optimizer] = (on_host ? Seconds{} : moved) + r.physics.optimizer_step;
+    const Seconds products = per_stage / data * table.newton_schulz;
+    t.time[Term::optimizer] = (on_host ? Seconds{} : moved + products) + r.physics.optimizer_step;
   }
 }
 
 /// Saved inputs leave in the forward pass of their micro-batch and return in its backward pass; gradients leave during
-/// the last backward pass, the host updates, weights return after it.
+/// the last backward pass, the host updates, weights return after it. Offloaded weights come for each pass instead, and
+/// paged moments come for the update and go again.
 void StepModel::add_offload(const StepTable& table, const HostMemory& host, StepTime& t) const noexcept {
   const StepRecipe& r = pricer_.recipe();
   if (!on(Term::offload) || !r.host_link || host.total() <= Bytes{}) {
@@ -344,12 +351,15 @@ void StepModel::add_offload(const StepTable& table, const HostMemory& host, Step
   const Seconds forward = room * l.forward.total();
   const Seconds backward = room * (l.backward.total() + l.recompute);
   const Seconds pass = host.per_pass / *r.host_link;
+  const Seconds weights = host.weights / *r.host_link;
+  const Seconds paged = host.paged / *r.host_link;
   const Seconds way = Bytes{row_of(r.precision).compute_bytes * host.updated} / *r.host_link;
   t.host_update = host.updated * real(r.host_gpus) * r.physics.host_update;
-  t.copies = 2.0 * (t.micro_batches * pass + way);
+  t.copies = 2.0 * (t.micro_batches * (pass + weights) + way + paged);
   const auto exposed = [](Seconds copy, Seconds beside) { return std::max(Seconds{}, copy - beside); };
-  t.time[Term::offload] = t.micro_batches * (exposed(pass, forward) + exposed(pass, backward)) +
-                          exposed(way, backward) + t.host_update + way;
+  const Seconds passes = exposed(std::max(pass, weights), forward) + exposed(pass + weights, backward);
+  const Seconds back = host.weights > Bytes{} ? Seconds{} : way;
+  t.time[Term::offload] = t.micro_batches * passes + exposed(way, backward) + t.host_update + back + 2.0 * paged;
 }
 
 /// The host of a replica's first rank loads its samples; a host of several replicas those of all.

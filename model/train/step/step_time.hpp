@@ -61,9 +61,9 @@ class StepModel {
   ///             (Narayanan et al. 2021, section 2.2); schedules that wait for equal stages by schedule.hpp
   /// ZeRO 3    f = ov(f, G), b = ov(b, G + S), ov(c, x) = max(c + sig o min(c, x), x) + (1 - o) min(c, x)
   /// exposed   = R - hid + sig hid, hid = min(o R, 0.8 of the last micro-batch)
-  /// optimizer = 40 bytes a local parameter over B, and a fixed part
+  /// optimizer = 40 bytes a local parameter over B, Muon's products, and a fixed part
   /// offload   = m max(0, copy - share of each pass) + gradients as far as the last backward pass does not hide them +
-  ///             host update + weights (Ren et al. 2021, ZeRO-Offload, section 4)
+  ///             host update + weights (Ren et al. 2021, ZeRO-Offload, section 4) + paged moments both ways
   /// step      = (core + exposed + optimizer + offload) (1 + straggler log2(max(N / 8, 1))) x level of the user's own
   /// runs data      = what the step then waits for its samples (input_pipeline.hpp) `host`: what the rank keeps on its
   /// host.

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions that leave the layout to the program: where one GPU does not hold what it would get, all are tried.
+#pragma once
+
+#include <headroom/scenarios/box/box_question.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
+
+#include <optional>
+#include <string>
+
+namespace headroom {
+
+/// The search over every strategy, of a training plan whose question states no ranks and no ZeRO stage, and whose
+/// default does not surely fit. nullopt: none is meant.
+[[nodiscard]] std::optional<SearchQuestion> search_of_blank(const Plan& plan);
+
+/// The layouts that a serving plan's question leaves open, at the load that it states, where its default does not fit.
+[[nodiscard]] std::optional<BoxQuestion> box_of_blank(const Plan& plan);
+
+/// "strategy: not stated; on one rank a replica it does not fit, so that every layout was tried".
+[[nodiscard]] std::string blank_layout_note(const Plan& plan);
+
+}  // namespace headroom

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The quick form: a question spelled in options, with or without a scenario file.
+#pragma once
+
+#include <headroom/cli/frame/scenario_options.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headroom::cli {
+
+/// Assignments from --model and the other options of keys among `options`, from --search, --objective and --set, which
+/// wins. `quick`: there is no file, so the kind and the precision of a training follow from what is given.
+[[nodiscard]] std::vector<Assignment> overrides_of(std::span<const Option> options,
+                                                   const Arguments& arguments,
+                                                   bool quick);
+
+/// Problems of the quick form with the options that give what it lacks.
+[[nodiscard]] std::vector<Diagnostic> with_options(const ConfigError& error);
+
+}  // namespace headroom::cli
