@@ -282,6 +282,6 @@ TEST_CASE("what is asked is answered within what others publish, but for the que
   ask_all(false);
 }
 
-TEST_CASE("questions that take long are answered within what others publish, but for those of open.txt") {
+TEST_CASE("long: questions that take minutes are answered within what others publish, but for those of open.txt") {
   ask_all(true);
 }
