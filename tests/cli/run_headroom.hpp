@@ -62,14 +62,18 @@ struct Run {
 };
 
 /// `headroom ARGUMENTS` in `folder`; the arguments are read by the shell, so quotes work as typed. Lines are not fitted
-/// to a terminal's width, so that what is looked for in them is not broken.
-inline Run run_headroom(const std::string& arguments, const std::filesystem::path& folder = HEADROOM_SOURCE_DIR) {
+/// to a terminal's width, so that what is looked for in them is not broken. `data`: a folder of the user's own SKUs and
+/// models; empty: none.
+inline Run run_headroom(const std::string& arguments,
+                        const std::filesystem::path& folder = HEADROOM_SOURCE_DIR,
+                        const std::filesystem::path& data = {}) {
   const ScratchFolder home;
   const std::string out = (home.path() / "out").string();
   const std::string err = (home.path() / "err").string();
-  const std::string command =
-      "cd '" + folder.string() + "' && exec env -u HEADROOM_DATA_DIR -u XDG_CONFIG_HOME COLUMNS=100000 HOME='" +
-      home.path().string() + "' '" + HEADROOM_BINARY + "' " + arguments + " >'" + out + "' 2>'" + err + "'";
+  const std::string command = "cd '" + folder.string() +
+                              "' && exec env -u HEADROOM_DATA_DIR -u XDG_CONFIG_HOME COLUMNS=100000 HOME='" +
+                              home.path().string() + (data.empty() ? "" : "' HEADROOM_DATA_DIR='" + data.string()) +
+                              "' '" + HEADROOM_BINARY + "' " + arguments + " >'" + out + "' 2>'" + err + "'";
   const pid_t child = fork();
   if (child == 0) {
     execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr));
