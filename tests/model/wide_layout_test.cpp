@@ -10,6 +10,7 @@
 
 #include "../near.hpp"
 #include "../support/catalog.hpp"
+#include "../support/model_data.hpp"
 #include <algorithm>
 #include <cmath>
 
@@ -27,7 +28,13 @@ Architecture model(std::string_view id) {
 
 Replica replica(const ServingLayout& layout, const MoeRouting& routing = {Routing::power_law, 1.2}) {
   const Device& on = catalog().device("h100-sxm-80gb");
-  return {model("deepseek-v2-lite"), on, catalog().reference_node(on), {"vllm", routing, {}, {}}, layout, {}};
+  return {test::model_data(),
+          model("deepseek-v2-lite"),
+          on,
+          catalog().reference_node(on),
+          {"vllm", routing, {}, {}},
+          layout,
+          {}};
 }
 
 IterationMix decodes(double sequences) {
