@@ -37,7 +37,6 @@ enum class Asks : std::uint8_t {
   box,
   network,
   network_memory,
-  other,
 };
 constexpr std::array forms{
     Form{"the plan of one training strategy", "the plan of one training strategy"},
@@ -49,7 +48,6 @@ constexpr std::array forms{
     Form{"the curve of stated GPUs", "the curve of stated GPUs under fixed loads (--concurrency 1..512)"},
     Form{"the plan of a network of ops", "a network of ops"},
     Form{"the memory of a network of ops (--only memory)", ""},
-    Form{"a question of its own kind", ""},
 };
 
 template <class... Form>
@@ -163,7 +161,7 @@ std::optional<Asks> asks_of(const ConfigValue& document, DocumentKind kind, Plan
     case DocumentKind::fleet: return Asks::fleet;
     case DocumentKind::search: return Asks::search;
     case DocumentKind::one_plan: break;
-    default: return Asks::other;
+    default: return std::nullopt;
   }
   const ConfigValue* const stated = document.find("kind");
   if (stated == nullptr || (stated->text != "train" && stated->text != "serve")) {
@@ -212,6 +210,7 @@ Outcome delivered_fleet(AskedQuestion question, AnswerOptions options, const Arg
 
 Outcome answer(const Arguments& arguments, bool explained) {
   const std::vector<std::string> files = arguments.many("");
+  static_cast<void>(asks_for_brief(arguments));  // refused before anything is computed
   const QuestionLibrary library = QuestionLibrary::standard();
   if (files.empty() && !arguments.has("--model") && !arguments.has("--set")) {
     throw ConfigError{"name a scenario file, or --model, --gpu and --gpus (see 'headroom plan --help')"};

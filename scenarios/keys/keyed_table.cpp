@@ -3,6 +3,7 @@
 #include <headroom/scenarios/keys/keyed_table.hpp>
 
 #include <cctype>
+#include <cmath>
 
 namespace headroom {
 namespace {
@@ -31,7 +32,9 @@ std::string number_meant(const Key& key, const std::string& text) {
   }
   std::string upper = text;
   upper.back() = static_cast<char>(std::toupper(static_cast<unsigned char>(upper.back())));
-  if (upper != text && parse_short_number(upper)) {
+  const std::optional<double> meant =
+      upper == text ? std::nullopt : parse_short_number(upper, key.length ? 1024.0 : 1000.0);
+  if (meant && (key.type == KeyType::number || *meant == std::floor(*meant))) {
     return "; did you mean " + quoted(upper) + "?";
   }
   return key.high >= 1e4 ? ", such as 512 or 8k" : "";

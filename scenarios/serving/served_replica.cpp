@@ -62,7 +62,8 @@ Priced price(const ServeScenario& s,
   }
   const ServingEstimate& m = priced.memory;
   if (m.verdict != Verdict::feasible) {
-    throw Unserved{DropCause::memory, refusal(s, w, m.memory, !pool)};
+    const bool laid_out = m.memory.terms.total().raw() > 0.0;
+    throw Unserved{laid_out ? DropCause::memory : DropCause::rule, refusal(s, w, m.memory, !pool)};
   }
   const ReplicaFormats formats{w.weights, activation_precision(s.device, w.weights), w.kv};
   const IterationPhysics& physics = iteration_physics(*s.data);

@@ -312,8 +312,9 @@ TEST_CASE("an overlay is linted, shown and compared with its base") {
   const ScratchFolder folder;
   fs::create_directories(folder.path() / "data/gpus");
   write(folder.path() / "data/gpus/rubin-vr200.toml", rubin);
-  write(folder.path() / "elsewhere.toml", rubin);
-  const Run linted = with_data(folder, "catalog lint --file '" + (folder.path() / "elsewhere.toml").string() + "'");
+  fs::create_directories(folder.path() / "elsewhere");
+  write(folder.path() / "elsewhere/rubin-vr200.toml", rubin);
+  const Run linted = with_data(folder, "catalog lint --file '" + (folder.path() / "elsewhere/rubin-vr200.toml").string() + "'");
   CAPTURE(linted.err);
   CHECK_FALSE(says(linted.err, "missing key"));
   CHECK(says(linted.out, " checks, "));

@@ -130,7 +130,7 @@ TEST_CASE("box: what cannot be asked is refused with its place and a way out") {
     return "";
   };
   CHECK(said({"slo.tpot_p95=30 ms"}).find("state 'tpot_mean'") != std::string::npos);
-  CHECK(said({"search.concurrency=\"1..100000\"", "search.weights=any"}).find("list fewer values") !=
+  CHECK(said({"search.max_num_seqs=\"1..1000\"", "search.max_num_tokens=\"1..1000\""}).find("list fewer values") !=
         std::string::npos);
   CHECK(said({"search.memory_fraction=[0.8, 1.5]"}).find("memory_fraction") != std::string::npos);
   CHECK(said({"search.chunked_prefill=[2]"}).find("true, false") != std::string::npos);

@@ -15,7 +15,8 @@ namespace {
 /// Kinds and values, without places.
 std::string shape_of(const ConfigValue& value) {
   std::string text = std::to_string(static_cast<int>(value.kind)) + " " + std::to_string(value.integer) + " " +
-                     std::to_string(value.number) + (value.boolean ? " true " : " false ") + value.text;
+                     std::to_string(value.number) + (value.boolean ? " true " : " false ") +
+                     (value.kind == ConfigValue::Kind::text ? value.text : "");  // of numbers it is how they were typed
   for (const ConfigValue& item : value.items) {
     text += " [" + shape_of(item) + "]";
   }

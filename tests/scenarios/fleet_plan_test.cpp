@@ -457,18 +457,18 @@ TEST_CASE("what cannot be is left out with its reason, and the rest is planned")
 
 TEST_CASE("a fleet is asked as typed axes over a base: each combination is the base with its values") {
   const AskedFleet asked =
-      read_fleet(document({"search.tp=[3, 1]", R"(search.weights=["fp8", "bf16"])"}), "command line", sources());
+      read_fleet(document({"search.tp=[3, 1]", R"(search.kv_cache=["fp8", "bf16"])"}), "command line", sources());
   REQUIRE(combinations(asked.axes) == 4);
-  CHECK(combination(asked.axes, 3) == Changes{{Knob::weights, Precision::bf16}, {Knob::tp, 1}});
+  CHECK(combination(asked.axes, 3) == Changes{{Knob::kv_cache, Precision::bf16}, {Knob::tp, 1}});
   CHECK(asked.base.document->find("search") == nullptr);
   CHECK(asked.document->find("search") != nullptr);
   const Scenario last = changed(asked.base, combination(asked.axes, 3));
   const auto& serve = std::get<ServeScenario>(last.question);
   CHECK(serve.work.layout.tp == 1);
-  CHECK(serve.work.weights == Precision::bf16);
-  CHECK(std::get<ServeScenario>(asked.first.question).work.weights == Precision::fp8);
+  CHECK(serve.work.kv == Precision::bf16);
+  CHECK(std::get<ServeScenario>(asked.first.question).work.kv == Precision::fp8);
   const FleetOption made = make_option(asked.base, combination(asked.axes, 3), false);
-  CHECK(made.question().work.weights == Precision::bf16);
+  CHECK(made.question().work.kv == Precision::bf16);
 }
 
 TEST_CASE("what is wrong with a fleet's question is told when it is read, [search] and the rest together") {

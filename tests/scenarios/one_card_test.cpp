@@ -177,7 +177,7 @@ TEST_CASE("QLoRA of a 70B fits two 24 GB cards with ZeRO 3 and its weights on th
     const Plan readme = rig(gpu, 512, {"training.offload=[\"parameters\"]"});
     CHECK(train(readme).estimate.verdict == Verdict::feasible);
     REQUIRE(train(readme).offload);
-    CHECK(train(readme).offload->node.raw() > 0.516 * 68e9);
+    CHECK(2.0 * train(readme).offload->gpu.raw() > 0.516 * 68e9);
     const Plan benchmark = rig(gpu, 2048, {"training.offload=[\"parameters\"]"});
     CHECK(train(benchmark).estimate.verdict == Verdict::feasible);
     CHECK(train(benchmark).memory.low.raw() < 14.92 * gib);
@@ -251,7 +251,7 @@ TEST_CASE("adapters on one GPU are TRL's where no software is stated, and the pl
   const Plan p = card_of_24({"training.method=qlora"});
   CHECK(says(p, "training.software = trl"));
   CHECK(says(p, "training.double_quant = false (default of trl)"));
-  CHECK(says(p, "states of the adapters: 4 bytes a parameter of weights, 4 of gradients, 8 of optimizer"));
+  CHECK(says(p, "states of the adapters: 4.00 bytes a parameter of weights, 4.00 of gradients, 8.00 of optimizer"));
   CHECK_FALSE(says(card_of_24({"training.method=lora", "training.software=torchtune"}), "software = trl"));
   const Plan box = plan("llama3.1-8b", "h100-sxm-80gb", 8, 2048, 16, {"training.method=lora"});
   CHECK(says(box, "training.software = megatron-core-te"));
@@ -273,13 +273,13 @@ TEST_CASE(
   };
   const Plan lora = plan("llama2-13b", "rtx-4090", 1, 2048, 8,
                          {"training.method=lora", "strategy.micro_batch=1", "strategy.recompute=full"});
-  REQUIRE_FALSE(lora.feasible());
+  REQUIRE(train(lora).estimate.verdict != Verdict::feasible);
   REQUIRE_FALSE(train(lora).remedies.empty());
   CHECK(train(lora).remedies.front().changes == Changes{{Knob::method, Method::qlora}});
   const Plan logits =
       plan("llama3.1-8b", "rtx-4090", 1, 4096, 8,
            {"training.method=lora", "training.software=axolotl", "strategy.micro_batch=1", "strategy.recompute=full"});
-  REQUIRE_FALSE(logits.feasible());
+  REQUIRE(train(logits).estimate.verdict != Verdict::feasible);
   REQUIRE_FALSE(train(logits).remedies.empty());
   CHECK(train(logits).remedies.front().changes == Changes{{Knob::fused_loss, true}});
   CHECK((has(knobs(logits), Knob::method) || has(knobs(logits), Knob::seq_len)));

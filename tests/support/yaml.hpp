@@ -6,6 +6,7 @@
 
 #include <headroom/core/config_value.hpp>
 
+#include <algorithm>
 #include <cctype>
 #include <stdexcept>
 #include <string>

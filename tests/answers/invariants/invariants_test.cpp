@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "../../cli/run_headroom.hpp"
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
