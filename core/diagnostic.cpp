@@ -106,7 +106,8 @@ std::vector<Diagnostic> Diagnostics::sorted() const {
   std::vector<Diagnostic> told;
   told.reserve(first.items_.size());
   for (Item& item : first.items_) {
-    told.push_back({std::string{names[item.place.file]}, item.place.at, std::move(item.message), std::move(item.missing)});
+    told.push_back(
+        {std::string{names[item.place.file]}, item.place.at, std::move(item.message), std::move(item.missing)});
   }
   return told;
 }

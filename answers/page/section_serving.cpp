@@ -185,7 +185,8 @@ std::string fleet_section(const Documents& documents) {
             chart("fleet-tpot", fleet, "Ways to serve by cost and time per output token; the table has the numbers") +
             "</div>\n" + options_table(fleet) +
             paragraph("key",
-                      "front: Pareto-best, no other is cheaper and faster in both; tightest promise: the one that comes nearest to "
+                      "front: Pareto-best, no other is cheaper and faster in both; tightest promise: the one that "
+                      "comes nearest to "
                       "its limit at the slow end, and how much of it is taken there; saturates: requests/s at which "
                       "its queues never empty; "
                       "screened: by closed forms, not simulated.");

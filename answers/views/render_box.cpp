@@ -194,7 +194,7 @@ Value box_document(const BoxCurve& curve) {
                                                  "why"_m = dropped.why);
                                     }),
                 "assumed"_m = when(!curve.notes.empty(), Value{curve.notes}),
-      "plan"_m = curve.plan ? plan_document(*curve.plan) : Value{});
+                "plan"_m = curve.plan ? plan_document(*curve.plan) : Value{});
 }
 
 }  // namespace headroom

@@ -113,8 +113,8 @@ std::string replicas_text(const FleetOption& option) {
   }
   const auto count = [](double replicas) { return std::isfinite(replicas) ? format_count(replicas) : "no number"; };
   return taken + "  (" + (std::isfinite(needed.high) ? "" : count(needed.high) + " ") + "with probability " +
-         probability_text(option.question().confidence) + "; " + count(needed.mid) + " at the middle, " + count(needed.low) +
-         " at the fast end)";
+         probability_text(option.question().confidence) + "; " + count(needed.mid) + " at the middle, " +
+         count(needed.low) + " at the fast end)";
 }
 
 /// "0.831 $"; with its interval where there is one.
@@ -335,8 +335,8 @@ std::string fleet_verdict(const FleetPlan& plan) {
   const bool promised = !best.sized->slow_end.empty();
   const bool slow_alone = best.sized->keeps_at_middle();
   if (!best.question().fleet->replicas && slow_alone) {
-    return "no fleet: none keeps what is promised with probability " + probability_text(best.question().confidence) + ": " +
-           best.why_not_slow;
+    return "no fleet: none keeps what is promised with probability " + probability_text(best.question().confidence) +
+           ": " + best.why_not_slow;
   }
   return (!best.sized->answers()                 ? "answers nothing: "
           : promised && best.sized->overloaded() ? "overloaded, misses what is promised: "

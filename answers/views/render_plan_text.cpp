@@ -108,7 +108,8 @@ std::string train_verdict_text(const TrainPlan& p, Bytes capacity, bool timed, d
   }
   std::string text =
       p.verdict +
-      (p.estimate.verdict == Verdict::may_not_fit ? "; it fits with probability " + probability_text(chance) : "") + "\n";
+      (p.estimate.verdict == Verdict::may_not_fit ? "; it fits with probability " + probability_text(chance) : "") +
+      "\n";
   for (const Remedy& remedy : p.remedies) {
     text += &remedy == &p.remedies.front() ? "smallest change that fits:  " : "                       or:  ";
     text += joined(texts_of(remedy.changes)) + "  (" + format(remedy.memory) +

@@ -39,7 +39,8 @@ std::string refusal(const ServePlan& p, double chance) {
     text += ", one sequence's KV " + format(p.estimate.memory.sequence);
   }
   text += ")";
-  text += p.estimate.verdict == Verdict::kv_cache_uncertain ? "; it fits with probability " + probability_text(chance) : "";
+  text +=
+      p.estimate.verdict == Verdict::kv_cache_uncertain ? "; it fits with probability " + probability_text(chance) : "";
   text += "\n";
   const bool same = p.changes == p.changes_for_all;
   return text + changes_text("smallest change that fits:  ", p.changes) +

@@ -314,9 +314,9 @@ class Calibrator {
         return t.refused.find("the timer did not wait") != std::string::npos;
       });
       throw DeviceError{std::to_string(untrue) + " timings are faster than the datasheet allows; " + first->key + " " +
-                        first->refused +
-                        "; is this the SKU that --gpu names? none of these samples can be used: begin anew in "
-                        "another folder",
+                            first->refused +
+                            "; is this the SKU that --gpu names? none of these samples can be used: begin anew in "
+                            "another folder",
                         DeviceError::Samples::useless};
     }
   }

@@ -54,9 +54,9 @@ struct LayerOp {
   LayerTokens tokens = LayerTokens::all;
   LayerWeights weights;
   // Of a product.
-  double n = 0.0, k = 0.0;  ///< columns and rows of the weights
-  double rows = 1.0;        ///< rows of the input per token
-  double pieces = 1.0;      ///< matrices that are joined side by side in it, >= 1
+  double n = 0.0, k = 0.0;   ///< columns and rows of the weights
+  double rows = 1.0;         ///< rows of the input per token
+  double pieces = 1.0;       ///< matrices that are joined side by side in it, >= 1
   bool from_latent = false;  ///< whether it reads a compressed input
   // Of attention; a scan has one head of its inner width.
   double heads = 0.0, kv_heads = 0.0;

@@ -21,10 +21,11 @@ using FleetAxis = Changes;
 /// Whether a document asks for a fleet: a serving question with [traffic].
 [[nodiscard]] bool asks_for_fleet(const ConfigValue& root) noexcept;
 
-/// Axes of [search] of a serving question (keys/search_keys.hpp): lists, ranges, one value, or "any" (docs/search.md). tp is free when neither [strategy] nor [search] states it.
-/// Problems go to `diagnostics`, each at its value: an axis that is freed and stated at once, a name that the catalog,
-/// the engines or the formats do not have, ranks outside of 1 to 4096. An axis whose values were all refused holds one
-/// of them, so that the rest of the document can still be read for more problems.
+/// Axes of [search] of a serving question (keys/search_keys.hpp): lists, ranges, one value, or "any" (docs/search.md).
+/// tp is free when neither [strategy] nor [search] states it. Problems go to `diagnostics`, each at its value: an axis
+/// that is freed and stated at once, a name that the catalog, the engines or the formats do not have, ranks outside of
+/// 1 to 4096. An axis whose values were all refused holds one of them, so that the rest of the document can still be
+/// read for more problems.
 [[nodiscard]] std::vector<FleetAxis> read_fleet_axes(const ConfigValue& root,
                                                      const Catalog& catalog,
                                                      Diagnostics& diagnostics);

@@ -336,8 +336,8 @@ OutOfReach out_of_reach(const ServeScenario& scenario, const ServedReplica& serv
   why.at_middle = missed_by_idle(judge(traffic, idle), "");
   if (why.at_middle.empty()) {
     const ServingMetrics slow = run(scenario, served, 1, prefill, load, slowest_iteration(scenario));
-    why.at_slow_end =
-        missed_by_idle(judge_slow_end(scenario, idle, slow), " with probability " + probability_text(scenario.confidence));
+    why.at_slow_end = missed_by_idle(judge_slow_end(scenario, idle, slow),
+                                     " with probability " + probability_text(scenario.confidence));
   }
   return why;
 }

@@ -75,7 +75,8 @@ inline constexpr std::array strategy_rows{
         .says("It is the number of ranks that share the sharded states (HSDP)."),
     integer("micro_batch", 1, 60'000)
         .of(Kinds::train)
-        .blank_is("the fastest of 1, 2, 4, 8, of an encoder up to 512, that is legal and fits at the upper end, else the least memory")
+        .blank_is("the fastest of 1, 2, 4, 8, of an encoder up to 512, that is legal and fits at the upper end, else "
+                  "the least memory")
         .says("It is the number of sequences of a pass.")
         .typed_as("--micro-batch", "N", "sequences per micro-batch; default the fastest that fits"),
     integer("micro_batch", 1, 60'000)

@@ -34,8 +34,8 @@ struct TrainQuestion {
 /// What fits counts as: the central value for runs that are known to have run, the upper end for plans.
 enum class FitRule : std::uint8_t { likely, surely };
 
-/// Sequences of a pass that are tried where nobody states them: those that fit and divide the batch. Published recipes of
-/// decoders have eight at the most; images and short sequences of encoders fill a GPU with some hundred.
+/// Sequences of a pass that are tried where nobody states them: those that fit and divide the batch. Published recipes
+/// of decoders have eight at the most; images and short sequences of encoders fill a GPU with some hundred.
 inline constexpr std::array<std::uint16_t, 10> micro_batches_of_encoders{1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
 [[nodiscard]] constexpr std::span<const std::uint16_t> blank_micro_batches(const Architecture& architecture) noexcept {
   const std::span<const std::uint16_t> all{micro_batches_of_encoders};

@@ -314,7 +314,8 @@ TEST_CASE("an overlay is linted, shown and compared with its base") {
   write(folder.path() / "data/gpus/rubin-vr200.toml", rubin);
   fs::create_directories(folder.path() / "elsewhere");
   write(folder.path() / "elsewhere/rubin-vr200.toml", rubin);
-  const Run linted = with_data(folder, "catalog lint --file '" + (folder.path() / "elsewhere/rubin-vr200.toml").string() + "'");
+  const Run linted =
+      with_data(folder, "catalog lint --file '" + (folder.path() / "elsewhere/rubin-vr200.toml").string() + "'");
   CAPTURE(linted.err);
   CHECK_FALSE(says(linted.err, "missing key"));
   CHECK(says(linted.out, " checks, "));

@@ -337,10 +337,11 @@ TEST_CASE("a budget is kept at the slow end alike") {
 
 TEST_CASE("a budget decides how many GPUs a run takes") {
   const auto gpus = [](const std::string& budget) {
-    const SearchPlan plan = search({"confidence=0.9", "model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "training.seq_len=8192",
-                                    "training.global_batch=512", "training.tokens=1e11", "money.price=\"2 $/h\"",
-                                    "training.software=megatron-core-te", "search.gpus=\"32..512 x2\"", "search.tp=any",
-                                    "objective.simplicity=\"0 %\"", "objective.budget=\"" + budget + "\""});
+    const SearchPlan plan =
+        search({"confidence=0.9", "model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "training.seq_len=8192",
+                "training.global_batch=512", "training.tokens=1e11", "money.price=\"2 $/h\"",
+                "training.software=megatron-core-te", "search.gpus=\"32..512 x2\"", "search.tp=any",
+                "objective.simplicity=\"0 %\"", "objective.budget=\"" + budget + "\""});
     if (!plan.plan) {
       return std::int64_t{0};
     }

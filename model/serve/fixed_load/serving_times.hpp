@@ -29,7 +29,7 @@ struct ServingTimes {
   /// Rates of all replicas. Of a pool that decodes the input is what others have computed, of one that prefills the
   /// output is what others will.
   double requests_per_s = 0.0, output_tokens_per_s = 0.0, input_tokens_per_s = 0.0;
-  std::vector<std::string> sources;                        ///< the measured kernels used
+  std::vector<std::string> sources;  ///< the measured kernels used
 };
 
 /// Times for closed-loop clients, each of which sends a new request when one ends; ten requests per client in total, as

@@ -55,7 +55,8 @@ struct CompiledServingMemory {
 
 /// Weights: GEMMs as stored, with their block scales; embedding, head, norms and router in 16 bit (32 with fp32). mxfp4
 /// holds the experts alone where there are any (OpenAI 2025, gpt-oss). Key and value projections and caches are
-/// replicated when tp exceeds the KV heads, redundant experts spread as the others are; the latent of MLA is whole on every rank. Recurrent state in 16 bit.
+/// replicated when tp exceeds the KV heads, redundant experts spread as the others are; the latent of MLA is whole on
+/// every rank. Recurrent state in 16 bit.
 [[nodiscard]] CompiledServingMemory compile_serving_memory(const Architecture& architecture,
                                                            const Device& device,
                                                            const EngineMemory& engine,

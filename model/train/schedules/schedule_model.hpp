@@ -48,8 +48,8 @@ struct ScheduleModel {
   /// Whether the forward pass of one micro-batch and the whole backward pass of another, on mirrored virtual stages of
   /// a GPU, run as one pass that hides the exchanges of experts.
   bool overlaps_passes = false;
-  /// Whether the bubble of uneven stages is their sum beyond the slowest. Else the step is that of stages all as slow as
-  /// the slowest, unless it is simulated.
+  /// Whether the bubble of uneven stages is their sum beyond the slowest. Else the step is that of stages all as slow
+  /// as the slowest, unless it is simulated.
   bool waits_for_stages = false;
   OrderRules rules{};
   std::span<const Schedule> instead{};  ///< schedules to propose for a number of stages that breaks `rules`
