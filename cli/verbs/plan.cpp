@@ -208,6 +208,26 @@ Outcome delivered_fleet(AskedQuestion question, AnswerOptions options, const Arg
   return outcome;
 }
 
+/// A question for each value of the lists that were typed, side by side.
+Outcome answer_sweep(const std::vector<SweptForm>& forms, const Arguments& arguments, const QuestionLibrary& library) {
+  const std::vector<std::string> files = arguments.many("");
+  asked::SideBySide all;
+  for (const SweptForm& form : forms) {
+    ConfigValue root = files.empty() ? scenario_tree(form.overrides) : scenario_tree(files.front(), form.overrides);
+    refuse_overwrite_of(plan_verb, arguments, root);
+    if (kind_of(root, library) != DocumentKind::one_plan) {
+      throw ConfigError{form.name +
+                        ": a list of values is answered for plans of one strategy or of a fixed load; ask a "
+                        "search, a fleet or a network for each value by itself"};
+    }
+    AskedQuestion question = read_question(std::move(root), form.name, library);
+    all.scenarios.push_back(std::move(std::get<asked::OnePlan>(question).scenario));
+  }
+  AnswerOptions options;
+  options.threads = threads_of(arguments);
+  return delivered(answer_of(std::move(all), options), arguments, false, "");
+}
+
 Outcome answer(const Arguments& arguments, bool explained) {
   const std::vector<std::string> files = arguments.many("");
   static_cast<void>(asks_for_brief(arguments));  // refused before anything is computed
@@ -218,6 +238,14 @@ Outcome answer(const Arguments& arguments, bool explained) {
   const PlanPart part = part_of(arguments);
   const std::vector<Assignment> overrides = overrides_of(options(), arguments, files.empty());
   try {
+    if (const std::vector<SweptForm> forms = swept(overrides); forms.size() > 1) {
+      if (explained || part == PlanPart::memory) {
+        throw ConfigError{forms.front().name +
+                          ": a list of values is held side by side by plan alone, with its times; "
+                          "ask explain and --only memory for one of them"};
+      }
+      return answer_sweep(forms, arguments, library);
+    }
     ConfigValue root = files.empty() ? scenario_tree(overrides) : scenario_tree(files.front(), overrides);
     refuse_overwrite_of(plan_verb, arguments, root);
     if (part == PlanPart::memory) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/cli/verbs/quick_form.hpp>
 #include <headroom/cli/verbs/search.hpp>
+#include <headroom/scenarios/search/axes.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +27,34 @@ Assignment in_flight_axis(Assignment assignment) {
   const bool bare = !range && !loads.starts_with('[');
   assignment.text = "search.concurrency=" + (bare ? "[" + loads + "]" : loads);
   return assignment;
+}
+
+/// The values of an option of a key that lists several, "8k,32k" or "1..8 x2"; else its assignment's one value. What
+/// `--set` and `--search` assign is read as it stands.
+std::vector<std::string> listed_values(const Assignment& given) {
+  const std::size_t equals = given.text.find('=');
+  const std::string value = given.text.substr(equals + 1);
+  const bool of_key = !given.place.starts_with("--set ") && !given.place.starts_with("--search ");
+  const bool text = value.find_first_of("[{\"'") != std::string::npos || given.text.starts_with("search.");
+  if (!of_key || text) {
+    return {value};
+  }
+  std::vector<std::string> values;
+  for (const std::int64_t n : parse_range(value)) {
+    values.push_back(std::to_string(n));
+  }
+  if (!values.empty() || value.find(',') == std::string::npos) {
+    return values.empty() ? std::vector<std::string>{value} : values;
+  }
+  for (std::size_t at = 0; at <= value.size();) {
+    const std::size_t end = std::min(value.find(',', at), value.size());
+    const std::size_t first = value.find_first_not_of(' ', at);
+    if (first < end) {
+      values.push_back(value.substr(first, value.find_last_not_of(' ', end - 1) + 1 - first));
+    }
+    at = end + 1;
+  }
+  return values.empty() ? std::vector<std::string>{value} : values;
 }
 
 /// Each makes the quick form a question of serving.
@@ -73,6 +103,32 @@ std::vector<Assignment> overrides_of(std::span<const Option> options, const Argu
   }
   overrides.insert(overrides.end(), set.begin(), set.end());
   return overrides;
+}
+
+std::vector<SweptForm> swept(const std::vector<Assignment>& overrides) {
+  constexpr std::size_t most = 100;
+  std::vector<SweptForm> forms(1);
+  for (const Assignment& given : overrides) {
+    const std::vector<std::string> values = listed_values(given);
+    std::vector<SweptForm> more;
+    for (const SweptForm& form : forms) {
+      for (const std::string& value : values) {
+        SweptForm& next = more.emplace_back(form);
+        const std::string key = given.text.substr(0, given.text.find('='));
+        if (values.size() > 1) {
+          const std::string name = key.substr(key.rfind('.') + 1) + " " + value;
+          next.name += (next.name.empty() ? "" : ", ") + name;
+        }
+        next.overrides.push_back(values.size() > 1 ? Assignment{key + "=" + value, given.place} : given);
+      }
+    }
+    forms = std::move(more);
+    if (forms.size() > most) {
+      throw ConfigError{given.place + ": the lists that are given make more than " + std::to_string(most) +
+                        " questions; list fewer values, or search them (--search)"};
+    }
+  }
+  return forms;
 }
 
 std::vector<Diagnostic> with_options(const ConfigError& error) {

@@ -16,6 +16,15 @@ namespace headroom::cli {
                                                    const Arguments& arguments,
                                                    bool quick);
 
+/// One value each of the lists that options of keys were given.
+struct SweptForm {
+  std::string name;  ///< "isl 8k, tp 4": what it has of the lists; empty: there are none
+  std::vector<Assignment> overrides;
+};
+/// The product of lists and ranges where a key takes one value, "--isl 8k,32k,128k" and "--tp 1..8 x2", the last one
+/// turning fastest; one form without them. ConfigError above a hundred forms.
+[[nodiscard]] std::vector<SweptForm> swept(const std::vector<Assignment>& overrides);
+
 /// Problems of the quick form with the options that give what it lacks.
 [[nodiscard]] std::vector<Diagnostic> with_options(const ConfigError& error);
 
