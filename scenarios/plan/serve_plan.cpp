@@ -160,7 +160,7 @@ Interval<Q> spread(Q mid, const ServingErrors& errors) {
   return {errors.low * mid, mid, errors.high * mid};
 }
 
-/// Times and rates by the measured kernels, each as wide as past errors of its class.
+/// Times and rates by kernels, each as wide as past errors of its class.
 void answer_times(const ServeScenario& s, ServingTimes times, ServePlan& answer, Plan& plan) {
   const auto errors = [&](ServingQuantity quantity) { return serving_errors(s, quantity); };
   answer.ttft = spread(times.state.ttft, errors(ServingQuantity::ttft));
@@ -279,6 +279,24 @@ void fill_times(const ServeScenario& s, ExplainRecorder* recorder, ServePlan& an
   }
 }
 
+/// Of times by other SKUs' kernels, what they rest on.
+void note_other_kernels(const ServeScenario& s, ServePlan& answer, Plan& plan) {
+  const UnmeasuredErrors& unmeasured = unmeasured_errors(*s.data);
+  if (!answer.times || !unmeasured.holds(s.device)) {
+    return;
+  }
+  answer.of_other_kernels = true;
+  answer.verdict += "; nobody measured kernels of " + s.device.id + ", so that its times are wide";
+  plan.notes.push_back(
+      "kernels: nobody measured those of " + s.device.id + "; " +
+      (s.device.curves.empty() ? "the mean of the measured generations stands for them, with its own datasheet"
+                               : "those of " + s.device.curves + " stand for them, with its own datasheet") +
+      ", and times are as wide as SKUs told from other generations' kernels were off" +
+      (s.device.vendor == unmeasured.vendor
+           ? ""
+           : " and published rates of " + unmeasured.others.skus + " (" + unmeasured.others.source + ")"));
+}
+
 /// Verdict, what the pools hold, and what to change when that is too little.
 void judge(const ServeScenario& s, ServePlan& answer, Plan& plan) {
   const ServingEstimate& e = answer.estimate;
@@ -335,6 +353,7 @@ ServePlan plan_serving(const ServeScenario& s, const Costs& costs, bool explaine
     return answer;
   }
   judge(s, answer, plan);
+  note_other_kernels(s, answer, plan);
   if (part == PlanPart::all && e.verdict == Verdict::feasible) {
     note_compute(s, plan);
     price(s, costs.money, answer);

@@ -99,8 +99,9 @@ ServingErrors serving_errors(const ServeScenario& serve, ServingQuantity quantit
         serving_confidence(*serve.data).of(serve.engine.id, quantity, model_of(serve, i).moe.has_value());
     widest = widest == nullptr || e.high * widest->low > widest->high * e.low ? &e : widest;
   }
+  const ServingErrors errors = of_unmeasured(*widest, serve.device, unmeasured_errors(*serve.data));
   const bool nics = experts_over_nics(serve.device, serve.host ? &*serve.host : nullptr, serve.work.layout);
-  return nics ? over_nics(*widest, wide_expert_errors(*serve.data)) : *widest;
+  return nics ? over_nics(errors, wide_expert_errors(*serve.data)) : errors;
 }
 
 ServeScenario alone(const ServeScenario& serve, std::size_t model) {
