@@ -179,7 +179,7 @@ double width_between(const Plan& a, const Plan& b) {
   const auto log_width = [](const ServePlan& p) {
     const Interval<double>& i = p.output_tokens_per_s;
     const double fast = std::log(i.high / i.mid);
-    return p.of_other_kernels ? std::max(fast, std::log(i.mid / i.low)) : fast;
+    return !p.other_kernels.empty() ? std::max(fast, std::log(i.mid / i.low)) : fast;
   };
   return std::expm1(std::hypot(log_width(serve_answer(a)), log_width(serve_answer(b))));
 }

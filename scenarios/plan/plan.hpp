@@ -103,7 +103,7 @@ struct ServePlan {
   Interval<Dollars> cost_per_million_input_tokens_apart, cost_per_million_output_tokens_apart;
   Bill bill;
   std::optional<PlanEnergy> energy;
-  bool of_other_kernels = false;  ///< nobody measured kernels of the SKU: times are as wide as such predictions were off
+  std::string other_kernels;  ///< what the times of a SKU rest on whose kernels nobody measured; empty of any other
 };
 
 struct Plan {

@@ -185,6 +185,7 @@ void answer_times(const ServeScenario& s, ServingTimes times, ServePlan& answer,
                                              : "; prompts take " + format_number(100.0 * times.state.prompt_share, 2) +
                                                    " % of the replica's time");
   answer.times = std::move(times);
+  answer.other_kernels = other_kernels_text(s);
 }
 
 /// Dollars, as wide as the rate that they stand on.
@@ -279,24 +280,6 @@ void fill_times(const ServeScenario& s, ExplainRecorder* recorder, ServePlan& an
   }
 }
 
-/// Of times by other SKUs' kernels, what they rest on.
-void note_other_kernels(const ServeScenario& s, ServePlan& answer, Plan& plan) {
-  const UnmeasuredErrors& unmeasured = unmeasured_errors(*s.data);
-  if (!answer.times || !unmeasured.holds(s.device)) {
-    return;
-  }
-  answer.of_other_kernels = true;
-  answer.verdict += "; nobody measured kernels of " + s.device.id + ", so that its times are wide";
-  plan.notes.push_back(
-      "kernels: nobody measured those of " + s.device.id + "; " +
-      (s.device.curves.empty() ? "the mean of the measured generations stands for them, with its own datasheet"
-                               : "those of " + s.device.curves + " stand for them, with its own datasheet") +
-      ", and times are as wide as SKUs told from other generations' kernels were off" +
-      (s.device.vendor == unmeasured.vendor
-           ? ""
-           : " and published rates of " + unmeasured.others.skus + " (" + unmeasured.others.source + ")"));
-}
-
 /// Verdict, what the pools hold, and what to change when that is too little.
 void judge(const ServeScenario& s, ServePlan& answer, Plan& plan) {
   const ServingEstimate& e = answer.estimate;
@@ -353,7 +336,6 @@ ServePlan plan_serving(const ServeScenario& s, const Costs& costs, bool explaine
     return answer;
   }
   judge(s, answer, plan);
-  note_other_kernels(s, answer, plan);
   if (part == PlanPart::all && e.verdict == Verdict::feasible) {
     note_compute(s, plan);
     price(s, costs.money, answer);

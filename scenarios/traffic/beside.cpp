@@ -104,6 +104,22 @@ ServingErrors serving_errors(const ServeScenario& serve, ServingQuantity quantit
   return nics ? over_nics(errors, wide_expert_errors(*serve.data)) : errors;
 }
 
+std::string other_kernels_text(const ServeScenario& serve) {
+  const UnmeasuredErrors& unmeasured = unmeasured_errors(*serve.data);
+  const Device& device = serve.device;
+  if (!unmeasured.holds(device)) {
+    return {};
+  }
+  return "nobody measured kernels of " + device.id + "; " +
+         (device.curves.empty() ? "the mean of the measured generations stands"
+                                : "those of " + device.curves + " stand") +
+         " for them, with the datasheet of " + device.id +
+         ", and its times are as wide as SKUs told from the kernels of other generations were off" +
+         (device.vendor == unmeasured.vendor
+              ? ""
+              : " and as published rates of " + unmeasured.others.skus + " (" + unmeasured.others.source + ")");
+}
+
 ServeScenario alone(const ServeScenario& serve, std::size_t model) {
   ServeScenario one = serve;
   ServingTraffic traffic = serve.traffic->of_model(model);

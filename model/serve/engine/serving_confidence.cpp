@@ -193,12 +193,12 @@ ServingErrors of_unmeasured(ServingErrors errors, const Device& device, const Un
       });
   widen(errors, found->low, found->high);
   std::string why = "; nobody measured kernels of " + device.id + ": " + std::to_string(found->rows) + " runs of " +
-                    std::to_string(found->skus) + " SKUs told from the kernels of other generations";
+                    std::to_string(found->skus) + " SKUs told from other generations' kernels";
   if (device.vendor != unmeasured.vendor) {
     widen_by_rates(errors, unmeasured.others.low, unmeasured.others.high);
-    why += ", and " + std::to_string(unmeasured.others.rows) + " published rates of " + unmeasured.others.skus + ",";
+    why += " and " + std::to_string(unmeasured.others.rows) + " published rates of " + unmeasured.others.skus;
   }
-  errors.widened += why + " widen the interval to " + percent(errors.low) + " to " + percent(errors.high) + " %";
+  errors.widened += why + " widen it to " + percent(errors.low) + " to " + percent(errors.high) + " %";
   return errors;
 }
 
