@@ -271,6 +271,9 @@ std::string differences_text(const Comparison& c) {
     } else if (c.plans[i].difference) {
       text += difference_text(c, i);
     }
+    if (const auto* served = std::get_if<ServePlan>(&c.plans[i].plan.answer)) {
+      text += served->other_kernels.empty() ? "" : label(i) + ": " + served->other_kernels + "\n";
+    }
   }
   return text.empty() ? text : "\n" + text;
 }
@@ -334,7 +337,8 @@ Value plan_value(const ComparedPlan& p, bool serving) {
                    "cost_usd"_m = when(t->cost.mid > Dollars{}, t->cost.mid),
                    "run_j"_m = t->energy && t->energy->run.mid > Joules{} ? Value{t->energy->run.mid} : Value{})
       : timed ? object("ttft_s"_m = s->ttft.mid, "prompt_alone_s"_m = s->times->prompt_alone, "tpot_s"_m = s->tpot.mid,
-                       "output_tokens_per_s"_m = p.samples_per_second)
+                       "output_tokens_per_s"_m = p.samples_per_second,
+                       "other_kernels"_m = when(!s->other_kernels.empty(), s->other_kernels))
               : Value{},
       "untimed"_m = when(!untimed.empty(), untimed),
       "against_reference"_m = p.difference ? difference_value(*p.difference, serving) : Value{});

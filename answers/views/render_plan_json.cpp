@@ -194,7 +194,7 @@ Value times(const ServingTimes& t) {
                 "prompt_drafting_s"_m = when(drafts, t.prompt_drafting), "kernels"_m = t.sources);
 }
 
-/// What no engine beats, where nobody measured kernels.
+/// What no engine beats, where no kernels serve.
 Value bounds(const ServingBound& b, const std::string& untimed) {
   return object("prompt_alone_at_least_s"_m = b.prompt_alone, "tpot_at_least_s"_m = b.tpot,
                 "output_tokens_per_s_at_most"_m = b.output_tokens_per_s, "requests_per_s_at_most"_m = b.requests_per_s,
@@ -210,6 +210,7 @@ Value serve_times(const Money& money, const ServePlan& p, ServingPool pool) {
                 "output_tokens_per_s"_m = when(decodes, p.output_tokens_per_s),
                 "input_tokens_per_s"_m = when(prefills && !decodes, p.input_tokens_per_s),
                 "requests_per_s"_m = when(timed, p.requests_per_s), timed ? times(*p.times) : Value{},
+                "other_kernels"_m = when(!p.other_kernels.empty(), p.other_kernels),
                 p.bound ? bounds(*p.bound, p.untimed) : Value{},
                 p.speculation
                     ? object("tpot_without_draft_s"_m = p.speculation->tpot_without,
@@ -276,10 +277,11 @@ Value nearest_value(const NearestRuns& nearest) {
 Value confidence(const Plan& plan) {
   if (!plan.confidence) {
     const auto* serve = std::get_if<ServePlan>(&plan.answer);
-    return object("confidence"_m = serve == nullptr ? "rough"
-                                   : serve->times   ? "measured kernels"
-                                   : serve->bound   ? "bounds"
-                                                    : "no times");
+    return object("confidence"_m = serve == nullptr                ? "rough"
+                                   : !serve->other_kernels.empty() ? "kernels of other SKUs"
+                                   : serve->times                  ? "measured kernels"
+                                   : serve->bound                  ? "bounds"
+                                                                   : "no times");
   }
   const PlanConfidence& c = *plan.confidence;
   const std::string wide{run_class_names[static_cast<std::size_t>(RunClass::wide_experts)]};

@@ -177,8 +177,9 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
   if (decodes) {
     energy_row(answer, p.energy, "output tokens");
   }
-  text += answer.text() + "binds: " + p.binds + "\n" + speculation_line(p) +
-          (p.times ? "\n" + iteration_table(*p.times) : "") + bill_text(p.bill) + "\n" + memory + notes_text(plan);
+  text += answer.text() + (p.other_kernels.empty() ? "" : "kernels: " + p.other_kernels + "\n") + "binds: " + p.binds +
+          "\n" + speculation_line(p) + (p.times ? "\n" + iteration_table(*p.times) : "") + bill_text(p.bill) + "\n" +
+          memory + notes_text(plan);
   text += energy_text(p.energy) + price_text(plan.scenario.money) + (plan.nearest ? nearest_text(*plan.nearest) : "") +
           "\n" + confession;
   return text + "times: " + (p.bound ? bound_text(p) : p.times_source) + "\n";

@@ -201,6 +201,10 @@ void gather(
       if (row.doubted || !row.serving.broken.empty()) {
         continue;
       }
+      const Device* const device = model.places().device_of(row.serving);
+      if (device != nullptr && device->curves.empty()) {
+        continue;  // the mean of other SKUs' kernels tells nothing of an engine
+      }
       if (asks_for_run(row.serving, row.metric)) {
         gather_queue(row, model, problem, fit, all);
       } else {

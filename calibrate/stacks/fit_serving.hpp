@@ -57,9 +57,9 @@ struct ServingFitOptions {
 };
 
 /// A family is the rows of one source, SKU, network and metric; a row weighs 1 / sqrt(rows of its family). Doubted and
-/// unpredictable rows are left out. Rows with queues (serving_simulated.hpp) only move host numbers of engines without
-/// a separate server process, never kernels; tails and waits of open loads move nothing. Throws ConfigError when no row
-/// is left.
+/// unpredictable rows are left out, and those of SKUs whose kernels nobody measured. Rows with queues
+/// (serving_simulated.hpp) only move host numbers of engines without a separate server process, never kernels; tails
+/// and waits of open loads move nothing. Throws ConfigError when no row is left.
 [[nodiscard]] ServingFit fit_serving(std::span<const RunFile> files,
                                      const Sources& sources,
                                      const ServingFitOptions& options,

@@ -144,6 +144,7 @@ CurveSet read_curve_set(const ConfigValue& document, const std::string& file, Di
   set.moe = read_curves(root, "moe", moe_parameters());
   set.memory = read_curves(root, "memory", memory_parameters());
   set.base = root.maybe_text("base").value_or("");
+  set.generation = root.maybe_text("generation").value_or("");
   root.finish();
   for_each_provenance(set, [&](CurveProvenance& p) { p.sku = set.id; });
   return set;

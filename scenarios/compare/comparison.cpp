@@ -150,8 +150,8 @@ std::vector<DifferingKey> differing(const std::vector<ComparedPlan>& plans) {
   return result;
 }
 
-/// Sequences per second of a priced training step; output tokens of a served batch whose kernels were measured. 0 of
-/// others: a bound is compared with nothing.
+/// Sequences per second of a priced training step; output tokens of a served batch that kernels price. 0 of others: a
+/// bound is compared with nothing.
 double rate_of(const Plan& plan) {
   if (const TrainScenario* const t = train_of(plan)) {
     const Seconds step = train_answer(plan).estimate.step;
@@ -175,9 +175,13 @@ double width_between(const Plan& a, const Plan& b) {
   if (train_of(a) != nullptr) {
     return ratio_width(*a.confidence, *b.confidence, share_level(a, b));
   }
-  const auto log_width = [](const Interval<double>& i) { return std::log(i.high / i.mid); };
-  return std::expm1(
-      std::hypot(log_width(serve_answer(a).output_tokens_per_s), log_width(serve_answer(b).output_tokens_per_s)));
+  // Where nobody measured the SKU's kernels the slow side is the wider one.
+  const auto log_width = [](const ServePlan& p) {
+    const Interval<double>& i = p.output_tokens_per_s;
+    const double fast = std::log(i.high / i.mid);
+    return !p.other_kernels.empty() ? std::max(fast, std::log(i.mid / i.low)) : fast;
+  };
+  return std::expm1(std::hypot(log_width(serve_answer(a)), log_width(serve_answer(b))));
 }
 
 /// Terms at as many tokens as a step of the reference.

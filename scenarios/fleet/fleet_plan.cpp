@@ -16,6 +16,8 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace headroom {
@@ -362,6 +364,13 @@ void settle(FleetPlan& plan) {
     plan.notes.emplace_back("screened: as if every prefix that prompts share were found; simulated: what is found");
     const std::vector<std::string>& more = plan.simulated->prefixes->notes;
     plan.notes.insert(plan.notes.end(), more.begin(), more.end());
+  }
+  std::set<std::string> unmeasured;
+  for (const FleetOption& option : plan.options) {
+    const std::string text = other_kernels_text(option.question());
+    if (!text.empty() && unmeasured.insert(option.question().device.id).second) {
+      plan.notes.push_back("kernels: " + text);
+    }
   }
   const ServingErrors& errors = serving_errors(s, ServingQuantity::rate);
   plan.interval_source = errors.text() + "; a fleet is taken that keeps its promises with probability " +

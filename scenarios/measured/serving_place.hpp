@@ -56,6 +56,8 @@ class ServingPlaces {
   explicit ServingPlaces(const Sources& sources);
   /// Places a row; nullopt, with the reason in `refusal`, when that is impossible.
   [[nodiscard]] std::optional<PlacedRow> place(const ServingConfiguration& run, RowPrediction& refusal);
+  /// The SKU of a row; nullptr where the catalog has none.
+  [[nodiscard]] const Device* device_of(const ServingConfiguration& run) { return devices_.find(run.gpu).device; }
   [[nodiscard]] const ModelData& data() const noexcept { return sources_.data; }
   [[nodiscard]] const std::vector<ServingStack>& stacks() const noexcept { return stacks_; }
   [[nodiscard]] std::size_t kept() const noexcept { return devices_.kept() + architectures_.size() + kernels_.size(); }

@@ -220,7 +220,8 @@ RowPrediction ServingRowModel::predict_times(const ServingConfiguration& run,
   const ServingQuantity quantity = q->metric == ServingMetric::ttft   ? ServingQuantity::ttft
                                    : q->metric == ServingMetric::tpot ? ServingQuantity::tpot
                                                                       : ServingQuantity::rate;
-  const ServingErrors& errors = serving_confidence(sources_.data).of(q->stack->id, quantity, q->experts);
+  const ServingErrors errors = of_unmeasured(serving_confidence(sources_.data).of(q->stack->id, quantity, q->experts),
+                                             *devices_.find(run.gpu).device, unmeasured_errors(sources_.data));
   const KernelTerms kernels = [&](const IterationMix& mix) { return q->replica->terms(mix); };
   const double predicted = predict_time(*q, kernels, q->stack->time, iteration_physics(sources_.data));
   return {RowStatus::ok,   {}, predicted, errors.low * predicted, errors.high * predicted, sheet_time(*q),
@@ -239,8 +240,10 @@ RowPrediction ServingRowModel::predict_run(const ServingConfiguration& run,
   if (!std::isfinite(predicted) || predicted <= 0.0) {
     return unsupported("no request of the run was answered, or none with a second token");
   }
-  const ServingErrors& errors = serving_confidence(sources_.data)
-                                    .of(q->placed.stack->id, in_queue(q->quantity()), q->placed.arch->moe.has_value());
+  const ServingErrors errors =
+      of_unmeasured(serving_confidence(sources_.data)
+                        .of(q->placed.stack->id, in_queue(q->quantity()), q->placed.arch->moe.has_value()),
+                    *devices_.find(run.gpu).device, unmeasured_errors(sources_.data));
   return {RowStatus::ok,        {}, predicted, errors.low * predicted, errors.high * predicted, simulated_sheet(*q),
           simulated_fastest(*q)};
 }

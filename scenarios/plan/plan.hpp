@@ -88,8 +88,8 @@ struct ServePlan {
   /// Tokens that each sequence of the batch may grow to; nullopt: any number, for the cache stops growing.
   std::optional<std::int64_t> longest_sequence;
   std::string memory_source;          ///< where the width of the capacity's interval comes from
-  std::optional<ServingTimes> times;  ///< by measured kernels
-  std::optional<ServingBound> bound;  ///< where nobody measured them: all that is said of time, and no price of it
+  std::optional<ServingTimes> times;  ///< by measured kernels, its own or other SKUs'
+  std::optional<ServingBound> bound;  ///< where no kernels serve: all that is said of time, and no price of it
   std::string untimed;                ///< why there are no times
   std::string times_source;           ///< where the width of each interval comes from
   Interval<Seconds> ttft;             ///< mean over a benchmark's requests, all that are in flight beside it
@@ -103,6 +103,7 @@ struct ServePlan {
   Interval<Dollars> cost_per_million_input_tokens_apart, cost_per_million_output_tokens_apart;
   Bill bill;
   std::optional<PlanEnergy> energy;
+  std::string other_kernels;  ///< what the times of a SKU rest on whose kernels nobody measured; empty of any other
 };
 
 struct Plan {

@@ -164,7 +164,7 @@ Interval<Q> spread(Q mid, const ServingErrors& errors) {
   return {errors.low * mid, mid, errors.high * mid};
 }
 
-/// Times and rates by the measured kernels, each as wide as past errors of its class.
+/// Times and rates by kernels, each as wide as past errors of its class.
 void answer_times(const ServeScenario& s, ServingTimes times, ServePlan& answer, Plan& plan) {
   const auto errors = [&](ServingQuantity quantity) { return serving_errors(s, quantity); };
   answer.ttft = spread(times.state.ttft, errors(ServingQuantity::ttft));
@@ -189,6 +189,7 @@ void answer_times(const ServeScenario& s, ServingTimes times, ServePlan& answer,
                                              : "; prompts take " + format_number(100.0 * times.state.prompt_share, 2) +
                                                    " % of the replica's time");
   answer.times = std::move(times);
+  answer.other_kernels = other_kernels_text(s);
 }
 
 /// Dollars, as wide as the rate that they stand on.

@@ -99,8 +99,25 @@ ServingErrors serving_errors(const ServeScenario& serve, ServingQuantity quantit
         serving_confidence(*serve.data).of(serve.engine.id, quantity, model_of(serve, i).moe.has_value());
     widest = widest == nullptr || e.high * widest->low > widest->high * e.low ? &e : widest;
   }
+  const ServingErrors errors = of_unmeasured(*widest, serve.device, unmeasured_errors(*serve.data));
   const bool nics = experts_over_nics(serve.device, serve.host ? &*serve.host : nullptr, serve.work.layout);
-  return nics ? over_nics(*widest, wide_expert_errors(*serve.data)) : *widest;
+  return nics ? over_nics(errors, wide_expert_errors(*serve.data)) : errors;
+}
+
+std::string other_kernels_text(const ServeScenario& serve) {
+  const UnmeasuredErrors& unmeasured = unmeasured_errors(*serve.data);
+  const Device& device = serve.device;
+  if (!unmeasured.holds(device)) {
+    return {};
+  }
+  return "nobody measured kernels of " + device.id + "; " +
+         (device.curves.empty() ? "the mean of the measured generations stands"
+                                : "those of " + device.curves + " stand") +
+         " for them, with the datasheet of " + device.id +
+         ", and its times are as wide as SKUs told from the kernels of other generations were off" +
+         (device.vendor == unmeasured.vendor
+              ? ""
+              : " and as published rates of " + unmeasured.others.skus + " (" + unmeasured.others.source + ")");
 }
 
 ServeScenario alone(const ServeScenario& serve, std::size_t model) {

@@ -23,6 +23,8 @@ namespace headroom {
 [[nodiscard]] std::string model_names(const ServeScenario& serve);
 /// Past errors of the model's serving times; for several models the errors of the worst-known kind among them.
 [[nodiscard]] ServingErrors serving_errors(const ServeScenario& serve, ServingQuantity quantity);
+/// What the times of a SKU rest on whose kernels nobody measured; empty of any other.
+[[nodiscard]] std::string other_kernels_text(const ServeScenario& serve);
 /// The question reduced to one model on GPUs of its own, with its classes and formats.
 [[nodiscard]] ServeScenario alone(const ServeScenario& serve, std::size_t model);
 

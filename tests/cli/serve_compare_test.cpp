@@ -60,13 +60,14 @@ TEST_CASE("a comparison says of how many requests its time to the first token is
   CHECK_FALSE(row_of(run_headroom("compare " + plain + " " + drafted).out, "TTFT, each plan's own in flight").empty());
 }
 
-TEST_CASE("an SKU whose kernels nobody measured is compared in neither time nor price, and not ranked") {
+TEST_CASE("weights that no measured kernel multiplies are compared in neither time nor price, and not ranked") {
   const ScratchFolder folder;
   std::string files = "compare";
   for (const std::string gpu : {"h100-sxm-80gb", "mi300x"}) {
     const std::string file = (folder.path() / (gpu + ".toml")).string();
     std::ofstream{file} << "schema = 1\nkind = \"serve\"\nmodel = \"llama3-70b\"\n[hardware]\ngpu = \"" << gpu
-                        << "\"\ngpus = 8\n[serving]\nisl = 2048\nosl = 256\nconcurrency = 64\nweights = \"bf16\"\n"
+                        << "\"\ngpus = 8\n[serving]\nisl = 2048\nosl = 256\nconcurrency = 64\nweights = \""
+                        << (gpu == "mi300x" ? "mxfp4" : "bf16") << "\"\n"
                         << "[strategy]\ntp = 8\n[money]\nprice = \"3 $/h\"\ndate = \"2026-08\"\n";
     files += " '" + file + "'";
   }
@@ -80,5 +81,5 @@ TEST_CASE("an SKU whose kernels nobody measured is compared in neither time nor 
   CHECK(other.find("ttft_s") == nullptr);
   CHECK(other.find("output_tokens_per_s") == nullptr);
   CHECK(other.find("against_reference") == nullptr);
-  CHECK(says(at(other, "untimed").text, "mi300x"));
+  CHECK(says(at(other, "untimed").text, "mxfp4"));
 }

@@ -200,27 +200,46 @@ TEST_CASE("70B on T4 is listed as infeasible with its numbers; the others are ra
 }
 
 TEST_CASE("a plan of bounds alone is held beside others by its memory: no time, no ratio, no rank") {
-  const auto fp8 = [](const char* gpu, const char* tp) {
+  const auto served = [](const char* gpu, const char* tp, const char* weights) {
     return serve({std::string{"hardware.gpu="} + gpu, "hardware.gpus=8", std::string{"strategy.tp="} + tp,
-                  "serving.weights=fp8", "money.price=3 $/h"});
+                  std::string{"serving.weights="} + weights, "money.price=3 $/h"});
   };
-  const Comparison c = compared({fp8("h200-sxm-141gb", "8"), fp8("mi300x", "8")});
+  const Comparison c = compared({served("h200-sxm-141gb", "8", "fp8"), served("mi300x", "8", "mxfp4")});
   CHECK(c.reference == 0);
   CHECK(c.plans[1].plan.feasible());
   CHECK(c.plans[1].samples_per_second == 0.0);
   CHECK_FALSE(c.plans[1].difference);
-  CHECK(c.plans[1].untimed().find("mi300x") != std::string::npos);
+  CHECK(c.plans[1].untimed().find("mxfp4") != std::string::npos);
   CHECK(c.plans[0].untimed().empty());
   REQUIRE(c.ranking.size() == 2);
   CHECK(c.ranking[0].offer == 0);
   CHECK(c.ranking[1].standing == Standing::untimed);
   CHECK(c.ranking[1].samples_per_dollar == 0.0);
   // nor are layouts of one such SKU ordered
-  const Comparison layouts = compared({fp8("mi300x", "1"), fp8("mi300x", "8")});
+  const Comparison layouts = compared({served("mi300x", "1", "mxfp4"), served("mi300x", "8", "mxfp4")});
   CHECK_FALSE(layouts.plans[0].difference);
   CHECK_FALSE(layouts.plans[1].difference);
   CHECK(layouts.ranking[0].standing == Standing::untimed);
   CHECK(layouts.ranking[1].standing == Standing::untimed);
+}
+
+TEST_CASE(
+    "a SKU whose kernels nobody measured is ranked beside measured ones, and at one price not surely before them") {
+  const auto fp8 = [](const char* gpu) {
+    return serve({std::string{"hardware.gpu="} + gpu, "hardware.gpus=8", "strategy.tp=8", "serving.weights=fp8",
+                  "money.price=3 $/h"});
+  };
+  const Comparison c = compared({fp8("h200-sxm-141gb"), fp8("mi300x"), fp8("gaudi3")});
+  REQUIRE(c.ranking.size() == 3);
+  for (std::size_t i = 1; i < 3; ++i) {
+    REQUIRE(c.plans[i].difference);
+    CHECK_FALSE(c.plans[i].difference->distinguishable);
+    // published comparisons put them within some tens of per cent
+    CHECK(c.plans[i].difference->ratio.mid > 0.6);
+    CHECK(c.plans[i].difference->ratio.mid < 1.6);
+    CHECK(c.ranking[i].standing == Standing::meets);
+    CHECK(c.plans[c.ranking[i].offer].near_best);
+  }
 }
 
 TEST_CASE("what cannot be compared is refused") {

@@ -354,6 +354,24 @@ TEST_CASE("layouts are searched when none is stated, cheapest first, and the fro
   }
 }
 
+TEST_CASE("SKUs whose kernels nobody measured are ways to serve, and the fleet says on what they rest") {
+  ConfigValue root =
+      document({R"(search.gpu=["h200-sxm-141gb", "mi300x", "gaudi3"])", "strategy.tp=1", "slo.tpot_p95=60 ms"});
+  root.entries.erase_if([](const ConfigEntry& entry) { return entry.key == "hardware"; });
+  const FleetPlan found = plan_fleet(read_fleet(root, "command line", sources()), {2});
+  REQUIRE(found.feasible());
+  for (const char* gpu : {"mi300x", "gaudi3"}) {
+    CAPTURE(gpu);
+    CHECK(std::any_of(found.options.begin(), found.options.end(),
+                      [&](const FleetOption& option) { return serving(option).device.id == gpu; }));
+    CHECK(std::count_if(found.notes.begin(), found.notes.end(), [&](const std::string& note) {
+            return note.find(std::string{"kernels: nobody measured kernels of "} + gpu) != std::string::npos;
+          }) == 1);
+  }
+  CHECK(std::none_of(found.notes.begin(), found.notes.end(),
+                     [](const std::string& note) { return note.find("nobody measured kernels of h200") == 0; }));
+}
+
 TEST_CASE("the answer does not depend on the number of threads") {
   const std::vector<std::string> more{"traffic.requests=1000", R"(search.kv_cache=["bf16", "fp8"])"};
   const FleetPlan one = plan(more, 1);

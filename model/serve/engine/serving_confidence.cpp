@@ -30,6 +30,31 @@ std::string percent(double factor) {
   return (factor < 1.0 ? "-" : "+") + format_number(100.0 * (factor < 1.0 ? 1.0 - factor : factor - 1.0), 2);
 }
 
+/// The quantity that a queue's rests on.
+constexpr ServingQuantity out_of_queue(ServingQuantity quantity) noexcept {
+  switch (quantity) {
+    case ServingQuantity::queue_ttft: return ServingQuantity::ttft;
+    case ServingQuantity::queue_tpot: return ServingQuantity::tpot;
+    case ServingQuantity::queue_rate: return ServingQuantity::rate;
+    default: return quantity;
+  }
+}
+
+/// Widens errors to include those between `low` and `high`; the class's own are kept for its text.
+void widen(ServingErrors& errors, double low, double high) {
+  if (errors.class_high <= 0.0) {
+    errors.class_low = errors.low;
+    errors.class_high = errors.high;
+  }
+  errors.low = std::min(errors.low, low);
+  errors.high = std::max(errors.high, high);
+}
+/// The same of rates, whose inverse bounds are those of times.
+void widen_by_rates(ServingErrors& errors, double low, double high) {
+  const bool rate = out_of_queue(errors.quantity) == ServingQuantity::rate;
+  widen(errors, rate ? low : 1.0 / high, rate ? high : 1.0 / low);
+}
+
 }  // namespace
 
 std::string ServingErrors::text() const {
@@ -100,16 +125,80 @@ const WideExpertErrors& wide_expert_errors(const ModelData& data) {
 }
 
 ServingErrors over_nics(ServingErrors errors, const WideExpertErrors& wide) {
-  const bool rate = errors.quantity == ServingQuantity::rate || errors.quantity == ServingQuantity::queue_rate;
-  const double low = rate ? wide.low : 1.0 / wide.high;
-  const double high = rate ? wide.high : 1.0 / wide.low;
-  errors.class_low = errors.low;
-  errors.class_high = errors.high;
-  errors.low = std::min(errors.low, low);
-  errors.high = std::max(errors.high, high);
-  errors.widened = ", none with experts that tokens meet over NICs; " + std::to_string(wide.pools) +
-                   " published pools of such, of " + std::to_string(wide.sources) + " sources, widen the interval to " +
-                   percent(errors.low) + " to " + percent(errors.high) + " %";
+  widen_by_rates(errors, wide.low, wide.high);
+  errors.widened += ", none with experts that tokens meet over NICs; " + std::to_string(wide.pools) +
+                    " published pools of such, of " + std::to_string(wide.sources) +
+                    " sources, widen the interval to " + percent(errors.low) + " to " + percent(errors.high) + " %";
+  return errors;
+}
+
+bool UnmeasuredErrors::holds(const Device& device) const {
+  return device.curves != device.id && std::find(own_runs.begin(), own_runs.end(), device.id) == own_runs.end();
+}
+
+UnmeasuredErrors read_unmeasured_errors(const ConfigValue& document, Diagnostics& diagnostics) {
+  constexpr Range<double> below{0.01, 1.0};
+  constexpr Range<double> above{1.0, 100.0};
+  ConfigTable root{document, "", diagnostics};
+  require_schema(root);
+  static_cast<void>(root.text("id"));
+  UnmeasuredErrors e;
+  e.own_runs = root.texts("own_runs");
+  e.vendor = root.text("vendor");
+  e.source = root.text("source");
+  for (ConfigTable& table : root.tables("class")) {
+    UnmeasuredErrors::Class& c = e.classes.emplace_back();
+    c.quantity = static_cast<ServingQuantity>(table.choice("quantity", serving_quantity_names));
+    c.experts = table.boolean("experts");
+    c.rows = table.integer("rows");
+    c.skus = table.integer("skus");
+    c.low = table.number("low", below);
+    c.high = table.number("high", above);
+    table.finish();
+  }
+  for (const ServingQuantity quantity : {ServingQuantity::ttft, ServingQuantity::tpot, ServingQuantity::rate}) {
+    for (const bool experts : {false, true}) {
+      const bool there = std::any_of(e.classes.begin(), e.classes.end(), [&](const UnmeasuredErrors::Class& c) {
+        return c.quantity == quantity && c.experts == experts;
+      });
+      if (!there) {
+        root.problem("class", "there is none for " +
+                                  std::string{serving_quantity_names[static_cast<std::size_t>(quantity)]} +
+                                  (experts ? " with experts" : " without experts"));
+      }
+    }
+  }
+  ConfigTable others = root.table("other_vendors");
+  e.others.rows = others.integer("rows");
+  e.others.skus = others.text("skus");
+  e.others.low = others.number("low", below);
+  e.others.high = others.number("high", above);
+  e.others.source = others.text("source");
+  others.finish();
+  root.finish();
+  return e;
+}
+
+const UnmeasuredErrors& unmeasured_errors(const ModelData& data) {
+  return step_numbers(data, "serve-unmeasured", read_unmeasured_errors);
+}
+
+ServingErrors of_unmeasured(ServingErrors errors, const Device& device, const UnmeasuredErrors& unmeasured) {
+  if (!unmeasured.holds(device)) {
+    return errors;
+  }
+  const auto found =
+      std::find_if(unmeasured.classes.begin(), unmeasured.classes.end(), [&](const UnmeasuredErrors::Class& c) {
+        return c.quantity == out_of_queue(errors.quantity) && c.experts == errors.experts;
+      });
+  widen(errors, found->low, found->high);
+  std::string why = "; nobody measured kernels of " + device.id + ": " + std::to_string(found->rows) + " runs of " +
+                    std::to_string(found->skus) + " SKUs told from other generations' kernels";
+  if (device.vendor != unmeasured.vendor) {
+    widen_by_rates(errors, unmeasured.others.low, unmeasured.others.high);
+    why += " and " + std::to_string(unmeasured.others.rows) + " published rates of " + unmeasured.others.skus;
+  }
+  errors.widened += why + " widen it to " + percent(errors.low) + " to " + percent(errors.high) + " %";
   return errors;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/core/config_reader.hpp>
+#include <headroom/hardware/catalog/device.hpp>
 
 #include <array>
 #include <cstdint>
@@ -57,6 +58,41 @@ struct WideExpertErrors {
 /// The errors of a class, widened to include those of pools with experts over NICs. Times use the rates' inverse
 /// bounds.
 [[nodiscard]] ServingErrors over_nics(ServingErrors errors, const WideExpertErrors& wide);
+
+/// Errors on SKUs whose kernels nobody measured (model/stacks/step/serve-unmeasured.toml): 80 % of the runs of measured
+/// SKUs lay between low and high times what the kernels of the other generations say of them.
+struct UnmeasuredErrors {
+  struct Class {
+    ServingQuantity quantity = ServingQuantity::rate;
+    bool experts = false;
+    std::int64_t rows = 0, skus = 0;
+    double low = 0.5, high = 2.0;
+  };
+  /// Published rates of SKUs of a vendor none of whose kernels were measured.
+  struct OtherVendors {
+    std::int64_t rows = 0;
+    std::string skus;
+    double low = 0.5, high = 2.0;
+    std::string source;
+  };
+  std::vector<std::string> own_runs;  ///< SKUs that borrow kernels, and whose runs are among those of the other classes
+  std::vector<Class> classes;
+  std::string vendor;  ///< of the measured SKUs
+  OtherVendors others;
+  std::string source;
+
+  /// Whether a SKU has neither kernels nor runs of its own.
+  [[nodiscard]] bool holds(const Device& device) const;
+};
+/// Each quantity without a queue must have a class with and without experts. Problems are added to `diagnostics`.
+[[nodiscard]] UnmeasuredErrors read_unmeasured_errors(const ConfigValue& document, Diagnostics& diagnostics);
+/// Of `data`. ConfigError if the file is invalid.
+[[nodiscard]] const UnmeasuredErrors& unmeasured_errors(const ModelData& data);
+/// The errors of a class, widened to include those of the runs predicted from other generations, and, for a SKU of
+/// another vendor than theirs, of the published rates; times use the rates' inverse bounds.
+[[nodiscard]] ServingErrors of_unmeasured(ServingErrors errors,
+                                          const Device& device,
+                                          const UnmeasuredErrors& unmeasured);
 
 class ServingConfidence {
  public:

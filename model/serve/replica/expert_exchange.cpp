@@ -39,13 +39,6 @@ ExpertExchange::ExpertExchange(const ModelData& data,
                                const Device& device,
                                const GroupView& view,
                                std::span<const AllToAllRule> rules,
-                               const Layer& layer)
-    : ExpertExchange{data, device, view, rules, layer, choose_collectives(data, device, view)} {}
-
-ExpertExchange::ExpertExchange(const ModelData& data,
-                               const Device& device,
-                               const GroupView& view,
-                               std::span<const AllToAllRule> rules,
                                const Layer& layer,
                                const ChosenCollectives& chosen)
     : collectives_{collectives_of(data, chosen, view)}, view_{view}, layer_{layer} {

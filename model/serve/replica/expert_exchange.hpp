@@ -35,12 +35,13 @@ class ExpertExchange {
     double sent = 2.0;  ///< bytes of an element on its way to its experts; results come back in two
     Precision activations = Precision::bf16;
   };
-  /// The first rule that holds for the ranks of `view` counts. ConfigError where nobody measured the link.
+  /// The first rule that holds for the ranks of `view` counts. `chosen`: the collectives of such ranks.
   ExpertExchange(const ModelData& data,
                  const Device& device,
                  const GroupView& view,
                  std::span<const AllToAllRule> rules,
-                 const Layer& layer);
+                 const Layer& layer,
+                 const ChosenCollectives& chosen);
 
   /// Seconds of one layer.
   ///   all-gather   every rank receives all tokens, and results are reduced and scattered (collective_time.hpp)
@@ -58,12 +59,6 @@ class ExpertExchange {
     std::vector<MoeExchangeModel> models;
     bool measured = false;  ///< all of them, over as many hosts as the ranks lie in
   };
-  ExpertExchange(const ModelData& data,
-                 const Device& device,
-                 const GroupView& view,
-                 std::span<const AllToAllRule> rules,
-                 const Layer& layer,
-                 const ChosenCollectives& chosen);
   [[nodiscard]] Kernels kernels(const ModelData& data,
                                 const Device& device,
                                 std::span<const std::string> names,

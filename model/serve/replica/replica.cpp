@@ -3,7 +3,9 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/collectives/collective_library.hpp>
 #include <headroom/model/collectives/custom_all_reduce.hpp>
+#include <headroom/model/collectives/prior_collectives.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
+#include <headroom/model/kernels/prior_curves.hpp>
 #include <headroom/model/kernels/roofline.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
 #include <headroom/model/serve/replica/expert_exchange.hpp>
@@ -248,12 +250,17 @@ bool experts_over_nics(const Device& device, const Node* node, const ServingLayo
 
 Replica::Replica(const ModelData& data,
                  const Architecture& arch,
-                 const Device& device,
+                 const Device& sku,
                  const Node* node,
                  const EngineKernels& kernels,
                  const ServingLayout& layout,
                  const ReplicaFormats& formats) {
-  const CurveSet& set = find_curve_set(data, device);
+  const CurveSet& set = curve_set_or_prior(data, sku);
+  std::optional<Device> unmeasured;
+  if (sku.curves.empty()) {
+    unmeasured = with_measured_units(sku);
+  }
+  const Device& device = unmeasured ? *unmeasured : sku;
   const KernelFormats names = kernel_formats(arch, device, formats);
   const GemmFormat& product = *names.product;
   const GemmFormat& half = *names.half;
@@ -325,8 +332,9 @@ Replica::Replica(const ModelData& data,
     c.experts_wide = borrowed && grouped.weight_bytes < 2.0 && grouped.activation_bytes >= 2.0;
   }
   if (layout.tp > 1) {
-    c.tensor_view = group_view(device, node, layout.tp);
-    const ChosenCollectives chosen = choose_collectives(data, device, c.tensor_view);
+    const GroupView view = group_view(device, node, layout.tp);
+    const ChosenCollectives chosen = collectives_or_prior(data, device, view);
+    c.tensor_view = mesh_view(device, node, view);
     c.tensor.emplace(chosen.curves(), find_transport(data, "infiniband").curve, c.tensor_view);
     c.custom = custom_all_reduce(chosen, kernels);
     sources.push_back("all-reduce: " + chosen.why);
@@ -335,13 +343,14 @@ Replica::Replica(const ModelData& data,
     const Moe moe = arch.moe.value_or(Moe{});
     const ExpertExchange::Layer exchanged{real(arch.hidden), real(moe.top_k), real(moe.experts),
                                           std::min(2.0, grouped.activation_bytes), formats.activations};
-    c.exchange.emplace(data, device, group_view(device, node, layout.ep), kernels.all_to_all, exchanged);
+    const GroupView view = group_view(device, node, layout.ep);
+    c.exchange.emplace(data, device, mesh_view(device, node, view), kernels.all_to_all, exchanged,
+                       collectives_or_prior(data, device, view));
     sources.push_back(c.exchange->source());
   }
   if (layout.pp > 1) {
-    c.send =
-        group_view(device, node, std::max<std::int64_t>(2, std::min(layout.gpus(), node != nullptr ? node->gpus : 2)))
-            .inside_pair;
+    const std::int64_t joined = std::max<std::int64_t>(2, std::min(layout.gpus(), node != nullptr ? node->gpus : 2));
+    c.send = mesh_view(device, node, group_view(device, node, joined)).inside_pair;
   }
   c.sources = std::move(sources);
 }
