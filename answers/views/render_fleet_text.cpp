@@ -113,8 +113,8 @@ std::string replicas_text(const FleetOption& option) {
   }
   const auto count = [](double replicas) { return std::isfinite(replicas) ? format_count(replicas) : "no number"; };
   return taken + "  (" + (std::isfinite(needed.high) ? "" : count(needed.high) + " ") + "with probability " +
-         probability_text(option.question().confidence) + "; " + count(needed.mid) + " at the middle, " + count(needed.low) +
-         " at the fast end)";
+         probability_text(option.question().confidence) + "; " + count(needed.mid) + " at the middle, " +
+         count(needed.low) + " at the fast end)";
 }
 
 /// "0.831 $"; with its interval where there is one.
@@ -194,9 +194,14 @@ std::string autoscaling_table(const FleetPlan& plan) {
   };
   row(fixed_is_stated(plan) ? "fixed, as stated" : "fixed, for the peak", a.fixed);
   row("following the load", a.scaled);
+  if (a.floor) {
+    row("floor: as if scaled at once", *a.floor);
+  }
   std::string text = table.text();
-  for (const std::string& sentence : fleet_following(plan)) {
-    text += "  " + sentence + "\n";
+  for (const auto& sentences : {fleet_following(plan), fleet_floor(plan)}) {
+    for (const std::string& sentence : sentences) {
+      text += "  " + sentence + "\n";
+    }
   }
   return text;
 }
@@ -335,8 +340,8 @@ std::string fleet_verdict(const FleetPlan& plan) {
   const bool promised = !best.sized->slow_end.empty();
   const bool slow_alone = best.sized->keeps_at_middle();
   if (!best.question().fleet->replicas && slow_alone) {
-    return "no fleet: none keeps what is promised with probability " + probability_text(best.question().confidence) + ": " +
-           best.why_not_slow;
+    return "no fleet: none keeps what is promised with probability " + probability_text(best.question().confidence) +
+           ": " + best.why_not_slow;
   }
   return (!best.sized->answers()                 ? "answers nothing: "
           : promised && best.sized->overloaded() ? "overloaded, misses what is promised: "
@@ -421,6 +426,37 @@ std::vector<std::string> fleet_following(const FleetPlan& plan) {
   return sentences;
 }
 
+std::vector<std::string> fleet_floor(const FleetPlan& plan) {
+  std::vector<std::string> sentences;
+  if (!plan.autoscaling) {
+    return sentences;
+  }
+  if (plan.cold_start && plan.cold_start->parts) {
+    sentences.push_back(parts_text(*plan.cold_start));
+  }
+  if (!plan.autoscaling->floor) {
+    sentences.emplace_back("there is no floor: no number of replicas keeps what is promised at every rate");
+    return sentences;
+  }
+  std::string sizes;
+  for (const KnownNeed& need : plan.floor_sizes) {
+    sizes += (sizes.empty() ? "" : ", ") + std::to_string(need.units) + " at " + rate_text(need.rate);
+  }
+  sentences.push_back("the floor is the fewest replicas that keep what is promised at each time's rate: " +
+                      (sizes.empty() ? std::string{"by closed forms"}
+                                     : "simulated " + sizes + "; between them by closed forms within these bounds"));
+  return sentences;
+}
+
+std::string fleet_no_help(const FleetPlan& plan) {
+  return plan.no_help ? no_help_text(*plan.no_help) : std::string{};
+}
+
+std::int64_t gpus_of_a_replica(const FleetPlan& plan) {
+  const ServedReplica& served = *plan.options.front().served;
+  return served.simulated.gpus + (served.prefill ? served.prefill->gpus : 0);
+}
+
 std::string fleet_left_out(const FleetPlan& plan) {
   struct Kind {
     std::size_t ways = 0;
@@ -480,13 +516,14 @@ std::optional<TightestPromise> tightest_promise(const FleetOption& option) {
 std::string fleet_text(const FleetPlan& plan) {
   const std::string partial =
       plan.complete ? "" : "PARTIAL: interrupted; what follows is the best of what was sized until then\n";
+  const std::string no_help = fleet_no_help(plan);
   if (plan.options.empty()) {
-    return partial + fleet_verdict(plan) + "\n" + fleet_left_out(plan);
+    return partial + fleet_verdict(plan) + "\n" + no_help + (no_help.empty() ? "" : "\n") + fleet_left_out(plan);
   }
   const FleetOption& best = plan.options.front();
   std::string text = partial + heading(plan);
   text += fleet_verdict(plan) + "\n";
-  for (const std::string& line : {fleet_way_out(plan), fleet_at_middle(plan)}) {
+  for (const std::string& line : {fleet_way_out(plan), no_help, fleet_at_middle(plan)}) {
     text += line.empty() ? "" : line + "\n";
   }
   text += answer_table(plan);
