@@ -80,7 +80,7 @@ inline constexpr std::array failure_rows{
 }
 inline constexpr std::array autoscale_rows{
     quantity<Seconds>("cold_start", Seconds{}, longest_span)
-        .blank_is("the sum of node, image, weights, compile and graphs")
+        .or_nothing("that node, image, weights, compile and graphs are stated, whose sum it is")
         .says("It is the time from the decision to a replica that serves.")
         .but("It goes without the parts; it or all of them are required."),
     start_part("node").says("It is the time until a machine is provisioned and has joined; 0 s where one waits."),

@@ -16,7 +16,6 @@
 #include <optional>
 #include <random>
 #include <string>
-#include <utility>
 #include <vector>
 
 using namespace headroom;
@@ -386,16 +385,15 @@ TEST_CASE("a curve that comes once begins with the units of its first rate and w
   const TenPerSecond ten;
   const std::vector<TailObjective> within{{LatencyMetric::ttft, 0.95, Seconds{1.0}}};
   LoadCurve falling = three_parts();
-  std::swap(falling.points[0].rate, falling.points[4].rate);  // 0, 35, 5
-  std::swap(falling.points[1].rate, falling.points[5].rate);
-  std::swap(falling.points[0].rate, falling.points[2].rate);  // 35, 0, 5
-  std::swap(falling.points[1].rate, falling.points[3].rate);
+  for (std::size_t i = 0; i < 6; ++i) {
+    falling.points[i].rate = i < 2 ? 35.0 : i < 4 ? 0.0 : 5.0;
+  }
   ScalingPolicy policy;
-  policy.target = 0.7;
+  policy.target = 0.8;
   policy.step = Seconds{10.0};
   policy.cold_start = policy.keep = Seconds{20.0};
   const Autoscaling once = autoscale(ten.unit, 1, ten.traffic, within, falling, policy);
-  CHECK(once.scaled.units.front() == 5);  // 35 / (0.7 x 10)
+  CHECK(once.scaled.units.front() == 5);  // 35 / (0.8 x 10) and up
   CHECK(once.scaled.overloaded == 0.0);
   LoadCurve again = falling;
   again.repeats = true;
