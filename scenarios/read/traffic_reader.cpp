@@ -426,15 +426,18 @@ AutoscaleQuestion read_autoscale(KeyedTable<keys::autoscale, Kinds::serve>& tabl
   const std::array<std::optional<Seconds>, start_part_count> stated{
       table.stated<"node">(), table.stated<"image">(), table.stated<"weights">(), table.stated<"compile">(),
       table.stated<"graphs">()};
-  std::string there = table.has("storage") ? "storage" : "";
+  std::string there;
   std::string lacking;
+  const auto name_in = [](std::string& names, std::string_view name) {
+    names += (names.empty() ? "" : ", ") + std::string{name};
+  };
   for (std::size_t i = 0; i < start_part_count; ++i) {
-    const std::string name{start_part_names[i]};
+    const std::string_view name = start_part_names[i];
     const bool from_storage = i == static_cast<std::size_t>(StartPart::weights) && table.has("storage");
-    if (table.has(name)) {
-      there += (there.empty() ? "" : ", ") + name;
-    } else if (!from_storage) {
-      lacking += (lacking.empty() ? "" : ", ") + name;
+    if (from_storage) {
+      name_in(there, "storage");
+    } else {
+      name_in(table.has(name) ? there : lacking, name);
     }
     parts.each[i] = stated[i].value_or(Seconds{});
   }
