@@ -108,7 +108,8 @@ std::string serving_verdict(const Documents& documents) {
   const Place answer = serving_answer(documents);
   const bool good = answer["feasible"].is_true() || answer["verdict"].text() == "good";
   const std::string way_out = answer["way_out"].text();
-  const std::string no_help = answer["no_help_reason"]["text"].text();
+  const Place reason = answer["no_help_reason"];
+  const std::string no_help = reason["cause"].text() == "burst" ? std::string{} : reason["text"].text();
   const std::string at_middle = answer["middle_text"].text();
   return verdict_line(good ? "fits" : "no", answer["verdict_text"].text()) +
          (way_out.empty() ? way_out : paragraph("note", escaped(way_out))) +

@@ -434,6 +434,9 @@ std::vector<std::string> fleet_floor(const FleetPlan& plan) {
   if (plan.cold_start && plan.cold_start->parts) {
     sentences.push_back(parts_text(*plan.cold_start));
   }
+  if (plan.no_help && plan.no_help->cause == NoHelpCause::burst) {
+    sentences.push_back(no_help_text(*plan.no_help));
+  }
   if (!plan.autoscaling->floor) {
     sentences.emplace_back("there is no floor: no number of replicas keeps what is promised at every rate");
     return sentences;
@@ -449,7 +452,8 @@ std::vector<std::string> fleet_floor(const FleetPlan& plan) {
 }
 
 std::string fleet_no_help(const FleetPlan& plan) {
-  return plan.no_help ? no_help_text(*plan.no_help) : std::string{};
+  const bool kept = !plan.no_help || plan.no_help->cause == NoHelpCause::burst;  // by the fixed fleet
+  return kept ? std::string{} : no_help_text(*plan.no_help);
 }
 
 std::int64_t gpus_of_a_replica(const FleetPlan& plan) {
