@@ -69,6 +69,13 @@ Value scaled_value(const ScaledFleet& fleet, const Money& money) {
              "longest_wait_s"_m = fleet.longest_wait, "least_replicas"_m = fleet.least, "most_replicas"_m = fleet.most);
 }
 
+/// The floor keeps what is promised by its definition: what closed forms say it misses is none of it.
+Value floor_value(const ScaledFleet& floor, const Money& money) {
+  return row("gpu_hours"_m = floor.gpu_hours,
+             "cost_usd"_m = money.price ? Value{floor.gpu_hours * hour * *money.price} : Value{},
+             "least_replicas"_m = floor.least, "most_replicas"_m = floor.most);
+}
+
 /// The curve that both ways follow: rate and replicas at as many times as a chart shows, of a trace at least at the
 /// begin of each of its parts.
 Value curve_value(const Autoscaling& a, const LoadCurve& day, std::int64_t gpus) {
@@ -142,7 +149,7 @@ Value autoscaling_value(const FleetPlan& plan) {
                 "following"_m = scaled_value(a.scaled, best.scenario->money),
                 "fixed_is_stated"_m = fixed_is_stated(plan), "freed_gpu_hours"_m = a.freed_gpu_hours(),
                 "above_gpu_hours"_m = a.above_gpu_hours(), "following_texts"_m = fleet_following(plan),
-                "floor"_m = a.floor ? scaled_value(*a.floor, best.scenario->money) : Value{},
+                "floor"_m = a.floor ? floor_value(*a.floor, best.scenario->money) : Value{},
                 "floor_sizes"_m = floor_sizes_value(plan), "floor_texts"_m = fleet_floor(plan),
                 "repeats"_m = day.repeats, "step_s"_m = a.step, "gpus_per_replica"_m = gpus,
                 "cold_start_s"_m = plan.cold_start->whole, "cold_start_parts"_m = parts_value(*plan.cold_start),

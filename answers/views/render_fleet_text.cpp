@@ -182,20 +182,20 @@ std::string autoscaling_table(const FleetPlan& plan) {
   const std::string title = "over " + format(period) + ", at the slow end";
   Table table{priced ? std::vector<std::string>{title, "GPU-hours", "cost", "miss [slo]", "replicas"}
                      : std::vector<std::string>{title, "GPU-hours", "miss [slo]", "replicas"}};
-  const auto row = [&](const std::string& name, const ScaledFleet& f) {
+  const auto row = [&](const std::string& name, const ScaledFleet& f, const std::string& missed) {
     std::vector<std::string> cells{name, format_number(f.gpu_hours)};
     if (priced) {
       cells.push_back(format(f.gpu_hours * hour * *best.scenario->money.price));
     }
-    cells.push_back(percent(f.missed, 2));
+    cells.push_back(missed);
     cells.push_back(f.least == f.most ? std::to_string(f.most)
                                       : std::to_string(f.least) + " to " + std::to_string(f.most));
     table.row(std::move(cells));
   };
-  row(fixed_is_stated(plan) ? "fixed, as stated" : "fixed, for the peak", a.fixed);
-  row("following the load", a.scaled);
+  row(fixed_is_stated(plan) ? "fixed, as stated" : "fixed, for the peak", a.fixed, percent(a.fixed.missed, 2));
+  row("following the load", a.scaled, percent(a.scaled.missed, 2));
   if (a.floor) {
-    row("floor: as if scaled at once", *a.floor);
+    row("floor: as if scaled at once", *a.floor, "kept");  // by its definition
   }
   std::string text = table.text();
   for (const auto& sentences : {fleet_following(plan), fleet_floor(plan)}) {
