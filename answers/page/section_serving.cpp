@@ -268,8 +268,11 @@ std::string day_section(const Documents& documents) {
                    "longest wait", "replicas, least", "and most"}};
   for (const auto& [member, label] :
        {std::pair{"fixed", scaling["fixed_is_stated"].is_true() ? "fixed, as stated" : "fixed, for the peak"},
-        std::pair{"following", "following the load"}}) {
+        std::pair{"following", "following the load"}, std::pair{"floor", "floor: as if scaled at once"}}) {
     const Place fleet = scaling[member];
+    if (!fleet.there()) {
+      continue;
+    }
     table.row({label, figure(fleet["gpu_hours"]), figure(fleet["cost_usd"]), figure(fleet["missed_share"]),
                figure(fleet["overloaded_share"]), figure(fleet["longest_wait_s"]), figure(fleet["least_replicas"]),
                figure(fleet["most_replicas"])});
@@ -279,19 +282,28 @@ std::string day_section(const Documents& documents) {
   constexpr std::array hours{Row{"freed_gpu_hours", "of the fixed fleet that following does not take"},
                              Row{"above_gpu_hours", "that following takes beyond the fixed fleet"}};
   std::string body;
-  for (const Place& sentence : scaling["following_texts"].items()) {
-    body += paragraph("note", escaped(sentence.text()));
+  for (const std::string_view texts : {"following_texts", "floor_texts"}) {
+    for (const Place& sentence : scaling[texts].items()) {
+      body += paragraph("note", escaped(sentence.text()));
+    }
   }
   if (scaling["curve"].items().size() > 1) {
-    body += chart("day", scaling, "Rate and replicas over one period; the table has the sums");
+    body += chart("day", scaling,
+                  "Rate and replicas over one period, and the fewest that would do; the table has the sums");
   }
-  return section("day", "Over the day", lead, body + table.html() + rows_of("GPU-hours", scaling, hours));
+  HtmlTable parts{"a cold start", {"<a cold start", "time", "of it"}};
+  for (const Place& part : scaling["cold_start_parts"].items()) {
+    parts.row({escaped(part["part"].text()), figure(part["time_s"]), figure(part["of_whole_share"])});
+  }
+  return section("day", scaling["repeats"].is_true() ? "Over the day" : "Over the trace", lead,
+                 body + table.html() + rows_of("GPU-hours", scaling, hours) + (parts.empty() ? "" : parts.html()));
 }
 
 std::string more_section(const Documents& documents) {
   // What other parts show; the rest comes by itself.
-  constexpr std::array<std::string_view, 10> shown{
-      "all", "intervals", "queue_length", "pool", "memory", "prefill_pool", "cost", "money", "energy", "autoscaling"};
+  constexpr std::array<std::string_view, 11> shown{"all",    "intervals",    "queue_length",  "pool",
+                                                   "memory", "prefill_pool", "cost",          "money",
+                                                   "energy", "autoscaling",  "no_help_reason"};
   const Place answer = serving_answer(documents);
   std::string body;
   for (const std::string& member : answer.members()) {

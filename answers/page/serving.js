@@ -285,6 +285,9 @@ charts.day = (at) => {
       datasets: [
         line("fixed_replicas", "replicas of the fixed fleet", "--muted", "y", {stepped: "before", borderDash: [5, 4]}),
         line("following_replicas", "replicas that follow", "--accent", "y", {stepped: "before"}),
+        ...(typeof curve[0].floor_replicas === "number"
+                ? [line("floor_replicas", "the floor", "--good", "y", {stepped: "before", borderDash: [2, 3]})]
+                : []),
         line("rate_req_per_s", "requests/s", "--t-tp_comm", "rate")
       ]
     },
@@ -306,7 +309,8 @@ charts.day = (at) => {
             title: ([item]) => `${digits(item.raw.x)} ${unit}`,
             label: ({raw: {point}}) =>
                 [`${digits(point.rate_req_per_s)} requests/s`,
-                 `${point.following_replicas} replicas that follow, ${point.fixed_replicas} of the fixed fleet`]
+                 `${point.following_replicas} replicas that follow, ${point.fixed_replicas} of the fixed fleet` +
+                     (typeof point.floor_replicas === "number" ? `, ${point.floor_replicas} at the floor` : "")]
           }
         },
       },

@@ -108,9 +108,12 @@ std::string serving_verdict(const Documents& documents) {
   const Place answer = serving_answer(documents);
   const bool good = answer["feasible"].is_true() || answer["verdict"].text() == "good";
   const std::string way_out = answer["way_out"].text();
+  const Place reason = answer["no_help_reason"];
+  const std::string no_help = reason["cause"].text() == "burst" ? std::string{} : reason["text"].text();
   const std::string at_middle = answer["middle_text"].text();
   return verdict_line(good ? "fits" : "no", answer["verdict_text"].text()) +
          (way_out.empty() ? way_out : paragraph("note", escaped(way_out))) +
+         (no_help.empty() ? no_help : paragraph("note", escaped(no_help))) +
          (at_middle.empty() ? at_middle : paragraph("note", escaped(at_middle)));
 }
 

@@ -38,6 +38,15 @@ namespace headroom {
 /// is followed.
 [[nodiscard]] std::vector<std::string> fleet_following(const FleetPlan& plan);
 
+/// What a replica's start takes by its parts, the burst that it is too late for, and what the floor rests on, in
+/// sentences; none where nothing is followed.
+[[nodiscard]] std::vector<std::string> fleet_floor(const FleetPlan& plan);
+/// "more replicas will not help, because ..." where the fleet keeps too little; empty where they do, or nobody knows
+/// why not.
+[[nodiscard]] std::string fleet_no_help(const FleetPlan& plan);
+/// GPUs of a replica, of one that prefills for it with it. Precondition: the plan has options.
+[[nodiscard]] std::int64_t gpus_of_a_replica(const FleetPlan& plan);
+
 /// Ways that were left out, a line for each kind of reason, with one of its ways; those that rule out the most first.
 [[nodiscard]] std::string fleet_left_out(const FleetPlan& plan);
 

@@ -69,29 +69,91 @@ Value scaled_value(const ScaledFleet& fleet, const Money& money) {
              "longest_wait_s"_m = fleet.longest_wait, "least_replicas"_m = fleet.least, "most_replicas"_m = fleet.most);
 }
 
-/// The curve that both ways follow: rate and replicas at as many times as a chart shows.
-Value curve_value(const Autoscaling& a, const LoadCurve& day) {
-  constexpr std::size_t times = 96;  // a quarter of an hour of a day
+/// The floor keeps what is promised by its definition: what closed forms say it misses is none of it.
+Value floor_value(const ScaledFleet& floor, const Money& money) {
+  return row("gpu_hours"_m = floor.gpu_hours,
+             "cost_usd"_m = money.price ? Value{floor.gpu_hours * hour * *money.price} : Value{},
+             "least_replicas"_m = floor.least, "most_replicas"_m = floor.most);
+}
+
+/// The curve that both ways follow: rate and replicas at as many times as a chart shows, of a trace at least at the
+/// begin of each of its parts.
+Value curve_value(const Autoscaling& a, const LoadCurve& day, std::int64_t gpus) {
+  constexpr std::size_t usual = 96;  // a quarter of an hour of a day
+  const std::size_t parts = day.repeats ? usual : std::max<std::size_t>(1, day.points.size() / 2);
+  const std::size_t times = parts * ((usual + parts - 1) / parts);
   Value curve = Value::empty_list();
+  const auto floor = [&](std::size_t step, std::int64_t each) {
+    return a.floor ? Value{each * a.floor->units[step]} : Value{};
+  };
   for (std::size_t i = 0; i < times && !a.scaled.units.empty(); ++i) {
     const double at = static_cast<double>(i) / static_cast<double>(times);
-    const auto step = static_cast<std::size_t>(at * static_cast<double>(a.scaled.units.size()));
-    curve.push(row("time_s"_m = at * day.period, "rate_req_per_s"_m = day.at(at * day.period),
-                   "fixed_replicas"_m = a.fixed.most, "following_replicas"_m = a.scaled.units[step],
-                   "following_paid_replicas"_m = a.scaled.paid[step]));
+    const auto step = static_cast<std::size_t>(at * static_cast<double>(a.scaled.units.size()) + 1e-9);
+    // Of a trace in the middle of the step: at its edges the rate jumps.
+    const Seconds time = day.repeats ? at * day.period : (static_cast<double>(step) + 0.5) * a.step;
+    curve.push(row("time_s"_m = at * day.period, "rate_req_per_s"_m = day.at(time), "fixed_replicas"_m = a.fixed.most,
+                   "following_replicas"_m = a.scaled.units[step], "following_paid_replicas"_m = a.scaled.paid[step],
+                   "floor_replicas"_m = floor(step, 1), "fixed_gpus"_m = gpus * a.fixed.most,
+                   "following_gpus"_m = gpus * a.scaled.units[step],
+                   "following_paid_gpus"_m = gpus * a.scaled.paid[step], "floor_gpus"_m = floor(step, gpus)));
   }
   return curve;
+}
+
+/// Parts of a cold start, of those that are stated by their parts.
+Value parts_value(const ColdStart& start) {
+  Value parts = Value::empty_list();
+  for (std::size_t i = 0; start.parts && i < start_part_count; ++i) {
+    const Seconds part = (*start.parts)[i];
+    parts.push(row("part"_m = start_part_names[i], "time_s"_m = part,
+                   "of_whole_share"_m = start.whole > Seconds{} ? Value{share(part / start.whole)} : Value{}));
+  }
+  return when(start.parts.has_value(), std::move(parts));
+}
+
+Value floor_sizes_value(const FleetPlan& plan) {
+  return list(plan.floor_sizes,
+              [](const KnownNeed& need) { return row("rate_req_per_s"_m = need.rate, "replicas"_m = need.units); });
+}
+
+/// Why more replicas do not help: of each cause its numbers.
+Value no_help_value(const NoHelp& why) {
+  const bool burst = why.cause == NoHelpCause::burst;
+  const bool prefill = why.cause == NoHelpCause::prefill;
+  const bool missed = !burst && !prefill;
+  Value keys = Value::empty_list();
+  for (const std::string_view key : helping_keys(why)) {
+    keys.push(key);
+  }
+  return object("cause"_m = no_help_names[static_cast<std::size_t>(why.cause)], "text"_m = no_help_text(why),
+                "helping_keys"_m = std::move(keys),
+                missed ? object("promise"_m = key_of(why.promise), "limit_s"_m = why.promise.limit,
+                                "probability"_m = when(why.probability > 0.0, share(why.probability)),
+                                "reached_s"_m = when(why.cause != NoHelpCause::unanswered, why.reached),
+                                "refused_share"_m = when(why.cause == NoHelpCause::refused, share(why.refused)))
+                       : Value{},
+                prefill ? object("stated_replicas"_m = why.stated, "enough_replicas"_m = why.enough) : Value{},
+                burst ? object("at_s"_m = why.at, "length_s"_m = why.length, "cold_start_s"_m = why.cold_start,
+                               "before_req_per_s"_m = why.before, "peak_req_per_s"_m = why.peak,
+                               "serving_replicas"_m = why.stated, "warm_replicas"_m = why.enough,
+                               "warm_replicas_for_wait"_m = why.warm_for_wait)
+                      : Value{});
 }
 
 Value autoscaling_value(const FleetPlan& plan) {
   const Autoscaling& a = *plan.autoscaling;
   const FleetOption& best = plan.options.front();
   const LoadCurve& day = *best.question().traffic->day;
+  const std::int64_t gpus = gpus_of_a_replica(plan);
   return object("period_s"_m = day.period, "fixed"_m = scaled_value(a.fixed, best.scenario->money),
                 "following"_m = scaled_value(a.scaled, best.scenario->money),
                 "fixed_is_stated"_m = fixed_is_stated(plan), "freed_gpu_hours"_m = a.freed_gpu_hours(),
                 "above_gpu_hours"_m = a.above_gpu_hours(), "following_texts"_m = fleet_following(plan),
-                "curve"_m = curve_value(a, day));
+                "floor"_m = a.floor ? floor_value(*a.floor, best.scenario->money) : Value{},
+                "floor_sizes"_m = floor_sizes_value(plan), "floor_texts"_m = fleet_floor(plan),
+                "repeats"_m = day.repeats, "step_s"_m = a.step, "gpus_per_replica"_m = gpus,
+                "cold_start_s"_m = plan.cold_start->whole, "cold_start_parts"_m = parts_value(*plan.cold_start),
+                "curve"_m = curve_value(a, day, gpus));
 }
 
 Value promises_value(const ServingSimulation& simulated) {
@@ -147,8 +209,10 @@ Value fleet_document(const FleetPlan& plan) {
   return object(
       "schema"_m = "headroom.fleet/1", "complete"_m = plan.complete, "feasible"_m = plan.feasible(),
       "combinations"_m = plan.combinations, "verdict_text"_m = fleet_verdict(plan),
-      "way_out"_m = when(!way_out.empty(), way_out), "middle_text"_m = middle ? Value{fleet_at_middle(plan)} : Value{},
-      "middle_option"_m = plan.at_middle, "kept_probability"_m = chance_value(plan.chance),
+      "way_out"_m = when(!way_out.empty(), way_out),
+      "no_help_reason"_m = plan.no_help ? no_help_value(*plan.no_help) : Value{},
+      "middle_text"_m = middle ? Value{fleet_at_middle(plan)} : Value{}, "middle_option"_m = plan.at_middle,
+      "kept_probability"_m = chance_value(plan.chance),
       "middle_kept_probability"_m = chance_value(plan.chance_at_middle),
       plan.question ? asked_value(*plan.question) : Value{},
       best != nullptr

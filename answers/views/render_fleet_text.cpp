@@ -182,21 +182,26 @@ std::string autoscaling_table(const FleetPlan& plan) {
   const std::string title = "over " + format(period) + ", at the slow end";
   Table table{priced ? std::vector<std::string>{title, "GPU-hours", "cost", "miss [slo]", "replicas"}
                      : std::vector<std::string>{title, "GPU-hours", "miss [slo]", "replicas"}};
-  const auto row = [&](const std::string& name, const ScaledFleet& f) {
+  const auto row = [&](const std::string& name, const ScaledFleet& f, const std::string& missed) {
     std::vector<std::string> cells{name, format_number(f.gpu_hours)};
     if (priced) {
       cells.push_back(format(f.gpu_hours * hour * *best.scenario->money.price));
     }
-    cells.push_back(percent(f.missed, 2));
+    cells.push_back(missed);
     cells.push_back(f.least == f.most ? std::to_string(f.most)
                                       : std::to_string(f.least) + " to " + std::to_string(f.most));
     table.row(std::move(cells));
   };
-  row(fixed_is_stated(plan) ? "fixed, as stated" : "fixed, for the peak", a.fixed);
-  row("following the load", a.scaled);
+  row(fixed_is_stated(plan) ? "fixed, as stated" : "fixed, for the peak", a.fixed, percent(a.fixed.missed, 2));
+  row("following the load", a.scaled, percent(a.scaled.missed, 2));
+  if (a.floor) {
+    row("floor: as if scaled at once", *a.floor, "kept");  // by its definition
+  }
   std::string text = table.text();
-  for (const std::string& sentence : fleet_following(plan)) {
-    text += "  " + sentence + "\n";
+  for (const auto& sentences : {fleet_following(plan), fleet_floor(plan)}) {
+    for (const std::string& sentence : sentences) {
+      text += "  " + sentence + "\n";
+    }
   }
   return text;
 }
@@ -421,6 +426,41 @@ std::vector<std::string> fleet_following(const FleetPlan& plan) {
   return sentences;
 }
 
+std::vector<std::string> fleet_floor(const FleetPlan& plan) {
+  std::vector<std::string> sentences;
+  if (!plan.autoscaling) {
+    return sentences;
+  }
+  if (plan.cold_start && plan.cold_start->parts) {
+    sentences.push_back(parts_text(*plan.cold_start));
+  }
+  if (plan.no_help && plan.no_help->cause == NoHelpCause::burst) {
+    sentences.push_back(no_help_text(*plan.no_help));
+  }
+  if (!plan.autoscaling->floor) {
+    sentences.emplace_back("there is no floor: no number of replicas keeps what is promised at every rate");
+    return sentences;
+  }
+  std::string sizes;
+  for (const KnownNeed& need : plan.floor_sizes) {
+    sizes += (sizes.empty() ? "" : ", ") + std::to_string(need.units) + " at " + rate_text(need.rate);
+  }
+  sentences.push_back("the floor is the fewest replicas that keep what is promised at each time's rate: " +
+                      (sizes.empty() ? std::string{"by closed forms"}
+                                     : "simulated " + sizes + "; between them by closed forms within these bounds"));
+  return sentences;
+}
+
+std::string fleet_no_help(const FleetPlan& plan) {
+  const bool kept = !plan.no_help || plan.no_help->cause == NoHelpCause::burst;  // by the fixed fleet
+  return kept ? std::string{} : no_help_text(*plan.no_help);
+}
+
+std::int64_t gpus_of_a_replica(const FleetPlan& plan) {
+  const ServedReplica& served = *plan.options.front().served;
+  return served.simulated.gpus + (served.prefill ? served.prefill->gpus : 0);
+}
+
 std::string fleet_left_out(const FleetPlan& plan) {
   struct Kind {
     std::size_t ways = 0;
@@ -480,13 +520,14 @@ std::optional<TightestPromise> tightest_promise(const FleetOption& option) {
 std::string fleet_text(const FleetPlan& plan) {
   const std::string partial =
       plan.complete ? "" : "PARTIAL: interrupted; what follows is the best of what was sized until then\n";
+  const std::string no_help = fleet_no_help(plan);
   if (plan.options.empty()) {
-    return partial + fleet_verdict(plan) + "\n" + fleet_left_out(plan);
+    return partial + fleet_verdict(plan) + "\n" + no_help + (no_help.empty() ? "" : "\n") + fleet_left_out(plan);
   }
   const FleetOption& best = plan.options.front();
   std::string text = partial + heading(plan);
   text += fleet_verdict(plan) + "\n";
-  for (const std::string& line : {fleet_way_out(plan), fleet_at_middle(plan)}) {
+  for (const std::string& line : {fleet_way_out(plan), no_help, fleet_at_middle(plan)}) {
     text += line.empty() ? "" : line + "\n";
   }
   text += answer_table(plan);

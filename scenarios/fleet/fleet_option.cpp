@@ -190,14 +190,14 @@ FleetOption make_option(const Statement& base, const Changes& changes, bool toge
   return option;
 }
 
-bool size_option(FleetOption& option, bool middle_too, std::string& why) {
+std::optional<NoHelp> size_option(FleetOption& option, bool middle_too) {
   const ServeScenario& s = option.question();
   if (!s.fleet->replicas) {
     const OutOfReach reach = option.reach ? *option.reach : out_of_reach(s, *option.served);
-    option.why_not_slow = reach.at_slow_end;
-    why = reach.at_middle.empty() && !middle_too ? reach.at_slow_end : reach.at_middle;
-    if (!why.empty()) {
-      return false;
+    option.no_help = reach.at_slow_end;
+    option.why_not_slow = reach.at_slow_end ? cause_text(*reach.at_slow_end) : std::string{};
+    if (reach.at_middle || (reach.at_slow_end && !middle_too)) {
+      return reach.at_middle ? reach.at_middle : reach.at_slow_end;
     }
   }
   option.cells = cells_of(*s.fleet, option.screened_replicas);
@@ -213,7 +213,27 @@ bool size_option(FleetOption& option, bool middle_too, std::string& why) {
                           real(std::max<std::int64_t>(1, option.gpus));
   }
   add_money(option);
-  return true;
+  return std::nullopt;
+}
+
+void add_prefill_bound(FleetOption& option) {
+  const std::optional<DisaggregatedPrefill>& apart = option.question().fleet->prefill;
+  if (!apart || !apart->replicas || !option.sized || option.keeps() || option.enough > 0 || option.no_help) {
+    return;
+  }
+  ServeScenario s = option.question();
+  FleetQuestion open = *s.fleet;
+  open.replicas.reset();
+  open.prefill->replicas.reset();
+  s.fleet = std::make_shared<const FleetQuestion>(open);
+  const std::int64_t start = first_size(s, *option.served);
+  const SizedFleet sized = sized_by_cells(s, *option.served, start, cells_of(open, start));
+  if (sized.keeps() && sized.prefill_replicas > *apart->replicas) {
+    NoHelp& why = option.no_help.emplace();
+    why.cause = NoHelpCause::prefill;
+    why.stated = *apart->replicas;
+    why.enough = sized.prefill_replicas;
+  }
 }
 
 void add_enough(FleetOption& option) {
@@ -225,13 +245,17 @@ void add_enough(FleetOption& option) {
   open.replicas.reset();
   s.fleet = std::make_shared<const FleetQuestion>(open);
   const OutOfReach why = out_of_reach(s, *option.served);
-  if (!why.at_middle.empty()) {
+  option.no_help = why.at_middle ? why.at_middle : why.at_slow_end;
+  if (why.at_middle) {
     return;
   }
   const std::int64_t start = first_size(s, *option.served);
   const SizedFleet sized = sized_by_cells(s, *option.served, start, cells_of(open, start),
-                                          why.at_slow_end.empty() ? SizedFor::slow_end : SizedFor::middle);
+                                          why.at_slow_end ? SizedFor::middle : SizedFor::slow_end);
   option.enough = sized.keeps() ? sized.replicas : 0;
+  if (option.enough > 0) {
+    option.no_help.reset();
+  }
   option.enough_at_middle = sized.middle ? sized.middle->replicas : 0;
 }
 

@@ -36,6 +36,7 @@ struct FleetOption {
   std::int64_t gpus = 0;                ///< the sized fleet's, else by the screen, spares and prefill with it
   std::optional<SizedFleet> sized;      ///< of those that the simulation confirmed
   std::string why_not_slow;             ///< no number of replicas keeps the promises at the slow end, for this reason
+  std::optional<NoHelp> no_help;        ///< the reason that more such replicas do not keep them, where it is known
   double prompt_share = 0.0;            ///< of the time that a replica iterates, what prompts take
   /// Replicas that would keep the promises where stated ones do not, at the slow end and at the middle; 0: none would.
   std::int64_t enough = 0, enough_at_middle = 0;
@@ -70,11 +71,15 @@ struct FleetOption {
 /// both phases, whatever the question says.
 [[nodiscard]] FleetOption make_option(const Statement& base, const Changes& changes, bool together);
 
-/// Simulates an option and corrects what the screen said of it. False: no number of replicas keeps the promises, for
-/// `why`; nor where that is so at the slow end alone and nobody asks for the middle.
-[[nodiscard]] bool size_option(FleetOption& option, bool middle_too, std::string& why);
+/// Simulates an option and corrects what the screen said of it. A reason where no number of replicas keeps the
+/// promises, and the option is not sized; also where that is so at the slow end alone and nobody asks for the middle.
+[[nodiscard]] std::optional<NoHelp> size_option(FleetOption& option, bool middle_too);
 
-/// Where stated replicas were sized and do not keep the promises: how many such replicas would.
+/// Where stated replicas were sized and do not keep the promises: how many such replicas would, or why more do not.
 void add_enough(FleetOption& option);
+
+/// Where stated replicas for prompts were sized and no number of the others keeps the promises: whether it is those for
+/// prompts that are too few.
+void add_prefill_bound(FleetOption& option);
 
 }  // namespace headroom

@@ -6,6 +6,7 @@
 #include <headroom/scenarios/fleet/fleet_apart.hpp>
 #include <headroom/scenarios/fleet/fleet_axes.hpp>
 #include <headroom/scenarios/fleet/fleet_cells.hpp>
+#include <headroom/scenarios/fleet/fleet_following.hpp>
 #include <headroom/scenarios/fleet/fleet_plan.hpp>
 #include <headroom/scenarios/fleet/fleet_screen.hpp>
 #include <headroom/scenarios/serving/slow_end.hpp>
@@ -135,6 +136,7 @@ void confirm_best(FleetPlan& plan, unsigned threads, std::size_t wanted, Course&
       }
     }
     std::vector<std::string> why(batch.size());
+    std::vector<std::optional<NoHelp>> no_help(batch.size());
     std::vector<Sized> sized(batch.size(), Sized::no);
     on_threads(threads, batch.size(), [&](std::size_t i) {
       if (!course.goes_on(done.load() > 0)) {
@@ -142,7 +144,9 @@ void confirm_best(FleetPlan& plan, unsigned threads, std::size_t wanted, Course&
         return;
       }
       try {
-        sized[i] = size_option(*batch[i], middle_too, why[i]) ? Sized::yes : Sized::no;
+        no_help[i] = size_option(*batch[i], middle_too);
+        why[i] = no_help[i] ? cause_text(*no_help[i]) : std::string{};
+        sized[i] = no_help[i] ? Sized::no : Sized::yes;
         done += sized[i] == Sized::yes ? 1 : 0;
       } catch (const ConfigError& error) {
         why[i] = first_line(error);
@@ -151,7 +155,7 @@ void confirm_best(FleetPlan& plan, unsigned threads, std::size_t wanted, Course&
     });
     for (std::size_t i = 0; i < batch.size(); ++i) {
       if (sized[i] == Sized::no) {
-        plan.dropped.push_back({batch[i]->changes, DropCause::promise, why[i]});
+        plan.dropped.push_back({batch[i]->changes, DropCause::promise, why[i], no_help[i]});
         batch[i]->gpus = 0;  // leaves the list below
       } else if (sized[i] == Sized::yes) {
         ++(batch[i]->keeps() ? kept : others);
@@ -183,44 +187,6 @@ PlanEnergy energy_of_fleet(const FleetOption& option, const GpuPower& power) {
   const ServingErrors& errors = serving_errors(s, ServingQuantity::rate);
   work.width = std::sqrt(errors.high / errors.low) - 1.0;
   return energy_of(power, s.work.clock, option.scenario->energy, work);
-}
-
-/// Replicas that follow the day's rate against those of its peak, at the slow end; empty where nothing is asked. A day
-/// of slower replicas is a shorter day of replicas as the model has them: in which all that takes time but iterations
-/// is as much shorter, and requests come the faster.
-std::optional<Autoscaling> follow_load(const FleetOption& best) {
-  const ServeScenario& s = best.question();
-  const std::optional<AutoscaleQuestion>& asked = s.fleet->autoscaling;
-  if (!asked) {
-    return std::nullopt;
-  }
-  const double slower = best.slowest;
-  LoadCurve day = *s.traffic->day;
-  day.period = day.period / slower;
-  for (RateCurve::Point& point : day.points) {
-    point.at = point.at / slower;
-    point.rate *= slower;
-  }
-  std::vector<TailObjective> objectives = all_objectives(*s.traffic);
-  for (TailObjective& one : objectives) {
-    one.limit = one.limit / slower;
-  }
-  ScalingPolicy policy;
-  policy.target = asked->target;
-  policy.cold_start = asked->cold_start / slower;
-  policy.keep = policy.cold_start;
-  policy.least = asked->least;
-  policy.most = most_replicas;
-  policy.fixed = best.served->prefill || !best.sized ? 0 : best.sized->replicas;
-  const std::int64_t gpus = best.served->simulated.gpus + (best.served->prefill ? best.served->prefill->gpus : 0);
-  Autoscaling over_day =
-      autoscale(unit_of(s, *best.served), gpus, screened_traffic(*s.traffic), objectives, day, policy);
-  for (ScaledFleet* fleet : {&over_day.fixed, &over_day.scaled}) {
-    fleet->gpu_hours *= slower;
-    fleet->longest_wait = slower * fleet->longest_wait;
-  }
-  over_day.unit_saturation = over_day.unit_saturation / slower;
-  return over_day;
 }
 
 /// "a replica is up 99.2 % of the time; 12 needed are up 99.95 % of it with 2 spare, 90.8 % without".
@@ -279,8 +245,18 @@ void add_chances(FleetPlan& plan, unsigned threads) {
   }
 }
 
+/// Why more replicas do not keep the promises: of the first option, of none the first way that was left out for it.
+std::optional<NoHelp> reason_of(const FleetPlan& plan) {
+  if (!plan.options.empty()) {
+    return plan.feasible() ? std::nullopt : plan.options.front().no_help;
+  }
+  const auto told = std::find_if(plan.dropped.begin(), plan.dropped.end(),
+                                 [](const DroppedOption& d) { return d.no_help.has_value(); });
+  return told != plan.dropped.end() ? told->no_help : std::nullopt;
+}
+
 /// What the first option does, costs and draws.
-void settle(FleetPlan& plan) {
+void settle(FleetPlan& plan, unsigned threads) {
   const FleetOption& best = plan.options.front();
   const ServeScenario& s = best.question();
   if (best.sized) {
@@ -315,9 +291,22 @@ void settle(FleetPlan& plan) {
         (s.traffic->shares_prefixes() ? ", of a store of all replicas, and of nothing that others keep" : ""));
   }
   if (s.traffic->day) {
-    plan.notes.push_back("the fleet is sized for the peak as if it held on, and paid for all day");
-    plan.notes.push_back("energy is that of replicas as busy as at the peak all day: no more than that");
-    plan.autoscaling = follow_load(best);
+    if (s.traffic->day->repeats) {
+      plan.notes.push_back("the fleet is sized for the peak as if it held on, and paid for all day");
+      plan.notes.push_back("energy is that of replicas as busy as at the peak all day: no more than that");
+    } else {
+      plan.notes.push_back(
+          "the fleet is sized for the part of the trace with most requests as if its rate held on, with the lengths of "
+          "the whole trace and its gaps inside of parts, and paid for all the time");
+      plan.notes.push_back("energy is that of replicas as busy as at that rate all the time: no more than that");
+    }
+    follow_load(plan, threads);
+    if (const Seconds period = s.traffic->day->period;
+        plan.cold_start && !s.traffic->day->repeats && plan.cold_start->whole >= period) {
+      plan.notes.push_back("[fleet.autoscale]: a cold start of " + format(plan.cold_start->whole) +
+                           " is no shorter than the trace, " + format(period) +
+                           ": no replica that is ordered in it serves in it");
+    }
   } else if (s.fleet->autoscaling) {
     plan.notes.push_back(
         "[fleet.autoscale]: the load does not change over the day ([traffic.over_time]), so that there is "
@@ -407,24 +396,26 @@ FleetPlan plan_fleet(const AskedFleet& asked, const FleetPlanOptions& options) {
   std::atomic<std::size_t> screened{0};
   on_threads(threads, all, [&](std::size_t i) {
     if (!course.goes_on(screened.load() > 0)) {
-      dropped[i] = {combination(asked.axes, i % each), DropCause::stopped, "not looked at before the plan was stopped"};
+      dropped[i] = {
+          combination(asked.axes, i % each), DropCause::stopped, "not looked at before the plan was stopped", {}};
       return;
     }
     try {
       made[i] = make_option(asked.base, combination(asked.axes, i % each), i >= each);
       ++screened;
     } catch (const Unserved& error) {
-      dropped[i] = {combination(asked.axes, i % each), error.cause, first_line(error)};
+      dropped[i] = {combination(asked.axes, i % each), error.cause, first_line(error), {}};
     } catch (const ConfigError& error) {
-      dropped[i] = {combination(asked.axes, i % each), DropCause::rule, first_line(error)};
+      dropped[i] = {combination(asked.axes, i % each), DropCause::rule, first_line(error), {}};
     }
     course.screened();
   });
   for (std::size_t i = 0; i < all; ++i) {
     if (!made[i]) {
       plan.dropped.push_back(std::move(dropped[i]));
-    } else if (made[i]->reach && !made[i]->reach->at_middle.empty()) {
-      plan.dropped.push_back({made[i]->changes, DropCause::promise, made[i]->reach->at_middle});
+    } else if (made[i]->reach && made[i]->reach->at_middle) {
+      const NoHelp& why = *made[i]->reach->at_middle;
+      plan.dropped.push_back({made[i]->changes, DropCause::promise, cause_text(why), why});
     } else {
       plan.options.push_back(std::move(*made[i]));
     }
@@ -433,13 +424,16 @@ FleetPlan plan_fleet(const AskedFleet& asked, const FleetPlanOptions& options) {
   confirm_best(plan, threads, options.confirmed, course);
   plan.complete = course.complete();
   if (plan.options.empty()) {
+    plan.no_help = reason_of(plan);
     plan.question = std::make_shared<const Scenario>(asked.first);
     return plan;
   }
   plan.question = plan.options.front().scenario;
   add_enough(plan.options.front());
+  add_prefill_bound(plan.options.front());
+  plan.no_help = reason_of(plan);
   add_chances(plan, threads);
-  settle(plan);
+  settle(plan, threads);
   if (course.goes_on(true)) {
     plan_apart(plan, asked, options);
   }

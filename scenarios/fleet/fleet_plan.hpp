@@ -25,6 +25,7 @@ struct DroppedOption {
   Changes changes;
   DropCause cause = DropCause::rule;
   std::string why;
+  std::optional<NoHelp> no_help;  ///< where the cause is a promise
 };
 
 struct FleetPlan;
@@ -52,10 +53,15 @@ struct FleetPlan {
   std::optional<ServingSimulation>
       simulated;                           ///< the first option, or a cell of it, with intervals, spare replicas down
   std::optional<Autoscaling> autoscaling;  ///< of the first option, where the question has it and a changing load
-  Bill bill;                               ///< of the first option, with an API's break-even
-  std::optional<PlanEnergy> energy;        ///< likewise, where it answers something
-  std::vector<ApartPool> apart;            ///< of several models on one pool, where their number is to be found
-  std::vector<std::string> notes;          ///< assumptions, and what the answer rests on
+  std::optional<ColdStart> cold_start;     ///< of a replica that follows, likewise
+  std::vector<KnownNeed> floor_sizes;      ///< replicas of the floor that simulations found, by rate
+  /// Why more replicas do not help where nothing keeps the promises, or no ordered ones where a burst is over too soon;
+  /// nullopt: some do, or it is not known why not.
+  std::optional<NoHelp> no_help;
+  Bill bill;                         ///< of the first option, with an API's break-even
+  std::optional<PlanEnergy> energy;  ///< likewise, where it answers something
+  std::vector<ApartPool> apart;      ///< of several models on one pool, where their number is to be found
+  std::vector<std::string> notes;    ///< assumptions, and what the answer rests on
   std::string interval_source;
   /// The first option keeps every promise at the slow end, with room for the load.
   [[nodiscard]] bool feasible() const noexcept;

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/core/number_words.hpp>
-#include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/core/statistics.hpp>
 #include <headroom/scenarios/fleet/fleet_sizing.hpp>
@@ -57,6 +55,11 @@ class Sizing {
     sized.knee = knee();
     sized.slowest = slowest_;
     return sized;
+  }
+
+  std::optional<std::int64_t> fewest(std::int64_t start) {
+    start = std::max<std::int64_t>(1, start);
+    return find_for_middle(start) && find_for_slow_end(start) ? std::optional{replicas_} : std::nullopt;
   }
 
   double chance(const FleetSize& size) {
@@ -247,18 +250,20 @@ ServingMetrics run(const ServeScenario& scenario,
   return serving_metrics(load, simulate(fleet, load), request_objectives(*scenario.traffic), warm_up);
 }
 
-/// What a replica with nobody else on it misses; empty: nothing.
-std::string missed_by_idle(const std::vector<KeptPromise>& judged, const std::string& where) {
+/// What a replica with nobody else on it misses. `probability`: with which it was judged, 0 at the middle.
+std::optional<NoHelp> missed_by_idle(const std::vector<KeptPromise>& judged, double probability) {
   for (const KeptPromise& p : judged) {
     if (!p.kept) {
-      return "not even an idle replica keeps " + key_of(p.promise) + " of " + format(p.promise.limit) + where +
-             (p.unanswered > 0.0 ? ": an answer takes longer than the 106 days that are simulated at most"
-              : p.refuses()
-                  ? ": its KV cache refuses " + format_number(100.0 * p.refused) + " % of the requests as too long"
-                  : ": it takes " + format(p.reached));
+      NoHelp why;
+      why.cause = p.unanswered > 0.0 ? NoHelpCause::unanswered : p.refuses() ? NoHelpCause::refused : NoHelpCause::idle;
+      why.promise = p.promise;
+      why.probability = probability;
+      why.reached = p.reached;
+      why.refused = p.refused;
+      return why;
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 /// The load's first requests, each when the one before it was answered.
@@ -322,10 +327,11 @@ OutOfReach out_of_reach(const ServeScenario& scenario, const ServedReplica& serv
                             : o.metric == LatencyMetric::tpot ? asked.least_token
                                                               : Seconds{};
       if (o.limit < floor) {
-        return {key_of(o) + " of " + format(o.limit) + " lies below the floor of " + format(floor) +
-                    (first ? ": the mean prompt at the datasheet's peak and bandwidth"
-                           : ": one token of a lone sequence, its weights and cache read at the datasheet's bandwidth"),
-                {}};
+        NoHelp why;
+        why.cause = NoHelpCause::datasheet;
+        why.promise = o;
+        why.reached = floor;
+        return {why, std::nullopt};
       }
     }
   }
@@ -333,11 +339,10 @@ OutOfReach out_of_reach(const ServeScenario& scenario, const ServedReplica& serv
   const RequestLoad load = one_by_one(traffic.load());
   const ServingMetrics idle = run(scenario, served, 1, prefill, load);
   OutOfReach why;
-  why.at_middle = missed_by_idle(judge(traffic, idle), "");
-  if (why.at_middle.empty()) {
+  why.at_middle = missed_by_idle(judge(traffic, idle), 0.0);
+  if (!why.at_middle) {
     const ServingMetrics slow = run(scenario, served, 1, prefill, load, slowest_iteration(scenario));
-    why.at_slow_end = missed_by_idle(judge_slow_end(scenario, idle, slow),
-                                     " with probability " + probability_text(scenario.confidence));
+    why.at_slow_end = missed_by_idle(judge_slow_end(scenario, idle, slow), scenario.confidence);
   }
   return why;
 }
@@ -347,6 +352,12 @@ SizedFleet size_fleet(const ServeScenario& scenario,
                       std::int64_t start,
                       SizedFor sized_for) {
   return Sizing{scenario, served}.run(start, sized_for);
+}
+
+std::optional<std::int64_t> fewest_replicas(const ServeScenario& scenario,
+                                            const ServedReplica& served,
+                                            std::int64_t start) {
+  return Sizing{scenario, served}.fewest(start);
 }
 
 }  // namespace headroom

@@ -5,6 +5,7 @@
 
 #include <headroom/core/quantity.hpp>
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
+#include <headroom/scenarios/fleet/no_help.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/serving/served_replica.hpp>
 #include <headroom/scenarios/traffic/promises.hpp>
@@ -12,7 +13,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace headroom {
@@ -71,10 +71,10 @@ struct SizedFleet : FleetSize {     ///< the fewest that keep the promises at th
                                                  double probability);
 
 /// Why no number of replicas keeps the promises: one lies below what the datasheet allows, or an idle replica misses
-/// it. Empty texts: some number does.
+/// it. Neither: some number does.
 struct OutOfReach {
-  std::string at_middle;    ///< and so at the slow end
-  std::string at_slow_end;  ///< there alone
+  std::optional<NoHelp> at_middle;    ///< and so at the slow end
+  std::optional<NoHelp> at_slow_end;  ///< there alone
 };
 [[nodiscard]] OutOfReach out_of_reach(const ServeScenario& scenario, const ServedReplica& served);
 
@@ -97,5 +97,11 @@ enum class SizedFor : std::uint8_t { slow_end, middle };
                                     const ServedReplica& served,
                                     std::int64_t start,
                                     SizedFor sized_for = SizedFor::slow_end);
+
+/// The fewest replicas that keep the promises at the slow end, sized from `start` on as size_fleet() does; nullopt
+/// where none does. Precondition: the number of replicas is open, and prompts are not apart.
+[[nodiscard]] std::optional<std::int64_t> fewest_replicas(const ServeScenario& scenario,
+                                                          const ServedReplica& served,
+                                                          std::int64_t start);
 
 }  // namespace headroom

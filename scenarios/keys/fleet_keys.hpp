@@ -33,7 +33,7 @@ inline constexpr std::array fleet_rows{
         .says("It says how often replicas fail, from which the spare ones follow."),
     table("autoscale")
         .or_nothing("that the fleet stays as it is")
-        .says("It says that replicas follow [traffic.over_time]."),
+        .says("It says that replicas follow [traffic.over_time], or the rate of a trace over its time."),
 };
 
 inline constexpr std::array routing_rows{
@@ -74,10 +74,27 @@ inline constexpr std::array failure_rows{
     number("availability", 0.5, 0.9999999).needed().says("It is the share of the time that enough replicas are up."),
 };
 
+/// A part of a cold start.
+[[nodiscard]] constexpr Key start_part(std::string_view path) {
+  return quantity<Seconds>(path, Seconds{}, longest_span).or_nothing("that cold_start states the whole");
+}
 inline constexpr std::array autoscale_rows{
     quantity<Seconds>("cold_start", Seconds{}, longest_span)
-        .needed()
-        .says("It is the time from the decision to a replica that serves."),
+        .or_nothing("that node, image, weights, compile and graphs are stated, whose sum it is")
+        .says("It is the time from the decision to a replica that serves.")
+        .but("It goes without the parts; it or all of them are required."),
+    start_part("node").says("It is the time until a machine is provisioned and has joined; 0 s where one waits."),
+    start_part("image").says("It is the time until the container image is pulled and runs; 0 s where the node has it."),
+    start_part("weights")
+        .says("It is the time in which weights are read into the GPUs.")
+        .but("Of weights and storage one is required with the other parts."),
+    quantity<BytesPerSecond>("storage", slowest_link, fastest_link)
+        .or_nothing("that weights states the time")
+        .says("It is the rate at which one host reads weights: their time is what the replica's GPUs of a host hold "
+              "over it."),
+    start_part("compile").says(
+        "It is the time that the engine compiles: vLLM does by itself, SGLang and TensorRT-LLM when told to."),
+    start_part("graphs").says("It is the time in which the engine profiles, warms up and captures graphs."),
     number("target", 0.05, 0.99)
         .usually(AutoscaleQuestion{}.target)
         .says("It is the share of their saturation that replicas are held at."),

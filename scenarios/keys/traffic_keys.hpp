@@ -54,6 +54,12 @@ inline constexpr std::array own_traffic_rows{
         .or_nothing("that laws give times and lengths")
         .says("It is the path of a log of requests, relative to this file, which gives times and lengths (Azure, "
               "BurstGPT, Mooncake, or one's own; `docs/serving-simulation.md`)."),
+    quantity<Seconds>("bin", shortest_span, longest_period)
+        .such_as("5 min")
+        .blank_is("with [fleet.autoscale] a minute at least, 50 requests on average, 1440 bins at most; else no curve")
+        .says("It is the length of the equal parts of a trace whose rates are the load that replicas follow.")
+        .but("It goes with trace only. A trace comes once: its curve does not repeat, and the fleet is sized for the "
+             "bin of most requests."),
     table("over_time").blank_is("a rate that is constant").says("It says how the rate changes over time."),
     of_type("class", KeyType::tables)
         .or_nothing("one class")

@@ -67,7 +67,10 @@ std::string prefill_words(const DisaggregatedPrefill& prefill, std::int64_t each
 }
 
 std::string scaling_words(const AutoscaleQuestion& question) {
-  return "at " + percent(question.target) + " of what replicas saturate at, " + format(question.cold_start) +
+  const bool from_storage = question.parts && question.parts->storage;
+  const Seconds stated = question.parts ? cold_start_of(*question.parts, Bytes{}).whole : question.cold_start;
+  return "at " + percent(question.target) + " of what replicas saturate at, " + format(stated) +
+         (from_storage ? " and its weights at " + format(*question.parts->storage) : std::string{}) +
          " to start one, " + counted(question.least, "replica") + " at least";
 }
 

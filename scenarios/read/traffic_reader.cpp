@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
+#include <headroom/core/real.hpp>
 #include <headroom/model/serve/time/simulated_time.hpp>
 #include <headroom/scenarios/keys/fleet_keys.hpp>
 #include <headroom/scenarios/keys/keyed_table.hpp>
@@ -8,6 +10,7 @@
 #include <headroom/scenarios/read/slow_links.hpp>
 #include <headroom/scenarios/read/traffic_reader.hpp>
 #include <headroom/scenarios/traffic/beside.hpp>
+#include <headroom/scenarios/traffic/trace_curve.hpp>
 #include <headroom/scenarios/traffic/traffic.hpp>
 
 #include <algorithm>
@@ -56,7 +59,7 @@ class TrafficReader {
       read_classes(*table, traffic);
     }
     read_retries(*table, traffic);
-    if (day_ && traffic.traced == nullptr) {
+    if (day_) {
       for (RateCurve::Point& point : day_->points) {
         point.rate *= traffic.rate().raw();
       }
@@ -189,6 +192,7 @@ class TrafficReader {
     if (!stated) {
       assume("traffic.rate = " + format_number(measured.raw()) + " req/s (the trace's own)");
     }
+    read_bins(table, *traced);
     std::int32_t classes = 0;
     for (const Request& r : trace->requests) {
       classes = std::max(classes, r.service_class);
@@ -202,7 +206,46 @@ class TrafficReader {
     traffic.traced = std::move(traced);
   }
 
+  /// Whether replicas are to follow the load, which read_fleet() reads.
+  bool is_followed() {
+    const ConfigValue* fleet = root_.value("fleet");
+    return fleet != nullptr && fleet->find("autoscale") != nullptr;
+  }
+
+  /// The rate of a trace over its time, where it is asked for.
+  void read_bins(TrafficKeys& table, TracedTraffic& traced) {
+    const auto bin = table.stated<"bin">();
+    if (!bin && (table.has("bin") || !is_followed())) {
+      return;
+    }
+    const std::vector<Request>& requests = traced.trace.requests;
+    if (std::isinf(rate_of(requests).raw())) {
+      table.problem("trace", "'" + traced.file +
+                                 "': all requests arrive at one time, and have no rate that changes "
+                                 "over time; leave 'bin' and [fleet.autoscale] out, or take a longer trace");
+      return;
+    }
+    const auto count = static_cast<std::int64_t>(requests.size());
+    const Seconds span = (real(count) - 1.0) / traced.rate;
+    if (bin && (*bin > span || span / *bin > real(most_bins))) {
+      table.problem("bin", "'bin' is " + quoted(table.value("bin")->text) + "; of this trace of " + format(span) +
+                               " it must be " + format(span / real(most_bins)) + " to " + format(span));
+      return;
+    }
+    traced.bins = bins_of(count, span, bin);
+    day_ = curve_of(requests, span, traced.bins);
+    const std::vector<std::int64_t> counts = counts_of(requests, traced.bins);
+    assume("traffic.bin = " + format(span / real(traced.bins)) + ": the rate over time is that of " +
+           counted(traced.bins, "equal part") + " of the trace, of " + counted(count, "request") + " over " +
+           format(span) + " (" + std::to_string(*std::min_element(counts.begin(), counts.end())) + " to " +
+           std::to_string(*std::max_element(counts.begin(), counts.end())) +
+           " in one); a trace comes once: what was before and comes after it is not known");
+  }
+
   void read_classes(TrafficKeys& table, ServingTraffic& traffic) {
+    if (table.stated<"bin">()) {
+      table.problem("bin", "'bin' without 'trace', whose parts it measures; leave it out, or state a trace");
+    }
     const RateCurve curve = read_curve(table);
     if (!table.has("class")) {
       traffic.classes.push_back({"all", read_class(table, curve), {}});
@@ -374,6 +417,53 @@ std::optional<ServingTraffic> read_traffic(ConfigTable& root,
 
 namespace {
 
+/// [fleet.autoscale]: a cold start as a whole, or all of its parts.
+AutoscaleQuestion read_autoscale(KeyedTable<keys::autoscale, Kinds::serve>& table) {
+  AutoscaleQuestion asked;
+  const auto whole = table.stated<"cold_start">();
+  StartParts parts;
+  parts.storage = table.stated<"storage">();
+  const std::array<std::optional<Seconds>, start_part_count> stated{
+      table.stated<"node">(), table.stated<"image">(), table.stated<"weights">(), table.stated<"compile">(),
+      table.stated<"graphs">()};
+  std::string there;
+  std::string lacking;
+  const auto name_in = [](std::string& names, std::string_view name) {
+    names += (names.empty() ? "" : ", ") + std::string{name};
+  };
+  for (std::size_t i = 0; i < start_part_count; ++i) {
+    const std::string_view name = start_part_names[i];
+    const bool from_storage = i == static_cast<std::size_t>(StartPart::weights) && table.has("storage");
+    if (from_storage) {
+      name_in(there, "storage");
+    } else {
+      name_in(table.has(name) ? there : lacking, name);
+    }
+    parts.each[i] = stated[i].value_or(Seconds{});
+  }
+  if (table.has("cold_start") && !there.empty()) {
+    table.problem("cold_start", "'cold_start' beside " + there + ", whose sum it is; leave one out");
+  } else if (table.has("weights") && table.has("storage")) {
+    table.problem("weights", "'weights' beside 'storage', from which their time follows; leave one out");
+  } else if (there.empty()) {
+    if (!table.has("cold_start")) {
+      table.missing(
+          "cold_start",
+          ", the time from the decision to a replica that serves, such as \"5 min\"; or state its parts: node, "
+          "image, weights (or storage), compile and graphs");
+    }
+  } else if (!lacking.empty()) {
+    table.problem("", "[fleet.autoscale] states " + there + " of a cold start, but not " + lacking +
+                          "; state all of them (\"0 s\" where there is nothing to wait for), or cold_start as a whole");
+  } else {
+    asked.parts = parts;
+  }
+  asked.cold_start = whole.value_or(Seconds{});
+  asked.target = table.get<"target">();
+  asked.least = table.get<"least">();
+  return asked;
+}
+
 std::optional<FleetFailures> read_failures(FleetKeys& fleet, std::int64_t gpus) {
   auto table = KeyedTable<keys::fleet_failures, Kinds::serve>::maybe(fleet);
   if (!table) {
@@ -441,10 +531,7 @@ FleetQuestion read_fleet(ConfigTable& root, std::int64_t gpus, std::vector<std::
     prefill->finish();
   }
   if (auto scaling = KeyedTable<keys::autoscale, Kinds::serve>::maybe(*table)) {
-    AutoscaleQuestion& a = fleet.autoscaling.emplace();
-    a.cold_start = scaling->get<"cold_start">();
-    a.target = scaling->get<"target">();
-    a.least = scaling->get<"least">();
+    fleet.autoscaling = read_autoscale(*scaling);
     scaling->finish();
   }
   table->finish();

@@ -325,10 +325,10 @@ class Simulator {
     }
     const Seconds arrivals{seconds_of(out_.load.requests.back().arrival)};
     if (const auto& day = s_.traffic->day; day && arrivals < day->period) {
-      out_.notes.push_back("traffic.over_time: the " + format(arrivals) +
-                           " that were simulated are the begin of a period of " + format(day->period) +
-                           "; all of it takes " + format_count(std::ceil(out_.offered * day->period)) +
-                           " requests (--requests)");
+      out_.notes.push_back(std::string{day->repeats ? "traffic.over_time" : "traffic.trace"} + ": the " +
+                           format(arrivals) + " that were simulated are the begin of a period of " +
+                           format(day->period) + "; all of it takes " +
+                           format_count(std::ceil(out_.offered * day->period)) + " requests (--requests)");
     }
     if (out_.metrics.all.refused > 0) {
       out_.notes.push_back(std::to_string(out_.metrics.all.refused) +

@@ -2,6 +2,7 @@
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
+#include <headroom/scenarios/traffic/trace_curve.hpp>
 #include <headroom/scenarios/traffic/traffic.hpp>
 
 #include <algorithm>
@@ -143,6 +144,13 @@ ServingTraffic ServingTraffic::at_peak() const {
     ArrivalProcess& arrivals = c.traffic.arrivals;
     arrivals.rate = arrivals.curve.peak() * arrivals.rate;
     arrivals.curve = RateCurve{};
+  }
+  if (traced && traced->bins > 0 && day) {
+    auto level = std::make_shared<TracedTraffic>(*traced);
+    level->trace.requests = at_one_rate(std::move(level->trace.requests), traced->bins);
+    level->rate = day->peak();
+    level->bins = 0;
+    peak.traced = std::move(level);
   }
   peak.requests = requests_stated ? requests : usual_requests(peak.rate());
   return peak;

@@ -10,6 +10,7 @@
 #include <headroom/model/serve/screen/autoscaling.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/scenarios/traffic/availability.hpp>
+#include <headroom/scenarios/traffic/cold_start.hpp>
 #include <headroom/scenarios/traffic/kv_offload.hpp>
 #include <headroom/scenarios/traffic/request_trace.hpp>
 
@@ -42,7 +43,8 @@ struct RequestClass {
 struct TracedTraffic {
   std::string file;
   RequestTrace trace;
-  Hertz rate{};  ///< mean rate that the trace's gaps are scaled to
+  Hertz rate{};           ///< mean rate that the trace's gaps are scaled to
+  std::int64_t bins = 0;  ///< equal parts whose rates are ServingTraffic::day (trace_curve.hpp); 0: it has none
 };
 
 /// Clients that resend failed requests. Rates of the traffic count attempts.
@@ -62,7 +64,7 @@ struct ServingTraffic {
   bool requests_stated = false;
   std::uint64_t seed = 1;
   bool objectives_stated = false;
-  /// Rate of all classes over the day; absent: constant.
+  /// Rate of all classes over the day, or of a trace that is followed over its time; absent: constant.
   std::optional<LoadCurve> day;
   std::optional<ClientRetries> retries;
   /// Load with its retries at `factor` times the rate, on a fleet of this capacity. Precondition: `retries` is set.
@@ -71,7 +73,7 @@ struct ServingTraffic {
   bool prefix_caching = true;
   /// Whether requests carry ids of shared prefixes, so that cache hits follow from the fleet.
   [[nodiscard]] bool shares_prefixes() const noexcept;
-  /// The same classes, constantly at the highest rate of the day.
+  /// The same classes, or the trace at one rate, constantly at the highest rate of the day.
   [[nodiscard]] ServingTraffic at_peak() const;
   /// Mean requests per second of all classes together.
   [[nodiscard]] Hertz rate() const noexcept;
@@ -116,7 +118,8 @@ struct DisaggregatedPrefill {
 
 /// Number of replicas that follows the load.
 struct AutoscaleQuestion {
-  Seconds cold_start{};    ///< time from the decision until a new replica serves
+  Seconds cold_start{};  ///< time from the decision until a new replica serves; nothing where `parts` are stated
+  std::optional<StartParts> parts;
   double target = 0.7;     ///< load per replica that is aimed at, as a share of saturation, in (0, 1)
   std::int64_t least = 1;  ///< replicas that are always kept
 };

@@ -164,6 +164,11 @@ TEST_CASE("the day of a fleet that follows its load: its mean, its peak, its dol
     peak = std::max(peak, rate);
     CHECK(number(point, "fixed_replicas") == fixed);
     CHECK(number(point, "following_replicas") <= number(point, "following_paid_replicas"));
+    CHECK(number(point, "floor_replicas") <= fixed);
+    const double gpus = number(day, "gpus_per_replica");
+    for (const std::string way : {"fixed", "following", "following_paid", "floor"}) {
+      CHECK(number(point, (way + "_gpus").c_str()) == gpus * number(point, (way + "_replicas").c_str()));
+    }
     idle += std::max(0.0, 1.0 - number(point, "following_paid_replicas") / fixed);
   }
   CHECK(sum / 96.0 == doctest::Approx(40.0).epsilon(1e-3));  // the scenario's mean
@@ -172,6 +177,13 @@ TEST_CASE("the day of a fleet that follows its load: its mean, its peak, its dol
   CHECK(number(day, "freed_gpu_hours") ==
         doctest::Approx(idle / 96.0 * number(at(day, "fixed"), "gpu_hours")).epsilon(0.02));
   CHECK(saved(day) == near(number(day, "freed_gpu_hours") - number(day, "above_gpu_hours"), 1e-6));
+  // What no autoscaler goes below takes no more than the fleet of its peak, and no fewer hours than the simulated
+  // lowest.
+  const double floor = number(at(day, "floor"), "gpu_hours");
+  CHECK(floor < number(at(day, "fixed"), "gpu_hours"));
+  CHECK(floor > 24.0 * number(day, "gpus_per_replica") * number(at(day, "floor_sizes").items.front(), "replicas"));
+  CHECK(at(day, "floor_sizes").items.size() == 4);
+  CHECK(number(day, "cold_start_s") == 300.0);
 }
 
 TEST_CASE("a fleet that follows too late to give anything back frees no hours of the fixed one") {

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -296,4 +297,141 @@ TEST_CASE("curves and policies that mean nothing are named, each with its value 
   curve.points = {{Seconds{10.0}, 1.0}, {Seconds{5.0}, 1.0}};
   CHECK(problems(curve, {}).front().find("points must come by time") != std::string::npos);
   CHECK(problems(burst(1.0), {}).empty());
+}
+
+namespace {
+
+/// 5, 35 and 0 requests/s for 100 s each, once.
+LoadCurve three_parts() {
+  LoadCurve curve;
+  curve.period = Seconds{300.0};
+  curve.repeats = false;
+  curve.points = {{Seconds{0.0}, 5.0},    {Seconds{100.0}, 5.0}, {Seconds{100.0}, 35.0},
+                  {Seconds{200.0}, 35.0}, {Seconds{200.0}, 0.0}, {Seconds{300.0}, 0.0}};
+  return curve;
+}
+
+/// The fewest units, one after another, that keep first tokens of 95 % within a limit, below a load.
+std::int64_t fewest_by_trial(const TenPerSecond& ten, double rate, double limit, double most_load) {
+  for (std::int64_t units = 1;; ++units) {
+    ScreenTraffic traffic = ten.traffic;
+    traffic.rate = Hertz{rate};
+    const ServingScreen s = screen(fleet_of(ten.unit, units), traffic);
+    if (!s.overloaded && rate < most_load * 10.0 * static_cast<double>(units) * (1.0 - 1e-3) &&
+        s.ttft.quantile(0.95) <= limit) {
+      return units;
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the floor has in each step the fewest units that keep the promise, as trying one after another finds them") {
+  const TenPerSecond ten;
+  const std::vector<TailObjective> within{{LatencyMetric::ttft, 0.95, Seconds{0.4}}};
+  ScalingPolicy policy;
+  policy.step = Seconds{10.0};
+  policy.most_load = 0.9;
+  const Autoscaling a = autoscale(ten.unit, 4, ten.traffic, within, three_parts(), policy);
+  REQUIRE(a.floor);
+  REQUIRE(a.floor->units.size() == 30);
+  CHECK(a.step.raw() == near(10.0));
+  const std::int64_t few = fewest_by_trial(ten, 5.0, 0.4, 0.9);
+  const std::int64_t many = fewest_by_trial(ten, 35.0, 0.4, 0.9);
+  CHECK(many > few);
+  for (std::size_t i = 0; i < 30; ++i) {
+    CHECK(a.floor->units[i] == (i < 10 ? few : i < 20 ? many : 1));  // a part without a request keeps the least
+  }
+  CHECK(a.floor->gpu_hours == near(4.0 * 100.0 * static_cast<double>(few + many + 1) / 3600.0));
+  CHECK(a.floor->overloaded == 0.0);
+  CHECK(a.floor->missed < 0.06);
+  CHECK(a.floor->gpu_hours < a.fixed.gpu_hours);
+  for (const double rate : {0.5, 3.0, 7.9, 8.1, 17.0, 26.5, 71.0}) {
+    CHECK(least_units(ten.unit, ten.traffic, within, policy, Hertz{rate}) == fewest_by_trial(ten, rate, 0.4, 0.9));
+  }
+}
+
+TEST_CASE("what is known of the floor holds at its rate, and bounds what closed forms say between") {
+  const TenPerSecond ten;
+  const std::vector<TailObjective> within{{LatencyMetric::ttft, 0.95, Seconds{0.4}}};
+  ScalingPolicy policy;
+  policy.known = {{Hertz{5.0}, 3}, {Hertz{35.0}, 4}};
+  const auto at = [&](double rate) { return least_units(ten.unit, ten.traffic, within, policy, Hertz{rate}); };
+  CHECK(at(0.0) == 1);
+  CHECK(at(1.0) == 1);
+  CHECK(at(5.0) == 3);
+  CHECK(at(6.0) == 3);   // closed forms: 1 or 2
+  CHECK(at(34.0) == 4);  // closed forms: 5 or more
+  CHECK(at(35.0) == 4);
+  CHECK(at(100.0) > 10);
+  policy.known = {{Hertz{35.0}, 4}, {Hertz{5.0}, 3}};
+  CHECK(problems(three_parts(), policy).size() == 1);
+  policy.known.clear();
+  policy.most_load = 0.0;
+  CHECK(problems(three_parts(), policy).size() == 1);
+}
+
+TEST_CASE("no number of units keeps a promise below an idle unit's time: there is no floor") {
+  const TenPerSecond ten;
+  const std::vector<TailObjective> within{{LatencyMetric::ttft, 0.95, Seconds{0.05}}};
+  ScalingPolicy policy;
+  policy.most = 50;
+  const Autoscaling a = autoscale(ten.unit, 1, ten.traffic, within, three_parts(), policy);
+  CHECK_FALSE(a.floor);
+  CHECK_FALSE(worst_late_burst(a, three_parts(), Seconds{1e6}));
+}
+
+TEST_CASE("a curve that comes once begins with the units of its first rate and without a backlog of its end") {
+  const TenPerSecond ten;
+  const std::vector<TailObjective> within{{LatencyMetric::ttft, 0.95, Seconds{1.0}}};
+  LoadCurve falling = three_parts();
+  for (std::size_t i = 0; i < 6; ++i) {
+    falling.points[i].rate = i < 2 ? 35.0 : i < 4 ? 0.0 : 5.0;
+  }
+  ScalingPolicy policy;
+  policy.target = 0.8;
+  policy.step = Seconds{10.0};
+  policy.cold_start = policy.keep = Seconds{20.0};
+  const Autoscaling once = autoscale(ten.unit, 1, ten.traffic, within, falling, policy);
+  CHECK(once.scaled.units.front() == 5);  // 35 / (0.8 x 10) and up
+  CHECK(once.scaled.overloaded == 0.0);
+  LoadCurve again = falling;
+  again.repeats = true;
+  const Autoscaling repeated = autoscale(ten.unit, 1, ten.traffic, within, again, policy);
+  CHECK(repeated.scaled.units.front() == 1);  // of the 5 requests/s before it
+  CHECK(repeated.scaled.overloaded > 0.0);
+  // A cold start longer than the curve: what is ordered in it never serves in it.
+  policy.cold_start = policy.keep = Seconds{400.0};
+  const Autoscaling late = autoscale(ten.unit, 1, ten.traffic, within, three_parts(), policy);
+  CHECK(late.scaled.most == 1);
+  CHECK(late.scaled.paid.back() == 5);
+}
+
+TEST_CASE("a burst that is over before what it orders serves is told, with what serves in it and what it takes") {
+  const TenPerSecond ten;
+  const std::vector<TailObjective> within{{LatencyMetric::ttft, 0.95, Seconds{5.0}}};
+  ScalingPolicy policy;
+  policy.target = 0.8;
+  policy.step = Seconds{10.0};
+  policy.cold_start = Seconds{90.0};
+  const Autoscaling a = autoscale(ten.unit, 1, ten.traffic, within, burst(16.0), policy);
+  const std::optional<LateBurst> late = worst_late_burst(a, burst(16.0), policy.cold_start);
+  REQUIRE(late);
+  CHECK(late->at.raw() == near(1000.0));
+  CHECK(late->length.raw() == near(60.0));
+  CHECK(late->before.raw() == near(16.0));
+  CHECK(late->peak.raw() == near(160.0));
+  CHECK(late->serving == 2);
+  CHECK(late->needed == least_units(ten.unit, ten.traffic, within, policy, Hertz{160.0}));
+  CHECK(late->needed > 16);
+  CHECK(late->requests == near(9600.0));
+  // A cold start of 20 s is over within the burst: more replicas do help, late.
+  policy.cold_start = Seconds{20.0};
+  const Autoscaling sooner = autoscale(ten.unit, 1, ten.traffic, within, burst(16.0), policy);
+  CHECK_FALSE(worst_late_burst(sooner, burst(16.0), policy.cold_start));
+  // Warm before it: none is late.
+  policy.cold_start = Seconds{90.0};
+  policy.least = late->needed;
+  const Autoscaling warm = autoscale(ten.unit, 1, ten.traffic, within, burst(16.0), policy);
+  CHECK_FALSE(worst_late_burst(warm, burst(16.0), policy.cold_start));
 }

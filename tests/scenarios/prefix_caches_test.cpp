@@ -153,7 +153,7 @@ TEST_CASE("the screen takes all that prompts share as found, and nothing where t
   CHECK(says(scenario.assumptions, "serving.prefix_caching = true"));
   CHECK(says(scenario.assumptions, "traffic.prefix.zipf = 0"));
   // An idle replica is asked with the first of the requests, and with their ids alone.
-  CHECK(out_of_reach(serving(scenario), served_replica(serving(scenario))).at_middle.empty());
+  CHECK_FALSE(out_of_reach(serving(scenario), served_replica(serving(scenario))).at_middle);
 }
 
 TEST_CASE("hash ids of a log are ids of the load, and a log that is run through again shares nothing with itself") {

@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -20,6 +21,7 @@ constexpr double steps_of_a_period = 1440.0;
 /// The steps of a period: their length and the rate in each.
 struct Steps {
   double seconds = 0.0;
+  bool repeats = true;
   std::vector<double> rates;
 };
 
@@ -28,6 +30,7 @@ Steps steps_of(const LoadCurve& curve, const ScalingPolicy& policy) {
   const auto count = static_cast<std::int64_t>(std::max(1.0, std::round(wanted)));
   Steps steps;
   steps.seconds = curve.period.raw() / real(count);
+  steps.repeats = curve.repeats;
   for (std::int64_t i = 0; i < count; ++i) {
     steps.rates.push_back(curve.at(Seconds{(real(i) + 0.5) * steps.seconds}).raw());
   }
@@ -73,7 +76,8 @@ class Misses {
   double rate_ = 0.0;
 };
 
-/// Serves two periods with given units per step; only the second counts, since the first leaves its backlog.
+/// Serves two periods with given units per step; only the second counts, since the first leaves its backlog. A period
+/// that comes once begins without one.
 class Period {
  public:
   Period(const Steps& steps, double unit_rate, Misses& misses)
@@ -87,7 +91,7 @@ class Period {
     double backlog = 0.0;
     double requests = 0.0;
     for (const bool counts : {false, true}) {
-      for (std::size_t i = 0; i < units.size(); ++i) {
+      for (std::size_t i = 0; i < units.size() && (counts || steps_.repeats); ++i) {
         const double most = real(units[i]) * unit_rate_;
         const double came = steps_.rates[i] * steps_.seconds;
         const double before = backlog;
@@ -132,21 +136,26 @@ std::size_t steps_in(Seconds time, const Steps& steps) {
   return static_cast<std::size_t>(std::clamp(std::ceil(time.raw() / steps.seconds - 1e-9), 0.0, most));
 }
 
-/// For each step the best of its value and the `back` values before it, cyclically, where better(a, b) means a beats b.
+/// For each step the best of its value and the `back` values before it, where better(a, b) means a beats b. Before the
+/// first value stand those of the period before, or where it does not repeat the first.
 template <class Better>
-std::vector<std::int64_t> best_of_last(const std::vector<std::int64_t>& values, std::size_t back, Better better) {
+std::vector<std::int64_t> best_of_last(const std::vector<std::int64_t>& values,
+                                       std::size_t back,
+                                       bool repeats,
+                                       Better better) {
   const std::size_t count = values.size();
   std::vector<std::int64_t> best(count);
   std::deque<std::size_t> candidates;  // each is worse and later than the one before it
+  const auto value = [&](std::size_t i) { return i < count && !repeats ? values.front() : values[i % count]; };
   for (std::size_t i = 0; i < 2 * count; ++i) {
-    while (!candidates.empty() && !better(values[candidates.back() % count], values[i % count])) {
+    while (!candidates.empty() && !better(value(candidates.back()), value(i))) {
       candidates.pop_back();
     }
     candidates.push_back(i);
     if (candidates.front() + back < i) {
       candidates.pop_front();
     }
-    best[i % count] = values[candidates.front() % count];
+    best[i % count] = value(candidates.front());
   }
   return best;
 }
@@ -155,16 +164,96 @@ Followed follow(const Steps& steps, double unit_rate, const ScalingPolicy& polic
   const std::size_t count = steps.rates.size();
   std::vector<std::int64_t> wanted(count, policy.least);
   for (std::size_t i = 0; i < count; ++i) {
-    const double seen = steps.rates[(i + count - 1) % count];
+    const std::size_t before = i > 0 ? i - 1 : steps.repeats ? count - 1 : 0;
+    const double seen = steps.rates[before];
     const double units = std::ceil(seen / (policy.target * unit_rate) - 1e-9);
     wanted[i] = static_cast<std::int64_t>(std::clamp(units, real(policy.least), real(policy.most)));
   }
   // A unit that is wanted, or was within `keep`, stays. An ordered unit that was kept serves after the cold start.
   Followed out;
-  out.paid = best_of_last(wanted, steps_in(policy.keep, steps), std::greater<>{});
-  out.serving = best_of_last(out.paid, steps_in(policy.cold_start, steps), std::less<>{});
+  out.paid = best_of_last(wanted, steps_in(policy.keep, steps), steps.repeats, std::greater<>{});
+  out.serving = best_of_last(out.paid, steps_in(policy.cold_start, steps), steps.repeats, std::less<>{});
   return out;
 }
+
+/// The least units by rate. What they need does not fall as the rate rises, so that rates between two of equal need
+/// have it too.
+class Floor {
+ public:
+  Floor(const ServingFleet& unit,
+        const ScreenTraffic& traffic,
+        std::span<const TailObjective> objectives,
+        const ScalingPolicy& policy,
+        double unit_rate)
+      : unit_{unit}, traffic_{traffic}, objectives_{objectives}, policy_{policy}, unit_rate_{unit_rate} {}
+
+  /// 0: no number keeps the objectives.
+  [[nodiscard]] std::int64_t units(double rate) const {
+    if (rate <= 0.0) {
+      return policy_.least;
+    }
+    std::int64_t fewest = 0;
+    for (const KnownNeed& known : policy_.known) {
+      if (known.rate.raw() >= rate * (1.0 - 1e-9)) {
+        const std::int64_t found = known.rate.raw() <= rate * (1.0 + 1e-9) ? known.units : screened(rate);
+        return std::max(policy_.least, found > 0 ? std::clamp(found, fewest, known.units) : known.units);
+      }
+      fewest = known.units;
+    }
+    const std::int64_t found = screened(rate);
+    return found > 0 ? std::max({policy_.least, found, fewest}) : 0;
+  }
+
+  /// Of each step; empty where no number keeps the objectives.
+  [[nodiscard]] std::vector<std::int64_t> of(const std::vector<double>& rates) const {
+    std::vector<double> order = rates;
+    std::sort(order.begin(), order.end());
+    order.erase(std::unique(order.begin(), order.end()), order.end());
+    std::vector<std::int64_t> needs(order.size(), 0);
+    needs.front() = units(order.front());
+    needs.back() = units(order.back());
+    fill(order, needs, 0, order.size() - 1);
+    std::vector<std::int64_t> all;
+    for (const double rate : rates) {
+      all.push_back(
+          needs[static_cast<std::size_t>(std::lower_bound(order.begin(), order.end(), rate) - order.begin())]);
+    }
+    return std::find(all.begin(), all.end(), 0) == all.end() ? all : std::vector<std::int64_t>{};
+  }
+
+ private:
+  [[nodiscard]] std::int64_t screened(double rate) const {
+    ScreenTraffic traffic = traffic_;
+    traffic.rate = Hertz{rate};
+    const double roomy = std::floor(rate / (policy_.most_load * unit_rate_)) + 1.0;
+    const std::int64_t found = screened_size(unit_, traffic, objectives_, policy_.most).units;
+    return found > 0 && roomy <= real(policy_.most) ? std::max(found, static_cast<std::int64_t>(roomy)) : 0;
+  }
+
+  void fill(const std::vector<double>& order,
+            std::vector<std::int64_t>& needs,
+            std::size_t low,
+            std::size_t high) const {
+    if (high - low < 2) {
+      return;
+    }
+    if (needs[low] == needs[high]) {
+      std::fill(needs.begin() + static_cast<std::ptrdiff_t>(low), needs.begin() + static_cast<std::ptrdiff_t>(high),
+                needs[low]);
+      return;
+    }
+    const std::size_t middle = low + (high - low) / 2;
+    needs[middle] = units(order[middle]);
+    fill(order, needs, low, middle);
+    fill(order, needs, middle, high);
+  }
+
+  const ServingFleet& unit_;
+  const ScreenTraffic& traffic_;
+  std::span<const TailObjective> objectives_;
+  const ScalingPolicy& policy_;
+  double unit_rate_;
+};
 
 /// GPU-hours of the units of `way` beyond those of `other`, in the steps in which it pays for more.
 double hours_beyond(const ScaledFleet& way, const ScaledFleet& other) noexcept {
@@ -228,6 +317,12 @@ std::vector<std::string> problems(const LoadCurve& curve, const ScalingPolicy& p
           "it must be a time from 0 s on");
   require(policy.least >= 1, "a least number of units", real(policy.least), "one unit at least serves");
   require(policy.most >= policy.least, "a largest number of units", real(policy.most), "it is below the least");
+  require(policy.most_load > 0.0 && policy.most_load <= 1.0, "a highest load of the floor", policy.most_load,
+          "it must lie above 0, up to 1");
+  const auto disordered = [](const KnownNeed& a, const KnownNeed& b) { return a.rate > b.rate || a.units > b.units; };
+  if (std::adjacent_find(policy.known.begin(), policy.known.end(), disordered) != policy.known.end()) {
+    found.emplace_back("known needs out of order; give them by rate, with no fewer units at a higher one");
+  }
   require(policy.step >= Seconds{0.0} && policy.step <= curve.period, "a step", policy.step.raw(),
           "it must be from 0 s to the period");
   require(!(policy.step > Seconds{0.0}) || curve.period / policy.step <= 1e6, "a step", policy.step.raw(),
@@ -261,7 +356,63 @@ Autoscaling autoscale(const ServingFleet& unit,
   out.fixed = period.serve(units, units, gpus);
   const Followed followed = follow(steps, unit_rate, policy);
   out.scaled = period.serve(followed.serving, followed.paid, gpus);
+  out.step = Seconds{steps.seconds};
+  const std::vector<std::int64_t> least = Floor{unit, traffic, objectives, policy, unit_rate}.of(steps.rates);
+  if (!least.empty()) {
+    out.floor = period.serve(least, least, gpus);
+  }
   return out;
+}
+
+std::int64_t least_units(const ServingFleet& unit,
+                         const ScreenTraffic& traffic,
+                         std::span<const TailObjective> objectives,
+                         const ScalingPolicy& policy,
+                         Hertz rate) {
+  return Floor{unit, traffic, objectives, policy, screened_saturation(unit, traffic).raw()}.units(rate.raw());
+}
+
+std::optional<LateBurst> worst_late_burst(const Autoscaling& followed, const LoadCurve& curve, Seconds cold_start) {
+  if (!followed.floor) {
+    return std::nullopt;
+  }
+  const std::vector<std::int64_t>& floor = followed.floor->units;
+  const std::vector<std::int64_t>& units = followed.scaled.units;
+  const std::size_t count = units.size();
+  const auto rate = [&](std::size_t i) { return curve.at((real(static_cast<std::int64_t>(i)) + 0.5) * followed.step); };
+  const auto short_at = [&](std::size_t i) { return units[i % count] < floor[i % count]; };
+  // Of a repeating curve from a step with enough units on, once around.
+  std::size_t first = 0;
+  while (curve.repeats && first < count && short_at(first)) {
+    ++first;
+  }
+  if (first == count) {
+    return std::nullopt;
+  }
+  const std::size_t end = curve.repeats ? first + count : count;
+  std::optional<LateBurst> worst;
+  for (std::size_t i = first; i < end;) {
+    if (!short_at(i)) {
+      ++i;
+      continue;
+    }
+    LateBurst burst;
+    burst.at = real(static_cast<std::int64_t>(i % count)) * followed.step;
+    burst.serving = units[i % count];
+    burst.before = rate(i % count > 0 ? i % count - 1 : curve.repeats ? count - 1 : 0);
+    std::size_t last = i;
+    for (; last < end && floor[last % count] > burst.serving; ++last) {
+      burst.needed = std::max(burst.needed, floor[last % count]);
+      burst.peak = std::max(burst.peak, rate(last % count));
+      burst.requests += short_at(last) ? rate(last % count) * followed.step : 0.0;
+    }
+    burst.length = real(static_cast<std::int64_t>(last - i)) * followed.step;
+    if (burst.length <= cold_start && (!worst || burst.requests > worst->requests)) {
+      worst = burst;
+    }
+    i = last;
+  }
+  return worst;
 }
 
 BurstNeed burst_need(

@@ -9,19 +9,28 @@
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace headroom {
 
-/// A periodic rate in requests/s, linear between points in order of time, constant before the first and after the last.
-/// Two points at one time are a jump.
+/// A rate in requests/s, linear between points in order of time, constant before the first and after the last. Two
+/// points at one time are a jump.
 struct LoadCurve {
   Seconds period{86400.0};
-  std::vector<RateCurve::Point> points;                 ///< points with `rate` in requests/s
+  std::vector<RateCurve::Point> points;  ///< points with `rate` in requests/s
+  /// The period comes again and again; false: it comes once, after a long time at its first rate.
+  bool repeats = true;
   [[nodiscard]] Hertz at(Seconds time) const noexcept;  ///< rate at a time in [0, period]
   [[nodiscard]] Hertz peak() const noexcept;
+};
+
+/// The fewest units that keep the objectives at a rate.
+struct KnownNeed {
+  Hertz rate{};
+  std::int64_t units = 0;
 };
 
 /// How units are added and removed. At each step the autoscaler wants enough units to put the rate of the previous step
@@ -38,7 +47,10 @@ struct ScalingPolicy {
   std::int64_t most = 4096;
   /// Units of the fixed fleet; 0: as many as the screen finds for the peak, or `most` if it finds none.
   std::int64_t fixed = 0;
-  Seconds step{};  ///< time between two decisions; 0: a 1,440th of the period
+  /// Rates whose least number of units is known better than by the screen, in order of rate, units not falling.
+  std::vector<KnownNeed> known;
+  double most_load = 1.0;  ///< the floor's units are loaded below this share of their saturation, in (0, 1]
+  Seconds step{};          ///< time between two decisions; 0: a 1,440th of the period
 };
 
 /// Every problem of the question, with its value and the way out.
@@ -57,6 +69,10 @@ struct ScaledFleet {
 struct Autoscaling {
   ScaledFleet fixed;  ///< a constant number of units
   ScaledFleet scaled;
+  /// In each step the fewest units that keep the objectives at its rate, as if units came and went at once: what no
+  /// autoscaler goes below. Absent: no number of units keeps them in some step.
+  std::optional<ScaledFleet> floor;
+  Seconds step{};           ///< length of a step
   double requests = 0.0;    ///< requests per period
   Hertz unit_saturation{};  ///< saturation of one unit by the screen
   /// Whether the scaled fleet takes fewer GPU-hours than the fixed one.
@@ -67,7 +83,8 @@ struct Autoscaling {
   [[nodiscard]] double above_gpu_hours() const noexcept;
 };
 
-/// One of many equal periods, so that the fleet starts in the state in which the previous period ended. Each step's
+/// One of many equal periods, so that the fleet starts in the state in which the previous period ended; of a curve that
+/// does not repeat the fleet that its first rate asks for. Each step's
 /// rate is treated as steady; the share of missed requests is the screen's, with independent objectives. Load beyond
 /// saturation waits in a backlog (a fluid queue: Newell 1982, chapter 2); requests that wait there longer than an
 /// objective on first tokens or answers miss it. `traffic.rate` is ignored; the gaps keep their cv. `gpus` is the
@@ -78,6 +95,29 @@ struct Autoscaling {
                                     std::span<const TailObjective> objectives,
                                     const LoadCurve& curve,
                                     const ScalingPolicy& policy);
+
+/// The least units at a rate: the screen's with a load below `most_load`, no fewer than are known at a lower rate and
+/// no more than at a higher one, and no fewer than `least`; 0: no number keeps the objectives. Never falls as the rate
+/// rises. Precondition: as of autoscale().
+[[nodiscard]] std::int64_t least_units(const ServingFleet& unit,
+                                       const ScreenTraffic& traffic,
+                                       std::span<const TailObjective> objectives,
+                                       const ScalingPolicy& policy,
+                                       Hertz rate);
+
+/// A rise of the load that is over before a unit ordered at its beginning serves.
+struct LateBurst {
+  Seconds at{}, length{};    ///< the time in which the units that serve at its begin are fewer than the floor
+  Hertz before{}, peak{};    ///< rates before it, and the highest in it
+  std::int64_t serving = 0;  ///< units that serve when it begins
+  std::int64_t needed = 0;   ///< the floor's most in it
+  double requests = 0.0;     ///< that come while too few serve
+};
+/// Of the rises no longer than the cold start the one in which most requests come. Nothing where there is none, or no
+/// floor.
+[[nodiscard]] std::optional<LateBurst> worst_late_burst(const Autoscaling& followed,
+                                                        const LoadCurve& curve,
+                                                        Seconds cold_start);
 
 struct BurstNeed {
   std::int64_t before = 0;    ///< units that serve the rate outside the burst
