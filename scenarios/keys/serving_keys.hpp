@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/model/serve/engine/serving_stack.hpp>
+#include <headroom/model/serve/memory/serving.hpp>
 #include <headroom/model/serve/time/simulated_time.hpp>
 #include <headroom/scenarios/keys/bounds.hpp>
 #include <headroom/scenarios/keys/rows.hpp>
