@@ -4,6 +4,7 @@
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/train/evaluate/training.hpp>
 #include <headroom/model/train/step/step_time.hpp>
+#include <headroom/model/train/step/step_trace.hpp>
 
 #include <doctest/doctest.h>
 
@@ -185,4 +186,20 @@ TEST_CASE("stated ends of a DualPipe pipeline are held by both its ends") {
   CHECK(stage(c, s, 64, 0).layers == 12.0);
   CHECK(stage(c, s, 64, 3).layers == 12.0);
   CHECK(stage(c, s, 64, 1).layers == 20.0);
+}
+
+TEST_CASE("a DualPipe step with stated ends takes what its simulation takes, exchanges in pairs") {
+  const CompiledTraining c = job({});
+  Strategy s = strategy(1, 4, 16);
+  s.ep = 16;
+  s.schedule = Schedule::dualpipe;
+  s.overlap_experts = true;
+  s.first_stage_layers = 16;
+  s.last_stage_layers = 15;
+  StepTable table = c.step->tabulate(key_of(s));
+  table.passes = simulated_passes(*c.step, table, s, 256.0);
+  const Breakdown time = c.step->time(table, s, 256.0).time;
+  CHECK(time[Term::bubble].raw() > 0.0);
+  const Seconds beside = time[Term::optimizer] + time[Term::straggler] + time[Term::dp_comm] + time[Term::pp_comm];
+  CHECK((time.total() - beside).raw() == near(table.passes.raw()));
 }
