@@ -53,8 +53,8 @@ using FittedMemory = FittedCurve<memory_parameter_count>;
 struct CurveSet {
   std::string id;  ///< id of the SKU
   std::string file;
-  std::string base;              ///< set that provides curves that this one lacks; empty: none
-  std::string generation;        ///< of the SKU, where the set stands for it among SKUs that nobody measured; else empty
+  std::string base;        ///< set that provides curves that this one lacks; empty: none
+  std::string generation;  ///< of the SKU, where the set stands for it among SKUs that nobody measured; else empty
   std::vector<FittedGemm> gemm;  ///< curves in order of preference
   std::vector<FittedPrefill> prefill;
   std::vector<FittedDecode> decode;
