@@ -85,15 +85,7 @@ constexpr std::array own_options{
 
 /// Those of keys, then the verb's own.
 std::span<const Option> options() {
-  static const std::vector<Option> all = [] {
-    std::vector<Option> list;
-    for (const Key& key : keys_with_options()) {
-      list.push_back(option_of(key));
-      list.back().forms = forms_of(key);
-    }
-    list.insert(list.end(), own_options.begin(), own_options.end());
-    return list;
-  }();
+  static const std::vector<Option> all = quick_options(own_options, forms_of);
   return all;
 }
 

@@ -72,6 +72,16 @@ Assignment serving_kind(const Arguments& arguments) {
 
 }  // namespace
 
+std::vector<Option> quick_options(std::span<const Option> own, Forms (*forms_of)(const Key& key)) {
+  std::vector<Option> all;
+  for (const Key& key : keys_with_options()) {
+    all.push_back(option_of(key));
+    all.back().forms = forms_of(key);
+  }
+  all.insert(all.end(), own.begin(), own.end());
+  return all;
+}
+
 std::vector<Assignment> overrides_of(std::span<const Option> options, const Arguments& arguments, bool quick) {
   std::vector<Assignment> overrides;
   const std::vector<Assignment> set = assignments_of(arguments, "--set");

@@ -10,6 +10,9 @@
 
 namespace headroom::cli {
 
+/// The options of keys, each in the forms that it has a part in, and a verb's own behind them.
+[[nodiscard]] std::vector<Option> quick_options(std::span<const Option> own, Forms (*forms_of)(const Key& key));
+
 /// Assignments from --model and the other options of keys among `options`, from --search, --objective and --set, which
 /// wins. `quick`: there is no file, so the kind and the precision of a training follow from what is given.
 [[nodiscard]] std::vector<Assignment> overrides_of(std::span<const Option> options,

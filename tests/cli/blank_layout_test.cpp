@@ -7,6 +7,7 @@
 #include "run_headroom.hpp"
 #include <string>
 #include <string_view>
+#include <vector>
 
 using namespace headroom;
 using namespace headroom::test;
@@ -69,6 +70,24 @@ TEST_CASE("several loads are a curve, whose taken point the plan shows in full")
   CHECK(text.out.find("take ") != std::string::npos);
   CHECK(run_headroom(asked + " --set slo.tpot_mean=1us").code == 1);
   CHECK(run_headroom(asked + " --format html").out.find("Throughput against latency") != std::string::npos);
+}
+
+TEST_CASE("a list where an option takes one value holds plans side by side, each as it is asked alone") {
+  const std::string rest = "plan --model llama3-8b --gpu h100-sxm-80gb --gpus 1 --osl 128 --concurrency 8 ";
+  const ConfigValue both = json_of(rest + "--isl 512,4k");
+  const std::vector<ConfigValue>& plans = at(both, "plans").items;
+  REQUIRE(plans.size() == 2);
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+    const ConfigValue alone = json_of(rest + (i == 0 ? "--isl 512" : "--isl 4096"));
+    CHECK(at(plans[i], "output_tokens_per_s").number == at(at(alone, "output_tokens_per_s"), "mid").number);
+  }
+  const Run many = run_headroom(rest + "--isl 1..1000");
+  CHECK(many.code == 2);
+  CHECK(many.err.find("make more than 100 questions") != std::string::npos);
+  const Run fleets =
+      run_headroom("plan --model llama3-8b --gpu h100-sxm-80gb --isl 512,1024 --osl 128 --rate '2 req/s'");
+  CHECK(fleets.code == 2);
+  CHECK(fleets.err.find("isl 512: a list of values is answered for plans") != std::string::npos);
 }
 
 TEST_CASE("images are trained in micro-batches that fill a GPU, and are told a second") {

@@ -55,7 +55,7 @@ class Libraries {
   const Library plain{};
   struct Faster {
     std::string name;
-    Library library;
+    Library with_it;
   };
   [[nodiscard]] std::vector<Faster> faster() const {
     return {{"1.25 times the memory bandwidth", with(memory_)},
@@ -332,7 +332,7 @@ void check_question(const Library& library,
   // A layout that a search or a fleet takes may change with the machine: its times are not those of one layout.
   if (drawn.form != Form::fleet && drawn.form != Form::search) {
     for (const Libraries::Faster& machine : faster) {
-      const std::optional<Answer> other = ask(machine.library, drawn, "2 $/h", 1);
+      const std::optional<Answer> other = ask(machine.with_it, drawn, "2 $/h", 1);
       if (!other) {
         faults.push_back("is refused with " + machine.name);
         continue;
