@@ -68,11 +68,6 @@ std::string text_at(const ConfigValue& root, std::initializer_list<std::string_v
 }  // namespace
 
 Browser::Browser(const std::string& program) {
-  std::string name = (fs::temp_directory_path() / "headroom-browser-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) {
-    throw std::runtime_error{"no scratch folder " + name};
-  }
-  profile_ = name;
   std::array<int, 2> down{}, up{};
   if (pipe2(down.data(), O_CLOEXEC) != 0 || pipe2(up.data(), O_CLOEXEC) != 0) {
     throw std::runtime_error{"no pipe"};
@@ -80,7 +75,7 @@ Browser::Browser(const std::string& program) {
   std::signal(SIGPIPE, SIG_IGN);
   process_ = fork();
   if (process_ == 0) {
-    become_browser(program, profile_, down[0], up[1]);
+    become_browser(program, profile_.path(), down[0], up[1]);
   }
   close(down[0]);
   close(up[1]);
@@ -99,8 +94,6 @@ Browser::~Browser() {
       kill(process_, SIGKILL);
     }
   }
-  std::error_code ignored;
-  fs::remove_all(profile_, ignored);
 }
 
 void Browser::new_tab() {

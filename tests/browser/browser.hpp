@@ -4,6 +4,7 @@
 
 #include <headroom/core/config_value.hpp>
 
+#include "../support/scratch_folder.hpp"
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -47,7 +48,7 @@ class Browser {
   void new_tab();
   void note(const ConfigValue& event);
 
-  std::filesystem::path profile_;
+  ScratchFolder profile_;
   int process_ = -1;
   int to_ = -1, from_ = -1;
   int last_ = 0;

@@ -9,6 +9,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "../support/scratch_folder.hpp"
 #include <array>
 #include <csignal>
 #include <cstddef>
@@ -31,28 +32,6 @@ inline std::string read_text(const std::filesystem::path& path) {
   }
   return text.str();
 }
-
-/// A folder of its own for one test, removed at its end: test executables of several build trees run at once.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "headroom-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw std::runtime_error{"no scratch folder " + name};
-    }
-    path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 struct Run {
   int code = -1;  ///< -1: ended by a signal

@@ -5,12 +5,13 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/scratch_folder.hpp"
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 using namespace headroom;
+using headroom::test::ScratchFolder;
 namespace fs = std::filesystem;
 
 namespace {
@@ -19,20 +20,13 @@ constexpr std::array<EmbeddedFile, 1> files{{{"gpus", "one", "gpus/one.toml", "f
 constexpr std::array<EmbeddedAlias, 1> aliases{{{"gpus", "one", 0}}};
 
 /// Two folders of the user's, both with an entry of the embedded one's id.
-struct TwoFolders {
-  fs::path root;
+struct TwoFolders : ScratchFolder {
+  fs::path root = path();
   TwoFolders() {
-    std::string name = (fs::temp_directory_path() / "headroom-test-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    root = name;
-    for (const char* folder : {"upper", "lower"}) {
-      fs::create_directories(root / folder / "gpus");
-      std::ofstream{root / folder / "gpus" / "one.toml"} << "from = \"" << folder << "\"";
+    for (const std::string folder : {"upper", "lower"}) {
+      write(folder + "/gpus/one.toml", "from = \"" + folder + "\"");
     }
   }
-  ~TwoFolders() { fs::remove_all(root); }
-  TwoFolders(const TwoFolders&) = delete;
-  TwoFolders& operator=(const TwoFolders&) = delete;
 };
 
 }  // namespace

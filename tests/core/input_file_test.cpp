@@ -7,47 +7,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../support/scratch_folder.hpp"
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <string>
 #include <thread>
 
 using namespace headroom;
+using headroom::test::ScratchFolder;
 namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder of its own, removed at its end.
-class Scratch {
+class Scratch : public ScratchFolder {
  public:
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "headroom-input-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  [[nodiscard]] std::string file(const std::string& name, const std::string& text) const {
-    const std::string path = (path_ / name).string();
-    std::ofstream{path, std::ios::binary} << text;
-    return path;
-  }
+  [[nodiscard]] std::string file(const std::string& name, const std::string& text) const { return write(name, text); }
   [[nodiscard]] std::string pipe(const std::string& name) const {
-    const std::string path = (path_ / name).string();
-    REQUIRE(mkfifo(path.c_str(), 0600) == 0);
-    return path;
+    const std::string pipe = (path() / name).string();
+    REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+    return pipe;
   }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
 };
 
 /// Opens a pipe, which waits for the reader, writes and closes it.

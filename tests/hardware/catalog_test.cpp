@@ -3,9 +3,9 @@
 #include <headroom/hardware/catalog/catalog.hpp>
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include "../near.hpp"
+#include "../support/scratch_folder.hpp"
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -19,6 +19,7 @@ EmbeddedIndex embedded_catalog() noexcept;
 
 using namespace headroom;
 using headroom::test::near;
+using headroom::test::ScratchFolder;
 
 namespace {
 
@@ -26,28 +27,10 @@ Catalog embedded_only() {
   return Catalog{DataStore{embedded::embedded_catalog(), {}}};
 }
 
-/// A folder of the user's own, gone with the test.
-class UserFolder {
- public:
-  UserFolder() {
-    static int number = 0;
-    path_ = std::filesystem::temp_directory_path() /
-            ("headroom_catalog_test_" + std::to_string(::getpid()) + "_" + std::to_string(number++));
-    std::filesystem::create_directories(path_);
-  }
-  ~UserFolder() { std::filesystem::remove_all(path_); }
-  UserFolder(const UserFolder&) = delete;
-  UserFolder& operator=(const UserFolder&) = delete;
-
-  void write(const std::string& name, const std::string& text) const {
-    std::filesystem::create_directories((path_ / name).parent_path());
-    std::ofstream{path_ / name} << text;
-  }
-  [[nodiscard]] Catalog catalog_without_embedded() const { return Catalog{DataStore{{}, {path_.string()}}}; }
-  [[nodiscard]] Catalog catalog() const { return Catalog{DataStore{embedded::embedded_catalog(), {path_.string()}}}; }
-
- private:
-  std::filesystem::path path_;
+/// A folder of the user's own.
+struct UserFolder : ScratchFolder {
+  [[nodiscard]] Catalog catalog_without_embedded() const { return Catalog{DataStore{{}, {path().string()}}}; }
+  [[nodiscard]] Catalog catalog() const { return Catalog{DataStore{embedded::embedded_catalog(), {path().string()}}}; }
 };
 
 std::string error_of(const Catalog& catalog, std::string_view spelling) {

@@ -14,17 +14,17 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/scratch_folder.hpp"
 #include "../support/sources.hpp"
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 using namespace headroom;
+using headroom::test::ScratchFolder;
 using headroom::test::sources;
 using test::near;
 
@@ -157,15 +157,13 @@ TEST_CASE("the screen takes all that prompts share as found, and nothing where t
 }
 
 TEST_CASE("hash ids of a log are ids of the load, and a log that is run through again shares nothing with itself") {
-  const std::filesystem::path file = std::filesystem::temp_directory_path() / "headroom_prefix_caches.jsonl";
-  {
-    std::ofstream stream{file};
-    for (int i = 0; i < 60; ++i) {
-      stream << R"({"timestamp": )" << 500 * i << R"(, "input_length": 1600, "output_length": 4, "hash_ids": [)"
-             << i % 3 << ", " << 10 + i << "]}\n";
-    }
+  std::string rows;
+  for (int i = 0; i < 60; ++i) {
+    rows += R"({"timestamp": )" + std::to_string(500 * i) + R"(, "input_length": 1600, "output_length": 4, "hash_ids": [)" +
+            std::to_string(i % 3) + ", " + std::to_string(10 + i) + "]}\n";
   }
-  const Texts log{"traffic.trace=" + file.string(), "traffic.requests=120", "fleet.replicas=1"};
+  const ScratchFolder folder;
+  const Texts log{"traffic.trace=" + folder.write("log.jsonl", rows), "traffic.requests=120", "fleet.replicas=1"};
   const ServingTraffic traffic = *serving(question(log)).traffic;
   const RequestLoad load = traffic.load();
   REQUIRE(load.requests.size() == 120);
@@ -179,5 +177,4 @@ TEST_CASE("hash ids of a log are ids of the load, and a log that is run through 
   const Texts off{log[0], log[1], log[2], "serving.prefix_caching=false"};
   CHECK(serving(question(off)).traffic->load().prefixes.empty());
   CHECK(serving(question(off)).traffic->lengths().computed == near(1600.0));
-  std::filesystem::remove(file);
 }

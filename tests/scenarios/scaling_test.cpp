@@ -7,13 +7,14 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/scratch_folder.hpp"
 #include "../support/sources.hpp"
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
+#include <sstream>
 
 using namespace headroom;
+using headroom::test::ScratchFolder;
 using headroom::test::sources;
 using namespace headroom::scaling;
 
@@ -46,23 +47,20 @@ std::vector<std::int64_t> counts(const Curve& curve) {
 /// Folders of a user who has clusters of DGX H100 whose spine is oversubscribed as said, read by `run`.
 template <class Run>
 void with_clusters(Run run, int leaf = 2) {
-  namespace fs = std::filesystem;
-  std::string folder = (fs::temp_directory_path() / "headroom-scaling-XXXXXX").string();
-  REQUIRE(mkdtemp(folder.data()) != nullptr);
-  fs::create_directories(fs::path{folder} / "clusters");
+  const ScratchFolder folder;
   for (const int ratio : {1, 4}) {
-    std::ofstream{fs::path{folder} / "clusters" / ("tree-" + std::to_string(ratio) + ".toml")}
-        << "schema = 1\nid = \"tree-" << ratio << "\"\nname = \"t\"\naliases = []\nnode = \"dgx-h100\"\n"
+    std::ostringstream text;
+    text << "schema = 1\nid = \"tree-" << ratio << "\"\nname = \"t\"\naliases = []\nnode = \"dgx-h100\"\n"
         << "nodes = { value = 1024, source = \"T\" }\nrail_optimised = false\ntransport = \"infiniband\"\n"
         << "[sources]\nT = \"made for a test\"\n"
         << "[[tier]]\nname = \"leaf\"\nnodes = " << leaf << "\noversubscription = 1.0\n"
         << "[[tier]]\nname = \"spine\"\nnodes = 1024\noversubscription = " << ratio << ".0\n";
+    folder.write("clusters/tree-" + std::to_string(ratio) + ".toml", text.str());
   }
-  setenv("HEADROOM_DATA_DIR", folder.c_str(), 1);
+  setenv("HEADROOM_DATA_DIR", folder.path().c_str(), 1);
   const Sources own = Sources::standard();
   unsetenv("HEADROOM_DATA_DIR");
   run(own);
-  fs::remove_all(folder);
 }
 
 Curve weak(const Sources& from, std::vector<std::string> more) {

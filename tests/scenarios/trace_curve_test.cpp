@@ -11,13 +11,12 @@
 #include <doctest/doctest.h>
 
 #include "../support/says.hpp"
+#include "../support/scratch_folder.hpp"
 #include "../support/sources.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -25,6 +24,7 @@
 
 using namespace headroom;
 using headroom::test::says;
+using headroom::test::ScratchFolder;
 using headroom::test::sources;
 
 namespace {
@@ -39,22 +39,15 @@ std::vector<Request> at_times(const std::vector<double>& seconds) {
   return trace;
 }
 
-/// A log in the temporary folder, removed with it.
+/// A log in a folder of its own.
 class Log {
  public:
-  explicit Log(const std::string& rows) : path_{(std::filesystem::temp_directory_path() / name()).string()} {
-    std::ofstream{path_} << "arrival_s,prompt_tokens,output_tokens\n" << rows;
-  }
-  ~Log() { std::filesystem::remove(path_); }
-  Log(const Log&) = delete;
-  Log& operator=(const Log&) = delete;
+  explicit Log(const std::string& rows)
+      : path_{folder_.write("log.csv", "arrival_s,prompt_tokens,output_tokens\n" + rows)} {}
   [[nodiscard]] std::string stated() const { return "traffic.trace=" + path_; }
 
  private:
-  static std::string name() {
-    static int count = 0;
-    return "headroom-trace-curve-" + std::to_string(++count) + ".csv";
-  }
+  ScratchFolder folder_;
   std::string path_;
 };
 

@@ -8,15 +8,15 @@
 #include <doctest/doctest.h>
 
 #include "../support/says.hpp"
+#include "../support/scratch_folder.hpp"
 #include "../support/sources.hpp"
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 using namespace headroom;
 using headroom::test::says;
+using headroom::test::ScratchFolder;
 using headroom::test::sources;
 
 namespace {
@@ -98,8 +98,9 @@ TEST_CASE("a load is the asked number of requests at the asked rate, and faster 
 }
 
 TEST_CASE("a trace gives times and lengths, and its rate unless another is stated") {
-  const std::string file = (std::filesystem::temp_directory_path() / "headroom-traffic-test.csv").string();
-  std::ofstream{file} << "arrival_s,prompt_tokens,output_tokens\n0,100,10\n1,300,30\n4,200,20\n";
+  const ScratchFolder folder;
+  const std::string file =
+      folder.write("log.csv", "arrival_s,prompt_tokens,output_tokens\n0,100,10\n1,300,30\n4,200,20\n");
   const Scenario scenario = question({"traffic.trace=" + file, "traffic.requests=100"});
   const ServingTraffic& traffic = *serving(scenario).traffic;
   CHECK(traffic.rate().raw() == doctest::Approx(0.5));
@@ -109,13 +110,12 @@ TEST_CASE("a trace gives times and lengths, and its rate unless another is state
   CHECK(serving(question({"traffic.trace=" + file, "traffic.rate=10 req/s"})).traffic->rate().raw() == 10.0);
   CHECK(says(refusal({"traffic.trace=" + file, "traffic.arrivals=gamma"}), "'arrivals' beside 'trace'"));
 
-  std::ofstream{file} << "arrival_s,prompt_tokens,output_tokens\n5,100,10\n1,300,0\n-2,1,1\n";
+  folder.write("log.csv", "arrival_s,prompt_tokens,output_tokens\n5,100,10\n1,300,0\n-2,1,1\n");
   const std::string wrong = refusal({"traffic.trace=" + file});
   CHECK(says(wrong, file + ":3"));
   CHECK(says(wrong, file + ":4"));
-  std::ofstream{file} << "arrival,prompt_tokens,output_tokens\n5,100,10\n";
+  folder.write("log.csv", "arrival,prompt_tokens,output_tokens\n5,100,10\n");
   CHECK(says(refusal({"traffic.trace=" + file}), "arrival"));
-  std::filesystem::remove(file);
 }
 
 TEST_CASE("loads that mean nothing are refused, all at once") {
