@@ -1,12 +1,12 @@
 # headroom_floor(NAME [TARGET name] [FOLDER folder] [BRIEF] [WITHOUT folder ...] [HOT sources ...] [COLD sources ...]
-#                DEPENDS floor ...)
+#                [APART sources ...] DEPENDS floor ...)
 #
 # A floor of the house is the static library headroom_NAME (or TARGET) with an include root of its own,
 # build/include/NAME/headroom/NAME -> NAME/, so that an include of a higher floor does not compile.
 # Its sources and headers are all *.cpp and *.hpp below its folder but those WITHOUT, which are other targets'; a new
 # file is found by the next build. FOLDER: what is below that folder alone, as a TARGET of the binary beside the floor.
 function(headroom_floor name)
-  cmake_parse_arguments(arg "BRIEF" "TARGET;FOLDER" "WITHOUT;HOT;COLD;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "BRIEF" "TARGET;FOLDER" "WITHOUT;HOT;COLD;APART;DEPENDS" ${ARGN})
   set(target headroom_${name})
   if(arg_TARGET)
     set(target ${arg_TARGET})
@@ -46,7 +46,7 @@ function(headroom_floor name)
     target_link_libraries(${target} PUBLIC headroom_${floor})
   endforeach()
   if(arg_BRIEF)
-    headroom_compile(${target} BRIEF HOT ${arg_HOT})
+    headroom_compile(${target} BRIEF HOT ${arg_HOT} APART ${arg_APART})
   else()
     headroom_compile(${target} COLD ${arg_COLD})
   endif()
@@ -59,7 +59,7 @@ endfunction()
 # headroom_own_header_first(RESULT ROOT SOURCES ... HEADERS ...)
 #
 # x.cpp is compiled with x.hpp before anything else that it includes (and after the precompiled standard library), so
-# that every build shows that the header stands alone. RESULT: the headers without such a source.
+# that every build in which it is compiled by itself shows that the header stands alone. RESULT: the headers without such a source.
 # -Wp: after the precompiled headers, which have to be first and which CMake puts last.
 function(headroom_own_header_first result root)
   cmake_parse_arguments(arg "" "" "SOURCES;HEADERS" ${ARGN})

@@ -101,7 +101,7 @@ std::string problems(const Place& plan) {
   return list.empty() ? list : "<ul class=\"problems\">\n" + list + "</ul>\n";
 }
 
-std::string joined(const Place& array) {
+std::string joined_texts(const Place& array) {
   std::string text;
   for (const Place& item : array.items()) {
     text += (text.empty() ? "" : ", ") + escaped(item.text());
@@ -112,13 +112,13 @@ std::string joined(const Place& array) {
 std::string ways_out(const Place& plan) {
   HtmlTable table{"smallest changes that fit", {"<smallest changes that fit", "memory per GPU", "step"}};
   for (const Place& remedy : plan["remedies"].items()) {
-    table.row({joined(remedy["changes"]), figure(remedy["memory_bytes"]), figure(remedy["step_time_s"])});
+    table.row({joined_texts(remedy["changes"]), figure(remedy["memory_bytes"]), figure(remedy["step_time_s"])});
   }
   std::string text = table.html();
   for (const auto& [member, what] : {std::pair{"changes", "Smallest change that fits: "},
                                      std::pair{"changes_of_weights", "Or with narrower weights: "},
                                      std::pair{"changes_for_all", "Smallest change that runs all: "}}) {
-    const std::string changes = joined(plan[member]);
+    const std::string changes = joined_texts(plan[member]);
     text += changes.empty() ? "" : paragraph("note", what + changes);
   }
   return text;

@@ -18,7 +18,7 @@ constexpr std::array goals{Column{"cost_dollars", "cost"},
                            Column{"gpu_hours_per_million_samples", "GPU-hours per M samples"},
                            Column{"memory_bytes", "memory up to"}};
 
-std::string joined(const std::vector<std::string>& texts) {
+std::string joined_lines(const std::vector<std::string>& texts) {
   std::string line;
   for (const std::string& text : texts) {
     line += (line.empty() ? "" : ", ") + escaped(text);
@@ -43,7 +43,7 @@ std::string plan_words(const Place& listed) {
   for (std::string& text : job_words(listed)) {
     texts.push_back(std::move(text));
   }
-  return figure(listed["gpus"]) + " &times; " + escaped(listed["gpu"].text()) + ": " + joined(texts);
+  return figure(listed["gpus"]) + " &times; " + escaped(listed["gpu"].text()) + ": " + joined_lines(texts);
 }
 
 std::string listed_table(const std::string& label, const std::vector<Place>& plans) {
@@ -83,7 +83,7 @@ std::string point_row_verdict(const Place& point) {
   return point["verdict"].text() == "fits" ? std::string{} : escaped(point["verdict"].text());
 }
 
-std::string points_table(const Place& points) {
+std::string counts_table(const Place& points) {
   HtmlTable table{"other numbers of GPUs",
                   {"GPUs", "step", "<80 % interval", "tokens/s", "per GPU", "efficiency", "exposed communication",
                    "marginal efficiency", "$ per M tokens", "goodput", "calendar", "<<"}};
@@ -188,7 +188,7 @@ std::string scaling_section(const Documents& documents) {
       chart("scaling-rate", scaling,
             "Tokens per second over the number of GPUs, with the 80 % interval and the ideal") +
       chart("scaling-share", scaling, "Efficiency and exposed communication over the number of GPUs") + "</div>\n";
-  return section("scaling", "Other numbers of GPUs", lead, charts + points_table(scaling["points"]));
+  return section("scaling", "Other numbers of GPUs", lead, charts + counts_table(scaling["points"]));
 }
 
 std::string advice_section(const Documents& documents) {
@@ -210,7 +210,7 @@ std::string comparison_section(const Documents& documents) {
     for (const Place& value : key["values"].items()) {
       values.push_back(value.text());
     }
-    differs.row({escaped(key["key"].text()), joined(values)});
+    differs.row({escaped(key["key"].text()), joined_lines(values)});
   }
   return section("comparison", "Plans side by side", "",
                  chart("comparison", compared, "Bars of the terms of each plan's step against the reference's",

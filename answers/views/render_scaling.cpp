@@ -23,7 +23,7 @@ std::string count_text(std::int64_t count) {
   return format_count(static_cast<double>(count));
 }
 
-std::string_view recompute_name(const Strategy& s) {
+std::string_view recomputed(const Strategy& s) {
   return recompute_names[static_cast<std::size_t>(s.recompute)];
 }
 
@@ -67,10 +67,10 @@ std::string points_table(const Scenario& scenario, const Curve& curve) {
     }
     const TrainPlan& plan = p.train();
     table.row({count_text(p.gpus), count_text(plan.strategy.dp), batch, std::to_string(plan.strategy.micro_batch),
-               std::string{recompute_name(plan.strategy)}, interval_text(plan.step),
-               format_number(plan.tokens_per_s.mid), format_number(plan.tokens_per_s_per_gpu.mid),
-               percent(p.efficiency), percent(p.communication), p.marginal ? percent(*p.marginal) : "",
-               priced ? format(plan.cost_per_million_tokens.mid) : "", p.fits ? "" : p.verdict});
+               std::string{recomputed(plan.strategy)}, interval_text(plan.step), format_number(plan.tokens_per_s.mid),
+               format_number(plan.tokens_per_s_per_gpu.mid), percent(p.efficiency), percent(p.communication),
+               p.marginal ? percent(*p.marginal) : "", priced ? format(plan.cost_per_million_tokens.mid) : "",
+               p.fits ? "" : p.verdict});
   }
   return table.text();
 }
@@ -156,7 +156,7 @@ Value point_value(const Point& p, const scaling::Budget& budget, bool priced) {
   }
   const TrainPlan& plan = p.train();
   return object(asked, "dp"_m = plan.strategy.dp, "micro_batch"_m = plan.strategy.micro_batch,
-                "recompute"_m = recompute_name(plan.strategy), "step_time_s"_m = plan.step,
+                "recompute"_m = recomputed(plan.strategy), "step_time_s"_m = plan.step,
                 "tokens_per_s"_m = plan.tokens_per_s, "tokens_per_s_per_gpu"_m = plan.tokens_per_s_per_gpu,
                 "efficiency"_m = share(p.efficiency), "exposed_communication_share"_m = share(p.communication),
                 "marginal_efficiency"_m = p.marginal ? share(*p.marginal) : Value{},

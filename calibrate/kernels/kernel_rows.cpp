@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/kernels/kernel_rows.hpp>
 #include <headroom/calibrate/samples/csv_columns.hpp>
+#include <headroom/calibrate/samples/csv_lines.hpp>
 #include <headroom/core/number_words.hpp>
 
 #include <bit>
@@ -11,7 +12,6 @@
 namespace headroom {
 namespace {
 
-constexpr double micro = 1e-6;
 /// Largest relative difference between two measurements of one kernel.
 constexpr double repeatable = 0.1;
 

@@ -2,6 +2,7 @@
 #include <headroom/calibrate/kernels/curve_problem.hpp>
 #include <headroom/calibrate/kernels/score_kernels.hpp>
 #include <headroom/calibrate/kernels/score_rows.hpp>
+#include <headroom/calibrate/samples/csv_lines.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 
 #include <algorithm>
@@ -10,8 +11,6 @@
 
 namespace headroom {
 namespace {
-
-constexpr double micro = 1e-6;
 
 /// The curve fitted to the very kernels of a group: engine, format, kernel and routing; nullptr: nobody fitted it.
 template <std::size_t N>

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/kernels/score_rows.hpp>
+#include <headroom/calibrate/samples/csv_lines.hpp>
 #include <headroom/core/diagnostic.hpp>
 
 #include <numeric>
 
 namespace headroom {
-namespace {
-
-constexpr double micro = 1e-6;
-
-}  // namespace
+namespace {}  // namespace
 
 void predict_rows(const ModelData& data,
                   const KernelGroup& group,

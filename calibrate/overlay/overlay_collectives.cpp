@@ -19,7 +19,7 @@
 namespace headroom {
 namespace {
 
-constexpr int folds = 5;
+constexpr int collective_folds = 5;
 /// Fewest collectives for a curve: twice the parameters that a sweep over one group determines.
 constexpr std::size_t fewest_collectives = 20;
 
@@ -35,7 +35,7 @@ std::string_view priced_by(Collective collective) noexcept {
                                              : "alltoall";
 }
 
-const CollectiveSet* set_of(const ModelData& data, const Device& base) {
+const CollectiveSet* collective_set_of(const ModelData& data, const Device& base) {
   if (base.curves.empty()) {
     return nullptr;
   }
@@ -107,7 +107,7 @@ std::string why_no_price(const Device& base, const Node* node, std::int64_t rank
   }
 }
 
-void check_enough(const SampleSet& set, const KernelGroup& group) {
+void check_enough_collectives(const SampleSet& set, const KernelGroup& group) {
   if (group.rows.size() < fewest_collectives) {
     throw ConfigError{set.folder + ": " + std::to_string(group.rows.size()) + " of " + group.format +
                       " cannot be fitted, at least " + std::to_string(fewest_collectives) + " are needed; measure " +
@@ -140,7 +140,7 @@ void fit_collective(const ModelData& data,
   if (!has_curve(group.format)) {
     return;  // collective_facts() compares it with the curves that price it
   }
-  if (!set_of(data, base)) {
+  if (!collective_set_of(data, base)) {
     overlay.remarks.push_back(group.format + ": " + base.id +
                               " names no measured collectives, whose channels a fit needs; borrow a set with "
                               "curves = \"ID\" in an overlay of it first");
@@ -153,17 +153,17 @@ void fit_collective(const ModelData& data,
       return;
     }
   }
-  check_enough(set, group);
+  check_enough_collectives(set, group);
   FittedGroup& fitted = overlay.curves.emplace_back().fitted;
   fitted.group = std::move(group);
-  fitted.folds = folds;
+  fitted.folds = collective_folds;
   fitted.problem = curve_problem(data, fitted.group, base, node);
   check_possible(set, fitted, base);
-  fitted.fit = fit_curve(fitted.problem, folds);
+  fitted.fit = fit_curve(fitted.problem, collective_folds);
 }
 
 void beside_base_collective(const ModelData& data, OverlayCurve& curve, const Device& base) {
-  const CollectiveSet* const set = set_of(data, base);
+  const CollectiveSet* const set = collective_set_of(data, base);
   const std::string& op = curve.fitted.group.format;
   std::vector<double> values;
   const auto take = [&](const auto& fitted) {
@@ -194,7 +194,7 @@ void beside_base_collective(const ModelData& data, OverlayCurve& curve, const De
 
 void collective_facts(
     const ModelData& data, const SampleSet& set, const Device& base, const Node* node, Overlay& overlay) {
-  const CollectiveSet* const measured = set_of(data, base);
+  const CollectiveSet* const measured = collective_set_of(data, base);
   std::map<std::pair<Collective, std::int64_t>, const KernelRow*> largest;
   std::map<Collective, std::vector<double>> over_price;
   for (const KernelRow* row : collective_rows(set)) {
@@ -234,7 +234,7 @@ std::string collectives_text(const ModelData& data, const SampleSet& set, const 
       tables += "\n" + curve_toml(curve.fitted, overlay.source, set.manifest.date.substr(0, 10));
     }
   }
-  const bool hidden = !overlay.curves.empty() && overlay.id != base.curves && set_of(data, base) != nullptr;
+  const bool hidden = !overlay.curves.empty() && overlay.id != base.curves && collective_set_of(data, base) != nullptr;
   if (tables.empty() && !hidden) {
     return {};
   }

@@ -13,6 +13,9 @@
 
 namespace headroom {
 
+inline constexpr double micro = 1e-6;
+inline constexpr double mega = 1e6;
+
 /// A number with five significant digits, far finer than the spread of any measurement.
 inline std::string five_digits(double value) {
   std::array<char, 32> text{};
@@ -22,7 +25,6 @@ inline std::string five_digits(double value) {
 
 /// Microseconds in five digits.
 inline std::string micros(Seconds value) {
-  constexpr double micro = 1e-6;
   return five_digits(value.raw() / micro);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/probe/digest.hpp>
+#include <headroom/calibrate/samples/csv_lines.hpp>
 #include <headroom/calibrate/samples/manifest.hpp>
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/csv.hpp>
@@ -15,8 +16,6 @@
 
 namespace headroom {
 namespace {
-
-constexpr double mega = 1e6;
 
 /// A TOML basic string on one printable line, the only kind that the reader accepts.
 std::string toml_text(std::string_view text) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/probe/nvml.hpp>
 #include <headroom/calibrate/samples/csv_columns.hpp>
+#include <headroom/calibrate/samples/csv_lines.hpp>
 #include <headroom/calibrate/samples/sample_journal.hpp>
 #include <headroom/core/input_file.hpp>
 #include <headroom/core/number_words.hpp>
@@ -18,9 +19,6 @@
 
 namespace headroom {
 namespace {
-
-constexpr double micro = 1e-6;
-constexpr double mega = 1e6;
 
 constexpr std::array<std::string_view, 17> header{
     "probe",    "round",  "latency_us",   "fastest_us", "slowest_us", "spans",   "launches", "algorithms",  "first_us",
@@ -55,13 +53,13 @@ std::string digits(double value) {
   return {text.data(), end};
 }
 
-std::string micros(Seconds value) {
+std::string exact_micros(Seconds value) {
   return digits(value.raw() / micro);
 }
 
 std::string told_text(const std::vector<Seconds>& spans) {
   const std::string text = joined(
-      spans, [&](const Seconds span) { return micros(span); }, " ");
+      spans, [&](const Seconds span) { return exact_micros(span); }, " ");
   return text;
 }
 
@@ -80,13 +78,13 @@ std::string line_of(const JournalEntry& e) {
   const std::array<std::string, header.size()> cells{
       e.key,
       std::to_string(e.round),
-      micros(s.latency),
-      micros(s.fastest),
-      micros(s.slowest),
+      exact_micros(s.latency),
+      exact_micros(s.fastest),
+      exact_micros(s.slowest),
       std::to_string(s.spans),
       std::to_string(s.launches),
       std::to_string(s.algorithms),
-      micros(s.first),
+      exact_micros(s.first),
       digits(s.lasted.raw()),
       digits(e.took.raw()),
       s.sm_clock ? digits(s.sm_clock->raw() / mega) : std::string{},
@@ -94,7 +92,7 @@ std::string line_of(const JournalEntry& e) {
       throttle_text(e.throttle),
       e.refused,
       told_text(s.told),
-      micros(s.predicted),
+      exact_micros(s.predicted),
   };
   std::string line;
   for (const std::string& cell : cells) {

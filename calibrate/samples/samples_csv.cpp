@@ -10,8 +10,6 @@
 namespace headroom {
 namespace {
 
-constexpr double micro = 1e-6;
-constexpr double mega = 1e6;
 constexpr std::size_t gemm_columns = 7;
 
 constexpr std::array<std::string_view, 11> sustained_header{

@@ -11,7 +11,6 @@
 namespace headroom {
 namespace {
 
-constexpr double micro = 1e-6;
 constexpr std::string_view half_type = "bfloat16";
 
 constexpr std::array<std::string_view, 11> attention_header{

@@ -13,7 +13,7 @@
 namespace headroom {
 namespace {
 
-constexpr int digits = 3;
+constexpr int width_digits = 3;
 
 RunClass class_of_run(const FittedRun& run, const RunFamily& family, const Sources& sources, const MeasuredGround& g) {
   Architecture architecture;
@@ -139,9 +139,10 @@ std::string confidence_toml(const Confidence& confidence) {
   for (std::size_t i = 0; i < run_class_count; ++i) {
     const ClassErrors& c = confidence.classes[i];
     text += "\n[class." + std::string{run_class_names[i]} + "]\nrows = " + std::to_string(c.rows) +
-            "\nsources = " + std::to_string(c.sources) + "\nwidth_50 = " + format_number(c.width_50, digits) +
-            "\nwidth_80 = " + format_number(c.width_80, digits) + "\nwidth_90 = " + format_number(c.width_90, digits) +
-            "\nlevel = " + format_number(c.level, digits) + "\nshape = " + format_number(c.shape, digits) +
+            "\nsources = " + std::to_string(c.sources) + "\nwidth_50 = " + format_number(c.width_50, width_digits) +
+            "\nwidth_80 = " + format_number(c.width_80, width_digits) +
+            "\nwidth_90 = " + format_number(c.width_90, width_digits) +
+            "\nlevel = " + format_number(c.level, width_digits) + "\nshape = " + format_number(c.shape, width_digits) +
             "\nsource = \"" + c.source + "\"\n";
   }
   const MeasuredGround& m = confidence.measured;

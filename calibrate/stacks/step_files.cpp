@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int digits = 3;
+constexpr int step_digits = 3;
 
 std::string file_of(const StepKnob& knob) {
   switch (knob.scope) {
@@ -50,9 +50,10 @@ std::string provenance(const StepFit& fit, const std::set<std::size_t>& runs) {
 
 std::string step_value_text(const StepKnob& knob, double value) {
   if (!is_step_time(knob.key) || knob.scope == StepScope::level) {
-    return format_number(value, digits);
+    return format_number(value, step_digits);
   }
-  return value >= 1e-3 ? format_number(1e3 * value, digits) + " ms" : format_number(1e6 * value, digits) + " us";
+  return value >= 1e-3 ? format_number(1e3 * value, step_digits) + " ms"
+                       : format_number(1e6 * value, step_digits) + " us";
 }
 
 std::vector<std::string> write_step_files(const StepFit& fit, const std::string& folder) {

@@ -97,7 +97,7 @@ std::string pattern(const Verb& verb, const Option& option) {
 std::string flag_cases(std::span<const Verb* const> verbs) {
   std::string patterns;
   for (const Verb* verb : verbs) {
-    for (const Option& option : options_of(*verb)) {
+    for (const Option& option : all_options_of(*verb)) {
       if (option.kind == OptionKind::flag) {
         patterns += (patterns.empty() ? "" : " | ") + pattern(*verb, option);
       }
@@ -111,7 +111,7 @@ std::string flag_cases(std::span<const Verb* const> verbs) {
 std::string value_cases(std::span<const Verb* const> verbs) {
   std::string text = "  case \"$verb $before\" in\n";
   for (const Verb* verb : verbs) {
-    for (const Option& option : options_of(*verb)) {
+    for (const Option& option : all_options_of(*verb)) {
       if (option.kind != OptionKind::flag) {
         const std::string offered = commands(completion_of(option));
         text += "    " + pattern(*verb, option) + ") " + (offered.empty() ? "" : offered + "; ") + "return ;;\n";
@@ -125,7 +125,7 @@ std::string option_names(std::span<const Verb* const> verbs) {
   std::string text = "  if [[ $cur == -* ]]; then\n    case $verb in\n";
   for (const Verb* verb : verbs) {
     text += "      " + std::string{verb->name} + ") _headroom_words";
-    for (const Option& option : options_of(*verb)) {
+    for (const Option& option : all_options_of(*verb)) {
       text += " " + std::string{option.name};
     }
     text += " ;;\n";

@@ -90,7 +90,7 @@ Completion after(const PositionalWord& word) {
   return completion;
 }
 
-std::vector<Option> options_of(const Verb& verb) {
+std::vector<Option> all_options_of(const Verb& verb) {
   std::vector<Option> options = cli::options_of(verb);
   options.push_back({"--help", OptionKind::flag, "", "the options and examples"});
   return options;

@@ -6,7 +6,7 @@
 namespace headroom::cli::pages {
 namespace {
 
-constexpr std::string_view helpers =
+constexpr std::string_view fish_helpers =
     R"(# fish completion for headroom. Generated from the table of verbs; edits are lost.
 
 function __headroom_verb  # VERB: is it the verb of the line?
@@ -31,8 +31,8 @@ complete -c headroom -n 'test (count (commandline -opc)) -eq 1' -l help -d 'the 
 complete -c headroom -n 'test (count (commandline -opc)) -eq 1' -l version -d 'the version'
 )";
 
-/// Single-quoted for fish, where backslash and quote are escaped by a backslash.
-std::string quote(std::string_view text) {
+/// Single-quoted for fish, where backslash and fish_quoted are escaped by a backslash.
+std::string fish_quoted(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
     result += c == '\'' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
@@ -57,7 +57,7 @@ std::string offered(const Completion& completion) {
     add("(__fish_complete_directories)");
   }
   std::string text = completion.files ? " -F" : "";
-  return list.empty() ? text : text + " -a " + quote(list);
+  return list.empty() ? text : text + " -a " + fish_quoted(list);
 }
 
 std::string option_line(const Verb& verb, const Option& option) {
@@ -71,7 +71,7 @@ std::string option_line(const Verb& verb, const Option& option) {
     const Completion completion = completion_of(option);
     text += (completion.files ? " -r" : " -x") + offered(completion);
   }
-  return text + " -d " + quote(option.help) + "\n";
+  return text + " -d " + fish_quoted(option.help) + "\n";
 }
 
 std::string positional_lines(const Verb& verb) {
@@ -82,7 +82,7 @@ std::string positional_lines(const Verb& verb) {
     const std::string when = verb.words == nullptr
                                  ? "__headroom_verb " + name
                                  : "__headroom_verb " + name + "; and test (count (commandline -opc)) -eq 2";
-    text += "complete -c headroom -n " + quote(when) + offered(first) + "\n";
+    text += "complete -c headroom -n " + fish_quoted(when) + offered(first) + "\n";
   }
   if (verb.words != nullptr) {
     for (const PositionalWord& word : verb.words()) {
@@ -97,13 +97,13 @@ std::string positional_lines(const Verb& verb) {
 }  // namespace
 
 std::string fish_completion(std::span<const Verb* const> verbs) {
-  std::string text{helpers};
+  std::string text{fish_helpers};
   for (const Verb* verb : verbs) {
     text += "complete -c headroom -n 'test (count (commandline -opc)) -eq 1' -a " + std::string{verb->name} + " -d " +
-            quote(verb->summary) + "\n";
+            fish_quoted(verb->summary) + "\n";
   }
   for (const Verb* verb : verbs) {
-    for (const Option& option : options_of(*verb)) {
+    for (const Option& option : all_options_of(*verb)) {
       text += option_line(*verb, option);
     }
     text += positional_lines(*verb);

@@ -182,7 +182,7 @@ std::string verb_manual(const Verb& verb, std::string_view date, std::string_vie
     text += section("ARGUMENTS") + word_items(verb);
   }
   text += section("OPTIONS");
-  for (const Option& option : options_of(verb)) {
+  for (const Option& option : all_options_of(verb)) {
     text += option_item(option);
   }
   text += exit_status();

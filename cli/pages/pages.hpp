@@ -30,7 +30,7 @@ struct Completion {
 [[nodiscard]] Completion after(const PositionalWord& word);
 
 /// The verb's options and those common to all verbs: --output, unless its table defines it, and --help.
-[[nodiscard]] std::vector<Option> options_of(const Verb& verb);
+[[nodiscard]] std::vector<Option> all_options_of(const Verb& verb);
 
 /// Short spelling, "-o" for --output; "" without one.
 [[nodiscard]] std::string_view short_name(const Option& option);

@@ -6,7 +6,7 @@
 namespace headroom::cli::pages {
 namespace {
 
-constexpr std::string_view helpers =
+constexpr std::string_view zsh_helpers =
     R"zsh(#compdef headroom
 # Generated from the table of verbs; edits are lost.
 
@@ -22,7 +22,7 @@ _headroom_ids() {  # KIND...: the first column of what the catalog lists, withou
 )zsh";
 
 /// Single-quoted for zsh.
-std::string quote(std::string_view text) {
+std::string zsh_quoted(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
     result += c == '\'' ? "'\\''" : std::string(1, c);
@@ -70,22 +70,26 @@ std::string specification(const Option& option) {
   const std::string value = flag ? "" : ":" + escape(option.value, "\\:") + ":" + action(completion_of(option));
   const std::string repeats = option.kind == OptionKind::many ? "*" : "";
   const bool one_letter = !option.name.starts_with("--");
-  std::string text = quote(repeats + std::string{option.name} + (flag ? "" : one_letter ? "+" : "=") + help + value);
+  std::string text = zsh_quoted(repeats + std::string{option.name} +
+                                (flag         ? ""
+                                 : one_letter ? "+"
+                                              : "=") +
+                                help + value);
   if (const std::string_view brief = short_name(option); !brief.empty()) {
-    text += " " + quote(std::string{brief} + (flag ? "" : "+") + help + value);
+    text += " " + zsh_quoted(std::string{brief} + (flag ? "" : "+") + help + value);
   }
   return text;
 }
 
 std::string verb_arguments(const Verb& verb) {
   std::string text = "        " + std::string{verb.name} + ")\n          _arguments -s";
-  for (const Option& option : options_of(verb)) {
+  for (const Option& option : all_options_of(verb)) {
     text += " \\\n            " + specification(option);
   }
   if (!verb.positional.empty()) {
     const bool many = verb.words == nullptr && verb.most_positionals > 1;
     text += " \\\n            " +
-            quote((many ? "*:" : "1:") + escape(verb.positional, "\\:") + ":" + action(first_positional(verb)));
+            zsh_quoted((many ? "*:" : "1:") + escape(verb.positional, "\\:") + ":" + action(first_positional(verb)));
   }
   if (verb.words != nullptr) {
     text += " \\\n            '*::next:->next'";
@@ -106,7 +110,7 @@ std::string verb_arguments(const Verb& verb) {
 }  // namespace
 
 std::string zsh_completion(std::span<const Verb* const> verbs) {
-  std::string text{helpers};
+  std::string text{zsh_helpers};
   text +=
       "_headroom() {\n  local curcontext=$curcontext state headroom_program=$words[1]\n  local -a line\n"
       "  typeset -A opt_args\n"
@@ -114,7 +118,7 @@ std::string zsh_completion(std::span<const Verb* const> verbs) {
       "    '1:verb:->verb' '*::argument:->argument' && return\n"
       "  case $state in\n    verb)\n      local -a verbs=(\n";
   for (const Verb* verb : verbs) {
-    text += "        " + quote(std::string{verb->name} + ":" + escape(verb->summary, "\\:")) + "\n";
+    text += "        " + zsh_quoted(std::string{verb->name} + ":" + escape(verb->summary, "\\:")) + "\n";
   }
   text += "      )\n      _describe -t verbs verb verbs\n      ;;\n    argument)\n      case $words[1] in\n";
   for (const Verb* verb : verbs) {

@@ -30,6 +30,7 @@ namespace headroom::cli {
 
 extern const Verb calibrate_verb;
 
+namespace calibrate_parts {
 namespace {
 
 namespace fs = std::filesystem;
@@ -400,11 +401,16 @@ constexpr std::string_view examples =
     "  headroom calibrate -o rehearsal --simulate scenarios/calibrate/rehearsal.toml\n";
 
 }  // namespace
+}  // namespace calibrate_parts
 
-const Verb calibrate_verb{"calibrate", "measure the GPU at hand and fit it: a catalog overlay; or compare two of them",
-                          "FOLDER",    2,
-                          options,     examples,
-                          run,         nullptr,
-                          forms};
+const Verb calibrate_verb{"calibrate",
+                          "measure the GPU at hand and fit it: a catalog overlay; or compare two of them",
+                          "FOLDER",
+                          2,
+                          calibrate_parts::options,
+                          calibrate_parts::examples,
+                          calibrate_parts::run,
+                          nullptr,
+                          calibrate_parts::forms};
 
 }  // namespace headroom::cli

@@ -23,6 +23,7 @@ namespace headroom::cli {
 
 extern const Verb catalog_verb;
 
+namespace catalog_parts {
 namespace {
 
 enum class Asks : std::uint8_t { list, show, diff, lint, import };
@@ -383,16 +384,17 @@ std::vector<PositionalWord> words() {
 }
 
 }  // namespace
+}  // namespace catalog_parts
 
 const Verb catalog_verb{"catalog",
                         "list, show, diff and lint hardware, prices and models; import a config.json",
                         "ACTION [ID...]",
                         3,
-                        options,
-                        examples,
-                        run,
-                        words,
-                        forms,
+                        catalog_parts::options,
+                        catalog_parts::examples,
+                        catalog_parts::run,
+                        catalog_parts::words,
+                        catalog_parts::forms,
                         FileUse::none};
 
 }  // namespace headroom::cli

@@ -18,6 +18,7 @@ namespace headroom::cli {
 
 extern const Verb collective_verb;
 
+namespace collective_parts {
 namespace {
 
 enum class Asks : std::uint8_t { hosts, cluster, files };
@@ -258,15 +259,16 @@ std::vector<PositionalWord> words() {
 }
 
 }  // namespace
+}  // namespace collective_parts
 
 const Verb collective_verb{"collective",
                            "the time of one collective, what NCCL picks, what binds it; or a file of them scored",
                            "all-reduce|FILE.csv",
                            10000,
-                           options,
-                           examples,
-                           run,
-                           words,
-                           forms};
+                           collective_parts::options,
+                           collective_parts::examples,
+                           collective_parts::run,
+                           collective_parts::words,
+                           collective_parts::forms};
 
 }  // namespace headroom::cli

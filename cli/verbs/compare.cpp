@@ -20,6 +20,7 @@ namespace headroom::cli {
 
 extern const Verb compare_verb;
 
+namespace compare_parts {
 namespace {
 
 constexpr std::size_t most_plans = 16;
@@ -152,15 +153,16 @@ constexpr std::string_view examples =
     "  headroom compare llama3-8b.toml --harness nightly.csv --tolerance '10 %'\n";
 
 }  // namespace
+}  // namespace compare_parts
 
 const Verb compare_verb{"compare",
                         "plans side by side: by term, by dollar, and whether they differ at all",
                         "SCENARIO.toml",
-                        most_plans,
-                        options,
-                        examples,
-                        run_compare,
+                        compare_parts::most_plans,
+                        compare_parts::options,
+                        compare_parts::examples,
+                        compare_parts::run_compare,
                         nullptr,
-                        forms};
+                        compare_parts::forms};
 
 }  // namespace headroom::cli

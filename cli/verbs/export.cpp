@@ -25,6 +25,7 @@ namespace headroom::cli {
 
 extern const Verb export_verb;
 
+namespace export_parts {
 namespace {
 
 enum class Asks : std::uint8_t { training, search, serving, fleet };
@@ -251,15 +252,16 @@ constexpr std::string_view examples =
     "--to vllm\n";
 
 }  // namespace
+}  // namespace export_parts
 
 const Verb export_verb{"export",
                        "a plan as a launch file of a training program, a serving engine, Slurm, Kubernetes or Ray",
                        "SCENARIO.toml",
                        1,
-                       options(),
-                       examples,
-                       run,
+                       export_parts::options(),
+                       export_parts::examples,
+                       export_parts::run,
                        nullptr,
-                       forms};
+                       export_parts::forms};
 
 }  // namespace headroom::cli

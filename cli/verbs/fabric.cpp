@@ -18,6 +18,7 @@ namespace headroom::cli {
 
 extern const Verb fabric_verb;
 
+namespace fabric_parts {
 namespace {
 
 enum class Asks : std::uint8_t { entry, host, drawn_entry, drawn_host };
@@ -366,16 +367,17 @@ std::vector<PositionalWord> words() {
 }
 
 }  // namespace
+}  // namespace fabric_parts
 
 const Verb fabric_verb{"fabric",
                        "a host or a cluster as links and rates, and what each axis of a strategy sees",
                        "show [NODE|CLUSTER]",
                        2,
-                       options,
-                       examples,
-                       run,
-                       words,
-                       forms,
+                       fabric_parts::options,
+                       fabric_parts::examples,
+                       fabric_parts::run,
+                       fabric_parts::words,
+                       fabric_parts::forms,
                        FileUse::none};
 
 }  // namespace headroom::cli

@@ -21,6 +21,7 @@ namespace headroom::cli {
 
 extern const Verb fit_verb;
 
+namespace fit_parts {
 namespace {
 
 enum class Asks : std::uint8_t { shares, memory, serving, training, kernels, overlay };
@@ -212,11 +213,16 @@ constexpr std::string_view examples =
     "  headroom fit nccl.csv --gpu h100-sxm-80gb --kind nccl --cross-validate 5\n";
 
 }  // namespace
+}  // namespace fit_parts
 
-const Verb fit_verb{"fit",      "fit stacks from measured runs, kernel curves from measured kernels",
-                    "FILE.csv", 10000,
-                    options,    examples,
-                    run,        nullptr,
-                    forms};
+const Verb fit_verb{"fit",
+                    "fit stacks from measured runs, kernel curves from measured kernels",
+                    "FILE.csv",
+                    10000,
+                    fit_parts::options,
+                    fit_parts::examples,
+                    fit_parts::run,
+                    nullptr,
+                    fit_parts::forms};
 
 }  // namespace headroom::cli

@@ -19,7 +19,7 @@
 namespace headroom::cli {
 namespace {
 
-constexpr double leans = 0.6;  ///< posterior over prior deviation above which a number mainly rests on its prior
+constexpr double leans_by = 0.6;  ///< posterior over prior deviation above which a number mainly rests on its prior
 
 std::string shown(const StepKnob& knob, double value) {
   return step_value_text(knob, value);
@@ -31,9 +31,9 @@ std::string remark(const StepFit& fit, std::size_t knob) {
   if (r.at_bound[knob]) {
     return "at its bound";
   }
-  return r.narrowing[knob] > 0.9     ? "prior: the runs do not tell it"
-         : r.narrowing[knob] > leans ? "leans on its prior"
-                                     : "";
+  return r.narrowing[knob] > 0.9        ? "prior: the runs do not tell it"
+         : r.narrowing[knob] > leans_by ? "leans on its prior"
+                                        : "";
 }
 
 std::string knobs_text(const StepFit& fit) {
@@ -124,14 +124,14 @@ std::string warnings_text(const StepFit& fit) {
   std::string at_bound;
   for (std::size_t i = 0; i < fit.knobs.size(); ++i) {
     free += fit.free[i] ? 1 : 0;
-    told += fit.free[i] && fit.result.narrowing[i] <= leans ? 1 : 0;
+    told += fit.free[i] && fit.result.narrowing[i] <= leans_by ? 1 : 0;
     if (fit.free[i] && fit.result.at_bound[i]) {
       at_bound += (at_bound.empty() ? "" : ", ") + fit.knobs[i].name();
     }
   }
   std::string text;
   if (told == 0) {
-    text += "everything leans on priors: the runs tell none of the " + std::to_string(free) + " numbers\n";
+    text += "everything leans_by on priors: the runs tell none of the " + std::to_string(free) + " numbers\n";
   } else if (fit.runs.size() < free) {
     text += "fewer runs than numbers: " + std::to_string(free - told) + " of " + std::to_string(free) +
             " lean on their priors\n";

@@ -14,6 +14,7 @@ namespace headroom::cli {
 
 extern const Verb import_verb;
 
+namespace import_parts {
 namespace {
 
 enum class Asks : std::uint8_t { training, serving, samples };
@@ -127,11 +128,16 @@ constexpr std::string_view examples =
     "  headroom import all_reduce.log --from nccl-tests -o nccl.csv\n";
 
 }  // namespace
+}  // namespace import_parts
 
-const Verb import_verb{"import", "a launch file of another program as a scenario, a benchmark's results as samples",
-                       "FILE",   1,
-                       options,  examples,
-                       run,      nullptr,
-                       forms};
+const Verb import_verb{"import",
+                       "a launch file of another program as a scenario, a benchmark's results as samples",
+                       "FILE",
+                       1,
+                       import_parts::options,
+                       import_parts::examples,
+                       import_parts::run,
+                       nullptr,
+                       import_parts::forms};
 
 }  // namespace headroom::cli

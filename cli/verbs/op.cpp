@@ -18,6 +18,7 @@ namespace headroom::cli {
 
 extern const Verb op_verb;
 
+namespace op_parts {
 namespace {
 
 constexpr std::array options{
@@ -189,14 +190,15 @@ std::vector<PositionalWord> words() {
 }
 
 }  // namespace
+}  // namespace op_parts
 
 const Verb op_verb{"op",
                    "the time of one kernel, what binds it, what would help; or a file of them scored",
                    "KERNEL|FILE.csv",
                    10000,
-                   options,
-                   examples,
-                   run,
-                   words};
+                   op_parts::options,
+                   op_parts::examples,
+                   op_parts::run,
+                   op_parts::words};
 
 }  // namespace headroom::cli

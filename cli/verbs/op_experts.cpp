@@ -133,14 +133,14 @@ OpQuestion read_moe(OpReader& in) {
   return [q](const ModelData& data, const Device& device) { return answer_moe(data, device, q); };
 }
 
-constexpr std::array kinds{
+constexpr std::array experts_table{
     OpKind{"moe", "all tokens of the expert group, widths before tp, experts a token meets and all of them", read_moe},
 };
 
 }  // namespace
 
 std::span<const OpKind> expert_kinds() noexcept {
-  return kinds;
+  return experts_table;
 }
 
 }  // namespace headroom::cli

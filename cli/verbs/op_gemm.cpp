@@ -188,7 +188,7 @@ OpQuestion read_convolution(OpReader& in) {
   return [q](const ModelData& data, const Device& device) { return answer_convolution(data, device, q); };
 }
 
-constexpr std::array kinds{
+constexpr std::array gemm_table{
     OpKind{"gemm", "C[m,n] = A[m,k] B[k,n]", read_gemm},
     OpKind{"convolution", "channels, and sizes such as 224x224 and 3x3", read_convolution},
 };
@@ -196,7 +196,7 @@ constexpr std::array kinds{
 }  // namespace
 
 std::span<const OpKind> gemm_kinds() noexcept {
-  return kinds;
+  return gemm_table;
 }
 
 }  // namespace headroom::cli

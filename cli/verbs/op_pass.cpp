@@ -171,7 +171,7 @@ OpQuestion read_optimizer(OpReader& in) {
   return ask(in, std::move(q));
 }
 
-constexpr std::array kinds{
+constexpr std::array pass_table{
     OpKind{"elementwise", "elements of the result", read_elementwise},
     OpKind{"norm", "rows are tokens, columns the hidden width", read_norm},
     OpKind{"softmax-cross-entropy", "rows are tokens, columns the vocabulary", read_cross_entropy},
@@ -185,7 +185,7 @@ constexpr std::array kinds{
 }  // namespace
 
 std::span<const OpKind> pass_kinds() noexcept {
-  return kinds;
+  return pass_table;
 }
 
 }  // namespace headroom::cli

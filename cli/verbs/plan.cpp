@@ -25,6 +25,7 @@ namespace headroom::cli {
 extern const Verb plan_verb;
 extern const Verb explain_verb;
 
+namespace plan_parts {
 namespace {
 
 enum class Asks : std::uint8_t {
@@ -312,24 +313,25 @@ constexpr std::string_view plan_examples =
     "'slo.ttft_p95=1 s'\n";
 
 }  // namespace
+}  // namespace plan_parts
 
 const Verb plan_verb{"plan",
                      "what a workload needs, how long it takes, what it costs",
                      "SCENARIO.toml",
                      1,
-                     options(),
-                     plan_examples,
-                     run_plan,
+                     plan_parts::options(),
+                     plan_parts::plan_examples,
+                     plan_parts::run_plan,
                      nullptr,
-                     forms};
+                     plan_parts::forms};
 const Verb explain_verb{"explain",
                         "the same with formula, inputs, sources and share of every term",
                         "SCENARIO.toml",
                         1,
-                        options(),
-                        plan_examples,
-                        run_explain,
+                        plan_parts::options(),
+                        plan_parts::plan_examples,
+                        plan_parts::run_explain,
                         nullptr,
-                        forms};
+                        plan_parts::forms};
 
 }  // namespace headroom::cli

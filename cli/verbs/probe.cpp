@@ -21,6 +21,7 @@ namespace headroom::cli {
 
 extern const Verb probe_verb;
 
+namespace probe_parts {
 namespace {
 
 constexpr int device_missing = 3;
@@ -124,7 +125,14 @@ constexpr std::string_view examples =
     "the files and their columns, and manifest.toml, are in docs/probes.md\n";
 
 }  // namespace
+}  // namespace probe_parts
 
-const Verb probe_verb{"probe", "measure the GPU at hand: GEMM, memory, launches", "", 0, options, examples, run};
+const Verb probe_verb{"probe",
+                      "measure the GPU at hand: GEMM, memory, launches",
+                      "",
+                      0,
+                      probe_parts::options,
+                      probe_parts::examples,
+                      probe_parts::run};
 
 }  // namespace headroom::cli

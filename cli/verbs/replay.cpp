@@ -16,6 +16,7 @@ namespace headroom::cli {
 
 extern const Verb replay_verb;
 
+namespace replay_parts {
 namespace {
 
 constexpr std::array options{
@@ -133,9 +134,14 @@ constexpr std::string_view examples =
     "a trace is CSV: event,id,bytes with lines such as alloc,x,4 GiB and free,x,\n";
 
 }  // namespace
+}  // namespace replay_parts
 
-const Verb replay_verb{
-    "replay", "a trace of allocations: peak, reserved, fragments, out of memory", "TRACE.csv", 1, options, examples,
-    run};
+const Verb replay_verb{"replay",
+                       "a trace of allocations: peak, reserved, fragments, out of memory",
+                       "TRACE.csv",
+                       1,
+                       replay_parts::options,
+                       replay_parts::examples,
+                       replay_parts::run};
 
 }  // namespace headroom::cli

@@ -19,6 +19,7 @@ namespace headroom::cli {
 
 extern const Verb roofline_verb;
 
+namespace roofline_parts {
 namespace {
 
 constexpr std::array options{
@@ -132,9 +133,17 @@ constexpr std::string_view examples =
     "  headroom roofline mixtral-8x7b --gpu a100-sxm-80gb --format svg -o roofline.svg\n";
 
 }  // namespace
+}  // namespace roofline_parts
 
-const Verb roofline_verb{
-    "roofline",   "every op of a model's layers against a GPU's roofs", "MODEL", 1, options, examples, run, nullptr, {},
-    FileUse::none};
+const Verb roofline_verb{"roofline",
+                         "every op of a model's layers against a GPU's roofs",
+                         "MODEL",
+                         1,
+                         roofline_parts::options,
+                         roofline_parts::examples,
+                         roofline_parts::run,
+                         nullptr,
+                         {},
+                         FileUse::none};
 
 }  // namespace headroom::cli

@@ -12,6 +12,7 @@ namespace headroom::cli {
 
 extern const Verb scale_verb;
 
+namespace scale_parts {
 namespace {
 
 enum class Asks : std::uint8_t { series, rows, speedup };
@@ -128,15 +129,16 @@ constexpr std::string_view examples =
     "  headroom scale scenarios/train/llama2-7b-8xa100.toml --measured-speedup 3x --at 8\n";
 
 }  // namespace
+}  // namespace scale_parts
 
 const Verb scale_verb{"scale",
                       "a training scenario at a series of GPU counts: efficiency, cost, where to stop",
                       "SCENARIO.toml",
                       1,
-                      options,
-                      examples,
-                      run_scale,
+                      scale_parts::options,
+                      scale_parts::examples,
+                      scale_parts::run_scale,
                       nullptr,
-                      forms};
+                      scale_parts::forms};
 
 }  // namespace headroom::cli

@@ -8,6 +8,7 @@ namespace headroom::cli {
 
 extern const Verb schema_verb;
 
+namespace schema_parts {
 namespace {
 
 Outcome run(const Arguments&) {
@@ -20,7 +21,10 @@ constexpr std::string_view examples =
     "taplo\n";
 
 }  // namespace
+}  // namespace schema_parts
 
-const Verb schema_verb{"schema", "the keys of a scenario as a JSON Schema, for editors", "", 0, {}, examples, run};
+const Verb schema_verb{
+    "schema",         "the keys of a scenario as a JSON Schema, for editors", "", 0, {}, schema_parts::examples,
+    schema_parts::run};
 
 }  // namespace headroom::cli

@@ -21,6 +21,7 @@ namespace headroom::cli {
 
 extern const Verb simulate_verb;
 
+namespace simulate_parts {
 namespace {
 
 constexpr std::array options{
@@ -155,13 +156,14 @@ constexpr std::string_view examples =
     "  headroom simulate scenarios/serve/llama3-70b-traffic.toml --trace fleet.json --request-log requests.csv\n";
 
 }  // namespace
+}  // namespace simulate_parts
 
 const Verb simulate_verb{"simulate",
                          "requests as they come, on a fleet as it is: tails, promises, cost",
                          "SCENARIO.toml",
                          1,
-                         options,
-                         examples,
-                         run};
+                         simulate_parts::options,
+                         simulate_parts::examples,
+                         simulate_parts::run};
 
 }  // namespace headroom::cli

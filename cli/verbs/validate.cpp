@@ -14,6 +14,7 @@ namespace headroom::cli {
 
 extern const Verb validate_verb;
 
+namespace validate_parts {
 namespace {
 
 constexpr std::array options{
@@ -114,8 +115,14 @@ constexpr std::string_view examples =
     "  headroom validate train_*.csv --budget budget.toml\n";
 
 }  // namespace
+}  // namespace validate_parts
 
-const Verb validate_verb{
-    "validate", "predicted against measured, per row and per group", "FILE.csv", 10000, options, examples, run};
+const Verb validate_verb{"validate",
+                         "predicted against measured, per row and per group",
+                         "FILE.csv",
+                         10000,
+                         validate_parts::options,
+                         validate_parts::examples,
+                         validate_parts::run};
 
 }  // namespace headroom::cli

@@ -62,7 +62,7 @@ void read_fabric(ConfigTable table, SourceTags& tags, Node& node) {
   table.finish();
 }
 
-void read_pcie(ConfigTable table, SourceTags& tags, Node& node) {
+void read_node_pcie(ConfigTable table, SourceTags& tags, Node& node) {
   node.pcie_generation = table.integer("generation", {1, 8});
   node.pcie_switches = tags.count(table, "switches");
   node.gpus_per_pcie_switch = table.maybe_integer("gpus_per_switch").value_or(0);
@@ -91,7 +91,7 @@ void read_host(ConfigTable table, SourceTags& tags, Node& node) {
   table.finish();
 }
 
-void read_power(ConfigTable table, SourceTags& tags, Node& node) {
+void read_node_power(ConfigTable table, SourceTags& tags, Node& node) {
   node.power = tags.quantity<Watts>(table, "node");
   table.finish();
 }
@@ -177,10 +177,10 @@ Node read_node(const ConfigValue& document, const std::string& file, Diagnostics
     }
   };
   section("fabric", read_fabric);
-  section("pcie", read_pcie);
+  section("pcie", read_node_pcie);
   section("nics", read_nics);
   section("host", read_host);
-  section("power", read_power);
+  section("power", read_node_power);
   node.unused_sources = tags.unused();
   root.finish();
   check_wiring(node, diagnostics);

@@ -13,7 +13,7 @@ namespace headroom {
 namespace {
 
 /// The server without NVLink and with peer access between its GPUs.
-constexpr std::string_view peer_box = "rtx-pro-6000-server";
+constexpr std::string_view measured_over_pcie = "rtx-pro-6000-server";
 
 bool over_pcie(const GroupView& view) noexcept {
   return view.inside == LinkKind::pcie || view.inside == LinkKind::socket;
@@ -71,7 +71,7 @@ ChosenCollectives collectives_or_prior(const ModelData& data, const Device& devi
   }
   if (over_pcie(view)) {
     Device borrower = device;
-    borrower.curves = peer_box;
+    borrower.curves = measured_over_pcie;
     return choose_collectives(data, borrower, view);
   }
   ChosenCollectives chosen;

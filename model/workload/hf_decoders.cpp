@@ -74,7 +74,7 @@ void bloom(HfReader& /*reader*/, Architecture& arch) {
   arch.embedding_norm = true;
 }
 
-/// Positions start at 2, so the table has two more rows; OPT-350m projects a narrower table and norms after.
+/// Positions start at 2, so the decoders has two more rows; OPT-350m projects a narrower decoders and norms after.
 void opt(HfReader& reader, Architecture& arch) {
   arch.learned_positions = reader.size_or({"max_position_embeddings"}, 2048) + 2;
   const std::int64_t width = reader.size_or({"word_embed_proj_dim"}, arch.hidden);
@@ -160,7 +160,7 @@ constexpr HfFamily gemma_family(std::string_view model_type,
 
 constexpr HfDefaults gemma3_defaults{.heads = 8, .kv_heads = 4, .head_dim = 256, .ffn = 9216, .vocab = 262208};
 
-constexpr auto table = std::to_array<HfFamily>({
+constexpr auto decoders = std::to_array<HfFamily>({
     {.model_type = "llama", .tied = false, .fill = llama},
     {.model_type = "mistral", .tied = false, .fill = one_window},
     {.model_type = "ministral", .tied = false, .fill = one_window},
@@ -205,7 +205,7 @@ constexpr auto table = std::to_array<HfFamily>({
 }  // namespace
 
 std::span<const HfFamily> hf_decoders() {
-  return table;
+  return decoders;
 }
 
 }  // namespace headroom

@@ -81,7 +81,7 @@ constexpr HfFamily encoder(std::string_view model_type, HfDefaults defaults, voi
 
 constexpr HfDefaults no_words{.vocab = 1};
 
-constexpr auto table = std::to_array<HfFamily>({
+constexpr auto encoders = std::to_array<HfFamily>({
     encoder("bert", {}, bert),
     encoder("roberta", {}, bert),
     encoder("xlm-roberta", {}, bert),
@@ -93,7 +93,7 @@ constexpr auto table = std::to_array<HfFamily>({
 }  // namespace
 
 std::span<const HfFamily> hf_encoders() {
-  return table;
+  return encoders;
 }
 
 }  // namespace headroom

@@ -233,8 +233,8 @@ void qwen_linear(HfReader& reader, Architecture& arch) {
   set_blocks(arch, blocks);
 }
 
-bool flag_in(const ConfigValue* table, std::string_view key) {
-  const ConfigValue* value = table == nullptr ? nullptr : table->find(key);
+bool flag_in(const ConfigValue* hybrids, std::string_view key) {
+  const ConfigValue* value = hybrids == nullptr ? nullptr : hybrids->find(key);
   return value != nullptr && value->kind == ConfigValue::Kind::boolean && value->boolean;
 }
 
@@ -320,7 +320,7 @@ constexpr HfFamily linear_family(std::string_view model_type) {
           .fill = qwen_linear};
 }
 
-constexpr auto table = std::to_array<HfFamily>({
+constexpr auto hybrids = std::to_array<HfFamily>({
     {.model_type = "mamba", .norms = 1, .defaults = own_sizes, .fill = mamba},
     {.model_type = "falcon_mamba", .norms = 1, .defaults = own_sizes, .fill = mamba},
     {.model_type = "mamba2", .norms = 1, .defaults = own_sizes, .fill = mamba2},
@@ -340,7 +340,7 @@ constexpr auto table = std::to_array<HfFamily>({
 }  // namespace
 
 std::span<const HfFamily> hf_hybrids() {
-  return table;
+  return hybrids;
 }
 
 }  // namespace headroom

@@ -130,7 +130,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> older{{
     {"dataset.sequence_length", "model.seq_length"},
 }};
 
-constexpr std::array<std::string_view, 17> passed{
+constexpr std::array<std::string_view, 17> nemo_passed{
     "optimizer.*", "scheduler.*", "dataset.*", "data.*", "tokenizer.*", "checkpoint.*", "logger.*", "log.*",
     "validation.*", "rng.*", "profiling.*", "dist.*", "comm_overlap.*", "inprocess_restart.*", "resume.*", "optim.*",
     "model.init_method_std"};
@@ -284,7 +284,7 @@ void read_nemo(const LaunchItems& items, LaunchReading& reading) {
     rows.push_back({name.key, "", RowKind::special, {}, {}});
   }
   rows.push_back({"mixed_precision", "", RowKind::special, {}, {}});
-  read_rows(rows, passed, rest, reading);
+  read_rows(rows, nemo_passed, rest, reading);
   read_megatron(canonical, Absent::is_unsaid, reading);
   // bf16 recipes reduce gradients in fp32 unless `ddp` sets otherwise.
   if (const ConfigValue* wide = canonical.find("--accumulate-allreduce-grads-in-fp32");

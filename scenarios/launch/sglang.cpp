@@ -15,7 +15,7 @@ namespace {
 
 using enum RowKind;
 
-constexpr std::array rows{
+constexpr std::array sglang_rows{
     LaunchRow{"--pp-size", "strategy.pp", count, "1"},
     LaunchRow{"--context-length", "serving.max_seq_len"},
     LaunchRow{"--tp-size", "", special},
@@ -44,31 +44,31 @@ constexpr std::array aliases{
     FlagAlias{"--random-input", "--random-input-len"},
     FlagAlias{"--random-output", "--random-output-len"},
 };
-constexpr auto passed = std::to_array<std::string_view>({"--host",
-                                                         "--port",
-                                                         "--api-key",
-                                                         "--served-model-name",
-                                                         "--tokenizer-path",
-                                                         "--trust-remote-code",
-                                                         "--revision",
-                                                         "--random-seed",
-                                                         "--log-level",
-                                                         "--log-requests",
-                                                         "--enable-metrics",
-                                                         "--disable-radix-cache",
-                                                         "--nnodes",
-                                                         "--node-rank",
-                                                         "--dist-init-addr",
-                                                         "--attention-backend",
-                                                         "--moe-a2a-backend",
-                                                         "--moe-runner-backend",
-                                                         "--deepep-mode",
-                                                         "--cuda-graph-max-bs",
-                                                         "--chat-template",
-                                                         "--reasoning-parser",
-                                                         "--tool-call-parser",
-                                                         "--schedule-policy",
-                                                         "--schedule-conservativeness"});
+constexpr auto sglang_passed = std::to_array<std::string_view>({"--host",
+                                                                "--port",
+                                                                "--api-key",
+                                                                "--served-model-name",
+                                                                "--tokenizer-path",
+                                                                "--trust-remote-code",
+                                                                "--revision",
+                                                                "--random-seed",
+                                                                "--log-level",
+                                                                "--log-requests",
+                                                                "--enable-metrics",
+                                                                "--disable-radix-cache",
+                                                                "--nnodes",
+                                                                "--node-rank",
+                                                                "--dist-init-addr",
+                                                                "--attention-backend",
+                                                                "--moe-a2a-backend",
+                                                                "--moe-runner-backend",
+                                                                "--deepep-mode",
+                                                                "--cuda-graph-max-bs",
+                                                                "--chat-template",
+                                                                "--reasoning-parser",
+                                                                "--tool-call-parser",
+                                                                "--schedule-policy",
+                                                                "--schedule-conservativeness"});
 
 bool one_server(const LaunchPlan& plan) {
   return plan.count("launch.groups", 1) == 1 && plan.count("hardware.gpus", 1) <= plan.count("launch.gpus_per_node", 1);
@@ -172,7 +172,7 @@ std::int64_t read_ranks(const LaunchItems& items, LaunchReading& reading) {
 
 void write_sglang(LaunchWriting& writing) {
   write_ranks(writing);
-  write_rows(rows, writing);
+  write_rows(sglang_rows, writing);
   write_limits(writing);
   write_weights(writing);
   write_cache(writing, "--kv-cache-dtype", "fp8_e4m3");
@@ -229,11 +229,11 @@ void read_sglang_text(const ConfigSource& source, LaunchReading& reading) {
     return;
   }
   const LaunchItems items = items_of_words(*server, reading);
-  read_rows(rows, passed, items, reading);
+  read_rows(sglang_rows, sglang_passed, items, reading);
   if (const ConfigValue* model = items.find("--model-path")) {
     read_checkpoint(*model, reading);
   }
-  read_absent(rows, items, reading);
+  read_absent(sglang_rows, items, reading);
   const std::int64_t groups = read_ranks(items, reading);
   read_shared(items, "--max-running-requests", "serving.max_num_seqs", groups, reading);
   read_shared(items, "--chunked-prefill-size", "serving.max_num_tokens", groups, reading);

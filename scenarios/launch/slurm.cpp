@@ -11,11 +11,11 @@ namespace {
 
 using enum RowKind;
 
-constexpr std::array rows{
+constexpr std::array slurm_rows{
     LaunchRow{"--nodes", "launch.nodes"}, LaunchRow{"--gpus-per-node", "", special},   LaunchRow{"--gres", "", special},
     LaunchRow{"--gpus", "", special},     LaunchRow{"--ntasks-per-node", "", special},
 };
-constexpr auto passed =
+constexpr auto slurm_passed =
     std::to_array<std::string_view>({"--job-name",      "--partition", "--account",       "--qos",
                                      "--time",          "--output",    "--error",         "--mem",
                                      "--mem-per-gpu",   "--exclusive", "--cpus-per-task", "--cpus-per-gpu",
@@ -73,7 +73,7 @@ void read_directives(const ShellScript& script, LaunchReading& reading) {
   for (const ShellWord& line : script.directives) {
     add_directive(line, items, reading);
   }
-  read_rows(rows, passed, items, reading);
+  read_rows(slurm_rows, slurm_passed, items, reading);
   for (const std::string_view name : {"--gpus-per-node", "--gres"}) {
     const ConfigValue* item = items.find(name);
     if (item != nullptr && (name != "--gres" || item->text.starts_with("gpu"))) {

@@ -12,7 +12,7 @@ namespace {
 
 using enum RowKind;
 
-constexpr std::array rows{
+constexpr std::array tensorrt_llm_rows{
     LaunchRow{"--pp_size", "strategy.pp", count, "1"},
     LaunchRow{"--max_batch_size", "serving.max_num_seqs"},
     LaunchRow{"--max_num_tokens", "serving.max_num_tokens"},
@@ -110,7 +110,7 @@ std::string launcher(const LaunchPlan& plan) {
 
 std::string write_tensorrt_llm(LaunchWriting& writing) {
   write_ranks(writing);
-  write_rows(rows, writing);
+  write_rows(tensorrt_llm_rows, writing);
   std::string options = options_yaml(writing);
   note_formats(writing);
   return options;

@@ -13,41 +13,41 @@ namespace {
 using Kind = ConfigValue::Kind;
 using enum RowKind;
 
-constexpr std::array rows{
+constexpr std::array torchrun_rows{
     LaunchRow{"--nnodes", "launch.nodes", count, "1"},
     LaunchRow{"--nproc-per-node", "", special},
 };
 /// Options without a value, needed to find the script after the options.
 constexpr std::array<std::string_view, 7> bare{
     "--standalone", "-m", "--module", "--no-python", "--run-path", "--use-env", "--virtual-local-rank"};
-constexpr auto passed = std::to_array<std::string_view>({"--standalone",
-                                                         "-m",
-                                                         "--module",
-                                                         "--no-python",
-                                                         "--run-path",
-                                                         "--use-env",
-                                                         "--virtual-local-rank",
-                                                         "--rdzv-backend",
-                                                         "--rdzv-endpoint",
-                                                         "--rdzv-id",
-                                                         "--rdzv-conf",
-                                                         "--max-restarts",
-                                                         "--monitor-interval",
-                                                         "--start-method",
-                                                         "--event-log-handler",
-                                                         "--role",
-                                                         "--log-dir",
-                                                         "-r",
-                                                         "--redirects",
-                                                         "-t",
-                                                         "--tee",
-                                                         "--local-ranks-filter",
-                                                         "--node-rank",
-                                                         "--master-addr",
-                                                         "--master-port",
-                                                         "--local-addr",
-                                                         "--logs-specs",
-                                                         "--numa-binding"});
+constexpr auto torchrun_passed = std::to_array<std::string_view>({"--standalone",
+                                                                  "-m",
+                                                                  "--module",
+                                                                  "--no-python",
+                                                                  "--run-path",
+                                                                  "--use-env",
+                                                                  "--virtual-local-rank",
+                                                                  "--rdzv-backend",
+                                                                  "--rdzv-endpoint",
+                                                                  "--rdzv-id",
+                                                                  "--rdzv-conf",
+                                                                  "--max-restarts",
+                                                                  "--monitor-interval",
+                                                                  "--start-method",
+                                                                  "--event-log-handler",
+                                                                  "--role",
+                                                                  "--log-dir",
+                                                                  "-r",
+                                                                  "--redirects",
+                                                                  "-t",
+                                                                  "--tee",
+                                                                  "--local-ranks-filter",
+                                                                  "--node-rank",
+                                                                  "--master-addr",
+                                                                  "--master-port",
+                                                                  "--local-addr",
+                                                                  "--logs-specs",
+                                                                  "--numa-binding"});
 
 constexpr std::string_view titan_module = "torchtitan.train";
 constexpr std::string_view megatron_script = "pretrain_gpt.py";
@@ -103,9 +103,9 @@ std::size_t read_launcher(const std::vector<ShellWord>& words, std::size_t i, La
     }
     ++i;
   }
-  read_rows(rows, passed, items, reading);
+  read_rows(torchrun_rows, torchrun_passed, items, reading);
   if (whole) {
-    read_absent(rows, items, reading);
+    read_absent(torchrun_rows, items, reading);
   }
   const ConfigValue* processes = items.find("--nproc-per-node");
   if (processes == nullptr) {

@@ -19,7 +19,7 @@ constexpr std::array modes{LaunchWord{"none", "none"}, LaunchWord{"selective", "
                            LaunchWord{"full", "full"}};
 constexpr std::array optimizers{LaunchWord{"AdamW", "adamw"}, LaunchWord{"Adam", "adamw"}};
 
-constexpr std::array rows{
+constexpr std::array torchtitan_rows{
     LaunchRow{"model.name", "", special},
     LaunchRow{"model.flavor", "", special},
     LaunchRow{"model.converters", "", special},
@@ -51,38 +51,38 @@ constexpr std::array rows{
     LaunchRow{"activation_checkpoint.selective_ac_option", "", special},
 };
 
-constexpr auto passed = std::to_array<std::string_view>({"job.*",
-                                                         "profiling.*",
-                                                         "metrics.*",
-                                                         "optimizer.*",
-                                                         "lr_scheduler.*",
-                                                         "checkpoint.*",
-                                                         "comm.*",
-                                                         "fault_tolerance.*",
-                                                         "validation.*",
-                                                         "experimental.*",
-                                                         "memory_estimation.*",
-                                                         "float8.*",
-                                                         "mx.*",
-                                                         "quantize.*",
-                                                         "debug.*",
-                                                         "compile.components",
-                                                         "compile.backend",
-                                                         "model.tokenizer_path",
-                                                         "model.hf_assets_path",
-                                                         "model.print_after_conversion",
-                                                         "training.dataset",
-                                                         "training.dataset_path",
-                                                         "training.max_norm",
-                                                         "training.dtype",
-                                                         "training.mixed_precision_reduce",
-                                                         "training.seed",
-                                                         "training.deterministic",
-                                                         "training.gc_freq",
-                                                         "training.gc_debug",
-                                                         "parallelism.disable_loss_parallel",
-                                                         "parallelism.enable_compiled_autograd",
-                                                         "parallelism.context_parallel_load_balancer"});
+constexpr auto torchtitan_passed = std::to_array<std::string_view>({"job.*",
+                                                                    "profiling.*",
+                                                                    "metrics.*",
+                                                                    "optimizer.*",
+                                                                    "lr_scheduler.*",
+                                                                    "checkpoint.*",
+                                                                    "comm.*",
+                                                                    "fault_tolerance.*",
+                                                                    "validation.*",
+                                                                    "experimental.*",
+                                                                    "memory_estimation.*",
+                                                                    "float8.*",
+                                                                    "mx.*",
+                                                                    "quantize.*",
+                                                                    "debug.*",
+                                                                    "compile.components",
+                                                                    "compile.backend",
+                                                                    "model.tokenizer_path",
+                                                                    "model.hf_assets_path",
+                                                                    "model.print_after_conversion",
+                                                                    "training.dataset",
+                                                                    "training.dataset_path",
+                                                                    "training.max_norm",
+                                                                    "training.dtype",
+                                                                    "training.mixed_precision_reduce",
+                                                                    "training.seed",
+                                                                    "training.deterministic",
+                                                                    "training.gc_freq",
+                                                                    "training.gc_debug",
+                                                                    "parallelism.disable_loss_parallel",
+                                                                    "parallelism.enable_compiled_autograd",
+                                                                    "parallelism.context_parallel_load_balancer"});
 
 /// Torchtitan's name and flavor of a preset; the first entry of equal words is meant. In torchtitan llama3 always
 /// scales RoPE as Llama 3.1 does, and both families use the same norm epsilon.
@@ -473,7 +473,7 @@ LaunchWriting write_torchtitan(const LaunchPlan& plan) {
   write_sharding(writing);
   write_pipeline(writing);
   write_async_tp(writing);
-  write_rows(rows, writing);
+  write_rows(torchtitan_rows, writing);
   if (plan.has("strategy.etp")) {
     write_experts(writing);
   }
@@ -485,14 +485,14 @@ LaunchWriting write_torchtitan(const LaunchPlan& plan) {
 }
 
 void read_torchtitan(const LaunchItems& items, LaunchReading& reading) {
-  read_rows(rows, passed, items, reading);
+  read_rows(torchtitan_rows, torchtitan_passed, items, reading);
   read_network(items, reading);
   read_precision(items, reading);
   read_sharding(items, reading);
   read_pipeline(items, reading);
   read_batch(items, reading);
   read_rest(items, reading);
-  read_absent(rows, items, reading);
+  read_absent(torchtitan_rows, items, reading);
   reading.assume("training.software", word_value("torchtitan"));
 }
 

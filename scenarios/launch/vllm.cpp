@@ -16,7 +16,7 @@ namespace {
 
 using enum RowKind;
 
-constexpr std::array rows{
+constexpr std::array vllm_rows{
     LaunchRow{"--tensor-parallel-size", "strategy.tp", count, "1"},
     LaunchRow{"--pipeline-parallel-size", "strategy.pp", count, "1"},
     LaunchRow{"--max-model-len", "serving.max_seq_len"},
@@ -38,43 +38,43 @@ constexpr std::array aliases{
     FlagAlias{"-dp", "--data-parallel-size"},     FlagAlias{"-q", "--quantization"},
     FlagAlias{"-ep", "--enable-expert-parallel"},
 };
-constexpr auto passed = std::to_array<std::string_view>({"--host",
-                                                         "--port",
-                                                         "--api-key",
-                                                         "--served-model-name",
-                                                         "--tokenizer",
-                                                         "--tokenizer-mode",
-                                                         "--trust-remote-code",
-                                                         "--revision",
-                                                         "--download-dir",
-                                                         "--load-format",
-                                                         "--seed",
-                                                         "--enable-prefix-caching",
-                                                         "--no-enable-prefix-caching",
-                                                         "--distributed-executor-backend",
-                                                         "--data-parallel-backend",
-                                                         "--data-parallel-size-local",
-                                                         "--data-parallel-address",
-                                                         "--data-parallel-rpc-port",
-                                                         "--data-parallel-start-rank",
-                                                         "--nnodes",
-                                                         "--node-rank",
-                                                         "--master-addr",
-                                                         "--master-port",
-                                                         "--headless",
-                                                         "--disable-log-requests",
-                                                         "--disable-log-stats",
-                                                         "--enable-auto-tool-choice",
-                                                         "--tool-call-parser",
-                                                         "--reasoning-parser",
-                                                         "--chat-template",
-                                                         "--compilation-config",
-                                                         "--all2all-backend",
-                                                         "--async-scheduling",
-                                                         "--no-async-scheduling",
-                                                         "--generation-config",
-                                                         "--uvicorn-log-level",
-                                                         "--attention-backend"});
+constexpr auto vllm_passed = std::to_array<std::string_view>({"--host",
+                                                              "--port",
+                                                              "--api-key",
+                                                              "--served-model-name",
+                                                              "--tokenizer",
+                                                              "--tokenizer-mode",
+                                                              "--trust-remote-code",
+                                                              "--revision",
+                                                              "--download-dir",
+                                                              "--load-format",
+                                                              "--seed",
+                                                              "--enable-prefix-caching",
+                                                              "--no-enable-prefix-caching",
+                                                              "--distributed-executor-backend",
+                                                              "--data-parallel-backend",
+                                                              "--data-parallel-size-local",
+                                                              "--data-parallel-address",
+                                                              "--data-parallel-rpc-port",
+                                                              "--data-parallel-start-rank",
+                                                              "--nnodes",
+                                                              "--node-rank",
+                                                              "--master-addr",
+                                                              "--master-port",
+                                                              "--headless",
+                                                              "--disable-log-requests",
+                                                              "--disable-log-stats",
+                                                              "--enable-auto-tool-choice",
+                                                              "--tool-call-parser",
+                                                              "--reasoning-parser",
+                                                              "--chat-template",
+                                                              "--compilation-config",
+                                                              "--all2all-backend",
+                                                              "--async-scheduling",
+                                                              "--no-async-scheduling",
+                                                              "--generation-config",
+                                                              "--uvicorn-log-level",
+                                                              "--attention-backend"});
 
 /// Whether one server holds every replica. Without experts data ranks are replicas behind one address; with experts
 /// they would share the expert layers, which is a different layout.
@@ -189,11 +189,11 @@ void read_server(std::vector<ShellWord> words, LaunchReading& reading) {
     words.erase(words.begin());
   }
   const LaunchItems items = items_of_words(words, reading);
-  read_rows(rows, passed, items, reading);
+  read_rows(vllm_rows, vllm_passed, items, reading);
   if (const ConfigValue* model = items.find("--model"); model != nullptr && !named) {
     read_checkpoint(*model, reading);
   }
-  read_absent(rows, items, reading);
+  read_absent(vllm_rows, items, reading);
   read_weights(items, reading);
   read_cache(items, "--kv-cache-dtype", reading);
   read_fraction(items, "--gpu-memory-utilization", reading);
@@ -225,7 +225,7 @@ void write_vllm(LaunchWriting& writing, HostsBy hosts) {
   if (writing.plan.flag("serving.chunked_prefill")) {
     writing.cover("serving.chunked_prefill");  // default of vLLM
   }
-  write_rows(rows, writing);
+  write_rows(vllm_rows, writing);
   write_draft(writing);
 }
 

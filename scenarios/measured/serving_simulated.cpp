@@ -15,33 +15,33 @@
 namespace headroom {
 namespace {
 
-struct MetricRow {
+struct SimulatedMetric {
   std::string_view name;
   ServingMetric metric;
   RunStatistic statistic;
 };
-constexpr std::array metric_rows{
-    MetricRow{"output_tokens_per_s", ServingMetric::output_rate, RunStatistic::mean},
-    MetricRow{"total_tokens_per_s", ServingMetric::total_rate, RunStatistic::mean},
-    MetricRow{"requests_per_s", ServingMetric::request_rate, RunStatistic::mean},
-    MetricRow{"ttft_ms_mean", ServingMetric::ttft, RunStatistic::mean},
-    MetricRow{"ttft_ms_p50", ServingMetric::ttft, RunStatistic::p50},
-    MetricRow{"ttft_ms_p95", ServingMetric::ttft, RunStatistic::p95},
-    MetricRow{"ttft_ms_p99", ServingMetric::ttft, RunStatistic::p99},
-    MetricRow{"tpot_ms_mean", ServingMetric::tpot, RunStatistic::mean},
-    MetricRow{"tpot_ms_p50", ServingMetric::tpot, RunStatistic::p50},
-    MetricRow{"tpot_ms_p95", ServingMetric::tpot, RunStatistic::p95},
-    MetricRow{"tpot_ms_p99", ServingMetric::tpot, RunStatistic::p99},
-    MetricRow{"e2e_ms_mean", ServingMetric::e2e, RunStatistic::mean},
-    MetricRow{"e2e_ms_p50", ServingMetric::e2e, RunStatistic::p50},
-    MetricRow{"e2e_ms_p95", ServingMetric::e2e, RunStatistic::p95},
-    MetricRow{"e2e_ms_p99", ServingMetric::e2e, RunStatistic::p99},
+constexpr std::array simulated_metrics{
+    SimulatedMetric{"output_tokens_per_s", ServingMetric::output_rate, RunStatistic::mean},
+    SimulatedMetric{"total_tokens_per_s", ServingMetric::total_rate, RunStatistic::mean},
+    SimulatedMetric{"requests_per_s", ServingMetric::request_rate, RunStatistic::mean},
+    SimulatedMetric{"ttft_ms_mean", ServingMetric::ttft, RunStatistic::mean},
+    SimulatedMetric{"ttft_ms_p50", ServingMetric::ttft, RunStatistic::p50},
+    SimulatedMetric{"ttft_ms_p95", ServingMetric::ttft, RunStatistic::p95},
+    SimulatedMetric{"ttft_ms_p99", ServingMetric::ttft, RunStatistic::p99},
+    SimulatedMetric{"tpot_ms_mean", ServingMetric::tpot, RunStatistic::mean},
+    SimulatedMetric{"tpot_ms_p50", ServingMetric::tpot, RunStatistic::p50},
+    SimulatedMetric{"tpot_ms_p95", ServingMetric::tpot, RunStatistic::p95},
+    SimulatedMetric{"tpot_ms_p99", ServingMetric::tpot, RunStatistic::p99},
+    SimulatedMetric{"e2e_ms_mean", ServingMetric::e2e, RunStatistic::mean},
+    SimulatedMetric{"e2e_ms_p50", ServingMetric::e2e, RunStatistic::p50},
+    SimulatedMetric{"e2e_ms_p95", ServingMetric::e2e, RunStatistic::p95},
+    SimulatedMetric{"e2e_ms_p99", ServingMetric::e2e, RunStatistic::p99},
 };
 
-const MetricRow* metric_named(std::string_view name) {
-  const auto* found =
-      std::find_if(metric_rows.begin(), metric_rows.end(), [&](const MetricRow& m) { return m.name == name; });
-  return found == metric_rows.end() ? nullptr : found;
+const SimulatedMetric* metric_named(std::string_view name) {
+  const auto* found = std::find_if(simulated_metrics.begin(), simulated_metrics.end(),
+                                   [&](const SimulatedMetric& m) { return m.name == name; });
+  return found == simulated_metrics.end() ? nullptr : found;
 }
 
 bool is_time(ServingMetric m) noexcept {
@@ -135,7 +135,7 @@ ServingQuantity SimulatedQuestion::quantity() const noexcept {
 }
 
 bool asks_for_run(const ServingConfiguration& run, std::string_view metric) {
-  const MetricRow* known = metric_named(metric);
+  const SimulatedMetric* known = metric_named(metric);
   if (known == nullptr) {
     return false;
   }
@@ -156,7 +156,7 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
                                                     std::string_view unit,
                                                     ServingPlaces& places,
                                                     RowPrediction& refusal) {
-  const MetricRow* known = metric_named(metric);
+  const SimulatedMetric* known = metric_named(metric);
   if (known == nullptr) {
     refusal = unsupported("metric " + quoted(metric) + " in " + quoted(unit) + " is not predicted for serving yet");
     return std::nullopt;

@@ -43,7 +43,7 @@ std::string impossible_cell(const RunConfiguration& run) {
                           {"moe_ffn", run.moe_ffn, large}});
 }
 
-std::optional<Precision> precision_of(std::string_view name) {
+std::optional<Precision> training_precision(std::string_view name) {
   const auto found = std::find(training_precision_names.begin(), training_precision_names.end(), name);
   if (found == training_precision_names.end()) {
     return std::nullopt;
@@ -333,7 +333,7 @@ TrainingRowModel::TrainingRowModel(const Sources& sources, RoughStack stack)
 
 std::string TrainingRowModel::share_key(const RunConfiguration& run) {
   const RowDevices::Answer& found = devices_.find(run.gpu);
-  const std::optional<Precision> precision = precision_of(run.precision);
+  const std::optional<Precision> precision = training_precision(run.precision);
   if (found.device == nullptr || !precision) {
     return {};
   }
@@ -382,7 +382,7 @@ std::optional<RowPrediction> TrainingRowModel::refusal(const RunConfiguration& r
   if (const std::string bad = impossible_cell(run); !bad.empty()) {
     return rejected(bad);
   }
-  if (!precision_of(run.precision)) {
+  if (!training_precision(run.precision)) {
     return unsupported("precision " + quoted(run.precision) + " is no training recipe known here");
   }
   if (const RowDevices::Answer& found = devices_.find(run.gpu); found.device == nullptr) {
@@ -436,7 +436,7 @@ std::optional<RowJob> TrainingRowModel::job_of(const RunConfiguration& run) {
   job.device = devices_.find(run.gpu).device;
   job.software = known_software(run);
   job.architecture = architecture_of_row(run, software_of(run));
-  job.precision = precision_of(run.precision).value_or(Precision::bf16);
+  job.precision = training_precision(run.precision).value_or(Precision::bf16);
   job.run_class = class_of_row(run, *job.device, job.architecture, step_confidence(sources_.data));
   return job;
 }
@@ -476,7 +476,7 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
   }
   CompiledTraining c;
   try {
-    c = compiled(run, precision_of(run.precision).value_or(Precision::bf16), metric != "memory_gib_per_gpu");
+    c = compiled(run, training_precision(run.precision).value_or(Precision::bf16), metric != "memory_gib_per_gpu");
   } catch (const ConfigError& error) {
     return unsupported(error.diagnostics().front().message);
   }

@@ -15,18 +15,18 @@
 namespace headroom {
 namespace {
 
-constexpr double near = 1.5;
-constexpr std::size_t most_told = 3;
+constexpr double near_serving = 1.5;
+constexpr std::size_t most_servers = 3;
 // What a difference in kind is taken to be worth, as a factor: it ranks, and prices nothing.
-constexpr double another_sku = 1.15;
-constexpr double another_generation = 2.0;
-constexpr double another_engine = 1.25;
-constexpr double another_format = 1.4;
+constexpr double other_sku = 1.15;
+constexpr double other_generation = 2.0;
+constexpr double other_engine = 1.25;
+constexpr double other_format = 1.4;
 
 constexpr std::array<std::string_view, 5> metrics{"output_tokens_per_s", "input_tokens_per_s", "total_tokens_per_s",
                                                   "tpot_ms_mean", "tpot_ms_p50"};
 
-std::size_t rank_of(std::string_view metric) noexcept {
+std::size_t serving_rank(std::string_view metric) noexcept {
   return static_cast<std::size_t>(std::find(metrics.begin(), metrics.end(), metric) - metrics.begin());
 }
 
@@ -73,14 +73,14 @@ std::optional<double> distance(const ServeScenario& s,
     ratio(asked, run.concurrency ? each(*run.concurrency / (s.work.pool == ServingPool::both ? replicas : 1.0), layout)
                                  : asked);
   }
-  kind(sku.generation == s.device.generation, another_generation);
-  kind(sku.id == s.device.id || sku.generation != s.device.generation, another_sku);
-  kind(engine_of(run.engine) == s.engine.engine, another_engine);
-  kind(run.weight_dtype == name_of(s.work.weights), another_format);
+  kind(sku.generation == s.device.generation, other_generation);
+  kind(sku.id == s.device.id || sku.generation != s.device.generation, other_sku);
+  kind(engine_of(run.engine) == s.engine.engine, other_engine);
+  kind(run.weight_dtype == name_of(s.work.weights), other_format);
   return std::exp(std::sqrt(sum));
 }
 
-struct Candidate {
+struct ServerCandidate {
   const RunRow* row = nullptr;
   std::string sku;
   double distance = 0.0;
@@ -90,42 +90,42 @@ struct Candidate {
 
 NearestRuns nearest_runs(const ServeScenario& s, std::span<const RunFile> published, const Sources& sources) {
   NearestRuns result;
-  result.radius = near;
-  std::map<std::string, Candidate> candidates;  // by configuration
+  result.radius = near_serving;
+  std::map<std::string, ServerCandidate> candidates;  // by configuration
   RowDevices devices{sources.catalog};
   for (const RunFile& file : published) {
     for (const RunRow& row : file.rows) {
       const Device* const sku = file.form == RowForm::serving ? devices.find(row.serving.gpu).device : nullptr;
-      if (sku == nullptr || row.doubted || !row.broken.empty() || rank_of(row.metric) == metrics.size()) {
+      if (sku == nullptr || row.doubted || !row.broken.empty() || serving_rank(row.metric) == metrics.size()) {
         continue;
       }
       const std::optional<double> away = distance(s, row.serving, *sku, sources);
-      if (!away || *away > near) {
+      if (!away || *away > near_serving) {
         continue;
       }
       auto [at, fresh] = candidates.try_emplace(configuration_key(file, row));
-      if (fresh || rank_of(row.metric) < rank_of(at->second.row->metric)) {
+      if (fresh || serving_rank(row.metric) < serving_rank(at->second.row->metric)) {
         at->second = {&row, sku->id, *away};
       }
     }
   }
-  std::vector<Candidate> ranked;
+  std::vector<ServerCandidate> ranked;
   ranked.reserve(candidates.size());
   for (const auto& [key, candidate] : candidates) {
     ranked.push_back(candidate);
   }
-  std::sort(ranked.begin(), ranked.end(), [](const Candidate& a, const Candidate& b) {
+  std::sort(ranked.begin(), ranked.end(), [](const ServerCandidate& a, const ServerCandidate& b) {
     return std::pair{a.distance, std::string_view{a.row->id}} < std::pair{b.distance, std::string_view{b.row->id}};
   });
   ServingRowModel model{sources};
-  for (const Candidate& candidate : ranked) {
+  for (const ServerCandidate& candidate : ranked) {
     const RunRow& row = *candidate.row;
     const RowPrediction ours = model.predict(row.serving, row.metric, row.unit);
     if (ours.status != RowStatus::ok) {
       continue;
     }
     ++result.within;
-    if (result.runs.size() < most_told) {
+    if (result.runs.size() < most_servers) {
       NearRun run;
       run.id = row.id;
       run.model = row.serving.model;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/scenarios/money/formulas.hpp>
 #include <headroom/scenarios/plan/serve_plan.hpp>
@@ -30,10 +31,6 @@ Problem serving_problem(const ServingEstimate& e) {
     problem.way_out = "use ep " + format_count(e.broke) + " or a multiple of it";
   }
   return problem;
-}
-
-double real(std::int64_t n) {
-  return static_cast<double>(n);
 }
 
 std::string title(const ServeScenario& s) {

@@ -19,8 +19,8 @@
 namespace headroom {
 namespace {
 
-using TrainingKeys = KeyedTable<keys::training, Kinds::network>;
-using StrategyKeys = KeyedTable<keys::strategy, Kinds::network>;
+using NetworkTrainingKeys = KeyedTable<keys::training, Kinds::network>;
+using NetworkStrategyKeys = KeyedTable<keys::strategy, Kinds::network>;
 
 bool holds_ops(const ConfigValue& model) {
   return model.kind == ConfigValue::Kind::table && (model.find("op") != nullptr || model.find("stage") != nullptr);
@@ -124,7 +124,7 @@ class NetworkScenarioReader {
   }
 
   void read_training() {
-    TrainingKeys table = TrainingKeys::of(root_);
+    NetworkTrainingKeys table = NetworkTrainingKeys::of(root_);
     scenario_.global_batch = table.get<"global_batch">();
     scenario_.precision = table.get<"precision", Precision>();
     states_ = adam_states(scenario_.precision);
@@ -140,7 +140,7 @@ class NetworkScenarioReader {
     table.finish();
   }
 
-  void read_software(TrainingKeys& table) {
+  void read_software(NetworkTrainingKeys& table) {
     const std::string id = table.get<"software">();
     const auto find = [&](const std::string& text) { return memory_stacks(sources_.data).find(text); };
     scenario_.software = look_up(table, "software", id, find).value_or(MemoryStack{});
@@ -151,7 +151,7 @@ class NetworkScenarioReader {
   }
 
   /// A name stands for its moments and the master copy of 16-bit weights, as in training; bytes for themselves.
-  void read_optimizer(TrainingKeys& table) {
+  void read_optimizer(NetworkTrainingKeys& table) {
     const double moments = moment_bytes(table.get<"optimizer", Optimizer>());
     const auto bytes = table.stated<"optimizer_bytes">();
     if (table.has("optimizer") && table.has("optimizer_bytes")) {
@@ -167,7 +167,7 @@ class NetworkScenarioReader {
   }
 
   void read_strategy() {
-    StrategyKeys table = StrategyKeys::or_blank(root_);
+    NetworkStrategyKeys table = NetworkStrategyKeys::or_blank(root_);
     NetworkTraining& t = scenario_.training;
     scenario_.dp = table.stated<"dp">().value_or(scenario_.gpus);
     if (!table.has("dp")) {
@@ -203,7 +203,7 @@ class NetworkScenarioReader {
     t.activation_bytes = row_of(scenario_.precision).compute_bytes;
   }
 
-  void read_recompute(StrategyKeys& table) {
+  void read_recompute(NetworkStrategyKeys& table) {
     SegmentRecompute& recompute = scenario_.training.recompute;
     const auto mode = table.stated<"recompute">();
     const auto every = table.stated<"recompute_every">();

@@ -17,7 +17,7 @@
 namespace headroom {
 namespace {
 
-using StrategyKeys = KeyedTable<keys::strategy, Kinds::serve>;
+using ServeStrategyKeys = KeyedTable<keys::strategy, Kinds::serve>;
 
 std::string title(Engine engine) {
   return std::string{engine_titles[static_cast<std::size_t>(engine)]};
@@ -270,7 +270,7 @@ class ServingReader {
   }
 
   template <Literal name>
-  std::int64_t ranks(StrategyKeys& table, bool told) {
+  std::int64_t ranks(ServeStrategyKeys& table, bool told) {
     if (!table.has(name.view()) && told) {
       assume("strategy." + std::string{name.view()} + " = 1 (not stated)");
     }
@@ -278,7 +278,7 @@ class ServingReader {
   }
 
   void read_strategy() {
-    StrategyKeys table = StrategyKeys::or_blank(root_);
+    ServeStrategyKeys table = ServeStrategyKeys::or_blank(root_);
     ServingLayout& layout = serve_.work.layout;
     layout.tp = ranks<"tp">(table, true);
     layout.pp = ranks<"pp">(table, true);

@@ -64,10 +64,6 @@ std::string last_line(std::string_view text) {
   return std::string{last_word} + std::to_string(fingerprint(empty_fingerprint, text.data(), text.size())) + "\n";
 }
 
-[[noreturn]] void refuse(const std::string& file, const std::string& why) {
-  throw ConfigError{"--checkpoint " + quoted(file) + " " + why};
-}
-
 /// Reads a checkpoint's lines; findings belong to the section above them.
 class StateReader {
  public:
@@ -159,12 +155,12 @@ void write_checkpoint(const std::string& file, std::string_view text) {
   const bool whole = rewrite(descriptor, text);
   const int error = errno;
   if (close(descriptor) != 0 || !whole) {
-    refuse(file, std::string{"cannot be written: "} + std::strerror(whole ? errno : error));
+    refuse_checkpoint(file, std::string{"cannot be written: "} + std::strerror(whole ? errno : error));
   }
   std::error_code failed;
   std::filesystem::rename(beside, target, failed);
   if (failed) {
-    refuse(file, "cannot be written: " + failed.message());
+    refuse_checkpoint(file, "cannot be written: " + failed.message());
   }
 }
 
@@ -175,14 +171,14 @@ std::optional<SearchState> read_checkpoint(const std::string& file, const Search
   }
   const std::string whole = read_file(file).text;
   if (!whole.starts_with(magic() + "\n")) {
-    refuse(file, "is no checkpoint of a search; name another file or remove it");
+    refuse_checkpoint(file, "is no checkpoint of a search; name another file or remove it");
   }
   const std::size_t end = whole.rfind("\n" + std::string{last_word});
   if (end == std::string::npos || whole.back() != '\n') {
-    refuse(file, "is cut off; remove it to search anew");
+    refuse_checkpoint(file, "is cut off; remove it to search anew");
   }
   if (whole.substr(end + 1) != last_line(std::string_view{whole}.substr(0, end + 1))) {
-    refuse(file, "is damaged; remove it to search anew");
+    refuse_checkpoint(file, "is damaged; remove it to search anew");
   }
   std::istringstream text{whole.substr(magic().size() + 1, end - magic().size())};
   StateReader reader;
@@ -192,10 +188,11 @@ std::optional<SearchState> read_checkpoint(const std::string& file, const Search
     std::string word;
     words >> word;
     if (!reader.line(word, words)) {
-      refuse(file, "is damaged at line " + std::to_string(number) + "; remove it to search anew");
+      refuse_checkpoint(file, "is damaged at line " + std::to_string(number) + "; remove it to search anew");
     }
     if (word == "search" && reader.question() != fingerprint(question)) {
-      refuse(file, "is of another search (other scenario, axes or objective); name another file or remove it");
+      refuse_checkpoint(file,
+                        "is of another search (other scenario, axes or objective); name another file or remove it");
     }
   }
   return reader.take(question);

@@ -13,10 +13,6 @@
 namespace headroom {
 namespace {
 
-[[noreturn]] void refuse(const std::string& checkpoint, const std::string& why) {
-  throw ConfigError{"--checkpoint " + quoted(checkpoint) + " " + why};
-}
-
 /// "process 4711 on node3"
 std::string own_name() {
   std::array<char, 256> host{};
@@ -49,8 +45,9 @@ CheckpointLock::CheckpointLock(const std::string& checkpoint) : file_{side_file(
       if (errno == EWOULDBLOCK) {
         const std::string owner = name_in(descriptor_);
         close(descriptor_);
-        refuse(checkpoint, "is in use by another search" + (owner.empty() ? std::string{} : " (" + owner + ")") +
-                               "; wait for it, or name another file");
+        refuse_checkpoint(checkpoint, "is in use by another search" +
+                                          (owner.empty() ? std::string{} : " (" + owner + ")") +
+                                          "; wait for it, or name another file");
       }
       if (errno != EINTR) {
         return;  // no locks here

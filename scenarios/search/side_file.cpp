@@ -14,10 +14,6 @@
 namespace headroom {
 namespace {
 
-[[noreturn]] void refuse(const std::string& checkpoint, const std::string& why) {
-  throw ConfigError{"--checkpoint " + quoted(checkpoint) + " cannot be written: " + why};
-}
-
 /// What a side file is for.
 std::string_view purpose(SideFile kind) noexcept {
   return kind == SideFile::lock ? "which would mark it as in use" : "which would hold the next one until it is whole";
@@ -25,8 +21,9 @@ std::string_view purpose(SideFile kind) noexcept {
 
 /// Whose file would be lost.
 [[noreturn]] void refuse_foreign(const std::string& checkpoint, SideFile kind, const std::string& why) {
-  refuse(checkpoint, quoted(side_file(checkpoint, kind)) + ", " + std::string{purpose(kind)} + ", " + why +
-                         "; name another checkpoint, or move that file away");
+  refuse_checkpoint(checkpoint, "cannot be written: " + quoted(side_file(checkpoint, kind)) + ", " +
+                                    std::string{purpose(kind)} + ", " + why +
+                                    "; name another checkpoint, or move that file away");
 }
 
 /// Whether a side file of this kind stands there, or nothing yet.
@@ -38,6 +35,10 @@ bool is_own(int descriptor, SideFile kind) noexcept {
 }
 
 }  // namespace
+
+void refuse_checkpoint(const std::string& checkpoint, const std::string& why) {
+  throw ConfigError{"--checkpoint " + quoted(checkpoint) + " " + why};
+}
 
 std::string_view first_words(SideFile kind) noexcept {
   return kind == SideFile::lock ? "process " : "headroom search checkpoint ";
@@ -57,7 +58,7 @@ int open_side_file(const std::string& checkpoint, SideFile kind) {
   }
   if (descriptor < 0) {
     const std::string why = std::strerror(errno);
-    refuse(checkpoint, why + " (" + quoted(file) + ")");
+    refuse_checkpoint(checkpoint, "cannot be written: " + why + " (" + quoted(file) + ")");
   }
   struct stat status {};
   const bool plain = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);

@@ -12,6 +12,9 @@ namespace headroom {
 enum class SideFile : bool { lock, part };
 inline constexpr std::array side_files{SideFile::lock, SideFile::part};
 
+/// ConfigError "--checkpoint 'FILE' WHY".
+[[noreturn]] void refuse_checkpoint(const std::string& checkpoint, const std::string& why);
+
 /// What every side file of that kind begins with.
 [[nodiscard]] std::string_view first_words(SideFile kind) noexcept;
 

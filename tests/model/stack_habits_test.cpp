@@ -48,7 +48,7 @@ MemoryTable table(const CompiledMemory& c, const Strategy& s) {
   return tabulate_memory(c, {s.tp, s.cp, s.ep, s.etp, s.micro_batch, s.sequence_parallel, s.recompute});
 }
 
-StageMemory stage(const CompiledMemory& c, const Strategy& s, std::int64_t index = 0) {
+StageMemory stage_of_job(const CompiledMemory& c, const Strategy& s, std::int64_t index = 0) {
   return stage_memory(c, table(c, s), s, 64, index);
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("shards of experts add up: E/ep experts of width/etp, their states ove
       CHECK(of_rank * ep * etp == doctest::Approx(all));
       // Adam's share: dense over dp, experts over dp tp / (ep etp) = all of them over the 64 GPUs whatever the split.
       const double dense = 32.0 * table(c, s).kinds[0].dense + table(c, s).embedding + table(c, s).head + 4096.0;
-      CHECK(bytes(stage(c, s), MemoryTerm::optimizer) == doctest::Approx(12.0 * (dense / 8.0 + all / 64.0)));
+      CHECK(bytes(stage_of_job(c, s), MemoryTerm::optimizer) == doctest::Approx(12.0 * (dense / 8.0 + all / 64.0)));
     }
   }
 }
@@ -139,15 +139,15 @@ TEST_CASE("DeepSpeed gathers no more than the model has, and allocates whole red
   const double parameters = count_parameters(small).total;
   REQUIRE(parameters < 1e9);
   const auto buffers = [&](int zero) {
-    return bytes(stage(c, strategy(1, 1, 8, 1, 1, zero)), MemoryTerm::gather_buffers);
+    return bytes(stage_of_job(c, strategy(1, 1, 8, 1, 1, zero)), MemoryTerm::gather_buffers);
   };
   CHECK(buffers(1) == 0.0);
   CHECK(buffers(2) == doctest::Approx(2.0 * 5e8));
   CHECK(buffers(3) == doctest::Approx(2.0 * parameters + 2.0 * 2.0 * 5e8));
   const CompiledMemory large = compiled(preset("llama2-7b"), "deepspeed");
-  CHECK(bytes(stage(large, strategy(1, 1, 8, 1, 1, 3)), MemoryTerm::gather_buffers) == doctest::Approx(4e9));
+  CHECK(bytes(stage_of_job(large, strategy(1, 1, 8, 1, 1, 3)), MemoryTerm::gather_buffers) == doctest::Approx(4e9));
   const CompiledMemory wide = compiled(preset("llama2-7b"), "deepspeed", {}, Precision::fp32);
-  CHECK(bytes(stage(wide, strategy(1, 1, 8, 1, 1, 3)), MemoryTerm::gather_buffers) == doctest::Approx(8e9));
+  CHECK(bytes(stage_of_job(wide, strategy(1, 1, 8, 1, 1, 3)), MemoryTerm::gather_buffers) == doctest::Approx(8e9));
 }
 
 TEST_CASE("gradients are reduced as the software does, and no narrower than the recipe") {
@@ -156,7 +156,7 @@ TEST_CASE("gradients are reduced as the software does, and no narrower than the 
     const CompiledMemory c = compiled(preset("llama2-70b"), software, {}, precision);
     Strategy s = strategy(1, 1, 8, 1, 1, 3);
     s.recompute = Recompute::none;
-    const StageMemory m = stage(c, s);
+    const StageMemory m = stage_of_job(c, s);
     REQUIRE(m.moment == PeakMoment::layer_backward);
     return bytes(m, MemoryTerm::gather_buffers) / m.parameters.largest_layer;
   };
@@ -170,16 +170,16 @@ TEST_CASE("sharded stacks keep a stage's experts whole under pipeline parallelis
   const Strategy s = strategy(1, 2, 8, 1, 1, 3);
   const MemoryTable t = table(c, s);
   const double of_stage = 16.0 * (t.kinds[0].dense + t.kinds[0].experts) + t.embedding;
-  CHECK(bytes(stage(c, s), MemoryTerm::gather_buffers) == doctest::Approx((2.0 + 4.0) * of_stage));
+  CHECK(bytes(stage_of_job(c, s), MemoryTerm::gather_buffers) == doctest::Approx((2.0 + 4.0) * of_stage));
 }
 
 TEST_CASE("gradient buckets and communicators need a second rank") {
   const CompiledMemory c = compiled(preset("llama2-7b"), "nanotron");
   const double parameters = count_parameters(c.architecture).total;
-  CHECK(bytes(stage(c, strategy(1, 1, 2)), MemoryTerm::gradients) == doctest::Approx(6.0 * parameters));
-  CHECK(bytes(stage(c, strategy(1, 1, 1)), MemoryTerm::gradients) == doctest::Approx(4.0 * parameters));
-  CHECK(bytes(stage(c, strategy(1, 1, 2)), MemoryTerm::framework) == doctest::Approx(3.5e9));
-  CHECK(bytes(stage(c, strategy(1, 1, 1)), MemoryTerm::framework) == doctest::Approx(3.5e9 - 392 * 0x1p20));
+  CHECK(bytes(stage_of_job(c, strategy(1, 1, 2)), MemoryTerm::gradients) == doctest::Approx(6.0 * parameters));
+  CHECK(bytes(stage_of_job(c, strategy(1, 1, 1)), MemoryTerm::gradients) == doctest::Approx(4.0 * parameters));
+  CHECK(bytes(stage_of_job(c, strategy(1, 1, 2)), MemoryTerm::framework) == doctest::Approx(3.5e9));
+  CHECK(bytes(stage_of_job(c, strategy(1, 1, 1)), MemoryTerm::framework) == doctest::Approx(3.5e9 - 392 * 0x1p20));
 }
 
 TEST_CASE("Muon leaves embedding, head and norms to AdamW; 8-bit Adam keeps the embedding's moments in 32 bit") {
@@ -190,7 +190,8 @@ TEST_CASE("Muon leaves embedding, head and norms to AdamW; 8-bit Adam keeps the 
     const CompiledMemory with = compiled(llama, "megatron-core-te", moments_apart(optimizer));
     const CompiledMemory without = compiled(llama, "megatron-core-te");
     const Strategy s = strategy(1, pp, 1);
-    return bytes(stage(with, s, index), MemoryTerm::optimizer) - bytes(stage(without, s, index), MemoryTerm::optimizer);
+    return bytes(stage_of_job(with, s, index), MemoryTerm::optimizer) -
+           bytes(stage_of_job(without, s, index), MemoryTerm::optimizer);
   };
   CHECK(more(Optimizer::muon, 1, 0) == doctest::Approx(4.0 * (p.embedding + p.head + norms)));
   CHECK(more(Optimizer::adamw_8bit, 1, 0) == doctest::Approx(6.0 * p.embedding));
@@ -206,17 +207,20 @@ TEST_CASE("prediction modules: one layer more on the last stage, its projection 
   const CompiledMemory with = compiled(v3, "megatron-core-te");
   const CompiledMemory without = compiled(plain, "megatron-core-te");
   const Strategy one = strategy(1, 1, 1);
-  const double weights = bytes(stage(with, one), MemoryTerm::weights) - bytes(stage(without, one), MemoryTerm::weights);
+  const double weights =
+      bytes(stage_of_job(with, one), MemoryTerm::weights) - bytes(stage_of_job(without, one), MemoryTerm::weights);
   CHECK(weights == doctest::Approx(2.0 * count_parameters(v3).mtp));
-  const double logits = bytes(stage(with, one), MemoryTerm::logits) - bytes(stage(without, one), MemoryTerm::logits);
+  const double logits =
+      bytes(stage_of_job(with, one), MemoryTerm::logits) - bytes(stage_of_job(without, one), MemoryTerm::logits);
   CHECK(logits == doctest::Approx(4096.0 * (8.0 * 129280.0 + 4.0 * 7168.0)));
-  const double kept =
-      bytes(stage(with, one), MemoryTerm::activations) - bytes(stage(without, one), MemoryTerm::activations);
+  const double kept = bytes(stage_of_job(with, one), MemoryTerm::activations) -
+                      bytes(stage_of_job(without, one), MemoryTerm::activations);
   CHECK(kept > table(with, one).kinds[1].activations);
   // On a pipeline the first stages do not notice, and the last one needs the embedding too.
   const Strategy deep = strategy(1, 4, 1);
-  CHECK(stage(with, deep, 0).live() == stage(without, deep, 0).live());
-  CHECK(bytes(stage(with, deep, 3), MemoryTerm::weights) - bytes(stage(without, deep, 3), MemoryTerm::weights) ==
+  CHECK(stage_of_job(with, deep, 0).live() == stage_of_job(without, deep, 0).live());
+  CHECK(bytes(stage_of_job(with, deep, 3), MemoryTerm::weights) -
+            bytes(stage_of_job(without, deep, 3), MemoryTerm::weights) ==
         doctest::Approx(2.0 * (count_parameters(v3).mtp + 129280.0 * 7168.0)));
 }
 

@@ -51,10 +51,10 @@ void with_clusters(Run run, int leaf = 2) {
   for (const int ratio : {1, 4}) {
     std::ostringstream text;
     text << "schema = 1\nid = \"tree-" << ratio << "\"\nname = \"t\"\naliases = []\nnode = \"dgx-h100\"\n"
-        << "nodes = { value = 1024, source = \"T\" }\nrail_optimised = false\ntransport = \"infiniband\"\n"
-        << "[sources]\nT = \"made for a test\"\n"
-        << "[[tier]]\nname = \"leaf\"\nnodes = " << leaf << "\noversubscription = 1.0\n"
-        << "[[tier]]\nname = \"spine\"\nnodes = 1024\noversubscription = " << ratio << ".0\n";
+         << "nodes = { value = 1024, source = \"T\" }\nrail_optimised = false\ntransport = \"infiniband\"\n"
+         << "[sources]\nT = \"made for a test\"\n"
+         << "[[tier]]\nname = \"leaf\"\nnodes = " << leaf << "\noversubscription = 1.0\n"
+         << "[[tier]]\nname = \"spine\"\nnodes = 1024\noversubscription = " << ratio << ".0\n";
     folder.write("clusters/tree-" + std::to_string(ratio) + ".toml", text.str());
   }
   setenv("HEADROOM_DATA_DIR", folder.path().c_str(), 1);
@@ -64,14 +64,14 @@ void with_clusters(Run run, int leaf = 2) {
 }
 
 Curve weak(const Sources& from, std::vector<std::string> more) {
-  Request request;
+  scaling::Request request;
   request.kind = Kind::weak;
   request.from = 8;
   request.to = 4096;
   return scaling_curve(scenario(std::move(more), from), request);
 }
 
-std::string refusal(const Scenario& s, const Request& request) {
+std::string refusal(const Scenario& s, const scaling::Request& request) {
   try {
     static_cast<void>(scaling_curve(s, request));
   } catch (const ConfigError& error) {
@@ -86,7 +86,7 @@ TEST_CASE("counts double from the smallest whole replica to eight times the scen
   const Scenario s = scenario({"hardware.gpus=96", "strategy.tp=4", "training.global_batch=96"});
   const auto& train = std::get<TrainScenario>(s.question);
   CHECK(counts_of(train, {}) == std::vector<std::int64_t>{12, 24, 48, 96, 192, 384, 768});
-  Request asked;
+  scaling::Request asked;
   asked.from = 5;
   asked.to = 21;
   CHECK(counts_of(train, asked) == std::vector<std::int64_t>{5, 10, 20});
@@ -96,7 +96,7 @@ TEST_CASE("strong scaling keeps the batch, weak scaling the batch of a GPU; dp f
   for (const bool stated : {false, true}) {
     CAPTURE(stated);
     const Scenario s = stated ? scenario({"strategy.dp=8"}) : scenario();
-    Request request;
+    scaling::Request request;
     request.to = 32;
     const Curve strong = scaling_curve(s, request);
     REQUIRE(counts(strong) == std::vector<std::int64_t>{1, 2, 4, 8, 16, 32});
@@ -134,7 +134,7 @@ TEST_CASE("a count that cannot be is listed with its verdict, not dropped; relat
 }
 
 TEST_CASE("a share of the batch that is no whole number is told") {
-  Request request;
+  scaling::Request request;
   request.kind = Kind::weak;
   request.from = 4;
   request.to = 8;
@@ -190,7 +190,7 @@ TEST_CASE("a ring crosses a leaf's uplink with the traffic of one host, exchange
         const Curve narrow = weak(own, {"hardware.cluster=tree-4"});
         CHECK(narrow.points.back().train().estimate.step == even.points.back().train().estimate.step);
         const auto experts = [&](const std::string& cluster) {
-          Request request;
+          scaling::Request request;
           request.kind = Kind::weak;
           request.to = 512;
           return scaling_curve(scenario({"model=qwen3-30b-a3b", "hardware.gpus=64", "training.seq_len=4096",
@@ -210,7 +210,7 @@ TEST_CASE("a ring crosses a leaf's uplink with the traffic of one host, exchange
 
 TEST_CASE("a count that the cluster does not hold is listed, the others are priced") {
   with_clusters([](const Sources& own) {
-    Request request;
+    scaling::Request request;
     request.from = 4096;
     request.to = 16384;
     request.kind = Kind::weak;
@@ -224,7 +224,7 @@ TEST_CASE("a count that the cluster does not hold is listed, the others are pric
 
 TEST_CASE("a budget ends the series where the run costs more, and needs a price and tokens") {
   const auto curve = [](const Budget& budget) {
-    Request request;
+    scaling::Request request;
     request.budget = budget;
     request.to = 512;
     return scaling_curve(scenario({"money.price=2 $/h", "training.tokens=1e12", "training.global_batch=512"}), request);
@@ -237,7 +237,7 @@ TEST_CASE("a budget ends the series where the run costs more, and needs a price 
   CHECK(curve({Dollars{1.0001 * cost_64}, {}}).most_useful == 64);
   CHECK(curve({{}, DollarsPerSecond{100 * 2.0 / 3600}}).most_useful == 64);
   CHECK_FALSE(curve({Dollars{1.0}, {}}).most_useful);
-  Request request;
+  scaling::Request request;
   request.budget.run = Dollars{1e6};
   const std::string refused = refusal(scenario(), request);
   CHECK(refused.find("--budget needs a price") != std::string::npos);
@@ -246,7 +246,7 @@ TEST_CASE("a budget ends the series where the run costs more, and needs a price 
 
 TEST_CASE("a budget is held against every count: those that are too dear are told, the rest are weighed") {
   const auto curve = [](Budget budget) {
-    Request request;
+    scaling::Request request;
     request.budget = budget;
     request.to = 128;
     return scaling_curve(scenario({"money.price=2 $/h", "training.tokens=1e12", "training.global_batch=512"}), request);
@@ -284,7 +284,7 @@ TEST_CASE("one count that can be answered is no series: no knee, and no answer u
   // Seven sequences divide over one GPU or over seven.
   const Scenario odd = scenario({"training.global_batch=7", "model=llama2-7b", "training.seq_len=2048",
                                  "hardware.gpu=b200-sxm-180gb", "strategy.recompute=full"});
-  Request request;
+  scaling::Request request;
   request.from = 7;
   request.to = 64;
   const Curve curve = scaling_curve(odd, request);
@@ -308,7 +308,7 @@ TEST_CASE("one count that can be answered is no series: no knee, and no answer u
 }
 
 TEST_CASE("what cannot be a request is refused, all of it at once") {
-  Request request;
+  scaling::Request request;
   request.from = 0;
   request.to = -8;
   request.least = 0.0;

@@ -7,7 +7,7 @@
 namespace headroom {
 namespace {
 
-constexpr Range<double> bytes_a_number{0.0, 64.0};
+constexpr Range<double> stored_bytes{0.0, 64.0};
 constexpr Range<double> ratio{0.0, 4.0};
 
 bool lists(const std::vector<std::string>& names, std::string_view name) noexcept {
@@ -19,10 +19,10 @@ void read_states(ConfigTable& root, MemoryStack& stack) {
     StateRow row;
     row.precisions = table.texts("precisions");
     row.generations = table.texts("generations");
-    row.bytes.weights = table.number("weights", bytes_a_number);
-    row.bytes.gradients = table.number("gradients", bytes_a_number);
-    row.bytes.optimizer = table.number("optimizer", bytes_a_number);
-    row.bytes.buckets = table.maybe_number("buckets", bytes_a_number).value_or(0.0);
+    row.bytes.weights = table.number("weights", stored_bytes);
+    row.bytes.gradients = table.number("gradients", stored_bytes);
+    row.bytes.optimizer = table.number("optimizer", stored_bytes);
+    row.bytes.buckets = table.maybe_number("buckets", stored_bytes).value_or(0.0);
     table.finish();
     stack.states.push_back(std::move(row));
   }
@@ -33,11 +33,11 @@ void read_states(ConfigTable& root, MemoryStack& stack) {
 
 void read_loss(ConfigTable& root, MemoryStack& stack) {
   ConfigTable loss = root.table("loss");
-  stack.logit_bytes = loss.number("logit_bytes", bytes_a_number);
-  stack.logit_bytes_compiled = loss.maybe_number("logit_bytes_compiled", bytes_a_number).value_or(stack.logit_bytes);
-  stack.logit_bytes_fused = loss.maybe_number("logit_bytes_fused", bytes_a_number).value_or(2.0);
+  stack.logit_bytes = loss.number("logit_bytes", stored_bytes);
+  stack.logit_bytes_compiled = loss.maybe_number("logit_bytes_compiled", stored_bytes).value_or(stack.logit_bytes);
+  stack.logit_bytes_fused = loss.maybe_number("logit_bytes_fused", stored_bytes).value_or(2.0);
   stack.logit_bytes_fused_compiled =
-      loss.maybe_number("logit_bytes_fused_compiled", bytes_a_number).value_or(stack.logit_bytes_fused);
+      loss.maybe_number("logit_bytes_fused_compiled", stored_bytes).value_or(stack.logit_bytes_fused);
   stack.loss_tokens = loss.maybe_number("part_tokens", {0.0, 1e9}).value_or(0.0);
   loss.finish();
 }
@@ -48,10 +48,10 @@ void read_adapters(ConfigTable& root, MemoryStack& stack) {
     return;
   }
   StackAdapters& a = stack.adapters.emplace();
-  a.weights = table->number("weights", bytes_a_number);
-  a.gradients = table->number("gradients", bytes_a_number);
-  a.moments = table->number("moments", bytes_a_number);
-  a.master = table->number("master", bytes_a_number);
+  a.weights = table->number("weights", stored_bytes);
+  a.gradients = table->number("gradients", stored_bytes);
+  a.moments = table->number("moments", stored_bytes);
+  a.master = table->number("master", stored_bytes);
   a.fused_loss = table->maybe_boolean("fused_loss").value_or(stack.defaults.fused_loss);
   a.double_quant = table->maybe_boolean("double_quant").value_or(false);
   a.copies_inputs = table->maybe_boolean("copies_inputs").value_or(false);
@@ -126,7 +126,7 @@ void read_habits(ConfigTable& root, MemoryStack& stack) {
   stack.selective = static_cast<SelectiveRecompute>(root.maybe_choice("selective", selective_names).value_or(0));
   stack.uneven = static_cast<UnevenSplit>(root.maybe_choice("uneven_split", uneven_split_names).value_or(0));
   stack.measured = static_cast<MemoryKind>(root.maybe_choice("measured", memory_kind_names).value_or(1));
-  stack.reduce_bytes = root.maybe_number("reduce_bytes", bytes_a_number).value_or(4.0);
+  stack.reduce_bytes = root.maybe_number("reduce_bytes", stored_bytes).value_or(4.0);
   stack.expert_imbalance = root.maybe_number("expert_imbalance", {1.0, 16.0}).value_or(1.0);
   stack.fixed = root.maybe_quantity<Bytes>("fixed", true).value_or(Bytes{});
   stack.outside = root.maybe_quantity<Bytes>("outside", true).value_or(Bytes{});
