@@ -22,9 +22,9 @@ if(HEADROOM_PCH)
   target_precompile_headers(headroom_standard_headers PRIVATE ${HEADROOM_STANDARD_HEADERS})
 endif()
 
-# HEADROOM_TOGETHER: sources of one folder that are no hot ones are compiled several at a time, a third of the work. A
-# Release build alone does: the presets for work on the sources compile each by itself, so that a file that leans on its
-# neighbours does not compile there, and an edit rebuilds one file.
+# HEADROOM_TOGETHER: sources of one folder are compiled several at a time, a third of the work. A Release build alone
+# does: the presets for work on the sources compile each by itself, so that a file that leans on its neighbours does not
+# compile there, and an edit rebuilds one file.
 set(together_default OFF)
 if(HEADROOM_PCH AND CMAKE_BUILD_TYPE STREQUAL "Release")
   set(together_default ON)
@@ -33,9 +33,9 @@ option(HEADROOM_TOGETHER "Compile sources of one folder several at a time" ${tog
 
 # headroom_together(TARGET KIND sources ...)
 #
-# Replaces these sources of the target by files that include up to eight of one folder each. KIND cold: sources of the
-# product, compiled with -O1, whose unnamed namespaces become one: names in them differ within a folder. KIND tests: each
-# test file is put into a namespace of its own behind the includes of all of them, since tests name their helpers alike;
+# Replaces these sources of the target by files that include up to eight of one folder each. KIND cold and hot: sources of
+# the product, compiled with -O1 and -O3, whose unnamed namespaces become one: names in them differ within a folder. KIND
+# tests: each test file is put into a namespace of its own behind the includes of all of them, since tests name their helpers alike;
 # one that opens a namespace of a name, specialises a template of another's or defines a macro is compiled by itself.
 function(headroom_together target kind)
   set(limit 8)
@@ -69,7 +69,7 @@ function(headroom_together target kind)
       math(EXPR number "${number} + 1")
       list(SUBLIST here 0 ${each} some)
       list(REMOVE_ITEM here ${some})
-      set(file ${PROJECT_BINARY_DIR}/together/${target}/${name}_${digest}_${number}.cpp)
+      set(file ${PROJECT_BINARY_DIR}/together/${target}/${kind}_${name}_${digest}_${number}.cpp)
       set(includes)
       set(text)
       foreach(source IN LISTS some)
@@ -94,7 +94,9 @@ function(headroom_together target kind)
       file(CONFIGURE OUTPUT ${file} CONTENT "// Compiled together.\n${text}" @ONLY)
       set_source_files_properties(${some} PROPERTIES HEADER_FILE_ONLY ON)
       if(kind STREQUAL "cold")
-        set_property(SOURCE ${file} APPEND PROPERTY COMPILE_OPTIONS -O1)
+        set_property(SOURCE ${file} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
+      elseif(kind STREQUAL "hot")
+        set_property(SOURCE ${file} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
       endif()
       target_sources(${target} PRIVATE ${file})
     endwhile()
@@ -110,9 +112,11 @@ endfunction()
 # half as much to compile as with -O3. What is priced or simulated many times is hot, and so is all of model/ but its
 # COLD sources, which read files and write words.
 #
-# APART: compiled alone also where others are compiled together, for their properties are their own.
+# APART: compiled alone also where others are compiled together, for their properties or the names in them are their
+# own.
 #
-# PLAIN: a Release build and those of the presets dev, asan and tsan take -O0: tests, whose own text is run once a build. Their precompiled headers must be PLAIN too.
+# PLAIN: a Release build and those of the presets dev, asan and tsan take -O0: tests, whose own text is run once a build.
+# Their precompiled headers must be PLAIN too.
 function(headroom_compile target)
   cmake_parse_arguments(arg "BRIEF;PLAIN" "HEADERS_OF" "HOT;COLD;APART" ${ARGN})
   if(HEADROOM_PCH)
@@ -147,11 +151,14 @@ function(headroom_compile target)
     headroom_together(${target} tests ${sources})
   elseif(HEADROOM_TOGETHER)
     set(cold ${arg_COLD})
+    set(hot ${arg_HOT})
     if(arg_BRIEF)
       get_target_property(cold ${target} SOURCES)
       list(FILTER cold INCLUDE REGEX "^[^/$].*\\.cpp$")
       list(REMOVE_ITEM cold ${arg_HOT} ${arg_APART})
     endif()
+    list(REMOVE_ITEM hot ${arg_APART})
     headroom_together(${target} cold ${cold})
+    headroom_together(${target} hot ${hot})
   endif()
 endfunction()
