@@ -91,7 +91,7 @@ TEST_CASE("rows that are scored are let go") {
   const ScratchFolder folder;
   constexpr int few = 500, many = 2'500;
   constexpr std::size_t row_bytes = 300;
-  constexpr std::size_t noise = megabyte / 4;  // pages of the program that one run touches and another does not
+  constexpr std::size_t noise = megabyte / 2;  // pages of the program that one run touches and another does not
   write(folder.path() / "training-few.csv", training_rows(few));
   write(folder.path() / "training-many.csv", training_rows(many));
   write(folder.path() / "serving-few.csv", serving_rows(few));
