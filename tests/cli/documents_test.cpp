@@ -3,6 +3,7 @@
 #include <headroom/cli/frame/data_folder.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/embedded.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/model/train/errors/confidence.hpp>
 
 #include <doctest/doctest.h>
@@ -13,10 +14,14 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <optional>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -156,7 +161,44 @@ bool is_test(const std::string& reference) {
   return holds(listed, "add_test(NAME " + reference + "\n") || holds(listed, "add_test(NAME " + reference + " ");
 }
 
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream{text};
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) {
+    words.push_back(word);
+  }
+  return words;
+}
+
+/// Whether two words are alike: the same, or numbers less than 2 % apart, as other compilers round them.
+bool alike(const std::string& a, const std::string& b) {
+  const auto number = [](std::string_view word) { return whole_real(word.substr(word.starts_with('+') ? 1 : 0)); };
+  const std::optional<double> x = number(a);
+  const std::optional<double> y = number(b);
+  return a == b || (x && y && std::abs(*x - *y) <= 0.02 * std::max(std::abs(*x), std::abs(*y)));
+}
+
 }  // namespace
+
+TEST_CASE("the page of published accuracy is what the program says of the rows that ship") {
+  const fs::path page = root() / "docs/accuracy-published.md";
+  const Run run = run_headroom("validate --format markdown");
+  REQUIRE(run.code == 0);
+  if (std::getenv("HEADROOM_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream{page, std::ios::binary} << run.out;
+  }
+  std::istringstream told{read_text(page)};
+  std::istringstream said{run.out};
+  std::string a, b;
+  int line = 1;
+  for (; std::getline(told, a) && std::getline(said, b); ++line) {
+    const std::vector<std::string> x = words_of(a);
+    const std::vector<std::string> y = words_of(b);
+    CHECK_MESSAGE(std::equal(x.begin(), x.end(), y.begin(), y.end(), alike),
+                  "line " << line << " of the page: " << a << "\nthe program: " << b);
+  }
+  CHECK(words_of(read_text(page)).size() == words_of(run.out).size());
+}
 
 TEST_CASE("the page of confidence tells the classes of the fit") {
   const std::string page = read_text(root() / "docs/confidence.md");
