@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array options{
     Option{"--format", OptionKind::one, "text|json|csv|markdown",
-           "text (groups), json (rows and groups), csv (rows), markdown (the page docs/accuracy.md)"},
+           "text (groups), json (rows and groups), csv (rows), markdown (a page as docs/accuracy-published.md)"},
     Option{"--where", OptionKind::many, "EXPR", "keep rows: column=a|b, !=, <=, >=, options.KEY; repeats (and)"},
     Option{"--weight-by", OptionKind::many, "COLUMNS", "rows that agree in these columns (a,b,c) count as one"},
     Option{"--budget", OptionKind::one, "FILE",
@@ -61,6 +61,7 @@ std::string page(Validation validation, const Arguments& arguments, const Source
     inputs.command += " " + std::filesystem::path{path}.filename().string();
   }
   inputs.command += " --format markdown";
+  inputs.shipped = arguments.many("").empty();
   inputs.worst = worst_rows(validation.rows, shown_worst_rows, shipped_terms(sources));
   inputs.validation = std::move(validation);
   return accuracy_page(inputs);
@@ -111,6 +112,7 @@ Outcome run(const Arguments& arguments) {
 
 constexpr std::string_view examples =
     "  headroom validate                                        the published rows that ship with headroom\n"
+    "  headroom validate --budget scenarios/accuracy/published-bars.toml\n"
     "  headroom validate mine.csv --where gpus>=64 --format json\n"
     "  headroom validate train_*.csv --budget budget.toml\n";
 

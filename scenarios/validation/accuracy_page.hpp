@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes docs/accuracy.md from a validation: errors of training time, memory and serving next to baselines, bars and
-// other predictors, the fitted parameters, and the worst rows. All figures are computed.
+// Writes docs/accuracy.md and docs/accuracy-published.md from a validation: errors of training time, memory and serving
+// next to baselines, bars and other predictors, the fitted parameters, and the worst rows. All figures are computed.
 #pragma once
 
 #include <headroom/scenarios/validation/accuracy_reference.hpp>
@@ -37,6 +37,7 @@ struct AccuracyInputs {
   std::vector<ParameterRow> parameters;
   std::vector<WorstRow> worst;  ///< worst rows among validation.rows
   std::string command;          ///< command that writes the page
+  bool shipped = false;         ///< the rows are those that ship, which have bars of their own
 };
 
 /// Number of worst rows on the page.

@@ -17,6 +17,8 @@ AccuracyReference read_embedded() {
     const ConfigValue document = parse_toml(file.text, name);
     if (file.id == "bars") {
       reference.bars = read_budget(document, name);
+    } else if (file.id == "published-bars") {
+      reference.published_bars = read_budget(document, name);
     } else if (file.id == "serving-bars") {
       reference.serving_bars = read_budget(document, name);
     } else if (file.id == "serving-claims") {

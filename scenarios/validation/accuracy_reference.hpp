@@ -39,6 +39,7 @@ struct AccuracyReference {
   std::vector<BudgetBar> serving_bars;  ///< bars for serving rows
   std::vector<Rival> rivals;
   std::vector<Claim> claims;
+  std::vector<BudgetBar> published_bars;  ///< bars for the rows that ship, by publication
   /// Groups that these entries define by conditions; a validation must score them for the page.
   [[nodiscard]] std::vector<RowGroup> groups() const;
 };

@@ -3,7 +3,10 @@
 #include <headroom/cli/frame/data_folder.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/embedded.hpp>
+#include <headroom/core/real_text.hpp>
+#include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/model/train/errors/confidence.hpp>
+#include <headroom/scenarios/plan/nearest_runs.hpp>
 
 #include <doctest/doctest.h>
 
@@ -13,12 +16,17 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <optional>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace headroom::embedded {
@@ -156,7 +164,44 @@ bool is_test(const std::string& reference) {
   return holds(listed, "add_test(NAME " + reference + "\n") || holds(listed, "add_test(NAME " + reference + " ");
 }
 
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream{text};
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) {
+    words.push_back(word);
+  }
+  return words;
+}
+
+/// Whether two words are alike: the same, or numbers less than 2 % apart, as other compilers round them.
+bool alike(const std::string& a, const std::string& b) {
+  const auto number = [](std::string_view word) { return whole_real(word.substr(word.starts_with('+') ? 1 : 0)); };
+  const std::optional<double> x = number(a);
+  const std::optional<double> y = number(b);
+  return a == b || (x && y && std::abs(*x - *y) <= 0.02 * std::max(std::abs(*x), std::abs(*y)));
+}
+
 }  // namespace
+
+TEST_CASE("the page of published accuracy is what the program says of the rows that ship") {
+  const fs::path page = root() / "docs/accuracy-published.md";
+  const Run run = run_headroom("validate --format markdown");
+  REQUIRE(run.code == 0);
+  if (std::getenv("HEADROOM_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream{page, std::ios::binary} << run.out;
+  }
+  std::istringstream told{read_text(page)};
+  std::istringstream said{run.out};
+  std::string a, b;
+  int line = 1;
+  for (; std::getline(told, a) && std::getline(said, b); ++line) {
+    const std::vector<std::string> x = words_of(a);
+    const std::vector<std::string> y = words_of(b);
+    CHECK_MESSAGE(std::equal(x.begin(), x.end(), y.begin(), y.end(), alike),
+                  "line " << line << " of the page: " << a << "\nthe program: " << b);
+  }
+  CHECK(words_of(read_text(page)).size() == words_of(run.out).size());
+}
 
 TEST_CASE("the page of confidence tells the classes of the fit") {
   const std::string page = read_text(root() / "docs/confidence.md");
@@ -184,6 +229,48 @@ TEST_CASE("the page of confidence tells the classes of the fit") {
   const ClassErrors& experts = table[RunClass::experts];
   CHECK(holds(page, "For the dense class that is " + alike(dense) + " % and " + apart(dense) + " %, for experts " +
                         alike(experts) + " % and " + apart(experts) + " %."));
+}
+
+TEST_CASE("the page of confidence tells the widths of each engine's quantities") {
+  const std::string page = read_text(root() / "docs/confidence.md");
+  const ServingConfidence& table = serving_confidence(test::model_data());
+  std::map<std::pair<std::string, bool>, std::map<ServingQuantity, std::string>> rows;
+  for (const ServingErrors& errors : table.classes()) {
+    const auto end = [](double factor) { return (factor > 1.0 ? "+" : "") + fixed(100.0 * (factor - 1.0), 0); };
+    rows[{errors.stack, errors.experts}][errors.quantity] = end(errors.low) + " to " + end(errors.high);
+  }
+  for (const auto& [owner, cells] : rows) {
+    std::string row = "\n| " + owner.first + ", " + (owner.second ? "experts" : "dense") + " |";
+    for (std::size_t quantity = 0; quantity < serving_quantity_names.size(); ++quantity) {
+      const auto cell = cells.find(static_cast<ServingQuantity>(quantity));
+      row += " " + (cell == cells.end() ? std::string{} : cell->second) + " |";
+    }
+    CAPTURE(row);
+    CHECK(holds(page, row + "\n"));
+  }
+}
+
+TEST_CASE("the page of confidence tells what a difference in kind counts among the nearest runs") {
+  const std::string page = read_text(root() / "docs/confidence.md");
+  const auto counts = [](auto change) {
+    JobFeatures job{1e9, 8.0, 1e6, 4096.0, "h100", "hopper", "nemo", "bf16", RunClass::dense};
+    const JobFeatures other = job;
+    change(job);
+    const std::string text = fixed(job_distance(job, other), 2);
+    return text.substr(0, text.find_last_not_of("0.") + 1);
+  };
+  const std::string told =
+      "penalties are " + counts([](JobFeatures& j) { j.sku = "h200"; }) + " for another SKU of the generation, " +
+      counts([](JobFeatures& j) { j.sku = "b200", j.generation = "blackwell"; }) + " for another generation, " +
+      counts([](JobFeatures& j) { j.software = "torchtitan"; }) + " for another software, " +
+      counts([](JobFeatures& j) { j.precision = "fp8"; }) + " for another precision, " +
+      counts([](JobFeatures& j) { j.run_class = RunClass::experts; }) + " for another class";
+  CAPTURE(told);
+  std::string line;
+  for (const std::string& word : words_of(page)) {
+    line += word + " ";
+  }
+  CHECK(holds(line, told));
 }
 
 TEST_CASE("pages and manual tell one layout of a data folder, which is what is read") {

@@ -323,19 +323,3 @@ TEST_CASE("a serving row of a metric that nothing predicts says so") {
   CHECK(v.rows[0].prediction.status == RowStatus::unsupported);
   CHECK(v.rows[0].prediction.why == "metric 'tpot_ms_p99' in 'ms' is not predicted for serving yet");
 }
-
-TEST_CASE("at least sixty published rows of at least eight sources ship with the tool") {
-  const std::vector<RunFile> files = published_runs();
-  std::size_t rows = 0;
-  std::vector<std::string> names;
-  for (const RunFile& file : files) {
-    rows += file.rows.size();
-    for (const RunRow& r : file.rows) {
-      names.push_back(r.source);
-    }
-  }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  CHECK(rows >= 60);
-  CHECK(names.size() >= 8);
-}
