@@ -232,7 +232,7 @@ class ScenarioReader {
     serve.confidence = read_confidence();
     serve.data = &sources_.data;
     serve.architecture = read_model();
-    const HardwareChoice hardware = read_hardware(root_, sources_, scenario_.assumptions, root_.has("traffic"));
+    const HardwareChoice hardware = read_hardware(root_, sources_, scenario_.assumptions, true);
     priced_ = hardware.priced(power_form(sources_.data), true);
     serve.device = hardware.device;
     serve.host = hardware.host;
