@@ -110,13 +110,29 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+/// Reads a denominator: a unit, or a window of time such as "8h".
+std::optional<Scale> parse_denominator(std::string_view text) {
+  const auto [number, length, status] = read_real(text);
+  if (status == std::errc::invalid_argument) {
+    return parse_symbol(text);
+  }
+  std::optional<Scale> window = parse_symbol(trimmed(text.substr(length)));
+  if (status != std::errc{} || !std::isfinite(number) || number <= 0.0 || !window ||
+      window->dimension != dimension_of<Seconds>) {
+    return std::nullopt;
+  }
+  window->factor *= number;
+  return window;
+}
+
 /// Reads a quotient of units: "TFLOP/s" has one numerator; every further part is a denominator.
 std::optional<Scale> parse_unit(std::string_view text) {
   Scale result;
   bool first = true;
   while (true) {
     const std::size_t slash = text.find('/');
-    const std::optional<Scale> part = parse_symbol(trimmed(text.substr(0, slash)));
+    const std::string_view word = trimmed(text.substr(0, slash));
+    const std::optional<Scale> part = first ? parse_symbol(word) : parse_denominator(word);
     if (!part) {
       return std::nullopt;
     }

@@ -46,8 +46,9 @@ struct TextError {
   std::string message;
 };
 
-/// Reads `text` as a quantity of `dimension`; the result is in the unprefixed unit (bytes, seconds, ...). Errors: no
-/// number, no unit, an unknown unit (the message names the nearest), another dimension, a value that is not finite.
+/// Reads `text` as a quantity of `dimension`; the result is in the unprefixed unit (bytes, seconds, ...). A time below
+/// a slash may be a window of several units: "1e7 req/8h". Errors: no number, no unit, an unknown unit (the message
+/// names the nearest), a window that is not positive, another dimension, a value that is not finite.
 /// They show `example`, by default that of the dimension.
 [[nodiscard]] std::variant<double, TextError> parse_quantity(std::string_view text,
                                                              Dimension dimension,

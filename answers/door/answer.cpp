@@ -34,6 +34,9 @@ class Answerer {
 
   GivenAnswer operator()(asked::OnePlan& q) const {
     const Sources& sources = *q.scenario.sources;
+    if (std::optional<Scenario> least = on_least_gpus(q.scenario)) {
+      q.scenario = *std::move(least);
+    }
     std::optional<OwnRuns> level = level_of(q.scenario, options_);
     Plan plan = make_plan(std::move(q.scenario), options_.explain, options_.part, options_.without, std::move(level));
     if (options_.runs.empty()) {

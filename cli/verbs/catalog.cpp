@@ -299,11 +299,37 @@ Outcome lint(const Catalog& catalog, const std::vector<std::string>& files) {
   return outcome;
 }
 
+/// How many billions, such as "352.8 billion".
+std::string billions(double parameters) {
+  return format_number(parameters / 1e9, 4) + " billion";
+}
+
+/// What the network weighs, as comments of its preset: numbers to hold against the model's card.
+std::string sizes_comment(const Architecture& a) {
+  const ParameterCount count = count_parameters(a);
+  std::string text = "# " + billions(count.total) + " parameters";
+  if (count.active < count.total) {
+    text += ", " + billions(count.active) + " of them active for a token";
+  }
+  text += ", in " + counted(a.layers, "layer");
+  if (count.mtp > 0.0) {
+    text += "; " + billions(count.mtp) + " more that predict further tokens";
+  }
+  if (!a.weights) {
+    return text + "\n# weights of 16 bits: " + format_number(2.0 * count.total / 1e9) + " GB\n";
+  }
+  const WeightFormat& w = *a.weights;
+  text += "\n# weights in " + (w.format ? std::string{name_of(*w.format)} : "a format that no engine here serves") +
+          (w.method.empty() ? "" : " as " + w.method + " stores them");
+  return text + (w.bits > 0.0 ? ", " + format_number(w.bits, 4) + " bits each with their scales" : "") + "\n";
+}
+
 /// Turns a config.json into a preset, with remarks on what is left blank.
 Outcome imported(const std::string& path) {
   Diagnostics remarks;
   Outcome outcome;
-  outcome.out = architecture_toml(load_hf_config(path, remarks));
+  const Architecture architecture = load_hf_config(path, remarks);
+  outcome.out = sizes_comment(architecture) + architecture_toml(architecture);
   for (const Diagnostic& remark : remarks.sorted()) {
     outcome.err += remark.warning() + "\n";
   }

@@ -35,6 +35,9 @@ std::string ModelLibrary::suggested(std::string_view spelling) const {
 }
 
 std::string ModelLibrary::unknown(std::string_view spelling) const {
+  if (const std::string_view reason = why_no_preset(spelling); !reason.empty()) {
+    return "model " + quoted(spelling) + " is not known: " + std::string{reason};
+  }
   return "unknown model " + quoted(spelling) + suggested(spelling) + store_.unreadable_text("models") +
          " (see 'headroom catalog list models')";
 }

@@ -40,7 +40,7 @@ class ModelLibrary {
   [[nodiscard]] std::vector<std::string> ids() const { return store_.ids("models"); }
   /// `see` of each id, but of files of the user's own that are broken (DataStore::each).
   void each(const std::function<void(const std::string& id)>& see) const { store_.each("models", see); }
-  /// "unknown model 'x'; did you mean 'y'?"
+  /// "unknown model 'x'; did you mean 'y'?", or of what no preset could describe why (why_no_preset).
   [[nodiscard]] std::string unknown(std::string_view spelling) const;
   /// "; did you mean 'y'?", or nothing.
   [[nodiscard]] std::string suggested(std::string_view spelling) const;

@@ -53,7 +53,71 @@ std::string joined_versions(std::string_view name) {
   return joined;
 }
 
+constexpr std::string_view recommender_reason =
+    "recommenders have no preset; stated as a network of ops, an op for each table and product, their training is "
+    "answered (docs/catalog-format.md)";
+constexpr std::string_view diffusion_reason =
+    "diffusion has no preset, and its sampling is not modelled; the training of its denoiser is answered where it is "
+    "stated as a network of ops (docs/catalog-format.md)";
+constexpr std::string_view speech_reason =
+    "networks of speech have no preset, and their serving is not modelled; their training is answered where they are "
+    "stated as a network of ops (docs/catalog-format.md)";
+constexpr std::string_view vision_reason =
+    "vision networks but ViT have no preset, and their serving is not modelled; their training is answered where they "
+    "are stated as a network of ops, as resnet-50 is (docs/catalog-format.md)";
+constexpr std::string_view two_towers_reason =
+    "encoders with a decoder that attends to them are not modelled; stated as a network of ops, their training is "
+    "answered (docs/catalog-format.md)";
+constexpr std::string_view secret_reason =
+    "its sizes are not published; a [model] table states those that you take it to have (docs/scenario-format.md)";
+
+struct NoPreset {
+  std::string_view family;  ///< of a network's name, alone or before a version, a size or a dash
+  std::string_view reason;
+};
+// clang-format off
+constexpr std::array families_without_presets{
+    NoPreset{"dlrm", recommender_reason},       NoPreset{"deepfm", recommender_reason},
+    NoPreset{"dcn", recommender_reason},        NoPreset{"xdeepfm", recommender_reason},
+    NoPreset{"wide-and-deep", recommender_reason}, NoPreset{"wide-deep", recommender_reason},
+    NoPreset{"hstu", recommender_reason},       NoPreset{"ncf", recommender_reason},
+    NoPreset{"recommender", recommender_reason},
+    NoPreset{"stable-diffusion", diffusion_reason}, NoPreset{"sdxl", diffusion_reason},
+    NoPreset{"sd", diffusion_reason},           NoPreset{"flux", diffusion_reason},
+    NoPreset{"dit", diffusion_reason},          NoPreset{"pixart", diffusion_reason},
+    NoPreset{"unet", diffusion_reason},         NoPreset{"hunyuanvideo", diffusion_reason},
+    NoPreset{"cogvideox", diffusion_reason},
+    NoPreset{"whisper", speech_reason},         NoPreset{"wav2vec", speech_reason},
+    NoPreset{"conformer", speech_reason},       NoPreset{"parakeet", speech_reason},
+    NoPreset{"hubert", speech_reason},
+    NoPreset{"efficientnet", vision_reason},    NoPreset{"mobilenet", vision_reason},
+    NoPreset{"yolo", vision_reason},            NoPreset{"swin", vision_reason},
+    NoPreset{"convnext", vision_reason},        NoPreset{"vgg", vision_reason},
+    NoPreset{"t5", two_towers_reason},          NoPreset{"flan-t5", two_towers_reason},
+    NoPreset{"mt5", two_towers_reason},         NoPreset{"bart", two_towers_reason},
+    NoPreset{"nllb", two_towers_reason},
+    NoPreset{"gpt4", secret_reason},            NoPreset{"gpt4o", secret_reason},
+    NoPreset{"gpt5", secret_reason},
+    NoPreset{"claude", secret_reason},          NoPreset{"gemini", secret_reason},
+};
+// clang-format on
+
 }  // namespace
+
+std::string_view why_no_preset(std::string_view spelling) {
+  const std::string network = read_model_name(spelling).network;
+  for (const NoPreset& row : families_without_presets) {
+    if (!network.starts_with(row.family)) {
+      continue;
+    }
+    const std::string_view rest = std::string_view{network}.substr(row.family.size());
+    const bool version = rest.size() > 1 && rest[0] == 'v' && is_digit(rest[1]);
+    if (rest.empty() || !is_letter(rest.front()) || version) {
+      return row.reason;
+    }
+  }
+  return {};
+}
 
 ModelName read_model_name(std::string_view spelling) {
   const std::string whole = normalised(spelling.substr(spelling.rfind('/') + 1));

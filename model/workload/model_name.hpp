@@ -22,6 +22,11 @@ struct ModelName {
 /// (-2507); "Llama-3" and "llama3" are the same.
 [[nodiscard]] ModelName read_model_name(std::string_view spelling);
 
+/// Why a name that people ask is no decoder or encoder that a preset could describe, and what comes closest:
+/// recommenders, diffusion, speech, vision, encoders with decoders, models whose sizes are not published. Empty for any
+/// other name.
+[[nodiscard]] std::string_view why_no_preset(std::string_view spelling);
+
 /// The name among `known` that a slip of the pen most likely means, one of the same family.
 [[nodiscard]] std::optional<std::string> nearest_model_name(std::string_view spelling,
                                                             std::span<const std::string> known);

@@ -62,6 +62,11 @@ BoxQuestion read_box(const ConfigValue& root, const std::string& file, const Sou
       return std::get<std::int64_t>(a.value) < std::get<std::int64_t>(b.value);
     });
   }
+  if (const ConfigValue* const hardware = root.find("hardware");
+      hardware != nullptr && hardware->kind == ConfigValue::Kind::table && hardware->find("gpus") == nullptr) {
+    ConfigTable{*hardware, "hardware", diagnostics}.missing(
+        "gpus", " in [hardware], an integer: a curve over fixed loads is of a stated number of GPUs");
+  }
   if (const ConfigValue* const slo = root.find("slo")) {
     if (slo->kind == ConfigValue::Kind::table) {
       q.promised = read_promises(*slo, diagnostics);

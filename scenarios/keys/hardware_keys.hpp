@@ -16,8 +16,8 @@ inline constexpr std::array hardware_rows{
         .typed_as("--gpu", "ID", "SKU of the catalog"),
     gpus_row.of(Kinds::training).needed(),
     gpus_row.of(Kinds::serve)
-        .blank_is("with [traffic] as many as the promises need")
-        .but("Without [traffic] it is required."),
+        .blank_is("with [traffic] as many as the promises need, of a fixed load as few as hold all requests")
+        .but("A curve over fixed loads ([search], [slo]) requires it."),
     text("node")
         .blank_is("the SKU's reference node")
         .says("It is the id of a node of the catalog that holds the SKU: it gives GPUs per node and host memory.")

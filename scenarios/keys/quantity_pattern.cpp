@@ -50,6 +50,12 @@ Dimension over(Dimension a, Dimension b) {
   return {a.second - b.second, a.byte - b.byte, a.flop - b.flop, a.dollar - b.dollar, a.joule - b.joule};
 }
 
+/// What may stand before a denominator: of a time how many units its window has.
+std::string window_of(const Family& family) {
+  return family.dimension == dimension_of<Seconds> ? "(?:" + std::string{number_pattern} + std::string{blank} + ")?"
+                                                   : std::string{};
+}
+
 class UnitPatterns {
  public:
   explicit UnitPatterns(Dimension wanted) : wanted_{wanted} {}
@@ -76,8 +82,9 @@ class UnitPatterns {
       if (!counted && std::find(taken.begin(), taken.end(), &family) == taken.end()) {
         std::vector<const Family*> more = taken;
         more.push_back(&family);
-        extend(over(dimension, family.dimension), more,
-               pattern + std::string{blank} + "/" + std::string{blank} + "(?:" + family.pattern + ")");
+        extend(
+            over(dimension, family.dimension), more,
+            pattern + std::string{blank} + "/" + std::string{blank} + window_of(family) + "(?:" + family.pattern + ")");
       }
     }
   }

@@ -18,7 +18,7 @@ inline constexpr Key rate_row =
         .above(0.0, ServingTraffic::most_rate.raw())
         .such_as("12 req/s")
         .says(
-            "It is the mean number of requests a time, such as \"12 req/s\" or \"1e6 req/d\"; a number without a unit "
+            "It is the mean number of requests a time, such as \"12 req/s\" or \"1e7 req/8h\"; a number without a unit "
             "is requests a second.")
         .typed_as("--rate", "RATE", "serving: requests that come, e.g. '12 req/s'; sizes a fleet");
 

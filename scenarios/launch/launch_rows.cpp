@@ -310,7 +310,9 @@ void read_rows(std::span<const LaunchRow> rows,
         names.push_back(row.name);
       }
       const Position at = item.value.key_at.line > 0 ? item.value.key_at : item.value.at;
-      reading.problem(at, "unknown " + quoted(item.name) + suggestion(item.name, names));
+      const std::string nearest = suggestion(item.name, names);
+      reading.problem(at, "unknown " + quoted(item.name) + nearest + (nearest.empty() ? ";" : "") +
+                              " --ignore-unknown reads the file without it");
     }
   }
 }

@@ -106,11 +106,13 @@ class RunRowReader::Rows {
       form_ = RowForm::serving;
     } else if (csv_.column("workload") && csv_.column("config")) {
       form_ = RowForm::other;
+    } else if (csv_.column("gpus") && csv_.column("global_batch")) {
+      form_ = RowForm::training;
     } else {
-      csv_.diagnostics().add(
-          csv_.file(), {1, 1},
-          "the header is of no known form: training rows have the columns dp and global_batch, serving rows "
-          "engine and isl, others workload and config");
+      csv_.diagnostics().add(csv_.file(), {1, 1},
+                             "the header is of no known form: training rows have the columns global_batch and dp or "
+                             "gpus, serving rows engine and isl, others workload and config; " +
+                                 least_run_columns());
       return false;
     }
     head.form = form_;
@@ -133,7 +135,7 @@ class RunRowReader::Rows {
 
  private:
   void check_columns() {
-    for (const std::string_view name : {"id", "metric", "value"}) {
+    for (const std::string_view name : {"metric", "value"}) {
       if (!csv_.column(name)) {
         csv_.diagnostics().add(csv_.file(), {1, 1}, "missing column '" + std::string{name} + "'");
       }
@@ -146,7 +148,7 @@ class RunRowReader::Rows {
     row.file = csv_.file();
     row.line = csv_.line();
     row.form = form_;
-    row.id = text("id");
+    row.id = csv_.column("id") ? text("id") : "line " + std::to_string(row.line);
     row.source = text("source");
     row.engine = text("engine");
     row.metric = text("metric");
@@ -272,6 +274,12 @@ std::optional<RunRow> RunRowReader::next() {
 const Diagnostics& RunRowReader::broken_cells() const noexcept {
   static const Diagnostics none;
   return rows_ ? rows_->broken_cells() : none;
+}
+
+std::string least_run_columns() {
+  return "a run of your own has at least the columns "
+         "model,gpu,gpus,tp,pp,micro_batch,global_batch,seq_len,precision,metric,value, such as "
+         "llama3-70b,h100-sxm-80gb,512,8,4,1,1024,8192,bf16,step_time_s,18.9 (docs/confidence.md)";
 }
 
 RunFile read_runs(std::istream& stream, const std::string& file, Diagnostics& diagnostics) {

@@ -17,7 +17,8 @@
 
 namespace headroom {
 
-/// Form of a file, by its header: training has dp and global_batch, serving engine and isl, other workload and config.
+/// Form of a file, by its header: training has global_batch with dp or gpus, serving engine and isl, other workload and
+/// config.
 enum class RowForm : std::uint8_t { training, serving, other };
 
 /// Configuration columns of a training row: all that the model may see. Nothing here names the row or its publication.
@@ -29,6 +30,7 @@ struct RunConfiguration {
   std::optional<std::int64_t> gpus, gpus_per_node, dp, tp, pp, vpp, cp, ep, micro_batch, global_batch;
   std::optional<double> inter_gbps_per_gpu;
   std::map<std::string, std::string, std::less<>> options;
+  bool sizes_of_preset = false;  ///< no column states a size: those of the preset that `model` names hold
 };
 
 /// Configuration columns of a serving row.
@@ -45,7 +47,7 @@ struct ServingConfiguration {
 };
 
 struct RunRow {
-  std::string id, file, source, engine, metric, unit;
+  std::string id, file, source, engine, metric, unit;  ///< id: "line 3" where no column states one
   int line = 0;
   RowForm form = RowForm::training;
   double measured = 0.0;
@@ -67,6 +69,9 @@ struct RunFile {
   std::vector<RunRow> rows;
   Diagnostics broken_cells;  ///< broken configuration cells of all rows, also of those without a value
 };
+/// The least columns of a user's own training run and a row of them, for messages.
+[[nodiscard]] std::string least_run_columns();
+
 [[nodiscard]] RunFile read_runs(std::istream& stream, const std::string& file, Diagnostics& diagnostics);
 
 /// Reads the files at these paths; unreadable files are reported.

@@ -313,9 +313,9 @@ std::vector<std::string_view> missing_training_cells(const RunConfiguration& run
   need(run.seq_len.has_value(), "seq_len");
   need(run.global_batch.has_value(), "global_batch");
   need(!run.precision.empty(), "precision");
-  need(run.layers.has_value(), "layers");
-  need(run.hidden.has_value(), "hidden");
-  need(run.heads.has_value(), "heads");
+  need(run.sizes_of_preset || run.layers.has_value(), "layers");
+  need(run.sizes_of_preset || run.hidden.has_value(), "hidden");
+  need(run.sizes_of_preset || run.heads.has_value(), "heads");
   need(!run.framework.empty(), "framework");
   return missing;
 }
@@ -420,6 +420,9 @@ std::shared_ptr<const JobGroups> TrainingRowModel::groups_of(const RunConfigurat
 
 Architecture TrainingRowModel::architecture_of_row(const RunConfiguration& run, const MemoryStack& software) {
   const Architecture* preset = preset_of(run.model);
+  if (preset != nullptr && run.sizes_of_preset) {
+    return *preset;
+  }
   Architecture architecture = architecture_of(run, preset == nullptr ? software.defaults.vocabulary : preset->vocab);
   if (preset != nullptr && preset->mla && preset->heads == architecture.heads) {
     architecture.mla = preset->mla;  // no column states the latent widths

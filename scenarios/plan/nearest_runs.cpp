@@ -177,8 +177,10 @@ NearestRuns nearest_runs(const TrainScenario& train,
                          std::span<const RunFile> published,
                          std::span<const RunFile> own,
                          const Sources& sources) {
+  std::vector<std::string> assumed;  // which learn_from_runs() tells
+  const std::vector<RunFile> completed = completed_runs(own, train, sources, assumed);
   Neighbourhood neighbourhood{train, sources};
-  neighbourhood.add(own, true);
+  neighbourhood.add(completed, true);
   neighbourhood.add(published, false);
   NearestRuns nearest = neighbourhood.nearest();
   nearest.with_own = !own.empty();

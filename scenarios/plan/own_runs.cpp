@@ -44,10 +44,82 @@ std::string nearest_names(std::string_view word, const std::vector<std::string_v
   return text;
 }
 
+bool has_column(const RunFile& file, std::string_view column) {
+  return std::find(file.header.begin(), file.header.end(), column) != file.header.end();
+}
+
+constexpr std::array<std::string_view, 3> size_columns{"layers", "hidden", "heads"};
+
+bool states_sizes(const RunFile& file) {
+  return std::any_of(size_columns.begin(), size_columns.end(), [&](auto column) { return has_column(file, column); });
+}
+
+/// Fills in what the columns of files leave out.
+class RunCompletion {
+ public:
+  RunCompletion(const TrainScenario& train, const Sources& sources, std::vector<std::string>& assumed)
+      : train_{train}, sources_{sources}, assumed_{assumed} {}
+
+  void complete(RunFile& file) {
+    if (file.form != RowForm::training) {
+      return;
+    }
+    for (RunRow& row : file.rows) {
+      complete(file, row);
+    }
+  }
+
+ private:
+  void complete(const RunFile& file, RunRow& row) {
+    RunConfiguration& run = row.run;
+    if (!states_sizes(file)) {
+      take_preset(run);
+    }
+    if (!has_column(file, "cp")) {
+      run.cp = 1;
+    }
+    if (!has_column(file, "dp") && run.gpus && run.tp && run.pp && run.cp) {
+      const double others = real(*run.tp) * real(*run.pp) * real(*run.cp);
+      run.dp = others > 0.0 ? std::max<std::int64_t>(1, static_cast<std::int64_t>(real(*run.gpus) / others)) : 1;
+    }
+    if (!has_column(file, "framework") && !train_.software.frameworks.empty()) {
+      run.framework = train_.software.frameworks.front();
+      assume("your runs: framework = " + run.framework + " (this plan's software; no column states one)");
+    }
+    if (!has_column(file, "unit") && row.metric == "step_time_s") {
+      row.unit = "s";
+    }
+  }
+
+  void take_preset(RunConfiguration& run) {
+    auto [at, fresh] = experts_.try_emplace(run.model);
+    if (fresh && sources_.models.knows(run.model)) {
+      const Architecture preset = sources_.models.find(run.model);
+      at->second = preset.moe ? preset.moe->experts : 0;
+    }
+    run.sizes_of_preset = at->second.has_value();
+    if (at->second.value_or(0) > 0) {
+      run.experts = at->second;
+    }
+  }
+
+  void assume(std::string what) {
+    if (std::find(assumed_.begin(), assumed_.end(), what) == assumed_.end()) {
+      assumed_.push_back(std::move(what));
+    }
+  }
+
+  const TrainScenario& train_;
+  const Sources& sources_;
+  std::vector<std::string>& assumed_;
+  std::map<std::string, std::optional<std::int64_t>> experts_;  ///< of each named preset; nullopt: no preset
+};
+
 class RunReader {
  public:
   RunReader(const TrainScenario& train, const Sources& sources, Diagnostics& diagnostics, TermSet without)
       : train_{train},
+        models_{sources.models},
         wanted_{class_of(train.device,
                          train.architecture,
                          train.work.options.method != Method::full,
@@ -111,14 +183,35 @@ class RunReader {
   /// Cells that are there, are numbers and agree with each other.
   bool sound(const RunFile& file, const RunRow& row) {
     const std::size_t before = diagnostics_.size();
+    std::vector<std::string_view> absent;
     for (const std::string_view name : missing_training_cells(row.run)) {
+      const bool size = std::find(size_columns.begin(), size_columns.end(), name) != size_columns.end();
+      if (size && !states_sizes(file)) {
+        continue;  // a preset's name stands for its sizes
+      }
       const std::optional<std::string> written = cell(file, row, name);
       if (!written) {
-        diagnostics_.add(file.file, {1, 1}, "missing column '" + std::string{name} + "'");
+        absent.push_back(name);
       } else if (written->empty()) {
         diagnostics_.add(file.file, place_of(file, row, name),
                          "'" + std::string{name} + "' is empty; a run that moves a plan's level must state it");
       }
+    }
+    if (!states_sizes(file) && !row.run.sizes_of_preset) {
+      if (has_column(file, "model")) {
+        diagnostics_.add(file.file, place_of(file, row, "model"),
+                         "'model' is " + quoted(row.run.model) +
+                             ", no preset, and no column states its sizes (layers, hidden, heads, kv_heads, head_dim, "
+                             "ffn_hidden, gated_mlp, vocab)" +
+                             models_.suggested(row.run.model));
+      } else {
+        absent.insert(absent.begin(), "model");
+      }
+    }
+    if (!absent.empty()) {
+      diagnostics_.add(file.file, {1, 1},
+                       std::string{"missing "} + (absent.size() == 1 ? "column " : "columns ") + listed(absent) + "; " +
+                           least_run_columns());
     }
     const bool whole = diagnostics_.size() == before && row.broken.empty();
     if (whole) {
@@ -209,6 +302,7 @@ class RunReader {
   }
 
   const TrainScenario& train_;
+  const ModelLibrary& models_;
   RunClass wanted_;
   TrainingRowModel model_;
   Diagnostics& diagnostics_;
@@ -254,6 +348,18 @@ std::string configuration_key(const RunFile& file, const RunRow& row) {
   return key;
 }
 
+std::vector<RunFile> completed_runs(std::span<const RunFile> files,
+                                    const TrainScenario& train,
+                                    const Sources& sources,
+                                    std::vector<std::string>& assumed) {
+  std::vector<RunFile> completed{files.begin(), files.end()};
+  RunCompletion completion{train, sources, assumed};
+  for (RunFile& file : completed) {
+    completion.complete(file);
+  }
+  return completed;
+}
+
 OwnRuns learn_from_runs(std::span<const RunFile> files,
                         const TrainScenario& train,
                         const Sources& sources,
@@ -261,14 +367,17 @@ OwnRuns learn_from_runs(std::span<const RunFile> files,
                         TermSet without) {
   RunReader reader{train, sources, diagnostics, without};
   std::vector<std::string> names;
-  for (const RunFile& file : files) {
+  std::vector<std::string> assumed;
+  for (const RunFile& file : completed_runs(files, train, sources, assumed)) {
     names.push_back(file.file);
     reader.read(file);
   }
   if (diagnostics.empty()) {
     reader.require_a_run(names);
   }
-  return reader.result();
+  OwnRuns own = reader.result();
+  own.assumed = std::move(assumed);
+  return own;
 }
 
 }  // namespace headroom

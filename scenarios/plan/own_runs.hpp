@@ -36,14 +36,23 @@ struct OwnRuns {
   std::size_t rows = 0;       ///< used; several metrics of one configuration are one run
   MeasuredLevel level;
   std::vector<UnusedRuns> unused;
+  std::vector<std::string> assumed;  ///< what the files' columns leave out, and what is taken for it
   /// Ours over theirs - 1, of the step.
   [[nodiscard]] double slow() const noexcept;
 };
 
+/// The user's rows with what their columns leave out: sizes of the preset that `model` names, dp that the other axes
+/// leave, cp 1, and the plan's own software. A cell that is there stays as it is, also an empty one. What was taken is
+/// added to `assumed` once.
+[[nodiscard]] std::vector<RunFile> completed_runs(std::span<const RunFile> files,
+                                                  const TrainScenario& train,
+                                                  const Sources& sources,
+                                                  std::vector<std::string>& assumed);
+
 /// The runs of the scenario's SKU, software and class of question. Rows of another SKU, software or class, in doubt,
 /// of memory, or that cannot be priced are listed as unused. Every problem goes to `diagnostics`, with its place: a
-/// file that is not of training, blank or broken cells, dp tp pp cp that do not make the GPUs, a batch that does not
-/// divide, a measurement that beats the hardware; no run that matches.
+/// file that is not of training, missing columns, blank or broken cells, dp tp pp cp that do not make the GPUs, a batch
+/// that does not divide, a measurement that beats the hardware; no run that matches.
 [[nodiscard]] OwnRuns learn_from_runs(std::span<const RunFile> files,
                                       const TrainScenario& train,
                                       const Sources& sources,

@@ -454,6 +454,7 @@ Plan make_plan(Scenario scenario, bool explain, PlanPart part, TermSet without, 
   plan.notes = scenario.assumptions;
   if (own_runs) {
     std::get<TrainScenario>(scenario.question).work.measured = own_runs->level;
+    plan.notes.insert(plan.notes.end(), own_runs->assumed.begin(), own_runs->assumed.end());
     plan.own_runs = std::move(own_runs);
   }
   if (const auto* train = std::get_if<TrainScenario>(&scenario.question)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/printable.hpp>
 #include <headroom/model/workload/hf_config.hpp>
+#include <headroom/model/workload/model_name.hpp>
 #include <headroom/scenarios/keys/keyed_table.hpp>
 #include <headroom/scenarios/keys/root_keys.hpp>
 #include <headroom/scenarios/keys/short_numbers.hpp>
@@ -90,6 +91,9 @@ class ScenarioReader {
       }
       if (std::optional<Architecture> meant = find_meant(named.text)) {
         return *std::move(meant);
+      }
+      if (!named.text.ends_with(".json") && !named.text.ends_with(".toml") && !why_no_preset(named.text).empty()) {
+        throw ConfigError{sources_.models.unknown(named.text)};
       }
       const std::string suggested = sources_.models.suggested(named.text);
       throw ConfigError{
@@ -228,7 +232,7 @@ class ScenarioReader {
     serve.confidence = read_confidence();
     serve.data = &sources_.data;
     serve.architecture = read_model();
-    const HardwareChoice hardware = read_hardware(root_, sources_, scenario_.assumptions, root_.has("traffic"));
+    const HardwareChoice hardware = read_hardware(root_, sources_, scenario_.assumptions, true);
     priced_ = hardware.priced(power_form(sources_.data), true);
     serve.device = hardware.device;
     serve.host = hardware.host;

@@ -283,11 +283,12 @@ class ServingReader {
     layout.tp = ranks<"tp">(table, true);
     layout.pp = ranks<"pp">(table, true);
     layout.ep = ranks<"ep">(table, serve_.architecture.moe.has_value());
+    const std::optional<std::int64_t> replicas = table.stated<"dp">();
     gpus_open_ = serve_.work.gpus == 0;
-    if (gpus_open_) {  // of a fleet that is to be sized
-      serve_.work.gpus = layout.gpus();
+    if (gpus_open_) {  // to be sized, of no fewer replicas than are stated
+      serve_.work.gpus = layout.gpus() * (root_.has("traffic") ? 1 : replicas.value_or(1));
     }
-    check_replicas(table, table.stated<"dp">(), serve_);
+    check_replicas(table, replicas, serve_);
     table.finish();
   }
 

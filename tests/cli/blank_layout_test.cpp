@@ -55,6 +55,32 @@ TEST_CASE("a served 70B that is typed without tp gets the tp that serves its loa
   CHECK(at(at(found, "left_out").items.front(), "changes").items.front().text == "strategy.tp=1");
 }
 
+TEST_CASE("a fixed load that states no GPUs gets the fewest that hold all its requests") {
+  const std::string asked = "plan --model llama3.1-70b --gpu h100-sxm-80gb --isl 1024 --osl 256 --concurrency 64";
+  const ConfigValue found = json_of(asked);
+  // 141 GB of weights in 16 bit fill two GPUs of 85 GB but for no pool that surely holds 27 GB.
+  CHECK(at(found, "gpus").integer == 4);
+  CHECK(at(found, "tp").integer == 4);
+  const Run told = run_headroom(asked);
+  CHECK(told.out.find("hardware.gpus = 4 (not stated; the least power of two that surely holds all requests at once: "
+                      "1 replica of tp 4, pp 1)") != std::string::npos);
+  // Half as many do not surely hold them.
+  const ConfigValue fewer = json_of(asked + " --gpus 2 --tp 2", 1);
+  CHECK(at(fewer, "verdict").text != "feasible");
+  // A stated layout takes as many replicas as hold the requests; of these 21 to 24 fit on one.
+  const ConfigValue replicas = json_of(
+      "plan --model llama3-8b --gpu l4 --tp 1 --isl 4096 --osl 512 --concurrency 64 --weights int4 --only memory");
+  CHECK(at(replicas, "gpus").integer == 4);
+  CHECK(at(replicas, "tp").integer == 1);
+}
+
+TEST_CASE("a curve over fixed loads asks for its number of GPUs") {
+  const Run run = run_headroom("plan --model llama3-8b --gpu l4 --isl 1024 --osl 256 --concurrency '1..8 x2'");
+  CHECK(run.code == 2);
+  CHECK(run.err.find("missing key 'gpus' in [hardware], an integer: a curve over fixed loads is of a stated number of "
+                     "GPUs; give --gpus") != std::string::npos);
+}
+
 TEST_CASE("several loads are a curve, whose taken point the plan shows in full") {
   const std::string asked =
       "plan --model llama3-8b --gpu h100-sxm-80gb --gpus 4 --isl 1024 --osl 256 --concurrency '1..128 x2' "

@@ -152,6 +152,18 @@ TEST_CASE("-o leaves an existing file alone when there is no answer") {
   CHECK(read_text(file) == "yesterday's answer\n");
 }
 
+TEST_CASE("an imported config.json tells its parameters, those active for a token, and the format of its weights") {
+  const Run experts = run_headroom("catalog import tests/questions/files/glm-4.5/config.json");
+  REQUIRE(experts.code == 0);
+  CHECK(experts.out.starts_with("# 352.8 billion parameters, "));
+  CHECK(experts.out.find(" billion of them active for a token, in 92 layers; ") != std::string::npos);
+  CHECK(experts.out.find("\n# weights of 16 bits: 706 GB\nschema = 1\n") != std::string::npos);
+  const Run quantised = run_headroom("catalog import tests/questions/files/qwen2.5-7b-awq/config.json");
+  REQUIRE(quantised.code == 0);
+  CHECK(
+      quantised.out.starts_with("# 7.616 billion parameters, in 28 layers\n# weights in int4 as awq stores them, 4."));
+}
+
 TEST_CASE("capacity means the same in both kinds, and no sentinel is printed for what has no bound") {
   const auto number = [](const std::string& arguments, std::string_view key) {
     const ConfigValue root = parse_json(run_headroom(arguments + " --format json").out, "stdout");

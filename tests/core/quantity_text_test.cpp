@@ -93,6 +93,19 @@ TEST_CASE("blanks around number and unit do not matter, a missing one neither") 
   CHECK(value<BytesPerSecond>("400 Gb / s") == 50e9);
 }
 
+TEST_CASE("a time below the slash may be a window of several units") {
+  CHECK(value<Hertz>("1e7 req/8h") == near(1e7 / 28800.0));
+  CHECK(value<Hertz>("90 req / 1.5 min") == near(1.0));
+  CHECK(value<DollarsPerSecond>("720 $/30 d") == near(1.0 / 3600.0));
+  CHECK(value<DollarsPerByteSecond>("46 $/GB/2month") == value<DollarsPerByteSecond>("23 $/GB/month"));
+  CHECK(error<Hertz>("5 req/0h").starts_with("unknown unit 'req/0h' in '5 req/0h'"));
+  CHECK(error<Hertz>("5 req/-8h").starts_with("unknown unit 'req/-8h'"));
+  CHECK(error<Hertz>("5 req/inf h").starts_with("unknown unit 'req/inf h'"));
+  CHECK(error<Hertz>("5 req/8").starts_with("unknown unit 'req/8'"));
+  CHECK(error<DollarsPerByte>("5 $/8GB").starts_with("unknown unit '$/8GB'"));
+  CHECK(error<Bytes>("80 GB/8h") == "'80 GB/8h' is of another kind; expected e.g. \"80 GiB\"");
+}
+
 TEST_CASE("prefixes that a unit does not take are refused") {
   CHECK(error<Seconds>("1 ks").starts_with("unknown unit 'ks'"));
   CHECK(error<Flops>("1 GiFLOP").starts_with("unknown unit"));

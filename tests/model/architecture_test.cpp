@@ -80,6 +80,28 @@ TEST_CASE("an unknown model is answered with the nearest of its family, or with 
   }
 }
 
+TEST_CASE("what no preset could describe is refused with the reason and what comes closest") {
+  const ModelLibrary models = ModelLibrary::standard();
+  for (const std::string_view name : {"dlrm", "DLRM-v2", "dlrm-dcnv2", "stabilityai/stable-diffusion-xl-base", "sdxl",
+                                      "openai/whisper-large-v3", "google/t5-11b", "yolov8"}) {
+    CAPTURE(name);
+    const std::string told = models.unknown(name);
+    CHECK(told.find("network of ops") != std::string::npos);
+    CHECK(told.find("did you mean") == std::string::npos);
+  }
+  CHECK(models.unknown("gpt-4o").find("its sizes are not published") != std::string::npos);
+  // Known names, slips of them, and words that only begin alike stay what they are.
+  for (const std::string& id : models.ids()) {
+    CAPTURE(id);
+    CHECK(why_no_preset(id).empty());
+  }
+  CHECK(models.unknown("lama3-70b").find("did you mean 'llama3-70b'?") != std::string::npos);
+  for (const std::string_view name : {"ditto-7b", "bartok-1b", "gpt4all-j"}) {
+    CAPTURE(name);
+    CHECK(why_no_preset(name).empty());
+  }
+}
+
 TEST_CASE("a mixture of experts meets only its top-k experts") {
   Architecture arch;
   arch.layers = 2;

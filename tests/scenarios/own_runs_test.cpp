@@ -69,6 +69,18 @@ std::string place(int line, const std::string& row, std::string_view column) {
   return "mine.csv:" + std::to_string(line) + ":" + std::to_string(at + 1) + ": error: ";
 }
 
+/// A file of the columns that a run of one's own needs at least.
+OwnRuns learned_least(const std::string& row) {
+  std::istringstream stream{"model,gpu,gpus,tp,pp,micro_batch,global_batch,seq_len,precision,metric,value\n" + row +
+                            "\n"};
+  const Scenario scenario = run_scenario();
+  Diagnostics diagnostics;
+  const std::vector<RunFile> files{read_runs(stream, "mine.csv", diagnostics)};
+  OwnRuns own = learn_from_runs(files, std::get<TrainScenario>(scenario.question), run_sources(), diagnostics);
+  diagnostics.throw_if_any();
+  return own;
+}
+
 const UnusedRuns* unused(const OwnRuns& own, std::string_view why) {
   const auto found = std::find_if(own.unused.begin(), own.unused.end(),
                                   [&](const UnusedRuns& u) { return u.why.find(why) != std::string::npos; });
@@ -112,6 +124,24 @@ TEST_CASE("a run that we price 20 % slow takes its shrunk share off the step and
   CHECK(after.mfu.mid * own.level.factor == doctest::Approx(before.mfu.mid));
   CHECK(after.memory.mid == before.memory.mid);
   CHECK(after.step.high / after.step.mid < before.step.high / before.step.mid);
+}
+
+TEST_CASE("eleven columns say of a run what the whole row says, and what they leave out is told") {
+  const OwnRuns whole = learned(run_row({}));
+  const OwnRuns least = learned_least("llama3-8b,h100-sxm-80gb,64,2,1,1,128,8192,bf16,step_time_s,3");
+  CHECK(least.rows == 1);
+  // Recomputation and vpp are open where no column states them; what fits without takes neither.
+  CHECK(std::abs(least.level.mean_error - whole.level.mean_error) < 0.02);
+  REQUIRE(least.assumed.size() == 1);
+  CHECK(least.assumed.front().find("this plan's software") != std::string::npos);
+  CHECK(whole.assumed.empty());
+  const Plan plan = plan_with(least);
+  CHECK(std::find(plan.notes.begin(), plan.notes.end(), least.assumed.front()) != plan.notes.end());
+}
+
+TEST_CASE("dp that the columns leave out is what the other axes leave of the GPUs") {
+  CHECK_THROWS_WITH(learned_least("llama3-8b,h100-sxm-80gb,60,8,1,1,128,8192,bf16,step_time_s,3"),
+                    doctest::Contains("'gpus' is 60, but dp x tp x pp x cp is 7 x 8 x 1 x 1"));
 }
 
 TEST_CASE("runs that we price exactly move nothing, and still narrow the interval") {
