@@ -94,8 +94,8 @@ std::string problems(const Place& plan) {
   std::string list;
   for (const Place& problem : plan["problems"].items()) {
     list += "<li>" +
-            (problem.is_text() ? escaped(problem.text())
-                               : escaped(problem["text"].text()) + "; " + escaped(problem["way_out"].text())) +
+            escaped(problem["text"].text()) +
+            (problem["way_out"].there() ? "; " + escaped(problem["way_out"].text()) : std::string{}) +
             "</li>\n";
   }
   return list.empty() ? list : "<ul class=\"problems\">\n" + list + "</ul>\n";

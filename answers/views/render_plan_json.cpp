@@ -248,11 +248,26 @@ Value serve(const Plan& plan, const ServeScenario& s, const ServePlan& p) {
       fits && plan.part == PlanPart::all ? serve_times(plan.scenario.money, p, w.pool) : Value{});
 }
 
+/// What a recorded number counts, beside a number whose unit is not fixed.
+std::string_view unit_of(Shown as) noexcept {
+  switch (as) {
+    case Shown::seconds:
+    case Shown::run_seconds: return "s";
+    case Shown::bytes: return "bytes";
+    case Shown::flops: return "flop";
+    case Shown::bytes_per_second: return "bytes_per_s";
+    case Shown::flops_per_second: return "flop_per_s";
+    case Shown::count:
+    case Shown::fraction: break;
+  }
+  return "1";
+}
+
 Value explanation(const std::vector<ExplainEntry>& entries) {
   return when(!entries.empty(), list(entries, [](const ExplainEntry& e) {
-    return object("name"_m = e.name, "formula"_m = e.formula, "reference"_m = e.reference, "value"_m = e.value,
+    return object("name"_m = e.name, "formula"_m = e.formula, "reference"_m = e.reference, "value"_m = e.value, "unit"_m = unit_of(e.as),
                   "inputs"_m = list(e.inputs, [](const ExplainEntry::Input& input) {
-                    return row("symbol"_m = input.symbol, "value"_m = input.value, "source"_m = input.source);
+                    return row("symbol"_m = input.symbol, "value"_m = input.value, "unit"_m = unit_of(input.as), "source"_m = input.source);
                   }));
   }));
 }
