@@ -64,7 +64,9 @@ std::string csv_text(const Value& list, std::span<const Column> columns) {
 
 std::string figure_text(double value, Hint hint) {
   switch (hint) {
-    case Hint::number: return format_number(value);
+    case Hint::number:
+    case Hint::per_second:
+    case Hint::per_usd: return format_number(value);
     case Hint::count: return format_count(value);
     case Hint::percent: return format_number(100.0 * value) + " %";
     case Hint::change: return (value > 0.0 ? "+" : "") + format_number(100.0 * value) + " %";

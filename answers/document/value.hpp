@@ -33,7 +33,9 @@ enum class Hint : std::uint8_t {
   usd,
   usd_per_hour,  ///< of dollars a second
   joules,
-  watts
+  watts,
+  per_second,  ///< three digits: tokens, requests or samples a second
+  per_usd      ///< three digits: what a dollar buys
 };
 
 template <class Q>
@@ -58,6 +60,8 @@ template <>
 inline constexpr Hint hint_of<Joules> = Hint::joules;
 template <>
 inline constexpr Hint hint_of<Watts> = Hint::watts;
+template <>
+inline constexpr Hint hint_of<Hertz> = Hint::per_second;
 
 struct Member;
 
@@ -204,6 +208,14 @@ template <class Names, class Values, class Shown>
 }
 [[nodiscard]] inline Value share(const Interval<double>& fraction) {
   return Value{fraction}.as(Hint::percent);
+}
+
+/// A rate in whatever is counted, a number or an interval of them.
+[[nodiscard]] inline Value per_second(Value value) {
+  return std::move(value).as(Hint::per_second);
+}
+[[nodiscard]] inline Value per_usd(Value value) {
+  return std::move(value).as(Hint::per_usd);
 }
 
 template <class Q>

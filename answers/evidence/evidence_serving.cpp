@@ -53,11 +53,11 @@ std::vector<Point> points_of(double asked, double saturation) {
 
 Value load_document(const FleetOption& option, const std::vector<Point>& points) {
   const double saturation = option.sized->saturation.raw();
-  return object("schema"_m = "headroom.load/1", "asked_req_per_s"_m = option.question().traffic->rate(),
-                "knee_req_per_s"_m = option.sized->knee, "saturation_req_per_s"_m = saturation,
+  return object("schema"_m = "headroom.load/1", "asked_requests_per_s"_m = option.question().traffic->rate(),
+                "knee_requests_per_s"_m = option.sized->knee, "saturation_requests_per_s"_m = per_second(saturation),
                 "points"_m = list(points, [&](const Point& p) {
                   const RequestMetrics& all = p.metrics.all;
-                  return row("rate_req_per_s"_m = p.rate, "load_share"_m = share(p.rate / saturation),
+                  return row("rate_requests_per_s"_m = per_second(p.rate), "load_share"_m = share(p.rate / saturation),
                              "asked"_m = p.asked, "ttft_p50_s"_m = all.ttft.p50, "ttft_p95_s"_m = all.ttft.p95,
                              "tpot_p50_s"_m = all.tpot.p50, "tpot_p95_s"_m = all.tpot.p95,
                              "good_share"_m = share(all.good_share), "busy_share"_m = share(p.metrics.pool.busy),

@@ -60,7 +60,8 @@ std::string label_of(std::string_view member) {
 }
 
 std::string figure_text(const Place& place) {
-  const bool whole = place.hint() == Hint::number && place.number() == std::floor(place.number());
+  const bool plain = place.hint() == Hint::number || place.hint() == Hint::per_second || place.hint() == Hint::per_usd;
+  const bool whole = plain && place.number() == std::floor(place.number());
   return figure_text(place.number(), whole ? Hint::count : place.hint());
 }
 

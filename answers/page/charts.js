@@ -210,7 +210,7 @@ const charts = {
 
   pareto(at) {
     const goals = {
-      "cost": ["cost_dollars", moneyScales, "cost"],
+      "cost": ["cost_usd", moneyScales, "cost"],
       "time": ["time_s", timeScales, "whole run"],
       "step-time": ["step_time_s", timeScales, "step"],
       "energy": ["energy_j", energyScales, "energy"],

@@ -32,8 +32,8 @@ constexpr std::array headlines{
     Headline{"", "output_tokens_per_s", "output tokens/s"},
     Headline{"", "tpot_at_least_s", "time per output token, at least"},
     Headline{"", "prompt_alone_at_least_s", "first token of one prompt alone, at least"},
-    Headline{"", "output_tokens_per_s_at_most", "output tokens/s, at most"},
-    Headline{"", "cost_per_million_output_tokens_usd", "cost per million output tokens"},
+    Headline{"", "most_output_tokens_per_s", "output tokens/s, at most"},
+    Headline{"", "usd_per_million_output_tokens", "cost per million output tokens"},
     Headline{"", "memory_bytes", "memory per GPU"},
     Headline{"", "tokens_per_s", "tokens/s"},
     Headline{"", "samples_per_s", "samples/s"},
@@ -42,8 +42,8 @@ constexpr std::array headlines{
     Headline{"", "tokens_per_s_per_gpu", "tokens/s per GPU"},
     Headline{"", "samples_per_s_per_gpu", "samples/s per GPU"},
     Headline{"", "gpu_hours", "GPU-hours"},
-    Headline{"", "cost_per_million_tokens_usd", "cost per million tokens"},
-    Headline{"", "cost_per_million_samples_usd", "cost per million samples"},
+    Headline{"", "usd_per_million_tokens", "cost per million tokens"},
+    Headline{"", "usd_per_million_samples", "cost per million samples"},
     Headline{"money", "total_usd", "the whole bill"},
     Headline{"energy", "run_j", "energy of the run"},
     Headline{"goodput", "ratio", "goodput"},
@@ -94,8 +94,8 @@ std::string problems(const Place& plan) {
   std::string list;
   for (const Place& problem : plan["problems"].items()) {
     list += "<li>" +
-            (problem.is_text() ? escaped(problem.text())
-                               : escaped(problem["text"].text()) + "; " + escaped(problem["way_out"].text())) +
+            escaped(problem["text"].text()) +
+            (problem["way_out"].there() ? "; " + escaped(problem["way_out"].text()) : std::string{}) +
             "</li>\n";
   }
   return list.empty() ? list : "<ul class=\"problems\">\n" + list + "</ul>\n";

@@ -11,7 +11,7 @@ struct Column {
   std::string_view member, title;
 };
 /// What searches minimise, as their documents name it.
-constexpr std::array goals{Column{"cost_dollars", "cost"},
+constexpr std::array goals{Column{"cost_usd", "cost"},
                            Column{"time_s", "whole run"},
                            Column{"step_time_s", "step"},
                            Column{"energy_j", "energy"},
@@ -91,7 +91,7 @@ std::string counts_table(const Place& points) {
     table.row({figure(p["gpus"]), figure(p["step_time_s"]["mid"]), range(p["step_time_s"]),
                figure(p["tokens_per_s"]["mid"]), figure(p["tokens_per_s_per_gpu"]["mid"]), figure(p["efficiency"]),
                figure(p["exposed_communication_share"]), figure(p["marginal_efficiency"]),
-               figure(p["cost_per_million_tokens_usd"]["mid"]), figure(p["goodput"]), figure(p["calendar_s"]),
+               figure(p["usd_per_million_tokens"]["mid"]), figure(p["goodput"]), figure(p["calendar_s"]),
                point_row_verdict(p)});
   }
   return table.html();

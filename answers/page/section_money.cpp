@@ -42,7 +42,7 @@ std::string alternatives_table(const Place& money) {
                   {"<other ways to pay", "<market", "per GPU", "per M output tokens", "the run", "<80 % interval",
                    "<<breaks even", "<<source"}};
   for (const Place& a : money["alternatives"].items()) {
-    table.row({escaped(a["name"].text()), escaped(a["market"].text()), figure(a["price_usd_per_gpu_s"]),
+    table.row({escaped(a["name"].text()), escaped(a["market"].text()), figure(a["price_usd_per_s_per_gpu"]),
                figure(a["usd_per_million_output_tokens"]), figure(middle(a["usd"])), range(a["usd"]), break_even(a),
                provenance(a)});
   }
@@ -52,7 +52,7 @@ std::string alternatives_table(const Place& money) {
 /// What a GPU-hour of hardware of one's own is made of.
 std::string price_parts(const Place& money) {
   HtmlTable table{"a GPU-hour", {"<a GPU-hour", ""}};
-  const Place parts = money["price_parts_usd_per_gpu_s"];
+  const Place parts = money["price_parts_usd_per_s_per_gpu"];
   for (const std::string& name : parts.members()) {
     table.row({escaped(words(name)), figure(parts[name])});
   }
@@ -85,13 +85,14 @@ std::string energy_part(const Place& energy) {
 std::string money_section(const Documents& documents) {
   const Place plan = bearer_of(documents);
   const Place money = plan["money"];
-  const Place& priced = money["price_usd_per_gpu_s"].there() ? money : plan;
+  const Place& priced = money["price_usd_per_s_per_gpu"].there() ? money : plan;
   std::string lead;
-  if (priced["price_usd_per_gpu_s"].there()) {
-    lead = "A GPU at " + figure(priced["price_usd_per_gpu_s"]) + " (" + escaped(priced["price_source"].text()) + ").";
+  if (priced["price_usd_per_s_per_gpu"].there()) {
+    lead =
+        "A GPU at " + figure(priced["price_usd_per_s_per_gpu"]) + " (" + escaped(priced["price_source"].text()) + ").";
   }
-  if (const Place hourly = plan["cost"]["price_usd_per_gpu_hour"]; hourly.there()) {
-    lead = "A GPU at " + figure(hourly) + " an hour (" + escaped(plan["cost"]["price_source"].text()) + ").";
+  if (const Place hourly = plan["cost"]["price_usd_per_s_per_gpu"]; hourly.there()) {
+    lead = "A GPU at " + figure(hourly) + " (" + escaped(plan["cost"]["price_source"].text()) + ").";
   }
   std::string body = cost_part(documents);
   const std::size_t items = money["bill"].items().size();
@@ -105,8 +106,8 @@ std::string money_section(const Documents& documents) {
     HtmlTable table{"cost", {"<cost", "", "<80 % interval"}};
     table.row({"GPU-hours", figure(middle(plan["gpu_hours"])), range(plan["gpu_hours"])});
     table.row({"the run", figure(middle(plan["cost_usd"])), range(plan["cost_usd"])});
-    table.row({"a million tokens", figure(middle(plan["cost_per_million_tokens_usd"])),
-               range(plan["cost_per_million_tokens_usd"])});
+    table.row(
+        {"a million tokens", figure(middle(plan["usd_per_million_tokens"])), range(plan["usd_per_million_tokens"])});
     body += table.html();
   }
   body +=

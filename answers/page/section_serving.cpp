@@ -59,15 +59,16 @@ std::string options_table(const Place& fleet) {
     const Place sized = option["sized"];
     const Place screened = option["screened"];
     const bool simulated = sized.there();
-    const Place saturation = (simulated ? sized : screened)["saturation_req_per_s"];
-    table.row({escaped(option["option_text"].text()), figure(option["gpus"]),
-               figure((simulated ? sized : screened)["replicas"]), figure(option["usd_per_h"]),
-               figure(option["usd_per_million_output_tokens"]["mid"]),
-               figure(simulated ? sized["ttft_s"]["p95"] : screened["ttft_p95_s"]),
-               figure(simulated ? sized["tpot_s"]["p95"] : screened["tpot_p95_s"]), figure(sized["knee_req_per_s"]),
-               figure(saturation),
-               saturation.is_number() && saturation.number() > 0.0 ? share(fleet["peak_req_per_s"], saturation) : "",
-               tightest(option), std::string{standing(option)}});
+    const Place saturation = (simulated ? sized : screened)["saturation_requests_per_s"];
+    table.row(
+        {escaped(option["option_text"].text()), figure(option["gpus"]),
+         figure((simulated ? sized : screened)["replicas"]), figure(option["usd_per_s"]),
+         figure(option["usd_per_million_output_tokens"]["mid"]),
+         figure(simulated ? sized["ttft_s"]["p95"] : screened["ttft_p95_s"]),
+         figure(simulated ? sized["tpot_s"]["p95"] : screened["tpot_p95_s"]), figure(sized["knee_requests_per_s"]),
+         figure(saturation),
+         saturation.is_number() && saturation.number() > 0.0 ? share(fleet["peak_requests_per_s"], saturation) : "",
+         tightest(option), std::string{standing(option)}});
   }
   return table.html() +
          (options.size() > most_options
@@ -227,14 +228,14 @@ std::string load_section(const Documents& documents) {
                   {"requests/s", "of saturation", "TTFT p50", "TTFT p95", "TPOT p50", "TPOT p95", "within all limits",
                    "KV cache in use", "an iteration runs", "sequences"}};
   for (const Place& p : load["points"].items()) {
-    table.row({figure(p["rate_req_per_s"]), figure(p["load_share"]), figure(p["ttft_p50_s"]), figure(p["ttft_p95_s"]),
-               figure(p["tpot_p50_s"]), figure(p["tpot_p95_s"]), figure(p["good_share"]), figure(p["kv_mean_share"]),
-               figure(p["busy_share"]), figure(p["batch_mean"])},
+    table.row({figure(p["rate_requests_per_s"]), figure(p["load_share"]), figure(p["ttft_p50_s"]),
+               figure(p["ttft_p95_s"]), figure(p["tpot_p50_s"]), figure(p["tpot_p95_s"]), figure(p["good_share"]),
+               figure(p["kv_mean_share"]), figure(p["busy_share"]), figure(p["batch_mean"])},
               p["asked"].is_true() ? "ours" : "");
   }
   std::string lead = "The fleet taken, its spare replicas down, at other rates of the same traffic. It saturates at " +
-                     figure(load["saturation_req_per_s"]) + " requests/s";
-  const Place knee = load["knee_req_per_s"];
+                     figure(load["saturation_requests_per_s"]) + " requests/s";
+  const Place knee = load["knee_requests_per_s"];
   lead += knee.is_number() && knee.number() > 0.0 ? "; up to " + figure(knee) + " every promise is kept (the knee)."
                                                   : "; the promises are kept at no rate that was tried.";
   return section("load", "Other rates", lead,

@@ -161,7 +161,7 @@ charts["fleet-tpot"] = (at) => fleetFront(at, "tpot_s", "tpot_p95_s", "TPOT p95"
 /** Lines over the rate; shaded from the knee to the saturation, and the rate that was asked as a line. */
 function overRate(at, lines, y, says) {
   const points = (member(at + "/points") || []).map((point, i) => ({point, pointer: `${at}/points/${i}`}));
-  const {asked_req_per_s: asked, knee_req_per_s: knee, saturation_req_per_s: saturation} = member(at);
+  const {asked_requests_per_s: asked, knee_requests_per_s: knee, saturation_requests_per_s: saturation} = member(at);
   const most = 1.04 * saturation;
   const sets =
       lines.map(([name, label, colour, style]) => ({
@@ -172,9 +172,9 @@ function overRate(at, lines, y, says) {
                   pointRadius: 3.5,
                   pointStyle: style,
                   data: points.filter(({point}) => y.holds(point[name])).map(({point, pointer}) => ({
-                                                                               x: point.rate_req_per_s,
+                                                                               x: point.rate_requests_per_s,
                                                                                y: y.of(point[name]),
-                                                                               rate: pointer + "/rate_req_per_s",
+                                                                               rate: pointer + "/rate_requests_per_s",
                                                                                pointer: `${pointer}/${name}`
                                                                              }))
                 }));
@@ -288,7 +288,7 @@ charts.day = (at) => {
         ...(typeof curve[0].floor_replicas === "number"
                 ? [line("floor_replicas", "the floor", "--good", "y", {stepped: "before", borderDash: [2, 3]})]
                 : []),
-        line("rate_req_per_s", "requests/s", "--t-tp_comm", "rate")
+        line("rate_requests_per_s", "requests/s", "--t-tp_comm", "rate")
       ]
     },
     options: {
@@ -308,7 +308,7 @@ charts.day = (at) => {
           callbacks: {
             title: ([item]) => `${digits(item.raw.x)} ${unit}`,
             label: ({raw: {point}}) =>
-                [`${digits(point.rate_req_per_s)} requests/s`,
+                [`${digits(point.rate_requests_per_s)} requests/s`,
                  `${point.following_replicas} replicas that follow, ${point.fixed_replicas} of the fixed fleet` +
                      (typeof point.floor_replicas === "number" ? `, ${point.floor_replicas} at the floor` : "")]
           }

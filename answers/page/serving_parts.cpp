@@ -40,9 +40,9 @@ std::vector<NamedFigure> fleet_headlines(const Place& answer) {
   std::vector<NamedFigure> figures{{"replicas", sized["replicas"], more},
                                    {"cost per million output tokens", best["usd_per_million_output_tokens"], ""}};
   add_promises(figures, answer);
-  figures.push_back({"cost per hour", best["usd_per_h"], ""});
-  figures.push_back({"saturates at, requests/s", sized["saturation_req_per_s"], ""});
-  figures.push_back({"knee: most requests/s with all promises kept", sized["knee_req_per_s"], ""});
+  figures.push_back({"cost per hour", best["usd_per_s"], ""});
+  figures.push_back({"saturates at, requests/s", sized["saturation_requests_per_s"], ""});
+  figures.push_back({"knee: most requests/s with all promises kept", sized["knee_requests_per_s"], ""});
   figures.push_back({"requests within all their limits", sized["good_share"], ""});
   figures.push_back({"output tokens/s", sized["output_tokens_per_s"], ""});
   figures.push_back({"energy per million output tokens", answer["energy"]["j_per_million_output_tokens"], ""});
@@ -86,8 +86,8 @@ std::string serving_subject(const Documents& documents) {
 std::vector<std::string> serving_words(const Documents& documents) {
   const Place answer = serving_answer(documents);
   const Place taken = taken_of(answer);
-  const Place mean = answer["rate_req_per_s"];
-  const Place peak = answer["peak_req_per_s"];
+  const Place mean = answer["rate_requests_per_s"];
+  const Place peak = answer["peak_requests_per_s"];
   const bool day = mean.is_number() && peak.is_number() && peak.number() > mean.number();
   std::vector<std::string> texts{
       rate_words(mean, day ? " on average" : ""), day ? rate_words(peak, " at the peak") : "",
@@ -153,11 +153,11 @@ std::string cost_part(const Documents& documents) {
   struct Row {
     std::string_view member, label;
   };
-  constexpr std::array rows{Row{"usd_per_h", "an hour of the fleet"},
+  constexpr std::array rows{Row{"usd_per_s", "an hour of the fleet"},
                             Row{"usd_per_million_output_tokens", "a million output tokens, with their prompts"},
-                            Row{"usd_per_million_output_tokens_saturated", "the same at the saturation rate"},
-                            Row{"usd_per_million_input_tokens_apart", "apart: a million input tokens"},
-                            Row{"usd_per_million_output_tokens_apart", "and a million output tokens"},
+                            Row{"saturated_usd_per_million_output_tokens", "the same at the saturation rate"},
+                            Row{"apart_usd_per_million_input_tokens", "apart: a million input tokens"},
+                            Row{"apart_usd_per_million_output_tokens", "and a million output tokens"},
                             Row{"usd_per_million_tokens", "a million tokens, in and out"},
                             Row{"usd_per_million_requests", "a million requests"}};
   HtmlTable table{"cost of what is served", {"<cost", "", "<80 % interval"}};

@@ -17,7 +17,7 @@ namespace {
 
 using report::Place;
 
-/// A member by its way from the root: "options/0/usd_per_h".
+/// A member by its way from the root: "options/0/usd_per_s".
 Place at(Place place, std::string_view way) {
   while (!way.empty() && place.there()) {
     const std::string_view name = way.substr(0, way.find('/'));
@@ -71,7 +71,7 @@ constexpr std::array plan_lines{
     Line{"time of the run", "duration_s"},
     Line{"step", "step_time_s"},
     Line{"cost of the run", "cost_usd"},
-    Line{"cost per M tokens", "cost_per_million_tokens_usd"},
+    Line{"cost per M tokens", "usd_per_million_tokens"},
     Line{"tokens/s per GPU", "tokens_per_s_per_gpu"},
     Line{"samples/s per GPU", "samples_per_s_per_gpu"},
     Line{"expected within +/-", "confidence_basis/width_80"},
@@ -81,14 +81,14 @@ constexpr std::array served_lines{
     Line{"TPOT", "tpot_s"},
     Line{"output tokens/s", "output_tokens_per_s"},
     Line{"requests/s", "requests_per_s"},
-    Line{"cost per M output tokens", "cost_per_million_output_tokens_usd"},
+    Line{"cost per M output tokens", "usd_per_million_output_tokens"},
 };
 constexpr std::array fleet_lines{
     Line{"GPUs", "options/0/gpus"},
     Line{"TTFT p95", "options/0/sized/ttft_s/p95"},
     Line{"TPOT p95", "options/0/sized/tpot_s/p95"},
     Line{"load of the saturation", "options/0/sized/load_share"},
-    Line{"cost per hour, $", "options/0/usd_per_h"},
+    Line{"cost", "options/0/usd_per_s"},
     Line{"cost per M output tokens", "options/0/usd_per_million_output_tokens"},
 };
 constexpr std::array simulated_lines{
@@ -175,7 +175,7 @@ constexpr std::array scaled_columns{
     Line{"step", "step_time_s"},
     Line{"tokens/s per GPU", "tokens_per_s_per_gpu"},
     Line{"efficiency", "efficiency"},
-    Line{"cost per M tokens", "cost_per_million_tokens_usd"},
+    Line{"cost per M tokens", "usd_per_million_tokens"},
 };
 
 }  // namespace

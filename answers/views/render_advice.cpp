@@ -177,7 +177,7 @@ Value elastic_value(const ElasticCount& e) {
       runs ? object("dp"_m = e.strategy.dp, "micro_batch"_m = e.strategy.micro_batch, "accumulation"_m = e.accumulation,
                     "verdict"_m = name_of(e.estimate.verdict), "verdict_text"_m = e.verdict)
            : Value{},
-      "step_time_s"_m = when(timed, e.step), "tokens_per_s"_m = when(timed, e.tokens_per_s),
+      "step_time_s"_m = when(timed, e.step), "tokens_per_s"_m = when(timed, per_second(e.tokens_per_s)),
       "throughput_kept"_m = when(timed, share(e.kept)));
 }
 

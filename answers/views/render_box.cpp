@@ -129,10 +129,10 @@ Value point_value(const BoxPoint& p) {
   return row(
       "changes"_m = list(p.changes, override_of), "gpu"_m = p.device, "gpus"_m = p.gpus, "replicas"_m = p.replicas,
       "tp"_m = p.layout.tp, "pp"_m = p.layout.pp, "ep"_m = p.layout.ep, "in_flight"_m = p.in_flight,
-      "running"_m = p.running, "output_tokens_per_s"_m = p.tokens_per_s,
-      "output_tokens_per_s_per_gpu"_m = p.tokens_per_s_per_gpu,
-      "output_tokens_per_s_per_user"_m = p.tokens_per_s_per_user, "requests_per_s"_m = p.requests_per_s,
-      "ttft_s"_m = p.ttft, "tpot_s"_m = p.tpot, "e2e_s"_m = p.e2e,
+      "running"_m = p.running, "output_tokens_per_s"_m = per_second(p.tokens_per_s),
+      "output_tokens_per_s_per_gpu"_m = per_second(p.tokens_per_s_per_gpu),
+      "output_tokens_per_s_per_user"_m = per_second(p.tokens_per_s_per_user),
+      "requests_per_s"_m = per_second(p.requests_per_s), "ttft_s"_m = p.ttft, "tpot_s"_m = p.tpot, "e2e_s"_m = p.e2e,
       "usd_per_million_output_tokens"_m = when(p.per_million_output_tokens.raw() > 0.0, p.per_million_output_tokens),
       "kept_probability"_m = share(p.chance), "kept"_m = p.keeps, "front"_m = p.front);
 }

@@ -329,15 +329,15 @@ Value plan_value(const ComparedPlan& p, bool serving) {
       "file"_m = p.file, "feasible"_m = p.plan.feasible(), "verdict"_m = verdict_of(p), price(p.plan.scenario.money),
       t != nullptr
           ? object("memory_bytes"_m = t->memory.mid, "step_time_s"_m = when(timed, t->step.mid),
-                   "tokens_per_s"_m = when(timed, t->tokens_per_s.mid),
-                   "sequences_per_s"_m = when(timed, p.samples_per_second),
+                   "tokens_per_s"_m = when(timed, per_second(t->tokens_per_s.mid)),
+                   "sequences_per_s"_m = when(timed, per_second(p.samples_per_second)),
                    "duration_s"_m = when(t->duration.mid > Seconds{}, t->duration.mid),
                    "goodput"_m = t->outlook ? share(t->outlook->ratio.mid) : Value{},
                    "calendar_s"_m = when(t->outlook.has_value(), t->calendar.mid),
                    "cost_usd"_m = when(t->cost.mid > Dollars{}, t->cost.mid),
                    "run_j"_m = t->energy && t->energy->run.mid > Joules{} ? Value{t->energy->run.mid} : Value{})
       : timed ? object("ttft_s"_m = s->ttft.mid, "prompt_alone_s"_m = s->times->prompt_alone, "tpot_s"_m = s->tpot.mid,
-                       "output_tokens_per_s"_m = p.samples_per_second,
+                       "output_tokens_per_s"_m = per_second(p.samples_per_second),
                        "other_kernels"_m = when(!s->other_kernels.empty(), s->other_kernels))
               : Value{},
       "untimed"_m = when(!untimed.empty(), untimed),
@@ -346,9 +346,10 @@ Value plan_value(const ComparedPlan& p, bool serving) {
 
 Value ranked_value(const Comparison& c, const RankedOffer& r) {
   const bool priced = r.samples_per_dollar > 0.0;
-  return row("plan"_m = r.offer, "standing"_m = standing_names[static_cast<std::size_t>(r.standing)],
-             "near_best"_m = c.plans[r.offer].near_best, "crosses_objective"_m = c.plans[r.offer].crosses,
-             Member{c.serving ? "output_tokens_per_usd" : "sequences_per_usd", when(priced, r.samples_per_dollar)});
+  return row(
+      "plan"_m = r.offer, "standing"_m = standing_names[static_cast<std::size_t>(r.standing)],
+      "near_best"_m = c.plans[r.offer].near_best, "crosses_objective"_m = c.plans[r.offer].crosses,
+      Member{c.serving ? "output_tokens_per_usd" : "sequences_per_usd", when(priced, per_usd(r.samples_per_dollar))});
 }
 
 }  // namespace

@@ -20,11 +20,12 @@ Value sized_value(const SizedFleet& fleet) {
   const ServingMetrics& m = fleet.metrics;
   return object(size_value(fleet), "keeps"_m = fleet.keeps(), "keeps_at_middle"_m = fleet.keeps_at_middle(),
                 "ttft_s"_m = tail(m.all.ttft), "tpot_s"_m = tail(m.all.tpot), "e2e_s"_m = tail(m.all.e2e),
-                "queue_s"_m = tail(m.all.queue), "goodput_req_per_s"_m = m.all.good_per_s,
-                "good_share"_m = share(m.all.good_share), "output_tokens_per_s"_m = m.all.output_tokens_per_s,
-                "input_tokens_per_s"_m = m.all.input_tokens_per_s, "overloaded"_m = fleet.overloaded(),
-                "saturation_req_per_s"_m = fleet.saturation, "load_share"_m = share(fleet.load()),
-                "slow_end_load_share"_m = share(fleet.load_at_slow_end()), "knee_req_per_s"_m = fleet.knee,
+                "queue_s"_m = tail(m.all.queue), "good_requests_per_s"_m = per_second(m.all.good_per_s),
+                "good_share"_m = share(m.all.good_share),
+                "output_tokens_per_s"_m = per_second(m.all.output_tokens_per_s),
+                "input_tokens_per_s"_m = per_second(m.all.input_tokens_per_s), "overloaded"_m = fleet.overloaded(),
+                "saturation_requests_per_s"_m = fleet.saturation, "load_share"_m = share(fleet.load()),
+                "slow_end_load_share"_m = share(fleet.load_at_slow_end()), "knee_requests_per_s"_m = fleet.knee,
                 "busy"_m = share(m.pool.busy), "kv_mean"_m = share(m.pool.kv_mean), "kv_peak"_m = share(m.pool.kv_peak),
                 "batch_mean"_m = m.pool.batch_mean, "preemptions"_m = m.pool.preemptions, "queue_mean"_m = m.queue_mean,
                 "simulated_requests"_m = m.all.requests);
@@ -32,17 +33,18 @@ Value sized_value(const SizedFleet& fleet) {
 
 /// What would do if replicas were as fast as the model says.
 Value middle_value(const FleetOption& o) {
-  return o.sized && o.sized->middle ? row("gpus"_m = o.sized->middle->gpus, size_value(*o.sized->middle),
-                                          "usd_per_h"_m = when(o.per_hour_at_middle.raw() > 0.0, o.per_hour_at_middle))
-                                    : Value{};
+  return o.sized && o.sized->middle
+             ? row("gpus"_m = o.sized->middle->gpus, size_value(*o.sized->middle),
+                   "usd_per_s"_m = when(o.per_hour_at_middle.raw() > 0.0, o.per_hour_at_middle / hour))
+             : Value{};
 }
 
 Value prices_value(const FleetOption& o) {
-  return o.per_hour.raw() > 0.0
-             ? object("usd_per_h"_m = o.per_hour, "usd_per_million_output_tokens"_m = o.per_million_output_of_all,
-                      "usd_per_million_input_tokens_apart"_m = o.per_million_input,
-                      "usd_per_million_output_tokens_apart"_m = o.per_million_output)
-             : Value{};
+  return o.per_hour.raw() > 0.0 ? object("usd_per_s"_m = o.per_hour / hour,
+                                         "usd_per_million_output_tokens"_m = o.per_million_output_of_all,
+                                         "apart_usd_per_million_input_tokens"_m = o.per_million_input,
+                                         "apart_usd_per_million_output_tokens"_m = o.per_million_output)
+                                : Value{};
 }
 
 Value option_value(const FleetOption& o, bool front) {
@@ -56,7 +58,7 @@ Value option_value(const FleetOption& o, bool front) {
       "tightest_promise"_m = tightest ? row("class"_m = tightest->service_class, "promise"_m = tightest->promise,
                                             "of_limit_share"_m = share(tightest->of_limit))
                                       : Value{},
-      "screened"_m = object("replicas"_m = o.screened_replicas, "saturation_req_per_s"_m = o.screened.saturation,
+      "screened"_m = object("replicas"_m = o.screened_replicas, "saturation_requests_per_s"_m = o.screened.saturation,
                             "ttft_p95_s"_m = Seconds{o.screened.ttft.quantile(0.95)},
                             "tpot_p95_s"_m = Seconds{o.screened.tpot.quantile(0.95)}),
       "sized"_m = o.sized ? sized_value(*o.sized) : Value{});
@@ -91,10 +93,10 @@ Value curve_value(const Autoscaling& a, const LoadCurve& day, std::int64_t gpus)
     const auto step = static_cast<std::size_t>(at * static_cast<double>(a.scaled.units.size()) + 1e-9);
     // Of a trace in the middle of the step: at its edges the rate jumps.
     const Seconds time = day.repeats ? at * day.period : (static_cast<double>(step) + 0.5) * a.step;
-    curve.push(row("time_s"_m = at * day.period, "rate_req_per_s"_m = day.at(time), "fixed_replicas"_m = a.fixed.most,
-                   "following_replicas"_m = a.scaled.units[step], "following_paid_replicas"_m = a.scaled.paid[step],
-                   "floor_replicas"_m = floor(step, 1), "fixed_gpus"_m = gpus * a.fixed.most,
-                   "following_gpus"_m = gpus * a.scaled.units[step],
+    curve.push(row("time_s"_m = at * day.period, "rate_requests_per_s"_m = day.at(time),
+                   "fixed_replicas"_m = a.fixed.most, "following_replicas"_m = a.scaled.units[step],
+                   "following_paid_replicas"_m = a.scaled.paid[step], "floor_replicas"_m = floor(step, 1),
+                   "fixed_gpus"_m = gpus * a.fixed.most, "following_gpus"_m = gpus * a.scaled.units[step],
                    "following_paid_gpus"_m = gpus * a.scaled.paid[step], "floor_gpus"_m = floor(step, gpus)));
   }
   return curve;
@@ -112,8 +114,9 @@ Value parts_value(const ColdStart& start) {
 }
 
 Value floor_sizes_value(const FleetPlan& plan) {
-  return list(plan.floor_sizes,
-              [](const KnownNeed& need) { return row("rate_req_per_s"_m = need.rate, "replicas"_m = need.units); });
+  return list(plan.floor_sizes, [](const KnownNeed& need) {
+    return row("rate_requests_per_s"_m = need.rate, "replicas"_m = need.units);
+  });
 }
 
 /// Why more replicas do not help: of each cause its numbers.
@@ -134,7 +137,7 @@ Value no_help_value(const NoHelp& why) {
                        : Value{},
                 prefill ? object("stated_replicas"_m = why.stated, "enough_replicas"_m = why.enough) : Value{},
                 burst ? object("at_s"_m = why.at, "length_s"_m = why.length, "cold_start_s"_m = why.cold_start,
-                               "before_req_per_s"_m = why.before, "peak_req_per_s"_m = why.peak,
+                               "before_requests_per_s"_m = why.before, "peak_requests_per_s"_m = why.peak,
                                "serving_replicas"_m = why.stated, "warm_replicas"_m = why.enough,
                                "warm_replicas_for_wait"_m = why.warm_for_wait)
                       : Value{});
@@ -215,10 +218,10 @@ Value fleet_document(const FleetPlan& plan) {
       "kept_probability"_m = chance_value(plan.chance),
       "middle_kept_probability"_m = chance_value(plan.chance_at_middle),
       plan.question ? asked_value(*plan.question) : Value{},
-      best != nullptr
-          ? object("rate_req_per_s"_m = best->mean_rate, "peak_req_per_s"_m = best->question().traffic->rate(),
-                   "interval_source"_m = plan.interval_source)
-          : Value{},
+      best != nullptr ? object("rate_requests_per_s"_m = best->mean_rate,
+                               "peak_requests_per_s"_m = best->question().traffic->rate(),
+                               "interval_source"_m = plan.interval_source)
+                      : Value{},
       "autoscaling"_m = plan.autoscaling ? autoscaling_value(plan) : Value{},
       plan.simulated
           ? object("times_source"_m = plan.simulated->times_source, "promises"_m = promises_value(*plan.simulated),

@@ -64,7 +64,7 @@ Value bill_value(const Bill& bill) {
 
 Value alternative(const Alternative& a) {
   return object("name"_m = a.price.name, "market"_m = or_null(std::string{name_of(a.price.market)}),
-                "region"_m = or_null(a.price.region), "price_usd_per_gpu_s"_m = a.price.price,
+                "region"_m = or_null(a.price.region), "price_usd_per_s_per_gpu"_m = a.price.price,
                 dated(a.price.source, a.price.date), "usd"_m = a.cost,
                 "usd_per_million_output_tokens"_m = a.per_million,
                 "break_even"_m = a.break_even ? object("value"_m = a.break_even->value, "unit"_m = a.break_even->unit,
@@ -137,7 +137,7 @@ Value money_value(const Money& money, const Bill& bill, const std::vector<Varian
   return money.price
              ? object(price(money), "price_date"_m = or_null(money.date),
                       "market"_m = or_null(std::string{name_of(money.market)}), "region"_m = or_null(money.region),
-                      "price_parts_usd_per_gpu_s"_m = price_parts(money.parts), bill_value(bill),
+                      "price_parts_usd_per_s_per_gpu"_m = price_parts(money.parts), bill_value(bill),
                       "alternatives"_m = list(bill.alternatives, alternative),
                       "what_if"_m = when(!variants.empty(), list(variants, variant)))
              : Value{};

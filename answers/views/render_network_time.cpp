@@ -30,7 +30,7 @@ Value run_value(const NetworkScenario& s, const NetworkTimes& t) {
   const bool run = s.samples > 0.0;
   const bool priced = s.money.price.has_value();
   return object("duration_s"_m = when(run, t.duration), "gpu_hours"_m = when(run, t.gpu_hours), price(s.money),
-                "cost_per_million_samples_usd"_m = when(priced, t.cost_per_million_samples),
+                "usd_per_million_samples"_m = when(priced, t.cost_per_million_samples),
                 "cost_usd"_m = when(priced && run, t.cost));
 }
 
@@ -91,15 +91,15 @@ Value network_times(const NetworkPlan& p) {
     return object("step_time_s"_m = nullptr, "step_time_why"_m = p.part == PlanPart::memory ? memory_alone : reason);
   }
   const NetworkTimes& t = *p.times;
-  return object("software"_m = p.scenario.software.id, "step_time_s"_m = t.step, "samples_per_s"_m = t.samples_per_s,
-                "samples_per_s_per_gpu"_m = t.samples_per_s_per_gpu, "utilisation"_m = share(t.utilisation),
-                "utilisation_with_recomputation"_m = share(t.executed), target_value(t), run_value(p.scenario, t),
-                "gpu_hours_per_million_samples"_m = t.gpu_hours_per_million_samples,
-                "money"_m = money_value(p.scenario.money, t.bill),
-                "energy"_m = energy_value(t.energy, "j_per_million_samples"), "binds"_m = t.binds, parts_value(t.parts),
-                "data"_m = p.scenario.feed ? data(t.parts.fed) : Value{},
-                "confidence"_m = run_class_names[static_cast<std::size_t>(t.run_class)],
-                "confidence_basis"_m = error_widths(t.errors));
+  return object(
+      "software"_m = p.scenario.software.id, "step_time_s"_m = t.step, "samples_per_s"_m = per_second(t.samples_per_s),
+      "samples_per_s_per_gpu"_m = per_second(t.samples_per_s_per_gpu), "utilisation"_m = share(t.utilisation),
+      "utilisation_with_recomputation"_m = share(t.executed), target_value(t), run_value(p.scenario, t),
+      "gpu_hours_per_million_samples"_m = t.gpu_hours_per_million_samples,
+      "money"_m = money_value(p.scenario.money, t.bill), "energy"_m = energy_value(t.energy, "j_per_million_samples"),
+      "binds"_m = t.binds, parts_value(t.parts), "data"_m = p.scenario.feed ? data(t.parts.fed) : Value{},
+      "confidence"_m = run_class_names[static_cast<std::size_t>(t.run_class)],
+      "confidence_basis"_m = error_widths(t.errors));
 }
 
 }  // namespace headroom

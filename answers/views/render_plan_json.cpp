@@ -102,10 +102,11 @@ Value remedies(const std::vector<Remedy>& remedies, PlanPart part) {
 Value train_times(const Money& money, const TrainScenario& t, const TrainPlan& p) {
   const bool run = t.tokens > 0.0;
   const bool priced = money.price.has_value();
-  return object("step_time_s"_m = p.step, "tokens_per_s"_m = p.tokens_per_s,
-                "tokens_per_s_per_gpu"_m = p.tokens_per_s_per_gpu, "model_flop_per_s_per_gpu"_m = p.model_flops_per_gpu,
+  return object("step_time_s"_m = p.step, "tokens_per_s"_m = per_second(p.tokens_per_s),
+                "tokens_per_s_per_gpu"_m = per_second(p.tokens_per_s_per_gpu),
+                "model_flop_per_s_per_gpu"_m = Value{p.model_flops_per_gpu}.as(Hint::flop_per_second),
                 "mfu"_m = share(p.mfu), "duration_s"_m = when(run, p.duration), "gpu_hours"_m = when(run, p.gpu_hours),
-                price(money), "cost_per_million_tokens_usd"_m = when(priced, p.cost_per_million_tokens),
+                price(money), "usd_per_million_tokens"_m = when(priced, p.cost_per_million_tokens),
                 "cost_usd"_m = when(priced && run, p.cost), outlook(t, p), "binds"_m = p.binds,
                 "step_terms_s"_m = step_terms(p.estimate.time.exposed), "data"_m = p.fed ? data(*p.fed) : Value{});
 }
@@ -197,7 +198,8 @@ Value times(const ServingTimes& t) {
 /// What no engine beats, where no kernels serve.
 Value bounds(const ServingBound& b, const std::string& untimed) {
   return object("prompt_alone_at_least_s"_m = b.prompt_alone, "tpot_at_least_s"_m = b.tpot,
-                "output_tokens_per_s_at_most"_m = b.output_tokens_per_s, "requests_per_s_at_most"_m = b.requests_per_s,
+                "most_output_tokens_per_s"_m = per_second(b.output_tokens_per_s),
+                "most_requests_per_s"_m = per_second(b.requests_per_s),
                 "rates_bound_by"_m = rate_limit_names[static_cast<std::size_t>(b.limit)], "untimed"_m = untimed);
 }
 
@@ -207,19 +209,19 @@ Value serve_times(const Money& money, const ServePlan& p, ServingPool pool) {
   const bool decodes = timed && pool != ServingPool::prefill;
   const bool priced = timed && money.price;
   return object("ttft_s"_m = when(prefills && decodes, p.ttft), "tpot_s"_m = when(decodes, p.tpot),
-                "output_tokens_per_s"_m = when(decodes, p.output_tokens_per_s),
-                "input_tokens_per_s"_m = when(prefills && !decodes, p.input_tokens_per_s),
-                "requests_per_s"_m = when(timed, p.requests_per_s), timed ? times(*p.times) : Value{},
+                "output_tokens_per_s"_m = when(decodes, per_second(p.output_tokens_per_s)),
+                "input_tokens_per_s"_m = when(prefills && !decodes, per_second(p.input_tokens_per_s)),
+                "requests_per_s"_m = when(timed, per_second(p.requests_per_s)), timed ? times(*p.times) : Value{},
                 "other_kernels"_m = when(!p.other_kernels.empty(), p.other_kernels),
                 p.bound ? bounds(*p.bound, p.untimed) : Value{},
-                p.speculation
-                    ? object("tpot_without_draft_s"_m = p.speculation->tpot_without,
-                             "output_tokens_per_s_without_draft"_m = p.speculation->output_tokens_per_s_without,
-                             "speculation_speedup"_m = p.speculation->speedup())
-                    : Value{},
-                price(money), "cost_per_million_output_tokens_usd"_m = when(priced, p.cost_per_million_output_tokens),
-                "cost_per_million_input_tokens_apart_usd"_m = when(priced, p.cost_per_million_input_tokens_apart),
-                "cost_per_million_output_tokens_apart_usd"_m = when(priced, p.cost_per_million_output_tokens_apart),
+                p.speculation ? object("tpot_without_draft_s"_m = p.speculation->tpot_without,
+                                       "without_draft_output_tokens_per_s"_m =
+                                           per_second(p.speculation->output_tokens_per_s_without),
+                                       "speculation_speedup"_m = p.speculation->speedup())
+                              : Value{},
+                price(money), "usd_per_million_output_tokens"_m = when(priced, p.cost_per_million_output_tokens),
+                "apart_usd_per_million_input_tokens"_m = when(priced, p.cost_per_million_input_tokens_apart),
+                "apart_usd_per_million_output_tokens"_m = when(priced, p.cost_per_million_output_tokens_apart),
                 "money"_m = money_value(money, p.bill),
                 "energy"_m = energy_value(p.energy, "j_per_million_output_tokens"), "binds"_m = p.binds);
 }
@@ -246,11 +248,26 @@ Value serve(const Plan& plan, const ServeScenario& s, const ServePlan& p) {
       fits && plan.part == PlanPart::all ? serve_times(plan.scenario.money, p, w.pool) : Value{});
 }
 
+/// What a recorded number counts, beside a number whose unit is not fixed.
+std::string_view unit_of(Shown as) noexcept {
+  switch (as) {
+    case Shown::seconds:
+    case Shown::run_seconds: return "s";
+    case Shown::bytes: return "bytes";
+    case Shown::flops: return "flop";
+    case Shown::bytes_per_second: return "bytes_per_s";
+    case Shown::flops_per_second: return "flop_per_s";
+    case Shown::count:
+    case Shown::fraction: break;
+  }
+  return "1";
+}
+
 Value explanation(const std::vector<ExplainEntry>& entries) {
   return when(!entries.empty(), list(entries, [](const ExplainEntry& e) {
-    return object("name"_m = e.name, "formula"_m = e.formula, "reference"_m = e.reference, "value"_m = e.value,
+    return object("name"_m = e.name, "formula"_m = e.formula, "reference"_m = e.reference, "value"_m = e.value, "unit"_m = unit_of(e.as),
                   "inputs"_m = list(e.inputs, [](const ExplainEntry::Input& input) {
-                    return row("symbol"_m = input.symbol, "value"_m = input.value, "source"_m = input.source);
+                    return row("symbol"_m = input.symbol, "value"_m = input.value, "unit"_m = unit_of(input.as), "source"_m = input.source);
                   }));
   }));
 }
@@ -309,7 +326,7 @@ Value error_widths(const ClassErrors& errors) {
 }
 
 Value price(const GpuPrice& price) {
-  return price.price ? object("price_usd_per_gpu_s"_m = price.price, "price_source"_m = price.source) : Value{};
+  return price.price ? object("price_usd_per_s_per_gpu"_m = price.price, "price_source"_m = price.source) : Value{};
 }
 
 Value strategy_value(const Strategy& s) {

@@ -157,11 +157,12 @@ Value point_value(const Point& p, const scaling::Budget& budget, bool priced) {
   const TrainPlan& plan = p.train();
   return object(asked, "dp"_m = plan.strategy.dp, "micro_batch"_m = plan.strategy.micro_batch,
                 "recompute"_m = recomputed(plan.strategy), "step_time_s"_m = plan.step,
-                "tokens_per_s"_m = plan.tokens_per_s, "tokens_per_s_per_gpu"_m = plan.tokens_per_s_per_gpu,
-                "efficiency"_m = share(p.efficiency), "exposed_communication_share"_m = share(p.communication),
+                "tokens_per_s"_m = per_second(plan.tokens_per_s),
+                "tokens_per_s_per_gpu"_m = per_second(plan.tokens_per_s_per_gpu), "efficiency"_m = share(p.efficiency),
+                "exposed_communication_share"_m = share(p.communication),
                 "marginal_efficiency"_m = p.marginal ? share(*p.marginal) : Value{},
-                "cost_per_million_tokens_usd"_m = when(priced, plan.cost_per_million_tokens),
-                "sequences_per_usd"_m = when(priced, p.samples_per_dollar),
+                "usd_per_million_tokens"_m = when(priced, plan.cost_per_million_tokens),
+                "sequences_per_usd"_m = when(priced, per_usd(p.samples_per_dollar)),
                 "too_dear"_m = when(budget.run || budget.rate, p.too_dear),
                 "cost_usd"_m = when(budget.run.has_value(), p.cost),
                 "goodput"_m = plan.outlook ? share(plan.outlook->ratio.mid) : Value{},
@@ -251,7 +252,7 @@ Value scaling_document(const Scenario& scenario, const Curve& curve) {
       price(scenario.money), "amdahl"_m = fit_value(curve.amdahl), "gustafson"_m = fit_value(curve.gustafson),
       "threshold"_m = share(curve.request.least), "knee_gpus"_m = or_null(curve.knee),
       "stop_gpus"_m = or_null(curve.stop), "most_useful_gpus"_m = when(limited, or_null(curve.most_useful)),
-      "least_sequences_per_usd"_m = when(limited, curve.least_per_dollar),
+      "least_sequences_per_usd"_m = when(limited, per_usd(curve.least_per_dollar)),
       smallest != nullptr
           ? object("confidence"_m = run_class_names[static_cast<std::size_t>(smallest->plan->confidence->run_class)],
                    "width_80"_m = share(smallest->plan->confidence->width))
@@ -274,7 +275,7 @@ std::string scaling_csv(const Scenario& scenario, const Curve& curve) {
                                Column{"efficiency", "efficiency"},
                                Column{"exposed_communication_share", "exposed_communication_share"},
                                Column{"marginal_efficiency", "marginal_efficiency"},
-                               Column{"cost_per_million_tokens_usd", "cost_per_million_tokens_usd/mid"}};
+                               Column{"usd_per_million_tokens", "usd_per_million_tokens/mid"}};
   return csv_text(*scaling_document(scenario, curve).find("points"), columns);
 }
 
@@ -297,20 +298,21 @@ std::string speedup_text(const Scenario& scenario, const SpeedupAnswer& a) {
 Value speedup_document(const Scenario& scenario, const SpeedupAnswer& a) {
   const auto& base = std::get<TrainPlan>(a.base.answer);
   const bool timed = base.estimate.step > Seconds{};
-  return object(
-      head_value("headroom.speedup/1", scenario), "measured_speedup"_m = a.measured.speedup, "gpus"_m = a.measured.gpus,
-      "over_gpus"_m = a.measured.of, "communication_share"_m = share(a.communication),
-      "verdict"_m = base.problems.empty() ? base.verdict : base.problems.front().text,
-      "predicted_speedup"_m = a.predicted, "predicted_step_time_s"_m = when(timed, base.estimate.step),
-      "predicted_communication_share"_m = when(timed, share(a.predicted_communication)),
-      "cures"_m = list(a.cures, [](const Cure& cure) {
-        const bool priced = cure.step > Seconds{};
-        return object(
-            "what"_m = cure.what, "changes"_m = Value{texts_of(cure.changes)}.on_one_line(),
-            "answered"_m = cure.answered, "verdict"_m = cure.verdict, "gain"_m = when(priced, share(cure.gain)),
-            "step_time_s"_m = when(priced, cure.step), "sequences_per_s"_m = when(priced, cure.samples_per_second),
-            "exposed_communication_share"_m = when(priced, share(cure.communication)), "speedup_then"_m = cure.speedup);
-      }));
+  return object(head_value("headroom.speedup/1", scenario), "measured_speedup"_m = a.measured.speedup,
+                "gpus"_m = a.measured.gpus, "over_gpus"_m = a.measured.of,
+                "communication_share"_m = share(a.communication),
+                "verdict"_m = base.problems.empty() ? base.verdict : base.problems.front().text,
+                "predicted_speedup"_m = a.predicted, "predicted_step_time_s"_m = when(timed, base.estimate.step),
+                "predicted_communication_share"_m = when(timed, share(a.predicted_communication)),
+                "cures"_m = list(a.cures, [](const Cure& cure) {
+                  const bool priced = cure.step > Seconds{};
+                  return object("what"_m = cure.what, "changes"_m = Value{texts_of(cure.changes)}.on_one_line(),
+                                "answered"_m = cure.answered, "verdict"_m = cure.verdict,
+                                "gain"_m = when(priced, share(cure.gain)), "step_time_s"_m = when(priced, cure.step),
+                                "sequences_per_s"_m = when(priced, per_second(cure.samples_per_second)),
+                                "exposed_communication_share"_m = when(priced, share(cure.communication)),
+                                "speedup_then"_m = cure.speedup);
+                }));
 }
 
 }  // namespace headroom

@@ -15,7 +15,7 @@ struct GoalMember {
 };
 constexpr std::array<GoalMember, goal_count> goal_members{GoalMember{"step_time_s", Hint::seconds},
                                                           {"time_s", Hint::seconds},
-                                                          {"cost_dollars", Hint::usd},
+                                                          {"cost_usd", Hint::usd},
                                                           {"energy_j", Hint::joules},
                                                           {"gpu_hours_per_million_samples", Hint::number},
                                                           {"gpus", Hint::count},
@@ -42,7 +42,7 @@ Value goals_of(const ListedPlan& p) {
 Value listed(const ListedPlan& p) {
   return object("gpu"_m = p.gpu, "gpus"_m = p.gpus, "strategy"_m = strategy_value(p.candidate.strategy), goals_of(p),
                 price(p.price), "deadline"_m = limit("s", Hint::seconds, p.deadline),
-                "budget"_m = limit("dollars", Hint::usd, p.budget), "behind"_m = change(p.behind),
+                "budget"_m = limit("usd", Hint::usd, p.budget), "behind"_m = change(p.behind),
                 "indistinguishable"_m = p.indistinguishable, "because"_m = p.why,
                 "assignments"_m = texts_of(p.changes));
 }

@@ -58,9 +58,11 @@ Value tail_intervals(const IntervalSummary& value) {
 Value requests_value(const RequestMetrics& m) {
   return object("requests"_m = m.requests, "finished"_m = m.finished, "refused"_m = m.refused,
                 "unanswered"_m = m.unfinished, "ttft_s"_m = tail(m.ttft), "tpot_s"_m = tail(m.tpot),
-                "e2e_s"_m = tail(m.e2e), "queue_s"_m = tail(m.queue), "good_requests_per_s"_m = m.good_per_s,
-                "good_share"_m = share(m.good_share), "finished_requests_per_s"_m = m.finished_per_s,
-                "output_tokens_per_s"_m = m.output_tokens_per_s, "input_tokens_per_s"_m = m.input_tokens_per_s);
+                "e2e_s"_m = tail(m.e2e), "queue_s"_m = tail(m.queue),
+                "good_requests_per_s"_m = per_second(m.good_per_s), "good_share"_m = share(m.good_share),
+                "finished_requests_per_s"_m = per_second(m.finished_per_s),
+                "output_tokens_per_s"_m = per_second(m.output_tokens_per_s),
+                "input_tokens_per_s"_m = per_second(m.input_tokens_per_s));
 }
 
 Value pool_value(const PoolMetrics& p) {
@@ -107,10 +109,10 @@ Value costs_value(const ServingSimulation& r, const Money& money) {
   if (!r.costs) {
     return nullptr;
   }
-  return object("price_usd_per_gpu_hour"_m = Dollars{money.price->raw() * 3600.0}, "price_source"_m = money.source,
+  return object("price_usd_per_s_per_gpu"_m = *money.price, "price_source"_m = money.source,
                 "usd_per_million_output_tokens"_m = r.costs->output_tokens,
                 "usd_per_million_tokens"_m = r.costs->tokens, "usd_per_million_requests"_m = r.costs->requests,
-                "usd_per_million_output_tokens_saturated"_m = r.costs->output_tokens_saturated);
+                "saturated_usd_per_million_output_tokens"_m = r.costs->output_tokens_saturated);
 }
 
 Value queue_value(const QueueLength& q) {
@@ -175,7 +177,7 @@ Value simulation_document(const Scenario& scenario, const ServingSimulation& r) 
                 "prefill_replicas"_m = r.prefill_replicas, "seed"_m = s.traffic->seed,
                 "simulated_s"_m = Seconds{seconds_of(r.result.end)}, "simulated_requests"_m = r.load.requests.size(),
                 "warm_up_requests"_m = r.warm_up, "offered_requests_per_s"_m = r.offered,
-                "arrived_requests_per_s"_m = r.metrics.arrived_per_s, "requests_per_s"_m = r.served,
+                "arrived_requests_per_s"_m = per_second(r.metrics.arrived_per_s), "requests_per_s"_m = r.served,
                 "saturation_requests_per_s"_m = r.saturation,
                 "retries"_m = r.retries ? retries_value(*r.retries) : Value{}, "all"_m = requests_value(r.metrics.all),
                 "classes"_m = classes_value(r, s),

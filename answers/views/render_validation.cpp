@@ -24,7 +24,7 @@ Value row_value(const ScoredRow& r) {
   const RowPrediction& p = r.prediction;
   const bool ok = p.status == RowStatus::ok;
   const auto number = [&](double value) { return ok ? Value{value} : Value{nullptr}; };
-  return row("id"_m = r.id, "file"_m = r.file, "metric"_m = r.metric, "measured"_m = r.measured,
+  return row("id"_m = r.id, "file"_m = r.file, "metric"_m = r.metric, "unit"_m = r.unit, "measured"_m = r.measured,
              "predicted"_m = number(p.predicted), "low"_m = number(p.low), "high"_m = number(p.high),
              "error"_m = number(ok ? r.error() : 0.0),
              "status"_m = row_status_names[static_cast<std::size_t>(p.status)], "why"_m = p.why);

@@ -15,6 +15,8 @@ std::atomic<int> code_noted{code_base + SIGINT};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
               "set in a signal handler");
 
+InterruptedTexts texts_told;  ///< set before the handler that reads them
+
 extern "C" void note_interrupt(int signal) {
   code_noted.store(code_base + signal);
   interrupted.store(true);
@@ -22,14 +24,19 @@ extern "C" void note_interrupt(int signal) {
 
 extern "C" void tell_and_leave(int signal) {
   constexpr std::string_view told = "headroom: interrupted before there was an answer\n";
-  const ssize_t written = write(STDERR_FILENO, told.data(), told.size());
+  const std::string_view answer = signal == SIGTERM ? texts_told.sigterm : texts_told.sigint;
+  ssize_t written = write(STDERR_FILENO, told.data(), told.size());
+  written = answer.empty() ? written : write(STDOUT_FILENO, answer.data(), answer.size());
   static_cast<void>(written);  // the reader may be gone
   _exit(code_base + signal);
 }
 
 }  // namespace
 
-InterruptGuard::InterruptGuard(OnInterrupt does) {
+InterruptGuard::InterruptGuard(OnInterrupt does, InterruptedTexts texts) {
+  if (does == OnInterrupt::leave) {
+    texts_told = texts;
+  }
   struct sigaction action {};
   action.sa_handler = does == OnInterrupt::note ? note_interrupt : tell_and_leave;
   action.sa_flags = static_cast<int>(SA_RESETHAND);

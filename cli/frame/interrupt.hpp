@@ -6,6 +6,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdint>
+#include <string_view>
 
 namespace headroom::cli {
 
@@ -15,11 +16,17 @@ enum class OnInterrupt : std::uint8_t {
   leave,  ///< reports that there is no answer, and ends the program
 };
 
+/// What programs read on stdout of a command that an interrupt ends, by signal; empty: nothing.
+struct InterruptedTexts {
+  std::string_view sigint, sigterm;
+};
+
 /// Sets the effect of interrupts during its lifetime; an inner guard has precedence. A signal that was ignored at start
 /// (`trap '' INT`, a script's background job) stays ignored.
 class InterruptGuard {
  public:
-  explicit InterruptGuard(OnInterrupt does);
+  /// `texts` outlive the guard; they are for those that leave.
+  explicit InterruptGuard(OnInterrupt does, InterruptedTexts texts = {});
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;

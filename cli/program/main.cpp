@@ -2,6 +2,7 @@
 // Builds the command line from the verbs' tables and maps failures to exit codes. The only file that includes CLI11.
 #include <headroom/answers/markup/fitted.hpp>
 #include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/failure.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
 #include <headroom/cli/frame/process.hpp>
 #include <headroom/cli/frame/verb.hpp>
@@ -106,11 +107,17 @@ std::string full_help(CLI::App& app, const Verb& verb) {
   return text;
 }
 
-int fail(const std::string& message, const Verb* verb) {
-  const std::string hint = verb == nullptr ? "headroom --help" : "headroom " + std::string{verb->name} + " --help";
-  say("headroom: error: " + message + "\nsee '" + hint + "'\n");
-  return usage_error;
-}
+/// A command line that cannot be read, and the verb whose help says more.
+class UsageError : public std::runtime_error {
+ public:
+  UsageError(const std::string& message, const Verb* verb) : std::runtime_error{message}, verb_{verb} {}
+  [[nodiscard]] std::string hint() const {
+    return verb_ == nullptr ? "headroom --help" : "headroom " + std::string{verb_->name} + " --help";
+  }
+
+ private:
+  const Verb* verb_;
+};
 
 /// Message for words that CLI11 could not place, with the nearest option, which CLI11 does not suggest.
 std::string placed_message(CLI::App& app, const Verb& verb, const CLI::ParseError& error) {
@@ -170,10 +177,39 @@ void tell_passed_over() {
   }
 }
 
+/// A command that ends without an answer, and the format of documents that it asked for.
+struct Command {
+  const Verb* verb = nullptr;
+  const DocumentFormat* format = nullptr;
+
+  /// Problems that people have read on stderr, for programs on stdout. Returns the exit code.
+  [[nodiscard]] int failed(const Value& document, int code) const {
+    return format == nullptr ? code : print(format->print(document), code);
+  }
+  /// As failed(), of one problem.
+  [[nodiscard]] int failed(FailureCode why, const std::string& message, int code = usage_error) const {
+    return failed(failure_document(code, why, message), code);
+  }
+};
+
+/// Of remarks on stderr, what a document says of a command without an answer.
+std::string told_of(std::string remarks) {
+  while (!remarks.empty() && remarks.back() == '\n') {
+    remarks.pop_back();
+  }
+  constexpr std::string_view begin = "headroom: ";
+  return remarks.starts_with(begin) ? remarks.substr(begin.size()) : remarks;
+}
+
 /// Writes the outcome to stdout or to --output, unless the verb handles --output itself.
-int deliver(const Verb& verb, const Outcome& outcome, const Arguments& arguments) {
+int deliver(const Command& command, const Outcome& outcome, const Arguments& arguments) {
+  const Verb& verb = *command.verb;
   tell_passed_over();
   say(outcome.err);
+  if (outcome.code != 0 && outcome.out.empty()) {
+    const FailureCode why = outcome.code == 3 ? FailureCode::no_device : FailureCode::no_answer;
+    return command.failed(why, told_of(outcome.err), outcome.code);
+  }
   const bool own = std::any_of(verb.options.begin(), verb.options.end(),
                                [](const Option& option) { return option.name == output_option; });
   const std::string file = own ? "" : arguments.one(output_option);
@@ -185,7 +221,8 @@ int deliver(const Verb& verb, const Outcome& outcome, const Arguments& arguments
   return outcome.code;
 }
 
-int run_verb(const Verb& verb, std::vector<std::string> words) {
+int run_verb(const Command& command, std::vector<std::string> words) {
+  const Verb& verb = *command.verb;
   CLI::App app{std::string{verb.summary}, "headroom " + std::string{verb.name}};
   app.allow_extras(false);
   app.set_help_flag("-h,--help", "this text");
@@ -205,26 +242,32 @@ int run_verb(const Verb& verb, std::vector<std::string> words) {
     return print(full_help(app, verb));
   } catch (const CLI::ArgumentMismatch& error) {
     const std::string message = error.what();
-    return fail("option '" + message.substr(0, message.find(':')) + "' needs a value", &verb);
+    throw UsageError{"option '" + message.substr(0, message.find(':')) + "' needs a value", &verb};
   } catch (const CLI::ParseError& error) {
-    return fail(placed_message(app, verb, error), &verb);
+    throw UsageError{placed_message(app, verb, error), &verb};
   }
   const std::vector<std::string>& positionals = parsed.lists.back();
   if (positionals.size() > verb.most_positionals) {
-    return fail("unexpected argument " + quoted(positionals[verb.most_positionals]), &verb);
+    throw UsageError{"unexpected argument " + quoted(positionals[verb.most_positionals]), &verb};
   }
   const Arguments arguments = parsed.arguments();
   check_command(verb, arguments);
+  const auto interrupted = [&](int signal) {
+    const Value document =
+        failure_document(128 + signal, FailureCode::interrupted, "interrupted before there was an answer");
+    return command.format == nullptr ? std::string{} : command.format->print(document);
+  };
+  const std::string sigint = interrupted(SIGINT);
+  const std::string sigterm = interrupted(SIGTERM);
   Outcome outcome;
   {
-    const InterruptGuard guard{OnInterrupt::leave};
+    const InterruptGuard guard{OnInterrupt::leave, {sigint, sigterm}};
     outcome = verb.run(arguments);
   }
-  return deliver(verb, outcome, arguments);
+  return deliver(command, outcome, arguments);
 }
 
-int run(int argc, char** argv) {
-  std::vector<std::string> words(argv + 1, argv + argc);
+int run(Command& command, std::vector<std::string> words) {
   if (words.empty()) {
     say(overview());
     return usage_error;
@@ -240,13 +283,39 @@ int run(int argc, char** argv) {
     names.push_back(verb->name);
     if (words.front() == verb->name) {
       words.erase(words.begin());
-      return run_verb(*verb, std::move(words));
+      command = {verb, asked_document_format(*verb, words)};
+      return run_verb(command, std::move(words));
     }
   }
   const bool option = words.front().starts_with("-");
-  return fail(std::string{option ? "unknown option " : "unknown command "} + quoted(words.front()) +
-                  suggestion(words.front(), names),
-              nullptr);
+  throw UsageError{std::string{option ? "unknown option " : "unknown command "} + quoted(words.front()) +
+                       suggestion(words.front(), names),
+                   nullptr};
+}
+
+/// Runs the command, and tells its problems: on stderr for people, and in the format of documents that it asks for.
+int answered(std::vector<std::string> words) {
+  Command command;
+  try {
+    return run(command, std::move(words));
+  } catch (const UsageError& error) {
+    say("headroom: error: " + std::string{error.what()} + "\nsee '" + error.hint() + "'\n");
+    return command.failed(FailureCode::usage, error.what());
+  } catch (const ConfigError& error) {
+    tell_passed_over();
+    for (const Diagnostic& diagnostic : error.diagnostics()) {
+      const bool placed = !diagnostic.file.empty();
+      say((placed ? "" : "headroom: ") + diagnostic.text() + "\n");
+    }
+    if (error.untold() > 0) {
+      std::fputs(("headroom: error: " + untold_text(error.untold()) + "\n").c_str(), stderr);
+    }
+    return command.failed(failure_document(usage_error, FailureCode::input, error.diagnostics(), error.untold()),
+                          usage_error);
+  } catch (const std::exception& error) {
+    say("headroom: error: " + std::string{error.what()} + "\n");
+    return command.failed(FailureCode::input, error.what());
+  }
 }
 
 }  // namespace
@@ -257,17 +326,7 @@ int main(int argc, char** argv) {
   int code = 0;
   try {
     headroom::cli::join_ranks(argc, argv);
-    code = headroom::cli::run(argc, argv);
-  } catch (const headroom::ConfigError& error) {
-    headroom::cli::tell_passed_over();
-    for (const headroom::Diagnostic& diagnostic : error.diagnostics()) {
-      const bool placed = !diagnostic.file.empty();
-      headroom::cli::say((placed ? "" : "headroom: ") + diagnostic.text() + "\n");
-    }
-    if (error.untold() > 0) {
-      std::fputs(("headroom: error: " + headroom::untold_text(error.untold()) + "\n").c_str(), stderr);
-    }
-    code = headroom::cli::usage_error;
+    code = headroom::cli::answered({argv + 1, argv + argc});
   } catch (const std::exception& error) {
     headroom::cli::say("headroom: error: " + std::string{error.what()} + "\n");
     code = headroom::cli::usage_error;

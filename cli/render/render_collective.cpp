@@ -200,7 +200,7 @@ Value collective_document(const CollectiveAnswer& a) {
                 q.placed.empty() ? Value{}
                                  : object("placed"_m = q.placed, "stride"_m = q.view.stride,
                                           "outside_ring_bytes_per_s"_m = q.view.outside_ring),
-                "time_s"_m = a.time.time, "low_s"_m = a.low, "high_s"_m = a.high, "algbw_bytes_per_s"_m = a.algbw,
+                "time_s"_m = Interval<Seconds>{a.low, a.time.time, a.high}, "algbw_bytes_per_s"_m = a.algbw,
                 "busbw_bytes_per_s"_m = a.busbw, "algorithm"_m = algorithm_text(a),
                 "protocol"_m = nccl::protocol_names[static_cast<std::size_t>(a.time.protocol)],
                 "channels"_m = static_cast<std::int64_t>(a.time.channels),

@@ -73,9 +73,9 @@ Value op_document(const OpAnswer& a) {
     parts.add({std::string{part.key}, part.time});
   }
   return object(
-      "schema"_m = "headroom.op/1", "kind"_m = a.kind, "gpu"_m = a.gpu, object_of(a.question), "time_s"_m = a.time,
-      "low_s"_m = a.low, "high_s"_m = a.high, "bound"_m = a.bound, object_of(a.details), std::move(parts),
-      "launch_share"_m = share(a.launch / a.time), "flop"_m = a.work, "moved_bytes"_m = a.moved,
+      "schema"_m = "headroom.op/1", "kind"_m = a.kind, "gpu"_m = a.gpu, object_of(a.question),
+      "time_s"_m = Interval<Seconds>{a.low, a.time, a.high}, "bound"_m = a.bound, object_of(a.details),
+      std::move(parts), "launch_share"_m = share(a.launch / a.time), "flop"_m = a.work, "moved_bytes"_m = a.moved,
       "of_peak"_m = share((a.work / a.time) / a.limits.peak),
       "of_bandwidth"_m = share((a.moved / a.time) / a.limits.bandwidth), "roofline_s"_m = a.roofline(),
       "helps"_m = list(a.effects, [](const Effect& e) { return row("change"_m = e.change, "time_ratio"_m = e.time); }),

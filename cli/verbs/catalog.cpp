@@ -2,8 +2,11 @@
 // `headroom catalog list|show|diff|lint|import`: known hardware, prices and models, with their sources.
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/verb.hpp>
+#include <headroom/cli/render/render_catalog.hpp>
 #include <headroom/core/number_words.hpp>
+#include <headroom/core/version.hpp>
 #include <headroom/hardware/lint/lint.hpp>
 #include <headroom/model/estimate/number_format.hpp>
 #include <headroom/model/workload/architecture_text.hpp>
@@ -37,9 +40,10 @@ constexpr std::array options{
     Option{"--file", OptionKind::many, "FILE", "lint: check this GPU file as if it were in the catalog; repeats"}
         .of(Asks::lint)
         .that(FileUse::reads),
+    Option{"--format", OptionKind::one, formats_in<"text|{}">, meanings_in<"text for people (default), {}">}.of(
+        Asks::list, Asks::show, Asks::diff, Asks::lint),
 };
 
-constexpr std::array<std::string_view, 7> kinds{"gpus", "nodes", "clusters", "prices", "models", "networks", "formats"};
 constexpr std::array<std::string_view, 5> actions{"list", "show", "diff", "lint", "import"};
 
 template <class T>
@@ -137,13 +141,16 @@ std::string list_networks(const NetworkLibrary& networks) {
   return table.text(0);
 }
 
-std::string list(std::string_view kind, const Catalog& catalog, const ModelLibrary& models) {
+std::string list_text(std::string_view kind,
+                      const Catalog& catalog,
+                      const ModelLibrary& models,
+                      const NetworkLibrary& networks) {
   if (kind == "gpus") return list_gpus(catalog);
   if (kind == "nodes") return list_nodes(catalog);
   if (kind == "clusters") return list_clusters(catalog);
   if (kind == "prices") return list_prices(catalog);
   if (kind == "formats") return list_formats();
-  if (kind == "networks") return list_networks(NetworkLibrary::standard());
+  if (kind == "networks") return list_networks(networks);
   return list_models(models);
 }
 
@@ -208,11 +215,29 @@ std::string value_text(const ConfigValue& value) {
   return "";
 }
 
-/// A value as text, and the file that states it.
+/// A value, as text too, with its source and the file that states it.
 struct Flat {
-  std::string value, file;
+  std::string value, source, file;
+  Value typed;
 };
 using FlatDocument = std::map<std::string, Flat>;
+
+Value typed_value(const ConfigValue& value) {
+  switch (value.kind) {
+    case ConfigValue::Kind::text: return value.text;
+    case ConfigValue::Kind::integer: return value.integer;
+    case ConfigValue::Kind::number: return value.number;
+    case ConfigValue::Kind::boolean: return value.boolean;
+    case ConfigValue::Kind::array: return list(value.items, typed_value).on_one_line();
+    case ConfigValue::Kind::null:
+    case ConfigValue::Kind::table: break;
+  }
+  return nullptr;
+}
+
+std::string text_of(const ConfigValue* value) {
+  return value == nullptr ? std::string{} : value->text;
+}
 
 /// Flattens keys and values; `{ value, source }` counts as one value.
 void flatten(const ConfigValue& table, const std::string& prefix, FlatDocument& out) {
@@ -224,7 +249,9 @@ void flatten(const ConfigValue& table, const std::string& prefix, FlatDocument& 
     if (value.kind == ConfigValue::Kind::table && inner == nullptr) {
       flatten(value, prefix + key + ".", out);
     } else {
-      out[prefix + key] = {value_text(inner != nullptr ? *inner : value), value.file ? *value.file : std::string{}};
+      const ConfigValue& stated = inner != nullptr ? *inner : value;
+      out[prefix + key] = {value_text(stated), text_of(inner != nullptr ? value.find("source") : nullptr),
+                           value.file ? *value.file : std::string{}, typed_value(stated)};
     }
   }
 }
@@ -244,31 +271,72 @@ std::string show(const Shown& shown) {
   return text + (text.ends_with('\n') ? "" : "\n") + "#\n" + table.text(0);
 }
 
-std::string diff(const Shown& a, const Shown& b) {
+/// Every value of an entry, those of its bases among them.
+Value entry_document(const Shown& shown) {
+  FlatDocument flat;
+  flatten(shown.tree, "", flat);
+  return object("schema"_m = "headroom.entry/1", "version"_m = version(), "id"_m = shown.entry.id,
+                "file"_m = shown.entry.file, "values"_m = list(flat, [](const auto& one) {
+                                               const auto& [key, value] = one;
+                                               return row("key"_m = key, "value"_m = value.typed,
+                                                          "source"_m = when(!value.source.empty(), value.source),
+                                                          "file"_m = value.file);
+                                             }));
+}
+
+/// A key whose values differ; a side without it holds nullptr.
+struct DifferingValue {
+  std::string key;
+  const Flat* a = nullptr;
+  const Flat* b = nullptr;
+};
+
+std::vector<DifferingValue> differing(const FlatDocument& left, const FlatDocument& right) {
+  std::set<std::string> keys;
+  for (const FlatDocument* side : {&left, &right}) {
+    for (const auto& entry : *side) {
+      keys.insert(entry.first);
+    }
+  }
+  const auto at = [](const FlatDocument& side, const std::string& key) {
+    const auto found = side.find(key);
+    return found == side.end() ? nullptr : &found->second;
+  };
+  std::vector<DifferingValue> all;
+  for (const std::string& key : keys) {
+    const Flat* const a = at(left, key);
+    const Flat* const b = at(right, key);
+    if (a == nullptr || b == nullptr || a->value != b->value) {
+      all.push_back({key, a, b});
+    }
+  }
+  return all;
+}
+
+/// Where two entries differ, as text or in a format of documents.
+std::string diff(const Shown& a, const Shown& b, const DocumentFormat* format) {
   FlatDocument left;
   FlatDocument right;
   flatten(a.tree, "", left);
   flatten(b.tree, "", right);
-  std::set<std::string> keys;
-  for (const auto& side : {left, right}) {
-    for (const auto& entry : side) {
-      keys.insert(entry.first);
-    }
+  const std::vector<DifferingValue> all = differing(left, right);
+  if (format != nullptr) {
+    const auto typed = [](const Flat* side) { return side == nullptr ? Value{} : side->typed; };
+    return format->print(object("schema"_m = "headroom.diff/1", "version"_m = version(), "a"_m = a.entry.id,
+                                "b"_m = b.entry.id, "values"_m = list(all, [&](const DifferingValue& one) {
+                                                      return row("key"_m = one.key, "a"_m = typed(one.a),
+                                                                 "b"_m = typed(one.b));
+                                                    })));
   }
+  const auto text = [](const Flat* side) { return side == nullptr ? std::string{"-"} : side->value; };
   Table table{{"key", "<" + a.entry.id, "<" + b.entry.id}};
-  for (const std::string& key : keys) {
-    const auto at = [&](const FlatDocument& side) {
-      const auto found = side.find(key);
-      return found == side.end() ? std::string{"-"} : found->second.value;
-    };
-    if (at(left) != at(right)) {
-      table.row({key, at(left), at(right)});
-    }
+  for (const DifferingValue& one : all) {
+    table.row({one.key, text(one.a), text(one.b)});
   }
   return table.text(0);
 }
 
-Outcome lint(const Catalog& catalog, const std::vector<std::string>& files) {
+Outcome lint(const Catalog& catalog, const std::vector<std::string>& files, const DocumentFormat* format) {
   std::vector<LintFinding> findings;
   if (files.empty()) {
     findings = lint_catalog(catalog);
@@ -296,6 +364,9 @@ Outcome lint(const Catalog& catalog, const std::vector<std::string>& files) {
   outcome.out += std::to_string(lint_checks().size()) + " checks, " + std::to_string(failures) + " failures, " +
                  std::to_string(excused) + " excused with a reason\n";
   outcome.code = failures == 0 ? 0 : 1;
+  if (format != nullptr) {
+    outcome.out = format->print(lint_document(findings));
+  }
   return outcome;
 }
 
@@ -341,6 +412,30 @@ ConfigError wrong_action(const std::string& word) {
                      suggestion(word, actions)};
 }
 
+/// The lists of `catalog list [KIND]`.
+std::string listed(const std::vector<std::string>& words, const Catalog& catalog, const DocumentFormat* format) {
+  std::span<const std::string_view> kinds{catalog_kinds};
+  if (words.size() > 1) {
+    const auto found = std::find(kinds.begin(), kinds.end(), words[1]);
+    if (found == kinds.end()) {
+      throw ConfigError{"catalog list " + quoted(words[1]) +
+                        " is none of gpus, nodes, clusters, prices, models, networks, formats" +
+                        suggestion(words[1], kinds)};
+    }
+    kinds = {found, 1};
+  }
+  const ModelLibrary models = ModelLibrary::standard();
+  const NetworkLibrary networks = NetworkLibrary::standard();
+  if (format != nullptr) {
+    return format->print(catalog_document(kinds, catalog, models, networks));
+  }
+  std::string text;
+  for (const std::string_view kind : kinds) {
+    text += (text.empty() ? "" : "\n") + list_text(kind, catalog, models, networks);
+  }
+  return text;
+}
+
 Outcome run(const Arguments& arguments) {
   const std::vector<std::string> words = arguments.many("");
   const Catalog catalog = Catalog::standard();
@@ -351,37 +446,26 @@ Outcome run(const Arguments& arguments) {
   }
   const auto asks = static_cast<std::size_t>(found - actions.begin());
   require_form(catalog_verb, asks, arguments);
+  const DocumentFormat* const format = document_format(arguments);
   if (const std::size_t most = action == "list" ? 2 : action == "lint" ? 1 : 3; words.size() > most) {
     throw ConfigError{"unexpected argument " + quoted(words[most]) + ": 'catalog " + action + "' takes " +
                       (action == "list" ? "one kind" : "files, each with --file")};
   }
   if (action == "list") {
-    const ModelLibrary models = ModelLibrary::standard();
-    if (words.size() > 1) {
-      if (std::find(kinds.begin(), kinds.end(), words[1]) == kinds.end()) {
-        throw ConfigError{"catalog list " + quoted(words[1]) +
-                          " is none of gpus, nodes, clusters, prices, models, networks, formats" +
-                          suggestion(words[1], kinds)};
-      }
-      return {list(words[1], catalog, models), "", 0};
-    }
-    std::string text;
-    for (const std::string_view kind : kinds) {
-      text += (text.empty() ? "" : "\n") + list(kind, catalog, models);
-    }
-    return {text, "", 0};
+    return {listed(words, catalog, format), "", 0};
   }
   if (action == "show") {
     if (words.size() != 2) {
       throw ConfigError{"catalog show takes one id, e.g. 'headroom catalog show h100-sxm-80gb'"};
     }
-    return {show(shown_entry(words[1], catalog)), "", 0};
+    const Shown shown = shown_entry(words[1], catalog);
+    return {format != nullptr ? format->print(entry_document(shown)) : show(shown), "", 0};
   }
   if (action == "diff") {
     if (words.size() != 3) {
       throw ConfigError{"catalog diff takes two ids, e.g. 'headroom catalog diff h100-sxm-80gb h200-sxm-141gb'"};
     }
-    return {diff(find_entry(words[1], catalog), find_entry(words[2], catalog)), "", 0};
+    return {diff(find_entry(words[1], catalog), find_entry(words[2], catalog), format), "", 0};
   }
   if (action == "import") {
     if (words.size() != 2) {
@@ -391,11 +475,12 @@ Outcome run(const Arguments& arguments) {
     refuse_overwrite(catalog_verb, arguments, words[1], "which is read");
     return imported(words[1]);
   }
-  return lint(catalog, arguments.many("--file"));
+  return lint(catalog, arguments.many("--file"), format);
 }
 
 constexpr std::string_view examples =
     "  headroom catalog list gpus\n"
+    "  headroom catalog list prices --format json\n"
     "  headroom catalog show h100-sxm-80gb\n"
     "  headroom catalog diff h100-sxm-80gb h200-sxm-141gb\n"
     "  headroom catalog lint\n"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/document/print.hpp>
+#include <headroom/answers/document/value.hpp>
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/calibrate/kernels/collective_problem.hpp>
 #include <headroom/calibrate/kernels/curve_problem.hpp>
 #include <headroom/calibrate/kernels/curve_text.hpp>
 #include <headroom/cli/frame/kernel_files.hpp>
 #include <headroom/cli/verbs/fit_kernels.hpp>
-#include <headroom/core/json_writer.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/kernels/grouped_gemm.hpp>
@@ -195,49 +196,25 @@ std::string text_of(const Fitted& f) {
 
 // ---- TOML and JSON --------------------------------------------------------------------------------------------------
 
-void json_errors(JsonWriter& json, std::string_view name, const CurveErrors& e) {
-  json.key(name);
-  json.compact_next();
-  json.begin_object();
-  json.member("n", static_cast<std::int64_t>(e.n));
-  json.member("mape", e.mape);
-  json.member("median_ape", e.median);
-  json.member("p90_ape", e.p90);
-  json.member("bias", e.bias);
-  json.end_object();
+Value errors_value(const CurveErrors& e) {
+  return row("n"_m = e.n, "mape"_m = share(e.mape), "median_ape"_m = share(e.median), "p90_ape"_m = share(e.p90),
+             "bias"_m = change(e.bias));
 }
 
-void json_of(JsonWriter& json, const Fitted& f) {
-  json.begin_object();
-  json.member("kind", kernel_kind_names[static_cast<std::size_t>(f.group.kind)]);
-  json.member("engine", f.group.engine);
-  json.member("version", f.group.version);
-  json.member("format", f.group.format);
-  if (!f.group.kernel.empty()) {
-    json.member("kernel", f.group.kernel);
-  }
-  if (!f.group.routing.empty()) {
-    json.member("routing", f.group.routing);
-  }
-  json.member("rows", static_cast<std::int64_t>(f.group.rows.size()));
-  json.member("probe_only", f.probe_only);
-  json_errors(json, "fitted", f.fit.fitted);
-  json_errors(json, "held_out", f.fit.held_out);
-  json_errors(json, "outside", f.outside);
-  json.key("parameters");
-  json.begin_array();
+Value fitted_value(const Fitted& f) {
+  Value parameters = Value::empty_list();
   for (std::size_t i = 0; i < f.problem.parameters.size(); ++i) {
     const FittedParameter& p = f.fit.result.parameters[i];
-    json.compact_next();
-    json.begin_object();
-    json.member("name", f.problem.parameters[i].name);
-    json.member("value", p.value);
-    json.member("log_deviation", p.deviation);
-    json.member("from_prior", p.from_prior);
-    json.end_object();
+    parameters.push(row("name"_m = f.problem.parameters[i].name, "value"_m = p.value, "log_deviation"_m = p.deviation,
+                        "from_prior"_m = p.from_prior));
   }
-  json.end_array();
-  json.end_object();
+  return object("kind"_m = kernel_kind_names[static_cast<std::size_t>(f.group.kind)], "engine"_m = f.group.engine,
+                "version"_m = f.group.version, "format"_m = f.group.format,
+                "kernel"_m = when(!f.group.kernel.empty(), f.group.kernel),
+                "routing"_m = when(!f.group.routing.empty(), f.group.routing), "rows"_m = f.group.rows.size(),
+                "probe_only"_m = f.probe_only, "fitted"_m = errors_value(f.fit.fitted),
+                "held_out"_m = errors_value(f.fit.held_out), "outside"_m = errors_value(f.outside),
+                "parameters"_m = std::move(parameters));
 }
 
 /// Errors of the fitted curve on kernels outside its range.
@@ -325,24 +302,9 @@ Outcome fit_kernels(const Arguments& arguments) {
       fit_all(ModelData{catalog.store().folders()}, arguments, files, device, catalog.reference_node(device), left_out);
   const std::string format = arguments.one("--format", "text");
   if (format == "json") {
-    JsonWriter json;
-    json.begin_object();
-    json.member("schema", "headroom.fit/1");
-    json.member("gpu", device.id);
-    json.key("curves");
-    json.begin_array();
-    for (const Fitted& f : all) {
-      json_of(json, f);
-    }
-    json.end_array();
-    json.key("left_out");
-    json.begin_array();
-    for (const std::string& remark : left_out) {
-      json.text(remark);
-    }
-    json.end_array();
-    json.end_object();
-    return {json.take(), "", 0};
+    const Value document = object("schema"_m = "headroom.fit/1", "gpu"_m = device.id,
+                                  "curves"_m = list(all, fitted_value), "left_out"_m = left_out);
+    return {json_text(document), "", 0};
   }
   std::string text = format == "toml" ? "schema = 1\nid = \"" + device.id + "\"\n" : "";
   for (const Fitted& f : all) {

@@ -109,9 +109,8 @@ std::string text_of(const std::vector<HarnessCell>& cells) {
 Value cell_value(const HarnessCell& c) {
   const bool priced = c.problem.empty();
   return row("name"_m = c.name, "verdict"_m = cell_verdict_names[static_cast<std::size_t>(c.verdict)],
-             "expected_tokens_per_s"_m = when(priced, c.expected.mid), "low"_m = when(priced, c.expected.low),
-             "high"_m = when(priced, c.expected.high), "problem"_m = when(!priced, c.problem),
-             "measured_tokens_per_s"_m = c.measured,
+             "expected_tokens_per_s_per_gpu"_m = when(priced, per_second(c.expected)),
+             "problem"_m = when(!priced, c.problem), "measured_tokens_per_s_per_gpu"_m = per_second(c.measured),
              "suspect"_m = c.suspect ? Value{term_names[static_cast<std::size_t>(*c.suspect)]} : Value{},
              "why"_m = when(c.suspect.has_value(), c.why));
 }

@@ -221,7 +221,7 @@ OpAnswer answer_training(const ModelData& data, const Device& device, const Trai
   a.moved = training_bytes(q.shape, q.pass);
   const Bytes kept = training_attention_memory(q.shape, algorithm);
   a.rows.emplace_back("keeps", format(kept) + " between forward and backward beside its inputs and output");
-  a.details = {{"kept_bytes", kept.raw()}};
+  a.details = {{"kept_bytes", kept}};
   a.parts = {{"products, alone", "compute_s", t.compute},
              {"exponentials, alone", "softmax_s", t.softmax},
              {"tiles' starts and ends", "fixed_s", t.fixed},

@@ -69,7 +69,7 @@ OpAnswer answer_gemm(const ModelData& data,
   });
   add_effect(a, "twice the rows in one call, per row", 0.5 * model.time({2.0 * shape.m, shape.n, shape.k}));
   const double padded = tensor_path(shape, format).work;
-  a.details.push_back({"padded_flop", padded * a.work.raw()});
+  a.details.push_back({"padded_flop", padded * a.work});
   if (padded > 1.0) {
     a.notes.push_back("n and k are not both multiples of " + std::to_string(format.alignment) + ": pad them (" +
                       percent(padded - 1.0) + " more FLOP) to stay on the tensor path");
@@ -131,7 +131,7 @@ OpAnswer answer_convolution(const ModelData& data, const Device& device, const C
   const ConvShape padded = conv_padded(q.shape, q.format);
   const GemmShape product = conv_gemm(padded, q.pass);
   a.rows.emplace_back("product", cross(std::array{product.m, product.n, product.k}));
-  a.details = {{"m", product.m}, {"n", product.n}, {"k", product.k}, {"padded_flop", conv_flops(padded).raw()}};
+  a.details = {{"m", product.m}, {"n", product.n}, {"k", product.k}, {"padded_flop", conv_flops(padded)}};
   take_time(a, conv_explain(model, q.format, q.shape, q.pass));
   add_device_effects(a, [&](const KernelDevice& limits) {
     return conv_time(GemmModel{chosen.curve->values, limits, q.format}, q.format, q.shape, q.pass);

@@ -54,7 +54,7 @@ OpAnswer answer_pass(const ModelData& data, const Device& device, const PassQues
   a.bound = memory_bound_names[static_cast<std::size_t>(t.bound)];
   a.moved = op.moved();
   a.rows.emplace_back("traffic", format(op.read) + " read, " + format(op.written) + " written");
-  a.details = {{"read_bytes", op.read.raw()}, {"written_bytes", op.written.raw()}};
+  a.details = {{"read_bytes", op.read}, {"written_bytes", op.written}};
   a.parts = {{"launch", "launch_s", t.launch},
              {"bytes at the sustained bandwidth, alone", "stream_s", t.stream},
              {"what its CTAs can draw, alone", "ramp_s", t.ramp},

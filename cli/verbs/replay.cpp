@@ -92,15 +92,21 @@ std::string replay_text(const AllocationTrace& trace, Bytes memory, const std::a
   return text + std::string{source} + "\n";
 }
 
+Value whole_bytes(std::uint64_t bytes) {
+  return Value{bytes}.as(Hint::bytes);
+}
+
 Value replay_value(const Replay& r, const AllocationTrace& trace) {
-  return object("expandable_segments"_m = r.expandable, "verdict"_m = r.refused ? "out_of_memory" : "fits",
-                "peak_allocated_bytes"_m = r.stats.peak_allocated, "peak_reserved_bytes"_m = r.stats.peak_reserved,
-                "allocated_bytes"_m = r.stats.allocated, "reserved_bytes"_m = r.stats.reserved, "free_bytes"_m = r.free,
-                "largest_hole_bytes"_m = r.largest_grant,
-                "refused"_m = r.refused
-                                  ? row("line"_m = r.refused->line, "id"_m = trace.ids[r.refused->id],
-                                        "bytes"_m = r.refused->bytes, "text"_m = refusal_text(r, *r.refused, trace))
-                                  : Value{nullptr});
+  return object(
+      "expandable_segments"_m = r.expandable, "verdict"_m = r.refused ? "out_of_memory" : "fits",
+      "peak_allocated_bytes"_m = whole_bytes(r.stats.peak_allocated),
+      "peak_reserved_bytes"_m = whole_bytes(r.stats.peak_reserved),
+      "allocated_bytes"_m = whole_bytes(r.stats.allocated), "reserved_bytes"_m = whole_bytes(r.stats.reserved),
+      "free_bytes"_m = r.free, "largest_hole_bytes"_m = r.largest_grant,
+      "refused"_m = r.refused
+                        ? row("line"_m = r.refused->line, "id"_m = trace.ids[r.refused->id],
+                              "bytes"_m = whole_bytes(r.refused->bytes), "text"_m = refusal_text(r, *r.refused, trace))
+                        : Value{nullptr});
 }
 
 Value replay_document(const AllocationTrace& trace, Bytes memory, const std::array<Replay, 2>& replays) {

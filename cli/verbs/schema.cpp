@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom schema`: the keys of a scenario as a JSON Schema, for editors.
+// `headroom schema`: the keys of a scenario, or the members of an answer, as a JSON Schema.
+#include <headroom/answers/markup/table.hpp>
+#include <headroom/answers/schema/answer_schema.hpp>
+#include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/verb.hpp>
+#include <headroom/core/diagnostic.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/keys/schema.hpp>
+
+#include <array>
+#include <string>
+#include <vector>
 
 namespace headroom::cli {
 
@@ -11,20 +19,70 @@ extern const Verb schema_verb;
 namespace schema_parts {
 namespace {
 
-Outcome run(const Arguments&) {
-  return {scenario_schema(all_keys()), "", 0};
+enum class Asks : std::uint8_t { keys, answer, answers };
+constexpr std::array forms{
+    Form{"the schema of a scenario", ""},
+    Form{"the schema of an answer", "--answer NAME"},
+    Form{"the list of answers", "--answers"},
+};
+
+constexpr std::array options{
+    Option{"--answer", OptionKind::one, "NAME", "the members of this answer's JSON: plan, fleet, ...; see --answers"}
+        .of(Asks::answer)
+        .without("--answers"),
+    Option{"--answers", OptionKind::flag, "", "list the answers that have a schema"}.of(Asks::answers),
+};
+
+std::string answers_text() {
+  Table table{{"answer", "<schema", "<asked by", "<what it is"}};
+  for (const AnswerSchema& answer : all_answers()) {
+    table.row({std::string{answer.name}, "headroom." + std::string{answer.name} + "/" + std::to_string(answer.version),
+               std::string{answer.asked_by}, std::string{answer.meaning}});
+  }
+  return table.text(0);
+}
+
+ConfigError unknown_answer(const std::string& name) {
+  std::vector<std::string_view> names;
+  std::string all;
+  for (const AnswerSchema& answer : all_answers()) {
+    names.push_back(answer.name);
+    all += (all.empty() ? "" : ", ") + std::string{answer.name};
+  }
+  return ConfigError{"--answer " + quoted(name) + " is none of " + all + suggestion(name, names)};
+}
+
+Outcome run(const Arguments& arguments) {
+  const std::string name = arguments.one("--answer");
+  const bool listed = arguments.has("--answers");
+  require_form(schema_verb, listed ? Asks::answers : name.empty() ? Asks::keys : Asks::answer, arguments);
+  if (listed) {
+    return {answers_text(), "", 0};
+  }
+  if (name.empty()) {
+    return {scenario_schema(all_keys()), "", 0};
+  }
+  const AnswerSchema* const answer = find_answer(name);
+  if (answer == nullptr) {
+    throw unknown_answer(name);
+  }
+  return {json_schema_of(*answer), "", 0};
 }
 
 constexpr std::string_view examples =
     "  headroom schema -o headroom.schema.json\n"
     "a scenario whose first line is '#:schema ./headroom.schema.json' is checked and completed by editors that know "
-    "taplo\n";
+    "taplo\n"
+    "  headroom schema --answers\n"
+    "  headroom schema --answer plan -o headroom.plan.schema.json\n";
 
 }  // namespace
 }  // namespace schema_parts
 
-const Verb schema_verb{
-    "schema",         "the keys of a scenario as a JSON Schema, for editors", "", 0, {}, schema_parts::examples,
-    schema_parts::run};
+const Verb schema_verb{"schema", "the keys of a scenario, or the members of an answer, as a JSON Schema",
+                       "",       0,
+                       schema_parts::options,  schema_parts::examples,
+                       schema_parts::run,      nullptr,
+                       schema_parts::forms};
 
 }  // namespace headroom::cli

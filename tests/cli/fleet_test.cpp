@@ -148,7 +148,7 @@ TEST_CASE("the day of a fleet that follows its load: its mean, its peak, its dol
   const ConfigValue json = parse_json(run.out, "fleet");
   const ConfigValue& day = at(json, "autoscaling");
   CHECK(number(day, "period_s") == 86400.0);
-  const double price = number(at(json, "money"), "price_usd_per_gpu_s");
+  const double price = number(at(json, "money"), "price_usd_per_s_per_gpu");
   for (const char* way : {"fixed", "following"}) {
     CHECK(number(at(day, way), "cost_usd") == near(3600.0 * price * number(at(day, way), "gpu_hours")));
   }
@@ -159,7 +159,7 @@ TEST_CASE("the day of a fleet that follows its load: its mean, its peak, its dol
   const std::vector<ConfigValue>& curve = at(day, "curve").items;
   REQUIRE(curve.size() == 96);
   for (const ConfigValue& point : curve) {
-    const double rate = number(point, "rate_req_per_s");
+    const double rate = number(point, "rate_requests_per_s");
     sum += rate;
     peak = std::max(peak, rate);
     CHECK(number(point, "fixed_replicas") == fixed);
@@ -255,17 +255,17 @@ TEST_CASE("at the asked rate the page's other rates are the answer's, and beyond
   const ConfigValue answer = document_of(run.out, "fleet");
   const ConfigValue load = document_of(run.out, "load");
   const ConfigValue& sized = at(at(answer, "options").items.front(), "sized");
-  CHECK(number(load, "saturation_req_per_s") == number(sized, "saturation_req_per_s"));
-  const double knee = number(load, "knee_req_per_s");
+  CHECK(number(load, "saturation_requests_per_s") == number(sized, "saturation_requests_per_s"));
+  const double knee = number(load, "knee_requests_per_s");
   std::size_t asked = 0;
   double last = 0.0;
   for (const ConfigValue& point : at(load, "points").items) {
-    const double rate = number(point, "rate_req_per_s");
+    const double rate = number(point, "rate_requests_per_s");
     CHECK(rate >= last);
     last = rate;
     if (at(point, "asked").boolean) {
       ++asked;
-      CHECK(rate == number(answer, "peak_req_per_s"));
+      CHECK(rate == number(answer, "peak_requests_per_s"));
       CHECK(number(point, "ttft_p95_s") == number(at(sized, "ttft_s"), "p95"));
       CHECK(number(point, "tpot_p50_s") == number(at(sized, "tpot_s"), "p50"));
       CHECK(number(point, "good_share") == number(sized, "good_share"));
@@ -276,10 +276,11 @@ TEST_CASE("at the asked rate the page's other rates are the answer's, and beyond
       kept = kept && number(point, first ? "ttft_p95_s" : "tpot_p95_s") <= number(promise, "limit_s");
     }
     CHECK((rate > knee || kept));
-    CHECK((rate < knee + 0.02 * number(load, "saturation_req_per_s") || !kept));  // the knee is to a hundredth of it
+    CHECK(
+        (rate < knee + 0.02 * number(load, "saturation_requests_per_s") || !kept));  // the knee is to a hundredth of it
   }
   CHECK(asked == 1);
-  CHECK(last == number(load, "saturation_req_per_s"));
+  CHECK(last == number(load, "saturation_requests_per_s"));
 }
 
 TEST_CASE("the quick form fixes no format that --search frees") {

@@ -80,7 +80,7 @@ TEST_CASE("the JSON of a simulation holds tails, utilisation, memory, batches, q
   CHECK(number(memory, "total_bytes") <= number(memory, "capacity_bytes"));
   CHECK(number(at(memory, "terms_bytes"), "weights") > 0.0);
   const ConfigValue& cost = at(json, "cost");
-  const double per_s = number(cost, "price_usd_per_gpu_hour") * number(json, "gpus") / 3600.0;
+  const double per_s = number(cost, "price_usd_per_s_per_gpu") * number(json, "gpus");
   CHECK(number(at(cost, "usd_per_million_requests"), "mid") ==
         near(1e6 * per_s / number(at(json, "requests_per_s"), "mid")));
   CHECK(number(at(cost, "usd_per_million_output_tokens"), "mid") ==

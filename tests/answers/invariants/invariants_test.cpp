@@ -354,8 +354,8 @@ void check_question(const Library& library,
   }
   if (const std::optional<Answer> dear = ask(library, drawn, "4 $/h", 1)) {
     const auto cost = pair_of(*plan, *dear,
-                              {"cost_usd", "taken/cost_dollars", "cost_per_million_output_tokens_usd",
-                               "options/0/cost_per_hour_usd", "cost_per_million_tokens_usd"});
+                              {"cost_usd", "taken/cost_usd", "usd_per_million_output_tokens", "options/0/usd_per_s",
+                               "usd_per_million_tokens"});
     if (cost) {
       ++all.priced;
       if (!near(cost->after, 2.0 * cost->before)) {
