@@ -40,15 +40,15 @@ class Answerer {
       if (std::optional<SearchQuestion> every = search_of_blank(plan)) {
         asked::BestPlan best{*std::move(every)};
         SearchPlan found = found_plan(best);
-        if (found.plan) {
-          found.notes.push_back(blank_layout_note(plan));
+        if (found.plan || !found.result.complete) {
+          found.notes.push_back(blank_layout_note(plan, found.result.complete));
           return found;
         }
       }
       if (const std::optional<BoxQuestion> every = box_of_blank(plan)) {
-        BoxCurve curve = box_curve(*every, options_.threads);
+        BoxCurve curve = box_curve(*every, box_options(options_));
         if (curve.feasible()) {
-          curve.notes.push_back(blank_layout_note(plan));
+          curve.notes.push_back(blank_layout_note(plan, curve.complete));
           return curve;
         }
       }
@@ -130,6 +130,20 @@ struct Goodness {
 
 GivenAnswer answer_of(AskedQuestion question, const AnswerOptions& options) {
   return std::visit(Answerer{options}, question);
+}
+
+bool is_complete(const GivenAnswer& answer) noexcept {
+  return std::visit(
+      [](const auto& given) {
+        if constexpr (requires { given.result.complete; }) {
+          return given.result.complete;
+        } else if constexpr (requires { given.complete; }) {
+          return given.complete;
+        } else {
+          return true;
+        }
+      },
+      answer);
 }
 
 bool is_good(const GivenAnswer& answer) noexcept {

@@ -46,10 +46,11 @@ std::optional<BoxQuestion> box_of_blank(const Plan& plan) {
   return read_box(*plan.scenario.document, plan.scenario.file, *plan.scenario.sources);
 }
 
-std::string blank_layout_note(const Plan& plan) {
+std::string blank_layout_note(const Plan& plan, bool complete) {
   const bool trains = std::holds_alternative<TrainPlan>(plan.answer);
   return std::string{"strategy: not stated; on one rank "} + (trains ? "a data-parallel replica" : "a replica") +
-         " it does not surely fit, so that every layout was tried";
+         " it does not surely fit, so that " +
+         (complete ? "every layout was tried" : "layouts were tried up to the interrupt");
 }
 
 }  // namespace headroom

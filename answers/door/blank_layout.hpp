@@ -18,7 +18,8 @@ namespace headroom {
 /// The layouts that a serving plan's question leaves open, at the load that it states, where its default does not fit.
 [[nodiscard]] std::optional<BoxQuestion> box_of_blank(const Plan& plan);
 
-/// "strategy: not stated; on one rank a replica it does not fit, so that every layout was tried".
-[[nodiscard]] std::string blank_layout_note(const Plan& plan);
+/// "strategy: not stated; on one rank a replica it does not surely fit, so that every layout was tried", or layouts up
+/// to an interrupt.
+[[nodiscard]] std::string blank_layout_note(const Plan& plan, bool complete);
 
 }  // namespace headroom

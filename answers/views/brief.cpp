@@ -128,8 +128,13 @@ std::string plan_brief(const Place& plan) {
          lines_text(plan, served ? std::span<const Line>{served_lines} : std::span<const Line>{plan_lines});
 }
 
+/// Of what was stopped before its end.
+std::string partial_line(const Place& root) {
+  return root["complete"].is_true() ? "" : "PARTIAL: interrupted\n";
+}
+
 std::string search_brief(const Place& search) {
-  const std::string partial = search["complete"].is_true() ? "" : "PARTIAL: interrupted\n";
+  const std::string partial = partial_line(search);
   const Place taken = search["taken"];
   if (!taken.there()) {
     return partial + "no plan\n";
@@ -187,10 +192,10 @@ std::string brief_text(const Value& document) {
     return search_brief(root);
   }
   if (schema.starts_with("headroom.fleet/")) {
-    return verdict_line(root) + lines_text(root, fleet_lines);
+    return partial_line(root) + verdict_line(root) + lines_text(root, fleet_lines);
   }
   if (schema.starts_with("headroom.box/")) {
-    return verdict_line(root) + lines_text(root["plan"], served_lines);
+    return partial_line(root) + verdict_line(root) + lines_text(root["plan"], served_lines);
   }
   if (schema.starts_with("headroom.simulate/")) {
     return verdict_line(root) + lines_text(root, simulated_lines);

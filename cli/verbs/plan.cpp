@@ -91,8 +91,8 @@ constexpr std::array own_options{
     Option{"--threads", OptionKind::one, "N", "threads of a search; default as many as the machine has"}.of(
         Asks::search, Asks::fleet, Asks::box),
     Option{within_option, OptionKind::one, "TIME",
-           "of a search or a fleet: answer with what is found until then, e.g. '2 s'; exit code 124 if that is partial"}
-        .of(Asks::search, Asks::fleet),
+           "answer with what is found until then, e.g. '2 s'; exit code 124 if that is partial"}
+        .of(Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::box),
     Option{"--checkpoint", OptionKind::one, "FILE", "where a search keeps what it found; it goes on from there"}
         .of(Asks::search)
         .that(FileUse::keeps),
@@ -179,27 +179,6 @@ Outcome delivered(const GivenAnswer& answer, const Arguments& arguments, bool ex
           is_prose(arguments)};
 }
 
-/// "of 24 ways 18 are screened, 2 simulated".
-std::string far_text(const FleetProgress& progress) {
-  const std::uint64_t ways = progress.ways.load();
-  return ways == 0 ? std::string{}
-                   : "of " + counted(static_cast<std::int64_t>(ways), "way") + " " +
-                         std::to_string(progress.screened.load()) + " screened, " +
-                         std::to_string(progress.sized.load()) + " simulated";
-}
-
-Outcome delivered_fleet(AskedQuestion question, AnswerOptions options, const Arguments& arguments) {
-  FleetProgress progress;
-  options.fleet_progress = &progress;
-  const GivenAnswer answer = [&] {
-    const ProgressLine line{"sizing the fleet", [&progress] { return far_text(progress); }};
-    return answer_of(std::move(question), options);
-  }();
-  Outcome outcome = delivered(answer, arguments, false, "");
-  outcome.code = std::get<FleetPlan>(answer).complete ? outcome.code : interrupted_code();
-  return outcome;
-}
-
 /// A question for each value of the lists that were typed, side by side.
 Outcome answer_sweep(const std::vector<SweptForm>& forms, const Arguments& arguments, const QuestionLibrary& library) {
   const std::vector<std::string> files = arguments.many("");
@@ -269,21 +248,14 @@ Outcome answer(const Arguments& arguments, bool explained) {
     options.checkpoint = arguments.one("--checkpoint");
     const TimeLimit limit{arguments};
     AskedQuestion question = read_question(std::move(root), files.empty() ? "command line" : files.front(), library);
-    if (kind == DocumentKind::search) {
-      FoundPlan found = search(std::move(question), options);
-      const bool complete = found.answer.result.complete;
-      Outcome outcome = delivered(std::move(found.answer), arguments, explained, std::move(found.effort));
-      outcome.code = complete ? outcome.code : interrupted_code();
-      return outcome;
-    }
     if (auto* const one = std::get_if<asked::OnePlan>(&question)) {
       take_engine_log(arguments, one->scenario);
       options.runs = read_given_runs(arguments, one->scenario, options.without);
     }
-    if (kind == DocumentKind::fleet) {
-      return delivered_fleet(std::move(question), options, arguments);
-    }
-    return delivered(answer_of(std::move(question), options), arguments, explained, "");
+    Answered found = answered(std::move(question), options);
+    Outcome outcome = delivered(found.answer, arguments, explained, std::move(found.effort));
+    outcome.code = is_complete(found.answer) ? outcome.code : interrupted_code();
+    return outcome;
   } catch (const ConfigError& error) {
     throw ConfigError{with_options(error), error.untold()};
   }

@@ -5,13 +5,16 @@
 #include <headroom/cli/frame/progress.hpp>
 #include <headroom/cli/verbs/search.hpp>
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/printable.hpp>
 #include <headroom/core/quantity_text.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <optional>
 #include <utility>
+#include <variant>
 
 namespace headroom::cli {
 namespace {
@@ -33,6 +36,34 @@ std::string progress_line(const SearchProgress& p) {
   }
   return line;
 }
+
+/// "of 24 ways 18 screened, 2 simulated".
+std::string far_text(const FleetProgress& fleet) {
+  const std::uint64_t ways = fleet.ways.load();
+  return ways == 0
+             ? std::string{}
+             : "of " + counted(static_cast<std::int64_t>(ways), "way") + " " + std::to_string(fleet.screened.load()) +
+                   " screened, " + std::to_string(fleet.sized.load()) + " simulated";
+}
+
+/// "of 240 loads 35 priced".
+std::string far_text(const BoxProgress& box) {
+  const std::uint64_t loads = box.loads.load();
+  return loads == 0 ? std::string{}
+                    : "of " + counted(static_cast<std::int64_t>(loads), "load") + " " +
+                          std::to_string(box.priced.load()) + " priced";
+}
+
+/// What a line of progress says is done.
+struct Doing {
+  const char* operator()(const asked::BestPlan& /*question*/) const { return "searching"; }
+  const char* operator()(const asked::FleetSize& /*question*/) const { return "sizing the fleet"; }
+  const char* operator()(const BoxQuestion& /*question*/) const { return "pricing the curve"; }
+  template <class Other>
+  const char* operator()(const Other& /*question*/) const {
+    return "planning";
+  }
+};
 
 /// Effort of the search, for stderr because the answer does not depend on it.
 std::string effort_text(const SearchResult& r) {
@@ -80,10 +111,17 @@ AnswerOptions search_options() {
   return options;
 }
 
-FoundPlan search(AskedQuestion question, AnswerOptions options) {
-  FoundPlan found;
+Answered answered(AskedQuestion question, AnswerOptions options) {
+  Answered found;
   {
-    ProgressLine line{"searching"};
+    FleetProgress fleet;
+    BoxProgress box;
+    options.fleet_progress = &fleet;
+    options.box_progress = &box;
+    ProgressLine line{std::visit(Doing{}, question), [&fleet, &box] {
+                        const std::string ways = far_text(fleet);
+                        return ways.empty() ? far_text(box) : ways;
+                      }};
     options.tell = [&line](const std::string& what) {
       line.erase();
       std::fputs(shown_lines("headroom: " + what + "\n").c_str(), stderr);
@@ -91,10 +129,17 @@ FoundPlan search(AskedQuestion question, AnswerOptions options) {
     if (line.shown()) {
       options.progress = [&line](const SearchProgress& p) { line.show(progress_line(p)); };
     }
-    const InterruptGuard guard{OnInterrupt::note};
-    found.answer = std::get<SearchPlan>(answer_of(std::move(question), options));
+    std::optional<InterruptGuard> guard;
+    if (!std::holds_alternative<asked::FleetSize>(question)) {
+      guard.emplace(OnInterrupt::note);
+    }
+    found.answer = answer_of(std::move(question), options);
   }
-  const SearchResult& result = found.answer.result;
+  const auto* const search = std::get_if<SearchPlan>(&found.answer);
+  if (search == nullptr) {
+    return found;
+  }
+  const SearchResult& result = search->result;
   if (!result.unsaved.empty()) {
     found.effort += "headroom: warning: " + result.unsaved + "; the answer is whole, the file holds an earlier state\n";
   }
@@ -107,7 +152,8 @@ FoundPlan search(AskedQuestion question, AnswerOptions options) {
 FoundPlan find_plan(const ConfigValue& root, const std::string& file, const QuestionLibrary& library) {
   AnswerOptions options = search_options();
   options.beside = false;
-  FoundPlan found = search(read_question(root, file, library), options);
+  Answered given = answered(read_question(root, file, library), options);
+  FoundPlan found{std::get<SearchPlan>(std::move(given.answer)), std::move(given.effort)};
   if (!found.answer.result.complete && interrupted_code() != time_over_code) {
     found.answer.plan.reset();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs searches for the command line: progress on a terminal, and interrupts that keep what was found.
+// Answers questions for the command line: progress on a terminal, and interrupts that keep what was found.
 #pragma once
 
 #include <headroom/answers/door/answer.hpp>
@@ -22,11 +22,18 @@ struct FoundPlan {
   [[nodiscard]] int code_without_plan() const noexcept;
 };
 
-/// Search options of the command line: the function that searches, and the interrupt flag.
+/// Options of the command line: the function that searches, and the interrupt flag.
 [[nodiscard]] AnswerOptions search_options();
 
-/// Answers a question that searches, with progress on a terminal's stderr. Throws ConfigError as answer_of does.
-[[nodiscard]] FoundPlan search(AskedQuestion question, AnswerOptions options);
+/// An answer; `effort` is a remark for stderr.
+struct Answered {
+  GivenAnswer answer;
+  std::string effort;
+};
+
+/// Answers a question, with progress on a terminal's stderr. An interrupt ends what searches with what was found, and
+/// leaves a fleet's plan without an answer. Throws ConfigError as answer_of does.
+[[nodiscard]] Answered answered(AskedQuestion question, AnswerOptions options);
 
 /// The plan that a document's search takes, for verbs that continue with it; absent after an interrupt, but the best so
 /// far at the end of a time limit. Throws ConfigError as read_question and answer_of do.
