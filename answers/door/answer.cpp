@@ -87,6 +87,8 @@ class Answerer {
 
   GivenAnswer operator()(asked::SideBySide& q) const { return compare_plans(std::move(q.scenarios), q.objectives); }
 
+  GivenAnswer operator()(asked::FleetsSideBySide& q) const { return compare_fleets(q.fleets, fleet_options(options_)); }
+
   GivenAnswer operator()(asked::GpuSeries& q) const {
     scaling::Curve curve = scaling::scaling_curve(q.scenario, q.request);
     return given::Series{std::move(q.scenario), std::move(curve)};
@@ -118,6 +120,7 @@ struct Goodness {
     }
     return false;
   }
+  bool operator()(const FleetComparison& c) const noexcept { return c.complete && !c.ranking.empty(); }
   bool operator()(const given::Series& s) const noexcept { return s.curve.good(); }
   bool operator()(const given::Speedup& s) const noexcept { return s.answer.base.feasible(); }
   template <class Given>

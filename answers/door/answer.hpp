@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/answers/door/question.hpp>
+#include <headroom/scenarios/fleet/fleet_comparison.hpp>
 #include <headroom/scenarios/plan/own_runs.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/search/search.hpp>
@@ -45,7 +46,14 @@ struct Speedup {
 
 /// The answers, in the order of the questions.
 template <class... Kind>
-std::variant<Plan, SearchPlan, given::Simulated, Comparison, given::Series, given::Speedup, typename Kind::Given...>
+std::variant<Plan,
+             SearchPlan,
+             given::Simulated,
+             Comparison,
+             FleetComparison,
+             given::Series,
+             given::Speedup,
+             typename Kind::Given...>
     sum_of_answers(KindList<Kind...>);
 using GivenAnswer = decltype(sum_of_answers(OwnKinds{}));
 

@@ -174,6 +174,15 @@ constexpr std::array compared_columns{
     Line{"cost", "cost_usd"},    Line{"TTFT", "ttft_s"},
     Line{"TPOT", "tpot_s"},      Line{"output tokens/s", "output_tokens_per_s"},
 };
+constexpr std::array compared_fleet_columns{
+    Line{"fleet", "file"},
+    Line{"GPUs", "fleet/options/0/gpus"},
+    Line{"TTFT p95", "fleet/options/0/sized/ttft_s/p95"},
+    Line{"TPOT p95", "fleet/options/0/sized/tpot_s/p95"},
+    Line{"cost per hour, $", "fleet/options/0/usd_per_h"},
+    Line{"cost per M output tokens", "fleet/options/0/usd_per_million_output_tokens"},
+    Line{"kept with probability", "fleet/kept_probability"},
+};
 constexpr std::array scaled_columns{
     Line{"GPUs", "gpus"},
     Line{"verdict", "verdict"},
@@ -202,6 +211,9 @@ std::string brief_text(const Value& document) {
   }
   if (schema.starts_with("headroom.compare/")) {
     return items_brief(root["plans"], compared_columns);
+  }
+  if (schema.starts_with("headroom.compare_fleets/")) {
+    return partial_line(root) + items_brief(root["fleets"], compared_fleet_columns);
   }
   if (schema.starts_with("headroom.scale/")) {
     const Place knee = root["knee_gpus"];

@@ -154,6 +154,21 @@ std::string box_verdict(const BoxCurve& curve) {
          (promises.empty() ? "" : "; " + promises + ", kept with probability " + probability_text(p.chance));
 }
 
+std::string box_taken_text(const BoxCurve& curve) {
+  std::string text =
+      std::string{curve.complete ? "" : "PARTIAL: interrupted; the best of what was priced until then\n"} +
+      box_verdict(curve) + "\n";
+  if (curve.taken) {
+    for (const Change& change : curve.points[*curve.taken].changes) {
+      text += "  " + override_of(change) + "\n";
+    }
+  }
+  for (const std::string& note : curve.notes) {
+    text += "  " + note + "\n";
+  }
+  return text;
+}
+
 std::string box_text(const BoxCurve& curve) {
   const ServeScenario& s = asked_of(curve);
   std::string text =

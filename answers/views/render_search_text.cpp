@@ -263,7 +263,7 @@ std::string taken_text(const SearchPlan& answer) {
   const ListedPlan& taken = answer.recommended;
   return std::string{answer.result.complete ? "" : "PARTIAL: interrupted; the best of what was searched until then\n"} +
          "taken: " + std::to_string(taken.gpus) + " x " + taken.gpu + ": " + strategy_text(taken.candidate.strategy) +
-         "; " + answer.why_recommended + "\n";
+         "; " + answer.why_recommended + "\n" + notes_text(answer);
 }
 
 std::string no_plan_text(const SearchPlan& answer) {
@@ -276,7 +276,7 @@ std::string no_plan_text(const SearchPlan& answer) {
     const std::string name = joined(texts_of(dropped.changes));
     text += "  not searched: " + name + ": " + dropped.why + "\n";
   }
-  return text;
+  return text + notes_text(answer);
 }
 
 }  // namespace headroom

@@ -10,6 +10,7 @@
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/verbs/quick_form.hpp>
 #include <headroom/cli/verbs/search.hpp>
+#include <headroom/cli/verbs/side_by_side.hpp>
 #include <headroom/core/input_file.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/whole_file.hpp>
@@ -179,26 +180,6 @@ Outcome delivered(const GivenAnswer& answer, const Arguments& arguments, bool ex
           is_prose(arguments)};
 }
 
-/// A question for each value of the lists that were typed, side by side.
-Outcome answer_sweep(const std::vector<SweptForm>& forms, const Arguments& arguments, const QuestionLibrary& library) {
-  const std::vector<std::string> files = arguments.many("");
-  asked::SideBySide all;
-  for (const SweptForm& form : forms) {
-    ConfigValue root = files.empty() ? scenario_tree(form.overrides) : scenario_tree(files.front(), form.overrides);
-    refuse_overwrite_of(plan_verb, arguments, root);
-    if (kind_of(root, library) != DocumentKind::one_plan) {
-      throw ConfigError{form.name +
-                        ": a list of values is answered for plans of one strategy or of a fixed load; ask a "
-                        "search, a fleet or a network for each value by itself"};
-    }
-    AskedQuestion question = read_question(std::move(root), form.name, library);
-    all.scenarios.push_back(std::move(std::get<asked::OnePlan>(question).scenario));
-  }
-  AnswerOptions options;
-  options.threads = threads_of(arguments);
-  return delivered(answer_of(std::move(all), options), arguments, false, "");
-}
-
 Outcome answer(const Arguments& arguments, bool explained) {
   const std::vector<std::string> files = arguments.many("");
   static_cast<void>(asks_for_brief(arguments));  // refused before anything is computed
@@ -215,7 +196,9 @@ Outcome answer(const Arguments& arguments, bool explained) {
                           ": a list of values is held side by side by plan alone, with its times; "
                           "ask explain and --only memory for one of them"};
       }
-      return answer_sweep(forms, arguments, library);
+      const TimeLimit limit{arguments};
+      return held_side_by_side(documents_of(plan_verb, arguments, forms, library), {}, arguments, library,
+                               threads_of(arguments));
     }
     ConfigValue root = files.empty() ? scenario_tree(overrides) : scenario_tree(files.front(), overrides);
     refuse_overwrite_of(plan_verb, arguments, root);

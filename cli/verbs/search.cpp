@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/door/answer.hpp>
+#include <headroom/answers/views/render.hpp>
+#include <headroom/answers/views/render_box.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
 #include <headroom/cli/frame/process.hpp>
 #include <headroom/cli/frame/progress.hpp>
@@ -58,6 +60,7 @@ std::string far_text(const BoxProgress& box) {
 struct Doing {
   const char* operator()(const asked::BestPlan& /*question*/) const { return "searching"; }
   const char* operator()(const asked::FleetSize& /*question*/) const { return "sizing the fleet"; }
+  const char* operator()(const asked::FleetsSideBySide& /*question*/) const { return "sizing the fleets"; }
   const char* operator()(const BoxQuestion& /*question*/) const { return "pricing the curve"; }
   template <class Other>
   const char* operator()(const Other& /*question*/) const {
@@ -100,8 +103,8 @@ std::string search_assignment(const std::string& axis) {
   return "search." + (axis == "any" ? std::string{"strategy=any"} : axis);
 }
 
-int FoundPlan::code_without_plan() const noexcept {
-  return answer.result.complete ? 1 : interrupted_code();
+int TakenPlan::code_without_plan() const noexcept {
+  return complete ? 1 : interrupted_code();
 }
 
 AnswerOptions search_options() {
@@ -130,7 +133,9 @@ Answered answered(AskedQuestion question, AnswerOptions options) {
       options.progress = [&line](const SearchProgress& p) { line.show(progress_line(p)); };
     }
     std::optional<InterruptGuard> guard;
-    if (!std::holds_alternative<asked::FleetSize>(question)) {
+    const bool fleets =
+        std::holds_alternative<asked::FleetSize>(question) || std::holds_alternative<asked::FleetsSideBySide>(question);
+    if (!fleets) {
       guard.emplace(OnInterrupt::note);
     }
     found.answer = answer_of(std::move(question), options);
@@ -149,13 +154,26 @@ Answered answered(AskedQuestion question, AnswerOptions options) {
   return found;
 }
 
-FoundPlan find_plan(const ConfigValue& root, const std::string& file, const QuestionLibrary& library) {
+TakenPlan taken_plan(AskedQuestion question, unsigned threads) {
   AnswerOptions options = search_options();
   options.beside = false;
-  Answered given = answered(read_question(root, file, library), options);
-  FoundPlan found{std::get<SearchPlan>(std::move(given.answer)), std::move(given.effort)};
-  if (!found.answer.result.complete && interrupted_code() != time_over_code) {
-    found.answer.plan.reset();
+  options.threads = threads;
+  Answered given = answered(std::move(question), options);
+  TakenPlan found;
+  found.effort = std::move(given.effort);
+  found.complete = is_complete(given.answer);
+  const bool dropped = !found.complete && interrupted_code() != time_over_code;
+  if (auto* const search = std::get_if<SearchPlan>(&given.answer)) {
+    if (dropped) {
+      search->plan.reset();
+    }
+    found.text = search->plan ? taken_text(*search) : no_plan_text(*search);
+    found.plan = std::move(search->plan);
+  } else if (auto* const curve = std::get_if<BoxCurve>(&given.answer)) {
+    found.text = dropped ? "interrupted before the curve was done: no plan is taken\n" : box_taken_text(*curve);
+    found.plan = dropped ? std::nullopt : std::move(curve->plan);
+  } else {
+    found.plan = std::move(std::get<Plan>(given.answer));
   }
   return found;
 }

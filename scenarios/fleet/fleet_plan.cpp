@@ -88,7 +88,7 @@ class Course {
 
   void begin(std::uint64_t ways) {
     if (options_.progress != nullptr) {
-      options_.progress->ways = ways;
+      options_.progress->ways += ways;
     }
   }
   /// False: the work is left out, because the plan is stopped and such work was done before.
