@@ -171,6 +171,46 @@ std::optional<std::size_t> most_requests(const std::vector<BoxPoint>& points, do
   return best;
 }
 
+/// Of points none of which keeps the promises the likeliest to, of equals the one that takes the least times its
+/// limits.
+std::optional<std::size_t> nearest_of(const std::vector<BoxPoint>& points, const MeanPromises& promised) {
+  const auto over = [&](const BoxPoint& p) {
+    double most = 0.0;
+    const auto take = [&](const std::optional<Seconds>& limit, const Interval<Seconds>& time) {
+      most = limit ? std::max(most, time.mid / *limit) : most;
+    };
+    take(promised.ttft, p.ttft);
+    take(promised.tpot, p.tpot);
+    take(promised.e2e, p.e2e);
+    return most;
+  };
+  const auto nearest = std::min_element(points.begin(), points.end(), [&](const BoxPoint& a, const BoxPoint& b) {
+    return a.chance != b.chance ? a.chance > b.chance : over(a) < over(b);
+  });
+  return nearest == points.end() ? std::nullopt : std::optional{static_cast<std::size_t>(nearest - points.begin())};
+}
+
+/// What would let the first of the combinations that break no rule hold the model.
+void add_way_out(BoxCurve& curve, const BoxQuestion& q) {
+  for (const BoxDropped& dropped : curve.dropped) {
+    try {
+      Changes changes = dropped.changes;
+      if (!q.loads.empty()) {
+        changes.push_back(q.loads.front());
+      }
+      const Plan plan = make_plan(changed(q.base, changes), false);
+      const auto& answer = std::get<ServePlan>(plan.answer);
+      if (answer.problems.empty() && !plan.feasible()) {
+        curve.way_out = answer.changes;
+        curve.way_out_of_weights = answer.changes_of_weights;
+        return;
+      }
+    } catch (const ConfigError&) {  // told where it was left out
+      continue;
+    }
+  }
+}
+
 }  // namespace
 
 BoxCurve box_curve(const BoxQuestion& q, const BoxOptions& options) {
@@ -204,6 +244,11 @@ BoxCurve box_curve(const BoxQuestion& q, const BoxOptions& options) {
   curve.at_middle = middle == curve.taken ? std::nullopt : middle;
   if (curve.taken) {
     curve.plan = make_plan(changed(q.base, curve.points[*curve.taken].changes), false);
+  } else {
+    curve.nearest = nearest_of(curve.points, q.promised);
+  }
+  if (curve.points.empty() && curve.complete) {
+    add_way_out(curve, q);
   }
   return curve;
 }

@@ -55,7 +55,11 @@ struct BoxCurve {
   std::optional<std::size_t> at_middle;  ///< the same if times were as the model says, where that is another
   std::optional<Plan> plan;              ///< of what is taken
   std::vector<BoxDropped> dropped;
-  std::vector<std::string> notes;  ///< what was assumed of the curve as a whole
+  /// Where nothing can be answered and the whole curve was looked at: the smallest changes of what is stated that hold
+  /// the model, and the same with narrower weights; empty where none were found.
+  Changes way_out, way_out_of_weights;
+  std::optional<std::size_t> nearest;  ///< where nothing keeps what is promised: the likeliest to keep it
+  std::vector<std::string> notes;      ///< what was assumed of the curve as a whole
   [[nodiscard]] bool feasible() const noexcept { return taken.has_value(); }
 };
 

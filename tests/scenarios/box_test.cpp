@@ -92,8 +92,27 @@ TEST_CASE("box: the most requests within a promise, with the probability asked f
   CHECK(harder.points[*harder.taken].requests_per_s.mid <= taken.requests_per_s.mid);
   const BoxCurve surer = curve_of({"slo.tpot_mean=30 ms", "slo.ttft_mean=2 s", "confidence=0.98"});
   CHECK((!surer.feasible() || surer.points[*surer.taken].requests_per_s.mid <= taken.requests_per_s.mid));
-  // Below what one request alone takes nothing is recommended.
-  CHECK_FALSE(curve_of({"slo.tpot_mean=1 ms"}).feasible());
+  // Below what one request alone takes nothing is recommended, and the nearest is told: the likeliest.
+  const BoxCurve none = curve_of({"slo.tpot_mean=1 ms"});
+  CHECK_FALSE(none.feasible());
+  REQUIRE(none.nearest);
+  for (const BoxPoint& p : none.points) {
+    CHECK(p.chance <= none.points[*none.nearest].chance);
+  }
+  CHECK_FALSE(curve.nearest);
+}
+
+TEST_CASE("box: where nothing holds the model the smallest change that would is told, and it does") {
+  const BoxCurve nothing = curve_of({"hardware.gpus=1", "serving.weights=bf16"});
+  CHECK_FALSE(nothing.feasible());
+  CHECK(nothing.points.empty());
+  REQUIRE_FALSE(nothing.way_out.empty());
+  REQUIRE_FALSE(nothing.way_out_of_weights.empty());
+  for (Changes changes : {nothing.way_out, nothing.way_out_of_weights}) {
+    const BoxQuestion q = box({"hardware.gpus=1", "serving.weights=bf16", "strategy.tp=1"});
+    changes.push_back(q.loads.front());
+    CHECK(make_plan(changed(q.base, changes), false, PlanPart::memory).feasible());
+  }
 }
 
 TEST_CASE("box: settings of the engine are searched like layouts") {
