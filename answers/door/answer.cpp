@@ -43,15 +43,15 @@ class Answerer {
       if (std::optional<SearchQuestion> every = search_of_blank(plan)) {
         asked::BestPlan best{*std::move(every)};
         SearchPlan found = found_plan(best);
-        if (found.plan) {
-          found.notes.push_back(blank_layout_note(plan));
+        if (found.plan || !found.result.complete) {
+          found.notes.push_back(blank_layout_note(plan, found.result.complete));
           return found;
         }
       }
       if (const std::optional<BoxQuestion> every = box_of_blank(plan)) {
-        BoxCurve curve = box_curve(*every, options_.threads);
+        BoxCurve curve = box_curve(*every, box_options(options_));
         if (curve.feasible()) {
-          curve.notes.push_back(blank_layout_note(plan));
+          curve.notes.push_back(blank_layout_note(plan, curve.complete));
           return curve;
         }
       }
@@ -90,6 +90,8 @@ class Answerer {
 
   GivenAnswer operator()(asked::SideBySide& q) const { return compare_plans(std::move(q.scenarios), q.objectives); }
 
+  GivenAnswer operator()(asked::FleetsSideBySide& q) const { return compare_fleets(q.fleets, fleet_options(options_)); }
+
   GivenAnswer operator()(asked::GpuSeries& q) const {
     scaling::Curve curve = scaling::scaling_curve(q.scenario, q.request);
     return given::Series{std::move(q.scenario), std::move(curve)};
@@ -121,6 +123,7 @@ struct Goodness {
     }
     return false;
   }
+  bool operator()(const FleetComparison& c) const noexcept { return c.complete && !c.ranking.empty(); }
   bool operator()(const given::Series& s) const noexcept { return s.curve.good(); }
   bool operator()(const given::Speedup& s) const noexcept { return s.answer.base.feasible(); }
   template <class Given>
@@ -133,6 +136,20 @@ struct Goodness {
 
 GivenAnswer answer_of(AskedQuestion question, const AnswerOptions& options) {
   return std::visit(Answerer{options}, question);
+}
+
+bool is_complete(const GivenAnswer& answer) noexcept {
+  return std::visit(
+      [](const auto& given) {
+        if constexpr (requires { given.result.complete; }) {
+          return given.result.complete;
+        } else if constexpr (requires { given.complete; }) {
+          return given.complete;
+        } else {
+          return true;
+        }
+      },
+      answer);
 }
 
 bool is_good(const GivenAnswer& answer) noexcept {

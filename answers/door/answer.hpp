@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/answers/door/question.hpp>
+#include <headroom/scenarios/fleet/fleet_comparison.hpp>
 #include <headroom/scenarios/plan/own_runs.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/search/search.hpp>
@@ -45,7 +46,14 @@ struct Speedup {
 
 /// The answers, in the order of the questions.
 template <class... Kind>
-std::variant<Plan, SearchPlan, given::Simulated, Comparison, given::Series, given::Speedup, typename Kind::Given...>
+std::variant<Plan,
+             SearchPlan,
+             given::Simulated,
+             Comparison,
+             FleetComparison,
+             given::Series,
+             given::Speedup,
+             typename Kind::Given...>
     sum_of_answers(KindList<Kind...>);
 using GivenAnswer = decltype(sum_of_answers(OwnKinds{}));
 
@@ -60,10 +68,12 @@ struct AnswerOptions {
   bool beside = true;             ///< measured runs like a training plan, and what 10 % more of each part would buy
   std::vector<RunFile> runs;      ///< measured runs of the user's, which move a training plan's level
   unsigned threads = 0;           ///< 0: as many as the machine has; the answer is the same
-  SimulationRecord* record = nullptr;                   ///< of a simulated fleet; null: nothing is recorded
-  std::string checkpoint;                               ///< file of a search; empty: none
-  const std::atomic<bool>* stop = nullptr;              ///< ends a search or a fleet's plan with what was found so far
+  SimulationRecord* record = nullptr;  ///< of a simulated fleet; null: nothing is recorded
+  std::string checkpoint;              ///< file of a search; empty: none
+  /// Ends a search, a fleet's plan or a curve of stated GPUs with what was found so far.
+  const std::atomic<bool>* stop = nullptr;
   FleetProgress* fleet_progress = nullptr;              ///< of a fleet's plan, to be looked at from another thread
+  BoxProgress* box_progress = nullptr;                  ///< of a curve, likewise
   std::function<void(const SearchProgress&)> progress;  ///< of a search, twice a second at most
   std::function<void(const std::string&)> tell;         ///< of what a search lost on its way
   SearchFunction search = run_search;
@@ -71,6 +81,9 @@ struct AnswerOptions {
 
 /// ConfigError where the question cannot be answered as it is asked, every problem at once.
 [[nodiscard]] GivenAnswer answer_of(AskedQuestion question, const AnswerOptions& options = {});
+
+/// Not stopped before all was looked at.
+[[nodiscard]] bool is_complete(const GivenAnswer& answer) noexcept;
 
 /// Neither refused nor a promise missed: what a plan's exit code 0 says.
 [[nodiscard]] bool is_good(const GivenAnswer& answer) noexcept;

@@ -121,10 +121,11 @@ std::optional<Scenario> on_least_gpus(const Scenario& scenario) {
   return states_layout(*scenario.document) ? least_replicas(scenario, *serve) : least_layout(scenario, *serve);
 }
 
-std::string blank_layout_note(const Plan& plan) {
+std::string blank_layout_note(const Plan& plan, bool complete) {
   const bool trains = std::holds_alternative<TrainPlan>(plan.answer);
   return std::string{"strategy: not stated; on one rank "} + (trains ? "a data-parallel replica" : "a replica") +
-         " it does not surely fit, so that every layout was tried";
+         " it does not surely fit, so that " +
+         (complete ? "every layout was tried" : "layouts were tried up to the interrupt");
 }
 
 }  // namespace headroom

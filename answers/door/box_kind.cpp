@@ -2,6 +2,14 @@
 #include <headroom/answers/door/answer.hpp>
 #include <headroom/answers/views/render_box.hpp>
 
+namespace headroom {
+
+BoxOptions box_options(const AnswerOptions& options) {
+  return {options.threads, options.stop, options.box_progress};
+}
+
+}  // namespace headroom
+
 namespace headroom::kinds {
 
 bool box::asks(const ConfigValue& document, const QuestionLibrary& /*library*/) {
@@ -13,11 +21,11 @@ BoxQuestion box::read(ConfigValue document, const std::string& file, const Quest
 }
 
 BoxCurve box::answer(BoxQuestion& question, const AnswerOptions& options) {
-  return box_curve(question, options.threads);
+  return box_curve(question, box_options(options));
 }
 
 bool box::good(const BoxCurve& curve) noexcept {
-  return curve.feasible();
+  return curve.complete && curve.feasible();
 }
 
 std::string box::text(const BoxCurve& curve, bool /*explained*/) {

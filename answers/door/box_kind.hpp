@@ -13,6 +13,8 @@ namespace headroom {
 struct AnswerOptions;
 struct QuestionLibrary;
 
+[[nodiscard]] BoxOptions box_options(const AnswerOptions& options);
+
 namespace kinds {
 struct box {
   using Asked = BoxQuestion;

@@ -6,6 +6,18 @@
 
 #include <utility>
 
+namespace headroom {
+
+FleetPlanOptions fleet_options(const AnswerOptions& options) {
+  FleetPlanOptions how;
+  how.threads = options.threads;
+  how.stop = options.stop;
+  how.progress = options.fleet_progress;
+  return how;
+}
+
+}  // namespace headroom
+
 namespace headroom::kinds {
 
 bool fleet::asks(const ConfigValue& document, const QuestionLibrary& /*library*/) {
@@ -17,11 +29,7 @@ asked::FleetSize fleet::read(ConfigValue document, const std::string& file, cons
 }
 
 FleetPlan fleet::answer(asked::FleetSize& question, const AnswerOptions& options) {
-  FleetPlanOptions how;
-  how.threads = options.threads;
-  how.stop = options.stop;
-  how.progress = options.fleet_progress;
-  return plan_fleet(question.question, how);
+  return plan_fleet(question.question, fleet_options(options));
 }
 
 bool fleet::good(const FleetPlan& plan) noexcept {

@@ -23,6 +23,8 @@ struct FleetSize {
 };
 }  // namespace asked
 
+[[nodiscard]] FleetPlanOptions fleet_options(const AnswerOptions& options);
+
 namespace kinds {
 struct fleet {
   using Asked = asked::FleetSize;

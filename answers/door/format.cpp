@@ -5,6 +5,7 @@
 #include <headroom/answers/views/brief.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_comparison.hpp>
+#include <headroom/answers/views/render_fleet_comparison.hpp>
 #include <headroom/answers/views/render_scaling.hpp>
 #include <headroom/answers/views/render_simulation.hpp>
 
@@ -24,6 +25,7 @@ struct Text {
   }
   std::string operator()(const given::Simulated& s) const { return simulation_text(s.scenario, s.simulation); }
   std::string operator()(const Comparison& c) const { return comparison_text(c); }
+  std::string operator()(const FleetComparison& c) const { return fleet_comparison_text(c); }
   std::string operator()(const given::Series& s) const { return scaling_text(s.scenario, s.curve); }
   std::string operator()(const given::Speedup& s) const { return speedup_text(s.scenario, s.answer); }
   template <class Given>
@@ -37,6 +39,7 @@ struct DocumentOf {
   Value operator()(const SearchPlan& plan) const { return search_document(plan); }
   Value operator()(const given::Simulated& s) const { return simulation_document(s.scenario, s.simulation); }
   Value operator()(const Comparison& c) const { return comparison_document(c); }
+  Value operator()(const FleetComparison& c) const { return fleet_comparison_document(c); }
   Value operator()(const given::Series& s) const { return scaling_document(s.scenario, s.curve); }
   Value operator()(const given::Speedup& s) const { return speedup_document(s.scenario, s.answer); }
   template <class Given>
@@ -48,7 +51,7 @@ struct DocumentOf {
 /// The page's names of the answers, in their order.
 template <class... Kind>
 constexpr std::array<const char*, std::variant_size_v<GivenAnswer>> names_of(KindList<Kind...> /*kinds*/) {
-  return {"plan", "search", "simulation", "comparison", "scaling", "speedup", Kind::page...};
+  return {"plan", "search", "simulation", "comparison", "fleets", "scaling", "speedup", Kind::page...};
 }
 constexpr std::array page_names = names_of(OwnKinds{});
 

@@ -131,8 +131,8 @@ KeyOrigin origin_of(const Question::Read& read, const Key& key, Kinds kind) {
   return KeyOrigin::unknown;
 }
 
-/// Stops a search or a fleet's plan that is cancelled or has had its time: at the latest a twentieth of a second later,
-/// and where a search tells its progress.
+/// Stops a search, a fleet's plan or a curve that is cancelled or has had its time: at the latest a twentieth of a
+/// second later, and where a search tells its progress.
 class Watch {
  public:
   explicit Watch(const Options& options) : options_{options} {}

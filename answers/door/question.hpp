@@ -42,6 +42,11 @@ struct SideBySide {
   Objectives objectives;
 };
 
+/// Several fleets side by side.
+struct FleetsSideBySide {
+  std::vector<AskedFleet> fleets;
+};
+
 /// A training scenario at a series of GPU counts.
 struct GpuSeries {
   Scenario scenario;
@@ -61,6 +66,7 @@ std::variant<asked::OnePlan,
              asked::BestPlan,
              asked::SimulatedFleet,
              asked::SideBySide,
+             asked::FleetsSideBySide,
              asked::GpuSeries,
              asked::SpeedupSeen,
              typename Kind::Asked...>

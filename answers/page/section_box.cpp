@@ -41,7 +41,8 @@ std::string box_section(const Documents& documents) {
     }
   }
   return section("box", "Throughput against latency",
-                 figure(box["combinations"]) +
+                 (box["complete"].is_true() ? "" : "Interrupted: the loads that were priced until then. ") +
+                     figure(box["combinations"]) +
                      " layouts and settings at every load; of the front no other point has more tokens/s per GPU and "
                      "per user.",
                  chart("box-curve", box, "Tokens/s per GPU over tokens/s per user; the table has the numbers") +

@@ -137,6 +137,18 @@ std::string compared_table(const Place& compared) {
   return table.html();
 }
 
+std::string differs_table(const Place& compared) {
+  HtmlTable differs{"keys that differ", {"<key", "<values, in the order of the plans"}};
+  for (const Place& key : compared["differs"].items()) {
+    std::vector<std::string> values;
+    for (const Place& value : key["values"].items()) {
+      values.push_back(value.text());
+    }
+    differs.row({escaped(key["key"].text()), joined(values)});
+  }
+  return differs.html();
+}
+
 }  // namespace
 
 std::string search_section(const Documents& documents) {
@@ -204,18 +216,33 @@ std::string comparison_section(const Documents& documents) {
   if (!compared.there()) {
     return {};
   }
-  HtmlTable differs{"keys that differ", {"<key", "<values, in the order of the plans"}};
-  for (const Place& key : compared["differs"].items()) {
-    std::vector<std::string> values;
-    for (const Place& value : key["values"].items()) {
-      values.push_back(value.text());
-    }
-    differs.row({escaped(key["key"].text()), joined_lines(values)});
-  }
   return section("comparison", "Plans side by side", "",
                  chart("comparison", compared, "Bars of the terms of each plan's step against the reference's",
                        compared["plans"].items().size() + 2) +
-                     compared_table(compared) + differs.html());
+                     compared_table(compared) + differs_table(compared));
+}
+
+std::string fleets_section(const Documents& documents) {
+  const Place compared = documents.find("fleets");
+  if (!compared.there()) {
+    return {};
+  }
+  HtmlTable table{"fleets side by side",
+                  {"<<scenario", "<<verdict", "GPUs", "replicas", "TTFT p95", "TPOT p95", "saturates at", "per hour",
+                   "per M output tokens", "kept with probability"}};
+  table.kind("sortable");
+  for (const Place& one : compared["fleets"].items()) {
+    const Place fleet = one["fleet"];
+    const Place best = fleet["options"][0];
+    const Place sized = best["sized"];
+    table.row({escaped(one["file"].text()), escaped(fleet["verdict_text"].text()), figure(best["gpus"]),
+               figure(sized["replicas"]), figure(sized["ttft_s"]["p95"]), figure(sized["tpot_s"]["p95"]),
+               figure(sized["saturation_req_per_s"]), figure(best["usd_per_h"]),
+               figure(middle(best["usd_per_million_output_tokens"])), figure(fleet["kept_probability"])});
+  }
+  return section("fleets", "Fleets side by side",
+                 compared["complete"].is_true() ? "" : "Interrupted: the best of what was sized until then.",
+                 table.html() + differs_table(compared));
 }
 
 }  // namespace headroom::report

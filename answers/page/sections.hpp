@@ -46,6 +46,7 @@ struct NamedFigure {
 [[nodiscard]] std::string scaling_section(const Documents& documents);
 [[nodiscard]] std::string advice_section(const Documents& documents);
 [[nodiscard]] std::string comparison_section(const Documents& documents);
+[[nodiscard]] std::string fleets_section(const Documents& documents);
 
 /// Of stated GPUs under fixed loads: tokens/s per GPU against tokens/s per user.
 [[nodiscard]] std::string box_section(const Documents& documents);

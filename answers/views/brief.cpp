@@ -128,8 +128,13 @@ std::string plan_brief(const Place& plan) {
          lines_text(plan, served ? std::span<const Line>{served_lines} : std::span<const Line>{plan_lines});
 }
 
+/// Of what was stopped before its end.
+std::string partial_line(const Place& root) {
+  return root["complete"].is_true() ? "" : "PARTIAL: interrupted\n";
+}
+
 std::string search_brief(const Place& search) {
-  const std::string partial = search["complete"].is_true() ? "" : "PARTIAL: interrupted\n";
+  const std::string partial = partial_line(search);
   const Place taken = search["taken"];
   if (!taken.there()) {
     return partial + "no plan\n";
@@ -169,6 +174,15 @@ constexpr std::array compared_columns{
     Line{"cost", "cost_usd"},    Line{"TTFT", "ttft_s"},
     Line{"TPOT", "tpot_s"},      Line{"output tokens/s", "output_tokens_per_s"},
 };
+constexpr std::array compared_fleet_columns{
+    Line{"fleet", "file"},
+    Line{"GPUs", "fleet/options/0/gpus"},
+    Line{"TTFT p95", "fleet/options/0/sized/ttft_s/p95"},
+    Line{"TPOT p95", "fleet/options/0/sized/tpot_s/p95"},
+    Line{"cost per hour, $", "fleet/options/0/usd_per_h"},
+    Line{"cost per M output tokens", "fleet/options/0/usd_per_million_output_tokens"},
+    Line{"kept with probability", "fleet/kept_probability"},
+};
 constexpr std::array scaled_columns{
     Line{"GPUs", "gpus"},
     Line{"verdict", "verdict"},
@@ -187,16 +201,19 @@ std::string brief_text(const Value& document) {
     return search_brief(root);
   }
   if (schema.starts_with("headroom.fleet/")) {
-    return verdict_line(root) + lines_text(root, fleet_lines);
+    return partial_line(root) + verdict_line(root) + lines_text(root, fleet_lines);
   }
   if (schema.starts_with("headroom.box/")) {
-    return verdict_line(root) + lines_text(root["plan"], served_lines);
+    return partial_line(root) + verdict_line(root) + lines_text(root["plan"], served_lines);
   }
   if (schema.starts_with("headroom.simulate/")) {
     return verdict_line(root) + lines_text(root, simulated_lines);
   }
   if (schema.starts_with("headroom.compare/")) {
     return items_brief(root["plans"], compared_columns);
+  }
+  if (schema.starts_with("headroom.compare_fleets/")) {
+    return partial_line(root) + items_brief(root["fleets"], compared_fleet_columns);
   }
   if (schema.starts_with("headroom.scale/")) {
     const Place knee = root["knee_gpus"];

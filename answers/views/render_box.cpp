@@ -154,11 +154,28 @@ std::string box_verdict(const BoxCurve& curve) {
          (promises.empty() ? "" : "; " + promises + ", kept with probability " + probability_text(p.chance));
 }
 
+std::string box_taken_text(const BoxCurve& curve) {
+  std::string text =
+      std::string{curve.complete ? "" : "PARTIAL: interrupted; the best of what was priced until then\n"} +
+      box_verdict(curve) + "\n";
+  if (curve.taken) {
+    for (const Change& change : curve.points[*curve.taken].changes) {
+      text += "  " + override_of(change) + "\n";
+    }
+  }
+  for (const std::string& note : curve.notes) {
+    text += "  " + note + "\n";
+  }
+  return text;
+}
+
 std::string box_text(const BoxCurve& curve) {
   const ServeScenario& s = asked_of(curve);
-  std::string text = s.architecture.name + " on " + std::to_string(s.work.gpus) + " x " + s.device.id + ", " +
-                     std::to_string(s.work.isl) + " tokens in, " + std::to_string(s.work.osl) +
-                     " out: throughput against latency\n\n" + box_verdict(curve) + "\n";
+  std::string text =
+      curve.complete ? "" : "PARTIAL: interrupted; what follows is the best of the loads that were priced until then\n";
+  text += s.architecture.name + " on " + std::to_string(s.work.gpus) + " x " + s.device.id + ", " +
+          std::to_string(s.work.isl) + " tokens in, " + std::to_string(s.work.osl) +
+          " out: throughput against latency\n\n" + box_verdict(curve) + "\n";
   if (curve.at_middle) {
     const BoxPoint& p = curve.points[*curve.at_middle];
     text += "at the middle " + point_text(p) + " would do: " + format_number(p.requests_per_s.mid) +
@@ -180,21 +197,21 @@ std::string box_text(const BoxCurve& curve) {
 
 Value box_document(const BoxCurve& curve) {
   const ServeScenario& s = asked_of(curve);
-  return object("schema"_m = "headroom.box/1", "feasible"_m = curve.feasible(), "name"_m = curve.question->name,
-                "model"_m = s.architecture.id, "gpu"_m = s.device.id, "gpus"_m = s.work.gpus, "isl"_m = s.work.isl,
-                "osl"_m = s.work.osl, "asked_probability"_m = s.confidence, "combinations"_m = curve.combinations,
-                "verdict_text"_m = box_verdict(curve), "ttft_mean_limit_s"_m = curve.promised.ttft,
-                "tpot_mean_limit_s"_m = curve.promised.tpot, "e2e_mean_limit_s"_m = curve.promised.e2e,
-                "taken"_m = curve.taken, "at_middle"_m = curve.at_middle,
-                "front"_m = list(curve.front, [](std::size_t i) { return Value{i}; }).on_one_line(),
-                "points"_m = list(curve.points, point_value),
-                "left_out"_m = list(curve.dropped,
-                                    [](const BoxDropped& dropped) {
-                                      return row("changes"_m = list(dropped.changes, override_of),
-                                                 "why"_m = dropped.why);
-                                    }),
-                "assumed"_m = when(!curve.notes.empty(), Value{curve.notes}),
-                "plan"_m = curve.plan ? plan_document(*curve.plan) : Value{});
+  return object(
+      "schema"_m = "headroom.box/1", "complete"_m = curve.complete, "feasible"_m = curve.feasible(),
+      "name"_m = curve.question->name, "model"_m = s.architecture.id, "gpu"_m = s.device.id, "gpus"_m = s.work.gpus,
+      "isl"_m = s.work.isl, "osl"_m = s.work.osl, "asked_probability"_m = s.confidence,
+      "combinations"_m = curve.combinations, "verdict_text"_m = box_verdict(curve),
+      "ttft_mean_limit_s"_m = curve.promised.ttft, "tpot_mean_limit_s"_m = curve.promised.tpot,
+      "e2e_mean_limit_s"_m = curve.promised.e2e, "taken"_m = curve.taken, "at_middle"_m = curve.at_middle,
+      "front"_m = list(curve.front, [](std::size_t i) { return Value{i}; }).on_one_line(),
+      "points"_m = list(curve.points, point_value),
+      "left_out"_m = list(curve.dropped,
+                          [](const BoxDropped& dropped) {
+                            return row("changes"_m = list(dropped.changes, override_of), "why"_m = dropped.why);
+                          }),
+      "assumed"_m = when(!curve.notes.empty(), Value{curve.notes}),
+      "plan"_m = curve.plan ? plan_document(*curve.plan) : Value{});
 }
 
 }  // namespace headroom

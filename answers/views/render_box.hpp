@@ -15,4 +15,7 @@ namespace headroom {
 /// "take tp 4, 2 replicas, at 96 in flight: ...", or that no load keeps what is promised.
 [[nodiscard]] std::string box_verdict(const BoxCurve& curve);
 
+/// The verdict with what `--set` takes of the point that is taken, for whoever goes on with it.
+[[nodiscard]] std::string box_taken_text(const BoxCurve& curve);
+
 }  // namespace headroom

@@ -2,6 +2,7 @@
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_comparison.hpp>
+#include <headroom/answers/views/side_by_side.hpp>
 #include <headroom/core/number_words.hpp>
 
 #include <algorithm>
@@ -10,19 +11,6 @@
 
 namespace headroom {
 namespace {
-
-/// "A", "B", ...: how columns name the plans.
-std::string label(std::size_t i) {
-  return std::string(1, static_cast<char>('A' + i));
-}
-
-std::vector<std::string> header_of(const Comparison& c, std::string first) {
-  std::vector<std::string> header{std::move(first)};
-  for (std::size_t i = 0; i < c.plans.size(); ++i) {
-    header.push_back(label(i));
-  }
-  return header;
-}
 
 const TrainScenario* train_of(const ComparedPlan& p) {
   return std::get_if<TrainScenario>(&p.plan.scenario.question);
@@ -55,43 +43,25 @@ std::string plans_text(const Comparison& c) {
   std::string text;
   for (std::size_t i = 0; i < c.plans.size(); ++i) {
     const ComparedPlan& p = c.plans[i];
-    text += label(i) + "  " + p.file + ": " + title_of(p) + "\n   " + verdict_of(p) + "\n";
+    text += column_label(i) + "  " + p.file + ": " + title_of(p) + "\n   " + verdict_of(p) + "\n";
   }
   return text;
 }
 
-std::string keys_table(const Comparison& c) {
-  if (c.keys.empty()) {
-    return "\nno key differs\n";
-  }
-  Table table{header_of(c, "differs")};
-  for (const DifferingKey& key : c.keys) {
-    std::vector<std::string> row{key.key};
-    row.insert(row.end(), key.values.begin(), key.values.end());
-    table.row(std::move(row));
-  }
-  return "\n" + table.text();
-}
-
-/// A row of numbers; left out where no plan has one.
-void add_row(Table& table,
+void add_row(SideBySideTable& table,
              const Comparison& c,
              std::string name,
              const std::function<std::string(const ComparedPlan&)>& cell) {
-  std::vector<std::string> row{std::move(name)};
-  bool any = false;
+  std::vector<std::string> cells;
   for (const ComparedPlan& p : c.plans) {
-    row.push_back(cell(p));
-    any = any || !row.back().empty();
+    cells.push_back(cell(p));
   }
-  if (any) {
-    table.row(std::move(row));
-  }
+  table.row(std::move(name), std::move(cells));
 }
 
 /// A row of what a training plan says of its time; blank for plans whose time is not priced.
 template <class Say>
-void add_training(Table& table, const Comparison& c, std::string name, Say say) {
+void add_training(SideBySideTable& table, const Comparison& c, std::string name, Say say) {
   add_row(table, c, std::move(name), [&](const ComparedPlan& p) {
     return p.samples_per_second > 0.0 ? say(*train_of(p), std::get<TrainPlan>(p.plan.answer)) : std::string{};
   });
@@ -119,14 +89,14 @@ std::string prices_text(const Comparison& c) {
   for (std::size_t i = 0; i < c.plans.size(); ++i) {
     const Money& money = c.plans[i].plan.scenario.money;
     if (money.price) {
-      text += "  price of " + label(i) + ": " + format(*money.price) + " per GPU (" + money.source + ")\n";
+      text += "  price of " + column_label(i) + ": " + format(*money.price) + " per GPU (" + money.source + ")\n";
     }
   }
   return text;
 }
 
 std::string training_table(const Comparison& c) {
-  Table table{header_of(c, "")};
+  SideBySideTable table{"", c.plans.size()};
   add_row(table, c, "memory per GPU", [](const ComparedPlan& p) {
     const auto& t = std::get<TrainPlan>(p.plan.answer);
     return t.memory.mid > Bytes{} ? format(t.memory.mid) : std::string{};
@@ -170,7 +140,7 @@ std::string in_flight(const Comparison& c) {
 }
 
 std::string serving_table(const Comparison& c) {
-  Table table{header_of(c, "")};
+  SideBySideTable table{"", c.plans.size()};
   const auto say = [&](std::string name, auto value) {
     add_row(table, c, std::move(name), [&](const ComparedPlan& p) {
       return p.samples_per_second > 0.0 ? value(std::get<ServePlan>(p.plan.answer)) : std::string{};
@@ -206,12 +176,12 @@ std::string terms_table(const Comparison& c) {
     return {};
   }
   const Estimate& e = std::get<TrainPlan>(first.plan.answer).estimate;
-  const std::string reference = label(c.reference);
+  const std::string reference = column_label(c.reference);
   std::vector<std::string> header{"time of a step", reference};
   std::vector<std::size_t> others;
   for (std::size_t i = 0; i < c.plans.size(); ++i) {
     if (c.plans[i].difference) {
-      header.push_back(label(i) + " - " + reference);
+      header.push_back(column_label(i) + " - " + reference);
       others.push_back(i);
     }
   }
@@ -249,7 +219,7 @@ std::string difference_text(const Comparison& c, std::size_t i) {
   const Difference& d = *c.plans[i].difference;
   const bool serving = c.serving;
   const double faster = d.ratio.mid - 1.0;
-  std::string text = label(i) + " against " + label(c.reference) + ": ";
+  std::string text = column_label(i) + " against " + column_label(c.reference) + ": ";
   text += faster == 0.0 ? "as fast"
                         : percent(std::abs(faster)) + (faster < 0.0 ? " less" : " more") + (serving ? " output" : "") +
                               " tokens/s";
@@ -267,12 +237,12 @@ std::string differences_text(const Comparison& c) {
   for (std::size_t i = 0; i < c.plans.size(); ++i) {
     const std::string untimed = c.plans[i].untimed();
     if (!untimed.empty()) {
-      text += label(i) + " is compared by its memory alone, in neither time nor price: " + untimed + "\n";
+      text += column_label(i) + " is compared by its memory alone, in neither time nor price: " + untimed + "\n";
     } else if (c.plans[i].difference) {
       text += difference_text(c, i);
     }
     if (const auto* served = std::get_if<ServePlan>(&c.plans[i].plan.answer)) {
-      text += served->other_kernels.empty() ? "" : label(i) + ": " + served->other_kernels + "\n";
+      text += served->other_kernels.empty() ? "" : column_label(i) + ": " + served->other_kernels + "\n";
     }
   }
   return text.empty() ? text : "\n" + text;
@@ -308,7 +278,7 @@ std::string ranking_text(const Comparison& c) {
       why += (why.empty() ? "" : "; ") +
              std::string{"keeps the objective at the middle, and not with the probability asked for"};
     }
-    table.row({(ranks ? std::to_string(place) + ". " : "-  ") + label(r.offer),
+    table.row({(ranks ? std::to_string(place) + ". " : "-  ") + column_label(r.offer),
                r.samples_per_dollar > 0.0 ? format_number(r.samples_per_dollar) : "", why});
   }
   return text + table.text();
@@ -355,8 +325,8 @@ Value ranked_value(const Comparison& c, const RankedOffer& r) {
 }  // namespace
 
 std::string comparison_text(const Comparison& c) {
-  return plans_text(c) + keys_table(c) + (c.serving ? serving_table(c) : training_table(c)) + terms_table(c) +
-         differences_text(c) + ranking_text(c);
+  return plans_text(c) + "\n" + keys_text(c.keys) + (c.serving ? serving_table(c) : training_table(c)) +
+         terms_table(c) + differences_text(c) + ranking_text(c);
 }
 
 Value comparison_document(const Comparison& c) {

@@ -16,6 +16,9 @@ namespace headroom {
 /// Schema "headroom.fleet/1": raw SI, the unit in the key.
 [[nodiscard]] Value fleet_document(const FleetPlan& plan);
 
+/// "Llama 3.1 70B, 12.0 req/s, 1500 tokens in, ...; promised ttft_p95 1.00 s": what is asked. Precondition: options.
+[[nodiscard]] std::string fleet_heading(const FleetPlan& plan);
+
 /// "take 12 GPUs, 3 replicas of ...", or that nothing keeps what is promised.
 [[nodiscard]] std::string fleet_verdict(const FleetPlan& plan);
 /// Where the stated replicas are too few: how many would keep what is missed.

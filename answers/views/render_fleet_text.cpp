@@ -80,27 +80,6 @@ bool other_at_middle(const FleetPlan& plan) {
          middle.prefill_replicas != taken.prefill_replicas;
 }
 
-std::string heading(const FleetPlan& plan) {
-  const ServeScenario& s = plan.options.front().question();
-  const ServingTraffic& traffic = *s.traffic;
-  const ServingTraffic::Lengths lengths = traffic.lengths();
-  const Hertz mean = plan.options.front().mean_rate;
-  const std::string rate =
-      traffic.day ? rate_text(mean) + " on average, " + rate_text(traffic.rate()) + " at the peak" : rate_text(mean);
-  std::string text = model_names(s) + ", " + rate + ", " + format_number(lengths.prompt) + " tokens in, " +
-                     format_number(lengths.output) + " out on average, at most " +
-                     format_count(static_cast<double>(lengths.longest)) + " together";
-  text += traffic.traced ? " (" + traffic.traced->file + ")" : "";
-  for (const RequestClass& c : traffic.classes) {
-    for (const TailObjective& o : c.objectives) {
-      text +=
-          (&o == &c.objectives.front() ? (traffic.classes.size() > 1 ? "; " + c.name + ": " : "; promised ") : ", ") +
-          key_of(o) + " " + format(o.limit);
-    }
-  }
-  return text + "\n\n";
-}
-
 /// "3  (with probability 80 %; 2 at the middle, 2 at the fast end)".
 std::string replicas_text(const FleetOption& option) {
   const Interval<double>& needed = option.replicas;
@@ -329,6 +308,27 @@ std::string rate_text(Hertz rate) {
   return format_number(rate.raw()) + " req/s";
 }
 
+std::string fleet_heading(const FleetPlan& plan) {
+  const ServeScenario& s = plan.options.front().question();
+  const ServingTraffic& traffic = *s.traffic;
+  const ServingTraffic::Lengths lengths = traffic.lengths();
+  const Hertz mean = plan.options.front().mean_rate;
+  const std::string rate =
+      traffic.day ? rate_text(mean) + " on average, " + rate_text(traffic.rate()) + " at the peak" : rate_text(mean);
+  std::string text = model_names(s) + ", " + rate + ", " + format_number(lengths.prompt) + " tokens in, " +
+                     format_number(lengths.output) + " out on average, at most " +
+                     format_count(static_cast<double>(lengths.longest)) + " together";
+  text += traffic.traced ? " (" + traffic.traced->file + ")" : "";
+  for (const RequestClass& c : traffic.classes) {
+    for (const TailObjective& o : c.objectives) {
+      text +=
+          (&o == &c.objectives.front() ? (traffic.classes.size() > 1 ? "; " + c.name + ": " : "; promised ") : ", ") +
+          key_of(o) + " " + format(o.limit);
+    }
+  }
+  return text;
+}
+
 std::string fleet_verdict(const FleetPlan& plan) {
   if (plan.options.empty()) {
     return "no fleet: of " + std::to_string(plan.combinations) + " ways to serve it none keeps what is promised";
@@ -525,7 +525,7 @@ std::string fleet_text(const FleetPlan& plan) {
     return partial + fleet_verdict(plan) + "\n" + no_help + (no_help.empty() ? "" : "\n") + fleet_left_out(plan);
   }
   const FleetOption& best = plan.options.front();
-  std::string text = partial + heading(plan);
+  std::string text = partial + fleet_heading(plan) + "\n\n";
   text += fleet_verdict(plan) + "\n";
   for (const std::string& line : {fleet_way_out(plan), no_help, fleet_at_middle(plan)}) {
     text += line.empty() ? "" : line + "\n";

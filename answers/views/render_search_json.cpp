@@ -78,7 +78,8 @@ Value search_document(const SearchPlan& s) {
   return object("schema"_m = "headroom.search/1", "version"_m = version(), "complete"_m = s.result.complete,
                 "minimize"_m = goal_names[static_cast<std::size_t>(s.minimize)],
                 "pareto"_m = list(s.front_goals, [](Goal goal) { return goal_names[static_cast<std::size_t>(goal)]; }),
-                "space"_m = space(s.result), "emptied_by"_m = s.emptied, s.plan ? found(s) : Value{});
+                "space"_m = space(s.result), "emptied_by"_m = s.emptied,
+                "assumed"_m = when(!s.notes.empty(), Value{s.notes}), s.plan ? found(s) : Value{});
 }
 
 }  // namespace headroom

@@ -221,6 +221,14 @@ std::string take_text(const SearchPlan& s, const std::string& scenario) {
   return text + " " + joined(texts_of(s.recommended.changes)) + "\n";
 }
 
+std::string notes_text(const SearchPlan& s) {
+  std::string text;
+  for (const std::string& note : s.notes) {
+    text += "  " + note + "\n";
+  }
+  return text;
+}
+
 /// Of a search that went to its end without a plan: whether there was anything to search.
 std::string none_text(const SearchPlan& s) {
   return s.result.counts.all() == 0 && !s.result.dropped.empty() ? "no plan: nothing could be searched\n"
@@ -240,21 +248,22 @@ std::string search_text(const SearchPlan& s, const std::string& scenario) {
     for (const std::string& line : s.emptied) {
       text += "  " + line + "\n";
     }
-    return text + "\n" + space_text(s);
+    return text + "\n" + space_text(s) + notes_text(s);
   }
   if (!s.result.complete) {
     text += "PARTIAL: interrupted; what follows is the best of what was searched until then\n";
   }
   text += best_text(s) + "taken: " + s.why_recommended + "\n" + (s.middle_text.empty() ? "" : s.middle_text + "\n") +
           "\n" + plan_text(*s.plan);
-  return text + neighbours_text(s) + front_text(s) + prices_text(s) + take_text(s, scenario) + "\n" + space_text(s);
+  return text + neighbours_text(s) + front_text(s) + prices_text(s) + take_text(s, scenario) + "\n" + space_text(s) +
+         notes_text(s);
 }
 
 std::string taken_text(const SearchPlan& answer) {
   const ListedPlan& taken = answer.recommended;
   return std::string{answer.result.complete ? "" : "PARTIAL: interrupted; the best of what was searched until then\n"} +
          "taken: " + std::to_string(taken.gpus) + " x " + taken.gpu + ": " + strategy_text(taken.candidate.strategy) +
-         "; " + answer.why_recommended + "\n";
+         "; " + answer.why_recommended + "\n" + notes_text(answer);
 }
 
 std::string no_plan_text(const SearchPlan& answer) {
@@ -267,7 +276,7 @@ std::string no_plan_text(const SearchPlan& answer) {
     const std::string name = joined(texts_of(dropped.changes));
     text += "  not searched: " + name + ": " + dropped.why + "\n";
   }
-  return text;
+  return text + notes_text(answer);
 }
 
 }  // namespace headroom

@@ -28,12 +28,13 @@ extern const Verb export_verb;
 namespace export_parts {
 namespace {
 
-enum class Asks : std::uint8_t { training, search, serving, fleet };
+enum class Asks : std::uint8_t { training, search, serving, fleet, box };
 constexpr std::array forms{
     Form{"the launch of one training strategy", "the plan of one training strategy"},
     Form{"the launch of the plan that a search takes", "a search ([search] or --search)"},
     Form{"the launch of a server under a fixed load", "a serving plan under a fixed load"},
     Form{"the launch of a fleet ([traffic])", "a fleet ([traffic])"},
+    Form{"the launch of the layout that a curve takes", "the curve of stated GPUs (--concurrency 1..512)"},
 };
 
 /// The forms that an option of the quick form has a part in.
@@ -41,7 +42,7 @@ Forms forms_of(const Key& key) {
   constexpr auto bit = [](Asks asks) { return Forms{1} << static_cast<unsigned>(asks); };
   const std::string_view table = key.table();
   return table == "training"  ? bit(Asks::training) | bit(Asks::search)
-         : table == "serving" ? bit(Asks::serving) | bit(Asks::fleet)
+         : table == "serving" ? bit(Asks::serving) | bit(Asks::fleet) | bit(Asks::box)
          : table == "traffic" ? bit(Asks::fleet)
                               : every_form;
 }
@@ -138,7 +139,7 @@ Outcome write_serving(const Scenario& scenario, const Arguments& arguments, std:
   const Plan plan = make_plan(std::move(longest), false, PlanPart::memory);
   const auto& answer = std::get<ServePlan>(plan.answer);
   if (!plan.feasible()) {
-    std::string text = "not written: " + (answer.problems.empty() ? answer.verdict : "rules are broken") + "\n";
+    std::string text = said + "not written: " + (answer.problems.empty() ? answer.verdict : "rules are broken") + "\n";
     for (const Problem& problem : answer.problems) {
       text += "  " + problem.text + (problem.way_out.empty() ? "" : "; " + problem.way_out) + "\n";
     }
@@ -208,20 +209,28 @@ Outcome answer(const ConfigValue& root, const std::string& file, const Arguments
       if (const ConfigValue* kind = root.find("kind"); kind != nullptr) {
         require_form(export_verb, kind->text == "serve" ? Asks::serving : Asks::training, arguments);
       }
-      Scenario scenario = read_scenario(root, file, library.sources);
-      if (std::holds_alternative<ServeScenario>(scenario.question)) {
-        return write_serving(scenario, arguments, "");
-      }
-      return write(make_plan(std::move(scenario), false), file, arguments, "");
+      break;
     }
     case DocumentKind::search: require_form(export_verb, Asks::search, arguments); break;
+    case DocumentKind::box: require_form(export_verb, Asks::box, arguments); break;
     default: throw ConfigError{quoted(file) + " has no launch form; export writes plans of training and serving"};
   }
-  const FoundPlan found = find_plan(root, file, library);
-  if (!found.answer.plan) {
-    return {"", found.effort + "not written: " + no_plan_text(found.answer), found.code_without_plan()};
+  AskedQuestion question = read_question(root, file, library);
+  if (const auto* const one = std::get_if<asked::OnePlan>(&question)) {
+    // Of a stated load memory alone decides: no rate is needed where the layout that is stated, or the default, fits.
+    if (std::holds_alternative<ServeScenario>(one->scenario.question) &&
+        make_plan(one->scenario, false, PlanPart::memory).feasible()) {
+      return write_serving(one->scenario, arguments, "");
+    }
   }
-  return write(*found.answer.plan, file, arguments, found.effort + taken_text(found.answer));
+  const TakenPlan taken = taken_plan(std::move(question));
+  if (!taken.plan) {
+    return {"", taken.effort + "not written: " + taken.text, taken.code_without_plan()};
+  }
+  const std::string said = taken.effort + taken.text;
+  return std::holds_alternative<ServeScenario>(taken.plan->scenario.question)
+             ? write_serving(taken.plan->scenario, arguments, said)
+             : write(*taken.plan, file, arguments, said);
 }
 
 Outcome run(const Arguments& arguments) {

@@ -10,6 +10,7 @@
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/verbs/quick_form.hpp>
 #include <headroom/cli/verbs/search.hpp>
+#include <headroom/cli/verbs/side_by_side.hpp>
 #include <headroom/core/input_file.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/whole_file.hpp>
@@ -92,8 +93,8 @@ constexpr std::array own_options{
     Option{"--threads", OptionKind::one, "N", "threads of a search; default as many as the machine has"}.of(
         Asks::search, Asks::fleet, Asks::box),
     Option{within_option, OptionKind::one, "TIME",
-           "of a search or a fleet: answer with what is found until then, e.g. '2 s'; exit code 124 if that is partial"}
-        .of(Asks::search, Asks::fleet),
+           "answer with what is found until then, e.g. '2 s'; exit code 124 if that is partial"}
+        .of(Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::box),
     Option{"--checkpoint", OptionKind::one, "FILE", "where a search keeps what it found; it goes on from there"}
         .of(Asks::search)
         .that(FileUse::keeps),
@@ -180,47 +181,6 @@ Outcome delivered(const GivenAnswer& answer, const Arguments& arguments, bool ex
           is_prose(arguments)};
 }
 
-/// "of 24 ways 18 are screened, 2 simulated".
-std::string far_text(const FleetProgress& progress) {
-  const std::uint64_t ways = progress.ways.load();
-  return ways == 0 ? std::string{}
-                   : "of " + counted(static_cast<std::int64_t>(ways), "way") + " " +
-                         std::to_string(progress.screened.load()) + " screened, " +
-                         std::to_string(progress.sized.load()) + " simulated";
-}
-
-Outcome delivered_fleet(AskedQuestion question, AnswerOptions options, const Arguments& arguments) {
-  FleetProgress progress;
-  options.fleet_progress = &progress;
-  const GivenAnswer answer = [&] {
-    const ProgressLine line{"sizing the fleet", [&progress] { return far_text(progress); }};
-    return answer_of(std::move(question), options);
-  }();
-  Outcome outcome = delivered(answer, arguments, false, "");
-  outcome.code = std::get<FleetPlan>(answer).complete ? outcome.code : interrupted_code();
-  return outcome;
-}
-
-/// A question for each value of the lists that were typed, side by side.
-Outcome answer_sweep(const std::vector<SweptForm>& forms, const Arguments& arguments, const QuestionLibrary& library) {
-  const std::vector<std::string> files = arguments.many("");
-  asked::SideBySide all;
-  for (const SweptForm& form : forms) {
-    ConfigValue root = files.empty() ? scenario_tree(form.overrides) : scenario_tree(files.front(), form.overrides);
-    refuse_overwrite_of(plan_verb, arguments, root);
-    if (kind_of(root, library) != DocumentKind::one_plan) {
-      throw ConfigError{form.name +
-                        ": a list of values is answered for plans of one strategy or of a fixed load; ask a "
-                        "search, a fleet or a network for each value by itself"};
-    }
-    AskedQuestion question = read_question(std::move(root), form.name, library);
-    all.scenarios.push_back(std::move(std::get<asked::OnePlan>(question).scenario));
-  }
-  AnswerOptions options;
-  options.threads = threads_of(arguments);
-  return delivered(answer_of(std::move(all), options), arguments, false, "");
-}
-
 Outcome answer(const Arguments& arguments, bool explained) {
   const std::vector<std::string> files = arguments.many("");
   static_cast<void>(asks_for_brief(arguments));  // refused before anything is computed
@@ -237,7 +197,9 @@ Outcome answer(const Arguments& arguments, bool explained) {
                           ": a list of values is held side by side by plan alone, with its times; "
                           "ask explain and --only memory for one of them"};
       }
-      return answer_sweep(forms, arguments, library);
+      const TimeLimit limit{arguments};
+      return held_side_by_side(documents_of(plan_verb, arguments, forms, library), {}, arguments, library,
+                               threads_of(arguments));
     }
     ConfigValue root = files.empty() ? scenario_tree(overrides) : scenario_tree(files.front(), overrides);
     refuse_overwrite_of(plan_verb, arguments, root);
@@ -270,21 +232,14 @@ Outcome answer(const Arguments& arguments, bool explained) {
     options.checkpoint = arguments.one("--checkpoint");
     const TimeLimit limit{arguments};
     AskedQuestion question = read_question(std::move(root), files.empty() ? "command line" : files.front(), library);
-    if (kind == DocumentKind::search) {
-      FoundPlan found = search(std::move(question), options);
-      const bool complete = found.answer.result.complete;
-      Outcome outcome = delivered(std::move(found.answer), arguments, explained, std::move(found.effort));
-      outcome.code = complete ? outcome.code : interrupted_code();
-      return outcome;
-    }
     if (auto* const one = std::get_if<asked::OnePlan>(&question)) {
       take_engine_log(arguments, one->scenario);
       options.runs = read_given_runs(arguments, one->scenario, options.without);
     }
-    if (kind == DocumentKind::fleet) {
-      return delivered_fleet(std::move(question), options, arguments);
-    }
-    return delivered(answer_of(std::move(question), options), arguments, explained, "");
+    Answered found = answered(std::move(question), options);
+    Outcome outcome = delivered(found.answer, arguments, explained, std::move(found.effort));
+    outcome.code = is_complete(found.answer) ? outcome.code : interrupted_code();
+    return outcome;
   } catch (const ConfigError& error) {
     throw ConfigError{with_options(error), error.untold()};
   }

@@ -82,9 +82,12 @@ std::vector<Option> quick_options(std::span<const Option> own, Forms (*forms_of)
   return all;
 }
 
-std::vector<Assignment> overrides_of(std::span<const Option> options, const Arguments& arguments, bool quick) {
+std::vector<Assignment> overrides_of(std::span<const Option> options,
+                                     const Arguments& arguments,
+                                     bool quick,
+                                     std::string_view set_option) {
   std::vector<Assignment> overrides;
-  const std::vector<Assignment> set = assignments_of(arguments, "--set");
+  const std::vector<Assignment> set = assignments_of(arguments, set_option);
   const auto sets = [&](std::string_view key) {
     return std::any_of(set.begin(), set.end(), [&](const Assignment& s) { return s.text.starts_with(key); });
   };

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/door/answer.hpp>
+#include <headroom/answers/views/render.hpp>
+#include <headroom/answers/views/render_box.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
 #include <headroom/cli/frame/process.hpp>
 #include <headroom/cli/frame/progress.hpp>
 #include <headroom/cli/verbs/search.hpp>
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/printable.hpp>
 #include <headroom/core/quantity_text.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <optional>
 #include <utility>
+#include <variant>
 
 namespace headroom::cli {
 namespace {
@@ -33,6 +38,35 @@ std::string progress_line(const SearchProgress& p) {
   }
   return line;
 }
+
+/// "of 24 ways 18 screened, 2 simulated".
+std::string far_text(const FleetProgress& fleet) {
+  const std::uint64_t ways = fleet.ways.load();
+  return ways == 0
+             ? std::string{}
+             : "of " + counted(static_cast<std::int64_t>(ways), "way") + " " + std::to_string(fleet.screened.load()) +
+                   " screened, " + std::to_string(fleet.sized.load()) + " simulated";
+}
+
+/// "of 240 loads 35 priced".
+std::string far_text(const BoxProgress& box) {
+  const std::uint64_t loads = box.loads.load();
+  return loads == 0 ? std::string{}
+                    : "of " + counted(static_cast<std::int64_t>(loads), "load") + " " +
+                          std::to_string(box.priced.load()) + " priced";
+}
+
+/// What a line of progress says is done.
+struct Doing {
+  const char* operator()(const asked::BestPlan& /*question*/) const { return "searching"; }
+  const char* operator()(const asked::FleetSize& /*question*/) const { return "sizing the fleet"; }
+  const char* operator()(const asked::FleetsSideBySide& /*question*/) const { return "sizing the fleets"; }
+  const char* operator()(const BoxQuestion& /*question*/) const { return "pricing the curve"; }
+  template <class Other>
+  const char* operator()(const Other& /*question*/) const {
+    return "planning";
+  }
+};
 
 /// Effort of the search, for stderr because the answer does not depend on it.
 std::string effort_text(const SearchResult& r) {
@@ -69,8 +103,8 @@ std::string search_assignment(const std::string& axis) {
   return "search." + (axis == "any" ? std::string{"strategy=any"} : axis);
 }
 
-int FoundPlan::code_without_plan() const noexcept {
-  return answer.result.complete ? 1 : interrupted_code();
+int TakenPlan::code_without_plan() const noexcept {
+  return complete ? 1 : interrupted_code();
 }
 
 AnswerOptions search_options() {
@@ -80,10 +114,17 @@ AnswerOptions search_options() {
   return options;
 }
 
-FoundPlan search(AskedQuestion question, AnswerOptions options) {
-  FoundPlan found;
+Answered answered(AskedQuestion question, AnswerOptions options) {
+  Answered found;
   {
-    ProgressLine line{"searching"};
+    FleetProgress fleet;
+    BoxProgress box;
+    options.fleet_progress = &fleet;
+    options.box_progress = &box;
+    ProgressLine line{std::visit(Doing{}, question), [&fleet, &box] {
+                        const std::string ways = far_text(fleet);
+                        return ways.empty() ? far_text(box) : ways;
+                      }};
     options.tell = [&line](const std::string& what) {
       line.erase();
       std::fputs(shown_lines("headroom: " + what + "\n").c_str(), stderr);
@@ -91,10 +132,19 @@ FoundPlan search(AskedQuestion question, AnswerOptions options) {
     if (line.shown()) {
       options.progress = [&line](const SearchProgress& p) { line.show(progress_line(p)); };
     }
-    const InterruptGuard guard{OnInterrupt::note};
-    found.answer = std::get<SearchPlan>(answer_of(std::move(question), options));
+    std::optional<InterruptGuard> guard;
+    const bool fleets =
+        std::holds_alternative<asked::FleetSize>(question) || std::holds_alternative<asked::FleetsSideBySide>(question);
+    if (!fleets) {
+      guard.emplace(OnInterrupt::note);
+    }
+    found.answer = answer_of(std::move(question), options);
   }
-  const SearchResult& result = found.answer.result;
+  const auto* const search = std::get_if<SearchPlan>(&found.answer);
+  if (search == nullptr) {
+    return found;
+  }
+  const SearchResult& result = search->result;
   if (!result.unsaved.empty()) {
     found.effort += "headroom: warning: " + result.unsaved + "; the answer is whole, the file holds an earlier state\n";
   }
@@ -104,12 +154,26 @@ FoundPlan search(AskedQuestion question, AnswerOptions options) {
   return found;
 }
 
-FoundPlan find_plan(const ConfigValue& root, const std::string& file, const QuestionLibrary& library) {
+TakenPlan taken_plan(AskedQuestion question, unsigned threads) {
   AnswerOptions options = search_options();
   options.beside = false;
-  FoundPlan found = search(read_question(root, file, library), options);
-  if (!found.answer.result.complete && interrupted_code() != time_over_code) {
-    found.answer.plan.reset();
+  options.threads = threads;
+  Answered given = answered(std::move(question), options);
+  TakenPlan found;
+  found.effort = std::move(given.effort);
+  found.complete = is_complete(given.answer);
+  const bool dropped = !found.complete && interrupted_code() != time_over_code;
+  if (auto* const search = std::get_if<SearchPlan>(&given.answer)) {
+    if (dropped) {
+      search->plan.reset();
+    }
+    found.text = search->plan ? taken_text(*search) : no_plan_text(*search);
+    found.plan = std::move(search->plan);
+  } else if (auto* const curve = std::get_if<BoxCurve>(&given.answer)) {
+    found.text = dropped ? "interrupted before the curve was done: no plan is taken\n" : box_taken_text(*curve);
+    found.plan = dropped ? std::nullopt : std::move(curve->plan);
+  } else {
+    found.plan = std::move(std::get<Plan>(given.answer));
   }
   return found;
 }

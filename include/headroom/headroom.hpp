@@ -157,8 +157,8 @@ struct Options {
   bool memory_only = false;  ///< needs no peak, no rate and no price
   bool explain = false;      ///< every term with its formula and inputs
   unsigned threads = 0;      ///< 0: as many as the machine has; the answer is the same
-  /// Ends a search or a fleet's plan, which then answers with what it has found: once it is set, or after so many
-  /// seconds.
+  /// Ends a search, a fleet's plan or a curve of stated GPUs, which then answers with what it has found: once it is
+  /// set, or after so many seconds.
   const std::atomic<bool>* cancel = nullptr;
   std::optional<double> seconds;
   std::function<void(const Progress&)> progress;  ///< of a search, twice a second at most, from the calling thread

@@ -17,7 +17,8 @@ namespace {
 struct Tried {
   std::shared_ptr<const Scenario> scenario;
   std::vector<BoxPoint> points;
-  std::string why;  ///< there are none
+  std::string why;       ///< there are none
+  bool stopped = false;  ///< before its last load
   std::optional<ConfigError> wrong;
 };
 
@@ -63,15 +64,45 @@ BoxPoint point_of(const Plan& plan, const ServePlan& answer, const MeanPromises&
   return p;
 }
 
+/// Loads of a combination: one where the question states it.
+std::uint64_t loads_of(const BoxQuestion& q) noexcept {
+  return std::max<std::uint64_t>(1, q.loads.size());
+}
+
+/// Whether a curve is to end, and how far it is.
+class Course {
+ public:
+  explicit Course(const BoxOptions& options) : options_{options} {}
+
+  /// False: the load is left out, because the curve is stopped and some load has times.
+  [[nodiscard]] bool goes_on() const { return options_.stop == nullptr || !options_.stop->load() || !timed_.load(); }
+  void count(std::uint64_t loads, bool timed) {
+    if (timed) {
+      timed_.store(true);
+    }
+    if (options_.progress != nullptr) {
+      options_.progress->priced += loads;
+    }
+  }
+
+ private:
+  const BoxOptions& options_;
+  std::atomic<bool> timed_{false};
+};
+
 /// One combination at every load.
-Tried tried(const BoxQuestion& q, const Changes& axes) {
+Tried tried(const BoxQuestion& q, const Changes& axes, Course& course) {
   Tried out;
-  Changes loads = q.loads;
-  const bool stated = loads.empty();
-  for (std::size_t i = 0; i < (stated ? 1 : loads.size()); ++i) {
+  const std::uint64_t loads = loads_of(q);
+  for (std::size_t i = 0; i < loads; ++i) {
+    if (!course.goes_on()) {
+      out.stopped = true;
+      out.why = out.points.empty() ? "not looked at before the curve was stopped" : "";
+      return out;
+    }
     Changes changes = axes;
-    if (!stated) {
-      changes.push_back(loads[i]);
+    if (!q.loads.empty()) {
+      changes.push_back(q.loads[i]);
     }
     try {
       Plan plan = price_plan(changed(q.base, changes));
@@ -81,14 +112,17 @@ Tried tried(const BoxQuestion& q, const Changes& axes) {
         out.why = !answer.problems.empty() ? answer.problems.front().text
                   : plan.feasible()        ? answer.untimed
                                            : answer.verdict;
+        course.count(loads - i, false);
         return out;
       }
       BoxPoint point = point_of(plan, answer, q.promised);
       point.changes = std::move(changes);
       out.points.push_back(std::move(point));
+      course.count(1, true);
     } catch (const ConfigError& error) {
       out.why = error.diagnostics().empty() ? std::string{error.what()} : error.diagnostics().front().message;
       out.wrong = error;
+      course.count(loads - i, false);
       return out;
     }
   }
@@ -137,16 +171,62 @@ std::optional<std::size_t> most_requests(const std::vector<BoxPoint>& points, do
   return best;
 }
 
+/// Of points none of which keeps the promises the likeliest to, of equals the one that takes the least times its
+/// limits.
+std::optional<std::size_t> nearest_of(const std::vector<BoxPoint>& points, const MeanPromises& promised) {
+  const auto over = [&](const BoxPoint& p) {
+    double most = 0.0;
+    const auto take = [&](const std::optional<Seconds>& limit, const Interval<Seconds>& time) {
+      most = limit ? std::max(most, time.mid / *limit) : most;
+    };
+    take(promised.ttft, p.ttft);
+    take(promised.tpot, p.tpot);
+    take(promised.e2e, p.e2e);
+    return most;
+  };
+  const auto nearest = std::min_element(points.begin(), points.end(), [&](const BoxPoint& a, const BoxPoint& b) {
+    return a.chance != b.chance ? a.chance > b.chance : over(a) < over(b);
+  });
+  return nearest == points.end() ? std::nullopt : std::optional{static_cast<std::size_t>(nearest - points.begin())};
+}
+
+/// What would let the first of the combinations that break no rule hold the model.
+void add_way_out(BoxCurve& curve, const BoxQuestion& q) {
+  for (const BoxDropped& dropped : curve.dropped) {
+    try {
+      Changes changes = dropped.changes;
+      if (!q.loads.empty()) {
+        changes.push_back(q.loads.front());
+      }
+      const Plan plan = make_plan(changed(q.base, changes), false);
+      const auto& answer = std::get<ServePlan>(plan.answer);
+      if (answer.problems.empty() && !plan.feasible()) {
+        curve.way_out = answer.changes;
+        curve.way_out_of_weights = answer.changes_of_weights;
+        return;
+      }
+    } catch (const ConfigError&) {  // told where it was left out
+      continue;
+    }
+  }
+}
+
 }  // namespace
 
-BoxCurve box_curve(const BoxQuestion& q, unsigned threads) {
+BoxCurve box_curve(const BoxQuestion& q, const BoxOptions& options) {
   BoxCurve curve;
   curve.promised = q.promised;
   curve.combinations = q.combinations();
   std::vector<Tried> all(static_cast<std::size_t>(curve.combinations));
-  on_threads(thread_count(threads), all.size(), [&](std::size_t i) { all[i] = tried(q, combination(q.axes, i)); });
+  if (options.progress != nullptr) {
+    options.progress->loads = curve.combinations * loads_of(q);
+  }
+  Course course{options};
+  on_threads(thread_count(options.threads), all.size(),
+             [&](std::size_t i) { all[i] = tried(q, combination(q.axes, i), course); });
   for (std::size_t i = 0; i < all.size(); ++i) {
     curve.question = curve.question ? curve.question : all[i].scenario;
+    curve.complete = curve.complete && !all[i].stopped;
     if (!all[i].why.empty()) {
       curve.dropped.push_back({combination(q.axes, i), all[i].why});
     }
@@ -164,6 +244,11 @@ BoxCurve box_curve(const BoxQuestion& q, unsigned threads) {
   curve.at_middle = middle == curve.taken ? std::nullopt : middle;
   if (curve.taken) {
     curve.plan = make_plan(changed(q.base, curve.points[*curve.taken].changes), false);
+  } else {
+    curve.nearest = nearest_of(curve.points, q.promised);
+  }
+  if (curve.points.empty() && curve.complete) {
+    add_way_out(curve, q);
   }
   return curve;
 }

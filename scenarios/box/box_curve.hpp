@@ -8,6 +8,7 @@
 #include <headroom/scenarios/box/box_question.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -46,6 +47,7 @@ struct BoxCurve {
   std::shared_ptr<const Scenario> question;  ///< of the first combination that can be read
   MeanPromises promised;
   std::uint64_t combinations = 0;
+  bool complete = true;            ///< false: it was stopped before every load was priced
   std::vector<BoxPoint> points;    ///< by combination, each by its load
   std::vector<std::size_t> front;  ///< positions, from the most tokens/s per user on
   /// Of those that keep what is promised the one with the most requests/s; nullopt: none does.
@@ -53,12 +55,27 @@ struct BoxCurve {
   std::optional<std::size_t> at_middle;  ///< the same if times were as the model says, where that is another
   std::optional<Plan> plan;              ///< of what is taken
   std::vector<BoxDropped> dropped;
-  std::vector<std::string> notes;  ///< what was assumed of the curve as a whole
+  /// Where nothing can be answered and the whole curve was looked at: the smallest changes of what is stated that hold
+  /// the model, and the same with narrower weights; empty where none were found.
+  Changes way_out, way_out_of_weights;
+  std::optional<std::size_t> nearest;  ///< where nothing keeps what is promised: the likeliest to keep it
+  std::vector<std::string> notes;      ///< what was assumed of the curve as a whole
   [[nodiscard]] bool feasible() const noexcept { return taken.has_value(); }
 };
 
-/// ConfigError where no combination can be read, with the problems of the first. The answer does not depend on the
-/// number of threads; 0: as many as the machine has.
-[[nodiscard]] BoxCurve box_curve(const BoxQuestion& question, unsigned threads = 0);
+/// How far a curve is, for whoever looks at it from another thread.
+struct BoxProgress {
+  std::atomic<std::uint64_t> loads = 0, priced = 0;  ///< of all combinations; those that are left out count as priced
+};
+
+struct BoxOptions {
+  unsigned threads = 0;  ///< 0: as many as the machine has; the answer is the same
+  /// Once it is set no more loads are priced than one that has times, which an answer needs.
+  const std::atomic<bool>* stop = nullptr;
+  BoxProgress* progress = nullptr;
+};
+
+/// ConfigError where no combination can be read, with the problems of the first.
+[[nodiscard]] BoxCurve box_curve(const BoxQuestion& question, const BoxOptions& options = {});
 
 }  // namespace headroom

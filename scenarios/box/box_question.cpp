@@ -6,6 +6,7 @@
 #include <headroom/scenarios/box/box_question.hpp>
 #include <headroom/scenarios/fleet/fleet_axes.hpp>
 #include <headroom/scenarios/keys/bounds.hpp>
+#include <headroom/scenarios/search/axes.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -76,7 +77,7 @@ BoxQuestion read_box(const ConfigValue& root, const std::string& file, const Sou
     }
   }
   diagnostics.throw_if_any();
-  const std::uint64_t points = q.combinations() * std::max<std::uint64_t>(1, q.loads.size());
+  const std::uint64_t points = times_up_to_most(q.combinations(), std::max<std::uint64_t>(1, q.loads.size()));
   if (points > most_box_points) {
     throw ConfigError{"[search] makes " + std::to_string(points) + " loads of layouts and settings, above " +
                       std::to_string(most_box_points) + "; list fewer values"};

@@ -93,6 +93,10 @@ class AxesReader {
         }
         refused_ = {row.knob, std::string{}};
         read(search, row, *value, axis);
+        if (axis.size() > most_axis_values) {
+          too_many(row, *value);
+          axis.erase(axis.begin() + 1, axis.end());
+        }
         if (axis.empty()) {
           axis.push_back(refused_);
         }
@@ -125,6 +129,11 @@ class AxesReader {
   void problem(const ConfigValue& value, std::string message) {
     diagnostics_.add(value.file ? *value.file : std::string{}, value.at, std::move(message));
     refuse(value);
+  }
+
+  void too_many(const AxisRow& row, const ConfigValue& value) {
+    problem(value, quoted(row.name) + " holds more than " + std::to_string(most_axis_values) +
+                       " values; list fewer, or a range that doubles, \"1..512 x2\"");
   }
 
   void refuse(const ConfigValue& value) {
@@ -175,6 +184,9 @@ class AxesReader {
                   (value.kind == ConfigValue::Kind::text ? quoted(value.text) : std::string{kind_name(value.kind)}) +
                   ", no whole number; an axis is a list [1, 2, 4], a range \"1..8\", \"1..8 x2\" or \"2..8 "
                   "step 2\", one value, or \"any\"");
+    }
+    if (numbers.size() > most_axis_values) {
+      return too_many(row, value);
     }
     const Range<std::int64_t> range = integers_of(key_of("search." + std::string{row.name}, Kinds::serve));
     for (const std::int64_t n : numbers) {
@@ -331,7 +343,7 @@ std::vector<FleetAxis> read_fleet_axes(const ConfigValue& root, const Catalog& c
 std::uint64_t combinations(const std::vector<FleetAxis>& axes) noexcept {
   std::uint64_t all = 1;
   for (const FleetAxis& axis : axes) {
-    all *= axis.size();
+    all = times_up_to_most(all, axis.size());
   }
   return all;
 }

@@ -61,11 +61,15 @@ SizedFleet sized_by_cells(
   return sized;
 }
 
-double chance_by_cells(const ServeScenario& s, const ServedReplica& served, const FleetSize& size, std::int64_t cells) {
+double chance_by_cells(const ServeScenario& s,
+                       const ServedReplica& served,
+                       const FleetSize& size,
+                       std::int64_t cells,
+                       const FleetRuns& known) {
   FleetSize cell = size;
   cell.replicas = (size.replicas + cells - 1) / cells;
   cell.prefill_replicas = (size.prefill_replicas + cells - 1) / cells;
-  return chance_to_keep(cell_of(s, cells), served, cell);
+  return chance_to_keep(cell_of(s, cells), served, cell, known);
 }
 
 }  // namespace headroom

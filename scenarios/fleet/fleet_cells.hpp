@@ -25,10 +25,11 @@ namespace headroom {
                                         std::int64_t cells,
                                         SizedFor sized_for = SizedFor::slow_end);
 
-/// chance_to_keep() of one of its cells.
+/// chance_to_keep() of one of its cells, whose runs are known.
 [[nodiscard]] double chance_by_cells(const ServeScenario& s,
                                      const ServedReplica& served,
                                      const FleetSize& size,
-                                     std::int64_t cells);
+                                     std::int64_t cells,
+                                     const FleetRuns& known);
 
 }  // namespace headroom

@@ -88,7 +88,7 @@ class Course {
 
   void begin(std::uint64_t ways) {
     if (options_.progress != nullptr) {
-      options_.progress->ways = ways;
+      options_.progress->ways += ways;
     }
   }
   /// False: the work is left out, because the plan is stopped and such work was done before.
@@ -227,14 +227,19 @@ void add_chances(FleetPlan& plan, unsigned threads) {
   if (of_best) {
     asked.emplace_back(&best, *best.sized);
   }
+  const auto same_size = [](const FleetSize& a, const FleetSize& b) {
+    return a.replicas == b.replicas && a.prefill_replicas == b.prefill_replicas;
+  };
   if (plan.at_middle) {
     const FleetOption& middle = plan.options[*plan.at_middle];
-    asked.emplace_back(&middle, *middle.sized->middle);
+    if (!of_best || &middle != &best || !same_size(*best.sized, *middle.sized->middle)) {
+      asked.emplace_back(&middle, *middle.sized->middle);
+    }
   }
   std::vector<double> chances(asked.size());
   on_threads(threads, asked.size(), [&](std::size_t i) {
     const auto& [option, size] = asked[i];
-    chances[i] = chance_by_cells(option->question(), *option->served, size, option->cells);
+    chances[i] = chance_by_cells(option->question(), *option->served, size, option->cells, *option->sized->runs);
   });
   if (of_best) {
     // By its own steps, which may lie below what was found to be kept.

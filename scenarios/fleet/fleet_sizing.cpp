@@ -20,18 +20,20 @@ bool all_kept(const std::vector<KeptPromise>& judged) noexcept {
 /// One fleet of a question, asked at several sizes.
 class Sizing {
  public:
-  Sizing(const ServeScenario& scenario, const ServedReplica& served)
+  Sizing(const ServeScenario& scenario, const ServedReplica& served, FleetRuns known = {})
       : scenario_{scenario},
         served_{served},
         slowest_{slowest_iteration(scenario)},
         promised_{std::any_of(scenario.traffic->classes.begin(),
                               scenario.traffic->classes.end(),
-                              [](const RequestClass& c) { return !c.objectives.empty(); })} {
-    if (!scenario.fleet->prefill && !scenario.traffic->shares_prefixes()) {
-      one_ = fleet_saturation(*scenario.traffic, serving_fleet(scenario, served, 1));
+                              [](const RequestClass& c) { return !c.objectives.empty(); })},
+        runs_{std::move(known)} {
+    if (!runs_.of_one && !scenario.fleet->prefill && !scenario.traffic->shares_prefixes()) {
+      runs_.of_one = fleet_saturation(*scenario.traffic, serving_fleet(scenario, served, 1));
     }
   }
 
+  /// The last that is asked of it.
   SizedFleet run(std::int64_t start, SizedFor sized_for) {
     const FleetQuestion& fleet = *scenario_.fleet;
     start = std::max<std::int64_t>(1, start);
@@ -54,6 +56,7 @@ class Sizing {
     sized.saturation = saturation();
     sized.knee = knee();
     sized.slowest = slowest_;
+    sized.runs = std::make_shared<const FleetRuns>(std::move(runs_));
     return sized;
   }
 
@@ -85,11 +88,12 @@ class Sizing {
     if (!(slower * scenario_.traffic->rate() < saturation())) {
       return false;
     }
-    const auto kept = [&] {
-      const ServingMetrics slow = simulate_slow_fleet(scenario_, served_, replicas_, prefill_, probability);
+    const auto kept = [&](const ServingMetrics& slow) {
       return slow.unanswered == 0 && all_kept(judge_slow_end(scenario_, at_middle(), slow, probability));
     };
-    return !promised_ || kept();
+    return !promised_ ||
+           kept(slower == 1.0 ? at_middle()
+                              : simulate_slow_fleet(scenario_, served_, replicas_, prefill_, probability));
   }
 
   [[nodiscard]] FleetSize size() const { return fleet_size(*scenario_.fleet, served_, replicas_, prefill_); }
@@ -129,22 +133,22 @@ class Sizing {
     return simulate_fleet(scenario_, served_, replicas_, prefill_, factor);
   }
   const ServingMetrics& at_middle() {
-    return once(middle_, [&] { return at(1.0); });
+    return once(runs_.middle, [&] { return at(1.0); });
   }
   const ServingMetrics& at_slow_end() {
-    return once(slow_,
+    return once(runs_.slow_end,
                 [&] { return simulate_slow_fleet(scenario_, served_, replicas_, prefill_, scenario_.confidence); });
   }
   /// Equal replicas whose queues never empty do not meet.
   Hertz saturation() {
-    return one_ ? real(replicas_) * *one_ : once(saturation_, [&] {
+    return runs_.of_one ? real(replicas_) * *runs_.of_one : once(runs_.saturation, [&] {
       return fleet_saturation(*scenario_.traffic, serving_fleet(scenario_, served_, replicas_, prefill_));
     });
   }
   /// Of the fleet at hand, computed the first time that it is asked for.
   template <class Value, class Compute>
-  const Value& once(std::map<std::pair<std::int64_t, std::int64_t>, Value>& known, Compute compute) {
-    const std::pair fleet{replicas_, prefill_};
+  const Value& once(std::map<FleetRuns::Size, Value>& known, Compute compute) {
+    const FleetRuns::Size fleet{replicas_, prefill_};
     const auto found = known.find(fleet);
     return found != known.end() ? found->second : known.emplace(fleet, compute()).first->second;
   }
@@ -217,10 +221,8 @@ class Sizing {
   const ServedReplica& served_;
   double slowest_;
   bool promised_;
-  std::optional<Hertz> one_;  ///< saturation of one replica that does both phases, and keeps nothing for others
   std::int64_t replicas_ = 1, prefill_ = 0;
-  std::map<std::pair<std::int64_t, std::int64_t>, ServingMetrics> middle_, slow_;
-  std::map<std::pair<std::int64_t, std::int64_t>, Hertz> saturation_;
+  FleetRuns runs_;
 };
 
 ServingMetrics run(const ServeScenario& scenario,
@@ -312,8 +314,11 @@ ServingMetrics simulate_slow_fleet(const ServeScenario& scenario,
              slowest_iteration(scenario, probability));
 }
 
-double chance_to_keep(const ServeScenario& scenario, const ServedReplica& served, const FleetSize& size) {
-  return Sizing{scenario, served}.chance(size);
+double chance_to_keep(const ServeScenario& scenario,
+                      const ServedReplica& served,
+                      const FleetSize& size,
+                      const FleetRuns& known) {
+  return Sizing{scenario, served, known}.chance(size);
 }
 
 OutOfReach out_of_reach(const ServeScenario& scenario, const ServedReplica& served) {

@@ -12,7 +12,10 @@
 #include <headroom/scenarios/traffic/traffic.hpp>
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace headroom {
@@ -31,18 +34,27 @@ struct FleetSize {
                                    std::int64_t replicas,
                                    std::int64_t prefill_replicas);
 
+/// What fleets of one question did, by their replicas that serve and that prefill: none is simulated twice.
+struct FleetRuns {
+  using Size = std::pair<std::int64_t, std::int64_t>;
+  std::map<Size, ServingMetrics> middle, slow_end;
+  std::map<Size, Hertz> saturation;  ///< of those whose replicas meet
+  std::optional<Hertz> of_one;       ///< saturation of one replica that does both phases, and keeps nothing for others
+};
+
 /// How many replicas, and what they do under the load. The slow end: replicas as slow as they are with the probability
 /// that is asked for (slow_end.hpp).
 struct SizedFleet : FleetSize {     ///< the fewest that keep the promises at the slow end, else what `middle` says; the
                                     ///< question's where it states them
   std::optional<FleetSize> middle;  ///< the fewest that keep them at the middle; nullopt: none that was tried
   ServingMetrics metrics;           ///< at the middle, with the spare replicas down
-  std::vector<KeptPromise> promises;  ///< at the middle
-  std::vector<KeptPromise> slow_end;  ///< the same promises there
-  Hertz rate{};                       ///< that was asked
-  Hertz saturation{};                 ///< requests/s that these replicas answer at most
-  Hertz knee{};                       ///< the most at which the promises are kept at the middle; 0: at none tried
-  double slowest = 1.0;               ///< slowest_iteration() of the question
+  std::vector<KeptPromise> promises;      ///< at the middle
+  std::vector<KeptPromise> slow_end;      ///< the same promises there
+  Hertz rate{};                           ///< that was asked
+  Hertz saturation{};                     ///< requests/s that these replicas answer at most
+  Hertz knee{};                           ///< the most at which the promises are kept at the middle; 0: at none tried
+  double slowest = 1.0;                   ///< slowest_iteration() of the question
+  std::shared_ptr<const FleetRuns> runs;  ///< of its question, or of one of its equal cells
   /// Some request is answered within the time that is simulated. Where none is, there is no load, rate or cost of it.
   [[nodiscard]] bool answers() const noexcept { return saturation > Hertz{}; }
   /// Of the saturation at the middle; at the slow end. Precondition: answers().
@@ -85,8 +97,12 @@ inline constexpr std::int64_t most_replicas = 1'000'000;
 enum class SizedFor : std::uint8_t { slow_end, middle };
 
 /// The probability with which so many replicas keep the promises and do not fall behind their load: the highest at
-/// which they do (slow_end.hpp), from 0.001 to 0.999, to about 0.02. Simulates them up to nine times.
-[[nodiscard]] double chance_to_keep(const ServeScenario& scenario, const ServedReplica& served, const FleetSize& size);
+/// which they do (slow_end.hpp), from 0.001 to 0.999, to about 0.02. Simulates them up to nine times, and what `known`
+/// of the same question does not hold.
+[[nodiscard]] double chance_to_keep(const ServeScenario& scenario,
+                                    const ServedReplica& served,
+                                    const FleetSize& size,
+                                    const FleetRuns& known);
 
 /// Sized from `start` on, up or down, each size simulated with the same requests; the question's own number where it
 /// states one; `start` replicas that miss where none up to 16 x start + 64 keep the promises at the middle. From there

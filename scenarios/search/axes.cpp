@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::string_view forms =
     "a list [1, 2, 4], a range \"1..16\", \"8..1024 x2\" or \"0..64 step 8\", one value, or \"any\"";
-constexpr std::size_t most_values = 4096;
 
 std::optional<std::int64_t> whole(std::string_view text) {
   std::int64_t value = 0;
@@ -150,7 +149,7 @@ class AxesReader {
         return {};
       }
     }
-    if (numbers.empty() || numbers.size() > most_values) {
+    if (numbers.empty() || numbers.size() > most_axis_values) {
       search_.problem(key, quoted(key) + (numbers.empty() ? " is an empty list" : " holds more than 4096 values") +
                                "; an axis is " + std::string{forms});
     }
@@ -292,7 +291,7 @@ std::vector<std::int64_t> parse_range(std::string_view text) {
     return {};
   }
   std::vector<std::int64_t> values;
-  for (std::int64_t v = *low; values.size() <= most_values; v = factor > 1 ? v * factor : v + step) {
+  for (std::int64_t v = *low; values.size() <= most_axis_values; v = factor > 1 ? v * factor : v + step) {
     values.push_back(v);
     const bool last = factor > 1 ? v > *high / factor : v > *high - step;
     if (last) {

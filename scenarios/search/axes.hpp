@@ -46,6 +46,15 @@ inline constexpr std::array<std::string_view, strategy_axis_count> strategy_axis
     "schedule",    "vpp",
     "zero"};
 
+/// Values of one axis at the most.
+inline constexpr std::size_t most_axis_values = 4096;
+
+/// The product of numbers of values, or the largest number where that is more.
+[[nodiscard]] constexpr std::uint64_t times_up_to_most(std::uint64_t a, std::uint64_t b) noexcept {
+  constexpr std::uint64_t most = ~std::uint64_t{0};
+  return b > 0 && a > most / b ? most : a * b;
+}
+
 /// `any`: every value that the layout around it allows, as docs/search.md lists them.
 struct AxisValues {
   bool free = false;

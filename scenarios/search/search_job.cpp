@@ -354,13 +354,24 @@ bool asks_for_search(const ConfigValue& root) noexcept {
 }
 
 SearchQuestion read_search(const ConfigValue& root, const std::string& file, const Sources& sources) {
-  return QuestionReader{root, file, sources}.run();
+  SearchQuestion q = QuestionReader{root, file, sources}.run();
+  if (const std::uint64_t jobs = job_count(q); jobs > most_jobs) {
+    std::string axes;
+    for (const JobAxis& axis : q.axes.jobs) {
+      axes += axis.values.size() > 1
+                  ? (axes.empty() ? "" : " x ") + std::to_string(axis.values.size()) + " of " + std::string{axis.name}
+                  : std::string{};
+    }
+    throw ConfigError{"[search] makes " + std::to_string(jobs) + " jobs (" + axes + "), above " +
+                      std::to_string(most_jobs) + "; list fewer values, or a range that doubles, \"8..1024 x2\""};
+  }
+  return q;
 }
 
 std::uint64_t job_count(const SearchQuestion& q) noexcept {
   std::uint64_t jobs = 1;
   for (const JobAxis& axis : q.axes.jobs) {
-    jobs *= axis.values.size();
+    jobs = times_up_to_most(jobs, axis.values.size());
   }
   return jobs;
 }

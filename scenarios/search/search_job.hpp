@@ -32,6 +32,9 @@ struct SearchQuestion : Statement {
 /// Reads both tables; "any" of the job axes becomes what the catalog holds. ConfigError with every problem.
 [[nodiscard]] SearchQuestion read_search(const ConfigValue& root, const std::string& file, const Sources& sources);
 
+/// Jobs of a search at the most; a question of more is refused.
+inline constexpr std::uint64_t most_jobs = 1'000'000;
+
 /// Jobs are the product of the job axes, the first outermost.
 [[nodiscard]] std::uint64_t job_count(const SearchQuestion& question) noexcept;
 /// Whether the model or what is rented is searched, and which rental a job is: the product of those of its axes that

@@ -33,6 +33,7 @@ TEST_CASE("a 70B that is typed without tp and pp is searched, and fits") {
   const ConfigValue found = json_of(asked);
   CHECK(at(found, "schema").text == "headroom.search/1");
   CHECK(at(at(found, "plan"), "verdict").text == "feasible");
+  CHECK(at(found, "assumed").items.front().text.find("every layout was tried") != std::string::npos);
   // What is stated is priced as stated, whether it fits or not.
   const ConfigValue stated = json_of(asked + " --tp 1 --pp 1", 1);
   CHECK(at(stated, "schema").text == "headroom.plan/1");

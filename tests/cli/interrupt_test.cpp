@@ -128,6 +128,45 @@ TEST_CASE("an answer within a time is what was found until then, with 124, and w
   CHECK(says(refused.err, "--within '2' needs a unit"));
 }
 
+TEST_CASE("a plan whose layout is open and a curve answer within a time like a search: what was found, and 124") {
+  const ScratchFolder folder;
+  const Texts layout{"plan",      "--model", "deepseek-v3", "--gpu",  "h800-sxm-80gb",  "--gpus", "2048",
+                     "--seq-len", "4096",    "--within",    "100 ms", "--global-batch", "15360",  "--format"};
+  const Texts curve{"plan",
+                    "--model",
+                    "llama3-70b",
+                    "--gpu",
+                    "h100-sxm-80gb",
+                    "--gpus",
+                    "8",
+                    "--isl",
+                    "1024",
+                    "--osl",
+                    "256",
+                    "--concurrency",
+                    "1..1024",
+                    "--within",
+                    "1 ms",
+                    "--search",
+                    "max_num_seqs=1..8",
+                    "--threads",
+                    "1",
+                    "--format"};
+  for (const Texts& words : {layout, curve}) {
+    for (const std::string format : {"text", "json"}) {
+      Texts asked = words;
+      asked.insert(std::find(asked.begin(), asked.end(), "--format") + 1, format);
+      const Run partial = ended(start_headroom(asked, folder.path()), folder.path());
+      CAPTURE(partial.err);
+      CAPTURE(format);
+      CHECK(partial.code == 124);
+      CHECK((format == "text" ? partial.out.starts_with("PARTIAL: interrupted")
+                              : says(partial.out, "\"complete\": false")));
+      CHECK((words != layout || format == "text" || says(partial.out, "layouts were tried up to the interrupt")));
+    }
+  }
+}
+
 TEST_CASE("an interrupt that a search was started to ignore is ignored, the other one ends it") {
   for (const auto& [ignored, other] : {std::pair{SIGINT, SIGTERM}, {SIGTERM, SIGINT}}) {
     const ScratchFolder folder;

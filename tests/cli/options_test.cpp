@@ -114,6 +114,11 @@ const std::vector<Question>& questions() {
       {&compare_verb, 0, "{S}/scenarios/train/llama2-7b-8xa100.toml {S}/scenarios/train/gpt3-175b-selene.toml"},
       {&compare_verb, 1, "{S}/scenarios/train/llama2-7b-8xa100.toml --overlay {T}/overlay"},
       {&compare_verb, 2, "{S}/scenarios/train/llama2-7b-8xa100.toml --harness {T}/cells.csv"},
+      {&compare_verb, 3,
+       "--model llama3-8b --gpu h100-sxm-80gb --tp 1 --isl 256,512 --osl 32,64 --set-each traffic.requests=200 --rate "
+       "'2 "
+       "req/s' --set-each 'slo.ttft_p95=1 s'"},
+      {&compare_verb, 4, "--model llama3-8b --gpu h100-sxm-80gb --gpus 1 --isl 256,512 --osl 32,64 --concurrency 4"},
       {&scale_verb, 0, "{S}/scenarios/train/llama2-7b-8xa100.toml --to 16"},
       {&scale_verb, 1, "{S}/scenarios/train/llama2-7b-8xa100.toml --to 16 --format csv"},
       {&scale_verb, 2, "{S}/scenarios/train/llama2-7b-8xa100.toml --measured-speedup 3x --at 8"},
@@ -123,6 +128,8 @@ const std::vector<Question>& questions() {
        "megatron"},
       {&export_verb, 2, "--model llama3-8b --gpu h100-sxm-80gb --gpus 1 --isl 256 --osl 32 --concurrency 4 --to vllm"},
       {&export_verb, 3, serve + " --tp 1 --rate '2 req/s' --set 'slo.ttft_p95=1 s' --to kubernetes"},
+      {&export_verb, 4,
+       "--model llama3-8b --gpu h100-sxm-80gb --gpus 1 --isl 256 --osl 32 --concurrency 1,4 --to vllm"},
       {&import_verb, 0, "{S}/tests/launch/pretrain.sbatch --gpu h100-sxm-80gb --model llama3-8b"},
       {&import_verb, 1, "{T}/serve.sh --gpu h100-sxm-80gb --isl 256 --osl 32 --concurrency 4 --weights bf16"},
       {&import_verb, 2, "{T}/all_reduce.log --from nccl-tests"},
@@ -263,9 +270,10 @@ bool decides(const Verb& verb, std::string_view option) {
   using Names = std::set<std::string_view>;
   const Names deciding = &verb == &plan_verb || &verb == &explain_verb || &verb == &export_verb
                              ? Names{"--objective", "--only", "--isl", "--osl", "--concurrency", "--rate"}
-                         : &verb == &fabric_verb     ? Names{"--topo", "--nccl-xml"}
-                         : &verb == &scale_verb      ? Names{"--measured-speedup"}
-                         : &verb == &compare_verb    ? Names{"--overlay", "--harness"}
+                         : &verb == &fabric_verb ? Names{"--topo", "--nccl-xml"}
+                         : &verb == &scale_verb  ? Names{"--measured-speedup"}
+                         : &verb == &compare_verb
+                             ? Names{"--overlay", "--harness", "--isl", "--osl", "--concurrency", "--rate"}
                          : &verb == &fit_verb        ? Names{"--base", "--gpu"}
                          : &verb == &collective_verb ? Names{"--cluster"}
                          : &verb == &calibrate_verb  ? Names{"--compare"}

@@ -7,6 +7,7 @@
 
 #include "../support/sources.hpp"
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ BoxQuestion box(const std::vector<std::string>& more) {
 }
 
 BoxCurve curve_of(const std::vector<std::string>& more) {
-  return box_curve(box(more), 2);
+  return box_curve(box(more), {2});
 }
 
 bool beats(const BoxPoint& a, const BoxPoint& b) {
@@ -61,7 +62,7 @@ TEST_CASE("box: layouts that fit stand at every load, and the front is what no o
 
 TEST_CASE("box: a point is the plan of its changes, to the last bit") {
   const BoxQuestion q = box({});
-  const BoxCurve curve = box_curve(q, 2);
+  const BoxCurve curve = box_curve(q, {2});
   for (const std::size_t i : {std::size_t{0}, curve.points.size() / 2, curve.points.size() - 1}) {
     const BoxPoint& p = curve.points[i];
     const Plan plan = make_plan(changed(q.base, p.changes), false);
@@ -91,8 +92,27 @@ TEST_CASE("box: the most requests within a promise, with the probability asked f
   CHECK(harder.points[*harder.taken].requests_per_s.mid <= taken.requests_per_s.mid);
   const BoxCurve surer = curve_of({"slo.tpot_mean=30 ms", "slo.ttft_mean=2 s", "confidence=0.98"});
   CHECK((!surer.feasible() || surer.points[*surer.taken].requests_per_s.mid <= taken.requests_per_s.mid));
-  // Below what one request alone takes nothing is recommended.
-  CHECK_FALSE(curve_of({"slo.tpot_mean=1 ms"}).feasible());
+  // Below what one request alone takes nothing is recommended, and the nearest is told: the likeliest.
+  const BoxCurve none = curve_of({"slo.tpot_mean=1 ms"});
+  CHECK_FALSE(none.feasible());
+  REQUIRE(none.nearest);
+  for (const BoxPoint& p : none.points) {
+    CHECK(p.chance <= none.points[*none.nearest].chance);
+  }
+  CHECK_FALSE(curve.nearest);
+}
+
+TEST_CASE("box: where nothing holds the model the smallest change that would is told, and it does") {
+  const BoxCurve nothing = curve_of({"hardware.gpus=1", "serving.weights=bf16"});
+  CHECK_FALSE(nothing.feasible());
+  CHECK(nothing.points.empty());
+  REQUIRE_FALSE(nothing.way_out.empty());
+  REQUIRE_FALSE(nothing.way_out_of_weights.empty());
+  for (Changes changes : {nothing.way_out, nothing.way_out_of_weights}) {
+    const BoxQuestion q = box({"hardware.gpus=1", "serving.weights=bf16", "strategy.tp=1"});
+    changes.push_back(q.loads.front());
+    CHECK(make_plan(changed(q.base, changes), false, PlanPart::memory).feasible());
+  }
 }
 
 TEST_CASE("box: settings of the engine are searched like layouts") {
@@ -111,13 +131,35 @@ TEST_CASE("box: settings of the engine are searched like layouts") {
 
 TEST_CASE("box: the answer is the same on any number of threads") {
   const BoxQuestion q = box({"slo.tpot_mean=30 ms"});
-  const BoxCurve one = box_curve(q, 1);
-  const BoxCurve three = box_curve(q, 3);
+  const BoxCurve one = box_curve(q, {1});
+  const BoxCurve three = box_curve(q, {3});
   REQUIRE(one.points.size() == three.points.size());
   CHECK(one.taken == three.taken);
   for (std::size_t i = 0; i < one.points.size(); ++i) {
     CHECK(one.points[i].tokens_per_s.mid == three.points[i].tokens_per_s.mid);
   }
+}
+
+TEST_CASE("box: a curve that is stopped has what was priced until then, one load at least, and is not complete") {
+  const BoxQuestion q = box({});
+  const std::atomic<bool> stop{true};
+  BoxProgress progress;
+  const BoxCurve stopped = box_curve(q, {1, &stop, &progress});
+  CHECK_FALSE(stopped.complete);
+  REQUIRE(stopped.points.size() == 1);
+  CHECK(stopped.feasible());
+  REQUIRE(stopped.plan);
+  CHECK(stopped.dropped.back().why == "not looked at before the curve was stopped");
+  CHECK(progress.loads == 4 * 9);
+  CHECK(progress.priced < progress.loads);
+  BoxProgress whole;
+  const BoxCurve all = box_curve(q, {2, nullptr, &whole});
+  CHECK(all.complete);
+  CHECK(whole.priced == whole.loads);
+  // It is one of the points of the whole curve.
+  CHECK(std::any_of(all.points.begin(), all.points.end(), [&](const BoxPoint& p) {
+    return p.changes == stopped.points.front().changes && p.tpot.mid == stopped.points.front().tpot.mid;
+  }));
 }
 
 TEST_CASE("box: what cannot be asked is refused with its place and a way out") {

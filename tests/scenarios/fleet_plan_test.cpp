@@ -284,6 +284,26 @@ TEST_CASE("a surer fleet takes no fewer replicas, and keeps its promises up to t
   }
 }
 
+TEST_CASE("how sure a fleet is does not depend on what is known of its runs, and one size has one probability") {
+  for (const char* rate : {"traffic.rate=1 req/s", "traffic.rate=40 req/s"}) {
+    CAPTURE(rate);
+    const FleetPlan answer = plan({"strategy.tp=1", "traffic.requests=1000", rate});
+    REQUIRE(answer.feasible());
+    const FleetOption& best = answer.options.front();
+    const SizedFleet& sized = *best.sized;
+    const ServeScenario& s = serving(best);
+    CHECK(sized.runs->middle.contains({sized.replicas, 0}));
+    const double anew = chance_to_keep(s, *best.served, sized, {});
+    CHECK(chance_to_keep(s, *best.served, sized, *sized.runs) == anew);
+    CHECK(answer.chance == std::optional{std::max(anew, s.confidence)});
+    REQUIRE(sized.middle);
+    CHECK(answer.chance_at_middle == std::optional{chance_to_keep(s, *best.served, *sized.middle, {})});
+  }
+  // One replica is the least at both ends.
+  const FleetPlan one = plan({"strategy.tp=1", "traffic.requests=1000", "traffic.rate=1 req/s"});
+  CHECK(one.options.front().sized->replicas == one.options.front().sized->middle->replicas);
+}
+
 TEST_CASE("a promise that a lone sequence misses at the slow end alone: nothing is recommended, the middle is told") {
   // What an idle replica takes stands in the refusal of a promise below it.
   const std::string why = plan({"strategy.tp=1", "slo.tpot_p95=5.5 ms", "traffic.requests=1000"}).dropped.front().why;

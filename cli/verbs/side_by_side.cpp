@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/format_option.hpp>
+#include <headroom/cli/frame/interrupt.hpp>
+#include <headroom/cli/verbs/search.hpp>
+#include <headroom/cli/verbs/side_by_side.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace headroom::cli {
+namespace {
+
+constexpr std::size_t most_documents = 100;
+
+/// Reads all and tells the problems of all together.
+std::vector<AskedQuestion> read_all(std::vector<NamedDocument> documents, const QuestionLibrary& library) {
+  std::vector<AskedQuestion> questions;
+  Diagnostics diagnostics;
+  for (NamedDocument& document : documents) {
+    try {
+      questions.push_back(read_question(std::move(document.root), document.name, library));
+    } catch (const ConfigError& error) {
+      diagnostics.add(error);
+    }
+  }
+  diagnostics.throw_if_any();
+  return questions;
+}
+
+Outcome outcome_of(const Answered& answered, const Arguments& arguments, unsigned threads, bool complete) {
+  return {written(answered.answer, arguments, threads), answered.effort,
+          !complete                  ? interrupted_code()
+          : is_good(answered.answer) ? 0
+                                     : 1,
+          is_prose(arguments)};
+}
+
+}  // namespace
+
+std::vector<NamedDocument> documents_of(const Verb& verb,
+                                        const Arguments& arguments,
+                                        const std::vector<SweptForm>& forms,
+                                        const QuestionLibrary& library) {
+  const std::vector<std::string> files = arguments.many("");
+  const std::size_t count = std::max<std::size_t>(1, files.size()) * forms.size();
+  if (count > most_documents) {
+    throw ConfigError{"the files and lists that are given make " + std::to_string(count) + " questions, above " +
+                      std::to_string(most_documents) + "; list fewer values, or search them (--search)"};
+  }
+  std::vector<NamedDocument> documents;
+  Diagnostics diagnostics;
+  const auto add = [&](const std::string& name, auto tree) {
+    try {
+      documents.push_back({name, tree()});
+      refuse_overwrite_of(verb, arguments, documents.back().root);
+      if (kind_of(documents.back().root, library) == DocumentKind::network) {
+        throw ConfigError{"networks of ops are not held side by side, and " + quoted(name) +
+                          " is one: 'headroom plan' answers its memory and its step"};
+      }
+    } catch (const ConfigError& error) {
+      diagnostics.add(error);
+    }
+  };
+  for (const SweptForm& form : forms) {
+    for (const std::string& file : files) {
+      add(file + (form.name.empty() ? "" : ", " + form.name), [&] { return scenario_tree(file, form.overrides); });
+    }
+    if (files.empty()) {
+      add(form.name.empty() ? "command line" : form.name, [&] { return scenario_tree(form.overrides); });
+    }
+  }
+  diagnostics.throw_if_any();
+  return documents;
+}
+
+bool are_fleets(const std::vector<NamedDocument>& documents, const QuestionLibrary& library) {
+  const NamedDocument* fleet = nullptr;
+  const NamedDocument* other = nullptr;
+  for (const NamedDocument& document : documents) {
+    (kind_of(document.root, library) == DocumentKind::fleet ? fleet : other) = &document;
+  }
+  if (fleet != nullptr && other != nullptr) {
+    throw ConfigError{quoted(fleet->name) + " asks for a fleet ([traffic]), " + quoted(other->name) +
+                      " does not: fleets are held beside fleets, plans of a fixed load beside such plans; give both "
+                      "[traffic], or both serving.concurrency"};
+  }
+  return fleet != nullptr;
+}
+
+Outcome held_side_by_side(std::vector<NamedDocument> documents,
+                          const Objectives& objectives,
+                          const Arguments& arguments,
+                          const QuestionLibrary& library,
+                          unsigned threads) {
+  const bool fleets = are_fleets(documents, library);
+  std::vector<std::string> names;
+  for (const NamedDocument& document : documents) {
+    names.push_back(document.name);
+  }
+  std::vector<AskedQuestion> questions = read_all(std::move(documents), library);
+  AnswerOptions options = search_options();
+  options.threads = threads;
+  if (fleets) {
+    asked::FleetsSideBySide all;
+    for (AskedQuestion& question : questions) {
+      all.fleets.push_back(std::move(std::get<asked::FleetSize>(question).question));
+    }
+    const Answered found = answered(std::move(all), options);
+    return outcome_of(found, arguments, threads, is_complete(found.answer));
+  }
+  asked::SideBySide all;
+  all.objectives = objectives;
+  std::string said;
+  std::string no_plans;
+  bool complete = true;
+  int code = 1;
+  Diagnostics diagnostics;
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    try {
+      TakenPlan taken = taken_plan(std::move(questions[i]), threads);
+      said += taken.effort.empty() ? "" : names[i] + ": " + taken.effort;
+      if (!taken.plan) {
+        no_plans += names[i] + ": " + taken.text;
+        code = std::max(code, taken.code_without_plan());
+        continue;
+      }
+      said += taken.text.empty() ? "" : names[i] + ": " + taken.text;
+      complete = complete && taken.complete;
+      all.scenarios.push_back(std::move(taken.plan->scenario));
+    } catch (const ConfigError& error) {
+      diagnostics.add(error);
+    }
+  }
+  diagnostics.throw_if_any();
+  if (!no_plans.empty()) {
+    return {"", said + no_plans, code};
+  }
+  Answered found = answered(std::move(all), options);
+  found.effort = said;
+  return outcome_of(found, arguments, threads, complete);
+}
+
+}  // namespace headroom::cli
