@@ -107,6 +107,26 @@ std::string verdict_of(const std::vector<TransportGuess>& guesses, BytesPerSecon
          format(nearest->busbw) + "); NCCL_DEBUG=INFO prints the transport of every channel";
 }
 
+/// Bytes that a rank sends on the mean. In-switch reductions send the buffer up once and the reduced part down once
+/// (Klenk et al. 2020), trees as many as rings in all.
+Bytes sent_per_rank(const CollectiveAnswer& a) {
+  const CollectiveQuestion& q = a.question;
+  const bool tree = a.time.algorithm == nccl::Algorithm::nvls_tree;
+  if (q.collective == Collective::all_reduce && (tree || a.time.algorithm == nccl::Algorithm::nvls)) {
+    const auto local = static_cast<double>(q.view.per_domain);
+    return (1.0 + 1.0 / local) * q.bytes +
+           (tree ? bytes_per_rank(Collective::all_reduce, q.bytes / local, q.view.domains) : Bytes{});
+  }
+  return bytes_per_rank(q.collective, q.bytes, q.view.ranks);
+}
+
+/// With what a ring would send, where that is another number.
+std::string sent_text(const CollectiveAnswer& a) {
+  const Bytes sent = sent_per_rank(a);
+  const Bytes ring = bytes_per_rank(a.question.collective, a.question.bytes, a.question.view.ranks);
+  return format(sent) + (sent == ring ? "" : ", " + format(ring) + " by a ring");
+}
+
 std::string algorithm_text(const CollectiveAnswer& a) {
   const bool pairs = a.question.collective == Collective::all_to_all ||
                      a.question.collective == Collective::send_recv || a.question.collective == Collective::dispatch ||
@@ -168,6 +188,7 @@ std::string collective_text(const CollectiveAnswer& a) {
   table.row({"time", format(t.time) + "  (" + format(a.low) + " to " + format(a.high) + ")"});
   table.row({"algbw", format(a.algbw)});
   table.row({"busbw", format(a.busbw)});
+  table.row({"sent per rank", sent_text(a)});
   table.row({"NCCL takes", algorithm_text(a) + ", " +
                                std::string{nccl::protocol_names[static_cast<std::size_t>(t.protocol)]} + ", " +
                                std::to_string(t.channels) + " channels, an SM each"});
@@ -195,20 +216,20 @@ std::string collective_text(const CollectiveAnswer& a) {
 
 Value collective_document(const CollectiveAnswer& a) {
   const CollectiveQuestion& q = a.question;
-  return object("schema"_m = "headroom.collective/1", "collective"_m = name_of(q.collective), "gpu"_m = a.gpu,
-                "bytes"_m = q.bytes, "gpus"_m = q.view.ranks, "hosts"_m = q.view.domains,
-                q.placed.empty() ? Value{}
-                                 : object("placed"_m = q.placed, "stride"_m = q.view.stride,
-                                          "outside_ring_bytes_per_s"_m = q.view.outside_ring),
-                "time_s"_m = a.time.time, "low_s"_m = a.low, "high_s"_m = a.high, "algbw_bytes_per_s"_m = a.algbw,
-                "busbw_bytes_per_s"_m = a.busbw, "algorithm"_m = algorithm_text(a),
-                "protocol"_m = nccl::protocol_names[static_cast<std::size_t>(a.time.protocol)],
-                "channels"_m = static_cast<std::int64_t>(a.time.channels),
-                "bound"_m = collective_bound_names[static_cast<std::size_t>(a.time.bound)],
-                "launch_s"_m = a.time.launch, "latency_s"_m = a.time.latency, "transfer_s"_m = a.time.transfer,
-                "link_bound_s"_m = a.least, "measured_busbw_bytes_per_s"_m = q.measured,
-                "verdict"_m = when(q.measured.has_value(), a.verdict), "curve"_m = a.why,
-                "network"_m = q.transport ? Value{q.transport->id} : Value{});
+  return object(
+      "schema"_m = "headroom.collective/1", "collective"_m = name_of(q.collective), "gpu"_m = a.gpu,
+      "bytes"_m = q.bytes, "gpus"_m = q.view.ranks, "hosts"_m = q.view.domains,
+      q.placed.empty() ? Value{}
+                       : object("placed"_m = q.placed, "stride"_m = q.view.stride,
+                                "outside_ring_bytes_per_s"_m = q.view.outside_ring),
+      "time_s"_m = a.time.time, "low_s"_m = a.low, "high_s"_m = a.high, "algbw_bytes_per_s"_m = a.algbw,
+      "busbw_bytes_per_s"_m = a.busbw, "sent_bytes_per_rank"_m = sent_per_rank(a), "algorithm"_m = algorithm_text(a),
+      "protocol"_m = nccl::protocol_names[static_cast<std::size_t>(a.time.protocol)],
+      "channels"_m = static_cast<std::int64_t>(a.time.channels),
+      "bound"_m = collective_bound_names[static_cast<std::size_t>(a.time.bound)], "launch_s"_m = a.time.launch,
+      "latency_s"_m = a.time.latency, "transfer_s"_m = a.time.transfer, "link_bound_s"_m = a.least,
+      "measured_busbw_bytes_per_s"_m = q.measured, "verdict"_m = when(q.measured.has_value(), a.verdict),
+      "curve"_m = a.why, "network"_m = q.transport ? Value{q.transport->id} : Value{});
 }
 
 }  // namespace headroom::cli

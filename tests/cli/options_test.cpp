@@ -151,6 +151,7 @@ const std::vector<Question>& questions() {
       {&collective_verb, 0, "all-reduce --bytes 1GiB --gpu h100-sxm-80gb --nodes 2 --network infiniband"},
       {&collective_verb, 1, "all-reduce --bytes 1GiB --cluster dgx-superpod-h100 --gpus 16"},
       {&collective_verb, 2, "{T}/collectives.csv --gpu h100-sxm-80gb --kind nccl"},
+      {&collective_verb, 3, "all-reduce --bytes 1GB --gpus 64 --link '50 GB/s' --latency 5us"},
       {&roofline_verb, 0, "llama3.1-8b --gpu h100-sxm-80gb"},
       {&replay_verb, 0, "{T}/trace.csv --memory 40GB"},
       {&schema_verb, 0, ""},
@@ -267,7 +268,7 @@ bool decides(const Verb& verb, std::string_view option) {
                          : &verb == &scale_verb      ? Names{"--measured-speedup"}
                          : &verb == &compare_verb    ? Names{"--overlay", "--harness"}
                          : &verb == &fit_verb        ? Names{"--base", "--gpu"}
-                         : &verb == &collective_verb ? Names{"--cluster"}
+                         : &verb == &collective_verb ? Names{"--cluster", "--link"}
                          : &verb == &calibrate_verb  ? Names{"--compare"}
                                                      : Names{};
   return deciding.contains(option);
