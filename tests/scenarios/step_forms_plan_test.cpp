@@ -92,6 +92,11 @@ TEST_CASE("data that does not keep up holds the step up, says what binds and wha
   CHECK(t.fed->input.storage_needed.raw() == doctest::Approx(64e6 / free));
   CHECK(t.estimate.time[Term::data].raw() == doctest::Approx(8.0 - free));
   CHECK(says(plan({"data.sample_bytes=1 MB", "data.storage_bandwidth=80 GB/s"}), "data loading keeps up"));
+  // GPUs measured to take 20 samples/s a host need 20 MB/s, and wait for the rest of 8 s of theirs.
+  const Plan seen = plan({"data.sample_bytes=1 MB", "data.storage_bandwidth=8 MB/s", "data.gpu_rate=20"});
+  CHECK(train(seen).fed->input.storage_needed.raw() == doctest::Approx(20e6));
+  CHECK(train(seen).estimate.time[Term::data].raw() == doctest::Approx(8.0 - 64.0 / 20.0));
+  CHECK(says(seen, "need of a host at 20.0 samples/s, as measured, 20.0 MB/s of storage"));
   TermSet without;
   without.add(Term::data);
   const Plan left_out = plan({"data.sample_bytes=1 MB", "data.storage_bandwidth=8 MB/s"}, false, without);
