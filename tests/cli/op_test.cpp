@@ -122,6 +122,19 @@ TEST_CASE("op training attention: the pass and the implementation, by default th
   CHECK(seconds(question + " --engine standard --pass backward") == near(time("standard", AttentionPass::backward)));
 }
 
+TEST_CASE("op training attention: written scores of 16 384 tokens are out of memory on 80 GB, of 8 192 and fused not") {
+  const auto fits = [](const std::string& more) {
+    const ConfigValue answer = asked("attention-training --heads 32 --head-dim 64 " + more, "a100-sxm-80gb");
+    const ConfigValue* notes = answer.find("notes");
+    REQUIRE(notes != nullptr);
+    return std::none_of(notes->items.begin(), notes->items.end(),
+                        [](const ConfigValue& note) { return note.text.starts_with("out of memory"); });
+  };
+  CHECK_FALSE(fits("--seq-len 16384 --engine standard"));
+  CHECK(fits("--seq-len 8192 --engine standard"));
+  CHECK(fits("--seq-len 16384 --engine flash2"));
+}
+
 TEST_CASE("op moe: each size, tp, ep, routing and gate in its place") {
   const GemmFormat& format = *find_gemm_format("fp8");
   const MoeRouting law{Routing::power_law, 1.2};

@@ -85,16 +85,5 @@ TEST_CASE("eight hosts of eight put 0.21875 D on a NIC in two levels, a flat rin
   CHECK(hierarchical_time(Bytes{64e9}, group, {}).raw() == doctest::Approx(64e9 * (network + inside)).epsilon(1e-6));
 }
 
-TEST_CASE("halving the width halves the bytes") {
-  const double parameters = 2e9;
-  const auto sent = [&](double bytes_each) {
-    return bytes_per_rank(Collective::all_reduce, Bytes{parameters * bytes_each}, 8).raw();
-  };
-  CHECK(sent(2.0) == doctest::Approx(sent(4.0) / 2));
-  CHECK(sent(1.0) == doctest::Approx(sent(4.0) / 4));
-  // The largest 1 % as value and index, four bytes each: 0.16 GB of the 8 GB.
-  CHECK(0.01 * parameters * (4.0 + 4.0) / 1e9 == doctest::Approx(0.16));
-}
-
 }  // namespace
 }  // namespace headroom
