@@ -87,24 +87,28 @@ std::vector<TransportGuess> guesses_of(const ModelData& data,
 }
 
 /// Is this the transport you think it is?
-std::string verdict_of(const std::vector<TransportGuess>& guesses, BytesPerSecond measured, double p90) {
+void judge(CollectiveAnswer& a, BytesPerSecond measured, double p90) {
+  const std::vector<TransportGuess>& guesses = a.guesses;
   const double ratio = measured / guesses.front().busbw;
   const std::string share = percent(ratio) + " of the expected " + format(guesses.front().busbw);
-  if (ratio >= 1.0 / (1.0 + std::max(p90, 0.1))) {
-    return share + ": " + guesses.front().name + " as it should be";
+  a.as_expected = ratio >= 1.0 / (1.0 + std::max(p90, 0.1));
+  if (a.as_expected) {
+    a.verdict = share + ": " + guesses.front().name + " as it should be";
+    return;
   }
   const auto away = [&](const TransportGuess& g) { return std::abs(std::log(measured / g.busbw)); };
   const auto nearest =
-      std::min_element(guesses.begin(), guesses.end(), [&](const auto& a, const auto& b) { return away(a) < away(b); });
+      std::min_element(guesses.begin(), guesses.end(), [&](const auto& x, const auto& y) { return away(x) < away(y); });
   if (nearest == guesses.begin()) {
-    return share + ": " + guesses.front().name +
-           ", but slow; look for other traffic, a failed link, or too few channels";
+    a.verdict =
+        share + ": " + guesses.front().name + ", but slow; look for other traffic, a failed link, or too few channels";
+  } else if (nearest->kind == TransportGuess::Kind::same_links) {
+    a.as_expected = true;
+    a.verdict = share + ": " + nearest->name + " as it should be (" + format(nearest->busbw) + ")";
+  } else {
+    a.verdict = share + ": not " + guesses.front().name + " but a PCIe or socket fallback, nearest " + nearest->name +
+                " (" + format(nearest->busbw) + "); NCCL_DEBUG=INFO prints the transport of every channel";
   }
-  if (nearest->kind == TransportGuess::Kind::same_links) {
-    return share + ": " + nearest->name + " as it should be (" + format(nearest->busbw) + ")";
-  }
-  return share + ": not " + guesses.front().name + " but a PCIe or socket fallback, nearest " + nearest->name + " (" +
-         format(nearest->busbw) + "); NCCL_DEBUG=INFO prints the transport of every channel";
 }
 
 /// Bytes that a rank sends on the mean. In-switch reductions send the buffer up once and the reduced part down once
@@ -175,7 +179,7 @@ CollectiveAnswer answer_collective(const ModelData& data, const Device& device, 
   a.busbw = busbw_of(question, a.time.time);
   if (question.measured) {
     a.guesses = guesses_of(data, question, device, a.busbw);
-    a.verdict = verdict_of(a.guesses, *question.measured, p90);
+    judge(a, *question.measured, p90);
   }
   return a;
 }

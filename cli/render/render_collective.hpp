@@ -51,6 +51,7 @@ struct CollectiveAnswer {
   BytesPerSecond algbw{}, busbw{};
   std::vector<TransportGuess> guesses;  ///< with a measured bus bandwidth: the expected one first
   std::string verdict;
+  bool as_expected = true;  ///< false: what was measured is slower than the links it should use
 };
 
 /// ConfigError when nobody measured the group's link.

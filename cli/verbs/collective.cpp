@@ -203,7 +203,8 @@ Outcome answer_one(const Arguments& arguments,
   }
   const CollectiveAnswer answer = answer_collective(data, device, q);
   const DocumentFormat* const format = document_format(arguments);
-  return {format != nullptr ? format->print(collective_document(answer)) : collective_text(answer), "", 0};
+  return {format != nullptr ? format->print(collective_document(answer)) : collective_text(answer), "",
+          answer.as_expected ? 0 : 1};
 }
 
 Outcome answer_link(const Arguments& arguments, Collective collective) {

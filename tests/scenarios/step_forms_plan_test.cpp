@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keys of a step's forms, and what a plan says of them.
+#include <headroom/answers/views/render.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 
@@ -101,6 +102,19 @@ TEST_CASE("data that does not keep up holds the step up, says what binds and wha
   without.add(Term::data);
   const Plan left_out = plan({"data.sample_bytes=1 MB", "data.storage_bandwidth=8 MB/s"}, false, without);
   CHECK(train(left_out).estimate.step.raw() == doctest::Approx(free));
+}
+
+TEST_CASE("a plan says its micro-batches, what a context rank holds of a sequence, and what a GPU sends") {
+  const Plan p = plan({"strategy.tp=2", "strategy.cp=2"});
+  const std::string text = plan_text(p);
+  CHECK(text.find("a step: 32 micro-batches on each of 4 replicas, 4096 of a sequence's 8192 tokens on a GPU, " +
+                  format(train(p).sent_data) +
+                  " sent by a GPU for data parallelism, 128 GiB for tensor parallelism\n") != std::string::npos);
+  // 32 micro-batches of 32 layers, four all-reduces of 4096 x 4096 elements of 16 bit each, of two ranks as many bytes.
+  CHECK(train(p).sent_tensor.raw() == doctest::Approx(32.0 * 32.0 * 4.0 * 4096.0 * 4096.0 * 2.0));
+  CHECK(train(p).sent_data > train(plan({"strategy.tp=4", "strategy.cp=2"})).sent_data);
+  CHECK(plan_text(plan({"strategy.tp=1"})).find("8 micro-batches on each of 16 replicas, ") != std::string::npos);
+  CHECK(plan_text(plan({"strategy.tp=1"})).find("tensor parallelism") == std::string::npos);
 }
 
 TEST_CASE("a replica of several hosts is fed by one of them") {
