@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -121,7 +122,7 @@ std::string train_verdict_text(const TrainPlan& p, Bytes capacity, bool timed, d
   return text;
 }
 
-/// "a step: 64 micro-batches on each of 16 replicas, 16 384 of a sequence's 131 072 tokens on a GPU, which sends ...".
+/// "a step: 64 micro-batches on each of 16 replicas, 16 384 of a sequence's 131 072 tokens on a GPU, 9 GiB sent ...".
 std::string work_text(const TrainScenario& t, const TrainPlan& p) {
   const Strategy& s = p.strategy;
   const auto tokens = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
@@ -131,9 +132,13 @@ std::string work_text(const TrainScenario& t, const TrainPlan& p) {
     const std::int64_t all = t.work.shape.seq_len;
     text += ", " + tokens(all / s.cp) + " of a sequence's " + tokens(all) + " tokens on a GPU";
   }
-  text += p.sent_data > Bytes{} ? ", " + format(p.sent_data) + " sent by a GPU for data parallelism" : "";
-  text += p.sent_tensor > Bytes{} ? ", " + format(p.sent_tensor) + " for tensor parallelism" : "";
-  return text + "\n";
+  std::string sent;
+  for (const auto& [bytes, what] : {std::pair{p.sent_data, "data"}, std::pair{p.sent_tensor, "tensor"}}) {
+    if (bytes > Bytes{}) {
+      sent += ", " + format(bytes) + (sent.empty() ? " sent by a GPU for " : " for ") + what + " parallelism";
+    }
+  }
+  return text + sent + "\n";
 }
 
 /// Step, rates, days and dollars.

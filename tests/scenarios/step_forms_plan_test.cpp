@@ -124,10 +124,10 @@ TEST_CASE("a replica of several hosts is fed by one of them") {
 }
 
 TEST_CASE("offloading shows in the step over the link of the module's CPU, else over PCIe") {
-  const auto step = [](const char* gpu, const char* gpus) {
+  const auto step = [](const char* gpu, const char* gpus, const char* more = "hardware.host_memory=4 TB") {
     return plan({std::string{"hardware.gpu="} + gpu, std::string{"hardware.gpus="} + gpus,
                  "training.software=deepspeed", "strategy.zero=2", "training.offload=[\"optimizer\"]",
-                 "hardware.host_memory=4 TB"});
+                 "hardware.host_memory=4 TB", more});
   };
   const Plan pcie = step("h100-sxm-80gb", "16");
   const TrainPlan& t = train(pcie);
@@ -137,6 +137,10 @@ TEST_CASE("offloading shows in the step over the link of the module's CPU, else 
   CHECK(t.estimate.time[Term::offload] > *t.offload->step_time);  // the weights' way, and the host's update
   CHECK(*t.offload->exposed == t.estimate.time[Term::offload]);
   CHECK(says(pcie, "of a step show: term offload"));
+  const Plan stated = step("h100-sxm-80gb", "16", "hardware.host_link=26 GB/s");
+  REQUIRE(train(stated).offload->step_time.has_value());
+  CHECK((train(stated).offload->step_way / *train(stated).offload->step_time).raw() == doctest::Approx(26e9));
+  CHECK(train(stated).estimate.time[Term::offload] > t.estimate.time[Term::offload]);
   const Plan module = step("gb200-nvl72", "16");
   REQUIRE(train(module).offload->step_time.has_value());
   CHECK(train(module).offload->step_way / *train(module).offload->step_time > BytesPerSecond{200e9});
