@@ -152,7 +152,7 @@ std::string pool_part(const std::string& title, const Place& pool) {
                             Row{"iterations", "iterations"},
                             Row{"preemptions", "preemptions"},
                             Row{"queue_mean", "requests that wait, mean"}};
-  constexpr std::array gaps{Row{"p50", "p50"}, Row{"p95", "p95"}, Row{"p99", "p99"}};
+  constexpr std::array gaps{Row{"p50", "p50"}, Row{"p95", "p95"}, Row{"p99", "p99"}, Row{"max", "longest"}};
   if (!pool.there()) {
     return {};
   }

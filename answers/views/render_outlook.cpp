@@ -25,10 +25,13 @@ std::string ratio_text(const Interval<double>& ratio) {
 std::string checkpoint_text(const TrainScenario& t, const RunOutlook& o) {
   const goodput::CheckpointTime& save = o.run.save;
   const bool best = !t.long_run->interval && t.long_run->interval_steps == 0;
-  return format(save.total) + ", " + format(save.write) + " to write" +
-         (save.mode == goodput::SaveMode::asynchronous ? " beside training" : "") + "; training waits " +
-         format(o.stall) + " every " + format(o.run.interval) + (best ? ", the best" : "") + " (Young " +
-         format(o.young) + ", Daly " + format(o.daly) + ")";
+  const goodput::CheckpointStore& store = t.long_run->store;
+  const bool apart = store.writers > 1 && store.per_writer > BytesPerSecond{};
+  return format(save.total) +
+         (apart ? ", " + format(save.of_writer) + " by each of " + counted(store.writers, "writer") : "") + ", " +
+         format(save.write) + " to write" + (save.mode == goodput::SaveMode::asynchronous ? " beside training" : "") +
+         "; training waits " + format(o.stall) + " every " + format(o.run.interval) + (best ? ", the best" : "") +
+         " (Young " + format(o.young) + ", Daly " + format(o.daly) + ")";
 }
 
 /// "training 92.6 %, saves 1.05 %, done again 1.14 %, recovery 5.25 %"
@@ -86,9 +89,11 @@ std::string target_text(const goodput::Target& target) {
          target.law_source + "; of its text and tokenizer, passed over once: on other data the loss is another\n";
 }
 
-Value checkpoint(const RunOutlook& o) {
-  return row("bytes"_m = o.run.save.total, "write_s"_m = o.run.save.write, "stall_s"_m = o.stall,
-             "interval_s"_m = o.run.interval, "young_s"_m = o.young, "daly_s"_m = o.daly);
+Value checkpoint(const TrainScenario& t, const RunOutlook& o) {
+  const bool rated = t.long_run->store.per_writer > BytesPerSecond{};
+  return row("bytes"_m = o.run.save.total, "writer_bytes"_m = when(rated, o.run.save.of_writer),
+             "write_s"_m = o.run.save.write, "stall_s"_m = o.stall, "interval_s"_m = o.run.interval,
+             "young_s"_m = o.young, "daly_s"_m = o.daly);
 }
 
 Value shares(const RunOutlook& o) {
@@ -100,7 +105,7 @@ Value shares(const RunOutlook& o) {
 
 Value goodput_value(const TrainScenario& t, const RunOutlook& o) {
   return object("ratio"_m = share(o.ratio), "mtbf_s"_m = o.mtbf, "failures"_m = o.failures,
-                "checkpoint"_m = checkpoint(o), "shares"_m = shares(o), "completion_s"_m = o.completion,
+                "checkpoint"_m = checkpoint(t, o), "shares"_m = shares(o), "completion_s"_m = o.completion,
                 "simulated"_m = o.simulated
                                     ? object("completion_s"_m = o.simulated->completion, "mean_s"_m = o.simulated->mean,
                                              "runs"_m = o.runs, "failures"_m = o.simulated->failures)

@@ -108,6 +108,10 @@ Value train_times(const Money& money, const TrainScenario& t, const TrainPlan& p
                 "mfu"_m = share(p.mfu), "duration_s"_m = when(run, p.duration), "gpu_hours"_m = when(run, p.gpu_hours),
                 price(money), "usd_per_million_tokens"_m = when(priced, p.cost_per_million_tokens),
                 "cost_usd"_m = when(priced && run, p.cost), outlook(t, p), "binds"_m = p.binds,
+                "micro_batches"_m = p.estimate.micro_batches,
+                "tokens_per_rank"_m = when(p.strategy.cp > 1, t.work.shape.seq_len / p.strategy.cp),
+                "sent_bytes_per_gpu_and_step"_m = p.sent_data,
+                "tensor_bytes_per_gpu_and_step"_m = when(p.strategy.tp > 1, p.sent_tensor),
                 "step_terms_s"_m = step_terms(p.estimate.time.exposed), "data"_m = p.fed ? data(*p.fed) : Value{});
 }
 

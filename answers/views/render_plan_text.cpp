@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -121,6 +122,25 @@ std::string train_verdict_text(const TrainPlan& p, Bytes capacity, bool timed, d
   return text;
 }
 
+/// "a step: 64 micro-batches on each of 16 replicas, 16 384 of a sequence's 131 072 tokens on a GPU, 9 GiB sent ...".
+std::string work_text(const TrainScenario& t, const TrainPlan& p) {
+  const Strategy& s = p.strategy;
+  const auto tokens = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
+  std::string text = "a step: " + counted(p.estimate.micro_batches, "micro-batch", "micro-batches") +
+                     (s.dp > 1 ? " on each of " + counted(s.dp, "replica") : "");
+  if (s.cp > 1) {
+    const std::int64_t all = t.work.shape.seq_len;
+    text += ", " + tokens(all / s.cp) + " of a sequence's " + tokens(all) + " tokens on a GPU";
+  }
+  std::string sent;
+  for (const auto& [bytes, what] : {std::pair{p.sent_data, "data"}, std::pair{p.sent_tensor, "tensor"}}) {
+    if (bytes > Bytes{}) {
+      sent += ", " + format(bytes) + (sent.empty() ? " sent by a GPU for " : " for ") + what + " parallelism";
+    }
+  }
+  return text + sent + "\n";
+}
+
 /// Step, rates, days and dollars.
 std::string train_time_text(const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
   Table answer{{"", "<"}};
@@ -149,7 +169,8 @@ std::string train_time_text(const Plan& plan, const TrainScenario& t, const Trai
     answer.row({"cost per M tokens", interval_text(p.cost_per_million_tokens)});
   }
   energy_row(answer, p.energy, "tokens");
-  return answer.text() + "binds: " + p.binds + "\n" + outlook_text(t, p) + "\n" + time_table(p.estimate.time);
+  return answer.text() + "binds: " + p.binds + "\n" + work_text(t, p) + outlook_text(t, p) + "\n" +
+         time_table(p.estimate.time);
 }
 
 /// "3 runs of yours on h100-sxm-80gb under megatron-core: ours 8.0 % slow, counted 0.64 of that; ..."

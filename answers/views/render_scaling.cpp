@@ -6,6 +6,7 @@
 #include <headroom/answers/views/render_outlook.hpp>
 #include <headroom/answers/views/render_scaling.hpp>
 #include <headroom/core/number_words.hpp>
+#include <headroom/core/version.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
 
 #include <array>
@@ -86,12 +87,10 @@ std::string fit_text(std::string_view name, const std::optional<scaling::LawFit>
 }
 
 /// Where another doubling stops being worth it.
-std::string knee_text(const Curve& curve) {
-  const std::string least = percent(curve.request.least);
-  std::string text = "knee: " + count_text(*curve.knee) + " GPUs, the most whose added GPUs bring at least " + least +
+std::string knee_text(std::int64_t knee, std::optional<std::int64_t> stop, double least) {
+  std::string text = "knee: " + count_text(knee) + " GPUs, the most whose added GPUs bring at least " + percent(least) +
                      " of what each brought before";
-  text += curve.stop ? "; " + count_text(*curve.stop) + " is the first that brings less\n"
-                     : "; no count here brings less\n";
+  text += stop ? "; " + count_text(*stop) + " is the first that brings less\n" : "; no count here brings less\n";
   return text;
 }
 
@@ -236,8 +235,8 @@ std::string scaling_text(const Scenario& scenario, const Curve& curve) {
           " GPUs; marginal: tokens/s per added GPU over that of a GPU before\n";
   text += fit_text("Amdahl 1 / ((1 - f) + f / N)", curve.amdahl, smallest->gpus);
   text += fit_text("Gustafson (1 - f) + f N", curve.gustafson, smallest->gpus);
-  return text + knee_text(curve) + budget_text(curve) + (scenario.money.price ? price_text(scenario.money) : "") +
-         confidence_text(curve);
+  return text + knee_text(*curve.knee, curve.stop, curve.request.least) + budget_text(curve) +
+         (scenario.money.price ? price_text(scenario.money) : "") + confidence_text(curve);
 }
 
 Value scaling_document(const Scenario& scenario, const Curve& curve) {
@@ -277,6 +276,41 @@ std::string scaling_csv(const Scenario& scenario, const Curve& curve) {
                                Column{"marginal_efficiency", "marginal_efficiency"},
                                Column{"usd_per_million_tokens", "usd_per_million_tokens/mid"}};
   return csv_text(*scaling_document(scenario, curve).find("points"), columns);
+}
+
+std::string measured_series_text(const MeasuredSeries& m) {
+  const scaling::SeriesLaws told = scaling::laws_of(m.series, m.least);
+  const std::int64_t smallest = m.series.front().gpus;
+  Table table{{"GPUs", "per second", "per GPU", "speed-up", "efficiency", "marginal"}};
+  for (std::size_t i = 0; i < m.series.size(); ++i) {
+    const scaling::Output& here = m.series[i];
+    table.row({count_text(here.gpus), format_number(here.per_second),
+               format_number(here.per_second / static_cast<double>(here.gpus)), format_number(told.speedup[i]) + "x",
+               percent(told.efficiency[i]), i > 0 ? percent(told.marginal[i]) : ""});
+  }
+  std::string text = "measured scaling, " + quoted(m.file) + "\n\n" + table.text() + "\nspeed-up and efficiency: over " +
+                     count_text(smallest) +
+                     " GPUs; marginal: what an added GPU brings over what a GPU brought before\n";
+  text += fit_text("Amdahl 1 / ((1 - f) + f / N)", told.amdahl, smallest);
+  if (told.amdahl && told.amdahl->f < 1.0) {
+    text += "  by it no count is more than " + format_number(1.0 / (1.0 - told.amdahl->f)) + "x as fast\n";
+  }
+  text += fit_text("Gustafson (1 - f) + f N", told.gustafson, smallest);
+  return text + knee_text(*told.knee, told.stop, m.least);
+}
+
+Value measured_series_document(const MeasuredSeries& m) {
+  const scaling::SeriesLaws told = scaling::laws_of(m.series, m.least);
+  Value points = Value::empty_list();
+  for (std::size_t i = 0; i < m.series.size(); ++i) {
+    points.push(row("gpus"_m = m.series[i].gpus, "per_s"_m = m.series[i].per_second, "speedup"_m = told.speedup[i],
+                    "efficiency"_m = share(told.efficiency[i]),
+                    "marginal_efficiency"_m = when(i > 0, share(told.marginal[i]))));
+  }
+  return object("schema"_m = "headroom.measured_scale/1", "version"_m = version(), "file"_m = m.file,
+                "points"_m = std::move(points), "amdahl"_m = fit_value(told.amdahl),
+                "gustafson"_m = fit_value(told.gustafson), "threshold"_m = share(m.least),
+                "knee_gpus"_m = or_null(told.knee), "stop_gpus"_m = or_null(told.stop));
 }
 
 std::string speedup_text(const Scenario& scenario, const SpeedupAnswer& a) {

@@ -16,6 +16,16 @@ namespace headroom {
 /// One row a count.
 [[nodiscard]] std::string scaling_csv(const Scenario& scenario, const scaling::Curve& curve);
 
+/// Throughput that somebody measured at growing counts of GPUs, and what the laws say of it.
+struct MeasuredSeries {
+  std::string file;
+  std::vector<scaling::Output> series;
+  double least = 0.5;  ///< marginal efficiency that makes a count worth its GPUs
+};
+[[nodiscard]] std::string measured_series_text(const MeasuredSeries& measured);
+/// Schema "headroom.measured_scale/1".
+[[nodiscard]] Value measured_series_document(const MeasuredSeries& measured);
+
 [[nodiscard]] std::string speedup_text(const Scenario& scenario, const scaling::SpeedupAnswer& answer);
 /// Schema "headroom.speedup/1".
 [[nodiscard]] Value speedup_document(const Scenario& scenario, const scaling::SpeedupAnswer& answer);

@@ -78,7 +78,7 @@ Value pool_value(const PoolMetrics& p) {
                             [](const BatchBin& bin) {
                               return row("first"_m = bin.first, "last"_m = bin.last, "iterations"_m = bin.iterations);
                             }),
-      "token_gap_s"_m = row("p50"_m = p.gap_p50, "p95"_m = p.gap_p95, "p99"_m = p.gap_p99));
+      "token_gap_s"_m = row("p50"_m = p.gap_p50, "p95"_m = p.gap_p95, "p99"_m = p.gap_p99, "max"_m = p.gap_max));
 }
 
 /// What each of several models has of a replica, and did.

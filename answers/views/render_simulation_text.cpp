@@ -172,8 +172,8 @@ std::string pool_rows(const std::string& name, const PoolMetrics& pool) {
   table.row({"iterations", format_count(static_cast<double>(pool.iterations))});
   table.row({"preemptions", format_count(static_cast<double>(pool.preemptions))});
   if (pool.gap_p99.raw() > 0.0) {
-    table.row({"gap between two tokens",
-               "p50 " + format(pool.gap_p50) + ", p95 " + format(pool.gap_p95) + ", p99 " + format(pool.gap_p99)});
+    table.row({"gap between two tokens", "p50 " + format(pool.gap_p50) + ", p95 " + format(pool.gap_p95) + ", p99 " +
+                                             format(pool.gap_p99) + ", longest " + format(pool.gap_max)});
   }
   return table.text();
 }

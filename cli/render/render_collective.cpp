@@ -87,24 +87,48 @@ std::vector<TransportGuess> guesses_of(const ModelData& data,
 }
 
 /// Is this the transport you think it is?
-std::string verdict_of(const std::vector<TransportGuess>& guesses, BytesPerSecond measured, double p90) {
+void judge(CollectiveAnswer& a, BytesPerSecond measured, double p90) {
+  const std::vector<TransportGuess>& guesses = a.guesses;
   const double ratio = measured / guesses.front().busbw;
   const std::string share = percent(ratio) + " of the expected " + format(guesses.front().busbw);
-  if (ratio >= 1.0 / (1.0 + std::max(p90, 0.1))) {
-    return share + ": " + guesses.front().name + " as it should be";
+  a.as_expected = ratio >= 1.0 / (1.0 + std::max(p90, 0.1));
+  if (a.as_expected) {
+    a.verdict = share + ": " + guesses.front().name + " as it should be";
+    return;
   }
   const auto away = [&](const TransportGuess& g) { return std::abs(std::log(measured / g.busbw)); };
   const auto nearest =
-      std::min_element(guesses.begin(), guesses.end(), [&](const auto& a, const auto& b) { return away(a) < away(b); });
+      std::min_element(guesses.begin(), guesses.end(), [&](const auto& x, const auto& y) { return away(x) < away(y); });
   if (nearest == guesses.begin()) {
-    return share + ": " + guesses.front().name +
-           ", but slow; look for other traffic, a failed link, or too few channels";
+    a.verdict =
+        share + ": " + guesses.front().name + ", but slow; look for other traffic, a failed link, or too few channels";
+  } else if (nearest->kind == TransportGuess::Kind::same_links) {
+    a.as_expected = true;
+    a.verdict = share + ": " + nearest->name + " as it should be (" + format(nearest->busbw) + ")";
+  } else {
+    a.verdict = share + ": not " + guesses.front().name + " but a PCIe or socket fallback, nearest " + nearest->name +
+                " (" + format(nearest->busbw) + "); NCCL_DEBUG=INFO prints the transport of every channel";
   }
-  if (nearest->kind == TransportGuess::Kind::same_links) {
-    return share + ": " + nearest->name + " as it should be (" + format(nearest->busbw) + ")";
+}
+
+/// Bytes that a rank sends on the mean. In-switch reductions send the buffer up once and the reduced part down once
+/// (Klenk et al. 2020), trees as many as rings in all.
+Bytes sent_per_rank(const CollectiveAnswer& a) {
+  const CollectiveQuestion& q = a.question;
+  const bool tree = a.time.algorithm == nccl::Algorithm::nvls_tree;
+  if (q.collective == Collective::all_reduce && (tree || a.time.algorithm == nccl::Algorithm::nvls)) {
+    const auto local = static_cast<double>(q.view.per_domain);
+    return (1.0 + 1.0 / local) * q.bytes +
+           (tree ? bytes_per_rank(Collective::all_reduce, q.bytes / local, q.view.domains) : Bytes{});
   }
-  return share + ": not " + guesses.front().name + " but a PCIe or socket fallback, nearest " + nearest->name + " (" +
-         format(nearest->busbw) + "); NCCL_DEBUG=INFO prints the transport of every channel";
+  return bytes_per_rank(q.collective, q.bytes, q.view.ranks);
+}
+
+/// With what a ring would send, where that is another number.
+std::string sent_text(const CollectiveAnswer& a) {
+  const Bytes sent = sent_per_rank(a);
+  const Bytes ring = bytes_per_rank(a.question.collective, a.question.bytes, a.question.view.ranks);
+  return format(sent) + (sent == ring ? "" : ", " + format(ring) + " by a ring");
 }
 
 std::string algorithm_text(const CollectiveAnswer& a) {
@@ -155,7 +179,7 @@ CollectiveAnswer answer_collective(const ModelData& data, const Device& device, 
   a.busbw = busbw_of(question, a.time.time);
   if (question.measured) {
     a.guesses = guesses_of(data, question, device, a.busbw);
-    a.verdict = verdict_of(a.guesses, *question.measured, p90);
+    judge(a, *question.measured, p90);
   }
   return a;
 }
@@ -168,6 +192,7 @@ std::string collective_text(const CollectiveAnswer& a) {
   table.row({"time", format(t.time) + "  (" + format(a.low) + " to " + format(a.high) + ")"});
   table.row({"algbw", format(a.algbw)});
   table.row({"busbw", format(a.busbw)});
+  table.row({"sent per rank", sent_text(a)});
   table.row({"NCCL takes", algorithm_text(a) + ", " +
                                std::string{nccl::protocol_names[static_cast<std::size_t>(t.protocol)]} + ", " +
                                std::to_string(t.channels) + " channels, an SM each"});
@@ -201,7 +226,7 @@ Value collective_document(const CollectiveAnswer& a) {
                                  : object("placed"_m = q.placed, "stride"_m = q.view.stride,
                                           "outside_ring_bytes_per_s"_m = q.view.outside_ring),
                 "time_s"_m = Interval<Seconds>{a.low, a.time.time, a.high}, "algbw_bytes_per_s"_m = a.algbw,
-                "busbw_bytes_per_s"_m = a.busbw, "algorithm"_m = algorithm_text(a),
+                "busbw_bytes_per_s"_m = a.busbw, "sent_bytes_per_rank"_m = sent_per_rank(a), "algorithm"_m = algorithm_text(a),
                 "protocol"_m = nccl::protocol_names[static_cast<std::size_t>(a.time.protocol)],
                 "channels"_m = static_cast<std::int64_t>(a.time.channels),
                 "bound"_m = collective_bound_names[static_cast<std::size_t>(a.time.bound)],

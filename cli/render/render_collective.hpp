@@ -51,6 +51,7 @@ struct CollectiveAnswer {
   BytesPerSecond algbw{}, busbw{};
   std::vector<TransportGuess> guesses;  ///< with a measured bus bandwidth: the expected one first
   std::string verdict;
+  bool as_expected = true;  ///< false: what was measured is slower than the links it should use
 };
 
 /// ConfigError when nobody measured the group's link.
@@ -60,5 +61,17 @@ struct CollectiveAnswer {
 [[nodiscard]] std::string collective_text(const CollectiveAnswer& answer);
 /// Schema "headroom.collective/1": raw SI, the unit in the key.
 [[nodiscard]] Value collective_document(const CollectiveAnswer& answer);
+
+/// A collective over links that the asker states, without a SKU.
+struct LinkQuestion {
+  Collective collective = Collective::all_reduce;
+  Bytes bytes{};
+  std::int64_t ranks = 2;
+  BytesPerSecond link{};  ///< of one rank, one direction
+  Seconds message{};      ///< fixed time of each
+};
+[[nodiscard]] std::string collective_text(const LinkQuestion& question);
+/// Schema "headroom.collective/1", of which it has the question, the bytes and the times.
+[[nodiscard]] Value collective_document(const LinkQuestion& question);
 
 }  // namespace headroom::cli

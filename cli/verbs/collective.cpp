@@ -21,19 +21,20 @@ extern const Verb collective_verb;
 namespace collective_parts {
 namespace {
 
-enum class Asks : std::uint8_t { hosts, cluster, files };
+enum class Asks : std::uint8_t { hosts, cluster, files, link };
 constexpr std::array forms{
     Form{"a collective on hosts of one SKU", "a collective and --gpu ID", formats_in<"text|{}">},
     Form{"a collective on a cluster, which says its hosts", "a collective and --cluster ID", formats_in<"text|{}">},
     Form{"a file of measured collectives", "a file of measured collectives", "text|json|csv"},
+    Form{"a collective over links as stated", "a collective and --link RATE", formats_in<"text|{}">},
 };
 
 constexpr std::array options{
     Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog"}.of(Asks::hosts, Asks::files),
     Option{"--bytes", OptionKind::one, "SIZE", "buffer as nccl-tests counts it, e.g. \"1 GiB\": gathered, unscattered"}
-        .of(Asks::hosts, Asks::cluster),
-    Option{"--gpus", OptionKind::one, "N", "ranks; default all GPUs of the reference node"}.of(Asks::hosts,
-                                                                                               Asks::cluster),
+        .of(Asks::hosts, Asks::cluster, Asks::link),
+    Option{"--gpus", OptionKind::one, "N", "ranks; default all GPUs of the reference node"}.of(
+        Asks::hosts, Asks::cluster, Asks::link),
     Option{"--nodes", OptionKind::one, "N", "hosts they are spread over, on one rail; default 1"}.of(Asks::hosts),
     Option{"--network", OptionKind::one, "ID", "with --nodes: efa, infiniband, roce"}.of(Asks::hosts),
     Option{"--cluster", OptionKind::one, "ID", "a cluster of the catalog: its hosts, its network, its GPUs"}.of(
@@ -43,6 +44,11 @@ constexpr std::array options{
     Option{"--job", OptionKind::one, "N",
            "with --cluster: ranks of the job, all of whose groups of this form move at once"}
         .of(Asks::cluster),
+    Option{"--link", OptionKind::one, "RATE",
+           "\"50 GB/s\": a rank's link in one direction, for the textbook's times without a SKU"}
+        .of(Asks::link),
+    Option{"--latency", OptionKind::one, "TIME", "with --link: fixed time of a message, e.g. 5us; default none"}.of(
+        Asks::link),
     Option{"--nvls", OptionKind::one, "on|off", "reductions in the NVSwitch (NCCL_NVLS_ENABLE), on by default"}.of(
         Asks::hosts, Asks::cluster),
     Option{"--dtype", OptionKind::one, "bf16|fp16|fp32|int8", "bf16 by default; int8 cannot be reduced in the switch"}
@@ -198,7 +204,31 @@ Outcome answer_one(const Arguments& arguments,
   }
   const CollectiveAnswer answer = answer_collective(data, device, q);
   const DocumentFormat* const format = document_format(arguments);
-  return {format != nullptr ? format->print(collective_document(answer)) : collective_text(answer), "", 0};
+  return {format != nullptr ? format->print(collective_document(answer)) : collective_text(answer), "",
+          answer.as_expected ? 0 : 1};
+}
+
+Outcome answer_link(const Arguments& arguments, Collective collective) {
+  for (const std::string_view needed : {"--bytes", "--gpus"}) {
+    if (!arguments.has(needed)) {
+      throw ConfigError{"--link needs " + std::string{needed} +
+                        ", e.g. 'headroom collective all-reduce --bytes \"1 GB\" --gpus 64 --link \"50 GB/s\" "
+                        "--latency 5us'"};
+    }
+  }
+  LinkQuestion q;
+  q.collective = collective;
+  q.bytes = quantity_option<Bytes>(arguments, "--bytes");
+  q.ranks = count_option(arguments, "--gpus", 0);
+  q.link = quantity_option<BytesPerSecond>(arguments, "--link");
+  if (arguments.has("--latency")) {
+    q.message = quantity_option<Seconds>(arguments, "--latency");
+  }
+  if (q.ranks < 2) {
+    throw ConfigError{"--gpus 1: a group needs at least two ranks"};
+  }
+  const DocumentFormat* const format = document_format(arguments);
+  return {format != nullptr ? format->print(collective_document(q)) : collective_text(q), "", 0};
 }
 
 /// ConfigError where a collective stands among other words: files are scored by themselves.
@@ -215,19 +245,27 @@ void require_one(const std::vector<std::string>& what) {
 Outcome run(const Arguments& arguments) {
   const std::vector<std::string> what = arguments.many("");
   require_one(what);
+  const bool stated = arguments.has("--link");
   const bool placed = arguments.has("--cluster");
-  if (what.empty() || (!placed && !arguments.has("--gpu"))) {
+  if (what.empty() || (!placed && !stated && !arguments.has("--gpu"))) {
     throw ConfigError{
-        "name a collective or a file of measured collectives, and --gpu or --cluster; e.g. 'headroom collective "
-        "all-reduce --bytes "
-        "\"1 GiB\" --gpu h100-sxm-80gb --gpus 8'"};
+        "name a collective or a file of measured collectives, and --gpu, --cluster or --link; e.g. 'headroom "
+        "collective all-reduce --bytes \"1 GiB\" --gpu h100-sxm-80gb --gpus 8'"};
   }
   const std::optional<Collective> collective = what.size() == 1 ? collective_named(what.front()) : std::nullopt;
   if (!collective && what.size() == 1 && what.front().find_first_of("./") == std::string::npos) {
     throw ConfigError{"collective " + quoted(what.front()) + " is not known" +
                       suggestion(what.front(), collective_names)};
   }
-  require_form(collective_verb, !collective ? Asks::files : placed ? Asks::cluster : Asks::hosts, arguments);
+  require_form(collective_verb,
+               !collective ? Asks::files
+               : stated    ? Asks::link
+               : placed    ? Asks::cluster
+                           : Asks::hosts,
+               arguments);
+  if (collective && stated) {
+    return answer_link(arguments, *collective);
+  }
   const Catalog catalog = Catalog::standard();
   const ModelData data{catalog.store().folders()};
   const Device& device = catalog.device(placed ? catalog.node(catalog.cluster(arguments.one("--cluster")).node).gpu
@@ -246,6 +284,7 @@ constexpr std::string_view examples =
     "  headroom collective reduce-scatter --bytes \"2 GiB\" --cluster dgx-superpod-h100 --gpus 16 --stride 8 --job "
     "512\n"
     "  headroom collective all-reduce --bytes \"1 GiB\" --gpu h100-sxm-80gb --measured-busbw \"12 GB/s\"\n"
+    "  headroom collective all-reduce --bytes \"1 GB\" --gpus 64 --link \"50 GB/s\" --latency 5us\n"
     "  headroom collective nccl_mine.csv --kind nccl --gpu h200-sxm-141gb\n";
 
 std::vector<PositionalWord> words() {

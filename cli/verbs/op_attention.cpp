@@ -222,6 +222,10 @@ OpAnswer answer_training(const ModelData& data, const Device& device, const Trai
   const Bytes kept = training_attention_memory(q.shape, algorithm);
   a.rows.emplace_back("keeps", format(kept) + " between forward and backward beside its inputs and output");
   a.details = {{"kept_bytes", kept}};
+  if (kept > device.visible_capacity().value) {
+    a.notes.push_back("out of memory: what is kept is more than the " + format(device.visible_capacity().value) +
+                      " of a GPU; the time is that of a device that held it");
+  }
   a.parts = {{"products, alone", "compute_s", t.compute},
              {"exponentials, alone", "softmax_s", t.softmax},
              {"tiles' starts and ends", "fixed_s", t.fixed},

@@ -47,6 +47,11 @@ void take_time(OpAnswer& a, const GemmTime& t) {
              {"reduce the split", "reduce_s", t.reduce}};
 }
 
+/// With tiles that take so many times as long, as far as memory does not hide it.
+Seconds slowed(const GemmTime& t, double tiles) {
+  return std::max(t.total, t.launch + tiles * t.loop);
+}
+
 OpAnswer answer_gemm(const ModelData& data,
                      const Device& device,
                      const GemmFormat& format,
@@ -63,20 +68,39 @@ OpAnswer answer_gemm(const ModelData& data,
   a.work = gemm_flops(shape.m, shape.n, shape.k);
   a.moved = Bytes{shape.n * shape.k * format.weight_bytes + shape.m * shape.k * format.activation_bytes +
                   shape.m * shape.n * format.output_bytes};
-  take_time(a, model.explain(shape));
+  const UnalignedTiles off = unaligned_tiles(shape, format);
+  const GemmTime aligned = model.explain(shape);
+  take_time(a, aligned);
+  a.time = slowed(aligned, off.mid);
+  if (off.mid > 1.0) {
+    a.parts.push_back({"tiles of rows as they are, alone", "unaligned_loop_s", off.mid * aligned.loop});
+  }
   add_device_effects(a, [&](const KernelDevice& limits) {
-    return GemmModel{chosen.curve->values, limits, format}.time(shape);
+    return slowed(GemmModel{chosen.curve->values, limits, format}.explain(shape), off.mid);
   });
-  add_effect(a, "twice the rows in one call, per row", 0.5 * model.time({2.0 * shape.m, shape.n, shape.k}));
-  const double padded = tensor_path(shape, format).work;
-  a.details.push_back({"padded_flop", padded * a.work});
-  if (padded > 1.0) {
-    a.notes.push_back("n and k are not both multiples of " + std::to_string(format.alignment) + ": pad them (" +
-                      percent(padded - 1.0) + " more FLOP) to stay on the tensor path");
+  add_effect(a, "twice the rows in one call, per row",
+             0.5 * slowed(model.explain({2.0 * shape.m, shape.n, shape.k}), off.mid));
+  const TensorPath path = tensor_path(shape, format);
+  a.details.push_back({"padded_flop", path.work * a.work});
+  if (path.work > 1.0) {
+    const std::string multiples = "multiples of " + std::to_string(format.alignment);
+    add_effect(a, "n and k padded to " + multiples, aligned.total);
+    a.details.push_back({"padded_s", aligned.total});
+    a.notes.push_back("n and k are not both " + multiples + ": padded (" + percent(path.work - 1.0) +
+                      " more FLOP) it takes " + headroom::format(aligned.total) +
+                      (off.mid > 1.0
+                           ? "; as it is rows start at multiples of " + std::to_string(off.bytes) +
+                                 " bytes instead of 16, and its tiles take " + format_number(off.mid, 2) +
+                                 " times as long (" + format_number(off.low, 2) + " to " + format_number(off.high, 2) +
+                                 ", by seven published products of odd k on an H100; no other SKU was measured)"
+                           : "; libraries pad it or refuse it as it is"));
   }
   a.notes.emplace_back(
       "operands come from memory, as in a model's step; a benchmark of one small shape finds them in L2");
-  finish(a, chosen.curve->provenance.p90);
+  const double p90 = chosen.curve->provenance.p90;
+  finish(a, p90);
+  a.low = slowed(aligned, off.low) / (1.0 + p90);
+  a.high = slowed(aligned, off.high) * (1.0 + p90);
   return a;
 }
 

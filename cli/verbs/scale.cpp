@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom scale`: a training scenario at several numbers of GPUs, or an explanation of a measured speed-up.
+// `headroom scale`: a training scenario at several numbers of GPUs, an explanation of a measured speed-up, or what the
+// laws of scaling say of measured times.
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/page/page.hpp>
+#include <headroom/answers/views/render_scaling.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
+#include <headroom/core/csv.hpp>
+#include <headroom/core/input_file.hpp>
+#include <headroom/core/number_words.hpp>
 
+#include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace headroom::cli {
 
@@ -15,11 +24,12 @@ extern const Verb scale_verb;
 namespace scale_parts {
 namespace {
 
-enum class Asks : std::uint8_t { series, rows, speedup };
+enum class Asks : std::uint8_t { series, rows, speedup, measured };
 constexpr std::array forms{
     Form{"a series of counts", "a series of counts", formats_in<"text|{}|html">},
     Form{"the rows of a series (--format csv)", "a series of counts", "csv"},
     Form{"a measured speed-up", "--measured-speedup X", formats_in<"text|{}">},
+    Form{"measured times", "--measured FILE.csv", formats_in<"text|{}">},
 };
 
 constexpr std::array options{
@@ -30,15 +40,20 @@ constexpr std::array options{
     Option{"--strong", OptionKind::flag, "", "the global batch stays (default)"}.of(Asks::series, Asks::rows),
     Option{"--weak", OptionKind::flag, "", "the global batch grows with the GPUs"}.of(Asks::series, Asks::rows),
     Option{"--threshold", OptionKind::one, "SHARE", "marginal efficiency that makes more GPUs worth it; default 50 %"}
-        .of(Asks::series),
+        .of(Asks::series, Asks::measured),
     Option{"--budget", OptionKind::one, "MONEY", "\"1 M$\" for the whole run, or \"500 $/h\": the most useful GPUs"}.of(
         Asks::series),
-    Option{"--cluster", OptionKind::one, "ID", "a cluster of the catalog, for its tiers and transport"},
+    Option{"--cluster", OptionKind::one, "ID", "a cluster of the catalog, for its tiers and transport"}.of(
+        Asks::series, Asks::rows, Asks::speedup),
+    Option{"--measured", OptionKind::one, "FILE.csv", "times of yours: columns gpus, and seconds or per_second"}
+        .of(Asks::measured)
+        .that(FileUse::reads),
     Option{"--measured-speedup", OptionKind::one, "X", "explain a measured speed-up, e.g. 3x; needs --at"}.of(
         Asks::speedup),
     Option{"--at", OptionKind::one, "N", "GPUs of the measured speed-up"}.of(Asks::speedup),
     Option{"--over", OptionKind::one, "N", "GPUs that it is measured against; default 1"}.of(Asks::speedup),
-    Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=4; repeats"},
+    Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=4; repeats"}.of(
+        Asks::series, Asks::rows, Asks::speedup),
     brief_option.of(Asks::series, Asks::speedup),
     Option{"--format", OptionKind::one, formats_in<"text|{}|csv|html">,
            meanings_in<"text (default), {}, csv (a row a count), html: one file with charts">},
@@ -108,7 +123,67 @@ Outcome explain(const Arguments& arguments, const QuestionLibrary& library) {
   return {written(answer, arguments), "", is_good(answer) ? 0 : 1, is_prose(arguments)};
 }
 
+/// A row a count, in any order: its GPUs, and either the seconds of one piece of work or pieces a second.
+std::vector<scaling::Output> read_series(const std::string& file) {
+  InputFile stream{file};
+  Diagnostics diagnostics;
+  CsvReader csv{stream, file, diagnostics};
+  const std::optional<std::size_t> gpus = csv.column("gpus");
+  const std::optional<std::size_t> seconds = csv.column("seconds");
+  const std::optional<std::size_t> rate = csv.column("per_second");
+  if (!gpus || seconds.has_value() == rate.has_value()) {
+    diagnostics.add(file, {1, 1}, "needs the column 'gpus', and 'seconds' of a step or 'per_second', one of the two");
+  }
+  diagnostics.throw_if_any();
+  std::vector<scaling::Output> series;
+  while (csv.next()) {
+    const std::size_t column = seconds ? *seconds : *rate;
+    const std::optional<std::int64_t> count = csv.integer(*gpus);
+    const std::optional<double> value = csv.number(column);
+    if (!count || *count < 1) {
+      diagnostics.add(file, csv.at(*gpus), quoted(csv.fields()[*gpus]) + " must be a number of GPUs, 1 or more");
+    } else if (!value || *value <= 0.0) {
+      diagnostics.add(file, csv.at(column), quoted(csv.fields()[column]) + " must be positive");
+    } else if (std::any_of(series.begin(), series.end(), [&](const auto& o) { return o.gpus == *count; })) {
+      diagnostics.add(file, csv.at(*gpus), "a second row of " + counted(*count, "GPU") + "; keep one, or their mean");
+    } else {
+      series.push_back({*count, seconds ? 1.0 / *value : *value});
+    }
+  }
+  diagnostics.throw_if_any();
+  if (series.size() < 2) {
+    diagnostics.add(
+        file, {},
+        "has " + counted(static_cast<std::int64_t>(series.size()), "count") + "; scaling is told of two or more");
+  }
+  diagnostics.throw_if_any();
+  std::sort(series.begin(), series.end(), [](const auto& a, const auto& b) { return a.gpus < b.gpus; });
+  return series;
+}
+
+Outcome tell_measured(const Arguments& arguments) {
+  Diagnostics diagnostics;
+  MeasuredSeries measured;
+  measured.least = number_option(arguments, "--threshold", diagnostics).value_or(measured.least);
+  if (measured.least <= 0.0 || measured.least > 1.0) {
+    diagnostics.add("", {}, "--threshold is " + format_number(measured.least) + "; it must be above 0, at most 1, e.g. 0.5");
+  }
+  if (!arguments.many("").empty()) {
+    diagnostics.add("", {}, "a scenario has no part beside --measured, whose times are told without a model");
+  }
+  add_idle_options(scale_verb, Asks::measured, arguments, diagnostics);
+  diagnostics.throw_if_any();
+  measured.file = arguments.one("--measured");
+  measured.series = read_series(measured.file);
+  const DocumentFormat* const format = document_format(arguments);
+  return {format != nullptr ? format->print(measured_series_document(measured)) : measured_series_text(measured), "", 0,
+          format == nullptr};
+}
+
 Outcome run_scale(const Arguments& arguments) {
+  if (arguments.has("--measured")) {
+    return tell_measured(arguments);
+  }
   const QuestionLibrary library = QuestionLibrary::standard();
   if (arguments.has("--measured-speedup")) {
     return explain(arguments, library);
@@ -126,7 +201,8 @@ constexpr std::string_view examples =
     "  headroom scale scenarios/train/llama3-70b-512xh100.toml --to 4096\n"
     "  headroom scale scenarios/train/llama3-70b-512xh100.toml --weak --cluster dgx-superpod-h100\n"
     "  headroom scale scenarios/train/llama3-70b-512xh100.toml --budget '15 M$'\n"
-    "  headroom scale scenarios/train/llama2-7b-8xa100.toml --measured-speedup 3x --at 8\n";
+    "  headroom scale scenarios/train/llama2-7b-8xa100.toml --measured-speedup 3x --at 8\n"
+    "  headroom scale --measured times.csv\n";
 
 }  // namespace
 }  // namespace scale_parts

@@ -51,6 +51,8 @@ struct Node {
   std::optional<Sourced<std::int64_t>> sockets;
   std::optional<Sourced<BytesPerSecond>> socket_link;
   std::optional<Sourced<BytesPerSecond>> c2c;  ///< rate between a GPU and the CPU of its module, one direction
+  /// What a scenario states of one GPU and its host, each way, in place of what module, slot and GPU allow.
+  std::optional<BytesPerSecond> host_link;
   std::optional<Sourced<Bytes>> host_memory;
   std::optional<Sourced<Watts>> power;
   std::vector<std::string> unused_sources;

@@ -27,15 +27,4 @@ Bytes bytes_per_rank(Collective collective, Bytes buffer, std::int64_t ranks) no
   return traffic_factor(collective, ranks) * buffer;
 }
 
-Bytes tensor_parallel_bytes_per_layer(std::int64_t micro_batch,
-                                      std::int64_t seq_len,
-                                      std::int64_t hidden,
-                                      double bytes_per_element,
-                                      std::int64_t tp) noexcept {
-  constexpr double all_reduces = 4.0;  // two forward, two backward
-  const Bytes buffer{bytes_per_element * static_cast<double>(micro_batch) * static_cast<double>(seq_len) *
-                     static_cast<double>(hidden)};
-  return all_reduces * bytes_per_rank(Collective::all_reduce, buffer, tp);
-}
-
 }  // namespace headroom

@@ -40,13 +40,4 @@ inline constexpr std::array<std::string_view, collective_count> collective_names
 /// Bytes that one rank sends for a buffer of `buffer` bytes.
 [[nodiscard]] Bytes bytes_per_rank(Collective collective, Bytes buffer, std::int64_t ranks) noexcept;
 
-/// Bytes one rank sends for tensor parallelism in one layer, forward and backward: four all-reduces of b s h elements
-/// (Shoeybi et al. 2019, section 3; with sequence parallelism the same bytes as all-gathers and reduce-scatters,
-/// Korthikanti et al. 2022, section 4.2.2).
-[[nodiscard]] Bytes tensor_parallel_bytes_per_layer(std::int64_t micro_batch,
-                                                    std::int64_t seq_len,
-                                                    std::int64_t hidden,
-                                                    double bytes_per_element,
-                                                    std::int64_t tp) noexcept;
-
 }  // namespace headroom

@@ -8,6 +8,8 @@
 #include <headroom/model/collectives/collective.hpp>
 
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
 namespace headroom {
 
@@ -32,6 +34,20 @@ struct MessageCost {
 
 /// Time of an all-reduce as reduce-scatter in a domain, ring all-reduce of 1/g across domains, all-gather in a domain.
 [[nodiscard]] Seconds hierarchical_time(Bytes buffer, const GroupView& group, MessageCost cost) noexcept;
+
+/// An algorithm's time.
+struct TextbookTime {
+  std::string_view algorithm;
+  Seconds time{};
+};
+
+/// Times of a collective by the textbook's algorithms, fastest first, over `ranks` that each send and receive at `link`
+/// through one switch and pay `message` for each message: a ring or, for sends to everyone, pairwise exchange; of
+/// all-reduce also two trees in the best number of pieces; of broadcast and reduce a binomial tree, log2 n (a + S/B),
+/// and a scatter with an all-gather or their mirror, (log2 n + n - 1) a + 2 (n-1)/n S/B (Thakur, Rabenseifner and Gropp
+/// 2005, section 4). Empty for one rank.
+[[nodiscard]] std::vector<TextbookTime> textbook_times(
+    Collective collective, Bytes buffer, std::int64_t ranks, BytesPerSecond link, Seconds message);
 
 /// Bytes that one NIC sends in an all-reduce: 2(n-1)/n S where a single flat ring leaves a domain, 2(k-1)/k S/g in the
 /// two-level form (n ranks, k domains of g ranks, buffer S).

@@ -17,4 +17,26 @@ TensorPath tensor_path(const GemmShape& shape, const GemmFormat& format) noexcep
   return path;
 }
 
+UnalignedTiles unaligned_tiles(const GemmShape& shape, const GemmFormat& format) noexcept {
+  constexpr double least = 1.48;
+  constexpr double median = 5.54;
+  constexpr double most = 6.91;
+  constexpr double measured_halvings = 3.0;  // 2 bytes instead of 16
+  constexpr int widest_alignment = 8;        // elements of 16 bytes that products off it run with at all
+  UnalignedTiles tiles;
+  if (!tensor_path(shape, format).tensor || format.alignment > widest_alignment) {
+    return tiles;
+  }
+  int elements = format.alignment;
+  while (elements > 1 && (std::fmod(shape.n, elements) != 0.0 || std::fmod(shape.k, elements) != 0.0)) {
+    elements /= 2;
+  }
+  tiles.bytes = 16 * elements / format.alignment;
+  const double steps = std::log2(static_cast<double>(format.alignment) / elements) / measured_halvings;
+  tiles.low = std::pow(least, steps);
+  tiles.mid = std::pow(median, steps);
+  tiles.high = std::pow(most, steps);
+  return tiles;
+}
+
 }  // namespace headroom

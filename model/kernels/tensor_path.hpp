@@ -18,6 +18,18 @@ struct TensorPath {
 /// tokens start no row (the tokens of a weight gradient are its k).
 [[nodiscard]] TensorPath tensor_path(const GemmShape& shape, const GemmFormat& format) noexcept;
 
+/// How many times as long the tiles of a product take whose rows start at fewer than 16 bytes, over those of the padded
+/// shape: kernels then load so many bytes at a time instead of 16.
+struct UnalignedTiles {
+  int bytes = 16;                           ///< 16, 8, 4, 2: what all rows start at multiples of
+  double low = 1.0, mid = 1.0, high = 1.0;  ///< least, median and most of the products below
+};
+/// Seven published bf16 products with odd k on an H100 (meta-pytorch/float8_experimental, pull request 145, June 2024,
+/// column "Ref Tops") took 1.48, 3.42, 3.55, 5.54, 5.96, 6.73 and 6.91 times what the curve of that SKU says of the
+/// padded shape. Between them and 16 bytes nobody published any: each halving counts alike, by its logarithm. All ones
+/// for 8 bits or fewer, which libraries pad or refuse, and without a tensor path.
+[[nodiscard]] UnalignedTiles unaligned_tiles(const GemmShape& shape, const GemmFormat& format) noexcept;
+
 /// Peak with 2:4 structured sparsity over the dense peak (Mishra et al. 2021): an upper bound, for the products alone.
 inline constexpr double sparse_peak = 2.0;
 /// Bytes of 2:4 sparse weights over dense ones: half of the values, with two index bits each.

@@ -15,6 +15,22 @@ double share_of(const Breakdown& time, std::size_t term) {
   return whole > 0.0 ? time.exposed[term].raw() / whole : 0.0;
 }
 
+/// Kernels that one fault slows more are rare; what waits for links, other ranks or the host has no such bound.
+constexpr double most_slowdown = 2.0;
+
+/// Whether a term waits for something else than its own GPU.
+bool waits(Term term) {
+  switch (term) {
+    case Term::gemm:
+    case Term::attention:
+    case Term::elementwise:
+    case Term::recompute:
+    case Term::head:
+    case Term::optimizer: return false;
+    default: return true;
+  }
+}
+
 /// The suspect of a cell that fails, given the largest share of each term in cells that pass.
 void suspect(HarnessCell& cell, const std::array<double, term_count>& passed, bool any_passed) {
   std::size_t most = 0;
@@ -26,6 +42,12 @@ void suspect(HarnessCell& cell, const std::array<double, term_count>& passed, bo
   cell.suspect = static_cast<Term>(most);
   cell.why = std::string{term_names[most]} + ": " + percent(share_of(cell.time, most), 2) + " of this step" +
              (any_passed ? ", at most " + percent(passed[most], 2) + " of those that pass" : ", its largest term");
+  const double longer = cell.expected.mid / *cell.measured - 1.0;  // of the expected step, that it took more
+  const double times = 1.0 + longer / share_of(cell.time, most);
+  if (times > most_slowdown && !waits(*cell.suspect)) {
+    cell.why += "; alone it would have to take " + format_number(times, 2) +
+                " times as long: look first at what slows all of a step, the clock, a power cap or another job";
+  }
 }
 
 }  // namespace

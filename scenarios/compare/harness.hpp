@@ -32,7 +32,7 @@ struct HarnessCell {
 /// Judges the measured cells: below `expected.low` fails, above `expected.high` is faster than it should be. The
 /// suspect of a cell that fails is the term whose share of its step exceeds most the largest share that it has in any
 /// cell that passes: what passes elsewhere is acquitted as far as it was asked of there; without such cells the largest
-/// term.
+/// term. Kernels that would have to take more than twice as long to explain the cell are said not to.
 void judge_cells(std::span<HarnessCell> cells);
 
 }  // namespace headroom

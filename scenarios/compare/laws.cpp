@@ -87,6 +87,24 @@ std::optional<std::int64_t> knee(std::span<const Output> series, double least) {
   return largest;
 }
 
+SeriesLaws laws_of(std::span<const Output> series, double least) {
+  SeriesLaws told;
+  std::vector<Speedup> speedups;
+  for (const Output& here : series) {
+    speedups.push_back({real(here.gpus) / real(series[0].gpus), here.per_second / series[0].per_second});
+    told.speedup.push_back(speedups.back().speedup);
+    told.efficiency.push_back(speedups.back().speedup / speedups.back().workers);
+  }
+  told.marginal = marginal_efficiencies(series);
+  told.amdahl = fit_amdahl(speedups);
+  told.gustafson = fit_gustafson(speedups);
+  if (series.size() >= 2) {
+    told.knee = knee(series, least);
+    told.stop = stopping_count(series, least);
+  }
+  return told;
+}
+
 Dollars cost_of(const Output& output, DollarsPerSecond price_per_gpu, double work) noexcept {
   return real(output.gpus) * (price_per_gpu * Seconds{work / output.per_second});
 }

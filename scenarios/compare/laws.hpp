@@ -56,6 +56,14 @@ struct Output {
 /// The largest count whose marginal efficiency is `least` or more; nullopt for an empty series.
 [[nodiscard]] std::optional<std::int64_t> knee(std::span<const Output> series, double least);
 
+/// What the laws say of a series.
+struct SeriesLaws {
+  std::vector<double> speedup, efficiency, marginal;  ///< of each count, the first two over the smallest's
+  std::optional<LawFit> amdahl, gustafson;
+  std::optional<std::int64_t> knee, stop;  ///< of two counts or more
+};
+[[nodiscard]] SeriesLaws laws_of(std::span<const Output> series, double least);
+
 /// What may be spent: on the whole run, or by the hour.
 struct Budget {
   std::optional<Dollars> run;

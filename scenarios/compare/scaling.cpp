@@ -127,20 +127,18 @@ std::vector<Output> paid_outputs_of(const Curve& curve, double tokens) {
 }
 
 /// What a point is beside the others: efficiency, what its GPUs added, what a dollar buys.
-void relate_points(Curve& curve, std::span<const Output> series, std::span<const Output> paid, const Money& money) {
-  const std::vector<double> marginal = marginal_efficiencies(series);
+void relate_points(Curve& curve, const SeriesLaws& told, std::span<const Output> paid, const Money& money) {
   std::size_t next = 0;
   for (Point& point : curve.points) {
     if (!point.answered) {
       continue;
     }
-    const Output& here = series[next];
-    point.efficiency = here.per_second / real(here.gpus) / (series[0].per_second / real(series[0].gpus));
-    point.marginal = next > 0 ? std::optional{marginal[next]} : std::nullopt;
+    point.efficiency = told.efficiency[next];
+    point.marginal = next > 0 ? std::optional{told.marginal[next]} : std::nullopt;
     const Estimate& e = point.train().estimate;
     point.communication = communication_of(e) / e.step;
     if (money.price) {
-      point.samples_per_dollar = paid[next].per_second / (real(here.gpus) * money.price->raw());
+      point.samples_per_dollar = paid[next].per_second / (real(point.gpus) * money.price->raw());
     }
     ++next;
   }
@@ -159,14 +157,6 @@ void judge_budget(Curve& curve, std::span<const Output> paid, DollarsPerSecond p
   }
   curve.least_per_dollar = curve.request.least * curve.smallest()->samples_per_dollar;
   curve.most_useful = most_useful_gpus(paid, price, budget, work, curve.least_per_dollar);
-}
-
-std::vector<Speedup> speedups_of(std::span<const Output> series) {
-  std::vector<Speedup> result;
-  for (const Output& here : series) {
-    result.push_back({real(here.gpus) / real(series[0].gpus), here.per_second / series[0].per_second});
-  }
-  return result;
 }
 
 }  // namespace
@@ -236,14 +226,12 @@ Curve scaling_curve(const Scenario& scenario, const Request& request) {
   }
   const std::vector<Output> series = outputs_of(curve);
   const std::vector<Output> paid = paid_outputs_of(curve, t.tokens);
-  relate_points(curve, series, paid, scenario.money);
-  const std::vector<Speedup> speedups = speedups_of(series);
-  curve.amdahl = fit_amdahl(speedups);
-  curve.gustafson = fit_gustafson(speedups);
-  if (curve.is_series()) {
-    curve.knee = knee(series, request.least);
-    curve.stop = stopping_count(series, request.least);
-  }
+  const SeriesLaws told = laws_of(series, request.least);
+  relate_points(curve, told, paid, scenario.money);
+  curve.amdahl = told.amdahl;
+  curve.gustafson = told.gustafson;
+  curve.knee = told.knee;
+  curve.stop = told.stop;
   if (scenario.money.price && !series.empty() && (request.budget.run || request.budget.rate)) {
     judge_budget(curve, paid, *scenario.money.price, t.tokens / real(t.work.shape.seq_len));
   }

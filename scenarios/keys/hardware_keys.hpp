@@ -31,6 +31,11 @@ inline constexpr std::array hardware_rows{
         .of(Kinds::train | Kinds::serve)
         .blank_is("the node's, where it is known")
         .says("It is the memory of one node, in bytes, which must hold what is offloaded."),
+    quantity<BytesPerSecond>("host_link")
+        .of(Kinds::training)
+        .blank_is("the module's, else the narrower of slot and GPU")
+        .says("It is what one GPU and its host exchange, in bytes per second each way, as measured: what is offloaded, "
+              "loaded and saved goes over it."),
     quantity<Watts>("power_cap")
         .or_nothing("no cap")
         .says("It caps the power of one GPU, in watts: products run at the clock that holds it, passes over memory and "

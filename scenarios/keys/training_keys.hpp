@@ -233,6 +233,10 @@ inline constexpr std::array data_rows{
     quantity<Bytes>("fed_bytes")
         .or_nothing("that copies do not bind; of a network of ops its inputs")
         .says("It is the size of a sample as the GPU takes it over its link to the host, in bytes."),
+    number("gpu_rate", 0.001, 1e12)
+        .or_nothing("what the GPUs take by the plan's own step")
+        .says("It is the number of samples in a second that the GPUs of a host take where none of them waits, as "
+              "measured: what a host needs is then told for it."),
     integer("prefetch", 0, 100'000)
         .usually(static_cast<double>(DataFeed{}.prefetch))
         .says("It is the number of batches that are loaded ahead; at 0 every step waits for its own."),

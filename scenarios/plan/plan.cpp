@@ -315,14 +315,19 @@ void add_energy(const EnergyQuestion& question, const TrainScenario& t, double w
   answer.energy = energy_of(*power, t.work.clock, question, work);
 }
 
-/// Whether data keeps up, what binds and what would not.
-void note_data(
+/// What a GPU sends; whether data keeps up, what binds and what would not.
+void note_traffic(
     const TrainScenario& t, TrainPlan& answer, const CompiledTraining& compiled, const StepTable& table, Plan& plan) {
   FedStep fed;
   if (t.work.feed) {
     const Estimate& e = answer.estimate;
     fed = compiled.step->time(table, answer.strategy, real(t.work.shape.global_batch), e.host).fed;
     answer.fed = fed;
+  }
+  if (compiled.step != nullptr) {
+    const Strategy& s = answer.strategy;
+    answer.sent_data = compiled.step->data_parallel_bytes(table, s, answer.estimate.micro_batches);
+    answer.sent_tensor = compiled.step->tensor_parallel_bytes(key_of(s), s.pp, answer.estimate.micro_batches);
   }
   plan.notes.push_back(data_text(t.work.feed, fed));
 }
@@ -404,7 +409,7 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, Told t
   }
   judge_memory(scenario, t, compiled.capacity, answer, plan.part, told);
   if (compiled.timed) {
-    note_data(t, answer, compiled, table.step, plan);
+    note_traffic(t, answer, compiled, table.step, plan);
     answer.binds = what_binds(e.time);
     look_ahead(t, told.simulation, answer, plan);
     explain_run(t, told.terms, answer, plan);

@@ -42,6 +42,7 @@ struct TrainPlan {
   std::string binds;              ///< what the time goes to; empty where no time is priced
   std::optional<OffloadPlan> offload;
   std::optional<FedStep> fed;               ///< where the scenario says how data is loaded
+  Bytes sent_data{}, sent_tensor{};         ///< by a GPU in a step for data and tensor parallelism, where it is priced
   std::shared_ptr<const JobGroups> groups;  ///< of the job, where its time is priced
   Interval<Seconds> step;
   Interval<Bytes> memory;  ///< as the device shows it; the verdict compares its ends with the capacity

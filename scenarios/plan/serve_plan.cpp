@@ -112,10 +112,13 @@ void note_reserved_length(const ServeScenario& s, const CompiledServingMemory& c
     return;
   }
   ServingLimits limits = s.work.limits();
+  const std::int64_t reserved = serving_memory(compiled, limits).capacity;
   limits.sequence_tokens = asked;
+  const std::int64_t held = serving_memory(compiled, limits).capacity;
+  const std::string more = reserved > 0 ? ", " + format_number(real(held) / real(reserved), 2) + " times as many" : "";
   plan.notes.push_back(
       "sequences are counted at max_seq_len; of " + std::to_string(asked) + " tokens, as asked, a replica holds " +
-      std::to_string(serving_memory(compiled, limits).capacity) + ": reserving max_seq_len leaves " +
+      std::to_string(held) + more + ": reserving max_seq_len leaves " +
       format_number(100.0 * contiguous_waste(real(s.work.max_seq_len), real(asked)), 2) + " % of it empty");
 }
 

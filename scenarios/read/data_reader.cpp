@@ -16,6 +16,7 @@ std::optional<DataFeed> read_data_feed(ConfigTable& root) {
   feed.cpu = table->stated<"cpu_time">().value_or(Seconds{});
   feed.workers = static_cast<double>(table->stated<"workers">().value_or(0));
   feed.storage = table->stated<"storage_bandwidth">().value_or(BytesPerSecond{});
+  feed.gpu_rate = table->stated<"gpu_rate">().value_or(0.0);
   feed.prefetch = table->get<"prefetch">();
   feed.pinned = table->get<"pinned">();
   if (table->has("cpu_time") && !table->has("workers")) {

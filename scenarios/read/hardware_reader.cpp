@@ -68,6 +68,14 @@ HardwareChoice read_hardware(ConfigTable& root,
     }
   }
   result.host_memory = table.stated<"host_memory">();
+  if (const auto link = table.stated<"host_link">()) {
+    if (node) {
+      node->host_link = link;
+    } else if (!result.device.id.empty()) {
+      table.problem("host_link",
+                    "'host_link' needs 'node': no node of the catalog is the reference of " + result.device.id);
+    }
+  }
   if (const auto cap = table.stated<"power_cap">(); cap && !result.device.id.empty()) {
     if (const std::string why = why_no_cap(result.device, *cap, form); !why.empty()) {
       table.problem("power_cap", "'power_cap': " + why);

@@ -233,6 +233,13 @@ class ScenarioReader {
     serve.data = &sources_.data;
     serve.architecture = read_model();
     const HardwareChoice hardware = read_hardware(root_, sources_, scenario_.assumptions, true);
+    if (root_.has("hardware")) {
+      if (ConfigTable table = root_.table("hardware"); table.has("host_link")) {
+        table.problem_at_key("host_link",
+                             "a server's tiers of caches state their own rates in [serving.kv_offload]; leave "
+                             "'host_link' out");
+      }
+    }
     priced_ = hardware.priced(power_form(sources_.data), true);
     serve.device = hardware.device;
     serve.host = hardware.host;

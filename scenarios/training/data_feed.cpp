@@ -12,11 +12,16 @@ std::string data_text(const std::optional<DataFeed>& feed, const FedStep& fed) {
   std::string text = fed.exposed > Seconds{} ? "data loading: " + std::string{input_stage_names[binds]} +
                                                    " holds the step up by " + format(fed.exposed)
                                              : std::string{"data loading keeps up"};
-  text += "; GPUs that never wait need of a host";
-  text += feed->cpu > Seconds{} ? " " + format_number(fed.input.cores_needed) + " cores," : "";
-  text += feed->stored > Bytes{} ? " " + format(fed.input.storage_needed) + " of storage," : "";
-  text += feed->fed > Bytes{} ? " " + format(fed.input.copy_needed) + " of copies," : "";
-  text.pop_back();
+  std::string needs;
+  needs += feed->cpu > Seconds{} ? " " + format_number(fed.input.cores_needed) + " cores," : "";
+  needs += feed->stored > Bytes{} ? " " + format(fed.input.storage_needed) + " of storage," : "";
+  needs += feed->fed > Bytes{} ? " " + format(fed.input.copy_needed) + " of copies," : "";
+  if (!needs.empty()) {
+    needs.pop_back();
+    text += "; GPUs that never wait need of a host";
+    text += feed->gpu_rate > 0.0 ? " at " + format_number(feed->gpu_rate) + " samples/s, as measured," : "";
+    text += needs;
+  }
   return text;
 }
 

@@ -88,7 +88,7 @@ TEST_CASE("README shows what the binary prints") {
     const std::string command = shown.substr(0, shown.find('\n'));
     CAPTURE(command);
     const Run run = run_headroom(command.substr(std::string_view{"$ headroom "}.size()));
-    CHECK(run.code == 0);
+    CHECK((run.code == 0 || run.code == 1));  // 1: the verdict is no
     const std::string difference = golden_difference(shown.substr(command.size() + 1), run.out);
     CHECK_MESSAGE(difference.empty(), difference);
     ++examples;

@@ -83,6 +83,15 @@ KernelDevice limits(Rate rate = Rate::bf16) {
 
 }  // namespace
 
+TEST_CASE("op gemm: k = 4095 takes several times as long as 4096, and padding takes that back") {
+  const ConfigValue odd = asked("gemm -m 4096 -n 4096 -k 4095");
+  const double padded = seconds("gemm -m 4096 -n 4096 -k 4096");
+  CHECK(number(odd, "time_s") / padded == doctest::Approx(5.54).epsilon(0.03));
+  CHECK(number(odd, "low_s") / padded > 1.0);
+  CHECK(number(odd, "high_s") / padded > 6.5);
+  CHECK(number(odd, "padded_s") == near(padded, 0.001));
+}
+
 TEST_CASE("op prefill: batch, lengths, heads, window and cache are those of the options") {
   const AttentionFormat& format = *find_attention_format("bf16/fp8");
   const auto chosen = choose_prefill(curves(), h100(), format, "vllm");
@@ -118,6 +127,19 @@ TEST_CASE("op training attention: the pass and the implementation, by default th
       "attention-training --batch 2 --seq-len 4096 --heads 16 --kv-heads 4 --head-dim 64 --no-causal";
   CHECK(seconds(question) == near(time("flash3", AttentionPass::both)));
   CHECK(seconds(question + " --engine standard --pass backward") == near(time("standard", AttentionPass::backward)));
+}
+
+TEST_CASE("op training attention: written scores of 16 384 tokens are out of memory on 80 GB, of 8 192 and fused not") {
+  const auto fits = [](const std::string& more) {
+    const ConfigValue answer = asked("attention-training --heads 32 --head-dim 64 " + more, "a100-sxm-80gb");
+    const ConfigValue* notes = answer.find("notes");
+    REQUIRE(notes != nullptr);
+    return std::none_of(notes->items.begin(), notes->items.end(),
+                        [](const ConfigValue& note) { return note.text.starts_with("out of memory"); });
+  };
+  CHECK_FALSE(fits("--seq-len 16384 --engine standard"));
+  CHECK(fits("--seq-len 8192 --engine standard"));
+  CHECK(fits("--seq-len 16384 --engine flash2"));
 }
 
 TEST_CASE("op moe: each size, tp, ep, routing and gate in its place") {

@@ -65,6 +65,7 @@ const fs::path& fixtures() {
       serving << "r" << concurrency << ",made,llama3-8b,,,,,,,,,H100-SXM5-80GB,1,1,1,1,bf16,bf16,bf16,1024,128,"
               << concurrency << ",vLLM,0.9.0,scenario=closed,tpot_ms_mean," << 7.0 + 0.05 * concurrency << ",ms,\n";
     }
+    std::ofstream{at / "times.csv"} << "gpus,seconds\n8,10\n16,5.5\n32,3.25\n";
     std::ofstream{at / "serve.sh"} << "vllm serve meta-llama/Meta-Llama-3-8B --tensor-parallel-size 1\n";
     std::ofstream{at / "all_reduce.log"}
         << "#  Rank  0 Pid 1 on h device 0 [0x1b] NVIDIA H100 80GB HBM3\n"
@@ -122,6 +123,7 @@ const std::vector<Question>& questions() {
       {&scale_verb, 0, "{S}/scenarios/train/llama2-7b-8xa100.toml --to 16"},
       {&scale_verb, 1, "{S}/scenarios/train/llama2-7b-8xa100.toml --to 16 --format csv"},
       {&scale_verb, 2, "{S}/scenarios/train/llama2-7b-8xa100.toml --measured-speedup 3x --at 8"},
+      {&scale_verb, 3, "--measured {T}/times.csv"},
       {&export_verb, 0, "{S}/scenarios/train/llama2-7b-8xa100.toml --to slurm"},
       {&export_verb, 1,
        "--model llama3-8b --gpu h100-sxm-80gb --gpus 8 --seq-len 4096 --global-batch 64 --search cp_form=any --to "
@@ -158,6 +160,7 @@ const std::vector<Question>& questions() {
       {&collective_verb, 0, "all-reduce --bytes 1GiB --gpu h100-sxm-80gb --nodes 2 --network infiniband"},
       {&collective_verb, 1, "all-reduce --bytes 1GiB --cluster dgx-superpod-h100 --gpus 16"},
       {&collective_verb, 2, "{T}/collectives.csv --gpu h100-sxm-80gb --kind nccl"},
+      {&collective_verb, 3, "all-reduce --bytes 1GB --gpus 64 --link '50 GB/s' --latency 5us"},
       {&roofline_verb, 0, "llama3.1-8b --gpu h100-sxm-80gb"},
       {&replay_verb, 0, "{T}/trace.csv --memory 40GB"},
       {&schema_verb, 0, ""},
@@ -271,11 +274,11 @@ bool decides(const Verb& verb, std::string_view option) {
   const Names deciding = &verb == &plan_verb || &verb == &explain_verb || &verb == &export_verb
                              ? Names{"--objective", "--only", "--isl", "--osl", "--concurrency", "--rate"}
                          : &verb == &fabric_verb ? Names{"--topo", "--nccl-xml"}
-                         : &verb == &scale_verb  ? Names{"--measured-speedup"}
+                         : &verb == &scale_verb  ? Names{"--measured-speedup", "--measured"}
                          : &verb == &compare_verb
                              ? Names{"--overlay", "--harness", "--isl", "--osl", "--concurrency", "--rate"}
                          : &verb == &fit_verb        ? Names{"--base", "--gpu"}
-                         : &verb == &collective_verb ? Names{"--cluster"}
+                         : &verb == &collective_verb ? Names{"--cluster", "--link"}
                          : &verb == &calibrate_verb  ? Names{"--compare"}
                                                      : Names{};
   return deciding.contains(option);

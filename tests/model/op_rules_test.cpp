@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "../support/model_data.hpp"
+#include <cmath>
 #include <vector>
 
 using namespace headroom;
@@ -58,6 +59,24 @@ TEST_CASE("an FP32 product has no tensor path, 19.5 against 312 TFLOP/s; k = 409
   CHECK(tensor_path({4095, 4096, 4096}, *find_gemm_format("bf16")).aligned);
   CHECK_FALSE(tensor_path({1, 4088, 4096}, *find_gemm_format("fp8")).aligned);
   CHECK(tensor_path({1, 4088, 4096}, *find_gemm_format("bf16")).aligned);
+}
+
+TEST_CASE(
+    "rows of odd k start at 2 bytes: tiles take 1.5 to 6.9 times as long; 8 bits and vector units are left alone") {
+  const GemmFormat& bf16 = *find_gemm_format("bf16");
+  const UnalignedTiles odd = unaligned_tiles({4096, 4096, 4095}, bf16);
+  CHECK(odd.bytes == 2);
+  CHECK(odd.low == Approx(1.48));
+  CHECK(odd.mid == Approx(5.54));
+  CHECK(odd.high == Approx(6.91));
+  // A multiple of 4 halves once of three times; the worse of n and k counts, m does not.
+  const UnalignedTiles four = unaligned_tiles({4096, 4096, 4092}, bf16);
+  CHECK(four.bytes == 8);
+  CHECK(std::pow(four.mid, 3.0) == Approx(odd.mid));
+  CHECK(unaligned_tiles({4096, 4095, 4092}, bf16).mid == odd.mid);
+  CHECK(unaligned_tiles({4095, 4096, 4096}, bf16).mid == 1.0);
+  CHECK(unaligned_tiles({1, 4096, 4095}, *find_gemm_format("fp8")).mid == 1.0);
+  CHECK(unaligned_tiles({1, 4096, 4095}, *find_gemm_format("fp32")).mid == 1.0);
 }
 
 TEST_CASE("three passes over 1e8 bf16 elements move 1.2 GB apart and 0.4 fused, 0.589 and 0.196 ms on A100") {

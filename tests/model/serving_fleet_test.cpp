@@ -363,6 +363,7 @@ TEST_CASE("pools say how busy and how full they were") {
   CHECK(metrics.pool.batch_mean == near(1.0));
   CHECK(metrics.pool.iterations == 20);
   CHECK(metrics.pool.gap_p50.raw() == near(1e-3, 0.017));
+  CHECK(metrics.pool.gap_max.raw() == near(1e-3, 0.017));
 }
 
 TEST_CASE("what cannot be run is told, all of it, with its value") {

@@ -70,6 +70,57 @@ TEST_CASE("FSDP of a 7B over 64 GPUs sends 41.3 GB a rank and step against 27.6 
   CHECK(state_memory(7e9, states, 3, 64).total().raw() == near(1.75 * gigabyte));
 }
 
+TEST_CASE("a step sends what its ZeRO stage says, and no more where time is priced without it") {
+  Job job;
+  job.gpus = 64;
+  job.batch = 128;
+  const CompiledTraining c = compiled(job);
+  const auto sent = [](const CompiledTraining& question, int zero, double micro_batches = 2.0) {
+    Strategy s = layout(1, 1, 1, 64);
+    s.zero = static_cast<std::uint8_t>(zero);
+    return question.step->data_parallel_bytes(question.step->tabulate(key_of(s)), s, micro_batches).raw();
+  };
+  const double width = c.step->pricer().recipe().stack.gradient_bytes;
+  const double share = 63.0 / 64.0 * c.parameters;
+  CHECK(sent(c, 0) == near(2.0 * width * share, 1e-4));
+  CHECK(sent(c, 1) == near((width + 2.0) * share, 1e-4));
+  // Gradients of layers are scattered, and with ZeRO 3 their weights gathered twice, in each of two micro-batches; what
+  // is no layer once.
+  const StepTable table = c.step->tabulate(key_of(layout(1, 1, 1, 64)));
+  const double ends = 63.0 / 64.0 * (table.embedding + table.head_parameters);
+  const double layers = share - ends;
+  CHECK(sent(c, 2) == near((2.0 * width + 2.0) * layers + (width + 2.0) * ends, 1e-4));
+  CHECK(sent(c, 3) == near(2.0 * (width + 4.0) * layers + (width + 2.0) * ends, 1e-4));
+  job.without = {"dp_comm"};
+  CHECK(sent(compiled(job), 3) == 0.0);
+}
+
+TEST_CASE("tensor parallelism over 8 ranks sends 470 MB a layer at b1 s4096 h8192, 37.6 GB of 80 layers") {
+  Job job;
+  job.model = "llama3-70b";
+  job.software = "megatron-core-te";
+  job.seq_len = 4096;
+  job.precision = Precision::bf16;
+  const CompiledTraining c = compiled(job);
+  LayerKey key = key_of(layout(8, 1, 1, 8));
+  const auto sent = [&](std::int64_t stages, double micro_batches) {
+    return c.step->tensor_parallel_bytes(key, stages, micro_batches).raw();
+  };
+  CHECK(sent(80, 1.0) / 1e6 == doctest::Approx(470.0).epsilon(0.001));
+  CHECK(sent(1, 1.0) / 1e9 == doctest::Approx(37.6).epsilon(0.001));
+  CHECK(sent(4, 16.0) == near(4.0 * sent(1, 1.0)));
+  // The step's own term is the time of so many bytes: within NVLink's 300 GB/s, and not far below.
+  const StepTable table = c.step->tabulate(key);
+  const double rate = sent(80, 1.0) / (table.layer.forward.tp + table.layer.backward.tp).raw();
+  CHECK(rate < 300e9);
+  CHECK(rate > 50e9);
+  const double once = sent(1, 1.0);
+  key.recompute = Recompute::full;
+  CHECK(sent(1, 1.0) == near(1.5 * once));
+  key.tp = 1;
+  CHECK(sent(1, 1.0) == 0.0);
+}
+
 TEST_CASE("four equal stages idle 27.3 % of a step of 8 micro-batches, 8.6 % of 32, 4.5 % of 32 interleaved by 2") {
   Job job;
   job.without = {"head", "optimizer", "straggler", "dp_comm", "pp_comm"};

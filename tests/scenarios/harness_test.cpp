@@ -82,6 +82,25 @@ TEST_CASE("the suspect is what the failing step has more of than any that passes
   CHECK(alone[0].why == "gemm: 80 % of this step, its largest term");
 }
 
+TEST_CASE("kernels of a fifth of the step do not explain one at 58 % of its rate, communication may") {
+  const auto judged = [](Term term) {
+    HarnessCell good = stated(0.0, 1000.0);
+    HarnessCell slow = stated(0.0, 580.0);
+    slow.time[term] = Seconds{2.0};
+    std::array cells{good, slow};
+    judge_cells(cells);
+    CHECK(cells[1].suspect == term);
+    return cells[1].why;
+  };
+  // 0.724 of a step more, of a fifth: 4.6 times as long.
+  CHECK(judged(Term::attention).find("alone it would have to take 4.6 times as long: look first at what slows all") !=
+        std::string::npos);
+  CHECK(judged(Term::tp_comm).find("alone") == std::string::npos);
+  std::array near_miss{stated(0.0, 850.0)};
+  judge_cells(near_miss);
+  CHECK(near_miss[0].why == "gemm: 100 % of this step, its largest term");
+}
+
 TEST_CASE("a cell that does not fit has no expectation and says why") {
   const HarnessCell small = cell("a100-sxm-40gb", 1);
   CHECK(small.verdict == CellVerdict::no_plan);

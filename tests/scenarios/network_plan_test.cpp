@@ -33,6 +33,11 @@ NetworkPlan blank_plan(std::vector<std::string> more) {
       read_network_scenario(scenario_tree(all), "command line", test::sources(), NetworkLibrary::standard()));
 }
 
+/// Sent by a GPU and step for data parallelism.
+double sent(std::vector<std::string> changes) {
+  return plan_of(std::move(changes)).traffic.raw();
+}
+
 bool told(const NetworkPlan& plan, std::string_view text) {
   return std::any_of(plan.notes.begin(), plan.notes.end(),
                      [&](const std::string& note) { return note.find(text) != std::string::npos; });
@@ -54,6 +59,19 @@ double by_hand() {
 }
 
 }  // namespace
+
+TEST_CASE("gradients in half the width halve what data parallelism sends of them, in time too") {
+  // All-reduced, nothing else is sent; with ZeRO 1 the weights come back in 16 bit either way.
+  const double wide = sent({"strategy.zero=0", "training.gradients=fp32"});
+  CHECK(sent({"strategy.zero=0", "training.gradients=bf16"}) == near(0.5 * wide));
+  const double back = sent({"strategy.zero=1", "training.gradients=bf16"});
+  CHECK(sent({"strategy.zero=1", "training.gradients=fp32"}) == near(1.5 * back));
+  const auto communication = [](const char* gradients) {
+    const NetworkPlan plan = plan_of({"strategy.zero=0", std::string{"training.gradients="} + gradients});
+    return plan.times->parts.reduction.raw();
+  };
+  CHECK(communication("fp32") > 1.8 * communication("bf16"));
+}
 
 TEST_CASE("the preset has the parameters its shapes make, 2e9 within 1 %, and 59 MB of pixels a sample") {
   const Network network = NetworkLibrary::standard().find("perception-2b-8cam");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The long run of a scenario: published questions and runs through its keys, and what failures do to days and dollars.
+#include <headroom/answers/views/render.hpp>
 #include <headroom/core/date.hpp>
 #include <headroom/scenarios/compare/comparison.hpp>
 #include <headroom/scenarios/compare/scaling.hpp>
@@ -112,6 +113,7 @@ TEST_CASE("in a scenario 28 GB through one writer of 2 GB/s take 14 s, through 6
   CHECK(outlook(plan(with(base, {"goodput.writers=1"}))).run.save.write.raw() == near(14.0));
   const Plan sharded = plan(with(base, {"goodput.writers=64"}));
   CHECK(outlook(sharded).run.save.of_writer.raw() == near(0.4375e9));
+  CHECK(plan_text(sharded).find("26.1 GiB, 417 MiB by each of 64 writers, 219 ms to write") != std::string::npos);
   CHECK(outlook(sharded).run.save.write.raw() == near(14.0 / 64.0));
 }
 

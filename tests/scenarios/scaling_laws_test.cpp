@@ -54,6 +54,21 @@ TEST_CASE("a fit finds the share that made a curve, and the other law does not f
   }
 }
 
+TEST_CASE("a series of one's own: 95 % that divide show in every number of it, and the limit is 20") {
+  const std::vector<Output> series = outputs(0.05);
+  const SeriesLaws told = laws_of(series, 0.5);
+  CHECK(told.amdahl->f == doctest::Approx(0.95));
+  CHECK(told.speedup.back() == doctest::Approx(15.42).epsilon(1e-3));
+  CHECK(told.efficiency.back() == doctest::Approx(15.42 / 64.0).epsilon(1e-3));
+  // From N to 2 N an added GPU brings S(2N) / S(N) - 1 of what one of N brought: 0.37 from 16 to 32, 0.54 before.
+  for (std::size_t i = 1; i < series.size(); ++i) {
+    CHECK(told.marginal[i] == doctest::Approx(told.speedup[i] / told.speedup[i - 1] - 1.0));
+  }
+  CHECK(told.knee == 16);
+  CHECK(told.stop == 32);
+  CHECK_FALSE(laws_of({series.data(), 1}, 0.5).knee);
+}
+
 TEST_CASE("noise moves the fitted share little and shows in the misfit") {
   auto points = curve_of(amdahl_speedup, 0.95);
   for (std::size_t i = 0; i < points.size(); ++i) {

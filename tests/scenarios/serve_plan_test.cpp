@@ -150,8 +150,12 @@ TEST_CASE("a blank max_seq_len is isl + osl and told; where the engine's own wou
 TEST_CASE("with a longer max_seq_len the plan says what sequences as asked would fill") {
   // 1 - 2304 / 9216 = 75 %
   const Plan plan = memory_of({"serving.max_seq_len=9216"});
+  const auto held = static_cast<double>(answer_of(memory_of({})).estimate.memory.capacity);
+  const auto reserved = static_cast<double>(answer_of(plan).estimate.memory.capacity);
+  CHECK(held / reserved == doctest::Approx(4.0).epsilon(0.05));
   CHECK(told(plan, "of 2304 tokens, as asked, a replica holds " +
-                       std::to_string(answer_of(memory_of({})).estimate.memory.capacity)));
+                       std::to_string(answer_of(memory_of({})).estimate.memory.capacity) + ", " +
+                       format_number(held / reserved, 2) + " times as many"));
   CHECK(told(plan, "leaves 75 % of it empty"));
 }
 

@@ -70,6 +70,7 @@ double longest_gap_ms(const IterationTables& tables, std::int64_t max_num_tokens
   for (const SimulationRecord::Slice& slice : record.slices()) {
     longest = std::max(longest, (slice.end - slice.begin) / slice.iterations);
   }
+  CHECK(serving_metrics(load, result).pool.gap_max.raw() == near(seconds_of(longest), 0.017));
   return 1e3 * seconds_of(longest);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keys of a step's forms, and what a plan says of them.
+#include <headroom/answers/views/render.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 
@@ -92,10 +93,28 @@ TEST_CASE("data that does not keep up holds the step up, says what binds and wha
   CHECK(t.fed->input.storage_needed.raw() == doctest::Approx(64e6 / free));
   CHECK(t.estimate.time[Term::data].raw() == doctest::Approx(8.0 - free));
   CHECK(says(plan({"data.sample_bytes=1 MB", "data.storage_bandwidth=80 GB/s"}), "data loading keeps up"));
+  // GPUs measured to take 20 samples/s a host need 20 MB/s, and wait for the rest of 8 s of theirs.
+  const Plan seen = plan({"data.sample_bytes=1 MB", "data.storage_bandwidth=8 MB/s", "data.gpu_rate=20"});
+  CHECK(train(seen).fed->input.storage_needed.raw() == doctest::Approx(20e6));
+  CHECK(train(seen).estimate.time[Term::data].raw() == doctest::Approx(8.0 - 64.0 / 20.0));
+  CHECK(says(seen, "need of a host at 20.0 samples/s, as measured, 20.0 MB/s of storage"));
   TermSet without;
   without.add(Term::data);
   const Plan left_out = plan({"data.sample_bytes=1 MB", "data.storage_bandwidth=8 MB/s"}, false, without);
   CHECK(train(left_out).estimate.step.raw() == doctest::Approx(free));
+}
+
+TEST_CASE("a plan says its micro-batches, what a context rank holds of a sequence, and what a GPU sends") {
+  const Plan p = plan({"strategy.tp=2", "strategy.cp=2"});
+  const std::string text = plan_text(p);
+  CHECK(text.find("a step: 32 micro-batches on each of 4 replicas, 4096 of a sequence's 8192 tokens on a GPU, " +
+                  format(train(p).sent_data) +
+                  " sent by a GPU for data parallelism, 128 GiB for tensor parallelism\n") != std::string::npos);
+  // 32 micro-batches of 32 layers, four all-reduces of 4096 x 4096 elements of 16 bit each, of two ranks as many bytes.
+  CHECK(train(p).sent_tensor.raw() == doctest::Approx(32.0 * 32.0 * 4.0 * 4096.0 * 4096.0 * 2.0));
+  CHECK(train(p).sent_data > train(plan({"strategy.tp=4", "strategy.cp=2"})).sent_data);
+  CHECK(plan_text(plan({"strategy.tp=1"})).find("8 micro-batches on each of 16 replicas, ") != std::string::npos);
+  CHECK(plan_text(plan({"strategy.tp=1"})).find("tensor parallelism") == std::string::npos);
 }
 
 TEST_CASE("a replica of several hosts is fed by one of them") {
@@ -105,10 +124,10 @@ TEST_CASE("a replica of several hosts is fed by one of them") {
 }
 
 TEST_CASE("offloading shows in the step over the link of the module's CPU, else over PCIe") {
-  const auto step = [](const char* gpu, const char* gpus) {
+  const auto step = [](const char* gpu, const char* gpus, const char* more = "hardware.host_memory=4 TB") {
     return plan({std::string{"hardware.gpu="} + gpu, std::string{"hardware.gpus="} + gpus,
                  "training.software=deepspeed", "strategy.zero=2", "training.offload=[\"optimizer\"]",
-                 "hardware.host_memory=4 TB"});
+                 "hardware.host_memory=4 TB", more});
   };
   const Plan pcie = step("h100-sxm-80gb", "16");
   const TrainPlan& t = train(pcie);
@@ -118,6 +137,10 @@ TEST_CASE("offloading shows in the step over the link of the module's CPU, else 
   CHECK(t.estimate.time[Term::offload] > *t.offload->step_time);  // the weights' way, and the host's update
   CHECK(*t.offload->exposed == t.estimate.time[Term::offload]);
   CHECK(says(pcie, "of a step show: term offload"));
+  const Plan stated = step("h100-sxm-80gb", "16", "hardware.host_link=26 GB/s");
+  REQUIRE(train(stated).offload->step_time.has_value());
+  CHECK((train(stated).offload->step_way / *train(stated).offload->step_time).raw() == doctest::Approx(26e9));
+  CHECK(train(stated).estimate.time[Term::offload] > t.estimate.time[Term::offload]);
   const Plan module = step("gb200-nvl72", "16");
   REQUIRE(train(module).offload->step_time.has_value());
   CHECK(train(module).offload->step_way / *train(module).offload->step_time > BytesPerSecond{200e9});

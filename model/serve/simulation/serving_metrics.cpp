@@ -95,6 +95,7 @@ PoolMetrics pool_metrics(const PoolCounters& counters, Picoseconds end) {
   out.gap_p50 = as_seconds(sum.gaps.quantile(0.50));
   out.gap_p95 = as_seconds(sum.gaps.quantile(0.95));
   out.gap_p99 = as_seconds(sum.gaps.quantile(0.99));
+  out.gap_max = as_seconds(sum.gaps.quantile(1.0));
   return out;
 }
 

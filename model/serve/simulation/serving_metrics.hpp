@@ -54,7 +54,7 @@ struct PoolMetrics {
   double batch_mean = 0.0;  ///< mean sequences per iteration
   std::int64_t iterations = 0, preemptions = 0;
   std::vector<std::int64_t> batch;          ///< iterations by their number of sequences
-  Seconds gap_p50{}, gap_p95{}, gap_p99{};  ///< times between two tokens of a sequence, accurate to 1.6 %
+  Seconds gap_p50{}, gap_p95{}, gap_p99{}, gap_max{};  ///< times between two tokens of a sequence, accurate to 1.6 %
 };
 
 struct ServingMetrics {

@@ -40,7 +40,8 @@ InputRate input_rate(const InputPipeline& p) noexcept {
   return answer;
 }
 
-FedStep feed_step(const DataFeed& feed, double samples, BytesPerSecond copy, Seconds busy) noexcept {
+FedStep feed_step(const DataFeed& feed, double samples, BytesPerSecond copy, Seconds by_plan) noexcept {
+  const Seconds busy = feed.gpu_rate > 0.0 ? Seconds{samples / feed.gpu_rate} : by_plan;
   InputPipeline pipeline{feed.stored, feed.fed, feed.cpu, feed.workers, feed.storage, copy};
   pipeline.gpu_samples = busy.raw() > 0.0 ? samples / busy.raw() : 0.0;
   pipeline.overlapped_copy = feed.pinned;

@@ -22,6 +22,7 @@ struct DataFeed {
   Seconds cpu{};              ///< of one core for a sample
   double workers = 0.0;       ///< loader processes of the host that have a core of their own
   BytesPerSecond storage{};   ///< of the host
+  double gpu_rate = 0.0;      ///< samples a second of the host's GPUs where they never wait, as measured
   std::int64_t prefetch = 2;  ///< batches ahead; 0: every step waits for its own
   bool pinned = true;         ///< copies run beside compute
 };
@@ -50,7 +51,7 @@ struct InputRate {
 
 /// What a step adds while it waits for its samples. `busy`: the step without that; `samples` of one host in a step;
 /// `copy`: host to device, of all its devices. With samples loaded ahead the slowest stage sets the pace; without,
-/// loading and computing take turns.
+/// loading and computing take turns. Of GPUs whose own rate was measured, `samples` at that rate stand for `busy`.
 struct FedStep {
   InputRate input;
   Seconds exposed{};

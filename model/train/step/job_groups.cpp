@@ -85,6 +85,9 @@ CollectiveCurves curves_for(const ModelData& data, const Device& device, const G
 }  // namespace
 
 std::optional<BytesPerSecond> host_link_of(const Device& device, const Node* node) noexcept {
+  if (node != nullptr && node->host_link) {
+    return node->host_link;
+  }
   if (node != nullptr && node->c2c) {
     return node->c2c->value;
   }

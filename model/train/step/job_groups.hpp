@@ -30,8 +30,8 @@ struct JobHosts {
 /// The class of network that a node's NICs are of: "efa", "roce", else "infiniband".
 [[nodiscard]] std::string_view transport_of(const Node& node) noexcept;
 
-/// What one GPU and its host exchange each way: the link to the CPU on its module, else the narrower of its slot and
-/// its own PCIe. nullopt where nobody states it.
+/// What one GPU and its host exchange each way: as a scenario states it, else the link to the CPU on its module, else
+/// the narrower of its slot and its own PCIe. nullopt where nobody states it.
 [[nodiscard]] std::optional<BytesPerSecond> host_link_of(const Device& device, const Node* node) noexcept;
 
 /// Groups are built on first use and kept; their addresses stay. Safe to call from several threads.

@@ -374,6 +374,18 @@ LayerTimes LayerPricer::layer(const Block& block, const LayerKey& key, const Job
   return t;
 }
 
+Bytes LayerPricer::tensor_bytes(const Block& block, const LayerKey& key) const {
+  const StepRecipe& r = recipe_;
+  double reductions = 0.0;
+  for (const LayerOp& op : layer_ops(r.architecture, block, LayerForm::training, key.tp)) {
+    reductions += op.kind == LayerOpKind::reduction ? 1.0 : 0.0;
+  }
+  const double tokens = real(key.micro_batch) * r.seq_len / key.cp;
+  const double passes = key.recompute == Recompute::full ? 3.0 : 2.0;
+  const Bytes buffer{element_ * tokens * real(r.architecture.hidden)};
+  return passes * reductions * bytes_per_rank(Collective::all_reduce, buffer, key.tp);
+}
+
 Seconds LayerPricer::newton_schulz(const Block& block, const LayerKey& key) const noexcept {
   constexpr double steps = 5.0;
   const auto of_matrix = [&](double n, double k) {

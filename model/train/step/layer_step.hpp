@@ -60,6 +60,10 @@ class LayerPricer {
   /// Where the key's ranks fall among the job's.
   [[nodiscard]] static RankGroups groups_of(const LayerKey& key, const JobGroups& groups) noexcept;
   [[nodiscard]] HeadTimes head(const LayerKey& key) const noexcept;
+  /// Sent by a rank over its tensor group for a layer and a micro-batch: two all-reduces of T h elements each way
+  /// (Shoeybi et al. 2019, section 3), or as many bytes as all-gathers and reduce-scatters; those of the forward pass
+  /// once more where whole layers are formed again.
+  [[nodiscard]] Bytes tensor_bytes(const Block& block, const LayerKey& key) const;
   /// Muon's update of a layer's matrices: five Newton-Schulz steps A = X X^T, B = b A + c A A, X = a X + B X, in 16 bit
   /// (Jordan et al. 2024). Each rank does its share over tp and ep; matrices side by side are taken as alike.
   [[nodiscard]] Seconds newton_schulz(const Block& block, const LayerKey& key) const noexcept;

@@ -165,21 +165,27 @@ StepTable StepModel::tabulate_layers(const LayerKey& key) const {
 }
 
 /// ZeRO 3 gathers a layer's weights before each pass and scatters its gradients; ZeRO 2 scatters alone (Rajbhandari et
-/// al. 2020, section 7).
-void StepModel::shard_layers(const StepTable& table, const Strategy& s, StepTime& t) const noexcept {
+/// al. 2020, section 7). Calls visit(group, collective, bytes of the buffer) for each of one layer.
+template <class Visit>
+void StepModel::for_each_sharded(const StepTable& table, const Strategy& s, const Visit& visit) const noexcept {
   if (s.zero < 2 || !on(Term::dp_comm)) {
     return;
   }
   const StepRecipe& r = pricer_.recipe();
-  const double weight = r.gathered_bytes;
   const RankParameters& p = table.of_layer;
   if (s.zero >= 3) {
-    t.gather = reached(table.shard, Collective::all_gather, weight * p.dense, r) +
-               reached(table.experts, Collective::all_gather, weight * p.experts, r);
+    visit(table.shard, Collective::all_gather, r.gathered_bytes * p.dense);
+    visit(table.experts, Collective::all_gather, r.gathered_bytes * p.experts);
   }
-  const double gradient = r.stack.gradient_bytes;
-  t.scatter = reached(table.shard, Collective::reduce_scatter, gradient * p.trained_dense, r) +
-              reached(table.experts, Collective::reduce_scatter, gradient * p.trained_experts, r);
+  visit(table.shard, Collective::reduce_scatter, r.stack.gradient_bytes * p.trained_dense);
+  visit(table.experts, Collective::reduce_scatter, r.stack.gradient_bytes * p.trained_experts);
+}
+
+void StepModel::shard_layers(const StepTable& table, const Strategy& s, StepTime& t) const noexcept {
+  const StepRecipe& r = pricer_.recipe();
+  for_each_sharded(table, s, [&](const GroupCollectives* group, Collective collective, double bytes) {
+    (collective == Collective::all_gather ? t.gather : t.scatter) += reached(group, collective, bytes, r);
+  });
 }
 
 /// Micro-batches whose exchanges hide beside another's compute: where the schedule overlaps passes all but the ramps,
@@ -274,7 +280,9 @@ Seconds StepModel::bubble(const StepTable& table, const Strategy& s, const StepT
   return std::max(Seconds{}, pipeline_time(shape, stage) - t.micro_batches * pair);
 }
 
-void StepModel::add_data_parallel(const StepTable& table, const Strategy& s, StepTime& t) const noexcept {
+/// Once a step: calls visit(group, collective, bytes of the buffer, times) for each.
+template <class Visit>
+void StepModel::for_each_reduced(const StepTable& table, const Strategy& s, const Visit& visit) const noexcept {
   const StepRecipe& r = pricer_.recipe();
   if (!on(Term::dp_comm)) {
     return;
@@ -287,38 +295,73 @@ void StepModel::add_data_parallel(const StepTable& table, const Strategy& s, Ste
   const double dense = per_stage * table.of_layer.trained_dense + ends;
   const double experts = per_stage * table.of_layer.trained_experts;
   const auto all_reduce = [&](const GroupCollectives* group, double parameters) {
-    return reached(group, Collective::all_reduce, r.stack.gradient_bytes * parameters, r);
+    visit(group, Collective::all_reduce, r.stack.gradient_bytes * parameters, 1.0);
   };
   const auto sharded = [&](const GroupCollectives* group, double parameters) {
-    return reached(group, Collective::reduce_scatter, r.stack.gradient_bytes * parameters, r) +
-           reached(group, Collective::all_gather, weight * parameters, r);
+    visit(group, Collective::reduce_scatter, r.stack.gradient_bytes * parameters, 1.0);
+    visit(group, Collective::all_gather, weight * parameters, 1.0);
   };
   if (s.zero == 0) {
-    t.reduction = all_reduce(table.data, dense) + all_reduce(table.experts, experts);
-  } else if (s.zero == 1) {
-    t.reduction = sharded(table.experts, experts);
+    all_reduce(table.data, dense);
+    all_reduce(table.experts, experts);
+    return;
+  }
+  if (s.zero == 1) {
+    sharded(table.experts, experts);
     if (r.stack.broadcast_weights) {
       const double sharers = s.shard_ranks > 0 ? s.shard_ranks : static_cast<double>(s.dp) * s.cp;
-      t.reduction += reached(table.shard, Collective::reduce_scatter, r.stack.gradient_bytes * dense, r) +
-                     sharers * reached(table.shard, Collective::broadcast, weight * dense / sharers, r);
+      visit(table.shard, Collective::reduce_scatter, r.stack.gradient_bytes * dense, 1.0);
+      visit(table.shard, Collective::broadcast, weight * dense / sharers, sharers);
     } else {
-      t.reduction += sharded(table.shard, dense);
-    }
-    if (s.shard_ranks > 0) {
-      t.reduction += all_reduce(table.replicas, dense / s.shard_ranks);
+      sharded(table.shard, dense);
     }
   } else {
     // Layers are scattered as they come; what is left are the ends, ZeRO 2's weights and the replicas of a shard.
-    t.reduction = sharded(table.shard, ends);
+    sharded(table.shard, ends);
     if (s.zero == 2) {
-      t.reduction += reached(table.shard, Collective::all_gather, weight * (dense - ends), r);
-    }
-    if (s.shard_ranks > 0) {
-      t.reduction += all_reduce(table.replicas, dense / s.shard_ranks);
+      visit(table.shard, Collective::all_gather, weight * (dense - ends), 1.0);
     }
   }
-  t.hidden = std::min(r.stack.dp_overlap * t.reduction, hiding_room * per_stage * t.layer);
+  if (s.shard_ranks > 0) {
+    all_reduce(table.replicas, dense / s.shard_ranks);
+  }
+}
+
+void StepModel::add_data_parallel(const StepTable& table, const Strategy& s, StepTime& t) const noexcept {
+  const StepRecipe& r = pricer_.recipe();
+  if (!on(Term::dp_comm)) {
+    return;
+  }
+  for_each_reduced(table, s, [&](const GroupCollectives* group, Collective collective, double bytes, double times) {
+    t.reduction += times * reached(group, collective, bytes, r);
+  });
+  t.hidden = std::min(r.stack.dp_overlap * t.reduction, hiding_room * layers_ / s.pp * t.layer);
   t.time[Term::dp_comm] += t.reduction - t.hidden + r.physics.overlap_slowdown * t.hidden;
+}
+
+Bytes StepModel::data_parallel_bytes(const StepTable& table, const Strategy& s, double micro_batches) const noexcept {
+  Bytes sent{};
+  const auto add = [&](const GroupCollectives* group, Collective collective, double bytes, double times) {
+    if (group != nullptr) {
+      sent += times * bytes_per_rank(collective, Bytes{bytes}, group->view().ranks);
+    }
+  };
+  for_each_reduced(table, s, add);
+  const double passes = micro_batches * layers_ / s.pp;
+  for_each_sharded(table, s, [&](const GroupCollectives* group, Collective collective, double bytes) {
+    add(group, collective, bytes, collective == Collective::all_gather ? 2.0 * passes : passes);
+  });
+  return sent;
+}
+
+Bytes StepModel::tensor_parallel_bytes(const LayerKey& key, std::int64_t stages, double micro_batches) const {
+  Bytes sent{};
+  if (on(Term::tp_comm)) {
+    for (const Kind& kind : kinds_) {
+      sent += micro_batches * kind.layers / real(stages) * pricer_.tensor_bytes(kind.block, key);
+    }
+  }
+  return sent;
 }
 
 void StepModel::add_optimizer(const StepTable& table, const Strategy& s, bool on_host, StepTime& t) const noexcept {

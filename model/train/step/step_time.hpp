@@ -69,6 +69,15 @@ class StepModel {
                               double global_batch,
                               const HostMemory& host = {}) const noexcept;
 
+  /// Bytes that a rank sends in a step for data parallelism: what time() prices as its collectives, each as many as a
+  /// ring sends (bytes_per_rank()).
+  [[nodiscard]] Bytes data_parallel_bytes(const StepTable& table,
+                                          const Strategy& strategy,
+                                          double micro_batches) const noexcept;
+
+  /// The same for tensor parallelism, of a stage's mean share of the layers.
+  [[nodiscard]] Bytes tensor_parallel_bytes(const LayerKey& key, std::int64_t stages, double micro_batches) const;
+
   /// No strategy of this layer table, number of stages and micro-batches takes less, whatever its schedule, chunks,
   /// ZeRO stage and split of the layers: every stage's mean share of layers and head, nothing exposed, no bubble.
   [[nodiscard]] Seconds least_time(const StepTable& table, std::int64_t stages, double micro_batches) const noexcept;
@@ -102,6 +111,10 @@ class StepModel {
   void add_parameters(const LayerKey& key, StepTable& table) const noexcept;
   void set_groups(const LayerKey& key, const RankGroups& ranks, StepTable& table) const;
   [[nodiscard]] static Seconds bubble(const StepTable& table, const Strategy& s, const StepTime& t) noexcept;
+  template <class Visit>
+  void for_each_reduced(const StepTable& table, const Strategy& s, const Visit& visit) const noexcept;
+  template <class Visit>
+  void for_each_sharded(const StepTable& table, const Strategy& s, const Visit& visit) const noexcept;
   void add_data_parallel(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
   void shard_layers(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
   void add_pipeline(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
