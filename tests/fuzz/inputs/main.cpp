@@ -171,6 +171,7 @@ void tell(const Finding& finding, const Options& options) {
 }
 
 int run(const Options& options) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 1U << 16U);
   const test::ScratchFolder scratch;
   const Seeds seeds = load_seeds(options.binary, options.source, scratch.path());
   std::printf("%zu seeds of %zu verbs, seed %llu\n", seeds.all.size(), seeds.verbs.size(),
