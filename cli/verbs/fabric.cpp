@@ -292,6 +292,19 @@ void add_remarks(const FabricGraph& graph, const Degrees& degrees, FabricReport&
   }
 }
 
+/// Rate between the halves of hosts below one switch that never binds. Two scale-up domains, one in each half, add the
+/// same wherever they are added, so that few hosts are laid out whatever their number.
+BytesPerSecond non_blocking_bisection(const NodeWiring& wiring, std::int64_t nodes) {
+  const auto of = [&](std::int64_t hosts) {
+    return FabricGraph{wiring, hosts, NetworkTiers::non_blocking(hosts)}.bisection();
+  };
+  const std::int64_t two_domains = 2 * FabricGraph{wiring, 1, {}}.domain_gpus() / wiring.gpus;
+  const std::int64_t added = nodes / two_domains - 1;
+  return added < 1
+             ? of(nodes)
+             : of(nodes - added * two_domains) + static_cast<double>(added) * (of(2 * two_domains) - of(two_domains));
+}
+
 void fill(const Arguments& arguments, FabricReport& r) {
   const std::optional<Job> job = job_of(arguments);
   const AxisOrder order = parse_axis_order(arguments.one("--order", to_text(AxisOrder{})));
@@ -310,9 +323,11 @@ void fill(const Arguments& arguments, FabricReport& r) {
   }
   r.assumed.insert(r.assumed.begin(), r.wiring.assumed.begin(), r.wiring.assumed.end());
   const FabricGraph host{r.wiring, 1, {}};
-  const FabricGraph graph{r.wiring, r.nodes, r.network};
+  const FabricGraph graph{r.wiring, r.nodes, r.network, named_network ? FabricPart::whole : FabricPart::two_domains};
   r.host_bisection = host.bisection();
-  r.bisection = r.nodes > 1 ? graph.bisection() : BytesPerSecond{};
+  if (r.nodes > 1) {
+    r.bisection = named_network ? graph.bisection() : non_blocking_bisection(r.wiring, r.nodes);
+  }
   r.gpus = ports_of(graph);
   r.tiers = tiers_of(graph, r.gpus);
   if (job) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What large and endless inputs cost, and how they are refused: memory and time follow what is asked, not what is
 // named.
+#include <headroom/core/json_reader.hpp>
+
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
@@ -8,6 +10,7 @@
 #include <algorithm>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -84,6 +87,27 @@ TEST_CASE("a plan costs the same on eight million GPUs as on eighty thousand") {
     if (memory_is_measured) {
       CHECK(large.peak_memory < small.peak_memory + 20 * megabyte);
     }
+  }
+}
+
+TEST_CASE(
+    "a fabric costs the same on four million GPUs as on four thousand, and its halves are as much further joined") {
+  const auto of = [](const std::string& host, const std::string& gpus) {
+    return run_headroom("fabric show " + host + " --format json --gpus " + gpus);
+  };
+  for (const auto& [host, few, many] : {std::tuple{"gaudi2-8", "4096", "4194304"},
+                                        {"dgx-h100", "4096", "4194304"},
+                                        {"gb200-nvl72-tray", "4608", "4128768"}}) {
+    CAPTURE(host);
+    const Run small = of(host, few);
+    const Run large = of(host, many);
+    REQUIRE(small.code == 0);
+    REQUIRE(large.code == 0);
+    CHECK(large.processor_seconds < 4.0 * small.processor_seconds + 0.1);
+    const auto bisection = [](const Run& run) {
+      return headroom::parse_json(run.out, "fabric.json").find("bisection_bytes_per_s")->number;
+    };
+    CHECK(bisection(large) / bisection(small) == doctest::Approx(std::stod(many) / std::stod(few)));
   }
 }
 

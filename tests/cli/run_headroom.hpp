@@ -160,6 +160,12 @@ inline Run run_on_terminal(const std::vector<std::string>& arguments, const std:
   return run;
 }
 
+/// How often a test kills the binary: as HEADROOM_KILLS says, which long tests set; `quick` without it.
+inline int asked_kills(int quick) {
+  const char* const asked = std::getenv("HEADROOM_KILLS");
+  return asked == nullptr ? quick : std::atoi(asked);
+}
+
 /// Sanitizers multiply memory and keep what was freed: what a test says of it holds without them.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool memory_is_measured = false;

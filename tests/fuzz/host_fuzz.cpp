@@ -4,18 +4,12 @@
 #include <headroom/hardware/import/import_nccl_xml.hpp>
 #include <headroom/hardware/import/import_topo.hpp>
 
-#include <cstdint>
-#include <cstdlib>
+#include "require.hpp"
 
 using namespace headroom;
+using headroom::fuzz::require;
 
 namespace {
-
-void require(bool holds) {
-  if (!holds) {
-    std::abort();
-  }
-}
 
 void check(const NodeWiring& w) {
   require(w.gpus > 0 && std::ssize(w.gpu_switch) == w.gpus && std::ssize(w.gpu_socket) == w.gpus);

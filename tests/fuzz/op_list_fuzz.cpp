@@ -3,20 +3,14 @@
 #include <headroom/model/allocator/allocation_trace.hpp>
 #include <headroom/model/train/network/network_memory.hpp>
 
+#include "require.hpp"
 #include <cmath>
-#include <cstdint>
-#include <cstdlib>
 #include <sstream>
 
 using namespace headroom;
+using headroom::fuzz::require;
 
 namespace {
-
-void require(bool holds) {
-  if (!holds) {
-    std::abort();
-  }
-}
 
 void try_network(std::string_view text) {
   const ConfigValue root = parse_toml(text, "f.toml");
