@@ -93,6 +93,8 @@ function(headroom_together target kind)
       endif()
       file(CONFIGURE OUTPUT ${file} CONTENT "// Compiled together.\n${text}" @ONLY)
       set_source_files_properties(${some} PROPERTIES HEADER_FILE_ONLY ON)
+      # A class of a source, which is no main file here, with a member of its unnamed namespace.
+      set_property(SOURCE ${file} APPEND PROPERTY COMPILE_OPTIONS -Wno-subobject-linkage)
       if(kind STREQUAL "cold")
         set_property(SOURCE ${file} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
       elseif(kind STREQUAL "hot")

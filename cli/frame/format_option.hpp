@@ -14,11 +14,19 @@ namespace headroom::cli {
 
 template <Literal pattern, const std::string_view& text>
 struct Filled {
-  static constexpr std::size_t at = pattern.view().find("{}");
+  // Index by index: the sanitizers' checks of pointers are no constants.
+  static constexpr std::size_t at = [] {
+    std::size_t i = 0;
+    while (pattern.text[i] != '{') {
+      ++i;
+    }
+    return i;
+  }();
   static constexpr auto chars = [] {
     std::array<char, pattern.view().size() - 2 + text.size()> all{};
-    const auto rest = std::copy(text.begin(), text.end(), std::copy_n(pattern.text, at, all.begin()));
-    std::copy_n(pattern.text + at + 2, pattern.view().size() - at - 2, rest);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i] = i < at ? pattern.text[i] : i < at + text.size() ? text[i - at] : pattern.text[i - text.size() + 2];
+    }
     return all;
   }();
 };
