@@ -288,8 +288,8 @@ std::string measured_series_text(const MeasuredSeries& m) {
                format_number(here.per_second / static_cast<double>(here.gpus)), format_number(told.speedup[i]) + "x",
                percent(told.efficiency[i]), i > 0 ? percent(told.marginal[i]) : ""});
   }
-  std::string text = "measured scaling, " + quoted(m.file) + "\n\n" + table.text() + "\nspeed-up and efficiency: over " +
-                     count_text(smallest) +
+  std::string text = "measured scaling, " + quoted(m.file) + "\n\n" + table.text() +
+                     "\nspeed-up and efficiency: over " + count_text(smallest) +
                      " GPUs; marginal: what an added GPU brings over what a GPU brought before\n";
   text += fit_text("Amdahl 1 / ((1 - f) + f / N)", told.amdahl, smallest);
   if (told.amdahl && told.amdahl->f < 1.0) {

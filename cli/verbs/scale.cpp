@@ -166,7 +166,8 @@ Outcome tell_measured(const Arguments& arguments) {
   MeasuredSeries measured;
   measured.least = number_option(arguments, "--threshold", diagnostics).value_or(measured.least);
   if (measured.least <= 0.0 || measured.least > 1.0) {
-    diagnostics.add("", {}, "--threshold is " + format_number(measured.least) + "; it must be above 0, at most 1, e.g. 0.5");
+    diagnostics.add("", {},
+                    "--threshold is " + format_number(measured.least) + "; it must be above 0, at most 1, e.g. 0.5");
   }
   if (!arguments.many("").empty()) {
     diagnostics.add("", {}, "a scenario has no part beside --measured, whose times are told without a model");

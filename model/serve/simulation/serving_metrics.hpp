@@ -53,7 +53,7 @@ struct PoolMetrics {
   double kv_peak = 0.0;     ///< largest share of blocks in use, of the fullest engine
   double batch_mean = 0.0;  ///< mean sequences per iteration
   std::int64_t iterations = 0, preemptions = 0;
-  std::vector<std::int64_t> batch;          ///< iterations by their number of sequences
+  std::vector<std::int64_t> batch;                     ///< iterations by their number of sequences
   Seconds gap_p50{}, gap_p95{}, gap_p99{}, gap_max{};  ///< times between two tokens of a sequence, accurate to 1.6 %
 };
 
