@@ -274,8 +274,7 @@ TEST_CASE("answers: docs/json.md has every answer") {
   }
 }
 
-TEST_CASE(
-    "answers: a command that is refused is a document with every problem and its place, and tells people as before") {
+TEST_CASE("answers: a refused command is a document with every problem and its place, and tells people as before") {
   const ScratchFolder folder;
   std::ofstream{folder.path() / "bad.toml"} << "schema = 1\nkind = \"train\"\nmodel = \"llama3-8b\"\n[hardware]\ngpu = "
                                                "\"h100-sxm-80gb\"\ngpus = \"x\"\n[training]\nseq_lem = 4096\n";
