@@ -93,10 +93,8 @@ std::string bar(const Place& interval, double reach) {
 std::string problems(const Place& plan) {
   std::string list;
   for (const Place& problem : plan["problems"].items()) {
-    list += "<li>" +
-            escaped(problem["text"].text()) +
-            (problem["way_out"].there() ? "; " + escaped(problem["way_out"].text()) : std::string{}) +
-            "</li>\n";
+    list += "<li>" + escaped(problem["text"].text()) +
+            (problem["way_out"].there() ? "; " + escaped(problem["way_out"].text()) : std::string{}) + "</li>\n";
   }
   return list.empty() ? list : "<ul class=\"problems\">\n" + list + "</ul>\n";
 }

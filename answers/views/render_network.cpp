@@ -121,7 +121,8 @@ Value question_value(const NetworkPlan& p) {
                 "verdict"_m = !p.problems.empty() ? "impossible"
                               : p.fits()          ? "feasible"
                                                   : "out_of_memory",
-                "verdict_text"_m = verdict_of(p), "problems"_m = list(p.problems, [](const std::string& text) { return row("text"_m = text); }),
+                "verdict_text"_m = verdict_of(p),
+                "problems"_m = list(p.problems, [](const std::string& text) { return row("text"_m = text); }),
                 "remedies"_m = list(p.remedies, [](const NetworkRemedy& remedy) {
                   return row("changes"_m = texts_of(remedy.changes), "memory_bytes"_m = remedy.memory);
                 }));

@@ -269,10 +269,11 @@ std::string_view unit_of(Shown as) noexcept {
 
 Value explanation(const std::vector<ExplainEntry>& entries) {
   return when(!entries.empty(), list(entries, [](const ExplainEntry& e) {
-    return object("name"_m = e.name, "formula"_m = e.formula, "reference"_m = e.reference, "value"_m = e.value, "unit"_m = unit_of(e.as),
-                  "inputs"_m = list(e.inputs, [](const ExplainEntry::Input& input) {
-                    return row("symbol"_m = input.symbol, "value"_m = input.value, "unit"_m = unit_of(input.as), "source"_m = input.source);
-                  }));
+    return object("name"_m = e.name, "formula"_m = e.formula, "reference"_m = e.reference, "value"_m = e.value,
+                  "unit"_m = unit_of(e.as), "inputs"_m = list(e.inputs, [](const ExplainEntry::Input& input) {
+                                              return row("symbol"_m = input.symbol, "value"_m = input.value,
+                                                         "unit"_m = unit_of(input.as), "source"_m = input.source);
+                                            }));
   }));
 }
 

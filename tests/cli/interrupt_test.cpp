@@ -219,6 +219,22 @@ TEST_CASE("a fleet's plan that is interrupted has no answer and says so") {
   }
 }
 
+TEST_CASE("an interrupted command that was asked for JSON says on stdout that there is no answer") {
+  const ScratchFolder folder;
+  const std::string fleet = std::string{HEADROOM_SOURCE_DIR} + "/scenarios/serve/llama3-70b-fleet.toml";
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const pid_t child = start_headroom({"plan", fleet, "--format", "json"}, folder.path());
+    wait_until([&] { return catches(child, signal); });
+    kill(child, signal);
+    const Run run = ended(child, folder.path());
+    CHECK(run.code == 128 + signal);
+    CHECK(run.err == "headroom: interrupted before there was an answer\n");
+    CHECK(says(run.out, "\"schema\": \"headroom.error/1\""));
+    CHECK(says(run.out, "\"exit_code\": " + std::to_string(128 + signal)));
+    CHECK(says(run.out, "\"code\": \"interrupted\""));
+  }
+}
+
 TEST_CASE("an interrupted calibration keeps its samples, ends with 130, and goes on") {
   const ScratchFolder folder;
   const std::string device = read_text(fs::path{HEADROOM_SOURCE_DIR} / "scenarios/calibrate/rehearsal.toml");

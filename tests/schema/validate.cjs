@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every scenario of the project against `headroom schema`, by a validator and a TOML reader of others:
+// Every scenario of the project against `headroom schema`, and answers against `headroom schema --answer`, by a validator
+// and a TOML reader of others:
 // node validate.cjs HEADROOM SOURCES [NODE_MODULES]. Packages ajv 8 and smol-toml 1 are looked for in NODE_MODULES and
 // in NODE_PATH: npm install --prefix FOLDER ajv@8 smol-toml@1 brings them.
 'use strict';
 const fs = require('fs');
 const path = require('path');
-const {execFileSync} = require('child_process');
+const {execFileSync, spawnSync} = require('child_process');
 
 const [binary, sources, modules] = process.argv.slice(2);
 const fetched = (name) => require(require.resolve(name, modules ? {paths: [path.dirname(path.resolve(modules))]} : {}));
@@ -72,6 +73,33 @@ for (const slip of ['[strategy]\ntpp = 1\n', '[strategy]\ntp = 0\n', '[strategy]
 if (found < 20) {
   console.log(`${found} scenarios were found, which cannot be all`);
   ++wrong;
+}
+
+// Answers to the corpus' questions that ask for JSON, and to some that are refused.
+const answerSchemas = new Map();
+const schemaOf = (name) => {
+  if (!answerSchemas.has(name)) {
+    answerSchemas.set(name, ajv.compile(JSON.parse(execFileSync(binary, ['schema', '--answer', name], {encoding: 'utf8'}))));
+  }
+  return answerSchemas.get(name);
+};
+const questions = fs.readFileSync(path.join(sources, 'tests/corpus/questions.txt'), 'utf8')
+    .split('\n').filter((line) => !line.startsWith('#') && line.includes('--format json'))
+    .concat(['catalog list --format json', 'catalog show h100-sxm-80gb --format json', 'catalog lint --format json',
+             'plan nobody.toml --format json', 'plan --no-such --format json']);
+for (const question of questions) {
+  const {stdout} = spawnSync('/bin/sh', ['-c', `exec "$0" ${question}`, binary],
+                             {cwd: sources, encoding: 'utf8', maxBuffer: 1 << 28});
+  ++checked;
+  const answer = JSON.parse(stdout);
+  const valid = schemaOf(answer.schema.match(/^headroom\.(\w+)\/\d+$/)[1]);
+  if (!valid(answer)) {
+    ++wrong;
+    console.log(`the answer to '${question}' is refused`);
+    for (const error of valid.errors) {
+      console.log(`  ${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`);
+    }
+  }
 }
 console.log(`${checked} documents, ${wrong} wrong`);
 process.exit(wrong === 0 ? 0 : 1);

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+// What programs read: every member of every answer stands in its table, errors and lists are documents too.
+#include <headroom/answers/schema/answer_schema.hpp>
+#include <headroom/core/diagnostic.hpp>
+#include <headroom/core/json_reader.hpp>
+
+#include <doctest/doctest.h>
+
+#include "../answer_walk.hpp"
+#include "../read_value.hpp"
+#include "../support/says.hpp"
+#include "run_headroom.hpp"
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace headroom;
+using namespace headroom::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view as_json = " --format json";
+
+/// Commands of the corpus that ask for JSON, and others that have what those lack.
+std::vector<std::string> questions() {
+  std::vector<std::string> all{
+      "explain scenarios/train/llama2-7b-8xa100.toml",
+      "validate",
+      "compare scenarios/serve/llama3-70b.toml scenarios/serve/llama3-70b-speculative.toml",
+      "fabric show dgx-1v",
+      "plan --model llama3-70b --gpu h100-sxm-80gb --gpus 8 --isl 1024 --osl 256 --concurrency '1..64 x2' --set "
+      "'slo.tpot_mean=30 ms'",
+      "plan --model llama3-70b --gpu h100-sxm-80gb --gpus 512 --seq-len 8192 --global-batch 1024 --search tp=any "
+      "--search pp=any --tokens 1e11 --set money.price='2.99 $/h' --set objective.deadline='30 d' --set "
+      "objective.budget='1 M$' --threads 1",
+      "plan scenarios/train/llama3-70b-512xh100.toml --set strategy.tp=3",
+      "plan --model llama3-70b --gpu mi355x --gpus 8 --tp 8 --isl 1024 --osl 256 --concurrency 64",
+      "plan --model resnet-50 --gpu a100-sxm-80gb --gpus 8 --global-batch 1024 --price '2 $/h'",
+      "plan --model llama3-70b --gpu h100-sxm-80gb --isl 1024 --osl 256 --rate '12 req/s' --set 'slo.ttft_p95=1 ms' "
+      "--threads 1",
+      "op softmax-cross-entropy --gpu h100-sxm-80gb --rows 8192 --columns 32000",
+      "op embedding --gpu h100-sxm-80gb --rows 8192 --columns 4096",
+      "op norm --gpu h100-sxm-80gb --rows 8192 --columns 8192",
+      "op convolution --gpu h100-sxm-80gb --in-channels 64 --out-channels 64 --in 56x56 --kernel-size 3",
+      "op quantize --gpu h100-sxm-80gb --rows 8192 --columns 8192",
+      "op elementwise --gpu h100-sxm-80gb --elements 100000000",
+      "op attention-decode --gpu h200-sxm-141gb --batch 64 --seq-len 8192 --heads 8 --kv-heads 1",
+      "op attention-training --gpu h100-sxm-80gb --seq-len 4096 --heads 32",
+      "op optimizer --gpu h100-sxm-80gb --parameters 1000000000",
+      "op moe --gpu h100-sxm-80gb --tokens 512 --hidden 7168 --inter 2048 --topk 8 --experts 256 --ep 8",
+      "collective all-reduce --bytes \"1 GiB\" --gpu h100-sxm-80gb --measured-busbw \"12 GB/s\"",
+      "scale scenarios/train/llama3-70b-512xh100.toml --budget \"15 M$\"",
+      "catalog list",
+      "catalog show h100-sxm-80gb",
+      "catalog diff h100-sxm-80gb h200-sxm-141gb",
+      "catalog lint",
+      "plan nobody.toml",
+  };
+  for (std::string& question : all) {
+    question += as_json;
+  }
+  std::istringstream corpus{read_text(fs::path{HEADROOM_SOURCE_DIR} / "tests/corpus/questions.txt")};
+  for (std::string line; std::getline(corpus, line);) {
+    if (!line.starts_with("#") && line.find(as_json) != std::string::npos) {
+      all.push_back(line);
+    }
+  }
+  return all;
+}
+
+/// The documents of a golden transcript's commands that ask for JSON.
+std::vector<std::string> documents_of(const std::string& transcript) {
+  std::vector<std::string> all;
+  std::istringstream lines{transcript};
+  bool asks = false;
+  bool within = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("$ headroom ")) {
+      asks = line.find(as_json) != std::string::npos;
+    } else if (asks && !within && line == "{") {
+      within = true;
+      all.emplace_back("{\n");
+    } else if (within) {
+      all.back() += line + "\n";
+      within = line != "}";
+    }
+  }
+  return all;
+}
+
+/// Rows that no question here has an answer to: rare plans, and answers to calibrations.
+constexpr std::array<std::string_view, 86> seldom{
+    "plan:batch_change/warm_up_steps",
+    "plan:data",
+    "plan:data/binds",
+    "plan:data/copy_needed_bytes_per_s",
+    "plan:data/cores_needed",
+    "plan:data/exposed_s",
+    "plan:data/storage_needed_bytes_per_s",
+    "plan:double_quant",
+    "plan:most_output_tokens_per_s",
+    "plan:most_requests_per_s",
+    "plan:offloaded/node_capacity_bytes",
+    "plan:prompt_alone_at_least_s",
+    "plan:rates_bound_by",
+    "plan:strategy/cuda_graphs",
+    "plan:strategy/order",
+    "plan:tpot_at_least_s",
+    "plan:untimed",
+    "search:at_middle",
+    "search:middle_text",
+    "search:space/jobs_not_searched/assignments",
+    "search:space/jobs_not_searched/why",
+    "fleet:autoscaling/cold_start_parts",
+    "fleet:autoscaling/cold_start_parts/of_whole_share",
+    "fleet:autoscaling/cold_start_parts/part",
+    "fleet:autoscaling/cold_start_parts/time_s",
+    "fleet:no_help_reason/at_s",
+    "fleet:no_help_reason/before_requests_per_s",
+    "fleet:no_help_reason/cold_start_s",
+    "fleet:no_help_reason/enough_replicas",
+    "fleet:no_help_reason/length_s",
+    "fleet:no_help_reason/peak_requests_per_s",
+    "fleet:no_help_reason/probability",
+    "fleet:no_help_reason/refused_share",
+    "fleet:no_help_reason/serving_replicas",
+    "fleet:no_help_reason/stated_replicas",
+    "fleet:no_help_reason/warm_replicas",
+    "fleet:no_help_reason/warm_replicas_for_wait",
+    "fleet:options/prefill_tp",
+    "fleet:pools_apart/why",
+    "fleet:way_out",
+    "box:at_middle",
+    "box:e2e_mean_limit_s",
+    "box:ttft_mean_limit_s",
+    "simulate:prefill_pool",
+    "simulate:retries",
+    "simulate:retries/attempts_mean",
+    "simulate:retries/attempts_per_s",
+    "simulate:retries/backoff_mean_s",
+    "simulate:retries/given_up_share",
+    "simulate:retries/settles_attempts_per_s",
+    "simulate:retries/storm",
+    "compare:plans/calendar_s",
+    "compare:plans/goodput",
+    "compare:plans/other_kernels",
+    "compare:plans/untimed",
+    "validate:sweeps/groups/group",
+    "validate:sweeps/groups/kendall_tau",
+    "validate:sweeps/groups/kendall_tau_median",
+    "validate:sweeps/groups/pairs",
+    "validate:sweeps/groups/regret_median",
+    "validate:sweeps/groups/regret_p90",
+    "validate:sweeps/groups/strategies",
+    "validate:sweeps/groups/sweeps",
+    "validate:sweeps/sweeps/best",
+    "validate:sweeps/sweeps/global_batch",
+    "validate:sweeps/sweeps/gpu",
+    "validate:sweeps/sweeps/gpus",
+    "validate:sweeps/sweeps/kendall_tau",
+    "validate:sweeps/sweeps/model",
+    "validate:sweeps/sweeps/pairs",
+    "validate:sweeps/sweeps/picked",
+    "validate:sweeps/sweeps/precision",
+    "validate:sweeps/sweeps/regret",
+    "validate:sweeps/sweeps/seq_len",
+    "validate:sweeps/sweeps/source",
+    "validate:sweeps/sweeps/strategies",
+    "error:errors/file",
+    "error:errors/line",
+    "error:errors/column",
+    "error:errors/key",
+    "lint:findings/line",
+    "lint:findings/column",
+    "lint:findings/excused",
+    "lint:findings/check",
+    "lint:findings/file",
+    "lint:findings/message",
+};
+constexpr std::array<std::string_view, 4> of_calibrations{"harness", "fit", "overlay", "gate"};
+
+bool is_seldom(const AnswerSchema& answer, const AnswerMember& member) {
+  const std::string row = std::string{answer.name} + ":" + std::string{member.path};
+  return std::find(seldom.begin(), seldom.end(), row) != seldom.end() ||
+         std::find(of_calibrations.begin(), of_calibrations.end(), answer.name) != of_calibrations.end();
+}
+
+std::string text_at(const Value& value, std::string_view key) {
+  const Value* const found = value.find(key);
+  return found == nullptr ? std::string{} : found->text();
+}
+
+std::int64_t number_at(const Value& value, std::string_view key) {
+  const Value* const found = value.find(key);
+  return found == nullptr ? -1 : found->integer();
+}
+
+/// The problems of a document as stderr tells them.
+std::string told(const Value& document) {
+  std::string text;
+  const Value* const errors = document.find("errors");
+  REQUIRE(errors != nullptr);
+  for (const Member& item : errors->members()) {
+    const Value& error = item.value;
+    const bool placed = error.find("line") != nullptr;
+    const Diagnostic problem{text_at(error, "file"),
+                             {placed ? static_cast<int>(number_at(error, "line")) : 0,
+                              placed ? static_cast<int>(number_at(error, "column")) : 0},
+                             text_at(error, "message")};
+    text += (problem.file.empty() ? "headroom: " : "") + problem.text() + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("answers: every member of every answer stands in its table with its type, and every row in an answer") {
+  MemberWalk walk;
+  for (const std::string& question : questions()) {
+    CAPTURE(question);
+    const Run run = run_headroom(question);
+    CHECK(run.out.starts_with("{\n"));
+    walk.see(read_value(run.out));
+  }
+  for (const auto& entry : fs::directory_iterator{fs::path{HEADROOM_SOURCE_DIR} / "tests/golden"}) {
+    for (const std::string& document : documents_of(read_text(entry.path()))) {
+      walk.see(read_value(document));
+    }
+  }
+  for (const std::string& fault : walk.faults) {
+    FAIL_CHECK(fault);
+  }
+  for (const AnswerSchema& answer : all_answers()) {
+    for (const AnswerMember& member : answer.members) {
+      if (walk.seen.count(&member) == 0 && !is_seldom(answer, member)) {
+        const std::string unseen = std::string{answer.name} + ": no answer has " + std::string{member.path};
+        FAIL_CHECK(unseen);
+      }
+    }
+  }
+}
+
+TEST_CASE("answers: headroom schema lists every answer and prints its JSON Schema") {
+  const Run listed = run_headroom("schema --answers");
+  CHECK(listed.code == 0);
+  for (const AnswerSchema& answer : all_answers()) {
+    CAPTURE(answer.name);
+    const std::string title = "headroom." + std::string{answer.name} + "/" + std::to_string(answer.version);
+    CHECK(says(listed.out, title));
+    const Run run = run_headroom("schema --answer " + std::string{answer.name});
+    CHECK(run.code == 0);
+    const Value schema = read_value(run.out);
+    CHECK(text_at(schema, "title") == title);
+    REQUIRE(schema.find("properties") != nullptr);
+    CHECK(schema.find("properties")->find("schema") != nullptr);
+  }
+  const Run slip = run_headroom("schema --answer plam");
+  CHECK(slip.code == 2);
+  CHECK(says(slip.err, "did you mean 'plan'?"));
+}
+
+TEST_CASE("answers: docs/json.md has every answer") {
+  const std::string page = read_text(fs::path{HEADROOM_SOURCE_DIR} / "docs/json.md");
+  for (const AnswerSchema& answer : all_answers()) {
+    CAPTURE(answer.name);
+    CHECK(says(page, "| `headroom." + std::string{answer.name} + "/" + std::to_string(answer.version) + "` |"));
+  }
+}
+
+TEST_CASE("answers: a refused command is a document with every problem and its place, and tells people as before") {
+  const ScratchFolder folder;
+  std::ofstream{folder.path() / "bad.toml"} << "schema = 1\nkind = \"train\"\nmodel = \"llama3-8b\"\n[hardware]\ngpu = "
+                                               "\"h100-sxm-80gb\"\ngpus = \"x\"\n[training]\nseq_lem = 4096\n";
+  for (const std::string command :
+       {"plan bad.toml", "plan --model no-such --gpu h100-sxm-80gb --gpus 8", "simulate none.toml",
+        "plan bad.toml --tp 2 --tp 4", "catalog show none", "op gemm --gpu none -m 1 -n 1 -k 1"}) {
+    CAPTURE(command);
+    const Run people = run_headroom(command, folder.path());
+    const Run programs = run_headroom(command + " --format json", folder.path());
+    CHECK(people.code == 2);
+    CHECK(people.out.empty());
+    CHECK(programs.code == 2);
+    CHECK(programs.err == people.err);
+    const Value document = read_value(programs.out);
+    CHECK(text_at(document, "schema") == "headroom.error/1");
+    CHECK(number_at(document, "exit_code") == 2);
+    CHECK(told(document) == people.err);
+    MemberWalk walk;
+    walk.see(document);
+    CHECK(walk.faults.empty());
+  }
+}
+
+TEST_CASE("answers: a command line that cannot be read is a document too") {
+  for (const std::string command :
+       {"plan --format json --tpp 3", "plan --format=json a b c", "scale --format json --gpus"}) {
+    CAPTURE(command);
+    const Run run = run_headroom(command);
+    CHECK(run.code == 2);
+    const Value document = read_value(run.out);
+    CHECK(text_at(document, "schema") == "headroom.error/1");
+    CHECK(says(told(document), "error: "));
+    CHECK(text_at(document.find("errors")->members().front().value, "code") == "usage");
+  }
+  CHECK(run_headroom("plan --tpp 3").out.empty());
+  CHECK(run_headroom("plan --format jsn none.toml").out.empty());
+}
+
+TEST_CASE("answers: lists of the catalog as JSON hold what their tables do") {
+  const Value all = read_value(run_headroom("catalog list --format json").out);
+  for (const std::string_view kind : {"gpus", "nodes", "clusters", "prices", "models", "networks", "formats"}) {
+    CAPTURE(kind);
+    REQUIRE(all.find(kind) != nullptr);
+    const std::string table = run_headroom("catalog list " + std::string{kind}).out;
+    for (const Member& item : all.find(kind)->members()) {
+      CHECK(says(table, text_at(item.value, "id")));
+    }
+    const Value one = read_value(run_headroom("catalog list " + std::string{kind} + " --format json").out);
+    CHECK(one.members().size() == 3);
+    REQUIRE(one.find(kind) != nullptr);
+    CHECK(one.find(kind)->members().size() == all.find(kind)->members().size());
+  }
+  const Value entry = read_value(run_headroom("catalog show h100-sxm-80gb --format json").out);
+  CHECK(text_at(entry, "id") == "h100-sxm-80gb");
+  CHECK(entry.find("values")->members().size() > 20);
+  const Run refused = run_headroom("catalog import config.json --format json");
+  CHECK(refused.code == 2);
+  CHECK(says(refused.err, "--format has no part in 'catalog import'"));
+}
