@@ -235,6 +235,7 @@ class Loader {
     std::string line;
     bool escaped = false;
     Seed seed;
+    seed.refused = true;
     for (const std::string& head : lines_of(text.substr(0, rule))) {
       const std::size_t colon = head.find(": ");
       const std::string key = head.substr(0, colon);
