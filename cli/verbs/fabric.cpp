@@ -116,6 +116,16 @@ Asked read_strategy(const std::string& text) {
       *fields[static_cast<std::size_t>(found - degree_names.begin())] = *value;
     }
   }
+  for (const auto& [product, factors] : {std::pair{"tp x cp x dp x pp", std::array{d.tp, d.cp, d.dp, d.pp}},
+                                         {"ep x etp", std::array<std::int64_t, 4>{d.ep, d.etp, 1, 1}}}) {
+    std::int64_t ranks = 1;
+    for (const std::int64_t factor : factors) {
+      ranks *= ranks > most_ranks ? 1 : factor;  // both are at most most_ranks: no overflow
+    }
+    if (ranks > most_ranks) {
+      problem(std::string{product} + " is more than " + std::to_string(most_ranks) + " ranks");
+    }
+  }
   problems.throw_if_any();
   asked.dp = seen[2];
   return asked;

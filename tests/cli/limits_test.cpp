@@ -105,7 +105,11 @@ TEST_CASE(
     REQUIRE(large.code == 0);
     CHECK(large.processor_seconds < 4.0 * small.processor_seconds + 0.1);
     const auto bisection = [](const Run& run) {
-      return headroom::parse_json(run.out, "fabric.json").find("bisection_bytes_per_s")->number;
+      const headroom::ConfigValue fabric = headroom::parse_json(run.out, "fabric.json");
+      const headroom::ConfigValue* const rate = fabric.find("bisection_bytes_per_s");
+      REQUIRE(rate != nullptr);
+      const bool whole = rate->kind == headroom::ConfigValue::Kind::integer;
+      return whole ? static_cast<double>(rate->integer) : rate->number;
     };
     CHECK(bisection(large) / bisection(small) == doctest::Approx(std::stod(many) / std::stod(few)));
   }

@@ -51,9 +51,17 @@ constexpr unsigned every_change = ~0U;
 /// The input `number` of a seed, with those of its changes whose bits are set in `kept`.
 Asked input_of(const Seeds& seeds, std::uint64_t seed, std::size_t number, unsigned kept) {
   Random random{seed, number};
-  // Half of the inputs go round the verbs, so that one with few seeds gets its share.
-  const Seed& base =
-      random.chance(50) ? random.pick(seeds.all) : seeds.all[random.pick(seeds.of_verb.at(random.pick(seeds.verbs)))];
+  // Half of the inputs go round the verbs, so that one with few seeds gets its share. What is refused unchanged says
+  // little of what lies behind its check, so that most of it is passed over.
+  const auto pick = [&]() -> const Seed& {
+    return random.chance(50) ? random.pick(seeds.all)
+                             : seeds.all[random.pick(seeds.of_verb.at(random.pick(seeds.verbs)))];
+  };
+  const Seed* picked = &pick();
+  for (int again = 0; again < 3 && picked->refused; ++again) {
+    picked = &pick();
+  }
+  const Seed& base = *picked;
   Asked asked{base.words, {}, base.data_folder, {}};
   std::vector<std::string> names;
   for (const Input& input : base.inputs) {

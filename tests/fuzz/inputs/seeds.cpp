@@ -147,12 +147,11 @@ class Loader {
       return {};
     }
     std::error_code none;
-    for (const fs::path& root : {made_, source_}) {
-      if (fs::exists(root / name, none)) {
-        return root / name;
-      }
+    if (fs::exists(made_ / name, none)) {
+      return made_ / name;
     }
-    return {};
+    // A bare word may be a verb that has a folder's name.
+    return name.find('/') != std::string::npos && fs::exists(source_ / name, none) ? source_ / name : fs::path{};
   }
 
   void add_inputs(Seed& seed, const std::string& name, const fs::path& from) {
@@ -236,6 +235,7 @@ class Loader {
     std::string line;
     bool escaped = false;
     Seed seed;
+    seed.refused = true;
     for (const std::string& head : lines_of(text.substr(0, rule))) {
       const std::size_t colon = head.find(": ");
       const std::string key = head.substr(0, colon);

@@ -24,6 +24,7 @@ struct Seed {
   std::vector<std::string> words;  ///< behind `headroom`
   std::vector<Input> inputs;
   bool data_folder = false;  ///< HEADROOM_DATA_DIR is the folder "data" beside the inputs
+  bool refused = false;      ///< a bad input already, unchanged
 };
 
 struct Seeds {
