@@ -144,7 +144,9 @@ inline constexpr std::array speculative_rows{
     choice("method", speculation_method_names)
         .blank_is("draft_model where one is named")
         .says("It says who drafts, as vLLM's `speculative_config` spells it.")
-        .but("With ngram drafts are looked up in the prompt and take no GPU time unless draft_time says otherwise."),
+        .but("With ngram drafts are looked up in the prompt and take no GPU time unless draft_time says otherwise; "
+             "eagle "
+             "and eagle3 draft by one layer of the served model's shape, which is priced unless draft_time is stated."),
     text("draft_model")
         .or_nothing("that no smaller network drafts")
         .says("It is the id of a preset or the path of a config.json: a smaller network of the same tokenizer, which "
@@ -154,14 +156,16 @@ inline constexpr std::array speculative_rows{
     integer("draft_tp", 1, 4096)
         .blank_is("tp")
         .says("It is the number of tensor-parallel ranks of the draft.")
-        .but("It is at most tp, and goes with draft_model only."),
+        .but("It is at most tp, and goes with draft_model, eagle and eagle3 only."),
     choice("draft_weights", served_weight_names)
-        .blank_from(KeySource::checkpoint,
-                    "its checkpoint's own format, else that of weights, but bf16 for a dense draft of an mxfp4 model")
+        .blank_from(
+            KeySource::checkpoint,
+            "its checkpoint's own format, else that of weights, but bf16 for a dense draft of an mxfp4 model and "
+            "for eagle and eagle3")
         .says("It is the format of the draft's weights; its cache is held as kv_cache says.")
-        .but("It goes with draft_model only."),
+        .but("It goes with draft_model, eagle and eagle3 only."),
     quantity<Seconds>("draft_time", shortest_span, longest_step)
-        .blank_is("the time of draft_model, of ngram nothing; else it is required")
+        .blank_is("the time of draft_model or of the layer of eagle and eagle3, of ngram nothing; else it is required")
         .says("It is the time of all drafting of a step, whatever its batch, as measured: of heads (EAGLE, Medusa, "
               "MTP), or of an engine of one's own, whose memory is not counted.")
         .but("It goes without draft_model only."),

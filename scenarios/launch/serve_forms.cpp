@@ -104,7 +104,7 @@ void set_draft(const DraftPlan& draft, LaunchPlan& plan) {
   if (!draft.method.empty()) {
     plan.set("serving.speculative.method", word_value(draft.method));
   }
-  if (draft.model) {
+  if (draft.model && !draft.heads) {
     const std::string repository = repository_of(draft.model->source);
     plan.set("serving.speculative.draft_model", word_value(repository.empty() ? draft.model->id : repository));
     plan.set("serving.speculative.draft_weights", word_value(name_of(draft.weights)));

@@ -286,7 +286,12 @@ class ServingReader {
     const std::optional<std::int64_t> replicas = table.stated<"dp">();
     gpus_open_ = serve_.work.gpus == 0;
     if (gpus_open_) {  // to be sized, of no fewer replicas than are stated
-      serve_.work.gpus = layout.gpus() * (root_.has("traffic") ? 1 : replicas.value_or(1));
+      const std::int64_t least = root_.has("traffic") ? 1 : replicas.value_or(1);
+      serve_.work.gpus = layout.gpus() * least;
+      if (!root_.has("traffic")) {
+        assume("hardware.gpus = " + std::to_string(serve_.work.gpus) + " (not stated; " + counted(least, "replica") +
+               ")");
+      }
     }
     check_replicas(table, replicas, serve_);
     table.finish();

@@ -25,6 +25,8 @@ using DraftKeys = KeyedTable<keys::speculative, Kinds::serve>;
 
 constexpr std::string_view of_model = "draft_model";
 constexpr std::string_view of_prompt = "ngram";
+constexpr std::string_view of_eagle = "eagle";
+constexpr std::string_view of_eagle_3 = "eagle3";
 
 /// Vocabularies of one tokenizer differ by the rows that some sizes of a family pad: 152,064 of Qwen2.5 72B for the
 /// 151,936 of the 0.5B.
@@ -79,18 +81,21 @@ class SpeculationReader {
       table_.problem("draft_model",
                      "method 'ngram' looks its drafts up in the prompt and has no draft_model; leave one out");
     } else if (model && draft_.method != of_model) {
-      table_.problem("draft_model", "method '" + draft_.method +
-                                        "' drafts by heads on the served model, which are not priced as a draft_model; "
-                                        "state their 'draft_time' instead, or method = \"draft_model\"");
-    } else if (!model && !time && draft_.method != of_prompt) {
+      table_.problem("draft_model",
+                     "method '" + draft_.method +
+                         "' drafts by heads on the served model, which are not priced as a draft_model; " +
+                         (drafts_by_eagle() ? "leave draft_model out" : "state their 'draft_time' instead") +
+                         ", or method = \"draft_model\"");
+    } else if (!model && !time && !draft_.heads && draft_.method != of_prompt) {
       table_.problem(
           "draft_model",
           "speculative decoding without what drafting takes: name the draft_model, a smaller network that is priced on "
           "the same GPUs (draft_model = \"llama3.2-1b\"); or draft_time = \"1.5 ms\", all drafting of a step, as "
-          "measured; or method = \"ngram\", drafts looked up in the prompt at no GPU time");
+          "measured; or method = \"ngram\", drafts looked up in the prompt at no GPU time, or \"eagle3\", priced from "
+          "the served model's shape");
     }
     for (const std::string_view key : {"draft_tp", "draft_weights"}) {
-      if (!model && table_.has(key)) {
+      if (!model && !draft_.heads && table_.has(key)) {
         table_.problem(key, "'" + std::string{key} + "' is of a draft_model, and none is named");
       }
     }
@@ -101,6 +106,9 @@ class SpeculationReader {
     const std::optional<std::size_t> weights = table_.stated<"draft_weights">();
     const ConfigValue* named = table_.value("draft_model");
     if (named == nullptr) {
+      if (drafts_by_eagle() && !table_.has("draft_time")) {
+        take_head(tp, weights);
+      }
       return;
     }
     const std::string id = table_.text("draft_model");
@@ -121,6 +129,23 @@ class SpeculationReader {
     check_model(*found, tp);
   }
 
+  [[nodiscard]] bool drafts_by_eagle() const noexcept {
+    return draft_.method == of_eagle || draft_.method == of_eagle_3;
+  }
+
+  /// Heads are trained in 16 bit, whatever the served weights.
+  void take_head(std::optional<std::int64_t> tp, std::optional<std::size_t> weights) {
+    const std::optional<Architecture> head = eagle_head(serve_.architecture, draft_.method == of_eagle_3);
+    if (!head) {
+      return;
+    }
+    draft_.heads = true;
+    draft_.tp = tp.value_or(0);
+    draft_.weights = weights ? served_weights(*weights) : Precision::bf16;
+    draft_.model = std::make_shared<const Architecture>(*head);
+    check_model(*head, tp);
+  }
+
   void check_model(const Architecture& draft, std::optional<std::int64_t> tp) {
     const Architecture& served = serve_.architecture;
     if (draft.kind == ArchitectureKind::encoder) {
@@ -134,12 +159,13 @@ class SpeculationReader {
                                         "model of the same family");
     }
     const ServingLayout& layout = work().layout;
+    const std::string named = draft_.heads ? "method" : "draft_model";
     if (layout.pp > 1) {
-      table_.problem("draft_model",
-                     "'draft_model' with pp " + std::to_string(layout.pp) +
+      table_.problem(named,
+                     quoted(named) + " with pp " + std::to_string(layout.pp) +
                          ": no engine says on which stages of a pipeline a draft lies; use pp 1, or state draft_time");
     }
-    const std::string key = tp ? "draft_tp" : "draft_model";
+    const std::string key = tp ? "draft_tp" : named;
     if (tp && *tp > layout.tp) {
       table_.problem(key, "'draft_tp' is " + std::to_string(*tp) + ", more than the " + std::to_string(layout.tp) +
                               " tensor ranks of the served model; use " + std::to_string(layout.tp) + " or less");
@@ -156,7 +182,13 @@ class SpeculationReader {
   void tell() {
     const Speculation& s = draft_.speculation;
     std::string by = "drafted at no GPU time, looked up in the prompt";
-    if (draft_.model) {
+    if (draft_.heads) {
+      by = "drafted by one layer of the served model's shape in " + std::string{name_of(draft_.weights)} + " over tp " +
+           std::to_string(draft_layout(draft_, work().layout).tp) + ", with what fuses its " +
+           (draft_.method == of_eagle_3 ? "three hidden states (Li et al. 2025"
+                                        : "hidden state and token (Li et al. 2024") +
+           ", section 3.1) and the whole vocabulary; a head of fewer tokens drafts faster";
+    } else if (draft_.model) {
       by = "drafted by " + draft_.model->id + " over tp " + std::to_string(draft_layout(draft_, work().layout).tp) +
            ", whose weights and cache lie on the same GPUs";
     } else if (draft_.time.raw() > 0.0) {

@@ -2,6 +2,7 @@
 // [serving.speculative]: who drafts, what fixed loads and fleets make of it, and what is refused.
 #include <headroom/model/serve/screen/screen.hpp>
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
+#include <headroom/model/workload/parameters.hpp>
 #include <headroom/scenarios/fleet/fleet_plan.hpp>
 #include <headroom/scenarios/fleet/fleet_screen.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
@@ -69,6 +70,36 @@ std::string problem(const Texts& more) {
 }
 
 }  // namespace
+
+TEST_CASE("eagle3 drafts by one layer of the served model and what fuses its states, priced on its GPUs") {
+  const Texts eagle{"serving.speculative.draft=4", "serving.speculative.acceptance=0.7",
+                    "serving.speculative.method=eagle3"};
+  const Scenario asked = question(fixed, together(eagle, {"serving.concurrency=8"}));
+  const auto& serve = std::get<ServeScenario>(asked.question);
+  REQUIRE(serve.work.draft->model);
+  const Architecture& head = *serve.work.draft->model;
+  CHECK(serve.work.draft->heads);
+  CHECK(serve.work.draft->weights == Precision::bf16);  // beside fp8
+  CHECK(head.layers == 1);
+  CHECK(head.vocab == serve.architecture.vocab);
+  // Of Llama 3.1 70B: 8192 x (3 x 8192 + 10 240) that fuse, above one layer of 0.856e9 and a table of 1.051e9.
+  CHECK(count_parameters(head).total == doctest::Approx(0.285e9 + 0.856e9 + 1.051e9).epsilon(0.005));
+  CHECK(head.ffn_hidden % 256 == 0);
+  const Plan priced = plan(eagle, 8);
+  const ServePlan& answer = served(priced);
+  REQUIRE(answer.speculation);
+  CHECK(answer.speculation->speedup() > 1.5);
+  CHECK(answer.speculation->speedup() < 2.77);
+  // A time that is stated is taken instead, and a table of heads is no draft_model.
+  const Scenario timed =
+      question(fixed, together(eagle, {"serving.concurrency=8", "serving.speculative.draft_time=1 ms"}));
+  CHECK_FALSE(std::get<ServeScenario>(timed.question).work.draft->model);
+  CHECK(problem(together(eagle, {"serving.speculative.draft_tp=8"})).find("more than the 4 tensor ranks") !=
+        std::string::npos);
+  CHECK(problem(
+            {"serving.speculative.draft=4", "serving.speculative.acceptance=0.7", "serving.speculative.method=medusa"})
+            .find("without what drafting takes") != std::string::npos);
+}
 
 TEST_CASE("speculative plans: a fixed load's answer is that of verifying and drafting, beside the one without") {
   const Plan with = plan(one_billion, 4);

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace headroom {
@@ -23,9 +24,17 @@ struct DraftPlan {
   std::int64_t tp = 0;                        ///< its tensor ranks; 0: as many as the served model's
   Precision weights = Precision::bf16;        ///< its own; its cache is held as the served model's is
   Seconds time{};                             ///< without a model: of all drafting of a step, stated
+  bool heads = false;                         ///< `model` is a head of the served model, made by eagle_head()
   /// Tokens of a sequence that a step verifies.
   [[nodiscard]] double queries() const noexcept { return static_cast<double>(1 + speculation.draft); }
 };
+
+/// What EAGLE (Li et al. 2024, section 3.1) and EAGLE-3 (Li et al. 2025, section 3.1) train to draft for a model: one
+/// dense decoder layer of its width behind a matrix that fuses two vectors of `hidden` into one, with EAGLE-3 three,
+/// whose attention then reads two side by side; embedding and head share a table of the whole vocabulary, which
+/// published heads may cut to its most frequent tokens. The fusing matrices are counted as width of the MLP, in steps
+/// of 256, for their bytes and FLOP are a draft's whole time. nullopt: the model's usual layers are recurrent.
+[[nodiscard]] std::optional<Architecture> eagle_head(const Architecture& served, bool third);
 
 /// The draft's ranks in each attention group of a replica. It is no pipeline, and its experts lie on its tensor ranks.
 [[nodiscard]] ServingLayout draft_layout(const DraftPlan& plan, const ServingLayout& served) noexcept;
