@@ -10,12 +10,12 @@ void add_nearest(Plan& plan, std::span<const RunFile> own, const Sources& source
   const auto* const train = std::get_if<TrainScenario>(&plan.scenario.question);
   const auto* const answer = std::get_if<TrainPlan>(&plan.answer);
   if (train != nullptr && answer != nullptr && plan.part == PlanPart::all && answer->step.mid.raw() > 0.0) {
-    plan.nearest = nearest_runs(*train, published_runs(), own, sources);
+    plan.nearest = nearest_runs(*train, published_runs(RowForm::training), own, sources);
   }
   const auto* const serve = std::get_if<ServeScenario>(&plan.scenario.question);
   const auto* const served = std::get_if<ServePlan>(&plan.answer);
   if (serve != nullptr && served != nullptr && served->times) {
-    NearestRuns nearest = nearest_runs(*serve, published_runs(), sources);
+    NearestRuns nearest = nearest_runs(*serve, published_runs(RowForm::serving), sources);
     if (!nearest.runs.empty()) {
       plan.nearest = std::move(nearest);
     }

@@ -2,6 +2,7 @@
 // Published runs of servers most like a planned one.
 #include <headroom/core/real.hpp>
 #include <headroom/scenarios/measured/serving_row.hpp>
+#include <headroom/scenarios/measured/serving_simulated.hpp>
 #include <headroom/scenarios/measured/training_row.hpp>
 #include <headroom/scenarios/plan/nearest_runs.hpp>
 #include <headroom/scenarios/plan/own_runs.hpp>
@@ -98,6 +99,9 @@ NearestRuns nearest_runs(const ServeScenario& s, std::span<const RunFile> publis
       const Device* const sku = file.form == RowForm::serving ? devices.find(row.serving.gpu).device : nullptr;
       if (sku == nullptr || row.doubted || !row.broken.empty() || serving_rank(row.metric) == metrics.size()) {
         continue;
+      }
+      if (asks_for_run(row.serving, row.metric)) {
+        continue;  // a plan's load is steady: requests at random or all at once are no like run
       }
       const std::optional<double> away = distance(s, row.serving, *sku, sources);
       if (!away || *away > near_serving) {

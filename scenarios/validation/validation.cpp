@@ -258,6 +258,19 @@ std::vector<RunFile> published_runs() {
   return files;
 }
 
+std::vector<RunFile> published_runs(RowForm form) {
+  Diagnostics diagnostics;
+  std::vector<RunFile> files;
+  for (const RunText& text : published_texts()) {
+    const std::unique_ptr<std::istream> stream = text.open();
+    if (RunRowReader{*stream, text.file, diagnostics}.head().form == form) {
+      files.push_back(read_runs(*text.open(), text.file, diagnostics));
+    }
+  }
+  diagnostics.throw_if_any();
+  return files;
+}
+
 std::vector<RunText> published_texts() {
   std::vector<RunText> texts;
   for (const EmbeddedFile& file : embedded::embedded_published().files) {

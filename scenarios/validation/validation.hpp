@@ -66,6 +66,8 @@ using RowSink = std::function<void(const ScoredRow&)>;
 
 /// The published rows embedded in the binary.
 [[nodiscard]] std::vector<RunFile> published_runs();
+/// The published rows of one form; of files of the others only the header is read.
+[[nodiscard]] std::vector<RunFile> published_runs(RowForm form);
 [[nodiscard]] std::vector<RunText> published_texts();
 
 }  // namespace headroom

@@ -103,3 +103,14 @@ TEST_CASE("published pools of wide expert parallelism run as many sequences as t
     CHECK(std::abs(std::log(run.predicted / run.measured)) < std::log(3.5));
   }
 }
+
+TEST_CASE("a plan of serving has published runs of steady loads beside it, and none of open loads or bursts") {
+  const Plan steady = planned("serve/llama3-70b.toml", {"model=llama3.1-70b", "hardware.gpus=2", "strategy.tp=2",
+                                                        "serving.isl=1024", "serving.osl=1024", "serving.weights=fp8"});
+  CHECK(beside(steady).source == "InferenceX (through AIConfigurator)");
+  CHECK(beside(steady).distance == doctest::Approx(1.0));
+  // As long as the prompts and answers of a published burst on the same GPU.
+  const Plan burst = planned("serve/llama3-70b.toml", {"model=qwen3-32b", "hardware.gpus=1", "strategy.tp=1",
+                                                       "serving.isl=217", "serving.osl=201", "serving.concurrency=16"});
+  CHECK_FALSE(burst.nearest.has_value());
+}
