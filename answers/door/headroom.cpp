@@ -252,14 +252,22 @@ Question Library::question(std::initializer_list<std::string> assignments) const
 Question Library::question(std::span<const Question> questions) const {
   std::vector<Fault> faults;
   asked::SideBySide all;
+  asked::FleetsSideBySide fleets;
+  const bool of_fleets = !questions.empty() && questions.front().kind() == QuestionKind::fleet;
   for (const Question& one : questions) {
-    if (const auto* const plan = std::get_if<asked::OnePlan>(&one.read().question)) {
+    const auto* const plan = std::get_if<asked::OnePlan>(&one.read().question);
+    const auto* const fleet = std::get_if<asked::FleetSize>(&one.read().question);
+    if (plan != nullptr && !of_fleets) {
       all.scenarios.push_back(plan->scenario);
+    } else if (fleet != nullptr && of_fleets) {
+      fleets.fleets.push_back(fleet->question);
     } else {
       faults.push_back(
           {"", 0, 0,
            "question " + std::to_string(&one - questions.data() + 1) + " is " + std::string{name_of(one.kind())} +
-               ", and plans of one strategy or of a fixed load alone are held side by side; ask it by itself"});
+               (of_fleets ? ", and fleets are held beside fleets"
+                          : ", and plans of one strategy or of a fixed load alone are held side by side, or fleets") +
+               "; ask it by itself"});
     }
   }
   if (questions.size() < 2) {
@@ -273,7 +281,11 @@ Question Library::question(std::span<const Question> questions) const {
   auto read = std::make_shared<Question::Read>();
   read->library = data_;
   read->kind = QuestionKind::side_by_side;
-  read->question = std::move(all);
+  if (of_fleets) {
+    read->question = std::move(fleets);
+  } else {
+    read->question = std::move(all);
+  }
   read->side_by_side.assign(questions.begin(), questions.end());
   return Question{std::move(read)};
 }

@@ -19,6 +19,31 @@ Table::Table(std::vector<std::string> header) : header_{std::move(header)} {
   }
 }
 
+std::string Table::text_apart(const std::string& words, std::size_t indent) const {
+  std::string alike = words;
+  Table shown{std::vector<std::string>{}};
+  shown.rows_.resize(rows_.size());
+  for (std::size_t i = 0; i < header_.size(); ++i) {
+    const bool same = i > 0 && rows_.size() > 1 && std::all_of(rows_.begin(), rows_.end(), [&](const auto& row) {
+                        return row[i] == rows_.front()[i];
+                      });
+    const bool empty = same && rows_.front()[i].empty();
+    if (same && !empty && !header_[i].empty()) {
+      alike += (alike.empty() ? "" : ", ") + header_[i] + " " + rows_.front()[i];
+    } else if (!empty) {
+      if (std::find(left_.begin(), left_.end(), i) != left_.end()) {
+        shown.left_.push_back(shown.header_.size());
+      }
+      shown.header_.push_back(header_[i]);
+      for (std::size_t row = 0; row < rows_.size(); ++row) {
+        shown.rows_[row].push_back(rows_[row][i]);
+      }
+    }
+  }
+  return (alike.empty() ? std::string{} : std::string(indent, ' ') + "alike in all: " + alike + "\n") +
+         shown.text(indent);
+}
+
 std::string Table::text(std::size_t indent) const {
   std::vector<std::size_t> widths;
   widths.reserve(header_.size());

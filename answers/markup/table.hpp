@@ -14,6 +14,9 @@ class Table {
   explicit Table(std::vector<std::string> header);
   void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   [[nodiscard]] std::string text(std::size_t indent = 2) const;
+  /// Without titled columns in which two rows or more all agree; they stand in a line above, behind the words that all
+  /// rows have: "alike in all: h100-sxm-80gb, tp 4, replicas 1". The first column stays.
+  [[nodiscard]] std::string text_apart(const std::string& words, std::size_t indent = 2) const;
 
  private:
   std::vector<std::string> header_;

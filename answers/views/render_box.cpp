@@ -17,16 +17,20 @@ const ServeScenario& asked_of(const BoxCurve& curve) {
   return std::get<ServeScenario>(curve.question->question);
 }
 
-/// "tp 4, weights fp8": the values of what is searched; the load stands beside.
-std::string settings_text(const BoxPoint& p) {
-  std::string text;
+/// The values of what is searched; the load stands beside.
+Words settings_of(const BoxPoint& p) {
+  Words words;
   for (const Change& change : p.changes) {
     if (change.knob != Knob::concurrency) {
-      std::string name{name_of(change.knob)};
-      std::replace(name.begin(), name.end(), '_', ' ');
-      text += (text.empty() ? "" : ", ") + name + " " + bare_value_of(change);
+      words.push_back(word_of(change));
     }
   }
+  return words;
+}
+
+/// "tp 4, weights fp8".
+std::string settings_text(const BoxPoint& p) {
+  const std::string text = words_text(settings_of(p));
   return text.empty() ? "as stated" : text;
 }
 
@@ -61,9 +65,15 @@ std::string points_table(const BoxCurve& curve, const std::vector<std::size_t>& 
   }
   header.emplace_back("<");
   Table table{header};
+  std::vector<Words> words;
   for (const std::size_t i : which) {
+    words.push_back(settings_of(curve.points[i]));
+  }
+  const ToldApart told = told_apart(words);
+  for (std::size_t place = 0; place < which.size(); ++place) {
+    const std::size_t i = which[place];
     const BoxPoint& p = curve.points[i];
-    std::vector<std::string> row{settings_text(p),
+    std::vector<std::string> row{told.rows[place],
                                  std::to_string(p.in_flight),
                                  format_number(p.tokens_per_s_per_gpu.mid),
                                  format_number(p.tokens_per_s_per_user.mid),
@@ -79,7 +89,7 @@ std::string points_table(const BoxCurve& curve, const std::vector<std::size_t>& 
     row.emplace_back(curve.taken == i ? "taken" : "");
     table.row(std::move(row));
   }
-  return table.text();
+  return table.text_apart(told.alike);
 }
 
 /// Of each layout the load that keeps the promises with the most requests/s, without promises the most tokens/s.
@@ -154,10 +164,31 @@ std::string box_verdict(const BoxCurve& curve) {
          (promises.empty() ? "" : "; " + promises + ", kept with probability " + probability_text(p.chance));
 }
 
+std::vector<std::string> box_way_out(const BoxCurve& curve) {
+  std::vector<std::string> lines;
+  if (curve.nearest) {
+    const BoxPoint& p = curve.points[*curve.nearest];
+    lines.push_back("nearest: " + point_text(p) + ": " + promises_text(curve.promised, p) + ", kept with probability " +
+                    probability_text(p.chance) +
+                    "; what helps: a longer promise ([slo]), more ranks a replica (strategy.tp), narrower weights "
+                    "(serving.weights), faster GPUs (hardware.gpu), or fewer in flight (search.concurrency)");
+  }
+  if (!curve.way_out.empty()) {
+    lines.push_back("smallest change that fits: " + joined(texts_of(curve.way_out)));
+  }
+  if (!curve.way_out_of_weights.empty()) {
+    lines.push_back("or with narrower weights: " + joined(texts_of(curve.way_out_of_weights)));
+  }
+  return lines;
+}
+
 std::string box_taken_text(const BoxCurve& curve) {
   std::string text =
       std::string{curve.complete ? "" : "PARTIAL: interrupted; the best of what was priced until then\n"} +
       box_verdict(curve) + "\n";
+  for (const std::string& line : box_way_out(curve)) {
+    text += "  " + line + "\n";
+  }
   if (curve.taken) {
     for (const Change& change : curve.points[*curve.taken].changes) {
       text += "  " + override_of(change) + "\n";
@@ -176,6 +207,9 @@ std::string box_text(const BoxCurve& curve) {
   text += s.architecture.name + " on " + std::to_string(s.work.gpus) + " x " + s.device.id + ", " +
           std::to_string(s.work.isl) + " tokens in, " + std::to_string(s.work.osl) +
           " out: throughput against latency\n\n" + box_verdict(curve) + "\n";
+  for (const std::string& line : box_way_out(curve)) {
+    text += line + "\n";
+  }
   if (curve.at_middle) {
     const BoxPoint& p = curve.points[*curve.at_middle];
     text += "at the middle " + point_text(p) + " would do: " + format_number(p.requests_per_s.mid) +
@@ -197,13 +231,15 @@ std::string box_text(const BoxCurve& curve) {
 
 Value box_document(const BoxCurve& curve) {
   const ServeScenario& s = asked_of(curve);
+  const std::vector<std::string> way_out = box_way_out(curve);
   return object(
       "schema"_m = "headroom.box/1", "complete"_m = curve.complete, "feasible"_m = curve.feasible(),
       "name"_m = curve.question->name, "model"_m = s.architecture.id, "gpu"_m = s.device.id, "gpus"_m = s.work.gpus,
       "isl"_m = s.work.isl, "osl"_m = s.work.osl, "asked_probability"_m = s.confidence,
       "combinations"_m = curve.combinations, "verdict_text"_m = box_verdict(curve),
       "ttft_mean_limit_s"_m = curve.promised.ttft, "tpot_mean_limit_s"_m = curve.promised.tpot,
-      "e2e_mean_limit_s"_m = curve.promised.e2e, "taken"_m = curve.taken, "at_middle"_m = curve.at_middle,
+      "e2e_mean_limit_s"_m = curve.promised.e2e, "way_out"_m = when(!way_out.empty(), Value{way_out}),
+      "nearest"_m = curve.nearest, "taken"_m = curve.taken, "at_middle"_m = curve.at_middle,
       "front"_m = list(curve.front, [](std::size_t i) { return Value{i}; }).on_one_line(),
       "points"_m = list(curve.points, point_value),
       "left_out"_m = list(curve.dropped,

@@ -30,27 +30,27 @@ std::string prefill_text(const FleetOption& option, std::int64_t replicas) {
                  : "";
 }
 
-/// What is searched and shows in no other word of an option: ", prices lambda-2026-08, market spot".
-std::string other_axes(const FleetOption& option) {
+/// What makes a way to serve; axes that show in no other word at the end: "prices lambda-2026-08".
+Words option_words(const FleetOption& option, std::int64_t prefill_replicas) {
+  const ServeScenario& s = option.question();
+  Words words{{"gpu", s.device.id},
+              {"layout", layout_text(s.work.layout) + prefill_text(option, prefill_replicas)},
+              {"engine", std::string{engine_titles[static_cast<std::size_t>(s.engine.engine)]}},
+              {"weights", "weights " + std::string{name_of(s.work.weights)}},
+              {"KV cache", "KV cache " + std::string{name_of(s.work.kv)}}};
   constexpr std::array shown{Knob::gpu, Knob::engine, Knob::weights, Knob::kv_cache, Knob::tp, Knob::pp, Knob::ep};
-  std::string text;
   for (const Change& change : option.changes) {
     if (std::find(shown.begin(), shown.end(), change.knob) == shown.end()) {
-      std::string name{name_of(change.knob)};
-      std::replace(name.begin(), name.end(), '_', ' ');
-      text += ", " + name + " " + bare_value_of(change);
+      words.push_back(word_of(change));
     }
   }
-  return text;
+  return words;
 }
 
 }  // namespace
 
 std::string option_text(const FleetOption& option, std::int64_t prefill_replicas) {
-  const ServeScenario& s = option.question();
-  return s.device.id + ", " + layout_text(s.work.layout) + prefill_text(option, prefill_replicas) + ", " +
-         std::string{engine_titles[static_cast<std::size_t>(s.engine.engine)]} + ", weights " +
-         std::string{name_of(s.work.weights)} + ", KV cache " + std::string{name_of(s.work.kv)} + other_axes(option);
+  return words_text(option_words(option, prefill_replicas));
 }
 std::string option_text(const FleetOption& option) {
   return option_text(option, option.prefill_replicas());
@@ -199,13 +199,19 @@ std::string options_table(const FleetPlan& plan) {
   header.emplace_back("<");
   Table table{header};
   constexpr std::size_t most = 12;
-  for (std::size_t i = 0; i < std::min(most, plan.options.size()); ++i) {
+  const std::size_t rows = std::min(most, plan.options.size());
+  std::vector<Words> words;
+  for (std::size_t i = 0; i < rows; ++i) {
+    words.push_back(option_words(plan.options[i], plan.options[i].prefill_replicas()));
+  }
+  const ToldApart told = told_apart(words);
+  for (std::size_t i = 0; i < rows; ++i) {
     const FleetOption& o = plan.options[i];
     const bool sized = o.sized.has_value();
     const double saturation = (sized ? o.sized->saturation : o.screened.saturation).raw();
     const bool front = std::find(plan.front.begin(), plan.front.end(), i) != plan.front.end();
     const std::string at_middle = !sized ? "" : o.sized->middle ? std::to_string(o.sized->middle->gpus) : "none";
-    std::vector<std::string> row{option_text(o), std::to_string(o.gpus), at_middle,
+    std::vector<std::string> row{told.rows[i], std::to_string(o.gpus), at_middle,
                                  std::to_string(sized ? o.sized->replicas : o.screened_replicas)};
     if (priced) {
       row.push_back(format_number(o.per_hour.raw()));
@@ -226,7 +232,7 @@ std::string options_table(const FleetPlan& plan) {
                                                    : "kept at the middle alone");
     table.row(std::move(row));
   }
-  std::string text = table.text();
+  std::string text = table.text_apart(told.alike);
   if (plan.options.size() > most) {
     text +=
         "  " + std::to_string(plan.options.size() - most) + " more were screened (all of them with --format json)\n";

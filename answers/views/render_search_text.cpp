@@ -7,6 +7,7 @@
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
 #include <headroom/scenarios/words/strategy_text.hpp>
+#include <headroom/scenarios/words/told_apart.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -23,37 +24,18 @@ std::string signed_percent(double share) {
   return std::abs(share) < 5e-5 ? "" : (share < 0.0 ? "-" : "+") + percent(std::abs(share), 2);
 }
 
-/// What a plan's job has beside GPUs and strategy: "software torchtitan, precision fp8".
-std::string job_name(const ListedPlan& p) {
-  std::string name;
+/// What makes a plan: its machine, its strategy, and what its job has beside both.
+Words words_of(const ListedPlan& p) {
+  Words words{{"gpus", std::to_string(p.gpus) + " x " + p.gpu}};
+  for (Word& word : strategy_words(p.candidate.strategy)) {
+    words.push_back(std::move(word));
+  }
   for (const Change& change : p.changes) {
     if (!of_strategy(change.knob) && change.knob != Knob::gpu && change.knob != Knob::gpus) {
-      name += (name.empty() ? "" : ", ") + std::string{name_of(change.knob)} + " " + bare_value_of(change);
+      words.push_back(word_of(change));
     }
   }
-  return name;
-}
-
-/// What the plans of an answer differ in beside their strategies.
-struct Differences {
-  bool rentals = false, jobs = false;
-};
-
-Differences differences(const SearchPlan& s) {
-  Differences found;
-  for (const std::vector<ListedPlan>* plans : {&s.best, &s.front}) {
-    for (const ListedPlan& p : *plans) {
-      found.rentals = found.rentals || p.gpu != s.recommended.gpu || p.gpus != s.recommended.gpus;
-      found.jobs = found.jobs || job_name(p) != job_name(s.recommended);
-    }
-  }
-  return found;
-}
-
-/// Job axes that differ and the strategy: "512 x h100-sxm-80gb: tp 4, ..., software torchtitan".
-std::string plan_name(const ListedPlan& p, Differences differ) {
-  return (differ.rentals ? std::to_string(p.gpus) + " x " + p.gpu + ": " : std::string{}) +
-         strategy_text(p.candidate.strategy) + (differ.jobs ? ", " + job_name(p) : std::string{});
+  return words;
 }
 
 std::string space_text(const SearchPlan& s) {
@@ -105,7 +87,6 @@ void add_limit_cells(std::vector<std::string>& cells, const ListedPlan& p) {
 
 /// One best plan a layout.
 std::string best_text(const SearchPlan& s) {
-  const Differences differ = differences(s);
   const bool step = s.minimize != Goal::step_time;
   std::vector<std::string> header{s.result.by == ListedBy::rental ? "best of each rental" : "best of each layout"};
   if (step) {
@@ -115,9 +96,24 @@ std::string best_text(const SearchPlan& s) {
   for (const char* name : {"step", "memory up to", "behind", "<", "<strategy", "<against the plan taken"}) {
     header.emplace_back(name);
   }
+  std::vector<const ListedPlan*> plans;
+  for (const ListedPlan& p : s.best) {
+    plans.push_back(&p);
+  }
+  const auto is_own = [&](const ListedPlan& p) { return same_plan(p.candidate, s.recommended.candidate); };
+  if (std::none_of(s.best.begin(), s.best.end(), is_own)) {
+    plans.push_back(&s.recommended);
+  }
+  std::vector<Words> words;
+  for (const ListedPlan* const p : plans) {
+    words.push_back(words_of(*p));
+  }
+  const ToldApart told = told_apart(words);
   Table table{header};
   std::size_t number = 0;
-  const auto row = [&](const ListedPlan& p, bool own) {
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const ListedPlan& p = *plans[i];
+    const bool own = is_own(p);
     std::vector<std::string> cells{own ? "taken" : std::to_string(++number)};
     if (step) {
       cells.push_back(goal_text(s.minimize, p.candidate.goal));
@@ -127,24 +123,16 @@ std::string best_text(const SearchPlan& s) {
     cells.push_back(format(p.candidate.memory));
     cells.push_back(own ? "" : signed_percent(p.behind));
     cells.push_back(own || !p.indistinguishable ? "" : "~");
-    cells.push_back(plan_name(p, differ));
+    cells.push_back(told.rows[i]);
     cells.push_back(own ? "" : p.why);
     table.row(std::move(cells));
-  };
-  bool shown = false;
-  for (const ListedPlan& p : s.best) {
-    const bool own = same_plan(p.candidate, s.recommended.candidate);
-    shown = shown || own;
-    row(p, own);
-  }
-  if (!shown) {
-    row(s.recommended, true);
   }
   const bool unsure =
       std::any_of(s.best.begin(), s.best.end(), [](const ListedPlan& p) { return p.indistinguishable; });
-  return table.text(0) + (unsure ? "~ indistinguishable from the plan taken: the difference is within what the errors "
-                                   "of measured runs leave open\n"
-                                 : "");
+  return table.text_apart(told.alike, 0) +
+         (unsure ? "~ indistinguishable from the plan taken: the difference is within what the errors "
+                   "of measured runs leave open\n"
+                 : "");
 }
 
 std::string neighbours_text(const SearchPlan& s) {
@@ -166,30 +154,33 @@ std::string front_text(const SearchPlan& s) {
     return {};
   }
   constexpr std::size_t most = 12;
-  const Differences differ = differences(s);
-  std::string title = "trade-offs: ";
   std::vector<std::string> header;
   for (const Goal goal : s.front_goals) {
-    const std::string_view name = goal_names[static_cast<std::size_t>(goal)];
-    title += (header.empty() ? "" : " against ") + std::string{name};
-    header.emplace_back(name);
+    header.emplace_back(goal_names[static_cast<std::size_t>(goal)]);
   }
   header.front() = "trade-offs: " + header.front();
   add_limit_headers(header, s.recommended);
   header.emplace_back("<");
   Table table{header};
   const std::size_t rows = std::min(most, s.front.size());
+  std::vector<const ListedPlan*> plans;
+  std::vector<Words> words;
   for (std::size_t i = 0; i < rows; ++i) {
-    const ListedPlan& p = s.front[rows == 1 ? 0 : i * (s.front.size() - 1) / (rows - 1)];
+    plans.push_back(&s.front[rows == 1 ? 0 : i * (s.front.size() - 1) / (rows - 1)]);
+    words.push_back(words_of(*plans.back()));
+  }
+  const ToldApart told = told_apart(words);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const ListedPlan& p = *plans[i];
     std::vector<std::string> cells;
     for (const Goal goal : s.front_goals) {
       cells.push_back(goal_text(goal, p.goals[static_cast<std::size_t>(goal)]));
     }
     add_limit_cells(cells, p);
-    cells.push_back(plan_name(p, differ));
+    cells.push_back(told.rows[i]);
     table.row(std::move(cells));
   }
-  return "\n" + table.text(0) +
+  return "\n" + table.text_apart(told.alike, 0) +
          (rows < s.front.size() ? count(s.front.size()) + " plans on this front, " + std::to_string(rows) +
                                       " shown; all of them with --format json\n"
                                 : "");

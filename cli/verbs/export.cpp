@@ -139,7 +139,7 @@ Outcome write_serving(const Scenario& scenario, const Arguments& arguments, std:
   const Plan plan = make_plan(std::move(longest), false, PlanPart::memory);
   const auto& answer = std::get<ServePlan>(plan.answer);
   if (!plan.feasible()) {
-    std::string text = said + "not written: " + (answer.problems.empty() ? answer.verdict : "rules are broken") + "\n";
+    std::string text = "not written: " + (answer.problems.empty() ? answer.verdict : "rules are broken") + "\n";
     for (const Problem& problem : answer.problems) {
       text += "  " + problem.text + (problem.way_out.empty() ? "" : "; " + problem.way_out) + "\n";
     }

@@ -133,9 +133,10 @@ Answered answered(AskedQuestion question, AnswerOptions options) {
       options.progress = [&line](const SearchProgress& p) { line.show(progress_line(p)); };
     }
     std::optional<InterruptGuard> guard;
-    const bool fleets =
-        std::holds_alternative<asked::FleetSize>(question) || std::holds_alternative<asked::FleetsSideBySide>(question);
-    if (!fleets) {
+    const bool stops = std::holds_alternative<asked::BestPlan>(question) ||
+                       std::holds_alternative<asked::OnePlan>(question) ||
+                       std::holds_alternative<BoxQuestion>(question);
+    if (stops) {
       guard.emplace(OnInterrupt::note);
     }
     found.answer = answer_of(std::move(question), options);

@@ -7,7 +7,6 @@
 #include <headroom/cli/verbs/quick_form.hpp>
 #include <headroom/core/config_value.hpp>
 
-#include <functional>
 #include <string>
 #include <vector>
 

@@ -108,7 +108,8 @@ class Library {
   [[nodiscard]] Question question(std::span<const std::string> assignments) const;
   [[nodiscard]] Question question(std::initializer_list<std::string> assignments) const;
   /// The same questions side by side, of any libraries; the first is what the others are held against. QuestionError
-  /// for fewer than two and for one that is not of QuestionKind::plan; for training beside serving when it is answered.
+  /// for fewer than two and unless all are of QuestionKind::plan, or all of QuestionKind::fleet; for training beside
+  /// serving when it is answered.
   [[nodiscard]] Question question(std::span<const Question> questions) const;
 
   struct Data;  ///< of the library alone

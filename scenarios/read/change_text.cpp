@@ -164,6 +164,12 @@ std::string bare_value_of(const Change& change) {
   return text_of_value(value_of(change), "");
 }
 
+Word word_of(const Change& change) {
+  std::string name{name_of(change.knob)};
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return {name_of(change.knob), name + " " + bare_value_of(change)};
+}
+
 std::string override_of(const Change& change) {
   return std::string{path_of(change.knob)} + "=" + bare_value_of(change);
 }

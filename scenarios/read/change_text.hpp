@@ -4,6 +4,7 @@
 
 #include <headroom/core/config_value.hpp>
 #include <headroom/scenarios/question/change.hpp>
+#include <headroom/scenarios/words/told_apart.hpp>
 
 #include <span>
 #include <string>
@@ -23,6 +24,8 @@ namespace headroom {
 [[nodiscard]] std::string value_text_of(const Change& change);
 /// "8", "fp8": without quotes.
 [[nodiscard]] std::string bare_value_of(const Change& change);
+/// "tp 8", "max num seqs 64": a word of a row.
+[[nodiscard]] Word word_of(const Change& change);
 /// "strategy.tp=8", "serving.weights=fp8": what `--set` takes.
 [[nodiscard]] std::string override_of(const Change& change);
 

@@ -6,42 +6,54 @@
 
 namespace headroom {
 
-std::string strategy_text(const Strategy& s) {
-  std::string text = "tp " + std::to_string(s.tp) + ", pp " + std::to_string(s.pp) + ", dp " + std::to_string(s.dp);
+Words strategy_words(const Strategy& s) {
+  Words words;
+  const auto say = [&](std::string_view name, const std::string& value) {
+    words.push_back({name, std::string{name} + (value.empty() ? "" : " " + value)});
+  };
   const auto add = [&](std::string_view name, int value, int usual) {
     if (value != usual) {
-      text += ", " + std::string{name} + " " + std::to_string(value);
+      say(name, std::to_string(value));
     }
   };
+  say("tp", std::to_string(s.tp));
+  say("pp", std::to_string(s.pp));
+  say("dp", std::to_string(s.dp));
   add("vpp", s.vpp, 1);
   add("cp", s.cp, 1);
   add("ep", s.ep, 1);
   add("etp", s.etp, 1);
-  text += ", micro-batch " + std::to_string(s.micro_batch) + ", ZeRO " + std::to_string(s.zero);
-  if (s.shard_ranks > 0) {
-    text += " over " + std::to_string(s.shard_ranks) + " ranks";
-  }
-  text += ", recompute " + std::string{recompute_names[static_cast<std::size_t>(s.recompute)]};
-  if (s.recompute_block > 1) {
-    text += " in blocks of " + std::to_string(s.recompute_block);
-  }
+  say("micro-batch", std::to_string(s.micro_batch));
+  say("ZeRO", std::to_string(s.zero) +
+                  (s.shard_ranks > 0 ? " over " + std::to_string(s.shard_ranks) + " ranks" : std::string{}));
+  say("recompute", std::string{recompute_names[static_cast<std::size_t>(s.recompute)]} +
+                       (s.recompute_block > 1 ? " in blocks of " + std::to_string(s.recompute_block) : std::string{}));
   if (s.schedule != usual_schedule) {
-    text += ", schedule " + std::string{name_of(s.schedule)};
+    say("schedule", std::string{name_of(s.schedule)});
   }
   if (s.cp > 1 && s.cp_form != CpForm::unstated) {
-    text += ", context by " + std::string{cp_form_names[static_cast<std::size_t>(s.cp_form)]};
+    say("context by", std::string{cp_form_names[static_cast<std::size_t>(s.cp_form)]});
   }
   add("first stage layers", s.first_stage_layers, 0);
   add("last stage layers", s.last_stage_layers, 0);
   if (s.order != RankOrder::tp_cp_dp_pp) {
-    text += ", order " + std::string{name_of(s.order)};
+    say("order", std::string{name_of(s.order)});
   }
-  text += s.overlap_experts ? ", experts overlapped" : "";
+  if (s.overlap_experts) {
+    say("experts overlapped", "");
+  }
   for_each_told_field(s, [&](const auto& field) {
     const std::string value = field_text(field, s);
-    text += ", " + std::string{field.told} + (value == "true" ? "" : " " + value);
+    say(field.told, value == "true" ? "" : value);
   });
-  return text + (s.sequence_parallel ? ", sequence parallel" : "");
+  if (s.sequence_parallel) {
+    say("sequence parallel", "");
+  }
+  return words;
+}
+
+std::string strategy_text(const Strategy& s) {
+  return words_text(strategy_words(s));
 }
 
 std::vector<StatedKey> stated_recipe(const MemoryOptions& o) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/model/train/strategy/strategy.hpp>
+#include <headroom/scenarios/words/told_apart.hpp>
 
 #include <cstddef>
 #include <string>
@@ -15,6 +16,8 @@ namespace headroom {
 /// "tp 4, pp 8, dp 32, micro-batch 1, ZeRO 1, recompute none, sequence parallel". Settings at their usual value are
 /// left out.
 [[nodiscard]] std::string strategy_text(const Strategy& strategy);
+/// The same, each setting a word.
+[[nodiscard]] Words strategy_words(const Strategy& strategy);
 
 /// "4", "true", "selective"; "-" where no word stands for it.
 template <class Field>

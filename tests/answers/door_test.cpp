@@ -263,5 +263,14 @@ TEST_CASE("plans stand side by side, of one library or of several, and what is n
     }
   };
   CHECK(refusal({first}).find("two questions or more") != std::string::npos);
+  const auto fleet = [](const char* tp) {
+    return library().question({"kind=serve", "model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "serving.weights=bf16",
+                               "traffic.rate=2 req/s", "traffic.requests=200", "traffic.prompt={mean=256}",
+                               "traffic.output={mean=32}", tp});
+  };
+  const Answer fleets = answer(library().question(std::vector{fleet("strategy.tp=1"), fleet("strategy.tp=2")}));
+  CHECK(fleets.good());
+  CHECK(fleets.number("fleets/1/fleet/options/0/gpus").mid == 2.0);
+  CHECK(refusal({fleet("strategy.tp=1"), first}).find("fleets are held beside fleets") != std::string::npos);
   CHECK(refusal({first, llama({"search.tp=any"})}).find("question 2 is a search") != std::string::npos);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom export` and `headroom import` as a user runs them.
+#include <headroom/core/json_reader.hpp>
+
 #include <doctest/doctest.h>
 
 #include "run_headroom.hpp"
@@ -213,6 +215,47 @@ TEST_CASE("a question without a file is exported as its plan, also one that sear
   CHECK(wrong.code == 2);
   CHECK(wrong.err.find("--gpus many: error: ") != std::string::npos);
   CHECK(run_headroom("export --to megatron").code == 2);
+}
+
+TEST_CASE("the chosen point of a curve is exported with the knobs that its plan says") {
+  const std::string asked =
+      " --model llama3-8b --gpu h100-sxm-80gb --gpus 4 --isl 512 --osl 128 --search 'max_num_seqs=[16, 48]' --search "
+      "'max_num_tokens=[2048, 4096]' --search 'memory_fraction=[0.7, 0.8]' --concurrency ";
+  const Run plan = run_headroom("plan" + asked + "16,64 --format json");
+  REQUIRE_MESSAGE(plan.code == 0, plan.err);
+  const headroom::ConfigValue curve = headroom::parse_json(plan.out, "curve");
+  const auto taken = static_cast<std::size_t>(curve.find("taken")->integer);
+  std::string command = "export --model llama3-8b --gpu h100-sxm-80gb --gpus 4 --isl 512 --osl 128 --to vllm";
+  const Run launch = run_headroom("export" + asked + "16,64 --to vllm");
+  CHECK_MESSAGE(launch.code == 0, launch.err);
+  CHECK(launch.err.starts_with("take "));
+  for (const headroom::ConfigValue& change : curve.find("points")->items.at(taken).find("changes")->items) {
+    command += " --set '" + change.text + "'";
+    CHECK(launch.err.find("  " + change.text + "\n") != std::string::npos);
+  }
+  const Run alone = run_headroom(command);
+  CHECK_MESSAGE(alone.code == 0, alone.err);
+  CHECK(launch.out == alone.out);
+  for (const char* knob : {"--max-num-seqs ", "--max-num-batched-tokens ", "--gpu-memory-utilization "}) {
+    CHECK(launch.out.find(knob) != std::string::npos);
+  }
+  const Run none = run_headroom("export" + asked + "16,64 --set slo.tpot_mean=1us --to vllm");
+  CHECK(none.code == 1);
+  CHECK(none.out.empty());
+  CHECK(none.err.starts_with("not written: no load that was tried keeps what is promised"));
+}
+
+TEST_CASE("a question whose layout is open is exported as its plan answers it") {
+  const Run served = run_headroom(
+      "export --model llama3-70b --gpu h100-sxm-80gb --gpus 8 --isl 1024 --osl 256 --concurrency 64 --to vllm");
+  CHECK_MESSAGE(served.code == 0, served.err);
+  CHECK(served.err.starts_with("take "));
+  CHECK(served.out.find("--tensor-parallel-size ") != std::string::npos);
+  const Run trained = run_headroom(
+      "export --model llama3-70b --gpu h100-sxm-80gb --gpus 512 --seq-len 8192 --global-batch 1024 --to megatron");
+  CHECK_MESSAGE(trained.code == 0, trained.err);
+  CHECK(trained.err.find("taken: ") != std::string::npos);
+  CHECK(trained.out.find("--tensor-model-parallel-size ") != std::string::npos);
 }
 
 TEST_CASE("words for what has no form of its own are answered with the form to take") {
