@@ -237,7 +237,7 @@ std::string fleets_section(const Documents& documents) {
     const Place sized = best["sized"];
     table.row({escaped(one["file"].text()), escaped(fleet["verdict_text"].text()), figure(best["gpus"]),
                figure(sized["replicas"]), figure(sized["ttft_s"]["p95"]), figure(sized["tpot_s"]["p95"]),
-               figure(sized["saturation_req_per_s"]), figure(best["usd_per_h"]),
+               figure(sized["saturation_requests_per_s"]), figure(best["usd_per_s"]),
                figure(middle(best["usd_per_million_output_tokens"])), figure(fleet["kept_probability"])});
   }
   return section("fleets", "Fleets side by side",

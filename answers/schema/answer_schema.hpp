@@ -61,7 +61,9 @@ namespace answers {
 [[nodiscard]] std::span<const AnswerMember> box_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> simulate_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> compare_members() noexcept;
+[[nodiscard]] std::span<const AnswerMember> compare_fleets_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> scale_members() noexcept;
+[[nodiscard]] std::span<const AnswerMember> measured_scale_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> speedup_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> validate_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> roofline_members() noexcept;

@@ -116,6 +116,42 @@ constexpr std::array compare{
     M{"ranking/output_tokens_per_usd", T::number, "output tokens"},
 };
 
+constexpr std::array compare_fleets{
+    M{"schema", T::text, "name and version of this schema"},
+    M{"complete", T::boolean, "false: ended before every fleet was sized"},
+    M{"fleets", T::objects, "what is compared, in the order of the command"},
+    M{"fleets/file", T::text, "file"},
+    M{"fleets/fleet", T::object, "its plan", "fleet:"},
+    M{"differs", T::objects, "keys that differ"},
+    M{"differs/key", T::text, "key"},
+    M{"differs/values", T::texts, "values, in the order of the fleets"},
+    M{"ranked_by", T::text, "what the ranking is by"},
+    M{"ranking", T::objects, "best first, of those that keep their promises"},
+    M{"ranking/fleet", T::number, "the fleet"},
+    M{"ranking/ranked_value", T::number, "its value of what the ranking is by"},
+};
+
+constexpr std::array measured_scale{
+    M{"schema", T::text, "name and version of this schema"},
+    M{"version", T::text, "program that answered"},
+    M{"file", T::text, "file of the measured times"},
+    M{"points", T::objects, "points"},
+    M{"points/gpus", T::number, "number of GPUs"},
+    M{"points/per_s", T::number, "what was measured, a second"},
+    M{"points/speedup", T::number, "over the smallest count"},
+    M{"points/efficiency", T::number, "of a GPU over one of the smallest count"},
+    M{"points/marginal_efficiency", T::number, "the same of the GPUs added"},
+    M{"amdahl", T::object, "fit of Amdahl's law"},
+    M{"amdahl/f", T::number, "parallel share"},
+    M{"amdahl/misfit", T::number, "misfit"},
+    M{"gustafson", T::object, "fit of Gustafson's law"},
+    M{"gustafson/f", T::number, "parallel share"},
+    M{"gustafson/misfit", T::number, "misfit"},
+    M{"threshold", T::number, "least marginal efficiency that is asked for"},
+    M{"knee_gpus", T::number, "most GPUs above the threshold; null: none"},
+    M{"stop_gpus", T::number, "GPUs from which more are slower; null: none"},
+};
+
 constexpr std::array scale{
     M{"schema", T::text, "name and version of this schema"},
     M{"name", T::text, "name"},
@@ -254,6 +290,12 @@ std::span<const AnswerMember> search_members() noexcept {
 }
 std::span<const AnswerMember> compare_members() noexcept {
   return compare;
+}
+std::span<const AnswerMember> compare_fleets_members() noexcept {
+  return compare_fleets;
+}
+std::span<const AnswerMember> measured_scale_members() noexcept {
+  return measured_scale;
 }
 std::span<const AnswerMember> scale_members() noexcept {
   return scale;

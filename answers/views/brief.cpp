@@ -179,7 +179,7 @@ constexpr std::array compared_fleet_columns{
     Line{"GPUs", "fleet/options/0/gpus"},
     Line{"TTFT p95", "fleet/options/0/sized/ttft_s/p95"},
     Line{"TPOT p95", "fleet/options/0/sized/tpot_s/p95"},
-    Line{"cost per hour, $", "fleet/options/0/usd_per_h"},
+    Line{"cost", "fleet/options/0/usd_per_s"},
     Line{"cost per M output tokens", "fleet/options/0/usd_per_million_output_tokens"},
     Line{"kept with probability", "fleet/kept_probability"},
 };
