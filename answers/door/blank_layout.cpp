@@ -94,8 +94,9 @@ bool is_blank(const Plan& plan) {
 std::optional<SearchQuestion> search_of_blank(const Plan& plan) {
   const auto* const train = std::get_if<TrainPlan>(&plan.answer);
   const auto is = [&](Verdict verdict) { return train->estimate.verdict == verdict; };
-  const bool short_of_memory = train != nullptr && (is(Verdict::out_of_memory) || is(Verdict::may_not_fit));
-  if (!short_of_memory || !is_blank(plan) || std::get<TrainScenario>(plan.scenario.question).work.shape.gpus == 1) {
+  const bool misfit =
+      train != nullptr && (is(Verdict::out_of_memory) || is(Verdict::may_not_fit) || is(Verdict::batch_not_divisible));
+  if (!misfit || !is_blank(plan) || std::get<TrainScenario>(plan.scenario.question).work.shape.gpus == 1) {
     return std::nullopt;
   }
   ConfigValue document = *plan.scenario.document;
@@ -122,9 +123,10 @@ std::optional<Scenario> on_least_gpus(const Scenario& scenario) {
 }
 
 std::string blank_layout_note(const Plan& plan, bool complete) {
-  const bool trains = std::holds_alternative<TrainPlan>(plan.answer);
-  return std::string{"strategy: not stated; on one rank "} + (trains ? "a data-parallel replica" : "a replica") +
-         " it does not surely fit, so that " +
+  const auto* const train = std::get_if<TrainPlan>(&plan.answer);
+  const bool divides = train == nullptr || train->estimate.verdict != Verdict::batch_not_divisible;
+  return std::string{"strategy: not stated; "} + (train != nullptr ? "a data-parallel replica" : "a replica") +
+         " on one rank does not " + (divides ? "surely fit" : "divide the global batch") + ", so that " +
          (complete ? "every layout was tried" : "layouts were tried up to the interrupt");
 }
 

@@ -26,7 +26,7 @@ namespace headroom {
 [[nodiscard]] std::optional<Scenario> on_least_gpus(const Scenario& scenario);
 inline constexpr std::int64_t most_sized_gpus = 1024;
 
-/// "strategy: not stated; on one rank a replica it does not surely fit, so that every layout was tried", or layouts up
+/// "strategy: not stated; a replica on one rank does not surely fit, so that every layout was tried", or layouts up
 /// to an interrupt.
 [[nodiscard]] std::string blank_layout_note(const Plan& plan, bool complete);
 

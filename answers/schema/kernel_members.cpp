@@ -129,6 +129,7 @@ constexpr std::array collective{
     M{"time_s", T::interval, "time"},
     M{"algbw_bytes_per_s", T::number, "algorithm bandwidth"},
     M{"busbw_bytes_per_s", T::number, "bus bandwidth"},
+    M{"sent_bytes_per_rank", T::number, "bytes that a rank sends"},
     M{"algorithm", T::text, "algorithm"},
     M{"protocol", T::text, "protocol"},
     M{"channels", T::number, "channels"},

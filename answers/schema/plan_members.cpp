@@ -270,6 +270,7 @@ constexpr std::array plan{
     M{"step_flop", T::number, "FLOP of a step on all GPUs"},
     M{"micro_batches", T::number, "micro-batches of a step"},
     M{"sent_bytes_per_gpu_and_step", T::number, "bytes sent for data parallelism"},
+    M{"tensor_bytes_per_gpu_and_step", T::number, "bytes sent for tensor parallelism"},
     M{"samples_per_s", T::interval, "samples of all GPUs"},
     M{"samples_per_s_per_gpu", T::interval, "samples of a GPU"},
     M{"utilisation", T::interval, "model FLOP over the peak; of a pool, share of the time that it works"},

@@ -189,6 +189,9 @@ constexpr std::array fleet{
 
 constexpr std::array box{
     M{"schema", T::text, "name and version of this schema"},
+    M{"complete", T::boolean, "false: ended before every load was priced"},
+    M{"way_out", T::texts, "what lets it keep what is promised"},
+    M{"nearest", T::number, "place in `points` of the load that is nearest to what is promised, where none keeps it"},
     M{"feasible", T::boolean, "whether something can be taken"},
     M{"name", T::text, "name"},
     M{"model", T::text, "id of the model"},

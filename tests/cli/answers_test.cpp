@@ -57,6 +57,8 @@ std::vector<std::string> questions() {
       "op moe --gpu h100-sxm-80gb --tokens 512 --hidden 7168 --inter 2048 --topk 8 --experts 256 --ep 8",
       "collective all-reduce --bytes \"1 GiB\" --gpu h100-sxm-80gb --measured-busbw \"12 GB/s\"",
       "scale scenarios/train/llama3-70b-512xh100.toml --budget \"15 M$\"",
+      "compare --model llama3-8b --gpu h100-sxm-80gb --isl 512 --osl 128 --rate '10 req/s' --price '2 $/h' --tp 1,2 "
+      "--set-each traffic.requests=200",
       "catalog list",
       "catalog show h100-sxm-80gb",
       "catalog diff h100-sxm-80gb h200-sxm-141gb",
@@ -96,7 +98,7 @@ std::vector<std::string> documents_of(const std::string& transcript) {
 }
 
 /// Rows that no question here has an answer to: rare plans, and answers to calibrations.
-constexpr std::array<std::string_view, 86> seldom{
+constexpr std::array<std::string_view, 88> seldom{
     "plan:batch_change/warm_up_steps",
     "plan:data",
     "plan:data/binds",
@@ -138,6 +140,8 @@ constexpr std::array<std::string_view, 86> seldom{
     "fleet:pools_apart/why",
     "fleet:way_out",
     "box:at_middle",
+    "box:nearest",
+    "box:way_out",
     "box:e2e_mean_limit_s",
     "box:ttft_mean_limit_s",
     "simulate:prefill_pool",
@@ -184,7 +188,7 @@ constexpr std::array<std::string_view, 86> seldom{
     "lint:findings/file",
     "lint:findings/message",
 };
-constexpr std::array<std::string_view, 4> of_calibrations{"harness", "fit", "overlay", "gate"};
+constexpr std::array<std::string_view, 5> of_calibrations{"harness", "fit", "overlay", "gate", "measured_scale"};
 
 bool is_seldom(const AnswerSchema& answer, const AnswerMember& member) {
   const std::string row = std::string{answer.name} + ":" + std::string{member.path};

@@ -291,7 +291,7 @@ TEST_CASE("the quick form fixes no format that --search frees") {
       "plan --model llama3-8b --gpu h100-sxm-80gb --tp 1 --isl 512 --osl 128 --rate '10 req/s' --set "
       "traffic.requests=200 --search 'weights=[\"bf16\",\"fp8\"]'");
   CHECK_MESSAGE(serving.code == 0, serving.err);
-  for (const char* way : {"vLLM, weights bf16,", "vLLM, weights fp8,"}) {
+  for (const char* way : {"\n  weights bf16  ", "\n  weights fp8  "}) {
     CHECK_MESSAGE(serving.out.find(way) != std::string::npos, way);
   }
   const Run training = run_headroom(

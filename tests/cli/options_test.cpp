@@ -164,6 +164,8 @@ const std::vector<Question>& questions() {
       {&roofline_verb, 0, "llama3.1-8b --gpu h100-sxm-80gb"},
       {&replay_verb, 0, "{T}/trace.csv --memory 40GB"},
       {&schema_verb, 0, ""},
+      {&schema_verb, 1, "--answer plan"},
+      {&schema_verb, 2, "--answers"},
       {&probe_verb, 0, "--output {T}/probed"},
       {&calibrate_verb, 0,
        "--output {T}/calibrated --simulate {S}/scenarios/calibrate/rehearsal.toml --quick --only launch"},
@@ -277,6 +279,7 @@ bool decides(const Verb& verb, std::string_view option) {
                          : &verb == &scale_verb  ? Names{"--measured-speedup", "--measured"}
                          : &verb == &compare_verb
                              ? Names{"--overlay", "--harness", "--isl", "--osl", "--concurrency", "--rate"}
+                         : &verb == &schema_verb     ? Names{"--answer", "--answers"}
                          : &verb == &fit_verb        ? Names{"--base", "--gpu"}
                          : &verb == &collective_verb ? Names{"--cluster", "--link"}
                          : &verb == &calibrate_verb  ? Names{"--compare"}

@@ -64,7 +64,7 @@ TEST_CASE("a comparison says of how many requests its time to the first token is
 
 TEST_CASE("rows in which all plans are alike stand in a line above, and none of them in the table") {
   const std::string out = run_headroom("compare " + plain + " --tp 8,4").out;
-  CHECK(says(out, "alike in all: capacity "));
+  CHECK(says(out, "alike in all: memory per GPU 71.9 GiB, capacity "));
   CHECK(row_of(out, "capacity").empty());
   CHECK_FALSE(row_of(out, "TPOT").empty());
   CHECK_FALSE(row_of(out, "serving.tp").empty());

@@ -252,7 +252,9 @@ std::string judge_refusal(const Files& before, const Files& after, const Reply& 
   if (reply.code != 2) {
     return {};
   }
-  if (!reply.out.empty()) {
+  // Asked for JSON, a refused command is a document too.
+  const bool told = says(reply.out, "\"schema\": \"headroom.error/1\"");
+  if (!reply.out.empty() && !told) {
     return "a refused command has printed an answer";
   }
   for (const auto& [name, text] : after) {
