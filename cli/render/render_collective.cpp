@@ -220,20 +220,20 @@ std::string collective_text(const CollectiveAnswer& a) {
 
 Value collective_document(const CollectiveAnswer& a) {
   const CollectiveQuestion& q = a.question;
-  return object("schema"_m = "headroom.collective/1", "collective"_m = name_of(q.collective), "gpu"_m = a.gpu,
-                "bytes"_m = q.bytes, "gpus"_m = q.view.ranks, "hosts"_m = q.view.domains,
-                q.placed.empty() ? Value{}
-                                 : object("placed"_m = q.placed, "stride"_m = q.view.stride,
-                                          "outside_ring_bytes_per_s"_m = q.view.outside_ring),
-                "time_s"_m = Interval<Seconds>{a.low, a.time.time, a.high}, "algbw_bytes_per_s"_m = a.algbw,
-                "busbw_bytes_per_s"_m = a.busbw, "sent_bytes_per_rank"_m = sent_per_rank(a), "algorithm"_m = algorithm_text(a),
-                "protocol"_m = nccl::protocol_names[static_cast<std::size_t>(a.time.protocol)],
-                "channels"_m = static_cast<std::int64_t>(a.time.channels),
-                "bound"_m = collective_bound_names[static_cast<std::size_t>(a.time.bound)],
-                "launch_s"_m = a.time.launch, "latency_s"_m = a.time.latency, "transfer_s"_m = a.time.transfer,
-                "link_bound_s"_m = a.least, "measured_busbw_bytes_per_s"_m = q.measured,
-                "verdict"_m = when(q.measured.has_value(), a.verdict), "curve"_m = a.why,
-                "network"_m = q.transport ? Value{q.transport->id} : Value{});
+  return object(
+      "schema"_m = "headroom.collective/1", "collective"_m = name_of(q.collective), "gpu"_m = a.gpu,
+      "bytes"_m = q.bytes, "gpus"_m = q.view.ranks, "hosts"_m = q.view.domains,
+      q.placed.empty() ? Value{}
+                       : object("placed"_m = q.placed, "stride"_m = q.view.stride,
+                                "outside_ring_bytes_per_s"_m = q.view.outside_ring),
+      "time_s"_m = Interval<Seconds>{a.low, a.time.time, a.high}, "algbw_bytes_per_s"_m = a.algbw,
+      "busbw_bytes_per_s"_m = a.busbw, "sent_bytes_per_rank"_m = sent_per_rank(a), "algorithm"_m = algorithm_text(a),
+      "protocol"_m = nccl::protocol_names[static_cast<std::size_t>(a.time.protocol)],
+      "channels"_m = static_cast<std::int64_t>(a.time.channels),
+      "bound"_m = collective_bound_names[static_cast<std::size_t>(a.time.bound)], "launch_s"_m = a.time.launch,
+      "latency_s"_m = a.time.latency, "transfer_s"_m = a.time.transfer, "link_bound_s"_m = a.least,
+      "measured_busbw_bytes_per_s"_m = q.measured, "verdict"_m = when(q.measured.has_value(), a.verdict),
+      "curve"_m = a.why, "network"_m = q.transport ? Value{q.transport->id} : Value{});
 }
 
 }  // namespace headroom::cli

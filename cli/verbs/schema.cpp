@@ -79,10 +79,14 @@ constexpr std::string_view examples =
 }  // namespace
 }  // namespace schema_parts
 
-const Verb schema_verb{"schema", "the keys of a scenario, or the members of an answer, as a JSON Schema",
-                       "",       0,
-                       schema_parts::options,  schema_parts::examples,
-                       schema_parts::run,      nullptr,
+const Verb schema_verb{"schema",
+                       "the keys of a scenario, or the members of an answer, as a JSON Schema",
+                       "",
+                       0,
+                       schema_parts::options,
+                       schema_parts::examples,
+                       schema_parts::run,
+                       nullptr,
                        schema_parts::forms};
 
 }  // namespace headroom::cli

@@ -159,8 +159,9 @@ TEST_CASE("the screen takes all that prompts share as found, and nothing where t
 TEST_CASE("hash ids of a log are ids of the load, and a log that is run through again shares nothing with itself") {
   std::string rows;
   for (int i = 0; i < 60; ++i) {
-    rows += R"({"timestamp": )" + std::to_string(500 * i) + R"(, "input_length": 1600, "output_length": 4, "hash_ids": [)" +
-            std::to_string(i % 3) + ", " + std::to_string(10 + i) + "]}\n";
+    rows += R"({"timestamp": )" + std::to_string(500 * i) +
+            R"(, "input_length": 1600, "output_length": 4, "hash_ids": [)" + std::to_string(i % 3) + ", " +
+            std::to_string(10 + i) + "]}\n";
   }
   const ScratchFolder folder;
   const Texts log{"traffic.trace=" + folder.write("log.jsonl", rows), "traffic.requests=120", "fleet.replicas=1"};

@@ -12,7 +12,7 @@ namespace headroom::fuzz {
 /// What a command may use before it counts as broken.
 struct Limits {
   unsigned processor_seconds = 10;
-  unsigned wall_seconds = 300;  ///< a machine may be busy with other things
+  unsigned wall_seconds = 300;                        ///< a machine may be busy with other things
   std::size_t address_bytes = std::size_t{2} << 30U;  ///< 0: as much as there is, which sanitizers need
   std::size_t file_bytes = std::size_t{256} << 20U;   ///< of one file or stream
 };
