@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -28,9 +29,15 @@ class Helpers {
   Helpers(const Helpers&) = delete;
   Helpers& operator=(const Helpers&) = delete;
 
+  /// Whether the system had a thread for it.
   template <class Work>
-  void start(const Work& work) {
-    threads_.emplace_back(work);
+  [[nodiscard]] bool start(const Work& work) {
+    try {
+      threads_.emplace_back(work);
+    } catch (const std::system_error&) {
+      return false;
+    }
+    return true;
   }
   void join() {
     for (std::thread& thread : threads_) {
@@ -49,7 +56,7 @@ unsigned thread_count(unsigned asked) noexcept {
   if (!threads_start) {
     return 1;
   }
-  return asked > 0 ? asked : std::max(1U, std::thread::hardware_concurrency());
+  return std::clamp(asked > 0 ? asked : std::thread::hardware_concurrency(), 1U, most_threads);
 }
 
 void on_threads(unsigned threads, std::size_t n, const std::function<void(std::size_t)>& work) {
@@ -71,8 +78,8 @@ void on_threads(unsigned threads, std::size_t n, const std::function<void(std::s
     }
   };
   Helpers helpers;
-  for (std::size_t i = 1; i < std::min<std::size_t>(threads_start ? threads : 1, n); ++i) {
-    helpers.start(loop);
+  const std::size_t most = std::min<std::size_t>(threads_start ? std::min(threads, most_threads) : 1, n);
+  for (std::size_t i = 1; i < most && helpers.start(loop); ++i) {
   }
   loop();
   helpers.join();

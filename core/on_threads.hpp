@@ -8,11 +8,15 @@
 
 namespace headroom {
 
-/// Number of threads to use: `asked`, or the machine's hardware threads (at least 1) if `asked` is 0.
+/// More threads than any machine of today has need of.
+inline constexpr unsigned most_threads = 1024;
+
+/// Number of threads to use: `asked`, or the machine's hardware threads (at least 1) if `asked` is 0; `most_threads` at
+/// most.
 [[nodiscard]] unsigned thread_count(unsigned asked) noexcept;
 
-/// Runs work(i) for i in 0 .. n - 1 on up to `threads` threads including the calling one. Of the exceptions that `work`
-/// throws, the one with the smallest i is rethrown.
+/// Runs work(i) for i in 0 .. n - 1 on up to `threads` threads including the calling one; on fewer where the system
+/// starts no more. Of the exceptions that `work` throws, the one with the smallest i is rethrown.
 void on_threads(unsigned threads, std::size_t n, const std::function<void(std::size_t)>& work);
 
 /// Calls `tick` from a thread of its own each time that `seconds` have passed, until it returns false or the timer is

@@ -8,6 +8,7 @@
 #include <headroom/cli/verbs/search.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/number_words.hpp>
+#include <headroom/core/on_threads.hpp>
 #include <headroom/core/printable.hpp>
 #include <headroom/core/quantity_text.hpp>
 
@@ -93,8 +94,9 @@ unsigned threads_of(const Arguments& arguments) {
   }
   unsigned threads = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
-  if (error != std::errc{} || end != text.data() + text.size() || threads < 1 || threads > 1024) {
-    throw ConfigError{"--threads is a whole number from 1 to 1024, not " + quoted(text)};
+  if (error != std::errc{} || end != text.data() + text.size() || threads < 1 || threads > most_threads) {
+    throw ConfigError{"--threads is a whole number from 1 to " + std::to_string(most_threads) + ", not " +
+                      quoted(text)};
   }
   return threads;
 }

@@ -2,10 +2,13 @@
 #include <headroom/core/on_threads.hpp>
 
 #include <doctest/doctest.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <thread>
+#include <vector>
 
 using namespace headroom;
 
@@ -40,3 +43,26 @@ TEST_CASE("a timer that is gone before its time has never called, however long t
   }
   CHECK(calls == 0);
 }
+
+TEST_CASE("threads that are asked for are no more than any machine needs") {
+  CHECK(thread_count(7) == 7);
+  CHECK(thread_count(0) >= 1);
+  CHECK(thread_count(4'000'000'000U) == most_threads);
+}
+
+#ifdef __GLIBC__
+TEST_CASE("work is done by fewer threads where the system starts no more") {
+  pthread_attr_t before;
+  pthread_attr_t huge;
+  REQUIRE(pthread_getattr_default_np(&before) == 0);
+  REQUIRE(pthread_attr_init(&huge) == 0);
+  REQUIRE(pthread_attr_setstacksize(&huge, std::size_t{1} << 47U) == 0);  // more than there are addresses
+  REQUIRE(pthread_setattr_default_np(&huge) == 0);
+  std::vector<int> done(100, 0);
+  on_threads(8, done.size(), [&](std::size_t i) { done[i] += 1; });
+  CHECK(done == std::vector<int>(100, 1));
+  CHECK(pthread_setattr_default_np(&before) == 0);
+  CHECK(pthread_attr_destroy(&huge) == 0);
+  CHECK(pthread_attr_destroy(&before) == 0);
+}
+#endif
