@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that come when they come, and the fleet that keeps what they are promised.
+// The kind of question that asks for a fleet: how many replicas keep a latency promise under arriving requests.
 #pragma once
 
 #include <headroom/answers/document/value.hpp>
@@ -18,14 +18,17 @@ struct Documents;
 }
 
 namespace asked {
+/// A fleet to be sized, with the axes that its document leaves open.
 struct FleetSize {
   AskedFleet question;
 };
 }  // namespace asked
 
+/// The part of the answer's options that the sizing of a fleet reads.
 [[nodiscard]] FleetPlanOptions fleet_options(const AnswerOptions& options);
 
 namespace kinds {
+/// How a fleet is asked, read, answered and shown (docs/design.md, "What an addition asks").
 struct fleet {
   using Asked = asked::FleetSize;
   using Given = FleetPlan;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text for people on a line of so many characters.
+// Wraps text for people to the width of a terminal.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,10 @@
 
 namespace headroom {
 
-/// Lines beyond `width` characters go on below: a sentence under its second word, a table's row under its last column
-/// or, where its columns alone are wider, cell by cell under its first. Numbers keep their thousands and their unit.
-/// Lines that are commands to copy, and words longer than a line, stay whole.
+/// Wraps each line that is longer than `width` characters. A sentence continues under its second word. A table's row
+/// continues under its last column; if the columns before it are already too wide, each cell that does not fit goes
+/// below the first column. Digit groups and units stay with their number. Commands to copy, and words longer than a
+/// line, are not wrapped.
 [[nodiscard]] std::string fitted(std::string_view text, std::size_t width);
 
 }  // namespace headroom

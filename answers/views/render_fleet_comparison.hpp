@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faces of fleets side by side.
+// A comparison of fleets as text and as a document.
 #pragma once
 
 #include <headroom/answers/document/value.hpp>
@@ -9,8 +9,9 @@
 
 namespace headroom {
 
+/// Text for people: the verdict on each fleet, the keys and numbers that differ, and the ranking.
 [[nodiscard]] std::string fleet_comparison_text(const FleetComparison& comparison);
-/// Schema "headroom.compare_fleets/1": raw SI, the unit in the key.
+/// The document of schema "headroom.compare_fleets/1", in SI units.
 [[nodiscard]] Value fleet_comparison_document(const FleetComparison& comparison);
 
 }  // namespace headroom

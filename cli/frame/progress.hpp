@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a long answer shows while it is made: one line on a terminal's stderr, and the end of its time.
+// The progress line of a long computation on a terminal, and its time limit.
 #pragma once
 
 #include <headroom/cli/frame/verb.hpp>
@@ -12,26 +12,27 @@
 
 namespace headroom::cli {
 
-/// While it lives and stderr is a terminal, a line that begins two seconds after the start and is removed at the end:
-/// what is done, how far it is, and since when. Written raw, whereas messages have control characters made visible.
+/// Shows one line on stderr, if that is a terminal: what is computed, how far it is, and for how long. The line appears
+/// two seconds after construction and is removed by the destructor.
 class ProgressLine {
  public:
-  /// `far` says how far the work is, "" where nobody knows; it is asked from another thread.
+  /// `doing` names the work. `far` returns how far it is, or "" if that is unknown; it is called from another thread.
   explicit ProgressLine(std::string doing, std::function<std::string()> far = {});
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   [[nodiscard]] bool shown() const noexcept { return shown_; }
-  /// A line of the work's own in place of the timed one, from now on.
+  /// Shows this line from now on, instead of the one that `doing` and `far` make.
   void show(const std::string& line);
+  /// Removes the line, so that a message can be written; it appears again with the next update.
   void erase();
 
  private:
   static void write(const std::string& line);
 
   bool shown_;
-  bool own_ = false;  ///< a line of the work's own stands there, not the timed one
+  bool own_ = false;  ///< show() was called
   int seconds_ = 0;
   std::string doing_;
   std::function<std::string()> far_;
@@ -39,11 +40,11 @@ class ProgressLine {
   std::optional<Timer> timer_;
 };
 
-/// `--within TIME` of the verbs that search: an answer with what was found until then.
+/// The option `--within TIME`, which ends an answer early with what was found until then.
 inline constexpr std::string_view within_option = "--within";
 
-/// While it lives, the time of --within runs; once it is over interrupt_noted() is true. Nothing without the option.
-/// ConfigError for no time.
+/// Starts the time limit of --within: when it is over, interrupt_noted() becomes true. Without the option it does
+/// nothing. The constructor throws ConfigError if the option's value is not a time.
 class TimeLimit {
  public:
   explicit TimeLimit(const Arguments& arguments);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sized fleet over a load that changes: the fewest replicas at each time, those that follow with a cold start, and
-// the fixed ones.
+// A sized fleet under a load that changes over time: the fewest replicas at each moment, an autoscaler with its cold
+// start, and a fixed number of replicas.
 #pragma once
 
 #include <headroom/scenarios/fleet/fleet_plan.hpp>
@@ -8,12 +8,14 @@
 
 namespace headroom {
 
-/// What a replica of the option takes to start, from its question. Precondition: its question has [fleet.autoscale].
+/// The time that a new replica of the option needs until it serves, by its parts. Precondition: the question has the
+/// table [fleet.autoscale].
 [[nodiscard]] ColdStart cold_start_of(const FleetOption& option);
 
-/// Replicas that follow the rate of the first option's load against those of its peak, at the slow end, with the floor
-/// below both: into `autoscaling`, `cold_start`, `floor_sizes`, and `no_help` where a burst is over before a replica
-/// that it orders serves. Nothing where [fleet.autoscale] is not asked. Precondition: the load changes.
+/// Fills `autoscaling`, `cold_start` and `floor_sizes` of the plan: replica hours of an autoscaler, of a fixed fleet
+/// for the peak, and of the fewest replicas at each moment, each at the slow end of the interval. Fills `no_help` if a
+/// burst ends before a new replica is ready. Does nothing if the question has no [fleet.autoscale]. Precondition: the
+/// load changes over time.
 void follow_load(FleetPlan& plan, unsigned threads);
 
 }  // namespace headroom

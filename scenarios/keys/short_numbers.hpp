@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of a scenario as people type them, by the rows of its keys: "15T" tokens, a prompt of "128k", a rate of 347,
-// a SKU called 4090.
+// Short forms of numbers in a scenario, such as "15T" tokens or a prompt of "128k".
 #pragma once
 
 #include <headroom/core/config_value.hpp>
@@ -10,14 +9,14 @@
 
 namespace headroom {
 
-/// Where a key takes a number, "15T", "1.5 B" and "8k" become it (k is 1024 where the key holds tokens of a sequence or
-/// of a step, else 1000; Ki is 1024 everywhere); where it takes requests a time, a number without a unit becomes
-/// requests a second; where it takes text, a number of the command line becomes the text that was typed. What is
-/// nothing of the kind stays as it is, for the reader to refuse.
+/// Replaces short forms by the type of each key. A key of a number accepts "15T", "1.5 B" and "8k"; k means 1024 for
+/// the tokens of a sequence or a step and 1000 otherwise, and Ki always means 1024. A key of a request rate accepts a
+/// number without a unit, which then means requests per second. A key of text accepts a number of the command line as
+/// it was typed, such as the SKU 4090. Other values are left for the reader to refuse.
 void take_short_numbers(ConfigValue& scenario);
 
-/// "serving.isl = 131072 (128k; k is 1024 of the tokens of a sequence or a step)": of each key whose suffix could have
-/// been meant otherwise.
+/// Says how each ambiguous suffix was read: "serving.isl = 131072 (128k; k is 1024 of the tokens of a sequence or a
+/// step)".
 [[nodiscard]] std::vector<std::string> short_lengths(const ConfigValue& scenario);
 
 }  // namespace headroom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rate of a trace over its time: equal parts of the trace, each with its number of requests.
+// The request rate of a trace over time, in parts of equal length.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
@@ -13,29 +13,29 @@
 
 namespace headroom {
 
-/// Parts of a trace where no length is stated: with so many requests on average, no shorter, and no more of them. Of 50
-/// requests that come at random the number varies by 14 %.
+/// Defaults for the parts of a trace: 50 requests a part on average, 60 s at least, and 1,440 parts at most. The number
+/// of requests in such a part varies by 14 % if they arrive at random.
 inline constexpr std::int64_t requests_of_a_bin = 50;
 inline constexpr Seconds shortest_bin{60.0};
 inline constexpr std::int64_t usual_bins = 1440;
-/// Most parts that may be stated.
+/// Upper bound on the number of parts that a scenario may ask for.
 inline constexpr std::int64_t most_bins = 10'000;
 
-/// Number of equal parts of a trace of `requests` over `span`: as near to `bin` as whole parts come, or as above; one
-/// at least. Precondition: span above 0.
+/// Number of parts, at least 1, for a trace of `requests` over `span`: the whole number nearest to span / bin, or the
+/// default if `bin` is not given. Precondition: span is above 0.
 [[nodiscard]] std::int64_t bins_of(std::int64_t requests, Seconds span, std::optional<Seconds> bin) noexcept;
 
-/// Requests of each part; those on an edge are of the later part, the last request of the last. Precondition: requests
-/// in order of arrival that do not all come at once, bins >= 1.
+/// Number of requests in each part. A request on the boundary of two parts counts in the later one, the last request in
+/// the last part. Preconditions: the requests are in order of arrival, they do not all arrive at once, and bins >= 1.
 [[nodiscard]] std::vector<std::int64_t> counts_of(std::span<const Request> trace, std::int64_t bins);
 
-/// Rate of each part over the mean rate, a constant a part, over `span`; it does not repeat. Preconditions: as of
-/// counts_of().
+/// The rate of each part divided by the mean rate, constant within a part. The curve covers `span` and does not repeat.
+/// Preconditions: as of counts_of().
 [[nodiscard]] LoadCurve curve_of(std::span<const Request> trace, Seconds span, std::int64_t bins);
 
-/// The requests with every part at the mean rate: each arrival at the share of the trace's requests that its part's
-/// constant rate brings until then (the inverse of the time change of Cinlar 1975, section 4.7). Lengths, order and the
-/// gaps inside of a part, relative to its mean gap, stay. Preconditions: as of counts_of().
+/// The trace with its rate made constant. Each arrival moves to the time by which a constant mean rate would have
+/// brought as many requests (the inverse of the time change of Cinlar 1975, section 4.7). Lengths and order stay, and
+/// so do the gaps within a part relative to the part's mean gap. Preconditions: as of counts_of().
 [[nodiscard]] std::vector<Request> at_one_rate(std::vector<Request> trace, std::int64_t bins);
 
 }  // namespace headroom

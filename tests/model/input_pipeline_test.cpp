@@ -39,7 +39,7 @@ TEST_CASE("ResNet-50 on eight A100 takes 16,621 images a second") {
   CHECK(input_rate(p).gpu_utilisation == doctest::Approx(1.0));
 }
 
-TEST_CASE("D3: two buffers hide a copy of 6 ms behind 10 ms of work, pageable memory does not") {
+TEST_CASE("two buffers hide a copy of 6 ms behind 10 ms of work, pageable memory does not") {
   InputPipeline p;
   p.fed = Bytes{6e6};
   p.copy = BytesPerSecond{1e9};

@@ -91,7 +91,7 @@ TEST_CASE("an all-reduce is a reduce-scatter and an all-gather for every group s
   }
 }
 
-TEST_CASE("P1: 8 a GPU on 64 GPUs with 4 accumulation steps is a batch of 2048, which 56 GPUs cannot make") {
+TEST_CASE("8 sequences a GPU on 64 GPUs with 4 accumulation steps is a batch of 2048, which 56 GPUs cannot make") {
   Architecture arch = llama_like(8);
   Strategy s;
   s.micro_batch = 8;
