@@ -139,12 +139,4 @@ std::vector<TextbookTime> textbook_times(
   return times;
 }
 
-Bytes flat_ring_bytes_per_nic(Bytes buffer, const GroupView& group) noexcept {
-  return group.domains > 1 ? bytes_per_rank(Collective::all_reduce, buffer, group.ranks) : Bytes{};
-}
-
-Bytes hierarchical_bytes_per_nic(Bytes buffer, const GroupView& group) noexcept {
-  return bytes_per_rank(Collective::all_reduce, buffer / static_cast<double>(group.fewest), group.domains);
-}
-
 }  // namespace headroom

@@ -49,11 +49,6 @@ struct TextbookTime {
 [[nodiscard]] std::vector<TextbookTime> textbook_times(
     Collective collective, Bytes buffer, std::int64_t ranks, BytesPerSecond link, Seconds message);
 
-/// Bytes that one NIC sends in an all-reduce: 2(n-1)/n S where a single flat ring leaves a domain, 2(k-1)/k S/g in the
-/// two-level form (n ranks, k domains of g ranks, buffer S).
-[[nodiscard]] Bytes flat_ring_bytes_per_nic(Bytes buffer, const GroupView& group) noexcept;
-[[nodiscard]] Bytes hierarchical_bytes_per_nic(Bytes buffer, const GroupView& group) noexcept;
-
 /// Number of levels of a balanced binary tree over `count` members.
 [[nodiscard]] std::int64_t tree_height(std::int64_t count) noexcept;
 

@@ -23,11 +23,6 @@ constexpr double sector = 32.0;
 constexpr double index_bytes = 8.0;
 constexpr double scale_bytes = 4.0;
 
-// Slope and fixed part from 8 to 117 no-op kernels on a laptop under WSL2, whose launches are slow.
-constexpr std::array launch_costs{
-    LaunchCosts{"ocannl issue 488: RTX 5070 Ti Laptop, WSL2, CUDA 13.3, chains of no-op kernels, median of 200",
-                Seconds{6.4e-6}, Seconds{15e-6}, Seconds{0.58e-6}}};
-
 }  // namespace
 
 MemoryOp elementwise(double elements, double inputs, double bytes) noexcept {
@@ -119,10 +114,6 @@ MemoryTime MemoryModel::explain(const MemoryOp& op) const noexcept {
             : most == ramp   ? MemoryBound::parallelism
                              : MemoryBound::blocks;
   return t;
-}
-
-std::span<const LaunchCosts> measured_launch_costs() noexcept {
-  return launch_costs;
 }
 
 }  // namespace headroom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory-bound kernels: their traffic, their time, and the savings of fusing them and replaying them as graphs.
+// Memory-bound kernels: their traffic, their time, and what fusing them saves.
 #pragma once
 
 #include <headroom/model/kernels/curve.hpp>
@@ -100,25 +100,5 @@ class MemoryModel {
   double unit_byte_time_ = 0.0;  ///< time of one byte with all SMs at their own limit, s
   double resident_ = 0.0;
 };
-
-/// Host and hand-over times of launching kernels on a GPU.
-struct LaunchCosts {
-  std::string_view source;
-  Seconds stream{};  ///< one launch into a stream
-  Seconds graph{};   ///< one replay of a captured graph
-  Seconds node{};    ///< hand-over time of each kernel of the graph, on the GPU
-};
-[[nodiscard]] std::span<const LaunchCosts> measured_launch_costs() noexcept;
-
-/// Time of kernels launched one by one: the longer of the GPU's work and the host's launches.
-[[nodiscard]] constexpr Seconds streamed(Seconds gpu, double kernels, const LaunchCosts& costs) noexcept {
-  const Seconds host = kernels * costs.stream;
-  return gpu > host ? gpu : host;
-}
-/// Time of kernels replayed as one graph: replay + the longer of the GPU's work and the hand-over of the nodes.
-[[nodiscard]] constexpr Seconds replayed(Seconds gpu, double kernels, const LaunchCosts& costs) noexcept {
-  const Seconds nodes = kernels * costs.node;
-  return costs.graph + (gpu > nodes ? gpu : nodes);
-}
 
 }  // namespace headroom

@@ -280,11 +280,6 @@ std::vector<Block> Architecture::blocks() const {
   return all;
 }
 
-std::int64_t Architecture::moe_layers() const {
-  const std::vector<Block> all = blocks();
-  return std::count_if(all.begin(), all.end(), [](const Block& b) { return b.feed_forward == FeedForward::moe; });
-}
-
 std::vector<CountedBlock> distinct_blocks(const Architecture& arch) {
   std::vector<CountedBlock> found;
   for (const Block& block : arch.blocks()) {

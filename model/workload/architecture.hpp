@@ -216,7 +216,6 @@ struct Architecture {
 
   /// The kind of every layer, first to last.
   [[nodiscard]] std::vector<Block> blocks() const;
-  [[nodiscard]] std::int64_t moe_layers() const;
 };
 
 /// The distinct blocks of an architecture with how many layers are of each, in order of first appearance.

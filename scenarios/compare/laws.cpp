@@ -39,14 +39,6 @@ std::optional<LawFit> fit(std::span<const Speedup> points, ToLine to_line) noexc
 
 }  // namespace
 
-double amdahl_speedup(double f, double n) noexcept {
-  return 1.0 / ((1.0 - f) + f / n);
-}
-
-double gustafson_speedup(double f, double n) noexcept {
-  return (1.0 - f) + f * n;
-}
-
 std::optional<LawFit> fit_amdahl(std::span<const Speedup> points) noexcept {
   return fit(points, [](const Speedup& p) { return Line{p.speedup - 1.0, -p.speedup * (1.0 - 1.0 / p.workers)}; });
 }

@@ -11,12 +11,6 @@
 
 namespace headroom::scaling {
 
-/// Speed-up of n workers over one at the same work, `f` the share of the time that they divide:
-/// 1 / ((1 - f) + f / n) (Amdahl 1967). n at least 1.
-[[nodiscard]] double amdahl_speedup(double f, double n) noexcept;
-/// The same where the work grows with the workers: (1 - f) + f n (Gustafson 1988).
-[[nodiscard]] double gustafson_speedup(double f, double n) noexcept;
-
 /// Throughput of `workers` over that of one; of a series, workers and throughput over those of its smallest count.
 struct Speedup {
   double workers = 1.0;
@@ -29,10 +23,12 @@ struct LawFit {
   double misfit = 0.0;  ///< root mean square of time by the law / time - 1
 };
 
-/// Least squares of (time by the law / time - 1), which is linear in f, so that all counts weigh alike. Counts of one
-/// worker tell nothing; nullopt when there is no other.
+/// Amdahl's law (1967): n workers are 1 / ((1 - f) + f / n) times as fast as one at the same work, `f` the share of the
+/// time that they divide. Least squares of (time by the law / time - 1), which is linear in f, so that all counts weigh
+/// alike. Counts of one worker tell nothing; nullopt when there is no other.
 [[nodiscard]] std::optional<LawFit> fit_amdahl(std::span<const Speedup> points) noexcept;
-/// The same of (speed-up by the law / speed-up - 1).
+/// Gustafson's law (1988): (1 - f) + f n where the work grows with the workers. Least squares of (speed-up by the law /
+/// speed-up - 1).
 [[nodiscard]] std::optional<LawFit> fit_gustafson(std::span<const Speedup> points) noexcept;
 
 /// Share of the step that n workers with a speed-up of S spend on what one worker does not have: with 1/S = 1/n + c,

@@ -58,9 +58,4 @@ struct CheckpointTime {
 /// save without `copy`.
 [[nodiscard]] CheckpointTime checkpoint_time(Bytes total, const CheckpointStore& store);
 
-/// Most records that a failed job of `records` in equal `chunks` repeats: one chunk.
-[[nodiscard]] constexpr double rework_bound(double records, double chunks) noexcept {
-  return records / chunks;
-}
-
 }  // namespace headroom::goodput

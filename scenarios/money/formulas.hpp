@@ -28,15 +28,6 @@ namespace headroom {
   return power / rate;
 }
 
-/// Time to accuracy without evaluation, start-up and checkpoints: samples x epochs / rate.
-[[nodiscard]] constexpr Seconds ideal_time(double samples, double epochs, Hertz rate) noexcept {
-  return samples * epochs / rate;
-}
-/// Published or measured time over ideal time; above 1 because of evaluation, start-up, checkpoints and data.
-[[nodiscard]] constexpr double overhead_factor(Seconds published, Seconds ideal) noexcept {
-  return published / ideal;
-}
-
 /// Cost of an owned GPU per second of use. Idle hours earn nothing, so hours of use pay for them: capital = (capex -
 /// residual) / (lifetime x utilisation), upkeep / utilisation, electricity = power x PUE x power price.
 struct OwnedCost {

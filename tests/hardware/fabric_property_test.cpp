@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include "../support/max_min_rates.hpp"
 #include "walked_groups.hpp"
 #include "wirings.hpp"
 #include <algorithm>
@@ -184,7 +185,7 @@ TEST_CASE("sharing never creates bandwidth") {
       flows.push_back({graph.route(*rc::gen::inRange<std::int64_t>(0, graph.gpus()),
                                    *rc::gen::inRange<std::int64_t>(0, graph.gpus()))});
     }
-    const std::vector<BytesPerSecond> rates = max_min_rates(graph.links(), flows);
+    const std::vector<BytesPerSecond> rates = test::max_min_rates(graph.links(), flows);
     std::vector<double> used(graph.links().size(), 0.0);
     for (std::size_t i = 0; i < flows.size(); ++i) {
       for (const RouteStep& step : flows[i].route) {
@@ -209,7 +210,7 @@ TEST_CASE("sharing never creates bandwidth") {
       RC_ASSERT(flows[i].route.empty() || justified);
     }
     // A group alone on its links is never slower than among others.
-    const std::vector<BytesPerSecond> alone = max_min_rates(graph.links(), std::span{flows}.first(1));
+    const std::vector<BytesPerSecond> alone = test::max_min_rates(graph.links(), std::span{flows}.first(1));
     RC_ASSERT(alone[0].raw() >= rates[0].raw() * (1.0 - 1e-9));
   }));
 }

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/max_min_rates.hpp"
 #include "wirings.hpp"
 #include <cmath>
 #include <tuple>
@@ -236,7 +237,7 @@ TEST_CASE("max-min fairness fills links one after the other") {
   const std::vector<FabricLink> links{{0, 1, LinkKind::nvlink, BytesPerSecond{10.0}, {}},
                                       {1, 2, LinkKind::nvlink, BytesPerSecond{2.0}, {}}};
   const std::vector<Flow> flows{{{{0, 1.0}}}, {{{0, 1.0}, {1, 1.0}}}, {{{1, 0.5}, {0, 0.5}}}, {}};
-  const std::vector<BytesPerSecond> rates = max_min_rates(links, flows);
+  const std::vector<BytesPerSecond> rates = test::max_min_rates(links, flows);
   CHECK(rates[1].raw() == doctest::Approx(4.0 / 3.0));
   CHECK(rates[2].raw() == doctest::Approx(4.0 / 3.0));
   CHECK(rates[0].raw() == doctest::Approx(8.0));

@@ -78,8 +78,9 @@ TEST_CASE("14 GB of gradients over 8 GPUs take 66 ms at 370 GB/s and 1.23 s at 2
 TEST_CASE("eight hosts of eight put 0.21875 D on a NIC in two levels, a flat ring 1.96875 D") {
   const FabricGraph graph{test::switched_host(), 8, NetworkTiers::non_blocking(8)};
   const GroupView group = Fabric{graph, 64}.view(64, 1);
-  CHECK(hierarchical_bytes_per_nic(Bytes{1.0}, group).raw() == doctest::Approx(0.21875));
-  CHECK(flat_ring_bytes_per_nic(Bytes{1.0}, group).raw() == doctest::Approx(1.96875));
+  CHECK(bytes_per_rank(Collective::all_reduce, Bytes{1.0} / static_cast<double>(group.fewest), group.domains).raw() ==
+        doctest::Approx(0.21875));
+  CHECK(bytes_per_rank(Collective::all_reduce, Bytes{1.0}, group.ranks).raw() == doctest::Approx(1.96875));
   // Two levels are bound by the NIC for large buffers: 0.21875 D at 50 GB/s, and what NVLink adds before and after.
   const double network = 0.21875 / 50e9, inside = 2.0 * 7.0 / 8.0 / 450e9;
   CHECK(hierarchical_time(Bytes{64e9}, group, {}).raw() == doctest::Approx(64e9 * (network + inside)).epsilon(1e-6));

@@ -5,6 +5,7 @@
 
 #include <headroom/hardware/fabric/max_min.hpp>
 
+#include "../support/max_min_rates.hpp"
 #include <algorithm>
 #include <limits>
 #include <vector>

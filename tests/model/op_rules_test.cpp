@@ -97,16 +97,6 @@ TEST_CASE("three passes over 1e8 bf16 elements move 1.2 GB apart and 0.4 fused, 
   CHECK(fused(residual).read.raw() == Approx(0.4e9));
 }
 
-TEST_CASE("117 no-op kernels take 735 us launched one by one and 83 us as a graph") {
-  const LaunchCosts& costs = measured_launch_costs().front();
-  CHECK(us(streamed(Seconds{}, 117, costs)) == Approx(735).epsilon(0.03));
-  CHECK(us(replayed(Seconds{}, 117, costs)) == Approx(82.9).epsilon(0.002));
-  CHECK(us(replayed(Seconds{}, 117, costs)) == Approx(83).epsilon(0.01));
-  CHECK(us(streamed(Seconds{1e-3}, 117, costs)) == Approx(1000));
-  CHECK(us(replayed(Seconds{1e-3}, 117, costs)) == Approx(1015));
-  CHECK_FALSE(costs.source.empty());
-}
-
 TEST_CASE("on A100 30 MB are reused at the L2 roof and 60 MB at that of HBM, with a jump at 40 MB") {
   const CurveSet set = find_curve_set(test::model_data(), a100());
   const double rate = set.gemm.front().values[static_cast<std::size_t>(GemmParameter::l2_rate)];

@@ -229,12 +229,6 @@ TEST_CASE("spot at 0.3 of the price, preempted every 6 h, 1 min each 30, 10 min 
   CHECK(exact.completion.high > exact.completion.mid);
 }
 
-TEST_CASE("500 M records in 5,000 chunks: a failure costs 100,000 of them, 5.8 s at 17,361 a second") {
-  CHECK(rework_bound(500e6, 5000) == near(100e3));
-  CHECK(rework_bound(500e6, 5000) / 17'361.0 == near(5.8, 0.01));
-  CHECK(rework_bound(500e6, 1) == near(500e6));
-}
-
 TEST_CASE("48.8 h between failures, 15 min to detect and restart, 38 min lost: 1.8 % on top of saving") {
   const Seconds interval = 76.0 * minute;  // of which half is lost
   const Goodput exact = goodput::goodput(run_of(48.8 * hour, interval, minute, 15.0 * minute));

@@ -36,12 +36,6 @@ TEST_CASE("8 A100 at 16,621 images a second take 0.1337 GPU-hours per million") 
   CHECK(gpu_hours_per_million(8, Hertz{16621}) == doctest::Approx(0.1337).epsilon(0.0005));
 }
 
-TEST_CASE("ResNet-50, 90 epochs at 16,621 images a second: 1.93 h ideal, a published 3 h is 1.56 of that") {
-  const Seconds ideal = ideal_time(1.281e6, 90, Hertz{16621});
-  CHECK(ideal / hour == doctest::Approx(1.93).epsilon(0.002));
-  CHECK(overhead_factor(3.0 * hour, ideal) == doctest::Approx(3.0 / 1.9268).epsilon(0.001));
-}
-
 TEST_CASE("a T4 at 0.35 $/h costs 0.11, 0.84 and 8.40 $ per million images at 888, 116 and 11.6 a second") {
   const DollarsPerSecond price = an_hour(0.35);
   CHECK(cost_per_million(price, Hertz{888}).raw() == doctest::Approx(0.11).epsilon(0.01));
@@ -82,7 +76,7 @@ TEST_CASE("a reservation pays above the ratio of the prices; one's own machine a
   CHECK(hosting_breaks_even(8.0 * an_hour(3.0), Dollars{0.00125}).raw() == doctest::Approx(24.0 / 3600.0 / 0.00125));
 }
 
-TEST_CASE("C8: 1887 W at 211,436 images a second are 8.9 mJ each, and a rack of 10 kW holds five such nodes") {
+TEST_CASE("1887 W at 211,436 images a second are 8.9 mJ each, and a rack of 10 kW holds five such nodes") {
   CHECK(energy_per_item(Watts{1887}, Hertz{211436}).raw() * 1e3 == doctest::Approx(8.9).epsilon(0.01));
   CHECK(nodes_per_rack(Watts{10000}, Watts{1887}) == 5.0);
   CHECK(nodes_per_rack(Watts{10000}, Watts{2000}) == 5.0);

@@ -12,6 +12,14 @@ using namespace headroom::scaling;
 
 namespace {
 
+/// Amdahl's and Gustafson's laws as they wrote them, for `n` workers and a share `f` that they divide.
+double amdahl_speedup(double f, double n) {
+  return 1.0 / ((1.0 - f) + f / n);
+}
+double gustafson_speedup(double f, double n) {
+  return (1.0 - f) + f * n;
+}
+
 template <class Law>
 std::vector<Speedup> curve_of(Law law, double f) {
   std::vector<Speedup> points;
@@ -31,14 +39,6 @@ std::vector<Output> outputs(double fixed) {
 }
 
 }  // namespace
-
-TEST_CASE("95 % of the work on 64 workers: 15.4x at the same work, 60.9x where the work grows") {
-  CHECK(amdahl_speedup(0.95, 64) == doctest::Approx(15.42).epsilon(1e-3));
-  CHECK(gustafson_speedup(0.95, 64) == doctest::Approx(60.85).epsilon(1e-4));
-  CHECK(amdahl_speedup(0.95, 1) == 1.0);
-  CHECK(gustafson_speedup(0.95, 1) == doctest::Approx(1.0));
-  CHECK(amdahl_speedup(0.5, 1e12) == doctest::Approx(2.0));
-}
 
 TEST_CASE("a fit finds the share that made a curve, and the other law does not fit it") {
   for (const double f : {0.5, 0.95, 0.999}) {
