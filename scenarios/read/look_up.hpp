@@ -11,6 +11,15 @@
 
 namespace headroom {
 
+/// A document whose bases are merged has no `base` any more (scenario_tree); what states one all the same is no file.
+inline void refuse_base(ConfigTable& root) {
+  if (root.value("base") != nullptr) {
+    root.problem("base",
+                 "'base' stands in a scenario's file alone, for its path is relative to that file; ask about the file "
+                 "that it names, and state over it what differs (--set KEY=VALUE)");
+  }
+}
+
 /// What `look` finds. Problems without a place of their own stand at `key` of `table`, and nothing is found.
 template <class Look>
 auto look_up(ConfigTable& table, std::string_view key, const std::string& spelling, Look look)

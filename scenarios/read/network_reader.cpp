@@ -39,7 +39,7 @@ class NetworkScenarioReader {
 
   NetworkScenario run() {
     require_schema(root_);
-    static_cast<void>(root_.value("base"));
+    refuse_base(root_);
     scenario_.name = root_.maybe_text("name").value_or(shown(scenario_.file));
     if (root_.choice("kind", scenario_kind_names) != 0) {
       root_.problem(
@@ -184,8 +184,8 @@ class NetworkScenarioReader {
     for (const std::string_view axis : {"tp", "pp", "vpp", "cp", "ep", "etp", "sequence_parallel"}) {
       if (table.has(axis)) {
         static_cast<void>(table.value(axis));
-        table.problem_at_key(axis, "a network of ops is only spread by dp and zero in this version; leave '" +
-                                       std::string{axis} + "' out");
+        table.problem_at_key(axis,
+                             "a network of ops is only spread by dp and zero in this version; leave '" + std::string{axis} + "' out");
       }
     }
     table.finish();

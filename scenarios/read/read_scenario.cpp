@@ -32,7 +32,7 @@ class ScenarioReader {
 
   Scenario run() {
     require_schema(root_);
-    static_cast<void>(root_.value("base"));
+    refuse_base(root_);
     const std::optional<std::size_t> kind = root_.maybe_choice("kind", scenario_kind_names);
     scenario_.name = root_.maybe_text("name").value_or(shown(scenario_.file));
     if (!kind) {
@@ -304,12 +304,15 @@ Scenario changed(const Statement& stated, std::span<const Change> changes) {
 ConfigValue scenario_tree(const std::string& path, std::span<const Assignment> assignments) {
   const BaseResolver resolve = [](std::string_view id, const std::string& file) -> std::optional<ConfigSource> {
     const std::filesystem::path base = std::filesystem::path{file}.parent_path() / std::filesystem::path{id};
-    if (!std::filesystem::is_regular_file(base)) {
+    std::error_code status;
+    if (!std::filesystem::is_regular_file(base, status)) {
       return std::nullopt;
     }
     return read_file(base.lexically_normal().string());
   };
-  return with_assignments(load_with_bases(read_file(path), resolve), assignments);
+  ConfigValue root = load_with_bases(read_file(path), resolve);
+  root.entries.erase_if([](const ConfigEntry& entry) { return entry.key == "base"; });  // it is merged
+  return with_assignments(std::move(root), assignments);
 }
 
 ConfigValue scenario_tree(const std::string& path, std::span<const std::string> overrides) {
