@@ -130,8 +130,8 @@ std::string compared_table(const Place& compared) {
     cells.emplace_back(plan["untimed"].there()       ? "compared by memory alone: " + escaped(plan["untimed"].text())
                        : !plan["feasible"].is_true() ? "does not fit"
                        : !against.there()            ? "reference"
-                       : against["distinguishable"].is_true() ? "a difference larger than past errors"
-                                                              : "within past errors");
+                       : against["distinguishable"].is_true() ? "differs by more than our usual error"
+                                                              : "within our usual error");
     table.row(std::move(cells));
   }
   return table.html();

@@ -217,17 +217,20 @@ std::string terms_table(const Comparison& c) {
 
 std::string difference_text(const Comparison& c, std::size_t i) {
   const Difference& d = *c.plans[i].difference;
-  const bool serving = c.serving;
   const double faster = d.ratio.mid - 1.0;
-  std::string text = column_label(i) + " against " + column_label(c.reference) + ": ";
-  text += faster == 0.0 ? "as fast"
-                        : percent(std::abs(faster)) + (faster < 0.0 ? " less" : " more") + (serving ? " output" : "") +
-                              " tokens/s";
-  text += " (ratio " + format_number(d.ratio.low) + " to " + format_number(d.ratio.high) + "): ";
-  text += d.distinguishable ? "a difference larger than past errors" : "indistinguishable";
-  if (!serving) {
-    text += d.shared_level ? "; same class, SKU and software: the level of their errors cancels"
-                           : "; another class, SKU or software: they err apart";
+  const std::string one = column_label(i);
+  const std::string other = column_label(c.reference);
+  const std::string ratio = "(ratio " + format_number(d.ratio.low) + " to " + format_number(d.ratio.high) + ")";
+  const std::string by = faster == 0.0 ? "as many tokens/s " + ratio
+                                       : percent(std::abs(faster)) + (faster < 0.0 ? " fewer" : " more") +
+                                             (c.serving ? " output" : "") + " tokens/s " + ratio;
+  std::string text = d.distinguishable
+                         ? one + " is " + (faster < 0.0 ? "slower" : "faster") + " than " + other +
+                               " by more than our usual error: " + by + "."
+                         : one + " and " + other + " cannot be told apart: " + by + " is within our usual error.";
+  if (!c.serving) {
+    text += d.shared_level ? " They share class, GPU and software, so the error that they have in common cancels."
+                           : " They differ in class, GPU or software, so their errors are independent.";
   }
   return text + "\n";
 }

@@ -242,25 +242,43 @@ std::string today_text(const Choice& choice, const Strategy& now) {
          " fits today and is " + format_number(100.0 * choice.faster, 2) + " % faster\n";
 }
 
-/// "10 % more of: NIC 1.20 % faster step, ..., memory capacity 8.10 % (recompute none)"
+/// "matrix FLOP/s 6.4 % (micro-batch 2)": a part, by how much it makes the step faster or slower, and the plan that
+/// then would be taken where it is another.
+std::string sensitivity_text(const Sensitivity& s, const Strategy& now, const std::string& change) {
+  std::string text = std::string{resource_texts[static_cast<std::size_t>(s.resource)]} + change;
+  if (s.strategy.micro_batch != now.micro_batch) {
+    text += " (micro-batch " + std::to_string(s.strategy.micro_batch) + ")";
+  }
+  if (s.strategy.recompute != now.recompute) {
+    text += " (recompute " + std::string{recompute_names[static_cast<std::size_t>(s.strategy.recompute)]} + ")";
+  }
+  return text;
+}
+
+/// "If one part were 10 % better, the step would be faster by: NIC 1.20 %, ...; memory capacity: no change"
 std::string sensitivities_text(const std::vector<Sensitivity>& all, const Strategy& now) {
   constexpr double visible = 5e-5;  // of the step
-  std::string text;
+  std::string faster;
+  std::string others;
+  std::string same;
   std::string today;
   for (const Sensitivity& s : all) {
     today += s.today ? today_text(*s.today, now) : "";
-    text += text.empty() ? format_number(100.0 * sensitivity_more, 2) + " % more of: " : ", ";
-    text += std::string{resource_texts[static_cast<std::size_t>(s.resource)]};
-    text += std::abs(s.faster) < visible ? " nothing" : " " + format_number(100.0 * std::abs(s.faster), 2) + " %";
-    text += s.faster <= -visible ? " slower" : &s == &all.front() && s.faster >= visible ? " faster" : "";
-    if (s.strategy.micro_batch != now.micro_batch) {
-      text += " (micro-batch " + std::to_string(s.strategy.micro_batch) + ")";
-    }
-    if (s.strategy.recompute != now.recompute) {
-      text += " (recompute " + std::string{recompute_names[static_cast<std::size_t>(s.strategy.recompute)]} + ")";
+    const std::string by = format_number(100.0 * std::abs(s.faster), 2) + " %";
+    if (s.faster >= visible) {
+      faster += (faster.empty() ? "" : ", ") + sensitivity_text(s, now, " " + by);
+    } else if (s.faster <= -visible) {
+      others += "; " + sensitivity_text(s, now, ": " + by + " slower");
+    } else {
+      same += (same.empty() ? "; " : ", ") + sensitivity_text(s, now, "");
     }
   }
-  return text + (text.empty() ? "" : "\n") + today;
+  if (all.empty()) {
+    return today;
+  }
+  return "If one part were " + format_number(100.0 * sensitivity_more, 2) + " % better, the step would be " +
+         (faster.empty() ? "no faster" : "faster by: " + faster) + others + (same.empty() ? "" : same + ": no change") +
+         "\n" + today;
 }
 
 std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan& p) {

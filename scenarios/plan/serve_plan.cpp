@@ -137,8 +137,10 @@ void note_memory(const ServeScenario& s, const ServingEstimate& e, Plan& plan) {
   const ReplicaLayout least =
       replica_layout(whole_weights(s), s.device.visible_capacity().value, s.work.memory_fraction, s.work.gpus);
   if (least.tp < s.work.layout.gpus()) {
-    plan.notes.push_back("the weights alone would fit replicas of tp " + std::to_string(least.tp) + ", " +
-                         std::to_string(least.replicas) + " of them: more ranks a replica buy KV cache and latency");
+    plan.notes.push_back(
+        "tp " + std::to_string(least.tp) + " (" + std::to_string(least.replicas) +
+        (least.replicas == 1 ? " replica" : " replicas") +
+        ") is enough to hold the weights; a higher tp leaves more room for KV cache and lowers latency");
   }
   if (!s.device.memory.visible) {
     plan.notes.push_back(

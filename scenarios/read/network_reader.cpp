@@ -185,7 +185,7 @@ class NetworkScenarioReader {
       if (table.has(axis)) {
         static_cast<void>(table.value(axis));
         table.problem_at_key(axis,
-                             "a network of ops is only spread by dp and zero in this version; leave '" + std::string{axis} + "' out");
+                             "a network of ops is spread by dp and zero alone; leave '" + std::string{axis} + "' out");
       }
     }
     table.finish();

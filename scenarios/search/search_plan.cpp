@@ -189,7 +189,7 @@ std::string simpler_text(const Candidate& taken, const Candidate& least, const O
   const std::string goal{goal_names[static_cast<std::size_t>(o.minimize)]};
   const bool by_time = o.minimize == Goal::step_time || o.minimize == Goal::time;
   const double behind = least.goal > 0.0 ? taken.goal / least.goal - 1.0 : 0.0;
-  return (behind > 5e-5 ? percent(behind, 2) + " behind the least " : "level with the least ") + goal +
+  return (behind > 5e-5 ? percent(behind, 2) + " above the least " : "equal to the least ") + goal +
          gives_away(by_time ? 1.0 : taken.time / least.time,
                     by_time || o.minimize == Goal::cost ? 1.0 : taken.spent / least.spent) +
          " (" + strategy_text(least.strategy) + "), which is more complicated; objective.simplicity = \"" +

@@ -6,7 +6,7 @@ namespace headroom {
 
 std::string data_text(const std::optional<DataFeed>& feed, const FedStep& fed) {
   if (!feed) {
-    return "data loading: taken not to bind; a [data] table says what a sample asks of a host";
+    return "Data loading is assumed fast enough. Add a [data] table to check it.";
   }
   const auto binds = static_cast<std::size_t>(fed.input.binds);
   std::string text = fed.exposed > Seconds{} ? "data loading: " + std::string{input_stage_names[binds]} +

@@ -176,8 +176,8 @@ std::string verdict_text(Verdict verdict, double broke, double limit, std::optio
       return "does not fit: offloading needs " + format(Bytes{broke}) + " of host memory per node, which has " +
              format(Bytes{limit});
     case Verdict::kv_cache_too_small:
-      return "fits but useless: one sequence's KV cache is " + format(Bytes{broke}) + ", the pool " +
-             format(Bytes{limit}) + " per GPU";
+      return "the weights fit, but not one sequence: its KV cache takes " + format(Bytes{broke}) + ", and " +
+             format(Bytes{limit}) + " per GPU are left for it";
     case Verdict::kv_cache_uncertain:
       return "may not fit: the KV pool is " + format(Bytes{limit}) + ", one sequence " + format(Bytes{broke}) +
              " per GPU, and the pool is less sure than that";

@@ -49,7 +49,7 @@ TEST_CASE("reserving 4096 for a mean of 1024 wastes 75 %, pages of 16 under 1.6 
   CHECK(paged_waste(1, 1024) == 0.0);
 }
 
-TEST_CASE("70B in INT8 on one 80 GB GPU leaves about 2 GB for the cache: fits but useless") {
+TEST_CASE("70B in INT8 on one 80 GB GPU leaves about 2 GB for the cache, less than one sequence") {
   // 0.9 x 80 - 70 = 2 GB; 320 KiB a token x 8192 tokens = 2.68 GB
   const CompiledServingMemory c =
       plain_engine(Bytes{80 * gigabyte}, weight_bytes(70e9, Precision::int8), Bytes{0.0}, Bytes{327680.0});

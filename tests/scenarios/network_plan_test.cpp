@@ -214,7 +214,7 @@ TEST_CASE("a host that decodes too slowly holds the step up, and its samples are
   CHECK(fed.times->parts.time[Term::data] > Seconds{});
   CHECK(fed.scenario.feed->fed == fed.scenario.network.input_bytes());
   CHECK(told(fed, "data loading: decode holds the step up"));
-  CHECK(told(plan_of({}), "data loading: taken not to bind"));
+  CHECK(told(plan_of({}), "Data loading is assumed fast enough"));
 }
 
 TEST_CASE("an optimizer's name stands for its moments and the master copy, adamw when none is stated") {

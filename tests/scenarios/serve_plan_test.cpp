@@ -113,7 +113,7 @@ TEST_CASE("a pool within its uncertainty of nothing does not fit, and says how m
   CHECK(answer.verdict.starts_with("may not fit: the KV pool is 250 MiB give or take 819 MiB"));
   CHECK(answer.verdict.find("1 (0 to 5) of the 64 asked sequences run at once") != std::string::npos);
   const ServePlan none = answer_of(memory_of({"hardware.gpus=2", "strategy.tp=2"}));
-  CHECK(none.verdict.starts_with("fits but useless"));
+  CHECK(none.verdict.starts_with("the weights fit, but not one sequence"));
   CHECK(none.verdict.find("none of the 64 asked sequences runs") != std::string::npos);
 }
 
@@ -160,8 +160,8 @@ TEST_CASE("with a longer max_seq_len the plan says what sequences as asked would
 }
 
 TEST_CASE("the weights alone: the least tp that holds them, and the GPUs they need") {
-  CHECK(told(memory_of({}), "fit replicas of tp 2, 4 of them"));
-  CHECK_FALSE(told(memory_of({"strategy.tp=2", "serving.max_num_seqs=64"}), "fit replicas of"));
+  CHECK(told(memory_of({}), "tp 2 (4 replicas) is enough to hold the weights"));
+  CHECK_FALSE(told(memory_of({"strategy.tp=2", "serving.max_num_seqs=64"}), "is enough to hold the weights"));
   CHECK(answer_of(memory_of({"hardware.gpus=1", "strategy.tp=1"})).verdict.find("the weights alone need 2 GPUs") !=
         std::string::npos);
 }
