@@ -110,17 +110,33 @@ std::int64_t padded_vocabulary(std::int64_t vocab, std::int64_t multiple) noexce
   return multiple > 1 ? (vocab + multiple - 1) / multiple * multiple : vocab;
 }
 
-double score_flops(const Architecture& arch, double context) {
+double score_flops(const Architecture& arch, const Block& block, double context) {
   double sum = 0.0;
-  for (const Block& block : arch.blocks()) {
-    for (const LayerOp& op : layer_ops(arch, block, LayerForm::training)) {
-      if (op.kind == LayerOpKind::attention) {
-        const double seen = op.window > 0.0 ? std::min(context, op.window) : context;
-        sum += 2.0 * seen * (op.heads * (op.width + op.value_width));
-      }
+  for (const LayerOp& op : layer_ops(arch, block, LayerForm::training)) {
+    if (op.kind == LayerOpKind::attention) {
+      const double seen = op.window > 0.0 ? std::min(context, op.window) : context;
+      sum += 2.0 * seen * (op.heads * (op.width + op.value_width));
     }
   }
   return sum;
+}
+
+double score_flops(const Architecture& arch, double context) {
+  double sum = 0.0;
+  for (const Block& block : arch.blocks()) {
+    sum += score_flops(arch, block, context);
+  }
+  return sum;
+}
+
+double prediction_flops(const Architecture& arch, double context) {
+  if (arch.mtp_layers < 1 || arch.patches) {
+    return 0.0;
+  }
+  const double h = real(arch.hidden);
+  const Block block = arch.prediction_block();
+  const double weights = active_matrices(arch, block) + 2.0 * h * h + real(arch.vocab) * h;
+  return real(arch.mtp_layers) * (2.0 * weights + score_flops(arch, block, context));
 }
 
 double kv_elements_per_token(const Architecture& arch) {

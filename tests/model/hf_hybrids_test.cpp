@@ -85,6 +85,19 @@ TEST_CASE("Nemotron 3 Super: experts in a latent space, a prediction module of a
   CHECK(latent == 2);
 }
 
+TEST_CASE("prediction modules cost what published FLOP a token say, within 5 %") {
+  // Megatron-Bridge, performance summaries: TFLOP/s over tokens/s of Nemotron 3 Super are 84.7 GFLOP a token at 8,192,
+  // in training with two passes of the module over shared weights.
+  Architecture arch = import_text(super);
+  arch.mtp_layers = 2;
+  arch.mtp_shared = true;
+  const double network = 6.0 * count_parameters(arch).active_matrices + 3.0 * score_flops(arch, 8192.0);
+  CHECK(network + 3.0 * prediction_flops(arch, 8192.0) == doctest::Approx(84.7e9).epsilon(0.05));
+  CHECK(network < 0.93 * 84.7e9);
+  arch.mtp_layers = 0;
+  CHECK(prediction_flops(arch, 8192.0) == 0.0);
+}
+
 TEST_CASE("Kimi Linear: 20 layers of Kimi Delta Attention, 7 of latent attention without rotary keys") {
   const Architecture arch = import_text(kimi);
   const ParameterCount count = count_parameters(arch);
