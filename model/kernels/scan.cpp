@@ -26,6 +26,7 @@ ScanNumbers read_scan_numbers(const ConfigValue& document, const std::string& fi
   numbers.bandwidth = root.number("bandwidth", share);
   numbers.rate = root.number("rate", share);
   numbers.backward = root.number("backward", {0.1, 100.0});
+  numbers.mamba2_training = root.number("mamba2_training", {0.1, 100.0});
   numbers.source = root.text("source");
   root.finish();
   return numbers;

@@ -45,9 +45,10 @@ struct ScanShape {
 
 /// Parameters that all mixers and SKUs share (model/stacks/step/scan.toml).
 struct ScanNumbers {
-  double bandwidth = 1.0;  ///< share of the memory's bandwidth
-  double rate = 1.0;       ///< share of the dense 16-bit peak
-  double backward = 1.0;   ///< a backward pass over a forward one
+  double bandwidth = 1.0;        ///< share of the memory's bandwidth
+  double rate = 1.0;             ///< share of the dense 16-bit peak
+  double backward = 1.0;         ///< a backward pass over a forward one
+  double mamba2_training = 1.0;  ///< both passes of Mamba-2 as they train over what the numbers above say
   std::string source;
 };
 /// Of `data`. ConfigError if the file is invalid.
@@ -63,7 +64,13 @@ class ScanModel {
   /// arithmetic instructions, compute capability 9.0: 16 special functions and 128 fused multiply-adds a clock and
   /// multiprocessor).
   [[nodiscard]] Seconds forward(const ScanShape& shape) const noexcept;
-  [[nodiscard]] Seconds backward(const ScanShape& shape) const noexcept { return numbers_.backward * forward(shape); }
+  /// Of kernels that training runs, which keep what the backward pass reads.
+  [[nodiscard]] Seconds training_forward(const ScanShape& shape) const noexcept {
+    return (shape.mixer == Mixer::mamba2 ? numbers_.mamba2_training : 1.0) * forward(shape);
+  }
+  [[nodiscard]] Seconds backward(const ScanShape& shape) const noexcept {
+    return numbers_.backward * training_forward(shape);
+  }
   [[nodiscard]] const ScanNumbers& numbers() const noexcept { return numbers_; }
 
  private:

@@ -122,7 +122,10 @@ LayerKernelTime LayerTimer::time(const LayerKernel& kernel, LayerPhase phase) co
       if (phase == LayerPhase::decode) {
         break;
       }
-      return {backward ? m.scan.backward(kernel.scan) : m.scan.forward(kernel.scan), "unfused kernels", m.wide.peak};
+      return {backward                       ? m.scan.backward(kernel.scan)
+              : phase == LayerPhase::forward ? m.scan.training_forward(kernel.scan)
+                                             : m.scan.forward(kernel.scan),
+              "unfused kernels", m.wide.peak};
     case LayerOpKind::activation:
     case LayerOpKind::pass:
     case LayerOpKind::reduction:

@@ -54,6 +54,8 @@ TEST_CASE("the chunked form of Mamba-2 costs 2 T (g Q n + H (Q p + 2 n p)), a de
     CHECK(model.forward(shape(mixer, 2, 4096, 32, 32, 128, 128)).raw() == doctest::Approx(2.0 * once));
     CHECK(model.forward(shape(mixer, 1, 8192, 32, 32, 128, 128)).raw() == doctest::Approx(2.0 * once));
     CHECK(model.backward(shape(mixer, 1, 4096, 32, 32, 128, 128)).raw() >= 2.0 * once);
+    const double trained = model.training_forward(shape(mixer, 1, 4096, 32, 32, 128, 128)).raw() / once;
+    CHECK(trained == doctest::Approx(mixer == Mixer::mamba2 ? model.numbers().mamba2_training : 1.0));
   }
 }
 

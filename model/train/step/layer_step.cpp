@@ -112,7 +112,7 @@ void LayerPricer::add_scan(LayerTimes& t, const LayerOp& op, const Sizes& z, con
   shape.key = op.width;
   shape.value = op.value_width;
   shape.chunk = op.chunk;
-  t.forward.scan = kernels_.scan().forward(shape);
+  t.forward.scan = kernels_.scan().training_forward(shape);
   t.backward.scan = kernels_.scan().backward(shape);
 }
 

@@ -55,6 +55,7 @@ class StepLines {
          {{"r", scan.rate, Shown::fraction, "share of the dense 16-bit peak"},
           {"s", scan.bandwidth, Shown::fraction, "share of the datasheet's bandwidth"},
           {"backward", scan.backward, Shown::count, "over a forward pass"},
+          {"Mamba-2", scan.mamba2_training, Shown::count, "both passes of Mamba-2 over what those say"},
           {"forward", table_.layer.forward.scan.raw(), Shown::seconds, "a layer, mean over all; one micro-batch"}});
     line(Term::recompute, "m n x what the backward pass forms again", "Korthikanti et al. 2022, section 5",
          {{"one layer", table_.layer.recompute.raw(), Shown::seconds, ""}});
