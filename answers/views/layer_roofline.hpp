@@ -15,7 +15,7 @@ namespace headroom {
 class ModelData;
 
 /// A row for each op of each question; `format` is of weights and products, `cache_bytes` of an element of the KV
-/// cache. ConfigError where no curve serves, for recurrent layers, and for heads that tp does not divide.
+/// cache. ConfigError where no curve serves, and for heads that tp does not divide.
 [[nodiscard]] RooflineReport layer_roofline(const ModelData& data,
                                             const Architecture& arch,
                                             const Device& device,

@@ -33,9 +33,9 @@ class KernelWriter {
         case LayerOpKind::experts: experts(op); break;
         case LayerOpKind::activation:
         case LayerOpKind::pass: pass(op); break;
-        case LayerOpKind::scan:
+        case LayerOpKind::scan: scan(op); break;
         case LayerOpKind::reduction:
-        case LayerOpKind::exchange: break;  // curves refuse scans; no communication is told
+        case LayerOpKind::exchange: break;  // no communication is told
       }
     }
     return std::move(kernels_);
@@ -96,9 +96,19 @@ class KernelWriter {
     kernel.moved = Bytes{(backward_ ? 2.0 : 1.0) * (queries + cache)};
   }
 
+  /// A decoding sequence reads and writes its state.
+  void scan(const LayerOp& op) {
+    LayerKernel& kernel = add(op, backward_ ? " backward" : "");
+    kernel.scan = {op.mixer, q_.batch, q_.tokens, op.heads, op.kv_heads, op.width, op.value_width, op.chunk};
+    const double passes = backward_ ? 2.0 : 1.0;
+    kernel.work = passes * scan_flops(kernel.scan);
+    kernel.moved =
+        q_.phase == LayerPhase::decode ? Bytes{2.0 * q_.batch * op.state / q_.tp} : passes * scan_bytes(kernel.scan);
+  }
+
   void experts(const LayerOp& op) {
     LayerKernel& kernel = add(op, backward_ ? " backward" : "");
-    const double hidden = real(arch_.hidden);
+    const double hidden = op.input;
     const double ffn = op.width / q_.tp;
     kernel.experts = {rows_, hidden, ffn, op.top_k, op.count, 1.0, 1.0, arch_.gated_mlp};
     const double matrices = op.pieces + 1.0;
@@ -120,21 +130,13 @@ class KernelWriter {
 
 }  // namespace
 
-void require_curves(const Architecture& arch, const Block& block) {
-  if (is_recurrent(block.mixer)) {
-    throw ConfigError{arch.id + " has " + std::string{mixer_names[static_cast<std::size_t>(block.mixer)]} +
-                      " layers, whose kernels no curve describes yet"};
-  }
-}
-
 std::vector<LayerKernel> layer_kernels(const Architecture& arch, const Block& block, const LayerQuestion& question) {
   const double heads = real(block.heads);
-  if (block.mixer != Mixer::none &&
+  if (block.mixer != Mixer::none && !is_recurrent(block.mixer) &&
       heads / question.tp != static_cast<double>(static_cast<std::int64_t>(heads / question.tp))) {
     throw ConfigError{"tp " + std::to_string(static_cast<std::int64_t>(question.tp)) + " does not divide the " +
                       std::to_string(block.heads) + " heads of " + arch.id};
   }
-  require_curves(arch, block);
   return KernelWriter{arch, question}.write(block);
 }
 

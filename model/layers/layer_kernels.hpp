@@ -4,6 +4,7 @@
 
 #include <headroom/model/kernels/attention.hpp>
 #include <headroom/model/kernels/grouped_gemm.hpp>
+#include <headroom/model/kernels/scan.hpp>
 #include <headroom/model/workload/layer_ops.hpp>
 
 #include <array>
@@ -26,6 +27,7 @@ struct LayerKernel {
   GemmShape gemm;            ///< of a product
   bool half = false;         ///< in 16 bit whatever the format of the weights: head
   AttentionShape attention;  ///< of attention, with the heads of the rank
+  ScanShape scan;            ///< of a scan, with the heads of the rank
   MoeShape experts;          ///< of experts, as wide as on the rank
 };
 
@@ -40,10 +42,7 @@ struct LayerQuestion {
   double cache_bytes = 2.0;
 };
 
-/// ConfigError for a recurrent mixer, whose kernels no curve describes yet.
-void require_curves(const Architecture& arch, const Block& block);
-
-/// The kernels of one block, in order. ConfigError where curves are missing, and for heads that tp does not divide.
+/// The kernels of one block, in order. ConfigError for heads that tp does not divide.
 [[nodiscard]] std::vector<LayerKernel> layer_kernels(const Architecture& arch,
                                                      const Block& block,
                                                      const LayerQuestion& question);

@@ -33,6 +33,7 @@ struct LayerTimer::Models {
   DecodeModel decode;
   TrainingAttentionModel training;
   MemoryModel memory;
+  ScanModel scan;
   std::optional<MoeModel> experts;  ///< none: no layer of experts was measured on the set's SKU
   std::vector<std::string> sources;
 };
@@ -75,7 +76,7 @@ LayerTimer::LayerTimer(const ModelData& data, const Device& device, const GemmFo
       narrow, wide, GemmModel{product.curve->values, narrow, format}, GemmModel{sixteen.curve->values, wide, half},
       PrefillModel{prefill.curve->values, wide, attention}, DecodeModel{decode.curve->values, wide, attention},
       TrainingAttentionModel{training.curve->values, wide, implementation.algorithm}, MemoryModel{memory.values, wide},
-      experts, std::move(sources)});
+      ScanModel{data, device, half.rate}, experts, std::move(sources)});
 }
 
 LayerTimer::~LayerTimer() = default;
@@ -117,9 +118,16 @@ LayerKernelTime LayerTimer::time(const LayerKernel& kernel, LayerPhase phase) co
       return {(backward ? 2.0 : 1.0) * t.total, t.up + t.down > 0.5 * t.total ? "products" : "passes and launch",
               m.narrow.peak};
     }
+    case LayerOpKind::scan:
+      if (phase == LayerPhase::decode) {
+        break;
+      }
+      return {backward                       ? m.scan.backward(kernel.scan)
+              : phase == LayerPhase::forward ? m.scan.training_forward(kernel.scan)
+                                             : m.scan.forward(kernel.scan),
+              "unfused kernels", m.wide.peak};
     case LayerOpKind::activation:
     case LayerOpKind::pass:
-    case LayerOpKind::scan:
     case LayerOpKind::reduction:
     case LayerOpKind::exchange: break;
   }

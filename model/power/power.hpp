@@ -51,6 +51,7 @@ struct PowerForm {
     case Term::attention:
     case Term::recompute:
     case Term::head: return Draw::matrix;
+    case Term::scan:
     case Term::elementwise:
     case Term::optimizer: return Draw::memory;
     case Term::tp_comm:

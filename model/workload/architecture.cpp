@@ -32,6 +32,7 @@ void read_moe(ConfigTable table, Architecture& arch) {
   moe.scale = table.maybe_number("scale", detail_ranges.factor).value_or(1.0);
   moe.groups = table.maybe_integer("groups", size_or_none).value_or(0);
   moe.top_groups = table.maybe_integer("top_groups", size_or_none).value_or(0);
+  moe.latent = table.maybe_integer("latent", size_or_none).value_or(0);
   if (moe.top_k > moe.experts) {
     table.problem("top_k", "'top_k' is " + number(moe.top_k) + ", more than the " + number(moe.experts) + " experts");
   }
@@ -78,7 +79,10 @@ void read_recurrent(ConfigTable table, Architecture& arch) {
   r.state = table.integer("state", size);
   r.conv_kernel = table.maybe_integer("conv_kernel", size).value_or(4);
   r.step_rank = table.maybe_integer("step_rank", size_or_none).value_or(0);
+  r.gate_rank = table.maybe_integer("gate_rank", size_or_none).value_or(0);
   r.inner_norms = table.maybe_boolean("inner_norms").value_or(false);
+  r.chunk = table.maybe_integer("chunk", size_or_none).value_or(0);
+  r.state_bytes = table.maybe_integer("state_bytes", {1, 4}).value_or(2);
   table.finish();
   arch.recurrent = r;
 }
@@ -137,16 +141,9 @@ void check_parts(ConfigTable& table, const Architecture& arch, const Block& bloc
   }
 }
 
-void read_variant(ConfigTable& table, Architecture& arch) {
-  LayerVariant variant;
-  variant.layers = table.integers("layers");
-  for (const std::int64_t layer : variant.layers) {
-    if (layer < 0 || layer >= arch.layers) {
-      table.problem("layers", "layer " + number(layer) + " is none of the " + number(arch.layers) + ", counted from 0");
-    }
-  }
-  Block& block = variant.block;
-  block = usual_block(arch);
+/// What is left out is the usual block's.
+Block read_block(ConfigTable& table, const Architecture& arch) {
+  Block block = usual_block(arch);
   if (const auto mixer = table.maybe_choice("mixer", mixer_names)) {
     block.mixer = static_cast<Mixer>(*mixer);
   }
@@ -163,6 +160,18 @@ void read_variant(ConfigTable& table, Architecture& arch) {
   check_heads(table, block.heads, block.kv_heads);
   check_parts(table, arch, block);
   table.finish();
+  return block;
+}
+
+void read_variant(ConfigTable& table, Architecture& arch) {
+  LayerVariant variant;
+  variant.layers = table.integers("layers");
+  for (const std::int64_t layer : variant.layers) {
+    if (layer < 0 || layer >= arch.layers) {
+      table.problem("layers", "layer " + number(layer) + " is none of the " + number(arch.layers) + ", counted from 0");
+    }
+  }
+  variant.block = read_block(table, arch);
   arch.variants.push_back(std::move(variant));
 }
 
@@ -204,6 +213,9 @@ void read_usual_block(ConfigTable& root, Architecture& arch) {
   for (ConfigTable& variant : root.tables("variant")) {
     read_variant(variant, arch);
   }
+  if (auto block = root.maybe_table("mtp_block")) {
+    arch.mtp_block = read_block(*block, arch);
+  }
 }
 
 void read_ends(ConfigTable& root, Architecture& arch) {
@@ -224,6 +236,7 @@ void read_ends(ConfigTable& root, Architecture& arch) {
   arch.mlm_head = root.maybe_boolean("mlm_head").value_or(false);
   arch.head_bias = root.maybe_boolean("head_bias").value_or(false);
   arch.mtp_layers = root.maybe_integer("mtp_layers", size_or_none).value_or(0);
+  arch.mtp_shared = root.maybe_boolean("mtp_shared").value_or(false);
   arch.embedding_norm = root.maybe_boolean("embedding_norm").value_or(false);
   arch.final_norm = root.maybe_boolean("final_norm").value_or(true);
 }
@@ -278,6 +291,11 @@ std::vector<Block> Architecture::blocks() const {
     }
   }
   return all;
+}
+
+Block Architecture::prediction_block() const {
+  const std::vector<Block> all = blocks();
+  return mtp_block.value_or(all.empty() ? usual_block(*this) : all.back());
 }
 
 std::vector<CountedBlock> distinct_blocks(const Architecture& arch) {

@@ -21,11 +21,11 @@ enum class Norm : std::uint8_t { rmsnorm, layernorm };
 inline constexpr std::array<std::string_view, 2> norm_names{"rmsnorm", "layernorm"};
 
 /// How a layer mixes tokens.
-enum class Mixer : std::uint8_t { attention, mla, mamba, mamba2, delta_net, none };
-inline constexpr std::array<std::string_view, 6> mixer_names{"attention", "mla",       "mamba",
-                                                             "mamba2",    "delta_net", "none"};
+enum class Mixer : std::uint8_t { attention, mla, mamba, mamba2, delta_net, kda, none };
+inline constexpr std::array<std::string_view, 7> mixer_names{"attention", "mla", "mamba", "mamba2",
+                                                             "delta_net", "kda", "none"};
 [[nodiscard]] constexpr bool is_recurrent(Mixer mixer) noexcept {
-  return mixer == Mixer::mamba || mixer == Mixer::mamba2 || mixer == Mixer::delta_net;
+  return mixer == Mixer::mamba || mixer == Mixer::mamba2 || mixer == Mixer::delta_net || mixer == Mixer::kda;
 }
 
 /// Where the norms of queries and keys stand: one of head_dim that all heads share, or one over all heads together.
@@ -68,6 +68,9 @@ struct Moe {
   double scale = 1.0;              ///< on the sum of the routed experts
   std::int64_t groups = 0;         ///< of experts, of which `top_groups` are chosen from; 0: no groups
   std::int64_t top_groups = 0;
+  /// Width that routed experts read and write, between projections down to it and back (NVIDIA 2025, Nemotron 3,
+  /// LatentMoE); 0: the hidden width.
+  std::int64_t latent = 0;
 };
 
 /// Rotary positions stretched: Chen et al. 2023 (linear), Llama 3.1, Peng et al. 2023 (YaRN). What a kind has no use
@@ -93,16 +96,19 @@ struct Mla {
   std::int64_t index_dim = 0;
 };
 
-/// A recurrent mixer: Mamba (Gu and Dao 2023), Mamba-2 (Dao and Gu 2024) or gated delta-net (Yang et al. 2024). It
-/// carries a state of constant size a sequence instead of a cache that grows.
+/// A recurrent mixer: Mamba (Gu and Dao 2023), Mamba-2 (Dao and Gu 2024), gated delta-net (Yang et al. 2024) or Kimi
+/// delta attention (Kimi Team 2025). It carries a state of constant size a sequence instead of a cache that grows.
 struct Recurrent {
   std::int64_t heads = 1;     ///< value heads; Mamba: 1
   std::int64_t head_dim = 1;  ///< value width of a head; Mamba: the inner width
-  std::int64_t groups = 1;    ///< of B and C (Mamba-2); key heads (delta-net)
-  std::int64_t state = 1;     ///< state width; key width of a head (delta-net)
+  std::int64_t groups = 1;    ///< of B and C (Mamba-2); key heads (delta-net, KDA)
+  std::int64_t state = 1;     ///< state width; key width of a head (delta-net, KDA)
   std::int64_t conv_kernel = 4;
-  std::int64_t step_rank = 0;  ///< Mamba's dt_rank
-  bool inner_norms = false;    ///< Mamba: a norm each on dt, B and C (Jamba)
+  std::int64_t step_rank = 0;    ///< Mamba's dt_rank
+  std::int64_t gate_rank = 0;    ///< KDA: width between the two matrices of its decay, and of its output gate
+  bool inner_norms = false;      ///< Mamba: a norm each on dt, B and C (Jamba)
+  std::int64_t chunk = 0;        ///< tokens that its kernels take at once; 0: as their libraries do
+  std::int64_t state_bytes = 2;  ///< of an element of the state that is kept between tokens of a served sequence
   [[nodiscard]] std::int64_t inner() const noexcept { return heads * head_dim; }
 };
 
@@ -186,7 +192,9 @@ struct Architecture {
   bool pooler = false;               ///< BERT: h^2 + h behind the first token
   bool mlm_head = false;             ///< BERT: h^2 + h, a norm and a bias per word in front of the tied table
   bool head_bias = false;
-  std::int64_t mtp_layers = 0;  ///< multi-token prediction modules; outside the published count
+  std::int64_t mtp_layers = 0;     ///< multi-token prediction modules; outside the published count
+  std::optional<Block> mtp_block;  ///< of each; as the last layer where it is not said
+  bool mtp_shared = false;         ///< the modules run one after another on the same weights
   // Small parts
   bool biases = false;                   ///< on every matrix
   std::optional<bool> attention_biases;  ///< on query, key and value; as `biases` when it is not said
@@ -216,6 +224,12 @@ struct Architecture {
 
   /// The kind of every layer, first to last.
   [[nodiscard]] std::vector<Block> blocks() const;
+  /// The kind of a prediction module's layer.
+  [[nodiscard]] Block prediction_block() const;
+  /// Prediction modules whose weights are held: one of shared ones.
+  [[nodiscard]] std::int64_t mtp_weights() const noexcept {
+    return mtp_shared && mtp_layers > 0 ? std::int64_t{1} : mtp_layers;
+  }
 };
 
 /// The distinct blocks of an architecture with how many layers are of each, in order of first appearance.

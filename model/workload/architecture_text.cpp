@@ -77,6 +77,7 @@ void ends(const Architecture& arch, Lines& out) {
   out.flag_unless("mlm_head", arch.mlm_head, false);
   out.flag_unless("head_bias", arch.head_bias, false);
   out.integer_unless("mtp_layers", arch.mtp_layers, 0);
+  out.flag_unless("mtp_shared", arch.mtp_shared, false);
   out.flag_unless("embedding_norm", arch.embedding_norm, false);
   out.flag_unless("final_norm", arch.final_norm, true);
 }
@@ -143,6 +144,7 @@ void moe_table(const Moe& moe, Lines& out) {
   out.number_unless("scale", moe.scale, 1.0);
   out.integer_unless("groups", moe.groups, 0);
   out.integer_unless("top_groups", moe.top_groups, 0);
+  out.integer_unless("latent", moe.latent, 0);
 }
 
 void mla_table(const Mla& mla, Lines& out) {
@@ -164,7 +166,10 @@ void recurrent_table(const Recurrent& r, Lines& out) {
   out.integer("state", r.state);
   out.integer("conv_kernel", r.conv_kernel);
   out.integer_unless("step_rank", r.step_rank, 0);
+  out.integer_unless("gate_rank", r.gate_rank, 0);
   out.flag_unless("inner_norms", r.inner_norms, false);
+  out.integer_unless("chunk", r.chunk, 0);
+  out.integer_unless("state_bytes", r.state_bytes, 2);
 }
 
 void patches_table(const Patches& p, Lines& out) {
@@ -193,15 +198,8 @@ void weights_table(const WeightFormat& weights, Lines& out) {
   }
 }
 
-/// Every field is written: a variant starts from the usual block, which may differ in any.
-void variant_table(const LayerVariant& variant, Lines& out) {
-  out.item("variant");
-  std::string layers;
-  for (const std::int64_t layer : variant.layers) {
-    layers += (layers.empty() ? "" : ", ") + std::to_string(layer);
-  }
-  out.line("layers", "[" + layers + "]");
-  const Block& b = variant.block;
+/// Every field is written: what is left out is the usual block's, which may differ in any.
+void block_fields(const Block& b, Lines& out) {
   out.word("mixer", word_of(mixer_names, b.mixer));
   out.word("feed_forward", word_of(feed_forward_names, b.feed_forward));
   out.integer("heads", b.heads);
@@ -211,6 +209,16 @@ void variant_table(const LayerVariant& variant, Lines& out) {
   out.integer("window", b.window);
   out.integer("ffn_hidden", b.ffn_hidden);
   out.flag_unless("shared_kv", b.shared_kv, false);
+}
+
+void variant_table(const LayerVariant& variant, Lines& out) {
+  out.item("variant");
+  std::string layers;
+  for (const std::int64_t layer : variant.layers) {
+    layers += (layers.empty() ? "" : ", ") + std::to_string(layer);
+  }
+  out.line("layers", "[" + layers + "]");
+  block_fields(variant.block, out);
 }
 
 }  // namespace
@@ -247,6 +255,10 @@ std::string architecture_toml(const Architecture& arch) {
   }
   if (arch.weights) {
     weights_table(*arch.weights, out);
+  }
+  if (arch.mtp_block) {
+    out.header("mtp_block");
+    block_fields(*arch.mtp_block, out);
   }
   for (const LayerVariant& variant : arch.variants) {
     variant_table(variant, out);

@@ -29,17 +29,29 @@ constexpr std::string_view two_stacks =
     "an encoder and a decoder of different depths with cross-attention; an architecture here is one stack";
 constexpr std::string_view two_towers = "two towers; give the config.json of one of them";
 constexpr std::string_view shared_block = "one attention block shared by several layers has no place in a layer list";
-constexpr std::string_view kimi_delta =
-    "Kimi delta attention and its low-rank decay gates are none of the mixers known here";
+constexpr std::string_view kimi_residuals = "residuals that attend to earlier layers have no place here";
 constexpr std::string_view v4 =
     "grouped low-rank output projections, compressed caches by layer and hyper-connections have no place here";
 constexpr std::string_view gemma_layers = "embeddings and caches by layer have no place here";
 constexpr auto refused = std::to_array<Refused>({
-    {"t5", two_stacks},      {"mt5", two_stacks},       {"umt5", two_stacks},           {"bart", two_stacks},
-    {"mbart", two_stacks},   {"marian", two_stacks},    {"pegasus", two_stacks},        {"whisper", two_stacks},
-    {"m2m_100", two_stacks}, {"clip", two_towers},      {"siglip", two_towers},         {"siglip2", two_towers},
-    {"zamba", shared_block}, {"zamba2", shared_block},  {"kimi_linear", kimi_delta},    {"kimi_k3", kimi_delta},
-    {"deepseek_v4", v4},     {"gemma3n", gemma_layers}, {"gemma3n_text", gemma_layers},
+    {"t5", two_stacks},
+    {"mt5", two_stacks},
+    {"umt5", two_stacks},
+    {"bart", two_stacks},
+    {"mbart", two_stacks},
+    {"marian", two_stacks},
+    {"pegasus", two_stacks},
+    {"whisper", two_stacks},
+    {"m2m_100", two_stacks},
+    {"clip", two_towers},
+    {"siglip", two_towers},
+    {"siglip2", two_towers},
+    {"zamba", shared_block},
+    {"zamba2", shared_block},
+    {"kimi_k3", kimi_residuals},
+    {"deepseek_v4", v4},
+    {"gemma3n", gemma_layers},
+    {"gemma3n_text", gemma_layers},
 
 });
 
@@ -236,7 +248,8 @@ Architecture read(HfReader& reader, const HfFamily& family) {
   arch.source = "Hugging Face config.json: " + shown(reader.file());
   arch.gated_mlp = family.gated;
   arch.hidden = reader.size(hidden_keys);
-  arch.layers = reader.size(layer_keys);
+  // Some hybrids state a list of their layers alone.
+  arch.layers = family.layers_of_list && !reader.has(layer_keys) ? 1 : reader.size(layer_keys);
   if (arch.layers > 65535) {
     reader.problem(layer_keys, std::to_string(arch.layers) + " layers; at most 65535 are read");
     arch.layers = 1;

@@ -40,7 +40,7 @@ void read_activation(HfReader& reader, Architecture& arch) {
 
 /// ALiBi (Press et al. 2022) by a key or by the family; hybrids whose attention has no positions at all.
 Positions positions_of(HfReader& reader, std::string_view model_type) {
-  constexpr std::array<std::string_view, 3> without{"nemotron_h", "jamba", "mamba"};
+  constexpr std::array<std::string_view, 4> without{"nemotron_h", "jamba", "mamba", "kimi_linear"};
   const bool alibi = model_type == "bloom" || reader.flag_or({"alibi", "attn_config.alibi"}, false);
   const bool none = std::find(without.begin(), without.end(), model_type) != without.end() ||
                     reader.text_or({"position_embedding_type"}, "") == "nope";

@@ -31,6 +31,7 @@ struct HfFamily {
   bool bias_covers_out = true;  ///< attention_bias means the output projection too
   QkNorm qk_norm = QkNorm::none;
   std::int64_t norms = 2;
+  bool layers_of_list = false;  ///< a list of layers stands for num_hidden_layers where that is null
   HfDefaults defaults = {};
   void (*fill)(HfReader&, Architecture&) = nullptr;
 };

@@ -44,6 +44,11 @@ void mamba(HfReader& reader, Architecture& arch) {
   arch.recurrent = r;
 }
 
+/// Bytes of a state's element as a checkpoint asks engines to keep it; 16 bit where it does not.
+std::int64_t state_bytes(HfReader& reader) {
+  return reader.text_or({"mamba_ssm_cache_dtype", "mamba_ssm_dtype"}, "") == "float32" ? 4 : 2;
+}
+
 /// heads x head_dim must be the inner width.
 void check_inner(HfReader& reader, HfKeys head_keys, const Recurrent& r, std::int64_t inner) {
   if (r.inner() != inner) {
@@ -61,6 +66,7 @@ void mamba2(HfReader& reader, Architecture& arch) {
   r.groups = reader.size_or({"n_groups", "ssm_cfg.ngroups"}, reader.has({"ssm_cfg"}) ? 1 : 8);
   r.state = reader.size_or({"state_size", "ssm_cfg.d_state"}, 128);
   r.conv_kernel = reader.size_or({"conv_kernel", "ssm_cfg.d_conv"}, 4);
+  r.chunk = reader.size_or({"chunk_size"}, 0, hf_size_or_none);
   check_inner(reader, {"num_heads", "head_dim"}, r, inner);
   arch.recurrent = r;
 }
@@ -76,6 +82,8 @@ void bamba_mixer(HfReader& reader, Architecture& arch) {
   r.groups = reader.size_or({"mamba_n_groups"}, 1);
   r.state = reader.size_or({"mamba_d_state"}, 256);
   r.conv_kernel = reader.size_or({"mamba_d_conv"}, 4);
+  r.chunk = reader.size_or({"mamba_chunk_size"}, 0, hf_size_or_none);
+  r.state_bytes = state_bytes(reader);
   check_inner(reader, {"mamba_n_heads", "mamba_d_head"}, r, inner);
   arch.recurrent = r;
 }
@@ -152,20 +160,59 @@ void jamba(HfReader& reader, Architecture& arch) {
   set_blocks(arch, blocks);
 }
 
-/// One part a layer: M Mamba-2, * attention, - MLP, E experts.
-void nemotron_h(HfReader& reader, Architecture& arch) {
-  if (reader.has({"moe_latent_size"})) {
-    reader.problem({"moe_latent_size"}, "experts behind a latent projection ('moe_latent_size') are not read");
+/// One part a layer, as a letter: M Mamba-2, * attention, - MLP, E experts. Newer files list words.
+std::string nemotron_pattern(HfReader& reader, HfKeys letters, HfKeys words) {
+  std::string pattern = reader.text_or(letters, "");
+  if (!pattern.empty()) {
+    return pattern;
+  }
+  for (const std::string& word : reader.words(words)) {
+    pattern += word == "mamba" ? 'M' : word == "attention" ? '*' : word == "mlp" ? '-' : word == "moe" ? 'E' : '?';
+  }
+  return pattern;
+}
+
+/// False for an unknown letter.
+bool set_part(char letter, Block& block) {
+  block.mixer = letter == 'M' ? Mixer::mamba2 : letter == '*' ? Mixer::attention : Mixer::none;
+  block.feed_forward = letter == '-' ? FeedForward::dense : letter == 'E' ? FeedForward::moe : FeedForward::none;
+  return std::string_view{"M*-E"}.find(letter) != std::string_view::npos;
+}
+
+/// The layers of a prediction module, a mixer and a feed-forward, are one block.
+void nemotron_prediction(HfReader& reader, Architecture& arch) {
+  arch.mtp_layers = reader.size_or({"num_nextn_predict_layers"}, 0, {0, 64});
+  if (arch.mtp_layers == 0) {
     return;
   }
+  const std::string pattern = nemotron_pattern(reader, {"mtp_hybrid_override_pattern"}, {"mtp_layers_block_type"});
+  if (pattern != "*E" && pattern != "*-") {
+    reader.problem(
+        {"mtp_hybrid_override_pattern", "mtp_layers_block_type", "num_nextn_predict_layers"},
+        "prediction modules are read of attention and one feed-forward ('*E', '*-'), not of " + quoted(pattern));
+    return;
+  }
+  Block block;
+  block.heads = arch.heads;
+  block.kv_heads = arch.kv_heads;
+  block.head_dim = arch.head_dim;
+  block.ffn_hidden = arch.ffn_hidden;
+  block.feed_forward = pattern.back() == 'E' ? FeedForward::moe : FeedForward::dense;
+  arch.mtp_block = block;
+}
+
+void nemotron_h(HfReader& reader, Architecture& arch) {
   Recurrent r;
   r.heads = reader.size({"mamba_num_heads"});
   r.head_dim = reader.size({"mamba_head_dim"});
   r.groups = reader.size_or({"n_groups", "mamba_num_groups"}, 8);
   r.state = reader.size_or({"ssm_state_size", "mamba_state_dim"}, 128);
   r.conv_kernel = reader.size_or({"conv_kernel"}, 4);
+  r.chunk = reader.size_or({"chunk_size"}, 0, hf_size_or_none);
+  r.state_bytes = state_bytes(reader);
   arch.recurrent = r;
-  const std::string pattern = reader.text_or({"hybrid_override_pattern"}, "");
+  const HfKeys pattern_keys{"hybrid_override_pattern", "layers_block_type"};
+  const std::string pattern = nemotron_pattern(reader, {"hybrid_override_pattern"}, {"layers_block_type"});
   if (pattern.find('E') != std::string::npos) {
     Moe moe;
     moe.experts = reader.size({"n_routed_experts"});
@@ -174,11 +221,15 @@ void nemotron_h(HfReader& reader, Architecture& arch) {
     moe.shared_ffn_hidden = reader.size_or({"n_shared_experts"}, 1, {0, 1024}) *
                             reader.size_or({"moe_shared_expert_intermediate_size"}, 0, hf_size_or_none);
     moe.router_bias = false;  // the correction of the scores is a buffer outside the published count
+    moe.latent = reader.size_or({"moe_latent_size"}, 0, hf_size_or_none);
     arch.moe = moe;
   }
+  if (!reader.has({"num_hidden_layers"})) {
+    arch.layers = std::max<std::int64_t>(1, static_cast<std::int64_t>(pattern.size()));
+  }
   if (static_cast<std::int64_t>(pattern.size()) != arch.layers) {
-    reader.problem({"hybrid_override_pattern"}, "'hybrid_override_pattern' has " + std::to_string(pattern.size()) +
-                                                    " letters for " + std::to_string(arch.layers) + " layers");
+    reader.problem(pattern_keys, "'hybrid_override_pattern' has " + std::to_string(pattern.size()) + " letters for " +
+                                     std::to_string(arch.layers) + " layers");
     return;
   }
   arch.mixer = Mixer::mamba2;
@@ -186,15 +237,68 @@ void nemotron_h(HfReader& reader, Architecture& arch) {
   std::vector<Block> blocks = arch.blocks();
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const char letter = pattern[i];
-    blocks[i].mixer = letter == 'M' ? Mixer::mamba2 : letter == '*' ? Mixer::attention : Mixer::none;
-    blocks[i].feed_forward = letter == '-' ? FeedForward::dense : letter == 'E' ? FeedForward::moe : FeedForward::none;
-    if (std::string_view{"M*-E"}.find(letter) == std::string_view::npos) {
-      reader.problem(
-          {"hybrid_override_pattern"},
-          "'hybrid_override_pattern' has " + quoted(std::string_view{&letter, 1}) + "; its letters are M, *, - and E");
+    if (!set_part(letter, blocks[i])) {
+      reader.problem(pattern_keys, "'hybrid_override_pattern' has " + quoted(std::string_view{&letter, 1}) +
+                                       "; its letters are M, *, - and E");
       return;
     }
   }
+  set_blocks(arch, blocks);
+  nemotron_prediction(reader, arch);
+}
+
+/// Kimi Team 2025: Kimi delta attention, latent attention without positions in the listed layers, which count from 1.
+void kimi_linear(HfReader& reader, Architecture& arch) {
+  Mla mla;
+  mla.q_rank = reader.size_or({"q_lora_rank"}, 0, hf_size_or_none);
+  mla.kv_rank = reader.size({"kv_lora_rank"});
+  mla.nope_dim = reader.size({"qk_nope_head_dim"});
+  mla.rope_dim = reader.size_or({"qk_rope_head_dim"}, 0, hf_size_or_none);
+  mla.value_dim = reader.size({"v_head_dim"});
+  arch.mla = mla;
+  arch.kv_heads = arch.heads;
+  arch.head_dim = mla.nope_dim + mla.rope_dim;
+  Recurrent r;
+  r.heads = reader.size({"linear_attn_config.num_heads"});
+  r.head_dim = reader.size({"linear_attn_config.head_dim"});
+  r.groups = r.heads;
+  r.state = r.head_dim;
+  r.gate_rank = r.head_dim;
+  r.conv_kernel = reader.size_or({"linear_attn_config.short_conv_kernel_size"}, 4);
+  r.state_bytes = 4;  // vLLM's kda_state_dtype and SGLang's pool of states keep fp32
+  arch.recurrent = r;
+  if (reader.flag_or({"linear_attn_config.use_full_rank_gate"}, false) ||
+      reader.size_or({"routed_expert_hidden_size"}, 0, hf_size_or_none) > 0 || reader.has({"attn_res_block_size"})) {
+    reader.problem({"linear_attn_config.use_full_rank_gate", "routed_expert_hidden_size", "attn_res_block_size"},
+                   "Kimi K3's full-rank gates, latent experts and attention residuals are not read");
+    return;
+  }
+  Moe moe;
+  moe.experts = reader.size_or({"num_experts"}, 0, hf_size_or_none);
+  if (moe.experts > 0) {
+    moe.top_k = reader.size(top_k_keys);
+    moe.expert_ffn_hidden = reader.size({"moe_intermediate_size"});
+    moe.shared_ffn_hidden = reader.size_or({"num_shared_experts"}, 0, {0, 1024}) * moe.expert_ffn_hidden;
+    moe.dense_layers = reader.size_or({"first_k_dense_replace"}, 0, hf_size_or_none);
+    moe.every = reader.size_or({"moe_layer_freq"}, 1);
+    moe.router_bias = true;
+    moe.normalized = reader.maybe_flag({"moe_renormalize"});
+    arch.moe = moe;
+  }
+  arch.mtp_layers = reader.size_or({"num_nextn_predict_layers"}, 0, {0, 64});
+  std::vector<Block> blocks = arch.blocks();
+  for (Block& block : blocks) {
+    block.mixer = Mixer::kda;
+  }
+  for (const std::int64_t layer : reader.integers({"linear_attn_config.full_attn_layers"})) {
+    if (layer < 1 || layer > arch.layers) {
+      reader.problem({"linear_attn_config.full_attn_layers"}, "layer " + std::to_string(layer) + " is none of the " +
+                                                                  std::to_string(arch.layers) + ", counted from 1");
+      return;
+    }
+    blocks[static_cast<std::size_t>(layer - 1)].mixer = Mixer::mla;
+  }
+  arch.mixer = Mixer::kda;
   set_blocks(arch, blocks);
 }
 
@@ -206,6 +310,7 @@ void qwen_linear(HfReader& reader, Architecture& arch) {
   r.groups = reader.size_or({"linear_num_key_heads"}, 16);
   r.state = reader.size_or({"linear_key_head_dim"}, 128);
   r.conv_kernel = reader.size_or({"linear_conv_kernel_dim"}, 4);
+  r.state_bytes = state_bytes(reader);
   arch.recurrent = r;
   arch.output_gate = reader.flag_or({"attn_output_gate"}, true);
   if (reader.has({"num_experts"})) {
@@ -327,7 +432,8 @@ constexpr auto hybrids = std::to_array<HfFamily>({
     {.model_type = "bamba", .tied = false, .fill = bamba},
     {.model_type = "granitemoehybrid", .tied = false, .fill = granite_hybrid},
     {.model_type = "jamba", .tied = false, .fill = jamba},
-    {.model_type = "nemotron_h", .tied = false, .gated = false, .norms = 1, .fill = nemotron_h},
+    {.model_type = "nemotron_h", .tied = false, .gated = false, .norms = 1, .layers_of_list = true, .fill = nemotron_h},
+    {.model_type = "kimi_linear", .tied = false, .fill = kimi_linear},
     linear_family("qwen3_next"),
     linear_family("qwen3_5"),
     linear_family("qwen3_5_text"),

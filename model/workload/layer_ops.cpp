@@ -75,7 +75,8 @@ class LayerWriter {
       case Mixer::mla: latent_attention(arch_.mla.value_or(Mla{})); break;
       case Mixer::mamba:
       case Mixer::mamba2:
-      case Mixer::delta_net: recurrent(arch_.recurrent.value_or(Recurrent{})); break;
+      case Mixer::delta_net:
+      case Mixer::kda: recurrent(arch_.recurrent.value_or(Recurrent{})); break;
       case Mixer::none: break;
     }
   }
@@ -176,29 +177,68 @@ class LayerWriter {
     }
   }
 
+  /// Projections in, a causal convolution of `conv_kernel` tokens, the scan, a gated norm, the projection out.
   void recurrent(const Recurrent& r) noexcept {
     const double h = hidden_;
     const double inner = real(r.inner());
-    double convolved = real(r.inner() + 2 * r.groups * r.state);  // inputs of the convolution
-    LayerOp& op = ops_.add("scan", Kind::scan, Part::mixer);
-    LayerWeights& w = op.weights;
-    if (block_.mixer == Mixer::mamba) {  // Gu and Dao 2023, section 3.4: in, conv, x, dt, A, D, out
-      convolved = inner;
-      w.shared = 2.0 * h * inner + inner * real(r.step_rank + 2 * r.state) + real(r.step_rank) * inner + inner * h;
-      w.small = inner * real(r.conv_kernel + 1) + inner + inner * real(r.state) + inner +
-                (r.inner_norms ? real(r.step_rank + 2 * r.state) : 0.0);
-    } else if (block_.mixer == Mixer::mamba2) {  // Dao and Gu 2024, section 7: z, x, B, C and dt from one projection
-      w.shared = h * (inner + convolved + real(r.heads)) + inner * h;
-      w.small = convolved * real(r.conv_kernel + 1) + 3.0 * real(r.heads) + inner;
-    } else {  // gated delta-net (Yang et al. 2024): q, k, v, z; beta and alpha; conv over q, k, v
-      w.shared = h * (inner + convolved) + 2.0 * h * real(r.heads) + inner * h;
-      w.small = convolved * real(r.conv_kernel) + 2.0 * real(r.heads) + real(r.head_dim);
+    const double keys = real(r.groups * r.state);
+    const double convolved = block_.mixer == Mixer::mamba ? inner : inner + 2.0 * keys;
+    const double taps = real(r.conv_kernel);
+    double small = 0.0;
+    switch (block_.mixer) {
+      case Mixer::mamba: {  // Gu and Dao 2023, section 3.4: x and z; B, C and the rank of dt; dt
+        const double steps = real(r.step_rank);
+        recurrent_product("in", 2.0 * inner / tp_, h, h * 2.0 * inner).pieces = 2.0;
+        recurrent_product("B, C and dt", steps + 2.0 * real(r.state), inner / tp_,
+                          inner * (steps + 2.0 * real(r.state)));
+        recurrent_product("dt", inner / tp_, steps, steps * inner);
+        small = inner * (taps + 1.0) + inner + inner * real(r.state) + inner +
+                (r.inner_norms ? steps + 2.0 * real(r.state) : 0.0);
+        break;
+      }
+      case Mixer::mamba2:  // Dao and Gu 2024, section 7: z, x, B, C and dt from one projection
+        recurrent_product("in", (inner + convolved + real(r.heads)) / tp_, h, h * (inner + convolved + real(r.heads)));
+        small = convolved * (taps + 1.0) + 3.0 * real(r.heads) + inner;
+        break;
+      case Mixer::kda: {  // Kimi Team 2025, section 4: q, k and v; beta; low-rank decay by channel and output gate
+        const double rank = real(r.gate_rank);
+        recurrent_product("in", (convolved + real(r.heads)) / tp_, h, h * (convolved + real(r.heads)));
+        recurrent_product("gates down", 2.0 * rank, h, 0.0).weights.whole = h * 2.0 * rank;
+        recurrent_product("gates up", (keys + inner) / tp_, rank, rank * (keys + inner));
+        small = convolved * taps + real(r.heads) + keys + real(r.head_dim);
+        break;
+      }
+      default:  // gated delta-net (Yang et al. 2024): q, k, v, z; beta and alpha
+        recurrent_product("in", (inner + convolved + 2.0 * real(r.heads)) / tp_, h,
+                          h * (inner + convolved + 2.0 * real(r.heads)));
+        small = convolved * taps + 2.0 * real(r.heads) + real(r.head_dim);
     }
-    op.n = (w.shared + w.small) / tp_ / h;
-    op.k = h;
-    op.heads = op.kv_heads = 1.0;
-    op.width = op.value_width = op.output = inner;
-    op.state = inner * real(r.state) + convolved * real(r.conv_kernel - 1);
+    pass("convolution", Part::mixer, convolved / tp_, 2.0, 3.0).of_mixer = true;
+    LayerOp& op = ops_.add("scan", Kind::scan, Part::mixer);
+    op.weights.small = small;
+    op.mixer = block_.mixer;
+    op.heads = real(r.heads) / tp_;
+    op.kv_heads = std::max(1.0, real(r.groups) / tp_);
+    op.width = real(r.state);
+    op.value_width = real(r.head_dim);
+    if (block_.mixer == Mixer::mamba) {  // one head, whose channels tensor ranks share
+      op.heads = 1.0;
+      op.value_width = inner / tp_;
+    }
+    op.output = inner / tp_;
+    op.chunk = real(r.chunk);
+    // The inputs of the convolution stay in 16 bit.
+    op.state = real(r.state_bytes) * inner * real(r.state) + 2.0 * convolved * (taps - 1.0);
+    if (block_.mixer != Mixer::mamba) {
+      pass("gated norm", Part::mixer, inner / tp_, 3.0, 5.0).of_mixer = true;
+    }
+    recurrent_product("out", h, inner / tp_, inner * h);
+  }
+
+  LayerOp& recurrent_product(std::string_view name, double n, double k, double weights) noexcept {
+    LayerOp& op = product(name, n, k);
+    op.weights.shared = weights;
+    return op;
   }
 
   void feed_forward(Part part, std::int64_t ffn, bool biases) noexcept {
@@ -221,20 +261,29 @@ class LayerWriter {
     LayerOp& router = product("router", real(moe.experts), hidden_, Part::router);
     router.weights.whole = hidden_ * real(moe.experts);
     router.weights.small = (moe.router_bias ? real(moe.experts) : 0.0) + (moe.shared_gate ? hidden_ : 0.0);
+    const double latent = real(moe.latent);
+    if (moe.latent > 0) {
+      // Every rank holds both projections whole. Training shares their tokens out with the sequence.
+      product("latent down", latent / (training_ ? tp_ : 1.0), hidden_, Part::shared).weights.whole = hidden_ * latent;
+    }
     ops_.add("dispatch", Kind::exchange, Part::experts);
     LayerOp& op = ops_.add("experts", Kind::experts, Part::experts);
     const double first = arch_.gated_mlp ? 2.0 : 1.0;
     const double ffn = real(moe.expert_ffn_hidden);
     op.pieces = first;
     op.width = ffn;
+    op.input = moe.latent > 0 ? latent : hidden_;
     op.count = real(moe.experts);
     op.top_k = real(moe.top_k);
-    op.weights.shared = (first + 1.0) * hidden_ * ffn;
-    op.weights.small = moe.expert_biases || arch_.biases ? first * ffn + hidden_ : 0.0;
+    op.weights.shared = (first + 1.0) * op.input * ffn;
+    op.weights.small = moe.expert_biases || arch_.biases ? first * ffn + op.input : 0.0;
     if (moe.shared_ffn_hidden > 0) {
       feed_forward(Part::shared, moe.shared_ffn_hidden, false);
     }
     ops_.add("combine", Kind::exchange, Part::experts);
+    if (moe.latent > 0) {
+      product("latent up", hidden_ / (training_ ? tp_ : 1.0), latent, Part::shared).weights.whole = hidden_ * latent;
+    }
   }
 
   const Architecture& arch_;

@@ -16,7 +16,7 @@ enum class LayerOpKind : std::uint8_t {
   product,     ///< matrix product: `rows` rows per token, k wide, by weights of k x n
   experts,     ///< grouped products of routed experts
   attention,   ///< scores and weighted values
-  scan,        ///< a recurrent mixer (Mamba), its matrices included
+  scan,        ///< the state of a recurrent mixer: read, updated and written for each token or chunk of tokens
   activation,  ///< the nonlinearity between the products of a feed-forward
   pass,        ///< rows of the hidden state read from and written to memory: norms, residuals, positions
   reduction,   ///< all-reduce over tensor ranks
@@ -58,7 +58,8 @@ struct LayerOp {
   double rows = 1.0;         ///< rows of the input per token
   double pieces = 1.0;       ///< matrices that are joined side by side in it, >= 1
   bool from_latent = false;  ///< whether it reads a compressed input
-  // Of attention; a scan has one head of its inner width.
+  // Of attention. A scan has a state of `width` x `value_width` a head; its key-value heads are groups of B and C (Dao
+  // and Gu 2024) or heads of keys, which its heads share.
   double heads = 0.0, kv_heads = 0.0;
   double width = 0.0;        ///< elements of a head's query or key; of an expert's inner side; of a row of a pass
   double value_width = 0.0;  ///< elements of a head's value
@@ -69,11 +70,16 @@ struct LayerOp {
   double selected = 0.0;     ///< keys that a sparse indexer selects per token; 0: no indexer
   double indexed = 0.0;      ///< ratio of the indexer's own cache to what attention reads, elements per token
   double cached = 0.0;       ///< elements per token in the KV cache, of the whole layer
-  double state = 0.0;        ///< elements of a scan's state per sequence, of the whole layer
+  // Of a scan.
+  Mixer mixer = Mixer::none;  ///< whose form it has
+  double chunk = 0.0;         ///< tokens that its kernels take at once, where the model states them; 0: it does not
+  double state = 0.0;         ///< bytes kept per sequence between tokens, of the whole layer
   // Of experts.
   double count = 0.0, top_k = 0.0;  ///< routed experts of the layer, and how many of them a token visits
+  double input = 0.0;               ///< elements of a row that an expert reads and writes
   // Of an activation or a pass.
   double forward = 0.0, backward = 0.0;  ///< times that a row is read or written in each pass
+  bool of_mixer = false;                 ///< a recurrent mixer's own pass, beside norms and residuals
   double stored = 0.0;                   ///< elements per token that are written to the KV cache
 };
 

@@ -56,7 +56,10 @@ BlockParameters block_parameters(const Architecture& arch, const Block& b) noexc
         break;
       case LayerPart::dense: p.dense_ffn += w.shared + w.small; break;
       case LayerPart::router: p.router += w.whole + w.small; break;
-      case LayerPart::shared: p.shared_experts += w.shared + w.small; break;
+      case LayerPart::shared:
+        p.shared_experts += w.shared + w.small;
+        p.router += w.whole;  // projections to the experts' latents, of which every rank holds a copy as of the router
+        break;
       case LayerPart::experts:
         p.expert += w.shared + w.small;
         p.experts += op.count * (w.shared + w.small);
@@ -81,13 +84,12 @@ ParameterCount count_parameters(const Architecture& arch) {
   c.final_norm = arch.final_norm ? norm_size(arch) : 0.0;
   c.head = head_parameters(arch);
   double idle = 0.0;
-  BlockParameters last;
   for (const Block& block : arch.blocks()) {
-    last = block_parameters(arch, block);
-    c.layers += last.total();
-    c.experts += last.experts;
+    const BlockParameters own = block_parameters(arch, block);
+    c.layers += own.total();
+    c.experts += own.experts;
     if (block.feed_forward == FeedForward::moe && arch.moe) {
-      idle += real(arch.moe->experts - arch.moe->top_k) * last.expert;
+      idle += real(arch.moe->experts - arch.moe->top_k) * own.expert;
     }
     c.active_matrices += active_matrices(arch, block);
   }
@@ -97,7 +99,10 @@ ParameterCount count_parameters(const Architecture& arch) {
     c.active_matrices += real(arch.vocab) * h;  // the head multiplies even when it is tied
   }
   // DeepSeek-AI 2024, DeepSeek-V3, section 2.2: a layer, a 2h x h projection and two norms; tables are shared.
-  c.mtp = real(arch.mtp_layers) * (last.total() + 2.0 * h * h + 3.0 * norm_size(arch));
+  if (arch.mtp_layers > 0) {
+    const double layer = block_parameters(arch, arch.prediction_block()).total();
+    c.mtp = real(arch.mtp_weights()) * (layer + 2.0 * h * h + 3.0 * norm_size(arch));
+  }
   return c;
 }
 
@@ -105,17 +110,33 @@ std::int64_t padded_vocabulary(std::int64_t vocab, std::int64_t multiple) noexce
   return multiple > 1 ? (vocab + multiple - 1) / multiple * multiple : vocab;
 }
 
-double score_flops(const Architecture& arch, double context) {
+double score_flops(const Architecture& arch, const Block& block, double context) {
   double sum = 0.0;
-  for (const Block& block : arch.blocks()) {
-    for (const LayerOp& op : layer_ops(arch, block, LayerForm::training)) {
-      if (op.kind == LayerOpKind::attention) {
-        const double seen = op.window > 0.0 ? std::min(context, op.window) : context;
-        sum += 2.0 * seen * (op.heads * (op.width + op.value_width));
-      }
+  for (const LayerOp& op : layer_ops(arch, block, LayerForm::training)) {
+    if (op.kind == LayerOpKind::attention) {
+      const double seen = op.window > 0.0 ? std::min(context, op.window) : context;
+      sum += 2.0 * seen * (op.heads * (op.width + op.value_width));
     }
   }
   return sum;
+}
+
+double score_flops(const Architecture& arch, double context) {
+  double sum = 0.0;
+  for (const Block& block : arch.blocks()) {
+    sum += score_flops(arch, block, context);
+  }
+  return sum;
+}
+
+double prediction_flops(const Architecture& arch, double context) {
+  if (arch.mtp_layers < 1 || arch.patches) {
+    return 0.0;
+  }
+  const double h = real(arch.hidden);
+  const Block block = arch.prediction_block();
+  const double weights = active_matrices(arch, block) + 2.0 * h * h + real(arch.vocab) * h;
+  return real(arch.mtp_layers) * (2.0 * weights + score_flops(arch, block, context));
 }
 
 double kv_elements_per_token(const Architecture& arch) {

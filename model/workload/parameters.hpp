@@ -45,6 +45,12 @@ struct ParameterCount {
 /// FLOP of scores and values of one token that looks at `context` tokens, over all layers: 2 x context x (query-key
 /// width + value width) over all heads; 0 for recurrent mixers.
 [[nodiscard]] double score_flops(const Architecture& architecture, double context);
+/// The same of one layer.
+[[nodiscard]] double score_flops(const Architecture& architecture, const Block& block, double context);
+
+/// FLOP of one token's forward pass through the prediction modules: of each a layer, its projection of 2h to h and the
+/// head (DeepSeek-AI 2024, DeepSeek-V3, section 2.2; Megatron-LM, num_floating_point_operations).
+[[nodiscard]] double prediction_flops(const Architecture& architecture, double context);
 
 /// Elements that a token adds to the cache of all layers, as if no window closed: 2 g d of a layer (Shazeer 2019;
 /// Ainslie et al. 2023), the latent and the rotary key with MLA (DeepSeek-AI 2024, table 1), nothing in recurrent ones.

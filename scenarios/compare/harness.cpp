@@ -23,6 +23,7 @@ bool waits(Term term) {
   switch (term) {
     case Term::gemm:
     case Term::attention:
+    case Term::scan:
     case Term::elementwise:
     case Term::recompute:
     case Term::head:

@@ -181,6 +181,14 @@ std::string without_slice(const std::string& model) {
   return all ? model.substr(0, dash) : model;
 }
 
+RunConfiguration with_sizes_of(const Architecture& preset, RunConfiguration run) {
+  run.sizes_of_preset = true;
+  if (preset.moe) {
+    run.experts = preset.moe->experts;
+  }
+  return run;
+}
+
 MemoryOptions options_of(const RunConfiguration& run, const StackDefaults& defaults) {
   MemoryOptions o;
   const std::string_view method = option(run, "method");
@@ -360,6 +368,11 @@ const Architecture* TrainingRowModel::preset_of(const std::string& model) {
   return preset ? &*preset : nullptr;
 }
 
+const Architecture* TrainingRowModel::preset_of_blank(const RunConfiguration& run) {
+  const bool blank = !run.sizes_of_preset && !run.layers && !run.hidden && !run.heads;
+  return blank ? preset_of(run.model) : nullptr;
+}
+
 const MemoryStack* TrainingRowModel::known_software(const RunConfiguration& run) const {
   // A release that behaves differently has a stack of its own.
   return software_.of_framework(run.framework + " " + std::string{option(run, "release")});
@@ -423,6 +436,10 @@ Architecture TrainingRowModel::architecture_of_row(const RunConfiguration& run, 
   if (preset != nullptr && run.sizes_of_preset) {
     return *preset;
   }
+  if (preset != nullptr && preset->recurrent && run.layers == preset->layers && run.hidden == preset->hidden &&
+      run.heads == preset->heads) {
+    return *preset;  // no column states what is recurrent
+  }
   Architecture architecture = architecture_of(run, preset == nullptr ? software.defaults.vocabulary : preset->vocab);
   if (preset != nullptr && preset->mla && preset->heads == architecture.heads) {
     architecture.mla = preset->mla;  // no column states the latent widths
@@ -432,6 +449,9 @@ Architecture TrainingRowModel::architecture_of_row(const RunConfiguration& run, 
 }
 
 std::optional<RowJob> TrainingRowModel::job_of(const RunConfiguration& run) {
+  if (const Architecture* preset = preset_of_blank(run)) {
+    return job_of(with_sizes_of(*preset, run));
+  }
   if (refusal(run)) {
     return std::nullopt;
   }
@@ -474,6 +494,9 @@ CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precisi
 }
 
 RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string_view metric, std::string_view unit) {
+  if (const Architecture* preset = preset_of_blank(run)) {
+    return predict(with_sizes_of(*preset, run), metric, unit);
+  }
   if (std::optional<RowPrediction> refused = refusal(run)) {
     return std::move(*refused);
   }

@@ -79,6 +79,8 @@ class TrainingRowModel {
   CompiledTraining compiled(const RunConfiguration& run, Precision precision, bool timed);
   /// Preset that a row's model name refers to, also as a slice of its layers; nullptr when there is none.
   const Architecture* preset_of(const std::string& model);
+  /// The preset of a row that names one and states no size of its network; nullptr: it states some.
+  const Architecture* preset_of_blank(const RunConfiguration& run);
   [[nodiscard]] Architecture architecture_of_row(const RunConfiguration& run, const MemoryStack& software);
   /// Software by the column `framework`; nullptr when no stack knows it.
   [[nodiscard]] const MemoryStack* known_software(const RunConfiguration& run) const;

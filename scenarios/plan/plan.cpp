@@ -395,12 +395,6 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, Told t
   answer.reserved = e.memory.total() - e.memory[MemoryTerm::framework];
   leave_loss_open(t, compiled, answer, plan);
   note_choices(t, answer, plan);
-  if (!question.untimed.empty()) {
-    plan.notes.push_back("time: not priced: " + question.untimed);
-    if (plan.own_runs) {
-      plan.notes.emplace_back("your runs: not used, for no time is priced");
-    }
-  }
   answer.offload = plan_offload(t, e);
   if (answer.offload) {
     answer.offload->exposed = compiled.timed ? answer.offload->exposed : std::nullopt;
@@ -506,9 +500,6 @@ std::string trace_of(const Plan& plan) {
     throw ConfigError{"--trace: no step to draw: " + train->verdict};
   }
   const TrainQuestion question = compile_question(*scenario, plan.part, nullptr, plan.without);
-  if (question.compiled.step == nullptr) {
-    throw ConfigError{"--trace: no step to draw: " + question.untimed};
-  }
   const StepModel& model = *question.compiled.step;
   return step_trace(model, model.tabulate(key_of(train->strategy)), train->strategy,
                     real(scenario->work.shape.global_batch));

@@ -435,10 +435,6 @@ MadeJob make_job(const SearchQuestion& q, std::uint64_t index) {
       return made;
     }
     TrainQuestion question = compile_question(job->train(), PlanPart::all, nullptr, q.without);
-    if (!question.untimed.empty()) {
-      made.dropped.why = question.untimed;
-      return made;
-    }
     job->compiled = std::move(question.compiled);
     if (job->train().long_run) {
       job->clock = clock_of(job->train());

@@ -9,17 +9,6 @@
 namespace headroom {
 namespace {
 
-/// Layers whose kernels nobody described yet.
-std::string why_untimed(const TrainScenario& t) {
-  for (const CountedBlock& counted : distinct_blocks(t.architecture)) {
-    if (is_recurrent(counted.block.mixer)) {
-      return std::string{mixer_names[static_cast<std::size_t>(counted.block.mixer)]} +
-             " layers have kernels that no curve describes yet; memory alone is answered";
-    }
-  }
-  return {};
-}
-
 /// Whole layers a chunk, embedding and head counted as layers where only that is whole.
 bool interleaves(std::int64_t layers, const Strategy& s) noexcept {
   const std::int64_t virtual_stages = std::int64_t{s.pp} * s.vpp;
@@ -44,26 +33,18 @@ TrainQuestion compile_question(const TrainScenario& t,
                                PlanPart part,
                                std::shared_ptr<const JobGroups> groups,
                                TermSet without) {
-  TrainQuestion question;
-  question.untimed = why_untimed(t);
   const bool memory_only = part == PlanPart::memory;
-  if (question.untimed.empty()) {
-    try {
-      question.compiled = compile(t.architecture, t.device, groups ? std::move(groups) : groups_of(t), t.software,
-                                  workload_of(t), step_parameters(*t.data), without);
-      question.compiled.timed = !memory_only;
-      return question;
-    } catch (const ConfigError&) {
-      if (!memory_only) {
-        throw;
-      }
+  try {
+    TrainQuestion question{compile(t.architecture, t.device, groups ? std::move(groups) : groups_of(t), t.software,
+                                   workload_of(t), step_parameters(*t.data), without)};
+    question.compiled.timed = !memory_only;
+    return question;
+  } catch (const ConfigError&) {
+    if (!memory_only) {
+      throw;
     }
   }
-  question.compiled = compile_for_memory(t.architecture, t.device, t.software, t.work);
-  if (memory_only) {
-    question.untimed.clear();
-  }
-  return question;
+  return {compile_for_memory(t.architecture, t.device, t.software, t.work)};
 }
 
 OpenStrategy open_strategy(const TrainScenario& t) noexcept {

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 
 namespace headroom {
 
@@ -17,11 +16,9 @@ enum class PlanPart : std::uint8_t { all, memory };
 
 struct TrainQuestion {
   CompiledTraining compiled;
-  std::string untimed;  ///< why no time is priced though it was asked for; empty when it is, or was not asked for
 };
-/// Memory alone closes open axes as the whole plan does where that can be priced, else by FLOP. For memory alone when
-/// that is the part, or when the layers have kernels that no curve describes. ConfigError when
-/// the SKU has no peak for the recipe. `groups`: of the same job, built anew when there are none.
+/// Memory alone closes open axes as the whole plan does where that can be priced, else by FLOP. ConfigError when the
+/// whole is asked and the SKU has no peak for the recipe. `groups`: of the same job, built anew when there are none.
 [[nodiscard]] TrainQuestion compile_question(const TrainScenario& train,
                                              PlanPart part,
                                              std::shared_ptr<const JobGroups> groups = nullptr,

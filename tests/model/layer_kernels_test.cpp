@@ -89,14 +89,38 @@ TEST_CASE("curves price every op of dense, latent and expert layers on every SKU
   }
 }
 
-TEST_CASE("layers without curves and heads that do not divide are told") {
+TEST_CASE("heads that do not divide are told") {
   const ModelLibrary models = ModelLibrary::standard();
-  const Architecture mamba = models.find("mamba-1.4b");
-  CHECK_THROWS_WITH_AS(
-      static_cast<void>(layer_kernels(mamba, mamba.blocks().front(), question(LayerPhase::decode, 1, 1, 128))),
-      doctest::Contains("mamba"), ConfigError);
   const Architecture llama = models.find("llama3.1-8b");
   CHECK_THROWS_WITH_AS(
       static_cast<void>(layer_kernels(llama, llama.blocks().front(), question(LayerPhase::decode, 1, 1, 128, 3))),
       doctest::Contains("does not divide"), ConfigError);
+}
+
+TEST_CASE("recurrent layers are priced: products, and a scan whose decode step moves the state both ways") {
+  const Catalog catalog = Catalog::standard();
+  const ModelLibrary models = ModelLibrary::standard();
+  const LayerTimer timer{test::model_data(), catalog.device("h100-sxm-80gb"), *find_gemm_format("bf16"), 2.0};
+  for (const char* model : {"nemotron-h-8b", "qwen3-next-80b-a3b", "kimi-linear-48b-a3b", "mamba-1.4b"}) {
+    const Architecture arch = models.find(model);
+    for (const LayerPhase phase : {LayerPhase::forward, LayerPhase::backward, LayerPhase::decode}) {
+      int scans = 0;
+      const double tokens = phase == LayerPhase::decode ? 1 : 4096;
+      for (const LayerKernel& op : layer_kernels(arch, arch.blocks().front(), question(phase, 4, tokens, 4096))) {
+        CAPTURE(model);
+        CAPTURE(op.name);
+        CHECK(timer.time(op, phase).time > Seconds{});
+        scans += op.kind == LayerOpKind::scan ? 1 : 0;
+      }
+      CHECK(scans == 1);
+    }
+  }
+  // Nemotron-H 8B: 128 heads of 64 x 128 numbers and 3 taps of 8,192 + 2 x 8 x 128 channels, in 2 bytes.
+  const Architecture arch = models.find("nemotron-h-8b");
+  for (const LayerKernel& op : layer_kernels(arch, arch.blocks().front(), question(LayerPhase::decode, 4, 1, 4096))) {
+    if (op.kind == LayerOpKind::scan) {
+      CHECK(op.moved.raw() >= 4.0 * 2.0 * 2.0 * (128.0 * 64.0 * 128.0 + 3.0 * 10240.0));
+      CHECK(op.moved.raw() < 1.05 * 4.0 * 2.0 * 2.0 * (128.0 * 64.0 * 128.0 + 3.0 * 10240.0));
+    }
+  }
 }

@@ -34,6 +34,25 @@ constexpr double gpt(double layers, double h) {
   return layers * (12 * h * h + 13 * h) + (50257 + 2048) * h + 2 * h;
 }
 
+/// NVIDIA 2025 (Nemotron-H) prints 8B, 47B and 56B; here by hand from its table of sizes: m layers of Mamba-2
+/// (projections in and out, a convolution of four taps with a bias, three numbers a head, the gated norm), f of two
+/// matrices, a of attention with 128 numbers a head, a norm before each; two tables of 131,072 words and the last norm.
+constexpr double nemotron_h(double h,
+                            double m,
+                            double f,
+                            double a,
+                            double heads,
+                            double width,
+                            double state,
+                            double ffn,
+                            double queries,
+                            double kv) {
+  const double inner = heads * width;
+  const double mixed = inner + 2 * 8 * state;
+  return m * (h * (inner + mixed + heads) + 5 * mixed + 3 * heads + inner + inner * h + h) + f * (2 * h * ffn + h) +
+         a * (2 * h * 128 * (queries + kv) + h) + 2 * 131072 * h + h;
+}
+
 // "index": total_size of the checkpoint's index over its bytes an element; "HF": safetensors.total of the Hugging Face
 // API. Exact counts end in other digits than zeros.
 const std::vector<Published> published{
@@ -121,6 +140,24 @@ const std::vector<Published> published{
     {"nemotron-3-nano-30b-a3b", 31577937344, Active::no_input_table, 3.2e9, 0.1e9,
      "HF of nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16; report: 3.2B"},
     {"nemotron-nano-9b-v2", 8888227328, Active::none, 0, 0, "HF of nvidia/NVIDIA-Nemotron-Nano-9B-v2"},
+    {"nemotron-nano-12b-v2", nemotron_h(5120, 28, 28, 6, 128, 80, 128, 20480, 40, 8), Active::none, 0, 0,
+     "by hand from NVIDIA 2025 (Nemotron Nano 2)"},
+    {"nemotron-h-8b", nemotron_h(4096, 24, 24, 4, 128, 64, 128, 21504, 32, 8), Active::none, 0, 0,
+     "by hand from NVIDIA 2025 (Nemotron-H)"},
+    {"nemotron-h-47b", nemotron_h(8192, 45, 48, 5, 256, 64, 256, 30720, 64, 8), Active::none, 0, 0,
+     "by hand from recipes/nemotronh of Megatron-Bridge"},
+    {"nemotron-h-56b", nemotron_h(8192, 54, 54, 10, 256, 64, 256, 32768, 64, 8), Active::none, 0, 0,
+     "by hand from NVIDIA 2025 (Nemotron-H)"},
+    {"nemotron-3-super-120b-a12b", 123611012096.0 - 2942324736.0, Active::no_input_table, 12e9, 1e9,
+     "Megatron-Bridge, model_verification_cards: 123 611 012 096 with a prediction module; its name: A12B"},
+    {"nemotron-3-ultra-550b-a55b", 550e9, Active::no_input_table, 55e9, 1e9, "its name"},
+    {"nemotron-3.5-lightning-30b-a3b", 31577937344, Active::no_input_table, 3e9, 1e9,
+     "the sizes of Nemotron 3 Nano; Megatron-Bridge: 32 913 266 240 with a prediction module"},
+    {"kimi-linear-48b-a3b", 49122681728, Active::no_input_table, 3e9, 1e9,
+     "recalled: HF of moonshotai/Kimi-Linear-48B-A3B-Instruct; its name: A3B"},
+    {"granite-4.0-h-tiny", 6939037248, Active::all, 1e9, 1e9,
+     "recalled: HF of ibm-granite/granite-4.0-h-tiny; card: 1B"},
+    {"granite-4.0-h-micro", 3191396096, Active::none, 0, 0, "recalled: HF of ibm-granite/granite-4.0-h-micro"},
     {"granite-4.0-h-small", 32207337984, Active::all, 9e9, 1e9, "HF of ibm-granite/granite-4.0-h-small; card: 9B"},
     {"mimo-v2-flash", 309e9, Active::all, 15e9, 1e9, "card of XiaomiMiMo/MiMo-V2-Flash"},
     {"step-3.7-flash", 196e9, Active::all, 11e9, 1e9, "card of stepfun-ai/Step-3.5-Flash, same sizes"},

@@ -259,17 +259,6 @@ TEST_CASE("no run that matches is an error that names what is needed and what th
   CHECK(refused("").find("there are no rows") != std::string::npos);
 }
 
-TEST_CASE("a plan whose time nothing prices says that runs are not used") {
-  const OwnRuns own = learned(run_row({.value = text_of(priced())}));
-  const Plan plan = make_plan(run_scenario({"model=mamba-1.4b", "strategy.tp=1"}), false, PlanPart::all, {}, own);
-  const auto told = [&](std::string_view part) {
-    return std::any_of(plan.notes.begin(), plan.notes.end(),
-                       [&](const std::string& note) { return note.find(part) != std::string::npos; });
-  };
-  REQUIRE(told("time: not priced"));
-  CHECK(told("your runs: not used"));
-}
-
 TEST_CASE("remedies of a moved plan have its level while the software is the same") {
   const std::vector<std::string> tight{"model=llama3-70b", "hardware.gpus=64", "strategy.tp=4"};
   const OwnRuns own = learned(run_row({.value = text_of(priced() / 1.2)}), run_scenario(tight));

@@ -129,16 +129,6 @@ TEST_CASE("memory alone needs no peak and no measured share, and is the memory o
   device.peak = {};
   device.memory.bandwidth.reset();
   CHECK(train(make_plan(bare, false, PlanPart::memory)).memory.mid.raw() > 0.0);
-  // No curve describes recurrent kernels: the whole question is answered as far as it can be, and says why.
-  const Plan recurrent = make_plan(
-      scenario_from_overrides(
-          std::vector<std::string>{"kind=train", "model=mamba-1.4b", "hardware.gpu=h100-sxm-80gb", "hardware.gpus=8",
-                                   "training.seq_len=4096", "training.global_batch=64", "training.precision=bf16"},
-          sources()),
-      true, PlanPart::all);
-  CHECK(recurrent.part == PlanPart::memory);
-  CHECK(std::any_of(recurrent.notes.begin(), recurrent.notes.end(),
-                    [](const std::string& note) { return note.starts_with("time: not priced: mamba layers"); }));
   CHECK(train(ask("h100-sxm-80gb", "fp32", PlanPart::all)).memory.mid >
         train(ask("h100-sxm-80gb", "bf16", PlanPart::all)).memory.mid);
   for (const char* precision : {"bf16", "fp8"}) {

@@ -60,9 +60,7 @@ std::vector<Job> jobs() {
         }
         Scenario scenario = scenario_from_overrides(keys, sources());
         TrainQuestion question = compile_question(std::get<TrainScenario>(scenario.question), PlanPart::all);
-        if (question.untimed.empty()) {
-          made.push_back({keys[2] + " " + stack.id + " " + rest, std::move(scenario), std::move(question)});
-        }
+        made.push_back({keys[2] + " " + stack.id + " " + rest, std::move(scenario), std::move(question)});
       }
     }
   }

@@ -30,6 +30,7 @@ constexpr std::array<TermText, iteration_term_count> term_texts{
     TermText{"(pp - 1) (2 m h / link + 10 us)", ""},
     TermText{"layers (layer + expert_layer), with prompts prompt_layer", "fitted; docs/serve-model.md"},
     TermText{"step + sequence (decodes + chunks)", "fitted; docs/serve-model.md"},
+    TermText{"chunked scans of prompts", "docs/op-model.md, Scans; Dao and Gu 2024, section 6"},
 };
 
 void record(const ServingTimes& times,

@@ -24,7 +24,6 @@ struct Formats {
   double experts = 2.0;  ///< in experts
   double plain = 2.0;    ///< embedding, head, norms, router
   double cache = 2.0;    ///< of a cache element
-  double state = 2.0;    ///< of a recurrent state's element
 };
 
 Formats formats_of(const Architecture& arch, Precision weights, Precision kv) noexcept {
@@ -74,7 +73,7 @@ void add_layer(const Architecture& arch,
       const double share = kv_share(static_cast<std::int64_t>(op.kv_heads), layout.tp);
       add_cache(stage, static_cast<std::int64_t>(op.window), Bytes{f.cache * op.cached * share});
     }
-    stage.state_per_sequence += Bytes{f.state * op.state / tp};
+    stage.state_per_sequence += Bytes{op.state / tp};
   }
   const double held = arch.moe ? 1.0 + real(layout.redundant) / real(arch.moe->experts) : 1.0;
   const Bytes experts{f.experts * p.experts * held / std::max(tp, real(layout.ep))};
@@ -201,6 +200,9 @@ LayoutProblem check(const Architecture& arch, const ServingLayout& layout, std::
   }
   if (!divisible(arch.heads, layout.tp)) {
     return {Verdict::heads_not_divisible, arch.heads, layout.tp};
+  }
+  if (arch.recurrent && arch.recurrent->heads > 1 && !divisible(arch.recurrent->heads, layout.tp)) {
+    return {Verdict::heads_not_divisible, arch.recurrent->heads, layout.tp};
   }
   if (!arch.mla && !divisible(arch.kv_heads, layout.tp) && !divisible(layout.tp, arch.kv_heads)) {
     return {Verdict::kv_heads_not_divisible, arch.kv_heads, layout.tp};

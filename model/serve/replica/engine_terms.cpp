@@ -39,7 +39,7 @@ IterationTerms engine_terms(const Replica& replica,
     // DeepSeek-AI 2024 (DeepSeek-V3), section 3.4: one half's dispatch and combine beside the other's attention and
     // experts.
     const double compute = t[T::products] + t[T::experts] + t[T::decode_attention] + t[T::prefill_attention] +
-                           t[T::all_reduce] + t[T::passes];
+                           t[T::scan] + t[T::all_reduce] + t[T::passes];
     t[T::exchange] = std::max(0.0, t[T::exchange] - compute);
   }
   const double launched = turns ? 2.0 : 1.0;  // each half by itself

@@ -7,6 +7,7 @@
 #include <headroom/model/kernels/curve_library.hpp>
 #include <headroom/model/kernels/prior_curves.hpp>
 #include <headroom/model/kernels/roofline.hpp>
+#include <headroom/model/kernels/scan.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
 #include <headroom/model/serve/replica/expert_exchange.hpp>
 #include <headroom/model/serve/replica/replica.hpp>
@@ -91,7 +92,8 @@ struct Replica::Compiled {
   ServingLayout layout;
   Ranks ranks;
   std::vector<Layer> layers;
-  double layer_count = 0.0, expert_layers = 0.0;
+  double layer_count = 0.0;  ///< of a mixer and a feed-forward; a layer of one of them is half of one
+  double expert_layers = 0.0;
   double hidden = 0.0, vocab = 0.0, logit_bytes = 4.0;
   bool gated = false;
   bool weight_only = false, experts_wide = false;
@@ -99,6 +101,7 @@ struct Replica::Compiled {
   PrefillModel prefill;
   DecodeModel decode;
   MemoryModel memory;
+  ScanModel scan;
   std::vector<MoeModel> experts;  ///< families of kernels, of which the engine takes the fastest
   MoeRouting routing;
   std::optional<GroupCollectives> tensor;
@@ -290,7 +293,7 @@ Replica::Replica(const ModelData& data,
       layout,
       ranks_of(layout),
       {},
-      real(arch.layers),
+      0.0,
       0.0,
       real(arch.hidden),
       real(arch.vocab),
@@ -303,6 +306,7 @@ Replica::Replica(const ModelData& data,
       PrefillModel{prefill.curve->values, wide, fresh},
       DecodeModel{decode.curve->values, wide, cache},
       MemoryModel{memory.values, wide},
+      ScanModel{data, device, half.rate},
       {},
       placed.routing,
       std::nullopt,
@@ -322,8 +326,10 @@ Replica::Replica(const ModelData& data,
   c.weight_only = narrow_borrowed && product.weight_bytes < 2.0 && product.activation_bytes >= 2.0;
   for (const CountedBlock& counted : distinct_blocks(arch)) {
     const Block& block = counted.block;
-    c.layers.push_back({real(counted.layers), block.feed_forward == FeedForward::none ? 1.0 : 2.0,
-                        layer_ops(arch, block, LayerForm::serving, c.ranks.tp)});
+    const double parts =
+        (block.mixer != Mixer::none ? 1.0 : 0.0) + (block.feed_forward != FeedForward::none ? 1.0 : 0.0);
+    c.layers.push_back({real(counted.layers), parts, layer_ops(arch, block, LayerForm::serving, c.ranks.tp)});
+    c.layer_count += 0.5 * parts * real(counted.layers);
     c.expert_layers += block.feed_forward == FeedForward::moe ? real(counted.layers) : 0.0;
   }
   if (c.expert_layers > 0.0) {
@@ -341,8 +347,9 @@ Replica::Replica(const ModelData& data,
   }
   if (c.ranks.groups > 1.0) {
     const Moe moe = arch.moe.value_or(Moe{});
-    const ExpertExchange::Layer exchanged{real(arch.hidden), real(moe.top_k), real(moe.experts),
-                                          std::min(2.0, grouped.activation_bytes), formats.activations};
+    const ExpertExchange::Layer exchanged{real(moe.latent > 0 ? moe.latent : arch.hidden), real(moe.top_k),
+                                          real(moe.experts), std::min(2.0, grouped.activation_bytes),
+                                          formats.activations};
     const GroupView view = group_view(device, node, layout.ep);
     c.exchange.emplace(data, device, mesh_view(device, node, view), kernels.all_to_all, exchanged,
                        collectives_or_prior(data, device, view));
@@ -423,21 +430,32 @@ void Replica::Compiled::attention_terms(const LayerOp& op,
   }
 }
 
-/// A recurrent state is read and written once a step, and kept after each token of a draft to go back to.
+/// A recurrent state is read and written once a step, and kept after each token of a draft to go back to. Chunks of
+/// prompts run the kernels of training, one after another.
 void Replica::Compiled::state_terms(const LayerOp& op,
                                     double count,
                                     const IterationMix& mix,
                                     IterationTerms& t) const noexcept {
-  const double bytes = 2.0 * op.state / ranks.tp;
-  const double sequences = std::max(1.0, (mix.decodes + mix.chunks) / ranks.groups);
-  const double drafts = mix.decodes * (mix.queries - 1.0) / ranks.groups;
-  t[IterationTerm::decode_attention] +=
-      count * memory.time({Bytes{sequences * bytes}, Bytes{(sequences + drafts) * bytes}, 0.0}).raw();
+  const double bytes = op.state / ranks.tp;
+  if (mix.decodes > 0.0) {
+    const double sequences = std::max(1.0, mix.decodes / ranks.groups);
+    const double drafts = sequences * (mix.queries - 1.0);
+    t[IterationTerm::decode_attention] +=
+        count * memory.time({Bytes{sequences * bytes}, Bytes{(sequences + drafts) * bytes}, 0.0}).raw();
+    t.least_decode += count * (2.0 * sequences + drafts) * bytes / bandwidth;
+  }
+  if (mix.chunks > 0.0) {
+    const double sequences = std::max(1.0, mix.chunks / ranks.groups);
+    const ScanShape shape{op.mixer,    sequences, mix.chunk_tokens, op.heads,
+                          op.kv_heads, op.width,  op.value_width,   op.chunk};
+    const Seconds launches = scan_kernels(op.mixer) * memory.time({});
+    t[IterationTerm::scan] += count * (scan.forward(shape) + launches).raw();
+  }
 }
 
 double Replica::Compiled::expert_seconds(const LayerOp& op, double tokens) const noexcept {
   const double held = op.count + real(layout.redundant);
-  const MoeShape shape{std::max(1.0, tokens), hidden, op.width, op.top_k, held, ranks.expert_tp, ranks.ep, gated};
+  const MoeShape shape{std::max(1.0, tokens), op.input, op.width, op.top_k, held, ranks.expert_tp, ranks.ep, gated};
   const ExpertLoad load = expert_load(shape, routing);
   double fastest = std::numeric_limits<double>::max();
   for (const MoeModel& kernel : experts) {
@@ -466,23 +484,25 @@ void Replica::Compiled::layer_terms(const Layer& layer, const IterationMix& mix,
                       t);
         break;
       case LayerOpKind::attention: attention_terms(op, n, mix, t); break;
-      case LayerOpKind::scan:
-        product_terms(op, n, own, t);
-        state_terms(op, n, mix, t);
-        break;
+      case LayerOpKind::scan: state_terms(op, n, mix, t); break;
       case LayerOpKind::experts:
         t[IterationTerm::experts] += n * expert_seconds(op, all);
         routed = exchange.has_value();
         break;
+      case LayerOpKind::pass:
+        if (op.of_mixer) {  // one row in or out is written, the others are read
+          const double row = 2.0 * own * op.width;
+          passes += memory.time({Bytes{(op.forward - 1.0) * row}, Bytes{row}, 0.0});
+        }
+        break;
       case LayerOpKind::activation:
         passes += memory.time({Bytes{4.0 * own * op.width}, Bytes{2.0 * own * op.width}, 0.0});
         break;
-      case LayerOpKind::pass:
       case LayerOpKind::reduction:
       case LayerOpKind::exchange: break;
     }
   }
-  t[IterationTerm::all_reduce] += n * (routed ? 1.0 : layer.parts) * all_reduce(own);
+  t[IterationTerm::all_reduce] += n * (routed ? layer.parts - 1.0 : layer.parts) * all_reduce(own);
   if (routed) {
     // Tensor ranks of a group share its tokens out.
     t[IterationTerm::exchange] += n * exchange->seconds({own / ranks.tp, all, prompts > 0.0});

@@ -34,12 +34,13 @@ enum class IterationTerm : std::uint8_t {
   stages,             ///< activations to the next pipeline stage
   gaps,               ///< between kernels, or the host's launches where those bind
   host,               ///< scheduler, input preparation, detokenisation
+  scan,               ///< states of recurrent layers over the chunks of prompts
   count
 };
 inline constexpr std::size_t iteration_term_count = static_cast<std::size_t>(IterationTerm::count);
 inline constexpr std::array<std::string_view, iteration_term_count> iteration_term_names{
     "products", "experts",       "decode attention", "prefill attention", "all-reduce", "exchange of experts",
-    "passes",   "language head", "pipeline sends",   "launch gaps",       "host"};
+    "passes",   "language head", "pipeline sends",   "launch gaps",       "host",       "prompt scans"};
 
 /// Seconds by kind.
 struct IterationTerms {
@@ -104,8 +105,10 @@ class Replica {
   ///   experts            the fused layer on m tokens of the expert group (grouped_gemm.hpp), redundant experts among
   ///                      those that they meet; with balanced placement no rank is hotter than the others
   ///   decode attention   b / groups sequences over `keys` keys (attention.hpp), a draft's tokens with its sequence;
-  ///                      latents count once for keys and values, recurrent states are kept after each token
+  ///                      latents count once for keys and values, recurrent states are read, written and kept after
+  ///                      each token
   ///   prefill attention  chunks / groups sequences
+  ///   prompt scans       the unfused kernels of a recurrent mixer over the chunks (scan.hpp), a launch each
   ///   all-reduce         two of 2 m' h bytes over tp (custom_all_reduce.hpp)
   ///   exchange           under attention-DP the tokens to their experts and back (expert_exchange.hpp)
   ///   passes             two norms with their residuals, 8 h m' elements, and the activation, 3 f m' / tp

@@ -185,6 +185,9 @@ CompiledTraining compile_for_memory(const Architecture& arch,
   c.gemm_backward = work.options.method == Method::full ? 2.0 : 1.0;
   c.attention_backward = work.options.flash_attention ? 2.5 : 2.0;
   c.model_flops_per_token = Flops{6.0 * parameters.active_matrices} + 3.0 * c.layers * c.score_flops;
+  if (work.options.method == Method::full) {
+    c.model_flops_per_token += Flops{3.0 * prediction_flops(arch, c.seq_len)};
+  }
   c.gemm_peak = c.gemm_rate = c.wide_rate = FlopsPerSecond{1.0};
 
   c.capacity = device.visible_capacity().value;

@@ -61,7 +61,7 @@ struct CompiledTraining {
 };
 
 /// Compiles a question on a job's groups of ranks, with the parameters of the software and of steps in general.
-/// ConfigError if the SKU lacks the recipe's peak or its bandwidth, or for a recurrent mixer.
+/// ConfigError if the SKU lacks the recipe's peak or its bandwidth.
 [[nodiscard]] CompiledTraining compile(const Architecture& architecture,
                                        const Device& device,
                                        std::shared_ptr<const JobGroups> groups,

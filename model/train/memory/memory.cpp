@@ -71,9 +71,11 @@ double feed_forward_bytes(const ActivationShape& s, const Tokens& t) noexcept {
   // each other's tokens and hold a slice of its width.
   const double inner = expert_inner_bytes(s);
   const double dispatched = t.sharded * s.routed * (s.sequence_parallel ? s.etp : 1.0);
-  return dispatched * (s.input_bytes * s.hidden + inner * s.expert_ffn / s.etp)  //
-         + inner * s.shared_ffn * t.whole / s.tp                                 // shared experts
-         + 8.0 * s.experts * t.sharded;                                          // router logits and scores
+  const double latent = s.expert_input < s.hidden ? (s.input_bytes + s.element_bytes) * s.expert_input : 0.0;
+  return dispatched * (s.input_bytes * s.expert_input + inner * s.expert_ffn / s.etp)  //
+         + latent * t.sharded                                                          // down, and before it goes up
+         + inner * s.shared_ffn * t.whole / s.tp                                       // shared experts
+         + 8.0 * s.experts * t.sharded;                                                // router logits and scores
 }
 
 }  // namespace
@@ -150,10 +152,11 @@ Bytes layer_activations(const ActivationShape& s) noexcept {
   if (s.recompute == Recompute::full) {
     return Bytes{s.element_bytes * s.hidden * t.sharded};  // the layer's input alone, section 5
   }
-  const double norm_inputs = 2.0 * s.element_bytes * s.hidden * t.sharded;
+  const double norm_inputs = s.parts * s.element_bytes * s.hidden * t.sharded;
   // Inputs of the qkv and first MLP matrices.
-  const double norm_outputs = s.again.has(RecomputePart::layernorm) ? 0.0 : 2.0 * s.input_bytes * s.hidden * t.sharded;
-  const double masks = s.dropout ? 2.0 * s.hidden * t.sharded : 0.0;  // after attention and after the MLP
+  const double norm_outputs =
+      s.again.has(RecomputePart::layernorm) ? 0.0 : s.parts * s.input_bytes * s.hidden * t.sharded;
+  const double masks = s.dropout ? s.parts * s.hidden * t.sharded : 0.0;  // after attention and after the MLP
   return Bytes{norm_inputs + norm_outputs + masks + mixer_bytes(s, t) + scores_bytes(s, t) + feed_forward_bytes(s, t)};
 }
 
@@ -164,12 +167,11 @@ double micro_batches_in_flight(const Strategy& s, double stage, double micro_bat
 
 LoraParameters lora_parameters(const Architecture& arch, const Block& b, double rank) noexcept {
   LoraParameters sum;
-  const double hidden = real(arch.hidden);
   for (const LayerOp& op : layer_ops(arch, b, LayerForm::training)) {
     if (op.kind == LayerOpKind::experts) {
-      sum.experts += rank * op.count * (op.pieces + 1.0) * (hidden + op.width);
+      sum.experts += rank * op.count * (op.pieces + 1.0) * (op.input + op.width);
       sum.kept += rank * op.top_k * (op.pieces + 1.0);
-      sum.inputs += op.top_k * (op.pieces * hidden + op.width);
+      sum.inputs += op.top_k * (op.pieces * op.input + op.width);
     } else if (op.kind == LayerOpKind::product && op.part != LayerPart::router) {
       sum.dense += rank * (op.pieces * op.k + op.n);
       sum.kept += rank * op.pieces;
@@ -183,7 +185,7 @@ double largest_matrix(const Architecture& arch, const Block& b) noexcept {
   double largest = 0.0;
   for (const LayerOp& op : layer_ops(arch, b, LayerForm::training)) {
     if (op.kind == LayerOpKind::experts) {
-      largest = std::max(largest, real(arch.hidden) * op.width);
+      largest = std::max(largest, op.input * op.width);
     } else if (op.kind == LayerOpKind::product && op.pieces == 1.0 && op.part != LayerPart::router) {
       largest = std::max(largest, op.n * op.k);  // no matrix beside others is larger than the projection behind them
     }

@@ -83,10 +83,12 @@ struct ActivationShape {
   /// Inputs of the experts' activation in 8 bit and the attention's output in 12 (E5M6), beside inputs of products in 8
   /// (DeepSeek-AI 2024, DeepSeek-V3, section 3.3.3).
   bool narrow_saved = false;
+  double parts = 2;  ///< mixer and feed-forward, each behind a norm
   Recompute recompute = Recompute::none;
   RecomputeParts again{};  ///< what is not kept, for it runs again
   // Mixture of experts: `ffn` is unused, a token fills `routed` expert buffers on average
   double experts = 0, routed = 0, expert_ffn = 0, shared_ffn = 0;
+  double expert_input = 0;  ///< width of a row that an expert reads
   double etp = 1;  ///< ranks that share an expert's width; with sequence parallelism each sees the tokens of all
 };
 /// Bytes kept for the backward pass (Korthikanti et al. 2022, equations 1 to 4, extended to grouped queries, gated
@@ -173,7 +175,8 @@ struct CompiledMemory {
   bool tied = false;
   // Multi-token prediction modules beside the head (DeepSeek-AI 2024, DeepSeek-V3, section 2.2): a layer
   // of the last kind, a projection from two hidden vectors to one, norms; embedding and head are shared.
-  double mtp = 0;  ///< modules
+  double mtp = 0;       ///< modules, as often as they run
+  double mtp_held = 0;  ///< of which the weights are held
   std::size_t mtp_kind = 0;
   double mtp_projection = 0, mtp_norms = 0;  ///< parameters of one
   StateBytes states;

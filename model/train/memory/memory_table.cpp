@@ -23,24 +23,41 @@ bool same_sizes(const Block& a, const Block& b) noexcept {
   return same_mixer(a, b) && same_ffn(a, b);
 }
 
+/// The kind of a block, which becomes one where no layer was of it.
+std::size_t kind_of_block(const Architecture& arch,
+                          const MemoryOptions& options,
+                          const Block& block,
+                          CompiledMemory& c) {
+  const auto known = std::find_if(c.kinds.begin(), c.kinds.end(),
+                                  [&](const LayerKind& kind) { return same_sizes(kind.block, block); });
+  if (known != c.kinds.end()) {
+    return static_cast<std::size_t>(known - c.kinds.begin());
+  }
+  LayerKind kind{block, block_parameters(arch, block)};
+  kind.adapters = lora_parameters(arch, block, real(options.lora_rank));
+  kind.largest_matrix = largest_matrix(arch, block);
+  kind.mixer_group = kind.ffn_group = static_cast<std::uint32_t>(c.kinds.size());
+  for (const LayerKind& other : c.kinds) {
+    kind.mixer_group = same_mixer(other.block, kind.block) ? other.mixer_group : kind.mixer_group;
+    kind.ffn_group = same_ffn(other.block, kind.block) ? other.ffn_group : kind.ffn_group;
+  }
+  c.kinds.push_back(kind);
+  return c.kinds.size() - 1;
+}
+
+/// LoRA and classifiers leave prediction modules out.
+bool predicts(const Architecture& arch, const MemoryOptions& options) noexcept {
+  return arch.mtp_layers > 0 && options.method == Method::full && !arch.patches && arch.layers > 0;
+}
+
 void compile_kinds(const Architecture& arch, const MemoryOptions& options, CompiledMemory& c) {
   const std::vector<Block> blocks = arch.blocks();
   std::vector<std::size_t> kind_of(blocks.size());
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const auto known = std::find_if(c.kinds.begin(), c.kinds.end(),
-                                    [&](const LayerKind& kind) { return same_sizes(kind.block, blocks[i]); });
-    kind_of[i] = static_cast<std::size_t>(known - c.kinds.begin());
-    if (known == c.kinds.end()) {
-      LayerKind kind{blocks[i], block_parameters(arch, blocks[i])};
-      kind.adapters = lora_parameters(arch, blocks[i], real(options.lora_rank));
-      kind.largest_matrix = largest_matrix(arch, blocks[i]);
-      kind.mixer_group = kind.ffn_group = static_cast<std::uint32_t>(c.kinds.size());
-      for (const LayerKind& other : c.kinds) {
-        kind.mixer_group = same_mixer(other.block, kind.block) ? other.mixer_group : kind.mixer_group;
-        kind.ffn_group = same_ffn(other.block, kind.block) ? other.ffn_group : kind.ffn_group;
-      }
-      c.kinds.push_back(kind);
-    }
+    kind_of[i] = kind_of_block(arch, options, blocks[i], c);
+  }
+  if (predicts(arch, options)) {
+    c.mtp_kind = kind_of_block(arch, options, arch.prediction_block(), c);
   }
   if (c.kinds.size() > CompiledMemory::most_kinds) {
     throw ConfigError{"model '" + arch.id + "' has " + std::to_string(c.kinds.size()) + " kinds of layers; " +
@@ -52,6 +69,22 @@ void compile_kinds(const Architecture& arch, const MemoryOptions& options, Compi
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       c.before[row + i + 1] = static_cast<std::uint16_t>(c.before[row + i] + (kind_of[i] == k ? 1 : 0));
     }
+  }
+}
+
+/// Elements a token that a recurrent mixer keeps in 16 bit beside the input of its output projection. Mamba-2
+/// (mamba_ssm, mamba_split_conv1d_scan_combined): z, x, B, C and dt as projected, and the scan's output; the
+/// convolution runs again. Delta rules (flash-linear-attention, chunk.py of gated_delta_rule and kda): q, k and v
+/// before and after the convolution and normed keys, z, the output, a chunk's pairs, KDA's decay in fp32 and the gates'
+/// low rank. Mamba (selective_scan_interface.py): x and z, x convolved, dt, B, C and the output; a chunk of 2,048
+/// tokens' states are few.
+double kept_of_scan(const LayerOp& op) noexcept {
+  const double keys = op.kv_heads * op.width;
+  switch (op.mixer) {
+    case Mixer::mamba2: return 3.0 * op.output + 2.0 * keys + op.heads;
+    case Mixer::delta_net: return 2.0 * (op.output + 2.0 * keys) + 2.0 * keys + 2.0 * op.output + op.heads * 64.0;
+    case Mixer::kda: return 2.0 * (op.output + 2.0 * keys) + 5.0 * keys + 2.0 * op.output + 2.0 * op.heads * 64.0;
+    default: return 5.0 * op.output + 2.0 * op.width;
   }
 }
 
@@ -74,14 +107,13 @@ ActivationShape shape_of(const CompiledMemory& c, const LayerKey& key, const Blo
   s.two_outputs = (c.stack.copies_attention_output && key.cp > 1) || exchanged;
   s.recompute = key.recompute == Recompute::full ? Recompute::none : key.recompute;
   s.heads = s.ffn = 0.0;
+  s.parts = (block.mixer != Mixer::none ? 1.0 : 0.0) + (block.feed_forward != FeedForward::none ? 1.0 : 0.0);
   for (const LayerOp& op : layer_ops(arch, block, LayerForm::training)) {
     switch (op.kind) {
       case LayerOpKind::attention:
         s.heads = op.heads;
         // After Ulysses' exchange every rank of the context group holds at least one head of its own too.
         s.head_dim = real(block.head_dim) * (exchanged ? key.cp : 1);
-        [[fallthrough]];
-      case LayerOpKind::scan:  // its projections' outputs, each of its inner width, and no scores
         s.queries = op.heads * op.width;
         s.keys = op.kv_heads * op.width;
         s.values = op.output / op.heads * op.kv_heads;
@@ -89,7 +121,12 @@ ActivationShape shape_of(const CompiledMemory& c, const LayerKey& key, const Blo
         s.latent = op.latent;
         s.rope = op.rope;
         break;
+      case LayerOpKind::scan:
+        s.queries = kept_of_scan(op);
+        s.output = op.output;
+        break;
       case LayerOpKind::experts:
+        s.expert_input = op.input;
         s.experts = op.count;
         s.routed = op.top_k * c.stack.expert_imbalance;
         s.expert_ffn = op.width;
@@ -209,18 +246,14 @@ void add_dummies(
   row.ffn_dummies = c.element_bytes * ((p.dense_ffn + p.shared_experts) / tp + p.expert / etp);
 }
 
-/// LoRA and classifiers leave prediction modules out.
 void compile_prediction(const Architecture& arch, const ParameterCount& parameters, CompiledMemory& c) {
-  const std::vector<Block> blocks = arch.blocks();
-  if (arch.mtp_layers <= 0 || c.options.method != Method::full || arch.patches || blocks.empty()) {
+  if (!predicts(arch, c.options)) {
     return;
   }
-  const auto last = std::find_if(c.kinds.begin(), c.kinds.end(),
-                                 [&](const LayerKind& kind) { return same_sizes(kind.block, blocks.back()); });
   c.mtp = real(arch.mtp_layers);
-  c.mtp_kind = static_cast<std::size_t>(last - c.kinds.begin());
+  c.mtp_held = real(arch.mtp_weights());
   c.mtp_projection = 2.0 * c.hidden * c.hidden;
-  c.mtp_norms = parameters.mtp / c.mtp - last->parameters.total() - c.mtp_projection;
+  c.mtp_norms = parameters.mtp / c.mtp_held - c.kinds[c.mtp_kind].parameters.total() - c.mtp_projection;
 }
 
 }  // namespace

@@ -119,9 +119,12 @@ StageParameters parameters_of_stage(const CompiledMemory& c,
                                     const Ends& ends) noexcept {
   StageParameters p;
   for (std::size_t k = 0; k < c.kinds.size(); ++k) {
-    p.dense += own.of_kind[k] * t.kinds[k].dense;
-    p.experts += own.of_kind[k] * t.kinds[k].experts;
-    p.norms += own.of_kind[k] * t.kinds[k].norms;
+    // Modules that share their weights run more often than they are held.
+    const double shared = ends.last && k == c.mtp_kind ? c.mtp - c.mtp_held : 0.0;
+    const double held = own.of_kind[k] - shared;
+    p.dense += held * t.kinds[k].dense;
+    p.experts += held * t.kinds[k].experts;
+    p.norms += held * t.kinds[k].norms;
     p.dense_adapters += own.of_kind[k] * t.kinds[k].dense_adapters;
     p.expert_adapters += own.of_kind[k] * t.kinds[k].expert_adapters;
     if (own.of_kind[k] > 0.0) {
@@ -133,8 +136,8 @@ StageParameters parameters_of_stage(const CompiledMemory& c,
   p.embedding = ends.first || (ends.last && c.mtp > 0.0 && !c.tied) ? t.embedding : 0.0;
   p.head = ends.last && (!c.tied || !ends.first) ? t.head : 0.0;
   p.ends = p.embedding + p.head;
-  p.norms += ends.last ? t.final_norm + c.mtp * c.mtp_norms : 0.0;
-  p.dense += p.ends + (ends.last ? t.final_norm + c.mtp * (t.mtp_projection + c.mtp_norms) : 0.0);
+  p.norms += ends.last ? t.final_norm + c.mtp_held * c.mtp_norms : 0.0;
+  p.dense += p.ends + (ends.last ? t.final_norm + c.mtp_held * (t.mtp_projection + c.mtp_norms) : 0.0);
   return p;
 }
 

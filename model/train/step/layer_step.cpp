@@ -13,6 +13,11 @@ namespace {
 /// Bytes of a dispatched 8-bit element with its share of a 4-byte scale for each 128.
 constexpr double narrow_element = 1.0 + 4.0 / 128.0;
 
+/// A mixer and a feed-forward, each with its norm and residual; hybrids have layers of one of them.
+double parts_of(const Block& block) noexcept {
+  return (block.mixer != Mixer::none ? 1.0 : 0.0) + (block.feed_forward != FeedForward::none ? 1.0 : 0.0);
+}
+
 }  // namespace
 
 /// Widths of one rank's share.
@@ -28,6 +33,7 @@ struct LayerPricer::Sizes {
 LayerPass& LayerPass::add(const LayerPass& other, double weight) noexcept {
   gemm += weight * other.gemm;
   attention += weight * other.attention;
+  scan += weight * other.scan;
   elementwise += weight * other.elementwise;
   tp += weight * other.tp;
   cp += weight * other.cp;
@@ -86,14 +92,38 @@ void LayerPricer::add_attention(LayerTimes& t, const LayerOp& op, const Sizes& z
   t.backward.attention = times.backward;
 }
 
+/// Context ranks run a share of the heads each over whole sequences: what is projected is exchanged for them, and the
+/// output back (Megatron-Core, mamba_context_parallel.py).
+void LayerPricer::add_scan(LayerTimes& t, const LayerOp& op, const Sizes& z, const JobGroups& groups) const {
+  if (const GroupCollectives* cp = groups.find(z.ranks.context)) {
+    const double reach = cp->view().domains > 1 ? recipe_.physics.nic * recipe_.stack.nic : recipe_.stack.link;
+    const double projected = 2.0 * op.output + 2.0 * op.kv_heads * op.width;
+    const auto takes = [&](double width) {
+      return cp->time(Collective::all_to_all, Bytes{element_ * z.tokens * width}).time / reach;
+    };
+    t.forward.cp = t.backward.cp = takes(projected) + takes(op.output);
+  }
+  ScanShape shape;
+  shape.mixer = op.mixer;
+  shape.sequences = real(z.key.micro_batch) / z.key.cp;
+  shape.tokens = recipe_.seq_len;
+  shape.heads = op.heads;
+  shape.groups = op.kv_heads;
+  shape.key = op.width;
+  shape.value = op.value_width;
+  shape.chunk = op.chunk;
+  t.forward.scan = kernels_.scan().training_forward(shape);
+  t.backward.scan = kernels_.scan().backward(shape);
+}
+
 /// Grouped products: those of the experts that the rank holds, one after another.
 void LayerPricer::add_experts(LayerTimes& t, const LayerOp& op, const Sizes& z) const noexcept {
   const double local = std::max(1.0, op.count / z.key.ep);
   const double ffn = op.width / z.key.etp;
   const double rows = expert_rows(op, z) / local;
   const double grouped = recipe_.stack.moe_gemm * local;
-  add_product(t, rows, op.pieces * ffn, z.hidden, grouped);
-  add_product(t, rows, z.hidden, ffn, grouped);
+  add_product(t, rows, op.pieces * ffn, op.input, grouped);
+  add_product(t, rows, op.input, ffn, grouped);
 }
 
 double LayerPricer::expert_rows(const LayerOp& op, const Sizes& z) noexcept {
@@ -113,13 +143,18 @@ void LayerPricer::add_passes(LayerTimes& t, const LayerOps& ops, const Sizes& z)
   };
   const double gated = recipe_.architecture.gated_mlp ? 1.0 : 0.0;
   if (const LayerOp* experts = ops.find(LayerOpKind::experts)) {
-    add(expert_rows(*experts, z), (4.0 + 2.0 * gated) * (experts->width / z.key.etp) + 12.0 * z.hidden);
+    add(expert_rows(*experts, z), (4.0 + 2.0 * gated) * (experts->width / z.key.etp) + 12.0 * experts->input);
   }
   const LayerOp* attention = ops.find(LayerOpKind::attention);
-  const double heads = attention != nullptr ? (attention->heads + 2.0 * attention->kv_heads) * attention->width : 0.0;
+  double mixed = attention != nullptr ? 4.0 * (attention->heads + 2.0 * attention->kv_heads) * attention->width : 0.0;
+  if (ops.find(LayerOpKind::scan) != nullptr) {
+    for (const LayerOp& op : ops) {  // the convolution and the gated norm, in 16 bit
+      mixed += op.kind == LayerOpKind::pass && op.of_mixer ? 2.0 * op.forward * op.width : 0.0;
+    }
+  }
   const double ffn = z.block.feed_forward == FeedForward::dense ? real(z.block.ffn_hidden) : 0.0;
   const double sigma = z.key.sequence_parallel ? z.t : 1.0;  // ranks that share passes over the hidden state
-  add(z.tokens, 20.0 * z.hidden / sigma + (4.0 + 2.0 * gated) * ffn / z.t + 4.0 * heads);
+  add(z.tokens, 10.0 * parts_of(z.block) * z.hidden / sigma + (4.0 + 2.0 * gated) * ffn / z.t + mixed);
 }
 
 void LayerPricer::add_reduction(LayerTimes& t, double reductions, const Sizes& z, const JobGroups& groups) const {
@@ -182,7 +217,8 @@ Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups, double el
     return {};
   }
   const double tokens = z.tokens / (z.key.sequence_parallel ? z.t : 1.0);
-  const double row = element * z.hidden;
+  const Moe& moe = *recipe_.architecture.moe;
+  const double row = element * (moe.latent > 0 ? real(moe.latent) : z.hidden);
   const GroupView& view = group->view();
   const auto experts_chosen = real(recipe_.architecture.moe->top_k);
   if (view.domains <= 1) {
@@ -209,7 +245,7 @@ void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key) const noexc
   const StepRecipe& r = recipe_;
   // Multiprocessors that are kept for exchanges have slowed compute already.
   const double gain = r.options.experts.units > 0 ? 1.0 : 1.0 - r.physics.overlap_slowdown;
-  const auto compute = [](const LayerPass& pass) { return pass.gemm + pass.attention + pass.elementwise; };
+  const auto compute = [](const LayerPass& pass) { return pass.gemm + pass.attention + pass.scan + pass.elementwise; };
   if (r.stack.ep_overlap > 0.0) {
     for (LayerPass* pass : {&t.forward, &t.backward}) {
       pass->ep -= gain * std::min(r.stack.ep_overlap * pass->ep, compute(*pass));
@@ -290,6 +326,10 @@ void LayerPricer::add_host(LayerTimes& t, const Sizes& z) const noexcept {
     host = r.physics.graph_nodes * r.physics.graph_node;
   }
   host *= z.block.feed_forward == FeedForward::moe ? r.stack.moe_host : 1.0;
+  if (parts_of(z.block) < 2.0) {
+    // Half of a dense layer's launches are its mixer's; all that experts add is their own.
+    host = z.block.feed_forward == FeedForward::moe ? host - 0.5 * host / std::max(1.0, r.stack.moe_host) : 0.5 * host;
+  }
   const double again = z.key.recompute == Recompute::full ? 1.1 : 0.0;
   t.host_forward = wait_for_host(t.forward.total(), host);
   t.host_backward = wait_for_host(t.backward.total() + t.recompute, (2.0 + again) * host);
@@ -308,6 +348,7 @@ void drop(LayerTimes& t, const TermSet& without) noexcept {
     t.weight_gradients = Seconds{};
   }
   clear(Term::attention, &LayerPass::attention);
+  clear(Term::scan, &LayerPass::scan);
   clear(Term::elementwise, &LayerPass::elementwise);
   clear(Term::tp_comm, &LayerPass::tp);
   clear(Term::cp_comm, &LayerPass::cp);
@@ -355,7 +396,7 @@ LayerTimes LayerPricer::layer(const Block& block, const LayerKey& key, const Job
         break;
       }
       case LayerOpKind::reduction: reductions += 1.0; break;
-      case LayerOpKind::scan:
+      case LayerOpKind::scan: add_scan(t, op, z, groups); break;
       case LayerOpKind::activation:
       case LayerOpKind::pass: break;
     }
@@ -394,12 +435,11 @@ Seconds LayerPricer::newton_schulz(const Block& block, const LayerKey& key) cons
     const GemmModel& gemm = kernels_.wide();
     return steps * kernels_.wide_factor() * (gemm.time({a, a, b}) + gemm.time({a, a, a}) + gemm.time({a, b, a}));
   };
-  const double hidden = real(recipe_.architecture.hidden);
   Seconds sum{};
   for (const LayerOp& op : layer_ops(recipe_.architecture, block, LayerForm::training)) {
     if (op.kind == LayerOpKind::experts) {
       const double local = op.count * (op.pieces + 1.0) / (real(key.ep) * key.etp);
-      sum += local * of_matrix(op.width, hidden);
+      sum += local * of_matrix(op.width, op.input);
     } else if (op.kind == LayerOpKind::product && op.part != LayerPart::router) {
       sum += op.pieces / key.tp * of_matrix(op.n / op.pieces, op.k);
     }

@@ -49,13 +49,18 @@ class LayerPricer {
   ///   products    [T,(a+2k)d/t,h] [T,h,a d/t] [T,(1+g)f/t,h] [T,h,f/t] by the fitted kernels without launch and droop,
   ///               times the SKU's clock and the stack's factor; weight gradients read and write fp32 results
   ///   attention   fused: the measured kernel of the software over its rate in a step; a context shard has 1/cp of it
-  ///   passes      T (20 h/sigma + (4+2g) f/t + 4 (a+2k) d/t) / B, backward twice that
+  ///   scan        states of a recurrent mixer by the kernels of its library (model/kernels/scan.hpp)
+  ///   passes      T (20 h/sigma + (4+2g) f/t + 4 (a+2k) d/t) / B, backward twice that; 10 h of a layer that has a
+  ///   mixer
+  ///               or a feed-forward alone; 4 c/t + 6 i/t of the convolution and the gated norm of a recurrent mixer
   ///   tp          two all-reduces of 2 T h bytes each way (Shoeybi et al. 2019, section 3), with sequence parallelism
   ///               as all-gathers and reduce-scatters (Korthikanti et al. 2022, section 4.2.2)
   ///   cp          a gather of keys and values of which a share is hidden; a ring's hops as far as attention does not
   ///               hide them (Liu et al. 2023, section 3.2); Ulysses' exchanges (Jacobs et al. 2023, section 3.2)
   ///   ep          four exchanges, less what other compute hides; two of them in 8 bit where the job says so
-  ///   host        max-norm of order 5 of the GPU's time and the host's; of graphs the gaps between their nodes
+  ///   host        max-norm of order 5 of the GPU's time and the host's; of graphs the gaps between their nodes; half
+  ///   of
+  ///               it of a mixer, the rest of the feed-forward
   [[nodiscard]] LayerTimes layer(const Block& block, const LayerKey& key, const JobGroups& groups) const;
   /// Where the key's ranks fall among the job's.
   [[nodiscard]] static RankGroups groups_of(const LayerKey& key, const JobGroups& groups) noexcept;
@@ -73,6 +78,7 @@ class LayerPricer {
   [[nodiscard]] BytesPerSecond bandwidth() const noexcept { return kernels_.bandwidth(); }
   [[nodiscard]] const std::string& why() const noexcept { return kernels_.wide_why(); }
   [[nodiscard]] const std::string& attention_why() const noexcept { return kernels_.attention_why(); }
+  [[nodiscard]] const ScanNumbers& scan() const noexcept { return kernels_.scan().numbers(); }
 
  private:
   struct Sizes;
@@ -81,6 +87,7 @@ class LayerPricer {
   /// product then reads (Dettmers et al. 2023, equation 5).
   void add_unpacking(LayerTimes& t, double weights) const noexcept;
   void add_attention(LayerTimes& t, const LayerOp& op, const Sizes& z) const noexcept;
+  void add_scan(LayerTimes& t, const LayerOp& op, const Sizes& z, const JobGroups& groups) const;
   void add_experts(LayerTimes& t, const LayerOp& op, const Sizes& z) const noexcept;
   /// Rows that reach the experts of a rank, which sees the tokens of all that share an expert with it.
   [[nodiscard]] static double expert_rows(const LayerOp& op, const Sizes& z) noexcept;

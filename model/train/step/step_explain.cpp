@@ -50,6 +50,13 @@ class StepLines {
            recipe_.stack.source},
           {"forward", table_.layer.forward.attention.raw(), Shown::seconds, "one layer, one micro-batch"},
           {"backward", table_.layer.backward.attention.raw(), Shown::seconds, "one layer, one micro-batch"}});
+    const ScanNumbers& scan = model_.pricer().scan();
+    line(Term::scan, "m n (1 + backward) max(FLOP / (r P16), bytes / (s B))", scan.source,
+         {{"r", scan.rate, Shown::fraction, "share of the dense 16-bit peak"},
+          {"s", scan.bandwidth, Shown::fraction, "share of the datasheet's bandwidth"},
+          {"backward", scan.backward, Shown::count, "over a forward pass"},
+          {"Mamba-2", scan.mamba2_training, Shown::count, "both passes of Mamba-2 over what those say"},
+          {"forward", table_.layer.forward.scan.raw(), Shown::seconds, "a layer, mean over all; one micro-batch"}});
     line(Term::recompute, "m n x what the backward pass forms again", "Korthikanti et al. 2022, section 5",
          {{"one layer", table_.layer.recompute.raw(), Shown::seconds, ""}});
     line(Term::head, "m (logits and gradients + bytes of the loss / B)", "on the last stage",

@@ -88,6 +88,7 @@ StepKernels::StepKernels(const ModelData& data,
       wide_{step_product(data, device, wide_format_.name, false, wide_why_)},
       wide_gradient_{step_product(data, device, wide_format_.name, true, wide_why_)},
       fused_{step_attention(data, device, wide_format_, stack.attention_kernel, attention_why_)},
+      scan_{data, device, wide_format_.rate},
       narrow_factor_{(narrow_recipe(precision) ? level.narrow : level.wide) * stack.gemm *
                      (precision == Precision::nvfp4 ? physics.fp4_time : 1.0)},
       wide_factor_{level.wide * stack.gemm},

@@ -7,6 +7,7 @@
 #include <headroom/model/estimate/precision.hpp>
 #include <headroom/model/kernels/attention_training.hpp>
 #include <headroom/model/kernels/gemm.hpp>
+#include <headroom/model/kernels/scan.hpp>
 #include <headroom/model/train/software/step_stack.hpp>
 
 #include <string>
@@ -59,6 +60,8 @@ class StepKernels {
   /// a score / B; backward 2 x products, 1.5 x bytes; al = `unaligned` where 8 does not divide d. `pairs` of all heads,
   /// `element` bytes of an activation.
   [[nodiscard]] AttentionTimes unfused(double pairs, double width, bool aligned, double element) const noexcept;
+  /// The kernels of a recurrent mixer's library, in 16 bit.
+  [[nodiscard]] const ScanModel& scan() const noexcept { return scan_; }
 
   /// Sustained in passes over tensors.
   [[nodiscard]] BytesPerSecond bandwidth() const noexcept { return bandwidth_; }
@@ -73,6 +76,7 @@ class StepKernels {
   const GemmFormat& narrow_format_;
   GemmModel narrow_, narrow_gradient_, wide_, wide_gradient_;
   TrainingAttentionModel fused_;
+  ScanModel scan_;
   double narrow_factor_, wide_factor_;
   double attention_rate_;
   bool casts_;

@@ -10,8 +10,10 @@ class GroupCollectives;
 
 /// One pass over a layer of one micro-batch.
 struct LayerPass {
-  Seconds gemm{}, attention{}, elementwise{}, tp{}, cp{}, ep{};
-  [[nodiscard]] constexpr Seconds total() const noexcept { return gemm + attention + elementwise + tp + cp + ep; }
+  Seconds gemm{}, attention{}, scan{}, elementwise{}, tp{}, cp{}, ep{};
+  [[nodiscard]] constexpr Seconds total() const noexcept {
+    return gemm + attention + scan + elementwise + tp + cp + ep;
+  }
   LayerPass& add(const LayerPass& other, double weight) noexcept;
 };
 

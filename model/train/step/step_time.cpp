@@ -50,14 +50,21 @@ StepModel::StepModel(StepRecipe recipe, std::shared_ptr<const JobGroups> groups,
   const StepRecipe& r = pricer_.recipe();
   const Architecture& arch = r.architecture;
   for (const CountedBlock& counted : distinct_blocks(arch)) {
-    require_curves(arch, counted.block);
-    Kind kind{counted.block, real(counted.layers), block_parameters(arch, counted.block), {}};
+    Kind kind{counted.block, real(counted.layers), real(counted.layers), block_parameters(arch, counted.block), {}};
     if (r.options.method != Method::full) {
       kind.adapters = lora_parameters(arch, counted.block, real(lora_rank));
     }
     kinds_.push_back(kind);
   }
-  kinds_.back().layers += real(arch.mtp_layers);
+  if (arch.mtp_layers > 0) {
+    const Block block = arch.prediction_block();
+    auto kind = std::find_if(kinds_.begin(), kinds_.end(), [&](const Kind& k) { return k.block == block; });
+    if (kind == kinds_.end()) {
+      kind = kinds_.insert(kind, Kind{block, 0.0, 0.0, block_parameters(arch, block), {}});
+    }
+    kind->layers += real(arch.mtp_layers);
+    kind->held += real(arch.mtp_weights());
+  }
   layers_ = real(arch.layers + arch.mtp_layers);
   heads_ = 1.0 + real(arch.mtp_layers);
   const ParameterCount ends = count_parameters(arch);
@@ -103,7 +110,7 @@ void StepModel::add_parameters(const LayerKey& k, StepTable& table) const noexce
   const bool full = r.options.method == Method::full;
   RankParameters& p = table.of_layer;
   for (const Kind& kind : kinds_) {
-    const double weight = kind.layers / layers_;
+    const double weight = kind.held / layers_;
     const BlockParameters& b = kind.parameters;
     const double dense = (b.mixer + b.dense_ffn + b.shared_experts) / k.tp + b.mixer_replicated + b.norms + b.router;
     const double experts = b.experts / (static_cast<double>(k.ep) * k.etp);
@@ -231,6 +238,7 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
   const double n = m * t.layers;
   t.time[Term::gemm] = n * (l.forward.gemm + l.backward.gemm);
   t.time[Term::attention] = n * (l.forward.attention + l.backward.attention);
+  t.time[Term::scan] = n * (l.forward.scan + l.backward.scan);
   t.time[Term::elementwise] = n * (l.forward.elementwise + l.backward.elementwise + accumulation);
   t.time[Term::tp_comm] = n * (l.forward.tp + l.backward.tp);
   t.time[Term::cp_comm] = n * (l.forward.cp + l.backward.cp);

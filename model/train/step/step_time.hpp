@@ -103,7 +103,8 @@ class StepModel {
  private:
   struct Kind {
     Block block;
-    double layers = 0.0;
+    double layers = 0.0;  ///< prediction modules with them, as often as they run
+    double held = 0.0;    ///< of which the weights are held
     BlockParameters parameters;
     LoraParameters adapters;
   };
