@@ -32,7 +32,7 @@ void compile_kinds(const Architecture& arch, const MemoryOptions& options, Compi
     kind_of[i] = static_cast<std::size_t>(known - c.kinds.begin());
     if (known == c.kinds.end()) {
       LayerKind kind{blocks[i], block_parameters(arch, blocks[i])};
-      kind.adapters = lora_parameters(arch, blocks[i], real(options.lora_rank));
+      kind.adapters = lora_parameters(arch, blocks[i], real(options.lora_rank), targets_of(c.stack));
       kind.largest_matrix = largest_matrix(arch, blocks[i]);
       kind.mixer_group = kind.ffn_group = static_cast<std::uint32_t>(c.kinds.size());
       for (const LayerKind& other : c.kinds) {
@@ -70,6 +70,7 @@ ActivationShape shape_of(const CompiledMemory& c, const LayerKey& key, const Blo
   s.sequence_parallel = key.sequence_parallel;
   s.flash_attention = c.options.flash_attention;
   s.dropout = c.dropout;
+  s.frozen_mlp = c.options.method != Method::full && targets_of(c.stack) == AdapterTargets::attention;
   const bool exchanged = key.cp_form == CpForm::ulysses && key.cp > 1;
   s.two_outputs = (c.stack.copies_attention_output && key.cp > 1) || exchanged;
   s.recompute = key.recompute == Recompute::full ? Recompute::none : key.recompute;
