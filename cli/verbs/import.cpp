@@ -39,7 +39,7 @@ constexpr std::array options{
                                                                                               Asks::serving),
     Option{"--seq-len", OptionKind::one, "TOKENS", "tokens per sequence"}.of(Asks::training),
     Option{"--global-batch", OptionKind::one, "N", "sequences per step"}.of(Asks::training),
-    Option{"--precision", OptionKind::one, "NAME", "fp32 tf32 fp16 bf16 fp8 mxfp8 nvfp4"}.of(Asks::training),
+    Option{"--precision", OptionKind::one, "NAME", "fp32 tf32 fp16 bf16 fp8 mxfp8 nvfp4 mxfp4"}.of(Asks::training),
     Option{"--tokens", OptionKind::one, "N", "tokens of the whole run, e.g. 15e12"}.of(Asks::training),
     Option{"--software", OptionKind::one, "ID", "training software, where it is another than the form's own"}.of(
         Asks::training),

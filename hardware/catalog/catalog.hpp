@@ -54,6 +54,7 @@ struct Node {
   /// What a scenario states of one GPU and its host, each way, in place of what module, slot and GPU allow.
   std::optional<BytesPerSecond> host_link;
   std::optional<Sourced<Bytes>> host_memory;
+  std::optional<Sourced<BytesPerSecond>> host_bandwidth;  ///< of that memory, all sockets together, at its peak
   std::optional<Sourced<Watts>> power;
   std::vector<std::string> unused_sources;
 

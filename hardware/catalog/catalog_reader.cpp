@@ -85,6 +85,7 @@ void read_nics(ConfigTable table, SourceTags& tags, Node& node) {
 void read_host(ConfigTable table, SourceTags& tags, Node& node) {
   node.cpu = table.maybe_text("cpu").value_or("");
   node.host_memory = tags.quantity<Bytes>(table, "memory");
+  node.host_bandwidth = tags.quantity<BytesPerSecond>(table, "memory_bandwidth");
   node.sockets = tags.count(table, "sockets");
   node.socket_link = tags.quantity<BytesPerSecond>(table, "socket_link");
   node.c2c = tags.quantity<BytesPerSecond>(table, "c2c");

@@ -10,7 +10,8 @@
 
 namespace headroom {
 
-enum class Precision : std::uint8_t { fp32, tf32, fp16, bf16, fp8, mxfp8, nvfp4, int8, int4, mxfp4, count };
+/// Training recipes come first, in the order of `training_precision_names`.
+enum class Precision : std::uint8_t { fp32, tf32, fp16, bf16, fp8, mxfp8, nvfp4, mxfp4, int8, int4, count };
 inline constexpr std::size_t precision_count = static_cast<std::size_t>(Precision::count);
 
 struct PrecisionRow {
@@ -37,9 +38,9 @@ inline constexpr std::array precision_rows{
     PrecisionRow{Precision::fp8,   "fp8",   Rate::fp8,         1.0,   4.0 / 16384.0,    2.0,    true,  "8-bit"},
     PrecisionRow{Precision::mxfp8, "mxfp8", Rate::fp8,         1.0,   1.0 / 32.0,       2.0,    true,  "8-bit"},
     PrecisionRow{Precision::nvfp4, "nvfp4", Rate::fp4,         0.5,   1.0 / 16.0,       2.0,    true,  "4-bit"},
+    PrecisionRow{Precision::mxfp4, "mxfp4", Rate::fp4,         0.5,   1.0 / 32.0,       2.0,    true,  "4-bit"},
     PrecisionRow{Precision::int8,  "int8",  Rate::int8,        1.0,   0.0,              0.0,    false, "8-bit"},
     PrecisionRow{Precision::int4,  "int4",  Rate::fp16,        0.5,   2.5 / 128.0,      0.0,    false, "16-bit"},
-    PrecisionRow{Precision::mxfp4, "mxfp4", Rate::fp4,         0.5,   1.0 / 32.0,       0.0,    false, "4-bit"},
 };
 // clang-format on
 static_assert(precision_rows.size() == precision_count);
@@ -55,9 +56,9 @@ static_assert(precision_rows.size() == precision_count);
   return row_of(precision).name;
 }
 
-inline constexpr std::array<std::string_view, 7> training_precision_names{"fp32", "tf32",  "fp16", "bf16",
-                                                                          "fp8",  "mxfp8", "nvfp4"};
+inline constexpr std::array<std::string_view, 8> training_precision_names{"fp32", "tf32",  "fp16",  "bf16",
+                                                                          "fp8",  "mxfp8", "nvfp4", "mxfp4"};
 inline constexpr std::array<std::string_view, precision_count> precision_names{
-    "fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8", "int4", "mxfp4"};
+    "fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "mxfp4", "int8", "int4"};
 
 }  // namespace headroom

@@ -5,14 +5,18 @@
 namespace headroom {
 namespace {
 
+constexpr std::size_t measured_implementations = 7;
 constexpr std::array implementations{
-    AttentionImplementation{"standard", AttentionAlgorithm::standard},
-    AttentionImplementation{"flash1", AttentionAlgorithm::fused},
-    AttentionImplementation{"flash2", AttentionAlgorithm::fused},
-    AttentionImplementation{"flash3", AttentionAlgorithm::fused},
-    AttentionImplementation{"cudnn", AttentionAlgorithm::fused},
-    AttentionImplementation{"triton", AttentionAlgorithm::fused},
-    AttentionImplementation{"xformers", AttentionAlgorithm::fused},
+    AttentionImplementation{"standard", AttentionAlgorithm::standard, {}},
+    AttentionImplementation{"flash1", AttentionAlgorithm::fused, {}},
+    AttentionImplementation{"flash2", AttentionAlgorithm::fused, {}},
+    AttentionImplementation{"flash3", AttentionAlgorithm::fused, {}},
+    AttentionImplementation{"cudnn", AttentionAlgorithm::fused, {}},
+    AttentionImplementation{"triton", AttentionAlgorithm::fused, {}},
+    AttentionImplementation{"xformers", AttentionAlgorithm::fused, {}},
+    // Softwares may state these too; nobody measured them as such.
+    AttentionImplementation{"cudnn-early", AttentionAlgorithm::fused, "cudnn"},
+    AttentionImplementation{unstated_attention, AttentionAlgorithm::fused, "flash2"},
 };
 struct ImplementationAlias {
   std::string_view alias;
@@ -44,7 +48,7 @@ constexpr std::array<CurveParameter, training_attention_parameter_count> paramet
 }  // namespace
 
 std::span<const AttentionImplementation> attention_implementations() noexcept {
-  return implementations;
+  return std::span{implementations}.first(measured_implementations);
 }
 
 const AttentionImplementation* find_attention_implementation(std::string_view name) noexcept {

@@ -15,9 +15,13 @@ enum class AttentionAlgorithm : std::uint8_t {
 struct AttentionImplementation {
   std::string_view name;  ///< "flash2"
   AttentionAlgorithm algorithm = AttentionAlgorithm::fused;
+  std::string_view measured_as;  ///< the release whose curve it takes, where its own was not measured; empty: its own
 };
+/// The kernel of a software that does not say which it runs: FlashAttention-2 or the newest that was measured.
+inline constexpr std::string_view unstated_attention = "unstated";
 /// nullptr if the name is unknown. Names used in publications ("FlashAttention-2", "PyTorch") are aliases.
 [[nodiscard]] const AttentionImplementation* find_attention_implementation(std::string_view name) noexcept;
+/// Those that are measured.
 [[nodiscard]] std::span<const AttentionImplementation> attention_implementations() noexcept;
 
 enum class AttentionPass : std::uint8_t { forward, backward, both };

@@ -27,7 +27,7 @@ inline constexpr std::array training_rows{
         .says("It is the recipe of the matrix products; the quick form takes bf16.")
         .but("In fp32 and tf32 activations take 4 bytes; no measured run gives their time, so that memory alone is "
              "answered and a note says why.")
-        .typed_as("--precision", "NAME", "training: fp32 tf32 fp16 bf16 fp8 mxfp8 nvfp4; default bf16"),
+        .typed_as("--precision", "NAME", "training: fp32 tf32 fp16 bf16 fp8 mxfp8 nvfp4 mxfp4; default bf16"),
     text("software")
         .of(Kinds::train)
         .blank_is("`trl` for adapters on one GPU, else `torchtitan` at ZeRO 3, else `megatron-core-te`")

@@ -50,7 +50,7 @@ inline constexpr std::array<std::string_view, 6> kv_cache_names{"bf16", "fp16", 
 /// Formats of weights as scenarios name them: those of precision.hpp in their order, then checkpoints' names for 4-bit
 /// integers that are unpacked on the way (Lin et al. 2024, AWQ; Frantar et al. 2023, GPTQ).
 inline constexpr std::array<std::string_view, precision_count + 2> served_weight_names{
-    "fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8", "int4", "mxfp4", "awq", "gptq"};
+    "fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "mxfp4", "int8", "int4", "awq", "gptq"};
 
 /// What becomes of a sequence whose blocks are wanted: in the order of Eviction.
 inline constexpr std::array<std::string_view, 2> preemption_names{"recompute", "swap"};

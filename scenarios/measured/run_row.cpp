@@ -24,6 +24,7 @@ constexpr std::array text_columns{
     TextColumn{"model", &RunConfiguration::model},         TextColumn{"arch", &RunConfiguration::arch},
     TextColumn{"gpu", &RunConfiguration::gpu},             TextColumn{"precision", &RunConfiguration::precision},
     TextColumn{"recompute", &RunConfiguration::recompute}, TextColumn{"framework", &RunConfiguration::framework},
+    TextColumn{"intra_link", &RunConfiguration::intra_link},
 };
 constexpr std::array integer_columns{
     IntegerColumn{"layers", &RunConfiguration::layers},             IntegerColumn{"hidden", &RunConfiguration::hidden},

@@ -23,7 +23,7 @@ enum class RowForm : std::uint8_t { training, serving, other };
 
 /// Configuration columns of a training row: all that the model may see. Nothing here names the row or its publication.
 struct RunConfiguration {
-  std::string model, arch, gpu, precision, recompute, framework;
+  std::string model, arch, gpu, intra_link, precision, recompute, framework;
   std::optional<std::int64_t> layers, hidden, heads, kv_heads, head_dim, ffn_hidden, vocab, seq_len;
   std::optional<std::int64_t> gated_mlp, tied_embeddings, flash_attn, seq_parallel, zero;
   std::optional<std::int64_t> experts, top_k, moe_ffn, shared_experts, dense_layers;

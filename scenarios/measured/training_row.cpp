@@ -194,6 +194,11 @@ MemoryOptions options_of(const RunConfiguration& run, const StackDefaults& defau
   const std::string_view method = option(run, "method");
   o.method = method == "lora" ? Method::lora : method == "qlora" ? Method::qlora : Method::full;
   o.flash_attention = run.flash_attn.value_or(defaults.flash_attention ? 1 : 0) == 1;
+  o.narrow_attention = option(run, "attention") == "fp8" || option(run, "fp8_dpa") == "1";
+  if (!method.empty()) {
+    o.document_tokens = static_cast<double>(option_count(run, "document_tokens").value_or(0));
+    o.document_tokens = o.document_tokens > 0.0 ? o.document_tokens : defaults.tuning_documents;
+  }
   if (const std::string_view fused = option(run, "fused_cross_entropy"); !fused.empty()) {
     o.fused_loss = fused == "1";
   }
@@ -415,7 +420,9 @@ std::shared_ptr<const JobGroups> TrainingRowModel::groups_of(const RunConfigurat
   const std::int64_t gpus = filled(run.gpus);
   const std::int64_t stated = run.gpus_per_node.value_or(0);
   const double nic = run.inter_gbps_per_gpu.value_or(0.0);
-  std::shared_ptr<const JobGroups>& groups = groups_[{sku.id, gpus, stated, nic}];
+  // Cards without the bridge that their SKU could have.
+  const bool cards = run.intra_link.starts_with("PCIe") && sku.scale_up.topology == LinkTopology::bridge;
+  std::shared_ptr<const JobGroups>& groups = groups_[{sku.id, gpus, stated, nic, cards}];
   if (!groups) {
     JobHosts hosts;
     if (const Node* node = sources_.catalog.reference_node(sku)) {
@@ -426,7 +433,13 @@ std::shared_ptr<const JobGroups> TrainingRowModel::groups_of(const RunConfigurat
       constexpr double bytes_a_gigabit = 1e9 / 8.0;
       hosts.nic_per_gpu = BytesPerSecond{nic * bytes_a_gigabit};
     }
-    groups = std::make_shared<const JobGroups>(sources_.data, sku, hosts, gpus);
+    Device bare = sku;
+    if (cards) {
+      bare.scale_up = {};
+      hosts.node.reset();
+      hosts.gpus_per_node = stated > 0 ? hosts.gpus_per_node : 8;
+    }
+    groups = std::make_shared<const JobGroups>(sources_.data, bare, hosts, gpus);
   }
   return groups;
 }
@@ -482,6 +495,9 @@ CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precisi
   work.options = options_of(run, software.defaults);
   const Node* node = sources_.catalog.reference_node(sku);
   work.host_link = host_link_of(sku, node);
+  if (node != nullptr && node->host_bandwidth) {
+    work.host_memory = node->host_bandwidth->value;
+  }
   work.host_gpus = std::clamp<std::int64_t>(run.gpus_per_node.value_or(node != nullptr ? node->gpus : 1), 1,
                                             std::max<std::int64_t>(1, filled(run.gpus)));
   const Architecture architecture = architecture_of_row(run, software);

@@ -93,7 +93,8 @@ class TrainingRowModel {
   std::optional<StepParameters> parameters_;  ///< parameters in place of the files'
   RowDevices devices_;
   MemoryStacks software_;
-  using JobKey = std::tuple<std::string, std::int64_t, std::int64_t, double>;  ///< SKU, GPUs, GPUs per host, NIC rate
+  /// SKU, GPUs, GPUs per host, NIC rate, whether PCIe alone joins the cards.
+  using JobKey = std::tuple<std::string, std::int64_t, std::int64_t, double, bool>;
   std::map<JobKey, std::shared_ptr<const JobGroups>> groups_;
   std::map<std::string, std::optional<Architecture>, std::less<>> presets_;
 };

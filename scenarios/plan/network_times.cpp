@@ -18,7 +18,8 @@ NetworkRecipe recipe_of(const NetworkScenario& s, TermSet without) {
   recipe.device = s.device;
   recipe.stack = s.software.time.plain;
   recipe.physics = parameters.physics;
-  recipe.level = parameters.levels.of(s.device).at_clock(matrix_clock(s.device, s.power_cap, power_form(*s.data)));
+  recipe.level = parameters.levels.of(s.device, parameters.physics.power_clock)
+                     .at_clock(matrix_clock(s.device, s.power_cap, power_form(*s.data)));
   recipe.precision = s.precision;
   recipe.training = s.training;
   recipe.global_batch = real(s.global_batch);

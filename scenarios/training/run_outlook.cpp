@@ -87,7 +87,8 @@ CheckpointStates checkpoint_states(const TrainScenario& t) {
   } else {
     states = states_of_adapters(t.software, t.work.precision, t.work.options.optimizer);
     for (const Block& block : t.architecture.blocks()) {
-      parameters += lora_parameters(t.architecture, block, real(t.work.options.lora_rank)).total();
+      parameters +=
+          lora_parameters(t.architecture, block, real(t.work.options.lora_rank), targets_of(t.software)).total();
     }
   }
   return {goodput::checkpoint_bytes(parameters, states).total(), states.weights + states.optimizer};

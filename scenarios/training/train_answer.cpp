@@ -26,6 +26,9 @@ TrainingWorkload workload_of(const TrainScenario& t) {
   TrainingWorkload work = t.work;
   work.host_link = host_link_of(t.device, t.host ? &*t.host : nullptr);
   work.host_gpus = std::min(t.gpus_per_node, t.work.shape.gpus);
+  if (t.host && t.host->host_bandwidth) {
+    work.host_memory = t.host->host_bandwidth->value;
+  }
   return work;
 }
 

@@ -62,7 +62,7 @@ NetworkStep step_of(Network network, const Case& c) {
   recipe.device = device;
   recipe.stack = c.stack;
   recipe.physics = c.parameters.physics;
-  recipe.level = c.parameters.levels.of(device);
+  recipe.level = c.parameters.levels.of(device, c.parameters.physics.power_clock);
   recipe.precision = c.precision;
   recipe.training = training;
   recipe.global_batch = c.global_batch;
@@ -138,7 +138,7 @@ StepTime by_layers(const Case& c, double seq, Recompute recompute) {
   recipe.device = device;
   recipe.stack = c.stack;
   recipe.physics = c.parameters.physics;
-  recipe.level = c.parameters.levels.of(device);
+  recipe.level = c.parameters.levels.of(device, c.parameters.physics.power_clock);
   recipe.precision = c.precision;
   recipe.seq_len = seq;
   const auto groups = std::make_shared<const JobGroups>(test::model_data(), device,

@@ -175,6 +175,76 @@ TEST_CASE(
   CHECK(recomputed.layer.recompute == recomputed.layer.forward.total());  // unpacked once more
 }
 
+TEST_CASE("adapters move e (k + 4 n) bytes a token forward and e (5 k + 2 n) backward, and have no weight gradients") {
+  const StepTable full = compiled_step({}).step->tabulate({});
+  const StepTable lora = compiled_step(tuned(Method::lora)).step->tabulate({});
+  const double h = 4096.0;
+  const double f = 11008.0;
+  const double in = h + h + h + f;  // of queries, keys and values, the output, both inner matrices, the last
+  const double out = 3.0 * h + h + 2.0 * f + h;
+  const double once = 2.0 * 2048.0 / bandwidth;
+  CHECK((lora.layer.forward.elementwise - full.layer.forward.elementwise).raw() == near(once * (in + 4.0 * out)));
+  CHECK((lora.layer.backward.elementwise - full.layer.backward.elementwise).raw() ==
+        near(once * (5.0 * in + 2.0 * out)));
+  CHECK(lora.layer.forward.gemm == full.layer.forward.gemm);
+  CHECK(lora.layer.weight_gradients == Seconds{});
+  CHECK((full.layer.backward.gemm - lora.layer.backward.gemm).raw() == near(full.layer.weight_gradients.raw()));
+}
+
+TEST_CASE("adapters of attention alone are those of its matrices") {
+  const Architecture arch = model("llama2-7b");
+  const Block block = arch.blocks().front();
+  CHECK(lora_parameters(arch, block, 16, AdapterTargets::attention).total() ==
+        near(16.0 * (3.0 * (4096.0 + 4096.0) + 4096.0 + 4096.0)));
+  CHECK(lora_parameters(arch, block, 16).total() >
+        1.5 * lora_parameters(arch, block, 16, AdapterTargets::attention).total());
+  CHECK(targets_of(stacks().find("nemo-megatron")) == AdapterTargets::attention);
+  CHECK(targets_of(stacks().find("trl")) == AdapterTargets::every_matrix);
+}
+
+TEST_CASE("an MLP without adapters keeps the inputs of neither its first nor its last matrix") {
+  ActivationShape shape;
+  shape.seq_len = 2048;
+  shape.hidden = 4096;
+  shape.ffn = 11008;
+  shape.gated = true;
+  const Bytes trained = layer_activations(shape);
+  shape.frozen_mlp = true;
+  CHECK((trained - layer_activations(shape)).raw() == near(2.0 * 2048.0 * (4096.0 + 11008.0)));
+}
+
+TEST_CASE("frozen matrices cast 3 of 5 bytes an element, and before Blackwell transpose what lies in 8 bit") {
+  const auto casts = [](const char* sku, double gradients) {
+    const Device& device = catalog().device(sku);
+    const StepParameters all = test::stated_parameters();
+    const StepKernels kernels{test::model_data(),         device,        test::stated_stack(), all.physics,
+                              all.levels.of(device, 0.4), Precision::fp8};
+    const ProductTimes t = kernels.product(2048, 4096, 8192, 1.0, gradients);
+    const double rate = 0.78 * device.bandwidth().raw();
+    return std::pair{t.casts_forward.raw() * rate, t.casts_backward.raw() * rate};
+  };
+  const double inputs = 2048.0 * 8192.0;
+  const double outputs = 2048.0 * 4096.0;
+  const double weights = 4096.0 * 8192.0;
+  CHECK(casts("h100-sxm-80gb", 1.0).first == near(5.0 * (inputs + 0.5 * weights)));
+  CHECK(casts("h100-sxm-80gb", 0.0).first == near(3.0 * inputs));
+  CHECK(casts("h100-sxm-80gb", 0.0).second == near(3.0 * outputs + 2.0 * weights));
+  CHECK(casts("b200-sxm-180gb", 0.0).second == near(3.0 * outputs));
+}
+
+TEST_CASE("documents packed into a sequence attend to themselves alone") {
+  MemoryOptions options = tuned(Method::lora);
+  const StepTable whole = compiled_step(options).step->tabulate({});
+  options.document_tokens = 512.0;
+  const StepTable packed = compiled_step(options).step->tabulate({});
+  // A quarter of the pairs, and a diagonal of tiles that is computed whole.
+  CHECK(packed.layer.forward.attention < 0.45 * whole.layer.forward.attention);
+  CHECK(packed.layer.forward.attention > 0.2 * whole.layer.forward.attention);
+  CHECK(packed.layer.forward.gemm == whole.layer.forward.gemm);
+  options.document_tokens = 1e6;  // no longer than the sequence
+  CHECK(compiled_step(options).step->tabulate({}).layer.forward.attention == whole.layer.forward.attention);
+}
+
 TEST_CASE("offloaded weights come over the link for each pass, paged moments for the update and back") {
   MemoryOptions options = tuned(Method::qlora);
   const CompiledTraining c = compiled_step(options);

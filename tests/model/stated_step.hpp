@@ -57,7 +57,14 @@ namespace headroom::test {
   p.graph_nodes = 16.0;
   p.offload_overlap = 0.9;
   p.host_update = Seconds{0.257e-9};
-  p.lora_wgrad = 0.05;
+  p.adapter_passes = 1.0;
+  p.host_update_bytes = 30.0;
+  p.host_bandwidth = 0.46;
+  p.power_clock = 0.4;
+  p.early_cudnn = 0.85;
+  p.fast_attention = 0.6;
+  p.ultra_attention = 1.3;
+  p.fp8_attention = 0.75;
   const ConfigValue levels = parse_toml(R"(
 schema = 1
 id = "levels"

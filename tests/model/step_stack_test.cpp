@@ -9,6 +9,7 @@
 #include "../near.hpp"
 #include "../support/model_data.hpp"
 #include "stated_step.hpp"
+#include <cmath>
 
 using namespace headroom;
 using headroom::test::near;
@@ -54,18 +55,48 @@ source = "generation"
 products_8_bit = 1.6
 source = "SKU"
 )");
-  const StepLevel own = read.of(catalog.device("h200-sxm-141gb"));
+  const StepLevel own = read.of(catalog.device("h200-sxm-141gb"), 0.4);
   CHECK(own.wide == 1.4);
   CHECK(own.narrow == 1.6);
   CHECK(own.attention == 1.3);
   CHECK(own.source == "SKU");
-  const StepLevel generation = read.of(catalog.device("h100-sxm-80gb"));
+  const StepLevel generation = read.of(catalog.device("h100-sxm-80gb"), 0.4);
   CHECK(generation.narrow == 1.5);
   CHECK(generation.source == "generation");
-  const StepLevel other = read.of(catalog.device("a100-sxm-80gb"));
+  const StepLevel other = read.of(catalog.device("a100-sxm-80gb"), 0.4);
   CHECK(other.wide == 1.1);
   CHECK(other.narrow == 1.2);
   CHECK(other.source == "any");
+}
+
+TEST_CASE("SKUs of one chip without kernels of their own differ by the power that a multiprocessor has") {
+  const Catalog catalog = Catalog::standard();
+  const StepLevels read = levels(std::string{any} + R"(
+[levels.hopper]
+board = { power = "700 W", units = 132, flop_per_clock_and_unit = 4096 }
+source = "generation"
+[levels."h100-sxm-96gb-hbm2e"]
+products_16_bit = 1.2
+source = "SKU"
+)");
+  const auto of = [&](const char* sku, double power_clock) { return read.of(catalog.device(sku), power_clock); };
+  const double slower = std::pow(700.0 / 500.0, 0.4);
+  CHECK(of("h100-sxm-96gb-hbm2e", 0.4).wide == near(1.2 * slower));  // what the SKU states comes beside its board
+  CHECK(of("h100-sxm-96gb-hbm2e", 0.4).narrow == near(1.2 * slower));
+  CHECK(of("h100-sxm-96gb-hbm2e", 0.4).attention == 1.3);
+  CHECK(of("h100-sxm-96gb-hbm2e", 0.0).wide == 1.2);
+  CHECK(of("h100-pcie-80gb", 0.5).wide == near(1.1 * std::sqrt((700.0 / 132.0) / (350.0 / 114.0))));
+  CHECK(of("h100-sxm-80gb", 0.4).wide == 1.1);   // measured itself
+  CHECK(of("gh200-96gb", 0.4).wide == 1.1);      // its power is the superchip's
+  CHECK(of("a100-pcie-80gb", 0.4).wide == 1.1);  // nobody states the board of its generation
+}
+
+TEST_CASE("shipped levels compare SKUs of a chip alone: a GeForce card is no A100 of another power") {
+  const Catalog catalog = Catalog::standard();
+  const StepLevels& shipped = step_parameters(test::model_data()).levels;
+  CHECK(shipped.board_factor(catalog.device("rtx-3090"), 0.4) == 1.0);
+  CHECK(shipped.board_factor(catalog.device("mi325x"), 0.4) == near(std::pow(750.0 / 1000.0, 0.4)));
+  CHECK(shipped.board_factor(catalog.device("mi350x"), 0.4) == near(std::pow(1400.0 / 1000.0, 0.4)));
 }
 
 TEST_CASE("levels without any, or with numbers missing there, or fitted keys that are none, are refused") {

@@ -128,6 +128,36 @@ TEST_CASE("a kernel that the SKU never measured gives way to its newest, and the
   CHECK(cudnn.step->pricer().attention_why().starts_with("flash2 on "));
 }
 
+TEST_CASE(
+    "attention by release and format: early cuDNN, 8 bit, twice the exponentials, and what a software leaves open") {
+  Case c;
+  c.gpu = "h100-sxm-80gb";
+  c.node = "dgx-h100";
+  const auto attention = [&](const char* kernel, bool narrow = false) {
+    Case other = c;
+    other.stack.attention_kernel = kernel;
+    other.options.narrow_attention = narrow;
+    const LayerTimes layer = compiled(other).step->tabulate({}).layer;
+    return std::pair{layer.forward.attention.raw(), layer.backward.attention.raw()};
+  };
+  const auto cudnn = attention("cudnn");
+  CHECK(attention("cudnn-early").first == near(cudnn.first / 0.85));
+  CHECK(attention("cudnn-early").second == near(cudnn.second / 0.85));
+  CHECK(attention("cudnn", true).second == near(0.75 * cudnn.second));
+  // Six runs of ten have the newest kernel, the others FlashAttention-2: the mean of the logarithm.
+  const auto flash2 = attention("flash2");
+  const std::string newest{newest_training_attention(find_curve_set(test::model_data(), catalog().device(c.gpu))).name};
+  const auto fast = attention(newest.c_str());
+  CHECK(fast.first < flash2.first);
+  CHECK(attention("unstated").first == near(flash2.first * std::pow(fast.first / flash2.first, 0.6)));
+  c.gpu = "b200-sxm-180gb";
+  c.node = "dgx-b200";
+  const auto blackwell = attention("cudnn");
+  c.gpu = "b300-sxm-288gb";  // as many multiprocessors, the same 16-bit peak
+  c.node = "dgx-b300";
+  CHECK(attention("cudnn").first == near(blackwell.first / 1.3));
+}
+
 TEST_CASE("a context shard has its share of fused attention, and only a window's keys count") {
   Case c;
   const LayerTimes whole = compiled(c).step->tabulate({}).layer;

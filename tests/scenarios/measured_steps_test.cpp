@@ -48,3 +48,114 @@ TEST_CASE("tensor groups on two hosts: three steps of GPT 3.4B on 64 A100 with t
     CHECK(answer.predicted == near(row.seconds, 0.10));
   }
 }
+
+namespace {
+
+/// Llama 2 70B, LoRA, 8,192 tokens a sequence.
+RunConfiguration lora_run() {
+  RunConfiguration run;
+  run.model = "Llama2-70B-LoRA";
+  run.arch = "dense";
+  run.gpu = "H100-SXM5-80GB";
+  run.precision = "fp8";
+  run.framework = "NeMo/Megatron";
+  run.layers = 80;
+  run.hidden = 8192;
+  run.heads = 64;
+  run.kv_heads = 8;
+  run.head_dim = 128;
+  run.ffn_hidden = 28672;
+  run.vocab = 32000;
+  run.gated_mlp = run.flash_attn = 1;
+  run.seq_len = 8192;
+  run.gpus = run.gpus_per_node = 8;
+  run.dp = 2;
+  run.tp = 4;
+  run.pp = run.cp = run.ep = run.seq_parallel = 1;
+  run.micro_batch = 1;
+  run.global_batch = 8;
+  run.options = {{"method", "lora"}};
+  return run;
+}
+
+double step_of(const RunConfiguration& run) {
+  static const Sources sources = Sources::standard();
+  TrainingRowModel model{sources};
+  const RowPrediction answer = model.predict(run, "step_time_s", "s");
+  INFO(answer.why);
+  REQUIRE(answer.status == RowStatus::ok);
+  return answer.predicted;
+}
+
+}  // namespace
+
+TEST_CASE("names of softwares land on theirs whatever stands before and behind them") {
+  static const Sources sources = Sources::standard();
+  const TrainingRowModel model{sources};
+  const auto software = [&](const char* framework, const char* release = "") {
+    RunConfiguration run;
+    run.framework = framework;
+    run.options = {{"release", release}};
+    return model.software_of(run).id;
+  };
+  CHECK(software("NeMo/Megatron-Bridge 26.04") == "nemo-megatron");
+  CHECK(software("NeMo/Megatron (Cisco)") == "nemo-megatron");
+  CHECK(software("NeMo 25.09") == "nemo-megatron");
+  CHECK(software("NeMo (v5.0 code)") == "nemo-megatron");
+  CHECK(software("NeMo AutoModel (PyTorch FSDP2)") == "torchtitan");
+  CHECK(software("NeMo/Megatron-Core", "24.03") == "megatron-core-2024");
+  CHECK(software("NeMo/Megatron-Core", "25.04") == "megatron-core");
+  CHECK(software("Megatron-Bridge / NeMo", "nemo24.07-0814") == "nemo-2024");
+  CHECK(software("Megatron-Bridge / NeMo", "mb26.08") == "megatron-bridge-2026");
+  CHECK(software("Primus (AMD)") == "primus");
+  CHECK(software("Hugging Face Trainer 4.57") == "pytorch-fsdp");
+  CHECK(software("LLaMA-Factory") == "trl");
+}
+
+TEST_CASE("a row in mxfp4 is answered where the SKU multiplies in 4 bit, faster than in mxfp8") {
+  RunConfiguration run = lora_run();
+  run.gpu = "MI350X";
+  run.framework = "Primus (AMD)";
+  run.tp = 1;
+  run.dp = 8;
+  run.precision = "mxfp8";
+  const double eight = step_of(run);
+  run.precision = "mxfp4";
+  CHECK(step_of(run) < eight);
+  run.gpu = "MI325X";
+  static const Sources sources = Sources::standard();
+  TrainingRowModel model{sources};
+  CHECK(model.predict(run, "step_time_s", "s").status == RowStatus::unsupported);  // no fp4 peak
+}
+
+TEST_CASE("what joins the cards of a host: PCIe where the row says so, four superchips by NVLink") {
+  RunConfiguration run = lora_run();
+  const double switched = step_of(run);
+  run.gpu = "GH200-96GB";
+  run.gpus_per_node = 4;
+  run.intra_link = "NVLink4 (4-GPU node)";
+  CHECK(step_of(run) < 1.6 * switched);  // 150 GB/s to each peer, and not over 25 GB/s of network
+  run.gpu = "A100-PCIe-80GB";
+  run.precision = "bf16";
+  run.gpus_per_node = 8;
+  run.tp = 8;
+  run.dp = 1;
+  run.intra_link = "NVLink3 bridge";
+  const double bridged = step_of(run);
+  run.intra_link = "PCIe4";
+  CHECK(step_of(run) > 1.5 * bridged);
+}
+
+TEST_CASE("tuning runs of a software that packs documents spend less on attention, a stated length of them more") {
+  RunConfiguration run = lora_run();
+  run.framework = "Megatron-Bridge";
+  const double packed = step_of(run);
+  run.options["document_tokens"] = "8192";
+  const double whole = step_of(run);
+  CHECK(packed < whole);
+  run.options["document_tokens"] = "4096";
+  CHECK(step_of(run) < whole);
+  CHECK(step_of(run) > packed);
+  run.options = {{"method", "lora"}, {"attention", "fp8"}};
+  CHECK(step_of(run) < packed);
+}

@@ -217,7 +217,7 @@ CompiledTraining compile(const Architecture& arch,
   recipe.stack = arch.moe ? software.time.moe : software.time.plain;
   recipe.physics = parameters.physics;
   as_asked(work.options, recipe.physics, recipe.stack);
-  recipe.level = parameters.levels.of(device).at_clock(work.clock);
+  recipe.level = parameters.levels.of(device, parameters.physics.power_clock).at_clock(work.clock);
   recipe.selective = software.selective;
   recipe.precision = work.precision;
   recipe.options = work.options;
@@ -227,6 +227,8 @@ CompiledTraining compile(const Architecture& arch,
   recipe.without = without;
   recipe.host_link = work.host_link;
   recipe.host_gpus = work.host_gpus;
+  recipe.host_memory = work.host_memory;
+  recipe.targets = targets_of(software);
   recipe.feed = work.feed;
   c.step = std::make_shared<const StepModel>(std::move(recipe), std::move(groups), work.options.lora_rank);
   return c;

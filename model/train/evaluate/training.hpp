@@ -27,11 +27,12 @@ struct TrainingWorkload {
   Precision precision = Precision::bf16;
   StateBytes states;
   MemoryOptions options;
-  std::optional<BytesPerSecond> host_link;  ///< rate of one GPU to its host, each way
-  std::int64_t host_gpus = 1;               ///< GPUs that share a host
-  std::optional<DataFeed> feed;             ///< nullopt: data loading is assumed fast enough
-  MeasuredLevel measured;                   ///< correction from the user's own runs
-  double clock = 1.0;                       ///< clock of products over the clock without a power cap
+  std::optional<BytesPerSecond> host_link;    ///< rate of one GPU to its host, each way
+  std::int64_t host_gpus = 1;                 ///< GPUs that share a host
+  std::optional<BytesPerSecond> host_memory;  ///< peak bandwidth of the host's memory; nullopt: not known
+  std::optional<DataFeed> feed;               ///< nullopt: data loading is assumed fast enough
+  MeasuredLevel measured;                     ///< correction from the user's own runs
+  double clock = 1.0;                         ///< clock of products over the clock without a power cap
 };
 
 /// Sources of the compiled numbers, printed by `explain`.

@@ -65,7 +65,7 @@ double expert_inner_bytes(const ActivationShape& s) noexcept {
 
 double feed_forward_bytes(const ActivationShape& s, const Tokens& t) noexcept {
   if (s.experts <= 0.0) {
-    return inner_bytes(s) * s.ffn * t.whole / s.tp;
+    return (inner_bytes(s) - (s.frozen_mlp ? s.input_bytes : 0.0)) * s.ffn * t.whole / s.tp;
   }
   // The routing weight is applied inside, so that expert outputs are not kept. The ranks that share an expert gather
   // each other's tokens and hold a slice of its width.
@@ -154,8 +154,8 @@ Bytes layer_activations(const ActivationShape& s) noexcept {
   }
   const double norm_inputs = s.parts * s.element_bytes * s.hidden * t.sharded;
   // Inputs of the qkv and first MLP matrices.
-  const double norm_outputs =
-      s.again.has(RecomputePart::layernorm) ? 0.0 : s.parts * s.input_bytes * s.hidden * t.sharded;
+  const double read = s.frozen_mlp && s.experts <= 0.0 ? std::max(0.0, s.parts - 1.0) : s.parts;
+  const double norm_outputs = s.again.has(RecomputePart::layernorm) ? 0.0 : read * s.input_bytes * s.hidden * t.sharded;
   const double masks = s.dropout ? s.parts * s.hidden * t.sharded : 0.0;  // after attention and after the MLP
   return Bytes{norm_inputs + norm_outputs + masks + mixer_bytes(s, t) + scores_bytes(s, t) + feed_forward_bytes(s, t)};
 }
@@ -165,14 +165,23 @@ double micro_batches_in_flight(const Strategy& s, double stage, double micro_bat
   return model_of(s.schedule).in_flight({static_cast<double>(s.pp), chunks, stage, micro_batches});
 }
 
-LoraParameters lora_parameters(const Architecture& arch, const Block& b, double rank) noexcept {
+bool has_adapters(const LayerOp& op, AdapterTargets targets) noexcept {
+  const bool matrix =
+      op.kind == LayerOpKind::experts || (op.kind == LayerOpKind::product && op.part != LayerPart::router);
+  return matrix && (targets == AdapterTargets::every_matrix || op.part == LayerPart::mixer);
+}
+
+LoraParameters lora_parameters(const Architecture& arch, const Block& b, double rank, AdapterTargets targets) noexcept {
   LoraParameters sum;
   for (const LayerOp& op : layer_ops(arch, b, LayerForm::training)) {
+    if (!has_adapters(op, targets)) {
+      continue;
+    }
     if (op.kind == LayerOpKind::experts) {
       sum.experts += rank * op.count * (op.pieces + 1.0) * (op.input + op.width);
       sum.kept += rank * op.top_k * (op.pieces + 1.0);
       sum.inputs += op.top_k * (op.pieces * op.input + op.width);
-    } else if (op.kind == LayerOpKind::product && op.part != LayerPart::router) {
+    } else {
       sum.dense += rank * (op.pieces * op.k + op.n);
       sum.kept += rank * op.pieces;
       sum.inputs += op.pieces * op.k;

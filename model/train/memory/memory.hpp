@@ -17,6 +17,8 @@
 
 namespace headroom {
 
+struct LayerOp;
+
 /// What is trained of the weights. LoRA freezes the base: gradients and optimizer states are the adapters' alone.
 enum class Method : std::uint8_t { full, lora, qlora };
 inline constexpr std::array<std::string_view, 3> method_names{"full", "lora", "qlora"};
@@ -84,6 +86,7 @@ struct ActivationShape {
   /// (DeepSeek-AI 2024, DeepSeek-V3, section 3.3.3).
   bool narrow_saved = false;
   double parts = 2;  ///< mixer and feed-forward, each behind a norm
+  bool frozen_mlp = false;  ///< its matrices form no gradients and have no adapters: nobody needs their inputs again
   Recompute recompute = Recompute::none;
   RecomputeParts again{};  ///< what is not kept, for it runs again
   // Mixture of experts: `ffn` is unused, a token fills `routed` expert buffers on average
@@ -114,6 +117,8 @@ inline constexpr double average_bytes = 4.0;
 struct MemoryOptions {
   std::optional<bool> dropout;
   bool flash_attention = true;
+  bool narrow_attention = false;   ///< fused attention multiplies in 8 bit
+  double document_tokens = 0.0;    ///< mean of the documents packed into a sequence, which see themselves; 0: one does
   std::optional<bool> fused_loss;  ///< unstated and no habit: unfused, and the range says so
   bool overlapped = true;          ///< communication runs beside compute as far as the software can
   bool async_tp = false;           ///< tensor-parallel collectives are cut up and run beside their products
@@ -141,7 +146,7 @@ struct MemoryOptions {
 /// networks pretrain without dropout (Chowdhery et al. 2022, section 5).
 [[nodiscard]] bool dropout_by_habit(const MemoryStack& stack, const Architecture& architecture) noexcept;
 
-/// Parameters of the LoRA adapters of a layer: r (in + out) on every matrix (Hu et al. 2022, section 4.1). Those of
+/// Parameters of the LoRA adapters of a layer: r (in + out) on every target (Hu et al. 2022, section 4.1). Those of
 /// routed experts are spread as the experts are.
 struct LoraParameters {
   double dense = 0.0, experts = 0.0;
@@ -151,7 +156,14 @@ struct LoraParameters {
 };
 [[nodiscard]] LoraParameters lora_parameters(const Architecture& architecture,
                                              const Block& block,
-                                             double rank) noexcept;
+                                             double rank,
+                                             AdapterTargets targets = AdapterTargets::every_matrix) noexcept;
+/// The matrices that the software's recipes give adapters; all where it has no recipe.
+[[nodiscard]] inline AdapterTargets targets_of(const MemoryStack& stack) noexcept {
+  return stack.adapters ? stack.adapters->targets : AdapterTargets::every_matrix;
+}
+/// Whether an op's matrices have adapters.
+[[nodiscard]] bool has_adapters(const LayerOp& op, AdapterTargets targets) noexcept;
 /// Parameters of the largest single matrix of a layer.
 [[nodiscard]] double largest_matrix(const Architecture& architecture, const Block& block) noexcept;
 

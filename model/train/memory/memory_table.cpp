@@ -34,7 +34,7 @@ std::size_t kind_of_block(const Architecture& arch,
     return static_cast<std::size_t>(known - c.kinds.begin());
   }
   LayerKind kind{block, block_parameters(arch, block)};
-  kind.adapters = lora_parameters(arch, block, real(options.lora_rank));
+  kind.adapters = lora_parameters(arch, block, real(options.lora_rank), targets_of(c.stack));
   kind.largest_matrix = largest_matrix(arch, block);
   kind.mixer_group = kind.ffn_group = static_cast<std::uint32_t>(c.kinds.size());
   for (const LayerKind& other : c.kinds) {
@@ -103,6 +103,7 @@ ActivationShape shape_of(const CompiledMemory& c, const LayerKey& key, const Blo
   s.sequence_parallel = key.sequence_parallel;
   s.flash_attention = c.options.flash_attention;
   s.dropout = c.dropout;
+  s.frozen_mlp = c.options.method != Method::full && targets_of(c.stack) == AdapterTargets::attention;
   const bool exchanged = key.cp_form == CpForm::ulysses && key.cp > 1;
   s.two_outputs = (c.stack.copies_attention_output && key.cp > 1) || exchanged;
   s.recompute = key.recompute == Recompute::full ? Recompute::none : key.recompute;

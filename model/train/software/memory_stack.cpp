@@ -55,6 +55,7 @@ void read_adapters(ConfigTable& root, MemoryStack& stack) {
   a.fused_loss = table->maybe_boolean("fused_loss").value_or(stack.defaults.fused_loss);
   a.double_quant = table->maybe_boolean("double_quant").value_or(false);
   a.copies_inputs = table->maybe_boolean("copies_inputs").value_or(false);
+  a.targets = static_cast<AdapterTargets>(table->maybe_choice("targets", adapter_targets_names).value_or(0));
   a.source = table->text("source");
   table->finish();
 }
@@ -169,6 +170,7 @@ void read_defaults(ConfigTable& root, MemoryStack& stack) {
     d.cp_form = static_cast<CpForm>(*form);
   }
   d.vocabulary = table->maybe_integer("vocabulary", {1, std::int64_t{1} << 40}).value_or(d.vocabulary);
+  d.tuning_documents = table->maybe_number("tuning_documents", {1.0, 1e9}).value_or(d.tuning_documents);
   d.source = table->text("source");
   table->finish();
 }

@@ -76,6 +76,7 @@ struct StackDefaults {
   ExpertTensor expert_tensor = ExpertTensor::as_tp;
   CpForm cp_form = CpForm::unstated;
   std::int64_t vocabulary = 50257;  ///< vocabulary of a model that states none; GPT-2's tokenizer
+  double tuning_documents = 0.0;    ///< tokens of a document in the packed sequences of its tuning runs; 0: not packed
   std::string source;
   [[nodiscard]] std::uint16_t expert_tensor_ranks(std::uint16_t tp, std::uint16_t ep) const noexcept;
 };
@@ -87,6 +88,10 @@ struct StackBuffers {
   double zero2_buckets = 0.0, zero3_buckets = 0.0;  ///< number of buckets
 };
 
+/// The matrices that the software's recipes give adapters.
+enum class AdapterTargets : std::uint8_t { every_matrix, attention };
+inline constexpr std::array<std::string_view, 2> adapter_targets_names{"all", "attention"};
+
 /// What the software's recipes of LoRA and QLoRA do: table [adapters].
 struct StackAdapters {
   double weights = 2.0, gradients = 2.0;  ///< bytes a trained parameter
@@ -95,6 +100,7 @@ struct StackAdapters {
   bool fused_loss = false;
   bool double_quant = false;   ///< scales of a 4-bit base are in 8 bit themselves
   bool copies_inputs = false;  ///< each pair keeps a copy of its input, cast to its own format or dropped out
+  AdapterTargets targets = AdapterTargets::every_matrix;
   std::string source;
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 
 namespace headroom {
@@ -85,6 +86,10 @@ constexpr std::array physics_fields{
     PhysicsField{"unfused_rate", &StepPhysics::unfused_rate, {0.01, 1.0}},
     PhysicsField{"score_bytes", &StepPhysics::score_bytes, bytes_a_number},
     PhysicsField{"unaligned", &StepPhysics::unaligned, {1.0, 1000.0}},
+    PhysicsField{"early_cudnn", &StepPhysics::early_cudnn, {0.1, 2.0}},
+    PhysicsField{"fast_attention", &StepPhysics::fast_attention, share},
+    PhysicsField{"ultra_attention", &StepPhysics::ultra_attention, {0.5, 3.0}},
+    PhysicsField{"fp8_attention", &StepPhysics::fp8_attention, {0.2, 2.0}},
     PhysicsField{"logit_bytes", &StepPhysics::logit_bytes, bytes_a_number},
     PhysicsField{"overlap_slowdown", &StepPhysics::overlap_slowdown, share},
     PhysicsField{"straggler", &StepPhysics::straggler, share},
@@ -99,7 +104,10 @@ constexpr std::array physics_fields{
     PhysicsField{"optimizer_bytes", &StepPhysics::optimizer_bytes, bytes_a_number},
     PhysicsField{"compiled", &StepPhysics::compiled, {0.1, 2.0}},
     PhysicsField{"async_tp", &StepPhysics::async_tp, share},
-    PhysicsField{"lora_wgrad", &StepPhysics::lora_wgrad, share},
+    PhysicsField{"host_update_bytes", &StepPhysics::host_update_bytes, bytes_a_number},
+    PhysicsField{"host_bandwidth", &StepPhysics::host_bandwidth, {0.01, 1.0}},
+    PhysicsField{"adapter_passes", &StepPhysics::adapter_passes, factor},
+    PhysicsField{"power_clock", &StepPhysics::power_clock, {0.0, 1.0}},
 };
 
 struct PhysicsTime {
@@ -192,6 +200,11 @@ StepLevels StepLevels::read(const ConfigValue& document, const std::string& file
         table->problem(field.key, "missing: every SKU must find this number");
       }
     }
+    if (std::optional<ConfigTable> board = table->maybe_table("board")) {
+      level.board = LevelBoard{board->quantity<Watts>("power"), board->number("units", {1.0, 1e6}),
+                               board->number("flop_per_clock_and_unit", {1.0, 1e9})};
+      board->finish();
+    }
     level.fitted = read_fitted(*table, step_level_keys());
     level.source = table->text("source");
     table->finish();
@@ -204,7 +217,24 @@ StepLevels StepLevels::read(const ConfigValue& document, const std::string& file
   return levels;
 }
 
-StepLevel StepLevels::of(const Device& device) const {
+double StepLevels::board_factor(const Device& device, double power_clock) const {
+  const auto found = stated_.find(device.generation);
+  const auto& units = device.compute.units;
+  const auto& rate = device.compute.dense_flop_per_clock_per_unit;
+  if (found == stated_.end() || !found->second.board || device.curves == device.id || !device.power.tdp ||
+      device.power.of_superchip || !units || !rate) {
+    return 1.0;
+  }
+  const LevelBoard& board = *found->second.board;
+  if (static_cast<double>(rate->value) != board.flop_per_clock_and_unit) {
+    return 1.0;
+  }
+  const double reference = board.power.raw() / board.units;
+  const double own = device.power.tdp->value.raw() / static_cast<double>(units->value);
+  return std::pow(reference / own, power_clock);
+}
+
+StepLevel StepLevels::of(const Device& device, double power_clock) const {
   StepLevel level;
   const auto fill = [&](std::string_view id) {
     const auto found = stated_.find(id);
@@ -220,6 +250,9 @@ StepLevel StepLevels::of(const Device& device) const {
   fill("any");
   fill(device.generation);
   fill(device.id);
+  const double slower = board_factor(device, power_clock);
+  level.wide *= slower;
+  level.narrow *= slower;
   return level;
 }
 

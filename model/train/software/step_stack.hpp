@@ -55,6 +55,10 @@ struct StepPhysics {
   double unfused_rate = 0.6;       ///< share of the 16-bit peak in unfused attention's products
   double score_bytes = 11.8;       ///< bytes moved per score of unfused attention, forward
   double unaligned = 20.0;         ///< slow-down of unfused attention's products if 8 does not divide head_dim
+  double early_cudnn = 0.85;       ///< rate of cuDNN's fused attention before container release 24.09 over later ones
+  double fast_attention = 0.6;     ///< share of runs on the newest kernels among those that do not state theirs
+  double ultra_attention = 1.3;    ///< rate of attention with twice the exponentials a clock (Blackwell Ultra)
+  double fp8_attention = 0.75;     ///< time of attention in 8 bit over that in 16 bit
   double logit_bytes = 28.0;       ///< bytes moved per logit at the loss
   double overlap_slowdown = 0.15;  ///< share of hidden communication's time that it takes from compute
   double straggler = 0.0094;       ///< relative delay per doubling of GPUs above eight
@@ -72,8 +76,11 @@ struct StepPhysics {
   Seconds graph_node{0.5e-6};       ///< gap between kernels of a CUDA graph
   double graph_nodes = 16;          ///< kernels of a dense layer's forward pass
   double offload_overlap = 0.9;     ///< share of compute that copies to and from the host may overlap with
-  Seconds host_update{0.257e-9};    ///< update time of one parameter by the processors of one host
-  double lora_wgrad = 0.05;         ///< weight-gradient work of adapters over that of the matrices
+  Seconds host_update{0.257e-9};    ///< update of one parameter by a host whose memory bandwidth is not known
+  double host_update_bytes = 30.0;  ///< bytes of host memory moved per parameter in that update
+  double host_bandwidth = 0.46;     ///< share of the host memory's peak bandwidth in that update
+  double adapter_passes = 1.0;  ///< bytes moved by a pair of adapters over those of its tensors read and written once
+  double power_clock = 0.4;     ///< clock of products grows with this power of the power a multiprocessor has
   std::vector<std::string> fitted;  ///< keys that `headroom fit` may change
   std::string source;
 };
@@ -97,17 +104,28 @@ struct StepLevel {
   }
 };
 
+/// The board on which a generation's numbers were measured.
+struct LevelBoard {
+  Watts power{};
+  double units = 1.0;                    ///< multiprocessors
+  double flop_per_clock_and_unit = 1.0;  ///< in 16 bit: other chips of the generation are not compared
+};
+
 /// One table of levels.toml, of a SKU, a generation, or "any". Missing numbers come from the next wider table.
 struct StatedLevel {
   std::optional<double> wide, narrow, attention;
+  std::optional<LevelBoard> board;  ///< of a generation
   std::vector<std::string> fitted;  ///< keys that `headroom fit` may change
   std::string source;
 };
 class StepLevels {
  public:
   [[nodiscard]] static StepLevels read(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics);
-  /// Each number from the SKU's table, else its generation's, else "any".
-  [[nodiscard]] StepLevel of(const Device& device) const;
+  /// Each number from the SKU's table, else its generation's, else "any"; products times board_factor().
+  [[nodiscard]] StepLevel of(const Device& device, double power_clock) const;
+  /// (power a unit of the generation's board / of the SKU's)^x: the dynamic power of a clock f at voltage V grows with
+  /// f V^2, and V with f. 1 for a SKU with measured kernels of its own, of another chip, or without a board power.
+  [[nodiscard]] double board_factor(const Device& device, double power_clock) const;
   [[nodiscard]] const std::map<std::string, StatedLevel, std::less<>>& stated() const noexcept { return stated_; }
   /// Precondition: the table exists and `key` is one of step_level_keys().
   void set(std::string_view id, std::string_view key, double value);

@@ -55,12 +55,18 @@ LayerTimes& LayerTimes::add(const LayerTimes& other, double weight) noexcept {
 
 LayerPricer::LayerPricer(const ModelData& data, StepRecipe recipe)
     : recipe_{std::move(recipe)},
-      kernels_{data, recipe_.device, recipe_.stack, recipe_.physics, recipe_.level, recipe_.precision},
+      kernels_{data,
+               recipe_.device,
+               recipe_.stack,
+               recipe_.physics,
+               recipe_.level,
+               recipe_.precision,
+               recipe_.options.narrow_attention},
       element_{row_of(recipe_.precision).compute_bytes} {}
 
 void LayerPricer::add_product(LayerTimes& t, double m, double n, double k, double share) const noexcept {
   const bool frozen = recipe_.options.method != Method::full;
-  const ProductTimes p = kernels_.product(m, n, k, share, (frozen ? recipe_.physics.lora_wgrad : 1.0) * share);
+  const ProductTimes p = kernels_.product(m, n, k, share, frozen ? 0.0 : share);
   t.forward.gemm += p.forward;
   t.backward.gemm += p.data_gradient;
   t.backward.gemm += p.weight_gradient;
@@ -70,6 +76,12 @@ void LayerPricer::add_product(LayerTimes& t, double m, double n, double k, doubl
   if (recipe_.options.method == Method::qlora) {
     add_unpacking(t, share * n * k);
   }
+}
+
+void LayerPricer::add_adapters(LayerTimes& t, double rows, double n, double k) const noexcept {
+  const double element = recipe_.physics.adapter_passes * rows * element_;
+  t.forward.elementwise += Bytes{element * (k + 4.0 * n)} / bandwidth();
+  t.backward.elementwise += Bytes{element * (5.0 * k + 2.0 * n)} / bandwidth();
 }
 
 void LayerPricer::add_unpacking(LayerTimes& t, double weights) const noexcept {
@@ -84,9 +96,12 @@ void LayerPricer::add_attention(LayerTimes& t, const LayerOp& op, const Sizes& z
   const double width = 0.5 * (op.width + op.value_width);
   // Context shards are cut so that each has as much of the mask.
   const double heads = op.heads / z.key.cp;
+  // Packed documents see themselves alone.
+  const double length = r.options.document_tokens > 0.0 ? std::min(r.options.document_tokens, r.seq_len) : r.seq_len;
+  const double documents = real(z.key.micro_batch) * (r.seq_len / length);
   const AttentionTimes times =
       r.options.flash_attention
-          ? kernels_.attention({real(z.key.micro_batch), r.seq_len, r.seq_len, heads, heads, width, op.window, causal})
+          ? kernels_.attention({documents, length, length, heads, heads, width, op.window, causal})
           : kernels_.unfused(z.tokens * op.heads * r.seq_len, width, z.block.head_dim % 8 == 0, element_);
   t.forward.attention = times.forward;
   t.backward.attention = times.backward;
@@ -372,6 +387,7 @@ LayerTimes LayerPricer::layer(const Block& block, const LayerKey& key, const Job
   z.hidden = real(r.architecture.hidden);
   z.ranks = groups_of(key, groups);
   const LayerOps ops = layer_ops(r.architecture, block, LayerForm::training, z.t);
+  const bool adapted = r.options.method != Method::full;
   LayerTimes t;
   double reductions = 0.0;
   for (const LayerOp& op : ops) {
@@ -380,8 +396,18 @@ LayerTimes LayerPricer::layer(const Block& block, const LayerKey& key, const Job
         if (op.part != LayerPart::router) {
           add_product(t, z.tokens, op.n, op.k);
         }
+        if (adapted && has_adapters(op, r.targets)) {
+          add_adapters(t, z.tokens, op.n, op.k);
+        }
         break;
-      case LayerOpKind::experts: add_experts(t, op, z); break;
+      case LayerOpKind::experts:
+        add_experts(t, op, z);
+        if (adapted && has_adapters(op, r.targets)) {
+          const double ffn = op.width / z.key.etp;
+          add_adapters(t, expert_rows(op, z), op.pieces * ffn, z.hidden);
+          add_adapters(t, expert_rows(op, z), z.hidden, ffn);
+        }
+        break;
       case LayerOpKind::attention:
         add_attention(t, op, z);
         add_context(t, op, z, groups);

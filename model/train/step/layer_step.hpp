@@ -32,9 +32,11 @@ struct StepRecipe {
   Precision precision = Precision::bf16;
   MemoryOptions options;
   double seq_len = 1.0;
-  double gathered_bytes = 2.0;              ///< of a weight that sharded ranks gather, of QLoRA's base as it lies
-  std::optional<BytesPerSecond> host_link;  ///< of one GPU to its host, each way
-  std::int64_t host_gpus = 1;               ///< GPUs that share a host
+  AdapterTargets targets = AdapterTargets::every_matrix;
+  double gathered_bytes = 2.0;                ///< of a weight that sharded ranks gather, of QLoRA's base as it lies
+  std::optional<BytesPerSecond> host_link;    ///< of one GPU to its host, each way
+  std::int64_t host_gpus = 1;                 ///< GPUs that share a host
+  std::optional<BytesPerSecond> host_memory;  ///< peak bandwidth of the host's memory, where it is known
   std::optional<DataFeed> feed;
   MeasuredLevel measured;  ///< of the user's own runs
   TermSet without;
@@ -86,6 +88,11 @@ class LayerPricer {
   /// QLoRA unpacks a matrix before each product with it: 4 bits are read, an activation's format is written, which the
   /// product then reads (Dettmers et al. 2023, equation 5).
   void add_unpacking(LayerTimes& t, double weights) const noexcept;
+  /// A pair of adapters of a k x n matrix, in the activations' format: forward x is read for the first and the second's
+  /// result written and added to the matrix's own, e (k + 4 n) bytes a token; backward the gradient is read for both
+  /// products with the second, x for the first's own, and what goes to x is added, e (5 k + 2 n) (Hu et al. 2022,
+  /// equation 3). Their products wait for these bytes.
+  void add_adapters(LayerTimes& t, double rows, double n, double k) const noexcept;
   void add_attention(LayerTimes& t, const LayerOp& op, const Sizes& z) const noexcept;
   void add_scan(LayerTimes& t, const LayerOp& op, const Sizes& z, const JobGroups& groups) const;
   void add_experts(LayerTimes& t, const LayerOp& op, const Sizes& z) const noexcept;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace headroom {
 namespace {
@@ -36,11 +37,14 @@ const GemmFormat& wide_format_of(const Device& device, Precision precision) noex
   return *find_gemm_format(device.peak[static_cast<std::size_t>(Rate::bf16)] ? "bf16" : "fp16");
 }
 
-/// The software's kernel, else the newest that was measured, which `why` says.
+/// The release that was measured of the software's kernel, else the newest kernel that was, which `why` says.
 TrainingAttentionModel step_attention(
     const ModelData& data, const Device& device, const GemmFormat& format, std::string_view kernel, std::string& why) {
   const CurveSet& set = training_attention_set(data, device);
   const AttentionImplementation* implementation = find_attention_implementation(kernel);
+  if (implementation != nullptr && !implementation->measured_as.empty()) {
+    implementation = find_attention_implementation(implementation->measured_as);
+  }
   const auto measured = [&](const auto& curve) { return curve.provenance.engine == implementation->name; };
   if (implementation == nullptr ||
       std::none_of(set.training_attention.begin(), set.training_attention.end(), measured)) {
@@ -51,10 +55,50 @@ TrainingAttentionModel step_attention(
   return {chosen.curve->values, kernel_device(device, format.rate), implementation->algorithm};
 }
 
+/// The newest kernel, for a software that does not say which it runs; none where it states one.
+std::optional<TrainingAttentionModel> faster_attention(const ModelData& data,
+                                                       const Device& device,
+                                                       const GemmFormat& format,
+                                                       std::string_view kernel,
+                                                       double share,
+                                                       std::string& why) {
+  if (kernel != unstated_attention || share <= 0.0) {
+    return std::nullopt;
+  }
+  std::string newest;
+  const auto& implementation = newest_training_attention(training_attention_set(data, device));
+  std::optional<TrainingAttentionModel> faster = step_attention(data, device, format, implementation.name, newest);
+  why += ", in " + std::to_string(std::lround(100.0 * share)) + " % of such runs " + newest;
+  return faster;
+}
+
+/// What the release, the format and the device's exponentials make of a kernel's measured rate.
+double attention_rate(const Device& device,
+                      const StepStack& stack,
+                      const StepPhysics& physics,
+                      const StepLevel& level,
+                      bool narrow) noexcept {
+  double rate = stack.attention * level.attention / level.wide;
+  rate *= stack.attention_kernel == "cudnn-early" ? physics.early_cudnn : 1.0;
+  // Nobody measured training kernels of this chip: they are those of chips with half its exponentials a clock.
+  rate *= device.compute_capability == "10.3" ? physics.ultra_attention : 1.0;
+  return narrow ? rate / physics.fp8_attention : rate;
+}
+
+/// Tensor cores that multiply 8-bit matrices in one layout alone (Micikevicius et al. 2022; cuBLAS, 8-bit products are
+/// TN before Blackwell), so that a product with the transpose of a matrix needs a transposed copy.
+bool needs_transposes(const Device& device) noexcept {
+  return device.compute_capability.starts_with("8.") || device.compute_capability.starts_with("9.");
+}
+
 }  // namespace
 
+bool four_bit_recipe(Precision precision) noexcept {
+  return precision == Precision::nvfp4 || precision == Precision::mxfp4;
+}
+
 bool narrow_recipe(Precision precision) noexcept {
-  return precision == Precision::fp8 || precision == Precision::mxfp8 || precision == Precision::nvfp4;
+  return precision == Precision::fp8 || precision == Precision::mxfp8 || four_bit_recipe(precision);
 }
 
 GemmModel step_product(
@@ -79,7 +123,8 @@ StepKernels::StepKernels(const ModelData& data,
                          const StepStack& stack,
                          const StepPhysics& physics,
                          const StepLevel& level,
-                         Precision precision)
+                         Precision precision,
+                         bool narrow_attention)
     : physics_{physics},
       wide_format_{wide_format_of(device, precision)},
       narrow_format_{narrow_recipe(precision) ? *find_gemm_format("fp8") : wide_format_},
@@ -89,11 +134,14 @@ StepKernels::StepKernels(const ModelData& data,
       wide_gradient_{step_product(data, device, wide_format_.name, true, wide_why_)},
       fused_{step_attention(data, device, wide_format_, stack.attention_kernel, attention_why_)},
       scan_{data, device, wide_format_.rate},
+      faster_{
+          faster_attention(data, device, wide_format_, stack.attention_kernel, physics.fast_attention, attention_why_)},
       narrow_factor_{(narrow_recipe(precision) ? level.narrow : level.wide) * stack.gemm *
-                     (precision == Precision::nvfp4 ? physics.fp4_time : 1.0)},
+                     (four_bit_recipe(precision) ? physics.fp4_time : 1.0)},
       wide_factor_{level.wide * stack.gemm},
-      attention_rate_{stack.attention * level.attention / level.wide},
+      attention_rate_{attention_rate(device, stack, physics, level, narrow_attention)},
       casts_{narrow_recipe(precision)},
+      transposes_{needs_transposes(device)},
       wide_peak_{device.peak_of(wide_format_.rate)},
       bandwidth_{physics.bandwidth * device.bandwidth()} {}
 
@@ -102,17 +150,29 @@ ProductTimes StepKernels::product(double m, double n, double k, double share, do
   t.forward = share * narrow_factor_ * narrow_.time({m, n, k});
   t.data_gradient = share * narrow_factor_ * narrow_.time({m, k, n});
   t.weight_gradient = gradient_share * narrow_factor_ * narrow_gradient_.time({n, k, m});
-  if (casts_) {
+  if (casts_ && gradient_share > 0.0) {
     const double pass = 5.0 * physics_.cast * share;
     t.casts_forward = Bytes{pass * (m * k + 0.5 * n * k)} / bandwidth_;
     t.casts_backward = Bytes{pass * m * n} / bandwidth_;
+  } else if (casts_) {
+    // Transposed copies of inputs and gradients are those of weight gradients; a frozen matrix lies in 8 bit already.
+    const double pass = physics_.cast * share;
+    t.casts_forward = Bytes{3.0 * pass * m * k} / bandwidth_;
+    t.casts_backward = Bytes{pass * (3.0 * m * n + (transposes_ ? 2.0 * n * k : 0.0))} / bandwidth_;
   }
   return t;
 }
 
 AttentionTimes StepKernels::attention(const AttentionShape& shape) const noexcept {
-  return {fused_.time(shape, AttentionPass::forward) / attention_rate_,
-          fused_.time(shape, AttentionPass::backward) / attention_rate_};
+  const auto time = [&](AttentionPass pass) {
+    const Seconds usual = fused_.time(shape, pass);
+    if (!faster_) {
+      return usual / attention_rate_;
+    }
+    // The median over such runs: the mean of the logarithm.
+    return usual * std::pow(faster_->time(shape, pass) / usual, physics_.fast_attention) / attention_rate_;
+  };
+  return {time(AttentionPass::forward), time(AttentionPass::backward)};
 }
 
 AttentionTimes StepKernels::unfused(double pairs, double width, bool aligned, double element) const noexcept {

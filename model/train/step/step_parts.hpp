@@ -10,12 +10,16 @@
 #include <headroom/model/kernels/scan.hpp>
 #include <headroom/model/train/software/step_stack.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace headroom {
 
 class ModelData;
+
+/// Whether products of the recipe multiply in 4 bit.
+[[nodiscard]] bool four_bit_recipe(Precision precision) noexcept;
 
 /// Whether products of the recipe multiply in 8 bit or fewer.
 [[nodiscard]] bool narrow_recipe(Precision precision) noexcept;
@@ -44,10 +48,13 @@ class StepKernels {
               const StepStack& stack,
               const StepPhysics& physics,
               const StepLevel& level,
-              Precision precision);
+              Precision precision,
+              bool narrow_attention = false);
 
-  /// m x n from m x k, `share` of them, in the recipe's format; `gradient_share` of the weight gradient. Casts take
-  /// five bytes an element: inputs and half the weights forward, gradients of outputs backward.
+  /// m x n from m x k, `share` of them, in the recipe's format; `gradient_share` of the weight gradient, 0 of a frozen
+  /// matrix. Casts take five bytes an element: inputs and half the weights forward, gradients of outputs backward. A
+  /// frozen matrix needs no transposed copies of either: three bytes an element, and where the device multiplies 8-bit
+  /// matrices in one layout alone two bytes an element of the matrix, which is transposed for the backward pass.
   [[nodiscard]] ProductTimes product(double m, double n, double k, double share, double gradient_share) const noexcept;
   /// In 16 bit or more, the recipe's factors apart: heads.
   [[nodiscard]] const GemmModel& wide() const noexcept { return wide_; }
@@ -77,9 +84,10 @@ class StepKernels {
   GemmModel narrow_, narrow_gradient_, wide_, wide_gradient_;
   TrainingAttentionModel fused_;
   ScanModel scan_;
+  std::optional<TrainingAttentionModel> faster_;  ///< that part of the runs have, of a software that states no kernel
   double narrow_factor_, wide_factor_;
   double attention_rate_;
-  bool casts_;
+  bool casts_, transposes_;
   FlopsPerSecond wide_peak_{};
   BytesPerSecond bandwidth_{};
 };

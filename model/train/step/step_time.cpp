@@ -52,7 +52,7 @@ StepModel::StepModel(StepRecipe recipe, std::shared_ptr<const JobGroups> groups,
   for (const CountedBlock& counted : distinct_blocks(arch)) {
     Kind kind{counted.block, real(counted.layers), real(counted.layers), block_parameters(arch, counted.block), {}};
     if (r.options.method != Method::full) {
-      kind.adapters = lora_parameters(arch, counted.block, real(lora_rank));
+      kind.adapters = lora_parameters(arch, counted.block, real(lora_rank), r.targets);
     }
     kinds_.push_back(kind);
   }
@@ -405,7 +405,10 @@ void StepModel::add_offload(const StepTable& table, const HostMemory& host, Step
   const Seconds weights = host.weights / *r.host_link;
   const Seconds paged = host.paged / *r.host_link;
   const Seconds way = Bytes{row_of(r.precision).compute_bytes * host.updated} / *r.host_link;
-  t.host_update = host.updated * real(r.host_gpus) * r.physics.host_update;
+  // The processors wait for their memory (Ren et al. 2021, section 4.4: a fused, vectorised and threaded Adam).
+  const Seconds one = r.host_memory ? Bytes{r.physics.host_update_bytes} / (r.physics.host_bandwidth * *r.host_memory)
+                                    : r.physics.host_update;
+  t.host_update = host.updated * real(r.host_gpus) * one;
   t.copies = 2.0 * (t.micro_batches * (pass + weights) + way + paged);
   const auto exposed = [](Seconds copy, Seconds beside) { return std::max(Seconds{}, copy - beside); };
   const Seconds passes = exposed(std::max(pass, weights), forward) + exposed(pass + weights, backward);
