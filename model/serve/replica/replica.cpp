@@ -55,6 +55,25 @@ auto of_engine(const std::string& engine, const Choose& choose) {
   }
 }
 
+/// Activations of this format are scaled by groups of 128 of their own values (DeepSeek-AI 2024, DeepSeek-V3, section
+/// 3.3.2), a launch of its own before each product that no engine fuses away, and that its benchmarks hold.
+constexpr std::string_view scaled_by_groups = "fp8_block";
+
+/// A launch above which the host launched the kernels of a benchmark one by one; in a replayed graph, as engines run
+/// them, kernels of products start within 2 to 15 us.
+constexpr double host_launch = 30e-6;
+
+/// The curve itself, or in place of one that the host launched another engine's of the format that starts soonest.
+const FittedGemm& shortest_launch(const CurveSet& set, const FittedGemm& curve) {
+  constexpr auto launch = static_cast<std::size_t>(GemmParameter::launch);
+  const FittedGemm* found = &curve;
+  for (const FittedGemm& c : set.gemm) {
+    const bool sooner = c.values[launch] < found->values[launch];
+    found = curve.values[launch] > host_launch && c.provenance.format == curve.provenance.format && sooner ? &c : found;
+  }
+  return *found;
+}
+
 GemmModel product_model(const CurveSet& set,
                         const Device& device,
                         const std::string& engine,
@@ -62,13 +81,23 @@ GemmModel product_model(const CurveSet& set,
                         const GemmFormat& wide,
                         std::vector<std::string>& sources,
                         bool& borrowed) {
-  const auto chosen = of_engine(engine, [&](std::string_view e) { return choose_gemm(set, device, format, e); });
+  auto chosen = of_engine(engine, [&](std::string_view e) { return choose_gemm(set, device, format, e); });
   borrowed = chosen.curve->provenance.format != format.name;
-  const auto plain = of_engine(engine, [&](std::string_view e) { return choose_gemm(set, device, wide, e); });
-  GemmCurve curve = chosen.curve->values;
-  // Benchmarks of narrow products launch the cast of their activations too; an engine fuses it into the pass before.
   constexpr auto launch = static_cast<std::size_t>(GemmParameter::launch);
-  curve[launch] = std::min(curve[launch], plain.curve->values[launch]);
+  if (format.name == scaled_by_groups && !borrowed) {
+    const FittedGemm& graph = shortest_launch(set, *chosen.curve);
+    if (&graph != chosen.curve) {
+      chosen.why = graph.provenance.engine + " " + graph.provenance.version + " " + graph.provenance.format +
+                   " kernels of " + graph.provenance.sku + ": the host launches those measured with " + engine;
+      chosen.curve = &graph;
+    }
+  }
+  GemmCurve curve = chosen.curve->values;
+  if (format.name != scaled_by_groups) {
+    // Benchmarks of narrow products launch the cast of their activations too; an engine fuses it into the pass before.
+    const auto plain = of_engine(engine, [&](std::string_view e) { return choose_gemm(set, device, wide, e); });
+    curve[launch] = std::min(curve[launch], plain.curve->values[launch]);
+  }
   sources.push_back("products: " + chosen.why);
   return GemmModel{curve, kernel_device(device, format.rate), format};
 }
@@ -85,6 +114,26 @@ AttentionFormat attention_format_of(const ReplicaFormats& formats, double share)
   return f;
 }
 
+/// A family of kernels of experts.
+struct ExpertKernels {
+  MoeModel model;
+  double launch = 0.0;  ///< seconds of a layer's launches, which the model's time holds
+};
+
+/// Share of a product of 4-bit weights that is slowed because each tile of rows unpacks the weights anew: none while
+/// one tile of 16 rows holds them all, all of it from 64 rows on, between them by the logarithm.
+double repeated_unpacking(double rows) noexcept {
+  return std::clamp(0.5 * std::log2(std::max(1.0, rows) / 16.0), 0.0, 1.0);
+}
+
+Replica::Mxfp4Experts mxfp4_experts_of(const KernelFormats& names) noexcept {
+  using Form = Replica::Mxfp4Experts;
+  const bool packed = names.experts.front()->name == "w4a16_mxfp4";
+  return !packed && names.experts.front()->name != "w4a8_mxfp4_mxfp8" ? Form::none
+         : packed && names.experts.size() == 1                        ? Form::unpacked
+                                                                      : Form::native;
+}
+
 }  // namespace
 
 struct Replica::Compiled {
@@ -95,11 +144,14 @@ struct Replica::Compiled {
   double hidden = 0.0, vocab = 0.0, logit_bytes = 4.0;
   bool gated = false;
   bool weight_only = false, experts_wide = false;
+  bool nvfp4 = false, four_bits_unpacked = false;
+  Mxfp4Experts mxfp4 = Mxfp4Experts::none;
+  double indexed_layers = 0.0;
   GemmModel product, half;
   PrefillModel prefill;
   DecodeModel decode;
   MemoryModel memory;
-  std::vector<MoeModel> experts;  ///< families of kernels, of which the engine takes the fastest
+  std::vector<ExpertKernels> experts;  ///< families of kernels, of which the engine takes the fastest
   MoeRouting routing;
   std::optional<GroupCollectives> tensor;
   std::optional<ExpertExchange> exchange;
@@ -116,7 +168,7 @@ struct Replica::Compiled {
   void product_terms(const LayerOp& op, double count, double rows, IterationTerms& t) const noexcept;
   void attention_terms(const LayerOp& op, double count, const IterationMix& mix, IterationTerms& t) const noexcept;
   void state_terms(const LayerOp& op, double count, const IterationMix& mix, IterationTerms& t) const noexcept;
-  [[nodiscard]] double expert_seconds(const LayerOp& op, double tokens) const noexcept;
+  void expert_terms(const LayerOp& op, double count, double tokens, IterationTerms& t) const noexcept;
   void end_terms(const IterationMix& mix, IterationTerms& t) const noexcept;
   [[nodiscard]] double all_reduce(double tokens) const noexcept;
 };
@@ -154,17 +206,20 @@ std::string_view only_family(const CurveSet& set,
 
 /// Every family of kernels that the engine was measured with in these formats, with loads like the routing's where
 /// there are such; of any engine where it was not measured. Weights that nobody measured narrow run the wide kernels.
-std::vector<MoeModel> expert_models(const CurveSet& set,
-                                    const Device& device,
-                                    const EngineKernels& kernels,
-                                    const std::vector<const GemmFormat*>& formats,
-                                    const GemmFormat& half,
-                                    std::vector<std::string>& sources,
-                                    bool& borrowed) {
+std::vector<ExpertKernels> expert_models(const CurveSet& set,
+                                         const Device& device,
+                                         const EngineKernels& kernels,
+                                         const std::vector<const GemmFormat*>& formats,
+                                         const GemmFormat& half,
+                                         std::vector<std::string>& sources,
+                                         bool& borrowed) {
   const std::string_view wanted = kernels.routing.kind == Routing::power_law ? "power-law" : "balanced";
-  std::vector<MoeModel> models;
-  const auto gather = [&](std::string_view engine, const GemmFormat& measured, const GemmFormat& format) {
-    const std::string_view only = engine.empty() ? "" : only_family(set, device, kernels, measured.name);
+  std::vector<ExpertKernels> models;
+  const auto gather = [&](std::string_view engine, const GemmFormat& measured, const GemmFormat& format,
+                          std::string_view kernel = {}) {
+    const std::string_view only = !kernel.empty()  ? kernel
+                                  : engine.empty() ? ""
+                                                   : only_family(set, device, kernels, measured.name);
     for (const FittedMoe& c : set.moe) {
       const CurveProvenance& p = c.provenance;
       const bool twin =
@@ -176,7 +231,7 @@ std::vector<MoeModel> expert_models(const CurveSet& set,
       if (p.format == measured.name && (engine.empty() || p.engine == engine) && !twin && !other) {
         MoeCurve curve = c.values;
         curve[moe_launch] = std::min(curve[moe_launch], least_launch(set, p.engine));
-        models.emplace_back(curve, kernel_device(device, format.rate), format);
+        models.push_back({MoeModel{curve, kernel_device(device, format.rate), format}, curve[moe_launch]});
         sources.push_back("experts: " + p.engine + " " + p.version + " " + p.kernel + " " + p.format + " kernels of " +
                           p.sku);
       }
@@ -186,6 +241,13 @@ std::vector<MoeModel> expert_models(const CurveSet& set,
     for (const GemmFormat* format : formats) {
       gather(engine, *format, *format);
     }
+    if (!models.empty()) {
+      return models;
+    }
+  }
+  if (formats.front()->name == "int4_wo") {
+    // The one kernel for 4-bit weights of either kind (Frantar et al. 2024, Marlin); measured with mxfp4.
+    gather("", *find_gemm_format("w4a16_mxfp4"), *formats.front(), "marlin");
     if (!models.empty()) {
       return models;
     }
@@ -298,6 +360,10 @@ Replica::Replica(const ModelData& data,
       arch.gated_mlp,
       false,
       false,
+      product.name == "nvfp4",
+      product.name == "int4_wo",
+      mxfp4_experts_of(names),
+      0.0,
       product_model(set, device, engine, product, half, sources, narrow_borrowed),
       product_model(set, device, engine, half, half, sources, half_borrowed),
       PrefillModel{prefill.curve->values, wide, fresh},
@@ -325,6 +391,8 @@ Replica::Replica(const ModelData& data,
     c.layers.push_back({real(counted.layers), block.feed_forward == FeedForward::none ? 1.0 : 2.0,
                         layer_ops(arch, block, LayerForm::serving, c.ranks.tp)});
     c.expert_layers += block.feed_forward == FeedForward::moe ? real(counted.layers) : 0.0;
+    const LayerOp* const attention = c.layers.back().ops.find(LayerOpKind::attention);
+    c.indexed_layers += attention != nullptr && attention->selected > 0.0 ? real(counted.layers) : 0.0;
   }
   if (c.expert_layers > 0.0) {
     bool borrowed = false;
@@ -363,8 +431,9 @@ void IterationTerms::double_all() noexcept {
   for (double& term : seconds) {
     term *= 2.0;
   }
-  for (double* bound : {&decode_on_vector_units, &least_products, &least_decode, &least_prefill, &sustained_products}) {
-    *bound *= 2.0;
+  for (double* part : {&decode_on_vector_units, &least_products, &least_decode, &least_prefill, &sustained_products,
+                       &unpacked_products, &expert_launches}) {
+    *part *= 2.0;
   }
 }
 
@@ -388,7 +457,9 @@ void Replica::Compiled::product_terms(const LayerOp& op, double count, double ro
   const bool wide_weights = op.part == LayerPart::router;  // in 16 bit whatever the format of the others
   const GemmShape shape{std::max(1.0, rows * op.rows), op.n, op.k};
   const GemmModel& kernel = wide_weights ? half : product;
-  t[IterationTerm::products] += count * kernel.time(shape).raw();
+  const double seconds = count * kernel.time(shape).raw();
+  t[IterationTerm::products] += seconds;
+  t.unpacked_products += four_bits_unpacked && !wide_weights ? repeated_unpacking(shape.m) * seconds : 0.0;
   t.sustained_products += count * kernel.sustained(shape).raw();
   const double read = op.n * op.k * (wide_weights ? 2.0 : weight_bytes) / bandwidth;
   const double work = gemm_flops(shape.m, shape.n, shape.k).raw() / (wide_weights ? wide_peak : product_peak);
@@ -435,15 +506,19 @@ void Replica::Compiled::state_terms(const LayerOp& op,
       count * memory.time({Bytes{sequences * bytes}, Bytes{(sequences + drafts) * bytes}, 0.0}).raw();
 }
 
-double Replica::Compiled::expert_seconds(const LayerOp& op, double tokens) const noexcept {
+void Replica::Compiled::expert_terms(const LayerOp& op, double count, double tokens, IterationTerms& t) const noexcept {
   const double held = op.count + real(layout.redundant);
   const MoeShape shape{std::max(1.0, tokens), hidden, op.width, op.top_k, held, ranks.expert_tp, ranks.ep, gated};
   const ExpertLoad load = expert_load(shape, routing);
   double fastest = std::numeric_limits<double>::max();
-  for (const MoeModel& kernel : experts) {
-    fastest = std::min(fastest, kernel.time(shape, load).raw());
+  double launch = 0.0;
+  for (const ExpertKernels& kernel : experts) {
+    const double seconds = kernel.model.time(shape, load).raw();
+    launch = seconds < fastest ? kernel.launch : launch;
+    fastest = std::min(fastest, seconds);
   }
-  return fastest;
+  t[IterationTerm::experts] += count * fastest;
+  t.expert_launches += count * launch;
 }
 
 void Replica::Compiled::layer_terms(const Layer& layer, const IterationMix& mix, IterationTerms& t) const noexcept {
@@ -471,7 +546,7 @@ void Replica::Compiled::layer_terms(const Layer& layer, const IterationMix& mix,
         state_terms(op, n, mix, t);
         break;
       case LayerOpKind::experts:
-        t[IterationTerm::experts] += n * expert_seconds(op, all);
+        expert_terms(op, n, all, t);
         routed = exchange.has_value();
         break;
       case LayerOpKind::activation:
@@ -541,6 +616,15 @@ bool Replica::weight_only() const noexcept {
 }
 bool Replica::narrow_experts_wide() const noexcept {
   return compiled_->experts_wide;
+}
+Replica::Mxfp4Experts Replica::mxfp4_experts() const noexcept {
+  return compiled_->expert_layers > 0.0 ? compiled_->mxfp4 : Mxfp4Experts::none;
+}
+bool Replica::nvfp4() const noexcept {
+  return compiled_->nvfp4;
+}
+double Replica::indexed_layers() const noexcept {
+  return compiled_->indexed_layers;
 }
 bool Replica::dispatches(bool prompts) const noexcept {
   return compiled_->exchange && compiled_->exchange->measured(prompts);
