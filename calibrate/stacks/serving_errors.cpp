@@ -16,9 +16,8 @@ namespace {
 
 constexpr std::size_t least_rows = 40;
 constexpr double least_factor = 0.01;
-constexpr double told_by_all = 3.0;      ///< publications that the level of all stacks counts as, in one stack's
-constexpr double told_by_class = 6.0;    ///< runs that the class counts as, in the factor of a SKU or format
-constexpr double normal_tenth = 1.2816;  ///< a tenth of a standard normal lies above
+constexpr double told_by_all = 3.0;    ///< publications that the level of all stacks counts as, in one stack's
+constexpr double told_by_class = 6.0;  ///< runs that the class counts as, in the factor of a SKU or format
 constexpr std::string_view any_stack = "any";
 constexpr std::array<double, 2> factor_bounds{0.7, 1.6};
 
@@ -33,6 +32,14 @@ ServingQuantity quantity_of(const FittedServingRun& run) noexcept {
 /// ln(measured / predicted).
 double residual(const FittedServingRun& run) noexcept {
   return std::isfinite(run.left_out) ? -run.left_out : -run.fitted;
+}
+
+/// What a tenth of Student's t with so many degrees of freedom (>= 1) lies above, to 2 % from two on (Abramowitz and
+/// Stegun 1964, equation 26.7.5).
+double student_tenth(double freedom) noexcept {
+  const double z = 1.2816;  // of the standard normal
+  const double cube = z * z * z;
+  return z + (cube + z) / (4.0 * freedom) + (5.0 * cube * z * z + 16.0 * cube + 3.0 * z) / (96.0 * freedom * freedom);
 }
 
 struct Gathered {
@@ -80,15 +87,20 @@ Spread spread_of(const Gathered& g) {
   return s;
 }
 
-ServingErrors errors_of(
-    std::string_view stack, ServingQuantity quantity, bool experts, const Gathered& g, const Spread& s, double level) {
+ServingErrors errors_of(std::string_view stack,
+                        ServingQuantity quantity,
+                        bool experts,
+                        const Gathered& g,
+                        const Spread& s,
+                        double level,
+                        double freedom) {
   ServingErrors e;
   e.stack = stack;
   e.quantity = quantity;
   e.experts = experts;
   e.rows = static_cast<std::int64_t>(g.rows);
   e.sources = static_cast<std::int64_t>(g.sources.size());
-  const double reach = normal_tenth * level * std::sqrt(1.0 + 1.0 / s.publications);
+  const double reach = student_tenth(std::max(1.0, freedom)) * level * std::sqrt(1.0 + 1.0 / s.publications);
   e.low = std::clamp(std::exp(s.centre - std::hypot(s.low, reach)), least_factor, 1.0);
   e.high = std::clamp(std::exp(s.centre + std::hypot(s.high, reach)), 1.0, 1.0 / least_factor);
   e.level = level;
@@ -106,10 +118,17 @@ struct Stretch {
 };
 
 std::vector<WidthFactor> factors_of(const std::map<std::string, Stretch>& all) {
+  std::vector<double> values;
+  std::vector<double> weights;
+  for (const auto& [name, stretch] : all) {
+    values.insert(values.end(), stretch.values.begin(), stretch.values.end());
+    weights.insert(weights.end(), stretch.weights.begin(), stretch.weights.end());
+  }
+  const double usual = values.empty() ? 1.0 : std::max(0.05, weighted_quantile(values, weights, 0.8));
   std::vector<WidthFactor> factors;
   for (const auto& [name, stretch] : all) {
     const double n = static_cast<double>(stretch.runs.size());
-    const double taken = std::max(0.05, weighted_quantile(stretch.values, stretch.weights, 0.8));
+    const double taken = std::max(0.05, weighted_quantile(stretch.values, stretch.weights, 0.8)) / usual;
     const double factor = std::exp(n / (n + told_by_class) * std::log(taken));
     factors.push_back({name, std::clamp(factor, factor_bounds[0], factor_bounds[1]),
                        static_cast<std::int64_t>(stretch.values.size())});
@@ -181,10 +200,10 @@ ServingConfidence confidence_of_serving_fit(const ServingFit& fit, std::string_v
     const Spread s = spread_of(g);
     const double own = s.publications - 1.0;
     const double all = level_of_all(kind);
-    const double level = stack == any_stack
-                             ? s.level
-                             : std::sqrt((own * s.level * s.level + told_by_all * all * all) / (own + told_by_all));
-    classes.push_back(errors_of(stack, kind.first, kind.second, g, s, level));
+    const bool shares = stack != any_stack;
+    const double freedom = own + (shares ? told_by_all : 0.0);
+    const double level = shares ? std::sqrt((own * s.level * s.level + told_by_all * all * all) / freedom) : s.level;
+    classes.push_back(errors_of(stack, kind.first, kind.second, g, s, level, freedom));
   }
   // Classes without rows in this fit keep their errors.
   for (const ServingErrors& e : fit.classes) {

@@ -46,7 +46,8 @@ ServingConfiguration prefilling(const ServingConfiguration& run) {
   prefill.tp = whole("prefill_tp");
   prefill.pp = whole("prefill_pp");
   // Attention-DP runs attention and experts over the same ranks, whatever the row leaves blank.
-  prefill.ep = std::max(whole("prefill_ep"), groups > 1 ? groups * *prefill.tp : std::int64_t{1});
+  const bool cut = row_number(run, "prefill_moe_tp").value_or(1.0) > 1.0;
+  prefill.ep = std::max(whole("prefill_ep"), groups > 1 && !cut ? groups * *prefill.tp : std::int64_t{1});
   prefill.dp = groups;
   prefill.gpus.reset();
   prefill.max_batch.reset();

@@ -383,7 +383,7 @@ TEST_CASE("classes of errors: the runs of one publication, or those around a lev
   CHECK(wide.sources == 2);
   const double level = std::log(1.3) / std::sqrt(2.0);  // the same alone and with that of all stacks
   CHECK(wide.level == near(level, 0.05));
-  const double reach = 1.2816 * level * std::sqrt(1.5);
+  const double reach = 1.533 * level * std::sqrt(1.5);  // Student's t with 4 degrees of freedom
   const double middle = std::sqrt(1.3);
   CHECK(std::log(wide.low) == near(std::log(middle) - std::hypot(std::log(0.80), reach), 0.05));
   CHECK(std::log(wide.high) == near(std::log(middle) + std::hypot(std::log(1.19), reach), 0.05));
@@ -439,9 +439,8 @@ TEST_CASE("errors: a SKU whose runs lie further off than their class widens it, 
   const ServingErrors smooth = made.of("vllm", ServingQuantity::tpot, false, "smooth", "bf16");
   const ServingErrors other = made.of("vllm", ServingQuantity::tpot, false, "nobody's", "bf16");
   CHECK(rough.low < other.low);
-  CHECK(smooth.low > other.low);
+  CHECK(smooth.low == near(other.low));  // nearly all runs are the usual ones
   CHECK(rough.text().find("wider on rough in bf16") != std::string::npos);
-  CHECK(smooth.text().find("narrower on smooth in bf16") != std::string::npos);
   Diagnostics diagnostics;
   const ServingConfidence read = read_serving_confidence(parse_toml(serving_confidence_toml(made), "c"), diagnostics);
   CHECK(diagnostics.empty());

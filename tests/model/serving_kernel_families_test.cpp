@@ -2,6 +2,7 @@
 // Which kernels serve a format, and what starts beside them: block scales, experts in four bits, sparse indexers.
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/serve/engine/serving_stack.hpp>
+#include <headroom/model/serve/memory/memory.hpp>
 #include <headroom/model/serve/replica/engine_terms.hpp>
 #include <headroom/model/serve/replica/replica.hpp>
 #include <headroom/model/serve/replica/replica_formats.hpp>
@@ -175,4 +176,25 @@ TEST_CASE("nvfp4 products have a factor of their own, below which their arithmet
   CHECK(engine_terms(r, decodes(1, 1), kernels, stack, {})[T::products] == near(0.9e-3));
   const Replica wide = replica(model("llama3-8b"), {}, "b200-sxm-180gb", "trtllm");
   CHECK(engine_terms(wide, decodes(1, 1), kernels, stack, {})[T::products] == near(1e-3));
+}
+
+TEST_CASE(
+    "attention-DP may hold a slice of each expert on every rank: the same bytes, no hottest rank, all tokens "
+    "gathered") {
+  const Architecture arch = model("deepseek-v3");
+  ServingLayout whole{1, 1, 8};
+  ServingLayout cut = whole;
+  cut.cut_experts = true;
+  const Replica experts = replica(arch, fp8, "b200-sxm-180gb", "vllm", whole);
+  const Replica slices = replica(arch, fp8, "b200-sxm-180gb", "vllm", cut);
+  IterationMix mix = decodes(8 * 32);
+  CHECK(slices.terms(mix)[T::experts] < experts.terms(mix)[T::experts]);
+  CHECK(slices.terms(mix)[T::experts] > 0.2 * experts.terms(mix)[T::experts]);
+  CHECK(slices.terms(mix)[T::decode_attention] == experts.terms(mix)[T::decode_attention]);
+  CHECK(slices.terms(mix)[T::exchange] == experts.terms(mix)[T::exchange]);  // of one host, where engines gather anyway
+  CHECK_FALSE(slices.dispatches(false));
+  cut.ep = 72;  // 256 experts do not divide by 72, their slices may
+  CHECK(check(arch, cut, 72).verdict == Verdict::feasible);
+  cut.cut_experts = false;
+  CHECK(check(arch, cut, 72).verdict == Verdict::experts_not_divisible);
 }

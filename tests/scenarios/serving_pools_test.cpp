@@ -115,9 +115,12 @@ TEST_CASE("a deployment says what it leaves out, and whose the problem is") {
   CHECK(predicted(c, "tpot_ms_mean").status == RowStatus::ok);
   CHECK(predicted(c, "ttft_ms_mean").status == RowStatus::unsupported);
   c = deployment();
-  c.options["prefill_moe_tp"] = "4";
+  c.options["prefill_moe_tp"] = "4";  // slices of every expert on each of the four ranks
   c.options["prefill_ep"] = "1";
-  c.options["prefill_attention_dp"] = "4";
+  CHECK(predicted(c, "ttft_ms_mean").status == RowStatus::ok);
+  c.options["prefill_moe_tp"] = "2";
+  CHECK(predicted(c, "ttft_ms_mean").why.starts_with("prefilling workers: experts cut over some ranks"));
+  c = deployment();
   CHECK(asks_for_deployment(c, "ttft_ms_mean"));
   CHECK_FALSE(asks_for_deployment(c, "power_w_per_gpu"));
   c.options["pool"] = "decode";

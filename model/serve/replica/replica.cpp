@@ -18,6 +18,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace headroom {
@@ -42,6 +43,9 @@ Ranks ranks_of(const ServingLayout& layout) noexcept {
   r.groups = real(layout.attention_groups());
   r.ep = real(layout.ep);
   r.expert_tp = layout.ep >= layout.tp ? 1.0 : real(layout.tp) / real(layout.ep);
+  if (layout.cut_experts) {
+    std::swap(r.ep, r.expert_tp);
+  }
   return r;
 }
 
@@ -412,7 +416,10 @@ Replica::Replica(const ModelData& data,
     const ExpertExchange::Layer exchanged{real(arch.hidden), real(moe.top_k), real(moe.experts),
                                           std::min(2.0, grouped.activation_bytes), formats.activations};
     const GroupView view = group_view(device, node, layout.ep);
-    c.exchange.emplace(data, device, mesh_view(device, node, view), kernels.all_to_all, exchanged,
+    // Slices of experts need every token on every rank.
+    const std::span<const AllToAllRule> rules =
+        layout.cut_experts ? std::span<const AllToAllRule>{} : std::span<const AllToAllRule>{kernels.all_to_all};
+    c.exchange.emplace(data, device, mesh_view(device, node, view), rules, exchanged,
                        collectives_or_prior(data, device, view));
     sources.push_back(c.exchange->source());
   }
