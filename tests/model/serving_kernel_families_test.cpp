@@ -178,9 +178,7 @@ TEST_CASE("nvfp4 products have a factor of their own, below which their arithmet
   CHECK(engine_terms(wide, decodes(1, 1), kernels, stack, {})[T::products] == near(1e-3));
 }
 
-TEST_CASE(
-    "attention-DP may hold a slice of each expert on every rank: the same bytes, no hottest rank, all tokens "
-    "gathered") {
+TEST_CASE("attention-DP may hold a slice of each expert on every rank: the same bytes, all tokens gathered") {
   const Architecture arch = model("deepseek-v3");
   ServingLayout whole{1, 1, 8};
   ServingLayout cut = whole;
@@ -188,8 +186,9 @@ TEST_CASE(
   const Replica experts = replica(arch, fp8, "b200-sxm-180gb", "vllm", whole);
   const Replica slices = replica(arch, fp8, "b200-sxm-180gb", "vllm", cut);
   IterationMix mix = decodes(8 * 32);
-  CHECK(slices.terms(mix)[T::experts] < experts.terms(mix)[T::experts]);
-  CHECK(slices.terms(mix)[T::experts] > 0.2 * experts.terms(mix)[T::experts]);
+  // narrow slices of all experts, for which the kernels are less efficient, against the hottest rank's whole ones
+  CHECK(slices.terms(mix)[T::experts] > 0.5 * experts.terms(mix)[T::experts]);
+  CHECK(slices.terms(mix)[T::experts] < 1.5 * experts.terms(mix)[T::experts]);
   CHECK(slices.terms(mix)[T::decode_attention] == experts.terms(mix)[T::decode_attention]);
   CHECK(slices.terms(mix)[T::exchange] == experts.terms(mix)[T::exchange]);  // of one host, where engines gather anyway
   CHECK_FALSE(slices.dispatches(false));
