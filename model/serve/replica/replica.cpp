@@ -11,6 +11,7 @@
 #include <headroom/model/serve/replica/expert_exchange.hpp>
 #include <headroom/model/serve/replica/replica.hpp>
 #include <headroom/model/serve/replica/replica_formats.hpp>
+#include <headroom/model/serve/replica/replica_kernels.hpp>
 #include <headroom/model/workload/layer_ops.hpp>
 
 #include <algorithm>
@@ -49,63 +50,6 @@ Ranks ranks_of(const ServingLayout& layout) noexcept {
   return r;
 }
 
-/// Curves of the engine where it was measured, else of any.
-template <typename Choose>
-auto of_engine(const std::string& engine, const Choose& choose) {
-  try {
-    return choose(std::string_view{engine});
-  } catch (const ConfigError&) {
-    return choose(std::string_view{});
-  }
-}
-
-/// Activations of this format are scaled by groups of 128 of their own values (DeepSeek-AI 2024, DeepSeek-V3, section
-/// 3.3.2), a launch of its own before each product that no engine fuses away, and that its benchmarks hold.
-constexpr std::string_view scaled_by_groups = "fp8_block";
-
-/// A launch above which the host launched the kernels of a benchmark one by one; in a replayed graph, as engines run
-/// them, kernels of products start within 2 to 15 us.
-constexpr double host_launch = 30e-6;
-
-/// The curve itself, or in place of one that the host launched another engine's of the format that starts soonest.
-const FittedGemm& shortest_launch(const CurveSet& set, const FittedGemm& curve) {
-  constexpr auto launch = static_cast<std::size_t>(GemmParameter::launch);
-  const FittedGemm* found = &curve;
-  for (const FittedGemm& c : set.gemm) {
-    const bool sooner = c.values[launch] < found->values[launch];
-    found = curve.values[launch] > host_launch && c.provenance.format == curve.provenance.format && sooner ? &c : found;
-  }
-  return *found;
-}
-
-GemmModel product_model(const CurveSet& set,
-                        const Device& device,
-                        const std::string& engine,
-                        const GemmFormat& format,
-                        const GemmFormat& wide,
-                        std::vector<std::string>& sources,
-                        bool& borrowed) {
-  auto chosen = of_engine(engine, [&](std::string_view e) { return choose_gemm(set, device, format, e); });
-  borrowed = chosen.curve->provenance.format != format.name;
-  constexpr auto launch = static_cast<std::size_t>(GemmParameter::launch);
-  if (format.name == scaled_by_groups && !borrowed) {
-    const FittedGemm& graph = shortest_launch(set, *chosen.curve);
-    if (&graph != chosen.curve) {
-      chosen.why = graph.provenance.engine + " " + graph.provenance.version + " " + graph.provenance.format +
-                   " kernels of " + graph.provenance.sku + ": the host launches those measured with " + engine;
-      chosen.curve = &graph;
-    }
-  }
-  GemmCurve curve = chosen.curve->values;
-  if (format.name != scaled_by_groups) {
-    // Benchmarks of narrow products launch the cast of their activations too; an engine fuses it into the pass before.
-    const auto plain = of_engine(engine, [&](std::string_view e) { return choose_gemm(set, device, wide, e); });
-    curve[launch] = std::min(curve[launch], plain.curve->values[launch]);
-  }
-  sources.push_back("products: " + chosen.why);
-  return GemmModel{curve, kernel_device(device, format.rate), format};
-}
-
 double vector_peak_of(const Device& device) noexcept {
   const auto& peak = device.peak[static_cast<std::size_t>(Rate::fp32_vector)];
   return peak ? peak->value.raw() : HUGE_VAL;
@@ -117,12 +61,6 @@ AttentionFormat attention_format_of(const ReplicaFormats& formats, double share)
   f.cache_bytes = share * row_of(formats.cache).weight_bytes;
   return f;
 }
-
-/// A family of kernels of experts.
-struct ExpertKernels {
-  MoeModel model;
-  double launch = 0.0;  ///< seconds of a layer's launches, which the model's time holds
-};
 
 /// Share of a product of 4-bit weights that is slowed because each tile of rows unpacks the weights anew: none while
 /// one tile of 16 rows holds them all, all of it from 64 rows on, between them by the logarithm.
@@ -178,91 +116,6 @@ struct Replica::Compiled {
 };
 
 namespace {
-
-constexpr auto moe_launch = static_cast<std::size_t>(MoeParameter::launch);
-
-/// The shortest chain of launches around an engine's grouped products. Benchmarks of some families launch host work and
-/// casts with them that a replayed graph does not hold.
-double least_launch(const CurveSet& set, const std::string& engine) {
-  double least = std::numeric_limits<double>::max();
-  for (const FittedMoe& c : set.moe) {
-    least = c.provenance.engine == engine ? std::min(least, c.values[moe_launch]) : least;
-  }
-  return least;
-}
-
-/// The one family that the engine's release ran in a format, where it was measured; empty: any.
-std::string_view only_family(const CurveSet& set,
-                             const Device& device,
-                             const EngineKernels& kernels,
-                             std::string_view format) {
-  for (const ExpertFamily& family : kernels.families) {
-    const bool measured = std::any_of(set.moe.begin(), set.moe.end(), [&](const FittedMoe& c) {
-      const CurveProvenance& p = c.provenance;
-      return p.engine == kernels.curves && p.format == format && p.kernel == family.kernel;
-    });
-    if (family.format == format && family.generation == device.generation && measured) {
-      return family.kernel;
-    }
-  }
-  return {};
-}
-
-/// Every family of kernels that the engine was measured with in these formats, with loads like the routing's where
-/// there are such; of any engine where it was not measured. Weights that nobody measured narrow run the wide kernels.
-std::vector<ExpertKernels> expert_models(const CurveSet& set,
-                                         const Device& device,
-                                         const EngineKernels& kernels,
-                                         const std::vector<const GemmFormat*>& formats,
-                                         const GemmFormat& half,
-                                         std::vector<std::string>& sources,
-                                         bool& borrowed) {
-  const std::string_view wanted = kernels.routing.kind == Routing::power_law ? "power-law" : "balanced";
-  std::vector<ExpertKernels> models;
-  const auto gather = [&](std::string_view engine, const GemmFormat& measured, const GemmFormat& format,
-                          std::string_view kernel = {}) {
-    const std::string_view only = !kernel.empty()  ? kernel
-                                  : engine.empty() ? ""
-                                                   : only_family(set, device, kernels, measured.name);
-    for (const FittedMoe& c : set.moe) {
-      const CurveProvenance& p = c.provenance;
-      const bool twin =
-          p.routing != wanted && std::any_of(set.moe.begin(), set.moe.end(), [&](const FittedMoe& other) {
-            const CurveProvenance& o = other.provenance;
-            return o.routing == wanted && o.engine == p.engine && o.format == p.format && o.kernel == p.kernel;
-          });
-      const bool other = !only.empty() && p.kernel != only;
-      if (p.format == measured.name && (engine.empty() || p.engine == engine) && !twin && !other) {
-        MoeCurve curve = c.values;
-        curve[moe_launch] = std::min(curve[moe_launch], least_launch(set, p.engine));
-        models.push_back({MoeModel{curve, kernel_device(device, format.rate), format}, curve[moe_launch]});
-        sources.push_back("experts: " + p.engine + " " + p.version + " " + p.kernel + " " + p.format + " kernels of " +
-                          p.sku);
-      }
-    }
-  };
-  for (const std::string_view engine : {std::string_view{kernels.curves}, std::string_view{}}) {
-    for (const GemmFormat* format : formats) {
-      gather(engine, *format, *format);
-    }
-    if (!models.empty()) {
-      return models;
-    }
-  }
-  if (formats.front()->name == "int4_wo") {
-    // The one kernel for 4-bit weights of either kind (Frantar et al. 2024, Marlin); measured with mxfp4.
-    gather("", *find_gemm_format("w4a16_mxfp4"), *formats.front(), "marlin");
-    if (!models.empty()) {
-      return models;
-    }
-  }
-  borrowed = true;
-  gather("", half, *formats.front());
-  if (models.empty()) {
-    throw ConfigError{"no layer of experts was measured on the SKU whose curves serve " + device.id};
-  }
-  return models;
-}
 
 /// The engine's kernel for small all-reduces inside graphs; nothing where it was not measured on this link.
 std::optional<CustomAllReduceModel> custom_all_reduce(const ChosenCollectives& chosen, const EngineKernels& kernels) {
