@@ -98,7 +98,9 @@ class Problem {
     const bool served = stacks_.find(stack)->second.intake.raw() > 0.0;
     for (std::size_t i = 0; !served && i < knobs_.size(); ++i) {
       const std::string& key = knobs_[i].key;
-      if (knobs_[i].id == stack && (key == "sequence" || key == "layer" || key == "prompt_layer")) {
+      // No row without a queue holds a batch of unpacked weights.
+      const bool unpacked = knobs_[i].shared() && key == "unpacked_rows";
+      if (unpacked || (knobs_[i].id == stack && (key == "sequence" || key == "layer" || key == "prompt_layer"))) {
         found.push_back(i);
       }
     }
@@ -205,10 +207,15 @@ void gather(
       if (device != nullptr && device->curves.empty()) {
         continue;  // the mean of other SKUs' kernels tells nothing of an engine
       }
+      const std::size_t before = fit.runs.size();
       if (asks_for_run(row.serving, row.metric)) {
         gather_queue(row, model, problem, fit, all);
       } else {
         gather_form(row, model, problem, fit, all);
+      }
+      for (std::size_t i = before; i < fit.runs.size(); ++i) {
+        fit.runs[i].sku = device != nullptr ? device->id : std::string{};
+        fit.runs[i].weights = row.serving.weight_dtype == "fp4" ? "nvfp4" : row.serving.weight_dtype;
       }
     }
   }
@@ -310,6 +317,8 @@ ServingFit fit_serving(std::span<const RunFile> files,
   };
   ServingFit fit;
   fit.classes = serving_confidence(sources.data).classes();
+  fit.skus = serving_confidence(sources.data).skus();
+  fit.formats = serving_confidence(sources.data).formats();
   fit.knobs = serving_knobs(sources.data);
   fit.only = options.only;
   ServingTimeModel model{sources};

@@ -31,6 +31,7 @@ struct ServingKnob {
 struct FittedServingRun {
   const RunRow* row = nullptr;
   std::string stack;
+  std::string sku, weights;  ///< id in the catalog; format of the weights as the row spells it
   bool experts = false;
   bool queue = false;  ///< predicted by simulation
   std::size_t family = 0;
@@ -44,8 +45,9 @@ struct ServingFit {
   std::vector<double> values;
   HierarchicalResult result;
   std::vector<FittedServingRun> runs;
-  std::vector<ServingErrors> classes;  ///< errors of the files
-  std::vector<std::string> only;       ///< stacks and numbers to fit, all others held; empty: all
+  std::vector<ServingErrors> classes;      ///< errors of the files
+  std::vector<WidthFactor> skus, formats;  ///< of the files too
+  std::vector<std::string> only;           ///< stacks and numbers to fit, all others held; empty: all
   [[nodiscard]] bool held(const ServingKnob& knob) const;
 };
 

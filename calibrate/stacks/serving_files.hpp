@@ -13,10 +13,6 @@ namespace headroom {
 /// Value as in the files, with three digits: "634 us", 0.38.
 [[nodiscard]] std::string serving_value_text(const ServingKnob& knob, double value);
 
-/// 10th and 90th percentile of measured / predicted for each stack, quantity and kind of network with at least forty
-/// runs, and for all stacks together, which smaller stacks use.
-[[nodiscard]] ServingConfidence confidence_of_serving_fit(const ServingFit& fit);
-
 /// Whole text of serve-confidence.toml.
 [[nodiscard]] std::string serving_confidence_toml(const ServingConfidence& confidence);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/calibrate/stacks/fit_serving.hpp>
+#include <headroom/calibrate/stacks/serving_errors.hpp>
 #include <headroom/calibrate/stacks/serving_files.hpp>
 #include <headroom/cli/verbs/fit_serving.hpp>
 #include <headroom/core/number_words.hpp>
@@ -66,6 +67,20 @@ std::string groups_text(const ServingFit& fit) {
   return table.text(0);
 }
 
+/// How many rows of publications that were no part of the fit lie in the intervals without them.
+std::string coverage_text(const ServingFit& fit) {
+  const std::vector<LeftOutCoverage> all = left_out_coverage(fit);
+  if (all.empty()) {
+    return {};
+  }
+  Table table{{"publications left out", "rows", "sources", "inside 80 % interval, %"}};
+  for (const LeftOutCoverage& c : all) {
+    table.row({std::string{serving_quantity_names[static_cast<std::size_t>(c.quantity)]}, std::to_string(c.rows),
+               std::to_string(c.sources), percent_number(c.inside)});
+  }
+  return "\n" + table.text(0);
+}
+
 /// Throws ConfigError for names that match no number.
 void check_only(const std::vector<std::string>& only, const ModelData& data) {
   const std::vector<ServingKnob> knobs = serving_knobs(data);
@@ -97,8 +112,9 @@ Outcome fit_serving_times(const Arguments& arguments, const std::vector<RunFile>
     std::cerr << "headroom: " << headroom::shown(what) << "\n";
   });
   Outcome outcome;
-  outcome.out = numbers_text(fit) + "\n" + groups_text(fit) + "\n" + std::to_string(fit.runs.size()) +
-                " rows fitted in " + std::to_string(fit.result.iterations) + " iterations\n";
+  outcome.out = numbers_text(fit) + "\n" + groups_text(fit) + coverage_text(fit) + "\n" +
+                std::to_string(fit.runs.size()) + " rows fitted in " + std::to_string(fit.result.iterations) +
+                " iterations\n";
   if (arguments.has("--write")) {
     for (const std::string& file : write_serving_files(fit, arguments.one("--write"))) {
       outcome.err += "headroom: wrote " + file + "\n";

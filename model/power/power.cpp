@@ -80,6 +80,12 @@ PowerForm read_power_form(const ConfigValue& document, const std::string& file, 
   form.width = width.value;
   form.width_source = width.source;
   interval.finish();
+  ConfigTable serving = root.table("serving");
+  form.serving_kernels = read_number(serving, "kernels", share);
+  form.serving_communication = read_number(serving, "communication", share);
+  form.serving_arithmetic = read_number(serving, "arithmetic", {0.0, 2.0});
+  form.serving_width = read_number(serving, "width", {0.0, 10.0}).value;
+  serving.finish();
   root.finish();
   return form;
 }
@@ -110,6 +116,15 @@ std::optional<GpuPower> gpu_power(const Device& device,
   power.host = host.per_gpu;
   power.host_source = std::move(host.source);
   return power;
+}
+
+Watts serving_power(const GpuPower& power, const ServingUse& use, const PowerForm& form) noexcept {
+  const double active = use.kernels * form.serving_kernels.value +
+                        use.communication * form.serving_communication.value +
+                        use.waiting * form.activity[static_cast<std::size_t>(Draw::waiting)].value +
+                        use.arithmetic * form.serving_arithmetic.value;
+  const Watts drawn = power.idle + active * (power.tdp - power.idle);
+  return std::min(drawn, power.cap.value_or(power.tdp));
 }
 
 std::string why_no_cap(const Device& device, Watts cap, const PowerForm& form) {

@@ -37,6 +37,11 @@ struct PowerForm {
   RangedNumber host_of_tdp;  ///< share of the GPUs' TDP drawn by the host, for nodes without a rating
   /// 80 % of measured powers lie within a factor of 1 / (1 + width) .. 1 + width of the prediction
   double width = 0.0;
+  /// Shares of (limit - idle) that a GPU draws while an engine serves (serving_power()).
+  RangedNumber serving_kernels;        ///< while kernels run, which in decodes read more than they multiply
+  RangedNumber serving_communication;  ///< while ranks exchange
+  RangedNumber serving_arithmetic;     ///< what multiplying at the datasheet's peak would add
+  double serving_width = 0.0;          ///< as `width`, of GPUs that serve
   std::string source, width_source;
 };
 [[nodiscard]] PowerForm read_power_form(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics);
@@ -95,6 +100,15 @@ struct GpuPower {
                                                 const Node* node,
                                                 std::optional<Watts> cap,
                                                 const PowerForm& form);
+
+/// What a GPU does while an engine serves: shares of the time, which add up to 1, and FLOP/s over the datasheet's peak.
+struct ServingUse {
+  double kernels = 0.0, communication = 0.0, waiting = 0.0;
+  double arithmetic = 0.0;
+};
+/// P = idle + (limit - idle) (kernels k + communication c + waiting w + arithmetic u), at most the limit or the cap:
+/// what multiplies draws beside what reads, because both run at once.
+[[nodiscard]] Watts serving_power(const GpuPower& power, const ServingUse& use, const PowerForm& form) noexcept;
 
 /// Why a cap is not possible: no TDP, at or below idle, above 1.5 x TDP. Empty if it is possible.
 [[nodiscard]] std::string why_no_cap(const Device& device, Watts cap, const PowerForm& form);

@@ -248,6 +248,7 @@ void read_small_parts(ConfigTable& root, Architecture& arch) {
   arch.qk_norm = static_cast<QkNorm>(root.maybe_choice("qk_norm", qk_norm_names).value_or(0));
   arch.output_gate = root.maybe_boolean("output_gate").value_or(false);
   arch.sinks = root.maybe_boolean("sinks").value_or(false);
+  arch.fp8_blocks = root.maybe_boolean("fp8_blocks").value_or(false);
   arch.norms_per_layer = root.maybe_integer("norms_per_layer", {0, 16}).value_or(2);
   arch.norm = static_cast<Norm>(root.maybe_choice("norm", norm_names).value_or(0));
   arch.norm_biases = root.maybe_boolean("norm_biases").value_or(true);

@@ -221,6 +221,9 @@ struct Architecture {
   double published_active = 0.0;
   std::string parameters_source;
   std::optional<WeightFormat> weights;  ///< of a quantised checkpoint
+  /// The published fp8 checkpoint has a scale for each block of 128 x 128 weights, so that engines scale activations by
+  /// groups of 128 while they serve; false: one scale a matrix.
+  bool fp8_blocks = false;
 
   /// The kind of every layer, first to last.
   [[nodiscard]] std::vector<Block> blocks() const;

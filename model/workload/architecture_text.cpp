@@ -95,6 +95,7 @@ void small_parts(const Architecture& arch, Lines& out) {
   }
   out.flag_unless("output_gate", arch.output_gate, false);
   out.flag_unless("sinks", arch.sinks, false);
+  out.flag_unless("fp8_blocks", arch.fp8_blocks, false);
   out.integer_unless("norms_per_layer", arch.norms_per_layer, 2);
   out.word("norm", word_of(norm_names, arch.norm));
   out.flag_unless("norm_biases", arch.norm_biases, true);

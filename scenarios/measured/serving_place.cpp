@@ -46,6 +46,18 @@ Precision activations_of(const ServingConfiguration& run, Precision weights) {
   }
 }
 
+/// Whether the engine's dispatch of tokens over so many ranks runs whole experts on each of them, whatever it was told:
+/// SGLang sets ep to all ranks where DeepEP serves (srt/server_args.py, _handle_a2a_moe), so that a table that shows
+/// ep 1 shows what the launch said, not what ran.
+bool dispatches_always(const ServingStack& stack, const Device& device, std::int64_t ranks) {
+  return stack.engine == Engine::sglang &&
+         std::any_of(stack.all_to_all.begin(), stack.all_to_all.end(), [&](const AllToAllRule& rule) {
+           const bool domain = rule.over == ExchangeOver::domain && ranks <= device.scale_up.domain;
+           const bool hosts = rule.over == ExchangeOver::hosts && ranks > device.scale_up.domain;
+           return (domain || hosts) && device.scale_up.domain > rule.domain_above;
+         });
+}
+
 /// The network as run by an engine whose layers all attend to the whole sequence.
 Architecture without_windows(Architecture arch) {
   arch.window = 0;
@@ -126,9 +138,10 @@ const ServingPlaces::Kernels& ServingPlaces::kernels(const Architecture& arch,
   const std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(&arch)) + "/" + device.id + "/" + stack.id +
                           "/" + std::to_string(layout.tp) + "/" + std::to_string(layout.pp) + "/" +
                           std::to_string(layout.ep) + "/" + std::to_string(layout.redundant) +
-                          (layout.balanced ? "b" : "") + (layout.two_batches ? "t" : "") + "/" +
-                          std::string{name_of(formats.weights)} + "/" + std::string{name_of(formats.activations)} +
-                          "/" + std::string{name_of(formats.cache)} + "/" + std::to_string(curves.families.size());
+                          (layout.balanced ? "b" : "") + (layout.cut_experts ? "c" : "") +
+                          (layout.two_batches ? "t" : "") + "/" + std::string{name_of(formats.weights)} + "/" +
+                          std::string{name_of(formats.activations)} + "/" + std::string{name_of(formats.cache)} + "/" +
+                          std::to_string(curves.families.size());
   auto [at, fresh] = kernels_.try_emplace(key);
   if (fresh) {
     try {
@@ -189,7 +202,11 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
   p.pool = pool;
   p.layout = row_layout(run);
   if (run.dp.value_or(1) > 1 && run.ep.value_or(1) == 1 && row_number(run, "decode_moe_tp").value_or(1.0) > 1.0) {
-    return refuse("experts cut over the ranks of attention-DP (decode_moe_tp), which no layout here does");
+    if (static_cast<std::int64_t>(*row_number(run, "decode_moe_tp")) != p.layout.tp * *run.dp) {
+      return refuse("experts cut over some ranks of attention-DP (decode_moe_tp), which no layout here does");
+    }
+    p.layout.ep = p.layout.tp * *run.dp;
+    p.layout.cut_experts = !dispatches_always(*p.stack, device, p.layout.ep);
   }
   const std::int64_t gpus = p.pool == RowPool::whole
                                 ? run.gpus.value_or(p.layout.gpus())

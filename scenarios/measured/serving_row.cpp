@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real_text.hpp>
+#include <headroom/model/power/power.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
+#include <headroom/scenarios/measured/serving_disaggregated.hpp>
 #include <headroom/scenarios/measured/serving_row.hpp>
+#include <headroom/scenarios/measured/serving_watts.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
 #include <headroom/scenarios/words/verdict_text.hpp>
 
@@ -63,6 +66,17 @@ std::optional<double> option(const ServingConfiguration& run, std::string_view k
 std::int64_t whole_option(const ServingConfiguration& run, std::string_view key, std::int64_t otherwise) {
   const std::optional<double> value = option(run, key);
   return value ? static_cast<std::int64_t>(*value) : otherwise;
+}
+
+/// A format of weights as the classes of errors spell it.
+std::string_view weights_named(std::string_view format) noexcept {
+  return format == "fp4" ? "nvfp4" : format;
+}
+
+ServingQuantity quantity_of(ServingMetric metric) noexcept {
+  return metric == ServingMetric::ttft   ? ServingQuantity::ttft
+         : metric == ServingMetric::tpot ? ServingQuantity::tpot
+                                         : ServingQuantity::rate;
 }
 
 std::string impossible_option(const ServingConfiguration& run) {
@@ -209,6 +223,12 @@ RowPrediction ServingRowModel::predict_times(const ServingConfiguration& run,
       return rejected(bad);
     }
   }
+  if (asks_for_power(metric)) {
+    return predict_power(run, metric);
+  }
+  if (asks_for_deployment(run, metric)) {
+    return predict_deployment(run, metric);
+  }
   if (asks_for_run(run, metric)) {
     return predict_run(run, metric, unit);
   }
@@ -217,15 +237,57 @@ RowPrediction ServingRowModel::predict_times(const ServingConfiguration& run,
   if (!q) {
     return refusal;
   }
-  const ServingQuantity quantity = q->metric == ServingMetric::ttft   ? ServingQuantity::ttft
-                                   : q->metric == ServingMetric::tpot ? ServingQuantity::tpot
-                                                                      : ServingQuantity::rate;
-  const ServingErrors errors = of_unmeasured(serving_confidence(sources_.data).of(q->stack->id, quantity, q->experts),
-                                             *devices_.find(run.gpu).device, unmeasured_errors(sources_.data));
+  const ServingErrors errors = errors_of(run, q->stack->id, quantity_of(q->metric), q->experts);
   const KernelTerms kernels = [&](const IterationMix& mix) { return q->replica->terms(mix); };
   const double predicted = predict_time(*q, kernels, q->stack->time, iteration_physics(sources_.data));
   return {RowStatus::ok,   {}, predicted, errors.low * predicted, errors.high * predicted, sheet_time(*q),
           fastest_time(*q)};
+}
+
+ServingErrors ServingRowModel::errors_of(const ServingConfiguration& run,
+                                         const std::string& stack,
+                                         ServingQuantity quantity,
+                                         bool experts) {
+  const Device& device = *devices_.find(run.gpu).device;
+  const ServingErrors errors =
+      serving_confidence(sources_.data).of(stack, quantity, experts, device.id, weights_named(run.weight_dtype));
+  return of_unmeasured(errors, device, unmeasured_errors(sources_.data));
+}
+
+RowPrediction ServingRowModel::predict_power(const ServingConfiguration& run, std::string_view metric) {
+  RowPrediction refusal;
+  const std::optional<ServingWatts> found = serving_watts(run, times_, sources_.catalog, refusal);
+  if (!found) {
+    return refusal;
+  }
+  const double width = std::log1p(power_form(sources_.data).serving_width);
+  if (metric == "power_w_per_gpu") {
+    return {RowStatus::ok, {}, found->watts, found->watts / std::exp(width), found->watts * std::exp(width),
+            found->limit};
+  }
+  // The errors of power and of the rate are taken as independent.
+  const ServingErrors rate = errors_of(run, found->question.stack->id, ServingQuantity::rate, found->question.experts);
+  const double joules = found->gpus * found->watts / found->output_rate;
+  return {RowStatus::ok,
+          {},
+          joules,
+          joules * std::exp(-std::hypot(width, std::log(rate.high))),
+          joules * std::exp(std::hypot(width, std::log(rate.low))),
+          found->gpus * found->limit / found->sheet_rate};
+}
+
+RowPrediction ServingRowModel::predict_deployment(const ServingConfiguration& run, std::string_view metric) {
+  RowPrediction refusal;
+  const std::optional<DisaggregatedQuestion> q =
+      disaggregated_question(run, metric, sources_.catalog, times_.places(), refusal);
+  if (!q) {
+    return refusal;
+  }
+  const double predicted = headroom::predict_deployment(*q, iteration_physics(sources_.data));
+  const ServingErrors errors =
+      errors_of(run, q->decode.stack->id, quantity_of(q->metric), q->decode.arch->moe.has_value());
+  return {RowStatus::ok,         {}, predicted, errors.low * predicted, errors.high * predicted, sheet_deployment(*q),
+          fastest_deployment(*q)};
 }
 
 RowPrediction ServingRowModel::predict_run(const ServingConfiguration& run,
@@ -241,9 +303,7 @@ RowPrediction ServingRowModel::predict_run(const ServingConfiguration& run,
     return unsupported("no request of the run was answered, or none with a second token");
   }
   const ServingErrors errors =
-      of_unmeasured(serving_confidence(sources_.data)
-                        .of(q->placed.stack->id, in_queue(q->quantity()), q->placed.arch->moe.has_value()),
-                    *devices_.find(run.gpu).device, unmeasured_errors(sources_.data));
+      errors_of(run, q->placed.stack->id, in_queue(q->quantity()), q->placed.arch->moe.has_value());
   return {RowStatus::ok,        {}, predicted, errors.low * predicted, errors.high * predicted, simulated_sheet(*q),
           simulated_fastest(*q)};
 }

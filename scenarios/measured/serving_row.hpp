@@ -3,6 +3,7 @@
 // loads with closed forms (serving_times.hpp) or from simulation (serving_simulated.hpp).
 #pragma once
 
+#include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/scenarios/measured/row_cells.hpp>
 #include <headroom/scenarios/measured/run_row.hpp>
 #include <headroom/scenarios/measured/serving_simulated.hpp>
@@ -45,6 +46,12 @@ class ServingRowModel {
   [[nodiscard]] RowPrediction predict_times(const ServingConfiguration& run,
                                             std::string_view metric,
                                             std::string_view unit);
+  [[nodiscard]] ServingErrors errors_of(const ServingConfiguration& run,
+                                        const std::string& stack,
+                                        ServingQuantity quantity,
+                                        bool experts);
+  [[nodiscard]] RowPrediction predict_power(const ServingConfiguration& run, std::string_view metric);
+  [[nodiscard]] RowPrediction predict_deployment(const ServingConfiguration& run, std::string_view metric);
   [[nodiscard]] RowPrediction predict_run(const ServingConfiguration& run,
                                           std::string_view metric,
                                           std::string_view unit);

@@ -146,13 +146,17 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
 
 namespace {
 
+SteadyState state_of(const ServingTimeQuestion& q, const IterationCost& step, const SteadyHabits& habits) {
+  return q.pool == RowPool::prefill           ? prefill_pool(step, q.load)
+         : q.pool == RowPool::decode          ? decode_pool(step, q.load, habits)
+         : q.kind == ServingLoad::fixed_batch ? static_batch(step, q.load, habits)
+         : q.kind == ServingLoad::closed      ? closed_loop(step, q.load, habits)
+                                              : saturated(step, q.load, habits);
+}
+
 /// Answer to the question for a given cost of iterations, in the row's unit.
 double answer(const ServingTimeQuestion& q, const IterationCost& step, const SteadyHabits& habits) {
-  const SteadyState s = q.pool == RowPool::prefill           ? prefill_pool(step, q.load)
-                        : q.pool == RowPool::decode          ? decode_pool(step, q.load, habits)
-                        : q.kind == ServingLoad::fixed_batch ? static_batch(step, q.load, habits)
-                        : q.kind == ServingLoad::closed      ? closed_loop(step, q.load, habits)
-                                                             : saturated(step, q.load, habits);
+  const SteadyState s = state_of(q, step, habits);
   switch (q.metric) {
     case ServingMetric::output_rate: return q.replicas * s.output_tokens_per_s;
     case ServingMetric::total_rate: return q.replicas * s.requests_per_s * (q.load.isl + q.load.osl);
@@ -177,6 +181,16 @@ double predict_time(const ServingTimeQuestion& q,
     return engine_terms(*q.replica, mix, kernels(mix), stack, physics).total();
   };
   return answer(q, step, {stack.request, stack.steps, stack.burst, stack.interference, physics.bubble});
+}
+
+SteadyState steady_state_of(const ServingTimeQuestion& q,
+                            const KernelTerms& kernels,
+                            const IterationStack& stack,
+                            const IterationPhysics& physics) {
+  const IterationCost step = [&](const IterationMix& mix) {
+    return engine_terms(*q.replica, mix, kernels(mix), stack, physics).total();
+  };
+  return state_of(q, step, {stack.request, stack.steps, stack.burst, stack.interference, physics.bubble});
 }
 
 double sheet_time(const ServingTimeQuestion& q) {

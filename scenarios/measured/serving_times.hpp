@@ -44,6 +44,12 @@ using KernelTerms = std::function<IterationTerms(const IterationMix&)>;
                                   const IterationStack& stack,
                                   const IterationPhysics& physics);
 
+/// The state of one replica behind the answer.
+[[nodiscard]] SteadyState steady_state_of(const ServingTimeQuestion& question,
+                                          const KernelTerms& kernels,
+                                          const IterationStack& stack,
+                                          const IterationPhysics& physics);
+
 /// Predictions from the datasheet alone, and the bound that no run beats, in the row's unit.
 [[nodiscard]] double sheet_time(const ServingTimeQuestion& question);
 [[nodiscard]] double fastest_time(const ServingTimeQuestion& question);

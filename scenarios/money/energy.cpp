@@ -40,6 +40,12 @@ PlanEnergy energy_of(const GpuPower& power, double clock, const EnergyQuestion& 
     energy.parts[i] = {static_cast<Draw>(i), work.shares[i], power.draw[i]};
     energy.gpu += work.shares[i] * power.draw[i];
   }
+  if (work.drawn && energy.gpu > Watts{}) {
+    for (EnergyPart& part : energy.parts) {
+      part.power = *work.drawn / energy.gpu * part.power;
+    }
+    energy.gpu = *work.drawn;
+  }
   const double building = question.pue.value_or(1.0);
   const double factor = std::exp(std::hypot(std::log1p(work.width), std::log1p(power.width)));
   const Watts drawn = building * work.gpus * (energy.gpu + power.host);

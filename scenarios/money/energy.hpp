@@ -40,6 +40,7 @@ struct EnergyWork {
   double gpus = 1.0, gpus_per_node = 1.0;
   double spare_gpus = 0.0;                  ///< idle GPUs that stand by during the whole run
   std::array<double, draw_count> shares{};  ///< share of the time by kind of draw; the shares add up to 1
+  std::optional<Watts> drawn;               ///< mean power of one GPU, where it is known apart from the kinds' own
   Seconds step{};                           ///< time of one step; zero for work without steps
   Seconds run{};                            ///< time of training and evaluation; zero without a run
   double items = 0.0;                       ///< items (tokens, samples) that the run processes; zero: use `rate`

@@ -217,13 +217,15 @@ double width_of(const Interval<double>& rate) {
   return rate.mid > 0.0 ? std::sqrt(rate.high / rate.low) - 1.0 : 0.0;
 }
 
-/// Prefill multiplies; a decode step reads or multiplies, whichever binds it.
+/// Prefill multiplies; a decode step reads or multiplies, whichever binds it. What they draw together follows from what
+/// an iteration does (serving_power()).
 void add_energy(const ServeScenario& s, const EnergyQuestion& question, double width, ServePlan& answer) {
-  const std::optional<GpuPower> power =
-      gpu_power(s.device, s.host ? &*s.host : nullptr, s.power_cap, power_form(*s.data));
+  const PowerForm& form = power_form(*s.data);
+  std::optional<GpuPower> power = gpu_power(s.device, s.host ? &*s.host : nullptr, s.power_cap, form);
   if (!power || !answer.times) {
     return;
   }
+  power->width = form.serving_width;
   const double prefill = answer.times->state.prompt_share;
   const double decode = 1.0 - prefill;
   const Draw reads = answer.times->reads ? Draw::memory : Draw::matrix;
@@ -232,6 +234,7 @@ void add_energy(const ServeScenario& s, const EnergyQuestion& question, double w
   work.gpus_per_node = s.host ? real(s.host->gpus) : 1.0;
   work.shares[static_cast<std::size_t>(Draw::matrix)] += prefill / (prefill + decode);
   work.shares[static_cast<std::size_t>(reads)] += decode / (prefill + decode);
+  work.drawn = serving_power(*power, answer.times->use, form);
   work.rate = Hertz{answer.times->output_tokens_per_s};
   work.width = width;
   answer.energy = energy_of(*power, s.work.clock, question, work);

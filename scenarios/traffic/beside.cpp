@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace headroom {
@@ -93,11 +94,14 @@ std::string model_names(const ServeScenario& serve) {
 }
 
 ServingErrors serving_errors(const ServeScenario& serve, ServingQuantity quantity) {
-  const ServingErrors* widest = nullptr;
+  std::optional<ServingErrors> widest;
   for (std::size_t i = 0; i < model_count(serve); ++i) {
-    const ServingErrors& e =
-        serving_confidence(*serve.data).of(serve.engine.id, quantity, model_of(serve, i).moe.has_value());
-    widest = widest == nullptr || e.high * widest->low > widest->high * e.low ? &e : widest;
+    ServingErrors e = serving_confidence(*serve.data)
+                          .of(serve.engine.id, quantity, model_of(serve, i).moe.has_value(), serve.device.id,
+                              name_of(serve.work.weights));
+    if (!widest || e.high * widest->low > widest->high * e.low) {
+      widest = std::move(e);
+    }
   }
   const ServingErrors errors = of_unmeasured(*widest, serve.device, unmeasured_errors(*serve.data));
   const bool nics = experts_over_nics(serve.device, serve.host ? &*serve.host : nullptr, serve.work.layout);

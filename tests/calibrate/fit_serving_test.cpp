@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fit of serving numbers: finds those that made the rows, leaves sources out, and writes nothing but numbers.
 #include <headroom/calibrate/stacks/fit_serving.hpp>
+#include <headroom/calibrate/stacks/serving_errors.hpp>
 #include <headroom/calibrate/stacks/serving_files.hpp>
 #include <headroom/calibrate/stacks/toml_lines.hpp>
 
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -50,7 +52,7 @@ struct Asked {
     std::ostringstream row;
     row.precision(12);
     row << "r," << source << "," << model << ",,,,,,,,," << gpu << "," << tp << "," << tp << ",1,1,bf16,bf16,bf16,"
-        << isl << "," << osl << "," << concurrency << ",vLLM,0.9.0,scenario=" << scenario << "," << metric << ","
+        << isl << "," << osl << "," << concurrency << ",vLLM,0.14.0,scenario=" << scenario << "," << metric << ","
         << value << ",ms," << notes << "\n";
     return row.str();
   }
@@ -343,21 +345,22 @@ TEST_CASE("written files: where a file or a number is missing nothing is written
   CHECK(stacks.texts() == before);
 }
 
-TEST_CASE("classes of errors: 80 % of measured over predicted lie between low and high, and a file reads back equal") {
+TEST_CASE("classes of errors: the runs of one publication, or those around a level that publications share out") {
   // 50 dense TPOTs of vLLM, measured 0.75 to 1.24 times the prediction in equal steps
   ServingFit fit;
   const auto& before = serving_confidence(test::model_data()).classes();
   fit.classes.assign(before.begin(), before.end());
-  const RunFile file = parsed(questions("A")[0].text(1.0));
+  RunFile file = parsed(questions("A")[0].text(1.0) + questions("B")[0].text(1.0));
   for (int i = 0; i < 50; ++i) {
     FittedServingRun run;
     run.row = &file.rows[0];
     run.stack = "vllm";
     run.fitted = -std::log(0.75 + 0.01 * i);
-    run.left_out = 2 * run.fitted;
+    run.left_out = std::numeric_limits<double>::quiet_NaN();
     fit.runs.push_back(run);
   }
-  const ServingConfidence made = confidence_of_serving_fit(fit);
+  const auto classes_of = [&] { return confidence_of_serving_fit(fit); };
+  const ServingConfidence made = classes_of();
   REQUIRE(made.classes().size() == 13);  // any and vllm; the eleven others of any keep what they had
   for (const ServingErrors& e : made.classes()) {
     if (e.quantity != ServingQuantity::tpot || e.experts) {
@@ -367,8 +370,26 @@ TEST_CASE("classes of errors: 80 % of measured over predicted lie between low an
     }
     CHECK(e.rows == 50);
     CHECK(e.sources == 1);
-    CHECK(e.low == near(0.80, 0.01));
+    CHECK(e.level == 0.0);
+    CHECK(e.low == near(0.795, 0.01));
     CHECK(e.high == near(1.19, 0.01));
+  }
+  // two publications, one of which measures 1.3 times what the other does: a third may lie above or below both
+  for (std::size_t i = 0; i < 25; ++i) {
+    fit.runs[2 * i].row = &file.rows[1];
+    fit.runs[2 * i].fitted -= std::log(1.3);
+  }
+  const ServingErrors wide = classes_of().of("vllm", ServingQuantity::tpot, false);
+  CHECK(wide.sources == 2);
+  const double level = std::log(1.3) / std::sqrt(2.0);  // the same alone and with that of all stacks
+  CHECK(wide.level == near(level, 0.05));
+  const double reach = 1.533 * level * std::sqrt(1.5);  // Student's t with 4 degrees of freedom
+  const double middle = std::sqrt(1.3);
+  CHECK(std::log(wide.low) == near(std::log(middle) - std::hypot(std::log(0.80), reach), 0.05));
+  CHECK(std::log(wide.high) == near(std::log(middle) + std::hypot(std::log(1.19), reach), 0.05));
+  for (std::size_t i = 0; i < 25; ++i) {
+    fit.runs[2 * i].row = &file.rows[0];
+    fit.runs[2 * i].fitted += std::log(1.3);
   }
   fit.runs.resize(39);  // too few for a class of its own
   CHECK(confidence_of_serving_fit(fit).classes().size() == 12);
@@ -387,9 +408,64 @@ TEST_CASE("classes of errors: 80 % of measured over predicted lie between low an
     CHECK(a.sources == b.sources);
     CHECK(a.low == b.low);
     CHECK(a.high == b.high);
+    CHECK(a.level == b.level);
     CHECK(a.median == b.median);
     CHECK(a.left_out_median == b.left_out_median);
   }
+}
+
+TEST_CASE("errors: a SKU whose runs lie further off than their class widens it, as far as its runs are many") {
+  ServingFit fit;
+  const auto& before = serving_confidence(test::model_data()).classes();
+  fit.classes.assign(before.begin(), before.end());
+  std::string text;
+  for (int i = 0; i < 12; ++i) {
+    Asked asked = questions("publication " + std::to_string(i))[0];
+    text += asked.text(1.0);
+  }
+  const RunFile file = parsed(text);
+  for (int i = 0; i < 240; ++i) {
+    FittedServingRun run;
+    run.row = &file.rows[static_cast<std::size_t>(i % 12)];
+    run.stack = "vllm";
+    run.sku = i % 12 == 0 ? "rough" : "smooth";
+    run.weights = "bf16";
+    run.left_out = std::numeric_limits<double>::quiet_NaN();
+    run.fitted = (i % 8 < 4 ? 1.0 : -1.0) * (run.sku == "rough" ? 0.3 : 0.1);
+    fit.runs.push_back(run);
+  }
+  const ServingConfidence made = confidence_of_serving_fit(fit);
+  const ServingErrors rough = made.of("vllm", ServingQuantity::tpot, false, "rough", "bf16");
+  const ServingErrors smooth = made.of("vllm", ServingQuantity::tpot, false, "smooth", "bf16");
+  const ServingErrors other = made.of("vllm", ServingQuantity::tpot, false, "nobody's", "bf16");
+  CHECK(rough.low < other.low);
+  CHECK(smooth.low == near(other.low));  // nearly all runs are the usual ones
+  CHECK(rough.text().find("wider on rough in bf16") != std::string::npos);
+  Diagnostics diagnostics;
+  const ServingConfidence read = read_serving_confidence(parse_toml(serving_confidence_toml(made), "c"), diagnostics);
+  CHECK(diagnostics.empty());
+  CHECK(read.of("vllm", ServingQuantity::tpot, false, "rough", "bf16").low == near(rough.low, 0.02));
+}
+
+TEST_CASE("coverage: rows of a publication count inside when the widths of the others hold their left-out errors") {
+  ServingFit fit;
+  const auto& before = serving_confidence(test::model_data()).classes();
+  fit.classes.assign(before.begin(), before.end());
+  const RunFile file = parsed(questions("A")[0].text(1.0) + questions("B")[0].text(1.0));
+  for (int i = 0; i < 200; ++i) {
+    FittedServingRun run;
+    run.row = &file.rows[static_cast<std::size_t>(i % 2)];
+    run.stack = "vllm";
+    run.fitted = run.left_out = 0.001 * (i - 100) + (i % 2 == 0 && i < 20 ? 3.0 : 0.0);
+    fit.runs.push_back(run);
+  }
+  const std::vector<LeftOutCoverage> all = left_out_coverage(fit);
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].quantity == ServingQuantity::tpot);
+  CHECK(all[0].rows == 200);
+  CHECK(all[0].sources == 2);
+  CHECK(all[0].inside > 0.7);
+  CHECK(all[0].inside < 0.95);
 }
 
 TEST_CASE("numbers as files write them: times with a unit, shares bare, three digits") {

@@ -175,3 +175,28 @@ TEST_CASE("the form that ships: an H100 on its DGX draws 700 W in products and 1
   CHECK(p.host.raw() == doctest::Approx(0.45 * 4600.0 / 8.0));
   CHECK(power_form(test::model_data()).width_source.find("MLPerf") != std::string::npos);
 }
+
+TEST_CASE(
+    "a GPU that serves: kernels, exchanges and waits by their shares, arithmetic beside them, never above a limit") {
+  PowerForm form = round_form();
+  form.serving_kernels.value = 0.7;
+  form.serving_communication.value = 0.4;
+  form.serving_arithmetic.value = 0.8;
+  const GpuPower p = *gpu_power(device_of(500.0), nullptr, std::nullopt, form);
+  CHECK(serving_power(p, {1.0, 0.0, 0.0, 0.0}, form).raw() == doctest::Approx(50.0 + 0.7 * 450.0));
+  CHECK(serving_power(p, {0.0, 1.0, 0.0, 0.0}, form).raw() == doctest::Approx(50.0 + 0.4 * 450.0));
+  CHECK(serving_power(p, {0.0, 0.0, 1.0, 0.0}, form) == p.of(Draw::waiting));
+  CHECK(serving_power(p, {0.5, 0.25, 0.25, 0.1}, form).raw() ==
+        doctest::Approx(50.0 + (0.35 + 0.1 + 0.025 + 0.08) * 450.0));
+  CHECK(serving_power(p, {1.0, 0.0, 0.0, 0.9}, form) == p.tdp);
+  const GpuPower capped = *gpu_power(device_of(500.0), nullptr, Watts{300.0}, form);
+  CHECK(serving_power(capped, {1.0, 0.0, 0.0, 0.0}, form).raw() == doctest::Approx(300.0));
+}
+
+TEST_CASE("the form that ships: a GPU that serves draws less than one that multiplies, more than one that waits") {
+  const PowerForm& form = power_form(test::model_data());
+  CHECK(form.serving_kernels.value < form.activity[static_cast<std::size_t>(Draw::memory)].value);
+  CHECK(form.serving_kernels.value > form.serving_communication.value);
+  CHECK(form.serving_communication.value > form.activity[static_cast<std::size_t>(Draw::waiting)].value);
+  CHECK(form.serving_width > 0.0);
+}

@@ -28,7 +28,10 @@ constexpr std::array stack_numbers{
     StackNumber{"expert_layer", nullptr, &IterationStack::expert_layer},
     StackNumber{"request",      nullptr, &IterationStack::request},
     StackNumber{"intake",       nullptr, &IterationStack::intake},
+    StackNumber{"mxfp4_unpacked", nullptr, &IterationStack::mxfp4_unpacked},
+    StackNumber{"mxfp4_native", nullptr, &IterationStack::mxfp4_native},
     StackNumber{"products",     &IterationStack::products},
+    StackNumber{"nvfp4",        &IterationStack::nvfp4},
     StackNumber{"experts",      &IterationStack::experts},
     StackNumber{"vector",       &IterationStack::vector},
     StackNumber{"steps",        &IterationStack::steps},
@@ -43,6 +46,8 @@ constexpr std::array physics_numbers{
     PhysicsNumber{"all_to_all",        &IterationPhysics::all_to_all},
     PhysicsNumber{"passes",            &IterationPhysics::passes},
     PhysicsNumber{"weight_only",       &IterationPhysics::weight_only},
+    PhysicsNumber{"unpacked_rows",     &IterationPhysics::unpacked_rows},
+    PhysicsNumber{"indexer",           nullptr, &IterationPhysics::indexer},
     PhysicsNumber{"bubble",            &IterationPhysics::bubble},
     PhysicsNumber{"routing",           &IterationPhysics::routing},
     PhysicsNumber{"overlap",           &IterationPhysics::overlap},
@@ -126,8 +131,9 @@ std::vector<std::string_view> iteration_physics_keys() {
 }
 
 bool is_iteration_time(std::string_view key) noexcept {
-  return std::any_of(stack_numbers.begin(), stack_numbers.end(),
-                     [&](const StackNumber& n) { return n.key == key && n.time != nullptr; });
+  const auto timed = [&](const auto& n) { return n.key == key && n.time != nullptr; };
+  return std::any_of(stack_numbers.begin(), stack_numbers.end(), timed) ||
+         std::any_of(physics_numbers.begin(), physics_numbers.end(), timed);
 }
 
 void read_iteration_stack(ConfigTable& root, IterationStack& stack) {

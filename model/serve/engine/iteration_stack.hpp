@@ -22,11 +22,16 @@ struct IterationStack {
   Seconds layer{};                ///< gap between the kernels of a layer in a replayed graph
   Seconds prompt_layer{};         ///< launch time per layer in steps with prompts, which are not replayed
   Seconds expert_layer{};         ///< additional time per layer of experts
-  double products = 1.0;          ///< time of products over that of the measured kernels
-  double experts = 1.0;           ///< time of grouped products over that of the measured kernels
-  double vector = 0.0;  ///< time of decode attention over that at the vector units' fp32 peak; 0: uses tensor cores
-  bool windows = true;  ///< a sliding window limits cache and attention
-  Seconds request{};    ///< time from arrival to the first iteration, and back to the client
+  /// Launches of a layer of mxfp4 experts on the engine's own kernels, in place of those of the measured kernels and of
+  /// `expert_layer`: on SKUs that unpack them to 16 bit first (Marlin, Triton), and on those with units for 4-bit
+  /// floats (trtllm-gen). 0: those of the measured kernels.
+  Seconds mxfp4_unpacked{}, mxfp4_native{};
+  double products = 1.0;  ///< time of products over that of the measured kernels
+  double nvfp4 = 1.0;     ///< time of nvfp4 products over `products` times that of the measured kernels
+  double experts = 1.0;   ///< time of grouped products over that of the measured kernels
+  double vector = 0.0;    ///< time of decode attention over that at the vector units' fp32 peak; 0: uses tensor cores
+  bool windows = true;    ///< a sliding window limits cache and attention
+  Seconds request{};      ///< time from arrival to the first iteration, and back to the client
   /// Time per request in the front end's single process, which parses, tokenises and forwards it. Requests pass one
   /// after another, and answers queue behind them (simulation/front_end.hpp).
   Seconds intake{};
@@ -46,10 +51,12 @@ struct IterationPhysics {
   double exchange = 1.0;    ///< expert exchange by all-gather, or by sends in place of kernels that were never measured
   double all_to_all = 1.0;  ///< expert exchange by the measured kernels of dispatch and combine
   double passes = 1.0;
-  double weight_only = 1.0;  ///< products whose narrow weights are unpacked during the product
-  double bubble = 0.3;       ///< share of (pp - 1) / pp that pipeline stages wait
-  double routing = 1.2;      ///< exponent of the power law of expert loads
-  double overlap = 0.0;      ///< share of the shorter of a prompt step's kernels and launches that the longer hides
+  double weight_only = 1.0;    ///< products whose narrow weights are unpacked during the product
+  double unpacked_rows = 1.0;  ///< the same of 4-bit weights from 64 rows on, over `weight_only`; 16 rows add nothing
+  Seconds indexer{};           ///< launches per layer of a sparse indexer (scores, top-k, gather), beside its own bytes
+  double bubble = 0.3;         ///< share of (pp - 1) / pp that pipeline stages wait
+  double routing = 1.2;        ///< exponent of the power law of expert loads
+  double overlap = 0.0;        ///< share of the shorter of a prompt step's kernels and launches that the longer hides
   std::vector<std::string> fitted;
   std::string source;
 };

@@ -4,6 +4,7 @@
 #include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace headroom {
@@ -20,6 +21,7 @@ ServingErrors read_class(ConfigTable& table) {
   e.sources = table.integer("sources");
   e.low = table.number("low", {0.01, 1.0});
   e.high = table.number("high", {1.0, 100.0});
+  e.level = table.maybe_number("level", {0.0, 10.0}).value_or(0.0);
   e.median = table.number("median", {0.0, 10.0});
   e.left_out_median = table.maybe_number("left_out_median", {0.0, 10.0}).value_or(0.0);
   table.finish();
@@ -76,6 +78,28 @@ const ServingErrors& ServingConfidence::of(std::string_view stack, ServingQuanti
   return own != classes_.end() ? *own : *find(any_stack);
 }
 
+ServingErrors ServingConfidence::of(std::string_view stack,
+                                    ServingQuantity quantity,
+                                    bool experts,
+                                    std::string_view sku,
+                                    std::string_view weights) const {
+  const auto width = [](const std::vector<WidthFactor>& all, std::string_view id) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const WidthFactor& f) { return f.id == id; });
+    return found != all.end() ? found->width : 1.0;
+  };
+  ServingErrors errors = of(stack, quantity, experts);
+  const double factor = width(skus_, sku) * width(formats_, weights);
+  if (factor != 1.0) {
+    errors.class_low = errors.low;
+    errors.class_high = errors.high;
+    errors.low = std::pow(errors.low, factor);
+    errors.high = std::pow(errors.high, factor);
+    errors.widened = ", " + std::string{factor > 1.0 ? "wider" : "narrower"} + " on " + std::string{sku} + " in " +
+                     std::string{weights} + ": " + percent(errors.low) + " to " + percent(errors.high) + " %";
+  }
+  return errors;
+}
+
 ServingConfidence read_serving_confidence(const ConfigValue& document, Diagnostics& diagnostics) {
   ConfigTable root{document, "", diagnostics};
   require_schema(root);
@@ -98,8 +122,18 @@ ServingConfidence read_serving_confidence(const ConfigValue& document, Diagnosti
       }
     }
   }
+  const auto factors = [&](std::string_view key) {
+    std::vector<WidthFactor> all;
+    for (ConfigTable& table : root.tables(key)) {
+      all.push_back({table.text("id"), table.number("width", {0.1, 10.0}), table.integer("rows")});
+      table.finish();
+    }
+    return all;
+  };
+  std::vector<WidthFactor> skus = factors("sku");
+  std::vector<WidthFactor> formats = factors("format");
   root.finish();
-  return ServingConfidence{std::move(classes)};
+  return ServingConfidence{std::move(classes), std::move(skus), std::move(formats)};
 }
 
 const ServingConfidence& serving_confidence(const ModelData& data) {

@@ -37,6 +37,7 @@ struct ServingErrors {
   bool experts = false;
   std::int64_t rows = 0, sources = 0;
   double low = 0.5, high = 2.0;
+  double level = 0.0;                        ///< s.d. of a publication's level, ln; 0: not determined
   double median = 0.0;                       ///< median of |predicted / measured - 1|
   double left_out_median = 0;                ///< `median` for fits without the run's source; 0: not determined
   std::string widened;                       ///< reason why low and high were widened; empty: they were not
@@ -94,15 +95,34 @@ struct UnmeasuredErrors {
                                           const Device& device,
                                           const UnmeasuredErrors& unmeasured);
 
+/// How much wider, in the logarithm, the rows of a SKU or of a format of weights lay than their classes.
+struct WidthFactor {
+  std::string id;
+  double width = 1.0;
+  std::int64_t rows = 0;
+};
+
 class ServingConfidence {
  public:
-  explicit ServingConfidence(std::vector<ServingErrors> classes) : classes_{std::move(classes)} {}
+  explicit ServingConfidence(std::vector<ServingErrors> classes,
+                             std::vector<WidthFactor> skus = {},
+                             std::vector<WidthFactor> formats = {})
+      : classes_{std::move(classes)}, skus_{std::move(skus)}, formats_{std::move(formats)} {}
   /// The errors of a stack, or of "any" if the stack has none.
   [[nodiscard]] const ServingErrors& of(std::string_view stack, ServingQuantity quantity, bool experts) const;
+  /// The same, stretched by the factors of a SKU and of a format of weights; 1 where a factor is not known.
+  [[nodiscard]] ServingErrors of(std::string_view stack,
+                                 ServingQuantity quantity,
+                                 bool experts,
+                                 std::string_view sku,
+                                 std::string_view weights) const;
   [[nodiscard]] const std::vector<ServingErrors>& classes() const noexcept { return classes_; }
+  [[nodiscard]] const std::vector<WidthFactor>& skus() const noexcept { return skus_; }
+  [[nodiscard]] const std::vector<WidthFactor>& formats() const noexcept { return formats_; }
 
  private:
   std::vector<ServingErrors> classes_;
+  std::vector<WidthFactor> skus_, formats_;
 };
 
 /// Every quantity, with and without experts, must have a class of stack "any". Problems are added to `diagnostics`.

@@ -3,6 +3,7 @@
 #include <headroom/model/estimate/number_format.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
 #include <headroom/model/serve/fixed_load/serving_times.hpp>
+#include <headroom/model/serve/fixed_load/serving_use.hpp>
 #include <headroom/model/serve/replica/drafting.hpp>
 #include <headroom/model/serve/replica/least_iteration.hpp>
 #include <headroom/model/serve/replica/replica_formats.hpp>
@@ -28,7 +29,8 @@ constexpr std::array<TermText, iteration_term_count> term_texts{
     TermText{"2 norms with residuals, activation", "bytes over the measured bandwidth"},
     TermText{"h V / tp, gather, 2 passes over logits", ""},
     TermText{"(pp - 1) (2 m h / link + 10 us)", ""},
-    TermText{"layers (layer + expert_layer), with prompts prompt_layer", "fitted; docs/serve-model.md"},
+    TermText{"layers layer + launches of experts and indexers, with prompts layers prompt_layer",
+             "fitted; docs/serve-model.md"},
     TermText{"step + sequence (decodes + chunks)", "fitted; docs/serve-model.md"},
     TermText{"chunked scans of prompts", "docs/op-model.md, Scans; Dao and Gu 2024, section 6"},
 };
@@ -46,6 +48,17 @@ void record(const ServingTimes& times,
               {"keys", decode.keys, Shown::count, "isl + osl / 2"}});
     }
   }
+  const auto launches = [&](std::string_view of, std::string_view formula, Seconds seconds) {
+    if (seconds > Seconds{}) {
+      r.line("decode: of the launch gaps, " + std::string{of}, formula, "fitted; docs/serve-model.md", seconds.raw(),
+             Shown::seconds, {{"layer", engine.time.layer.raw(), Shown::seconds, engine.time.source}});
+    }
+  };
+  launches("experts",
+           times.launches.own_experts ? "expert layers mxfp4_unpacked, or mxfp4_native"
+                                      : "expert layers expert_layer, beside those of the measured kernels",
+           times.launches.experts);
+  launches("sparse indexers", "layers with an indexer x indexer", times.launches.indexers);
   if (times.decode_drafting.raw() > 0.0) {
     r.line("decode: drafting", "draft iterations of the draft model, or as stated",
            "Leviathan et al. 2023, algorithm 1", times.decode_drafting.raw(), Shown::seconds,
@@ -163,6 +176,10 @@ ServingTimes serving_times(const ModelData& data,
   decode.queries = load.queries;
   times.decode = terms(decode);
   times.step_tokens = load.step_tokens;
+  SteadyLoad own = load;
+  own.osl = w.pool == ServingPool::prefill ? 1.0 : load.osl;
+  times.use = serving_use(w.pool == ServingPool::prefill ? times.prompt : times.decode, least, own, times.state);
+  times.launches = engine_launches(replica, engine.time, physics);
   IterationMix prompt;
   prompt.chunks = prompt.ending = 1.0;
   prompt.chunk_tokens = std::min(load.isl, load.chunk);

@@ -4,6 +4,7 @@
 
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/estimate/explain.hpp>
+#include <headroom/model/power/power.hpp>
 #include <headroom/model/serve/fixed_load/steady_state.hpp>
 #include <headroom/model/serve/memory/serving.hpp>
 #include <headroom/model/serve/replica/engine_terms.hpp>
@@ -20,6 +21,8 @@ struct ServingTimes {
   Seconds prompt_alone{};     ///< time to first token of a request that is alone
   IterationTerms decode;      ///< terms of an iteration of the whole batch
   IterationTerms prompt;      ///< terms of an iteration with a single prompt, or its first chunk
+  EngineLaunches launches;    ///< part of the launch gaps of `decode`
+  ServingUse use;             ///< what a GPU does meanwhile, for its power
   double step_tokens = 1.0;   ///< tokens per sequence and iteration; more than 1 with a draft
   Seconds decode_drafting{};  ///< drafting time in addition to `decode`
   Seconds prompt_drafting{};  ///< drafting time of a prompt in addition to `prompt`, if the draft is a model

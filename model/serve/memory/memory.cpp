@@ -189,7 +189,8 @@ void count_sequences(const CompiledServingMemory& c, const ServingLimits& limits
 }  // namespace
 
 LayoutProblem check(const Architecture& arch, const ServingLayout& layout, std::int64_t gpus) noexcept {
-  if (layout.ep > 1 && (!arch.moe || !divisible(arch.moe->experts + layout.redundant, layout.ep))) {
+  const bool whole = layout.ep > 1 && !layout.cut_experts;
+  if (whole && (!arch.moe || !divisible(arch.moe->experts + layout.redundant, layout.ep))) {
     return {Verdict::experts_not_divisible, arch.moe ? arch.moe->experts + layout.redundant : 0, layout.ep};
   }
   if (!divisible(layout.ep, layout.tp) && !divisible(layout.tp, layout.ep)) {

@@ -14,6 +14,20 @@ double of_busiest_group(double sequences, double groups) noexcept {
   return least + (sequences - whole) * (std::ceil((whole + 1.0) / groups) - least);
 }
 
+EngineLaunches engine_launches(const Replica& replica,
+                               const IterationStack& stack,
+                               const IterationPhysics& physics) noexcept {
+  const Replica::Mxfp4Experts form = replica.mxfp4_experts();
+  const Seconds own = form == Replica::Mxfp4Experts::unpacked ? stack.mxfp4_unpacked
+                      : form == Replica::Mxfp4Experts::native ? stack.mxfp4_native
+                                                              : Seconds{};
+  EngineLaunches launches;
+  launches.own_experts = own > Seconds{};
+  launches.experts = replica.expert_layers() * (launches.own_experts ? own : stack.expert_layer);
+  launches.indexers = replica.indexed_layers() * physics.indexer;
+  return launches;
+}
+
 IterationTerms engine_terms(const Replica& replica,
                             const IterationMix& mix,
                             IterationTerms t,
@@ -21,9 +35,14 @@ IterationTerms engine_terms(const Replica& replica,
                             const IterationPhysics& physics) noexcept {
   using T = IterationTerm;
   // What an engine spares or adds around its products hides nothing of their arithmetic.
-  t[T::products] = std::max(stack.products * t[T::products], t.sustained_products) *
-                   (replica.weight_only() ? physics.weight_only : 1.0);
-  t[T::experts] *= stack.experts * (replica.narrow_experts_wide() ? physics.weight_only : 1.0);
+  const double unpacking =
+      t[T::products] > 0.0 ? 1.0 + (physics.unpacked_rows - 1.0) * t.unpacked_products / t[T::products] : 1.0;
+  t[T::products] =
+      std::max(stack.products * (replica.nvfp4() ? stack.nvfp4 : 1.0) * t[T::products], t.sustained_products) *
+      unpacking * (replica.weight_only() ? physics.weight_only : 1.0);
+  const EngineLaunches launched_here = engine_launches(replica, stack, physics);
+  t[T::experts] = (t[T::experts] - (launched_here.own_experts ? t.expert_launches : 0.0)) * stack.experts *
+                  (replica.narrow_experts_wide() ? physics.weight_only : 1.0);
   t[T::decode_attention] =
       norm3(physics.decode_attention * t[T::decode_attention], stack.vector * t.decode_on_vector_units);
   t[T::prefill_attention] *= physics.prefill_attention;
@@ -44,11 +63,11 @@ IterationTerms engine_terms(const Replica& replica,
   }
   const double launched = turns ? 2.0 : 1.0;  // each half by itself
   const double layers = launched * replica.layers();
-  const double experts = launched * replica.expert_layers() * stack.expert_layer.raw();
-  double gaps = layers * stack.layer.raw() + experts;
+  const double special = launched * (launched_here.experts + launched_here.indexers).raw();
+  double gaps = layers * stack.layer.raw() + special;
   if (mix.chunks > 0.0) {
     const double kernels = t.total();
-    const double launches = layers * std::max(stack.layer, stack.prompt_layer).raw() + experts;
+    const double launches = layers * std::max(stack.layer, stack.prompt_layer).raw() + special;
     gaps = launches - physics.overlap * std::min(kernels, launches);
   }
   t[T::gaps] = gaps;

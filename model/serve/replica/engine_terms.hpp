@@ -11,11 +11,23 @@ namespace headroom {
 /// means the line between the whole ones around them.
 [[nodiscard]] double of_busiest_group(double sequences, double groups) noexcept;
 
+/// Launches of an iteration that only some layers have, seconds of all of them.
+struct EngineLaunches {
+  Seconds experts{};         ///< around grouped products
+  Seconds indexers{};        ///< of sparse attention: scores, top-k and gather
+  bool own_experts = false;  ///< `experts` stands for the launches of the measured kernels too
+};
+[[nodiscard]] EngineLaunches engine_launches(const Replica& replica,
+                                             const IterationStack& stack,
+                                             const IterationPhysics& physics) noexcept;
+
 /// Kernel seconds with an engine's factors, gaps and host in:
 ///   kernels = sum over kinds of factor x seconds; decode attention no faster than its products on the vector units
 ///   where
 ///             the engine's kernels have no tensor cores for them (norm3 of both)
-///   gaps    = layers x layer + expert layers x expert_layer; in a step with prompts the launches
+///   products of nvfp4 further times `nvfp4`, those of 4-bit weights that are unpacked times up to `unpacked_rows`
+///   gaps    = layers x layer + expert layers x expert_layer (or the engine's launches of mxfp4 experts, in place of
+///             those in the kernels' time) + layers with an indexer x indexer; in a step with prompts the launches
 ///             layers x max(layer, prompt_layer), less what runs beside kernels: overlap x min(kernels, launches)
 ///   host    = step + sequence x (decodes + chunks) of the busiest attention group: under attention-DP each rank
 ///             schedules its own, beside the others

@@ -12,6 +12,7 @@
 #include <headroom/model/serve/replica/expert_exchange.hpp>
 #include <headroom/model/serve/replica/replica.hpp>
 #include <headroom/model/serve/replica/replica_formats.hpp>
+#include <headroom/model/serve/replica/replica_kernels.hpp>
 #include <headroom/model/workload/layer_ops.hpp>
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace headroom {
@@ -43,35 +45,10 @@ Ranks ranks_of(const ServingLayout& layout) noexcept {
   r.groups = real(layout.attention_groups());
   r.ep = real(layout.ep);
   r.expert_tp = layout.ep >= layout.tp ? 1.0 : real(layout.tp) / real(layout.ep);
-  return r;
-}
-
-/// Curves of the engine where it was measured, else of any.
-template <typename Choose>
-auto of_engine(const std::string& engine, const Choose& choose) {
-  try {
-    return choose(std::string_view{engine});
-  } catch (const ConfigError&) {
-    return choose(std::string_view{});
+  if (layout.cut_experts) {
+    std::swap(r.ep, r.expert_tp);
   }
-}
-
-GemmModel product_model(const CurveSet& set,
-                        const Device& device,
-                        const std::string& engine,
-                        const GemmFormat& format,
-                        const GemmFormat& wide,
-                        std::vector<std::string>& sources,
-                        bool& borrowed) {
-  const auto chosen = of_engine(engine, [&](std::string_view e) { return choose_gemm(set, device, format, e); });
-  borrowed = chosen.curve->provenance.format != format.name;
-  const auto plain = of_engine(engine, [&](std::string_view e) { return choose_gemm(set, device, wide, e); });
-  GemmCurve curve = chosen.curve->values;
-  // Benchmarks of narrow products launch the cast of their activations too; an engine fuses it into the pass before.
-  constexpr auto launch = static_cast<std::size_t>(GemmParameter::launch);
-  curve[launch] = std::min(curve[launch], plain.curve->values[launch]);
-  sources.push_back("products: " + chosen.why);
-  return GemmModel{curve, kernel_device(device, format.rate), format};
+  return r;
 }
 
 double vector_peak_of(const Device& device) noexcept {
@@ -86,6 +63,20 @@ AttentionFormat attention_format_of(const ReplicaFormats& formats, double share)
   return f;
 }
 
+/// Share of a product of 4-bit weights that is slowed because each tile of rows unpacks the weights anew: none while
+/// one tile of 16 rows holds them all, all of it from 64 rows on, between them by the logarithm.
+double repeated_unpacking(double rows) noexcept {
+  return std::clamp(0.5 * std::log2(std::max(1.0, rows) / 16.0), 0.0, 1.0);
+}
+
+Replica::Mxfp4Experts mxfp4_experts_of(const KernelFormats& names) noexcept {
+  using Form = Replica::Mxfp4Experts;
+  const bool packed = names.experts.front()->name == "w4a16_mxfp4";
+  return !packed && names.experts.front()->name != "w4a8_mxfp4_mxfp8" ? Form::none
+         : packed && names.experts.size() == 1                        ? Form::unpacked
+                                                                      : Form::native;
+}
+
 }  // namespace
 
 struct Replica::Compiled {
@@ -97,12 +88,15 @@ struct Replica::Compiled {
   double hidden = 0.0, vocab = 0.0, logit_bytes = 4.0;
   bool gated = false;
   bool weight_only = false, experts_wide = false;
+  bool nvfp4 = false, four_bits_unpacked = false;
+  Mxfp4Experts mxfp4 = Mxfp4Experts::none;
+  double indexed_layers = 0.0;
   GemmModel product, half;
   PrefillModel prefill;
   DecodeModel decode;
   MemoryModel memory;
   ScanModel scan;
-  std::vector<MoeModel> experts;  ///< families of kernels, of which the engine takes the fastest
+  std::vector<ExpertKernels> experts;  ///< families of kernels, of which the engine takes the fastest
   MoeRouting routing;
   std::optional<GroupCollectives> tensor;
   std::optional<ExpertExchange> exchange;
@@ -119,87 +113,12 @@ struct Replica::Compiled {
   void product_terms(const LayerOp& op, double count, double rows, IterationTerms& t) const noexcept;
   void attention_terms(const LayerOp& op, double count, const IterationMix& mix, IterationTerms& t) const noexcept;
   void state_terms(const LayerOp& op, double count, const IterationMix& mix, IterationTerms& t) const noexcept;
-  [[nodiscard]] double expert_seconds(const LayerOp& op, double tokens) const noexcept;
+  void expert_terms(const LayerOp& op, double count, double tokens, IterationTerms& t) const noexcept;
   void end_terms(const IterationMix& mix, IterationTerms& t) const noexcept;
   [[nodiscard]] double all_reduce(double tokens) const noexcept;
 };
 
 namespace {
-
-constexpr auto moe_launch = static_cast<std::size_t>(MoeParameter::launch);
-
-/// The shortest chain of launches around an engine's grouped products. Benchmarks of some families launch host work and
-/// casts with them that a replayed graph does not hold.
-double least_launch(const CurveSet& set, const std::string& engine) {
-  double least = std::numeric_limits<double>::max();
-  for (const FittedMoe& c : set.moe) {
-    least = c.provenance.engine == engine ? std::min(least, c.values[moe_launch]) : least;
-  }
-  return least;
-}
-
-/// The one family that the engine's release ran in a format, where it was measured; empty: any.
-std::string_view only_family(const CurveSet& set,
-                             const Device& device,
-                             const EngineKernels& kernels,
-                             std::string_view format) {
-  for (const ExpertFamily& family : kernels.families) {
-    const bool measured = std::any_of(set.moe.begin(), set.moe.end(), [&](const FittedMoe& c) {
-      const CurveProvenance& p = c.provenance;
-      return p.engine == kernels.curves && p.format == format && p.kernel == family.kernel;
-    });
-    if (family.format == format && family.generation == device.generation && measured) {
-      return family.kernel;
-    }
-  }
-  return {};
-}
-
-/// Every family of kernels that the engine was measured with in these formats, with loads like the routing's where
-/// there are such; of any engine where it was not measured. Weights that nobody measured narrow run the wide kernels.
-std::vector<MoeModel> expert_models(const CurveSet& set,
-                                    const Device& device,
-                                    const EngineKernels& kernels,
-                                    const std::vector<const GemmFormat*>& formats,
-                                    const GemmFormat& half,
-                                    std::vector<std::string>& sources,
-                                    bool& borrowed) {
-  const std::string_view wanted = kernels.routing.kind == Routing::power_law ? "power-law" : "balanced";
-  std::vector<MoeModel> models;
-  const auto gather = [&](std::string_view engine, const GemmFormat& measured, const GemmFormat& format) {
-    const std::string_view only = engine.empty() ? "" : only_family(set, device, kernels, measured.name);
-    for (const FittedMoe& c : set.moe) {
-      const CurveProvenance& p = c.provenance;
-      const bool twin =
-          p.routing != wanted && std::any_of(set.moe.begin(), set.moe.end(), [&](const FittedMoe& other) {
-            const CurveProvenance& o = other.provenance;
-            return o.routing == wanted && o.engine == p.engine && o.format == p.format && o.kernel == p.kernel;
-          });
-      const bool other = !only.empty() && p.kernel != only;
-      if (p.format == measured.name && (engine.empty() || p.engine == engine) && !twin && !other) {
-        MoeCurve curve = c.values;
-        curve[moe_launch] = std::min(curve[moe_launch], least_launch(set, p.engine));
-        models.emplace_back(curve, kernel_device(device, format.rate), format);
-        sources.push_back("experts: " + p.engine + " " + p.version + " " + p.kernel + " " + p.format + " kernels of " +
-                          p.sku);
-      }
-    }
-  };
-  for (const std::string_view engine : {std::string_view{kernels.curves}, std::string_view{}}) {
-    for (const GemmFormat* format : formats) {
-      gather(engine, *format, *format);
-    }
-    if (!models.empty()) {
-      return models;
-    }
-  }
-  borrowed = true;
-  gather("", half, *formats.front());
-  if (models.empty()) {
-    throw ConfigError{"no layer of experts was measured on the SKU whose curves serve " + device.id};
-  }
-  return models;
-}
 
 /// The engine's kernel for small all-reduces inside graphs; nothing where it was not measured on this link.
 std::optional<CustomAllReduceModel> custom_all_reduce(const ChosenCollectives& chosen, const EngineKernels& kernels) {
@@ -301,6 +220,10 @@ Replica::Replica(const ModelData& data,
       arch.gated_mlp,
       false,
       false,
+      product.name == "nvfp4",
+      product.name == "int4_wo",
+      mxfp4_experts_of(names),
+      0.0,
       product_model(set, device, engine, product, half, sources, narrow_borrowed),
       product_model(set, device, engine, half, half, sources, half_borrowed),
       PrefillModel{prefill.curve->values, wide, fresh},
@@ -331,6 +254,8 @@ Replica::Replica(const ModelData& data,
     c.layers.push_back({real(counted.layers), parts, layer_ops(arch, block, LayerForm::serving, c.ranks.tp)});
     c.layer_count += 0.5 * parts * real(counted.layers);
     c.expert_layers += block.feed_forward == FeedForward::moe ? real(counted.layers) : 0.0;
+    const LayerOp* const attention = c.layers.back().ops.find(LayerOpKind::attention);
+    c.indexed_layers += attention != nullptr && attention->selected > 0.0 ? real(counted.layers) : 0.0;
   }
   if (c.expert_layers > 0.0) {
     bool borrowed = false;
@@ -351,7 +276,10 @@ Replica::Replica(const ModelData& data,
                                           real(moe.experts), std::min(2.0, grouped.activation_bytes),
                                           formats.activations};
     const GroupView view = group_view(device, node, layout.ep);
-    c.exchange.emplace(data, device, mesh_view(device, node, view), kernels.all_to_all, exchanged,
+    // Slices of experts need every token on every rank.
+    const std::span<const AllToAllRule> rules =
+        layout.cut_experts ? std::span<const AllToAllRule>{} : std::span<const AllToAllRule>{kernels.all_to_all};
+    c.exchange.emplace(data, device, mesh_view(device, node, view), rules, exchanged,
                        collectives_or_prior(data, device, view));
     sources.push_back(c.exchange->source());
   }
@@ -370,8 +298,9 @@ void IterationTerms::double_all() noexcept {
   for (double& term : seconds) {
     term *= 2.0;
   }
-  for (double* bound : {&decode_on_vector_units, &least_products, &least_decode, &least_prefill, &sustained_products}) {
-    *bound *= 2.0;
+  for (double* part : {&decode_on_vector_units, &least_products, &least_decode, &least_prefill, &sustained_products,
+                       &unpacked_products, &expert_launches}) {
+    *part *= 2.0;
   }
 }
 
@@ -395,7 +324,9 @@ void Replica::Compiled::product_terms(const LayerOp& op, double count, double ro
   const bool wide_weights = op.part == LayerPart::router;  // in 16 bit whatever the format of the others
   const GemmShape shape{std::max(1.0, rows * op.rows), op.n, op.k};
   const GemmModel& kernel = wide_weights ? half : product;
-  t[IterationTerm::products] += count * kernel.time(shape).raw();
+  const double seconds = count * kernel.time(shape).raw();
+  t[IterationTerm::products] += seconds;
+  t.unpacked_products += four_bits_unpacked && !wide_weights ? repeated_unpacking(shape.m) * seconds : 0.0;
   t.sustained_products += count * kernel.sustained(shape).raw();
   const double read = op.n * op.k * (wide_weights ? 2.0 : weight_bytes) / bandwidth;
   const double work = gemm_flops(shape.m, shape.n, shape.k).raw() / (wide_weights ? wide_peak : product_peak);
@@ -453,15 +384,19 @@ void Replica::Compiled::state_terms(const LayerOp& op,
   }
 }
 
-double Replica::Compiled::expert_seconds(const LayerOp& op, double tokens) const noexcept {
+void Replica::Compiled::expert_terms(const LayerOp& op, double count, double tokens, IterationTerms& t) const noexcept {
   const double held = op.count + real(layout.redundant);
   const MoeShape shape{std::max(1.0, tokens), op.input, op.width, op.top_k, held, ranks.expert_tp, ranks.ep, gated};
   const ExpertLoad load = expert_load(shape, routing);
   double fastest = std::numeric_limits<double>::max();
-  for (const MoeModel& kernel : experts) {
-    fastest = std::min(fastest, kernel.time(shape, load).raw());
+  double launch = 0.0;
+  for (const ExpertKernels& kernel : experts) {
+    const double seconds = kernel.model.time(shape, load).raw();
+    launch = seconds < fastest ? kernel.launch : launch;
+    fastest = std::min(fastest, seconds);
   }
-  return fastest;
+  t[IterationTerm::experts] += count * fastest;
+  t.expert_launches += count * launch;
 }
 
 void Replica::Compiled::layer_terms(const Layer& layer, const IterationMix& mix, IterationTerms& t) const noexcept {
@@ -486,7 +421,7 @@ void Replica::Compiled::layer_terms(const Layer& layer, const IterationMix& mix,
       case LayerOpKind::attention: attention_terms(op, n, mix, t); break;
       case LayerOpKind::scan: state_terms(op, n, mix, t); break;
       case LayerOpKind::experts:
-        t[IterationTerm::experts] += n * expert_seconds(op, all);
+        expert_terms(op, n, all, t);
         routed = exchange.has_value();
         break;
       case LayerOpKind::pass:
@@ -561,6 +496,15 @@ bool Replica::weight_only() const noexcept {
 }
 bool Replica::narrow_experts_wide() const noexcept {
   return compiled_->experts_wide;
+}
+Replica::Mxfp4Experts Replica::mxfp4_experts() const noexcept {
+  return compiled_->expert_layers > 0.0 ? compiled_->mxfp4 : Mxfp4Experts::none;
+}
+bool Replica::nvfp4() const noexcept {
+  return compiled_->nvfp4;
+}
+double Replica::indexed_layers() const noexcept {
+  return compiled_->indexed_layers;
 }
 bool Replica::dispatches(bool prompts) const noexcept {
   return compiled_->exchange && compiled_->exchange->measured(prompts);

@@ -51,6 +51,10 @@ struct IterationTerms {
   double least_products = 0.0, least_decode = 0.0, least_prefill = 0.0;
   /// Of the products' FLOP at the rate that their kernels sustain: no engine's habits shorten it.
   double sustained_products = 0.0;
+  /// Of the products what unpacks 4-bit weights for many rows: all of it from 64 rows on, nothing up to 16.
+  double unpacked_products = 0.0;
+  /// Of the experts what the measured kernels take to start.
+  double expert_launches = 0.0;
   [[nodiscard]] constexpr double& operator[](IterationTerm t) noexcept { return seconds[static_cast<std::size_t>(t)]; }
   [[nodiscard]] constexpr double operator[](IterationTerm t) const noexcept {
     return seconds[static_cast<std::size_t>(t)];
@@ -124,6 +128,11 @@ class Replica {
   [[nodiscard]] bool weight_only()
       const noexcept;  ///< products by curves of wide kernels, with narrow weights that are unpacked on the way
   [[nodiscard]] bool narrow_experts_wide() const noexcept;  ///< the same of the experts
+  /// How experts in mxfp4 multiply: not at all, unpacked to 16 bit, or on units for 4-bit floats.
+  enum class Mxfp4Experts : std::uint8_t { none, unpacked, native };
+  [[nodiscard]] Mxfp4Experts mxfp4_experts() const noexcept;
+  [[nodiscard]] bool nvfp4() const noexcept;             ///< products in nvfp4
+  [[nodiscard]] double indexed_layers() const noexcept;  ///< layers with a sparse indexer
   /// Whether the exchange of an iteration, with prompts or without, is by measured kernels of dispatch and combine.
   [[nodiscard]] bool dispatches(bool prompts) const noexcept;
   [[nodiscard]] const ServingLayout& layout() const noexcept;

@@ -35,7 +35,9 @@ std::string_view format_of(const Architecture& arch, const Device& device, const
       if (wide_activations || !has(device, Rate::fp8)) {
         return weight_only(f.weights);
       }
-      return f.weights == Precision::mxfp8 || (arch.weights && arch.weights->method == "fp8") ? "fp8_block" : "fp8";
+      return f.weights == Precision::mxfp8 || arch.fp8_blocks || (arch.weights && arch.weights->method == "fp8")
+                 ? "fp8_block"
+                 : "fp8";
     case Precision::int8: return wide_activations || !has(device, Rate::int8) ? weight_only(f.weights) : "int8";
     case Precision::nvfp4: return wide_activations || !has(device, Rate::fp4) ? weight_only(f.weights) : "nvfp4";
     case Precision::mxfp4: return wide_activations || !has(device, Rate::fp4) ? "w4a16_mxfp4" : "w4a8_mxfp4_mxfp8";

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a measured row of a disaggregated deployment to its times and rates: both pools, each with its layout and number
+// of workers, and the transfer between them.
+#pragma once
+
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/serve/fixed_load/disaggregated.hpp>
+#include <headroom/scenarios/measured/run_row.hpp>
+#include <headroom/scenarios/measured/serving_place.hpp>
+#include <headroom/scenarios/measured/serving_times.hpp>
+
+#include <optional>
+#include <string_view>
+
+namespace headroom {
+
+struct DisaggregatedQuestion {
+  PlacedRow prefill, decode;
+  SteadyLoad prefill_load, decode_load;  ///< of one worker each
+  double clients = 1.0;
+  Seconds transfer{};  ///< of the cache of a prompt, by the links of the GPUs that computed it
+  ServingMetric metric = ServingMetric::tpot;
+  double to_unit = 1.0;
+  bool median = false;  ///< a median does not hold the first burst, in which a tenth of the requests waits
+};
+
+/// Whether a row states the workers of both pools and one of the deployment's own metrics.
+[[nodiscard]] bool asks_for_deployment(const ServingConfiguration& run, std::string_view metric);
+
+/// The question of such a row; nullopt, with the reason in `refusal`, when there is none.
+[[nodiscard]] std::optional<DisaggregatedQuestion> disaggregated_question(const ServingConfiguration& run,
+                                                                          std::string_view metric,
+                                                                          const Catalog& catalog,
+                                                                          ServingPlaces& places,
+                                                                          RowPrediction& refusal);
+
+/// The answer in the row's unit; that of the datasheet alone; the bound that no deployment beats.
+[[nodiscard]] double predict_deployment(const DisaggregatedQuestion& question, const IterationPhysics& physics);
+[[nodiscard]] double sheet_deployment(const DisaggregatedQuestion& question);
+[[nodiscard]] double fastest_deployment(const DisaggregatedQuestion& question);
+
+}  // namespace headroom

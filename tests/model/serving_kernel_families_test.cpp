@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which kernels serve a format, and what starts beside them: block scales, experts in four bits, sparse indexers.
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/serve/engine/serving_stack.hpp>
+#include <headroom/model/serve/memory/memory.hpp>
+#include <headroom/model/serve/replica/engine_terms.hpp>
+#include <headroom/model/serve/replica/replica.hpp>
+#include <headroom/model/serve/replica/replica_formats.hpp>
+#include <headroom/model/workload/model_library.hpp>
+
+#include <doctest/doctest.h>
+
+#include "../near.hpp"
+#include "../support/catalog.hpp"
+#include "../support/model_data.hpp"
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+using namespace headroom;
+using headroom::test::catalog;
+using test::near;
+using T = IterationTerm;
+
+namespace {
+
+constexpr ReplicaFormats fp8{Precision::fp8, Precision::fp8, Precision::fp8};
+constexpr ReplicaFormats nvfp4{Precision::nvfp4, Precision::nvfp4, Precision::fp8};
+constexpr ReplicaFormats int4{Precision::int4, Precision::bf16, Precision::bf16};
+constexpr ReplicaFormats mxfp4{Precision::mxfp4, Precision::bf16, Precision::bf16};
+
+Architecture model(std::string_view id) {
+  static const ModelLibrary standard = ModelLibrary::standard();
+  return standard.find(id);
+}
+
+Replica replica(const Architecture& arch,
+                const ReplicaFormats& formats,
+                std::string_view sku,
+                std::string engine = "vllm",
+                const ServingLayout& layout = {}) {
+  const Device& device = catalog().device(sku);
+  return {test::model_data(),
+          arch,
+          device,
+          catalog().reference_node(device),
+          {engine, {Routing::power_law, 1.2}},
+          layout,
+          formats};
+}
+
+IterationMix decodes(double sequences, double keys = 1000.0) {
+  IterationMix mix;
+  mix.decodes = sequences;
+  mix.keys = keys;
+  return mix;
+}
+
+bool told(const Replica& r, std::string_view part) {
+  return std::any_of(r.sources().begin(), r.sources().end(),
+                     [&](const std::string& source) { return source.find(part) != std::string::npos; });
+}
+
+}  // namespace
+
+TEST_CASE("block scales: a checkpoint that has them starts a cast before each product, one scale a matrix does not") {
+  Architecture blocks = model("qwen3-32b");
+  REQUIRE(blocks.fp8_blocks);
+  Architecture whole = blocks;
+  whole.fp8_blocks = false;
+  for (const char* engine : {"trtllm", "vllm"}) {
+    CAPTURE(engine);
+    const double with = replica(blocks, fp8, "h100-sxm-80gb", engine).terms(decodes(8))[T::products];
+    const double without = replica(whole, fp8, "h100-sxm-80gb", engine).terms(decodes(8))[T::products];
+    // four products in each of 64 layers, some microseconds each
+    CHECK(with - without > 64 * 4 * 0.5e-6);
+    CHECK(with - without < 64 * 4 * 8e-6);
+  }
+  // of formats that are not fp8 the scales say nothing
+  const ReplicaFormats bf16{};
+  CHECK(replica(blocks, bf16, "h100-sxm-80gb").terms(decodes(8))[T::products] ==
+        replica(whole, bf16, "h100-sxm-80gb").terms(decodes(8))[T::products]);
+}
+
+TEST_CASE("block scales: kernels that a host launched one by one are no engine's, those of another stand for them") {
+  CHECK(told(replica(model("qwen3-32b"), fp8, "b200-sxm-180gb"), "the host launches those measured with vllm"));
+  CHECK_FALSE(told(replica(model("qwen3-32b"), fp8, "b200-sxm-180gb", "trtllm"), "the host launches"));
+}
+
+TEST_CASE("experts in int4 run on the kernels for 4-bit weights that were measured with mxfp4") {
+  const Architecture kimi = model("kimi-k2");
+  for (const char* sku : {"h200-sxm-141gb", "b200-sxm-180gb"}) {
+    CAPTURE(sku);
+    const Replica r = replica(kimi, int4, sku, "vllm", {8, 1, 1});
+    CHECK(told(r, "marlin w4a16_mxfp4"));
+    CHECK_FALSE(r.narrow_experts_wide());
+  }
+}
+
+TEST_CASE("experts in mxfp4: an engine's own launches stand in place of the measured ones and of expert_layer") {
+  const Architecture oss = model("gpt-oss-120b");
+  IterationStack stack;
+  stack.expert_layer = Seconds{9e-6};
+  const IterationPhysics physics;
+  for (const auto& [sku, form] : {std::pair{"h100-sxm-80gb", Replica::Mxfp4Experts::unpacked},
+                                  std::pair{"b200-sxm-180gb", Replica::Mxfp4Experts::native}}) {
+    CAPTURE(sku);
+    const Replica r = replica(oss, mxfp4, sku);
+    REQUIRE(r.mxfp4_experts() == form);
+    const IterationTerms kernels = r.terms(decodes(16));
+    REQUIRE(kernels.expert_launches > 0.0);
+    const auto total = [&](const IterationStack& s) {
+      const IterationTerms t = engine_terms(r, decodes(16), kernels, s, physics);
+      return t[T::experts] + t[T::gaps];
+    };
+    const double measured = total(stack);
+    IterationStack own = stack;
+    own.mxfp4_unpacked = Seconds{form == Replica::Mxfp4Experts::unpacked ? 50e-6 : 1.0};
+    own.mxfp4_native = Seconds{form == Replica::Mxfp4Experts::native ? 50e-6 : 1.0};
+    CHECK(total(own) == near(measured - kernels.expert_launches + 36 * (50e-6 - 9e-6)));
+  }
+  // experts of another format keep theirs
+  IterationStack own = stack;
+  own.mxfp4_unpacked = own.mxfp4_native = Seconds{1.0};
+  const Replica mixtral = replica(model("mixtral-8x7b"), {}, "h100-sxm-80gb");
+  CHECK(mixtral.mxfp4_experts() == Replica::Mxfp4Experts::none);
+  CHECK(engine_launches(mixtral, own, physics).experts.raw() == near(32 * 9e-6));
+}
+
+TEST_CASE("a sparse indexer starts once a layer that has one, whatever else is launched") {
+  IterationPhysics physics;
+  physics.indexer = Seconds{60e-6};
+  const IterationStack stack;
+  const Replica sparse = replica(model("glm-5"), fp8, "b200-sxm-180gb", "vllm", {8, 1, 1});
+  CHECK(sparse.indexed_layers() == 78.0);
+  CHECK(engine_launches(sparse, stack, physics).indexers.raw() == near(78 * 60e-6));
+  const IterationTerms kernels = sparse.terms(decodes(8));
+  const double with = engine_terms(sparse, decodes(8), kernels, stack, physics)[T::gaps];
+  physics.indexer = Seconds{};
+  CHECK(with - engine_terms(sparse, decodes(8), kernels, stack, physics)[T::gaps] == near(78 * 60e-6));
+  const Replica dense = replica(model("deepseek-v3"), fp8, "b200-sxm-180gb", "vllm", {8, 1, 1});
+  CHECK(dense.indexed_layers() == 0.0);
+}
+
+TEST_CASE("4-bit weights are unpacked for every tile of rows: nothing to 16 rows, all of it from 64 on") {
+  const Replica four = replica(model("llama3-8b"), int4, "h100-sxm-80gb");
+  IterationPhysics physics;
+  physics.unpacked_rows = 2.0;
+  const IterationStack stack;
+  const auto slower = [&](const Replica& r, double rows) {
+    const IterationTerms kernels = r.terms(decodes(rows));
+    IterationPhysics same = physics;
+    same.unpacked_rows = 1.0;
+    return engine_terms(r, decodes(rows), kernels, stack, physics)[T::products] /
+           engine_terms(r, decodes(rows), kernels, stack, same)[T::products];
+  };
+  CHECK(slower(four, 1) == near(1.0));
+  CHECK(slower(four, 16) == near(1.0));
+  CHECK(slower(four, 32) == near(1.5));
+  CHECK(slower(four, 64) == near(2.0));
+  CHECK(slower(four, 512) == near(2.0));
+  const Replica eight =
+      replica(model("llama3-8b"), {Precision::int8, Precision::bf16, Precision::bf16}, "h100-sxm-80gb");
+  CHECK(slower(eight, 512) == near(1.0));
+}
+
+TEST_CASE("nvfp4 products have a factor of their own, below which their arithmetic does not go") {
+  const Replica r = replica(model("llama3-8b"), nvfp4, "b200-sxm-180gb", "trtllm");
+  REQUIRE(r.nvfp4());
+  IterationTerms kernels;
+  kernels[T::products] = 1e-3;
+  IterationStack stack;
+  stack.nvfp4 = 0.8;
+  CHECK(engine_terms(r, decodes(1, 1), kernels, stack, {})[T::products] == near(0.8e-3));
+  kernels.sustained_products = 0.9e-3;
+  CHECK(engine_terms(r, decodes(1, 1), kernels, stack, {})[T::products] == near(0.9e-3));
+  const Replica wide = replica(model("llama3-8b"), {}, "b200-sxm-180gb", "trtllm");
+  CHECK(engine_terms(wide, decodes(1, 1), kernels, stack, {})[T::products] == near(1e-3));
+}
+
+TEST_CASE("attention-DP may hold a slice of each expert on every rank: the same bytes, all tokens gathered") {
+  const Architecture arch = model("deepseek-v3");
+  ServingLayout whole{1, 1, 8};
+  ServingLayout cut = whole;
+  cut.cut_experts = true;
+  const Replica experts = replica(arch, fp8, "b200-sxm-180gb", "vllm", whole);
+  const Replica slices = replica(arch, fp8, "b200-sxm-180gb", "vllm", cut);
+  IterationMix mix = decodes(8 * 32);
+  // narrow slices of all experts, for which the kernels are less efficient, against the hottest rank's whole ones
+  CHECK(slices.terms(mix)[T::experts] > 0.5 * experts.terms(mix)[T::experts]);
+  CHECK(slices.terms(mix)[T::experts] < 1.5 * experts.terms(mix)[T::experts]);
+  CHECK(slices.terms(mix)[T::decode_attention] == experts.terms(mix)[T::decode_attention]);
+  CHECK(slices.terms(mix)[T::exchange] == experts.terms(mix)[T::exchange]);  // of one host, where engines gather anyway
+  CHECK_FALSE(slices.dispatches(false));
+  cut.ep = 72;  // 256 experts do not divide by 72, their slices may
+  CHECK(check(arch, cut, 72).verdict == Verdict::feasible);
+  cut.cut_experts = false;
+  CHECK(check(arch, cut, 72).verdict == Verdict::experts_not_divisible);
+}
