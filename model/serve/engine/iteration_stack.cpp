@@ -28,6 +28,7 @@ constexpr std::array stack_numbers{
     StackNumber{"expert_layer", nullptr, &IterationStack::expert_layer},
     StackNumber{"request",      nullptr, &IterationStack::request},
     StackNumber{"intake",       nullptr, &IterationStack::intake},
+    StackNumber{"piece",        nullptr, &IterationStack::piece},
     StackNumber{"products",     &IterationStack::products},
     StackNumber{"experts",      &IterationStack::experts},
     StackNumber{"vector",       &IterationStack::vector},
@@ -137,6 +138,7 @@ void read_iteration_stack(ConfigTable& root, IterationStack& stack) {
   }
   stack.curves = table->maybe_text("curves").value_or(stack.curves);
   stack.windows = table->maybe_boolean("windows").value_or(stack.windows);
+  stack.holds_first = table->maybe_boolean("holds_first").value_or(stack.holds_first);
   read_numbers(*table, stack_numbers, stack);
   table->finish();
 }
