@@ -74,11 +74,6 @@ bool check_bound(const std::vector<ScoredRow>& rows) {
   bool holds = true;
   std::size_t compared = 0;
   for (const ScoredRow& row : rows) {
-    // MLPerf's interactive rows are an open load; as the one client that the word means elsewhere their bound is no
-    // bound.
-    if (std::filesystem::path{row.file}.stem() == "serve_mlperf") {
-      continue;
-    }
     const RowPrediction& p = row.prediction;
     if (p.status == RowStatus::ok && p.fastest > 0.0) {
       ++compared;

@@ -233,6 +233,7 @@ constexpr std::array validate{
     M{"rows/error", T::number, "predicted over measured, less 1"},
     M{"rows/status", T::text, "ok, unsupported or rejected"},
     M{"rows/why", T::text, "why"},
+    M{"rows/assumed", T::text, "what filled blank cells, and from which table of launches"},
     M{"rows/unit", T::text, "unit of the numbers beside it"},
     M{"groups", T::objects, "groups"},
     M{"groups/group", T::text, "group"},

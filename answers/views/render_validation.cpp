@@ -27,7 +27,8 @@ Value row_value(const ScoredRow& r) {
   return row("id"_m = r.id, "file"_m = r.file, "metric"_m = r.metric, "unit"_m = r.unit, "measured"_m = r.measured,
              "predicted"_m = number(p.predicted), "low"_m = number(p.low), "high"_m = number(p.high),
              "error"_m = number(ok ? r.error() : 0.0),
-             "status"_m = row_status_names[static_cast<std::size_t>(p.status)], "why"_m = p.why);
+             "status"_m = row_status_names[static_cast<std::size_t>(p.status)], "why"_m = p.why,
+             "assumed"_m = when(!p.assumed.empty(), p.assumed));
 }
 
 std::string exact(double value) {

@@ -2,6 +2,7 @@
 #include <headroom/calibrate/stacks/fit_priors.hpp>
 #include <headroom/calibrate/stacks/fit_serving.hpp>
 #include <headroom/calibrate/stacks/fit_serving_queues.hpp>
+#include <headroom/scenarios/measured/serving_launches.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -148,12 +149,17 @@ bool wanted(const Gathered& all, const std::string& stack) {
          });
 }
 
-void gather_queue(const RunRow& row, ServingTimeModel& model, const Problem& problem, ServingFit& fit, Gathered& all) {
+void gather_queue(const RunRow& row,
+                  const ServingConfiguration& launch,
+                  ServingTimeModel& model,
+                  const Problem& problem,
+                  ServingFit& fit,
+                  Gathered& all) {
   RowPrediction refusal;
   const std::optional<SimulatedQuestion> question =
-      simulated_question(row.serving, row.metric, row.unit, model.places(), refusal);
-  if (!question || !wanted(all, question->placed.stack->id)) {
-    return;
+      simulated_question(launch, row.metric, row.unit, model.places(), refusal);
+  if (!question || !wanted(all, question->placed.stack->id) || !question->limits_kept.empty()) {
+    return;  // a rate at which limits were kept is an answer, no load
   }
   double before = 0.0;
   Run run;
@@ -173,9 +179,14 @@ void gather_queue(const RunRow& row, ServingTimeModel& model, const Problem& pro
   all.runs.push_back(std::move(run));
 }
 
-void gather_form(const RunRow& row, ServingTimeModel& model, const Problem& problem, ServingFit& fit, Gathered& all) {
+void gather_form(const RunRow& row,
+                 const ServingConfiguration& launch,
+                 ServingTimeModel& model,
+                 const Problem& problem,
+                 ServingFit& fit,
+                 Gathered& all) {
   RowPrediction refusal;
-  std::optional<ServingTimeQuestion> question = model.question(row.serving, row.metric, row.unit, refusal);
+  std::optional<ServingTimeQuestion> question = model.question(launch, row.metric, row.unit, refusal);
   if (!question || !wanted(all, question->stack->id)) {
     return;
   }
@@ -193,6 +204,12 @@ void gather_form(const RunRow& row, ServingTimeModel& model, const Problem& prob
   all.runs.push_back(std::move(run));
 }
 
+/// First tokens of closed loops have a closed form, by which they are fitted: a simulation of each at every point would
+/// take hours.
+bool first_token_of_loop(const ServingConfiguration& run, std::string_view metric) {
+  return (metric == "ttft_ms_mean" || metric == "ttft_ms_p50") && scenario_of(run) != "offline" && !comes_as_queue(run);
+}
+
 void gather(
     std::span<const RunFile> files, ServingTimeModel& model, const Problem& problem, ServingFit& fit, Gathered& all) {
   for (const RunFile& file : files) {
@@ -208,10 +225,11 @@ void gather(
         continue;  // the mean of other SKUs' kernels tells nothing of an engine
       }
       const std::size_t before = fit.runs.size();
-      if (asks_for_run(row.serving, row.metric)) {
-        gather_queue(row, model, problem, fit, all);
+      const ServingConfiguration launch = launched(row, published_launches(model.places().data())).run;
+      if (asks_for_run(launch, row.metric) && !first_token_of_loop(launch, row.metric)) {
+        gather_queue(row, launch, model, problem, fit, all);
       } else {
-        gather_form(row, model, problem, fit, all);
+        gather_form(row, launch, model, problem, fit, all);
       }
       for (std::size_t i = before; i < fit.runs.size(); ++i) {
         fit.runs[i].sku = device != nullptr ? device->id : std::string{};

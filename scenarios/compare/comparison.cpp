@@ -121,7 +121,14 @@ Keys keys_of(const Plan& plan, const ServeScenario& s) {
             {"serving.redundant_experts", std::to_string(w.layout.redundant)},
             {"serving.balanced_experts", w.layout.balanced ? "true" : "false"},
             {"serving.two_batch_overlap", w.layout.two_batches ? "true" : "false"},
-            {"serving.pool", word(serving_pool_names, static_cast<std::size_t>(w.pool))}};
+            {"serving.pool", word(serving_pool_names, static_cast<std::size_t>(w.pool))},
+            {"serving.range_ratio", format_number(w.range_ratio)},
+            {"serving.distinct_prompts", w.distinct_prompts > 0 ? std::to_string(w.distinct_prompts) : "all"},
+            {"serving.stream_interval", format_number(w.client.stream_interval)},
+            {"serving.recv_interval", format_number(w.client.recv_interval)},
+            {"serving.batch_wait", format_number(w.client.batch_wait)},
+            {"serving.batch_wait_share", format_number(w.client.batch_wait_share)},
+            {"serving.front_end_processes", format_number(w.client.front_ends)}};
   add_cap(s.power_cap, keys);
   add_money(plan.scenario, keys);
   return keys;

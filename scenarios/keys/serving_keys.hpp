@@ -95,6 +95,41 @@ inline constexpr std::array serving_rows{
         .says("It says that halves of the batch take turns: one's exchanges of experts run beside the other's compute "
               "(SGLang `--enable-two-batch-overlap`, vLLM `--enable-dbo`).")
         .but("It goes with attention-DP only: ep above tp."),
+    number("range_ratio", 0.01, 1.0)
+        .usually(1)
+        .says("It says that lengths are drawn uniformly from this share of isl and osl to all of them, as "
+              "`--random-range-ratio` of benchmark clients does.")
+        .but("It goes without [traffic] only, whose tables say it."),
+    integer("distinct_prompts", 1, most_served)
+        .or_nothing("that every prompt is new")
+        .says("It is the number of different prompts that clients send: of ten requests for each in flight those "
+              "beyond it come again, and their prompt is found in a prefix cache.")
+        .but("It goes without [traffic] only, where [traffic.prefix] says it."),
+    integer("stream_interval", 1, 1'000'000)
+        .usually(1)
+        .says("It is the number of tokens of a streamed piece of an answer (vLLM and SGLang `--stream-interval`, "
+              "TensorRT-LLM `stream_interval`).")
+        .but("It is at most osl, and goes without [traffic] only."),
+    integer("recv_interval", 1, 1'000'000)
+        .usually(1)
+        .says("It is the number of decode iterations between two looks for new requests (SGLang "
+              "`--scheduler-recv-interval`).")
+        .but("It goes with engine sglang and without [traffic] only."),
+    integer("batch_wait", 0, 1'000'000)
+        .usually(0)
+        .says("It is the number of decode iterations that prompts wait for more of them (TensorRT-LLM "
+              "`batch_wait_timeout_iters`).")
+        .but("It goes with engine tensorrt-llm, batch_wait_share and without [traffic] only."),
+    number("batch_wait_share", 0.0, 1.0)
+        .usually(0)
+        .says("It is the share of max_num_tokens from which prompts wait no longer (TensorRT-LLM "
+              "`batch_wait_max_tokens_ratio`).")
+        .but("It goes with batch_wait only."),
+    integer("front_end_processes", 1, 4096)
+        .usually(1)
+        .says("It is the number of processes that write streamed pieces (vLLM `--api-server-count`, TensorRT-LLM "
+              "`num_postprocess_workers`).")
+        .but("It goes without [traffic] only."),
     table("speculative")
         .or_nothing("that nothing is drafted")
         .says("It says that drafted tokens are verified, several a step."),

@@ -28,6 +28,7 @@ struct RowPrediction {
   double roofline = 0.0;
   /// Bound that no run can beat, in the row's unit: least time or highest rate (least_step.hpp). 0: no bound.
   double fastest = 0.0;
+  std::string assumed{};  ///< what filled blank cells from a table of publications; empty: nothing
 };
 
 /// Answers for a row that we cannot predict, and for one whose cells cannot be true, with the reason.

@@ -151,6 +151,7 @@ class RunRowReader::Rows {
     row.form = form_;
     row.id = csv_.column("id") ? text("id") : "line " + std::to_string(row.line);
     row.source = text("source");
+    row.source_ref = text("source_ref");
     row.engine = text("engine");
     row.metric = text("metric");
     row.unit = text("unit");
@@ -176,6 +177,7 @@ class RunRowReader::Rows {
       }
     }
     row.serving.disaggregated = notes.find("DISAGG") != std::string::npos;
+    row.notes = notes;
     row.run.options = parse_options(text("options"));
     row.serving.options = row.run.options;
     row.cells = csv_.fields();

@@ -3,6 +3,7 @@
 #include <headroom/model/workload/model_data.hpp>
 #include <headroom/scenarios/measured/serving_loads.hpp>
 #include <headroom/scenarios/measured/serving_place.hpp>
+#include <headroom/scenarios/measured/serving_times.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -61,6 +62,7 @@ PublishedLoads read_published_loads(const ConfigValue& document, Diagnostics& di
   loads.repeats = root.integer("repeats", {1, 100});
   loads.requests = root.integer("requests");
   loads.waves = root.integer("waves", {1, 1000});
+  loads.server_seconds = root.maybe_number("server_seconds", {1.0, 1e5}).value_or(loads.server_seconds);
   for (ConfigTable& table : root.tables("lengths")) {
     KnownLengths known;
     known.id = table.text("id");
@@ -91,15 +93,18 @@ std::int64_t ClientLoad::repeats(const PublishedLoads& loads) const noexcept {
 std::optional<ClientLoad> client_load(
     const ServingConfiguration& run, double isl, double osl, const PublishedLoads& loads, std::string& why) {
   ClientLoad load;
-  const std::string scenario = row_option(run, "scenario");
-  const std::optional<std::int64_t> requests = count(run, "requests");
-  if (scenario == "online") {
+  const std::string scenario = scenario_of(run);
+  std::optional<std::int64_t> requests = count(run, "requests");
+  if (scenario == "online" || keeps_limits(run)) {
     load.kind = ClientKind::open;
     if (!run.request_rate || !std::isfinite(*run.request_rate) || *run.request_rate <= 0.0) {
       why = "not published: request_rate";
       return std::nullopt;
     }
     load.rate = *run.request_rate;
+    if (keeps_limits(run) && !requests) {
+      requests = std::max<std::int64_t>(1, std::llround(loads.server_seconds * load.rate));
+    }
   } else if (scenario == "burst" || scenario == "offline") {
     load.kind = ClientKind::burst;
   } else {
@@ -115,10 +120,19 @@ std::optional<ClientLoad> client_load(
     return std::nullopt;
   }
   load.requests = requests.value_or(load.clients * loads.waves);
-  const auto known = std::find_if(loads.lengths.begin(), loads.lengths.end(),
-                                  [&](const KnownLengths& k) { return k.holds(isl, osl); });
+  const std::string named = row_option(run, "lengths");
+  const auto known = std::find_if(loads.lengths.begin(), loads.lengths.end(), [&](const KnownLengths& k) {
+    return named.empty() ? k.holds(isl, osl) : k.id == named;
+  });
   load.prompt = around(known == loads.lengths.end() ? nullptr : &known->prompt, isl);
   load.output = around(known == loads.lengths.end() ? nullptr : &known->output, osl);
+  if (const std::optional<double> ratio = row_number(run, "range_ratio"); ratio && *ratio < 1.0) {
+    for (LengthLaw* law : {&load.prompt, &load.output}) {
+      law->shape = LengthShape::uniform;
+      law->low = *ratio / mean_of_nominal(run);
+    }
+  }
+  load.distinct = load.kind == ClientKind::closed ? count(run, "distinct_prompts").value_or(0) : 0;
   for (const std::string& problem : problems(load.prompt, "prompt")) {
     why = problem;
     return std::nullopt;
@@ -135,7 +149,12 @@ RequestLoad requests_of(const ClientLoad& load, std::uint64_t seed) {
   traffic.prompt = load.prompt;
   traffic.output = load.output;
   if (load.kind == ClientKind::closed) {
-    return closed_load(traffic, load.clients, load.requests, seed);
+    RequestLoad closed = closed_load(traffic, load.clients, load.requests, seed);
+    for (std::size_t i = static_cast<std::size_t>(load.distinct); load.distinct > 0 && i < closed.requests.size();
+         ++i) {
+      closed.requests[i].cached_tokens = closed.requests[i].prompt_tokens - 1;
+    }
+    return closed;
   }
   traffic.arrivals.rate = Hertz{load.kind == ClientKind::open ? load.rate : std::numeric_limits<double>::infinity()};
   return open_load({&traffic, 1}, load.requests, seed);

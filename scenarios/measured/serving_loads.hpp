@@ -28,9 +28,10 @@ struct KnownLengths {
 
 struct PublishedLoads {
   std::uint64_t seed = 0;
-  std::int64_t repeats = 1;   ///< most repeats of a row's run
-  std::int64_t requests = 1;  ///< requests of all repeats together that are enough
-  std::int64_t waves = 10;    ///< requests per client of a closed loop
+  std::int64_t repeats = 1;       ///< most repeats of a row's run
+  std::int64_t requests = 1;      ///< requests of all repeats together that are enough
+  std::int64_t waves = 10;        ///< requests per client of a closed loop
+  double server_seconds = 600.0;  ///< least time for which a server that keeps limits is sent requests
   std::vector<KnownLengths> lengths;
 };
 
@@ -48,6 +49,7 @@ struct ClientLoad {
   std::int64_t clients = 0;   ///< clients of a closed loop
   std::int64_t requests = 1;  ///< total number of requests
   LengthLaw prompt, output;
+  std::int64_t distinct = 0;                   ///< prompts that are sent again and again; 0: all are new
   [[nodiscard]] bool random() const noexcept;  ///< whether the result depends on the seed
   [[nodiscard]] std::int64_t repeats(const PublishedLoads& loads) const noexcept;
 };

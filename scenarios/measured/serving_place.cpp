@@ -2,6 +2,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/core/real_text.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
+#include <headroom/scenarios/measured/serving_launches.hpp>
 #include <headroom/scenarios/measured/serving_place.hpp>
 #include <headroom/scenarios/measured/serving_row.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
@@ -93,6 +94,20 @@ ServingLayout row_layout(const ServingConfiguration& run) {
   return layout;
 }
 
+double mean_of_nominal(const ServingConfiguration& run) {
+  return 0.5 * (1.0 + row_number(run, "range_ratio").value_or(1.0));
+}
+
+ClientFacts client_facts(const ServingConfiguration& run) {
+  ClientFacts facts;
+  facts.stream_interval = row_number(run, "stream_interval").value_or(facts.stream_interval);
+  facts.recv_interval = row_number(run, "recv_interval").value_or(facts.recv_interval);
+  facts.batch_wait = row_number(run, "batch_wait").value_or(facts.batch_wait);
+  facts.batch_wait_share = row_number(run, "batch_wait_share").value_or(facts.batch_wait_share);
+  facts.front_ends = row_number(run, "front_end_processes").value_or(facts.front_ends);
+  return facts;
+}
+
 ServingPlaces::ServingPlaces(const Sources& sources)
     : sources_{sources}, devices_{sources.catalog}, stacks_{serving_stacks(sources.data)} {}
 
@@ -163,6 +178,12 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
   if (!row_option(run, "speculative").empty() && row_option(run, "speculative") != "0") {
     return refuse("speculative decoding without a published acceptance");
   }
+  PlacedRow p;
+  p.stack = stack_of_release(stacks_, run.engine, run.engine_version);
+  if (p.stack == nullptr) {
+    const std::string_view why = published_launches(sources_.data).refusal(run.engine);
+    return refuse("engine " + quoted(run.engine) + (why.empty() ? " is of no stack" : " " + std::string{why}));
+  }
   const RowPool pool = pool_of(run);
   const std::optional<double> workers = row_number(run, "decode_workers");  // all requests spread over them
   const std::string missing = blank_cells({{!run.gpu.empty(), "gpu"},
@@ -173,11 +194,6 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
   if (!missing.empty()) {
     return refuse("not published: " + missing);
   }
-  PlacedRow p;
-  p.stack = stack_of_release(stacks_, run.engine, run.engine_version);
-  if (p.stack == nullptr) {
-    return refuse("engine " + quoted(run.engine) + " is of no stack");
-  }
   p.arch = architecture(run, p.stack->time.windows);
   if (p.arch == nullptr) {
     return refuse("the network is neither a preset nor whole in the columns");
@@ -186,8 +202,8 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
   if (!run.isl && prompt == p.stack->prompts.end()) {
     return refuse("not published: isl");
   }
-  p.isl = run.isl ? *run.isl : prompt->second;
-  p.osl = run.osl.value_or(1.0);  // rows that only process prompts have no osl
+  p.isl = mean_of_nominal(run) * (run.isl ? *run.isl : prompt->second);
+  p.osl = mean_of_nominal(run) * run.osl.value_or(1.0);  // rows that only process prompts have no osl
   const std::optional<Precision> weights = precision_named(run.weight_dtype);
   const std::optional<Precision> cache =
       weights && run.kv_dtype.empty() ? default_kv_cache(*p.stack, *weights) : precision_named(run.kv_dtype);

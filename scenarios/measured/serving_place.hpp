@@ -3,6 +3,7 @@
 // serving_simulated.hpp add the load.
 #pragma once
 
+#include <headroom/model/serve/engine/client_facts.hpp>
 #include <headroom/model/serve/engine/serving_stack.hpp>
 #include <headroom/model/serve/memory/memory.hpp>
 #include <headroom/model/serve/replica/least_iteration.hpp>
@@ -36,6 +37,12 @@ enum class RowPool : std::uint8_t { whole, decode, prefill };
 /// enable_attention_dp, whose published rows state tp alone.
 [[nodiscard]] ServingLayout row_layout(const ServingConfiguration& run);
 
+/// Mean length over the nominal one where lengths are drawn uniformly from `range_ratio` of it to all of it.
+[[nodiscard]] double mean_of_nominal(const ServingConfiguration& run);
+
+/// Facts of the launch and the client that a row's options state (serving_launches.hpp).
+[[nodiscard]] ClientFacts client_facts(const ServingConfiguration& run);
+
 /// Network, device, engine and layout of a row.
 struct PlacedRow {
   std::shared_ptr<const Replica> replica;
@@ -58,6 +65,7 @@ class ServingPlaces {
   [[nodiscard]] std::optional<PlacedRow> place(const ServingConfiguration& run, RowPrediction& refusal);
   /// The SKU of a row; nullptr where the catalog has none.
   [[nodiscard]] const Device* device_of(const ServingConfiguration& run) { return devices_.find(run.gpu).device; }
+  [[nodiscard]] const Architecture* network_of(const ServingConfiguration& run) { return architecture(run, true); }
   [[nodiscard]] const ModelData& data() const noexcept { return sources_.data; }
   [[nodiscard]] const std::vector<ServingStack>& stacks() const noexcept { return stacks_; }
   [[nodiscard]] std::size_t kept() const noexcept { return devices_.kept() + architectures_.size() + kernels_.size(); }

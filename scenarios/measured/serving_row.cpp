@@ -3,6 +3,8 @@
 #include <headroom/model/power/power.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/scenarios/measured/serving_disaggregated.hpp>
+#include <headroom/scenarios/measured/serving_launches.hpp>
+#include <headroom/scenarios/measured/serving_layouts.hpp>
 #include <headroom/scenarios/measured/serving_row.hpp>
 #include <headroom/scenarios/measured/serving_watts.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
@@ -298,7 +300,7 @@ RowPrediction ServingRowModel::predict_run(const ServingConfiguration& run,
   if (!q) {
     return refusal;
   }
-  const double predicted = q->to_unit * runs_.report(*q).of(q->metric, q->statistic);
+  const double predicted = runs_.answer(*q);
   if (!std::isfinite(predicted) || predicted <= 0.0) {
     return unsupported("no request of the run was answered, or none with a second token");
   }
@@ -308,9 +310,111 @@ RowPrediction ServingRowModel::predict_run(const ServingConfiguration& run,
           simulated_fastest(*q)};
 }
 
+namespace {
+
+/// Widens an interval by that of another answer, and its bound by the other's.
+void widen(RowPrediction& answer, const RowPrediction& other, bool rate) {
+  if (answer.status != RowStatus::ok || other.status != RowStatus::ok) {
+    return;
+  }
+  answer.low = std::min(answer.low, other.low);
+  answer.high = std::max(answer.high, other.high);
+  answer.fastest = rate ? std::max(answer.fastest, other.fastest) : std::min(answer.fastest, other.fastest);
+}
+
+bool is_rate(std::string_view metric) noexcept {
+  return metric.ends_with("_per_s");
+}
+
+/// Everything of a row that decides which of its layouts is the fastest.
+std::string layout_key(const ServingConfiguration& run) {
+  std::string key = run.model + "/" + run.gpu + "/" + run.weight_dtype + "/" + run.act_dtype + "/" + run.kv_dtype +
+                    "/" + run.engine + "/" + run.engine_version;
+  for (const double number : {static_cast<double>(run.gpus.value_or(0)), run.isl.value_or(0.0), run.osl.value_or(0.0),
+                              run.concurrency.value_or(0.0), run.request_rate.value_or(0.0), run.params_b.value_or(0.0),
+                              static_cast<double>(run.max_batch.value_or(0))}) {
+    key += "/" + shortest_text(number);
+  }
+  for (const auto& [name, value] : run.options) {
+    key += "/" + name + "=" + value;
+  }
+  return key;
+}
+
+}  // namespace
+
+RowPrediction ServingRowModel::predict_any_layout(const ServingConfiguration& run,
+                                                  std::string_view metric,
+                                                  std::string_view unit) {
+  auto [at, fresh] = layouts_.try_emplace(layout_key(run));
+  std::vector<ServingConfiguration>& found = at->second;
+  RowPrediction refusal = unsupported("not published: tp");
+  const Architecture* network = times_.places().network_of(run);
+  if (fresh && network != nullptr) {
+    std::vector<ServingConfiguration> layouts = possible_layouts(run, *network);
+    std::size_t best = layouts.size();
+    double highest = 0.0;
+    for (std::size_t i = 0; i < layouts.size(); ++i) {
+      const RowPrediction rate = predict_stated(layouts[i], "requests_per_s", "1/s");
+      if (rate.status != RowStatus::ok) {
+        refusal = rate;
+      } else if (rate.predicted > highest) {
+        highest = rate.predicted;
+        best = i;
+      }
+    }
+    if (best < layouts.size()) {
+      found.push_back(layouts[best]);
+      for (const ServingConfiguration& layout : layouts) {
+        const std::int64_t ranks = filled(layout.tp);
+        const std::int64_t taken = filled(layouts[best].tp);
+        if (ranks == 2 * taken || 2 * ranks == taken) {
+          found.push_back(layout);
+        }
+      }
+    }
+  }
+  if (found.empty()) {
+    return refusal;
+  }
+  RowPrediction answer = predict_stated(found.front(), metric, unit);
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    widen(answer, predict_stated(found[i], metric, unit), is_rate(metric));
+  }
+  return answer;
+}
+
 RowPrediction ServingRowModel::predict(const ServingConfiguration& run,
                                        std::string_view metric,
                                        std::string_view unit) {
+  if (const std::string wrong = contradiction(run); !wrong.empty()) {
+    return rejected(wrong);
+  }
+  const bool timed = metric != "max_concurrent_sequences";  // a count of sequences is of a layout that is stated
+  const auto any = [&](const ServingConfiguration& one) {
+    return timed && leaves_layout_open(one) ? predict_any_layout(one, metric, unit) : predict_stated(one, metric, unit);
+  };
+  RowPrediction answer = any(run);
+  for (const std::string_view end : {"prompt_tokens_low", "prompt_tokens_high"}) {
+    if (const std::optional<double> tokens = row_number(run, end)) {
+      ServingConfiguration other = run;
+      other.isl = tokens;
+      widen(answer, any(other), is_rate(metric));
+    }
+  }
+  return answer;
+}
+
+RowPrediction ServingRowModel::predict(const RunRow& row) {
+  const LaunchedRow filled = launched(row, published_launches(sources_.data));
+  RowPrediction answer = predict(filled.run, row.metric, row.unit);
+  answer.assumed = filled.assumed;
+  return answer;
+}
+
+RowPrediction ServingRowModel::predict_stated(const ServingConfiguration& run,
+                                              std::string_view metric,
+                                              std::string_view unit) {
   if (metric != "max_concurrent_sequences") {
     return predict_times(run, metric, unit);
   }

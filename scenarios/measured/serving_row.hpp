@@ -11,7 +11,11 @@
 #include <headroom/scenarios/question/scenario.hpp>
 
 #include <array>
+#include <functional>
+#include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace headroom {
 
@@ -22,11 +26,17 @@ class ServingRowModel {
       : sources_{sources}, devices_{sources.catalog}, times_{sources}, runs_{sources.data} {}
   /// Replaces the stack of its engine, for fitting.
   void set_stack(ServingStack stack);
-  /// Predicts `metric` in `unit`; the model sees nothing but the configuration.
+  /// Predicts `metric` in `unit`; the model sees nothing but the configuration. A layout that the row leaves open is
+  /// the fastest that its GPUs hold; its interval holds those of half and twice as many ranks. A range of mean prompts
+  /// (prompt_tokens_low, prompt_tokens_high) widens the interval by both ends.
   [[nodiscard]] RowPrediction predict(const ServingConfiguration& run, std::string_view metric, std::string_view unit);
+  /// The same with blank cells filled by what is known of the publication's launches (serving_launches.hpp).
+  [[nodiscard]] RowPrediction predict(const RunRow& row);
 
   /// Number of cached objects; a caller with an unlimited stream of rows starts a new model when it grows large.
-  [[nodiscard]] std::size_t kept() const noexcept { return devices_.kept() + times_.kept() + runs_.kept(); }
+  [[nodiscard]] std::size_t kept() const noexcept {
+    return devices_.kept() + times_.kept() + runs_.kept() + layouts_.size();
+  }
 
   /// Sequences that all KV pools of a row hold, before rounding down; nullopt when predict() would not answer.
   [[nodiscard]] std::optional<double> exact_capacity(const ServingConfiguration& run);
@@ -43,6 +53,13 @@ class ServingRowModel {
   std::optional<Question> question(const ServingConfiguration& run, RowPrediction& refusal);
   const ServingStack& stack(Engine engine);
 
+  /// Of a row without open layout and range.
+  [[nodiscard]] RowPrediction predict_stated(const ServingConfiguration& run,
+                                             std::string_view metric,
+                                             std::string_view unit);
+  [[nodiscard]] RowPrediction predict_any_layout(const ServingConfiguration& run,
+                                                 std::string_view metric,
+                                                 std::string_view unit);
   [[nodiscard]] RowPrediction predict_times(const ServingConfiguration& run,
                                             std::string_view metric,
                                             std::string_view unit);
@@ -60,6 +77,7 @@ class ServingRowModel {
   RowDevices devices_;
   ServingTimeModel times_;
   SimulatedRuns runs_;
+  std::map<std::string, std::vector<ServingConfiguration>, std::less<>> layouts_;  ///< best first, then its neighbours
   std::array<std::optional<ServingStack>, engine_names.size()> stacks_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/model/serve/screen/screen.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/model/serve/simulation/front_end.hpp>
 #include <headroom/model/serve/simulation/simulated_replica.hpp>
@@ -26,16 +27,22 @@ constexpr std::array simulated_metrics{
     SimulatedMetric{"requests_per_s", ServingMetric::request_rate, RunStatistic::mean},
     SimulatedMetric{"ttft_ms_mean", ServingMetric::ttft, RunStatistic::mean},
     SimulatedMetric{"ttft_ms_p50", ServingMetric::ttft, RunStatistic::p50},
+    SimulatedMetric{"ttft_ms_p90", ServingMetric::ttft, RunStatistic::p90},
     SimulatedMetric{"ttft_ms_p95", ServingMetric::ttft, RunStatistic::p95},
     SimulatedMetric{"ttft_ms_p99", ServingMetric::ttft, RunStatistic::p99},
     SimulatedMetric{"tpot_ms_mean", ServingMetric::tpot, RunStatistic::mean},
     SimulatedMetric{"tpot_ms_p50", ServingMetric::tpot, RunStatistic::p50},
+    SimulatedMetric{"tpot_ms_p90", ServingMetric::tpot, RunStatistic::p90},
     SimulatedMetric{"tpot_ms_p95", ServingMetric::tpot, RunStatistic::p95},
     SimulatedMetric{"tpot_ms_p99", ServingMetric::tpot, RunStatistic::p99},
     SimulatedMetric{"e2e_ms_mean", ServingMetric::e2e, RunStatistic::mean},
     SimulatedMetric{"e2e_ms_p50", ServingMetric::e2e, RunStatistic::p50},
+    SimulatedMetric{"e2e_ms_p90", ServingMetric::e2e, RunStatistic::p90},
     SimulatedMetric{"e2e_ms_p95", ServingMetric::e2e, RunStatistic::p95},
     SimulatedMetric{"e2e_ms_p99", ServingMetric::e2e, RunStatistic::p99},
+    SimulatedMetric{"latency_ms_p99", ServingMetric::e2e, RunStatistic::p99},
+    SimulatedMetric{"latency_ms_p50", ServingMetric::e2e, RunStatistic::p50},
+    SimulatedMetric{"latency_ms_mean", ServingMetric::e2e, RunStatistic::mean},
 };
 
 const SimulatedMetric* metric_named(std::string_view name) {
@@ -44,9 +51,8 @@ const SimulatedMetric* metric_named(std::string_view name) {
   return found == simulated_metrics.end() ? nullptr : found;
 }
 
-bool is_time(ServingMetric m) noexcept {
-  return m == ServingMetric::ttft || m == ServingMetric::tpot || m == ServingMetric::e2e;
-}
+/// Requests of a server's replica that are enough for its 99th percentiles: a thousand beyond the first batches.
+constexpr std::int64_t most_server_requests = 6000;
 
 /// Length (tokens) that hardly any request exceeds, for tables, which extrapolate beyond it.
 std::int64_t longest(const LengthLaw& law) noexcept {
@@ -79,15 +85,44 @@ std::string text_of(const LengthLaw& law) {
          ":" + std::to_string(law.cv) + ":" + std::to_string(law.most);
 }
 
+std::string text_of(const ClientFacts& client) {
+  return std::to_string(client.stream_interval) + ":" + std::to_string(client.recv_interval) + ":" +
+         std::to_string(client.batch_wait) + ":" + std::to_string(client.batch_wait_share) + ":" +
+         std::to_string(client.front_ends);
+}
+
+std::string limits_text(const SimulatedQuestion& q) {
+  std::string text;
+  for (const TailObjective& one : q.limits_kept) {
+    text += "/" + std::to_string(static_cast<int>(one.metric)) + "<" + std::to_string(one.limit.raw());
+  }
+  return text;
+}
+
+/// What the publication of a row kept: MLPerf's 99th percentiles.
+std::vector<TailObjective> limits_kept(const ServingConfiguration& run) {
+  std::vector<TailObjective> kept;
+  const auto add = [&](std::string_view key, LatencyMetric metric) {
+    if (const std::optional<double> ms = row_number(run, key)) {
+      kept.push_back({metric, 0.99, Seconds{1e-3 * *ms}});
+    }
+  };
+  add("ttft_p99_ms", LatencyMetric::ttft);
+  add("tpot_p99_ms", LatencyMetric::tpot);
+  add("e2e_p99_ms", LatencyMetric::e2e);
+  return kept;
+}
+
 /// Key of everything that decides a run's requests and engines.
 std::string key_of(const SimulatedQuestion& q) {
   return q.engine() + "/" + std::to_string(q.placed.replicas) + "/" + std::to_string(static_cast<int>(q.load.kind)) +
          "/" + std::to_string(q.load.rate) + "/" + std::to_string(q.load.clients) + "/" +
-         std::to_string(q.load.requests) + "/" + text_of(q.load.prompt) + "/" + text_of(q.load.output);
+         std::to_string(q.load.requests) + "/" + text_of(q.load.prompt) + "/" + text_of(q.load.output) + "/" +
+         std::to_string(q.load.distinct) + "/" + text_of(q.client) + limits_text(q);
 }
 
-void add(std::array<double, 4>& sums, const TimeSummary& times, double share) noexcept {
-  const std::array<Seconds, 4> all{times.mean, times.p50, times.p95, times.p99};
+void add(std::array<double, run_statistics>& sums, const TimeSummary& times, double share) noexcept {
+  const std::array<Seconds, run_statistics> all{times.mean, times.p50, times.p90, times.p95, times.p99};
   for (std::size_t i = 0; i < all.size(); ++i) {
     sums[i] += share * all[i].raw();
   }
@@ -100,7 +135,7 @@ ServingTimeQuestion steady(const SimulatedQuestion& q) {
   s.least = q.placed.least;
   s.stack = q.placed.stack;
   s.metric = q.metric;
-  s.replicas = real(q.placed.replicas);
+  s.replicas = real(q.placed.replicas) * q.share;
   s.to_unit = q.to_unit;
   s.load.isl = q.load.prompt.mean;
   s.load.osl = q.load.output.mean;
@@ -122,6 +157,8 @@ double ClientReport::of(ServingMetric metric, RunStatistic statistic) const noex
     case ServingMetric::request_rate: return requests_per_s;
     case ServingMetric::ttft: return ttft[at];
     case ServingMetric::tpot: return tpot[at];
+    case ServingMetric::input_rate:
+    case ServingMetric::running:
     case ServingMetric::e2e: break;
   }
   return e2e[at];
@@ -139,16 +176,18 @@ bool asks_for_run(const ServingConfiguration& run, std::string_view metric) {
   if (known == nullptr) {
     return false;
   }
-  const std::string scenario = row_option(run, "scenario");
-  if (scenario == "online" || scenario == "burst") {
+  const std::string scenario = scenario_of(run);
+  if (scenario == "online" || scenario == "burst" || keeps_limits(run)) {
     return true;
   }
   if (scenario == "offline") {
     return is_time(known->metric) || !row_option(run, "requests").empty();
   }
   const bool loop = scenario == "closed" || scenario == "interactive" || scenario == "sustained";
-  const bool tail = known->statistic == RunStatistic::p95 || known->statistic == RunStatistic::p99;
-  return loop && (tail || known->metric == ServingMetric::e2e);
+  const bool tail = known->statistic == RunStatistic::p90 || known->statistic == RunStatistic::p95 ||
+                    known->statistic == RunStatistic::p99;
+  const bool gaps = known->metric == ServingMetric::tpot && row_number(run, "token_gaps").has_value();
+  return loop && (tail || gaps || known->metric == ServingMetric::e2e || known->metric == ServingMetric::ttft);
 }
 
 std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& run,
@@ -178,6 +217,17 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
     q.placed.replicas = std::min(q.placed.replicas, *run.dp);  // GPUs beyond the stated replicas are idle
   }
   q.load = *load;
+  q.client = client_facts(run);
+  q.token_gaps = row_number(run, "token_gaps").has_value();
+  if (keeps_limits(run)) {
+    // A harness spreads requests evenly, so that each replica has its part of them.
+    q.limits_kept = limits_kept(run);
+    q.share = real(q.placed.replicas);
+    q.load.rate /= q.share;
+    q.load.requests =
+        std::clamp<std::int64_t>(std::llround(real(q.load.requests) / q.share), 100, most_server_requests);
+    q.placed.replicas = 1;
+  }
   q.metric = known->metric;
   q.statistic = known->statistic;
   q.to_unit = is_time(q.metric) ? 1e3 : 1.0;
@@ -215,13 +265,97 @@ SimulatedReplica simulated_engine(const SimulatedQuestion& question,
   return simulated_replica(*question.placed.replica, with, physics, question.limits, question.memory, habits);
 }
 
+namespace {
+
+ServingFleet fleet_of(const SimulatedQuestion& question, const SimulatedReplica& replica, const IterationStack& stack) {
+  ServingFleet fleet;
+  fleet.pool = replica.pool(question.placed.replicas);
+  fleet.pool.engine.recv_interval = std::max<std::int64_t>(1, std::llround(question.client.recv_interval));
+  fleet.pool.engine.batch_wait = std::llround(question.client.batch_wait);
+  fleet.pool.engine.batch_wait_share = question.client.batch_wait_share;
+  fleet.front_end = picoseconds(stack.request.raw());
+  return fleet;
+}
+
+/// What a closed loop's client sees beyond its engine: iterations that the engine lags, the front end's pieces, and a
+/// first piece that has to fill.
+void add_client(const SimulatedQuestion& question,
+                const SimulatedReplica& replica,
+                const IterationStack& stack,
+                ClientReport& report) {
+  const double clients = real(question.load.clients) / real(question.placed.replicas);
+  const double b = std::clamp(clients, 1.0, real(std::max<std::int64_t>(1, replica.engine.max_num_seqs)));
+  const auto decodes = static_cast<std::int64_t>(std::llround(b));
+  const double keys = question.load.prompt.mean + 0.5 * question.load.output.mean;
+  const DecodeLine line = replica.tables->decode_line(decodes, static_cast<std::int64_t>(b * keys));
+  const double step = seconds_of(line.at(static_cast<std::int64_t>(b * keys)));
+  const double osl = question.load.output.mean;
+  const double held = stack.holds_first ? std::min(question.client.stream_interval, osl) - 1.0 : 0.0;
+  const double written =
+      clients * osl / question.client.stream_interval * stack.piece.raw() / question.client.front_ends;
+  const double later =
+      stack.steps * step * (b - 1.0) / b + held * report.tpot[0] + std::max(0.0, written - report.e2e[0]);
+  for (double& time : report.ttft) {
+    time += later;
+  }
+  for (double& time : report.e2e) {
+    time += later - held * report.tpot[0];
+  }
+  for (double& time : report.tpot) {
+    time *= osl > 1.0 ? 1.0 - held / (osl - 1.0) : 1.0;
+  }
+}
+
+double cv_of(const LengthLaw& law) noexcept {
+  switch (law.shape) {
+    case LengthShape::fixed: return 0.0;
+    case LengthShape::uniform: return (1.0 - law.low) / std::sqrt(3.0);
+    case LengthShape::lognormal: return law.cv;
+    case LengthShape::exponential: break;
+  }
+  return 1.0;
+}
+
+bool kept(const ServingScreen& screened, std::span<const TailObjective> limits) noexcept {
+  return !screened.overloaded && std::all_of(limits.begin(), limits.end(), [&](const TailObjective& one) {
+    const TimeDistribution& times = one.metric == LatencyMetric::ttft   ? screened.ttft
+                                    : one.metric == LatencyMetric::tpot ? screened.tpot
+                                                                        : screened.e2e;
+    return !(times.quantile(one.quantile) > one.limit.raw());
+  });
+}
+
+}  // namespace
+
+bool SimulatedQuestion::rate_at_limits() const noexcept {
+  return !limits_kept.empty() && !is_time(metric);
+}
+
+double rate_at_limits(const SimulatedQuestion& question, const SimulatedReplica& replica, const IterationStack& stack) {
+  const ServingFleet fleet = fleet_of(question, replica, stack);
+  ScreenTraffic traffic;
+  traffic.prompt = {question.load.prompt.mean, cv_of(question.load.prompt)};
+  traffic.output = {question.load.output.mean, cv_of(question.load.output)};
+  double high = screened_saturation(fleet, traffic).raw();
+  double low = 0.0;
+  // To a thousandth of the saturation, which is far below what the forms are off.
+  for (int i = 0; i < 10; ++i) {
+    const double middle = 0.5 * (low + high);
+    traffic.rate = Hertz{middle};
+    (kept(screen(fleet, traffic), question.limits_kept) ? low : high) = middle;
+  }
+  if (low > 0.0) {
+    return low;
+  }
+  traffic.rate = Hertz{1e-3 * high};
+  return 1.0 / screen(fleet, traffic).e2e.mean();  // one request after the other
+}
+
 ClientReport simulated_report(const SimulatedQuestion& question,
                               const SimulatedReplica& replica,
                               const IterationStack& stack,
                               const PublishedLoads& loads) {
-  ServingFleet fleet;
-  fleet.pool = replica.pool(question.placed.replicas);
-  fleet.front_end = picoseconds(stack.request.raw());
+  const ServingFleet fleet = fleet_of(question, replica, stack);
   const std::int64_t repeats = question.load.repeats(loads);
   const double share = 1.0 / real(repeats);
   ClientReport report;
@@ -237,21 +371,60 @@ ClientReport simulated_report(const SimulatedQuestion& question,
     report.requests_per_s += share * all.finished_per_s;
     report.output_tokens_per_s += share * all.output_tokens_per_s;
     report.total_tokens_per_s += share * (all.input_tokens_per_s + all.output_tokens_per_s);
+    constexpr std::array<double, run_statistics> quantiles{0.5, 0.5, 0.9, 0.95, 0.99};
+    for (std::size_t j = 0; question.token_gaps && j < quantiles.size(); ++j) {
+      report.gaps[j] += share * seconds_of(result.pool.sum.gaps.quantile(quantiles[j]));
+    }
+  }
+  if (question.token_gaps) {
+    report.gaps[0] = report.tpot[0];
+    report.tpot = report.gaps;
+  }
+  if (question.load.kind == ClientKind::closed) {
+    add_client(question, replica, stack, report);
   }
   return report;
+}
+
+const SimulatedReplica& SimulatedRuns::engine(const SimulatedQuestion& question) {
+  auto [engine, unknown] = engines_.try_emplace(question.engine());
+  if (unknown) {
+    engine->second = simulated_engine(question, question.placed.stack->time, iteration_physics(data_));
+  }
+  return engine->second;
+}
+
+double SimulatedRuns::limit(const SimulatedQuestion& question) {
+  auto [at, fresh] = rates_.try_emplace(question.run);
+  if (fresh) {
+    at->second = headroom::rate_at_limits(question, engine(question), question.placed.stack->time);
+  }
+  return at->second;
 }
 
 const ClientReport& SimulatedRuns::report(const SimulatedQuestion& question) {
   auto [at, fresh] = reports_.try_emplace(question.run);
   if (fresh) {
-    const IterationStack& stack = question.placed.stack->time;
-    auto [engine, unknown] = engines_.try_emplace(question.engine());
-    if (unknown) {
-      engine->second = simulated_engine(question, stack, iteration_physics(data_));
+    SimulatedQuestion asked = question;
+    if (!asked.limits_kept.empty()) {
+      // The run was valid, so that the limits were kept at its rate; a slower model keeps them at its own.
+      asked.load.rate = std::min(asked.load.rate, limit(question));
     }
-    at->second = simulated_report(question, engine->second, stack, published_loads(data_));
+    at->second = simulated_report(asked, engine(question), question.placed.stack->time, published_loads(data_));
   }
   return at->second;
+}
+
+double SimulatedRuns::answer(const SimulatedQuestion& question) {
+  if (!question.rate_at_limits()) {
+    return question.to_unit * report(question).of(question.metric, question.statistic);
+  }
+  const double requests = question.share * limit(question);
+  const double tokens = question.metric == ServingMetric::request_rate ? 1.0
+                        : question.metric == ServingMetric::output_rate
+                            ? question.load.output.mean
+                            : question.load.prompt.mean + question.load.output.mean;
+  return question.to_unit * requests * tokens;
 }
 
 double simulated_sheet(const SimulatedQuestion& question) {

@@ -3,7 +3,9 @@
 // loops. Steady loads have closed forms (serving_times.hpp).
 #pragma once
 
+#include <headroom/model/serve/engine/client_facts.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
+#include <headroom/model/serve/load/tail_objective.hpp>
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
 #include <headroom/model/serve/simulation/simulated_replica.hpp>
 #include <headroom/model/serve/tables/make_tables.hpp>
@@ -18,16 +20,19 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headroom {
 
 /// Statistic over the requests of a run.
-enum class RunStatistic : std::uint8_t { mean, p50, p95, p99 };
+enum class RunStatistic : std::uint8_t { mean, p50, p90, p95, p99 };
+inline constexpr std::size_t run_statistics = 5;
 
 /// Results as benchmark clients report them: times in seconds, indexed by RunStatistic; rates per second from the first
 /// request sent to the last answer.
 struct ClientReport {
-  std::array<double, 4> ttft{}, tpot{}, e2e{};
+  std::array<double, run_statistics> ttft{}, tpot{}, e2e{};
+  std::array<double, run_statistics> gaps{};  ///< between any two tokens of a request
   double requests_per_s = 0.0, output_tokens_per_s = 0.0, total_tokens_per_s = 0.0;
   [[nodiscard]] double of(ServingMetric metric, RunStatistic statistic) const noexcept;
 };
@@ -42,6 +47,12 @@ struct SimulatedQuestion {
   RunStatistic statistic = RunStatistic::mean;
   std::string run;       ///< key of the run; rows with equal keys share one simulation
   double to_unit = 1.0;  ///< factor from seconds, or from a rate per second, to the row's unit
+  ClientFacts client;
+  bool token_gaps = false;  ///< times between tokens are those of all gaps, not means of requests
+  /// What the publication kept (MLPerf's server); a load that keeps limits is of one replica, `share` of the whole.
+  std::vector<TailObjective> limits_kept;
+  double share = 1.0;
+  [[nodiscard]] bool rate_at_limits() const noexcept;  ///< asks for the rate at which the limits are just kept
   [[nodiscard]] ServingQuantity quantity() const noexcept;
   [[nodiscard]] std::string engine() const;  ///< key of the engine, which rows with equal keys share
 };
@@ -62,6 +73,12 @@ struct SimulatedQuestion {
                                                 const IterationPhysics& physics,
                                                 const MixTerms& terms = {});
 
+/// Requests per second of one replica at which it just keeps the limits, in closed form (model/serve/screen); at least
+/// those of a lone request after another.
+[[nodiscard]] double rate_at_limits(const SimulatedQuestion& question,
+                                    const SimulatedReplica& replica,
+                                    const IterationStack& stack);
+
 /// Mean report over the repeats of the load; deterministic.
 [[nodiscard]] ClientReport simulated_report(const SimulatedQuestion& question,
                                             const SimulatedReplica& replica,
@@ -74,12 +91,18 @@ class SimulatedRuns {
   /// `data` must outlive the runs.
   explicit SimulatedRuns(const ModelData& data) : data_{data} {}
   [[nodiscard]] const ClientReport& report(const SimulatedQuestion& question);
-  [[nodiscard]] std::size_t kept() const noexcept { return reports_.size() + engines_.size(); }
+  /// The question's answer, in the row's unit.
+  [[nodiscard]] double answer(const SimulatedQuestion& question);
+  [[nodiscard]] std::size_t kept() const noexcept { return reports_.size() + engines_.size() + rates_.size(); }
 
  private:
+  const SimulatedReplica& engine(const SimulatedQuestion& question);
+  double limit(const SimulatedQuestion& question);
+
   const ModelData& data_;
   std::map<std::string, ClientReport, std::less<>> reports_;
   std::map<std::string, SimulatedReplica, std::less<>> engines_;
+  std::map<std::string, double, std::less<>> rates_;
 };
 
 /// Predictions of a lone request or a full engine from the datasheet alone, and the bound that no run beats, in the

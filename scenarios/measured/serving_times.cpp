@@ -25,6 +25,8 @@ constexpr std::array metric_rows{
     MetricRow{"ttft_ms_p50", ServingMetric::ttft},
     MetricRow{"tpot_ms_mean", ServingMetric::tpot},
     MetricRow{"tpot_ms_p50", ServingMetric::tpot},
+    MetricRow{"e2e_ms_mean", ServingMetric::e2e},
+    MetricRow{"running_requests_mean", ServingMetric::running},
 };
 
 struct LoadRow {
@@ -36,10 +38,6 @@ constexpr std::array load_rows{
     LoadRow{"closed", ServingLoad::closed},      LoadRow{"interactive", ServingLoad::closed},
     LoadRow{"sustained", ServingLoad::closed},
 };
-
-bool is_latency(ServingMetric m) noexcept {
-  return m == ServingMetric::ttft || m == ServingMetric::tpot || m == ServingMetric::e2e;
-}
 
 /// Why a metric does not belong to the pool that a row's layout describes; empty when it does. Rates and first tokens
 /// of a disaggregated deployment depend on both pools and on the transfer between them.
@@ -57,15 +55,38 @@ std::string of_no_pool(RowPool pool, bool named, ServingMetric metric, std::stri
                    (pool == RowPool::prefill ? "prefilling one" : "decoding one");
 }
 
+/// Share of a closed loop's prompts that were sent before: of `waves` c requests with D distinct prompts all but D
+/// find theirs.
+double found_again(const ServingConfiguration& run, double waves) {
+  const std::optional<double> distinct = row_number(run, "distinct_prompts");
+  return distinct && run.concurrency ? std::max(0.0, 1.0 - *distinct / (waves * *run.concurrency)) : 0.0;
+}
+
 /// Why a metric has no closed form under a load; empty when it has one.
 std::string without_form(ServingLoad load, ServingMetric metric, std::string_view name) {
-  if (is_latency(metric) && load == ServingLoad::saturated) {
+  if (is_time(metric) && load == ServingLoad::saturated) {
     return "metric " + quoted(name) + " of requests that were all sent at once is a queue's: simulate it";
   }
   return {};
 }
 
 }  // namespace
+
+std::string scenario_of(const ServingConfiguration& run) {
+  const std::string stated = row_option(run, "scenario");
+  return stated.empty() && run.concurrency ? "closed" : stated;
+}
+
+bool keeps_limits(const ServingConfiguration& run) {
+  const std::string scenario = row_option(run, "scenario");
+  return scenario == "server" || (scenario == "interactive" && run.request_rate);
+}
+
+bool comes_as_queue(const ServingConfiguration& run) {
+  const std::string scenario = scenario_of(run);
+  return scenario == "online" || scenario == "burst" || keeps_limits(run) ||
+         (scenario == "offline" && !row_option(run, "requests").empty());
+}
 
 ServingTimeModel::ServingTimeModel(const Sources& sources) : places_{sources} {}
 
@@ -88,7 +109,10 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
     return refuse(none);
   }
   // A pool measured by itself is full of its own work, whatever the row calls its load.
-  const std::string scenario = named ? "closed" : row_option(run, "scenario");
+  const std::string scenario = named ? "closed" : scenario_of(run);
+  if (scenario.empty()) {
+    return refuse("not published: options.scenario, and no concurrency tells a closed loop");
+  }
   const auto* load =
       std::find_if(load_rows.begin(), load_rows.end(), [&](const LoadRow& l) { return l.scenario == scenario; });
   if (load == load_rows.end()) {
@@ -113,7 +137,7 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   q.metric = known->metric;
   q.experts = placed->arch->moe.has_value();
   q.replicas = real(placed->replicas);
-  q.to_unit = is_latency(q.metric) ? 1e3 : 1.0;
+  q.to_unit = is_time(q.metric) ? 1e3 : 1.0;
   q.load.isl = placed->isl;
   q.load.osl = placed->osl;
   q.load.groups = real(placed->layout.attention_groups());
@@ -127,6 +151,10 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
     return refuse(verdict_text(m.verdict, m.broke, m.limit));
   }
   q.load.chunk = real(limits.max_num_tokens);
+  q.load.client = client_facts(run);
+  if (q.kind == ServingLoad::saturated) {
+    q.load.requests = row_number(run, "set_of_requests").value_or(0.0) / q.replicas;
+  }
   const double most = real(m.max_sequences);
   const bool counted =
       pool != RowPool::prefill && (q.kind == ServingLoad::fixed_batch || q.kind == ServingLoad::closed);
@@ -141,6 +169,17 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   }
   q.load.concurrency = counted ? *asked / q.replicas : most;
   q.load.batch = q.kind == ServingLoad::fixed_batch ? q.load.concurrency : std::min(q.load.concurrency, most);
+  if (q.kind == ServingLoad::fixed_batch && q.load.concurrency > most) {
+    // What the cache does not hold waits: the batch is a set that passes through the places.
+    q.load.batch = most;
+    if (q.metric != ServingMetric::ttft && q.metric != ServingMetric::tpot) {
+      q.kind = ServingLoad::saturated;
+      q.load.requests = q.load.concurrency;
+    }
+  }
+  if (q.kind == ServingLoad::closed) {
+    q.load.found = found_again(run, q.load.waves);
+  }
   return q;
 }
 
@@ -164,12 +203,16 @@ double answer(const ServingTimeQuestion& q, const IterationCost& step, const Ste
     case ServingMetric::input_rate: return q.replicas * s.requests_per_s * q.load.isl;
     case ServingMetric::ttft: return q.to_unit * s.ttft.raw();
     case ServingMetric::tpot: return q.to_unit * s.tpot.raw();
+    case ServingMetric::running: return q.replicas * q.load.batch;
     case ServingMetric::e2e: break;
+  }
+  if (q.kind == ServingLoad::saturated) {
+    return q.to_unit * q.load.requests / s.requests_per_s;  // until the last of the set is answered
   }
   return q.to_unit * (s.ttft.raw() + (q.load.osl - 1.0) * s.tpot.raw());
 }
 
-constexpr SteadyHabits no_habits{Seconds{}, 0.0, 0.0, 0.0, 0.0};
+constexpr SteadyHabits no_habits{Seconds{}, 0.0, 0.0, 0.0, 0.0, 0.0, false};
 
 }  // namespace
 
@@ -180,7 +223,9 @@ double predict_time(const ServingTimeQuestion& q,
   const IterationCost step = [&](const IterationMix& mix) {
     return engine_terms(*q.replica, mix, kernels(mix), stack, physics).total();
   };
-  return answer(q, step, {stack.request, stack.steps, stack.burst, stack.interference, physics.bubble});
+  return answer(q, step,
+                {stack.request, stack.steps, stack.burst, stack.interference, physics.bubble, stack.piece.raw(),
+                 stack.holds_first});
 }
 
 SteadyState steady_state_of(const ServingTimeQuestion& q,
@@ -190,10 +235,13 @@ SteadyState steady_state_of(const ServingTimeQuestion& q,
   const IterationCost step = [&](const IterationMix& mix) {
     return engine_terms(*q.replica, mix, kernels(mix), stack, physics).total();
   };
-  return state_of(q, step, {stack.request, stack.steps, stack.burst, stack.interference, physics.bubble});
+  return state_of(q, step, {stack.request, stack.steps, stack.burst, stack.interference, physics.bubble, stack.piece.raw(),
+                   stack.holds_first});
 }
 
-double sheet_time(const ServingTimeQuestion& q) {
+double sheet_time(const ServingTimeQuestion& asked) {
+  ServingTimeQuestion q = asked;
+  q.load.client = {};
   return answer(
       q, [&](const IterationMix& mix) { return q.least->time(mix, ExpertsRead::expected); }, no_habits);
 }
@@ -201,9 +249,13 @@ double sheet_time(const ServingTimeQuestion& q) {
 double fastest_time(const ServingTimeQuestion& q) {
   const IterationCost step = [&](const IterationMix& mix) { return q.least->time(mix, ExpertsRead::least); };
   ServingTimeQuestion bound = q;
+  bound.load.client = {};
   if (q.kind == ServingLoad::closed && q.to_unit != 1.0) {
     bound.load.batch = bound.load.concurrency = 1.0;  // an empty queue, and any number of sequences at once
     return answer(bound, step, no_habits);
+  }
+  if (q.kind == ServingLoad::saturated && q.to_unit != 1.0) {
+    bound.load.batch = q.load.requests;  // any number of sequences at once
   }
   if (q.kind == ServingLoad::fixed_batch || q.to_unit != 1.0) {
     return answer(bound, step, no_habits);

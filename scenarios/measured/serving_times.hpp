@@ -21,7 +21,20 @@ namespace headroom {
 
 /// Loads with a closed form.
 enum class ServingLoad : std::uint8_t { fixed_batch, saturated, closed };
-enum class ServingMetric : std::uint8_t { output_rate, total_rate, request_rate, input_rate, ttft, tpot, e2e };
+enum class ServingMetric : std::uint8_t { output_rate, total_rate, request_rate, input_rate, ttft, tpot, e2e, running };
+
+/// Load of a row as its options name it; blank with a number of requests in flight: a closed loop.
+[[nodiscard]] std::string scenario_of(const ServingConfiguration& run);
+/// Whether a row's requests come at a rate with which its publication kept limits of times (MLPerf's server).
+[[nodiscard]] bool keeps_limits(const ServingConfiguration& run);
+
+/// Whether a row's requests come at random, or all at once as a set that ends: no steady load.
+[[nodiscard]] bool comes_as_queue(const ServingConfiguration& run);
+
+/// Whether a metric is a time.
+[[nodiscard]] constexpr bool is_time(ServingMetric m) noexcept {
+  return m == ServingMetric::ttft || m == ServingMetric::tpot || m == ServingMetric::e2e;
+}
 
 /// A row as a question: everything that does not depend on fitted numbers.
 struct ServingTimeQuestion {

@@ -100,7 +100,7 @@ NearestRuns nearest_runs(const ServeScenario& s, std::span<const RunFile> publis
       if (sku == nullptr || row.doubted || !row.broken.empty() || serving_rank(row.metric) == metrics.size()) {
         continue;
       }
-      if (asks_for_run(row.serving, row.metric)) {
+      if (comes_as_queue(row.serving)) {
         continue;  // a plan's load is steady: requests at random or all at once are no like run
       }
       const std::optional<double> away = distance(s, row.serving, *sku, sources);
@@ -124,7 +124,7 @@ NearestRuns nearest_runs(const ServeScenario& s, std::span<const RunFile> publis
   ServingRowModel model{sources};
   for (const ServerCandidate& candidate : ranked) {
     const RunRow& row = *candidate.row;
-    const RowPrediction ours = model.predict(row.serving, row.metric, row.unit);
+    const RowPrediction ours = model.predict(row);
     if (ours.status != RowStatus::ok) {
       continue;
     }

@@ -55,6 +55,7 @@ class ServingReader {
     read_formats(table);
     read_limits(table);
     read_experts(table);
+    read_client_facts(table, serve_);
     read_chunked_prefill(table, serve_, assumptions_);
     read_speculation(table, models_, serve_, assumptions_);
     read_kv_offload(table, serve_, assumptions_);

@@ -99,6 +99,51 @@ void read_chunked_prefill(ServingKeys& serving, ServeScenario& s, std::vector<st
   }
 }
 
+void read_client_facts(ServingKeys& serving, ServeScenario& s) {
+  ServingWorkload& w = s.work;
+  w.range_ratio = serving.get<"range_ratio">();
+  w.distinct_prompts = serving.stated<"distinct_prompts">().value_or(0);
+  w.client.stream_interval = real(serving.get<"stream_interval">());
+  w.client.recv_interval = real(serving.get<"recv_interval">());
+  w.client.batch_wait = real(serving.get<"batch_wait">());
+  w.client.batch_wait_share = serving.get<"batch_wait_share">();
+  w.client.front_ends = real(serving.get<"front_end_processes">());
+  for (const std::string_view key : {"range_ratio", "distinct_prompts", "stream_interval", "recv_interval",
+                                     "batch_wait", "batch_wait_share", "front_end_processes"}) {
+    if (serving.has(key) && s.traffic) {
+      serving.problem(key, quoted(key) +
+                               " belongs to a fixed load, and [traffic] is one that comes when it comes; "
+                               "leave one out");
+    }
+  }
+  const auto needs = [&](bool stated, std::string_view key, Engine engine) {
+    if (stated && s.engine.engine != engine) {
+      serving.problem(key, quoted(key) + " is an option of " +
+                               std::string{engine_titles[static_cast<std::size_t>(engine)]} + ", and the engine is " +
+                               title(s) + "; leave it out, or take engine \"" +
+                               std::string{engine_names[static_cast<std::size_t>(engine)]} + "\"");
+    }
+  };
+  needs(w.client.recv_interval > 1.0, "recv_interval", Engine::sglang);
+  needs(w.client.batch_wait > 0.0, "batch_wait", Engine::tensorrt_llm);
+  if ((w.client.batch_wait > 0.0) != (w.client.batch_wait_share > 0.0)) {
+    const bool iterations = w.client.batch_wait > 0.0;
+    serving.problem(iterations ? "batch_wait" : "batch_wait_share",
+                    std::string{iterations ? "'batch_wait' without 'batch_wait_share'"
+                                           : "'batch_wait_share' without 'batch_wait'"} +
+                        " holds nothing back: prompts wait until both the iterations and the share are reached; state "
+                        "both, or neither");
+  }
+  if (!s.traffic && w.client.stream_interval > real(w.osl)) {
+    serving.problem("stream_interval", "'stream_interval' is " +
+                                           std::to_string(std::llround(w.client.stream_interval)) + ", above the " +
+                                           std::to_string(w.osl) +
+                                           " tokens of an answer ('osl'): nothing is streamed before its end; lower it "
+                                           "to " +
+                                           std::to_string(w.osl) + " or less");
+  }
+}
+
 void check_replicas(ConfigTable& strategy, std::optional<std::int64_t> replicas, const ServeScenario& serve) {
   const std::int64_t ranks = serve.work.layout.gpus();
   const std::int64_t gpus = serve.work.gpus;

@@ -19,6 +19,9 @@ using ServingKeys = KeyedTable<keys::serving, Kinds::serve>;
 /// Reads `chunked_prefill` of the [serving] table; where it is blank that is told in `assumptions`.
 void read_chunked_prefill(ServingKeys& serving, ServeScenario& serve, std::vector<std::string>& assumptions);
 
+/// Reads the facts of the launch and of its clients: range_ratio to front_end_processes.
+void read_client_facts(ServingKeys& serving, ServeScenario& serve);
+
 /// `replicas`: `dp` of [strategy], which may only say what GPUs and ranks say already.
 void check_replicas(ConfigTable& strategy, std::optional<std::int64_t> replicas, const ServeScenario& serve);
 

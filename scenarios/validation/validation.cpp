@@ -76,8 +76,7 @@ class RowModels {
     if (serving_->kept() > most_kept) {
       serving_.emplace(sources_);
     }
-    return file.form == RowForm::serving ? serving_->predict(row.serving, row.metric, row.unit)
-                                         : training_->predict(row.run, row.metric, row.unit);
+    return file.form == RowForm::serving ? serving_->predict(row) : training_->predict(row.run, row.metric, row.unit);
   }
 
  private:

@@ -273,3 +273,38 @@ TEST_CASE("speculation gives the tokens a step that Leviathan et al. 2023 expect
   CHECK(engine.speculation.tokens_per_step() == doctest::Approx(1.0 + 0.7 + 0.49 + 0.343));
   CHECK(50.0 * 4000.0 / steps == doctest::Approx(engine.speculation.tokens_per_step()).epsilon(0.01));
 }
+
+TEST_CASE("an engine that looks for requests every fourth iteration sees none before, unless it is idle") {
+  const IterationTables tables = test::simple_tables({.step = 1000, .per_prompt_token = 10});
+  EngineSettings engine;
+  engine.blocks = 100;
+  const std::vector<Request> requests{request(4, 20), request(4, 2, 1500)};
+  // the prompt ends at 1040; the second request comes in the first of the iterations that follow
+  CHECK(simulate(one_replica(tables, engine), at_once(requests)).requests[1].first_token == Picoseconds{3080});
+  engine.recv_interval = 4;
+  for (const SchedulerRules& rules : {vllm_v1, sglang}) {
+    engine.rules = rules;
+    const FleetResult result = simulate(one_replica(tables, engine), at_once(requests));
+    CHECK(result.requests[0].first_token == Picoseconds{1040});
+    CHECK(result.requests[1].first_token == Picoseconds{5040 + 1040});
+  }
+  const FleetResult idle = simulate(one_replica(tables, engine), at_once({request(4, 2), request(4, 2, 9000)}));
+  CHECK(idle.requests[1].first_token == Picoseconds{9000 + 1040});
+}
+
+TEST_CASE("prompts wait for more of them beside decodes, until their iterations are over or a share is filled") {
+  const IterationTables tables = test::simple_tables({.step = 1000, .per_prompt_token = 10});
+  EngineSettings engine;
+  engine.rules = tensorrt_llm_no_evict;
+  engine.blocks = 100;
+  engine.max_num_tokens = 100;
+  engine.batch_wait = 3;
+  engine.batch_wait_share = 0.5;
+  const FleetResult few = simulate(one_replica(tables, engine), at_once({request(4, 20), request(4, 2, 1500)}));
+  CHECK(few.requests[0].first_token == Picoseconds{1040});  // nothing decodes beside it
+  CHECK(few.requests[1].first_token == Picoseconds{5040 + 1040});
+  const FleetResult many =
+      simulate(one_replica(tables, engine), at_once({request(4, 20), request(4, 2, 1500), request(60, 2, 2500)}));
+  CHECK(many.requests[1].first_token == Picoseconds{3040 + 1640});
+  CHECK(many.requests[2].first_token == Picoseconds{3040 + 1640});
+}

@@ -110,7 +110,7 @@ TEST_CASE("saturated: short outputs put several prompts into every step") {
   CHECK(s.output_tokens_per_s == near(20 * 10 / (10 * 1.218e-3)));
 }
 
-TEST_CASE("saturated: prompts beyond an iteration's tokens stretch the cycle, and their chunks see keys between") {
+TEST_CASE("saturated: prompts beyond an iteration's tokens bound the decodes, and their chunks see keys between") {
   SteadyLoad l = load(1000, 10, 20, 20);
   l.chunk = 512;
   std::vector<IterationMix> asked;
@@ -120,15 +120,34 @@ TEST_CASE("saturated: prompts beyond an iteration's tokens stretch the cycle, an
         return by_tokens(mix);
       },
       l, habits);
-  // 20 000 prompt tokens take 39.06 steps of 512 beside 19 decodes, more than the 10 of the outputs
-  const double cycle = 20'000.0 / 512 * 1.531e-3;
-  CHECK(s.output_tokens_per_s == near(20 * 10 / cycle));
-  CHECK(s.prompt_share == 1.0);
+  // a step brings 0.512 prompts, each of which decodes for ten: 5.12 of the 20, 4.12 of them beside a prompt's end
+  const double cycle = 10 * (1e-3 + 1e-6 * (512 + 4.12));
+  CHECK(s.output_tokens_per_s == near(5.12 * 10 / cycle));
+  CHECK(s.prompt_share == near(10 * 0.511e-3 / cycle));
   REQUIRE(asked.size() == 2);
   CHECK(asked[1].chunk_tokens == 512);
   CHECK(asked[1].chunks == 1);
   CHECK(asked[1].chunk_keys == 0.5 * (1000 + 512));
   CHECK(asked[1].ending == near(0.512));
+}
+
+TEST_CASE("saturated: a set that ends fills its batch with full chunks and empties it") {
+  SteadyLoad l = load(100, 100, 20, 20);
+  l.chunk = 400;
+  l.requests = 200;
+  const SteadyState s = saturated(by_tokens, l, habits);
+  const double cycle = 80 * 1.020e-3 + 20 * 1.119e-3;
+  // five steps of 400 tokens beside ten decodes, then 1000 - 2.5 - 50 as without an end, then 100 of ten
+  const double seconds = 5 * 1.410e-3 + 947.5 * cycle / 100 + 100 * 1.010e-3;
+  CHECK(s.output_tokens_per_s == near(200 * 100 / seconds));
+  CHECK(s.tpot.raw() == near(cycle / 100));
+  l.requests = 1e9;  // an end that is far away
+  SteadyLoad endless = l;
+  endless.requests = 0.0;
+  CHECK(saturated(by_tokens, l, habits).output_tokens_per_s ==
+        near(saturated(by_tokens, endless, habits).output_tokens_per_s, 1e-6));
+  l.requests = 10;  // fewer than places
+  CHECK(saturated(constant, l, habits).requests_per_s == near(10 / (2.5 * 10e-3 + (100 - 1.25 - 50) * 10e-3 + 1.0)));
 }
 
 TEST_CASE("saturated: a lone sequence never decodes beside its own prompt, and one token of output is its prompt") {
@@ -185,7 +204,7 @@ TEST_CASE("closed loop: requests above the batch wait for whole answers of those
 }
 
 TEST_CASE("closed loop: a prompt longer than an iteration takes its chunks one after another") {
-  SteadyLoad l = load(1024, 10, 4, 4);
+  SteadyLoad l = load(1024, 20, 4, 4);
   l.chunk = 256;
   SteadyHabits quiet = habits;
   quiet.burst = 0.0;
@@ -193,9 +212,67 @@ TEST_CASE("closed loop: a prompt longer than an iteration takes its chunks one a
   const double mixed = 1e-3 + 259e-6;
   const double more = 4 * (mixed - 1.004e-3);
   CHECK(s.mixed_step.raw() == near(mixed));
-  CHECK(s.tpot.raw() == near(1.004e-3 + 0.3 * more));
-  CHECK(s.ttft.raw() == near(2e-3 + 0.5 * 1.004e-3 * 3 / 4 + 4 * mixed + 0.5 * (4 * more / (10 * 1.004e-3)) * more));
+  CHECK(s.tpot.raw() == near(1.004e-3 + 0.15 * more));
+  CHECK(s.ttft.raw() == near(2e-3 + 0.5 * 1.004e-3 * 3 / 4 + 4 * mixed + 0.5 * (4 * more / (20 * 1.004e-3)) * more));
   l.stages = 2;
   l.batch = l.concurrency = 8;
   CHECK(closed_loop(by_tokens, l, quiet).tpot.raw() == near(1.15 * s.tpot.raw()));
+}
+
+TEST_CASE("closed loop: the time to first token is the sum of its parts, and facts of the launch move each its own") {
+  const SteadyLoad plain = load(100, 50, 8, 8);
+  const SteadyState none = closed_loop(by_tokens, plain, habits);
+  CHECK(none.first.total().raw() == near(none.ttft.raw()));
+  CHECK(none.first.front_end == habits.request);
+  CHECK(none.first.response.raw() == 0.0);
+  CHECK(none.first.rank_wait.raw() == 0.0);
+  const double step = none.decode_step.raw();
+
+  SteadyLoad l = plain;
+  l.client.recv_interval = 11;
+  const SteadyState looked = closed_loop(by_tokens, l, habits);
+  CHECK((looked.first.queue - none.first.queue).raw() == near(5 * step * 7 / 8));
+  CHECK(looked.first.own == none.first.own);
+
+  l = plain;
+  l.client.batch_wait = 20;
+  l.client.batch_wait_share = 0.5;
+  // 20 x 7 / 50 more prompts come: the mean of 3.8 waits 2.4 / 3.8 of the iterations
+  const double waited = (closed_loop(by_tokens, l, habits).first.queue - none.first.queue).raw();
+  CHECK(waited == near(20 * (3.8 + 1) / (2 * 3.8) * step));
+  l.chunk = 200;  // half of which the prompt fills by itself
+  CHECK(closed_loop(by_tokens, l, habits).first.queue.raw() <
+        closed_loop(by_tokens, plain, habits).first.queue.raw() + 1e-9);
+
+  l = plain;
+  l.client.stream_interval = 10;
+  SteadyHabits held = habits;
+  held.holds_first = true;
+  const SteadyState late = closed_loop(by_tokens, l, held);
+  CHECK(late.first.response.raw() == near(9 * none.tpot.raw()));
+  CHECK(late.tpot.raw() == near(none.tpot.raw() * 40 / 49));  // from a first piece of ten tokens to the last token
+  CHECK(late.requests_per_s == near(none.requests_per_s));
+  CHECK(closed_loop(by_tokens, l, habits).ttft == none.ttft);
+
+  SteadyHabits written = habits;
+  written.piece = 1e-3;  // 400 pieces of eight answers take longer than the engine
+  const SteadyState slow = closed_loop(by_tokens, plain, written);
+  const double answer = none.ttft.raw() + 49 * none.tpot.raw();
+  CHECK((slow.first.front_end - none.first.front_end).raw() == near(0.4 - answer));
+  CHECK(slow.requests_per_s == near(8 / 0.4));
+  l = plain;
+  l.client.front_ends = 8;
+  CHECK(closed_loop(by_tokens, l, written).ttft == none.ttft);
+}
+
+TEST_CASE("closed loop: prompts that a cache holds cost their decodes alone") {
+  SteadyLoad l = load(100, 50, 8, 8);
+  const SteadyState fresh = closed_loop(by_tokens, l, habits);
+  l.found = 1.0;
+  const SteadyState found = closed_loop(by_tokens, l, habits);
+  CHECK(found.tpot == found.decode_step);
+  CHECK(found.first.own == found.decode_step);
+  CHECK(found.prompt_share == 0.0);
+  l.found = 0.25;
+  CHECK(closed_loop(by_tokens, l, habits).tpot.raw() == near(0.75 * fresh.tpot.raw() + 0.25 * found.tpot.raw()));
 }

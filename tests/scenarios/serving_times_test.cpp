@@ -178,8 +178,11 @@ TEST_CASE("measured rows that nothing answers are unsupported, each with the rea
   CHECK(why(c) == "not published: concurrency");
   c = run();
   c.tp.reset();
+  c.gpus.reset();
   c.isl.reset();
   CHECK(why(c) == "not published: tp");
+  c.gpus = 1;  // on which one rank is the only layout
+  CHECK(why(c) == "not published: isl");
   c.tp = 1;
   CHECK(why(c) == "not published: isl");
   c = run();
@@ -189,8 +192,12 @@ TEST_CASE("measured rows that nothing answers are unsupported, each with the rea
   CHECK(why(c) == "not published: options.requests, how many were sent");
   c.options["scenario"] = "offline";
   CHECK(why(c) == "not published: options.requests, how many were sent");
-  c.options["scenario"] = "server";
-  CHECK(why(c) == "a load of scenario 'server' has no closed form: a run to simulate");
+  c.options["scenario"] = "multistream";
+  CHECK(why(c) == "a load of scenario 'multistream' has no closed form: a run to simulate");
+  c.options.erase("scenario");
+  CHECK(predicted(c).predicted == predicted(run()).predicted);  // requests in flight tell a closed loop
+  c.concurrency.reset();
+  CHECK(why(c) == "not published: options.scenario, and no concurrency tells a closed loop");
   c = run();
   CHECK(why(c, "tpot_ms_p75") == "metric 'tpot_ms_p75' in 'ms' is not predicted for serving yet");
   c.options["speculative"] = "eagle3";
@@ -198,6 +205,8 @@ TEST_CASE("measured rows that nothing answers are unsupported, each with the rea
   c = run();
   c.engine = "LMDeploy";
   CHECK(why(c) == "engine 'LMDeploy' is of no stack");
+  c.engine = "SambaFlow";
+  CHECK(why(c) == "engine 'SambaFlow' compiles dataflow for SN40L, which no kernel of a GPU stands for");
   c = run();
   c.model = "nobody's";
   CHECK(why(c) == "the network is neither a preset nor whole in the columns");

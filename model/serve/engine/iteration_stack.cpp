@@ -30,6 +30,7 @@ constexpr std::array stack_numbers{
     StackNumber{"intake",       nullptr, &IterationStack::intake},
     StackNumber{"mxfp4_unpacked", nullptr, &IterationStack::mxfp4_unpacked},
     StackNumber{"mxfp4_native", nullptr, &IterationStack::mxfp4_native},
+    StackNumber{"piece",        nullptr, &IterationStack::piece},
     StackNumber{"products",     &IterationStack::products},
     StackNumber{"nvfp4",        &IterationStack::nvfp4},
     StackNumber{"experts",      &IterationStack::experts},
@@ -143,6 +144,7 @@ void read_iteration_stack(ConfigTable& root, IterationStack& stack) {
   }
   stack.curves = table->maybe_text("curves").value_or(stack.curves);
   stack.windows = table->maybe_boolean("windows").value_or(stack.windows);
+  stack.holds_first = table->maybe_boolean("holds_first").value_or(stack.holds_first);
   read_numbers(*table, stack_numbers, stack);
   table->finish();
 }

@@ -35,6 +35,9 @@ struct IterationStack {
   /// Time per request in the front end's single process, which parses, tokenises and forwards it. Requests pass one
   /// after another, and answers queue behind them (simulation/front_end.hpp).
   Seconds intake{};
+  /// Time that a process of the front end takes for a streamed piece of an answer.
+  Seconds piece{};
+  bool holds_first = false;   ///< streams the first token when its piece is full, not at once
   double steps = 0.5;         ///< iterations that a prompt waits before its own
   double burst = 1.0;         ///< time of prompts that start together over that of full iterations of them
   double interference = 1.0;  ///< share (0 to 1) of other requests' prompts that delay a decoding request

@@ -80,6 +80,14 @@ struct EngineSettings {
   std::int64_t blocks = 1;  ///< blocks of the KV pool
   /// Blocks that admission leaves free while anything runs (vLLM V0: 1 % of the pool).
   std::int64_t watermark_blocks = 0;
+  /// Iterations of decodes between two looks for new requests (SGLang --scheduler-recv-interval); an iteration with
+  /// prompts, or an idle engine, looks at once (srt/managers/scheduler_recv_skipper.py).
+  std::int64_t recv_interval = 1;
+  /// Iterations that prompts wait beside decodes for more of them, until together they fill `batch_wait_share` of
+  /// max_num_tokens (TensorRT-LLM batch_wait_timeout_iters and batch_wait_max_tokens_ratio; py_executor.py,
+  /// _waiting_requests).
+  std::int64_t batch_wait = 0;
+  double batch_wait_share = 0.0;
   Picoseconds swap_per_block{};  ///< time of a block over the host's link, one way; added to the iteration
   Speculation speculation;
 };

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <numeric>
 #include <optional>
 
@@ -34,6 +35,45 @@ constexpr std::array<TermText, iteration_term_count> term_texts{
     TermText{"step + sequence (decodes + chunks)", "fitted; docs/serve-model.md"},
     TermText{"chunked scans of prompts", "docs/op-model.md, Scans; Dao and Gu 2024, section 6"},
 };
+
+/// The time to first token as a sum, in the order in which a request meets its parts.
+void record_first_token(const ServingTimes& times,
+                        const ServingStack& engine,
+                        const SteadyLoad& load,
+                        ExplainRecorder& r) {
+  const FirstToken& first = times.state.first;
+  const double host = times.prompt[IterationTerm::host] + times.prompt[IterationTerm::gaps];
+  const double share = times.prompt.total() > 0.0 ? host / times.prompt.total() : 0.0;
+  const auto line = [&](std::string_view name, std::string_view formula, std::string_view reference, double seconds,
+                        std::initializer_list<ExplainInput> inputs) {
+    if (seconds > 0.0) {
+      r.line("ttft: " + std::string{name}, formula, reference, seconds, Shown::seconds, inputs);
+    }
+  };
+  line("client", "first burst: burst (c - 1) / 2 prefills / waves", "docs/serve-model.md", first.client.raw(),
+       {{"burst", engine.time.burst, Shown::count, engine.time.source},
+        {"waves", load.waves, Shown::count, "requests sent for each in flight"}});
+  line("front end", "request + pieces written later than they are made", "docs/serve-model.md", first.front_end.raw(),
+       {{"request", engine.time.request.raw(), Shown::seconds, engine.time.source},
+        {"piece", engine.time.piece.raw(), Shown::seconds, engine.time.source},
+        {"stream_interval", load.client.stream_interval, Shown::count, "tokens of a piece"}});
+  line("queue", "(steps + (recv_interval - 1) / 2 + wait for more) T + prompts ahead + a place",
+       "docs/serve-model.md; Kleinrock 1975, section 5.6", first.queue.raw(),
+       {{"steps", engine.time.steps, Shown::count, engine.time.source},
+        {"recv_interval", load.client.recv_interval, Shown::count, "iterations between two looks for requests"},
+        {"T", times.state.decode_step.raw(), Shown::seconds, "an iteration of decodes"}});
+  line("host", "share of launches and host in the prompt's own iterations", "docs/serve-model.md",
+       share * first.own.raw(), {{"share", share, Shown::fraction, "of a prompt iteration"}});
+  line("kernels", "the rest of the prompt's own iterations", "docs/serve-model.md", (1.0 - share) * first.own.raw(),
+       {{"tokens", std::min(load.isl, load.chunk), Shown::count, "of an iteration"}});
+  line("rank wait", "prompts of other attention groups in these iterations", "docs/serve-model.md",
+       first.rank_wait.raw(), {{"groups", load.groups, Shown::count, "scenario"}});
+  line("first response", "(stream_interval - 1) tpot where a first piece has to be full", "docs/serve-model.md",
+       first.response.raw(), {{"stream_interval", load.client.stream_interval, Shown::count, "tokens of a piece"}});
+  r.line("ttft", "client + front end + queue + host + kernels + rank wait + first response", "docs/serve-model.md",
+         times.state.ttft.raw(), Shown::seconds,
+         {{"found", load.found, Shown::fraction, "of the prompts in a prefix cache"}});
+}
 
 void record(const ServingTimes& times,
             const IterationMix& decode,
@@ -77,19 +117,19 @@ void record(const ServingTimes& times,
          {{"T", times.state.decode_step.raw(), Shown::seconds, "an iteration of decodes"},
           {"T_mixed", times.state.mixed_step.raw(), Shown::seconds, "one that carries a prompt too"},
           {"interference", engine.time.interference, Shown::fraction, engine.time.source}});
-  r.line("ttft", "request + steps T + prompt + queue + first burst / waves",
-         "docs/serve-model.md; Kleinrock 1975, section 5.6", times.state.ttft.raw(), Shown::seconds,
-         {{"request", engine.time.request.raw(), Shown::seconds, engine.time.source},
-          {"steps", engine.time.steps, Shown::count, engine.time.source},
-          {"waves", load.waves, Shown::count, "requests sent for each in flight"}});
+  record_first_token(times, engine, load, r);
   r.line("output tokens/s", "replicas c osl / (ttft + (osl - 1) tpot)", "closed loop (Little 1961)",
          times.output_tokens_per_s, Shown::count, {{"c", load.concurrency, Shown::count, "requests of a replica"}});
 }
 
 SteadyLoad load_of_replica(const ServingWorkload& w, const ServingEstimate& memory) noexcept {
   SteadyLoad load;
-  load.isl = real(w.isl);
-  load.osl = real(w.osl);
+  load.isl = std::max(1.0, w.mean_length() * real(w.isl));
+  load.osl = std::max(1.0, w.mean_length() * real(w.osl));
+  load.client = w.client;
+  if (w.distinct_prompts > 0) {
+    load.found = std::max(0.0, 1.0 - real(w.distinct_prompts) / (load.waves * real(w.concurrency)));
+  }
   load.chunk = real(w.max_num_tokens);
   load.groups = real(w.layout.attention_groups());
   load.stages = real(w.layout.pp);
@@ -105,6 +145,7 @@ SteadyLoad load_of_replica(const ServingWorkload& w, const ServingEstimate& memo
 }
 
 SteadyLoad one_request(SteadyLoad load) noexcept {
+  load.found = 0.0;
   load.batch = load.concurrency = load.stages = 1.0;
   return load;
 }
@@ -154,8 +195,9 @@ ServingTimes serving_times(const ModelData& data,
   const IterationCost step = [&](const IterationMix& mix) {
     return terms(mix).total() + (drafting ? drafting->seconds(mix) : 0.0);
   };
-  const SteadyHabits habits{engine.time.request, engine.time.steps, engine.time.burst, engine.time.interference,
-                            physics.bubble};
+  const SteadyHabits habits{engine.time.request,      engine.time.steps, engine.time.burst,
+                            engine.time.interference, physics.bubble,    engine.time.piece.raw(),
+                            engine.time.holds_first};
   const double serving = serving_replicas(w, memory);
   const SteadyLoad load = load_of_replica(w, memory);
 

@@ -31,6 +31,7 @@ double waiting(const SteadyLoad& load, const SteadyHabits& habits) noexcept {
 /// The time of a prompt beside `others` decodes: of its consecutive chunks, or of its share of an iteration.
 struct PromptCost {
   double alone = 0.0;  ///< time of all iterations that carry it
+  double ranks = 0.0;  ///< part of `alone` that waits for prompts of other groups
   double more = 0.0;   ///< time that it adds to iterations of decodes alone, beside the prompts of other groups
   double mixed = 0.0;  ///< time of one iteration that carries the prompt
 };
@@ -44,6 +45,11 @@ PromptCost prompt_cost(const IterationCost& step, const SteadyLoad& load, double
   PromptCost cost;
   cost.mixed = step(mix);
   cost.alone = pieces * cost.mixed;
+  if (load.groups > 1.0) {
+    IterationMix own = others > 0.0 ? decodes(others, load) : IterationMix{};
+    add_prompts(own, tokens, load.isl, tokens);
+    cost.ranks = std::max(0.0, cost.alone - pieces * step(own));
+  }
   cost.more = pieces * std::max(0.0, cost.mixed - decode) / together;
   return cost;
 }
@@ -53,6 +59,22 @@ double packed_prompt(const IterationCost& step, const SteadyLoad& load, double t
   IterationMix wave;
   add_prompts(wave, tokens, load.isl, load.chunk);
   return step(wave) * load.isl / (wave.chunks * wave.chunk_tokens);
+}
+
+/// Sequences of a stage that decode at once when prompts are the limit: each joins with the tokens of its prompt, and
+/// decodes for as many iterations as its output takes.
+double kept_up(const SteadyLoad& load) noexcept {
+  return std::max(1.0, load.steps() * load.groups * load.chunk / load.isl);
+}
+
+/// Iterations that a prompt waits for more prompts, `b` sequences decoding.
+double wait_for_more(const SteadyLoad& load, double b) noexcept {
+  const ClientFacts& client = load.client;
+  if (client.batch_wait <= 0.0 || b <= 1.0 || load.isl + b >= client.batch_wait_share * load.chunk) {
+    return 0.0;
+  }
+  const double coming = 1.0 + client.batch_wait * (b - 1.0) / load.steps();
+  return client.batch_wait * (coming + 1.0) / (2.0 * coming);
 }
 
 void fill_rates(const SteadyLoad& load, double seconds, double requests, SteadyState& s) noexcept {
@@ -83,7 +105,11 @@ SteadyState static_batch(const IterationCost& step, const SteadyLoad& load, cons
 }
 
 SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits) {
-  const double b = std::max(1.0, load.batch / load.stages);
+  double places = load.batch / load.stages;
+  if (load.requests > 0.0) {
+    places = std::min(places, load.requests / load.stages);
+  }
+  const double b = std::clamp(places, 1.0, kept_up(load));
   const double q =
       std::min(load.groups * load.chunk, std::max(b * load.isl / load.steps(), std::min(load.isl, load.chunk)));
   const double mixed_steps = b * load.isl / q;
@@ -102,7 +128,20 @@ SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const S
   s.prompt_share =
       std::min(1.0, mixed_steps * std::max(0.0, mixed - decode) / cycle + (mixed_steps > load.steps() ? 1.0 : 0.0));
   s.ttft = habits.request + Seconds{load.isl / q * mixed};
-  fill_rates(load, waiting(load, habits) * cycle, std::min(load.batch, load.stages * b), s);
+  double seconds = waiting(load, habits) * cycle;
+  double requests = std::min(load.batch, load.stages * b);
+  if (load.requests > 0.0) {
+    const double full = load.groups * load.chunk;
+    const double fill = b * load.isl / full;
+    IterationMix filling = decodes(0.5 * b, load);
+    add_prompts(filling, full, load.isl, load.chunk);
+    const double each = load.requests / load.stages;
+    const double steady = std::max(0.0, each * load.steps() / b - 0.5 * fill - 0.5 * load.steps());
+    seconds = waiting(load, habits) * (fill * step(filling) + steady * cycle / load.steps() +
+                                       load.steps() * step(decodes(std::max(1.0, 0.5 * b), load)));
+    requests = load.requests;
+  }
+  fill_rates(load, seconds, requests, s);
   return s;
 }
 
@@ -126,30 +165,47 @@ SteadyState decode_pool(const IterationCost& step, const SteadyLoad& load, const
 }
 
 SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits) {
-  const double b = std::max(1.0, load.batch / load.stages);
+  const double b = std::clamp(load.batch / load.stages, 1.0, kept_up(load));
+  const double running = std::min(load.batch, b * load.stages);
   const double decode = step(decodes(b, load));
   const PromptCost prompt = prompt_cost(step, load, b - 1.0, decode);
+  const double fresh = 1.0 - load.found;
   SteadyState s;
   s.decode_step = Seconds{decode};
   s.mixed_step = Seconds{prompt.mixed};
   const double token = decode / load.step_tokens;
-  const double tpot = waiting(load, habits) * (token + habits.interference * (b - 1.0) / load.osl * prompt.more);
-  s.tpot = Seconds{tpot};
-  s.prompt_share = b * prompt.more / (b * prompt.more + load.steps() * decode);
+  const double more = fresh * prompt.more;
+  const double tpot = waiting(load, habits) * (token + habits.interference * (b - 1.0) / load.osl * more);
+  s.prompt_share = b * more / (b * more + load.steps() * decode);
   // Prompts of others before an arriving one: u / (1 - u) is their time over that of decodes alone.
-  const double ahead = std::min(b - 1.0, b * prompt.more / (load.steps() * decode));
+  const double ahead = std::min(b - 1.0, b * more / (load.steps() * decode));
   // In the first burst prompts share full iterations.
   const double most = load.groups * load.chunk;
   const double together = std::min(load.concurrency, std::max(1.0, most / load.isl));
   const double each = packed_prompt(step, load, std::min(most, together * load.isl));
-  const double queue = std::max(0.0, load.concurrency - load.batch) / load.batch * load.osl * tpot;
+  const double queue = std::max(0.0, load.concurrency - running) / running * load.osl * tpot;
   // A lone client meets neither a running step nor others' prompts.
-  const double waited = habits.steps * decode * (b - 1.0) / b;
-  s.ttft = habits.request + Seconds{waited + prompt.alone + 0.5 * ahead * prompt.more +
-                                    habits.burst * 0.5 * (load.concurrency - 1.0) * each / load.waves + queue};
+  const double steps =
+      habits.steps * (b - 1.0) / b + 0.5 * (load.client.recv_interval - 1.0) * (b - 1.0) / b + wait_for_more(load, b);
+  FirstToken& first = s.first;
+  first.client = Seconds{habits.burst * 0.5 * (load.concurrency - 1.0) * fresh * each / load.waves};
+  first.queue = Seconds{steps * decode + 0.5 * ahead * more + queue};
+  first.rank_wait = Seconds{fresh * prompt.ranks};
+  first.own = Seconds{fresh * (prompt.alone - prompt.ranks) + load.found * decode};
+  first.response = Seconds{habits.holds_first ? (load.client.stream_interval - 1.0) * tpot : 0.0};
+  first.front_end = habits.request;
+  const double answer = (first.total() - first.response).raw() + (load.osl - 1.0) * tpot;
+  // Pieces leave no faster than the front end's processes write them; what they lag is before each of them.
+  const double written =
+      load.concurrency * load.osl / load.client.stream_interval * habits.piece / load.client.front_ends;
+  first.front_end += Seconds{std::max(0.0, written - answer)};
+  s.ttft = first.total();
+  // The client takes the time from the first piece that it saw.
+  const double held = habits.holds_first ? std::min(load.client.stream_interval - 1.0, load.osl - 1.0) : 0.0;
+  s.tpot = Seconds{tpot * (load.osl > 1.0 ? 1.0 - held / (load.osl - 1.0) : 1.0)};
   // Little 1961, but no faster than the replica processes densely packed prompts and decodes.
-  const double work = load.concurrency * (each + load.steps() * decode / b) / load.stages;
-  const double seconds = std::max(s.ttft.raw() + (load.osl - 1.0) * tpot, work);
+  const double work = load.concurrency * (fresh * each + load.steps() * decode / b) / load.stages;
+  const double seconds = std::max({answer, written, work});
   fill_rates(load, seconds, load.concurrency, s);
   return s;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/core/quantity.hpp>
+#include <headroom/model/serve/engine/client_facts.hpp>
 #include <headroom/model/serve/replica/replica.hpp>
 
 #include <functional>
@@ -23,6 +24,9 @@ struct SteadyLoad {
   double stages = 1.0;       ///< pipeline stages, each with its part of the batch
   double queries = 1.0;      ///< tokens of a sequence that an iteration verifies: 1 + draft
   double step_tokens = 1.0;  ///< tokens of a sequence that an iteration yields; 1 without speculation
+  double requests = 0.0;     ///< requests of a set that ends; 0: endless
+  double found = 0.0;        ///< share (0 to 1) of the prompts that a prefix cache holds whole
+  ClientFacts client;
   /// Iterations per output: max(1, osl / step_tokens).
   [[nodiscard]] double steps() const noexcept;
 };
@@ -34,10 +38,24 @@ struct SteadyHabits {
   double burst = 1.0;         ///< time of prompts that start together over that of full iterations of them
   double interference = 1.0;  ///< share (0 to 1) of other requests' prompts that delay a decoding request
   double bubble = 0.3;        ///< share of (pp - 1) / pp that pipeline stages wait
+  double piece = 0.0;         ///< seconds that a process of the front end takes for a streamed piece
+  bool holds_first = false;   ///< the first token waits until its piece is full
+};
+
+/// The time to first token as a sum.
+struct FirstToken {
+  Seconds client{};     ///< behind the others of the first burst
+  Seconds front_end{};  ///< HTTP, tokeniser, and pieces of others before the own
+  Seconds queue{};      ///< for a look at new requests, for a place, and behind prompts that came before
+  Seconds own{};        ///< the prompt's own iterations, host and kernels
+  Seconds rank_wait{};  ///< for prompts of other attention groups in these iterations
+  Seconds response{};   ///< until a first piece is full
+  [[nodiscard]] Seconds total() const noexcept { return client + front_end + queue + own + rank_wait + response; }
 };
 
 struct SteadyState {
   Seconds ttft{}, tpot{};
+  FirstToken first;             ///< parts of `ttft` in a closed loop
   Seconds decode_step{};        ///< iteration without prompts; yields several tokens per sequence with a draft
   Seconds mixed_step{};         ///< iteration with a prompt beside the decodes
   double prompt_share = 0.0;    ///< share of the replica's time that prompts take
@@ -49,13 +67,16 @@ struct SteadyState {
 /// s = load.steps() iterations per output.
 [[nodiscard]] SteadyState static_batch(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits);
 
-/// A queue that never empties: b = batch / stages sequences per stage. An iteration takes q = min(groups chunk, max(b
-/// isl / s, min(isl, chunk))) prompt tokens; a cycle has s = load.steps() iterations, k = b isl / q of them with
-/// prompts:
+/// A queue that never empties: b sequences per stage, batch / stages of them or as many as prompts keep up with: s
+/// groups chunk / isl, since each decodes for s = load.steps() iterations. An iteration takes q = min(groups chunk,
+/// max(b isl / s, min(isl, chunk))) prompt tokens; a cycle has s iterations, k = b isl / q of them with prompts:
 /// @code
-/// cycle      = (s - k) step(b) + k step(b - q / isl, q), or k step(b, q) if k > s
+/// cycle      = (s - k) step(b) + k step(b - q / isl, q)
 /// throughput = stages b osl / cycle / (1 + bubble (stages - 1) / stages)
 /// @endcode
+/// A set of N requests ends: with f = b isl / (groups chunk) iterations that fill the batch with full chunks, and s in
+/// which it empties, N osl tokens take f step(b / 2, groups chunk) + (N s / b - f / 2 - s / 2) cycle / s + s step(b /
+/// 2).
 [[nodiscard]] SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits);
 
 /// The pools of a disaggregated deployment at full load: prompts alone, in iterations of groups x chunk tokens, and
@@ -65,12 +86,19 @@ struct SteadyState {
 
 /// `concurrency` clients, each of which sends its next request when the last has ended:
 /// @code
-/// tpot = w (T / step_tokens + interference (b - 1) / osl (T_mixed - T) / p isl / min(isl, chunk))
-/// ttft = request + steps T (b - 1) / b + the prompt's own mixed iterations
-///        + u / (2 (1 - u)) of what a prompt adds (M/D/1; Kleinrock 1975, section 5.6)
-///        + burst (c - 1) / 2 prefills / waves + (c - b) / b osl tpot if requests wait
+/// tpot = w (T / step_tokens + interference (1 - found) (b - 1) / osl (T_mixed - T) / p isl / min(isl, chunk))
+/// ttft = client + front end + queue + own + rank wait + response
+///   client    = burst (c - 1) / 2 prefills / waves
+///   front end = request + what c osl / stream_interval pieces take longer than the engine
+///   queue     = (steps (b - 1) / b + (recv_interval - 1) / 2 + wait for more prompts) T
+///               + u / (2 (1 - u)) of what a prompt adds (M/D/1; Kleinrock 1975, section 5.6)
+///               + (c - b) / b osl tpot if requests wait
+///   own       = the prompt's own mixed iterations; one decode where its prefix is found
+///   response  = (stream_interval - 1) tpot where a first piece has to be full
 /// @endcode
-/// w = 1 + bubble (stages - 1) / stages. T: iteration of all b decodes at isl + osl / 2 keys. u: share of the time that
+/// b: batch, or as many as prompts keep up with (saturated()). Of k prompts that come while the first waits
+/// `batch_wait` iterations the mean waits (k + 1) / (2 k) of them; none waits that alone fills its share of a chunk. w
+/// = 1 + bubble (stages - 1) / stages. T: iteration of all b decodes at isl + osl / 2 keys. u: share of the time that
 /// prompts take from decodes. p: chunks that an iteration carries, each in its own attention group: those that arrive
 /// within an iteration, at least one and at most one per group. c: concurrency.
 [[nodiscard]] SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits);

@@ -6,6 +6,7 @@
 #include <headroom/model/estimate/estimate.hpp>
 #include <headroom/model/estimate/explain.hpp>
 #include <headroom/model/estimate/precision.hpp>
+#include <headroom/model/serve/engine/client_facts.hpp>
 #include <headroom/model/serve/memory/draft_memory.hpp>
 #include <headroom/model/serve/memory/memory.hpp>
 #include <headroom/model/workload/parameters.hpp>
@@ -35,6 +36,11 @@ struct ServingWorkload {
   ServingPool pool = ServingPool::both;
   double clock = 1.0;                      ///< of products, over that without a power cap
   std::shared_ptr<const DraftPlan> draft;  ///< null: no speculation
+  ClientFacts client;
+  double range_ratio = 1.0;           ///< lengths are uniform from this share of isl and osl to all of them
+  std::int64_t distinct_prompts = 0;  ///< prompts that are sent again and again; 0: all are new
+  /// Mean length over isl or osl.
+  [[nodiscard]] double mean_length() const noexcept { return 0.5 * (1.0 + range_ratio); }
   [[nodiscard]] ServingLimits limits() const noexcept {
     return {memory_fraction, max_num_seqs, max_num_tokens, max_seq_len > 0 ? max_seq_len : isl + osl};
   }

@@ -75,7 +75,7 @@ void SimulatedEngine::submit(std::uint32_t id, Picoseconds now) noexcept {
     sequence.generated = 1;
   }
   // If a waiting request is blocked or all places are taken, nothing can change before the stretch ends.
-  if (waiting_count_ == 0 && running_count_ < settings_.max_num_seqs) {
+  if ((waiting_count_ == 0 || settings_.batch_wait > 0) && running_count_ < settings_.max_num_seqs) {
     cut(now);
   }
   append(waiting_, id);
@@ -167,8 +167,11 @@ void SimulatedEngine::start(Picoseconds now) noexcept {
   promised_ = 0;
   preempted_ = false;
   resume_resident();
+  held_steps_ = prompts_held();
   bool decodes = false;
-  if (settings_.rules.order == PromptOrder::before_decodes) {
+  if (held_steps_ > 0 && schedule_decodes()) {
+    decodes = true;
+  } else if (held_steps_ = 0; settings_.rules.order == PromptOrder::before_decodes) {
     schedule_prompts(settings_.max_num_tokens);
     decodes = chunks_.empty() && schedule_decodes();
   } else {
@@ -223,6 +226,7 @@ void SimulatedEngine::plan_decodes() noexcept {
       steps = std::max<std::int64_t>(1, decoding_.ticks_within(cache_->before_ids() + ahead_, steps));
     }
   }
+  steps = held_steps_ > 0 ? std::min(steps, held_steps_) : steps;
   const Picoseconds increment = line_.per_key * n;
   const Picoseconds last = stretch_.first + increment * (steps - 1);
   if (stretch_.first >= Picoseconds{1} && last >= Picoseconds{1}) {
@@ -239,6 +243,7 @@ void SimulatedEngine::account(std::int64_t steps) noexcept {
   const Picoseconds length = stretch_.length(steps);
   counters_.iterations += steps;
   counters_.busy += length;
+  count_held(steps);
   const std::int64_t used = settings_.blocks - free_;
   std::int64_t after = used;
   if (stretch_.decodes) {

@@ -158,6 +158,9 @@ class SimulatedEngine {
   void wait_first(std::uint32_t id) noexcept;
   void run(std::uint32_t id) noexcept;
 
+  /// Iterations of decodes for which no prompt may join yet; 0: prompts may join the next one.
+  [[nodiscard]] std::int64_t prompts_held() const noexcept;
+  void count_held(std::int64_t steps) noexcept;
   void resume_resident() noexcept;
   [[nodiscard]] bool schedule_decodes() noexcept;
   void schedule_prompts(std::int64_t budget) noexcept;
@@ -201,6 +204,9 @@ class SimulatedEngine {
   Picoseconds swapping_{};     ///< copy time of the iteration
   std::int64_t promised_ = 0;  ///< blocks that the iteration's decodes will fill
   bool preempted_ = false;
+  std::int64_t looked_ = 0;      ///< iterations of decodes since the last look for new requests
+  std::int64_t wait_ = 0;        ///< iterations that waiting prompts have waited for more of them
+  std::int64_t held_steps_ = 0;  ///< most iterations of the stretch, as prompts are held; 0: any
   std::vector<Group> groups_;
   std::vector<std::uint32_t> done_;
   EngineCounters counters_;

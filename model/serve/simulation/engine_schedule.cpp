@@ -90,6 +90,34 @@ std::int64_t SimulatedEngine::growth() const noexcept {
   return blocks;
 }
 
+std::int64_t SimulatedEngine::prompts_held() const noexcept {
+  const bool new_ones = partial_ == Sequence::none && waiting_.head != Sequence::none && decoding_.size() > 0 &&
+                        !sequences_[waiting_.head].resident;
+  if (!new_ones) {
+    return 0;
+  }
+  if (settings_.recv_interval > 1 && looked_ > 0) {
+    return settings_.recv_interval - looked_;
+  }
+  if (settings_.batch_wait <= wait_) {
+    return 0;
+  }
+  const auto enough =
+      static_cast<std::int64_t>(settings_.batch_wait_share * static_cast<double>(settings_.max_num_tokens));
+  std::int64_t tokens = decoding_.size();
+  for (std::uint32_t id = waiting_.head; id != Sequence::none && tokens < enough; id = sequences_[id].next) {
+    tokens += sequences_[id].prompt;
+  }
+  return tokens < enough ? settings_.batch_wait - wait_ : 0;
+}
+
+/// Counts iterations that end: after one with prompts the engine looks for requests, and waits anew.
+void SimulatedEngine::count_held(std::int64_t steps) noexcept {
+  const bool prompts = !chunks_.empty();
+  looked_ = prompts ? 0 : (looked_ + steps) % settings_.recv_interval;
+  wait_ = prompts ? 0 : (held_steps_ > 0 ? wait_ + steps : 0);
+}
+
 void SimulatedEngine::resume_resident() noexcept {
   while (partial_ == Sequence::none && waiting_.head != Sequence::none && running_count_ < settings_.max_num_seqs) {
     const std::uint32_t id = waiting_.head;

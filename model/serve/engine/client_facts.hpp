@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Facts of an engine's launch and of its clients that move the time to first token.
+#pragma once
+
+namespace headroom {
+
+struct ClientFacts {
+  double stream_interval = 1.0;   ///< tokens of a streamed piece of the answer
+  double recv_interval = 1.0;     ///< decode iterations between two looks for new requests
+  double batch_wait = 0.0;        ///< decode iterations that prompts wait for more of them
+  double batch_wait_share = 0.0;  ///< share of an iteration's tokens from which prompts wait no longer
+  double front_ends = 1.0;        ///< processes of the front end, which share the pieces
+};
+
+}  // namespace headroom

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// What publications are known to have launched, and which blank cells of a row that fills.
+#include <headroom/scenarios/measured/serving_launches.hpp>
+#include <headroom/scenarios/measured/serving_layouts.hpp>
+#include <headroom/scenarios/measured/serving_row.hpp>
+
+#include <doctest/doctest.h>
+
+#include "../near.hpp"
+#include "../support/sources.hpp"
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace headroom;
+using headroom::test::sources;
+using test::near;
+
+namespace {
+
+PublishedLaunches launches_of(const std::string& tables, Diagnostics& diagnostics) {
+  return read_published_launches(
+      parse_toml("schema = 1\nid = \"serve-launches\"\nsource = \"a test\"\n" + tables, "launches.toml"), diagnostics);
+}
+
+const std::string dump =
+    "[[launch]]\nid = \"few\"\nsources = [\"Dump\"]\nengines = [\"SGLang\"]\nmodels = [\"Llama\"]\n"
+    "concurrency = [1, 15]\nkv_cache = \"fp8\"\nrecv_interval = 10\nsource = \"a test\"\n"
+    "[[launch]]\nid = \"all\"\nsources = [\"Dump\"]\nrecv_interval = 30\nrange_ratio = 0.8\nsource = \"a test\"\n"
+    "[[refused]]\nengines = [\"abacus\"]\nwhy = \"counts by hand\"\n";
+
+RunRow row() {
+  RunRow r;
+  r.source = "Dump of last year";
+  r.source_ref = "dump@1:tasks/chat.json";
+  r.metric = "ttft_ms_mean";
+  r.unit = "ms";
+  ServingConfiguration& c = r.serving;
+  c.model = "Llama-3.1-8B";
+  c.gpu = "H100-SXM5-80GB";
+  c.weight_dtype = c.act_dtype = "bf16";
+  c.engine = "SGLang";
+  c.gpus = c.tp = 1;
+  c.isl = 1000;
+  c.osl = 100;
+  c.concurrency = 8.0;
+  c.options["scenario"] = "closed";
+  return r;
+}
+
+}  // namespace
+
+TEST_CASE("a launch fills the cells that a row leaves blank, the first table first, and says so") {
+  Diagnostics diagnostics;
+  const PublishedLaunches launches = launches_of(dump, diagnostics);
+  REQUIRE(diagnostics.empty());
+  LaunchedRow filled = launched(row(), launches);
+  CHECK(filled.run.kv_dtype == "fp8");
+  CHECK(filled.run.options.at("recv_interval") == "10");
+  CHECK(filled.run.options.at("range_ratio") == "0.8");
+  CHECK(filled.assumed == "recv_interval 10, kv_cache fp8, range_ratio 0.8 (few; all)");
+
+  RunRow other = row();
+  other.serving.kv_dtype = "bf16";
+  other.serving.concurrency = 16.0;
+  filled = launched(other, launches);
+  CHECK(filled.run.kv_dtype == "bf16");
+  CHECK(filled.assumed == "range_ratio 0.8, recv_interval 30 (all)");
+  other.source = "Another";
+  CHECK(launched(other, launches).assumed.empty());
+  CHECK(launches.refusal("abacus") == "counts by hand");
+  CHECK(launches.refusal("vLLM").empty());
+}
+
+TEST_CASE("every problem of the table of launches has its place") {
+  const auto told = [](const std::string& tables) {
+    Diagnostics diagnostics;
+    static_cast<void>(launches_of(tables, diagnostics));
+    std::string text;
+    for (const Diagnostic& d : diagnostics.sorted()) {
+      text += d.message + "\n";
+    }
+    return text;
+  };
+  const std::string head = "[[launch]]\nid = \"x\"\nsource = \"a test\"\n";
+  CHECK(told(head + "range_ratio = 0.8\n").find("names the publications") != std::string::npos);
+  CHECK(told(head + "sources = [\"S\"]\n").find("states no fact") != std::string::npos);
+  CHECK(told(head + "sources = [\"S\"]\nrange_ratio = 2\n").find("range_ratio") != std::string::npos);
+  CHECK(told(head + "sources = [\"S\"]\ntp = [4]\nrange_ratio = 1\n").find("two numbers") != std::string::npos);
+  CHECK(told(head + "sources = [\"S\"]\nrange_ration = 1\n").find("range_ratio") != std::string::npos);
+}
+
+TEST_CASE("the launches that ship are read, and each names what it is from") {
+  const PublishedLaunches& launches = published_launches(sources().data);
+  CHECK(launches.launches.size() > 40);
+  for (const PublishedLaunch& launch : launches.launches) {
+    CHECK_FALSE(launch.source.empty());
+    CHECK_FALSE(launch.facts.empty());
+  }
+  RunRow r = row();
+  r.source = "AIC silicon_sample (InferenceX/InferenceMAX dump)";
+  r.serving.model = "Llama-3.1-70B";
+  r.serving.engine = "TensorRT-LLM";
+  r.serving.isl = r.serving.osl = 1024;
+  const ServingConfiguration filled = launched(r, launches).run;
+  CHECK(filled.options.at("batch_wait") == "20");
+  CHECK(filled.options.at("max_num_tokens") == "16384");
+  r.serving.tp = r.serving.gpus = 8;
+  CHECK(launched(r, launches).run.options.count("batch_wait") == 0);  // eight ranks did not wait
+}
+
+TEST_CASE("facts that exclude each other reject a row by name") {
+  ServingRowModel model{sources()};
+  RunRow r = row();
+  r.serving.options["stream_interval"] = "101";
+  RowPrediction p = model.predict(r);
+  CHECK(p.status == RowStatus::rejected);
+  CHECK(p.why.find("'stream_interval' is 101, above the answer's 100 tokens") != std::string::npos);
+  r.serving.options["stream_interval"] = "100";
+  CHECK(model.predict(r).status == RowStatus::ok);
+  r.serving.options["distinct_prompts"] = "10";
+  r.serving.options["prefix_caching"] = "0";
+  CHECK(model.predict(r).status == RowStatus::rejected);
+}
+
+TEST_CASE("facts of the launch reach the answer: shorter prompts, prompts that come again, later looks") {
+  ServingRowModel model{sources()};
+  const auto predicted = [&](std::string_view metric, std::string_view key, std::string_view value) {
+    RunRow r = row();
+    r.metric = metric;
+    if (!key.empty()) {
+      r.serving.options[std::string{key}] = value;
+    }
+    return model.predict(r).predicted;
+  };
+  for (const std::string_view metric : {"ttft_ms_mean", "tpot_ms_mean"}) {
+    const double plain = predicted(metric, "", "");
+    CHECK(predicted(metric, "range_ratio", "0.8") < plain);
+    CHECK(predicted(metric, "distinct_prompts", "10") < plain);
+    CHECK(predicted(metric, "distinct_prompts", "80") == near(plain));  // all of ten for each client
+  }
+  // Clients of equal answers stay in step and meet an engine that idles, which looks at once.
+  RunRow r = row();
+  r.serving.options["range_ratio"] = "0.8";
+  const double plain = model.predict(r).predicted;
+  r.serving.options["recv_interval"] = "30";
+  const double later = model.predict(r).predicted - plain;
+  const double step = predicted("tpot_ms_mean", "", "");
+  CHECK(later > 3 * step);
+  CHECK(later < 30 * step);
+}
+
+TEST_CASE("a layout that nobody published is the fastest that its GPUs hold, and widens the interval") {
+  ServingRowModel model{sources()};
+  RunRow r = row();
+  r.metric = "output_tokens_per_s";
+  r.unit = "tokens/s";
+  r.serving.options["scenario"] = "offline";
+  r.serving.concurrency.reset();
+  r.serving.gpus = 8;
+  r.serving.tp.reset();
+  const RowPrediction open = model.predict(r);
+  REQUIRE(open.status == RowStatus::ok);
+  r.serving.tp = 1;
+  const RowPrediction one = model.predict(r);
+  r.serving.tp = 2;
+  const RowPrediction two = model.predict(r);
+  CHECK(open.predicted == one.predicted);  // an 8B is fastest as eight replicas
+  CHECK(one.predicted > two.predicted);
+  CHECK(open.low == std::min(one.low, two.low));
+  CHECK(open.high == std::max(one.high, two.high));
+  r.serving.tp.reset();
+  r.serving.gpus.reset();
+  CHECK(model.predict(r).why == "not published: tp");
+}
+
+TEST_CASE("a server that kept limits answers the rate at which it keeps them, and times at no higher rate") {
+  ServingRowModel model{sources()};
+  RunRow r = row();
+  ServingConfiguration& c = r.serving;
+  c.engine = "TensorRT-LLM (MLPerf harness)";
+  c.concurrency.reset();
+  c.request_rate = 1e6;  // far more than it serves: the rate at the limits is not the rate that was sent
+  c.options["scenario"] = "server";
+  c.options["ttft_p99_ms"] = "2000";
+  c.options["tpot_p99_ms"] = "200";
+  const auto predicted = [&](std::string_view metric) {
+    r.metric = metric;
+    const RowPrediction p = model.predict(r);
+    REQUIRE(p.status == RowStatus::ok);
+    return p.predicted;
+  };
+  const double rate = predicted("requests_per_s");
+  CHECK(rate > 1.0);
+  CHECK(rate < 1e3);
+  CHECK(predicted("output_tokens_per_s") == near(100 * rate));
+  CHECK(predicted("tpot_ms_p99") < 1.3 * 200.0);
+  CHECK(predicted("ttft_ms_p50") < predicted("ttft_ms_p90"));
+  CHECK(predicted("ttft_ms_p90") < predicted("ttft_ms_p99"));
+  c.options["tpot_p99_ms"] = "20";
+  CHECK(predicted("requests_per_s") < rate);
+}
+
+TEST_CASE("a range of mean prompts widens the interval by both of its ends") {
+  ServingRowModel model{sources()};
+  RunRow r = row();
+  r.metric = "tpot_ms_mean";
+  const RowPrediction stated = model.predict(r);
+  r.serving.options["prompt_tokens_low"] = "100";
+  r.serving.options["prompt_tokens_high"] = "4000";
+  const RowPrediction open = model.predict(r);
+  CHECK(open.predicted == stated.predicted);
+  CHECK(open.low < stated.low);
+  CHECK(open.high > stated.high);
+}
