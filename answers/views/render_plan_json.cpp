@@ -307,12 +307,16 @@ Value confidence(const Plan& plan) {
   }
   const PlanConfidence& c = *plan.confidence;
   const std::string wide{run_class_names[static_cast<std::size_t>(RunClass::wide_experts)]};
-  return object(
-      "confidence"_m = run_class_names[static_cast<std::size_t>(c.run_class)],
-      "confidence_basis"_m = object("width"_m = share(c.width), error_widths(c.errors),
-                                    Member{wide, c.wide_experts() ? error_widths(c.basis.back().errors) : Value{}},
-                                    "outside_measured"_m = c.outside),
-      "own_runs"_m = plan.own_runs ? own_runs_value(*plan.own_runs) : Value{});
+  return object("confidence"_m = run_class_names[static_cast<std::size_t>(c.run_class)],
+                "confidence_basis"_m =
+                    object("width"_m = share(c.width), error_widths(c.errors),
+                           Member{wide, c.wide_experts() ? error_widths(c.basis.back().errors) : Value{}},
+                           "outside_measured"_m = c.outside,
+                           "narrowing"_m = list(c.narrowing,
+                                                [](const NarrowingFact& fact) {
+                                                  return object("fact"_m = fact.what, "width"_m = share(fact.width));
+                                                })),
+                "own_runs"_m = plan.own_runs ? own_runs_value(*plan.own_runs) : Value{});
 }
 
 }  // namespace

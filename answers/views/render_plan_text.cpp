@@ -220,7 +220,7 @@ std::string confidence_text(const PlanConfidence& c) {
   std::string text;
   for (const ClassBasis& each : c.basis) {
     text += (text.empty() ? "confidence: " : "  and ") + std::string{"expect the step within +/- "} +
-            percent(each.errors.width_80) + ", as 8 of 10 measured runs were: " +
+            percent(each.errors.width_80) + ", as 8 of 10 measured runs lay within their intervals: " +
             std::string{run_class_texts[static_cast<std::size_t>(each.run_class)]} + ", " +
             format_count(static_cast<double>(each.errors.rows)) + " rows of " +
             format_count(static_cast<double>(each.errors.sources)) + " sources (" + each.errors.source + ")\n";
@@ -228,6 +228,9 @@ std::string confidence_text(const PlanConfidence& c) {
   text += c.basis.size() > 1 ? "  of both the wider counts: " + percent(c.errors.width_80) + "\n" : "";
   for (const std::string& what : c.outside) {
     text += "  outside what was measured: " + what + "\n";
+  }
+  for (const NarrowingFact& fact : c.narrowing) {
+    text += "  would narrow it to +/- " + percent(fact.width) + ": " + fact.what + "\n";
   }
   return text;
 }

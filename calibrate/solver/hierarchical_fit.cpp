@@ -6,6 +6,7 @@
 #include <cmath>
 #include <future>
 #include <numeric>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -28,6 +29,7 @@ struct HierarchicalFit::State {
   std::vector<std::size_t> kept;
   double damping = 1e-3;
   double cost = 0.0;
+  bool settled = false;  ///< without levels
 
   State(const HierarchicalFit& owner, std::vector<bool> left_out) : fit{owner}, out{std::move(left_out)} {
     for (std::size_t i = 0; i < fit.samples_.size(); ++i) {
@@ -40,7 +42,15 @@ struct HierarchicalFit::State {
   }
 
   [[nodiscard]] std::size_t coordinates() const noexcept { return fit.coordinates_.size(); }
-  [[nodiscard]] bool has_levels() const noexcept { return fit.options_.level > 0.0; }
+  [[nodiscard]] bool has_levels() const noexcept { return fit.options_.level > 0.0 && !settled; }
+  [[nodiscard]] double noise() const noexcept { return settled ? fit.options_.settled_noise : fit.options_.noise; }
+
+  /// Goes on without levels.
+  void settle() {
+    settled = true;
+    std::fill(levels.begin(), levels.end(), 0.0);
+    cost = cost_of(point, errors, levels);
+  }
 
   /// Errors of all kept samples, computed by all workers.
   [[nodiscard]] std::vector<double> errors_at(const std::vector<double>& where) const {
@@ -120,7 +130,7 @@ struct HierarchicalFit::State {
                                const std::vector<double>& e,
                                const std::vector<double>& u) const {
     const double s = fit.options_.scale;
-    const double noise = fit.options_.noise * fit.options_.noise;
+    const double noise = this->noise() * this->noise();
     double sum = 0.0;
     for (const std::size_t i : kept) {
       const double r = residual(i, e, u) / s;
@@ -140,7 +150,7 @@ struct HierarchicalFit::State {
     const std::size_t all = n + (has_levels() ? fit.families_ : 0);
     curvature = SquareMatrix{all};
     gradient.assign(all, 0.0);
-    const double noise = fit.options_.noise * fit.options_.noise;
+    const double noise = this->noise() * this->noise();
     for (const std::size_t i : kept) {
       const FitSample& sample = fit.samples_[i];
       const double r = residual(i, errors, levels);
@@ -273,6 +283,20 @@ struct HierarchicalFit::State {
     return false;
   }
 
+  /// Descends until a step gains nothing, with new derivatives at each; returns the number of steps.
+  int descend(int most) {
+    int steps = 0;
+    while (steps < most) {
+      ++steps;
+      differentiate();
+      const double before = cost;
+      if (!improve() || before - cost < enough * before) {
+        break;
+      }
+    }
+    return steps;
+  }
+
   void start(std::vector<double> where, const std::vector<double>& u) {
     point = std::move(where);
     levels = u;
@@ -280,31 +304,42 @@ struct HierarchicalFit::State {
     cost = cost_of(point, errors, levels);
   }
 
-  [[nodiscard]] HierarchicalResult result(int iterations) const {
-    HierarchicalResult r;
-    r.point = point;
-    r.cost = cost;
-    r.iterations = iterations;
-    r.family_level = levels;
+  /// Laplace's covariance of coordinates and levels at the point, with levels also where the descent had none.
+  [[nodiscard]] SquareMatrix covariance() {
+    const bool without = std::exchange(settled, false);
     SquareMatrix curvature;
     std::vector<double> gradient;
     normal_equations(curvature, gradient);
+    settled = without;
     for (std::size_t c = 0; c < point.size(); ++c) {
       if (fit.coordinates_[c].fixed) {
         curvature(c, c) += 1e12;  // a fixed coordinate has no uncertainty
       }
     }
-    const SquareMatrix covariance = inverse_symmetric(curvature);
+    return inverse_symmetric(curvature);
+  }
+
+  [[nodiscard]] HierarchicalResult result(int iterations) {
+    HierarchicalResult r;
+    r.point = point;
+    r.cost = cost;
+    r.iterations = iterations;
+    r.family_level = levels;
+    r.level = fit.options_.level;
+    const SquareMatrix covariance = this->covariance();
     const std::size_t n = point.size();
     r.correlation.resize(n * n);
+    r.covariance = SquareMatrix{n};
     for (std::size_t c = 0; c < n; ++c) {
       const FitCoordinate& coordinate = fit.coordinates_[c];
+      r.width.push_back(coordinate.width);
       r.deviation.push_back(std::sqrt(std::max(0.0, covariance(c, c))));
       r.narrowing.push_back(coordinate.fixed ? 1.0 : r.deviation.back() / coordinate.width);
       r.at_bound.push_back(!coordinate.fixed && (point[c] <= coordinate.low || point[c] >= coordinate.high));
       for (std::size_t d = 0; d < n; ++d) {
         const double scale = std::sqrt(covariance(c, c) * covariance(d, d));
         r.correlation[c * n + d] = scale > 0.0 ? covariance(c, d) / scale : 0.0;
+        r.covariance(c, d) = coordinate.fixed || fit.coordinates_[d].fixed ? 0.0 : covariance(c, d);
       }
     }
     return r;
@@ -322,6 +357,59 @@ HierarchicalFit::HierarchicalFit(std::vector<FitCoordinate> coordinates,
   for (const FitSample& sample : samples_) {
     families_ = std::max(families_, sample.family + 1);
   }
+  first_level_ = options_.level;
+  for (const FitCoordinate& c : coordinates_) {
+    first_widths_.push_back(c.width);
+  }
+}
+
+void HierarchicalFit::estimate_widths(State& state) {
+  // As many distances as these, of the prior's width, stand beside those of the coordinates.
+  constexpr double pseudo = 3.0;
+  const SquareMatrix covariance = state.covariance();
+  std::ptrdiff_t groups = 0;
+  for (const FitCoordinate& coordinate : coordinates_) {
+    groups = std::max(groups, coordinate.group + 1);
+  }
+  std::vector<double> sums(static_cast<std::size_t>(groups), 0.0);
+  std::vector<double> counts(sums.size(), pseudo);
+  std::vector<bool> begun(sums.size(), false);
+  for (std::size_t c = 0; c < coordinates_.size(); ++c) {
+    const FitCoordinate& coordinate = coordinates_[c];
+    if (coordinate.group < 0) {
+      continue;
+    }
+    const auto group = static_cast<std::size_t>(coordinate.group);
+    if (!begun[group]) {
+      begun[group] = true;
+      sums[group] = pseudo * first_widths_[c] * first_widths_[c];
+    }
+    if (coordinate.fixed) {
+      continue;
+    }
+    const double off = state.point[c] - state.expected(c, state.point);
+    double variance = covariance(c, c);
+    if (coordinate.parent >= 0 && !coordinates_[static_cast<std::size_t>(coordinate.parent)].fixed) {
+      const auto parent = static_cast<std::size_t>(coordinate.parent);
+      variance += covariance(parent, parent) - 2.0 * covariance(c, parent);
+    }
+    sums[group] += off * off + std::max(0.0, variance);
+    counts[group] += 1.0;
+  }
+  for (FitCoordinate& coordinate : coordinates_) {
+    if (coordinate.group >= 0) {
+      const auto group = static_cast<std::size_t>(coordinate.group);
+      coordinate.width = std::sqrt(sums[group] / counts[group]);
+    }
+  }
+  if (state.has_levels()) {
+    double sum = pseudo * first_level_ * first_level_;
+    for (std::size_t f = 0; f < families_; ++f) {
+      const std::size_t at = coordinates_.size() + f;
+      sum += state.levels[f] * state.levels[f] + std::max(0.0, covariance(at, at));
+    }
+    options_.level = std::sqrt(sum / (pseudo + static_cast<double>(families_)));
+  }
 }
 
 HierarchicalFit::~HierarchicalFit() = default;
@@ -335,20 +423,27 @@ HierarchicalResult HierarchicalFit::fit() {
   }
   state.start(std::move(start), std::vector<double>(families_, 0.0));
   int iterations = 0;
-  while (iterations < options_.iterations) {
-    ++iterations;
-    state.differentiate();
-    const double before = state.cost;
-    if (!state.improve() || before - state.cost < enough * before) {
-      break;
+  for (int round = 0; round <= options_.variance_rounds; ++round) {
+    iterations += state.descend(options_.iterations);
+    if (round < options_.variance_rounds) {
+      estimate_widths(state);
+      state.cost = state.cost_of(state.point, state.errors, state.levels);
     }
   }
+  if (options_.settled_noise > 0.0) {
+    state.settle();
+    iterations += state.descend(options_.iterations);
+  }
+  derivatives_ = state.derivatives;
   return state.result(iterations);
 }
 
 HierarchicalResult HierarchicalFit::refit(const HierarchicalResult& whole, const std::vector<bool>& out) {
   State state{*this, out};
   state.start(whole.point, whole.family_level);
+  if (options_.settled_noise > 0.0) {
+    state.settle();
+  }
   constexpr int rounds = 2;
   constexpr int steps = 4;  // steps with the derivatives of the round
   int iterations = 0;

@@ -3,6 +3,8 @@
 // each family of samples may have its own level.
 #pragma once
 
+#include <headroom/calibrate/solver/linear_algebra.hpp>
+
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -17,6 +19,9 @@ struct FitCoordinate {
   double width = 1.0;          ///< standard deviation of the prior
   std::ptrdiff_t parent = -1;  ///< index of the coordinate that the prior is centred on; -1: none
   bool fixed = false;          ///< keeps its start
+  /// Coordinates of one group share the standard deviation of their distance from their parents, which the fit
+  /// estimates from `width`; -1: the width is known.
+  std::ptrdiff_t group = -1;
 };
 
 struct FitSample {
@@ -31,6 +36,12 @@ struct HierarchicalOptions {
   double level = 0.0;   ///< standard deviation of a family's level; 0: families have no levels
   int iterations = 25;  ///< most iterations, each with new derivatives
   std::size_t workers = 2;
+  /// Rounds of expectation maximisation for the widths of groups and the level (Dempster, Laird & Rubin 1977; Searle,
+  /// Casella & McCulloch 1992, chapter 8), each with a descent of its own; 0: widths stay as they are.
+  int variance_rounds = 0;
+  /// Above 0: the last descent has no levels and this noise. A family whose numbers no other shares then leaves its
+  /// level to them, which is what its own further samples need; covariances still have the levels integrated out.
+  double settled_noise = 0.0;
 };
 
 /// Computes the log errors ln(predicted / measured) of the listed samples at a point. Called concurrently by workers,
@@ -44,7 +55,10 @@ struct HierarchicalResult {
   std::vector<double> narrowing;  ///< deviation over the prior's width; near 1 where the data say nothing
   std::vector<bool> at_bound;
   std::vector<double> correlation;  ///< coordinates x coordinates, row by row
+  SquareMatrix covariance;          ///< of the coordinates, in their scale; zero for fixed ones
   std::vector<double> family_level;
+  std::vector<double> width;  ///< of each coordinate's prior, as known or as estimated of its group
+  double level = 0.0;         ///< standard deviation of a family's level
   double cost = 0.0;
   int iterations = 0;
 };
@@ -64,11 +78,20 @@ class HierarchicalFit {
   /// Levenberg-Marquardt with pseudo-Huber weights, within the coordinates' bounds. The result does not depend on the
   /// number of workers.
   [[nodiscard]] HierarchicalResult fit();
-  /// Refit without the samples whose `out` is set, starting from a fit of all: two rounds of derivatives.
+  /// Refit without the samples whose `out` is set, starting from a fit of all: two rounds of derivatives, with the
+  /// widths that the fit estimated.
   [[nodiscard]] HierarchicalResult refit(const HierarchicalResult& whole, const std::vector<bool>& out);
+  /// Derivatives of a sample's error by the coordinates in its `behind`, at the point of the last fit().
+  [[nodiscard]] const std::vector<double>& derivatives(std::size_t sample) const { return derivatives_.at(sample); }
 
  private:
   struct State;
+  /// Standard deviations of groups and level that their estimates of `state` call for.
+  void estimate_widths(State& state);
+
+  std::vector<std::vector<double>> derivatives_;
+  std::vector<double> first_widths_;  ///< of each coordinate, before any estimate
+  double first_level_ = 0.0;
   std::vector<FitCoordinate> coordinates_;
   std::vector<FitSample> samples_;
   SampleErrors errors_;

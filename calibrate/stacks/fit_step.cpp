@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/stacks/fit_step.hpp>
+#include <headroom/calibrate/stacks/step_posterior.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/statistics.hpp>
+#include <headroom/model/train/errors/confidence.hpp>
 #include <headroom/scenarios/measured/training_row.hpp>
 
 #include <algorithm>
@@ -81,7 +83,10 @@ struct Worker {
 class StepProblem {
  public:
   StepProblem(const Sources& sources, StepKnobs knobs)
-      : knobs_{std::move(knobs)}, parameters_{step_parameters(sources.data)}, stacks_{memory_stacks(sources.data)} {
+      : knobs_{std::move(knobs)},
+        parameters_{step_parameters(sources.data)},
+        stacks_{memory_stacks(sources.data)},
+        measured_{step_confidence(sources.data).measured} {
     for (std::size_t i = 0; i < workers; ++i) {
       workers_.push_back(std::make_unique<Worker>(Worker{TrainingRowModel{sources}, {}}));
     }
@@ -125,6 +130,43 @@ class StepProblem {
       const RunRow& row = *runs[samples[i]].row;
       out[i] = log_error(w.model.predict(row.run, row.metric, row.unit), row);
     }
+  }
+
+  /// How far closing an axis moves the predictions of runs that state it, at the point that worker 0 was last set to.
+  [[nodiscard]] BlankError blank_error(BlankAxis axis, const std::vector<FittedRun>& runs) {
+    TrainingRowModel& model = workers_.front()->model;
+    double weights = 0.0, sum = 0.0, squares = 0.0;
+    BlankError error;
+    for (const FittedRun& run : runs) {
+      RunConfiguration blank = run.row->run;
+      const bool stated = axis == BlankAxis::micro_batch ? blank.micro_batch.has_value()
+                          : axis == BlankAxis::recompute ? !blank.recompute.empty()
+                                                         : blank.vpp.has_value() && blank.pp.value_or(1) > 1;
+      if (!stated) {
+        continue;
+      }
+      if (axis == BlankAxis::micro_batch) {
+        blank.micro_batch.reset();
+      } else if (axis == BlankAxis::recompute) {
+        blank.recompute.clear();
+      } else {
+        blank.vpp.reset();
+      }
+      const RowPrediction closed = model.predict(blank, run.row->metric, run.row->unit);
+      if (closed.status != RowStatus::ok) {
+        continue;
+      }
+      const double moved = log_error(closed, *run.row) - run.fitted;
+      weights += run.weight;
+      sum += run.weight * moved;
+      squares += run.weight * moved * moved;
+      ++error.rows;
+    }
+    if (weights > 0.0) {
+      error.mean = sum / weights;
+      error.deviation = std::sqrt(std::max(0.0, squares / weights - error.mean * error.mean));
+    }
+    return error;
   }
 
   [[nodiscard]] std::vector<double> values(std::span<const double> point) const {
@@ -177,12 +219,15 @@ class StepProblem {
     FittedRun run;
     run.row = &row;
     run.before = run.fitted = log_error(prediction, row);
-    run.left_out = unknown;
+    run.left_out = run.deviation = unknown;
     const Device& device = *model.device_of(row.run);
     run.owner = {model.software_of(row.run).id, device.id, device.generation, row.run.experts.value_or(0) > 1};
+    const std::string kind = kind_of(row.run);
+    run.kind = kind == "experts" ? StepKind::experts : kind == "dense" ? StepKind::dense : StepKind::adapters;
+    run.own_kernels = class_of(device, {}, false, measured_) != RunClass::other_kernels;
     constexpr std::int64_t usual = 8;  // GPUs per host when the row does not state them
     const bool hosts = row.run.gpus.value_or(1) > row.run.gpus_per_node.value_or(usual);
-    const RunFamily family{row.source, row.run.gpu, kind_of(row.run), hosts, 0, 0.0};
+    const RunFamily family{row.source, row.run.gpu, kind, hosts, 0, 0.0};
     const auto same = std::find_if(fit.families.begin(), fit.families.end(), [&](const RunFamily& f) {
       return f.source == family.source && f.gpu == family.gpu && f.kind == family.kind && f.hosts == family.hosts;
     });
@@ -197,6 +242,7 @@ class StepProblem {
   StepKnobs knobs_;
   const StepParameters& parameters_;
   const MemoryStacks& stacks_;
+  const MeasuredGround& measured_;
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 
@@ -277,18 +323,48 @@ void require_numbers(const std::vector<StepKnob>& knobs, const StepFitOptions& o
   std::abort();  // not reached, because there is at least one problem
 }
 
-std::vector<FitCoordinate> coordinates_of(const std::vector<StepKnob>& knobs, const std::vector<bool>& free) {
+/// Numbers of one key that depart from a wider table's share the width of that.
+std::vector<FitCoordinate> coordinates_of(const std::vector<StepKnob>& knobs,
+                                          const std::vector<bool>& free,
+                                          bool grouped) {
   std::vector<FitCoordinate> coordinates;
+  std::map<std::string, std::ptrdiff_t> groups;
   for (std::size_t i = 0; i < knobs.size(); ++i) {
     const StepKnob& k = knobs[i];
-    coordinates.push_back({to_scale(k, k.value), to_scale(k, k.low), to_scale(k, k.high), to_scale(k, k.centre),
-                           k.width, k.parent, !free[i]});
+    FitCoordinate c;
+    c.start = to_scale(k, k.value);
+    c.low = to_scale(k, k.low);
+    c.high = to_scale(k, k.high);
+    c.centre = to_scale(k, k.centre);
+    c.width = k.width;
+    c.parent = k.parent;
+    if (grouped && k.parent >= 0) {
+      c.group = groups
+                    .try_emplace(std::string{k.scope == StepScope::level ? "level." : "stack."} + k.key,
+                                 static_cast<std::ptrdiff_t>(groups.size()))
+                    .first->second;
+    }
+    c.fixed = !free[i];
+    coordinates.push_back(c);
   }
   return coordinates;
 }
 
+/// Runs as their uncertainty depends on them, with the derivatives of the whole fit.
+std::vector<WeighedRun> weighed_runs(const StepFit& fit, const HierarchicalFit& solver) {
+  std::vector<WeighedRun> runs;
+  for (std::size_t i = 0; i < fit.runs.size(); ++i) {
+    const FittedRun& run = fit.runs[i];
+    const RunFamily& family = fit.families[run.family];
+    runs.push_back({run.owner, run.kind, family.hosts, run.weight, run.fitted - family.level, solver.derivatives(i),
+                    fit.behind[i]});
+  }
+  return runs;
+}
+
 void leave_out(HierarchicalFit& solver,
                StepProblem& problem,
+               const PosteriorMaker& posteriors,
                StepFit& fit,
                const std::function<void(std::string_view)>& progress) {
   std::set<std::string> sources;
@@ -313,10 +389,24 @@ void leave_out(HierarchicalFit& solver,
     const HierarchicalResult rest = solver.refit(fit.result, out);
     std::vector<double> errors(mine.size());
     problem.errors(rest.point, mine, errors, 0, fit.runs);
+    StepPosterior without = posteriors.of(rest, out);
+    without.blank = fit.posterior.blank;
     for (std::size_t i = 0; i < mine.size(); ++i) {
+      StepUnknown unknown = posteriors.unknown(mine[i]);
+      unknown.blank = blank_axes(fit.runs[mine[i]].row->run);
       fit.runs[mine[i]].left_out = errors[i];
+      fit.runs[mine[i]].deviation = std::sqrt(without.variance(unknown).total());
     }
   }
+  std::vector<ScaledError> scaled;
+  for (const FittedRun& run : fit.runs) {
+    if (run.own_kernels && std::isfinite(run.left_out)) {
+      scaled.push_back({run.kind, run.family, run.row->source, std::abs(run.left_out) / run.deviation});
+    }
+  }
+  set_quantiles(scaled, fit.posterior);
+  fit.posterior.source = "headroom fit --stack all on " + std::to_string(fit.runs.size()) + " runs of " +
+                         std::to_string(sources.size()) + " sources, each left out in turn";
 }
 
 }  // namespace
@@ -343,14 +433,17 @@ StepFit fit_step(std::span<const RunFile> files,
   if (std::none_of(used.begin(), used.end(), [&](std::size_t knob) { return fit.free[knob]; })) {
     nothing_to_fit(fit);
   }
+  const bool whole = options.stack == "all";
   HierarchicalOptions settings;
-  settings.level = options.level;
+  settings.level = fit.families.size() > 1 ? options.level : 0.0;
+  settings.variance_rounds = whole ? options.variance_rounds : 0;
+  settings.settled_noise = whole && settings.level > 0.0 ? options.settled_noise : 0.0;
   settings.noise = options.noise;
   settings.scale = options.scale;
   settings.workers = workers;
   const auto errors = [&](std::span<const double> point, std::span<const std::size_t> of, std::span<double> out,
                           std::size_t worker) { problem.errors(point, of, out, worker, fit.runs); };
-  HierarchicalFit solver{coordinates_of(fit.knobs, fit.free), std::move(samples), errors, settings};
+  HierarchicalFit solver{coordinates_of(fit.knobs, fit.free, whole), std::move(samples), errors, settings};
   if (progress) {
     progress("fit of " + std::to_string(fit.runs.size()) + " rows");
   }
@@ -368,8 +461,17 @@ StepFit fit_step(std::span<const RunFile> files,
   for (std::size_t f = 0; f < fit.families.size(); ++f) {
     fit.families[f].level = fit.result.family_level[f];
   }
+  std::vector<std::string> stacks;
+  for (const MemoryStack& stack : memory_stacks(sources.data).all()) {
+    stacks.push_back(stack.id);
+  }
+  const PosteriorMaker posteriors{problem.knobs(), std::move(stacks), weighed_runs(fit, solver)};
+  fit.posterior = posteriors.of(fit.result, {});
+  for (std::size_t axis = 0; axis < blank_axis_names.size(); ++axis) {
+    fit.posterior.blank[axis] = problem.blank_error(static_cast<BlankAxis>(axis), fit.runs);
+  }
   if (options.leave_one_out) {
-    leave_out(solver, problem, fit, progress);
+    leave_out(solver, problem, posteriors, fit, progress);
   }
   return fit;
 }

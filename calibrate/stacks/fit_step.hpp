@@ -4,6 +4,7 @@
 
 #include <headroom/calibrate/solver/hierarchical_fit.hpp>
 #include <headroom/calibrate/stacks/step_parameters.hpp>
+#include <headroom/model/train/errors/posterior.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
 #include <array>
@@ -20,10 +21,16 @@ struct StepFitOptions {
   std::string stack = "all";      ///< software whose numbers are free; "all": every number of every file
   std::vector<std::string> gpus;  ///< SKUs or generations whose levels are also free when one software is fitted
   bool leave_one_out = true;
-  /// Standard deviation (ln) of a source's own level, due to its cluster, drivers and method of measuring.
-  double level = 0.0;
-  double noise = 0.02;  ///< log error of one run around that level, which weighs runs against priors
-  double scale = 0.05;  ///< log error beyond which a run counts linearly
+  /// Standard deviation (ln) of a family's own level, due to its cluster, drivers and method of measuring. Runs of one
+  /// family alone have none: it cannot be told from the software's numbers.
+  double level = 0.06;
+  double noise = 0.06;  ///< log error of one run around that level, which weighs runs against priors
+  double scale = 0.10;  ///< log error beyond which a run counts linearly
+  /// Rounds of estimates of the widths of effects and of the level, where every number is free.
+  int variance_rounds = 4;
+  /// Log error of one run in the last descent, which has no levels where every number is free: most software is known
+  /// from one publication, and its next run is more like that publication than like the mean of all.
+  double settled_noise = 0.05;
 };
 
 /// A measured time or rate in the fit. Errors are ln(predicted time / measured time).
@@ -32,9 +39,13 @@ struct FittedRun {
   std::size_t family = 0;
   double weight = 1.0;
   StepOwner owner;
+  StepKind kind = StepKind::dense;
+  bool own_kernels = true;  ///< the SKU's kernels were measured
   double before = 0.0;
   double fitted = 0.0;
   double left_out = 0.0;  ///< error with the run's source left out; NaN when not computed
+  /// Standard deviation (ln) that the fit without the run's source gives its error; NaN when not computed.
+  double deviation = 0.0;
 };
 
 /// Rows of one source, SKU, kind of network or method, and number of hosts (one or several).
@@ -67,6 +78,7 @@ struct StepFit {
   std::vector<std::vector<std::size_t>> behind;  ///< indices of the knobs that each run depends on
   std::vector<RunFamily> families;
   std::vector<UnusedRow> unused;  ///< rows of time or throughput that are not in the fit
+  StepPosterior posterior;        ///< with quantiles where sources were left out
 };
 
 /// Rows of time and throughput weigh 1/sqrt(n) of their family, where n is its number of profiles: rows with equal

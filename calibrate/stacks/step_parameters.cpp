@@ -10,6 +10,9 @@
 namespace headroom {
 namespace {
 
+/// The stack that holds what all training software has in common.
+constexpr std::string_view population = "any";
+
 constexpr std::array<std::string_view, 4> prior_tables{"physics", "level", "stack", "stack"};
 
 FitPriors read_priors(const ModelData& data) {
@@ -91,8 +94,14 @@ std::vector<StepKnobs::StackTables> StepKnobs::read_tables(const DataStore& stor
     const ConfigValue* time = document.find("time");
     const ConfigValue* experts = time == nullptr ? nullptr : time->find("moe");
     const ConfigValue* base = document.find("base");
-    StackTables table{
-        id, base == nullptr ? "" : base->text, keys_of(time), keys_of(experts), fitted_of(time), fitted_of(experts)};
+    const ConfigValue* release = document.find("release");
+    StackTables table{id,
+                      base == nullptr ? "" : base->text,
+                      release != nullptr && release->boolean,
+                      keys_of(time),
+                      keys_of(experts),
+                      fitted_of(time),
+                      fitted_of(experts)};
     if (table.base == id) {
       // The file is a user's overlay of an embedded stack, so its chain of bases continues below it.
       const std::optional<DataStore::Entry> below = store.find_below("stacks/train", id, entry->file);
@@ -198,21 +207,21 @@ void StepKnobs::set_parents(const FitPriors& priors, const StepParameters& param
       if (table == nullptr) {
         continue;
       }
-      if (knob.key == "attention" && lists(experts ? table->stated_experts : table->stated, "attention_kernel")) {
-        continue;  // a rate relative to another kernel's is not inherited
-      }
       std::optional<std::ptrdiff_t> parent;
       double centre = knob.centre;
-      if (!table->base.empty()) {
+      if (table->release) {
+        // Another release of one software: its number is near that of the release that the file is based on.
         parent = owner(table->base, experts, knob.key);
         const StepStacks& base = stacks.find(table->base).time;
         centre = step_number(experts ? base.moe : base.plain, knob.key);
-      }
-      if (experts && (!parent || !stated_in(table->base, true, knob.key))) {
-        // Without a number for experts above it, the parent is the stack's number for dense networks.
-        if (const std::optional<std::ptrdiff_t> plain = stated_in(knob.id, false, knob.key)) {
-          parent = plain;
-          centre = step_number(stacks.find(knob.id).time.plain, knob.key);
+      } else if (knob.id != population) {
+        // What all software has in common, of experts its number for experts if it has one: no software is expected to
+        // do what one relative does.
+        std::ptrdiff_t wider = experts ? find(StepScope::experts, population, knob.key) : constant;
+        wider = wider == constant ? find(StepScope::stack, population, knob.key) : wider;
+        if (wider != constant) {
+          parent = wider;
+          centre = knobs_[static_cast<std::size_t>(wider)].value;
         }
       }
       if (parent) {

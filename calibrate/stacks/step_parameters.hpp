@@ -5,6 +5,7 @@
 
 #include <headroom/calibrate/stacks/fit_priors.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/train/errors/posterior.hpp>
 #include <headroom/model/train/software/memory_stack.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 
@@ -17,9 +18,6 @@
 #include <vector>
 
 namespace headroom {
-
-/// Owner of a number.
-enum class StepScope : std::uint8_t { physics, level, stack, experts };
 
 /// A free number. `value`, `low`, `high` and `centre` are in the units of the file, times in seconds.
 struct StepKnob {
@@ -58,6 +56,7 @@ class StepKnobs {
   struct StackTables {
     std::string id;
     std::string base;
+    bool release = false;  ///< of the software that it is based on
     std::vector<std::string> stated, stated_experts;
     std::vector<std::string> fitted, fitted_experts;
   };

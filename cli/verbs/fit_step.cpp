@@ -150,13 +150,13 @@ std::string warnings_text(const StepFit& fit) {
 }
 
 std::string runs_csv(const StepFit& fit) {
-  std::string text = "id,source,gpu,kind,hosts,measured,before,fitted,left_out,weight\n";
+  std::string text = "id,source,gpu,kind,hosts,measured,before,fitted,left_out,deviation,weight\n";
   for (const FittedRun& run : fit.runs) {
     const RunFamily& f = fit.families[run.family];
     text += run.row->id + ",\"" + f.source + "\"," + f.gpu + "," + f.kind + "," + (f.hosts ? "several" : "one") + "," +
             format_number(run.row->measured, 6) + "," + format_number(run.before, 4) + "," +
-            format_number(run.fitted, 4) + "," + format_number(run.left_out, 4) + "," + format_number(run.weight, 4) +
-            "\n";
+            format_number(run.fitted, 4) + "," + format_number(run.left_out, 4) + "," +
+            format_number(run.deviation, 4) + "," + format_number(run.weight, 4) + "\n";
   }
   return text;
 }
@@ -195,14 +195,18 @@ Outcome fit_training(const Arguments& arguments, const std::vector<RunFile>& fil
       outcome.err += "headroom: wrote " + file + "\n";
     }
     if (options.leave_one_out && options.stack == "all") {
-      const std::string file = folder + "/stacks/step/confidence.toml";
-      std::ofstream stream{file, std::ios::binary};
-      stream << confidence_toml(confidence_of_fit(fit, sources, step_confidence(sources.data)));
-      stream.close();
-      if (!stream) {
-        throw ConfigError{file + " cannot be written"};
-      }
-      outcome.err += "headroom: wrote " + file + "\n";
+      const auto write = [&](const std::string& name, const std::string& text) {
+        const std::string file = folder + "/stacks/step/" + name;
+        std::ofstream stream{file, std::ios::binary};
+        stream << text;
+        stream.close();
+        if (!stream) {
+          throw ConfigError{file + " cannot be written"};
+        }
+        outcome.err += "headroom: wrote " + file + "\n";
+      };
+      write("confidence.toml", confidence_toml(confidence_of_fit(fit, sources, step_confidence(sources.data))));
+      write("posterior.toml", posterior_toml(fit.posterior));
     }
   }
   return outcome;

@@ -255,12 +255,6 @@ RunClass class_of_row(const RunConfiguration& run,
   return class_of(device, architecture, adapters, confidence.measured);
 }
 
-/// Relative half-width that covers 80 % of past errors of the row's class.
-double time_width(const RunConfiguration& run, const StepModel& step, const Confidence& confidence) {
-  const StepRecipe& r = step.pricer().recipe();
-  return confidence[class_of_row(run, r.device, r.architecture, confidence)].width_80;
-}
-
 struct Answer {
   double value = 0.0;
   double roofline = 0.0;
@@ -383,11 +377,45 @@ const MemoryStack* TrainingRowModel::known_software(const RunConfiguration& run)
   return software_.of_framework(run.framework + " " + std::string{option(run, "release")});
 }
 
+BlankAxes blank_axes(const RunConfiguration& run) noexcept {
+  return {!run.micro_batch, run.recompute.empty(), !run.vpp && run.pp.value_or(1) > 1};
+}
+
+TrainingRowModel::StepSpread TrainingRowModel::spread_of(const RunConfiguration& run, const CompiledTraining& c) {
+  const Device& device = c.step->pricer().recipe().device;
+  const MemoryStack& software = software_of(run);
+  const Confidence& table = step_confidence(sources_.data);
+  const RunClass run_class = class_of_row(run, device, c.architecture, table);
+  const std::int64_t per_host = run.gpus_per_node.value_or(c.work.host_gpus);
+  StepUnknown unknown;
+  unknown.kind = kind_of(run_class);
+  unknown.hosts = run.gpus.value_or(1) > per_host;
+  unknown.stacks = lineage_of(software_, software);
+  unknown.sku = device.id;
+  unknown.generation = device.generation;
+  unknown.blank = blank_axes(run);
+  // A framework that interleaves by no default, or that keeps its own micro-batch, closes nothing.
+  unknown.blank[static_cast<std::size_t>(BlankAxis::vpp)] =
+      unknown.blank[static_cast<std::size_t>(BlankAxis::vpp)] && software.defaults.interleaves;
+  std::string key =
+      software.id + '|' + device.id + '|' + std::string{run_class_names[static_cast<std::size_t>(run_class)]};
+  key += unknown.hosts ? "|hosts" : "|";
+  for (const bool blank : unknown.blank) {
+    key += blank ? '1' : '0';
+  }
+  const auto [at, fresh] = spreads_.try_emplace(key);
+  if (fresh) {
+    const StepPosterior& posterior = step_posterior(sources_.data);
+    at->second = {errors_of(table, run_class, posterior, unknown).width_80, posterior.blank_mean(unknown.blank)};
+  }
+  return at->second;
+}
+
 const MemoryStack& TrainingRowModel::software_of(const RunConfiguration& run) const {
   if (const MemoryStack* known = known_software(run)) {
     return *known;
   }
-  return software_.find(run.zero.value_or(1) >= 3 ? "pytorch-fsdp" : "megatron-core");
+  return software_.find(run.zero.value_or(1) >= 3 ? "any-sharded" : "any");
 }
 
 std::optional<RowPrediction> TrainingRowModel::refusal(const RunConfiguration& run) {
@@ -542,13 +570,16 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
   const bool memory = metric == "memory_gib_per_gpu";
   // Fitting the rough form needs neither the bound nor the SKU's bandwidth.
   const Seconds least = memory || stack_ ? Seconds{} : least_step(c, *devices_.find(run.gpu).device, s).time();
-  const Answer answer = in_unit(c, run, s, e, least, metric);
+  // Numbers that are being fitted have no interval, and are fitted to the axes as they were closed.
+  const bool spread = !memory && !stack_ && !parameters_;
+  const StepSpread time = spread ? spread_of(run, c) : StepSpread{};
+  Estimate expected = e;
+  expected.step *= std::exp(-time.shift);
+  const Answer answer = in_unit(c, run, s, expected, least, metric);
   if (!answer.known) {
     return unsupported("metric " + quoted(metric) + " in " + quoted(unit) + " is not predicted for training");
   }
-  const double width = 1.0 + (memory   ? c.memory.stack.interval
-                              : stack_ ? stack_->interval
-                                       : time_width(run, *c.step, step_confidence(sources_.data)));
+  const double width = 1.0 + (memory ? c.memory.stack.interval : stack_ ? stack_->interval : time.width);
   double low = answer.value;
   if (memory && !c.work.options.fused_loss) {
     low = std::min(low, least_memory_of_row(c, run, s, e).raw() / 0x1p30);

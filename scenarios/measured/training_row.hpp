@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/model/train/errors/confidence.hpp>
+#include <headroom/model/train/errors/posterior.hpp>
 #include <headroom/model/train/evaluate/training.hpp>
 #include <headroom/model/train/software/rough_stack.hpp>
 #include <headroom/scenarios/measured/row_cells.hpp>
@@ -21,6 +22,9 @@ namespace headroom {
 
 /// Blank cells that a scorable row must have (docs/design.md, section 6).
 [[nodiscard]] std::vector<std::string_view> missing_training_cells(const RunConfiguration& run);
+
+/// Axes of the step that the row leaves blank, whatever its software does about them.
+[[nodiscard]] BlankAxes blank_axes(const RunConfiguration& run) noexcept;
 
 /// Whether a metric is a time or a throughput, and not memory.
 [[nodiscard]] constexpr bool is_step_metric(std::string_view metric) noexcept {
@@ -97,6 +101,13 @@ class TrainingRowModel {
   using JobKey = std::tuple<std::string, std::int64_t, std::int64_t, double, bool>;
   std::map<JobKey, std::shared_ptr<const JobGroups>> groups_;
   std::map<std::string, std::optional<Architecture>, std::less<>> presets_;
+  /// What the row's interval and the errors of its blank axes make of its step.
+  struct StepSpread {
+    double width = 0.0;  ///< 80 % of past errors lie within a factor of 1 + width
+    double shift = 0.0;  ///< ln(step as closed / step as run) to be expected
+  };
+  StepSpread spread_of(const RunConfiguration& run, const CompiledTraining& compiled);
+  std::map<std::string, StepSpread, std::less<>> spreads_;  ///< by software, SKU, kind, hosts and blank axes
 };
 
 }  // namespace headroom

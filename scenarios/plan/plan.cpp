@@ -4,6 +4,7 @@
 #include <headroom/model/estimate/spread.hpp>
 #include <headroom/model/train/step/step_trace.hpp>
 #include <headroom/scenarios/money/formulas.hpp>
+#include <headroom/scenarios/plan/narrowing.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/plan/remedy.hpp>
 #include <headroom/scenarios/plan/serve_plan.hpp>
@@ -379,6 +380,7 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, Told t
                       answer.groups != nullptr && exchanges_between_domains(answer.strategy, *answer.groups));
     PlanConfidence& c = *plan.confidence;
     c.width = narrowed_width(c.errors.width_80, t.work.measured.weight, c.errors);
+    c.narrowing = narrowing_facts(t, c, t.work.measured.runs);
   }
   plan.interval_source = plan.confidence ? plan.confidence->errors.source : t.software.interval_source;
   const Estimate& e = answer.estimate;

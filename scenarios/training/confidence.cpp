@@ -57,6 +57,16 @@ std::vector<std::string> outside_of(const TrainScenario& t, const MeasuredGround
 
 }  // namespace
 
+StepUnknown unknown_of(const TrainScenario& t, RunClass run_class) {
+  StepUnknown unknown;
+  unknown.kind = kind_of(run_class);
+  unknown.hosts = t.work.shape.gpus > t.work.host_gpus;
+  unknown.stacks = lineage_of(memory_stacks(*t.data), t.software);
+  unknown.sku = t.device.id;
+  unknown.generation = t.device.generation;
+  return unknown;
+}
+
 bool exchanges_between_domains(const Strategy& s, const JobGroups& groups) {
   const GroupCollectives* const experts =
       s.ep > 1 ? groups.find(groups_of(s.order, {s.tp, s.cp, s.dp, s.pp, s.ep, s.etp}).experts) : nullptr;
@@ -73,10 +83,12 @@ std::string PlanConfidence::classes() const {
 PlanConfidence confidence_of(const TrainScenario& t, const Confidence& table, bool wide_experts) {
   PlanConfidence confidence;
   confidence.run_class = class_of(t.device, t.architecture, t.work.options.method != Method::full, table.measured);
-  confidence.errors = table[confidence.run_class];
+  const StepPosterior& posterior = step_posterior(*t.data);
+  const StepUnknown unknown = unknown_of(t, confidence.run_class);
+  confidence.errors = errors_of(table, confidence.run_class, posterior, unknown);
   confidence.basis.push_back({confidence.run_class, confidence.errors});
   if (wide_experts) {
-    confidence.errors = wide_errors(table, confidence.run_class);
+    confidence.errors = wide_errors(table, confidence.errors);
     confidence.basis.push_back({RunClass::wide_experts, table[RunClass::wide_experts]});
   }
   confidence.width = confidence.errors.width_80;

@@ -17,6 +17,12 @@ struct ClassBasis {
   ClassErrors errors;
 };
 
+/// A fact that would narrow a plan's interval.
+struct NarrowingFact {
+  std::string what;    ///< "one measured run of yours on h100-sxm-80gb under megatron-core-te (--runs)"
+  double width = 0.0;  ///< the 80 % width that it would leave, relative
+};
+
 struct PlanConfidence {
   RunClass run_class = RunClass::dense;
   ClassErrors errors;  ///< of the class, at least those of every other class that the question is of
@@ -25,6 +31,7 @@ struct PlanConfidence {
   double width = 0.0;  ///< 80 % of `errors`, narrowed by the user's own runs
   /// What of the question nobody measured: "1 024 GPUs: the largest measured run had 512". The width stays as it is.
   std::vector<std::string> outside;
+  std::vector<NarrowingFact> narrowing;  ///< the facts that would narrow it most, the narrowest first
   [[nodiscard]] bool wide_experts() const noexcept { return basis.size() > 1; }
   /// "SKU whose kernels nobody measured, with experts that tokens meet over NICs, between NVLink domains".
   [[nodiscard]] std::string classes() const;
@@ -34,6 +41,9 @@ struct PlanConfidence {
 [[nodiscard]] PlanConfidence confidence_of(const TrainScenario& train,
                                            const Confidence& table,
                                            bool wide_experts = false);
+
+/// What the posterior of the fitted numbers is asked for a question of this class.
+[[nodiscard]] StepUnknown unknown_of(const TrainScenario& train, RunClass run_class);
 
 /// Whether a strategy puts the ranks of experts into several NVLink domains of its job.
 [[nodiscard]] bool exchanges_between_domains(const Strategy& strategy, const JobGroups& groups);

@@ -223,3 +223,39 @@ TEST_CASE("without any sample every number stays at its prior") {
   CHECK(r.point[1] == near(0.4, 1e-4));
   CHECK(r.narrowing[0] == near(1.0, 1e-9));
 }
+
+TEST_CASE("the width of a group is estimated from how far its members lie apart") {
+  // Twelve numbers around one parent, each seen exactly: their spread is the width, beside three of the prior's.
+  std::vector<FitCoordinate> coordinates{coordinate(0.0, 1.0)};
+  std::vector<Line> lines;
+  double squares_of = 0.0;
+  for (std::size_t i = 0; i < 12; ++i) {
+    FitCoordinate c = coordinate(0.0, 0.1, 0);
+    c.group = 0;
+    coordinates.push_back(c);
+    const double off = i % 2 == 0 ? 0.5 : -0.5;
+    squares_of += off * off;
+    lines.push_back({{{i + 1, 1.0}}, off, i, 1e4});
+  }
+  HierarchicalOptions options{squares, 0.1, 0.0, 25, 1};
+  options.variance_rounds = 30;
+  const HierarchicalResult r = fitted(coordinates, lines, options);
+  const double expected = std::sqrt((3.0 * 0.1 * 0.1 + squares_of) / 15.0);
+  CHECK(r.width[1] == near(expected, 0.05));
+  CHECK(r.width[12] == r.width[1]);
+  CHECK(r.width[0] == 1.0);  // of no group
+  options.variance_rounds = 0;
+  CHECK(fitted(coordinates, lines, options).width[1] == 0.1);
+}
+
+TEST_CASE("a settled fit gives a lone family's level to its own number, and keeps the level in the covariance") {
+  const std::vector<FitCoordinate> coordinates{coordinate(0.0, 0.1)};
+  const std::vector<Line> lines{{{{0, 1.0}}, 0.3, 0, 100.0}};
+  HierarchicalOptions options{squares, 0.1, 0.1, 25, 1};
+  const HierarchicalResult shared = fitted(coordinates, lines, options);
+  CHECK(shared.point[0] == near(0.15, 0.02));  // half the number's, half the level's
+  options.settled_noise = 0.1;
+  const HierarchicalResult settled = fitted(coordinates, lines, options);
+  CHECK(settled.point[0] == near(0.3, 0.02));
+  CHECK(settled.covariance(0, 0) == near(shared.covariance(0, 0)));
+}

@@ -4,6 +4,7 @@
 #include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom {
 namespace {
@@ -112,9 +113,39 @@ RunClass class_of(const Device& device,
   return architecture.moe ? RunClass::experts : RunClass::dense;
 }
 
-ClassErrors wide_errors(const Confidence& confidence, RunClass own) {
+StepKind kind_of(RunClass run_class) noexcept {
+  switch (run_class) {
+    case RunClass::dense: return StepKind::dense;
+    case RunClass::adapters: return StepKind::adapters;
+    default: return StepKind::experts;
+  }
+}
+
+ClassErrors errors_of(const Confidence& confidence,
+                      RunClass run_class,
+                      const StepPosterior& posterior,
+                      const StepUnknown& unknown) {
+  ClassErrors errors = confidence[run_class];
+  if (run_class == RunClass::other_kernels) {
+    return errors;
+  }
+  const StepVariance variance = posterior.variance(unknown);
+  const DeviationQuantiles& q = posterior.quantiles_of(unknown.kind);
+  const double deviation = std::sqrt(variance.total());
+  errors.width_50 = std::expm1(q.half * deviation);
+  errors.width_80 = std::expm1(q.eighty * deviation);
+  errors.width_90 = std::expm1(q.ninety * deviation);
+  // The same factor as the 80 % width has over a normal distribution's.
+  constexpr double z80 = 1.2815515655446004;
+  const double scale = q.eighty / z80;
+  errors.shape = scale * std::sqrt(variance.shape);
+  errors.level = scale * std::sqrt(variance.total() - variance.shape);
+  return errors;
+}
+
+ClassErrors wide_errors(const Confidence& confidence, const ClassErrors& own) {
   const ClassErrors& wide = confidence[RunClass::wide_experts];
-  ClassErrors errors = confidence[own];
+  ClassErrors errors = own;
   errors.source += "; " + wide.source;
   const auto widen = [&](double ClassErrors::*number) { errors.*number = std::max(errors.*number, wide.*number); };
   widen(&ClassErrors::width_50);

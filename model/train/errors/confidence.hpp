@@ -6,6 +6,7 @@
 #include <headroom/core/config_reader.hpp>
 #include <headroom/hardware/catalog/device.hpp>
 #include <headroom/model/estimate/precision.hpp>
+#include <headroom/model/train/errors/posterior.hpp>
 #include <headroom/model/train/memory/memory.hpp>
 
 #include <array>
@@ -84,9 +85,20 @@ struct Confidence {
                                 bool adapters,
                                 const MeasuredGround& measured) noexcept;
 
-/// Errors of a question of class `own` whose experts span several NVLink domains: the larger of both classes for each
+/// How steps of a class weigh the fitted numbers. Other kernels and wide experts count as networks with experts do:
+/// their widths are those of their class.
+[[nodiscard]] StepKind kind_of(RunClass run_class) noexcept;
+
+/// Errors of a question: of the posterior of the fitted numbers, or where nobody measured the SKU's kernels of the
+/// class. Rows and sources are the class's.
+[[nodiscard]] ClassErrors errors_of(const Confidence& confidence,
+                                    RunClass run_class,
+                                    const StepPosterior& posterior,
+                                    const StepUnknown& unknown);
+
+/// Errors `own` of a question whose experts span several NVLink domains: the larger of them and of that class for each
 /// quantile and deviation. Rows and sources are those of `own`.
-[[nodiscard]] ClassErrors wide_errors(const Confidence& confidence, RunClass own);
+[[nodiscard]] ClassErrors wide_errors(const Confidence& confidence, const ClassErrors& own);
 
 /// The class with the widest errors, for workloads that were never measured. Excludes wide experts.
 [[nodiscard]] RunClass widest_class(const Confidence& confidence) noexcept;

@@ -224,7 +224,8 @@ MemoryStack read_memory_stack(const ConfigValue& document, const std::string& fi
   MemoryStack stack;
   stack.file = file;
   require_schema(root);
-  static_cast<void>(root.value("base"));
+  stack.base = root.maybe_text("base").value_or("");
+  static_cast<void>(root.maybe_boolean("release"));  // read by the fit: a release of its base's software
   stack.id = root.text("id");
   stack.name = root.text("name");
   stack.source = root.text("source");
@@ -263,6 +264,18 @@ const MemoryStack& MemoryStacks::find(std::string_view id) const {
     listed += (listed.empty() ? "" : ", ") + std::string{name};
   }
   throw ConfigError{"unknown software stack " + quoted(id) + suggestion(id, known) + "; there are: " + listed};
+}
+
+std::vector<std::string> lineage_of(const MemoryStacks& stacks, const MemoryStack& stack) {
+  std::vector<std::string> ids{stack.id};
+  std::string base = stack.base;
+  while (!base.empty() && std::find(ids.begin(), ids.end(), base) == ids.end()) {
+    ids.push_back(base);
+    const auto found = std::find_if(stacks.all().begin(), stacks.all().end(),
+                                    [&](const MemoryStack& known) { return known.id == base; });
+    base = found == stacks.all().end() ? std::string{} : found->base;
+  }
+  return ids;
 }
 
 void MemoryStacks::set_time(std::string_view id, const StepStacks& time) noexcept {

@@ -113,6 +113,7 @@ struct StateRow {
 
 struct MemoryStack {
   std::string id, name, file, source;
+  std::string base;                     ///< id of the stack that its file extends; empty: none
   std::vector<std::string> frameworks;  ///< how rows and users call it, with or without a version behind
   std::vector<StateRow> states;         ///< the first that matches counts
   // Bytes of a logit at the loss: the output, its fp32 copy, log-softmax and gradients, as far as the loss keeps them
@@ -182,6 +183,9 @@ class MemoryStacks {
  private:
   std::vector<MemoryStack> stacks_;
 };
+
+/// The stack, then those that its file is based on, nearest first.
+[[nodiscard]] std::vector<std::string> lineage_of(const MemoryStacks& stacks, const MemoryStack& stack);
 
 /// All stacks of `data`. ConfigError if one is invalid.
 [[nodiscard]] const MemoryStacks& memory_stacks(const ModelData& data);

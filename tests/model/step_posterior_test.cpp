@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The posterior of the step's numbers: what it makes of known and unknown software and SKUs, and its file.
+#include <headroom/model/train/errors/posterior.hpp>
+#include <headroom/model/train/software/memory_stack.hpp>
+
+#include <doctest/doctest.h>
+
+#include "../near.hpp"
+#include "../support/model_data.hpp"
+#include <cmath>
+
+using namespace headroom;
+using test::near;
+
+namespace {
+
+/// Two numbers: products of the SKU's generation, host of one software and of the population.
+StepPosterior two_numbers() {
+  StepPosterior p;
+  p.source = "a test";
+  p.effects = {
+      {StepScope::level, "hopper", "products"}, {StepScope::stack, "known", "host"}, {StepScope::stack, "any", "host"}};
+  p.covariance = PairTable{3};
+  p.covariance(0, 0) = 0.01;
+  p.covariance(1, 1) = 0.04;
+  p.covariance(0, 1) = p.covariance(1, 0) = -0.005;
+  p.covariance(2, 2) = 0.09;
+  p.keys = {"level.products", "stack.host"};
+  p.own = {0.1, 0.4};
+  for (auto& kind : p.sensitivity) {
+    for (PairTable& mean : kind) {
+      mean = PairTable{2};
+      mean(0, 0) = 0.49;
+      mean(1, 1) = 0.04;
+      mean(0, 1) = mean(1, 0) = 0.14;
+    }
+  }
+  p.owners["known"] = {std::vector<std::ptrdiff_t>{-1, 1}, std::vector<std::ptrdiff_t>{-1, 1}};
+  p.owners["any"] = {std::vector<std::ptrdiff_t>{-1, 2}, std::vector<std::ptrdiff_t>{-1, 2}};
+  p.seen = {"known", "h100"};
+  p.level = 0.05;
+  p.shape = 0.06;
+  p.blank[0] = {0.02, 0.2, 10};
+  return p;
+}
+
+StepPosterior read(const std::string& text, Diagnostics& diagnostics) {
+  const ConfigValue document = parse_toml(text, "posterior.toml");
+  return read_step_posterior(document, "posterior.toml", diagnostics);
+}
+
+}  // namespace
+
+TEST_CASE("a known software on a known SKU has the variance of its numbers, with their covariance") {
+  const StepVariance v = two_numbers().variance({StepKind::dense, false, {"known"}, "h100", "hopper", {}});
+  CHECK(v.numbers == near(0.49 * 0.01 + 0.04 * 0.04 - 2.0 * 0.14 * 0.005));
+  CHECK(v.software == 0.0);
+  CHECK(v.sku == 0.0);
+  CHECK(v.total() == near(v.numbers + 0.05 * 0.05 + 0.06 * 0.06));
+}
+
+TEST_CASE("software and SKUs that no run used add what they differ by") {
+  const StepPosterior p = two_numbers();
+  const StepVariance software = p.variance({StepKind::dense, false, {"any"}, "h100", "hopper", {}});
+  CHECK(software.numbers == near(0.49 * 0.01 + 0.04 * 0.09));
+  CHECK(software.software == near(0.04 * 0.4 * 0.4));
+  const StepVariance sku = p.variance({StepKind::dense, false, {"known"}, "h200", "hopper", {}});
+  CHECK(sku.sku == near(0.49 * 0.1 * 0.1));
+  CHECK(sku.software == 0.0);
+}
+
+TEST_CASE("a software without numbers of its own takes those of the first stack that it is based on") {
+  const StepPosterior p = two_numbers();
+  const StepVariance based = p.variance({StepKind::dense, false, {"mine", "known"}, "h100", "hopper", {}});
+  CHECK(based.numbers == near(p.variance({StepKind::dense, false, {"known"}, "h100", "hopper", {}}).numbers));
+  CHECK(based.software > 0.0);
+}
+
+TEST_CASE("an axis that nobody stated widens the interval and moves the middle") {
+  const StepPosterior p = two_numbers();
+  StepUnknown unknown{StepKind::dense, false, {"known"}, "h100", "hopper", {true, false, false}};
+  CHECK(p.variance(unknown).blank == near(0.04));
+  CHECK(p.blank_mean(unknown.blank) == near(0.02));
+  unknown.blank = {};
+  CHECK(p.variance(unknown).blank == 0.0);
+}
+
+TEST_CASE("a posterior is read back from its file") {
+  const StepPosterior p = two_numbers();
+  Diagnostics diagnostics;
+  const StepPosterior back = read(posterior_toml(p), diagnostics);
+  REQUIRE(diagnostics.empty());
+  CHECK(back.effects.size() == 3);
+  CHECK(back.effects[1].id == "known");
+  CHECK(back.covariance.entries == p.covariance.entries);
+  CHECK(back.own == p.own);
+  CHECK(back.seen == p.seen);
+  CHECK(back.owners == p.owners);
+  CHECK(back.sensitivity[0][1].entries == p.sensitivity[0][1].entries);
+  CHECK(back.blank[0].deviation == p.blank[0].deviation);
+}
+
+TEST_CASE("a posterior with too few numbers or unknown effects is refused with what it should hold") {
+  std::string text = posterior_toml(two_numbers());
+  const auto without = [&](std::string_view from, std::string_view to) {
+    std::string broken = text;
+    broken.replace(broken.find(from), from.size(), to);
+    Diagnostics diagnostics;
+    static_cast<void>(read(broken, diagnostics));
+    return diagnostics.empty() ? std::string{} : diagnostics.front().message;
+  };
+  CHECK(without("own = [0.1, 0.4]", "own = [0.1]").find("array of 2 numbers") != std::string::npos);
+  CHECK(without("stack|known|host", "stack-known-host").find("is no effect") != std::string::npos);
+}
+
+TEST_CASE("the posterior that ships knows every software that ships, and is wider for one that nobody ran") {
+  const ModelData& data = test::model_data();
+  const StepPosterior& p = step_posterior(data);
+  for (const MemoryStack& stack : memory_stacks(data).all()) {
+    CHECK_MESSAGE(p.owners.contains(stack.id), stack.id);
+  }
+  const auto deviation = [&](std::string id) {
+    return std::sqrt(p.variance({StepKind::dense, true, {std::move(id)}, "h100-sxm-80gb", "hopper", {}}).total());
+  };
+  CHECK(deviation("megatron-core-te") < 0.8 * deviation("any"));
+}
