@@ -77,7 +77,7 @@ std::string_view weights_named(std::string_view format) noexcept {
 
 ServingQuantity quantity_of(ServingMetric metric) noexcept {
   return metric == ServingMetric::ttft   ? ServingQuantity::ttft
-         : metric == ServingMetric::tpot ? ServingQuantity::tpot
+         : is_time(metric)               ? ServingQuantity::tpot
                                          : ServingQuantity::rate;
 }
 
