@@ -79,6 +79,8 @@ class TrainingRowModel {
   CompiledTraining compiled(const RunConfiguration& run, Precision precision, bool timed);
   /// Preset that a row's model name refers to, also as a slice of its layers; nullptr when there is none.
   const Architecture* preset_of(const std::string& model);
+  /// How the software's recipe for a row runs layers of experts.
+  [[nodiscard]] ExpertHabits recipe_of(const RunConfiguration& run, const MemoryStack& software);
   [[nodiscard]] Architecture architecture_of_row(const RunConfiguration& run, const MemoryStack& software);
   /// Software by the column `framework`; nullptr when no stack knows it.
   [[nodiscard]] const MemoryStack* known_software(const RunConfiguration& run) const;
