@@ -49,21 +49,28 @@ Value recipe(const TrainScenario& t) {
   if (o.offload_parameters) {
     offloaded.emplace_back("parameters");
   }
-  return object("software"_m = t.software.id, "method"_m = method_names[static_cast<std::size_t>(o.method)],
-                "lora_rank"_m = when(o.method != Method::full, o.lora_rank),
-                "double_quant"_m = when(o.method == Method::qlora, doubly_quantised(t.software, o)),
-                "optimizer"_m = t.stated.optimizer
-                                    ? Value{optimizer_names[static_cast<std::size_t>(*t.stated.optimizer)]}
-                                    : Value{},
-                "offload"_m = when(!offloaded.empty(), Value{offloaded}.on_one_line()),
-                "offload_to"_m = when(!offloaded.empty(), t.offload_to_nvme ? "nvme" : "host"),
-                "recompute_parts"_m = when(!parts.empty(), Value{parts}.on_one_line()),
-                "saved_activations"_m = o.narrow_saved ? Value{*o.narrow_saved ? "fp8" : "bf16"} : Value{},
-                "dispatch"_m = when(o.experts.narrow_dispatch, "fp8"),
-                "dispatch_domains"_m = when(o.experts.domains > 0, o.experts.domains),
-                "dispatch_sms"_m = when(o.experts.units > 0, o.experts.units),
-                "weight_average"_m =
-                    when(o.average != WeightAverage::none, weight_average_names[static_cast<std::size_t>(o.average)]));
+  return object(
+      "software"_m = t.software.id, "method"_m = method_names[static_cast<std::size_t>(o.method)],
+      "lora_rank"_m = when(o.method != Method::full, o.lora_rank),
+      "double_quant"_m = when(o.method == Method::qlora, doubly_quantised(t.software, o)),
+      "optimizer"_m =
+          t.stated.optimizer ? Value{optimizer_names[static_cast<std::size_t>(*t.stated.optimizer)]} : Value{},
+      "offload"_m = when(!offloaded.empty(), Value{offloaded}.on_one_line()),
+      "offload_to"_m = when(!offloaded.empty(), t.offload_to_nvme ? "nvme" : "host"),
+      "recompute_parts"_m = when(!parts.empty(), Value{parts}.on_one_line()),
+      "saved_activations"_m = o.narrow_saved ? Value{*o.narrow_saved ? "fp8" : "bf16"} : Value{},
+      "dispatch"_m = when(o.experts.narrow_dispatch, "fp8"),
+      "dispatch_domains"_m = when(o.experts.domains > 0, o.experts.domains),
+      "dispatch_sms"_m = when(o.experts.units > 0, o.experts.units),
+      "dispatcher"_m = o.experts.dispatcher
+                           ? Value{expert_dispatcher_names[static_cast<std::size_t>(*o.experts.dispatcher)]}
+                           : Value{},
+      "expert_launch"_m =
+          o.experts.launch ? Value{expert_launch_names[static_cast<std::size_t>(*o.experts.launch)]} : Value{},
+      "expert_capacity"_m = when(o.experts.capacity > 0.0, o.experts.capacity),
+      "rank_capacity"_m = when(o.experts.rank_capacity > 0.0, o.experts.rank_capacity),
+      "weight_average"_m =
+          when(o.average != WeightAverage::none, weight_average_names[static_cast<std::size_t>(o.average)]));
 }
 
 /// What crosses the link for offloading, and how long it takes.

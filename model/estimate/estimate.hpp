@@ -27,6 +27,7 @@ enum class Term : std::uint8_t {
   pp_comm,
   dp_comm,
   host,
+  host_sync,  ///< a host that reads back how many tokens its experts get, and launches into an empty queue
   bubble,
   straggler,
   offload,
@@ -38,7 +39,8 @@ inline constexpr std::size_t term_count = static_cast<std::size_t>(Term::count);
 inline constexpr std::array<std::string_view, term_count> term_names{
     "gemm",      "attention", "scan",      "elementwise", "recompute", "head",
     "optimizer", "tp_comm",   "cp_comm",   "ep_comm",     "pp_comm",   "dp_comm",
-    "host",      "bubble",    "straggler", "offload",     "data",      "measured_level"};
+    "host",      "host_sync", "bubble",    "straggler",   "offload",   "data",
+    "measured_level"};
 
 /// Exposed time by term; the sum is the time of the step.
 struct Breakdown {

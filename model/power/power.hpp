@@ -66,6 +66,7 @@ struct PowerForm {
     case Term::dp_comm:
     case Term::offload: return Draw::communication;
     case Term::host:
+    case Term::host_sync:
     case Term::bubble:
     case Term::straggler:
     case Term::data:

@@ -146,6 +146,32 @@ inline constexpr std::array training_rows{
         .says("It is the number of multiprocessors of a GPU that exchanges of experts keep: products and attention run "
               "on the others.")
         .but("It is below the SKU's own number, and goes with a model of experts only."),
+    choice("dispatcher", expert_dispatcher_names)
+        .of(Kinds::train)
+        .blank_is("as the software's recipe for the SKU and precision, else alltoall")
+        .says("It is what exchanges tokens with their experts: a collective with a copy for each expert of a token, or "
+              "kernels that send a token to a rank once.")
+        .but("It goes with a model of experts only."),
+    choice("expert_launch", expert_launch_names)
+        .of(Kinds::train)
+        .blank_is("as the software's recipe for the SKU and precision, else eager; static-shapes with a capacity, "
+                  "partial-graphs with strategy.cuda_graphs")
+        .says("It says how layers of experts are launched: kernel by kernel, kernel by kernel with shapes that are "
+              "fixed, with graphs of what is before the experts, or as one graph of the step.")
+        .but("Eager layers and partial graphs read back how many tokens each expert got. It goes with a model of "
+             "experts only."),
+    number("expert_capacity", 0.1, 64.0)
+        .of(Kinds::train)
+        .or_nothing("that experts compute the tokens that come")
+        .says("It is the number of rows that every expert computes over their mean: what is more is dropped, what is "
+              "less padded (Megatron-LM `--moe-expert-capacity-factor` with `--moe-pad-expert-input-to-capacity`).")
+        .but("It goes with a model of experts only."),
+    number("rank_capacity", 0.1, 64.0)
+        .of(Kinds::train)
+        .or_nothing("that buffers hold the tokens that come")
+        .says("It is the number of rows that buffers of a rank's experts hold over their mean, for shapes that are "
+              "fixed; nothing is dropped below it.")
+        .but("It goes with a model of experts only."),
     choice("weight_average", weight_average_names)
         .of(Kinds::train)
         .usually(0)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/number_words.hpp>
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/model/train/errors/confidence.hpp>
 #include <headroom/model/train/evaluate/least_step.hpp>
 #include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/model/train/step/step_time.hpp>
+#include <headroom/scenarios/measured/row_options.hpp>
 #include <headroom/scenarios/measured/training_row.hpp>
 #include <headroom/scenarios/training/train_answer.hpp>
 #include <headroom/scenarios/words/verdict_text.hpp>
@@ -79,20 +81,6 @@ Architecture architecture_of(const RunConfiguration& run, std::int64_t vocabular
   return arch;
 }
 
-std::string_view option(const RunConfiguration& run, std::string_view key) {
-  const auto found = run.options.find(key);
-  return found == run.options.end() ? std::string_view{} : std::string_view{found->second};
-}
-
-/// A whole number above zero.
-std::optional<std::int64_t> option_count(const RunConfiguration& run, std::string_view key) {
-  const std::string_view text = option(run, key);
-  std::int64_t number = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = !text.empty() && status == std::errc{} && end == text.data() + text.size();
-  return whole && number > 0 && number < 1'000'000 ? std::optional{number} : std::nullopt;
-}
-
 Strategy strategy_of(const RunConfiguration& run, const StackDefaults& defaults) {
   Strategy s;
   s.tp = static_cast<std::uint16_t>(filled(run.tp));
@@ -123,6 +111,7 @@ Strategy strategy_of(const RunConfiguration& run, const StackDefaults& defaults)
   s.last_stage_layers =
       static_cast<std::uint8_t>(std::min<std::int64_t>(255, option_count(run, "last_stage_layers").value_or(0)));
   s.cuda_graphs = option(run, "cuda_graphs") == "1";
+  s.overlap_experts = s.overlap_experts || (s.ep > 1 && option(run, "moe_ep_overlap") == "1");
   if (const std::string_view group = option(run, "zero_group"); group != "all") {
     std::uint16_t ranks = 0;
     const auto [end, status] = std::from_chars(group.data(), group.data() + group.size(), ranks);
@@ -223,9 +212,8 @@ MemoryOptions options_of(const RunConfiguration& run, const StackDefaults& defau
   o.average = option(run, "weight_average") == "host"  ? WeightAverage::host
               : option(run, "weight_average") == "gpu" ? WeightAverage::gpu
                                                        : WeightAverage::none;
-  o.experts.narrow_dispatch = option(run, "dispatch") == "fp8";
-  o.experts.domains = option_count(run, "dispatch_domains").value_or(0);
-  o.experts.units = option_count(run, "dispatch_sms").value_or(0);
+  o.experts = expert_traffic_of(run);
+  o.narrow_gather = option(run, "fp8_param_gather") == "1";
   return o;
 }
 
@@ -253,6 +241,12 @@ RunClass class_of_row(const RunConfiguration& run,
   // Fine-tuning packs its sequences, which no column states, so its errors belong to the class of adapters.
   const bool adapters = !option(run, "method").empty();
   return class_of(device, architecture, adapters, confidence.measured);
+}
+
+/// What no choice of batch or recomputation makes smaller.
+Bytes held_bytes(const MemoryBreakdown& memory) {
+  return memory[MemoryTerm::weights] + memory[MemoryTerm::gradients] + memory[MemoryTerm::optimizer] +
+         memory[MemoryTerm::gather_buffers];
 }
 
 struct Answer {
@@ -358,7 +352,7 @@ const Architecture* TrainingRowModel::preset_of(const std::string& model) {
   }
   auto [at, fresh] = presets_.try_emplace(model);
   if (fresh) {
-    const std::string name = without_slice(model);
+    const std::string name = without_slice(without_remark(model));
     if (sources_.models.knows(name)) {
       at->second = sources_.models.find(name);
     }
@@ -485,8 +479,17 @@ Architecture TrainingRowModel::architecture_of_row(const RunConfiguration& run, 
   if (preset != nullptr && preset->mla && preset->heads == architecture.heads) {
     architecture.mla = preset->mla;  // no column states the latent widths
   }
-  architecture.mtp_layers = option_count(run, "mtp_layers").value_or(0);
+  architecture.mtp_layers = prediction_modules(run, recipe_of(run, software), preset);
   return architecture;
+}
+
+ExpertHabits TrainingRowModel::recipe_of(const RunConfiguration& run, const MemoryStack& software) {
+  const Device* const sku = devices_.find(run.gpu).device;
+  if (run.experts.value_or(0) < 2) {
+    return {};
+  }
+  return expert_habits(software.experts, {option(run, "release"), sku == nullptr ? "" : std::string_view{sku->id},
+                                          run.model, training_precision(run.precision).value_or(Precision::bf16)});
 }
 
 std::optional<RowJob> TrainingRowModel::job_of(const RunConfiguration& run) {
@@ -521,6 +524,10 @@ CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precisi
   work.precision = precision;
   work.states = states_of(run, software, precision, sku);
   work.options = options_of(run, software.defaults);
+  if (const ExpertHabits recipe = recipe_of(run, software); !work.options.recompute_parts.any()) {
+    work.options.recompute_parts = recipe.recompute_parts;
+  }
+  work.release = option(run, "release");
   const Node* node = sources_.catalog.reference_node(sku);
   work.host_link = host_link_of(sku, node);
   if (node != nullptr && node->host_bandwidth) {
@@ -551,6 +558,11 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
     return unsupported(error.diagnostics().front().message);
   }
   Strategy s = strategy_of(run, c.memory.stack.defaults);
+  const ExpertHabits recipe = recipe_of(run, software_of(run));
+  s.overlap_experts = s.overlap_experts || (s.ep > 1 && recipe.overlaps);
+  if (c.architecture.mtp_layers > 0 && s.pp > 1 && c.memory.stack.defaults.interleaves && !states_stages(s)) {
+    s.last_stage_layers = layers_beside_modules(c.architecture, s);
+  }
   bool open = !run.micro_batch;
   const std::int64_t local_batch = c.work.shape.global_batch / std::max<std::int64_t>(1, s.dp);
   if (open && c.memory.stack.micro_batches_follow_stages && s.pp > 1 && local_batch >= s.pp) {
@@ -558,9 +570,12 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
     open = false;
   }
   const bool vpp = !run.vpp && s.pp > 1 && c.memory.stack.defaults.interleaves && option(run, "schedule").empty();
-  if (open || vpp || run.recompute.empty()) {
+  const bool recipes = run.recompute.empty() && recipe.recompute_parts.any();
+  s.recompute = recipes ? Recompute::selective : s.recompute;
+  const bool recompute = run.recompute.empty() && !recipes;
+  if (open || vpp || recompute) {
     // The run did fit, so its central value decides, where a plan uses the upper end.
-    s = close_open_axes(c, {s, open, run.recompute.empty(), vpp}, FitRule::likely);
+    s = close_open_axes(c, {s, open, recompute, vpp}, FitRule::likely);
   }
   const Estimate e = evaluate(c, table_for(c, s), s);
   // The run did fit: a memory estimate above the capacity is an error of the estimate.
@@ -568,6 +583,11 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
     return unsupported(verdict_text(e.verdict, e.broke, e.limit, s.schedule));
   }
   const bool memory = metric == "memory_gib_per_gpu";
+  if (const Bytes held = held_bytes(e.memory); !memory && held > c.capacity) {
+    return unsupported(
+        "the layout cannot be what ran: weights, gradients, optimizer and what is gathered of them take " +
+        format(held) + " a GPU, which has " + format(c.capacity));
+  }
   // Fitting the rough form needs neither the bound nor the SKU's bandwidth.
   const Seconds least = memory || stack_ ? Seconds{} : least_step(c, *devices_.find(run.gpu).device, s).time();
   // Numbers that are being fitted have no interval, and are fitted to the axes as they were closed.

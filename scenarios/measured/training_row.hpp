@@ -85,6 +85,8 @@ class TrainingRowModel {
   const Architecture* preset_of(const std::string& model);
   /// The preset of a row that names one and states no size of its network; nullptr: it states some.
   const Architecture* preset_of_blank(const RunConfiguration& run);
+  /// How the software's recipe for a row runs layers of experts.
+  [[nodiscard]] ExpertHabits recipe_of(const RunConfiguration& run, const MemoryStack& software);
   [[nodiscard]] Architecture architecture_of_row(const RunConfiguration& run, const MemoryStack& software);
   /// Software by the column `framework`; nullptr when no stack knows it.
   [[nodiscard]] const MemoryStack* known_software(const RunConfiguration& run) const;

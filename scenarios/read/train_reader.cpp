@@ -167,7 +167,16 @@ class TrainingReader {
     experts.narrow_dispatch = table.stated<"dispatch">() == 1U;
     experts.domains = table.stated<"dispatch_domains">().value_or(0);
     experts.units = table.stated<"dispatch_sms">().value_or(0);
-    for (const std::string_view key : {"dispatch", "dispatch_domains", "dispatch_sms"}) {
+    if (const auto dispatcher = table.stated<"dispatcher">()) {
+      experts.dispatcher = static_cast<ExpertDispatcher>(*dispatcher);
+    }
+    if (const auto launch = table.stated<"expert_launch">()) {
+      experts.launch = static_cast<ExpertLaunch>(*launch);
+    }
+    experts.capacity = table.stated<"expert_capacity">().value_or(0.0);
+    experts.rank_capacity = table.stated<"rank_capacity">().value_or(0.0);
+    for (const std::string_view key : {"dispatch", "dispatch_domains", "dispatch_sms", "dispatcher", "expert_launch",
+                                       "expert_capacity", "rank_capacity"}) {
       if (table.has(key) && !train.architecture.moe) {
         table.problem(key, quoted(key) + " means something with a model of experts only");
       }

@@ -64,6 +64,10 @@ std::vector<StatedKey> stated_recipe(const MemoryOptions& o) {
     }
   }
   const auto count = [](std::int64_t number) { return number > 0 ? std::to_string(number) : std::string{}; };
+  const auto factor = [](double number) { return number > 0.0 ? format_number(number, 3) : std::string{}; };
+  const auto word = [](const auto& stated, const auto& names) {
+    return stated ? std::string{names[static_cast<std::size_t>(*stated)]} : std::string{};
+  };
   return {{"strategy.recompute_parts", parts},
           {"training.saved_activations", !o.narrow_saved   ? ""
                                          : *o.narrow_saved ? "fp8"
@@ -71,6 +75,10 @@ std::vector<StatedKey> stated_recipe(const MemoryOptions& o) {
           {"training.dispatch", o.experts.narrow_dispatch ? "fp8" : ""},
           {"training.dispatch_domains", count(o.experts.domains)},
           {"training.dispatch_sms", count(o.experts.units)},
+          {"training.dispatcher", word(o.experts.dispatcher, expert_dispatcher_names)},
+          {"training.expert_launch", word(o.experts.launch, expert_launch_names)},
+          {"training.expert_capacity", factor(o.experts.capacity)},
+          {"training.rank_capacity", factor(o.experts.rank_capacity)},
           {"training.weight_average", o.average == WeightAverage::none
                                           ? std::string{}
                                           : std::string{weight_average_names[static_cast<std::size_t>(o.average)]}}};

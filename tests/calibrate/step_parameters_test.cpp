@@ -34,15 +34,15 @@ class OwnStacks {
         << id << " of the test\"]\n\n"
         << time;
   }
-  /// Fits host, gemm and, of experts, moe_host; below it one that states gemm, and one with products of experts.
+  /// Fits host, gemm and, of experts, moe_gemm; below it one that states gemm, and one with products of experts.
   void add_family() const {
     add("upper", "megatron-core-te",
         "[time]\nfitted = [\"host\", \"gemm\"]\nhost = \"333 us\"\ngemm = 1.1\nsource = \"t\"\n\n[time.moe]\n"
-        "fitted = [\"moe_host\"]\nmoe_host = 3.0\nsource = \"t\"\n");
+        "fitted = [\"moe_gemm\"]\nmoe_gemm = 3.0\nsource = \"t\"\n");
     add("states", "upper", "[time]\ngemm = 1.3\nsource = \"t\"\n");
     add("lower", "states",
-        "[time]\nfitted = [\"gemm\"]\ngemm = 1.2\nsource = \"t\"\n\n[time.moe]\nfitted = [\"gemm\", \"moe_host\"]\n"
-        "gemm = 1.25\nmoe_host = 5.0\nsource = \"t\"\n");
+        "[time]\nfitted = [\"gemm\"]\ngemm = 1.2\nsource = \"t\"\n\n[time.moe]\nfitted = [\"gemm\", \"moe_gemm\"]\n"
+        "gemm = 1.25\nmoe_gemm = 5.0\nsource = \"t\"\n");
   }
 
  private:
@@ -93,9 +93,9 @@ TEST_CASE("networks with experts rest on the tables of experts first, then on th
   const OwnStacks own;
   own.add_family();
   const StepKnobs knobs = StepKnobs::of(Sources::standard());
-  CHECK(own_behind(knobs, "upper", true) == Names{"upper.gemm", "upper.host", "upper.moe.moe_host"});
-  CHECK(own_behind(knobs, "states", true) == Names{"upper.host", "upper.moe.moe_host"});
-  CHECK(own_behind(knobs, "lower", true) == Names{"lower.moe.gemm", "lower.moe.moe_host", "upper.host"});
+  CHECK(own_behind(knobs, "upper", true) == Names{"upper.gemm", "upper.host", "upper.moe.moe_gemm"});
+  CHECK(own_behind(knobs, "states", true) == Names{"upper.host", "upper.moe.moe_gemm"});
+  CHECK(own_behind(knobs, "lower", true) == Names{"lower.moe.gemm", "lower.moe.moe_gemm", "upper.host"});
 }
 
 TEST_CASE("a number is expected near what it would inherit") {
@@ -106,7 +106,7 @@ TEST_CASE("a number is expected near what it would inherit") {
     const std::ptrdiff_t up = knobs.all().at(static_cast<std::size_t>(find(knobs, name))).parent;
     return up < 0 ? std::string{} : knobs.all()[static_cast<std::size_t>(up)].name();
   };
-  CHECK(parent("lower.moe.moe_host") == "upper.moe.moe_host");
+  CHECK(parent("lower.moe.moe_gemm") == "upper.moe.moe_gemm");
   // Experts without a table above lean on the stack's own number for networks without.
   CHECK(parent("lower.moe.gemm") == "lower.gemm");
   // The base states it and fits nothing: no parent, but its number in the middle, within the width of a child.
@@ -131,7 +131,7 @@ TEST_CASE("values move the stacks that inherit them and no other") {
   std::vector<double> values = values_of(knobs);
   values[static_cast<std::size_t>(find(knobs, "upper.host"))] = 777e-6;
   values[static_cast<std::size_t>(find(knobs, "upper.gemm"))] = 1.5;
-  values[static_cast<std::size_t>(find(knobs, "upper.moe.moe_host"))] = 9.0;
+  values[static_cast<std::size_t>(find(knobs, "upper.moe.moe_gemm"))] = 9.0;
   const MemoryStacks before = memory_stacks(ModelData::standard());
   MemoryStacks stacks = before;
   StepParameters parameters = step_parameters(ModelData::standard());
@@ -140,7 +140,7 @@ TEST_CASE("values move the stacks that inherit them and no other") {
     CAPTURE(id);
     CHECK(stacks.find(id).time.plain.host.raw() == 777e-6);
     CHECK(stacks.find(id).time.moe.host.raw() == 777e-6);
-    CHECK(stacks.find(id).time.moe.moe_host == (id == "lower" ? 5.0 : 9.0));
+    CHECK(stacks.find(id).time.moe.moe_gemm == (id == "lower" ? 5.0 : 9.0));
     CHECK(stacks.find(id).time.plain.gemm == (id == "upper" ? 1.5 : id == "states" ? 1.3 : 1.2));
   }
   CHECK(stacks.find("states").time.moe.gemm == 1.3);

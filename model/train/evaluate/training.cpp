@@ -146,6 +146,25 @@ Estimate evaluate_with(const CompiledTraining& c, const LayerTable& t, const Str
   return e;
 }
 
+/// How the job runs its experts: as it states, else as the software's recipe for it.
+ExpertHabits expert_habits_of(const MemoryStack& software,
+                              const TrainingWorkload& work,
+                              const Architecture& arch,
+                              const Device& device) {
+  if (!arch.moe) {
+    return {};
+  }
+  const ExpertTraffic& stated = work.options.experts;
+  ExpertHabits habits = expert_habits(software.experts, {work.release, device.id, arch.id, work.precision});
+  // A capacity fixes the shapes.
+  const bool fixed = stated.capacity > 0.0 || stated.rank_capacity > 0.0;
+  const ExpertLaunch usual = fixed && reads_back(habits.launch) ? ExpertLaunch::static_shapes : habits.launch;
+  habits.launch = stated.launch.value_or(usual);
+  habits.dispatcher = stated.dispatcher.value_or(habits.dispatcher);
+  habits.fused_products = stated.fused_products.value_or(habits.fused_products);
+  return habits;
+}
+
 /// Applies the options of a job to its software's parameters.
 void as_asked(const MemoryOptions& options, const StepPhysics& physics, StepStack& stack) noexcept {
   if (options.compiled) {
@@ -221,6 +240,7 @@ CompiledTraining compile(const Architecture& arch,
   recipe.selective = software.selective;
   recipe.precision = work.precision;
   recipe.options = work.options;
+  recipe.experts = expert_habits_of(software, work, arch, device);
   recipe.seq_len = c.seq_len;
   recipe.gathered_bytes = c.memory.gather_bytes;
   recipe.measured = work.measured;

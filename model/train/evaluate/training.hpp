@@ -32,6 +32,7 @@ struct TrainingWorkload {
   std::optional<BytesPerSecond> host_memory;  ///< peak bandwidth of the host's memory; nullopt: not known
   std::optional<DataFeed> feed;               ///< nullopt: data loading is assumed fast enough
   MeasuredLevel measured;                     ///< correction from the user's own runs
+  std::string release;                        ///< of the software, whose recipes of experts depend on it; empty: any
   double clock = 1.0;                         ///< clock of products over the clock without a power cap
 };
 

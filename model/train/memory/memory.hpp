@@ -6,6 +6,7 @@
 #include <headroom/hardware/catalog/device.hpp>
 #include <headroom/model/estimate/estimate.hpp>
 #include <headroom/model/estimate/explain.hpp>
+#include <headroom/model/train/software/expert_recipe.hpp>
 #include <headroom/model/train/software/memory_stack.hpp>
 #include <headroom/model/train/strategy/strategy.hpp>
 #include <headroom/model/workload/parameters.hpp>
@@ -105,6 +106,15 @@ struct ExpertTraffic {
   bool narrow_dispatch = false;
   std::int64_t domains = 0;  ///< scale-up domains that the experts of one token lie in at most; 0: no limit
   std::int64_t units = 0;    ///< multiprocessors of a GPU that exchanges keep from compute; 0: those of the usual share
+  // Unstated: as the recipe of the software (expert_recipe.hpp).
+  std::optional<ExpertLaunch> launch;
+  std::optional<ExpertDispatcher> dispatcher;
+  std::optional<bool> fused_products;
+  double capacity = 0.0;       ///< rows that an expert computes over the mean, dropping and padding; 0: those that come
+  double rank_capacity = 0.0;  ///< rows that the buffers of a rank hold over the mean; 0: those that come
+  bool paged = false;          ///< what is kept of experts lies in pages of the rows that came (paged stash)
+  /// Whether weight gradients run beside overlapped exchanges too (--delay-wgrad-compute); unstated: they do.
+  std::optional<bool> delays_weight_gradients;
 };
 
 /// A moving average of the weights, in fp32 and sharded as the optimizer's states are.
@@ -136,6 +146,7 @@ struct MemoryOptions {
   std::optional<bool> narrow_saved;    ///< activations are kept in 8 bit; unstated: as the software saves them
   WeightAverage average = WeightAverage::none;
   ExpertTraffic experts{};
+  bool narrow_gather = false;  ///< of 8-bit recipes: updated weights are gathered in 8 bit
 };
 
 /// Whether the loss is fused, and a 4-bit base doubly quantised: as stated, else by the software's habit.

@@ -88,6 +88,15 @@ double kept_of_scan(const LayerOp& op) noexcept {
   }
 }
 
+/// Rows of experts that are kept, over the mean: buffers of a stated size hold as many whether they come or not, but
+/// for pages, which hold what came; an expert with a capacity computes no more and no fewer.
+double kept_rows(const CompiledMemory& c) noexcept {
+  const ExpertTraffic& experts = c.options.experts;
+  return experts.rank_capacity > 0.0 && !experts.paged ? experts.rank_capacity
+         : experts.capacity > 0.0                      ? experts.capacity
+                                                       : c.stack.expert_imbalance;
+}
+
 ActivationShape shape_of(const CompiledMemory& c, const LayerKey& key, const Block& block) noexcept {
   const Architecture& arch = c.architecture;
   ActivationShape s;
@@ -129,7 +138,7 @@ ActivationShape shape_of(const CompiledMemory& c, const LayerKey& key, const Blo
       case LayerOpKind::experts:
         s.expert_input = op.input;
         s.experts = op.count;
-        s.routed = op.top_k * c.stack.expert_imbalance;
+        s.routed = op.top_k * kept_rows(c);
         s.expert_ffn = op.width;
         s.etp = key.etp;
         break;
@@ -189,6 +198,18 @@ double backward_workspace(const ActivationShape& s) noexcept {
   const double routed = s.routed * (s.sequence_parallel ? s.etp * tokens / s.tp : tokens);
   const double ffn = s.experts > 0.0 ? inner * s.expert_ffn / s.etp * routed : inner * s.ffn * tokens / s.tp;
   return ffn + (s.flash_attention ? 0.0 : s.element_bytes * s.heads * s.seq_len * tokens / s.tp);
+}
+
+/// Of pages: the buffers of the layer that runs, as far as they hold more rows than the pages keep of them.
+double stash_buffers(const CompiledMemory& c, const ActivationShape& s) noexcept {
+  const ExpertTraffic& experts = c.options.experts;
+  if (s.experts <= 0.0 || !experts.paged || experts.rank_capacity <= kept_rows(c)) {
+    return 0.0;
+  }
+  const double rows = s.routed / kept_rows(c) * (experts.rank_capacity - kept_rows(c)) * s.micro_batch * s.seq_len /
+                      s.cp / (s.sequence_parallel ? s.tp / s.etp : 1.0);
+  const double inner = s.element_bytes * (s.gated ? 2.0 : 1.0) + s.input_bytes;
+  return rows * (s.input_bytes * s.hidden + inner * s.expert_ffn / s.etp);
 }
 
 /// Keys and values of other context ranks: all of them gathered, or of a ring the two shards on their way. Where nobody
@@ -340,7 +361,7 @@ MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexce
       row.activations += between;
       row.formed_again += key.recompute == Recompute::full ? between : 0.0;
     }
-    row.workspace = backward_workspace(shape) + context_buffers(shape, key.cp_form);
+    row.workspace = backward_workspace(shape) + context_buffers(shape, key.cp_form) + stash_buffers(c, shape);
     if (c.options.method == Method::qlora) {
       row.workspace += c.element_bytes * kind.largest_matrix / tp;  // Dettmers et al. 2023, section 3, equation 5
     }

@@ -237,6 +237,7 @@ MemoryStack read_memory_stack(const ConfigValue& document, const std::string& fi
   read_defaults(root, stack);
   read_adapters(root, stack);
   read_reserve(root, stack);
+  stack.experts = read_expert_rules(root);
   read_step_stack(root, stack.time);
   ConfigTable interval = root.table("interval");
   stack.interval = interval.number("value", {0.001, 10.0});

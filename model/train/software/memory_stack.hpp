@@ -6,6 +6,7 @@
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/quantity.hpp>
 #include <headroom/model/estimate/precision.hpp>
+#include <headroom/model/train/software/expert_recipe.hpp>
 #include <headroom/model/train/software/step_stack.hpp>
 #include <headroom/model/train/strategy/strategy.hpp>
 
@@ -152,8 +153,9 @@ struct MemoryStack {
   std::optional<StackAdapters> adapters;       ///< nothing: as any, in the compute format with fp32 states
   MemoryKind measured = MemoryKind::reserved;  ///< the memory figure that the software prints
   StackDefaults defaults;
-  StepStacks time;        ///< parameters of the step's time
-  double interval = 0.3;  ///< 80 % of measurements lie within a factor of 1 + interval
+  std::vector<ExpertRule> experts;  ///< how its recipes run layers of experts; the first that holds counts
+  StepStacks time;                  ///< parameters of the step's time
+  double interval = 0.3;            ///< 80 % of measurements lie within a factor of 1 + interval
   std::string interval_source;
 
   /// Whether the software can shard states at a ZeRO stage, with or without a pipeline. Remedies must satisfy this.

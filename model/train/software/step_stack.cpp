@@ -33,7 +33,6 @@ constexpr std::array stack_fields{
     StackField{"nic", &StepStack::nic, {0.01, 2.0}},
     StackField{"gradient_bytes", &StepStack::gradient_bytes, {0.5, 8.0}},
     StackField{"selective_recompute", &StepStack::selective_recompute, share},
-    StackField{"moe_host", &StepStack::moe_host, factor},
     StackField{"moe_gemm", &StepStack::moe_gemm, factor},
     StackField{"expert_traffic", &StepStack::expert_traffic, factor},
     StackField{"ep_overlap", &StepStack::ep_overlap, share},
@@ -43,7 +42,9 @@ struct StackTime {
   std::string_view key;
   Seconds StepStack::*member;
 };
-constexpr std::array stack_times{StackTime{"host", &StepStack::host}, StackTime{"stage", &StepStack::stage}};
+constexpr std::array stack_times{StackTime{"host", &StepStack::host}, StackTime{"stage", &StepStack::stage},
+                                 StackTime{"moe_launch", &StepStack::moe_launch},
+                                 StackTime{"expert_launch", &StepStack::expert_launch}};
 
 /// Reads the keys that a fit may change; each must be in `known`.
 std::vector<std::string> read_fitted(ConfigTable& table, const std::vector<std::string_view>& known) {
@@ -100,6 +101,7 @@ constexpr std::array physics_fields{
     PhysicsField{"tp_host", &StepPhysics::tp_host, factor},
     PhysicsField{"cp_overlap", &StepPhysics::cp_overlap, share},
     PhysicsField{"graph_nodes", &StepPhysics::graph_nodes, {1.0, 10000.0}},
+    PhysicsField{"moe_graph_nodes", &StepPhysics::moe_graph_nodes, {1.0, 10000.0}},
     PhysicsField{"offload_overlap", &StepPhysics::offload_overlap, share},
     PhysicsField{"optimizer_bytes", &StepPhysics::optimizer_bytes, bytes_a_number},
     PhysicsField{"compiled", &StepPhysics::compiled, {0.1, 2.0}},
@@ -117,6 +119,7 @@ struct PhysicsTime {
 constexpr std::array physics_times{
     PhysicsTime{"exchange", &StepPhysics::exchange},
     PhysicsTime{"graph_node", &StepPhysics::graph_node},
+    PhysicsTime{"sync", &StepPhysics::sync},
     PhysicsTime{"host_update", &StepPhysics::host_update},
     PhysicsTime{"optimizer_step", &StepPhysics::optimizer_step},
 };

@@ -36,7 +36,8 @@ struct StepStack {
   bool full_tensor_sends = false;           ///< every tensor rank sends the whole activation to the next stage
   Seconds stage{};                          ///< time per micro-batch and chunk of a pipeline stage
   // Mixture of experts
-  double moe_host = 1.0;        ///< host time of an expert layer over that of a dense layer
+  Seconds moe_launch{};         ///< host time of an expert layer's forward pass beyond a dense layer's
+  Seconds expert_launch{};      ///< the same for each local expert, where their products are launched one by one
   double moe_gemm = 1.0;        ///< time of grouped products over that of one product per expert
   double expert_traffic = 1.0;  ///< time of dispatch and combine over that of their bytes
   double ep_overlap = 0.0;      ///< share of dispatch and combine that overlaps with compute of the same micro-batch
@@ -75,6 +76,8 @@ struct StepPhysics {
   double async_tp = 0.7;            ///< share of tensor-parallel traffic that overlaps with products split for it
   Seconds graph_node{0.5e-6};       ///< gap between kernels of a CUDA graph
   double graph_nodes = 16;          ///< kernels of a dense layer's forward pass
+  double moe_graph_nodes = 24;      ///< kernels of an expert layer's forward pass beyond a dense layer's
+  Seconds sync{60e-6};              ///< from the end of a layer's router to the first kernel after its counts are read
   double offload_overlap = 0.9;     ///< share of compute that copies to and from the host may overlap with
   Seconds host_update{0.257e-9};    ///< update of one parameter by a host whose memory bandwidth is not known
   double host_update_bytes = 30.0;  ///< bytes of host memory moved per parameter in that update

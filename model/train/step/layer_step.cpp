@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/model/collectives/moe_all_to_all.hpp>
 #include <headroom/model/train/step/layer_step.hpp>
 #include <headroom/model/train/step/step_parts.hpp>
 
@@ -16,6 +17,27 @@ constexpr double narrow_element = 1.0 + 4.0 / 128.0;
 /// A mixer and a feed-forward, each with its norm and residual; hybrids have layers of one of them.
 double parts_of(const Block& block) noexcept {
   return (block.mixer != Mixer::none ? 1.0 : 0.0) + (block.feed_forward != FeedForward::none ? 1.0 : 0.0);
+}
+
+/// What sets a dispatcher's kernels apart.
+struct DispatcherForm {
+  bool once_a_rank = false;  ///< a token is sent to a rank once, however many of its experts are there
+  double link = 1.0;         ///< share of the scale-up rate beyond what the stack reaches of it
+  double network = 0.0;      ///< share of the NICs' rate; 0: as the job's other traffic
+  double permuted = 0.0;     ///< times that 2 bytes of a routed row's element are read or written around the exchange
+};
+
+/// Permutation before and after the exchange: by rank and back, then by expert and back (Megatron-Core,
+/// token_dispatcher.py); flexible dispatchers leave the second alone. Shares: published tables of DeepEP and HybridEP
+/// with 4,096 tokens of 7,168 elements: HybridEP reaches 0.63 to 0.75 of an NVL72's 900 GB/s with 16 multiprocessors,
+/// DeepEP 0.50 to 0.57 with 24, both 43 to 58 GB/s of a 50 GB/s port.
+constexpr DispatcherForm form_of(ExpertDispatcher dispatcher) noexcept {
+  switch (dispatcher) {
+    case ExpertDispatcher::deepep: return {true, 0.55, 0.95, 4.0};
+    case ExpertDispatcher::hybridep: return {true, 0.70, 0.95, 4.0};
+    case ExpertDispatcher::alltoall: break;
+  }
+  return {false, 1.0, 0.0, 6.0};
 }
 
 }  // namespace
@@ -44,6 +66,7 @@ LayerPass& LayerPass::add(const LayerPass& other, double weight) noexcept {
 LayerTimes& LayerTimes::add(const LayerTimes& other, double weight) noexcept {
   forward.add(other.forward, weight);
   backward.add(other.backward, weight);
+  sync += weight * other.sync;
   weight_gradients += weight * other.weight_gradients;
   recompute += weight * other.recompute;
   host_forward += weight * other.host_forward;
@@ -64,15 +87,15 @@ LayerPricer::LayerPricer(const ModelData& data, StepRecipe recipe)
                recipe_.options.narrow_attention},
       element_{row_of(recipe_.precision).compute_bytes} {}
 
-void LayerPricer::add_product(LayerTimes& t, double m, double n, double k, double share) const noexcept {
+void LayerPricer::add_product(LayerTimes& t, double m, double n, double k, double share, bool casts) const noexcept {
   const bool frozen = recipe_.options.method != Method::full;
   const ProductTimes p = kernels_.product(m, n, k, share, frozen ? 0.0 : share);
   t.forward.gemm += p.forward;
   t.backward.gemm += p.data_gradient;
   t.backward.gemm += p.weight_gradient;
   t.weight_gradients += p.weight_gradient;
-  t.forward.elementwise += p.casts_forward;
-  t.backward.elementwise += p.casts_backward;
+  t.forward.elementwise += casts ? p.casts_forward : Seconds{};
+  t.backward.elementwise += casts ? p.casts_backward : Seconds{};
   if (recipe_.options.method == Method::qlora) {
     add_unpacking(t, share * n * k);
   }
@@ -131,18 +154,37 @@ void LayerPricer::add_scan(LayerTimes& t, const LayerOp& op, const Sizes& z, con
   t.backward.scan = kernels_.scan().backward(shape);
 }
 
-/// Grouped products: those of the experts that the rank holds, one after another.
+/// Grouped products: those of the experts that the rank holds, one after another. A fused kernel casts the input of the
+/// second product as it writes it.
 void LayerPricer::add_experts(LayerTimes& t, const LayerOp& op, const Sizes& z) const noexcept {
   const double local = std::max(1.0, op.count / z.key.ep);
   const double ffn = op.width / z.key.etp;
   const double rows = expert_rows(op, z) / local;
   const double grouped = recipe_.stack.moe_gemm * local;
   add_product(t, rows, op.pieces * ffn, op.input, grouped);
-  add_product(t, rows, op.input, ffn, grouped);
+  add_product(t, rows, op.input, ffn, grouped, !recipe_.experts.fused_products);
 }
 
-double LayerPricer::expert_rows(const LayerOp& op, const Sizes& z) noexcept {
-  return z.tokens * op.top_k * z.key.etp / z.t;
+double LayerPricer::expert_rows(const LayerOp& op, const Sizes& z) const noexcept {
+  return kept_rows() * z.tokens * op.top_k * z.key.etp / z.t;
+}
+
+double LayerPricer::kept_rows() const noexcept {
+  const double capacity = recipe_.options.experts.capacity;
+  return capacity > 0.0 ? capacity : 1.0;
+}
+
+/// Permutation around the exchange, and the activation unless the products' kernel does it. Passes go over buffers of a
+/// stated size as a whole; products, and what pages hold, are of the rows that came.
+double LayerPricer::expert_width(const LayerOp& op, const Sizes& z) const noexcept {
+  const ExpertTraffic& stated = recipe_.options.experts;
+  const double buffers = stated.paged ? 1.0 : std::max(1.0, stated.rank_capacity);
+  const double inner = recipe_.experts.fused_products ? 0.0 : activation_width(op, z);
+  return buffers * (inner + 2.0 * form_of(recipe_.experts.dispatcher).permuted * op.input);
+}
+
+double LayerPricer::activation_width(const LayerOp& op, const Sizes& z) const noexcept {
+  return (recipe_.architecture.gated_mlp ? 6.0 : 4.0) * op.width / z.key.etp;
 }
 
 /// Of `width` bytes a token in 16 bit.
@@ -158,7 +200,7 @@ void LayerPricer::add_passes(LayerTimes& t, const LayerOps& ops, const Sizes& z)
   };
   const double gated = recipe_.architecture.gated_mlp ? 1.0 : 0.0;
   if (const LayerOp* experts = ops.find(LayerOpKind::experts)) {
-    add(expert_rows(*experts, z), (4.0 + 2.0 * gated) * (experts->width / z.key.etp) + 12.0 * experts->input);
+    add(expert_rows(*experts, z), expert_width(*experts, z));
   }
   const LayerOp* attention = ops.find(LayerOpKind::attention);
   double mixed = attention != nullptr ? 4.0 * (attention->heads + 2.0 * attention->kv_heads) * attention->width : 0.0;
@@ -231,26 +273,34 @@ Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups, double el
   if (group == nullptr || !recipe_.architecture.moe) {
     return {};
   }
-  const double tokens = z.tokens / (z.key.sequence_parallel ? z.t : 1.0);
-  const Moe& moe = *recipe_.architecture.moe;
-  const double row = element * (moe.latent > 0 ? real(moe.latent) : z.hidden);
+  const StepRecipe& r = recipe_;
+  const Moe& moe = *r.architecture.moe;
+  const DispatcherForm form = form_of(r.experts.dispatcher);
+  const double width = moe.latent > 0 ? real(moe.latent) : z.hidden;
+  const double row = element * width * kept_rows() * z.tokens / (z.key.sequence_parallel ? z.t : 1.0);
   const GroupView& view = group->view();
-  const auto experts_chosen = real(recipe_.architecture.moe->top_k);
-  if (view.domains <= 1) {
-    return group->time(Collective::dispatch, Bytes{tokens * experts_chosen * row}).time / recipe_.stack.link;
+  const auto chosen = real(moe.top_k);
+  const bool leaves = view.domains > 1;
+  if (!form.once_a_rank) {
+    const double reach = leaves ? r.physics.nic * r.stack.nic : r.stack.link;
+    return group->time(Collective::dispatch, Bytes{chosen * row}).time / reach;
   }
-  // One copy a token and domain that holds one of its experts, sent on inside it (DeepSeek-AI 2024, DeepSeek-V3,
-  // section 3.2.2): of K domains, K (1 - (1 - 1/K)^k) are met, one of K is the token's own. Where the router keeps the
-  // experts of a token to M domains, as many of M as k draws meet.
+  // Where the router keeps the experts of a token to M domains, as many of M as k draws meet.
   const auto domains = static_cast<double>(view.domains);
   const auto local = static_cast<double>(view.per_domain);
-  const std::int64_t limit = recipe_.options.experts.domains;
+  const std::int64_t limit = r.options.experts.domains;
   const double open = limit > 0 ? std::min(domains, real(limit)) : domains;
-  const double copies = open * (1.0 - std::pow(1.0 - 1.0 / open, experts_chosen)) * (domains - 1.0) / domains;
+  // A domain sends on to each of its ranks that holds an expert of the token.
+  const double inside_copies = ranks_reached(open * local, chosen) * (local - 1.0) / local;
   const Seconds inside =
-      local > 1.0 ? Bytes{tokens * experts_chosen * row * (local - 1.0) / local} / view.inside_all : Seconds{};
-  const Seconds outside = Bytes{tokens * copies * row} / (recipe_.physics.nic * recipe_.stack.nic * view.outside_all);
-  return recipe_.physics.exchange + std::max(inside, outside);
+      local > 1.0 ? Bytes{inside_copies * row} / (r.stack.link * form.link * view.inside_all) : Seconds{};
+  if (!leaves) {
+    return r.physics.exchange + inside;
+  }
+  // One copy a token and domain that holds one of its experts (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.2): of K
+  // domains, K (1 - (1 - 1/K)^k) are met, one of K is the token's own.
+  const double copies = ranks_reached(open, chosen) * (domains - 1.0) / domains;
+  return r.physics.exchange + std::max(inside, Bytes{copies * row} / (form.network * view.outside_all));
 }
 
 /// Exchanges beside compute: a share of them within a micro-batch; with overlapped experts those of one micro-batch
@@ -267,7 +317,10 @@ void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key) const noexc
     }
   }
   if (key.overlap_experts) {
-    t.ep_hidden = gain * std::min(t.forward.ep + t.backward.ep, compute(t.forward) + compute(t.backward));
+    // A weight gradient that is not put off is done before the exchange that follows it begins.
+    const bool delays = r.options.experts.delays_weight_gradients.value_or(true);
+    const Seconds room = compute(t.forward) + compute(t.backward) - (delays ? Seconds{} : t.weight_gradients);
+    t.ep_hidden = gain * std::min(t.forward.ep + t.backward.ep, room);
   }
 }
 
@@ -313,8 +366,7 @@ Seconds LayerPricer::parts_again(const LayerTimes& t, const LayerOps& ops, const
   }
   const LayerOp* experts = ops.find(LayerOpKind::experts);
   if (parts.has(RecomputePart::moe_act) && experts != nullptr) {
-    const double gated = recipe_.architecture.gated_mlp ? 1.0 : 0.0;
-    again += passes(expert_rows(*experts, z), (4.0 + 2.0 * gated) * (experts->width / z.key.etp));
+    again += passes(expert_rows(*experts, z), activation_width(*experts, z));
   }
   return again;
 }
@@ -333,21 +385,58 @@ void LayerPricer::add_recompute(LayerTimes& t, const LayerOps& ops, const Sizes&
   }
 }
 
-void LayerPricer::add_host(LayerTimes& t, const Sizes& z) const noexcept {
+/// A layer of experts launches more; graphs replay with gaps in place of launches. `again`: launches of recomputation
+/// over those of the backward pass without.
+void LayerPricer::add_host(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept {
   const StepRecipe& r = recipe_;
-  Seconds host = (1.0 + r.physics.tp_host * std::log2(z.t)) * r.stack.host;
+  const LayerOp* experts = ops.find(LayerOpKind::experts);
+  const ExpertLaunch launch = launch_of(z.key);
+  const bool captured = z.key.cuda_graphs || (experts != nullptr && launch >= ExpertLaunch::partial_graphs) ||
+                        launch == ExpertLaunch::full_graphs;
+  const double tensor = 1.0 + r.physics.tp_host * std::log2(z.t);
+  Seconds host = tensor * r.stack.host;
   host *= narrow_recipe(r.precision) ? r.physics.fp8_host : 1.0;
-  if (z.key.cuda_graphs) {
+  if (captured) {
     host = r.physics.graph_nodes * r.physics.graph_node;
   }
-  host *= z.block.feed_forward == FeedForward::moe ? r.stack.moe_host : 1.0;
   if (parts_of(z.block) < 2.0) {
-    // Half of a dense layer's launches are its mixer's; all that experts add is their own.
-    host = z.block.feed_forward == FeedForward::moe ? host - 0.5 * host / std::max(1.0, r.stack.moe_host) : 0.5 * host;
+    host *= 0.5;  // half of a dense layer's launches are its mixer's
   }
+  Seconds routed{};
+  if (experts != nullptr && launch == ExpertLaunch::full_graphs) {
+    routed = r.physics.moe_graph_nodes * r.physics.graph_node;
+  } else if (experts != nullptr) {
+    // Padded experts are one batch of equal rows.
+    const bool one_by_one = reads_back(launch) && !r.experts.fused_products;
+    const double local = one_by_one ? std::max(1.0, experts->count / z.key.ep) : 0.0;
+    routed = tensor * (r.stack.moe_launch + local * r.stack.expert_launch);
+  }
+  host += routed;
   const double again = z.key.recompute == Recompute::full ? 1.1 : 0.0;
   t.host_forward = wait_for_host(t.forward.total(), host);
   t.host_backward = wait_for_host(t.backward.total() + t.recompute, (2.0 + again) * host);
+  if (experts == nullptr || !reads_back(launch) || !on(Term::host_sync)) {
+    return;
+  }
+  // The host waits until the router has run, then launches the experts into an empty queue: attention up to the next
+  // router follows them and hides no launch.
+  const Seconds queued = std::max(Seconds{}, t.forward.total() - expert_time(ops, z, t.forward.ep));
+  const Seconds lag = wait_for_host(t.forward.total() + t.host_forward, routed + queued);
+  t.sync = (1.0 + again) * (r.physics.sync + lag);
+}
+
+ExpertLaunch LayerPricer::launch_of(const LayerKey& key) const noexcept {
+  // Dropless shapes are not known beforehand, so that graphs hold what is before the experts.
+  const bool graphs = key.cuda_graphs && recipe_.experts.launch == ExpertLaunch::eager;
+  return graphs ? ExpertLaunch::partial_graphs : recipe_.experts.launch;
+}
+
+/// The forward pass of what comes after the router.
+Seconds LayerPricer::expert_time(const LayerOps& ops, const Sizes& z, Seconds exchanges) const noexcept {
+  const LayerOp* experts = ops.find(LayerOpKind::experts);
+  LayerTimes alone;
+  add_experts(alone, *experts, z);
+  return alone.forward.total() + passes(expert_rows(*experts, z), expert_width(*experts, z)) + exchanges;
 }
 
 namespace {
@@ -436,7 +525,7 @@ LayerTimes LayerPricer::layer(const Block& block, const LayerKey& key, const Job
     add_recompute(t, ops, z);
   }
   if (on(Term::host)) {
-    add_host(t, z);
+    add_host(t, ops, z);
   }
   return t;
 }
@@ -489,6 +578,13 @@ HeadTimes LayerPricer::head(const LayerKey& key) const noexcept {
   t.product *= kernels_.wide_factor();
   t.loss = Bytes{r.physics.logit_bytes * tokens * columns} / bandwidth();
   return t;
+}
+
+Seconds LayerPricer::prediction(const LayerKey& key) const noexcept {
+  const double tokens = real(key.micro_batch) * recipe_.seq_len / key.cp;
+  const double hidden = real(recipe_.architecture.hidden);
+  const ProductTimes p = kernels_.product(tokens, hidden, 2.0 * hidden, 1.0, 1.0);
+  return p.forward + p.data_gradient + p.weight_gradient + p.casts_forward + p.casts_backward;
 }
 
 }  // namespace headroom

@@ -8,6 +8,7 @@
 #include <headroom/model/estimate/precision.hpp>
 #include <headroom/model/train/errors/confidence.hpp>
 #include <headroom/model/train/memory/memory.hpp>
+#include <headroom/model/train/software/expert_recipe.hpp>
 #include <headroom/model/train/software/step_stack.hpp>
 #include <headroom/model/train/step/input_pipeline.hpp>
 #include <headroom/model/train/step/job_groups.hpp>
@@ -31,6 +32,7 @@ struct StepRecipe {
   SelectiveRecompute selective = SelectiveRecompute::core_attention;
   Precision precision = Precision::bf16;
   MemoryOptions options;
+  ExpertHabits experts;  ///< as stated or as the software does
   double seq_len = 1.0;
   AdapterTargets targets = AdapterTargets::every_matrix;
   double gathered_bytes = 2.0;                ///< of a weight that sharded ranks gather, of QLoRA's base as it lies
@@ -67,6 +69,9 @@ class LayerPricer {
   /// Where the key's ranks fall among the job's.
   [[nodiscard]] static RankGroups groups_of(const LayerKey& key, const JobGroups& groups) noexcept;
   [[nodiscard]] HeadTimes head(const LayerKey& key) const noexcept;
+  /// Of a prediction module beside its layer and its pass through the head: the product that joins hidden state and
+  /// next embedding, [T,h,2h] and its gradients (DeepSeek-AI 2024, DeepSeek-V3, equation 21).
+  [[nodiscard]] Seconds prediction(const LayerKey& key) const noexcept;
   /// Sent by a rank over its tensor group for a layer and a micro-batch: two all-reduces of T h elements each way
   /// (Shoeybi et al. 2019, section 3), or as many bytes as all-gathers and reduce-scatters; those of the forward pass
   /// once more where whole layers are formed again.
@@ -84,7 +89,7 @@ class LayerPricer {
 
  private:
   struct Sizes;
-  void add_product(LayerTimes& t, double m, double n, double k, double share = 1.0) const noexcept;
+  void add_product(LayerTimes& t, double m, double n, double k, double share = 1.0, bool casts = true) const noexcept;
   /// QLoRA unpacks a matrix before each product with it: 4 bits are read, an activation's format is written, which the
   /// product then reads (Dettmers et al. 2023, equation 5).
   void add_unpacking(LayerTimes& t, double weights) const noexcept;
@@ -97,7 +102,14 @@ class LayerPricer {
   void add_scan(LayerTimes& t, const LayerOp& op, const Sizes& z, const JobGroups& groups) const;
   void add_experts(LayerTimes& t, const LayerOp& op, const Sizes& z) const noexcept;
   /// Rows that reach the experts of a rank, which sees the tokens of all that share an expert with it.
-  [[nodiscard]] static double expert_rows(const LayerOp& op, const Sizes& z) noexcept;
+  [[nodiscard]] double expert_rows(const LayerOp& op, const Sizes& z) const noexcept;
+  /// Rows that experts compute over those that the router sends them.
+  [[nodiscard]] double kept_rows() const noexcept;
+  /// Bytes a routed row in 16 bit of the activation, and with the permutation around the exchange.
+  [[nodiscard]] double activation_width(const LayerOp& op, const Sizes& z) const noexcept;
+  [[nodiscard]] double expert_width(const LayerOp& op, const Sizes& z) const noexcept;
+  [[nodiscard]] Seconds expert_time(const LayerOps& ops, const Sizes& z, Seconds exchanges) const noexcept;
+  [[nodiscard]] ExpertLaunch launch_of(const LayerKey& key) const noexcept;
   void add_passes(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept;
   void add_reduction(LayerTimes& t, double reductions, const Sizes& z, const JobGroups& groups) const;
   void add_context(LayerTimes& t, const LayerOp& op, const Sizes& z, const JobGroups& groups) const;
@@ -108,7 +120,7 @@ class LayerPricer {
   /// How much longer products and attention take on the multiprocessors that exchanges leave them.
   [[nodiscard]] double crowding(const LayerKey& key) const noexcept;
   void leave_to_exchanges(LayerTimes& t, const LayerKey& key) const noexcept;
-  void add_host(LayerTimes& t, const Sizes& z) const noexcept;
+  void add_host(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept;
   [[nodiscard]] Seconds exchange(const Sizes& z, const JobGroups& groups, double element) const;
   [[nodiscard]] bool on(Term term) const noexcept { return !recipe_.without.has(term); }
 

@@ -94,14 +94,24 @@ class StepLines {
   }
 
   void host() {
-    if (s_.cuda_graphs) {
+    const StepPhysics& physics = recipe_.physics;
+    if (s_.cuda_graphs || recipe_.experts.launch == ExpertLaunch::full_graphs) {
       line(Term::host, "m n ((GPU^5 + nodes^5)^(1/5) - GPU)", "CUDA graphs: gaps between nodes instead of launches",
-           {{"nodes", recipe_.physics.graph_nodes, Shown::count, "of a dense layer's forward"},
-            {"gap", recipe_.physics.graph_node.raw(), Shown::seconds, "Gray 2019, NVIDIA Technical Blog"}});
-      return;
+           {{"nodes", physics.graph_nodes, Shown::count, "of a dense layer's forward"},
+            {"gap", physics.graph_node.raw(), Shown::seconds, "Gray 2019, NVIDIA Technical Blog"}});
+    } else if (recipe_.architecture.moe) {
+      line(Term::host, "m n ((GPU^5 + (host + experts + local x expert)^5)^(1/5) - GPU)",
+           "launches that the GPU waits for",
+           {{"host", recipe_.stack.host.raw(), Shown::seconds, recipe_.stack.source},
+            {"experts", recipe_.stack.moe_launch.raw(), Shown::seconds, "beyond a dense layer's forward"},
+            {"expert", recipe_.stack.expert_launch.raw(), Shown::seconds, "each local expert's forward"}});
+    } else {
+      line(Term::host, "m n ((GPU^5 + host^5)^(1/5) - GPU)", "launches that the GPU waits for",
+           {{"host", recipe_.stack.host.raw(), Shown::seconds, recipe_.stack.source}});
     }
-    line(Term::host, "m n ((GPU^5 + host^5)^(1/5) - GPU)", "launches that the GPU waits for",
-         {{"host", recipe_.stack.host.raw(), Shown::seconds, recipe_.stack.source}});
+    line(Term::host_sync, "m n (latency + launches of experts into an empty queue)",
+         "the host reads back how many tokens each expert got",
+         {{"latency", physics.sync.raw(), Shown::seconds, physics.source}});
   }
 
   void context() {

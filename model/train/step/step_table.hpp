@@ -23,10 +23,11 @@ struct LayerTimes {
   Seconds recompute{};         ///< formed again before the backward pass
   Seconds host_forward{};      ///< what the GPU waits for its host
   Seconds host_backward{};
+  Seconds sync{};          ///< what it waits for more where the host reads back how many tokens its experts got
   Seconds accumulation{};  ///< of weight gradients, where there are several micro-batches
   Seconds ep_hidden{};     ///< of both passes' exchanges, beside another micro-batch's compute, less what that costs
   [[nodiscard]] constexpr Seconds total() const noexcept {
-    return forward.total() + host_forward + backward.total() + recompute + host_backward;
+    return forward.total() + host_forward + sync + backward.total() + recompute + host_backward;
   }
   LayerTimes& add(const LayerTimes& other, double weight) noexcept;
 };

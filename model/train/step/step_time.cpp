@@ -32,10 +32,12 @@ StageLayers split_stages(double layers, double stages) noexcept {
 }
 
 StageLayers split_stages(double layers, const Strategy& s, double beside_head) noexcept {
-  if (!states_stages(s)) {
-    return split_stages(layers, s.pp);
-  }
   const double own = layers - beside_head;
+  if (!states_stages(s)) {
+    StageLayers even = split_stages(own, s.pp);
+    even.last += beside_head;
+    return even;
+  }
   const double others = s.pp - (s.first_stage_layers > 0 ? 1.0 : 0.0) - (s.last_stage_layers > 0 ? 1.0 : 0.0);
   const double each = others > 0.0 ? (own - s.first_stage_layers - s.last_stage_layers) / others : 0.0;
   StageLayers split;
@@ -155,6 +157,9 @@ StepTable StepModel::tabulate_layers(const LayerKey& key) const {
   table.head = pricer_.head(key);
   table.head.product *= heads_;
   table.head.loss *= heads_;
+  if (on(Term::head)) {
+    table.head.product += (heads_ - 1.0) * pricer_.prediction(key);
+  }
   add_parameters(key, table);
   if (r.options.optimizer == Optimizer::muon && r.options.method == Method::full) {
     for (const Kind& kind : kinds_) {
@@ -206,7 +211,7 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
   const StepRecipe& r = pricer_.recipe();
   const LayerTimes& l = table.layer;
   const Seconds accumulation = t.micro_batches > 1.0 ? l.accumulation : Seconds{};
-  const Seconds forward = l.forward.total() + l.host_forward;
+  const Seconds forward = l.forward.total() + l.host_forward + l.sync;
   const Seconds backward = l.backward.total() + l.recompute + l.host_backward + accumulation;
   const double sig = r.physics.overlap_slowdown;
   const Seconds sharded_forward = overlapped(forward, t.gather, r.stack.dp_overlap, sig);
@@ -245,6 +250,7 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
   t.time[Term::ep_comm] = n * (l.forward.ep + l.backward.ep) - paired(s, m) * t.hidden_exchanges;
   t.time[Term::recompute] = n * l.recompute;
   t.time[Term::host] = n * (l.host_forward + l.host_backward) + m * fixed;
+  t.time[Term::host_sync] = n * l.sync;
   t.time[Term::head] = m * bound_head;
   if (shards) {
     t.time[Term::dp_comm] = n * (t.layer - forward - backward) + t.gather + t.scatter;
@@ -281,7 +287,7 @@ Seconds StepModel::bubble(const StepTable& table, const Strategy& s, const StepT
   const LayerTimes& l = table.layer;
   const double share = 1.0 / shape.chunks;
   StageCosts stage;
-  stage.forward = share * t.layers * (l.forward.total() + l.host_forward);
+  stage.forward = share * t.layers * (l.forward.total() + l.host_forward + l.sync);
   stage.backward_weight = share * t.layers * l.weight_gradients;
   stage.backward_input = std::max(Seconds{}, share * t.slowest - stage.forward - stage.backward_weight);
   stage.forward_with_backward = share * pair;
@@ -298,7 +304,8 @@ void StepModel::for_each_reduced(const StepTable& table, const Strategy& s, cons
   const double ends = r.options.method == Method::full ? (s.pp == 1 ? table.embedding + table.head_parameters
                                                                     : std::max(table.embedding, table.head_parameters))
                                                        : 0.0;
-  const double weight = std::min(2.0, row_of(r.precision).compute_bytes);
+  const bool narrow = r.options.narrow_gather && narrow_recipe(r.precision);
+  const double weight = narrow ? 1.0 : std::min(2.0, row_of(r.precision).compute_bytes);
   const double per_stage = layers_ / s.pp;
   const double dense = per_stage * table.of_layer.trained_dense + ends;
   const double experts = per_stage * table.of_layer.trained_experts;

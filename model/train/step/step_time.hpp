@@ -22,7 +22,7 @@ struct StageLayers {
 [[nodiscard]] StageLayers split_stages(double layers, double stages) noexcept;
 /// The same where the strategy states layers of the first or the last stage (Megatron-LM,
 /// --decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers): the others share the rest. `beside_head`
-/// prediction layers follow the last stage's own.
+/// prediction layers follow the last stage's own, stated or not.
 [[nodiscard]] StageLayers split_stages(double layers, const Strategy& strategy, double beside_head) noexcept;
 
 /// One micro-batch's times, and what of them data parallelism adds.

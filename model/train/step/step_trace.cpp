@@ -69,7 +69,7 @@ std::vector<StageCosts> stage_costs(const StepModel& model,
   const StepTime t = model.time(table, s, global_batch);
   const std::vector<double> layers = layers_of_stages(model, s);
   const LayerTimes& l = table.layer;
-  const Seconds forward = l.forward.total() + l.host_forward;
+  const Seconds forward = l.forward.total() + l.host_forward + l.sync;
   const Seconds fixed = model.stage_overhead(s) / shape.chunks;
   const Seconds head = (table.head.product + table.head.loss) / 3.0;
   std::vector<StageCosts> costs(static_cast<std::size_t>(shape.positions()));

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of a measured training row: their words and numbers, and what they and its name say of layers of experts.
+#pragma once
+
+#include <headroom/model/train/memory/memory.hpp>
+#include <headroom/model/train/strategy/strategy.hpp>
+#include <headroom/model/workload/architecture.hpp>
+#include <headroom/scenarios/measured/run_row.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace headroom {
+
+/// Empty where the row does not state it.
+[[nodiscard]] std::string_view option(const RunConfiguration& run, std::string_view key);
+/// A whole number above zero.
+[[nodiscard]] std::optional<std::int64_t> option_count(const RunConfiguration& run, std::string_view key);
+
+/// How a row runs its experts. Graphs of a run whose shapes are fixed hold whole layers; what is not stated is left to
+/// the software's recipe.
+[[nodiscard]] ExpertTraffic expert_traffic_of(const RunConfiguration& run);
+
+/// Prediction modules that a row trains: as it or its name says, else as the software's recipe does.
+[[nodiscard]] std::int64_t prediction_modules(const RunConfiguration& run,
+                                              const ExpertHabits& recipe,
+                                              const Architecture* preset);
+
+/// Layers of the last stage where prediction modules and the loss stand for layers of its last chunk, and every other
+/// chunk holds as many as that leaves (Megatron-Core, --pipeline-model-parallel-layout; Megatron-Bridge,
+/// deepseek_v3.py). 0: that leaves none, or more than a stage's share.
+[[nodiscard]] std::uint8_t layers_beside_modules(const Architecture& architecture, const Strategy& strategy) noexcept;
+
+/// A model's name without a remark in brackets: "DeepSeekV3 (w/o MTP)".
+[[nodiscard]] std::string without_remark(const std::string& model);
+
+}  // namespace headroom

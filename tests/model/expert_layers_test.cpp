@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers of experts: how they are launched, what the host reads back, what their dispatchers move, rows that are
+// dropped and padded, prediction modules, and the recipes of a software that say so.
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/collectives/moe_all_to_all.hpp>
+#include <headroom/model/train/evaluate/training.hpp>
+#include <headroom/model/train/step/step_time.hpp>
+#include <headroom/model/workload/model_library.hpp>
+
+#include <doctest/doctest.h>
+
+#include "../near.hpp"
+#include "../support/catalog.hpp"
+#include "../support/model_data.hpp"
+#include "stated_step.hpp"
+#include <cmath>
+
+using namespace headroom;
+using headroom::test::catalog;
+using headroom::test::near;
+
+namespace {
+
+/// 64 experts of which a token meets 8; small enough that an eager host is what they wait for.
+Architecture expert_network() {
+  Architecture arch;
+  arch.id = "experts";
+  arch.layers = 24;
+  arch.hidden = 2048;
+  arch.heads = 16;
+  arch.kv_heads = 8;
+  arch.head_dim = 128;
+  arch.ffn_hidden = 8192;
+  arch.gated_mlp = true;
+  arch.vocab = 51200;
+  Moe moe;
+  moe.experts = 64;
+  moe.top_k = 8;
+  moe.expert_ffn_hidden = 1024;
+  arch.moe = moe;
+  return arch;
+}
+
+constexpr Seconds dense_host{350e-6};
+constexpr Seconds moe_host{1e-3};
+constexpr Seconds expert_host{50e-6};
+
+StepStack stack() {
+  StepStack stack = test::stated_stack();
+  stack.host = dense_host;
+  stack.moe_launch = moe_host;
+  stack.expert_launch = expert_host;
+  return stack;
+}
+
+CompiledTraining compiled(const ExpertTraffic& experts,
+                          Architecture architecture = expert_network(),
+                          std::int64_t gpus = 8) {
+  const Device& device = catalog().device("h100-sxm-80gb");
+  TrainingWorkload work;
+  work.shape = {gpus, 4096, 64};
+  work.precision = Precision::bf16;
+  work.states = adam_states(work.precision);
+  work.options.experts = experts;
+  return compile(architecture, device,
+                 std::make_shared<const JobGroups>(test::model_data(), device,
+                                                   JobHosts{catalog().node("dgx-h100"), 0, {}, {}}, gpus),
+                 test::stated_software(memory_stacks(test::model_data()).find("megatron-core"), stack()), work,
+                 test::stated_parameters());
+}
+
+Strategy spread(int ep, std::int64_t gpus = 8) {
+  Strategy s;
+  s.dp = static_cast<std::uint32_t>(gpus);
+  s.ep = static_cast<std::uint16_t>(ep);
+  return s;
+}
+
+LayerTimes layer(const ExpertTraffic& experts, const Strategy& s, std::int64_t gpus = 8) {
+  return compiled(experts, expert_network(), gpus).step->tabulate(key_of(s)).layer;
+}
+
+ExpertTraffic launched(ExpertLaunch launch) {
+  ExpertTraffic experts;
+  experts.launch = launch;
+  return experts;
+}
+
+ExpertTraffic sent_by(ExpertDispatcher dispatcher) {
+  ExpertTraffic experts;
+  experts.dispatcher = dispatcher;
+  return experts;
+}
+
+double waited(Seconds gpu, Seconds host) {
+  return std::pow(std::pow(gpu.raw(), 5.0) + std::pow(host.raw(), 5.0), 0.2) - gpu.raw();
+}
+
+}  // namespace
+
+TEST_CASE("an eager layer of experts launches what a dense layer does, its own and each local expert's kernels") {
+  for (const int ep : {1, 8}) {
+    const LayerTimes l = layer({}, spread(ep));
+    const Seconds host = dense_host + moe_host + 64.0 / ep * expert_host;
+    CHECK(l.host_forward.raw() == near(waited(l.forward.total(), host), 1e-6));
+    CHECK(l.host_backward.raw() == near(waited(l.backward.total(), 2.0 * host), 1e-6));
+  }
+  // Equal rows are one batch, and so are products of one kernel.
+  ExpertTraffic fused;
+  fused.fused_products = true;
+  for (const ExpertTraffic& experts : {launched(ExpertLaunch::static_shapes), fused}) {
+    const LayerTimes l = layer(experts, spread(8));
+    CHECK(l.host_forward.raw() == near(waited(l.forward.total(), dense_host + moe_host), 1e-6));
+  }
+  CHECK(layer(launched(ExpertLaunch::static_shapes), spread(8)).sync == Seconds{});
+  ExpertTraffic padded;
+  padded.capacity = 1.0;
+  CHECK(layer(padded, spread(8)).sync == Seconds{});
+}
+
+TEST_CASE("a host that reads back its experts' counts waits for the router and launches into an empty queue") {
+  const LayerTimes eager = layer({}, spread(8));
+  // No less than the latency; and as the experts' launches outlast their kernels, attention shows beside them.
+  const double latency = 60e-6;
+  CHECK(eager.sync.raw() > latency);
+  const Seconds attention = eager.forward.attention + eager.forward.elementwise + eager.forward.gemm;
+  CHECK(eager.sync.raw() < latency + attention.raw());
+  // Twice with a second forward pass, and a little more.
+  Strategy s = spread(8);
+  s.recompute = Recompute::full;
+  CHECK(layer({}, s).sync.raw() == near(2.1 * eager.sync.raw(), 1e-6));
+  s.recompute = Recompute::none;
+  const CompiledTraining c = compiled({});
+  const Estimate e = evaluate(c, tabulate(c, key_of(s)), s);
+  CHECK(e.time[Term::host_sync].raw() == near(8.0 * 24.0 * eager.sync.raw()));
+}
+
+TEST_CASE("graphs: partial ones leave the experts' launches and the sync, a full one leaves gaps between kernels") {
+  const LayerTimes partial = layer(launched(ExpertLaunch::partial_graphs), spread(8));
+  const Seconds gaps{16.0 * 0.5e-6};
+  CHECK(partial.host_forward.raw() == near(waited(partial.forward.total(), gaps + moe_host + 8.0 * expert_host), 1e-6));
+  CHECK(partial.sync.raw() > 60e-6);
+  const LayerTimes full = layer(launched(ExpertLaunch::full_graphs), spread(8));
+  CHECK(full.sync == Seconds{});
+  CHECK(full.host_forward.raw() == near(waited(full.forward.total(), Seconds{(16.0 + 24.0) * 0.5e-6}), 1e-4));
+  // Graphs of layers whose shapes nobody fixed are partial.
+  Strategy s = spread(8);
+  s.cuda_graphs = true;
+  CHECK(layer({}, s).host_forward == partial.host_forward);
+}
+
+TEST_CASE(
+    "a capacity scales products, passes and exchanges; buffers of a stated size passes and memory, pages memory "
+    "alone") {
+  ExpertTraffic half = launched(ExpertLaunch::static_shapes);
+  ExpertTraffic twice = half;
+  half.capacity = 1.0;
+  twice.capacity = 2.0;
+  const LayerTimes one = layer(half, spread(8));
+  const LayerTimes two = layer(twice, spread(8));
+  CHECK(one.forward.ep == layer(launched(ExpertLaunch::static_shapes), spread(8)).forward.ep);
+  CHECK(two.forward.ep > 1.8 * one.forward.ep);
+  CHECK(two.forward.gemm > 1.3 * one.forward.gemm);
+  // 2 bytes x 8 rows a token of 6 f_e and 12 h, at 1.05 x and 0.78 of 3.35 TB/s.
+  const double added = 1.05 * 4096.0 * 8.0 * (6.0 * 1024.0 + 12.0 * 2048.0);
+  const double bandwidth = compiled(half).step->pricer().bandwidth().raw();
+  CHECK((two.forward.elementwise - one.forward.elementwise).raw() == near(added / bandwidth, 1e-6));
+  ExpertTraffic buffers = launched(ExpertLaunch::full_graphs);
+  const auto kept = [](const ExpertTraffic& experts) {
+    const CompiledTraining c = compiled(experts);
+    return tabulate_memory(c.memory, key_of(spread(8))).kinds[0];
+  };
+  const MemoryTable::Row came = kept(buffers);
+  buffers.rank_capacity = 3.0;
+  const LayerPass forward = layer(launched(ExpertLaunch::full_graphs), spread(8)).forward;
+  const LayerPass whole = layer(buffers, spread(8)).forward;
+  CHECK(whole.gemm == forward.gemm);
+  CHECK(whole.ep == forward.ep);
+  CHECK((whole.elementwise - forward.elementwise).raw() == near(2.0 * added / bandwidth, 1e-6));
+  const MemoryTable::Row held = kept(buffers);
+  // Twice more of 8 rows a token: the input, two outputs and the input of the last matrix.
+  const double more = 2.0 * 8.0 * 4096.0 * (2.0 * 2048.0 + 6.0 * 1024.0);
+  CHECK(held.activations - came.activations == near(more));
+  buffers.paged = true;
+  const MemoryTable::Row paged = kept(buffers);
+  CHECK(paged.activations == came.activations);
+  CHECK(layer(buffers, spread(8)).forward.elementwise == forward.elementwise);
+  CHECK(paged.workspace - came.workspace == near(more));
+}
+
+TEST_CASE("DeepEP and HybridEP send a token to a rank once, and permute its rows once") {
+  const LayerTimes all = layer(sent_by(ExpertDispatcher::alltoall), spread(8));
+  const LayerTimes once = layer(sent_by(ExpertDispatcher::deepep), spread(8));
+  const LayerTimes hybrid = layer(sent_by(ExpertDispatcher::hybridep), spread(8));
+  const GroupView view = compiled({}).step->groups().find(8, 1)->view();
+  const double bytes = ranks_reached(8.0, 8.0) * 7.0 / 8.0 * 2.0 * 2048.0 * 4096.0;
+  CHECK(once.forward.ep.raw() == near(2.0 * (15e-6 + bytes / (0.55 * view.inside_all.raw())), 1e-6));
+  CHECK(hybrid.forward.ep < once.forward.ep);
+  CHECK(all.forward.elementwise > once.forward.elementwise);
+  CHECK(hybrid.forward.elementwise == once.forward.elementwise);
+  // Between hosts the collective sends a copy for each expert, the others one for each host.
+  CHECK(layer(sent_by(ExpertDispatcher::deepep), spread(64, 64), 64).forward.ep <
+        0.8 * layer(sent_by(ExpertDispatcher::alltoall), spread(64, 64), 64).forward.ep);
+}
+
+TEST_CASE("weight gradients that are not put off leave less compute for exchanges to hide beside") {
+  ExpertTraffic late;
+  late.delays_weight_gradients = true;
+  ExpertTraffic early;
+  early.delays_weight_gradients = false;
+  Strategy s = spread(64, 64);
+  s.overlap_experts = true;
+  const LayerTimes all = layer({}, s, 64);
+  CHECK(layer(late, s, 64).ep_hidden == all.ep_hidden);
+  CHECK(layer(early, s, 64).ep_hidden.raw() == near(all.ep_hidden.raw() - 0.85 * all.weight_gradients.raw(), 1e-6));
+}
+
+TEST_CASE("a prediction module is a layer on the last stage, a pass through the head and a product of 2 h by h") {
+  Architecture predicts = expert_network();
+  predicts.mtp_layers = 1;
+  const CompiledTraining with = compiled({}, predicts);
+  const CompiledTraining without = compiled({});
+  Strategy s;
+  s.pp = 4;
+  s.dp = 2;
+  s.ep = 2;
+  const StageLayers split = with.step->stages(s);
+  CHECK(split.last == without.step->stages(s).last + 1.0);
+  CHECK(split.first == without.step->stages(s).first);
+  const StepTable t = with.step->tabulate(key_of(s));
+  const StepTable plain = without.step->tabulate(key_of(s));
+  CHECK(t.head.loss.raw() == near(2.0 * plain.head.loss.raw()));
+  CHECK(t.head.product.raw() == near(2.0 * plain.head.product.raw() + with.step->pricer().prediction(key_of(s)).raw()));
+}
+
+TEST_CASE("a software's recipe of experts is the first that holds; a model matches by the start of its name") {
+  std::vector<ExpertRule> rules(2);
+  rules[0].releases = {"mb26.06"};
+  rules[0].devices = {"gb200-nvl72"};
+  rules[0].models = {"Qwen3"};
+  rules[0].precisions = {"mxfp8"};
+  rules[0].habits.launch = ExpertLaunch::full_graphs;
+  rules[1].devices = {"gb200-nvl72"};
+  rules[1].habits.launch = ExpertLaunch::partial_graphs;
+  const auto launch = [&](std::string_view release, std::string_view device, std::string_view model, Precision p) {
+    return expert_habits(rules, {release, device, model, p}).launch;
+  };
+  CHECK(launch("mb26.06", "gb200-nvl72", "Qwen3_30B_a3B", Precision::mxfp8) == ExpertLaunch::full_graphs);
+  CHECK(launch("mb26.06", "gb200-nvl72", "Qwen3_30B_a3B", Precision::bf16) == ExpertLaunch::partial_graphs);
+  CHECK(launch("mb26.02", "gb200-nvl72", "Qwen3_30B_a3B", Precision::mxfp8) == ExpertLaunch::partial_graphs);
+  CHECK(launch("mb26.06", "gb200-nvl72", "DeepSeekV3", Precision::mxfp8) == ExpertLaunch::partial_graphs);
+  CHECK(launch("mb26.06", "h100-sxm-80gb", "Qwen3_30B_a3B", Precision::mxfp8) == ExpertLaunch::eager);
+}
+
+TEST_CASE("Megatron-Bridge's published recipes: graphs of the whole step on NVL72 from 26.06, eager on H100") {
+  const auto of = [&](std::string_view software, std::string_view device, std::string_view model) {
+    const MemoryStack& stack = memory_stacks(test::model_data()).find(software);
+    return expert_habits(stack.experts, {"mb26.04", device, model, Precision::mxfp8});
+  };
+  for (const std::string_view model : {"DeepSeekV3", "deepseek-v3"}) {
+    const ExpertHabits late = of("megatron-bridge-2026", "gb300-nvl72", model);
+    CHECK(late.launch == ExpertLaunch::full_graphs);
+    CHECK(late.predicts);
+    CHECK(late.fused_products);
+    const ExpertHabits early = of("megatron-bridge-performance", "gb300-nvl72", model);
+    CHECK(early.launch == ExpertLaunch::eager);
+    CHECK(early.recompute_parts.has(RecomputePart::mla_up_proj));
+    CHECK_FALSE(early.recompute_parts.has(RecomputePart::moe_act));
+  }
+  CHECK(of("megatron-bridge-performance", "gb200-nvl72", "Qwen3_235B_a22B").launch == ExpertLaunch::partial_graphs);
+  CHECK(of("megatron-bridge-performance", "gb200-nvl72", "Qwen3_235B_a22B").dispatcher == ExpertDispatcher::hybridep);
+  CHECK(of("megatron-bridge-2026", "h100-sxm-80gb", "Qwen3_30B_a3B").launch == ExpertLaunch::eager);
+  CHECK(of("megatron-bridge-performance", "b200-sxm-180gb", "GPT OSS 120B").dispatcher == ExpertDispatcher::alltoall);
+  // Networks without experts have no such habits.
+  Architecture dense = expert_network();
+  dense.moe.reset();
+  CHECK(compiled(launched(ExpertLaunch::full_graphs), dense).step->pricer().recipe().experts.launch ==
+        ExpertLaunch::eager);
+}
