@@ -84,9 +84,8 @@ TEST_CASE("an answer is a hundred columns wide where nobody says more, as wide a
     CHECK(words_of(narrow.out) == words_of(wide.out));
   }
   // Wide tables too, and every help.
-  for (const std::string asked :
-       {"validate", "catalog list gpus", "catalog diff h100-sxm-80gb h200-sxm-141gb", "schema --answers", "plan --help",
-        "roofline --model llama3-8b --gpu h100-sxm-80gb --batch 8 --context 4096"}) {
+  for (const std::string asked : {"validate", "catalog list gpus", "catalog diff h100-sxm-80gb h200-sxm-141gb",
+                                  "schema --answers", "plan --help", "roofline llama3.1-8b --gpu h100-sxm-80gb"}) {
     CAPTURE(asked);
     const Run usual = with_columns("", asked);
     CHECK(usual.code == 0);
