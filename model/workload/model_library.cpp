@@ -10,7 +10,7 @@ namespace headroom {
 namespace {
 
 /// The ids of which a spelling says a part, word by word: "llama-70b" of llama2-70b and llama3-70b.
-std::vector<std::string> family_of(std::string_view spelling, const std::vector<std::string>& ids) {
+std::vector<std::string> ids_of_family(std::string_view spelling, const std::vector<std::string>& ids) {
   const auto words_of = [](std::string_view text) {
     std::vector<std::string_view> words;
     for (std::size_t at = 0; at <= text.size();) {
@@ -68,7 +68,7 @@ std::string ModelLibrary::suggested(std::string_view spelling) const {
 }
 
 std::string ModelLibrary::unknown(std::string_view spelling) const {
-  if (const std::vector<std::string> family = family_of(spelling, ids()); family.size() > 1) {
+  if (const std::vector<std::string> family = ids_of_family(spelling, ids()); family.size() > 1) {
     constexpr std::size_t most = 16;
     std::string listed;
     for (std::size_t i = 0; i < std::min(most, family.size()); ++i) {
