@@ -24,7 +24,7 @@ std::string probability_text(double probability) {
 }
 
 std::string counted(std::int64_t count, std::string_view noun, std::string_view plural) {
-  std::string text = std::to_string(count) + " ";
+  std::string text = format_count(static_cast<double>(count)) + " ";
   if (count == 1) {
     return text.append(noun);
   }

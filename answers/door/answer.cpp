@@ -50,10 +50,8 @@ class Answerer {
       }
       if (const std::optional<BoxQuestion> every = box_of_blank(plan)) {
         BoxCurve curve = box_curve(*every, box_options(options_));
-        if (curve.feasible()) {
-          curve.notes.push_back(blank_layout_note(plan, curve.complete));
-          return curve;
-        }
+        curve.notes.push_back(blank_layout_note(plan, curve.complete));
+        return curve;
       }
     }
     if (options_.beside) {
@@ -88,9 +86,13 @@ class Answerer {
     return given::Simulated{std::move(q.scenario), std::move(simulation)};
   }
 
-  GivenAnswer operator()(asked::SideBySide& q) const { return compare_plans(std::move(q.scenarios), q.objectives); }
+  GivenAnswer operator()(asked::SideBySide& q) const {
+    return compare_plans(std::move(q.scenarios), q.objectives, std::move(q.refused));
+  }
 
-  GivenAnswer operator()(asked::FleetsSideBySide& q) const { return compare_fleets(q.fleets, fleet_options(options_)); }
+  GivenAnswer operator()(asked::FleetsSideBySide& q) const {
+    return compare_fleets(q.fleets, fleet_options(options_), std::move(q.refused));
+  }
 
   GivenAnswer operator()(asked::GpuSeries& q) const {
     scaling::Curve curve = scaling::scaling_curve(q.scenario, q.request);

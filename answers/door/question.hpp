@@ -40,11 +40,13 @@ struct SimulatedFleet {
 struct SideBySide {
   std::vector<Scenario> scenarios;
   Objectives objectives;
+  std::vector<RefusedPlan> refused;  ///< beside them, told with the answer
 };
 
 /// Several fleets side by side.
 struct FleetsSideBySide {
   std::vector<AskedFleet> fleets;
+  std::vector<RefusedPlan> refused;  ///< beside them, told with the answer
 };
 
 /// A training scenario at a series of GPU counts.

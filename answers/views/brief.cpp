@@ -85,7 +85,10 @@ constexpr std::array served_lines{
 };
 constexpr std::array fleet_lines{
     Line{"GPUs", "options/0/gpus"},
+    Line{"replicas needed", "options/0/replicas_needed"},
+    Line{"TTFT p95", "intervals/ttft_s/p95"},
     Line{"TTFT p95", "options/0/sized/ttft_s/p95"},
+    Line{"TPOT p95", "intervals/tpot_s/p95"},
     Line{"TPOT p95", "options/0/sized/tpot_s/p95"},
     Line{"load of the saturation", "options/0/sized/load_share"},
     Line{"cost", "options/0/usd_per_s"},
@@ -122,9 +125,21 @@ std::string verdict_line(const Place& root) {
   return {};
 }
 
+/// "fits: 40.7 GiB of 79.2 GiB per GPU, with probability over 99.9 %".
+std::string fit_line(const Place& plan) {
+  std::string line = verdict_line(plan);
+  const Place chance = plan["fits_probability"];
+  if (!chance.is_number() || line.empty() || line.find("with probability") != std::string::npos) {
+    return line;
+  }
+  line.pop_back();
+  return line + (plan["verdict"].text() == "feasible" ? ", with probability " : "; it fits with probability ") +
+         probability_text(chance.number()) + "\n";
+}
+
 std::string plan_brief(const Place& plan) {
   const bool served = plan["kind"].text() == "serve";
-  return verdict_line(plan) +
+  return fit_line(plan) +
          lines_text(plan, served ? std::span<const Line>{served_lines} : std::span<const Line>{plan_lines});
 }
 
@@ -168,6 +183,22 @@ std::string items_brief(const Place& items, std::span<const Line> columns) {
   return table.text();
 }
 
+/// "b.toml against the reference: ratio 0.54  (0.45 to 0.66): indistinguishable", a line for each plan but the
+/// reference.
+std::string differences_brief(const Place& plans) {
+  std::string text;
+  for (const Place& plan : plans.items()) {
+    const Place difference = plan["against_reference"];
+    if (difference.there()) {
+      text += plan["file"].text() + " against the reference: throughput " + shown_text(difference["throughput_ratio"]) +
+              " times its own: " +
+              (difference["distinguishable"].is_true() ? "a difference larger than past errors" : "indistinguishable") +
+              "\n";
+    }
+  }
+  return text;
+}
+
 constexpr std::array compared_columns{
     Line{"plan", "file"},        Line{"verdict", "verdict"},
     Line{"step", "step_time_s"}, Line{"time", "duration_s"},
@@ -186,6 +217,7 @@ constexpr std::array compared_fleet_columns{
 constexpr std::array scaled_columns{
     Line{"GPUs", "gpus"},
     Line{"verdict", "verdict"},
+    Line{"fits with probability", "fits_probability"},
     Line{"step", "step_time_s"},
     Line{"tokens/s per GPU", "tokens_per_s_per_gpu"},
     Line{"efficiency", "efficiency"},
@@ -210,7 +242,7 @@ std::string brief_text(const Value& document) {
     return verdict_line(root) + lines_text(root, simulated_lines);
   }
   if (schema.starts_with("headroom.compare/")) {
-    return items_brief(root["plans"], compared_columns);
+    return items_brief(root["plans"], compared_columns) + differences_brief(root["plans"]);
   }
   if (schema.starts_with("headroom.compare_fleets/")) {
     return partial_line(root) + items_brief(root["fleets"], compared_fleet_columns);

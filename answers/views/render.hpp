@@ -27,12 +27,16 @@ struct SearchPlan;
 struct ServePlan;
 struct ServeScenario;
 struct Strategy;
+struct TrainScenario;
 struct Validation;
 }  // namespace headroom
 
 namespace headroom {
 
 [[nodiscard]] std::string plan_text(const Plan& plan);
+/// What a training plan is of, in a line, and whether it fits, with a line end.
+[[nodiscard]] std::string train_title(const TrainScenario& t);
+[[nodiscard]] std::string train_verdict(const Plan& plan);
 /// Parts of it, for the files that write it: a serving plan, the memory of a GPU, a step's terms, how they came about,
 /// what was assumed, broken rules.
 [[nodiscard]] std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan& p);

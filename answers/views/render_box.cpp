@@ -6,6 +6,7 @@
 #include <headroom/scenarios/read/change_text.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 #include <vector>
@@ -116,6 +117,59 @@ std::vector<std::size_t> best_of_each(const BoxCurve& curve) {
   return best;
 }
 
+constexpr std::size_t most_front_rows = 20;
+constexpr std::size_t most_best_rows = 10;
+constexpr std::size_t most_reasons = 8;
+
+/// Of a long front those nearest to rates of even ratios between its ends, and what is taken.
+std::vector<std::size_t> shown_front(const BoxCurve& curve) {
+  if (curve.front.size() <= most_front_rows) {
+    return curve.front;
+  }
+  const auto rate = [&](std::size_t place) {
+    return std::log(curve.points[curve.front[place]].tokens_per_s_per_user.mid);
+  };
+  const double first = rate(0);
+  const double last = rate(curve.front.size() - 1);
+  const auto taken = std::find(curve.front.begin(), curve.front.end(), curve.taken);
+  const std::size_t rows = most_front_rows - (taken == curve.front.end() ? 0 : 1);
+  std::vector<bool> shown(curve.front.size());
+  if (taken != curve.front.end()) {
+    shown[static_cast<std::size_t>(taken - curve.front.begin())] = true;
+  }
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const double wanted = first + (last - first) * static_cast<double>(i) / static_cast<double>(rows - 1);
+    while (place + 1 < curve.front.size() && std::abs(rate(place + 1) - wanted) <= std::abs(rate(place) - wanted)) {
+      ++place;
+    }
+    shown[place] = true;
+  }
+  std::vector<std::size_t> front;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    if (shown[i]) {
+      front.push_back(curve.front[i]);
+    }
+  }
+  return front;
+}
+
+/// "  562 more points of the front: all of them with --format json\n".
+std::string more_text(std::size_t all, std::size_t shown, const std::string& what) {
+  return all > shown ? "  " + std::to_string(all - shown) + " more " + what + ": all of them with --format json\n" : "";
+}
+
+std::string tables_text(const BoxCurve& curve) {
+  const std::vector<std::size_t> front = shown_front(curve);
+  std::vector<std::size_t> best = best_of_each(curve);
+  const std::size_t layouts = best.size();
+  best.resize(std::min(layouts, most_best_rows));
+  return points_table(curve, front, "Pareto front") +
+         more_text(curve.front.size(), front.size(), "points of the front") + "\n" +
+         points_table(curve, best, curve.promised.any() ? "most requests of each" : "most of each") +
+         more_text(layouts, best.size(), "layouts and settings");
+}
+
 std::string left_out(const BoxCurve& curve) {
   std::map<std::string, std::pair<std::size_t, const BoxDropped*>> kinds;
   for (const BoxDropped& dropped : curve.dropped) {
@@ -123,8 +177,13 @@ std::string left_out(const BoxCurve& curve) {
     ++ways;
     first = first == nullptr ? &dropped : first;
   }
+  using Kind = std::pair<std::string, std::pair<std::size_t, const BoxDropped*>>;
+  std::vector<Kind> order(kinds.begin(), kinds.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Kind& a, const Kind& b) { return a.second.first > b.second.first; });
   std::string text;
-  for (const auto& [why, kind] : kinds) {
+  for (std::size_t i = 0; i < std::min(most_reasons, order.size()); ++i) {
+    const auto& [why, kind] = order[i];
     std::string way;
     for (const Change& change : kind.second->changes) {
       way += (way.empty() ? "" : ", ") + override_of(change);
@@ -132,7 +191,7 @@ std::string left_out(const BoxCurve& curve) {
     text += "  left out: " + (kind.first > 1 ? std::to_string(kind.first) + " layouts, such as " : std::string{}) +
             (way.empty() ? "" : way + ": ") + why + "\n";
   }
-  return text;
+  return text + (order.size() > most_reasons ? "  left out for other reasons: all of them with --format json\n" : "");
 }
 
 Value point_value(const BoxPoint& p) {
@@ -168,10 +227,11 @@ std::vector<std::string> box_way_out(const BoxCurve& curve) {
   std::vector<std::string> lines;
   if (curve.nearest) {
     const BoxPoint& p = curve.points[*curve.nearest];
-    lines.push_back("nearest: " + point_text(p) + ": " + promises_text(curve.promised, p) + ", kept with probability " +
-                    probability_text(p.chance) +
-                    "; what helps: a longer promise ([slo]), more ranks a replica (strategy.tp), narrower weights "
-                    "(serving.weights), faster GPUs (hardware.gpu), or fewer in flight (search.concurrency)");
+    lines.push_back(
+        "nearest: " + point_text(p) + ": " + promises_text(curve.promised, p) + ", kept with probability " +
+        probability_text(p.chance) +
+        "; what helps: a longer promise ([slo]), more ranks a replica (strategy.tp, strategy.pp), "
+        "narrower weights (serving.weights), faster GPUs (hardware.gpu), or fewer in flight (search.concurrency)");
   }
   if (!curve.way_out.empty()) {
     lines.push_back("smallest change that fits: " + joined(texts_of(curve.way_out)));
@@ -216,8 +276,7 @@ std::string box_text(const BoxCurve& curve) {
             " req/s, with probability " + probability_text(p.chance) + "\n";
   }
   if (!curve.points.empty()) {
-    text += "\n" + points_table(curve, curve.front, "Pareto front") + "\n" +
-            points_table(curve, best_of_each(curve), curve.promised.any() ? "most requests of each" : "most of each");
+    text += "\n" + tables_text(curve);
   }
   text += left_out(curve);
   for (const std::string& note : curve.notes) {

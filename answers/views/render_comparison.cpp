@@ -25,12 +25,16 @@ std::string title_of(const ComparedPlan& p) {
 }
 
 std::string verdict_of(const ComparedPlan& p) {
-  const auto joined = [](const std::vector<Problem>& problems, const std::string& verdict) {
+  const std::optional<double> chance = p.plan.chance_to_fit();
+  const auto joined = [&](const std::vector<Problem>& problems, const std::string& verdict) {
     std::string text;
     for (const Problem& problem : problems) {
       text += (text.empty() ? "" : "; ") + problem.text;
     }
-    return problems.empty() ? verdict : text;
+    const std::string sure =
+        chance ? (p.plan.feasible() ? ", with probability " : "; it fits with probability ") + probability_text(*chance)
+               : std::string{};
+    return problems.empty() ? verdict + sure : text;
   };
   if (const auto* const t = std::get_if<TrainPlan>(&p.plan.answer)) {
     return joined(t->problems, t->verdict);
@@ -44,6 +48,9 @@ std::string plans_text(const Comparison& c) {
   for (std::size_t i = 0; i < c.plans.size(); ++i) {
     const ComparedPlan& p = c.plans[i];
     text += column_label(i) + "  " + p.file + ": " + title_of(p) + "\n   " + verdict_of(p) + "\n";
+  }
+  for (const RefusedPlan& refused : c.refused) {
+    text += "-  " + refused.file + ": no answer\n   " + refused.why + "\n";
   }
   return text;
 }
@@ -333,12 +340,17 @@ std::string comparison_text(const Comparison& c) {
 }
 
 Value comparison_document(const Comparison& c) {
-  return object("schema"_m = "headroom.compare/1", "kind"_m = c.serving ? "serve" : "train",
-                "plans"_m = list(c.plans, [&](const ComparedPlan& p) { return plan_value(p, c.serving); }),
-                "reference"_m = c.reference,
-                "differs"_m = list(
-                    c.keys, [](const DifferingKey& key) { return row("key"_m = key.key, "values"_m = key.values); }),
-                "ranking"_m = list(c.ranking, [&](const RankedOffer& r) { return ranked_value(c, r); }));
+  return object(
+      "schema"_m = "headroom.compare/1", "kind"_m = c.serving ? "serve" : "train",
+      "plans"_m = list(c.plans, [&](const ComparedPlan& p) { return plan_value(p, c.serving); }),
+      "refused"_m = when(!c.refused.empty(), list(c.refused,
+                                                  [](const RefusedPlan& refused) {
+                                                    return row("file"_m = refused.file, "why"_m = refused.why);
+                                                  })),
+      "reference"_m = c.reference,
+      "differs"_m =
+          list(c.keys, [](const DifferingKey& key) { return row("key"_m = key.key, "values"_m = key.values); }),
+      "ranking"_m = list(c.ranking, [&](const RankedOffer& r) { return ranked_value(c, r); }));
 }
 
 }  // namespace headroom

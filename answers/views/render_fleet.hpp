@@ -23,6 +23,8 @@ namespace headroom {
 [[nodiscard]] std::string fleet_verdict(const FleetPlan& plan);
 /// Where the stated replicas are too few: how many would keep what is missed.
 [[nodiscard]] std::string fleet_way_out(const FleetPlan& plan);
+/// Replicas that follow the load against those of its peak: hours, dollars, GPUs over time. Precondition: they do.
+[[nodiscard]] std::string fleet_over_time(const FleetPlan& plan);
 
 /// "at the middle 8 GPUs would do: ...": with replicas as fast as the model says. Empty where that is the fleet taken,
 /// or none would.

@@ -88,6 +88,9 @@ std::string fleet_comparison_text(const FleetComparison& c) {
     text += column_label(i) + "  " + c.fleets[i].file + (plan.options.empty() ? "" : ": " + fleet_heading(plan)) +
             "\n   " + fleet_verdict(plan) + "\n";
   }
+  for (const RefusedPlan& refused : c.refused) {
+    text += "-  " + refused.file + ": no answer\n   " + refused.why + "\n";
+  }
   const std::string numbers = numbers_text(c);
   return text + "\n" + keys_text(c.keys) + (numbers.empty() ? "" : "\n" + numbers) + "\n" + ranking_text(c);
 }
@@ -99,6 +102,10 @@ Value fleet_comparison_document(const FleetComparison& c) {
                         [](const ComparedFleet& fleet) {
                           return object("file"_m = fleet.file, "fleet"_m = fleet_document(fleet.plan));
                         }),
+      "refused"_m = when(!c.refused.empty(), list(c.refused,
+                                                  [](const RefusedPlan& refused) {
+                                                    return row("file"_m = refused.file, "why"_m = refused.why);
+                                                  })),
       "differs"_m =
           list(c.keys, [](const DifferingKey& key) { return row("key"_m = key.key, "values"_m = key.values); }),
       "ranked_by"_m = c.priced ? "usd_per_million_output_tokens" : "gpus_per_request_per_s",

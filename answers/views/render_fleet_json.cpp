@@ -224,7 +224,8 @@ Value fleet_document(const FleetPlan& plan) {
                       : Value{},
       "autoscaling"_m = plan.autoscaling ? autoscaling_value(plan) : Value{},
       plan.simulated
-          ? object("times_source"_m = plan.simulated->times_source, "promises"_m = promises_value(*plan.simulated),
+          ? object("times_source"_m = plan.simulated->times_source, "intervals"_m = time_intervals(*plan.simulated),
+                   "promises"_m = promises_value(*plan.simulated),
                    "memory"_m = replica_memory(*plan.simulated, best->question()))
           : Value{},
       "options"_m = options_value(plan), "pools_apart"_m = when(!plan.apart.empty(), list(plan.apart, apart_value)),

@@ -152,39 +152,6 @@ std::string answer_table(const FleetPlan& plan) {
   return table.text();
 }
 
-/// Replicas that follow the load against those of its peak, over one period of the curve.
-std::string autoscaling_table(const FleetPlan& plan) {
-  const Autoscaling& a = *plan.autoscaling;
-  const FleetOption& best = plan.options.front();
-  const Seconds period = best.question().traffic->day->period;
-  const bool priced = best.scenario->money.price.has_value();
-  const std::string title = "over " + format(period) + ", at the slow end";
-  Table table{priced ? std::vector<std::string>{title, "GPU-hours", "cost", "miss [slo]", "replicas"}
-                     : std::vector<std::string>{title, "GPU-hours", "miss [slo]", "replicas"}};
-  const auto row = [&](const std::string& name, const ScaledFleet& f, const std::string& missed) {
-    std::vector<std::string> cells{name, format_number(f.gpu_hours)};
-    if (priced) {
-      cells.push_back(format(f.gpu_hours * hour * *best.scenario->money.price));
-    }
-    cells.push_back(missed);
-    cells.push_back(f.least == f.most ? std::to_string(f.most)
-                                      : std::to_string(f.least) + " to " + std::to_string(f.most));
-    table.row(std::move(cells));
-  };
-  row(fixed_is_stated(plan) ? "fixed, as stated" : "fixed, for the peak", a.fixed, percent(a.fixed.missed, 2));
-  row("following the load", a.scaled, percent(a.scaled.missed, 2));
-  if (a.floor) {
-    row("floor: as if scaled at once", *a.floor, "kept");  // by its definition
-  }
-  std::string text = table.text();
-  for (const auto& sentences : {fleet_following(plan), fleet_floor(plan)}) {
-    for (const std::string& sentence : sentences) {
-      text += "  " + sentence + "\n";
-    }
-  }
-  return text;
-}
-
 std::string options_table(const FleetPlan& plan) {
   const bool priced = plan.options.front().per_hour.raw() > 0.0;
   std::vector<std::string> header{"ways to serve it", "GPUs", "at the middle", "replicas"};
@@ -335,9 +302,40 @@ std::string fleet_heading(const FleetPlan& plan) {
   return text;
 }
 
+namespace {
+
+/// Why none of the ways was kept: the reason of most of them, of memory that of the most ranks.
+const DroppedOption* main_reason(const FleetPlan& plan) {
+  std::map<DropCause, std::pair<std::size_t, const DroppedOption*>> causes;
+  for (const DroppedOption& dropped : plan.dropped) {
+    auto& [ways, shown] = causes[dropped.cause];
+    ++ways;
+    shown = shown == nullptr || dropped.cause == DropCause::memory ? &dropped : shown;
+  }
+  const auto most = std::max_element(causes.begin(), causes.end(),
+                                     [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
+  return most == causes.end() ? nullptr : most->second.second;
+}
+
+std::string no_fleet_text(const FleetPlan& plan) {
+  const std::string ways =
+      "no fleet: of " + counted(static_cast<std::int64_t>(plan.combinations), "way") + " to serve it none ";
+  const bool held = std::any_of(plan.dropped.begin(), plan.dropped.end(),
+                                [](const DroppedOption& d) { return d.cause != DropCause::memory; });
+  const DroppedOption* const reason = main_reason(plan);
+  const std::string verdict = ways + (held ? "keeps what is promised" : "holds the model");
+  if (reason == nullptr || plan.no_help) {  // more replicas: a sentence of its own
+    return verdict;
+  }
+  const std::string way = changes_text(*reason);
+  return verdict + "; " + (way.empty() ? "" : way + ": ") + reason->why;
+}
+
+}  // namespace
+
 std::string fleet_verdict(const FleetPlan& plan) {
   if (plan.options.empty()) {
-    return "no fleet: of " + std::to_string(plan.combinations) + " ways to serve it none keeps what is promised";
+    return no_fleet_text(plan);
   }
   const FleetOption& best = plan.options.front();
   if (plan.feasible()) {
@@ -387,76 +385,6 @@ std::string fleet_at_middle(const FleetPlan& plan) {
          (plan.chance_at_middle ? ", with probability " + probability_text(*plan.chance_at_middle) : "");
 }
 
-bool fixed_is_stated(const FleetPlan& plan) {
-  const std::optional<std::int64_t>& stated = plan.options.front().question().fleet->replicas;
-  return stated && plan.autoscaling->fixed.most == *stated;
-}
-
-std::vector<std::string> fleet_following(const FleetPlan& plan) {
-  if (!plan.autoscaling) {
-    return {};
-  }
-  const Autoscaling& a = *plan.autoscaling;
-  const bool differ = percent(a.scaled.missed) != percent(a.fixed.missed);
-  const bool kept_to_more = differ && a.scaled.missed < a.fixed.missed;
-  const double saved = a.fixed.gpu_hours - a.scaled.gpu_hours;
-  const double freed = a.freed_gpu_hours();
-  const double above = a.above_gpu_hours();
-  std::string hours = "following the load ";
-  if (saved > 0.0) {
-    hours += "saves " + format_number(saved) + " GPU-hours of the fixed fleet";
-  } else {
-    // What costs more and keeps more is no saving that failed.
-    hours += kept_to_more ? "" : "saves nothing: it ";
-    hours += saved < 0.0 ? (kept_to_more ? "costs " : "takes ") + format_number(-saved) + " GPU-hours more than"
-                         : std::string{"takes as many GPU-hours as"};
-    hours += " the fixed fleet";
-  }
-  const std::string free = " are free for other work, such as training at night";
-  if (freed > 0.0) {
-    hours += above > 0.0 ? "; " + format_number(freed) + " of its GPU-hours" + free + ", and " + format_number(above) +
-                               " more than it has are rented"
-                         : ", which" + free;
-  }
-  std::vector<std::string> sentences{std::move(hours)};
-  if (differ) {
-    sentences.push_back("it keeps what is promised to " + std::string{kept_to_more ? "more" : "fewer"} + " requests: " +
-                        percent(a.scaled.missed) + " of all miss [slo] instead of " + percent(a.fixed.missed));
-  }
-  const std::optional<std::int64_t>& stated = plan.options.front().question().fleet->replicas;
-  const std::int64_t beyond = a.scaled.most - stated.value_or(a.fixed.most);
-  if (beyond > 0) {
-    sentences.push_back("it takes up to " + counted(a.scaled.most, "replica") + ", " + std::to_string(beyond) +
-                        " more than " + (stated ? "are stated" : "the fixed fleet has"));
-  }
-  return sentences;
-}
-
-std::vector<std::string> fleet_floor(const FleetPlan& plan) {
-  std::vector<std::string> sentences;
-  if (!plan.autoscaling) {
-    return sentences;
-  }
-  if (plan.cold_start && plan.cold_start->parts) {
-    sentences.push_back(parts_text(*plan.cold_start));
-  }
-  if (plan.no_help && plan.no_help->cause == NoHelpCause::burst) {
-    sentences.push_back(no_help_text(*plan.no_help));
-  }
-  if (!plan.autoscaling->floor) {
-    sentences.emplace_back("there is no floor: no number of replicas keeps what is promised at every rate");
-    return sentences;
-  }
-  std::string sizes;
-  for (const KnownNeed& need : plan.floor_sizes) {
-    sizes += (sizes.empty() ? "" : ", ") + std::to_string(need.units) + " at " + rate_text(need.rate);
-  }
-  sentences.push_back("the floor is the fewest replicas that keep what is promised at each time's rate: " +
-                      (sizes.empty() ? std::string{"by closed forms"}
-                                     : "simulated " + sizes + "; between them by closed forms within these bounds"));
-  return sentences;
-}
-
 std::string fleet_no_help(const FleetPlan& plan) {
   const bool kept = !plan.no_help || plan.no_help->cause == NoHelpCause::burst;  // by the fixed fleet
   return kept ? std::string{} : no_help_text(*plan.no_help);
@@ -477,7 +405,8 @@ std::string fleet_left_out(const FleetPlan& plan) {
     const bool rule = dropped.cause == DropCause::rule;  // the others' sentences differ by their numbers alone
     Kind& kind = kinds[{dropped.cause, rule ? std::string_view{dropped.why} : std::string_view{}}];
     ++kind.ways;
-    kind.first = kind.first == nullptr ? &dropped : kind.first;
+    // Of what does not fit the way with the most ranks says what is needed yet.
+    kind.first = kind.first == nullptr || dropped.cause == DropCause::memory ? &dropped : kind.first;
   }
   std::vector<Kind> order;
   for (const auto& [reason, kind] : kinds) {
@@ -528,7 +457,9 @@ std::string fleet_text(const FleetPlan& plan) {
       plan.complete ? "" : "PARTIAL: interrupted; what follows is the best of what was sized until then\n";
   const std::string no_help = fleet_no_help(plan);
   if (plan.options.empty()) {
-    return partial + fleet_verdict(plan) + "\n" + no_help + (no_help.empty() ? "" : "\n") + fleet_left_out(plan);
+    const bool told = plan.dropped.size() == 1 && !plan.no_help;  // by the verdict
+    return partial + fleet_verdict(plan) + "\n" + no_help + (no_help.empty() ? "" : "\n") +
+           (told ? "" : fleet_left_out(plan));
   }
   const FleetOption& best = plan.options.front();
   std::string text = partial + fleet_heading(plan) + "\n\n";
@@ -541,7 +472,7 @@ std::string fleet_text(const FleetPlan& plan) {
     text += "\n" + options_table(plan) + fleet_left_out(plan);
   }
   text += plan.apart.empty() ? "" : "\n" + apart_table(plan);
-  text += plan.autoscaling ? "\n" + autoscaling_table(plan) : "";
+  text += plan.autoscaling ? "\n" + fleet_over_time(plan) : "";
   text += bill_text(plan.bill) + "\n";
   text += plan.notes.empty() ? "" : "assumed:\n";
   for (const std::string& note : plan.notes) {
@@ -549,8 +480,8 @@ std::string fleet_text(const FleetPlan& plan) {
   }
   text += energy_text(plan.energy) + price_text(best.scenario->money);
   return text + "\nreplicas and dollars: " + plan.interval_source + "\ntimes, " +
-         std::to_string(best.sized->metrics.all.requests) + " simulated requests: " + plan.simulated->times_source +
-         "\n";
+         format_count(static_cast<double>(best.sized->metrics.all.requests)) +
+         " simulated requests: " + plan.simulated->times_source + "\n";
 }
 
 }  // namespace headroom

@@ -5,6 +5,7 @@
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_money.hpp>
 #include <headroom/core/number_words.hpp>
+#include <headroom/model/estimate/spread.hpp>
 #include <headroom/scenarios/plan/network_plan.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
 
@@ -29,7 +30,9 @@ std::string verdict_of(const NetworkPlan& p) {
     return "impossible: " + p.problems.front();
   }
   return std::string{p.fits() ? "fits: " : "does not fit: needs "} + format(p.total()) + " of " + format(p.capacity) +
-         " per GPU (" + format(p.interval.low) + " to " + format(p.interval.high) + ")";
+         " per GPU (" + format(p.interval.low) + " to " + format(p.interval.high) + ")" +
+         (p.fits() ? ", " : "; it fits ") + "with probability " +
+         probability_text(chance_of_at_most(p.interval, p.capacity));
 }
 
 struct MemoryItem {
@@ -122,6 +125,7 @@ Value question_value(const NetworkPlan& p) {
                               : p.fits()          ? "feasible"
                                                   : "out_of_memory",
                 "verdict_text"_m = verdict_of(p),
+                "fits_probability"_m = when(p.problems.empty(), share(chance_of_at_most(p.interval, p.capacity))),
                 "problems"_m = list(p.problems, [](const std::string& text) { return row("text"_m = text); }),
                 "remedies"_m = list(p.remedies, [](const NetworkRemedy& remedy) {
                   return row("changes"_m = texts_of(remedy.changes), "memory_bytes"_m = remedy.memory);

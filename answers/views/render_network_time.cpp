@@ -42,6 +42,12 @@ Value target_value(const NetworkTimes& t) {
                   : Value{};
 }
 
+/// "image" where a sample is one, which its only input is then called.
+std::string sample_noun(const Network& network) {
+  const bool image = network.inputs.size() == 1 && network.inputs.front().name == "image";
+  return image ? "image" : "sample";
+}
+
 }  // namespace
 
 std::string network_times_text(const NetworkPlan& p) {
@@ -52,8 +58,9 @@ std::string network_times_text(const NetworkPlan& p) {
   const NetworkTimes& t = *p.times;
   Table answer{{"", "<"}};
   answer.row({"step", interval_text(t.step)});
-  answer.row({"samples/s", interval_text(t.samples_per_s)});
-  answer.row({"samples/s per GPU", interval_text(t.samples_per_s_per_gpu)});
+  const std::string samples = sample_noun(s.network) + "s/s";
+  answer.row({samples, interval_text(t.samples_per_s)});
+  answer.row({samples + " per GPU", interval_text(t.samples_per_s_per_gpu)});
   answer.row({"utilisation", interval_text(t.utilisation, 100.0) + " % of the peak by the model's own FLOP" +
                                  (t.executed > t.utilisation.mid ? "; " + percent(t.executed) + " with what runs again"
                                                                  : std::string{})});

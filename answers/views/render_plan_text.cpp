@@ -286,16 +286,12 @@ std::string sensitivities_text(const std::vector<Sensitivity>& all, const Strate
 
 std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
   const Bytes capacity = t.device.visible_capacity().value;
-  std::string text = t.architecture.name + " on " + std::to_string(t.work.shape.gpus) + " x " + t.device.id + ", " +
-                     std::string{name_of(t.work.precision)} + ", sequence " +
-                     format_count(static_cast<double>(t.work.shape.seq_len)) + ", global batch " +
-                     format_count(static_cast<double>(t.work.shape.global_batch)) + "\n" + strategy_text(p.strategy) +
-                     recipe_text(t) + "\n\n";
+  std::string text = train_title(t) + "\n" + strategy_text(p.strategy) + recipe_text(t) + "\n\n";
   if (!p.problems.empty()) {
     return text + problems_text(p.problems) + notes_text(plan);
   }
   const bool whole = plan.part == PlanPart::all;
-  text += train_verdict_text(p, capacity, whole, plan.chance_to_fit().value_or(0.0));
+  text += train_verdict(plan);
   if (whole) {
     const bool open = p.estimate.verdict == Verdict::may_not_fit;
     text += std::string{p.estimate.verdict == Verdict::feasible ? "" : open ? "\nif it fits:\n" : "\nif it did fit:\n"};
@@ -317,6 +313,19 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
 }
 
 }  // namespace
+
+std::string train_title(const TrainScenario& t) {
+  return t.architecture.name + " on " + std::to_string(t.work.shape.gpus) + " x " + t.device.id + ", " +
+         std::string{name_of(t.work.precision)} + ", sequence " +
+         format_count(static_cast<double>(t.work.shape.seq_len)) + ", global batch " +
+         format_count(static_cast<double>(t.work.shape.global_batch));
+}
+
+std::string train_verdict(const Plan& plan) {
+  const auto& t = std::get<TrainScenario>(plan.scenario.question);
+  return train_verdict_text(std::get<TrainPlan>(plan.answer), t.device.visible_capacity().value,
+                            plan.part == PlanPart::all, plan.chance_to_fit().value_or(0.0));
+}
 
 std::string interval_text(const Interval<double>& interval, double scale) {
   return format_number(scale * interval.mid) + "  (" + format_number(scale * interval.low) + " to " +

@@ -56,10 +56,17 @@ std::string head_text(const Scenario& scenario, const std::string& question) {
          (t.cluster ? "; " + t.cluster->name : std::string{}) + "\n\n";
 }
 
+/// "fits: over 99.9 %", or what is broken or open.
+std::string sure_text(const Point& p) {
+  const std::optional<double> chance = p.plan->chance_to_fit();
+  return p.fits ? "fits: " + probability_text(chance.value_or(0.0))
+                : p.verdict + (chance ? ": fits " + probability_text(*chance) : std::string{});
+}
+
 std::string points_table(const Scenario& scenario, const Curve& curve) {
   const bool priced = scenario.money.price.has_value();
   Table table{{"GPUs", "dp", "batch", "micro", "<recompute", "<step", "tokens/s", "per GPU", "efficiency",
-               "exposed comm.", "marginal", priced ? "$ per M tokens" : "", "<"}};
+               "exposed comm.", "marginal", priced ? "$ per M tokens" : "", "<with probability"}};
   for (const Point& p : curve.points) {
     const std::string batch = p.global_batch > 0 ? count_text(p.global_batch) : "-";
     if (!p.answered) {
@@ -71,7 +78,7 @@ std::string points_table(const Scenario& scenario, const Curve& curve) {
                std::string{recomputed(plan.strategy)}, interval_text(plan.step), format_number(plan.tokens_per_s.mid),
                format_number(plan.tokens_per_s_per_gpu.mid), percent(p.efficiency), percent(p.communication),
                p.marginal ? percent(*p.marginal) : "", priced ? format(plan.cost_per_million_tokens.mid) : "",
-               p.fits ? "" : p.verdict});
+               sure_text(p)});
   }
   return table.text();
 }
@@ -154,9 +161,9 @@ Value point_value(const Point& p, const scaling::Budget& budget, bool priced) {
     return asked;
   }
   const TrainPlan& plan = p.train();
-  return object(asked, "dp"_m = plan.strategy.dp, "micro_batch"_m = plan.strategy.micro_batch,
-                "recompute"_m = recomputed(plan.strategy), "step_time_s"_m = plan.step,
-                "tokens_per_s"_m = per_second(plan.tokens_per_s),
+  return object(asked, "fits_probability"_m = share(p.plan->chance_to_fit().value_or(0.0)), "dp"_m = plan.strategy.dp,
+                "micro_batch"_m = plan.strategy.micro_batch, "recompute"_m = recomputed(plan.strategy),
+                "step_time_s"_m = plan.step, "tokens_per_s"_m = per_second(plan.tokens_per_s),
                 "tokens_per_s_per_gpu"_m = per_second(plan.tokens_per_s_per_gpu), "efficiency"_m = share(p.efficiency),
                 "exposed_communication_share"_m = share(p.communication),
                 "marginal_efficiency"_m = p.marginal ? share(*p.marginal) : Value{},

@@ -205,6 +205,13 @@ std::string prices_text(const SearchPlan& s) {
   return text;
 }
 
+/// What is asked, what to take and whether it fits: before the tables, which are long.
+std::string heading_text(const SearchPlan& s) {
+  return train_title(std::get<TrainScenario>(s.plan->scenario.question)) + "\ntake " +
+         strategy_text(s.recommended.candidate.strategy) + ": " + s.why_recommended + "\n" + train_verdict(*s.plan) +
+         (s.middle_text.empty() ? "" : s.middle_text + "\n");
+}
+
 /// What makes the scenario the plan taken.
 std::string take_text(const SearchPlan& s, const std::string& scenario) {
   std::string text = "\nthe plan taken alone: headroom plan " + (scenario == "command line" ? "..." : scenario) +
@@ -244,8 +251,7 @@ std::string search_text(const SearchPlan& s, const std::string& scenario) {
   if (!s.result.complete) {
     text += "PARTIAL: interrupted; what follows is the best of what was searched until then\n";
   }
-  text += best_text(s) + "taken: " + s.why_recommended + "\n" + (s.middle_text.empty() ? "" : s.middle_text + "\n") +
-          "\n" + plan_text(*s.plan);
+  text += heading_text(s) + "\n" + best_text(s) + "\nthe plan taken, in full\n" + plan_text(*s.plan);
   return text + neighbours_text(s) + front_text(s) + prices_text(s) + take_text(s, scenario) + "\n" + space_text(s) +
          notes_text(s);
 }

@@ -25,8 +25,8 @@ std::string heading(const ServeScenario& s, const ServePlan& p) {
   if (w.pool != ServingPool::both) {
     text += ", " + std::string{serving_pool_names[static_cast<std::size_t>(w.pool)]} + " pool";
   }
-  return text + ", " + counted(p.estimate.replicas, "replica") + "; " + std::to_string(w.concurrency) +
-         " requests in flight, " + std::to_string(w.isl) + " tokens in, " + std::to_string(w.osl) + " out\n\n";
+  return text + ", " + counted(p.estimate.replicas, "replica") + "; " + counted(w.concurrency, "request") +
+         " in flight, " + std::to_string(w.isl) + " tokens in, " + std::to_string(w.osl) + " out\n\n";
 }
 
 std::string changes_text(const std::string& what, const Changes& changes) {

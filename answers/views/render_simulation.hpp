@@ -26,6 +26,9 @@ struct BatchBin {
 /// 1, 2 to 3, 4 to 7, ... up to the largest that occurs.
 [[nodiscard]] std::vector<BatchBin> batch_bins(const std::vector<std::int64_t>& iterations_by_sequences);
 
+/// Summaries of the times with their 80 % intervals.
+[[nodiscard]] Value time_intervals(const ServingSimulation& simulation);
+
 /// {"mean": ..., "p50": ..., ...}, on one line.
 [[nodiscard]] Value tail(const TimeSummary& times);
 

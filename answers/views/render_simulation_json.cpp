@@ -55,6 +55,15 @@ Value tail_intervals(const IntervalSummary& value) {
   return all;
 }
 
+}  // namespace
+
+Value time_intervals(const ServingSimulation& r) {
+  return object("ttft_s"_m = tail_intervals(r.ttft), "tpot_s"_m = tail_intervals(r.tpot),
+                "e2e_s"_m = tail_intervals(r.e2e));
+}
+
+namespace {
+
 Value requests_value(const RequestMetrics& m) {
   return object("requests"_m = m.requests, "finished"_m = m.finished, "refused"_m = m.refused,
                 "unanswered"_m = m.unfinished, "ttft_s"_m = tail(m.ttft), "tpot_s"_m = tail(m.tpot),
@@ -167,27 +176,24 @@ Value simulation_document(const Scenario& scenario, const ServingSimulation& r) 
   const auto& s = std::get<ServeScenario>(scenario.question);
   std::vector<std::string> assumed = scenario.assumptions;
   assumed.insert(assumed.end(), r.notes.begin(), r.notes.end());
-  return object("schema"_m = "headroom.simulate/1", "name"_m = scenario.name,
-                "verdict"_m = r.overloaded() ? "overloaded"
-                              : r.good()     ? "good"
-                                             : "slo_missed",
-                "verdict_text"_m = simulation_verdict(r), "model"_m = s.architecture.id, replica_value(s),
-                "prompt_tokens_mean"_m = s.traffic->lengths().prompt,
-                "output_tokens_mean"_m = s.traffic->lengths().output, "gpus"_m = r.gpus, "replicas"_m = r.replicas,
-                "prefill_replicas"_m = r.prefill_replicas, "seed"_m = s.traffic->seed,
-                "simulated_s"_m = Seconds{seconds_of(r.result.end)}, "simulated_requests"_m = r.load.requests.size(),
-                "warm_up_requests"_m = r.warm_up, "offered_requests_per_s"_m = r.offered,
-                "arrived_requests_per_s"_m = per_second(r.metrics.arrived_per_s), "requests_per_s"_m = r.served,
-                "saturation_requests_per_s"_m = r.saturation,
-                "retries"_m = r.retries ? retries_value(*r.retries) : Value{}, "all"_m = requests_value(r.metrics.all),
-                "classes"_m = classes_value(r, s),
-                "intervals"_m = object("ttft_s"_m = tail_intervals(r.ttft), "tpot_s"_m = tail_intervals(r.tpot),
-                                       "e2e_s"_m = tail_intervals(r.e2e)),
-                "interval_source"_m = r.times_source, "promises"_m = promises_value(r),
-                "queue_length"_m = queue_value(r.queue), "pool"_m = pool_value(r.metrics.pool),
-                "prefill_pool"_m = r.prefill_replicas > 0 ? pool_value(r.metrics.prefill) : Value{},
-                "prefix_cache"_m = prefix_value(r), "models"_m = models_value(r, s), "memory"_m = replica_memory(r, s),
-                "cost"_m = costs_value(r, scenario.money), "assumptions"_m = assumed);
+  return object(
+      "schema"_m = "headroom.simulate/1", "name"_m = scenario.name,
+      "verdict"_m = r.overloaded() ? "overloaded"
+                    : r.good()     ? "good"
+                                   : "slo_missed",
+      "verdict_text"_m = simulation_verdict(r), "model"_m = s.architecture.id, replica_value(s),
+      "prompt_tokens_mean"_m = s.traffic->lengths().prompt, "output_tokens_mean"_m = s.traffic->lengths().output,
+      "gpus"_m = r.gpus, "replicas"_m = r.replicas, "prefill_replicas"_m = r.prefill_replicas,
+      "seed"_m = s.traffic->seed, "simulated_s"_m = Seconds{seconds_of(r.result.end)},
+      "simulated_requests"_m = r.load.requests.size(), "warm_up_requests"_m = r.warm_up,
+      "offered_requests_per_s"_m = r.offered, "arrived_requests_per_s"_m = per_second(r.metrics.arrived_per_s),
+      "requests_per_s"_m = r.served, "saturation_requests_per_s"_m = r.saturation,
+      "retries"_m = r.retries ? retries_value(*r.retries) : Value{}, "all"_m = requests_value(r.metrics.all),
+      "classes"_m = classes_value(r, s), "intervals"_m = time_intervals(r), "interval_source"_m = r.times_source,
+      "promises"_m = promises_value(r), "queue_length"_m = queue_value(r.queue), "pool"_m = pool_value(r.metrics.pool),
+      "prefill_pool"_m = r.prefill_replicas > 0 ? pool_value(r.metrics.prefill) : Value{},
+      "prefix_cache"_m = prefix_value(r), "models"_m = models_value(r, s), "memory"_m = replica_memory(r, s),
+      "cost"_m = costs_value(r, scenario.money), "assumptions"_m = assumed);
 }
 
 std::string request_log(const ServingSimulation& r) {

@@ -37,6 +37,8 @@ struct Option {
   FileUse file = FileUse::none;
   /// What to take for a word that is none of the choices, as the end of a sentence; empty: the nearest choice is told.
   std::string (*instead)(std::string_view word) = nullptr;
+  /// The choice that another usual word means, which the verb takes for it; empty: it means none.
+  std::string_view (*meant)(std::string_view word) = nullptr;
 
   // Copies of the option with one property set.
   template <class... Form>
@@ -63,6 +65,11 @@ struct Option {
   [[nodiscard]] constexpr Option or_else(std::string (*what)(std::string_view word)) const {
     Option option = *this;
     option.instead = what;
+    return option;
+  }
+  [[nodiscard]] constexpr Option or_meant(std::string_view (*choice)(std::string_view word)) const {
+    Option option = *this;
+    option.meant = choice;
     return option;
   }
 };

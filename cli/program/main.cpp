@@ -81,20 +81,21 @@ void add_option(CLI::App& app, const Option& option, Parsed& parsed) {
   added->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   added->type_name(std::string{option.value});
   if (option.value.find('|') != std::string_view::npos) {
-    added->check(
-        [choices = choices_of(option.value), instead = option.instead](const std::string& text) -> std::string {
-          // An empty value is reported with the other problems.
-          if (text.empty() || std::find(choices.begin(), choices.end(), text) != choices.end()) {
-            return {};
-          }
-          const std::vector<std::string_view> views{choices.begin(), choices.end()};
-          std::string listed;
-          for (const std::string& choice : choices) {
-            listed += (listed.empty() ? "" : ", ") + choice;
-          }
-          const std::string other = instead == nullptr ? "" : instead(text);
-          return quoted(text) + " is none of " + listed + (other.empty() ? suggestion(text, views) : "; " + other);
-        });
+    added->check([choices = choices_of(option.value), instead = option.instead,
+                  meant = option.meant](const std::string& text) -> std::string {
+      // An empty value is reported with the other problems.
+      if (text.empty() || (meant != nullptr && !meant(text).empty()) ||
+          std::find(choices.begin(), choices.end(), text) != choices.end()) {
+        return {};
+      }
+      const std::vector<std::string_view> views{choices.begin(), choices.end()};
+      std::string listed;
+      for (const std::string& choice : choices) {
+        listed += (listed.empty() ? "" : ", ") + choice;
+      }
+      const std::string other = instead == nullptr ? "" : instead(text);
+      return quoted(text) + " is none of " + listed + (other.empty() ? suggestion(text, views) : "; " + other);
+    });
   }
   parsed.list_of.emplace_back(option.name, &values);
 }
@@ -239,7 +240,7 @@ int run_verb(const Command& command, std::vector<std::string> words) {
     std::reverse(words.begin(), words.end());
     app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
-    return print(full_help(app, verb));
+    return print(fitted(full_help(app, verb), text_width()));
   } catch (const CLI::ArgumentMismatch& error) {
     const std::string message = error.what();
     throw UsageError{"option '" + message.substr(0, message.find(':')) + "' needs a value", &verb};

@@ -452,7 +452,7 @@ Outcome run(const Arguments& arguments) {
                       (action == "list" ? "one kind" : "files, each with --file")};
   }
   if (action == "list") {
-    return {listed(words, catalog, format), "", 0};
+    return {listed(words, catalog, format), "", 0, format == nullptr};
   }
   if (action == "show") {
     if (words.size() != 2) {
@@ -465,7 +465,7 @@ Outcome run(const Arguments& arguments) {
     if (words.size() != 3) {
       throw ConfigError{"catalog diff takes two ids, e.g. 'headroom catalog diff h100-sxm-80gb h200-sxm-141gb'"};
     }
-    return {diff(find_entry(words[1], catalog), find_entry(words[2], catalog), format), "", 0};
+    return {diff(find_entry(words[1], catalog), find_entry(words[2], catalog), format), "", 0, format == nullptr};
   }
   if (action == "import") {
     if (words.size() != 2) {

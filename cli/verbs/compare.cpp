@@ -43,6 +43,7 @@ Forms forms_of(const Key& key) {
 
 constexpr std::array own_options{
     Option{"--set-each", OptionKind::many, "KEY=VALUE", "override a key of every scenario; repeats"},
+    Option{"--set", OptionKind::many, "KEY=VALUE", "the same as --set-each, as other verbs spell it"},
     Option{"--search", OptionKind::many, "AXIS=VALUES",
            "free an axis of every scenario, e.g. tp=any; 'any': the whole strategy"}
         .of(Asks::training, Asks::serving, Asks::fleets),

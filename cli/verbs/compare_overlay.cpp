@@ -3,6 +3,7 @@
 #include <headroom/answers/views/render.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/verbs/compare_overlay.hpp>
+#include <headroom/cli/verbs/quick_form.hpp>
 #include <headroom/core/json_reader.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 
@@ -33,9 +34,8 @@ void collect(const Value& value, const std::string& name, std::vector<Figure>& f
 }
 
 std::vector<Figure> figures_of(const Arguments& arguments, const std::string& file, const QuestionLibrary& library) {
-  const Plan plan =
-      make_plan(scenario_of(compare_verb, arguments, file, assignments_of(arguments, "--set-each"), library), false,
-                PlanPart::all, {}, std::nullopt);
+  const Plan plan = make_plan(scenario_of(compare_verb, arguments, file, set_in_each(arguments), library), false,
+                              PlanPart::all, {}, std::nullopt);
   std::vector<Figure> figures;
   collect(plan_document(plan), "", figures);
   return figures;

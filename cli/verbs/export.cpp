@@ -57,7 +57,6 @@ constexpr std::array other_words{
     OtherWord{"deployment", "take --to kubernetes"},
     OtherWord{"lws", "take --to leaderworkerset"},
     OtherWord{"llmisvc", "take --to kserve"},
-    OtherWord{"ray", "take --to ray-serve"},
     OtherWord{"kuberay", "take --to ray-serve: a RayService has the same text as its serveConfigV2"},
     OtherWord{"dynamo", "its workers take the engine's own arguments, which --to vllm, sglang or tensorrt-llm writes"},
     OtherWord{"docker", "--to vllm, sglang or tensorrt-llm writes the command that a container runs"},
@@ -69,12 +68,18 @@ std::string instead_of(std::string_view word) {
   return std::string{found == other_words.end() ? std::string_view{} : found->instead};
 }
 
+/// "ray" is short for the one form of Ray.
+std::string_view form_meant(std::string_view word) {
+  return word == "ray" ? "ray-serve" : "";
+}
+
 constexpr std::array own_options{
     Option{"--to", OptionKind::one,
            "megatron|nemo|torchtitan|deepspeed|torchrun|slurm|vllm|sglang|tensorrt-llm|kubernetes|leaderworkerset|"
            "kserve|ray-serve",
            "the form to write; from vllm on for serving"}
-        .or_else(instead_of),
+        .or_else(instead_of)
+        .or_meant(form_meant),
     Option{"--search", OptionKind::many, "AXIS=VALUES",
            "free an axis, e.g. tp=any; 'any': the whole strategy; the plan taken is written"},
     Option{"--objective", OptionKind::one, "GOAL",
@@ -91,7 +96,9 @@ std::span<const Option> options() {
   return all;
 }
 
-LaunchForm form_named(const std::string& name) {
+LaunchForm form_named(const std::string& typed) {
+  const std::string_view meant = form_meant(typed);
+  const std::string_view name = meant.empty() ? std::string_view{typed} : meant;
   const auto found = std::find(launch_form_names.begin(), launch_form_names.end(), name);
   return static_cast<LaunchForm>(found - launch_form_names.begin());
 }

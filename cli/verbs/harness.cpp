@@ -4,6 +4,7 @@
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/verbs/harness.hpp>
+#include <headroom/cli/verbs/quick_form.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/input_file.hpp>
 #include <headroom/scenarios/compare/harness.hpp>
@@ -76,7 +77,7 @@ std::vector<HarnessCell> priced(const Arguments& arguments, const std::string& f
   const QuestionLibrary library = QuestionLibrary::standard();
   std::vector<HarnessCell> cells;
   for (const Row& row : rows) {
-    std::vector<Assignment> overrides = assignments_of(arguments, "--set-each");
+    std::vector<Assignment> overrides = set_in_each(arguments);
     overrides.insert(overrides.end(), row.overrides.begin(), row.overrides.end());
     try {
       cells.push_back(expect_cell(scenario_of(compare_verb, arguments, file, overrides, library), row.name, tolerance));

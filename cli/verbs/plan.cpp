@@ -19,7 +19,9 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace headroom::cli {
 
@@ -92,6 +94,12 @@ constexpr std::array own_options{
         .of(Asks::search),
     Option{"--threads", OptionKind::one, "N", "threads of a search; default as many as the machine has"}.of(
         Asks::search, Asks::fleet, Asks::box),
+    Option{"--ttft", OptionKind::one, "TIME", "serving: slo.ttft_mean of a fixed load, slo.ttft_p95 of traffic"}.of(
+        Asks::fleet, Asks::box),
+    Option{"--tpot", OptionKind::one, "TIME", "serving: slo.tpot_mean of a fixed load, slo.tpot_p95 of traffic"}.of(
+        Asks::fleet, Asks::box),
+    Option{"--deadline", OptionKind::one, "TIME", "training: objective.deadline, what the whole run may take"}.of(
+        Asks::search),
     Option{within_option, OptionKind::one, "TIME",
            "answer with what is found until then, e.g. '2 s'; exit code 124 if that is partial"}
         .of(Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::box),
@@ -165,6 +173,23 @@ std::optional<Asks> asks_of(const ConfigValue& document, DocumentKind kind, Plan
                                  : (memory ? Asks::training_memory : Asks::training);
 }
 
+/// What --ttft, --tpot and --deadline promise, as keys of the document.
+void take_promises(const Arguments& arguments, ConfigValue& root) {
+  const bool traffic = root.find("traffic") != nullptr;
+  const std::array<std::pair<std::string_view, std::string>, 3> keys{
+      std::pair{std::string_view{"--ttft"}, std::string{traffic ? "slo.ttft_p95" : "slo.ttft_mean"}},
+      std::pair{std::string_view{"--tpot"}, std::string{traffic ? "slo.tpot_p95" : "slo.tpot_mean"}},
+      std::pair{std::string_view{"--deadline"}, std::string{"objective.deadline"}}};
+  Diagnostics diagnostics;
+  for (const auto& [option, key] : keys) {
+    if (arguments.has(option)) {
+      const std::string value = arguments.one(option);
+      apply_override(root, Assignment{key + "=" + value, std::string{option} + " " + value}, diagnostics);
+    }
+  }
+  diagnostics.throw_if_any();
+}
+
 /// The plan whose step --trace draws.
 const Plan* traced_plan(const GivenAnswer& answer) {
   const auto* const search = std::get_if<SearchPlan>(&answer);
@@ -198,11 +223,15 @@ Outcome answer(const Arguments& arguments, bool explained) {
                           "ask explain and --only memory for one of them"};
       }
       const TimeLimit limit{arguments};
-      return held_side_by_side(documents_of(plan_verb, arguments, forms, library), {}, arguments, library,
-                               threads_of(arguments));
+      std::vector<NamedDocument> documents = documents_of(plan_verb, arguments, forms, library);
+      for (NamedDocument& document : documents) {
+        take_promises(arguments, document.root);
+      }
+      return held_side_by_side(std::move(documents), {}, arguments, library, threads_of(arguments));
     }
     ConfigValue root = files.empty() ? scenario_tree(overrides) : scenario_tree(files.front(), overrides);
     refuse_overwrite_of(plan_verb, arguments, root);
+    take_promises(arguments, root);
     if (part == PlanPart::memory) {
       // Memory needs no price, so a price list without an offer for the SKU must not fail.
       root.entries.erase_if([](const ConfigEntry& entry) { return entry.key == "money"; });

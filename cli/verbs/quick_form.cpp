@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/cli/verbs/quick_form.hpp>
 #include <headroom/cli/verbs/search.hpp>
+#include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/search/axes.hpp>
 
 #include <algorithm>
@@ -29,6 +30,24 @@ Assignment in_flight_axis(Assignment assignment) {
   return assignment;
 }
 
+/// "1,024" is a number with its thousands apart, which a list of 1 and 024 is not; a list has blanks or other numbers.
+void refuse_grouped(const Assignment& given, const std::string& value) {
+  const std::size_t comma = value.find(',');
+  const std::string behind = value.substr(comma + 1);
+  const auto digits = [](const std::string& text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  };
+  const Key* const key = find_key(given.text.substr(0, given.text.find('=')), Kinds::all);
+  const bool length = key != nullptr && key->length;
+  const bool grouped = digits(value.substr(0, comma)) && digits(behind) && behind.size() == 3 &&
+                       (behind.front() == '0' || (length && comma == 1));
+  if (grouped) {
+    const std::string whole = value.substr(0, comma) + behind;
+    throw ConfigError{given.place + ": a comma parts the values of a list; for the one number write " + whole +
+                      ", for a list of two \"" + value.substr(0, comma) + ", " + behind + "\""};
+  }
+}
+
 /// The values of an option of a key that lists several, "8k,32k" or "1..8 x2"; else its assignment's one value. What
 /// `--set` and `--search` assign is read as it stands.
 std::vector<std::string> listed_values(const Assignment& given) {
@@ -46,6 +65,7 @@ std::vector<std::string> listed_values(const Assignment& given) {
   if (!values.empty() || value.find(',') == std::string::npos) {
     return values.empty() ? std::vector<std::string>{value} : values;
   }
+  refuse_grouped(given, value);
   for (std::size_t at = 0; at <= value.size();) {
     const std::size_t end = std::min(value.find(',', at), value.size());
     const std::size_t first = value.find_first_not_of(' ', at);
@@ -87,7 +107,8 @@ std::vector<Assignment> overrides_of(std::span<const Option> options,
                                      bool quick,
                                      std::string_view set_option) {
   std::vector<Assignment> overrides;
-  const std::vector<Assignment> set = assignments_of(arguments, set_option);
+  const std::vector<Assignment> set =
+      set_option == "--set-each" ? set_in_each(arguments) : assignments_of(arguments, set_option);
   const auto sets = [&](std::string_view key) {
     return std::any_of(set.begin(), set.end(), [&](const Assignment& s) { return s.text.starts_with(key); });
   };
@@ -116,6 +137,13 @@ std::vector<Assignment> overrides_of(std::span<const Option> options,
   }
   overrides.insert(overrides.end(), set.begin(), set.end());
   return overrides;
+}
+
+std::vector<Assignment> set_in_each(const Arguments& arguments) {
+  std::vector<Assignment> set = assignments_of(arguments, "--set-each");
+  const std::vector<Assignment> more = assignments_of(arguments, "--set");
+  set.insert(set.end(), more.begin(), more.end());
+  return set;
 }
 
 std::vector<SweptForm> swept(const std::vector<Assignment>& overrides) {

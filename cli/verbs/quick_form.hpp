@@ -14,12 +14,16 @@ namespace headroom::cli {
 /// The options of keys, each in the forms that it has a part in, and a verb's own behind them.
 [[nodiscard]] std::vector<Option> quick_options(std::span<const Option> own, Forms (*forms_of)(const Key& key));
 
-/// Assignments from --model and the other options of keys among `options`, from --search, --objective and `set_option`,
-/// which wins. `quick`: there is no file, so the kind and the precision of a training follow from what is given.
+/// Assignments from --model and the other options of keys among `options`, from --search, --objective, and
+/// `set_option`, which wins. `quick`: there is no file, so the kind and the precision of a training follow from what is
+/// given.
 [[nodiscard]] std::vector<Assignment> overrides_of(std::span<const Option> options,
                                                    const Arguments& arguments,
                                                    bool quick,
                                                    std::string_view set_option = "--set");
+
+/// Those of --set-each and of --set, where a verb has both: what is set in every scenario.
+[[nodiscard]] std::vector<Assignment> set_in_each(const Arguments& arguments);
 
 /// One value each of the lists that options of keys were given.
 struct SweptForm {

@@ -124,7 +124,7 @@ Outcome run(const Arguments& arguments) {
           : form == "csv"    ? roofline_csv(report)
           : form == "svg"    ? roofline_svg(report)
                              : roofline_text(report),
-          "", 0};
+          "", 0, is_prose(arguments)};
 }
 
 constexpr std::string_view examples =

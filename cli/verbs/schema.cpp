@@ -57,7 +57,7 @@ Outcome run(const Arguments& arguments) {
   const bool listed = arguments.has("--answers");
   require_form(schema_verb, listed ? Asks::answers : name.empty() ? Asks::keys : Asks::answer, arguments);
   if (listed) {
-    return {answers_text(), "", 0};
+    return {answers_text(), "", 0, true};
   }
   if (name.empty()) {
     return {scenario_schema(all_keys()), "", 0};

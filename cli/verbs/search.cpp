@@ -57,6 +57,11 @@ std::string far_text(const BoxProgress& box) {
                           std::to_string(box.priced.load()) + " priced";
 }
 
+std::string without_blanks(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  return first == std::string::npos ? std::string{} : text.substr(first, text.find_last_not_of(' ') + 1 - first);
+}
+
 /// What a line of progress says is done.
 struct Doing {
   const char* operator()(const asked::BestPlan& /*question*/) const { return "searching"; }
@@ -102,7 +107,23 @@ unsigned threads_of(const Arguments& arguments) {
 }
 
 std::string search_assignment(const std::string& axis) {
-  return "search." + (axis == "any" ? std::string{"strategy=any"} : axis);
+  const std::size_t equals = axis.find('=');
+  const bool bare_list = equals != std::string::npos && axis.find(',', equals) != std::string::npos &&
+                         axis.find_first_of("[{\"'", equals) == std::string::npos;
+  if (!bare_list) {
+    return "search." + (axis == "any" ? std::string{"strategy=any"} : axis);
+  }
+  std::string items;
+  for (std::size_t at = equals + 1; at <= axis.size();) {
+    const std::size_t end = std::min(axis.find(',', at), axis.size());
+    const std::string item = without_blanks(axis.substr(at, end - at));
+    double number = 0.0;
+    const auto [rest, error] = std::from_chars(item.data(), item.data() + item.size(), number);
+    const bool value = item == "true" || item == "false" || (error == std::errc{} && rest == item.data() + item.size());
+    items += item.empty() ? "" : (items.empty() ? "" : ", ") + (value ? item : "\"" + item + "\"");
+    at = end + 1;
+  }
+  return "search." + axis.substr(0, equals + 1) + "[" + items + "]";
 }
 
 int TakenPlan::code_without_plan() const noexcept {

@@ -15,19 +15,36 @@ namespace {
 
 constexpr std::size_t most_documents = 100;
 
-/// Reads all and tells the problems of all together.
-std::vector<AskedQuestion> read_all(std::vector<NamedDocument> documents, const QuestionLibrary& library) {
+/// What can be asked, and which values of a list cannot.
+struct ReadQuestions {
   std::vector<AskedQuestion> questions;
+  std::vector<std::string> names;  ///< of each of them
+  std::vector<RefusedPlan> refused;
+};
+
+std::string first_line(const ConfigError& error) {
+  return error.diagnostics().empty() ? std::string{error.what()} : error.diagnostics().front().message;
+}
+
+/// Reads all. Problems of all are told together where none can be answered, and where what is asked was not listed.
+ReadQuestions read_all(std::vector<NamedDocument> documents, const QuestionLibrary& library) {
+  ReadQuestions read;
   Diagnostics diagnostics;
+  bool listed = true;
   for (NamedDocument& document : documents) {
     try {
-      questions.push_back(read_question(std::move(document.root), document.name, library));
+      read.questions.push_back(read_question(std::move(document.root), document.name, library));
+      read.names.push_back(document.name);
     } catch (const ConfigError& error) {
       diagnostics.add(error);
+      read.refused.push_back({document.name, first_line(error)});
+      listed = listed && document.listed;
     }
   }
-  diagnostics.throw_if_any();
-  return questions;
+  if (read.questions.empty() || !listed) {
+    diagnostics.throw_if_any();
+  }
+  return read;
 }
 
 Outcome outcome_of(const Answered& answered, const Arguments& arguments, unsigned threads, bool complete) {
@@ -54,7 +71,7 @@ std::vector<NamedDocument> documents_of(const Verb& verb,
   Diagnostics diagnostics;
   const auto add = [&](const std::string& name, auto tree) {
     try {
-      documents.push_back({name, tree()});
+      documents.push_back({name, tree(), forms.size() > 1});
       refuse_overwrite_of(verb, arguments, documents.back().root);
       if (kind_of(documents.back().root, library) == DocumentKind::network) {
         throw ConfigError{"networks of ops are not held side by side, and " + quoted(name) +
@@ -96,15 +113,15 @@ Outcome held_side_by_side(std::vector<NamedDocument> documents,
                           const QuestionLibrary& library,
                           unsigned threads) {
   const bool fleets = are_fleets(documents, library);
-  std::vector<std::string> names;
-  for (const NamedDocument& document : documents) {
-    names.push_back(document.name);
-  }
-  std::vector<AskedQuestion> questions = read_all(std::move(documents), library);
+  const bool listed = !documents.empty() && documents.front().listed;
+  ReadQuestions read = read_all(std::move(documents), library);
+  std::vector<AskedQuestion>& questions = read.questions;
+  const std::vector<std::string>& names = read.names;
   AnswerOptions options = search_options();
   options.threads = threads;
   if (fleets) {
     asked::FleetsSideBySide all;
+    all.refused = std::move(read.refused);
     for (AskedQuestion& question : questions) {
       all.fleets.push_back(std::move(std::get<asked::FleetSize>(question).question));
     }
@@ -113,6 +130,7 @@ Outcome held_side_by_side(std::vector<NamedDocument> documents,
   }
   asked::SideBySide all;
   all.objectives = objectives;
+  all.refused = std::move(read.refused);
   std::string said;
   std::string no_plans;
   bool complete = true;
@@ -122,6 +140,9 @@ Outcome held_side_by_side(std::vector<NamedDocument> documents,
     try {
       TakenPlan taken = taken_plan(std::move(questions[i]), threads);
       said += taken.effort.empty() ? "" : names[i] + ": " + taken.effort;
+      if (!taken.plan && listed && taken.complete) {
+        all.refused.push_back({names[i], taken.text.substr(0, taken.text.find('\n'))});
+      }
       if (!taken.plan) {
         no_plans += names[i] + ": " + taken.text;
         code = std::max(code, taken.code_without_plan());
@@ -132,11 +153,14 @@ Outcome held_side_by_side(std::vector<NamedDocument> documents,
       all.scenarios.push_back(std::move(taken.plan->scenario));
     } catch (const ConfigError& error) {
       diagnostics.add(error);
+      all.refused.push_back({names[i], first_line(error)});
     }
   }
-  diagnostics.throw_if_any();
-  if (!no_plans.empty()) {
-    return {"", said + no_plans, code};
+  if (!listed || all.scenarios.empty()) {
+    diagnostics.throw_if_any();
+    if (!no_plans.empty()) {
+      return {"", said + no_plans, code};
+    }
   }
   Answered found = answered(std::move(all), options);
   found.effort = said;

@@ -16,6 +16,7 @@ namespace headroom::cli {
 struct NamedDocument {
   std::string name;
   ConfigValue root;
+  bool listed = false;  ///< of several values of an option: where it cannot be answered the others are
 };
 
 /// A document for each form of each file, of each form where there is no file. ConfigError with every problem at once,

@@ -105,6 +105,7 @@ Outcome run(const Arguments& arguments) {
     ValidationAnswer answer{format};
     validation = validate(texts, heads, scope, sources, without, [&](const ScoredRow& row) { answer.add(row); });
     outcome.out = answer.finish(validation);
+    outcome.prose = format == "text";
   }
   tell_missed_bars(validation, bars, outcome);
   return outcome;

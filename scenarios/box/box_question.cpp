@@ -5,6 +5,7 @@
 #include <headroom/model/serve/time/simulated_time.hpp>
 #include <headroom/scenarios/box/box_question.hpp>
 #include <headroom/scenarios/fleet/fleet_axes.hpp>
+#include <headroom/scenarios/fleet/open_stages.hpp>
 #include <headroom/scenarios/keys/bounds.hpp>
 #include <headroom/scenarios/search/axes.hpp>
 
@@ -77,6 +78,8 @@ BoxQuestion read_box(const ConfigValue& root, const std::string& file, const Sou
     }
   }
   diagnostics.throw_if_any();
+  free_stages(root, q.base, q.axes);
+  free_experts(root, q.base, q.axes);
   const std::uint64_t points = times_up_to_most(q.combinations(), std::max<std::uint64_t>(1, q.loads.size()));
   if (points > most_box_points) {
     throw ConfigError{"[search] makes " + std::to_string(points) + " loads of layouts and settings, above " +

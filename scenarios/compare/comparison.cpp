@@ -275,8 +275,8 @@ void mark_near_best(Comparison& comparison) {
   }
 }
 
-void check_kinds(const std::vector<Scenario>& scenarios, const Objectives& o) {
-  if (scenarios.size() < 2) {
+void check_kinds(const std::vector<Scenario>& scenarios, const Objectives& o, std::size_t refused) {
+  if (scenarios.empty() || scenarios.size() + refused < 2) {
     throw ConfigError{"'compare' needs two scenario files or more; 'headroom plan' answers one"};
   }
   Diagnostics diagnostics;
@@ -310,9 +310,12 @@ std::string ComparedPlan::untimed() const {
   return served != nullptr && served->bound ? served->untimed : "its time is not priced";
 }
 
-Comparison compare_plans(std::vector<Scenario> scenarios, const Objectives& objectives) {
-  check_kinds(scenarios, objectives);
+Comparison compare_plans(std::vector<Scenario> scenarios,
+                         const Objectives& objectives,
+                         std::vector<RefusedPlan> refused) {
+  check_kinds(scenarios, objectives, refused.size());
   Comparison comparison;
+  comparison.refused = std::move(refused);
   comparison.serving = !std::holds_alternative<TrainScenario>(scenarios.front().question);
   comparison.objectives = objectives;
   for (Scenario& scenario : scenarios) {

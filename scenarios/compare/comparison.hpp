@@ -49,17 +49,26 @@ struct ComparedPlan {
   bool crosses = false;  ///< kept at the middle, missed with the probability asked for
 };
 
+/// What was asked beside the plans and has no answer: a value of a list that is too long, say.
+struct RefusedPlan {
+  std::string file;  ///< or the value's name
+  std::string why;   ///< in one line
+};
+
 struct Comparison {
   bool serving = false;
-  std::vector<ComparedPlan> plans;  ///< as given
-  std::size_t reference = 0;        ///< the first plan that is priced; the first where none is
+  std::vector<RefusedPlan> refused;  ///< beside the plans, as given
+  std::vector<ComparedPlan> plans;   ///< as given
+  std::size_t reference = 0;         ///< the first plan that is priced; the first where none is
   std::vector<DifferingKey> keys;
   std::vector<RankedOffer> ranking;  ///< by position in `plans`
   Objectives objectives;
 };
 
-/// ConfigError for fewer than two scenarios, for training beside serving, and for an objective of the other kind or, of
-/// the run's duration, where a scenario states no tokens.
-[[nodiscard]] Comparison compare_plans(std::vector<Scenario> scenarios, const Objectives& objectives);
+/// ConfigError for fewer than two scenarios, refused ones among them, for training beside serving, and for an objective
+/// of the other kind or, of the run's duration, where a scenario states no tokens.
+[[nodiscard]] Comparison compare_plans(std::vector<Scenario> scenarios,
+                                       const Objectives& objectives,
+                                       std::vector<RefusedPlan> refused = {});
 
 }  // namespace headroom

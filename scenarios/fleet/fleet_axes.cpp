@@ -5,6 +5,7 @@
 #include <headroom/model/estimate/precision.hpp>
 #include <headroom/model/serve/engine/serving_stack.hpp>
 #include <headroom/scenarios/fleet/fleet_axes.hpp>
+#include <headroom/scenarios/fleet/open_stages.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/keys/keyed_table.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
@@ -37,7 +38,7 @@ struct AxisRow {
 };
 constexpr std::array<std::string_view, 4> any_weights{"bf16", "fp8", "nvfp4", "int4"};
 constexpr std::array<std::string_view, 2> any_cache{"bf16", "fp8"};
-// tp beyond a node is left to who lists it: a tensor rank in another host is no usual layout.
+// tp beyond a node is left to who lists it: a tensor rank in another host is no usual layout, a stage is (open_stages).
 constexpr std::array axis_rows{
     AxisRow{"gpu", Knob::gpu, Takes::gpu},
     AxisRow{"node", Knob::node, Takes::node},
@@ -77,6 +78,7 @@ class AxesReader {
       problem(*given, "'search' is a table, not " + std::string{kind_name(given->kind)});
     }
     ConfigTable search{given != nullptr ? *given : nothing, "search", diagnostics_};
+    const bool all = frees_all(search);
     std::vector<FleetAxis> axes;
     for (const AxisRow& row : axis_rows) {
       FleetAxis axis;
@@ -100,7 +102,7 @@ class AxesReader {
         if (axis.empty()) {
           axis.push_back(refused_);
         }
-      } else if (row.knob == Knob::tp && at_path(root_, key) == nullptr) {
+      } else if ((row.knob == Knob::tp || (all && row.knob == Knob::pp)) && at_path(root_, key) == nullptr) {
         add_any_ranks(row, axis);
       }
       if (!axis.empty()) {
@@ -112,6 +114,15 @@ class AxesReader {
   }
 
  private:
+  /// strategy = "any": tp and pp here, ep where the model has experts (open_stages).
+  static bool frees_all(ConfigTable& search) {
+    const ConfigValue* const value = search.value("strategy");
+    if (value != nullptr && (value->kind != ConfigValue::Kind::text || value->text != "any")) {
+      search.problem("strategy", "'strategy' is \"any\" or left out; single axes have keys of their own");
+    }
+    return value != nullptr;
+  }
+
   void read(ConfigTable& search, const AxisRow& row, const ConfigValue& value, FleetAxis& axis) {
     if (value.kind == ConfigValue::Kind::array) {
       for (const ConfigValue& each : value.items) {
@@ -182,6 +193,7 @@ class AxesReader {
       problem(value,
               quoted(row.name) + " holds " +
                   (value.kind == ConfigValue::Kind::text ? quoted(value.text) : std::string{kind_name(value.kind)}) +
+                  (value.kind == ConfigValue::Kind::text ? reversed_range_text(value.text) : std::string{}) +
                   ", no whole number; an axis is a list [1, 2, 4], a range \"1..8\", \"1..8 x2\" or \"2..8 "
                   "step 2\", one value, or \"any\"");
     }
@@ -367,6 +379,8 @@ AskedFleet read_fleet(ConfigValue root, const std::string& file, const Sources& 
   asked.base = {std::make_shared<const ConfigValue>(std::move(base)), file, &sources};
   add_problems_beside(asked.base, asked.axes, diagnostics);
   diagnostics.throw_if_any();
+  free_stages(root, asked.base, asked.axes);
+  free_experts(root, asked.base, asked.axes);
   if (const std::uint64_t all = combinations(asked.axes); all > most_combinations) {
     throw ConfigError{"[search] makes " + std::to_string(all) + " combinations, above " +
                       std::to_string(most_combinations) + "; list fewer values"};

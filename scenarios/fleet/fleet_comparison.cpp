@@ -76,11 +76,14 @@ double FleetComparison::goal(std::size_t fleet) const {
   return priced ? best.per_million_output_of_all.mid.raw() : real(best.gpus) / best.mean_rate.raw();
 }
 
-FleetComparison compare_fleets(const std::vector<AskedFleet>& asked, const FleetPlanOptions& options) {
-  if (asked.size() < 2) {
+FleetComparison compare_fleets(const std::vector<AskedFleet>& asked,
+                               const FleetPlanOptions& options,
+                               std::vector<RefusedPlan> refused) {
+  if (asked.empty() || asked.size() + refused.size() < 2) {
     throw ConfigError{"a comparison holds two fleets or more side by side; 'headroom plan' answers one"};
   }
   FleetComparison comparison;
+  comparison.refused = std::move(refused);
   for (const AskedFleet& one : asked) {
     comparison.fleets.push_back({one.file, plan_fleet(one, options)});
     comparison.complete = comparison.complete && comparison.fleets.back().plan.complete;

@@ -20,6 +20,7 @@ struct ComparedFleet {
 /// Of two fleets or more.
 struct FleetComparison {
   std::vector<ComparedFleet> fleets;  ///< as given
+  std::vector<RefusedPlan> refused;   ///< beside the fleets, as given
   std::vector<DifferingKey> keys;     ///< as stated, or as the first option has it
   bool priced = false;                ///< all that keep what is promised have a price
   std::vector<std::size_t> ranking;   ///< of those that do, by goal(); of equals as given
@@ -29,7 +30,9 @@ struct FleetComparison {
   [[nodiscard]] double goal(std::size_t fleet) const;
 };
 
-/// Plans each as plan_fleet() does. ConfigError for fewer than two.
-[[nodiscard]] FleetComparison compare_fleets(const std::vector<AskedFleet>& asked, const FleetPlanOptions& options);
+/// Plans each as plan_fleet() does. ConfigError for fewer than two, refused ones among them.
+[[nodiscard]] FleetComparison compare_fleets(const std::vector<AskedFleet>& asked,
+                                             const FleetPlanOptions& options,
+                                             std::vector<RefusedPlan> refused = {});
 
 }  // namespace headroom

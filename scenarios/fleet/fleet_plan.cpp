@@ -329,7 +329,7 @@ void settle(FleetPlan& plan, unsigned threads) {
     const Seconds answer = best.sized->metrics.all.e2e.mean;
     constexpr double turns = 10.0;
     if (window < turns * answer) {
-      plan.notes.push_back("the " + std::to_string(cell.requests) + " simulated requests come within " +
+      plan.notes.push_back("the " + format_count(real(cell.requests)) + " simulated requests come within " +
                            format(window) + ", an answer takes " + format(answer) +
                            ": a fleet that is hardly full looks better than it is; raise traffic.requests");
     }

@@ -17,7 +17,7 @@ Help help_of(const NoHelp& why) {
   switch (why.cause) {
     case NoHelpCause::refused:
       return {"replicas with more room for a sequence or shorter requests",
-              {"strategy.tp", "serving.kv_cache", "hardware.gpu", "traffic.prompt.most"}};
+              {"strategy.tp", "strategy.pp", "serving.kv_cache", "hardware.gpu", "traffic.prompt.most"}};
     case NoHelpCause::prefill: return {"replicas that prefill", {"fleet.prefill.replicas"}};
     case NoHelpCause::burst:
       return {"replicas that are warm before it, or a shorter cold start",

@@ -69,6 +69,9 @@ inline constexpr std::array own_training_search_rows{
 };
 
 inline constexpr std::array own_fleet_search_rows{
+    choice("strategy", any_name)
+        .or_nothing("that each axis is freed by a key of its own")
+        .says("It frees tp, pp and, of a model with experts, ep where the scenario does not state them."),
     freed(text_axis("engine", engine_names).or_any(), "It frees the engine."),
     freed(text_axis("weights", served_weight_names).or_any(), "It frees the format of the weights."),
     freed(text_axis("kv_cache", kv_cache_names).or_any(), "It frees the format of the KV cache."),

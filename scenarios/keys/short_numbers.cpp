@@ -18,8 +18,26 @@ bool is_number(const ConfigValue& value) {
   return value.kind == Kind::integer || value.kind == Kind::number;
 }
 
+/// "80 %" of a number that is a share.
+std::optional<double> share_of(const ConfigValue& value, const Key& key) {
+  const bool percent = value.kind == Kind::text && value.text.ends_with('%');
+  if (!percent || key.type != KeyType::number || key.high > 1.0) {
+    return std::nullopt;
+  }
+  std::string_view text{value.text};
+  text.remove_suffix(1);
+  text.remove_suffix(text.ends_with(' ') ? 1 : 0);
+  const std::optional<double> number = parse_short_number(text);
+  return number ? std::optional{*number / 100.0} : std::nullopt;
+}
+
 /// The typed text stays beside the number, from which short_lengths() tells it.
 void take_number(ConfigValue& value, const Key& key) {
+  if (const std::optional<double> share = share_of(value, key)) {
+    value.kind = Kind::number;
+    value.number = *share;
+    return;
+  }
   const std::optional<double> number =
       value.kind == Kind::text ? parse_short_number(value.text, key.length ? 1024.0 : 1000.0) : std::nullopt;
   if (!number) {
@@ -48,6 +66,14 @@ void take_rate(ConfigValue& value) {
   }
 }
 
+/// A price that is typed as a number is in dollars an hour, as prices of GPUs are told everywhere.
+void take_price(ConfigValue& value) {
+  if (is_number(value) && !value.text.empty()) {
+    value.kind = Kind::text;
+    value.text += " $/h";
+  }
+}
+
 /// A number of the command line has the text that was typed beside it; one of a file has none.
 void take_name(ConfigValue& value) {
   if (is_number(value) && !value.text.empty()) {
@@ -71,6 +97,8 @@ void take(ConfigValue& value, const Key& key) {
     case KeyType::quantity:
       if (key.dimension == dimension_of<Hertz>) {
         take_rate(value);
+      } else if (key.dimension == dimension_of<DollarsPerSecond>) {
+        take_price(value);
       }
       return;
     case KeyType::text:

@@ -141,20 +141,25 @@ std::optional<Changes> apply(const ServeScenario& s, const Setting& setting, Ser
   return changes;
 }
 
-/// `w` with more GPUs and more ranks of them in a replica; nothing when a replica takes more than there are, or one of
-/// a fleet more than its host has.
+/// Of so many times the ranks those that a host does not hold are stages.
+void add_ranks(const ServeScenario& s, std::int64_t factor, ServingLayout& layout) {
+  for (; factor > 1; factor /= 2) {
+    (spans_hosts(s, 2 * layout.tp) ? layout.pp : layout.tp) *= 2;
+  }
+}
+
+/// `w` with more GPUs and more ranks of them in a replica; nothing when a replica takes more than there are.
 std::optional<ServingWorkload> grown(const ServeScenario& s,
                                      const ServingWorkload& start,
                                      std::int64_t gpus_factor,
-                                     std::int64_t tp_factor) {
+                                     std::int64_t rank_factor) {
   ServingWorkload w = start;
   w.gpus *= gpus_factor;
-  w.layout.tp *= tp_factor;
+  add_ranks(s, rank_factor, w.layout);
   if (s.fraction_open) {
     w.memory_fraction = s.engine.default_fraction(w.layout.tp);
   }
-  const bool split = s.fleet && spans_hosts(s, w.layout.tp);
-  return split || w.layout.gpus() > w.gpus ? std::nullopt : std::optional{w};
+  return w.layout.gpus() > w.gpus ? std::nullopt : std::optional{w};
 }
 
 Changes growth_changes(const ServingWorkload& from, const ServingWorkload& to) {
@@ -164,6 +169,9 @@ Changes growth_changes(const ServingWorkload& from, const ServingWorkload& to) {
   }
   if (to.layout.tp != from.layout.tp) {
     changes.emplace_back(Knob::tp, to.layout.tp);
+  }
+  if (to.layout.pp != from.layout.pp) {
+    changes.emplace_back(Knob::pp, to.layout.pp);
   }
   return changes;
 }
@@ -299,13 +307,20 @@ Changes ways_out(const ServeScenario& s, const ServingWorkload& work) {
       break;
     }
   }
-  for (std::int64_t factor = 2; factor <= 8; factor *= 2) {
+  // Tensor ranks as far as the host reaches, stages where even those are too few.
+  bool held = false;
+  std::int64_t factor = 2;
+  for (; factor <= 8 && !held && !spans_hosts(s, work.layout.tp * factor); factor *= 2) {
     ServingWorkload w = work;
     w.layout.tp *= factor;
     w.gpus = std::max(w.gpus, w.layout.gpus());
-    if (spans_hosts(s, w.layout.tp) || add(w, {Knob::tp, w.layout.tp})) {
-      break;
-    }
+    held = add(w, {Knob::tp, w.layout.tp});
+  }
+  for (std::int64_t stages = 2; stages <= 4 && !held && factor == 2; stages *= 2) {
+    ServingWorkload w = work;
+    w.layout.pp *= stages;
+    w.gpus = std::max(w.gpus, w.layout.gpus());
+    held = add(w, {Knob::pp, w.layout.pp});
   }
   return ways;
 }

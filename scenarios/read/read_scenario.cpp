@@ -95,7 +95,21 @@ class ScenarioReader {
       if (!named.text.ends_with(".json") && !named.text.ends_with(".toml") && !why_no_preset(named.text).empty()) {
         throw ConfigError{sources_.models.unknown(named.text)};
       }
-      const std::string suggested = sources_.models.suggested(named.text);
+      const std::string& text = named.text;
+      const bool file = text.ends_with(".json") || text.ends_with(".toml");
+      const bool published = !file && text.find('/') == text.rfind('/') && !text.starts_with('.') &&
+                             !text.starts_with('/') && !text.starts_with('~');
+      if (const std::string unknown = sources_.models.unknown(text);
+          published && unknown.find("is a family") != std::string::npos) {
+        throw ConfigError{unknown};
+      }
+      if (published) {
+        throw ConfigError{"no preset has the network of " + quoted(text) + ", and no such file is here" +
+                          sources_.models.suggested(text.substr(text.find('/') + 1)) +
+                          "; 'model' is the id of a preset ('headroom catalog list models') or the path of the "
+                          "model's config.json"};
+      }
+      const std::string suggested = sources_.models.suggested(text);
       throw ConfigError{
           "no such file " + quoted(path) +
           (suggested.empty() ? "; 'model' is the id of a preset or the path of a config.json" : suggested)};

@@ -92,7 +92,7 @@ class TrafficReader {
     } else if (const std::string cut = traffic.cut_short(); !cut.empty()) {
       assume(cut);
     } else if (!table.has("requests")) {
-      assume("traffic.requests = " + std::to_string(traffic.requests) + " (simulated)");
+      assume("traffic.requests = " + format_count(real(traffic.requests)) + " (simulated)");
     }
   }
 
@@ -172,6 +172,7 @@ class TrafficReader {
     const auto stated = table.stated<"rate">();
     checked_rate(table, stated.value_or(Hertz{}));
     traffic.classes.push_back({"all", {}, {}});
+    static_cast<void>(table.stated<"bin">());  // known, be the trace broken or not
     const auto trace = look_up(table, "trace", file, [](const std::string& s) { return load_request_trace(s); });
     if (!trace) {
       return;

@@ -133,7 +133,7 @@ class AxesReader {
       }
       if (several.empty()) {
         const bool range = item->kind == ConfigValue::Kind::text && item->text.find("..") != std::string::npos;
-        search_.problem(key, quoted(key) + " holds " + shown(*item) +
+        search_.problem(key, quoted(key) + " holds " + shown(*item) + reversed_range_text(item->text) +
                                  (range ? ", a range without values: it runs upward, by \" x2\" or more or by \" step "
                                           "1\" or more; an axis is "
                                         : ", no whole number; an axis is ") +
@@ -299,6 +299,21 @@ std::vector<std::int64_t> parse_range(std::string_view text) {
     }
   }
   return values;
+}
+
+std::string reversed_range_text(std::string_view text) {
+  const std::size_t dots = text.find("..");
+  if (dots == std::string_view::npos) {
+    return {};
+  }
+  const std::string_view first = text.substr(0, dots);
+  const std::string_view rest = text.substr(dots + 2);
+  const std::string_view last = rest.substr(0, rest.find(' '));
+  const std::optional<std::int64_t> high = whole(first);
+  const std::optional<std::int64_t> low = whole(last);
+  return low && high && *low < *high ? ", a range that is reversed: it runs upward, \"" + std::string{last} + ".." +
+                                           std::string{first} + std::string{rest.substr(last.size())} + "\""
+                                     : std::string{};
 }
 
 FreedAxes read_axes(ConfigTable& search, const ConfigValue& root) {

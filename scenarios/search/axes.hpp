@@ -92,5 +92,7 @@ struct FreedAxes {
 
 /// "1..16", "8..1024 x2", "0..64 step 8". Empty when it is no range.
 [[nodiscard]] std::vector<std::int64_t> parse_range(std::string_view text);
+/// Of a range that runs downward, "512..1", the middle of a sentence that says so; empty of any other text.
+[[nodiscard]] std::string reversed_range_text(std::string_view text);
 
 }  // namespace headroom

@@ -117,7 +117,38 @@ class LayoutSearch {
     }
   }
 
+  /// The first strategy of the fewest stages that surely fits: the smallest micro-batch, the usual schedule, states
+  /// over all data ranks where the first ZeRO stage is not enough.
+  void run_plain() {
+    for (const Stages& stages : job_.space->stages(layout_)) {
+      if (breaks_a_rule(stages)) {
+        continue;
+      }
+      groups_.assign(stages.shard_ranks.size(), std::nullopt);
+      for (const std::uint8_t zero : stages.zeros) {
+        for (const LayerSettings& form : stages.forms) {
+          if (price_plain(stages, form, zero)) {
+            return;
+          }
+        }
+      }
+    }
+  }
+
  private:
+  bool price_plain(const Stages& stages, const LayerSettings& form, std::uint8_t zero) {
+    const std::uint16_t micro_batch = stages.micro_batches.front();
+    LayerTable& table = tables_.of(stages, micro_batch, form);
+    const Strategy s = strategy(stages, micro_batch, form, stages.shard_ranks.front(), stages.schedules.front(), zero);
+    Estimate e = evaluate_memory(job_.compiled, table, s);
+    if (!fits(s, e)) {
+      return false;
+    }
+    table.step.take_groups(groups(stages, 0));
+    price(s, table, e);
+    return true;
+  }
+
   /// Whether nothing of the whole layout can matter; counted if so.
   bool excluded(const LayoutBound& least, const std::vector<Stages>& all) {
     Strategy s = job_.space->base();
@@ -409,6 +440,14 @@ LayoutBound bound_layout(const BranchContext& context, const LayerRanks& layout)
     least.goal = 0.0;
   }
   return least;
+}
+
+void price_plain(const BranchContext& context,
+                 const LayerRanks& layout,
+                 Incumbents& found,
+                 SearchCounts& counts,
+                 BrokenExample& broken) {
+  LayoutSearch{context, layout, found, counts, broken}.run_plain();
 }
 
 void search_layout(const BranchContext& context,

@@ -54,5 +54,11 @@ void search_layout(const BranchContext& context,
                    Incumbents& found,
                    SearchCounts& counts,
                    BrokenExample& broken);
+/// Prices one strategy of the layout, the plainest that surely fits; none where none does.
+void price_plain(const BranchContext& context,
+                 const LayerRanks& layout,
+                 Incumbents& found,
+                 SearchCounts& counts,
+                 BrokenExample& broken);
 
 }  // namespace headroom

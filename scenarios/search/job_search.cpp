@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -75,12 +76,15 @@ JobSearch::JobSearch(const SearchSetting& setting, std::uint64_t job) : setting_
   context_ = {job_.get(), &setting.question->objective, setting.front, setting.bounded};
 }
 
-std::vector<LayoutBound> JobSearch::bounds(std::size_t part, std::size_t parts) const {
+std::vector<LayoutBound> JobSearch::bounds(std::size_t part, std::size_t parts, const std::atomic<bool>* stop) const {
   const std::vector<LayerRanks>& layouts = job_->space->layouts();
   std::vector<LayoutBound> bounds(layouts.size() > part ? (layouts.size() - part - 1) / parts + 1 : 0);
   if (setting_->bounded) {
-    on_threads(setting_->threads, bounds.size(),
-               [&](std::size_t i) { bounds[i] = bound_layout(context_, layouts[part + i * parts]); });
+    on_threads(setting_->threads, bounds.size(), [&](std::size_t i) {
+      if (stop == nullptr || !stop->load()) {
+        bounds[i] = bound_layout(context_, layouts[part + i * parts]);
+      }
+    });
   }
   return bounds;
 }
@@ -114,6 +118,22 @@ LayoutFindings JobSearch::search(std::span<const BoundedLayout> asked, const Inc
   return all;
 }
 
+LayoutFindings JobSearch::plain_plans(const Incumbents& start) const {
+  constexpr std::size_t most_layouts = 64;
+  std::vector<LayerRanks> layouts = job_->space->layouts();
+  std::stable_sort(layouts.begin(), layouts.end(), [](const LayerRanks& a, const LayerRanks& b) {
+    return a.cp != b.cp ? a.cp < b.cp : a.order < b.order;
+  });
+  const LayerRanks plainest = layouts.empty() ? LayerRanks{} : layouts.front();
+  std::erase_if(layouts, [&](const LayerRanks& l) { return l.cp != plainest.cp || l.order != plainest.order; });
+  LayoutFindings plain{start.without_news(), {}, {}};
+  const std::size_t tried = std::min(most_layouts, layouts.size());
+  for (std::size_t i = 0; i < tried; ++i) {
+    price_plain(context_, layouts[i * layouts.size() / tried], plain.found, plain.counts, plain.broken);
+  }
+  return plain;
+}
+
 SearchedJob search_job(const SearchSetting& setting,
                        std::uint64_t job,
                        const Incumbents& start,
@@ -126,7 +146,24 @@ SearchedJob search_job(const SearchSetting& setting,
     progress.findings.dropped.push_back(search.dropped());
     return searched;
   }
-  LayoutRounds rounds{search.bounds(0, 1), setting.bounded};
+  const auto stopped = [&] { return watch.stop != nullptr && watch.stop->load(); };
+  const auto add_instead = [&](const Incumbents& found) {
+    if (!found.found()) {
+      const LayoutFindings plain = search.plain_plans(found);
+      searched.instead = findings_of(plain.found, job);
+      searched.instead.counts = plain.counts;
+    }
+  };
+  std::vector<LayoutBound> bounds = search.bounds(0, 1, watch.stop);
+  if (stopped()) {  // the bounds are none that a later run could go on with
+    Incumbents found = start;
+    merge_into(found, earlier.findings);
+    add_instead(found);
+    searched.done = false;
+    progress = earlier;
+    return searched;
+  }
+  LayoutRounds rounds{std::move(bounds), setting.bounded};
   if (earlier.layouts > 0 && (earlier.numbers != rounds.numbers() || !rounds.skip_to(earlier.layouts))) {
     throw ConfigError{other_numbers(watch.earlier_from)};
   }
@@ -144,7 +181,8 @@ SearchedJob search_job(const SearchSetting& setting,
     return so_far;
   };
   while (!rounds.done()) {
-    if (watch.stop != nullptr && watch.stop->load()) {
+    if (stopped()) {
+      add_instead(found);
       searched.done = false;
       break;
     }

@@ -79,8 +79,13 @@ class JobSearch {
   [[nodiscard]] std::size_t layouts() const noexcept { return can_be() ? job_->space->layouts().size() : 0; }
   [[nodiscard]] std::uint64_t strategies() const { return can_be() ? job_->space->strategies() : 0; }
 
-  /// Of the layouts `part`, `part` + `parts`, `part` + 2 `parts` ...
-  [[nodiscard]] std::vector<LayoutBound> bounds(std::size_t part, std::size_t parts) const;
+  /// Of the layouts `part`, `part` + `parts`, `part` + 2 `parts` ...; once `stop` is set those to come stay 0.
+  [[nodiscard]] std::vector<LayoutBound> bounds(std::size_t part,
+                                                std::size_t parts,
+                                                const std::atomic<bool>* stop = nullptr) const;
+  /// A plain strategy of each of up to 64 layouts without context parallelism, where one surely fits: what a search
+  /// that is stopped before its first round answers with.
+  [[nodiscard]] LayoutFindings plain_plans(const Incumbents& start) const;
   /// Every layout from the same start.
   [[nodiscard]] LayoutFindings search(std::span<const BoundedLayout> layouts, const Incumbents& start) const;
 
@@ -111,6 +116,7 @@ struct JobWatch {
 struct SearchedJob {
   bool done = true;
   JobProgress progress;
+  Findings instead;  ///< where it was stopped and nothing was found: plain_plans(), no part of the progress
 };
 [[nodiscard]] SearchedJob search_job(const SearchSetting& setting,
                                      std::uint64_t job,

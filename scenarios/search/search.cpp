@@ -27,6 +27,10 @@ class Searcher {
       complete = search(turn);
     }
     SearchResult result = ledger_.result(complete);
+    if (!complete && !result.found.found()) {
+      merge_into(result.found, instead_);
+      result.counts += instead_.counts;
+    }
     ledger_.save();
     result.unsaved = ledger_.unsaved();
     result.elapsed = since(start_);
@@ -69,6 +73,7 @@ class Searcher {
       ledger_.take(turn, std::move(searched.progress.findings));
     } else {
       ledger_.note(turn, std::move(searched.progress));
+      instead_ = std::move(searched.instead);
     }
     if (ledger_.due()) {
       ledger_.save();
@@ -79,6 +84,7 @@ class Searcher {
   const SearchOptions& options_;
   SearchSetting setting_;
   SearchLedger ledger_;
+  Findings instead_;  ///< of a search that is stopped before it has found anything
   Seconds preparing_{};
   Clock::time_point start_ = Clock::now(), told_ = start_;
 };

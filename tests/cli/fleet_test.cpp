@@ -8,6 +8,8 @@
 #include "run_headroom.hpp"
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -187,6 +189,22 @@ TEST_CASE("the day of a fleet that follows its load: its mean, its peak, its dol
   CHECK(floor > 24.0 * number(day, "gpus_per_replica") * number(at(day, "floor_sizes").items.front(), "replicas"));
   CHECK(at(day, "floor_sizes").items.size() == 4);
   CHECK(number(day, "cold_start_s") == 300.0);
+  // The text has the same in twelve rows, of each the most.
+  const Run text = run_headroom("plan scenarios/serve/llama3-70b-day.toml --set traffic.requests=1000");
+  std::istringstream lines{text.out.substr(text.out.find("  from "))};
+  std::string line;
+  std::getline(lines, line);
+  for (const std::string_view column : {"req/s, at most", "GPUs at the floor", "following", "fixed"}) {
+    CHECK(line.find(column) != std::string::npos);
+  }
+  std::size_t rows = 0;
+  std::string largest;
+  while (std::getline(lines, line) && !line.empty() && line.find("following the load") == std::string::npos) {
+    ++rows;
+    largest = std::max(largest, line.substr(line.rfind(' ') + 1));
+  }
+  CHECK(rows == 12);
+  CHECK(std::stod(largest) == number(curve.front(), "fixed_gpus"));
 }
 
 TEST_CASE("a fleet that follows too late to give anything back frees no hours of the fixed one") {

@@ -274,7 +274,8 @@ bool names(const std::string& text, const Option& option) {
 bool decides(const Verb& verb, std::string_view option) {
   using Names = std::set<std::string_view>;
   const Names deciding = &verb == &plan_verb || &verb == &explain_verb || &verb == &export_verb
-                             ? Names{"--objective", "--only", "--isl", "--osl", "--concurrency", "--rate"}
+                             ? Names{"--objective", "--only", "--isl",  "--osl",     "--concurrency",
+                                     "--rate",      "--ttft", "--tpot", "--deadline"}
                          : &verb == &fabric_verb ? Names{"--topo", "--nccl-xml"}
                          : &verb == &scale_verb  ? Names{"--measured-speedup", "--measured"}
                          : &verb == &compare_verb

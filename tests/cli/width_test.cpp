@@ -83,6 +83,18 @@ TEST_CASE("an answer is a hundred columns wide where nobody says more, as wide a
     CHECK(words_of(usual.out) == words_of(wide.out));  // nothing is lost
     CHECK(words_of(narrow.out) == words_of(wide.out));
   }
+  // Wide tables too, and every help.
+  for (const std::string asked : {"validate", "catalog list gpus", "catalog diff h100-sxm-80gb h200-sxm-141gb",
+                                  "schema --answers", "plan --help", "roofline llama3.1-8b --gpu h100-sxm-80gb"}) {
+    CAPTURE(asked);
+    const Run usual = with_columns("", asked);
+    CHECK(usual.code == 0);
+    const std::vector<std::string> lines = lines_of(usual.out);
+    CHECK(std::all_of(lines.begin(), lines.end(), [](const std::string& line) {
+      return shown_width(line) <= 100 || line.starts_with("  headroom ");  // commands stay whole
+    }));
+    CHECK(words_of(usual.out) == words_of(with_columns("100000", asked).out));
+  }
   // What programs read is not broken.
   const std::string json = answers().front() + " --format json";
   CHECK(with_columns("40", json).out == with_columns("", json).out);
@@ -119,11 +131,22 @@ TEST_CASE("--brief is the verdict and the numbers that a planner needs first, of
     CAPTURE(part);
     CHECK(says(trained, part));
   }
+  CHECK(says(trained, "with probability"));
+  const std::string compared = with_columns("100000", answers()[5] + " --brief").out;
+  CHECK(says(compared, "against the reference: throughput "));
+  CHECK((says(compared, "indistinguishable") || says(compared, "larger than past errors")));
+  CHECK(says(compared, "fits, with probability"));
+  CHECK(says(with_columns("100000", answers()[6] + " --brief").out, "fits with probability"));
   const std::string fleet = with_columns("", answers()[3] + " --brief").out;
   for (const std::string_view part : {"take ", "GPUs", "TTFT p95", "TPOT p95", "cost per M output tokens"}) {
     CAPTURE(part);
     CHECK(says(fleet, part));
   }
+  const std::vector<std::string> rows = lines_of(fleet);
+  const auto first =
+      std::find_if(rows.begin(), rows.end(), [](const std::string& row) { return says(row, "TTFT p95"); });
+  REQUIRE(first != rows.end());
+  CHECK(says(*first, " to "));  // with its interval
   CHECK(says(with_columns("", answers()[1] + " --brief").out, "take 512 x h100-sxm-80gb: "));
   const Run refused = with_columns("", answers()[0] + " --brief --format json");
   CHECK(refused.code == 2);

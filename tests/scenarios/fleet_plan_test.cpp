@@ -139,7 +139,30 @@ TEST_CASE("no way out leads to more ranks than a host has GPUs, which a fleet re
   CHECK(why("bf16", 16).find("tp 16 spans hosts of 8 GPUs") != std::string::npos);
   CHECK(why("bf16", 8).find("it would with serving.weights = \"fp8\"") != std::string::npos);
   CHECK(why("bf16", 8).find("strategy.tp") == std::string::npos);
+  CHECK(why("bf16", 8).find("strategy.pp = 2") != std::string::npos);
   CHECK(why("fp8", 4).find("strategy.tp = 8") != std::string::npos);  // what a host has is offered
+}
+
+TEST_CASE("stages are axes where no tensor ranks within a host hold the model, and nowhere else") {
+  const auto stages = [](const std::vector<std::string>& more) {
+    std::vector<std::string> all{"schema=1",         "kind=serve",      "hardware.gpu=h100-sxm-80gb",
+                                 "serving.isl=2048", "serving.osl=300", "traffic.rate=1 req/s"};
+    all.insert(all.end(), more.begin(), more.end());
+    for (const FleetAxis& axis : read_fleet(scenario_tree(all), "command line", sources()).axes) {
+      if (axis.front().knob == Knob::pp) {
+        return axis.size();
+      }
+    }
+    return std::size_t{0};
+  };
+  // 812 GB of weights in 16 bit: two hosts of eight H100, in two stages or, of fewer tensor ranks, in four.
+  CHECK(stages({"model=llama3.1-405b"}) == 3);
+  CHECK(stages({"model=llama3.1-405b", "serving.weights=fp8"}) == 0);
+  CHECK(stages({"model=llama3-70b"}) == 0);
+  CHECK(stages({"model=llama3-70b", "search.strategy=any"}) == 3);
+  CHECK(stages({"model=llama3.1-405b", "strategy.tp=8"}) == 0);
+  CHECK(stages({"model=llama3.1-405b", "strategy.pp=1"}) == 0);
+  CHECK(stages({"model=llama3.1-405b", "search.weights=[\"fp8\", \"bf16\"]"}) == 3);
 }
 
 TEST_CASE("a fleet keeps its promises at the slow end, and with one replica less it does not") {
