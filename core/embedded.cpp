@@ -18,9 +18,11 @@ namespace fs = std::filesystem;
 std::vector<fs::path> files_of(const std::string& folder, std::string_view kind) {
   std::vector<fs::path> files;
   std::error_code status;
-  for (const auto& entry : fs::directory_iterator{fs::path{folder} / kind, status}) {
-    if (entry.path().extension() == ".toml" && entry.is_regular_file(status)) {
-      files.push_back(entry.path());
+  fs::directory_iterator entry{fs::path{folder} / kind, status};
+  for (; !status && entry != fs::directory_iterator{}; entry.increment(status)) {
+    std::error_code unknown;
+    if (entry->path().extension() == ".toml" && entry->is_regular_file(unknown)) {
+      files.push_back(entry->path());
     }
   }
   std::sort(files.begin(), files.end());
@@ -72,22 +74,9 @@ std::optional<DataStore::Entry> find_in_folder(const std::string& folder,
 
 }  // namespace
 
-namespace {
-
-/// Warnings that nobody has taken yet, and the files that were warned of.
-struct PassedOver {
-  std::mutex mutex;
-  std::set<std::string> files;
-  std::vector<std::string> warnings;
-};
-PassedOver& noted() {
-  static PassedOver all;
-  return all;
-}
-
-void note(const std::string& file, std::string_view kind, const std::string& id, const ConfigError& error) {
-  const std::lock_guard lock{noted().mutex};
-  if (!noted().files.insert(file).second || error.diagnostics().empty()) {
+void PassedOver::note(const std::string& file, std::string_view kind, const std::string& id, const ConfigError& error) {
+  const std::lock_guard lock{mutex_};
+  if (!files_.insert(file).second || error.diagnostics().empty()) {
     return;
   }
   Diagnostic first = error.diagnostics().front();
@@ -97,14 +86,12 @@ void note(const std::string& file, std::string_view kind, const std::string& id,
   const std::size_t more = error.diagnostics().size() - 1;
   first.message += (more > 0 ? " (and " + std::to_string(more) + " more problems)" : "") + "; " + quoted(id) +
                    " is left out of the " + std::string{kind} + ", the others are read";
-  noted().warnings.push_back(first.warning());
+  warnings_.push_back(first.warning());
 }
 
-}  // namespace
-
-std::vector<std::string> passed_over() {
-  const std::lock_guard lock{noted().mutex};
-  return std::exchange(noted().warnings, {});
+std::vector<std::string> PassedOver::warnings() const {
+  const std::lock_guard lock{mutex_};
+  return warnings_;
 }
 
 std::string normalised(std::string_view spelling) {
@@ -116,8 +103,8 @@ std::string normalised(std::string_view spelling) {
   return result;
 }
 
-DataStore::DataStore(EmbeddedIndex index, std::vector<std::string> folders)
-    : index_{index}, folders_{std::move(folders)} {
+DataStore::DataStore(EmbeddedIndex index, UserFolders folders)
+    : index_{index}, folders_{std::move(folders.folders)}, passed_over_{std::move(folders.passed_over)} {
   for (std::string& folder : folders_) {
     if (const fs::path path{folder}; path.has_parent_path() && !path.has_filename()) {
       folder = path.parent_path().string();  // "mine/" and "mine" name the same folder
@@ -236,7 +223,7 @@ void DataStore::each(std::string_view kind, const std::function<void(const std::
       if (ships) {
         throw;
       }
-      note(entry->file, kind, id, error);
+      passed_over_->note(entry->file, kind, id, error);
     }
   }
 }

@@ -3,13 +3,19 @@
 #pragma once
 
 #include <headroom/core/config_value.hpp>
+#include <headroom/core/diagnostic.hpp>
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace headroom {
@@ -37,12 +43,39 @@ struct EmbeddedIndex {
 /// Lower case, with '_' and blanks replaced by '-': the form in which ids and aliases are compared.
 [[nodiscard]] std::string normalised(std::string_view spelling);
 
+/// Warnings on files of the user's own that were passed over: those of one library, whose stores share them. Safe to
+/// use from several threads.
+class PassedOver {
+ public:
+  /// Of a file of the kind, what was wrong with it; the first time only.
+  void note(const std::string& file, std::string_view kind, const std::string& id, const ConfigError& error);
+  /// In the order in which they were met, each with what its file would have been.
+  [[nodiscard]] std::vector<std::string> warnings() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<std::string> files_;
+  std::vector<std::string> warnings_;
+};
+
+/// A user's folders of KIND/ID.toml, earlier ones first, and where broken files in them are noted.
+struct UserFolders {
+  std::vector<std::string> folders;
+  std::shared_ptr<PassedOver> passed_over = std::make_shared<PassedOver>();
+
+  UserFolders() = default;
+  UserFolders(std::vector<std::string> named) : folders{std::move(named)} {}  // NOLINT(*-explicit-*)
+  UserFolders(std::initializer_list<std::string> named) : folders{named} {}   // NOLINT(*-explicit-*)
+  UserFolders(std::vector<std::string> named, std::shared_ptr<PassedOver> noted_in)
+      : folders{std::move(named)}, passed_over{std::move(noted_in)} {}
+};
+
 /// Data files of each kind ("gpus", "models", ...) from three places in order of precedence: HEADROOM_DATA_DIR, the
 /// user's configuration folder ($XDG_CONFIG_HOME/headroom or ~/.config/headroom), the binary. Parsed on demand.
 class DataStore {
  public:
   /// `folders` hold KIND/ID.toml and take precedence over the embedded files; earlier folders win.
-  DataStore(EmbeddedIndex index, std::vector<std::string> folders);
+  DataStore(EmbeddedIndex index, UserFolders folders);
 
   /// Folders of HEADROOM_DATA_DIR (ConfigError if one is missing) and the user's configuration folder if it exists.
   [[nodiscard]] static std::vector<std::string> user_folders();
@@ -65,10 +98,14 @@ class DataStore {
   [[nodiscard]] ConfigValue tree(std::string_view kind, const Entry& entry) const;
   /// Of the user, earlier ones first.
   [[nodiscard]] const std::vector<std::string>& folders() const noexcept { return folders_; }
+  /// The same for another store, which notes broken files where this one does.
+  [[nodiscard]] UserFolders shared() const { return {folders_, passed_over_}; }
+  /// What each() has passed over.
+  [[nodiscard]] std::vector<std::string> warnings() const { return passed_over_->warnings(); }
   /// All ids of a kind, sorted.
   [[nodiscard]] std::vector<std::string> ids(std::string_view kind) const;
   /// `see` of each of them. A file of the user's own that cannot be read, which `see` tells by a ConfigError, is passed
-  /// over and noted (passed_over()); of a file that ships the error is thrown on.
+  /// over and noted (warnings()); of a file that ships the error is thrown on.
   void each(std::string_view kind, const std::function<void(const std::string& id)>& see) const;
   /// What is wrong with files of the user's own whose text cannot be parsed: nobody knows which ids and aliases they
   /// would have had.
@@ -88,10 +125,7 @@ class DataStore {
  private:
   EmbeddedIndex index_;
   std::vector<std::string> folders_;
+  std::shared_ptr<PassedOver> passed_over_;
 };
-
-/// Warnings of this process on the user's own files that were passed over, each once, in the order in which they were
-/// met, with what each would have been; they are forgotten here.
-[[nodiscard]] std::vector<std::string> passed_over();
 
 }  // namespace headroom

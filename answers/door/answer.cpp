@@ -134,21 +134,51 @@ struct Goodness {
   }
 };
 
+/// Where an answer says whether it was stopped: itself, or the result that it is made of.
+template <class Given>
+auto* stoppable(Given& given) noexcept {
+  if constexpr (requires { given.result.time_over; }) {
+    return &given.result;
+  } else if constexpr (requires { given.time_over; }) {
+    return &given;
+  } else {
+    return static_cast<const Given*>(nullptr);
+  }
+}
+
 }  // namespace
 
 GivenAnswer answer_of(AskedQuestion question, const AnswerOptions& options) {
-  return std::visit(Answerer{options}, question);
+  GivenAnswer answer = std::visit(Answerer{options}, question);
+  std::visit(
+      [&](auto& given) {
+        if constexpr (requires { stoppable(given)->time_over; }) {
+          stoppable(given)->time_over = !stoppable(given)->complete && options.time_over && options.time_over();
+        }
+      },
+      answer);
+  return answer;
 }
 
 bool is_complete(const GivenAnswer& answer) noexcept {
   return std::visit(
       [](const auto& given) {
-        if constexpr (requires { given.result.complete; }) {
-          return given.result.complete;
-        } else if constexpr (requires { given.complete; }) {
-          return given.complete;
+        if constexpr (requires { stoppable(given)->time_over; }) {
+          return stoppable(given)->complete;
         } else {
           return true;
+        }
+      },
+      answer);
+}
+
+bool is_time_over(const GivenAnswer& answer) noexcept {
+  return std::visit(
+      [](const auto& given) {
+        if constexpr (requires { stoppable(given)->time_over; }) {
+          return stoppable(given)->time_over;
+        } else {
+          return false;
         }
       },
       answer);

@@ -72,6 +72,7 @@ struct AnswerOptions {
   std::string checkpoint;              ///< file of a search; empty: none
   /// Ends a search, a fleet's plan or a curve of stated GPUs with what was found so far.
   const std::atomic<bool>* stop = nullptr;
+  std::function<bool()> time_over;                      ///< whether `stop` was set because the time ran out
   FleetProgress* fleet_progress = nullptr;              ///< of a fleet's plan, to be looked at from another thread
   BoxProgress* box_progress = nullptr;                  ///< of a curve, likewise
   std::function<void(const SearchProgress&)> progress;  ///< of a search, twice a second at most
@@ -84,6 +85,8 @@ struct AnswerOptions {
 
 /// Not stopped before all was looked at.
 [[nodiscard]] bool is_complete(const GivenAnswer& answer) noexcept;
+/// Stopped because its time ran out.
+[[nodiscard]] bool is_time_over(const GivenAnswer& answer) noexcept;
 
 /// Neither refused nor a promise missed: what a plan's exit code 0 says.
 [[nodiscard]] bool is_good(const GivenAnswer& answer) noexcept;

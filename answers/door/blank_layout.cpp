@@ -127,7 +127,7 @@ std::string blank_layout_note(const Plan& plan, bool complete) {
   const bool divides = train == nullptr || train->estimate.verdict != Verdict::batch_not_divisible;
   return std::string{"strategy: not stated; "} + (train != nullptr ? "a data-parallel replica" : "a replica") +
          " on one rank does not " + (divides ? "surely fit" : "divide the global batch") + ", so that " +
-         (complete ? "every layout was tried" : "layouts were tried up to the interrupt");
+         (complete ? "every layout was tried" : "layouts were tried until the search was stopped");
 }
 
 }  // namespace headroom

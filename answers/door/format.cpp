@@ -81,7 +81,7 @@ std::string to_text(const GivenAnswer& answer, bool explained, const std::string
 }
 
 std::string to_brief(const GivenAnswer& answer) {
-  return brief_text(document_of(answer));
+  return brief_text(document_of(answer), is_time_over(answer));
 }
 
 Value document_of(const GivenAnswer& answer) {

@@ -3,18 +3,23 @@
 #include <headroom/answers/document/print.hpp>
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/markup/place.hpp>
+#include <headroom/core/config_reader.hpp>
 #include <headroom/core/config_value.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/on_threads.hpp>
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/headroom.hpp>
 #include <headroom/model/estimate/spread.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
+#include <headroom/scenarios/traffic/traffic.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <new>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 
@@ -28,6 +33,7 @@ struct Question::Read {
   std::shared_ptr<const Library::Data> library;  ///< which the question looks into
   QuestionKind kind = QuestionKind::plan;
   AskedQuestion question;
+  std::string file;                    ///< what it was read from, for its problems
   ConfigValue document;                ///< with its bases and assignments; none of questions side by side
   std::vector<Question> side_by_side;  ///< whose libraries this one needs
 };
@@ -36,6 +42,7 @@ struct Answer::Given {
   Question question;  ///< whose libraries the answer refers to
   GivenAnswer answer;
   Value document;
+  bool explained = false;
 };
 
 namespace {
@@ -43,18 +50,33 @@ namespace {
 [[noreturn]] void throw_faults(const ConfigError& error) {
   std::vector<Fault> faults;
   for (const Diagnostic& d : error.diagnostics()) {
-    faults.push_back({d.file, d.at.line, d.at.column, d.message});
+    faults.push_back({d.file, d.at.line, d.at.column, d.message,
+                      d.missing.empty() ? FaultCode::input : FaultCode::missing_key, d.missing});
   }
   throw QuestionError{std::move(faults), error.untold()};
 }
 
-/// The library's own errors become the public one at the border, and nowhere else.
+[[noreturn]] void throw_fault(FaultCode code, const std::string& place, std::string message) {
+  throw QuestionError{{Fault{place, 0, 0, std::move(message), code, {}}}};
+}
+
+/// Turns the errors of the floors below and of the standard library into the public one; memory that runs out stays
+/// std::bad_alloc. `place` is the file of errors that have none.
 template <class Make>
-auto at_border(Make make) -> decltype(make()) {
+auto at_border(const std::string& place, Make make) -> decltype(make()) {
   try {
     return make();
+  } catch (const QuestionError&) {
+    throw;
   } catch (const ConfigError& error) {
     throw_faults(error);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::system_error& error) {  // of files and threads
+    throw_fault(FaultCode::system, place, std::string{"the system refuses what this takes: "} + error.what());
+  } catch (const std::exception& error) {
+    throw_fault(FaultCode::internal, place,
+                std::string{"this is a defect of Headroom, please report it with the question: "} + error.what());
   }
 }
 
@@ -81,6 +103,7 @@ Question read(const std::shared_ptr<const Library::Data>& data, ConfigValue docu
   auto read = std::make_shared<Question::Read>();
   read->library = data;
   read->kind = kind_of_document(kind_of(document, data->library));
+  read->file = file;
   read->document = document;
   read->question = read_question(std::move(document), file, data->library);
   return Question{std::move(read)};
@@ -94,6 +117,8 @@ std::string_view name_of(QuestionKind kind) noexcept {
     case QuestionKind::search: return "a search";
     case QuestionKind::side_by_side: return "a comparison";
     case QuestionKind::box: return "the curve of stated GPUs";
+    case QuestionKind::simulation: return "a simulation";
+    case QuestionKind::scaling: return "a series of GPU counts";
     case QuestionKind::other: return "a question of its own kind";
     case QuestionKind::plan: break;
   }
@@ -105,7 +130,9 @@ Kinds kinds_of(const Question::Read& read) noexcept {
   switch (read.kind) {
     case QuestionKind::network: return Kinds::network;
     case QuestionKind::fleet:
+    case QuestionKind::simulation:
     case QuestionKind::box: return Kinds::serve;
+    case QuestionKind::scaling:
     case QuestionKind::search: return Kinds::train;
     case QuestionKind::side_by_side:
     case QuestionKind::plan:
@@ -139,6 +166,7 @@ class Watch {
 
   void set(AnswerOptions& how) {
     how.stop = &stop_;
+    how.time_over = [this] { return !(options_.cancel != nullptr && options_.cancel->load()); };
     how.progress = [this](const SearchProgress& p) {
       look();
       if (options_.progress) {
@@ -226,30 +254,38 @@ std::vector<KeyWithOrigin> Question::origins() const {
   return all;
 }
 
-Library::Library() : data_{at_border([] { return std::make_shared<const Data>(Data{QuestionLibrary::standard()}); })} {}
+Library::Library()
+    : data_{at_border("", [] { return std::make_shared<const Data>(Data{QuestionLibrary::standard()}); })} {}
 
 Library::Library(std::span<const std::string> folders)
-    : data_{at_border([&] {
-        return std::make_shared<const Data>(Data{QuestionLibrary::of({folders.begin(), folders.end()})});
+    : data_{at_border("", [&] {
+        return std::make_shared<const Data>(
+            Data{QuestionLibrary::of(std::vector<std::string>(folders.begin(), folders.end()))});
       })} {}
 
+std::vector<std::string> Library::warnings() const {
+  return data_->library.sources.data.files().warnings();
+}
+
 Question Library::question_of_text(std::string_view toml, const std::string& name) const {
-  return at_border([&] { return read(data_, parse_toml(std::string{toml}, name), name); });
+  return at_border(name, [&] { return read(data_, parse_toml(std::string{toml}, name), name); });
 }
 
 Question Library::question_of_file(const std::string& path, std::span<const std::string> assignments) const {
-  return at_border([&] { return read(data_, scenario_tree(path, assignments), path); });
+  return at_border(path, [&] { return read(data_, scenario_tree(path, assignments), path); });
 }
 
 Question Library::question(std::span<const std::string> assignments) const {
-  return at_border([&] { return read(data_, scenario_tree(assignments), "question"); });
+  return at_border("question", [&] { return read(data_, scenario_tree(assignments), "question"); });
 }
 
 Question Library::question(std::initializer_list<std::string> assignments) const {
   return question(std::span{assignments.begin(), assignments.size()});
 }
 
-Question Library::question(std::span<const Question> questions) const {
+namespace {
+
+Question beside(const std::shared_ptr<const Library::Data>& data, std::span<const Question> questions) {
   std::vector<Fault> faults;
   asked::SideBySide all;
   asked::FleetsSideBySide fleets;
@@ -279,7 +315,7 @@ Question Library::question(std::span<const Question> questions) const {
     throw QuestionError{std::move(faults)};
   }
   auto read = std::make_shared<Question::Read>();
-  read->library = data_;
+  read->library = data;
   read->kind = QuestionKind::side_by_side;
   if (of_fleets) {
     read->question = std::move(fleets);
@@ -290,12 +326,79 @@ Question Library::question(std::span<const Question> questions) const {
   return Question{std::move(read)};
 }
 
+}  // namespace
+
+Question Library::question(std::span<const Question> questions) const {
+  return beside(data_, questions);
+}
+
+namespace {
+
+/// A question of another kind about the document of `question`.
+template <class Make>
+Question made_of(const Question& question, QuestionKind kind, Make make) {
+  const Question::Read& of = question.read();
+  return at_border(of.file, [&] {
+    auto read = std::make_shared<Question::Read>();
+    read->library = of.library;
+    read->kind = kind;
+    read->file = of.file;
+    read->document = of.document;
+    read->question = make(of);
+    return Question{std::move(read)};
+  });
+}
+
+/// The scenario of a plan or a fleet. ConfigError for other questions, of which `asked` cannot be asked.
+Scenario stated_by(const Question::Read& read, std::string_view asked) {
+  if (read.kind != QuestionKind::plan && read.kind != QuestionKind::fleet) {
+    throw ConfigError{std::string{asked} + " is asked of what a plan states, and this is " +
+                      std::string{name_of(read.kind)}};
+  }
+  return read_scenario(read.document, read.file, read.library->library.sources);
+}
+
+}  // namespace
+
+Question simulated(const Question& question, double rate_factor) {
+  return made_of(question, QuestionKind::simulation, [&](const Question::Read& of) {
+    Scenario scenario = stated_by(of, "a simulation");
+    const auto* const serve = std::get_if<ServeScenario>(&scenario.question);
+    if (serve == nullptr) {
+      throw ConfigError{"a simulation is asked of serving, and this question is one of training"};
+    }
+    if (!std::isfinite(rate_factor) || rate_factor <= 0.0) {
+      throw ConfigError{"the rate is to be multiplied by " + format_number(rate_factor) +
+                        "; it takes a finite factor above 0"};
+    }
+    if (const std::string few = serve->traffic ? serve->traffic->too_few(rate_factor) : ""; !few.empty()) {
+      throw ConfigError{few};
+    }
+    return AskedQuestion{asked::SimulatedFleet{std::move(scenario), rate_factor}};
+  });
+}
+
+Question scaled(const Question& question, const Scaling& how) {
+  return made_of(question, QuestionKind::scaling, [&](const Question::Read& of) {
+    scaling::Request request;
+    request.from = how.from;
+    request.to = how.to;
+    request.kind = how.weak ? scaling::Kind::weak : scaling::Kind::strong;
+    request.least = how.least;
+    return AskedQuestion{asked::GpuSeries{stated_by(of, "a series of GPU counts"), request}};
+  });
+}
+
 double Number::quantile(double p) const noexcept {
   return quantile_of(Interval<double>{low, mid, high}, p);
 }
 
 bool Answer::good() const noexcept {
   return is_good(given_->answer);
+}
+
+bool Answer::complete() const noexcept {
+  return is_complete(given_->answer);
 }
 
 std::optional<Number> Answer::find(std::string_view member) const {
@@ -324,16 +427,66 @@ std::optional<std::string> Answer::text(std::string_view member) const {
   return place.is_text() ? std::optional{place.text()} : std::nullopt;
 }
 
+namespace {
+
+/// The question with another seed of what is drawn at random; the same where nothing is.
+Question seeded(const Question& question, std::uint64_t seed) {
+  const Question::Read& of = question.read();
+  const Kinds kind = kinds_of(of);
+  ConfigValue document = of.document;
+  bool drawn = false;
+  for (const std::string_view table : {"traffic", "goodput"}) {
+    ConfigValue* const found = document.find(table);
+    if (found == nullptr || found->kind != ConfigValue::Kind::table ||
+        find_key(std::string{table} + ".seed", kind) == nullptr) {
+      continue;
+    }
+    constexpr auto most = static_cast<std::uint64_t>(not_negative.high);
+    ConfigValue value = count_value(static_cast<std::int64_t>(std::min(seed, most + 1)));
+    value.file = std::make_shared<const std::string>("Options::seed");
+    found->entries.erase_if([](const ConfigEntry& entry) { return entry.key == "seed"; });
+    found->entries.emplace_back("seed", std::move(value));
+    drawn = true;
+  }
+  if (of.kind == QuestionKind::side_by_side) {
+    std::vector<Question> each;
+    for (const Question& one : of.side_by_side) {
+      each.push_back(seeded(one, seed));
+    }
+    return beside(of.library, each);
+  }
+  if (!drawn) {
+    return question;
+  }
+  Question again = read(of.library, std::move(document), of.file);
+  if (const auto* const simulation = std::get_if<asked::SimulatedFleet>(&of.question)) {
+    return simulated(again, simulation->factor);
+  }
+  if (const auto* const series = std::get_if<asked::GpuSeries>(&of.question)) {
+    return made_of(again, of.kind, [&](const Question::Read& read) {
+      return AskedQuestion{asked::GpuSeries{stated_by(read, "a series"), series->request}};
+    });
+  }
+  return again;
+}
+
+}  // namespace
+
 Answer answer(const Question& question, const Options& options) {
-  return at_border([&] {
+  return at_border(question.read().file, [&] {
+    if (options.threads > most_threads) {
+      throw ConfigError{"Options::threads is " + std::to_string(options.threads) + "; it is from 1 to " +
+                        std::to_string(most_threads) + ", or 0 for as many as the machine has"};
+    }
     AnswerOptions how;
     how.part = options.memory_only ? PlanPart::memory : PlanPart::all;
     how.explain = options.explain;
     how.threads = options.threads;
     Watch watch{options};
     watch.set(how);
-    const Question::Read& read = question.read();
-    auto given = std::make_shared<Answer::Given>(Answer::Given{question, answer_of(read.question, how), {}});
+    const Question asked = options.seed ? seeded(question, *options.seed) : question;
+    auto given = std::make_shared<Answer::Given>(
+        Answer::Given{asked, answer_of(asked.read().question, how), {}, options.explain});
     given->document = document_of(given->answer);
     return Answer{std::move(given)};
   });
@@ -344,11 +497,15 @@ std::string to_json(const Answer& answer) {
 }
 
 std::string to_text(const Answer& answer) {
-  return headroom::to_text(answer.given().answer);
+  return headroom::to_text(answer.given().answer, answer.given().explained);
+}
+
+std::string to_csv(const Answer& answer) {
+  return at_border("", [&] { return headroom::to_csv(answer.given().answer); });
 }
 
 std::string to_html(const Answer& answer) {
-  return at_border([&] { return headroom::to_html(answer.given().answer); });
+  return at_border("", [&] { return headroom::to_html(answer.given().answer); });
 }
 
 }  // namespace headroom

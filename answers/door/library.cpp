@@ -5,7 +5,7 @@
 
 namespace headroom {
 
-QuestionLibrary QuestionLibrary::of(const std::vector<std::string>& folders) {
+QuestionLibrary QuestionLibrary::of(const UserFolders& folders) {
   Sources sources = Sources::of(folders);
   NetworkLibrary networks{sources.data.files()};
   return {std::move(sources), std::move(networks)};

@@ -18,7 +18,7 @@ struct QuestionLibrary {
   NetworkLibrary networks;
 
   /// What ships, files of `folders` over it; earlier folders win. Broken files are told when they are asked for.
-  [[nodiscard]] static QuestionLibrary of(const std::vector<std::string>& folders);
+  [[nodiscard]] static QuestionLibrary of(const UserFolders& folders);
   /// Of HEADROOM_DATA_DIR and the user's configuration folder. ConfigError where a file of theirs is broken.
   [[nodiscard]] static QuestionLibrary standard();
 };

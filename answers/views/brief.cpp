@@ -144,12 +144,12 @@ std::string plan_brief(const Place& plan) {
 }
 
 /// Of what was stopped before its end.
-std::string partial_line(const Place& root) {
-  return root["complete"].is_true() ? "" : "PARTIAL: interrupted\n";
+std::string partial_line(const Place& root, bool time_over) {
+  return root["complete"].is_true() ? "" : partial_text(time_over) + "\n";
 }
 
-std::string search_brief(const Place& search) {
-  const std::string partial = partial_line(search);
+std::string search_brief(const Place& search, bool time_over) {
+  const std::string partial = partial_line(search, time_over);
   const Place taken = search["taken"];
   if (!taken.there()) {
     return partial + "no plan\n";
@@ -226,17 +226,21 @@ constexpr std::array scaled_columns{
 
 }  // namespace
 
-std::string brief_text(const Value& document) {
+std::string partial_text(bool time_over) {
+  return time_over ? "PARTIAL: the time ran out" : "PARTIAL: interrupted";
+}
+
+std::string brief_text(const Value& document, bool time_over) {
   const Place root{document};
   const std::string schema = root["schema"].text();
   if (schema.starts_with("headroom.search/")) {
-    return search_brief(root);
+    return search_brief(root, time_over);
   }
   if (schema.starts_with("headroom.fleet/")) {
-    return partial_line(root) + verdict_line(root) + lines_text(root, fleet_lines);
+    return partial_line(root, time_over) + verdict_line(root) + lines_text(root, fleet_lines);
   }
   if (schema.starts_with("headroom.box/")) {
-    return partial_line(root) + verdict_line(root) + lines_text(root["plan"], served_lines);
+    return partial_line(root, time_over) + verdict_line(root) + lines_text(root["plan"], served_lines);
   }
   if (schema.starts_with("headroom.simulate/")) {
     return verdict_line(root) + lines_text(root, simulated_lines);
@@ -245,7 +249,7 @@ std::string brief_text(const Value& document) {
     return items_brief(root["plans"], compared_columns) + differences_brief(root["plans"]);
   }
   if (schema.starts_with("headroom.compare_fleets/")) {
-    return partial_line(root) + items_brief(root["fleets"], compared_fleet_columns);
+    return partial_line(root, time_over) + items_brief(root["fleets"], compared_fleet_columns);
   }
   if (schema.starts_with("headroom.scale/")) {
     const Place knee = root["knee_gpus"];

@@ -11,6 +11,9 @@ namespace headroom {
 /// Of a plan or the plan that a search takes: whether it fits, its time, its cost, what a GPU does, how sure that is.
 /// Of a fleet or a simulation: its GPUs, its times, its cost. Of several plans or counts of GPUs: a line each. What the
 /// document does not hold is left out.
-[[nodiscard]] std::string brief_text(const Value& document);
+[[nodiscard]] std::string brief_text(const Value& document, bool time_over = false);
+
+/// "PARTIAL: interrupted", or that the time ran out: how the text of an answer begins that was stopped before its end.
+[[nodiscard]] std::string partial_text(bool time_over);
 
 }  // namespace headroom

@@ -2,6 +2,7 @@
 // One answer, several faces: text for people, JSON and CSV for programs. Every number comes from the same structure.
 #pragma once
 
+#include <headroom/answers/document/document_formats.hpp>
 #include <headroom/answers/document/value.hpp>
 #include <headroom/core/json_writer.hpp>
 #include <headroom/core/quantity_text.hpp>
@@ -77,11 +78,11 @@ namespace headroom {
 [[nodiscard]] Value network_times(const NetworkPlan& plan);
 
 [[nodiscard]] std::string validation_text(const Validation& validation);
-/// Schema "headroom.validate/1".
-[[nodiscard]] std::string validation_json(const Validation& validation);
-[[nodiscard]] std::string validation_csv(const Validation& validation);
+/// As ValidationAnswer, of rows that are kept.
+[[nodiscard]] std::string validation_written(const Validation& validation, const std::string& format);
 
-/// The same answers of rows that are let go as soon as they are written: "text", "json" or "csv".
+/// A validation as text, csv or, with schema "headroom.validate/1", in a format of documents. Text, csv and JSON let
+/// rows go as soon as they are written.
 class ValidationAnswer {
  public:
   explicit ValidationAnswer(const std::string& format);
@@ -90,10 +91,12 @@ class ValidationAnswer {
   [[nodiscard]] std::string finish(const Validation& validation);
 
  private:
-  enum class Form : std::uint8_t { text, json, csv };
+  enum class Form : std::uint8_t { text, json, csv, document };
   Form form_;
+  const DocumentFormat* format_;  ///< nullptr: text or csv
   JsonWriter json_;
   std::string csv_;
+  std::vector<Value> rows_;  ///< of a document that is written at the end
 };
 
 /// "12.3 (8.8 to 17.2) s": the central value with its interval, in one unit.

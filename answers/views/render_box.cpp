@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/markup/table.hpp>
+#include <headroom/answers/views/brief.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_box.hpp>
 #include <headroom/core/number_words.hpp>
@@ -244,7 +245,7 @@ std::vector<std::string> box_way_out(const BoxCurve& curve) {
 
 std::string box_taken_text(const BoxCurve& curve) {
   std::string text =
-      std::string{curve.complete ? "" : "PARTIAL: interrupted; the best of what was priced until then\n"} +
+      (curve.complete ? "" : partial_text(curve.time_over) + "; the best of what was priced until then\n") +
       box_verdict(curve) + "\n";
   for (const std::string& line : box_way_out(curve)) {
     text += "  " + line + "\n";
@@ -262,8 +263,9 @@ std::string box_taken_text(const BoxCurve& curve) {
 
 std::string box_text(const BoxCurve& curve) {
   const ServeScenario& s = asked_of(curve);
-  std::string text =
-      curve.complete ? "" : "PARTIAL: interrupted; what follows is the best of the loads that were priced until then\n";
+  std::string text = curve.complete ? ""
+                                    : partial_text(curve.time_over) +
+                                          "; what follows is the best of the loads that were priced until then\n";
   text += s.architecture.name + " on " + std::to_string(s.work.gpus) + " x " + s.device.id + ", " +
           std::to_string(s.work.isl) + " tokens in, " + std::to_string(s.work.osl) +
           " out: throughput against latency\n\n" + box_verdict(curve) + "\n";

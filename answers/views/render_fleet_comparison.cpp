@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/views/brief.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_fleet.hpp>
 #include <headroom/answers/views/render_fleet_comparison.hpp>
@@ -82,7 +83,8 @@ std::string ranking_text(const FleetComparison& c) {
 }  // namespace
 
 std::string fleet_comparison_text(const FleetComparison& c) {
-  std::string text = c.complete ? "" : "PARTIAL: interrupted; what follows is the best of what was sized until then\n";
+  std::string text =
+      c.complete ? "" : partial_text(c.time_over) + "; what follows is the best of what was sized until then\n";
   for (std::size_t i = 0; i < c.fleets.size(); ++i) {
     const FleetPlan& plan = c.fleets[i].plan;
     text += column_label(i) + "  " + c.fleets[i].file + (plan.options.empty() ? "" : ": " + fleet_heading(plan)) +

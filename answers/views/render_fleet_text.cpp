@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/markup/table.hpp>
+#include <headroom/answers/views/brief.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_fleet.hpp>
 #include <headroom/answers/views/render_money.hpp>
@@ -454,7 +455,7 @@ std::optional<TightestPromise> tightest_promise(const FleetOption& option) {
 
 std::string fleet_text(const FleetPlan& plan) {
   const std::string partial =
-      plan.complete ? "" : "PARTIAL: interrupted; what follows is the best of what was sized until then\n";
+      plan.complete ? "" : partial_text(plan.time_over) + "; what follows is the best of what was sized until then\n";
   const std::string no_help = fleet_no_help(plan);
   if (plan.options.empty()) {
     const bool told = plan.dropped.size() == 1 && !plan.no_help;  // by the verdict

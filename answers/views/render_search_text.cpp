@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A search as text: what to take, what it beats and by how much, the plan itself, what else there is.
 #include <headroom/answers/markup/table.hpp>
+#include <headroom/answers/views/brief.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
@@ -229,27 +230,29 @@ std::string notes_text(const SearchPlan& s) {
 
 /// Of a search that went to its end without a plan: whether there was anything to search.
 std::string none_text(const SearchPlan& s) {
-  return s.result.counts.all() == 0 && !s.result.dropped.empty() ? "no plan: nothing could be searched\n"
-                                                                 : "no plan: nothing keeps every limit\n";
+  return s.result.counts.all() == 0 && !s.result.dropped.empty()
+             ? "no plan: there was nothing that could be searched\n"
+             : "no plan: none of the strategies keeps every limit\n";
 }
 
 }  // namespace
 
 std::string search_text(const SearchPlan& s, const std::string& scenario) {
+  const std::string partial = partial_text(s.result.time_over);
   std::string text;
   if (!s.plan) {
     const std::uint64_t decided = s.result.counts.all();
     text += s.result.complete ? none_text(s)
-            : decided == 0    ? "PARTIAL: interrupted before the first strategy was priced; there is no plan yet\n"
-                              : "PARTIAL: interrupted; none of the " + count(decided) +
-                                 " strategies searched until then keeps every limit\n";
+            : decided == 0
+                ? partial + " before the first strategy was priced; there is no plan yet\n"
+                : partial + "; none of the " + count(decided) + " strategies searched until then keeps every limit\n";
     for (const std::string& line : s.emptied) {
       text += "  " + line + "\n";
     }
     return text + "\n" + space_text(s) + notes_text(s);
   }
   if (!s.result.complete) {
-    text += "PARTIAL: interrupted; what follows is the best of what was searched until then\n";
+    text += partial + "; what follows is the best of what was searched until then\n";
   }
   text += heading_text(s) + "\n" + best_text(s) + "\nthe plan taken, in full\n" + plan_text(*s.plan);
   return text + neighbours_text(s) + front_text(s) + prices_text(s) + take_text(s, scenario) + "\n" + space_text(s) +
@@ -258,14 +261,17 @@ std::string search_text(const SearchPlan& s, const std::string& scenario) {
 
 std::string taken_text(const SearchPlan& answer) {
   const ListedPlan& taken = answer.recommended;
-  return std::string{answer.result.complete ? "" : "PARTIAL: interrupted; the best of what was searched until then\n"} +
+  return (answer.result.complete
+              ? ""
+              : partial_text(answer.result.time_over) + "; the best of what was searched until then\n") +
          "taken: " + std::to_string(taken.gpus) + " x " + taken.gpu + ": " + strategy_text(taken.candidate.strategy) +
          "; " + answer.why_recommended + "\n" + notes_text(answer);
 }
 
 std::string no_plan_text(const SearchPlan& answer) {
-  std::string text =
-      answer.result.complete ? none_text(answer) : "interrupted before the search was done: no plan is taken\n";
+  std::string text = answer.result.complete    ? none_text(answer)
+                     : answer.result.time_over ? "the time ran out before a plan was found\n"
+                                               : "interrupted before the search was done: no plan is taken\n";
   for (const std::string& line : answer.emptied) {
     text += "  " + line + "\n";
   }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -85,7 +86,11 @@ std::string sweeps_text(const Sweeps& sweeps) {
 ValidationAnswer::ValidationAnswer(const std::string& format)
     : form_{format == "json"  ? Form::json
             : format == "csv" ? Form::csv
-                              : Form::text} {
+                              : Form::text},
+      format_{find_document_format(format)} {
+  if (form_ == Form::text && format_ != nullptr) {
+    form_ = Form::document;
+  }
   if (form_ == Form::json) {
     json_.begin_object();
     json_.member("schema", "headroom.validate/1");
@@ -101,6 +106,8 @@ void ValidationAnswer::add(const ScoredRow& row) {
     write_json(json_, row_value(row));
   } else if (form_ == Form::csv) {
     csv_ += row_csv(row);
+  } else if (form_ == Form::document) {
+    rows_.push_back(row_value(row));
   }
 }
 
@@ -111,34 +118,29 @@ std::string ValidationAnswer::finish(const Validation& validation) {
   if (form_ == Form::csv) {
     return std::move(csv_);
   }
+  Value groups = list(validation.groups, group_value);
+  Value sweeps = object("sweeps"_m = list(validation.sweeps.sweeps, sweep_value),
+                        "groups"_m = list(validation.sweeps.groups, score_value));
+  if (form_ == Form::document) {
+    return format_->print(object("schema"_m = "headroom.validate/1",
+                                 "rows"_m = list(rows_, [](const Value& row) { return row; }),
+                                 "groups"_m = std::move(groups), "sweeps"_m = std::move(sweeps)));
+  }
   json_.end_array();
   json_.key("groups");
-  write_json(json_, list(validation.groups, group_value));
+  write_json(json_, groups);
   json_.key("sweeps");
-  write_json(json_, object("sweeps"_m = list(validation.sweeps.sweeps, sweep_value),
-                           "groups"_m = list(validation.sweeps.groups, score_value)));
+  write_json(json_, sweeps);
   json_.end_object();
   return json_.take();
 }
 
-namespace {
-
-std::string answer(const Validation& validation, const std::string& format) {
+std::string validation_written(const Validation& validation, const std::string& format) {
   ValidationAnswer written{format};
   for (const ScoredRow& row : validation.rows) {
     written.add(row);
   }
   return written.finish(validation);
-}
-
-}  // namespace
-
-std::string validation_json(const Validation& validation) {
-  return answer(validation, "json");
-}
-
-std::string validation_csv(const Validation& validation) {
-  return answer(validation, "csv");
 }
 
 std::string validation_text(const Validation& validation) {

@@ -80,7 +80,7 @@ SimulatedNode read_simulated_node(ConfigTable& root, const Device& datasheet, co
   node.curves_.all_reduce = node.curves_.all_gather = node.curves_.reduce_scatter = ring;
   node.curves_.all_to_all = read_parameters(*table, "pairs", pair_parameters());
   try {
-    const ModelData data{catalog.store().folders()};
+    const ModelData data{catalog.store().shared()};
     const CollectiveSet& set = find_collective_set(data, datasheet.curves);
     node.curves_.graphs = set.graphs;
     node.curves_.staged_shares = set.staged_shares;

@@ -54,9 +54,7 @@ Outcome score_kernel_files(const Arguments& arguments,
   const Validation validation = score(files);
   Outcome outcome;
   const std::string format = arguments.one("--format", "text");
-  outcome.out = format == "json"  ? validation_json(validation)
-                : format == "csv" ? validation_csv(validation)
-                                  : validation_text(validation) + (remarks ? remarks(files) : "");
+  outcome.out = validation_written(validation, format) + (remarks && format == "text" ? remarks(files) : "");
   tell_missed_bars(validation, bars, outcome);
   return outcome;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom-mpi`: rank 0 runs the command line, the other ranks serve it.
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/process.hpp>
 #include <headroom/cli/mpi/mpi_ranks.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
@@ -38,7 +39,7 @@ void join_ranks(int& argc, char**& argv) {
     }
     return;
   }
-  const Sources sources = Sources::standard();
+  const Sources sources = own_sources();
   serve_ranks(*joined, sources);
   leave(0);
 }

@@ -4,6 +4,7 @@
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/failure.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/process.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/diagnostic.hpp>
@@ -173,7 +174,7 @@ int print(std::string text, int code = 0) {
 
 /// Warnings of the user's data files that were passed over.
 void tell_passed_over() {
-  for (const std::string& warning : passed_over()) {
+  for (const std::string& warning : untold_warnings()) {
     say(warning + "\n");
   }
 }

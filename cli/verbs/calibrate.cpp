@@ -10,6 +10,7 @@
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/probe_options.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/render/render_calibration.hpp>
@@ -272,8 +273,8 @@ std::string fitted_text(const Arguments& arguments,
   try {
     const SampleSet set = read_sample_folder(request.folder);
     const std::string target = request.folder + "/overlay";
-    const Overlay overlay = make_overlay(ModelData{catalog.store().folders()}, set, *base,
-                                         catalog.reference_node(*base), overlay_id(arguments, target, base->id));
+    const Overlay overlay = make_overlay(ModelData{catalog.store().shared()}, set, *base, catalog.reference_node(*base),
+                                         overlay_id(arguments, target, base->id));
     const std::string folder = write_overlay(overlay, target);
     return "\n" + overlay_text(overlay) + "\n" + how_to_use(overlay, folder);
   } catch (const ConfigError& error) {
@@ -290,7 +291,7 @@ Outcome calibrated(const Arguments& arguments) {
   if (arguments.has("--id")) {
     static_cast<void>(overlay_id(arguments, "", ""));  // checks the id before measuring
   }
-  const Catalog catalog = Catalog::standard();
+  const Catalog catalog = own_catalog();
   const Opened opened = open_device(arguments, request, catalog);
   const DeviceMonitor* monitor = opened.monitor.get();
   Manifest manifest;

@@ -3,6 +3,7 @@
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/format_option.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/render/render_catalog.hpp>
 #include <headroom/core/number_words.hpp>
@@ -188,12 +189,12 @@ Shown find_entry(std::string_view spelling, const Catalog& catalog) {
 
 /// Entry for a spelling, among models and networks too.
 Shown shown_entry(std::string_view spelling, const Catalog& catalog) {
-  const ModelLibrary models = ModelLibrary::standard();
+  const ModelLibrary models{own_model_data().files()};
   if (models.knows(spelling) || models.meant(spelling)) {
     static_cast<void>(models.find(spelling));
     return {models.entry(spelling), models.tree(spelling)};
   }
-  if (const NetworkLibrary networks = NetworkLibrary::standard(); networks.knows(spelling)) {
+  if (const NetworkLibrary networks{own_model_data().files()}; networks.knows(spelling)) {
     static_cast<void>(networks.find(spelling));
     DataStore::Entry entry = networks.entry(spelling);
     ConfigValue tree = networks.tree(entry);
@@ -424,8 +425,8 @@ std::string listed(const std::vector<std::string>& words, const Catalog& catalog
     }
     kinds = {found, 1};
   }
-  const ModelLibrary models = ModelLibrary::standard();
-  const NetworkLibrary networks = NetworkLibrary::standard();
+  const ModelLibrary models{own_model_data().files()};
+  const NetworkLibrary networks{own_model_data().files()};
   if (format != nullptr) {
     return format->print(catalog_document(kinds, catalog, models, networks));
   }
@@ -438,7 +439,7 @@ std::string listed(const std::vector<std::string>& words, const Catalog& catalog
 
 Outcome run(const Arguments& arguments) {
   const std::vector<std::string> words = arguments.many("");
-  const Catalog catalog = Catalog::standard();
+  const Catalog catalog = own_catalog();
   const std::string action = words.empty() ? "list" : words.front();
   const auto* const found = std::find(actions.begin(), actions.end(), action);
   if (found == actions.end()) {

@@ -4,6 +4,7 @@
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/kernel_files.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/render/render_collective.hpp>
 #include <headroom/core/csv.hpp>
@@ -25,7 +26,7 @@ enum class Asks : std::uint8_t { hosts, cluster, files, link };
 constexpr std::array forms{
     Form{"a collective on hosts of one SKU", "a collective and --gpu ID", formats_in<"text|{}">},
     Form{"a collective on a cluster, which says its hosts", "a collective and --cluster ID", formats_in<"text|{}">},
-    Form{"a file of measured collectives", "a file of measured collectives", "text|json|csv"},
+    Form{"a file of measured collectives", "a file of measured collectives", formats_in<"text|{}|csv">},
     Form{"a collective over links as stated", "a collective and --link RATE", formats_in<"text|{}">},
 };
 
@@ -266,8 +267,8 @@ Outcome run(const Arguments& arguments) {
   if (collective && stated) {
     return answer_link(arguments, *collective);
   }
-  const Catalog catalog = Catalog::standard();
-  const ModelData data{catalog.store().folders()};
+  const Catalog catalog = own_catalog();
+  const ModelData data{catalog.store().shared()};
   const Device& device = catalog.device(placed ? catalog.node(catalog.cluster(arguments.one("--cluster")).node).gpu
                                                : arguments.one("--gpu"));
   if (collective) {

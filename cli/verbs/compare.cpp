@@ -3,6 +3,7 @@
 #include <headroom/answers/page/page.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/format_option.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/progress.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/verbs/compare_overlay.hpp>
@@ -107,7 +108,7 @@ Outcome run_compare(const Arguments& arguments) {
     return run_harness(arguments);
   }
   static_cast<void>(asks_for_brief(arguments));  // refused before anything is computed
-  const QuestionLibrary library = QuestionLibrary::standard();
+  const QuestionLibrary library = own_library();
   try {
     std::vector<NamedDocument> all = documents(arguments, library);
     require_form(compare_verb, asks_of(all, library), arguments);

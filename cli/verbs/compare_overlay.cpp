@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/answers/views/render.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/verbs/compare_overlay.hpp>
 #include <headroom/cli/verbs/quick_form.hpp>
@@ -53,10 +54,10 @@ Outcome compare_overlay(const Arguments& arguments) {
   if (!std::filesystem::is_directory(folder, error)) {
     throw ConfigError{"--overlay " + quoted(folder) + " is no folder; 'headroom calibrate' writes one"};
   }
-  std::vector<std::string> folders = DataStore::user_folders();
-  const std::vector<Figure> without = figures_of(arguments, files.front(), QuestionLibrary::of(folders));
-  folders.insert(folders.begin(), folder);
-  const std::vector<Figure> with = figures_of(arguments, files.front(), QuestionLibrary::of(folders));
+  UserFolders own = own_folders();
+  const std::vector<Figure> without = figures_of(arguments, files.front(), QuestionLibrary::of(own));
+  own.folders.insert(own.folders.begin(), folder);
+  const std::vector<Figure> with = figures_of(arguments, files.front(), QuestionLibrary::of(own));
   Table table{{"number", "without", "with", "change %"}};
   constexpr double noticed = 5e-4;
   std::size_t same = 0;

@@ -3,6 +3,7 @@
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_fleet.hpp>
 #include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/verbs/quick_form.hpp>
 #include <headroom/cli/verbs/search.hpp>
@@ -205,7 +206,7 @@ Outcome write(const Plan& plan, const std::string& file, const Arguments& argume
 }
 
 Outcome answer(const ConfigValue& root, const std::string& file, const Arguments& arguments) {
-  const QuestionLibrary library = QuestionLibrary::standard();
+  const QuestionLibrary library = own_library();
   switch (kind_of(root, library)) {
     case DocumentKind::network:
       throw ConfigError{"a network of ops has no launch form; export writes training plans of the model presets"};

@@ -2,6 +2,7 @@
 // `headroom fabric show`: links and rates of a host or cluster, and what each axis of a strategy sees.
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/format_option.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/render/render_fabric.hpp>
 #include <headroom/core/csv.hpp>
@@ -365,7 +366,7 @@ Outcome run(const Arguments& arguments) {
       fabric_verb,
       form == "dot" ? (imported ? Asks::drawn_host : Asks::drawn_entry) : (imported ? Asks::host : Asks::entry),
       arguments);
-  const Catalog catalog = Catalog::standard();
+  const Catalog catalog = own_catalog();
   FabricReport report;
   if (imported) {
     import_host(arguments, catalog, report);

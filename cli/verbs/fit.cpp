@@ -4,6 +4,8 @@
 #include <headroom/calibrate/stacks/fit_rough.hpp>
 #include <headroom/calibrate/stacks/fit_serving_memory.hpp>
 #include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/format_option.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/verbs/fit_kernels.hpp>
 #include <headroom/cli/verbs/fit_overlay.hpp>
@@ -30,8 +32,8 @@ constexpr std::array forms{
     Form{"a fit of an engine's memory", "--stack tensorrt-llm", "text|toml"},
     Form{"a fit of serving times", "--stack serving", "text"},
     Form{"a fit of a training software", "--stack SOFTWARE", "text|csv|markdown"},
-    Form{"a fit of kernel curves", "--gpu ID", "text|toml|json"},
-    Form{"a fit of an overlay", "--base ID", "text|toml|json"},
+    Form{"a fit of kernel curves", "--gpu ID", formats_in<"text|toml|{}">},
+    Form{"a fit of an overlay", "--base ID", formats_in<"text|toml|{}">},
 };
 
 constexpr std::array options{
@@ -76,9 +78,9 @@ constexpr std::array options{
     Option{"--source", OptionKind::one, "TEXT", "with --gpu and toml: where the kernels come from"}
         .of(Asks::kernels)
         .with("--format toml"),
-    Option{
-        "--format", OptionKind::one, "text|toml|json|csv|markdown",
-        "a table, or TOML ready to paste; json with --gpu; with a training software csv of runs, or the accuracy page"},
+    Option{"--format", OptionKind::one, formats_in<"text|toml|{}|csv|markdown">,
+           meanings_in<"a table, or TOML ready to paste; with --gpu or --base also {}; with a training software csv of "
+                       "runs, or the accuracy page">},
 };
 
 Asks asks_of(const Arguments& arguments) {
@@ -171,7 +173,7 @@ Outcome fitted(const Arguments& arguments, Asks asks) {
   if (asks == Asks::training) {
     return fit_training(arguments, files);
   }
-  const Sources sources = Sources::standard();
+  const Sources sources = own_sources();
   if (asks == Asks::memory) {
     return {memory_fit_text(fit_serving_memory(files, Engine::tensorrt_llm, sources), arguments), "", 0};
   }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/document/value.hpp>
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/calibrate/kernels/collective_problem.hpp>
 #include <headroom/calibrate/kernels/curve_problem.hpp>
 #include <headroom/calibrate/kernels/curve_text.hpp>
+#include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/kernel_files.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/verbs/fit_kernels.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
@@ -294,17 +295,17 @@ std::vector<Fitted> fit_all(const ModelData& data,
 }  // namespace
 
 Outcome fit_kernels(const Arguments& arguments) {
-  const Catalog catalog = Catalog::standard();
+  const Catalog catalog = own_catalog();
   const Device& device = catalog.device(arguments.one("--gpu"));
   const std::vector<KernelFile> files = read_kernel_files(arguments);
   Remarks left_out;
   const std::vector<Fitted> all =
-      fit_all(ModelData{catalog.store().folders()}, arguments, files, device, catalog.reference_node(device), left_out);
+      fit_all(own_model_data(), arguments, files, device, catalog.reference_node(device), left_out);
   const std::string format = arguments.one("--format", "text");
-  if (format == "json") {
+  if (const DocumentFormat* const as_document = document_format(arguments)) {
     const Value document = object("schema"_m = "headroom.fit/1", "gpu"_m = device.id,
                                   "curves"_m = list(all, fitted_value), "left_out"_m = left_out);
-    return {json_text(document), "", 0};
+    return {as_document->print(document), "", 0};
   }
   std::string text = format == "toml" ? "schema = 1\nid = \"" + device.id + "\"\n" : "";
   for (const Fitted& f : all) {

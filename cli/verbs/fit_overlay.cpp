@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/page/page.hpp>
 #include <headroom/cli/frame/data_folder.hpp>
+#include <headroom/cli/frame/format_option.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/render/render_calibration.hpp>
 #include <headroom/cli/verbs/fit_overlay.hpp>
 #include <headroom/core/diagnostic.hpp>
@@ -83,13 +84,14 @@ Outcome fit_overlay(const Arguments& arguments) {
   if (arguments.has("--html")) {
     report::require_charts();
   }
-  const Catalog catalog = Catalog::standard();
+  const Catalog catalog = own_catalog();
   const Device& base = catalog.device(arguments.one("--base"));
   const SampleSet set = read_sample_folders(folders);
-  const Overlay overlay = make_overlay(ModelData{catalog.store().folders()}, set, base, catalog.reference_node(base),
-                                       overlay_id(arguments, output, base.id));
+  const Overlay overlay =
+      make_overlay(own_model_data(), set, base, catalog.reference_node(base), overlay_id(arguments, output, base.id));
   const std::string form = arguments.one("--format", "text");
-  std::string text = form == "json"   ? json_text(overlay_document(overlay, set.manifest))
+  const DocumentFormat* const document = document_format(arguments);
+  std::string text = document != nullptr ? document->print(overlay_document(overlay, set.manifest))
                      : form == "toml" ? overlay.gpu_toml + "\n" + overlay.curves_toml + "\n" + overlay.collectives_toml
                                       : overlay_text(overlay);
   std::string said;

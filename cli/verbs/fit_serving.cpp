@@ -3,6 +3,7 @@
 #include <headroom/calibrate/stacks/fit_serving.hpp>
 #include <headroom/calibrate/stacks/serving_errors.hpp>
 #include <headroom/calibrate/stacks/serving_files.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/verbs/fit_serving.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/printable.hpp>
@@ -106,7 +107,7 @@ Outcome fit_serving_times(const Arguments& arguments, const std::vector<RunFile>
   ServingFitOptions options;
   options.leave_one_out = !arguments.has("--no-left-out");
   options.only = arguments.many("--only");
-  const Sources sources = Sources::standard();
+  const Sources sources = own_sources();
   check_only(options.only, sources.data);
   const ServingFit fit = fit_serving(files, sources, options, [](std::string_view what) {
     std::cerr << "headroom: " << headroom::shown(what) << "\n";

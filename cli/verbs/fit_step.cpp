@@ -3,6 +3,7 @@
 #include <headroom/calibrate/stacks/fit_step.hpp>
 #include <headroom/calibrate/stacks/step_confidence.hpp>
 #include <headroom/calibrate/stacks/step_files.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/render/fit_page.hpp>
 #include <headroom/cli/verbs/fit_step.hpp>
 #include <headroom/core/number_words.hpp>
@@ -168,7 +169,7 @@ Outcome fit_training(const Arguments& arguments, const std::vector<RunFile>& fil
   options.stack = arguments.one("--stack", "all");
   options.gpus = arguments.many("--level");
   options.leave_one_out = !arguments.has("--no-left-out");
-  const Sources sources = Sources::standard();
+  const Sources sources = own_sources();
   const StepFit fit = fit_step(files, sources, options, [](std::string_view what) {
     std::cerr << "headroom: " << headroom::shown(what) << "\n";
   });

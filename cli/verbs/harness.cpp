@@ -2,6 +2,7 @@
 #include <headroom/answers/document/value.hpp>
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/cli/frame/format_option.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/verbs/harness.hpp>
 #include <headroom/cli/verbs/quick_form.hpp>
@@ -74,7 +75,7 @@ std::vector<HarnessCell> priced(const Arguments& arguments, const std::string& f
     diagnostics.add("", {}, "--tolerance " + quoted(arguments.one("--tolerance")) + " must lie between 0 and 1");
   }
   diagnostics.throw_if_any();
-  const QuestionLibrary library = QuestionLibrary::standard();
+  const QuestionLibrary library = own_library();
   std::vector<HarnessCell> cells;
   for (const Row& row : rows) {
     std::vector<Assignment> overrides = set_in_each(arguments);

@@ -2,6 +2,7 @@
 // `headroom import`: turns a launch file of another program into a scenario, or benchmark results into samples.
 #include <headroom/calibrate/import/import_samples.hpp>
 #include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/config_reader.hpp>
@@ -115,7 +116,7 @@ Outcome run(const Arguments& arguments) {
   if (arguments.has("--model")) {
     refuse_overwrite(import_verb, arguments, arguments.one("--model"), "which --model may name");
   }
-  const Sources sources = Sources::standard();
+  const Sources sources = own_sources();
   const ImportedLaunch launch = import_launch(source, request, sources);
   return delivered(arguments, launch.toml, launch.remarks);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom op`: one kernel answered, or a file of measured kernels scored against the committed curves.
-#include <headroom/answers/document/print.hpp>
 #include <headroom/calibrate/kernels/score_kernels.hpp>
+#include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/kernel_files.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/render/op_answer.hpp>
 #include <headroom/core/number_words.hpp>
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <system_error>
 
 namespace headroom::cli {
 
@@ -76,7 +78,8 @@ constexpr std::array options{
            "with a file: the kind of kernels, where the columns do not tell"},
     Option{"--budget", OptionKind::one, "FILE", "with a file: TOML with [[bar]]; exit 1 if missed"}.that(
         FileUse::reads),
-    Option{"--format", OptionKind::one, "text|json|csv", "text (default), json, csv (rows of a file)"},
+    Option{"--format", OptionKind::one, formats_in<"text|{}|csv">,
+           meanings_in<"text (default), {}, csv (rows of a file)">},
 };
 
 /// Options that apply to files of kernels.
@@ -100,7 +103,7 @@ Device device_of(const Arguments& arguments) {
   if (!arguments.has("--gpu")) {
     throw ConfigError{"--gpu says which SKU of the catalog, e.g. --gpu h100-sxm-80gb"};
   }
-  const Catalog catalog = Catalog::standard();
+  const Catalog catalog = own_catalog();
   Device device = catalog.device(arguments.one("--gpu"));
   if (arguments.has("--curves")) {
     device.curves = catalog.device(arguments.one("--curves")).id;
@@ -121,13 +124,14 @@ Outcome answer(const Arguments& arguments, const OpKind& kind) {
     }
   }
   if (arguments.one("--format") == "csv") {
-    reader.problem("--format csv is for files of kernels; one op is told as text or json");
+    reader.problem("--format csv is for files of kernels; one op is told as text or as a document, such as json");
   }
   reader.finish(options);
-  OpAnswer answer = question(ModelData::standard(), device);
+  OpAnswer answer = question(own_model_data(), device);
   answer.kind = kind.name;
   answer.gpu = device.id;
-  return {arguments.one("--format", "text") == "json" ? json_text(op_document(answer)) : op_text(answer), "", 0};
+  const DocumentFormat* const format = document_format(arguments);
+  return {format != nullptr ? format->print(op_document(answer)) : op_text(answer), "", 0};
 }
 
 /// Nothing that a file ignores was asked.
@@ -140,6 +144,11 @@ void check_file_options(const Arguments& arguments) {
     }
   }
   diagnostics.throw_if_any();
+}
+
+bool is_there(const std::string& path) {
+  std::error_code status;
+  return std::filesystem::exists(path, status);
 }
 
 Outcome run(const Arguments& arguments) {
@@ -160,14 +169,14 @@ Outcome run(const Arguments& arguments) {
     if (const OpKind* kind = find_kind(kinds, what.front())) {
       return answer(arguments, *kind);
     }
-    if (what.front().find_first_of("./\\") == std::string::npos && !std::filesystem::exists(what.front())) {
+    if (what.front().find_first_of("./\\") == std::string::npos && !is_there(what.front())) {
       throw ConfigError{quoted(what.front()) + " is neither a kernel nor a file" + suggestion(what.front(), names) +
                         "; kernels are " + listed(names)};
     }
   }
   check_file_options(arguments);
   const Device device = device_of(arguments);
-  const ModelData data = ModelData::standard();
+  const ModelData data = own_model_data();
   return score_kernel_files(
       arguments, [&](std::span<const KernelFile> files) { return score_kernels(data, files, device); },
       [&](std::span<const KernelFile> files) { return too_fast_text(faster_than_roofline(data, files, device)); });

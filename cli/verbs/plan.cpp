@@ -5,6 +5,7 @@
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/progress.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
@@ -209,7 +210,7 @@ Outcome delivered(const GivenAnswer& answer, const Arguments& arguments, bool ex
 Outcome answer(const Arguments& arguments, bool explained) {
   const std::vector<std::string> files = arguments.many("");
   static_cast<void>(asks_for_brief(arguments));  // refused before anything is computed
-  const QuestionLibrary library = QuestionLibrary::standard();
+  const QuestionLibrary library = own_library();
   if (files.empty() && !arguments.has("--model") && !arguments.has("--set")) {
     throw ConfigError{"name a scenario file, or --model, --gpu and --gpus (see 'headroom plan --help')"};
   }

@@ -4,6 +4,7 @@
 #include <headroom/calibrate/samples/manifest.hpp>
 #include <headroom/calibrate/samples/sample_folder.hpp>
 #include <headroom/calibrate/samples/samples_csv.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/probe_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/render/render_probe.hpp>
@@ -79,7 +80,7 @@ Outcome probed(const Arguments& arguments) {
   manifest.date = utc_now();
   manifest.quick = choice.quick;
   manifest.device = prober->device();
-  const Catalog catalog = Catalog::standard();
+  const Catalog catalog = own_catalog();
   const bool known = !catalog.why_no_device(manifest.device.name);
   manifest.catalog_id = known ? catalog.device(manifest.device.name).id : "";
   const std::unique_ptr<Nvml> nvml = Nvml::open(manifest.device.pci_bus_id, manifest.nvml_missing);

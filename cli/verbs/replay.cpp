@@ -4,6 +4,7 @@
 #include <headroom/answers/document/value.hpp>
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/cli/frame/format_option.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/config_reader.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
@@ -36,7 +37,7 @@ Bytes memory_of(const Arguments& arguments) {
                                              : "name the device: --gpu ID, or --memory \"40 GB\""};
   }
   if (arguments.has("--gpu")) {
-    return Catalog::standard().device(arguments.one("--gpu")).visible_capacity().value;
+    return own_catalog().device(arguments.one("--gpu")).visible_capacity().value;
   }
   const std::variant<double, TextError> parsed = parse_quantity(text, dimension_of<Bytes>);
   if (const TextError* error = std::get_if<TextError>(&parsed)) {

@@ -4,6 +4,7 @@
 #include <headroom/answers/views/render_roofline.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/format_option.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/diagnostic.hpp>
@@ -93,7 +94,7 @@ Outcome run(const Arguments& arguments) {
   if (models.size() != 1 || !arguments.has("--gpu")) {
     throw ConfigError{"name one model and --gpu, e.g. 'headroom roofline llama3.1-8b --gpu h100-sxm-80gb'"};
   }
-  const ModelLibrary library = ModelLibrary::standard();
+  const ModelLibrary library{own_model_data().files()};
   if (!library.knows(models.front())) {
     refuse_overwrite(roofline_verb, arguments, models.front(), "which is read as the model");
   }
@@ -105,7 +106,7 @@ Outcome run(const Arguments& arguments) {
     throw ConfigError{"--cache has no part in the phases of training; it goes with --phase prefill or --phase decode"};
   }
   const Architecture arch = library.find(models.front());
-  const Catalog catalog = Catalog::standard();
+  const Catalog catalog = own_catalog();
   Device device = catalog.device(arguments.one("--gpu"));
   if (arguments.has("--curves")) {
     device.curves = catalog.device(arguments.one("--curves")).id;
@@ -117,7 +118,7 @@ Outcome run(const Arguments& arguments) {
     questions.push_back(question_of(arguments, phase, format));
   }
   const RooflineReport report =
-      layer_roofline(ModelData{catalog.store().folders()}, arch, device, format, cache_bytes, questions);
+      layer_roofline(ModelData{catalog.store().shared()}, arch, device, format, cache_bytes, questions);
   const std::string form = arguments.one("--format", "text");
   const DocumentFormat* const written = document_format(arguments);
   return {written != nullptr ? written->print(roofline_document(report))

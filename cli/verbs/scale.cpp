@@ -6,6 +6,7 @@
 #include <headroom/answers/views/render_scaling.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/format_option.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/input_file.hpp>
@@ -185,7 +186,7 @@ Outcome run_scale(const Arguments& arguments) {
   if (arguments.has("--measured")) {
     return tell_measured(arguments);
   }
-  const QuestionLibrary library = QuestionLibrary::standard();
+  const QuestionLibrary library = own_library();
   if (arguments.has("--measured-speedup")) {
     return explain(arguments, library);
   }

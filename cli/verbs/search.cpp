@@ -134,6 +134,7 @@ AnswerOptions search_options() {
   AnswerOptions options;
   options.search = search_function();
   options.stop = &interrupt_noted();
+  options.time_over = [] { return interrupted_code() == time_over_code; };
   return options;
 }
 

@@ -5,6 +5,7 @@
 #include <headroom/answers/views/render_simulation.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/format_option.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/progress.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
@@ -111,7 +112,7 @@ Outcome run(const Arguments& arguments) {
   if (arguments.one("--format") == "html") {
     report::require_charts();
   }
-  const QuestionLibrary library = QuestionLibrary::standard();
+  const QuestionLibrary library = own_library();
   Scenario scenario = scenario_of(simulate_verb, arguments, files.front(), overrides_of(arguments), library);
   const ServeScenario& serve = serving(scenario, files.front());
   double factor = 1.0;

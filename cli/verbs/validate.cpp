@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom validate`: compares predictions with measurements.
 #include <headroom/answers/views/render.hpp>
+#include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/kernel_files.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/validation/accuracy_page.hpp>
@@ -18,8 +20,8 @@ namespace validate_parts {
 namespace {
 
 constexpr std::array options{
-    Option{"--format", OptionKind::one, "text|json|csv|markdown",
-           "text (groups), json (rows and groups), csv (rows), markdown (a page as docs/accuracy-published.md)"},
+    Option{"--format", OptionKind::one, formats_in<"text|{}|csv|markdown">,
+           meanings_in<"text (groups), {}, csv (rows), markdown (a page as docs/accuracy-published.md)">},
     Option{"--where", OptionKind::many, "EXPR", "keep rows: column=a|b, !=, <=, >=, options.KEY; repeats (and)"},
     Option{"--weight-by", OptionKind::many, "COLUMNS", "rows that agree in these columns (a,b,c) count as one"},
     Option{"--budget", OptionKind::one, "FILE",
@@ -90,7 +92,7 @@ Outcome run(const Arguments& arguments) {
     }
   }
   const std::vector<std::string> paths = arguments.many("");
-  const Sources sources = Sources::standard();
+  const Sources sources = own_sources();
   Outcome outcome;
   Validation validation;
   if (format == "markdown") {  // needs the rows again

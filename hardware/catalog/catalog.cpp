@@ -199,7 +199,7 @@ struct Catalog::Cache {
 
 Catalog::Catalog(DataStore store) : store_{std::move(store)}, cache_{std::make_shared<Cache>()} {}
 
-Catalog Catalog::of(std::vector<std::string> folders) {
+Catalog Catalog::of(UserFolders folders) {
   return Catalog{DataStore{embedded::embedded_catalog(), std::move(folders)}};
 }
 

@@ -129,7 +129,7 @@ class Catalog {
  public:
   explicit Catalog(DataStore store);
   /// The embedded catalog, files of `folders` over it; earlier folders win.
-  [[nodiscard]] static Catalog of(std::vector<std::string> folders);
+  [[nodiscard]] static Catalog of(UserFolders folders);
   /// The embedded catalog, extended by the user's folders.
   [[nodiscard]] static Catalog standard();
 

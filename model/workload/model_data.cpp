@@ -17,7 +17,7 @@ struct ModelData::Kept {
   std::map<std::pair<std::type_index, std::string>, std::shared_ptr<const void>> things;
 };
 
-ModelData::ModelData(std::vector<std::string> folders)
+ModelData::ModelData(UserFolders folders)
     : files_{embedded::embedded_models(), std::move(folders)}, kept_{std::make_shared<Kept>()} {}
 
 ModelData ModelData::standard() {

@@ -21,7 +21,7 @@ namespace headroom {
 class ModelData {
  public:
   /// `folders` hold KIND/ID.toml and hide files that ship; earlier folders win.
-  explicit ModelData(std::vector<std::string> folders);
+  explicit ModelData(UserFolders folders);
   /// With the folders of HEADROOM_DATA_DIR and the user's configuration. ConfigError for a folder that is none.
   [[nodiscard]] static ModelData standard();
 

@@ -48,6 +48,7 @@ struct BoxCurve {
   MeanPromises promised;
   std::uint64_t combinations = 0;
   bool complete = true;            ///< false: it was stopped before every load was priced
+  bool time_over = false;          ///< it is not complete because its time ran out
   std::vector<BoxPoint> points;    ///< by combination, each by its load
   std::vector<std::size_t> front;  ///< positions, from the most tokens/s per user on
   /// Of those that keep what is promised the one with the most requests/s; nullopt: none does.

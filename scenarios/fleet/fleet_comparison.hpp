@@ -25,6 +25,7 @@ struct FleetComparison {
   bool priced = false;                ///< all that keep what is promised have a price
   std::vector<std::size_t> ranking;   ///< of those that do, by goal(); of equals as given
   bool complete = true;               ///< false: one of them was stopped before all of it was looked at
+  bool time_over = false;             ///< it is not complete because its time ran out
   /// Of a fleet that keeps what is promised: dollars per million output tokens where all are priced, else GPUs per
   /// request a second.
   [[nodiscard]] double goal(std::size_t fleet) const;

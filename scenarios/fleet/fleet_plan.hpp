@@ -49,7 +49,8 @@ struct FleetPlan {
   std::optional<double> chance, chance_at_middle;
   std::vector<DroppedOption> dropped;
   std::uint64_t combinations = 0;
-  bool complete = true;  ///< false: it was stopped before all was screened and sized
+  bool complete = true;    ///< false: it was stopped before all was screened and sized
+  bool time_over = false;  ///< it is not complete because its time ran out
   std::optional<ServingSimulation>
       simulated;                           ///< the first option, or a cell of it, with intervals, spare replicas down
   std::optional<Autoscaling> autoscaling;  ///< of the first option, where the question has it and a changing load

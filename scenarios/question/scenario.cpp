@@ -5,7 +5,7 @@
 
 namespace headroom {
 
-Sources Sources::of(const std::vector<std::string>& folders) {
+Sources Sources::of(const UserFolders& folders) {
   ModelData data{folders};
   ModelLibrary models{data.files()};
   return {Catalog::of(folders), std::move(models), std::move(data)};

@@ -107,7 +107,7 @@ struct Sources {
   ModelData data;
 
   /// What ships, files of `folders` over it; earlier folders win. Broken files are told when they are asked for.
-  [[nodiscard]] static Sources of(const std::vector<std::string>& folders);
+  [[nodiscard]] static Sources of(const UserFolders& folders);
   /// With the folders of HEADROOM_DATA_DIR and the user's configuration. ConfigError for a folder that is none.
   [[nodiscard]] static Sources standard();
 };

@@ -39,6 +39,7 @@ struct SearchResult {
   BrokenExample broken;
   std::uint64_t jobs = 0, jobs_done = 0;
   bool complete = true;
+  bool time_over = false;  ///< it is not complete because its time ran out
   bool resumed = false;
   std::string unsaved;  ///< why the checkpoint holds less than this; empty: it does not
   std::vector<Goal> front;

@@ -7,6 +7,7 @@
 #include "../cli/run_headroom.hpp"
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -38,14 +39,27 @@ Question llama(std::vector<std::string> more = {}) {
   return library().question(keys);
 }
 
-/// The error of a question; nullopt where it is read.
-std::optional<QuestionError> refused(const std::string& toml) {
+/// The error of what is asked; nullopt where there is none.
+template <class Ask>
+std::optional<QuestionError> error_of(Ask ask) {
   try {
-    static_cast<void>(library().question_of_text(toml, "mine.toml"));
+    static_cast<void>(ask());
   } catch (const QuestionError& error) {
     return error;
   }
   return std::nullopt;
+}
+std::optional<QuestionError> refused(const std::string& toml) {
+  return error_of([&] { return library().question_of_text(toml, "mine.toml"); });
+}
+
+/// Some seconds of traffic on a small fleet.
+Question small_traffic(std::vector<std::string> more = {}) {
+  std::vector<std::string> keys{
+      "kind=serve",     "model=llama3-8b",         "hardware.gpu=h100-sxm-80gb", "strategy.tp=1",   "serving.isl=500",
+      "serving.osl=50", "traffic.rate='20 req/s'", "traffic.requests=3000",      "fleet.replicas=2"};
+  keys.insert(keys.end(), more.begin(), more.end());
+  return library().question(keys);
 }
 
 }  // namespace
@@ -135,6 +149,7 @@ TEST_CASE("a search that has no time ends with what it found, and says that this
                                  "search.gpus='64..4096 x2'"}),
              options);
   CHECK_FALSE(part.good());
+  CHECK_FALSE(part.complete());
   CHECK(to_json(part).find("\"complete\": false") != std::string::npos);
 }
 
@@ -273,4 +288,113 @@ TEST_CASE("plans stand side by side, of one library or of several, and what is n
   CHECK(fleets.number("fleets/1/fleet/options/0/gpus").mid == 2.0);
   CHECK(refusal({fleet("strategy.tp=1"), first}).find("fleets are held beside fleets") != std::string::npos);
   CHECK(refusal({first, llama({"search.tp=any"})}).find("question 2 is a search") != std::string::npos);
+}
+
+TEST_CASE("a base that the system cannot look at is a fault of the key that names it") {
+  const test::ScratchFolder folder;
+  const std::string file = (folder.path() / "mine.toml").string();
+  std::filesystem::create_symlink("loop.toml", folder.path() / "loop.toml");
+  for (const std::string& base : {std::string(300, 'a'), std::string{"loop.toml"}, std::string{"none.toml"}}) {
+    std::ofstream{file} << "schema = 1\nbase = \"" << base << "\"\n";
+    const std::optional<QuestionError> error = error_of([&] { return library().question_of_file(file); });
+    REQUIRE(error.has_value());
+    REQUIRE(error->faults().size() == 1);
+    CHECK(error->faults()[0].file == file);
+    CHECK(error->faults()[0].line == 2);
+    CHECK(error->faults()[0].message.find("is unknown") != std::string::npos);
+  }
+}
+
+TEST_CASE("a base without a file that it is relative to is refused with the way out") {
+  const std::string example_of_two = std::string{HEADROOM_SOURCE_DIR} + "/scenarios/train/llama3-70b-256xh200.toml";
+  const std::array asked{
+      error_of([] { return llama({"base=nonexistent.toml"}); }),
+      error_of([&] { return library().question_of_file(example, std::array{std::string{"base=nonexistent.toml"}}); }),
+      refused("schema = 1\nbase = \"nonexistent.toml\"\nkind = \"train\"\n"), error_of([] {
+        return library().question({"base=x.toml", "kind=train", "model=resnet-50", "hardware.gpu=a100-sxm-80gb",
+                                   "hardware.gpus=8", "training.global_batch=256", "training.precision=bf16"});
+      })};
+  for (const std::optional<QuestionError>& error : asked) {
+    REQUIRE(error.has_value());
+    CHECK(std::string{error->what()}.find("ask about the file that it names") != std::string::npos);
+  }
+  CHECK(library().question_of_file(example_of_two).kind() == QuestionKind::plan);  // a file that has a base is one
+}
+
+TEST_CASE("a fault says whether a key is missing, and which") {
+  const std::optional<QuestionError> error =
+      refused("schema = 1\nkind = \"train\"\nmodel = \"llama3-8b\"\n[hardware]\ngpu = \"h100-sxm-80gb\"\ngpus = 0\n");
+  REQUIRE(error.has_value());
+  const auto of_key = [&](const std::string& key) {
+    return std::any_of(error->faults().begin(), error->faults().end(),
+                       [&](const Fault& f) { return f.code == FaultCode::missing_key && f.key == key; });
+  };
+  CHECK(of_key("training"));
+  CHECK(std::any_of(error->faults().begin(), error->faults().end(),
+                    [](const Fault& f) { return f.line == 6 && f.code == FaultCode::input && f.key.empty(); }));
+}
+
+TEST_CASE("more threads than the command line takes are refused, and any number of them answers alike") {
+  Options options;
+  options.threads = 1025;
+  const std::optional<QuestionError> error = error_of([&] { return answer(llama({"strategy.tp=2"}), options); });
+  REQUIRE(error.has_value());
+  CHECK(std::string{error->what()}.find("1024") != std::string::npos);
+  options.threads = 1024;
+  CHECK(answer(llama({"strategy.tp=2"}), options).good());
+}
+
+TEST_CASE("warnings on broken files belong to the library that met them") {
+  const test::ScratchFolder folder;
+  std::filesystem::create_directories(folder.path() / "stacks/serve");
+  std::ofstream{folder.path() / "stacks/serve/broken.toml"} << "schema = 1\nid = broken\n";
+  const std::array folders{folder.path().string()};
+  const Library theirs{folders};
+  const Library others{std::span<const std::string>{}};
+  CHECK(theirs.warnings().empty());
+  for (const Library* one : {&theirs, &others}) {
+    CHECK(answer(one->question({"kind=serve", "model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "hardware.gpus=1",
+                                "strategy.tp=1", "serving.isl=500", "serving.osl=50", "serving.concurrency=8"}))
+              .good());
+  }
+  REQUIRE(theirs.warnings().size() == 1);
+  CHECK(theirs.warnings()[0].find("'broken' is left out of the stacks/serve") != std::string::npos);
+  CHECK(others.warnings().empty());
+}
+
+TEST_CASE("a seed of the options stands for the question's own") {
+  const Question asked = simulated(small_traffic());
+  const auto tail = [&](const Question& question, std::optional<std::uint64_t> seed) {
+    Options options;
+    options.seed = seed;
+    return to_json(answer(question, options));
+  };
+  const std::string first = tail(asked, std::nullopt);
+  CHECK(tail(asked, 1) == first);
+  CHECK(tail(asked, 2) != first);
+  CHECK(tail(asked, 2) == tail(simulated(small_traffic({"traffic.seed=2"})), std::nullopt));
+  CHECK(tail(llama({"strategy.tp=2"}), 7) == tail(llama({"strategy.tp=2"}), std::nullopt));  // nothing is drawn
+  CHECK_THROWS_AS(static_cast<void>(tail(asked, ~std::uint64_t{0})), QuestionError);
+}
+
+TEST_CASE("an explained answer is told with its terms, as the command line does") {
+  Options options;
+  options.explain = true;
+  const std::string text = to_text(answer(library().question_of_file(example), options));
+  CHECK(text == run_headroom("explain '" + example + "'").out);
+}
+
+TEST_CASE("a series of GPU counts and a simulation are asked of what a plan states") {
+  const Question series = scaled(llama({"strategy.tp=2"}), {.from = 8, .to = 64});
+  CHECK(series.kind() == QuestionKind::scaling);
+  const Answer curve = answer(series);
+  CHECK(curve.complete());
+  CHECK(to_csv(curve).starts_with("gpus,"));
+  CHECK(simulated(small_traffic()).kind() == QuestionKind::simulation);
+  CHECK_THROWS_AS(static_cast<void>(to_csv(answer(llama({"strategy.tp=2"})))), QuestionError);
+  CHECK_THROWS_AS(static_cast<void>(simulated(llama({"strategy.tp=2"}))), QuestionError);
+  CHECK_THROWS_AS(static_cast<void>(simulated(small_traffic(), 0.0)), QuestionError);
+  CHECK_THROWS_AS(static_cast<void>(answer(scaled(small_traffic()))), QuestionError);
+  CHECK_THROWS_AS(static_cast<void>(scaled(series)), QuestionError);
+  CHECK_THROWS_AS(static_cast<void>(answer(scaled(llama({"strategy.tp=2"}), {.from = -1}))), QuestionError);
 }

@@ -111,7 +111,7 @@ TEST_CASE("an answer within a time is what was found until then, with 124, and w
   words.insert(words.end(), {"--within", "100 ms"});
   const Run found = ended(start_headroom(words, folder.path()), folder.path());
   CHECK(found.code == 124);
-  CHECK(found.out.starts_with("PARTIAL: interrupted"));
+  CHECK(found.out.starts_with("PARTIAL: the time ran out"));
   const std::string fleet = std::string{HEADROOM_SOURCE_DIR} + "/scenarios/serve/llama3-70b-fleet.toml";
   const Texts sized{"plan",      "--model",  "llama3-8b",    "--gpu",    "h100-sxm-80gb",
                     "--isl",     "1000",     "--osl",        "200",      "--rate",
@@ -123,7 +123,7 @@ TEST_CASE("an answer within a time is what was found until then, with 124, and w
     const Run partial = ended(start_headroom(quick, folder.path()), folder.path());
     CAPTURE(partial.err);
     CHECK(partial.code == 124);
-    CHECK((format == "text" ? partial.out.starts_with("PARTIAL: interrupted")
+    CHECK((format == "text" ? partial.out.starts_with("PARTIAL: the time ran out")
                             : says(partial.out, "\"complete\": false")));
   }
   const Run whole = ended(start_headroom({"plan", fleet, "--within", "1 h"}, folder.path()), folder.path());
@@ -166,9 +166,10 @@ TEST_CASE("a plan whose layout is open and a curve answer within a time like a s
       CAPTURE(partial.err);
       CAPTURE(format);
       CHECK(partial.code == 124);
-      CHECK((format == "text" ? partial.out.starts_with("PARTIAL: interrupted")
+      CHECK((format == "text" ? partial.out.starts_with("PARTIAL: the time ran out")
                               : says(partial.out, "\"complete\": false")));
-      CHECK((words != layout || format == "text" || says(partial.out, "layouts were tried up to the interrupt")));
+      CHECK((words != layout || format == "text" ||
+             says(partial.out, "layouts were tried until the search was stopped")));
     }
   }
 }

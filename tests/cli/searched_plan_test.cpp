@@ -98,7 +98,7 @@ TEST_CASE("export of a search without a plan writes nothing and says what emptie
   const Run run = run_headroom("export " + searched + " --set training.tokens=1e12 --to slurm -o " + file.string());
   CHECK(run.code == 1);
   CHECK(run.out.empty());
-  CHECK(holds(run.err, "not written: no plan: nothing keeps every limit"));
+  CHECK(holds(run.err, "not written: no plan: none of the strategies keeps every limit"));
   CHECK(holds(run.err, "miss the deadline; closest: "));
   CHECK(read_text(file) == "mine\n");
 }
@@ -153,5 +153,5 @@ TEST_CASE("compare with a search that takes nothing says why and compares nothin
   const Run run = run_headroom("compare " + searched + " " + searched + " --set-each training.tokens=1e12");
   CHECK(run.code == 1);
   CHECK(run.out.empty());
-  CHECK(holds(run.err, searched + ": no plan: nothing keeps every limit"));
+  CHECK(holds(run.err, searched + ": no plan: none of the strategies keeps every limit"));
 }

@@ -75,3 +75,24 @@ TEST_CASE("a folder that HEADROOM_DATA_DIR names must be there") {
   CHECK_THROWS_AS(static_cast<void>(DataStore::user_folders()), ConfigError);
   before == nullptr ? unsetenv("HEADROOM_DATA_DIR") : setenv("HEADROOM_DATA_DIR", kept.c_str(), 1);
 }
+
+TEST_CASE("a broken file of the user's is noted once, by the stores that share its folders and by no other") {
+  const TwoFolders user;
+  const UserFolders folders{(user.root / "upper").string()};
+  const DataStore store{{files, aliases}, folders};
+  const DataStore same{{files, aliases}, folders};
+  const DataStore other{{files, aliases}, {(user.root / "upper").string()}};
+  const auto look = [](const DataStore& one) {
+    one.each("gpus", [](const std::string& id) {
+      if (id == "one") {
+        throw ConfigError{"it is broken"};
+      }
+    });
+  };
+  look(store);
+  look(same);
+  REQUIRE(store.warnings().size() == 1);
+  CHECK(store.warnings()[0].find("it is broken; 'one' is left out of the gpus") != std::string::npos);
+  CHECK(same.warnings() == store.warnings());
+  CHECK(other.warnings().empty());
+}

@@ -16,7 +16,9 @@ int main() {
                 step.quantile(0.9));
     return plan.good() && step.low < step.mid && step.mid < step.high ? 0 : 1;
   } catch (const headroom::QuestionError& error) {
-    std::fprintf(stderr, "%s\n", error.what());
+    for (const headroom::Fault& fault : error.faults()) {
+      std::fprintf(stderr, "%s:%d: %s\n", fault.file.c_str(), fault.line, fault.message.c_str());
+    }
     return 2;
   }
 }
