@@ -424,7 +424,10 @@ HierarchicalResult HierarchicalFit::fit() {
   state.start(std::move(start), std::vector<double>(families_, 0.0));
   int iterations = 0;
   for (int round = 0; round <= options_.variance_rounds; ++round) {
-    iterations += state.descend(options_.iterations);
+    // Widths need a point near the minimum, not at it.
+    constexpr int before_widths = 6;
+    iterations += state.descend(round < options_.variance_rounds ? std::min(before_widths, options_.iterations)
+                                                                 : options_.iterations);
     if (round < options_.variance_rounds) {
       estimate_widths(state);
       state.cost = state.cost_of(state.point, state.errors, state.levels);

@@ -371,6 +371,14 @@ const MemoryStack* TrainingRowModel::known_software(const RunConfiguration& run)
   return software_.of_framework(run.framework + " " + std::string{option(run, "release")});
 }
 
+const Node* TrainingRowModel::node_of(const Device& sku) {
+  const auto [at, fresh] = nodes_.try_emplace(&sku);
+  if (fresh) {
+    at->second = sources_.catalog.reference_node(sku);
+  }
+  return at->second;
+}
+
 BlankAxes blank_axes(const RunConfiguration& run) noexcept {
   return {!run.micro_batch, run.recompute.empty(), !run.vpp && run.pp.value_or(1) > 1};
 }
@@ -447,7 +455,7 @@ std::shared_ptr<const JobGroups> TrainingRowModel::groups_of(const RunConfigurat
   std::shared_ptr<const JobGroups>& groups = groups_[{sku.id, gpus, stated, nic, cards}];
   if (!groups) {
     JobHosts hosts;
-    if (const Node* node = sources_.catalog.reference_node(sku)) {
+    if (const Node* node = node_of(sku)) {
       hosts.node = *node;
     }
     hosts.gpus_per_node = std::clamp<std::int64_t>(stated, 0, 1024);
@@ -528,7 +536,7 @@ CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precisi
     work.options.recompute_parts = recipe.recompute_parts;
   }
   work.release = option(run, "release");
-  const Node* node = sources_.catalog.reference_node(sku);
+  const Node* node = node_of(sku);
   work.host_link = host_link_of(sku, node);
   if (node != nullptr && node->host_bandwidth) {
     work.host_memory = node->host_bandwidth->value;

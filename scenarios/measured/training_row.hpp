@@ -93,7 +93,11 @@ class TrainingRowModel {
   /// Groups of the row's job on reference nodes, or on nodes with the stated GPUs per host and NIC rate.
   std::shared_ptr<const JobGroups> groups_of(const RunConfiguration& run, const Device& sku);
 
+  /// The SKU's reference node; nullptr: the catalog has none.
+  const Node* node_of(const Device& sku);
+
   const Sources& sources_;
+  std::map<const Device*, const Node*> nodes_;
   std::optional<RoughStack> stack_;  ///< set: predict by the rough form
   TermSet without_;
   std::optional<StepParameters> parameters_;  ///< parameters in place of the files'
