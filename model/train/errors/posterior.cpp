@@ -12,7 +12,8 @@ namespace headroom {
 namespace {
 
 constexpr int digits = 4;
-constexpr double smallest = 1e-7;  ///< of a covariance or a mean product that is written
+constexpr double least_correlation = 0.05;  ///< of two effects whose covariance is written: less moves no width by 2 %
+constexpr double least_product = 1e-3;      ///< of two derivatives that is written
 constexpr Range<double> deviation_range{0.0, 10.0};
 constexpr std::array<std::string_view, 2> host_names{"one_host", "several_hosts"};
 
@@ -98,13 +99,15 @@ std::vector<std::ptrdiff_t> read_owners(ConfigTable& table, std::string_view key
   return owners;
 }
 
-void write_pairs(std::string& text, std::string_view key, const PairTable& pairs) {
+/// The pairs for which `told(row, column)` holds.
+template <class Told>
+void write_pairs(std::string& text, std::string_view key, const PairTable& pairs, const Told& told) {
   text += std::string{key} + " = [";
   std::size_t on_line = 0;
   bool first = true;
   for (std::size_t row = 0; row < pairs.size; ++row) {
     for (std::size_t column = 0; column <= row; ++column) {
-      if (std::abs(pairs(row, column)) < smallest) {
+      if (!told(row, column)) {
         continue;
       }
       text += (first ? "" : ",") + std::string{on_line % 6 == 0 ? "\n  " : " "} + std::to_string(row) + ", " +
@@ -274,7 +277,10 @@ std::string posterior_toml(const StepPosterior& p) {
   const auto word = [](const std::string& name) { return '"' + name + '"'; };
   const auto number = [](double x) { return format_number(x, digits); };
   write_list(text, "effects", p.effects, [](const StepEffect& e) { return '"' + name_of(e) + '"'; });
-  write_pairs(text, "covariance", p.covariance);
+  write_pairs(text, "covariance", p.covariance, [&](std::size_t a, std::size_t b) {
+    const double both = std::sqrt(p.covariance(a, a) * p.covariance(b, b));
+    return p.covariance(a, b) != 0.0 && (a == b || std::abs(p.covariance(a, b)) > least_correlation * both);
+  });
   text += "# Numbers that a step depends on, and the standard deviation of what a software or SKU adds to one.\n";
   write_list(text, "keys", p.keys, word);
   write_list(text, "own", p.own, number);
@@ -289,7 +295,9 @@ std::string posterior_toml(const StepPosterior& p) {
         "\nsources = " + std::to_string(q.sources) + "\nquantile_50 = " + number(q.half) +
         "\nquantile_80 = " + number(q.eighty) + "\nquantile_90 = " + number(q.ninety) + "\n";
     for (std::size_t hosts = 0; hosts < host_names.size(); ++hosts) {
-      write_pairs(text, host_names[hosts], p.sensitivity[kind][hosts]);
+      const PairTable& products = p.sensitivity[kind][hosts];
+      write_pairs(text, host_names[hosts], products,
+                  [&](std::size_t a, std::size_t b) { return std::abs(products(a, b)) > least_product; });
     }
   }
   text += "\n# ln(step with the axis closed as the software would / step as run), over runs that state the axis.\n";
