@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -223,13 +224,21 @@ ServingConfidence confidence_of_serving_fit(const ServingFit& fit, std::string_v
   return ServingConfidence{std::move(classes), std::move(skus), std::move(formats)};
 }
 
-std::vector<LeftOutCoverage> left_out_coverage(const ServingFit& fit) {
-  std::map<ServingQuantity, LeftOutCoverage> by_quantity;
-  std::map<ServingQuantity, std::set<std::string>> told;
+namespace {
+
+/// A row that its fit had not seen.
+struct UnseenRow {
+  ServingQuantity quantity = ServingQuantity::tpot;
+  std::string_view source;
+  double stretch = 0.0;  ///< factor on the logarithms of low and high at which the interval just holds it
+};
+
+std::vector<UnseenRow> unseen_rows(const ServingFit& fit) {
   std::set<std::string> sources;
   for (const FittedServingRun& run : fit.runs) {
     sources.insert(run.row->source);
   }
+  std::vector<UnseenRow> rows;
   for (const std::string& source : sources) {
     const ServingConfidence others = confidence_of_serving_fit(fit, source);
     for (const FittedServingRun& run : fit.runs) {
@@ -238,13 +247,49 @@ std::vector<LeftOutCoverage> left_out_coverage(const ServingFit& fit) {
       }
       const ServingQuantity quantity = quantity_of(run);
       const ServingErrors e = others.of(run.stack, quantity, run.experts, run.sku, run.weights);
-      const double ratio = std::exp(-run.left_out);
-      LeftOutCoverage& c = by_quantity[quantity];
-      c.quantity = quantity;
-      ++c.rows;
-      c.inside += e.low <= ratio && ratio <= e.high ? 1.0 : 0.0;
-      told[quantity].insert(source);
+      const double ratio = -run.left_out;
+      const double end = std::log(ratio < 0.0 ? e.low : e.high);
+      rows.push_back({quantity, run.row->source, ratio / (end == 0.0 ? std::copysign(1e-3, ratio) : end)});
     }
+  }
+  return rows;
+}
+
+}  // namespace
+
+ServingConfidence promised_confidence(const ServingFit& fit) {
+  constexpr double promised = 0.8;
+  constexpr std::size_t least_sources = 3;
+  constexpr std::array<double, 2> bounds{0.4, 2.0};
+  ServingConfidence confidence = confidence_of_serving_fit(fit);
+  std::map<ServingQuantity, std::vector<double>> stretches;
+  std::map<ServingQuantity, std::set<std::string_view>> sources;
+  for (const UnseenRow& row : unseen_rows(fit)) {
+    stretches[row.quantity].push_back(row.stretch);
+    sources[row.quantity].insert(row.source);
+  }
+  std::vector<ServingErrors> classes = confidence.classes();
+  for (ServingErrors& e : classes) {
+    const auto known = stretches.find(e.quantity);
+    if (known == stretches.end() || sources[e.quantity].size() < least_sources) {
+      continue;
+    }
+    const double factor = std::clamp(quantile(known->second, promised), bounds[0], bounds[1]);
+    e.low = std::clamp(std::pow(e.low, factor), least_factor, 1.0);
+    e.high = std::clamp(std::pow(e.high, factor), 1.0, 1.0 / least_factor);
+  }
+  return ServingConfidence{std::move(classes), confidence.skus(), confidence.formats()};
+}
+
+std::vector<LeftOutCoverage> left_out_coverage(const ServingFit& fit) {
+  std::map<ServingQuantity, LeftOutCoverage> by_quantity;
+  std::map<ServingQuantity, std::set<std::string_view>> told;
+  for (const UnseenRow& row : unseen_rows(fit)) {
+    LeftOutCoverage& c = by_quantity[row.quantity];
+    c.quantity = row.quantity;
+    ++c.rows;
+    c.inside += row.stretch <= 1.0 ? 1.0 : 0.0;
+    told[row.quantity].insert(row.source);
   }
   std::vector<LeftOutCoverage> all;
   for (auto& [quantity, c] : by_quantity) {

@@ -111,7 +111,7 @@ std::vector<std::string> write_serving_files(const ServingFit& fit, const std::s
   diagnostics.throw_if_any();
   std::vector<std::string> written = write_files(files);
   const std::string confidence = (fs::path{folder} / "stacks/step/serve-confidence.toml").string();
-  replace_file(confidence, serving_confidence_toml(confidence_of_serving_fit(fit)));
+  replace_file(confidence, serving_confidence_toml(promised_confidence(fit)));
   written.push_back(confidence);
   return written;
 }

@@ -20,7 +20,7 @@ using Kind = ConfigValue::Kind;
 constexpr std::array<std::string_view, 8> labels{"schema", "id",     "name",  "aliases",
                                                  "family", "source", "notes", "parameters"};
 /// Format of the stored checkpoint, which matters to engines and not to training launches.
-constexpr std::string_view checkpoint = "weights";
+constexpr std::array<std::string_view, 2> checkpoint{"weights", "fp8_blocks"};
 
 void flatten(const ConfigValue& table, const std::string& prefix, LaunchPlan& plan) {
   for (const ConfigEntry& entry : table.entries) {
@@ -229,7 +229,8 @@ bool LaunchPlan::flag(std::string_view key, bool fallback) const {
 void set_network(const Architecture& architecture, LaunchPlan& plan) {
   ConfigValue network = parse_toml(architecture_toml(architecture), architecture.id);
   network.entries.erase_if([](const ConfigEntry& entry) {
-    return entry.key == checkpoint || std::find(labels.begin(), labels.end(), entry.key) != labels.end();
+    return std::find(checkpoint.begin(), checkpoint.end(), entry.key) != checkpoint.end() ||
+           std::find(labels.begin(), labels.end(), entry.key) != labels.end();
   });
   flatten(network, "model.", plan);
   // A specific bias key equal to the general one is redundant.

@@ -187,7 +187,9 @@ bool asks_for_run(const ServingConfiguration& run, std::string_view metric) {
   const bool tail = known->statistic == RunStatistic::p90 || known->statistic == RunStatistic::p95 ||
                     known->statistic == RunStatistic::p99;
   const bool gaps = known->metric == ServingMetric::tpot && row_number(run, "token_gaps").has_value();
-  return loop && (tail || gaps || known->metric == ServingMetric::e2e || known->metric == ServingMetric::ttft);
+  // Of a deployment in pools that states one of them no run is simulated.
+  return loop && !run.disaggregated &&
+         (tail || gaps || known->metric == ServingMetric::e2e || known->metric == ServingMetric::ttft);
 }
 
 std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& run,

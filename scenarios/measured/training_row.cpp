@@ -591,7 +591,7 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
     return unsupported(verdict_text(e.verdict, e.broke, e.limit, s.schedule));
   }
   const bool memory = metric == "memory_gib_per_gpu";
-  if (const Bytes held = held_bytes(e.memory); !memory && held > c.capacity) {
+  if (const Bytes held = held_bytes(e.memory); !memory && held > (1.0 + c.memory.stack.interval) * c.capacity) {
     return unsupported(
         "the layout cannot be what ran: weights, gradients, optimizer and what is gathered of them take " +
         format(held) + " a GPU, which has " + format(c.capacity));

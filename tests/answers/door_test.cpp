@@ -219,7 +219,7 @@ TEST_CASE("two libraries of one program answer by their own numbers, whichever i
     std::ofstream{folder.path() / "stacks/step" / file} << text;
   };
   with("physics.toml", "straggler = ", "straggler = 0.1");
-  with("confidence.toml", "width_80 = ", "width_80 = 0.35");  // of the first class, dense
+  with("posterior.toml", "shape = ", "shape = 0.3");
   const std::array folders{folder.path().string()};
   const Library theirs{folders};
   const Library plain{std::span<const std::string>{}};

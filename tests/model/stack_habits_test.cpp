@@ -83,6 +83,7 @@ TEST_CASE("ranks that share an expert gather each other's tokens: the width shri
   s.tp = 8;
   s.sequence_parallel = true;
   s.experts = 8;
+  s.expert_input = 4096;
   s.routed = 2;
   s.expert_ffn = 14336;
   s.gated = true;

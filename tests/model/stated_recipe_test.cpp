@@ -160,8 +160,12 @@ TEST_CASE("multiprocessors kept for exchanges slow products and attention by the
   CHECK(fewer.forward.elementwise == all.forward.elementwise);
   const Seconds traffic = all.forward.ep + all.backward.ep;
   const auto compute = [](const LayerPass& pass) { return pass.gemm + pass.attention + pass.elementwise; };
-  CHECK(all.ep_hidden.raw() == near(0.85 * std::min(traffic, compute(all.forward) + compute(all.backward)).raw()));
-  CHECK(fewer.ep_hidden.raw() == near(std::min(traffic, compute(fewer.forward) + compute(fewer.backward)).raw()));
+  // A mean over 61 layers, of which the three dense ones compute and exchange nothing.
+  constexpr double dense = 0.06;
+  CHECK(all.ep_hidden.raw() ==
+        near(0.85 * std::min(traffic, compute(all.forward) + compute(all.backward)).raw(), dense));
+  CHECK(fewer.ep_hidden.raw() ==
+        near(std::min(traffic, compute(fewer.forward) + compute(fewer.backward)).raw(), dense));
   // Without experts on other ranks nothing is kept.
   s.ep = 1;
   CHECK(layer_of(kept_units, s).forward.gemm == layer_of({}, s).forward.gemm);

@@ -109,7 +109,9 @@ TEST_CASE("a posterior with too few numbers or unknown effects is refused with w
     static_cast<void>(read(broken, diagnostics));
     return diagnostics.empty() ? std::string{} : diagnostics.sorted().front().message;
   };
-  CHECK(without("own = [0.1, 0.4]", "own = [0.1]").find("array of 2 numbers") != std::string::npos);
+  const std::size_t own = text.find("own = [");
+  CHECK(without(text.substr(own, text.find(']', own) + 1 - own), "own = [0.1]").find("array of 2 numbers") !=
+        std::string::npos);
   CHECK(without("stack|known|host", "stack-known-host").find("is no effect") != std::string::npos);
 }
 

@@ -350,8 +350,8 @@ TEST_CASE("a budget decides how many GPUs a run takes") {
   };
   // More GPUs are faster and waste more: each budget has its number.
   const std::int64_t rich = gpus("100 k$");
-  const std::int64_t middle = gpus("8500 $");
-  const std::int64_t poor = gpus("8040 $");
+  const std::int64_t middle = gpus("7200 $");
+  const std::int64_t poor = gpus("6800 $");
   CHECK(rich == 512);
   CHECK(middle < rich);
   CHECK(poor < middle);

@@ -47,8 +47,9 @@ ServingSimulation simulated(const Texts& more, double factor = 1.0) {
   return simulate_serving(std::get<ServeScenario>(s.question), s.money, factor);
 }
 
-const ServingErrors& errors(ServingQuantity quantity) {
-  return serving_confidence(test::model_data()).of("vllm", quantity, false);
+/// Of the scenario's engine, network, SKU and weights.
+ServingErrors errors(ServingQuantity quantity) {
+  return serving_confidence(test::model_data()).of("vllm", quantity, false, "h100-sxm-80gb", "bf16");
 }
 
 constexpr std::int64_t ms = 1'000'000'000;
@@ -157,8 +158,8 @@ TEST_CASE("a request that is refused is an answer that never came") {
 
 TEST_CASE("intervals are as wide as past errors, and as a fleet of other speed makes them") {
   const ServingSimulation s = simulated({"traffic.rate=0.1 req/s"});  // requests that hardly meet
-  const ServingErrors& ttft = errors(ServingQuantity::ttft);
-  const ServingErrors& rate = errors(ServingQuantity::rate);
+  const ServingErrors ttft = errors(ServingQuantity::ttft);
+  const ServingErrors rate = errors(ServingQuantity::rate);
   CHECK(s.ttft.mid.p50.raw() == near(s.metrics.all.ttft.p50.raw()));
   CHECK(s.ttft.low.p50.raw() == near(ttft.low * s.ttft.mid.p50.raw()));
   CHECK(s.ttft.high.p50.raw() == near(ttft.high * s.ttft.mid.p50.raw()));
