@@ -190,12 +190,12 @@ class AxesReader {
       numbers = parse_range(value.text);
     }
     if (numbers.empty()) {
-      problem(value,
-              quoted(row.name) + " holds " +
-                  (value.kind == ConfigValue::Kind::text ? quoted(value.text) : std::string{kind_name(value.kind)}) +
-                  (value.kind == ConfigValue::Kind::text ? reversed_range_text(value.text) : std::string{}) +
-                  ", no whole number; an axis is a list [1, 2, 4], a range \"1..8\", \"1..8 x2\" or \"2..8 "
-                  "step 2\", one value, or \"any\"");
+      const bool text = value.kind == ConfigValue::Kind::text;
+      const std::string reversed = text ? reversed_range_text(value.text) : std::string{};
+      problem(value, quoted(row.name) + " holds " + (text ? quoted(value.text) : std::string{kind_name(value.kind)}) +
+                         (reversed.empty() ? ", no whole number" : reversed) +
+                         "; an axis is a list [1, 2, 4], a range \"1..8\", \"1..8 x2\" or \"2..8 "
+                         "step 2\", one value, or \"any\"");
     }
     if (numbers.size() > most_axis_values) {
       return too_many(row, value);

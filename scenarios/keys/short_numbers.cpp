@@ -27,7 +27,7 @@ std::optional<double> share_of(const ConfigValue& value, const Key& key) {
   std::string_view text{value.text};
   text.remove_suffix(1);
   text.remove_suffix(text.ends_with(' ') ? 1 : 0);
-  const std::optional<double> number = parse_short_number(text);
+  const std::optional<double> number = whole_real(text);
   return number ? std::optional{*number / 100.0} : std::nullopt;
 }
 

@@ -187,8 +187,8 @@ bool asks_for_run(const ServingConfiguration& run, std::string_view metric) {
   const bool tail = known->statistic == RunStatistic::p90 || known->statistic == RunStatistic::p95 ||
                     known->statistic == RunStatistic::p99;
   const bool gaps = known->metric == ServingMetric::tpot && row_number(run, "token_gaps").has_value();
-  // Of a deployment in pools that states one of them no run is simulated.
-  return loop && !run.disaggregated &&
+  // Of a deployment in pools that states one of them no run is simulated, nor of a pool by itself.
+  return loop && !run.disaggregated && row_option(run, "pool").empty() &&
          (tail || gaps || known->metric == ServingMetric::e2e || known->metric == ServingMetric::ttft);
 }
 

@@ -133,11 +133,12 @@ class AxesReader {
       }
       if (several.empty()) {
         const bool range = item->kind == ConfigValue::Kind::text && item->text.find("..") != std::string::npos;
-        search_.problem(key, quoted(key) + " holds " + shown(*item) + reversed_range_text(item->text) +
-                                 (range ? ", a range without values: it runs upward, by \" x2\" or more or by \" step "
-                                          "1\" or more; an axis is "
-                                        : ", no whole number; an axis is ") +
-                                 std::string{forms});
+        std::string what = reversed_range_text(item->text);
+        if (what.empty()) {
+          what = range ? ", a range without values: it runs upward, by \" x2\" or more or by \" step 1\" or more"
+                       : ", no whole number";
+        }
+        search_.problem(key, quoted(key) + " holds " + shown(*item) + what + "; an axis is " + std::string{forms});
         return {};
       }
       numbers.insert(numbers.end(), several.begin(), several.end());

@@ -59,6 +59,12 @@ std::vector<std::string> questions() {
       "scale scenarios/train/llama3-70b-512xh100.toml --budget \"15 M$\"",
       "compare --model llama3-8b --gpu h100-sxm-80gb --isl 512 --osl 128 --rate '10 req/s' --price '2 $/h' --tp 1,2 "
       "--set-each traffic.requests=200",
+      "plan --model mixtral-8x7b --gpu h100-sxm-80gb --gpus 8 --seq-len 4096 --global-batch 64 --tp 1 --pp 1 --ep 8 "
+      "--set training.expert_launch=static-shapes --set training.expert_capacity=1.5 --set training.rank_capacity=1.5",
+      // A value of each list has no answer: the model has 8192 positions.
+      "plan --model llama3-8b --gpu h100-sxm-80gb --gpus 1 --tp 1 --isl 1k,4k,128k --osl 128 --concurrency 8",
+      "compare --model llama3-8b --gpu h100-sxm-80gb --isl 512,128k --osl 128 --rate '10 req/s' --price '2 $/h' --tp 1 "
+      "--set-each traffic.requests=200",
       "catalog list",
       "catalog show h100-sxm-80gb",
       "catalog diff h100-sxm-80gb h200-sxm-141gb",

@@ -255,9 +255,9 @@ TEST_CASE("what people type is taken as they mean it, or explained") {
 
 TEST_CASE("plan takes promises and compare takes --set, as the other does") {
   const std::string served = "--model llama3-8b --gpu h100-sxm-80gb --gpus 1 --tp 1 --isl 1024 --osl 128 ";
-  const ConfigValue kept = json_of("plan " + served + "--concurrency 8 --ttft '5 s' --tpot '1 s'");
-  CHECK(at(kept, "tpot_mean_limit_s").number == doctest::Approx(1.0));
-  CHECK(at(kept, "ttft_mean_limit_s").number == doctest::Approx(5.0));
+  const ConfigValue kept = json_of("plan " + served + "--concurrency 8 --ttft '5.5 s' --tpot '1.5 s'");
+  CHECK(at(kept, "tpot_mean_limit_s").number == doctest::Approx(1.5));
+  CHECK(at(kept, "ttft_mean_limit_s").number == doctest::Approx(5.5));
   CHECK(run_headroom("plan " + served + "--concurrency 8 --tpot '1 us'").code == 1);
   const std::string trained =
       "plan --model llama3-8b --gpu h100-sxm-80gb --gpus 8 --seq-len 8192 --global-batch 64 --tokens 1T --search any ";

@@ -146,7 +146,7 @@ TEST_CASE("a server is not written whose cache cannot hold the longest request, 
     CHECK(run.code == 1);
     CHECK(run.out.empty());
     CHECK(run.err.starts_with("not written: "));
-    CHECK(run.err.find("one sequence's KV cache") != std::string::npos);
+    CHECK(run.err.find("but not one sequence: its KV cache takes") != std::string::npos);
   }
 }
 

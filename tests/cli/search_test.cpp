@@ -190,7 +190,7 @@ TEST_CASE("an interrupted search prints what it found and says that it is partia
       CHECK(run.out.find("\"taken\": {") != std::string::npos);
     } else {
       CHECK(run.out.starts_with("PARTIAL: interrupted"));
-      CHECK(run.out.find("\ntaken: ") != std::string::npos);
+      CHECK(run.out.find("\ntake tp ") != std::string::npos);
     }
   }
 }

@@ -456,7 +456,8 @@ TEST_CASE("a fleet's [search] that is no table is refused") {
 TEST_CASE("keys: numbers as people type them are what the row of their key says: 1024 a k of a length, else 1000") {
   ConfigValue root = parse_toml(
       "model = 4090\n[hardware]\ngpu = 4090\ngpus = \"1k\"\n[training]\nseq_len = \"128k\"\nglobal_batch = \"1k\"\n"
-      "tokens = \"15 T\"\n[serving]\nisl = \"1.5k\"\nosl = \"2Ki\"\nmax_seq_len = \"1.3k\"\n[traffic]\nrate = 347\n"
+      "tokens = \"15 T\"\n[serving]\nisl = \"1.5k\"\nosl = \"2Ki\"\nmax_seq_len = \"1.3k\"\n"
+      "memory_fraction = \"80 %\"\n[traffic]\nrate = 347\n"
       "[[traffic.class]]\nrate = \"1.5k\"\nprompt = {mean = \"8k\"}\n[search]\ngpus = [\"1k\", 2048, \"8..64 x2\"]\n",
       "f.toml");
   Diagnostics none;
@@ -475,7 +476,8 @@ TEST_CASE("keys: numbers as people type them are what the row of their key says:
   CHECK(at("training", "tokens").integer == 15'000'000'000'000);
   CHECK(at("serving", "isl").integer == 1536);
   CHECK(at("serving", "osl").integer == 2048);
-  CHECK(at("serving", "max_seq_len").kind == ConfigValue::Kind::text);  // no whole number
+  CHECK(at("serving", "max_seq_len").kind == ConfigValue::Kind::text);     // no whole number
+  CHECK(at("serving", "memory_fraction").number == doctest::Approx(0.8));  // a share
   CHECK(at("strategy", "tp").integer == 8000);
   CHECK(at("traffic", "rate").text == "347 req/s");
   const ConfigValue& first = at("traffic", "class").items.front();

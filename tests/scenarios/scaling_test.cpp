@@ -92,6 +92,17 @@ TEST_CASE("counts double from the smallest whole replica to eight times the scen
   CHECK(counts_of(train, asked) == std::vector<std::int64_t>{5, 10, 20});
 }
 
+TEST_CASE("a model of scans scales as others do: each count has a time") {
+  const Scenario s = scenario({"model=mamba-1.4b", "training.software=megatron-core", "strategy.zero=1"});
+  const Curve curve = scaling_curve(s, {});
+  CHECK(curve.is_series());
+  for (const Point& p : curve.points) {
+    CAPTURE(p.gpus);
+    REQUIRE(p.answered);
+    CHECK(p.train().estimate.step > Seconds{});
+  }
+}
+
 TEST_CASE("strong scaling keeps the batch, weak scaling the batch of a GPU; dp follows, stated or not") {
   for (const bool stated : {false, true}) {
     CAPTURE(stated);

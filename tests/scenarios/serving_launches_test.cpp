@@ -139,9 +139,9 @@ TEST_CASE("facts of the launch reach the answer: shorter prompts, prompts that c
     CHECK(predicted(metric, "distinct_prompts", "10") < plain);
     CHECK(predicted(metric, "distinct_prompts", "80") == near(plain));  // all of ten for each client
   }
-  // Lengths between 0.8 of the nominal ones and all of them are 0.9 of them in the mean, and clients leave step, so that
-  // prompts no longer come all at once. Tokens take as long as those of such lengths: less for the prompt's part, and no
-  // less for the answer's, as shorter answers let prompts in between more often.
+  // Lengths between 0.8 of the nominal ones and all of them are 0.9 of them in the mean, and clients leave step, so
+  // that prompts no longer come all at once. Tokens take as long as those of such lengths: less for the prompt's part,
+  // and no less for the answer's, as shorter answers let prompts in between more often.
   CHECK(predicted("ttft_ms_mean", "range_ratio", "0.8") < predicted("ttft_ms_mean", "", ""));
   RunRow shorter = row();
   shorter.metric = "tpot_ms_mean";

@@ -281,6 +281,8 @@ TEST_CASE("a pool measured by itself: the rate of its decodes, or of its prompts
   decode.options.erase("scenario");
   const double tpot = predicted(decode).predicted;
   CHECK(predicted(decode, "output_tokens_per_s", "tokens/s").predicted == near(256 / (1e-3 * tpot)));
+  decode.options["scenario"] = "closed";
+  CHECK(predicted(decode, "ttft_ms_mean").why.find("no one pool's") != std::string::npos);
   ServingConfiguration prefill = experts();
   prefill.options["pool"] = "prefill";
   prefill.osl.reset();
