@@ -383,7 +383,7 @@ BlankAxes blank_axes(const RunConfiguration& run) noexcept {
   return {!run.micro_batch, run.recompute.empty(), !run.vpp && run.pp.value_or(1) > 1};
 }
 
-TrainingRowModel::StepSpread TrainingRowModel::spread_of(const RunConfiguration& run, const CompiledTraining& c) {
+double TrainingRowModel::width_of(const RunConfiguration& run, const CompiledTraining& c) {
   const Device& device = c.step->pricer().recipe().device;
   const MemoryStack& software = software_of(run);
   const Confidence& table = step_confidence(sources_.data);
@@ -405,10 +405,10 @@ TrainingRowModel::StepSpread TrainingRowModel::spread_of(const RunConfiguration&
   for (const bool blank : unknown.blank) {
     key += blank ? '1' : '0';
   }
-  const auto [at, fresh] = spreads_.try_emplace(key);
+  const auto [at, fresh] = widths_.try_emplace(key);
   if (fresh) {
     const StepPosterior& posterior = step_posterior(sources_.data);
-    at->second = {errors_of(table, run_class, posterior, unknown).width_80, posterior.blank_mean(unknown.blank)};
+    at->second = errors_of(table, run_class, posterior, unknown).width_80;
   }
   return at->second;
 }
@@ -598,16 +598,15 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
   }
   // Fitting the rough form needs neither the bound nor the SKU's bandwidth.
   const Seconds least = memory || stack_ ? Seconds{} : least_step(c, *devices_.find(run.gpu).device, s).time();
-  // Numbers that are being fitted have no interval, and are fitted to the axes as they were closed.
-  const bool spread = !memory && !stack_ && !parameters_;
-  const StepSpread time = spread ? spread_of(run, c) : StepSpread{};
-  Estimate expected = e;
-  expected.step *= std::exp(-time.shift);
-  const Answer answer = in_unit(c, run, s, expected, least, metric);
+  const Answer answer = in_unit(c, run, s, e, least, metric);
   if (!answer.known) {
     return unsupported("metric " + quoted(metric) + " in " + quoted(unit) + " is not predicted for training");
   }
-  const double width = 1.0 + (memory ? c.memory.stack.interval : stack_ ? stack_->interval : time.width);
+  // Numbers that are being fitted have no interval.
+  const double width = 1.0 + (memory        ? c.memory.stack.interval
+                              : stack_      ? stack_->interval
+                              : parameters_ ? 0.0
+                                            : width_of(run, c));
   double low = answer.value;
   if (memory && !c.work.options.fused_loss) {
     low = std::min(low, least_memory_of_row(c, run, s, e).raw() / 0x1p30);

@@ -107,13 +107,9 @@ class TrainingRowModel {
   using JobKey = std::tuple<std::string, std::int64_t, std::int64_t, double, bool>;
   std::map<JobKey, std::shared_ptr<const JobGroups>> groups_;
   std::map<std::string, std::optional<Architecture>, std::less<>> presets_;
-  /// What the row's interval and the errors of its blank axes make of its step.
-  struct StepSpread {
-    double width = 0.0;  ///< 80 % of past errors lie within a factor of 1 + width
-    double shift = 0.0;  ///< ln(step as closed / step as run) to be expected
-  };
-  StepSpread spread_of(const RunConfiguration& run, const CompiledTraining& compiled);
-  std::map<std::string, StepSpread, std::less<>> spreads_;  ///< by software, SKU, kind, hosts and blank axes
+  /// Relative half-width that holds 80 % of past errors of the row's question, blank axes among them.
+  double width_of(const RunConfiguration& run, const CompiledTraining& compiled);
+  std::map<std::string, double, std::less<>> widths_;  ///< by software, SKU, kind, hosts and blank axes
 };
 
 }  // namespace headroom

@@ -71,6 +71,10 @@ NetworkTimes times_of(const NetworkScenario& s, const NetworkStepTime& parts) {
   t.parts = parts;
   t.run_class = widest_class(confidence);
   t.errors = confidence[t.run_class];
+  if (class_of(s.device, {}, false, confidence.measured) == RunClass::other_kernels &&
+      t.run_class != RunClass::other_kernels) {
+    t.errors = errors_beside(t.errors, confidence[RunClass::other_kernels]);
+  }
   const double width = t.errors.width_80;
   const double gpus = real(s.gpus);
   t.step = widened(parts.step(), width);

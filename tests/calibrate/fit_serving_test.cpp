@@ -473,3 +473,30 @@ TEST_CASE("numbers as files write them: times with a unit, shares bare, three di
   CHECK(serving_value_text({"vllm", "step"}, 1.104e-3) == "1.10 ms");
   CHECK(serving_value_text({"vllm", "products"}, 0.8974) == "0.897");
 }
+
+TEST_CASE(
+    "promised widths hold 80 % of the rows whose publication was left out, of each quantity with three publications") {
+  ServingFit fit;
+  const auto& before = serving_confidence(test::model_data()).classes();
+  fit.classes.assign(before.begin(), before.end());
+  std::string text;
+  for (int i = 0; i < 4; ++i) {
+    text += questions("publication " + std::to_string(i))[0].text(1.0);
+  }
+  const RunFile file = parsed(text);
+  for (int i = 0; i < 400; ++i) {
+    FittedServingRun run;
+    run.row = &file.rows[static_cast<std::size_t>(i % 4)];
+    run.stack = "vllm";
+    run.fitted = run.left_out = 0.002 * (i - 200) + 0.1 * (i % 4);  // publications that lie apart
+    fit.runs.push_back(run);
+  }
+  const ServingConfidence plain = confidence_of_serving_fit(fit);
+  const ServingConfidence promised = promised_confidence(fit);
+  const auto of = [](const ServingConfidence& c) { return c.of("vllm", ServingQuantity::tpot, false, "", ""); };
+  const double factor = std::log(of(promised).high) / std::log(of(plain).high);
+  CHECK(std::log(of(promised).low) / std::log(of(plain).low) == near(factor, 1e-6));
+  CHECK(factor != near(1.0, 0.01));
+  CHECK(factor >= 0.4);
+  CHECK(factor <= 2.0);
+}

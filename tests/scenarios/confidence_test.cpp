@@ -215,6 +215,17 @@ TEST_CASE("wide experts hide nothing of the class beside which they stand: the l
         "SKU whose kernels nobody measured, with experts that tokens meet over NICs, between NVLink domains");
 }
 
+TEST_CASE("errors of two halves of a question add up as independent ones do") {
+  ClassErrors a;
+  ClassErrors b;
+  a.width_50 = a.width_80 = a.width_90 = std::expm1(0.3);
+  b.width_50 = b.width_80 = b.width_90 = std::expm1(0.4);
+  a.rows = 7;
+  const ClassErrors both = errors_beside(a, b);
+  CHECK(both.width_80 == doctest::Approx(std::expm1(0.5)));
+  CHECK(both.rows == 7);
+}
+
 TEST_CASE("a broken table tells every problem at once") {
   CHECK_NOTHROW(read(std::string{table}));
   const auto said = [](std::string_view from, std::string_view to) -> std::string {

@@ -156,6 +156,16 @@ ClassErrors wide_errors(const Confidence& confidence, const ClassErrors& own) {
   return errors;
 }
 
+ClassErrors errors_beside(const ClassErrors& own, const ClassErrors& other) noexcept {
+  ClassErrors errors = own;
+  for (double ClassErrors::*width : {&ClassErrors::width_50, &ClassErrors::width_80, &ClassErrors::width_90}) {
+    errors.*width = std::expm1(std::hypot(std::log1p(own.*width), std::log1p(other.*width)));
+  }
+  errors.level = std::hypot(own.level, other.level);
+  errors.shape = std::hypot(own.shape, other.shape);
+  return errors;
+}
+
 RunClass widest_class(const Confidence& confidence) noexcept {
   static_assert(static_cast<std::size_t>(RunClass::wide_experts) + 1 == run_class_count);
   const auto* const widest =

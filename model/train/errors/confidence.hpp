@@ -100,6 +100,10 @@ struct Confidence {
 /// quantile and deviation. Rows and sources are those of `own`.
 [[nodiscard]] ClassErrors wide_errors(const Confidence& confidence, const ClassErrors& own);
 
+/// Errors of a question that two classes describe by different halves of it, as kernels nobody measured under a
+/// workload nobody measured: independent, so that squares of logarithms add up. Rows and sources are those of `own`.
+[[nodiscard]] ClassErrors errors_beside(const ClassErrors& own, const ClassErrors& other) noexcept;
+
 /// The class with the widest errors, for workloads that were never measured. Excludes wide experts.
 [[nodiscard]] RunClass widest_class(const Confidence& confidence) noexcept;
 

@@ -197,18 +197,11 @@ StepVariance StepPosterior::variance(const StepUnknown& unknown) const {
   variance.numbers = std::max(0.0, variance.numbers);
   variance.level = level * level;
   variance.shape = shape * shape;
+  // The numbers were fitted with blank axes closed, so that the mean is in them: what it is off elsewhere is not known.
   for (std::size_t axis = 0; axis < blank.size(); ++axis) {
     variance.blank += unknown.blank[axis] ? blank[axis].deviation * blank[axis].deviation : 0.0;
   }
   return variance;
-}
-
-double StepPosterior::blank_mean(const BlankAxes& axes) const noexcept {
-  double mean = 0.0;
-  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-    mean += axes[axis] ? blank[axis].mean : 0.0;
-  }
-  return mean;
 }
 
 StepPosterior read_step_posterior(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics) {

@@ -107,8 +107,6 @@ struct StepPosterior {
                                             std::string_view sku,
                                             std::string_view generation) const noexcept;
   [[nodiscard]] StepVariance variance(const StepUnknown& unknown) const;
-  /// Mean of ln(step as closed / step as run) over the axes that are blank.
-  [[nodiscard]] double blank_mean(const BlankAxes& axes) const noexcept;
   [[nodiscard]] const DeviationQuantiles& quantiles_of(StepKind kind) const noexcept {
     return quantiles[static_cast<std::size_t>(kind)];
   }
