@@ -25,8 +25,9 @@ namespace headroom {
 /// publication. `without`: a publication whose rows are left out; empty: none.
 [[nodiscard]] ServingConfidence confidence_of_serving_fit(const ServingFit& fit, std::string_view without = {});
 
-/// The same, with the logarithms of low and high of each quantity stretched by one factor, so that 80 % of the rows whose
-/// publication was left out of numbers and widths lie inside; between 0.4 and 2, and 1 with fewer than three publications.
+/// The same, with the logarithms of low and high of each quantity stretched by one factor, so that 80 % of the rows
+/// whose publication was left out of numbers and widths lie inside; between 0.4 and 2, and 1 with fewer than three
+/// publications.
 [[nodiscard]] ServingConfidence promised_confidence(const ServingFit& fit);
 
 /// Rows of publications that lie in the intervals of a fit, and of widths, without them and before that factor.

@@ -37,10 +37,9 @@ enum class Term : std::uint8_t {
 };
 inline constexpr std::size_t term_count = static_cast<std::size_t>(Term::count);
 inline constexpr std::array<std::string_view, term_count> term_names{
-    "gemm",      "attention", "scan",      "elementwise", "recompute", "head",
-    "optimizer", "tp_comm",   "cp_comm",   "ep_comm",     "pp_comm",   "dp_comm",
-    "host",      "host_sync", "bubble",    "straggler",   "offload",   "data",
-    "measured_level"};
+    "gemm",    "attention", "scan",    "elementwise", "recompute",     "head", "optimizer",
+    "tp_comm", "cp_comm",   "ep_comm", "pp_comm",     "dp_comm",       "host", "host_sync",
+    "bubble",  "straggler", "offload", "data",        "measured_level"};
 
 /// Exposed time by term; the sum is the time of the step.
 struct Breakdown {

@@ -76,9 +76,9 @@ std::string_view weights_named(std::string_view format) noexcept {
 }
 
 ServingQuantity quantity_of(ServingMetric metric) noexcept {
-  return metric == ServingMetric::ttft   ? ServingQuantity::ttft
-         : is_time(metric)               ? ServingQuantity::tpot
-                                         : ServingQuantity::rate;
+  return metric == ServingMetric::ttft ? ServingQuantity::ttft
+         : is_time(metric)             ? ServingQuantity::tpot
+                                       : ServingQuantity::rate;
 }
 
 std::string impossible_option(const ServingConfiguration& run) {

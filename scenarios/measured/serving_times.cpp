@@ -235,7 +235,8 @@ SteadyState steady_state_of(const ServingTimeQuestion& q,
   const IterationCost step = [&](const IterationMix& mix) {
     return engine_terms(*q.replica, mix, kernels(mix), stack, physics).total();
   };
-  return state_of(q, step, {stack.request, stack.steps, stack.burst, stack.interference, physics.bubble, stack.piece.raw(),
+  return state_of(q, step,
+                  {stack.request, stack.steps, stack.burst, stack.interference, physics.bubble, stack.piece.raw(),
                    stack.holds_first});
 }
 

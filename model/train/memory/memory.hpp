@@ -86,7 +86,7 @@ struct ActivationShape {
   /// Inputs of the experts' activation in 8 bit and the attention's output in 12 (E5M6), beside inputs of products in 8
   /// (DeepSeek-AI 2024, DeepSeek-V3, section 3.3.3).
   bool narrow_saved = false;
-  double parts = 2;  ///< mixer and feed-forward, each behind a norm
+  double parts = 2;         ///< mixer and feed-forward, each behind a norm
   bool frozen_mlp = false;  ///< its matrices form no gradients and have no adapters: nobody needs their inputs again
   Recompute recompute = Recompute::none;
   RecomputeParts again{};  ///< what is not kept, for it runs again
