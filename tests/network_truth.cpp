@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Published training rates of ResNet-50 against the plan of its op list. The rows do not say their batch: 256 images a
-// GPU are taken, or what fits of them at once. Prints a table; exit 1 when more than a quarter lie outside their
-// interval, or when the gain of AMP over the wider format on the same box is further off than its bar.
+// GPU are taken, or what fits of them at once. Prints a table; exit 1 when a row that is
+// not known to lies outside its interval, or the gain of AMP over the wider format on the same box beyond its bar.
 #include <headroom/core/csv.hpp>
 #include <headroom/scenarios/plan/network_plan.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
@@ -20,9 +20,13 @@ using namespace headroom;
 namespace {
 
 constexpr std::int64_t batch_per_gpu = 256;
-/// Share by which the predicted gain of AMP may differ from the measured one, which is 31 % for one GPU of A100 since
-/// what softwares have in common was fitted with all of them. Pairs share most of what single rates miss.
-constexpr double gain_bar = 0.32;
+/// Share by which the predicted gain of AMP may differ from the measured one. Pairs share most of what single rates
+/// miss.
+constexpr double gain_bar = 0.30;
+/// Known to miss since the numbers that softwares have in common were fitted with all of them: both FP32 rows of one
+/// V100 lie outside (-33 and -31 %), and the gain on one A100 is 31 % off.
+constexpr int known_outside = 2;
+constexpr int known_gains = 1;
 
 struct Word {
   std::string_view theirs, ours;
@@ -87,10 +91,10 @@ struct Scored {
   double predicted = 0.0;
 };
 
-/// Gains of AMP over TF32 or FP32 on as many GPUs of the same box: how many pairs, and whether all keep the bar.
+/// Gains of AMP over TF32 or FP32 on as many GPUs of the same box: how many pairs, and how many miss the bar.
 struct Gains {
   std::size_t pairs = 0;
-  bool hold = true;
+  int missed = 0;
 };
 Gains gains_of(const std::vector<Scored>& scored) {
   Gains gains;
@@ -104,7 +108,7 @@ Gains gains_of(const std::vector<Scored>& scored) {
       const double predicted = narrow.predicted / wide.predicted;
       const bool holds = std::abs(predicted / measured - 1.0) <= gain_bar;
       ++gains.pairs;
-      gains.hold = gains.hold && holds;
+      gains.missed += holds ? 0 : 1;
       std::printf("AMP over %s, %lld GPU, %-16s measured %.2fx predicted %.2fx  %+5.1f %%%s\n",
                   wide.row.precision.c_str(), static_cast<long long>(narrow.row.gpus), narrow.row.hardware.c_str(),
                   measured, predicted, 100.0 * (predicted / measured - 1.0), holds ? "" : "  MISSED");
@@ -125,13 +129,13 @@ int main(int count, char** arguments) {
   const NetworkLibrary networks = NetworkLibrary::standard();
   std::vector<double> errors;
   std::vector<Scored> scored;
-  double inside = 0.0;
+  int outside = 0;
   for (const Row& row : rows_of(file)) {
     const Interval<double> rate = predicted(row, sources, networks);
     const double error = rate.mid / row.measured - 1.0;
     const bool holds = rate.low <= row.measured && row.measured <= rate.high;
     errors.push_back(std::abs(error));
-    inside += holds ? 1.0 : 0.0;
+    outside += holds ? 0 : 1;
     scored.push_back({row, rate.mid});
     std::printf("%-48s %-16s measured %7.0f/s predicted %7.0f/s  %+5.1f %%%s\n", row.config.c_str(),
                 row.hardware.c_str(), row.measured, rate.mid, 100.0 * error, holds ? "" : "  OUTSIDE");
@@ -144,6 +148,5 @@ int main(int count, char** arguments) {
   std::printf("%zu rows, median error %.1f %%, largest %.1f %%\n", errors.size(), 100.0 * errors[errors.size() / 2],
               100.0 * errors.back());
   const Gains gains = gains_of(scored);
-  // An 80 % interval holds 75 % of few rows at least.
-  return inside >= 0.75 * static_cast<double>(errors.size()) && gains.hold && gains.pairs > 0 ? 0 : 1;
+  return outside <= known_outside && gains.missed <= known_gains && gains.pairs > 0 ? 0 : 1;
 }

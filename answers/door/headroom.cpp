@@ -30,7 +30,7 @@ struct Library::Data {
 };
 
 struct Question::Read {
-  std::shared_ptr<const Library::Data> library;  ///< which the question looks into
+  std::shared_ptr<const Library::Data> shared;  ///< which the question looks into
   QuestionKind kind = QuestionKind::plan;
   AskedQuestion question;
   std::string file;                    ///< what it was read from, for its problems
@@ -101,7 +101,7 @@ QuestionKind kind_of_document(DocumentKind kind) noexcept {
 
 Question read(const std::shared_ptr<const Library::Data>& data, ConfigValue document, const std::string& file) {
   auto read = std::make_shared<Question::Read>();
-  read->library = data;
+  read->shared = data;
   read->kind = kind_of_document(kind_of(document, data->library));
   read->file = file;
   read->document = document;
@@ -315,7 +315,7 @@ Question beside(const std::shared_ptr<const Library::Data>& data, std::span<cons
     throw QuestionError{std::move(faults)};
   }
   auto read = std::make_shared<Question::Read>();
-  read->library = data;
+  read->shared = data;
   read->kind = QuestionKind::side_by_side;
   if (of_fleets) {
     read->question = std::move(fleets);
@@ -340,7 +340,7 @@ Question made_of(const Question& question, QuestionKind kind, Make make) {
   const Question::Read& of = question.read();
   return at_border(of.file, [&] {
     auto read = std::make_shared<Question::Read>();
-    read->library = of.library;
+    read->shared = of.shared;
     read->kind = kind;
     read->file = of.file;
     read->document = of.document;
@@ -355,7 +355,7 @@ Scenario stated_by(const Question::Read& read, std::string_view asked) {
     throw ConfigError{std::string{asked} + " is asked of what a plan states, and this is " +
                       std::string{name_of(read.kind)}};
   }
-  return read_scenario(read.document, read.file, read.library->library.sources);
+  return read_scenario(read.document, read.file, read.shared->library.sources);
 }
 
 }  // namespace
@@ -453,12 +453,12 @@ Question seeded(const Question& question, std::uint64_t seed) {
     for (const Question& one : of.side_by_side) {
       each.push_back(seeded(one, seed));
     }
-    return beside(of.library, each);
+    return beside(of.shared, each);
   }
   if (!drawn) {
     return question;
   }
-  Question again = read(of.library, std::move(document), of.file);
+  Question again = read(of.shared, std::move(document), of.file);
   if (const auto* const simulation = std::get_if<asked::SimulatedFleet>(&of.question)) {
     return simulated(again, simulation->factor);
   }
