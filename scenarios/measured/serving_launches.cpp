@@ -29,6 +29,8 @@ constexpr std::array number_facts{
     NumberFact{"max_num_tokens_beside", 0.0, 1e6},
     NumberFact{"max_num_seqs", 1.0, 1e9},
     NumberFact{"set_of_requests", 1.0, 1e9},
+    NumberFact{"set_seconds", 1.0, 1e6},
+    NumberFact{"beams", 1.0, 64.0},
     NumberFact{"prompt_tokens", 1.0, 1e7},
     NumberFact{"prompt_tokens_low", 1.0, 1e7},
     NumberFact{"prompt_tokens_high", 1.0, 1e7},

@@ -204,6 +204,7 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
   }
   p.isl = mean_of_nominal(run) * (run.isl ? *run.isl : prompt->second);
   p.osl = mean_of_nominal(run) * run.osl.value_or(1.0);  // rows that only process prompts have no osl
+  p.beams = static_cast<std::int64_t>(row_number(run, "beams").value_or(1.0));
   const std::optional<Precision> weights = precision_named(run.weight_dtype);
   const std::optional<Precision> cache =
       weights && run.kv_dtype.empty() ? default_kv_cache(*p.stack, *weights) : precision_named(run.kv_dtype);

@@ -53,6 +53,11 @@ struct PlacedRow {
   ServingLayout layout;
   std::int64_t replicas = 1;    ///< replicas of the pool
   double isl = 1.0, osl = 1.0;  ///< mean tokens per request
+  std::int64_t beams = 1;       ///< answers that a request decodes side by side over its one prompt (beam search)
+  /// Tokens of cache that a request takes when `share` (0 to 1) of its answer is written.
+  [[nodiscard]] double held_tokens(double share) const noexcept {
+    return isl + static_cast<double>(beams) * share * osl;
+  }
   CompiledServingMemory memory;
   ServingLimits limits;  ///< complete but for sequence_tokens, which the load decides
 };

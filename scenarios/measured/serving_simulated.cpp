@@ -141,6 +141,7 @@ ServingTimeQuestion steady(const SimulatedQuestion& q) {
   s.load.osl = q.load.output.mean;
   s.load.groups = real(q.placed.layout.attention_groups());
   s.load.stages = real(q.placed.layout.pp);
+  s.load.beams = real(q.placed.beams);
   s.load.chunk = real(q.limits.max_num_tokens);
   s.kind = is_time(q.metric) ? ServingLoad::closed : ServingLoad::saturated;
   s.load.concurrency = s.load.batch = is_time(q.metric) ? 1.0 : real(std::max<std::int64_t>(1, q.memory.max_sequences));
@@ -234,7 +235,7 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
   q.statistic = known->statistic;
   q.to_unit = is_time(q.metric) ? 1e3 : 1.0;
   q.limits = q.placed.limits;
-  q.limits.sequence_tokens = eighths(q.load.prompt.mean + q.load.output.mean);
+  q.limits.sequence_tokens = eighths(q.load.prompt.mean + real(q.placed.beams) * q.load.output.mean);
   q.memory = serving_memory(q.placed.memory, q.limits);
   if (q.memory.capacity < 1) {
     refusal = unsupported(verdict_text(q.memory.verdict, q.memory.broke, q.memory.limit));
@@ -250,7 +251,8 @@ std::string SimulatedQuestion::engine() const {
   return std::to_string(reinterpret_cast<std::uintptr_t>(placed.replica.get())) + "/" + placed.stack->id + "/" +
          std::to_string(limits.memory_fraction) + "/" + std::to_string(placed.limits.max_num_seqs) + "/" +
          std::to_string(limits.max_num_seqs) + "/" + std::to_string(limits.max_num_tokens) + "/" +
-         std::to_string(limits.sequence_tokens) + "/" + std::to_string(reach_of(load)) +
+         std::to_string(limits.sequence_tokens) + "/" + std::to_string(placed.beams) + "/" +
+         std::to_string(reach_of(load)) +
          (placed.layout.attention_groups() > 1 ? "/" + std::to_string(std::llround(placed.isl)) : "");
 }
 
@@ -262,9 +264,15 @@ SimulatedReplica simulated_engine(const SimulatedQuestion& question,
   habits.terms = terms;
   habits.longest = reach_of(question.load);
   habits.prompt = std::llround(question.placed.isl);
+  habits.beams = question.placed.beams;
   ServingStack with = *question.placed.stack;
   with.time = stack;
-  return simulated_replica(*question.placed.replica, with, physics, question.limits, question.memory, habits);
+  ServingMemory memory = question.memory;
+  if (question.placed.beams > 1) {
+    // The engine's blocks count one answer of a request, whose beams hold several.
+    memory.tokens *= (question.placed.isl + question.placed.osl) / question.placed.held_tokens(1.0);
+  }
+  return simulated_replica(*question.placed.replica, with, physics, question.limits, memory, habits);
 }
 
 namespace {
@@ -333,7 +341,23 @@ bool SimulatedQuestion::rate_at_limits() const noexcept {
   return !limits_kept.empty() && !is_time(metric);
 }
 
-double rate_at_limits(const SimulatedQuestion& question, const SimulatedReplica& replica, const IterationStack& stack) {
+namespace {
+
+bool kept(const ClientReport& report, std::span<const TailObjective> limits) noexcept {
+  constexpr auto tail = static_cast<std::size_t>(RunStatistic::p99);
+  return std::all_of(limits.begin(), limits.end(), [&](const TailObjective& one) {
+    const std::array<double, run_statistics>& times = one.metric == LatencyMetric::ttft   ? report.ttft
+                                                      : one.metric == LatencyMetric::tpot ? report.tpot
+                                                                                          : report.e2e;
+    return !(times[tail] > one.limit.raw());
+  });
+}
+
+/// Requests per second of one replica at which it just keeps the limits, in closed form (model/serve/screen); at least
+/// those of a lone request after another.
+double screened_at_limits(const SimulatedQuestion& question,
+                          const SimulatedReplica& replica,
+                          const IterationStack& stack) {
   const ServingFleet fleet = fleet_of(question, replica, stack);
   ScreenTraffic traffic;
   traffic.prompt = {question.load.prompt.mean, cv_of(question.load.prompt)};
@@ -352,6 +376,8 @@ double rate_at_limits(const SimulatedQuestion& question, const SimulatedReplica&
   traffic.rate = Hertz{1e-3 * high};
   return 1.0 / screen(fleet, traffic).e2e.mean();  // one request after the other
 }
+
+}  // namespace
 
 ClientReport simulated_report(const SimulatedQuestion& question,
                               const SimulatedReplica& replica,
@@ -388,6 +414,45 @@ ClientReport simulated_report(const SimulatedQuestion& question,
   return report;
 }
 
+RunAtLimits run_at_limits(const SimulatedQuestion& question,
+                          const SimulatedReplica& replica,
+                          const IterationStack& stack,
+                          const PublishedLoads& loads) {
+  constexpr double step = 1.15;
+  constexpr int most_steps = 8;  // a third of what the closed forms say to three times as much
+  constexpr int halvings = 2;    // of the last step, to 4 %
+  SimulatedQuestion asked = question;
+  const auto run = [&](double rate) {
+    asked.load.rate = rate;
+    return RunAtLimits{rate, simulated_report(asked, replica, stack, loads)};
+  };
+  RunAtLimits best = run(screened_at_limits(question, replica, stack));
+  double broken = 0.0;  // the lowest rate that is known to break a limit; 0: none
+  bool good = kept(best.report, question.limits_kept);
+  for (int i = 0; i < most_steps && !good; ++i) {
+    broken = best.rate;
+    best = run(best.rate / step);
+    good = kept(best.report, question.limits_kept);
+  }
+  for (int i = 0; i < most_steps && good && broken == 0.0; ++i) {
+    RunAtLimits next = run(best.rate * step);
+    if (kept(next.report, question.limits_kept)) {
+      best = std::move(next);
+    } else {
+      broken = next.rate;
+    }
+  }
+  for (int i = 0; i < halvings && good && broken > 0.0; ++i) {
+    RunAtLimits next = run(std::sqrt(best.rate * broken));
+    if (kept(next.report, question.limits_kept)) {
+      best = std::move(next);
+    } else {
+      broken = next.rate;
+    }
+  }
+  return best;
+}
+
 const SimulatedReplica& SimulatedRuns::engine(const SimulatedQuestion& question) {
   auto [engine, unknown] = engines_.try_emplace(question.engine());
   if (unknown) {
@@ -396,23 +461,21 @@ const SimulatedReplica& SimulatedRuns::engine(const SimulatedQuestion& question)
   return engine->second;
 }
 
-double SimulatedRuns::limit(const SimulatedQuestion& question) {
-  auto [at, fresh] = rates_.try_emplace(question.run);
+const RunAtLimits& SimulatedRuns::limit(const SimulatedQuestion& question) {
+  auto [at, fresh] = limits_.try_emplace(question.run);
   if (fresh) {
-    at->second = headroom::rate_at_limits(question, engine(question), question.placed.stack->time);
+    at->second = run_at_limits(question, engine(question), question.placed.stack->time, published_loads(data_));
   }
   return at->second;
 }
 
 const ClientReport& SimulatedRuns::report(const SimulatedQuestion& question) {
+  if (!question.limits_kept.empty()) {
+    return limit(question).report;
+  }
   auto [at, fresh] = reports_.try_emplace(question.run);
   if (fresh) {
-    SimulatedQuestion asked = question;
-    if (!asked.limits_kept.empty()) {
-      // The run was valid, so that the limits were kept at its rate; a slower model keeps them at its own.
-      asked.load.rate = std::min(asked.load.rate, limit(question));
-    }
-    at->second = simulated_report(asked, engine(question), question.placed.stack->time, published_loads(data_));
+    at->second = simulated_report(question, engine(question), question.placed.stack->time, published_loads(data_));
   }
   return at->second;
 }
@@ -421,7 +484,7 @@ double SimulatedRuns::answer(const SimulatedQuestion& question) {
   if (!question.rate_at_limits()) {
     return question.to_unit * report(question).of(question.metric, question.statistic);
   }
-  const double requests = question.share * limit(question);
+  const double requests = question.share * limit(question).rate;
   const double tokens = question.metric == ServingMetric::request_rate ? 1.0
                         : question.metric == ServingMetric::output_rate
                             ? question.load.output.mean

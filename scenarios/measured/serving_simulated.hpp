@@ -73,17 +73,24 @@ struct SimulatedQuestion {
                                                 const IterationPhysics& physics,
                                                 const MixTerms& terms = {});
 
-/// Requests per second of one replica at which it just keeps the limits, in closed form (model/serve/screen); at least
-/// those of a lone request after another.
-[[nodiscard]] double rate_at_limits(const SimulatedQuestion& question,
-                                    const SimulatedReplica& replica,
-                                    const IterationStack& stack);
-
 /// Mean report over the repeats of the load; deterministic.
 [[nodiscard]] ClientReport simulated_report(const SimulatedQuestion& question,
                                             const SimulatedReplica& replica,
                                             const IterationStack& stack,
                                             const PublishedLoads& loads);
+
+/// A run at the highest rate at which the replica keeps the limits: requests per second, and what its clients saw.
+struct RunAtLimits {
+  double rate = 0.0;
+  ClientReport report;
+};
+
+/// Starts at the rate of closed forms (model/serve/screen) and simulates higher or lower ones, to 4 %; no further than
+/// three times as much or a third, where a replica that keeps the limits at no rate is left.
+[[nodiscard]] RunAtLimits run_at_limits(const SimulatedQuestion& question,
+                                        const SimulatedReplica& replica,
+                                        const IterationStack& stack,
+                                        const PublishedLoads& loads);
 
 /// Simulates each run once, with the stacks of the files, and keeps its report.
 class SimulatedRuns {
@@ -93,16 +100,16 @@ class SimulatedRuns {
   [[nodiscard]] const ClientReport& report(const SimulatedQuestion& question);
   /// The question's answer, in the row's unit.
   [[nodiscard]] double answer(const SimulatedQuestion& question);
-  [[nodiscard]] std::size_t kept() const noexcept { return reports_.size() + engines_.size() + rates_.size(); }
+  [[nodiscard]] std::size_t kept() const noexcept { return reports_.size() + engines_.size() + limits_.size(); }
 
  private:
   const SimulatedReplica& engine(const SimulatedQuestion& question);
-  double limit(const SimulatedQuestion& question);
+  const RunAtLimits& limit(const SimulatedQuestion& question);
 
   const ModelData& data_;
   std::map<std::string, ClientReport, std::less<>> reports_;
   std::map<std::string, SimulatedReplica, std::less<>> engines_;
-  std::map<std::string, double, std::less<>> rates_;
+  std::map<std::string, RunAtLimits, std::less<>> limits_;
 };
 
 /// Predictions of a lone request or a full engine from the datasheet alone, and the bound that no run beats, in the

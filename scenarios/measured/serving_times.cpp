@@ -142,9 +142,10 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   q.load.osl = placed->osl;
   q.load.groups = real(placed->layout.attention_groups());
   q.load.stages = real(placed->layout.pp);
+  q.load.beams = real(placed->beams);
   // Sequences that run at once: the stated number, capped by the engine and by its cache.
   ServingLimits limits = placed->limits;
-  const double held = placed->isl + (placed->stack->reserves_output() ? 1.0 : 0.5) * placed->osl;
+  const double held = placed->held_tokens(placed->stack->reserves_output() ? 1.0 : 0.5);
   limits.sequence_tokens = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(held)));
   const ServingMemory m = serving_memory(placed->memory, limits);
   if (m.capacity < 1) {
@@ -154,6 +155,7 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   q.load.client = client_facts(run);
   if (q.kind == ServingLoad::saturated) {
     q.load.requests = row_number(run, "set_of_requests").value_or(0.0) / q.replicas;
+    q.load.set_seconds = row_number(run, "set_seconds").value_or(0.0);
   }
   const double most = real(m.max_sequences);
   const bool counted =

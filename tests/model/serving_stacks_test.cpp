@@ -72,6 +72,18 @@ bool holds(const std::string& text, std::string_view part) {
 
 }  // namespace
 
+TEST_CASE(
+    "releases of a container's component: bounds compare the number after its word, and nothing else of the text") {
+  std::vector<ServingStack> stacks{named("now", "harness"), named("former", "harness", "", "13")};
+  stacks[1].component = "CUDA";
+  CHECK(picked(stacks, "harness", "TensorRT 10.11, CUDA 12.9") == "former");
+  CHECK(picked(stacks, "harness", "TensorRT 14.11, CUDA 12.9") == "former");
+  CHECK(picked(stacks, "harness", "TensorRT 10.14, CUDA 13.1, cuDNN 9.17") == "now");
+  CHECK(picked(stacks, "harness", "CUDA") == "now");
+  CHECK(picked(stacks, "harness", "12.9") == "now");
+  CHECK(picked(stacks, "harness", "") == "now");
+}
+
 TEST_CASE("releases compare number by number: 0.10 lies behind 0.9, candidates belong to their release") {
   const std::vector<ServingStack> stacks{named("now", "E"), named("old", "E", "", "0.10"),
                                          named("middle", "E", "0.10", "1.0"), named("other", "F")};

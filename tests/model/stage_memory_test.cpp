@@ -141,13 +141,6 @@ TEST_CASE(
         doctest::Approx(there.host.updated * 0.154 / 2e9).epsilon(0.002));
 }
 
-TEST_CASE("one full checkpoint of 2e9 parameters puts 32 GB on rank 0, 64 shards half a GB; 7e9 take 112 GB") {
-  const StateBytes states = adam_states(Precision::bf16);
-  CHECK(load_peak(2e9, states, false, 64).raw() == doctest::Approx(32e9));
-  CHECK(load_peak(2e9, states, true, 64).raw() == doctest::Approx(0.5e9));
-  CHECK(load_peak(7e9, states, false, 8).raw() == doctest::Approx(112e9));
-}
-
 TEST_CASE("LoRA and QLoRA keep a frozen base and 16 bytes an adapter parameter") {
   const Architecture arch = ModelLibrary::standard().find("llama2-7b");
   MemoryOptions options;

@@ -150,6 +150,24 @@ TEST_CASE("saturated: a set that ends fills its batch with full chunks and empti
   CHECK(saturated(constant, l, habits).requests_per_s == near(10 / (2.5 * 10e-3 + (100 - 1.25 - 50) * 10e-3 + 1.0)));
 }
 
+TEST_CASE("saturated: a set that has to last holds as many requests as are answered meanwhile without an end") {
+  SteadyLoad l = load(100, 100, 20, 20);
+  l.requests = 30;
+  const double few = saturated(constant, l, habits).requests_per_s;
+  l.set_seconds = 600;
+  SteadyLoad endless = l;
+  endless.requests = 0.0;
+  SteadyLoad longer = l;
+  longer.set_seconds = 0.0;
+  longer.requests = 600 * saturated(constant, endless, habits).requests_per_s;
+  const double lasting = saturated(constant, l, habits).requests_per_s;
+  CHECK(longer.requests > 30);
+  CHECK(lasting == saturated(constant, longer, habits).requests_per_s);
+  CHECK(lasting > few);
+  l.set_seconds = 1e-3;  // the set is large enough as it is
+  CHECK(saturated(constant, l, habits).requests_per_s == few);
+}
+
 TEST_CASE("saturated: a lone sequence never decodes beside its own prompt, and one token of output is its prompt") {
   const SteadyState lone = saturated(by_tokens, load(100, 10, 1, 1), habits);
   CHECK(lone.mixed_step.raw() == near(1.1e-3));

@@ -149,6 +149,16 @@ Release release_of(std::string_view text) noexcept {
   return release;
 }
 
+/// What follows `word` and a blank in a version text; the text for an empty word, nothing where it lacks the word.
+std::string_view number_after(std::string_view word, std::string_view version) noexcept {
+  if (word.empty()) {
+    return version;
+  }
+  const std::size_t at = version.find(word);
+  return at == std::string_view::npos ? std::string_view{}
+                                      : version.substr(std::min(version.size(), at + word.size() + 1));
+}
+
 bool large(const ServingStack& stack, const Device& device) {
   return stack.large_max_num_seqs > 0 && device.visible_capacity().value >= stack.large_from &&
          device.generation != stack.large_except;
@@ -195,6 +205,7 @@ ServingStack read_serving_stack(const ConfigValue& root, const std::string& file
   stack.names = table.texts("names");
   stack.from = table.maybe_text("from").value_or("");
   stack.before = table.maybe_text("before").value_or("");
+  stack.component = table.maybe_text("component").value_or("");
   read_habits(table.table("habits"), stack.habits);
   read_iteration_stack(table, stack.time);
   read_prompts(table, stack);
@@ -261,12 +272,12 @@ const ServingStack* stack_of_release(std::span<const ServingStack> stacks,
                                      std::string_view engine,
                                      std::string_view version) noexcept {
   const ServingStack* open = nullptr;
-  const Release asked = release_of(version);
   for (const ServingStack& stack : stacks) {
     if (std::find(stack.names.begin(), stack.names.end(), engine) == stack.names.end()) {
       continue;
     }
     const bool bounded = !stack.from.empty() || !stack.before.empty();
+    const Release asked = release_of(number_after(stack.component, version));
     if (!bounded) {
       open = &stack;
     } else if (asked.known && (stack.from.empty() || !(asked < release_of(stack.from))) &&

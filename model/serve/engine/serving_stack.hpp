@@ -70,6 +70,9 @@ struct ServingStack {
   std::string base;  ///< stack that it inherits from; empty: none
   std::vector<std::string> names;
   std::string from, before;
+  /// Word before the number that these bounds compare, in versions that list what a container holds ("TensorRT 10.8,
+  /// CUDA 12.8"); empty: a version is its number.
+  std::string component;
   std::string release;  ///< requested release; empty: the current one
   /// Mean prompt tokens of a benchmark's data by model id, for rows that do not state them.
   std::map<std::string, double, std::less<>> prompts;

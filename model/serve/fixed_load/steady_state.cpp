@@ -17,7 +17,7 @@ void add_prompts(IterationMix& mix, double tokens, double isl, double most) noex
 
 IterationMix decodes(double sequences, const SteadyLoad& load) noexcept {
   IterationMix mix;
-  mix.decodes = sequences;
+  mix.decodes = sequences * load.beams;
   mix.keys = load.isl + 0.5 * load.osl;
   mix.queries = load.queries;
   return mix;
@@ -105,6 +105,14 @@ SteadyState static_batch(const IterationCost& step, const SteadyLoad& load, cons
 }
 
 SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits) {
+  if (load.requests > 0.0 && load.set_seconds > 0.0) {
+    SteadyLoad endless = load;
+    endless.requests = 0.0;
+    SteadyLoad set = load;
+    set.requests = std::max(load.requests, load.set_seconds * saturated(step, endless, habits).requests_per_s);
+    set.set_seconds = 0.0;
+    return saturated(step, set, habits);
+  }
   double places = load.batch / load.stages;
   if (load.requests > 0.0) {
     places = std::min(places, load.requests / load.stages);

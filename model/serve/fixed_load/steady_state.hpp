@@ -23,8 +23,10 @@ struct SteadyLoad {
   double waves = 10.0;       ///< total requests over those in flight; the first burst has weight 1 / waves
   double stages = 1.0;       ///< pipeline stages, each with its part of the batch
   double queries = 1.0;      ///< tokens of a sequence that an iteration verifies: 1 + draft
+  double beams = 1.0;        ///< answers that a request decodes side by side, each over the whole cache of its own
   double step_tokens = 1.0;  ///< tokens of a sequence that an iteration yields; 1 without speculation
   double requests = 0.0;     ///< requests of a set that ends; 0: endless
+  double set_seconds = 0.0;  ///< a set that ends holds no fewer than a full replica answers in so long
   double found = 0.0;        ///< share (0 to 1) of the prompts that a prefix cache holds whole
   ClientFacts client;
   /// Iterations per output: max(1, osl / step_tokens).
@@ -76,7 +78,7 @@ struct SteadyState {
 /// @endcode
 /// A set of N requests ends: with f = b isl / (groups chunk) iterations that fill the batch with full chunks, and s in
 /// which it empties, N osl tokens take f step(b / 2, groups chunk) + (N s / b - f / 2 - s / 2) cycle / s + s step(b /
-/// 2).
+/// 2). N is `requests`, or what the throughput above takes `set_seconds` for, whichever is more.
 [[nodiscard]] SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits);
 
 /// The pools of a disaggregated deployment at full load: prompts alone, in iterations of groups x chunk tokens, and

@@ -45,8 +45,9 @@ SimulatedReplica simulated_replica(const Replica& replica,
     e.speculation = habits.drafting->speculation();
   }
   const MixTerms priced = [&](const IterationMix& mix) { return replica.terms(mix); };
-  s.tables = std::make_shared<const IterationTables>(make_iteration_tables(
-      replica, stack.time, physics, reach, habits.clock, habits.terms ? habits.terms : priced, habits.drafting));
+  s.tables = std::make_shared<const IterationTables>(
+      make_iteration_tables(replica, stack.time, physics, reach, habits.clock, habits.terms ? habits.terms : priced,
+                            habits.drafting, habits.beams));
   return s;
 }
 

@@ -33,6 +33,7 @@ struct SimulatedHabits {
   std::optional<bool> chunked_prefill;  ///< nullopt: the scheduler's default
   std::int64_t longest = 0;             ///< most tokens of a sequence, for the tables; 0: the limits' length
   std::int64_t prompt = 0;              ///< tokens of a typical prompt, for the tables (TableReach::chunk); 0: unknown
+  std::int64_t beams = 1;               ///< answers of a request that decode side by side, without speculation
   double clock = 1.0;                   ///< clock of products under a power cap over the uncapped clock
   MixTerms terms;                       ///< kernel terms of the replica if priced before; empty: priced here
   const Drafting* drafting = nullptr;   ///< set for an engine that speculates

@@ -31,14 +31,21 @@ class TableWriter {
               const IterationPhysics& physics,
               double clock,
               const MixTerms& kernels,
-              const Drafting* drafting)
-      : replica_{replica}, stack_{stack}, physics_{physics}, clock_{clock}, kernels_{kernels}, drafting_{drafting} {}
+              const Drafting* drafting,
+              std::int64_t beams)
+      : replica_{replica},
+        stack_{stack},
+        physics_{physics},
+        clock_{clock},
+        kernels_{kernels},
+        drafting_{drafting},
+        beams_{beams} {}
 
   IterationTables::Parts write(const TableReach& reach) const {
     const double groups = real(replica_.layout().attention_groups());
     const double usual = std::max(1.0, reach.chunk > 0 ? real(reach.chunk) : real(reach.tokens) / groups);
     IterationTables::Parts p;
-    p.queries = drafting_ != nullptr ? drafting_->queries() : 1;
+    p.queries = drafting_ != nullptr ? drafting_->queries() : beams_;
     p.tokens = knots(std::max<std::int64_t>(reach.tokens, reach.sequences * p.queries));
     for (const std::int64_t tokens : p.tokens.at) {
       p.dense.push_back(picoseconds(dense(decodes(tokens, 1))));
@@ -70,7 +77,7 @@ class TableWriter {
       }
     }
     p.step = picoseconds(stack_.step.raw());
-    p.per_sequence = picoseconds(stack_.sequence.raw());
+    p.per_sequence = picoseconds(real(beams_) * stack_.sequence.raw());
     p.groups = replica_.layout().attention_groups();
     return p;
   }
@@ -109,7 +116,7 @@ class TableWriter {
   }
   /// Seconds of a decode step's attention and all of its drafting.
   [[nodiscard]] double decode(std::int64_t sequences, std::int64_t keys) const noexcept {
-    IterationMix mix = decodes(sequences, keys);
+    IterationMix mix = decodes(sequences * beams_, keys);
     double drafted = 0.0;
     if (drafting_ != nullptr) {
       mix.queries = real(drafting_->queries());
@@ -140,6 +147,7 @@ class TableWriter {
   double clock_;
   const MixTerms& kernels_;
   const Drafting* drafting_;
+  std::int64_t beams_;
 };
 
 std::int64_t whole(double value) noexcept {
@@ -163,8 +171,9 @@ IterationTables make_iteration_tables(const Replica& replica,
                                       const TableReach& reach,
                                       double clock,
                                       const MixTerms& terms,
-                                      const Drafting* drafting) {
-  return IterationTables{TableWriter{replica, stack, physics, clock, terms, drafting}.write(reach)};
+                                      const Drafting* drafting,
+                                      std::int64_t beams) {
+  return IterationTables{TableWriter{replica, stack, physics, clock, terms, drafting, beams}.write(reach)};
 }
 
 double table_seconds(const IterationTables& tables, const IterationMix& mix) noexcept {

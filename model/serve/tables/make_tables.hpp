@@ -32,7 +32,8 @@ struct TableReach {
                                                     double clock = 1.0);
 
 /// Tables from kernel terms that the caller may have priced before. With `drafting`, for an engine that speculates:
-/// each decode is a sequence with its draft, proposed and verified.
+/// each decode is a sequence with its draft, proposed and verified; without, it has
+/// `beams` answers, each of which reads the cache.
 using MixTerms = std::function<IterationTerms(const IterationMix&)>;
 [[nodiscard]] IterationTables make_iteration_tables(const Replica& replica,
                                                     const IterationStack& stack,
@@ -40,7 +41,8 @@ using MixTerms = std::function<IterationTerms(const IterationMix&)>;
                                                     const TableReach& reach,
                                                     double clock,
                                                     const MixTerms& terms,
-                                                    const Drafting* drafting = nullptr);
+                                                    const Drafting* drafting = nullptr,
+                                                    std::int64_t beams = 1);
 
 /// Seconds of a closed form's iteration from the tables; chunks are alike, and numbers are rounded to whole ones.
 [[nodiscard]] double table_seconds(const IterationTables& tables, const IterationMix& mix) noexcept;

@@ -328,15 +328,6 @@ void record_memory(const CompiledMemory& compiled,
   return bytes / link;
 }
 
-/// Bytes that rank 0 holds while it loads a checkpoint of weights and optimizer states: all of it when the file is one,
-/// its share when every rank reads its own.
-[[nodiscard]] constexpr Bytes load_peak(double parameters,
-                                        const StateBytes& states,
-                                        bool sharded,
-                                        double ranks) noexcept {
-  return Bytes{parameters * states.total() / (sharded ? ranks : 1.0)};
-}
-
 /// Bytes per parameter of a 4-bit NormalFloat base: 4 bits and an fp32 scale per block of 64; doubly quantised 8 bits
 /// of scale, and an fp32 scale of those per 256 blocks: 0.5 and 0.127 bits (Dettmers et al. 2023, sections 2 and 3).
 [[nodiscard]] constexpr double nf4_bytes(bool double_quant) noexcept {
