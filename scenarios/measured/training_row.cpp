@@ -3,128 +3,18 @@
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/model/train/errors/confidence.hpp>
 #include <headroom/model/train/evaluate/least_step.hpp>
-#include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/model/train/step/step_time.hpp>
 #include <headroom/scenarios/measured/row_options.hpp>
+#include <headroom/scenarios/measured/training_cells.hpp>
 #include <headroom/scenarios/measured/training_row.hpp>
 #include <headroom/scenarios/training/train_answer.hpp>
 #include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace headroom {
 namespace {
-
-/// The first cell whose number is impossible for any network or layout, for print.
-std::string impossible_cell(const RunConfiguration& run) {
-  constexpr std::int64_t large = std::int64_t{1} << 40;
-  if (run.zero && (*run.zero < 0 || *run.zero > 3)) {
-    return "zero is none of 0, 1, 2, 3";
-  }
-  return impossible_size({{"gpus", run.gpus, 10'000'000},
-                          {"layers", run.layers, 100'000},
-                          {"hidden", run.hidden, 10'000'000},
-                          {"heads", run.heads, 100'000},
-                          {"tp", run.tp, 4096},
-                          {"pp", run.pp, 4096},
-                          {"cp", run.cp, 4096},
-                          {"ep", run.ep, 4096},
-                          {"vpp", run.vpp, 1024},
-                          {"dp", run.dp, 10'000'000},
-                          {"seq_len", run.seq_len, large},
-                          {"global_batch", run.global_batch, large},
-                          {"micro_batch", run.micro_batch, 60'000},
-                          {"kv_heads", run.kv_heads, 100'000},
-                          {"head_dim", run.head_dim, 1'000'000},
-                          {"ffn_hidden", run.ffn_hidden, large},
-                          {"vocab", run.vocab, large},
-                          {"experts", run.experts, 1'000'000},
-                          {"top_k", run.top_k, 1'000'000},
-                          {"moe_ffn", run.moe_ffn, large}});
-}
-
-std::optional<Precision> training_precision(std::string_view name) {
-  const auto found = std::find(training_precision_names.begin(), training_precision_names.end(), name);
-  if (found == training_precision_names.end()) {
-    return std::nullopt;
-  }
-  return static_cast<Precision>(found - training_precision_names.begin());
-}
-
-Architecture architecture_of(const RunConfiguration& run, std::int64_t vocabulary) {
-  Architecture arch;
-  arch.id = run.model;
-  arch.kind = run.arch == "bert" || run.arch == "vit" ? ArchitectureKind::encoder : ArchitectureKind::decoder;
-  arch.source = "row";
-  arch.layers = filled(run.layers);
-  arch.hidden = filled(run.hidden);
-  arch.heads = filled(run.heads);
-  arch.kv_heads = run.kv_heads.value_or(arch.heads);
-  arch.head_dim = run.head_dim.value_or(std::max<std::int64_t>(1, arch.hidden / arch.heads));
-  arch.ffn_hidden = run.ffn_hidden.value_or(4 * arch.hidden);
-  arch.gated_mlp = run.gated_mlp.value_or(0) == 1;
-  arch.vocab = run.vocab.value_or(vocabulary);
-  arch.tied_embeddings = run.tied_embeddings.value_or(0) == 1;
-  arch.norm = arch.gated_mlp ? Norm::rmsnorm : Norm::layernorm;
-  arch.biases = !arch.gated_mlp;
-  if (run.experts.value_or(0) > 1) {
-    Moe moe;
-    moe.experts = filled(run.experts);
-    moe.top_k = run.top_k.value_or(1);
-    moe.expert_ffn_hidden = run.moe_ffn.value_or(arch.ffn_hidden);
-    moe.shared_ffn_hidden = run.shared_experts.value_or(0) * moe.expert_ffn_hidden;
-    moe.dense_layers = std::min(run.dense_layers.value_or(0), arch.layers);
-    arch.moe = moe;
-  }
-  return arch;
-}
-
-Strategy strategy_of(const RunConfiguration& run, const StackDefaults& defaults) {
-  Strategy s;
-  s.tp = static_cast<std::uint16_t>(filled(run.tp));
-  s.pp = static_cast<std::uint16_t>(filled(run.pp));
-  s.cp = static_cast<std::uint16_t>(filled(run.cp));
-  s.vpp = static_cast<std::uint16_t>(run.vpp.value_or(1));
-  s.ep = static_cast<std::uint16_t>(run.ep.value_or(1));
-  s.dp = static_cast<std::uint32_t>(filled(run.dp));
-  if (run.experts.value_or(0) > 1) {
-    // No column states etp. The run was legal, so experts stay whole where the software's usual split does not fit the
-    // ranks.
-    s.etp = defaults.expert_tensor_ranks(s.tp, s.ep);
-    const std::int64_t ranks = std::int64_t{s.tp} * s.cp * s.dp;
-    s.etp = ranks % (std::int64_t{s.ep} * s.etp) == 0 ? s.etp : std::uint16_t{1};
-  }
-  s.micro_batch = static_cast<std::uint16_t>(run.micro_batch.value_or(1));
-  s.zero = static_cast<std::uint8_t>(run.zero.value_or(defaults.zero));
-  if (option(run, "hsdp") == "node") {
-    const std::int64_t node = std::clamp<std::int64_t>(run.gpus_per_node.value_or(8), 1, 1024);
-    s.shard_ranks = static_cast<std::uint16_t>(std::min<std::int64_t>(node, std::int64_t{s.dp} * s.cp));
-  }
-  s.cp_form = defaults.cp_form;
-  const auto* const schedule = std::find(schedule_names.begin(), schedule_names.end(), option(run, "schedule"));
-  s.schedule = schedule == schedule_names.end() ? s.schedule : static_cast<Schedule>(schedule - schedule_names.begin());
-  s.overlap_experts = model_of(s.schedule).overlaps_passes && s.ep > 1;
-  s.first_stage_layers =
-      static_cast<std::uint8_t>(std::min<std::int64_t>(255, option_count(run, "first_stage_layers").value_or(0)));
-  s.last_stage_layers =
-      static_cast<std::uint8_t>(std::min<std::int64_t>(255, option_count(run, "last_stage_layers").value_or(0)));
-  s.cuda_graphs = option(run, "cuda_graphs") == "1";
-  s.overlap_experts = s.overlap_experts || (s.ep > 1 && option(run, "moe_ep_overlap") == "1");
-  if (const std::string_view group = option(run, "zero_group"); group != "all") {
-    std::uint16_t ranks = 0;
-    const auto [end, status] = std::from_chars(group.data(), group.data() + group.size(), ranks);
-    ranks = status == std::errc{} && end == group.data() + group.size() ? ranks : defaults.zero_group;
-    const std::int64_t data = std::int64_t{s.dp} * s.cp;
-    s.shard_ranks = ranks > 0 && ranks < data && data % ranks == 0 ? ranks : s.shard_ranks;
-  }
-  s.sequence_parallel = s.tp > 1 && run.seq_parallel.value_or(defaults.sequence_parallel ? 1 : 0) == 1;
-  s.recompute = run.recompute == "full"        ? Recompute::full
-                : run.recompute == "selective" ? Recompute::selective
-                                               : Recompute::none;
-  return s;
-}
 
 /// Live, reserved or device memory, as options.memory_kind says, else as the software prints it.
 Bytes memory_of_kind(const StageMemory& memory, std::string_view kind, MemoryKind printed) {
@@ -157,81 +47,6 @@ Bytes least_memory_of_row(const CompiledTraining& c,
   return memory_of_row(compile_memory(c.architecture, c.memory.stack, c.work.states, c.work.precision, fused,
                                       c.work.shape.seq_len, c.capacity),
                        run, s, e);
-}
-
-/// Name without a slice of layers: "Llama3-70B-12L" is twelve layers of Llama3-70B.
-std::string without_slice(const std::string& model) {
-  const std::size_t dash = model.rfind('-');
-  if (dash == std::string::npos || dash + 2 >= model.size() || model.back() != 'L') {
-    return model;
-  }
-  const auto digits = std::string_view{model}.substr(dash + 1, model.size() - dash - 2);
-  const bool all = std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
-  return all ? model.substr(0, dash) : model;
-}
-
-RunConfiguration with_sizes_of(const Architecture& preset, RunConfiguration run) {
-  run.sizes_of_preset = true;
-  if (preset.moe) {
-    run.experts = preset.moe->experts;
-  }
-  return run;
-}
-
-MemoryOptions options_of(const RunConfiguration& run, const StackDefaults& defaults) {
-  MemoryOptions o;
-  const std::string_view method = option(run, "method");
-  o.method = method == "lora" ? Method::lora : method == "qlora" ? Method::qlora : Method::full;
-  o.flash_attention = run.flash_attn.value_or(defaults.flash_attention ? 1 : 0) == 1;
-  o.narrow_attention = option(run, "attention") == "fp8" || option(run, "fp8_dpa") == "1";
-  if (!method.empty()) {
-    o.document_tokens = static_cast<double>(option_count(run, "document_tokens").value_or(0));
-    o.document_tokens = o.document_tokens > 0.0 ? o.document_tokens : defaults.tuning_documents;
-  }
-  if (const std::string_view fused = option(run, "fused_cross_entropy"); !fused.empty()) {
-    o.fused_loss = fused == "1";
-  }
-  o.compiled = option(run, "compile") == "1";
-  o.async_tp = option(run, "async_tp") == "1";
-  o.overlapped = option(run, "overlap") != "none";
-  o.offload_optimizer = option(run, "offload") == "optimizer";
-  o.offload_activations = option(run, "offload") == "activations";
-  o.offload_parameters = option(run, "offload") == "parameters";
-  o.offload_checkpoints = option(run, "offload").empty() && defaults.offload_checkpoints;
-  for (std::string_view parts = option(run, "recompute_parts"); !parts.empty();) {  // "layernorm+moe_act"
-    const std::string_view part = parts.substr(0, parts.find('+'));
-    parts.remove_prefix(std::min(parts.size(), part.size() + 1));
-    const auto* const known = std::find(recompute_part_names.begin(), recompute_part_names.end(), part);
-    if (known != recompute_part_names.end()) {
-      o.recompute_parts.add(static_cast<RecomputePart>(known - recompute_part_names.begin()));
-    }
-  }
-  if (const std::string_view saved = option(run, "saved_activations"); !saved.empty()) {
-    o.narrow_saved = saved == "fp8";
-  }
-  o.average = option(run, "weight_average") == "host"  ? WeightAverage::host
-              : option(run, "weight_average") == "gpu" ? WeightAverage::gpu
-                                                       : WeightAverage::none;
-  o.experts = expert_traffic_of(run);
-  o.narrow_gather = option(run, "fp8_param_gather") == "1";
-  return o;
-}
-
-/// Bytes per parameter that the software keeps; fp32 and tf32 have no master copy and no 16-bit weights. A stated
-/// optimizer brings its own moments.
-StateBytes states_of(const RunConfiguration& run,
-                     const MemoryStack& software,
-                     Precision precision,
-                     const Device& device) {
-  const StateBytes adam = adam_states(precision);
-  StateBytes states = adam.weights >= 4.0 ? adam : software.states_of(precision, device.generation);
-  const auto* const stated = std::find(optimizer_names.begin(), optimizer_names.end(), option(run, "optimizer"));
-  if (stated != optimizer_names.end()) {
-    const auto optimizer = static_cast<Optimizer>(stated - optimizer_names.begin());
-    states.optimizer += moment_bytes(optimizer) - moment_bytes(Optimizer::adamw);
-    states.apart = moments_apart(optimizer);
-  }
-  return states;
 }
 
 RunClass class_of_row(const RunConfiguration& run,
@@ -298,29 +113,6 @@ Answer in_unit(const CompiledTraining& c,
 
 }  // namespace
 
-std::vector<std::string_view> missing_training_cells(const RunConfiguration& run) {
-  std::vector<std::string_view> missing;
-  const auto need = [&](bool there, std::string_view name) {
-    if (!there) {
-      missing.push_back(name);
-    }
-  };
-  need(!run.gpu.empty(), "gpu");
-  need(run.gpus.has_value(), "gpus");
-  need(run.dp.has_value(), "dp");
-  need(run.tp.has_value(), "tp");
-  need(run.pp.has_value(), "pp");
-  need(run.cp.has_value(), "cp");
-  need(run.seq_len.has_value(), "seq_len");
-  need(run.global_batch.has_value(), "global_batch");
-  need(!run.precision.empty(), "precision");
-  need(run.sizes_of_preset || run.layers.has_value(), "layers");
-  need(run.sizes_of_preset || run.hidden.has_value(), "hidden");
-  need(run.sizes_of_preset || run.heads.has_value(), "heads");
-  need(!run.framework.empty(), "framework");
-  return missing;
-}
-
 double step_error(std::string_view metric, double predicted, double measured) noexcept {
   const double error = std::log(predicted / measured);
   return metric == "step_time_s" ? error : -error;
@@ -377,10 +169,6 @@ const Node* TrainingRowModel::node_of(const Device& sku) {
     at->second = sources_.catalog.reference_node(sku);
   }
   return at->second;
-}
-
-BlankAxes blank_axes(const RunConfiguration& run) noexcept {
-  return {!run.micro_batch, run.recompute.empty(), !run.vpp && run.pp.value_or(1) > 1};
 }
 
 double TrainingRowModel::width_of(const RunConfiguration& run, const CompiledTraining& c) {

@@ -8,6 +8,7 @@
 #include <headroom/model/train/software/rough_stack.hpp>
 #include <headroom/scenarios/measured/row_cells.hpp>
 #include <headroom/scenarios/measured/run_row.hpp>
+#include <headroom/scenarios/measured/training_cells.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 
 #include <map>
@@ -19,12 +20,6 @@
 #include <vector>
 
 namespace headroom {
-
-/// Blank cells that a scorable row must have (docs/design.md, section 6).
-[[nodiscard]] std::vector<std::string_view> missing_training_cells(const RunConfiguration& run);
-
-/// Axes of the step that the row leaves blank, whatever its software does about them.
-[[nodiscard]] BlankAxes blank_axes(const RunConfiguration& run) noexcept;
 
 /// Whether a metric is a time or a throughput, and not memory.
 [[nodiscard]] constexpr bool is_step_metric(std::string_view metric) noexcept {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cells of a measured training row as the model's own types: network, layout, options, bytes per parameter.
+#pragma once
+
+#include <headroom/hardware/catalog/device.hpp>
+#include <headroom/model/train/errors/posterior.hpp>
+#include <headroom/model/train/evaluate/training.hpp>
+#include <headroom/scenarios/measured/run_row.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+/// Blank cells that a scorable row must have (docs/design.md, section 6).
+[[nodiscard]] std::vector<std::string_view> missing_training_cells(const RunConfiguration& run);
+
+/// Axes of the step that the row leaves blank, whatever its software does about them.
+[[nodiscard]] BlankAxes blank_axes(const RunConfiguration& run) noexcept;
+
+/// The first cell whose number is impossible for any network or layout, for print; empty when none is.
+[[nodiscard]] std::string impossible_cell(const RunConfiguration& run);
+
+[[nodiscard]] std::optional<Precision> training_precision(std::string_view name);
+
+/// The network of a row whose columns hold its sizes; `vocabulary` where they do not.
+[[nodiscard]] Architecture architecture_of(const RunConfiguration& run, std::int64_t vocabulary);
+
+/// Layout and schedule; what a row leaves blank is its software's default.
+[[nodiscard]] Strategy strategy_of(const RunConfiguration& run, const StackDefaults& defaults);
+
+/// Name without a slice of layers: "Llama3-70B-12L" is twelve layers of Llama3-70B.
+[[nodiscard]] std::string without_slice(const std::string& model);
+
+/// The row of a network whose sizes are a preset's.
+[[nodiscard]] RunConfiguration with_sizes_of(const Architecture& preset, RunConfiguration run);
+
+[[nodiscard]] MemoryOptions options_of(const RunConfiguration& run, const StackDefaults& defaults);
+
+/// Bytes per parameter that the software keeps; fp32 and tf32 have no master copy and no 16-bit weights. A stated
+/// optimizer brings its own moments.
+[[nodiscard]] StateBytes states_of(const RunConfiguration& run,
+                                   const MemoryStack& software,
+                                   Precision precision,
+                                   const Device& device);
+
+}  // namespace headroom
