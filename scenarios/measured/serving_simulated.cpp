@@ -421,10 +421,19 @@ RunAtLimits run_at_limits(const SimulatedQuestion& question,
   constexpr double step = 1.15;
   constexpr int most_steps = 8;  // a third of what the closed forms say to three times as much
   constexpr int halvings = 2;    // of the last step, to 4 %
+  constexpr double answers = 4.0;
+  constexpr std::int64_t most_requests = 60'000;
   SimulatedQuestion asked = question;
   const auto run = [&](double rate) {
     asked.load.rate = rate;
-    return RunAtLimits{rate, simulated_report(asked, replica, stack, loads)};
+    RunAtLimits at{rate, simulated_report(asked, replica, stack, loads)};
+    // A run shorter than a few answers of thousands of tokens ends before its queue is seen.
+    const std::int64_t lasting = std::llround(answers * rate * at.report.e2e[0]);
+    if (lasting > asked.load.requests) {
+      asked.load.requests = std::min(lasting, most_requests);
+      at.report = simulated_report(asked, replica, stack, loads);
+    }
+    return at;
   };
   RunAtLimits best = run(screened_at_limits(question, replica, stack));
   double broken = 0.0;  // the lowest rate that is known to break a limit; 0: none

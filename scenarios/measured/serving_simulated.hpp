@@ -86,7 +86,8 @@ struct RunAtLimits {
 };
 
 /// Starts at the rate of closed forms (model/serve/screen) and simulates higher or lower ones, to 4 %; no further than
-/// three times as much or a third, where a replica that keeps the limits at no rate is left.
+/// three times as much or a third, where a replica that keeps the limits at no rate is left. Each run lasts four
+/// answers at least.
 [[nodiscard]] RunAtLimits run_at_limits(const SimulatedQuestion& question,
                                         const SimulatedReplica& replica,
                                         const IterationStack& stack,
