@@ -42,6 +42,8 @@ void read_file_of(const std::string& name, const ConfigSource& source, SampleSet
     set.passes = rows_from(source, diagnostics, read_pass_rows);
   } else if (name == "transfer.csv") {
     set.transfers = rows_from(source, diagnostics, read_transfer_rows);
+  } else if (name == "layers.csv") {
+    set.layers = rows_from(source, diagnostics, read_layer_rows);
   } else {
     std::istringstream stream{source.text};
     set.kernels.push_back(read_kernel_rows(stream, source.file, std::nullopt, diagnostics));
@@ -118,6 +120,7 @@ SampleSet read_sample_folders(const std::vector<std::string>& folders) {
     add(all.launches, more.launches);
     add(all.passes, more.passes);
     add(all.transfers, more.transfers);
+    add(all.layers, more.layers);
   }
   return all;
 }

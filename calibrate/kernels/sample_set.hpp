@@ -21,6 +21,7 @@ struct SampleSet {
   std::vector<LaunchRow> launches;
   std::vector<PassRow> passes;
   std::vector<TransferRow> transfers;
+  std::vector<LayerRow> layers;
 };
 
 /// Whether a path is a folder with a manifest of samples.

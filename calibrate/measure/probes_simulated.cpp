@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/measure/probes_simulated.hpp>
+#include <headroom/calibrate/probe/probed_layer.hpp>
 #include <headroom/calibrate/samples/probe_plan.hpp>
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/statistics.hpp>
@@ -190,6 +191,17 @@ struct TrueTime {
   std::optional<double> operator()(const CollectiveProbe& p) const {
     const std::optional<Seconds> time = d->others.time(p);
     return time ? std::optional{time->raw()} : std::nullopt;
+  }
+  std::optional<double> operator()(const LayerProbe& p) const {
+    double sum = 0.0;
+    for (const ProbedKernel& kernel : kernels_of(p)) {
+      const std::optional<double> each = std::visit(*this, kernel.probe);
+      if (!each) {
+        return std::nullopt;
+      }
+      sum += static_cast<double>(kernel.count) * *each;
+    }
+    return sum;
   }
   template <class Other>
   std::optional<double> operator()(const Other& probe) const {

@@ -2,6 +2,7 @@
 #include <headroom/calibrate/kernels/copy_problem.hpp>
 #include <headroom/calibrate/overlay/overlay.hpp>
 #include <headroom/calibrate/overlay/overlay_collectives.hpp>
+#include <headroom/calibrate/probe/probed_layer.hpp>
 #include <headroom/calibrate/samples/probe_plan.hpp>
 #include <headroom/calibrate/samples/spread.hpp>
 #include <headroom/core/diagnostic.hpp>
@@ -359,6 +360,17 @@ void pass_facts(const SampleSet& set, const Device& base, Overlay& overlay) {
   }
 }
 
+/// What a layer's kernels do a second, one after another: arithmetic of a pass, reads of a decode iteration.
+void layer_facts(const SampleSet& set, const Device& base, Overlay& overlay) {
+  for (const LayerRow& row : set.layers) {
+    const std::string at = " in " + format(row.latency);
+    overlay.facts.push_back(
+        is_decode(row.probe.op)
+            ? fact(name_of(row.probe), read_bytes_of(row.probe) / row.latency, value_of(base.memory.bandwidth), at)
+            : fact(name_of(row.probe), flops_of(row.probe) / row.latency, peak_of(base, "bfloat16"), at));
+  }
+}
+
 /// Fits a launch of n kernels: latency of each is first / n + each.
 void launch_facts(const SampleSet& set, Overlay& overlay) {
   std::map<std::string, std::vector<const LaunchRow*>> ops;
@@ -461,6 +473,7 @@ Overlay make_overlay(
   product_facts(set, base, overlay);
   pass_facts(set, base, overlay);
   launch_facts(set, overlay);
+  layer_facts(set, base, overlay);
   collective_facts(data, set, base, node, overlay);
   device_facts(set.manifest, base, overlay);
   overlay.gpu_toml = gpu_text(set, base, overlay);

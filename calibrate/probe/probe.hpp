@@ -100,8 +100,15 @@ struct CollectiveProbe {
   std::int64_t bytes = 0;  ///< full buffer as in nccl-tests, gathered or not yet scattered
 };
 
-using Probe = std::
-    variant<GemmProbe, CopyProbe, LaunchProbe, AttentionProbe, DecodeProbe, PassProbe, TransferProbe, CollectiveProbe>;
+using Probe = std::variant<GemmProbe,
+                           CopyProbe,
+                           LaunchProbe,
+                           AttentionProbe,
+                           DecodeProbe,
+                           PassProbe,
+                           TransferProbe,
+                           CollectiveProbe,
+                           LayerProbe>;
 
 /// Names for messages and manifests: "gemm bf16 8192x8192x8192", "triad 4096 B", "graph 64", "all_reduce x8 4096 B".
 [[nodiscard]] std::string name_of(const Probe& probe);

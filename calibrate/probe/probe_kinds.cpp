@@ -119,6 +119,10 @@ std::string name_of(const TransferProbe& p) {
   return std::string{transfer_op_names[static_cast<std::size_t>(p.op)]} + " " + std::to_string(p.bytes) + " B";
 }
 
+std::string name_of(const LayerProbe& p) {
+  return "layer " + std::string{probed_pass_names[static_cast<std::size_t>(p.op)]} + " " + std::to_string(p.tokens);
+}
+
 Bytes memory_of(const AttentionProbe& p) {
   // Backward sums query gradients in fp32 before rounding, and keeps one number per query.
   const std::int64_t sums = p.batch * p.tokens * p.heads * (p.head_dim + 1) * word_bytes;

@@ -93,12 +93,38 @@ struct TransferProbe {
   [[nodiscard]] std::int64_t crossed() const noexcept { return is_both_ways(op) ? 2 * bytes : bytes; }
 };
 
+/// Large kernels of one layer, one after another as in a step (probed_layer.hpp): forward and backward passes of a
+/// micro-batch, and the layer's part of a decode iteration. `dense` is a layer of Llama 3 8B, `experts` one of
+/// Qwen3-30B-A3B with balanced experts. Not among them: norms, rotary embeddings, activations, routing, permutation,
+/// the optimizer.
+enum class ProbedPass : std::uint8_t {
+  dense_forward,
+  dense_backward,
+  experts_forward,
+  experts_backward,
+  dense_decode,
+  experts_decode,
+  count
+};
+inline constexpr std::array<std::string_view, 6> probed_pass_names{
+    "dense_forward", "dense_backward", "experts_forward", "experts_backward", "dense_decode", "experts_decode"};
+[[nodiscard]] constexpr bool is_decode(ProbedPass op) noexcept {
+  return op == ProbedPass::dense_decode || op == ProbedPass::experts_decode;
+}
+
+struct LayerProbe {
+  ProbedPass op = ProbedPass::dense_forward;
+  std::int64_t tokens = 1;  ///< of the micro-batch; of a decode iteration its sequences
+};
+
 /// Names for messages: "attention backward causal 4x4096 32/8x128", "decode 64x4096 32/8x128", "gather 65536 B by 256",
 /// "h2d_pinned 4096 B".
 [[nodiscard]] std::string name_of(const AttentionProbe& probe);
 [[nodiscard]] std::string name_of(const DecodeProbe& probe);
 [[nodiscard]] std::string name_of(const PassProbe& probe);
 [[nodiscard]] std::string name_of(const TransferProbe& probe);
+/// "layer dense_forward 8192".
+[[nodiscard]] std::string name_of(const LayerProbe& probe);
 
 /// Device memory that a probe allocates, with cuDNN's workspace as far as it is predictable.
 [[nodiscard]] Bytes memory_of(const AttentionProbe& probe);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/probe/probe_library.hpp>
+#include <headroom/calibrate/probe/probed_layer.hpp>
 #include <headroom/calibrate/probe/probes_abi.hpp>
 #include <headroom/core/diagnostic.hpp>
 
@@ -79,6 +80,7 @@ probes::Request request_of(const ProbeEffort& effort) {
 
 struct Fill {
   probes::Request* request;
+  std::vector<probes::Request>* parts;  ///< of a sequence; they live as long as the request
 
   void operator()(const GemmProbe& p) const {
     request->kind = probes::Kind::gemm;
@@ -139,6 +141,18 @@ struct Fill {
     request->ranks = p.ranks;
     request->array_bytes = p.bytes;
   }
+  void operator()(const LayerProbe& p) const {
+    request->kind = probes::Kind::sequence;
+    request->variant = static_cast<std::int32_t>(p.op);
+    for (const ProbedKernel& kernel : kernels_of(p)) {
+      probes::Request part = *request;
+      std::visit(Fill{&part, nullptr}, kernel.probe);
+      part.count = kernel.count;
+      parts->push_back(part);
+    }
+    request->parts = parts->data();
+    request->parts_count = static_cast<std::int64_t>(parts->size());
+  }
 };
 
 class LibraryProber final : public Prober {
@@ -181,7 +195,8 @@ class LibraryProber final : public Prober {
 
   Measurement measure(const Probe& probe, const ProbeEffort& effort) override {
     probes::Request request = request_of(effort);
-    std::visit(Fill{&request}, probe);
+    std::vector<probes::Request> parts;
+    std::visit(Fill{&request, &parts}, probe);
     probes::Result result{};
     probes::Text why{};
     const probes::Status status = table_->measure(session_, &request, &result, &why);

@@ -8,7 +8,7 @@
 
 namespace headroom::probes {
 
-inline constexpr std::uint32_t abi_version = 3;
+inline constexpr std::uint32_t abi_version = 4;
 inline constexpr const char* entry_name = "headroom_probes_table";
 
 enum class Status : std::int32_t {  // NOLINT(performance-enum-size): an int on both sides
@@ -48,6 +48,7 @@ enum class Kind : std::int32_t {  // NOLINT(performance-enum-size)
   pass = 5,
   transfer = 6,
   collective = 7,
+  sequence = 8,  ///< several kernels one after another, timed as one
 };
 
 /// Request::variant of a transfer.
@@ -79,6 +80,9 @@ struct Request {
   double span_seconds;
   double sustained_seconds;  ///< zero: a short measurement
   std::int64_t ranks;        ///< for a collective, whose buffer is array_bytes
+  /// For a sequence: its products, attentions and decodes in their order, each enqueued `count` times.
+  const Request* parts;
+  std::int64_t parts_count;
 };
 
 /// Most spans that a result returns one by one.

@@ -3,6 +3,7 @@
 #include <headroom/calibrate/probes/attention_graph.hpp>
 #include <headroom/calibrate/probes/device_rows.hpp>
 #include <headroom/calibrate/probes/kernels.hpp>
+#include <headroom/calibrate/probes/prepared.hpp>
 #include <headroom/calibrate/probes/session.hpp>
 #include <headroom/calibrate/probes/timing.hpp>
 
@@ -280,53 +281,27 @@ class AttentionProblem {
   std::vector<Descriptor> forward_bound_, backward_bound_;
 };
 
-/// Spans of kernels launched one by one, for a kernel that a graph cannot hold. Short spans include host time.
-std::vector<double> stream_spans(const Stream& stream,
-                                 std::int64_t launches,
-                                 std::int64_t repeats,
-                                 const Enqueue& one) {
-  std::vector<double> seconds;
-  for (std::int64_t span = 0; span <= repeats; ++span) {
-    const Event begin;
-    const Event end;
-    begin.record(stream);
-    for (std::int64_t i = 0; i < launches; ++i) {
-      one(i, stream.get());
-    }
-    end.record(stream);
-    end.wait();
-    if (span > 0) {
-      seconds.push_back(end.since(begin) / static_cast<double>(launches));
-    }
-  }
-  return seconds;
-}
-
 }  // namespace
 
-Result measure_attention(const Session& session, const Request& request) {
-  AttentionProblem problem{session, request};
-  problem.verify();
-  const Enqueue one = [&](std::int64_t i, cudaStream_t stream) { problem.enqueue(i, stream); };
-  const std::int64_t launches = launches_for(request.span_seconds, rough_seconds(session.stream, one), request.copies);
-  Result result{};
-  try {
-    const Replay replay{session.stream, launches, one};
-    result = summary(time_spans(session.stream, replay, request.repeats), launches);
-  } catch (const Refused&) {
-    cudaGetLastError();
-    result = summary(stream_spans(session.stream, launches, request.repeats, one), launches);
-  }
-  result.algorithms = problem.tried();
-  return result;
+Prepared prepared_attention(const Session& session, const Request& request) {
+  const auto problem = std::make_shared<AttentionProblem>(session, request);
+  problem->verify();
+  return {[problem](std::int64_t i, cudaStream_t stream) { problem->enqueue(i, stream); }, problem->tried(), 0.0};
 }
 
 #else
 
-Result measure_attention(const Session& /*session*/, const Request& /*request*/) {
+Prepared prepared_attention(const Session& /*session*/, const Request& /*request*/) {
   throw Refused{"this build had no cuDNN headers; build the probes where cudnn.h is found"};
 }
 
 #endif
+
+Result measure_attention(const Session& session, const Request& request) {
+  const Prepared kernel = prepared_attention(session, request);
+  Result result = replayed_or_streamed_spans(session.stream, request, kernel.enqueue);
+  result.algorithms = kernel.algorithms;
+  return result;
+}
 
 }  // namespace headroom::probes

@@ -3,11 +3,11 @@
 #include <headroom/calibrate/probes/decode_kernels.hpp>
 #include <headroom/calibrate/probes/device_rows.hpp>
 #include <headroom/calibrate/probes/kernels.hpp>
-#include <headroom/calibrate/probes/session.hpp>
-#include <headroom/calibrate/probes/timing.hpp>
+#include <headroom/calibrate/probes/prepared.hpp>
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <string>
@@ -144,11 +144,14 @@ class DecodeProblem {
 
 }  // namespace
 
+Prepared prepared_decode(const Session& session, const Request& request) {
+  const auto problem = std::make_shared<const DecodeProblem>(session, request);
+  problem->verify();
+  return {[problem](std::int64_t i, cudaStream_t stream) { problem->enqueue(i, stream); }};
+}
+
 Result measure_decode(const Session& session, const Request& request) {
-  const DecodeProblem problem{session, request};
-  problem.verify();
-  const Enqueue one = [&](std::int64_t i, cudaStream_t stream) { problem.enqueue(i, stream); };
-  return replayed_spans(session.stream, request, one);
+  return replayed_spans(session.stream, request, prepared_decode(session, request).enqueue);
 }
 
 }  // namespace headroom::probes

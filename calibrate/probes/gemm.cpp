@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // GEMM by cuBLASLt: finds the fastest of the heuristic's algorithms, then measures it.
 #include <headroom/calibrate/probes/gemm_problem.hpp>
-#include <headroom/calibrate/probes/timing.hpp>
+#include <headroom/calibrate/probes/prepared.hpp>
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 
 namespace headroom::probes {
 namespace {
@@ -56,19 +57,26 @@ Choice fastest(const Session& session, const GemmProblem& problem, std::int64_t 
 
 }  // namespace
 
+Prepared prepared_gemm(const Session& session, const Request& request) {
+  const auto problem = std::make_shared<const GemmProblem>(session, request);
+  const Choice best = fastest(session, *problem, request.algorithms);
+  problem->verify(best.algorithm);
+  return {[problem, algorithm = best.algorithm](std::int64_t i, cudaStream_t stream) {
+            problem->enqueue(algorithm, i, stream);
+          },
+          best.timed, best.seconds};
+}
+
 Result measure_gemm(const Session& session, const Request& request) {
-  const GemmProblem problem{session, request};
-  const Choice best = fastest(session, problem, request.algorithms);
-  problem.verify(best.algorithm);
-  const Enqueue one = with(problem, best.algorithm);
+  const Prepared product = prepared_gemm(session, request);
   const bool sustained = request.sustained_seconds > 0.0;
   constexpr double sustained_span = 50e-3;
   const double span = sustained ? sustained_span : request.span_seconds;
-  const Replay replay{session.stream, launches_for(span, best.seconds, request.copies), one};
+  const Replay replay{session.stream, launches_for(span, product.seconds, request.copies), product.enqueue};
   Result result = sustained ? sustained_summary(time_sustained(session.stream, replay, request.sustained_seconds),
                                                 replay.launches())
                             : summary(time_spans(session.stream, replay, request.repeats), replay.launches());
-  result.algorithms = best.timed;
+  result.algorithms = product.algorithms;
   return result;
 }
 

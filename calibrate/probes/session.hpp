@@ -57,6 +57,7 @@ void warm_up(const Session& session);
 [[nodiscard]] Result measure_transfer(const Session& session, const Request& request);
 [[nodiscard]] Result measure_decode(const Session& session, const Request& request);
 [[nodiscard]] Result measure_attention(const Session& session, const Request& request);
+[[nodiscard]] Result measure_sequence(const Session& session, const Request& request);
 [[nodiscard]] Result measure_collective(Session& session, const Request& request);
 
 /// Version such as "2.28.9"; empty without NCCL, or when built without it.

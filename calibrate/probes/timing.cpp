@@ -35,6 +35,28 @@ class Capture {
   bool ended_ = false;
 };
 
+/// Spans of kernels launched one by one, for a kernel that a graph cannot hold. Short spans include host time.
+std::vector<double> stream_spans(const Stream& stream,
+                                 std::int64_t launches,
+                                 std::int64_t repeats,
+                                 const Enqueue& one) {
+  std::vector<double> seconds;
+  for (std::int64_t span = 0; span <= repeats; ++span) {
+    const Event begin;
+    const Event end;
+    begin.record(stream);
+    for (std::int64_t i = 0; i < launches; ++i) {
+      one(i, stream.get());
+    }
+    end.record(stream);
+    end.wait();
+    if (span > 0) {
+      seconds.push_back(end.since(begin) / static_cast<double>(launches));
+    }
+  }
+  return seconds;
+}
+
 }  // namespace
 
 Replay::Replay(const Stream& stream, std::int64_t launches, const Enqueue& enqueue) : launches_{launches} {
@@ -118,6 +140,16 @@ Result replayed_spans(const Stream& stream, const Request& request, const Enqueu
   const double rough = rough_seconds(stream, enqueue);
   const Replay replay{stream, launches_for(request.span_seconds, rough, request.copies), enqueue};
   return summary(time_spans(stream, replay, request.repeats), replay.launches());
+}
+
+Result replayed_or_streamed_spans(const Stream& stream, const Request& request, const Enqueue& enqueue) {
+  try {
+    return replayed_spans(stream, request, enqueue);
+  } catch (const Refused&) {
+    cudaGetLastError();
+  }
+  const std::int64_t launches = launches_for(request.span_seconds, rough_seconds(stream, enqueue), request.copies);
+  return summary(stream_spans(stream, launches, request.repeats, enqueue), launches);
 }
 
 }  // namespace headroom::probes

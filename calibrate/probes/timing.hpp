@@ -41,6 +41,9 @@ class Replay {
 /// The summary of a request's spans of such a kernel, as many a span as fill it.
 [[nodiscard]] Result replayed_spans(const Stream& stream, const Request& request, const Enqueue& enqueue);
 
+/// The same of launches that a graph cannot hold: these are enqueued one by one, and short spans include host time.
+[[nodiscard]] Result replayed_or_streamed_spans(const Stream& stream, const Request& request, const Enqueue& enqueue);
+
 /// Seconds per kernel in back-to-back replays of at least `least` seconds, without an untimed one, so that the first
 /// span shows a rested device.
 [[nodiscard]] std::vector<double> time_sustained(const Stream& stream, const Replay& replay, double least);

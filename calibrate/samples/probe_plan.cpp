@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/probe/probed_layer.hpp>
 #include <headroom/calibrate/samples/collective_probes.hpp>
 #include <headroom/calibrate/samples/probe_plan.hpp>
 #include <headroom/calibrate/samples/probe_shapes.hpp>
@@ -161,6 +162,13 @@ struct MemoryOf {
     return memory_of(p);
   }
   Bytes operator()(const CollectiveProbe& p) const { return memory_of(p); }
+  Bytes operator()(const LayerProbe& p) const {
+    Bytes sum{};
+    for (const ProbedKernel& kernel : kernels_of(p)) {
+      sum += std::visit(*this, kernel.probe);
+    }
+    return sum;
+  }
 };
 
 }  // namespace
@@ -187,6 +195,7 @@ std::vector<Probe> chosen_kinds(const ProbeDevice& device, const ProbeChoice& ch
   take(choice.decode, decode_probes(extent, device.l2));
   take(choice.attention, attention_probes(extent, device.l2));
   take(choice.transfer, transfer_probes(extent, device.peers));
+  take(choice.layer, layer_probes());
   return probes;
 }
 

@@ -12,6 +12,7 @@ namespace headroom {
 
 struct ProbeChoice {
   bool gemm = true, copy = true, launch = true, attention = true, decode = true, memory = true, transfer = true;
+  bool layer = false;               ///< layers as sequences of kernels: when asked, and in the full set
   std::optional<bool> collectives;  ///< absent: when the process sees several GPUs
   std::vector<GemmType> types{GemmType::bf16, GemmType::fp16, GemmType::tf32, GemmType::fp8};
   bool quick = false;  ///< fewer shapes and sizes, no sustained runs

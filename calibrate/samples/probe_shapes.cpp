@@ -120,6 +120,21 @@ std::vector<PassProbe> pass_probes(ProbeExtent extent, Bytes l2) {
   return probes;
 }
 
+std::vector<LayerProbe> layer_probes() {
+  constexpr std::int64_t micro_batch = 8192;
+  std::vector<LayerProbe> probes;
+  for (std::size_t i = 0; i < probed_pass_names.size(); ++i) {
+    const auto op = static_cast<ProbedPass>(i);
+    if (is_decode(op)) {
+      probes.push_back({op, 1});
+      probes.push_back({op, 64});
+    } else {
+      probes.push_back({op, micro_batch});
+    }
+  }
+  return probes;
+}
+
 std::vector<TransferProbe> transfer_probes(ProbeExtent extent, std::int64_t peers) {
   // Larger pageable copies take seconds and show nothing new.
   const std::int64_t most = extent == ProbeExtent::full ? 4 * gibi : 256 * mebi;

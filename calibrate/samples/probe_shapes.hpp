@@ -20,6 +20,8 @@ enum class ProbeExtent : std::uint8_t { quick, standard, full };
 /// Arrays from 4 KiB to 1 GiB, with `full` to 8 GiB.
 [[nodiscard]] std::vector<PassProbe> pass_probes(ProbeExtent extent, Bytes l2);
 /// `peers`: number of devices whose memory this one can address; 0 gives no peer copies.
+/// Four passes of a layer and four decode iterations.
+[[nodiscard]] std::vector<LayerProbe> layer_probes();
 [[nodiscard]] std::vector<TransferProbe> transfer_probes(ProbeExtent extent, std::int64_t peers);
 
 }  // namespace headroom

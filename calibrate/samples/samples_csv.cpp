@@ -84,6 +84,7 @@ struct Sorter {
     rows->transfer.push_back(
         {std::string{transfer_op_names[static_cast<std::size_t>(p.op)]}, p.crossed(), sample->latency});
   }
+  void operator()(const LayerProbe& p) const { rows->layer.push_back({p, sample->latency}); }
   /// Version for a cell, which must not be empty.
   static std::string told(const std::string& version) { return version.empty() ? "unknown" : version; }
   void operator()(const CollectiveProbe& /*collective_files() writes them*/) const {}
@@ -98,6 +99,7 @@ struct CopiesOf {
     return p.copies;
   }
   std::int64_t operator()(const CollectiveProbe&) const { return 1; }
+  std::int64_t operator()(const LayerProbe&) const { return 1; }
 };
 
 std::string mhz_or_empty(std::optional<Hertz> clock) {
@@ -202,6 +204,7 @@ std::vector<FolderFile> sample_files(std::span<const Sample> samples,
   add("attention_decode.csv", rows.decode);
   add("memory.csv", rows.pass);
   add("transfer.csv", rows.transfer);
+  add("layers.csv", rows.layer);
   for (FolderFile& file : collective_files(samples, nccl)) {
     files.push_back(std::move(file));
   }

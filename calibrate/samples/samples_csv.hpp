@@ -70,10 +70,17 @@ struct TransferRow {
   Seconds latency;
 };
 
+/// Columns op,tokens,latency_us; of a layer's kernels, one after another.
+struct LayerRow {
+  LayerProbe probe;
+  Seconds latency;
+};
+
 [[nodiscard]] std::string csv_of(std::span<const AttentionRow> rows);
 [[nodiscard]] std::string csv_of(std::span<const DecodeRow> rows);
 [[nodiscard]] std::string csv_of(std::span<const PassRow> rows);
 [[nodiscard]] std::string csv_of(std::span<const TransferRow> rows);
+[[nodiscard]] std::string csv_of(std::span<const LayerRow> rows);
 [[nodiscard]] std::string csv_of(std::span<const GemmRow> rows);
 [[nodiscard]] std::string csv_of(std::span<const SustainedRow> rows);
 [[nodiscard]] std::string csv_of(std::span<const CopyRow> rows);
@@ -89,6 +96,7 @@ struct TransferRow {
 /// As above; an unknown op, or bytes that contradict op, array and width, is a problem too.
 [[nodiscard]] std::vector<PassRow> read_pass_rows(CsvReader& csv);
 [[nodiscard]] std::vector<TransferRow> read_transfer_rows(CsvReader& csv);
+[[nodiscard]] std::vector<LayerRow> read_layer_rows(CsvReader& csv);
 
 /// Versions written into the rows; empty: unknown.
 struct SampleVersions {
@@ -105,6 +113,7 @@ struct SampleRows {
   std::vector<DecodeRow> decode;
   std::vector<PassRow> pass;
   std::vector<TransferRow> transfer;
+  std::vector<LayerRow> layer;
 };
 [[nodiscard]] SampleRows rows_of(std::span<const Sample> samples, const SampleVersions& versions);
 

@@ -20,6 +20,7 @@ constexpr std::array<std::string_view, 11> decode_header{"engine",   "version", 
                                                          "head_dim", "window",  "latency_us"};
 constexpr std::array<std::string_view, 5> pass_header{"op", "array_bytes", "width", "bytes", "latency_us"};
 constexpr std::array<std::string_view, 3> transfer_header{"op", "bytes", "latency_us"};
+constexpr std::array<std::string_view, 3> layer_header{"op", "tokens", "latency_us"};
 
 /// Op named in a cell; an unknown name is reported.
 template <class Op, std::size_t n>
@@ -74,6 +75,25 @@ std::string csv_of(std::span<const TransferRow> rows) {
     text += csv_line({row.op, std::to_string(row.bytes), micros(row.latency)});
   }
   return text;
+}
+
+std::string csv_of(std::span<const LayerRow> rows) {
+  std::string text = csv_line(layer_header);
+  for (const LayerRow& row : rows) {
+    text += csv_line({std::string{probed_pass_names[static_cast<std::size_t>(row.probe.op)]},
+                      std::to_string(row.probe.tokens), micros(row.latency)});
+  }
+  return text;
+}
+
+std::vector<LayerRow> read_layer_rows(CsvReader& csv) {
+  return read_rows<LayerRow>(csv, layer_header, [](CsvColumns& c) {
+    LayerRow row;
+    row.probe.op = op_of<ProbedPass>(c, 0, probed_pass_names);
+    row.probe.tokens = c.integer(1);
+    row.latency = Seconds{c.number(2) * micro};
+    return row;
+  });
 }
 
 std::vector<PassRow> read_pass_rows(CsvReader& csv) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/probe/probed_layer.hpp>
 #include <headroom/calibrate/samples/collective_probes.hpp>
 #include <headroom/calibrate/samples/timing_check.hpp>
 #include <headroom/core/quantity_text.hpp>
@@ -77,6 +78,14 @@ struct LeastTime {
     return least_time(Flops{}, Bytes{static_cast<double>(bytes)}, FlopsPerSecond{1.0}, bandwidth->value, l2->value);
   }
   [[nodiscard]] std::optional<Seconds> operator()(const CollectiveProbe& p) const { return least_time_of(p, *device); }
+  [[nodiscard]] std::optional<Seconds> operator()(const LayerProbe& p) const {
+    const auto& peak = device->peak[static_cast<std::size_t>(Rate::bf16)];
+    const auto& bandwidth = device->memory.bandwidth;
+    if (!peak || !bandwidth) {
+      return std::nullopt;
+    }
+    return is_decode(p.op) ? read_bytes_of(p) / bandwidth->value : flops_of(p) / peak->value;
+  }
   template <class Other>
   [[nodiscard]] std::optional<Seconds> operator()(const Other& /*not bound by a datasheet*/) const {
     return std::nullopt;

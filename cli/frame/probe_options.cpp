@@ -22,6 +22,7 @@ ProbeChoice choice_of(const Arguments& arguments) {
     throw ConfigError{"--quick measures less and --full more than the standard set: give one of them"};
   }
   if (choice.full) {
+    choice.layer = true;
     choice.types.clear();
     for (const GemmTypeRow& row : gemm_types) {
       choice.types.push_back(row.type);
@@ -36,6 +37,7 @@ ProbeChoice choice_of(const Arguments& arguments) {
     choice.decode = given(only, "decode");
     choice.memory = given(only, "memory");
     choice.transfer = given(only, "transfer");
+    choice.layer = given(only, "layer");
     choice.collectives = given(only, "nccl");
   }
   if (arguments.has("--dtype")) {

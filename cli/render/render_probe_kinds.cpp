@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/markup/table.hpp>
+#include <headroom/calibrate/probe/probed_layer.hpp>
 #include <headroom/cli/render/render_probe_kinds.hpp>
 #include <headroom/core/quantity_text.hpp>
 
@@ -32,6 +33,11 @@ struct FamilyOf {
   Family operator()(const TransferProbe& p) const {
     return {std::string{transfer_op_names[static_cast<std::size_t>(p.op)]}, "GB/s",
             static_cast<double>(p.crossed()) / giga};
+  }
+  Family operator()(const LayerProbe& p) const {
+    const std::string name = "layer " + std::string{probed_pass_names[static_cast<std::size_t>(p.op)]};
+    return is_decode(p.op) ? Family{name, "GB/s", read_bytes_of(p).raw() / giga}
+                           : Family{name, "TFLOP/s", flops_of(p).raw() / tera};
   }
   template <class Other>
   Family operator()(const Other& /*has a table of its own*/) const {
@@ -73,7 +79,7 @@ std::string kinds_table(const ProbeRun& run) {
     return "";
   }
   constexpr double micro = 1e-6;
-  Table table{{"attention, passes, transfers", "probes", "shortest us", "best", "", "at"}};
+  Table table{{"attention, passes, transfers, layers", "probes", "shortest us", "best", "", "at"}};
   for (const Found& row : rows) {
     table.row({row.family.name, std::to_string(row.probes), format_number(row.shortest.raw() / micro),
                format_number(row.best), row.family.unit, row.at});

@@ -60,7 +60,7 @@ constexpr std::array options{
         Asks::measurement),
     Option{"--resume", OptionKind::flag, "", "go on with a folder that an earlier calibration began"}.of(
         Asks::measurement),
-    Option{"--only", OptionKind::many, "gemm|copy|launch|attention|decode|memory|transfer|nccl",
+    Option{"--only", OptionKind::many, "gemm|copy|launch|attention|decode|memory|transfer|layer|nccl",
            "this family of probes alone; repeats"}
         .of(Asks::measurement),
     Option{"--dtype", OptionKind::many, "bf16|fp16|tf32|fp8|int8|fp32|fp8_e5m2|nvfp4",
@@ -212,7 +212,7 @@ ProbePlan every_probe(const ProbeDevice& device) {
   ProbeDevice empty = device;
   empty.free_memory = 2.0 * device.memory;
   ProbeChoice choice;
-  choice.full = true;  // includes the standard and quick sets
+  choice.full = choice.layer = true;  // includes the standard and quick sets
   choice.types.clear();
   for (const GemmTypeRow& row : gemm_types) {
     choice.types.push_back(row.type);

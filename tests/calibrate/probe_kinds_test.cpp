@@ -2,6 +2,7 @@
 // Attention, decode, passes and transfers: names, bytes, sets, files, and what the simulated device makes of them.
 #include <headroom/calibrate/kernels/kernel_rows.hpp>
 #include <headroom/calibrate/overlay/overlay.hpp>
+#include <headroom/calibrate/probe/probed_layer.hpp>
 #include <headroom/calibrate/samples/probe_plan.hpp>
 #include <headroom/calibrate/samples/probe_shapes.hpp>
 #include <headroom/calibrate/samples/timing_check.hpp>
@@ -214,6 +215,74 @@ TEST_CASE("the simulated device takes as long as the equations and its constants
   CHECK(micros(decode) > static_cast<double>(decode.cache_bytes()) / 4.8e12 * 1e6);
   CHECK(micros(LaunchProbe{LaunchOp::sync, 1}) == doctest::Approx(2.3 + 1.9));
   CHECK(micros(LaunchProbe{LaunchOp::rate, 512}) == doctest::Approx(1.3));
+}
+
+TEST_CASE("a layer is its products and attention, as often as its experts, in the order of its pass") {
+  const auto products = [](ProbedPass pass, std::int64_t tokens) {
+    std::string text;
+    for (const ProbedKernel& kernel : kernels_of({pass, tokens})) {
+      text += std::to_string(kernel.count) + " " + name_of(kernel.probe) + ", ";
+    }
+    return text;
+  };
+  CHECK(products(ProbedPass::dense_forward, 8192) ==
+        "1 gemm bf16 8192x6144x4096, 1 attention forward causal 2x4096 32/8x128, 1 gemm bf16 8192x4096x4096, "
+        "1 gemm bf16 8192x28672x4096, 1 gemm bf16 8192x4096x14336, ");
+  CHECK(products(ProbedPass::dense_backward, 8192) ==
+        "1 gemm bf16 8192x14336x4096, 1 gemm bf16 4096x14336x8192, 1 gemm bf16 8192x4096x28672, "
+        "1 gemm bf16 28672x4096x8192, 1 gemm bf16 8192x4096x4096, 1 gemm bf16 4096x4096x8192, "
+        "1 attention backward causal 2x4096 32/8x128, 1 gemm bf16 8192x4096x6144, 1 gemm bf16 6144x4096x8192, ");
+  CHECK(products(ProbedPass::experts_forward, 8192) ==
+        "1 gemm bf16 8192x5120x2048, 1 attention forward causal 2x4096 32/4x128, 1 gemm bf16 8192x2048x4096, "
+        "128 gemm bf16 512x1536x2048, 128 gemm bf16 512x2048x768, ");
+  CHECK(products(ProbedPass::experts_decode, 1) ==
+        "1 gemm bf16 1x5120x2048, 1 decode 1x4096 32/4x128, 1 gemm bf16 1x2048x4096, 8 gemm bf16 1x1536x2048, "
+        "8 gemm bf16 1x2048x768, ");
+  // 2 FLOP a weight and token of 218.1 million weights, and the causal half of the scores.
+  const Flops forward = flops_of({ProbedPass::dense_forward, 8192});
+  CHECK(forward.raw() == doctest::Approx(2.0 * 8192 * 218103808 + 4.0 * 2 * 32 * 4096 * 4096 * 128 / 2));
+  CHECK(flops_of({ProbedPass::dense_backward, 8192}).raw() > 2.0 * forward.raw());
+  CHECK(read_bytes_of({ProbedPass::dense_decode, 64}).raw() ==
+        doctest::Approx(2.0 * 218103808 + 2.0 * 2 * 64 * 4096 * 8 * 128));
+  CHECK(layer_probes().size() == 8);
+  for (const LayerProbe& layer : layer_probes()) {
+    CAPTURE(name_of(Probe{layer}));
+    CHECK(memory_of(Probe{layer}) < Bytes{0x1p34});  // fits every GPU that probes run on
+    for (const ProbedKernel& kernel : kernels_of(layer)) {
+      if (const auto* gemm = std::get_if<GemmProbe>(&kernel.probe)) {
+        CHECK(gemm->copies * operand_bytes(gemm->type, gemm->n * gemm->k) >= std::int64_t{1} << 29);
+        CHECK(gemm->copies >= kernel.count);
+      }
+    }
+  }
+  CHECK(too_fast(sample_of(LayerProbe{ProbedPass::dense_forward, 8192}, 3500.0), h200()).has_value());
+  CHECK_FALSE(too_fast(sample_of(LayerProbe{ProbedPass::dense_forward, 8192}, 5000.0), h200()));
+  CHECK(too_fast(sample_of(LayerProbe{ProbedPass::dense_decode, 1}, 80.0), h200()).has_value());
+}
+
+TEST_CASE("layers cross a file, and an unknown one is named") {
+  const std::vector<Sample> samples{sample_of(LayerProbe{ProbedPass::experts_backward, 8192}, 9876.5)};
+  const SampleRows rows = rows_of(samples, {"13.1.0"});
+  const std::string text = csv_of(rows.layer);
+  CHECK(text == "op,tokens,latency_us\nexperts_backward,8192,9876.5\n");
+  const auto read = [](const std::string& file, std::string& problems) {
+    std::istringstream stream{file};
+    Diagnostics diagnostics;
+    CsvReader csv{stream, "layers.csv", diagnostics};
+    std::vector<LayerRow> back = read_layer_rows(csv);
+    for (const Diagnostic& diagnostic : diagnostics.sorted()) {
+      problems += diagnostic.text();
+    }
+    return back;
+  };
+  std::string problems;
+  const std::vector<LayerRow> back = read(text, problems);
+  REQUIRE(back.size() == 1);
+  CHECK(back.front().probe.op == ProbedPass::experts_backward);
+  CHECK(back.front().probe.tokens == 8192);
+  CHECK(problems.empty());
+  CHECK(read("op,tokens,latency_us\nsparse_forward,1,2\n", problems).empty());
+  CHECK(says(problems, "'op' is 'sparse_forward'"));
 }
 
 TEST_CASE("attention faster than the peak and passes faster than the memory are not believed") {

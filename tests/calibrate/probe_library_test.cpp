@@ -2,6 +2,7 @@
 // Probes through the C border and NVML through its own, against a library of a device that does not exist.
 #include <headroom/calibrate/probe/nvml.hpp>
 #include <headroom/calibrate/probe/probe_library.hpp>
+#include <headroom/calibrate/probe/probed_layer.hpp>
 #include <headroom/calibrate/samples/probe_run.hpp>
 
 #include <dlfcn.h>
@@ -53,7 +54,7 @@ TEST_CASE("a missing library, a wrong one, another ABI, no device and no kernels
   Dl_info standard{};
   REQUIRE(dladdr(reinterpret_cast<const void*>(&std::getenv), &standard) != 0);  // a library, and no probe library
   CHECK(says(refusal(standard.dli_fname, ""), "no symbol headroom_probes_table"));
-  CHECK(says(refusal(HEADROOM_FAKE_PROBES, "abi"), "speaks version 4 of the probe interface, this headroom 3"));
+  CHECK(says(refusal(HEADROOM_FAKE_PROBES, "abi"), "speaks version 5 of the probe interface, this headroom 4"));
   CHECK(says(refusal(HEADROOM_FAKE_PROBES, "none"), "no CUDA device: no CUDA-capable device is detected"));
   CHECK(says(refusal(HEADROOM_FAKE_PROBES, "open"), "no kernel image is available"));
   CHECK(says(refusal(HEADROOM_FAKE_PROBES, "", 1), "no CUDA device 1; this process sees 1"));
@@ -85,6 +86,13 @@ TEST_CASE("a request and its result cross the border unchanged") {
         doctest::Approx(3 + 7 * 256 + (1 << 20) + 13 * 5 + 5e9).epsilon(1e-12));
   CHECK(told(TransferProbe{TransferOp::peer_both, 1 << 20, 5}) ==
         doctest::Approx(7 + (1 << 20) + 13 * 5 + 6e9).epsilon(1e-12));
+  // A layer crosses as its kernels, in their order, each as often as it runs.
+  double kernels_us = 0.0;
+  const LayerProbe layer{ProbedPass::experts_forward, 8192};
+  for (const ProbedKernel& kernel : kernels_of(layer)) {
+    kernels_us += static_cast<double>(kernel.count) * latency_us(kernel.probe);
+  }
+  CHECK(latency_us(layer) == doctest::Approx(kernels_us));
   CHECK(prober->device().cudnn == "9.19.0");
   CHECK(prober->device().peers == 0);
   const Sample sustained =

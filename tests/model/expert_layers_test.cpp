@@ -271,6 +271,15 @@ TEST_CASE("Megatron-Bridge's published recipes: graphs of the whole step on NVL7
   CHECK(of("megatron-bridge-performance", "gb200-nvl72", "Qwen3_235B_a22B").dispatcher == ExpertDispatcher::hybridep);
   CHECK(of("megatron-bridge-2026", "h100-sxm-80gb", "Qwen3_30B_a3B").launch == ExpertLaunch::eager);
   CHECK(of("megatron-bridge-performance", "b200-sxm-180gb", "GPT OSS 120B").dispatcher == ExpertDispatcher::alltoall);
+  // The library's recipes exchange by the collective, but for the one that says otherwise.
+  const auto library = [&](std::string_view device, std::string_view model) {
+    return expert_habits(memory_stacks(test::model_data()).find("megatron-bridge").experts,
+                         {"", device, model, Precision::bf16});
+  };
+  CHECK(library("h100-sxm-80gb", "Qwen3-30B-A3B").dispatcher == ExpertDispatcher::hybridep);
+  CHECK(library("h100-sxm-80gb", "Qwen3-30B-A3B").launch == ExpertLaunch::partial_graphs);
+  CHECK(library("h100-sxm-80gb", "Moonlight-16B-A3B").dispatcher == ExpertDispatcher::alltoall);
+  CHECK(library("h100-sxm-80gb", "Moonlight-16B-A3B").launch == ExpertLaunch::eager);
   // Networks without experts have no such habits.
   Architecture dense = expert_network();
   dense.moe.reset();

@@ -242,6 +242,30 @@ TEST_CASE("overlapped experts: every micro-batch but one hides its exchanges, 15
   CHECK(paired.step < plain.step);
 }
 
+TEST_CASE("exchanges that a host launches run beside compute in part, those of graphs and kept multiprocessors whole") {
+  Job job;
+  job.architecture = expert_network();
+  Strategy s = layout(1, 1, 1, 8);
+  s.ep = 8;
+  s.overlap_experts = true;
+  const CompiledTraining c = compiled(job);
+  StepRecipe recipe = c.step->pricer().recipe();
+  recipe.physics.expert_overlap = 0.4;
+  CHECK(exchanges_beside(recipe, false) == 0.4);
+  const auto hidden = [&](const StepRecipe& r) {
+    return LayerPricer{test::model_data(), r}
+        .layer(distinct_blocks(job.architecture).front().block, key_of(s), c.step->groups())
+        .ep_hidden;
+  };
+  CHECK(hidden(recipe).raw() == near(0.4 * hidden(c.step->pricer().recipe()).raw()));
+  CHECK(exchanges_beside(recipe, true) == 1.0);  // DualPipe
+  recipe.experts.launch = ExpertLaunch::full_graphs;
+  CHECK(exchanges_beside(recipe, false) == 1.0);
+  recipe.experts.launch = ExpertLaunch::eager;
+  recipe.options.experts.units = 20;
+  CHECK(exchanges_beside(recipe, false) == 1.0);
+}
+
 TEST_CASE("a stack that hides a share of its exchanges shows the rest and 15 % of what it hides, in each pass") {
   Job job;
   job.architecture = expert_network();

@@ -93,6 +93,7 @@ constexpr std::array physics_fields{
     PhysicsField{"fp8_attention", &StepPhysics::fp8_attention, {0.2, 2.0}},
     PhysicsField{"logit_bytes", &StepPhysics::logit_bytes, bytes_a_number},
     PhysicsField{"overlap_slowdown", &StepPhysics::overlap_slowdown, share},
+    PhysicsField{"expert_overlap", &StepPhysics::expert_overlap, share},
     PhysicsField{"straggler", &StepPhysics::straggler, share},
     PhysicsField{"cast", &StepPhysics::cast, factor},
     PhysicsField{"fp8_host", &StepPhysics::fp8_host, factor},

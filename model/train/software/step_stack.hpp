@@ -62,6 +62,7 @@ struct StepPhysics {
   double fp8_attention = 0.75;     ///< time of attention in 8 bit over that in 16 bit
   double logit_bytes = 28.0;       ///< bytes moved per logit at the loss
   double overlap_slowdown = 0.15;  ///< share of hidden communication's time that it takes from compute
+  double expert_overlap = 0.37;    ///< share of the exchanges of experts that run beside another micro-batch's compute
   double straggler = 0.0094;       ///< relative delay per doubling of GPUs above eight
   double cast = 1.0;               ///< passes of five bytes per element for 8-bit casts
   double fp8_host = 0.85;          ///< host time with 8-bit recipes over that with 16 bit

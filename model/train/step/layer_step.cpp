@@ -73,6 +73,7 @@ LayerTimes& LayerTimes::add(const LayerTimes& other, double weight) noexcept {
   host_backward += weight * other.host_backward;
   accumulation += weight * other.accumulation;
   ep_hidden += weight * other.ep_hidden;
+  ep_paired += weight * other.ep_paired;
   return *this;
 }
 
@@ -303,9 +304,17 @@ Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups, double el
   return r.physics.exchange + std::max(inside, Bytes{copies * row} / (form.network * view.outside_all));
 }
 
+/// All of them where multiprocessors are kept for exchanges, or a graph has ordered both micro-batches' kernels
+/// beforehand; of kernels that a host launches as they come, those that a profile saw side by side.
+double exchanges_beside(const StepRecipe& r, bool pairs) noexcept {
+  const bool ordered = pairs || r.options.experts.units > 0 || r.experts.launch == ExpertLaunch::full_graphs;
+  return ordered ? 1.0 : r.physics.expert_overlap;
+}
+
 /// Exchanges beside compute: a share of them within a micro-batch; with overlapped experts those of one micro-batch
 /// beside the opposite pass of another (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1), as far as both passes' compute
-/// reaches. What is hidden slows compute.
+/// reaches.
+/// What is hidden slows compute.
 void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key) const noexcept {
   const StepRecipe& r = recipe_;
   // Multiprocessors that are kept for exchanges have slowed compute already.
@@ -320,7 +329,9 @@ void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key) const noexc
     // A weight gradient that is not put off is done before the exchange that follows it begins.
     const bool delays = r.options.experts.delays_weight_gradients.value_or(true);
     const Seconds room = compute(t.forward) + compute(t.backward) - (delays ? Seconds{} : t.weight_gradients);
-    t.ep_hidden = gain * std::min(t.forward.ep + t.backward.ep, room);
+    const Seconds exchanges = t.forward.ep + t.backward.ep;
+    t.ep_hidden = gain * std::min(exchanges_beside(r, false) * exchanges, room);
+    t.ep_paired = gain * std::min(exchanges, room);
   }
 }
 

@@ -44,6 +44,10 @@ struct StepRecipe {
   TermSet without;
 };
 
+/// Share of a pair of passes' exchanges that runs beside their compute with overlapped experts. `pairs`: the schedule's
+/// passes are pairs, of kernels that were ordered for each other.
+[[nodiscard]] double exchanges_beside(const StepRecipe& recipe, bool pairs) noexcept;
+
 class LayerPricer {
  public:
   /// ConfigError when the SKU has no peak for the recipe or no bandwidth.

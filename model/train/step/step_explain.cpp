@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The waterfall of a step in words: every term's formula, inputs and where they come from.
+#include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/model/train/step/step_time.hpp>
 
 namespace headroom {
@@ -187,6 +188,8 @@ class StepLines {
          "DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1",
          {{"factor", recipe_.stack.expert_traffic, Shown::count, recipe_.stack.source},
           {"within", recipe_.stack.ep_overlap, Shown::fraction, "hidden by the same micro-batch"},
+          {"beside", exchanges_beside(recipe_, model_of(s_.schedule).overlaps_passes), Shown::fraction,
+           "of a pair of micro-batches' exchanges"},
           {"hidden", t_.hidden_exchanges.raw(), Shown::seconds, "slowest stage, one micro-batch beside another"},
           {"sig", recipe_.physics.overlap_slowdown, Shown::fraction, recipe_.physics.source}});
   }

@@ -26,6 +26,7 @@ struct LayerTimes {
   Seconds sync{};          ///< what it waits for more where the host reads back how many tokens its experts got
   Seconds accumulation{};  ///< of weight gradients, where there are several micro-batches
   Seconds ep_hidden{};     ///< of both passes' exchanges, beside another micro-batch's compute, less what that costs
+  Seconds ep_paired{};     ///< the same where the schedule itself pairs the passes, >= ep_hidden
   [[nodiscard]] constexpr Seconds total() const noexcept {
     return forward.total() + host_forward + sync + backward.total() + recompute + host_backward;
   }

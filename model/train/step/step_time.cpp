@@ -237,7 +237,7 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
   t.stages = layers_ * t.layer + whole_head + stages * fixed;
   t.stages = std::max(t.stages, t.slowest);
   // Micro-batches run in pairs but for the ramps and one: `stages` stay those of lone passes.
-  t.hidden_exchanges = t.layers * l.ep_hidden;
+  t.hidden_exchanges = t.layers * (model_of(s.schedule).overlaps_passes ? l.ep_paired : l.ep_hidden);
 
   const double m = t.micro_batches;
   const double n = m * t.layers;
@@ -462,7 +462,7 @@ StepTime StepModel::time(const StepTable& table,
 Seconds StepModel::least_time(const StepTable& table, std::int64_t stages, double micro_batches) const noexcept {
   constexpr double rounding = 1.0 - 1e-9;  // sums in another order
   const StepRecipe& r = pricer_.recipe();
-  const Seconds hidden = table.layer.ep_hidden;
+  const Seconds hidden = table.layer.ep_paired;  // the most that any schedule hides
   // With exchanges hidden beside other micro-batches' compute the head may be what binds, and they are then fewer.
   const Seconds head = hidden > Seconds{} ? Seconds{} : table.head.product + table.head.loss;
   const Seconds share = (layers_ * std::max(Seconds{}, table.layer.total() - hidden) + head) / real(stages);
