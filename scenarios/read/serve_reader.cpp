@@ -60,6 +60,7 @@ class ServingReader {
     read_speculation(table, models_, serve_, assumptions_);
     read_kv_offload(table, serve_, assumptions_);
     refuse_slow_links(root_, serve_);
+    refuse_long_sessions(root_, serve_);
     refuse_contradictions(table, serve_);
     table.finish();
     refuse_encoder();
