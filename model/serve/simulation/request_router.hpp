@@ -6,6 +6,7 @@
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/model/serve/time/random_stream.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
