@@ -228,7 +228,8 @@ Value fleet_document(const FleetPlan& plan) {
                    "promises"_m = promises_value(*plan.simulated),
                    "memory"_m = replica_memory(*plan.simulated, best->question()))
           : Value{},
-      "options"_m = options_value(plan), "pools_apart"_m = when(!plan.apart.empty(), list(plan.apart, apart_value)),
+      plan.simulated ? sessions_value(*plan.simulated) : Value{}, "options"_m = options_value(plan),
+      "pools_apart"_m = when(!plan.apart.empty(), list(plan.apart, apart_value)),
       "left_out"_m = list(plan.dropped,
                           [](const DroppedOption& dropped) {
                             return row("changes"_m = list(dropped.changes, override_of), "why"_m = dropped.why,

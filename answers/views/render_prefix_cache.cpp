@@ -50,6 +50,19 @@ std::string prefix_rows(const ServingSimulation& r) {
   return table.text() + "\n";
 }
 
+Value sessions_value(const ServingSimulation& r) {
+  if (r.sessions.empty()) {
+    return {};
+  }
+  return object("sessions"_m = list(r.sessions, [](const SessionFacts& one) {
+                  return row("class"_m = one.name.empty() ? std::string{"all"} : one.name, "turns"_m = one.turns,
+                             "think_s"_m = one.think, "sessions_per_s"_m = one.sessions_per_s, "open_mean"_m = one.open,
+                             "new_prompt_tokens_mean"_m = one.new_prompt, "prompt_tokens_mean"_m = one.prompt,
+                             "kept_s"_m = when(one.caches && std::isfinite(one.kept.raw()), one.kept),
+                             "expected_hit_share"_m = share(one.found));
+                }));
+}
+
 Value prefix_value(const ServingSimulation& r) {
   if (!r.prefixes) {
     return {};

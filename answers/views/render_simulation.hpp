@@ -40,6 +40,8 @@ struct BatchBin {
 [[nodiscard]] std::string prefix_rows(const ServingSimulation& simulation);
 /// The same as a value.
 [[nodiscard]] Value prefix_value(const ServingSimulation& simulation);
+/// A member of its own, or nothing where no requests come in turns.
+[[nodiscard]] Value sessions_value(const ServingSimulation& simulation);
 
 /// The verdict in one line: what is kept or missed, and by how much; where it saturates.
 [[nodiscard]] std::string simulation_verdict(const ServingSimulation& simulation);

@@ -192,8 +192,8 @@ Value simulation_document(const Scenario& scenario, const ServingSimulation& r) 
       "classes"_m = classes_value(r, s), "intervals"_m = time_intervals(r), "interval_source"_m = r.times_source,
       "promises"_m = promises_value(r), "queue_length"_m = queue_value(r.queue), "pool"_m = pool_value(r.metrics.pool),
       "prefill_pool"_m = r.prefill_replicas > 0 ? pool_value(r.metrics.prefill) : Value{},
-      "prefix_cache"_m = prefix_value(r), "models"_m = models_value(r, s), "memory"_m = replica_memory(r, s),
-      "cost"_m = costs_value(r, scenario.money), "assumptions"_m = assumed);
+      "prefix_cache"_m = prefix_value(r), sessions_value(r), "models"_m = models_value(r, s),
+      "memory"_m = replica_memory(r, s), "cost"_m = costs_value(r, scenario.money), "assumptions"_m = assumed);
 }
 
 std::string request_log(const ServingSimulation& r) {

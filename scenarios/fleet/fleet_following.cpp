@@ -171,7 +171,7 @@ void follow_load(FleetPlan& plan, unsigned threads) {
   }
   const std::int64_t gpus = best.served->simulated.gpus + (best.served->prefill ? best.served->prefill->gpus : 0);
   Autoscaling over_day =
-      autoscale(unit_of(s, *best.served), gpus, screened_traffic(*s.traffic), objectives, day, policy);
+      autoscale(unit_of(s, *best.served), gpus, screened_traffic(s, *best.served), objectives, day, policy);
   if (!has_floor(best)) {
     over_day.floor.reset();
   }

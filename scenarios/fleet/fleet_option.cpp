@@ -68,7 +68,7 @@ void screen_together(FleetOption& option) {
 void screen_option(FleetOption& option) {
   const ServeScenario& s = option.question();
   const ServedReplica& served = *option.served;
-  const ScreenTraffic traffic = screened_traffic(*s.traffic);
+  const ScreenTraffic traffic = screened_traffic(s, served);
   const std::optional<std::int64_t> stated = s.fleet->replicas;
   const std::int64_t roomy = roomy_replicas(s, screened_saturation(unit_of(s, served), traffic), 1);
   const std::optional<std::int64_t> slow = screened_replicas(s, served, traffic, option.slowest);

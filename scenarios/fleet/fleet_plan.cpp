@@ -353,9 +353,19 @@ void settle(FleetPlan& plan, unsigned threads) {
   if (plan.simulated && s.beside.empty()) {  // of several models all of them are there already
     plan.notes.insert(plan.notes.end(), plan.simulated->findings.begin(), plan.simulated->findings.end());
   }
+  if (plan.simulated) {
+    for (SessionFacts& one : plan.simulated->sessions) {  // of one cell
+      one.sessions_per_s = real(best.cells) * one.sessions_per_s;
+      one.open *= real(best.cells);
+      plan.notes.push_back(one.text());
+    }
+  }
   if (plan.simulated && plan.simulated->prefixes) {
     plan.notes.push_back(plan.simulated->prefixes->text());
-    plan.notes.emplace_back("screened: as if every prefix that prompts share were found; simulated: what is found");
+    plan.notes.emplace_back(
+        s.traffic->has_turns()
+            ? "screened: as if caches found of sessions what closed forms say; simulated: what is found"
+            : "screened: as if every prefix that prompts share were found; simulated: what is found");
     const std::vector<std::string>& more = plan.simulated->prefixes->notes;
     plan.notes.insert(plan.notes.end(), more.begin(), more.end());
   }

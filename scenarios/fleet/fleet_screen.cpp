@@ -5,11 +5,13 @@
 #include <headroom/model/serve/screen/screened_size.hpp>
 #include <headroom/scenarios/fleet/fleet_screen.hpp>
 #include <headroom/scenarios/fleet/fleet_sizing.hpp>
+#include <headroom/scenarios/serving/session_facts.hpp>
 #include <headroom/scenarios/traffic/beside.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -19,6 +21,14 @@ namespace {
 ConfigError too_many(Hertz rate) {
   return ConfigError{"takes more than " + format_count(real(most_replicas)) + " replicas for " +
                      format_number(rate.raw()) + " req/s: lower the rate, or take faster GPUs, links or drafts"};
+}
+
+/// Lengths of the turns of some sessions.
+std::vector<Request> sampled_turns(const TrafficClass& traffic) {
+  constexpr std::int64_t sessions = 500;
+  constexpr std::int64_t most = 20'000;
+  const std::int64_t count = std::max(traffic.turns, std::min(sessions * traffic.turns, most));
+  return whole_sessions({&traffic, 1}, count, 1).requests;
 }
 
 }  // namespace
@@ -46,7 +56,10 @@ ScreenTraffic screened_traffic(const ServingTraffic& traffic) {
     for (const RequestClass& c : traffic.classes) {
       classes.push_back(c.traffic);
       // Of prompts with ids the most that caches can find; the simulation says what they do.
-      classes.back().cached_share = traffic.prefix_caching ? most_cached(c.traffic) / c.traffic.prompt.mean : 0.0;
+      classes.back().cached_share = traffic.prefix_caching ? most_cached(c.traffic) / whole_prompt(c.traffic) : 0.0;
+      if (c.traffic.turns > 1) {
+        classes.back().lengths = sampled_turns(c.traffic);
+      }
     }
     return screen_traffic(classes);
   }
@@ -71,6 +84,34 @@ ScreenTraffic screened_traffic(const ServingTraffic& traffic) {
   }
   all.lengths = std::move(requests);
   return screen_traffic(std::vector<TrafficClass>{all});
+}
+
+ScreenTraffic screened_traffic(const ServeScenario& s, const ServedReplica& served) {
+  ScreenTraffic traffic = screened_traffic(*s.traffic);
+  if (!s.traffic->has_turns() || !s.traffic->prefix_caching) {
+    return traffic;
+  }
+  const double most = traffic.cached_share;
+  const std::vector<SessionFlow> all = session_flows(*s.traffic, 1.0, Seconds{});
+  const double found = session_hits(all, std::numeric_limits<double>::infinity()).found;
+  constexpr int rounds = 4;  // what is found sets the number of replicas, and that what is found
+  for (int i = 0; i < rounds && found > 0.0; ++i) {
+    const std::int64_t replicas =
+        s.fleet->replicas.value_or(screened_replicas(s, served, traffic).value_or(busy_replicas(s, served, traffic)));
+    const ServingFleet fleet = serving_fleet(s, served, replicas, replicas);
+    const ServingScreen screened = screen(fleet, traffic);
+    if (screened.overloaded) {
+      break;
+    }
+    const EngineSettings& engine = fleet.prefill ? fleet.prefill->engine : fleet.pool.engine;
+    const double batch = fleet.prefill ? screened.prefill.batch : screened.pool.batch;
+    const double used = batch * (traffic.prompt.mean + 0.5 * traffic.output.mean);
+    const double spare = std::max(0.0, real(engine.blocks * engine.block_tokens) - used);
+    const Seconds queue{screened.pool.wait_share * screened.pool.wait.raw()};
+    const double now = session_hits(session_flows(*s.traffic, real(replicas), queue), spare).found;
+    traffic.cached_share = most * std::min(1.0, now / found);
+  }
+  return traffic;
 }
 
 ServingFleet unit_of(const ServeScenario& s, const ServedReplica& served) {
@@ -133,7 +174,7 @@ std::int64_t first_size(const ServeScenario& s, const ServedReplica& served) {
   if (!s.beside.empty()) {
     return screen_mix(s, served).replicas;
   }
-  const ScreenTraffic traffic = screened_traffic(*s.traffic);
+  const ScreenTraffic traffic = screened_traffic(s, served);
   const std::optional<std::int64_t> found = screened_replicas(s, served, traffic);
   return found ? *found : busy_replicas(s, served, traffic);
 }

@@ -21,6 +21,10 @@ namespace headroom {
 /// Moments of the classes, or of a trace's lengths and gaps.
 [[nodiscard]] ScreenTraffic screened_traffic(const ServingTraffic& traffic);
 
+/// The same on replicas of this question: of sessions with what session_hits() finds at the number of replicas that is
+/// stated, or else screened. Without sessions the caches are assumed to find all that can be found.
+[[nodiscard]] ScreenTraffic screened_traffic(const ServeScenario& scenario, const ServedReplica& served);
+
 /// One replica, and one that prefills for it where prompts are apart, whatever the question states.
 [[nodiscard]] ServingFleet unit_of(const ServeScenario& scenario, const ServedReplica& served);
 

@@ -28,8 +28,10 @@ class Sizing {
                               scenario.traffic->classes.end(),
                               [](const RequestClass& c) { return !c.objectives.empty(); })},
         runs_{std::move(known)} {
-    if (!runs_.of_one && !scenario.fleet->prefill && !scenario.traffic->shares_prefixes()) {
-      runs_.of_one = fleet_saturation(*scenario.traffic, serving_fleet(scenario, served, 1));
+    if (!runs_.of_one && !scenario.fleet->prefill) {
+      const ServingFleet one = serving_fleet(scenario, served, 1);
+      runs_.of_one = replicas_alike(*scenario.traffic, one) ? std::optional{fleet_saturation(*scenario.traffic, one)}
+                                                            : std::nullopt;
     }
   }
 
@@ -248,7 +250,7 @@ ServingMetrics run(const ServeScenario& scenario,
       load = std::move(asked);
     }
   }
-  const std::int64_t warm_up = warm_up_of(static_cast<std::int64_t>(load.requests.size()));
+  const std::int64_t warm_up = warm_up_of(load);
   return serving_metrics(load, simulate(fleet, load), request_objectives(*scenario.traffic), warm_up);
 }
 
@@ -271,8 +273,7 @@ std::optional<NoHelp> missed_by_idle(const std::vector<KeptPromise>& judged, dou
 /// The load's first requests, each when the one before it was answered.
 RequestLoad one_by_one(RequestLoad load) {
   constexpr std::size_t enough = 2000;
-  load.requests.resize(std::min(load.requests.size(), enough));
-  load.prefixes = load.prefixes.repeated(1, load.requests.size());
+  load.keep(enough);
   load.concurrency = 1;
   return load;
 }
@@ -341,7 +342,7 @@ OutOfReach out_of_reach(const ServeScenario& scenario, const ServedReplica& serv
     }
   }
   const std::int64_t prefill = scenario.fleet->prefill ? 1 : 0;
-  const RequestLoad load = one_by_one(traffic.load());
+  const RequestLoad load = one_by_one(traffic.has_turns() ? traffic.closed(2000) : traffic.load());
   const ServingMetrics idle = run(scenario, served, 1, prefill, load);
   OutOfReach why;
   why.at_middle = missed_by_idle(judge(traffic, idle), 0.0);

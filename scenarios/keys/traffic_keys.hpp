@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/core/config_reader.hpp>
+#include <headroom/model/serve/load/request_load.hpp>
 #include <headroom/model/serve/time/simulated_time.hpp>
 #include <headroom/scenarios/keys/bounds.hpp>
 #include <headroom/scenarios/keys/rows.hpp>
@@ -44,6 +45,22 @@ inline constexpr std::array load_rows{
         .says("It is the share of each prompt that is found in a prefix cache.")
         .but("It goes without a table prefix only."),
     table("prefix").or_nothing("that prompts share nothing").says("It says which prompts begin alike."),
+    integer("turns", 1, most_turns)
+        .usually(1)
+        .says("It is the number of requests of a session: the prompt of a turn holds all prompts and answers of the "
+              "session before it, and the tokens of its own that isl, or the table prompt, gives.")
+        .but("The rate stays that of requests, so that sessions begin at rate / turns. It goes without trace, "
+             "cached_share and class.model. A session keeps to its replica, but behind routing shared-queue and "
+             "prefix.")
+        .typed_as("--turns", "N", "serving with --rate: requests of a session, each with all before it in its prompt"),
+    quantity<Seconds>("think", Seconds{}, most_think)
+        .usually(0)
+        .such_as("5 s")
+        .says("It is the mean pause, exponential, from the end of an answer to the next turn of its session: a person "
+              "who reads, a tool that runs.")
+        .but("It goes with turns above 1 only; left out beside them it is told.")
+        .typed_as(
+            "--think", "TIME", "serving with --turns: mean pause between an answer and the next turn, e.g. '5 s'"),
 };
 
 inline constexpr std::array own_traffic_rows{

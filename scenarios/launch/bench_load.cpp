@@ -90,6 +90,7 @@ void set_shapes(const ServingTraffic& traffic, LaunchPlan& plan) {
     plan.set("launch.output_spread", number_value(spread_of(first.output)));
   }
   set_words("traffic.prefix", prefix_words(traffic), plan);
+  set_words("traffic.turns", turn_words(traffic), plan);
   set_words("traffic.cached_share", cached_words(traffic), plan);
 }
 

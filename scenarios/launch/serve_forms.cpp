@@ -303,6 +303,8 @@ void note_serving_gaps(std::string_view form, LaunchWriting& writing) {
       LaunchGap{"traffic.over_time", "", "the benchmark sends the highest rate all the time"},
       LaunchGap{"traffic.retries", "", "the benchmark sends the rate of all attempts, and none again"},
       LaunchGap{"traffic.prefix", "", "the benchmark's prompts have nothing in common"},
+      LaunchGap{"traffic.turns", "",
+                "the benchmark sends turns as requests of their own, with prompts of their mean length"},
       LaunchGap{"traffic.cached_share", "", "the benchmark's prompts have nothing in common"},
   };
   if (writing.plan.word("launch.checkpoint").empty()) {

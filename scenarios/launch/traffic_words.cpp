@@ -39,6 +39,13 @@ std::string prefix_words(const ServingTraffic& traffic) {
   });
 }
 
+std::string turn_words(const ServingTraffic& traffic) {
+  return of_classes(traffic, [](const TrafficClass& c) {
+    return c.turns > 1 ? counted(c.turns, "turn") + " of a session, " + format(c.think) + " between them"
+                       : std::string{};
+  });
+}
+
 std::string cached_words(const ServingTraffic& traffic) {
   return of_classes(traffic, [](const TrafficClass& c) {
     return c.cached_share > 0.0 ? percent(c.cached_share) + " of a prompt" : std::string{};

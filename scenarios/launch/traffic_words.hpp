@@ -9,6 +9,9 @@
 
 namespace headroom::launch {
 
+/// "8 turns of a session, 5.00 s between them", per class if there are several; empty without sessions.
+[[nodiscard]] std::string turn_words(const ServingTraffic& traffic);
+
 /// "4 groups of 512 tokens, 50.0 % of the requests", per class if there are several; empty without shared prefixes.
 [[nodiscard]] std::string prefix_words(const ServingTraffic& traffic);
 /// "50.0 % of a prompt", per class if there are several; empty without cached prompts.

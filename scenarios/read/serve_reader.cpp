@@ -60,6 +60,8 @@ class ServingReader {
     read_speculation(table, models_, serve_, assumptions_);
     read_kv_offload(table, serve_, assumptions_);
     refuse_slow_links(root_, serve_);
+    refuse_long_sessions(root_, serve_);
+    refuse_long_sessions(root_, serve_);
     refuse_contradictions(table, serve_);
     table.finish();
     refuse_encoder();
@@ -208,8 +210,22 @@ class ServingReader {
   void read_experts(ServingKeys& table) {
     ServingLayout& layout = serve_.work.layout;
     layout.redundant = table.get<"redundant_experts">();
-    layout.balanced = table.get<"balanced_experts">();
-    layout.two_batches = table.get<"two_batch_overlap">();
+    // Who spreads experts over hosts balances them, and over NICs hides their exchange: DeepSeek-AI 2024 (DeepSeek-V3,
+    // section 3.4), SGLang on 96 H100 and, without halves, on GB200 NVL72 (LMSYS, May and September 2025), vLLM on H200
+    // (December 2025).
+    const bool wide = layout.attention_groups() > 1 && serve_.host && layout.ep > serve_.host->gpus;
+    const bool over_nics = wide && layout.ep > serve_.device.scale_up.domain;
+    const auto unless_stated = [&](std::optional<bool> stated, std::string_view key, bool usual,
+                                   const std::string& what) {
+      if (usual && !table.has(key)) {
+        assume("serving." + std::string{key} + " = true: " + what + ", as published deployments do (not stated)");
+      }
+      return stated.value_or(usual);
+    };
+    layout.balanced = unless_stated(table.stated<"balanced_experts">(), "balanced_experts", wide,
+                                    "experts span hosts, and lie where their loads even out");
+    layout.two_batches = unless_stated(table.stated<"two_batch_overlap">(), "two_batch_overlap", over_nics,
+                                       "experts are met over NICs, and half a batch computes meanwhile");
     const auto refuse = [&](bool stated, std::string_view key, const std::string& where) {
       if (stated) {
         table.problem(key, quoted(key) + " means something with " + where + " only");

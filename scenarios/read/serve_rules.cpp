@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/scenarios/question/sequence_length.hpp>
 #include <headroom/scenarios/read/serve_rules.hpp>
@@ -141,6 +142,30 @@ void read_client_facts(ServingKeys& serving, ServeScenario& s) {
                                            " tokens of an answer ('osl'): nothing is streamed before its end; lower it "
                                            "to " +
                                            std::to_string(w.osl) + " or less");
+  }
+}
+
+void refuse_long_sessions(ConfigTable& root, const ServeScenario& serve) {
+  if (!serve.traffic || !serve.traffic->has_turns()) {
+    return;
+  }
+  for (const RequestClass& c : serve.traffic->classes) {
+    const std::optional<std::int64_t> positions = c.model == 0 ? positions_of(serve.architecture) : std::nullopt;
+    const std::int64_t stated = c.model == 0 ? serve.work.max_seq_len : 0;
+    const double turn = c.traffic.prompt.mean + c.traffic.output.mean;
+    const double last = real(c.traffic.turns) * turn;
+    const bool by_length = stated > 0 && stated < positions.value_or(stated + 1);
+    const double most = by_length ? real(stated) : positions ? real(*positions) : last;
+    if (c.traffic.turns > 1 && last > most) {
+      root.problem("traffic", std::to_string(c.traffic.turns) + " turns of " + format_number(c.traffic.prompt.mean) +
+                                  " + " + format_number(c.traffic.output.mean) + " tokens end at " +
+                                  format_count(last) + ", beyond the " + format_count(most) + " " +
+                                  (by_length ? "of serving.max_seq_len"
+                                             : "positions that " + serve.architecture.id + " was trained on") +
+                                  "; lower 'turns' to " + format_count(std::max(1.0, std::floor(most / turn))) +
+                                  ", shorten what a turn brings, or state " +
+                                  (by_length ? "a longer one" : "model.max_seq_len where positions are scaled"));
+    }
   }
 }
 

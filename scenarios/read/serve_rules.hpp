@@ -22,6 +22,9 @@ void read_chunked_prefill(ServingKeys& serving, ServeScenario& serve, std::vecto
 /// Reads the facts of the launch and of its clients: range_ratio to front_end_processes.
 void read_client_facts(ServingKeys& serving, ServeScenario& serve);
 
+/// Sessions whose last turn, of mean lengths, is longer than what a server lets in.
+void refuse_long_sessions(ConfigTable& root, const ServeScenario& serve);
+
 /// `replicas`: `dp` of [strategy], which may only say what GPUs and ranks say already.
 void check_replicas(ConfigTable& strategy, std::optional<std::int64_t> replicas, const ServeScenario& serve);
 

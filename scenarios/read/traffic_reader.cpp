@@ -163,7 +163,7 @@ class TrafficReader {
   void read_trace(TrafficKeys& table, ServingTraffic& traffic) {
     const std::string file = beside(table, table.needed<"trace">());
     for (const std::string_view other :
-         {"arrivals", "cv", "shape", "prompt", "output", "prefix", "class", "over_time"}) {
+         {"arrivals", "cv", "shape", "prompt", "output", "prefix", "turns", "think", "class", "over_time"}) {
       if (table.value(other) != nullptr) {
         table.problem(other,
                       "'" + std::string{other} + "' beside 'trace', which gives times and lengths; leave one out");
@@ -253,7 +253,7 @@ class TrafficReader {
       return;
     }
     for (const std::string_view other :
-         {"rate", "arrivals", "cv", "shape", "prompt", "output", "prefix", "cached_share"}) {
+         {"rate", "arrivals", "cv", "shape", "prompt", "output", "prefix", "cached_share", "turns", "think"}) {
       if (table.value(other) != nullptr) {
         table.problem(other, "'" + std::string{other} + "' beside [[traffic.class]]; state it in each class");
       }
@@ -294,7 +294,35 @@ class TrafficReader {
     c.prompt = read_length(table, "prompt", isl_, "serving.isl");
     c.output = read_length(table, "output", osl_, "serving.osl");
     read_prefixes(table, c);
+    c.turns = table.template get<"turns">();
+    c.think = table.template get<"think">();
+    check_turns(table, c);
     return c;
+  }
+
+  void check_turns(ConfigTable& table, TrafficClass& c) {
+    if (c.turns == 1) {
+      if (table.value("think") != nullptr && table.value("turns") == nullptr) {
+        table.problem("think",
+                      "'think' is the pause between the turns of a session, and there is one turn; state "
+                      "'turns', or leave 'think' out");
+      }
+      return;
+    }
+    if (table.value("cached_share") != nullptr) {
+      table.problem("cached_share",
+                    "'cached_share' beside 'turns', from which it follows what is cached; leave one out");
+      c.cached_share = 0.0;
+    }
+    if (!table.has("think")) {
+      assume(table.path() +
+             ".think = 0 s: the next turn comes with the answer (not stated); the longer the pause, the "
+             "less is found of a session");
+    }
+    assume(table.path() + ".turns = " + std::to_string(c.turns) +
+           ": the lengths of prompts are what a turn brings, on "
+           "top of all that its session asked and was answered before; the rate is that of turns, pauses "
+           "are exponential, and a session keeps to its replica");
   }
 
   /// [traffic.prefix]: groups of prompts that begin alike.

@@ -21,6 +21,7 @@ namespace {
 constexpr std::int64_t saturating_requests_of_a_place = 20;
 constexpr std::int64_t most_saturating_requests = 400'000;
 constexpr std::int64_t most_sharing_requests = 60'000;  ///< bound when prefixes are looked up on every replica
+constexpr std::int64_t sessions_of_a_client = 6;
 /// Requests that wait or run at once per place, for several models.
 constexpr std::int64_t saturating_clients_of_a_place = 2;
 
@@ -49,6 +50,30 @@ void hold(IntervalSummary& interval, const TimeSummary& other) {
       interval.high.*member = other.*member;
     }
   }
+}
+
+/// With as many clients as requests of mean length have room, and with fewer while the rate rises.
+Hertz session_saturation(const ServingTraffic& traffic, const ServingFleet& fleet) {
+  const ReplicaPool& pool = fleet.prefill ? *fleet.prefill : fleet.pool;
+  const ServingTraffic::Lengths lengths = traffic.lengths();
+  const double room = real(pool.engine.blocks * pool.engine.block_tokens) / (lengths.prompt + lengths.output);
+  std::int64_t turns = 1;
+  for (const RequestClass& c : traffic.classes) {
+    turns = std::max(turns, c.traffic.turns);
+  }
+  Hertz most{};
+  auto clients = std::clamp<std::int64_t>(static_cast<std::int64_t>(room), 1, pool.engine.max_num_seqs);
+  for (int fell = 0; clients >= 1 && fell < 2; clients = 7 * clients / 10) {
+    const std::int64_t all = clients * pool.replicas;
+    const std::int64_t count =
+        std::clamp<std::int64_t>(sessions_of_a_client * turns * all, 1'000, most_sharing_requests);
+    RequestLoad load = traffic.closed(count, all);
+    load.concurrency = all;
+    const Hertz rate = finish_rate(simulate(fleet, load));
+    fell = rate > most ? 0 : fell + 1;
+    most = std::max(most, rate);
+  }
+  return most;
 }
 
 void check(const ServingTraffic& traffic) {
@@ -123,7 +148,7 @@ class Simulator {
     count_replicas();
     out_.offered = factor * scenario.traffic->rate();
     out_.load = scenario.traffic->load(factor);
-    out_.warm_up = warm_up_of(static_cast<std::int64_t>(out_.load.requests.size()));
+    out_.warm_up = warm_up_of(out_.load);
     objectives_ = request_objectives(*scenario.traffic);
     for (const RequestClass& one : scenario.traffic->classes) {
       out_.classes.push_back(one.name);
@@ -152,6 +177,7 @@ class Simulator {
     if (out_.prefixes) {
       out_.notes.insert(out_.notes.end(), out_.prefixes->notes.begin(), out_.prefixes->notes.end());
     }
+    add_sessions();
     compare_without_draft();
     return std::move(out_);
   }
@@ -357,6 +383,23 @@ class Simulator {
     }
   }
 
+  void add_sessions() {
+    if (!s_.traffic->has_turns()) {
+      return;
+    }
+    out_.sessions = session_facts(*s_.traffic, out_.offered, out_.metrics,
+                                  out_.result.prefill.engines > 0 ? out_.result.prefill : out_.result.pool,
+                                  s_.engine.memory.block_tokens);
+    for (const SessionFacts& one : out_.sessions) {
+      out_.notes.push_back(one.text());
+    }
+    if (out_.load.filling == most_filling) {
+      add_finding("traffic.turns: sessions last so long that " + format_count(real(most_filling)) +
+                  " requests come before as many end as begin, and no more are left out here: fewer sessions are open "
+                  "than would be; lower traffic.think or traffic.turns, or ask for a part of the rate");
+    }
+  }
+
   /// Simulates the same requests on replicas without speculation, which have the draft's memory for their cache.
   void compare_without_draft() {
     if (!s_.work.draft) {
@@ -393,13 +436,28 @@ class Simulator {
 
 }  // namespace
 
+std::int64_t warm_up_of(const RequestLoad& load) noexcept {
+  return std::max(warm_up_of(static_cast<std::int64_t>(load.requests.size())),
+                  std::min(load.filling, static_cast<std::int64_t>(load.requests.size()) / 2));
+}
+
+bool replicas_alike(const ServingTraffic& traffic, const ServingFleet& fleet) noexcept {
+  const bool at_home = fleet.routing != RequestRouting::prefix && fleet.routing != RequestRouting::shared_queue &&
+                       std::none_of(fleet.tiers.begin(), fleet.tiers.end(),
+                                    [](const OffloadTier& tier) { return tier.blocks > 0 && tier.all_replicas; });
+  return !fleet.prefill && (!traffic.shares_prefixes() || (traffic.shares_in_sessions() && at_home));
+}
+
 Hertz fleet_saturation(const ServingTraffic& asked, const ServingFleet& fleet) {
   ServingFleet one = fleet;
   double times = 1.0;
   const bool share = asked.shares_prefixes();
-  if (!fleet.prefill && !share) {  // equal replicas whose queues never empty do not interact
+  if (replicas_alike(asked, fleet)) {
     one.pool.replicas = 1;
     times = real(fleet.pool.replicas);
+  }
+  if (share && asked.has_turns()) {
+    return times * session_saturation(asked, one);
   }
   ServingTraffic traffic = asked;
   std::int64_t places = one.pool.engine.max_num_seqs;
@@ -409,7 +467,8 @@ Hertz fleet_saturation(const ServingTraffic& asked, const ServingFleet& fleet) {
   places *= one.pool.replicas;
   const std::int64_t most = share ? most_sharing_requests : most_saturating_requests;
   traffic.requests = std::clamp<std::int64_t>(saturating_requests_of_a_place * places, 1'000, most);
-  RequestLoad load = traffic.load();
+  RequestLoad load = traffic.closed(traffic.requests);
+  load.turns = {};
   if (share) {  // one load for the whole fleet, because each request is looked up on all replicas
     load.concurrency = places + places / 4 + 1;
   }

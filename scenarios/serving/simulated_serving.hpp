@@ -12,6 +12,7 @@
 #include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/serving/found_prefixes.hpp>
 #include <headroom/scenarios/serving/served_replica.hpp>
+#include <headroom/scenarios/serving/session_facts.hpp>
 #include <headroom/scenarios/traffic/promises.hpp>
 #include <headroom/scenarios/traffic/traffic.hpp>
 
@@ -66,6 +67,7 @@ struct ServingSimulation {
   std::optional<RetryLoad> retries;       ///< set when clients retry, computed against the saturation rate
   std::optional<ServedCosts> costs;       ///< set when there is a price
   std::optional<FoundPrefixes> prefixes;  ///< set when requests have shared prefixes
+  std::vector<SessionFacts> sessions;     ///< of the classes with several turns
   std::vector<std::string> notes;         ///< assumptions and findings of the simulation, besides the scenario's own
   std::vector<std::string> findings;      ///< the notes that hold for a plan of these replicas too
   std::string times_source;               ///< source of the width of the intervals
@@ -82,11 +84,17 @@ struct ServingSimulation {
 [[nodiscard]] constexpr std::int64_t warm_up_of(std::int64_t requests) noexcept {
   return requests / 10;
 }
+/// The same of a load; while its sessions begin no request counts.
+[[nodiscard]] std::int64_t warm_up_of(const RequestLoad& load) noexcept;
 
 /// Requests per second that a fleet answers while its queues never empty: the same traffic sent all at once, with
 /// enough requests to keep every place taken for most of the run. Requests with shared prefixes are limited to a
-/// quarter more than the places at any time, because caches start empty.
+/// quarter more than the places at any time, because caches start empty. Turns of sessions wait for their clients, of
+/// whom there are as many as give the highest rate: the more of them wait, the less is found of what they said before.
 [[nodiscard]] Hertz fleet_saturation(const ServingTraffic& traffic, const ServingFleet& fleet);
+
+/// Whether replicas whose queues never empty do not depend on each other: one tells what all do.
+[[nodiscard]] bool replicas_alike(const ServingTraffic& traffic, const ServingFleet& fleet) noexcept;
 
 /// Key of a promise in [slo], e.g. "ttft_p95".
 [[nodiscard]] std::string key_of(const TailObjective& promise);

@@ -41,6 +41,9 @@ void slow_down(ServingFleet& fleet, RequestLoad& load, double slower) {
   for (Request& request : load.requests) {
     shorten(request.arrival);
   }
+  for (Picoseconds& pause : load.turns.pause) {
+    shorten(pause);
+  }
   shorten(fleet.front_end);
   fleet.transfer.rate = slower * fleet.transfer.rate;
   fleet.transfer.latency = fleet.transfer.latency / slower;

@@ -47,6 +47,13 @@ std::int64_t long_draw(const LengthLaw& law) noexcept {
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(most)), 1, law.most);
 }
 
+/// The same of the sum of so many lengths, whose deviation grows as their root.
+std::int64_t long_turns(const LengthLaw& law, std::int64_t turns) noexcept {
+  const double over = real(long_draw(law)) - law.mean;
+  return turns == 1 ? long_draw(law)
+                    : static_cast<std::int64_t>(std::ceil(real(turns) * law.mean + std::sqrt(real(turns)) * over));
+}
+
 constexpr std::int64_t fewest = 2;
 
 /// Drops requests that arrive after 1.5 longest_load, when hardly any simulated time is left to answer them.
@@ -56,8 +63,7 @@ RequestLoad in_time(RequestLoad load) {
                                  [&](const Request& request) { return request.arrival > end; });
   const auto come = std::max<std::int64_t>(late - load.requests.begin(), fewest);
   if (come < static_cast<std::int64_t>(load.requests.size())) {
-    load.requests.resize(static_cast<std::size_t>(come));
-    load.prefixes = load.prefixes.empty() ? PromptPrefixes{} : load.prefixes.repeated(1, load.requests.size());
+    load.keep(static_cast<std::size_t>(come));
   }
   for (Request& request : load.requests) {
     request.arrival = std::min(request.arrival, end);
@@ -67,8 +73,19 @@ RequestLoad in_time(RequestLoad load) {
 
 }  // namespace
 
+double whole_prompt(const TrafficClass& traffic) noexcept {
+  return 0.5 * (real(traffic.turns) - 1.0) * (traffic.prompt.mean + traffic.output.mean) + traffic.prompt.mean;
+}
+
 double most_cached(const TrafficClass& traffic) noexcept {
   const SharedPrefixes& shared = traffic.prefixes;
+  if (traffic.turns > 1) {
+    TrafficClass first = traffic;
+    first.turns = 1;
+    // All before the turn but the last token of the answer, which is never computed; the first turn its group's.
+    const double n = real(traffic.turns);
+    return whole_prompt(traffic) - traffic.prompt.mean - (n - 1.0) / n + most_cached(first) / n;
+  }
   if (shared.groups == 0) {
     return traffic.cached_share * traffic.prompt.mean;
   }
@@ -86,7 +103,17 @@ std::string backoff_text(const RetryLoad& load) {
 bool ServingTraffic::shares_prefixes() const noexcept {
   const bool classes_share =
       std::any_of(classes.begin(), classes.end(), [](const RequestClass& c) { return c.traffic.prefixes.groups > 0; });
-  return prefix_caching && (traced ? !traced->trace.prefixes.empty() : classes_share);
+  return prefix_caching && (traced ? !traced->trace.prefixes.empty() : classes_share || has_turns());
+}
+
+bool ServingTraffic::has_turns() const noexcept {
+  return !traced &&
+         std::any_of(classes.begin(), classes.end(), [](const RequestClass& c) { return c.traffic.turns > 1; });
+}
+
+bool ServingTraffic::shares_in_sessions() const noexcept {
+  return has_turns() && std::none_of(classes.begin(), classes.end(),
+                                     [](const RequestClass& c) { return c.traffic.prefixes.groups > 0; });
 }
 
 Hertz ServingTraffic::rate() const noexcept {
@@ -166,8 +193,11 @@ ServingTraffic::Lengths ServingTraffic::lengths() const noexcept {
     return sums.mean();
   }
   for (const RequestClass& c : classes) {
-    sums.add(c.traffic.arrivals.rate.raw(), c.traffic.prompt.mean, c.traffic.output.mean,
-             prefix_caching ? most_cached(c.traffic) : 0.0, long_draw(c.traffic.prompt), long_draw(c.traffic.output));
+    const std::int64_t long_answer = long_turns(c.traffic.output, c.traffic.turns);
+    const std::int64_t before = c.traffic.turns > 1 ? long_turns(c.traffic.output, c.traffic.turns - 1) : 0;
+    sums.add(c.traffic.arrivals.rate.raw(), whole_prompt(c.traffic), c.traffic.output.mean,
+             prefix_caching ? most_cached(c.traffic) : 0.0, long_turns(c.traffic.prompt, c.traffic.turns) + before,
+             long_answer - before);
   }
   return sums.mean();
 }
@@ -218,6 +248,19 @@ RequestLoad ServingTraffic::load(double factor) const {
     }
     return in_time(std::move(load));
   }
+  return in_time(as_cached(open_load(asked(factor), count, seed)));
+}
+
+RequestLoad ServingTraffic::closed(std::int64_t count, std::int64_t clients) const {
+  if (has_turns()) {
+    return as_cached(whole_sessions(asked(1.0), count, seed, clients));
+  }
+  ServingTraffic some = *this;
+  some.requests = count;
+  return some.load();
+}
+
+std::vector<TrafficClass> ServingTraffic::asked(double factor) const {
   std::vector<TrafficClass> traffic;
   traffic.reserve(classes.size());
   for (const RequestClass& c : classes) {
@@ -228,7 +271,14 @@ RequestLoad ServingTraffic::load(double factor) const {
       traffic.back().prefixes = {};
     }
   }
-  return in_time(open_load(traffic, count, seed));
+  return traffic;
+}
+
+RequestLoad ServingTraffic::as_cached(RequestLoad load) const {
+  if (!prefix_caching) {
+    load.prefixes = {};
+  }
+  return load;
 }
 
 }  // namespace headroom

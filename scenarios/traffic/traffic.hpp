@@ -73,11 +73,15 @@ struct ServingTraffic {
   bool prefix_caching = true;
   /// Whether requests carry ids of shared prefixes, so that cache hits follow from the fleet.
   [[nodiscard]] bool shares_prefixes() const noexcept;
+  /// Whether requests come in sessions of several turns.
+  [[nodiscard]] bool has_turns() const noexcept;
+  /// Whether what requests share is of their own session alone.
+  [[nodiscard]] bool shares_in_sessions() const noexcept;
   /// The same classes, or the trace at one rate, constantly at the highest rate of the day.
   [[nodiscard]] ServingTraffic at_peak() const;
   /// Mean requests per second of all classes together.
   [[nodiscard]] Hertz rate() const noexcept;
-  /// Means over all classes, weighted by their rates, and maxima, in tokens.
+  /// Means over all classes, weighted by their rates, and maxima, in tokens. The prompt of a turn is all of it.
   struct Lengths {
     double prompt = 1.0, output = 1.0;
     double computed = 1.0;     ///< prompt tokens not found in a prefix cache; with prefix ids the lower bound
@@ -100,12 +104,19 @@ struct ServingTraffic {
   /// Requests of the classes or of the trace at `factor` times the rate: count() of them, less those after 1.5
   /// longest_load, which a bursty process may send. At least two.
   [[nodiscard]] RequestLoad load(double factor = 1.0) const;
+  /// At least `count` of the requests for clients that wait for answers; sessions are whole, but the first `clients`.
+  [[nodiscard]] RequestLoad closed(std::int64_t count, std::int64_t clients = 0) const;
   /// Default number of requests: five minutes' worth, within 20,000 to 200,000.
   [[nodiscard]] static std::int64_t usual_requests(Hertz rate) noexcept;
   /// The traffic at `share` times the rate, with fewer requests when their number was not stated.
   [[nodiscard]] ServingTraffic part(double share) const;
   /// The load of one model alone: its classes and its part of the requests.
   [[nodiscard]] ServingTraffic of_model(std::size_t model) const;
+
+ private:
+  /// Its classes at `factor` times their rate; without what replicas do not keep.
+  [[nodiscard]] std::vector<TrafficClass> asked(double factor) const;
+  [[nodiscard]] RequestLoad as_cached(RequestLoad load) const;
 };
 
 /// Prefill on separate replicas, which send the KV cache to the decode replicas.
@@ -138,6 +149,9 @@ struct FleetQuestion {
     return failures ? spare_for(needed, failures->up(gpus), failures->availability) : spare;
   }
 };
+
+/// Mean tokens of a prompt: of sessions all that a turn's holds.
+[[nodiscard]] double whole_prompt(const TrafficClass& traffic) noexcept;
 
 /// Upper bound on the prompt tokens found in a cache, for a prompt of the class's mean length.
 [[nodiscard]] double most_cached(const TrafficClass& traffic) noexcept;

@@ -65,6 +65,11 @@ std::vector<std::string> questions() {
       "plan --model llama3-8b --gpu h100-sxm-80gb --gpus 1 --tp 1 --isl 1k,4k,128k --osl 128 --concurrency 8",
       "compare --model llama3-8b --gpu h100-sxm-80gb --isl 512,128k --osl 128 --rate '10 req/s' --price '2 $/h' --tp 1 "
       "--set-each traffic.requests=200",
+      "plan --model llama3-8b --gpu h100-sxm-80gb --isl 512 --osl 128 --rate '10 req/s' --tp 1 --turns 4 --think '20 "
+      "s' "
+      "--set traffic.requests=200",
+      "simulate scenarios/serve/llama3-70b-traffic.toml --requests 200 --set traffic.turns=4 --set 'traffic.think=60 "
+      "s'",
       "catalog list",
       "catalog show h100-sxm-80gb",
       "catalog diff h100-sxm-80gb h200-sxm-141gb",

@@ -270,7 +270,7 @@ spare = 1
 [fleet.prefill]
 link = "50 GB/s"
 )"},
-    // A fleet that follows its load.
+    // A fleet that follows its load, of sessions.
     KeyHost{Kinds::serve, HostReader::scenario, R"(
 schema = 1
 kind = "serve"
@@ -282,13 +282,14 @@ isl = 1000
 osl = 200
 [traffic]
 rate = "12 req/s"
+turns = 2
 [traffic.over_time]
 shape = "diurnal"
 peak_over_mean = 1.8
 [fleet.autoscale]
 cold_start = "5 min"
 )"},
-    // Classes whose prompts share prefixes.
+    // Classes whose prompts share prefixes, in sessions.
     KeyHost{Kinds::serve, HostReader::scenario, R"(
 schema = 1
 kind = "serve"
@@ -302,6 +303,7 @@ tp = 1
 [[traffic.class]]
 name = "chat"
 rate = "6 req/s"
+turns = 2
 arrivals = "gamma"
 cv = 2.0
 [traffic.class.prompt]

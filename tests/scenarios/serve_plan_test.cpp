@@ -458,7 +458,8 @@ TEST_CASE("wide expert parallelism scales: as many requests a GPU on four hosts 
     const std::string n{ep};
     return make_plan(question({"model=deepseek-v3", "hardware.gpu=h200-sxm-141gb", "hardware.gpus=" + n,
                                "strategy.tp=1", "strategy.ep=" + n, "serving.isl=2000", "serving.osl=1000",
-                               "serving.concurrency=" + std::to_string(256 * std::stoi(n)), "serving.weights=fp8"}),
+                               "serving.concurrency=" + std::to_string(256 * std::stoi(n)), "serving.weights=fp8",
+                               "serving.balanced_experts=false", "serving.two_batch_overlap=false"}),
                      false);
   };
   const Plan host = served("8");
@@ -536,4 +537,31 @@ TEST_CASE("the longest sequence of a batch still fits, one block more does not")
   };
   CHECK(capacity(answer.longest_sequence.value()) >= 64);
   CHECK(capacity(answer.longest_sequence.value() + 16) < 64);
+}
+
+TEST_CASE("experts over several hosts are balanced and, over NICs, their exchange is hidden, which is said") {
+  const auto served = [](const std::string& gpu, const std::string& ep, const std::vector<std::string>& more) {
+    std::vector<std::string> all{"model=deepseek-v3",   "hardware.gpu=" + gpu,
+                                 "hardware.gpus=" + ep, "strategy.tp=1",
+                                 "strategy.ep=" + ep,   "serving.isl=2000",
+                                 "serving.osl=1000",    "serving.concurrency=" + std::to_string(128 * std::stoi(ep)),
+                                 "serving.weights=fp8"};
+    all.insert(all.end(), more.begin(), more.end());
+    return make_plan(question(all), false);
+  };
+  const auto rate = [](const Plan& plan) { return answer_of(plan).output_tokens_per_s.mid; };
+  const std::string balance = "serving.balanced_experts=";
+  const std::string halves = "serving.two_batch_overlap=";
+  const Plan nics = served("h200-sxm-141gb", "16", {});
+  CHECK(told(nics, "serving.balanced_experts = true"));
+  CHECK(told(nics, "serving.two_batch_overlap = true"));
+  CHECK(rate(nics) == rate(served("h200-sxm-141gb", "16", {balance + "true", halves + "true"})));
+  const Plan off = served("h200-sxm-141gb", "16", {balance + "false", halves + "false"});
+  CHECK_FALSE(told(off, "published deployments"));
+  CHECK(rate(nics) > rate(off));
+  const Plan nvlink = served("gb200-nvl72", "16", {});
+  CHECK(told(nvlink, "serving.balanced_experts = true"));
+  CHECK_FALSE(told(nvlink, "serving.two_batch_overlap = true"));
+  CHECK(rate(nvlink) == rate(served("gb200-nvl72", "16", {balance + "true", halves + "false"})));
+  CHECK_FALSE(told(served("h200-sxm-141gb", "8", {}), "published deployments"));  // within a host engines do neither
 }

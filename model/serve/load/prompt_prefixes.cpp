@@ -6,6 +6,32 @@
 
 namespace headroom {
 
+std::int64_t PromptPrefixes::whole_tokens(std::size_t request,
+                                          std::size_t ids,
+                                          std::int64_t block_tokens) const noexcept {
+  return ids == 0 ? 0 : end_of(of(request)[ids - 1], ids - 1) / block_tokens * block_tokens;
+}
+
+std::vector<std::int32_t> PromptPrefixes::blocks(std::int64_t block_tokens) const {
+  std::vector<std::int32_t> each;
+  each.reserve(tokens.size());
+  for (const Tokens& one : tokens) {
+    each.push_back(static_cast<std::int32_t>(one.end / block_tokens - one.begin / block_tokens));
+  }
+  return each;
+}
+
+PromptPrefixes PromptPrefixes::of_first(std::size_t requests) const {
+  if (empty() || count.empty()) {
+    return empty() ? PromptPrefixes{} : repeated(1, requests);
+  }
+  PromptPrefixes some = *this;
+  some.first.resize(std::min(first.size(), requests));
+  some.count.resize(some.first.size());
+  some.answer.resize(some.first.size());
+  return some;
+}
+
 PromptPrefixes PromptPrefixes::repeated(std::int64_t times, std::size_t count) const {
   PromptPrefixes all;
   all.id_tokens = id_tokens;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace headroom {
@@ -24,13 +25,30 @@ struct Request {
   std::int32_t service_class = 0;  ///< index of the service objective that applies
 };
 
+/// Sessions: requests that are sent when the answer to another has been read. All vectors are by request, in the load's
+/// order; empty: no request waits for another. A turn stands behind the one before it.
+struct SessionTurns {
+  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> previous;  ///< the turn before; none: the request opens a session
+  std::vector<std::uint32_t> next;      ///< the turn after; none: the last one
+  std::vector<Picoseconds> pause;       ///< from the end of the answer before to the request
+  [[nodiscard]] bool empty() const noexcept { return next.empty(); }
+};
+
 /// An open load sends each request at its arrival. A closed load sends `concurrency` requests at time 0, and one more
-/// `think` after each finish; it ignores arrivals.
+/// `think` after each finish; it ignores arrivals. A turn of a session is sent a pause after the answer before it: in
+/// an open load whatever its arrival, which is then only the one that was planned; in a closed load by the next client
+/// that is free, before new sessions are opened.
 struct RequestLoad {
   std::vector<Request> requests;  ///< requests in order of arrival
   std::int64_t concurrency = 0;   ///< clients of a closed load; 0: open
   Picoseconds think{};
   PromptPrefixes prefixes;  ///< prefixes of the requests, in their order; requests with ids ignore cached_tokens
+  SessionTurns turns;
+  /// The first requests, sent while fewer sessions are open than later on.
+  std::int64_t filling = 0;
+  /// Drops all requests but the first `count`.
+  void keep(std::size_t count);
 };
 
 /// Times of one request. Those that were not reached are `never`.

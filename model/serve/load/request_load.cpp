@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/model/serve/load/request_load.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <limits>
+#include <queue>
 
 namespace headroom {
 namespace {
@@ -50,16 +53,25 @@ class Groups {
   [[nodiscard]] std::uint32_t end() const noexcept {
     return first_ + static_cast<std::uint32_t>(shared_.groups * each_);
   }
-  void add(const Request& request, PromptPrefixes& prefixes) {
-    if (!below_.empty() && random_.uniform() < shared_.share) {
-      const auto group = std::upper_bound(below_.begin(), below_.end() - 1, random_.uniform() * below_.back());
-      const auto at = first_ + static_cast<std::uint32_t>((group - below_.begin()) * each_);
-      const std::int64_t count = std::min(each_, request.prompt_tokens / SharedPrefixes::id_tokens);
-      for (std::int64_t i = 0; i < count; ++i) {
-        prefixes.ids.push_back(at + static_cast<std::uint32_t>(i));
-      }
+  /// Adds the ids of the group that a request is drawn into, and returns how many these are.
+  std::uint32_t add(std::int64_t prompt_tokens, PromptPrefixes& prefixes) {
+    if (below_.empty() || !(random_.uniform() < shared_.share)) {
+      return 0;
     }
-    prefixes.first.push_back(static_cast<std::uint32_t>(prefixes.ids.size()));
+    const auto group = std::upper_bound(below_.begin(), below_.end() - 1, random_.uniform() * below_.back());
+    const auto at = first_ + static_cast<std::uint32_t>((group - below_.begin()) * each_);
+    const auto count = static_cast<std::uint32_t>(std::min(each_, prompt_tokens / SharedPrefixes::id_tokens));
+    for (std::uint32_t i = 0; i < count; ++i) {
+      prefixes.ids.push_back(at + i);
+    }
+    return count;
+  }
+  /// Adds the tokens that each id stands for.
+  void add_tokens(PromptPrefixes& prefixes) const {
+    for (std::uint32_t i = first_; i < end(); ++i) {
+      const auto begin = static_cast<std::int32_t>((i - first_) % each_ * SharedPrefixes::id_tokens);
+      prefixes.tokens.push_back({begin, begin + static_cast<std::int32_t>(SharedPrefixes::id_tokens)});
+    }
   }
 
  private:
@@ -80,6 +92,231 @@ void begin_prefixes(PromptPrefixes& prefixes, std::uint32_t distinct, std::int64
   }
 }
 
+/// Before the next turn of a session.
+struct Session {
+  Picoseconds time{};                         ///< at which the turn is planned
+  std::uint64_t number = 0;                   ///< of the session, in order of opening
+  std::uint32_t before = SessionTurns::none;  ///< request of the last turn
+  std::uint32_t list = 0;                     ///< start of its ids in the list of all
+  std::uint32_t shared = 0;                   ///< ids of the group that its prompts begin with
+  std::uint32_t own = 0;                      ///< its first id of its own
+  std::int64_t turn = 0;
+  std::int64_t skips = 0;   ///< turns that were over before the load begins
+  std::int64_t tokens = 0;  ///< asked and answered so far
+  Picoseconds pause{};
+  [[nodiscard]] bool operator>(const Session& other) const noexcept {
+    return time != other.time ? time > other.time : number > other.number;
+  }
+};
+
+/// The requests of one class, in the order in which they are planned.
+class Stream {
+ public:
+  Stream(const TrafficClass& traffic,
+         std::uint64_t seed,
+         std::int32_t service_class,
+         std::uint32_t first_group,
+         bool in_sessions)
+      : turns_{traffic.turns},
+        in_sessions_{in_sessions},
+        think_{traffic.think},
+        service_class_{service_class},
+        arrivals_{of_sessions(traffic), seed},
+        tokens_{traffic, seed, 1},
+        groups_{traffic.prefixes, seed, first_group},
+        pauses_{seed, 5},
+        opens_{arrivals_.next()} {}
+
+  /// Scales the times at which sessions open so that the first `sessions` come in the time that their rate says. Of so
+  /// few, each with many turns, chance would move the load by the root of turns over requests: 2 % of 20,000 requests
+  /// in sessions of 8. A rate that changes over time is left alone.
+  void keep_rate(double sessions, const TrafficClass& traffic) {
+    const ArrivalProcess process = of_sessions(traffic);
+    const auto count = static_cast<std::int64_t>(sessions);
+    if (turns_ == 1 || count < 2 || std::isinf(process.rate.raw()) || process.curve.peak() != 1.0) {
+      return;
+    }
+    Arrivals ahead = arrivals_;
+    Picoseconds last = opens_;
+    for (std::int64_t i = 1; i < count; ++i) {
+      last = ahead.next();
+    }
+    scale_ = static_cast<double>(count) / process.rate.raw() / seconds_of(last);
+    opens_ = scaled(opens_);
+  }
+
+  [[nodiscard]] const Groups& groups() const noexcept { return groups_; }
+  [[nodiscard]] Picoseconds next() const noexcept {
+    return open_.empty() ? opens_ : std::min(opens_, open_.top().time);
+  }
+  /// Adds the next request. `under_way`: a session that it opens has had turns before, each as many as another.
+  void add(RequestLoad& load, bool under_way) {
+    Session session;
+    if (!open_.empty() && open_.top().time <= opens_) {
+      session = open_.top();
+      open_.pop();
+    } else {
+      session.time = opens_;
+      session.skips = under_way ? static_cast<std::int64_t>(opened_ % static_cast<std::uint64_t>(turns_)) : 0;
+      session.number = opened_++;
+      opens_ = scaled(arrivals_.next());
+    }
+    add_turn(session, load);
+  }
+  /// Adds all turns of the sessions that are open.
+  void end(RequestLoad& load) {
+    while (!open_.empty()) {
+      const Session session = open_.top();
+      open_.pop();
+      add_turn(session, load);
+    }
+  }
+
+ private:
+  [[nodiscard]] Picoseconds scaled(Picoseconds time) const noexcept {
+    return scale_ == 1.0 ? time : picoseconds(scale_ * seconds_of(time));
+  }
+  static ArrivalProcess of_sessions(const TrafficClass& traffic) {
+    ArrivalProcess arrivals = traffic.arrivals;
+    arrivals.rate = arrivals.rate / static_cast<double>(traffic.turns);
+    return arrivals;
+  }
+
+  void add_turn(Session session, RequestLoad& load) {
+    Request request = tokens_.next();
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    request.prompt_tokens = static_cast<std::int32_t>(std::min(session.tokens + request.prompt_tokens, most));
+    request.arrival = session.time;
+    request.service_class = service_class_;
+    if (in_sessions_) {
+      name(session, request, load.prefixes);
+    }
+    const auto id = static_cast<std::uint32_t>(load.requests.size());
+    const bool joins = session.turn >= session.skips;
+    if (joins) {
+      load.requests.push_back(request);
+    }
+    if (in_sessions_ && joins) {
+      link(session, id, load);
+    } else if (!in_sessions_ && load.prefixes.id_tokens > 0) {
+      groups_.add(request.prompt_tokens, load.prefixes);
+      load.prefixes.first.push_back(static_cast<std::uint32_t>(load.prefixes.ids.size()));
+    }
+    if (++session.turn < turns_) {
+      session.before = joins ? id : SessionTurns::none;
+      session.tokens = request.prompt_tokens + std::int64_t{request.output_tokens};
+      session.pause = picoseconds(pauses_.exponential() * think_.raw());
+      session.time = session.time + picoseconds(request.output_tokens * planned_token.raw()) + session.pause;
+      open_.push(session);
+    }
+  }
+
+  /// Gives a turn its ids: to every one but the last one for what it asks anew and one for its answer. The last token
+  /// of an answer is never computed, so that its cache ends one before it.
+  void name(Session& session, const Request& request, PromptPrefixes& prefixes) {
+    if (session.turn == 0) {
+      session.list = static_cast<std::uint32_t>(prefixes.ids.size());
+      session.shared = groups_.add(request.prompt_tokens, prefixes);
+      session.own = static_cast<std::uint32_t>(prefixes.tokens.size());
+      for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(2 * (turns_ - 1)); ++i) {
+        prefixes.ids.push_back(session.own + i);
+        prefixes.tokens.push_back({});
+      }
+    }
+    if (session.turn + 1 < turns_) {
+      const auto before = static_cast<std::uint32_t>(2 * session.turn);
+      const std::int64_t begin = session.turn == 0 ? session.shared * SharedPrefixes::id_tokens : session.tokens - 1;
+      const std::int32_t end = request.prompt_tokens + request.output_tokens - 1;
+      prefixes.tokens[session.own + before] = {static_cast<std::int32_t>(begin), request.prompt_tokens};
+      prefixes.tokens[session.own + before + 1] = {request.prompt_tokens, end};
+    }
+  }
+
+  void link(const Session& session, std::uint32_t id, RequestLoad& load) const {
+    load.turns.previous.push_back(session.before);
+    load.turns.next.push_back(SessionTurns::none);
+    load.turns.pause.push_back(session.before == SessionTurns::none ? Picoseconds{0} : session.pause);
+    if (session.before != SessionTurns::none) {
+      load.turns.next[session.before] = id;
+    }
+    const auto before = static_cast<std::uint32_t>(2 * session.turn);
+    const bool last = session.turn + 1 == turns_;
+    load.prefixes.first.push_back(session.list);
+    load.prefixes.count.push_back(session.shared + before + (last ? 0 : 1));
+    load.prefixes.answer.push_back(last ? PromptPrefixes::none : session.own + before + 1);
+  }
+
+  std::int64_t turns_;
+  bool in_sessions_;  ///< whether a class of the load has turns
+  Seconds think_;
+  std::int32_t service_class_;
+  Arrivals arrivals_;
+  Tokens tokens_;
+  Groups groups_;
+  RandomStream pauses_;
+  Picoseconds opens_;   ///< time of the next session
+  double scale_ = 1.0;  ///< of these times
+  std::uint64_t opened_ = 0;
+  std::priority_queue<Session, std::vector<Session>, std::greater<>> open_;
+};
+
+/// The requests of all classes.
+class Streams {
+ public:
+  Streams(std::span<const TrafficClass> classes, std::uint64_t seed, RequestLoad& load) : load_{load} {
+    turns_ = std::any_of(classes.begin(), classes.end(), [](const TrafficClass& c) { return c.turns > 1; });
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+      streams_.emplace_back(classes[i], scatter(seed) + i, static_cast<std::int32_t>(i),
+                            i > 0 ? streams_[i - 1].groups().end() : 0, turns_);
+    }
+  }
+  /// As Stream::keep_rate(), where `count` requests will be added.
+  void keep_rates(std::span<const TrafficClass> classes, std::int64_t count) {
+    double rate = 0.0;
+    for (const TrafficClass& traffic : classes) {
+      rate += traffic.arrivals.rate.raw();
+    }
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+      const TrafficClass& traffic = classes[i];
+      const double share = traffic.arrivals.rate.raw() / rate;
+      streams_[i].keep_rate(share * static_cast<double>(count) / static_cast<double>(traffic.turns), traffic);
+    }
+  }
+  /// Adds `count` requests; `whole`: session by session, and the last one to its end, the first `clients` of which were
+  /// begun before.
+  void add(std::int64_t count, bool whole, std::int64_t clients = 0) {
+    begin(count);
+    std::int64_t sessions = 0;
+    while (static_cast<std::int64_t>(load_.requests.size()) < count && !streams_.empty()) {
+      Stream& next = *std::min_element(streams_.begin(), streams_.end(),
+                                       [](const Stream& a, const Stream& b) { return a.next() < b.next(); });
+      next.add(load_, whole && sessions++ < clients);
+      if (whole) {
+        next.end(load_);
+      }
+    }
+    if (turns_) {
+      load_.prefixes.distinct = static_cast<std::uint32_t>(load_.prefixes.tokens.size());
+    }
+  }
+
+ private:
+  void begin(std::int64_t count) {
+    load_.requests.reserve(static_cast<std::size_t>(count));
+    if (!turns_) {
+      begin_prefixes(load_.prefixes, streams_.empty() ? 0 : streams_.back().groups().end(), count);
+      return;
+    }
+    load_.prefixes.id_tokens = SharedPrefixes::id_tokens;
+    for (const Stream& stream : streams_) {
+      stream.groups().add_tokens(load_.prefixes);
+    }
+  }
+  RequestLoad& load_;
+  std::vector<Stream> streams_;
+  bool turns_ = false;
+};
+
 void check(std::vector<std::string>& found, const SharedPrefixes& shared) {
   if (shared.groups == 0) {
     return;
@@ -94,6 +331,19 @@ void check(std::vector<std::string>& found, const SharedPrefixes& shared) {
   if (!(shared.share >= 0.0 && shared.share <= 1.0) || !(shared.zipf >= 0.0 && shared.zipf <= 10.0)) {
     found.push_back("prefixes of a share of " + std::to_string(shared.share) + " of the requests, zipf " +
                     std::to_string(shared.zipf) + "; they must be from 0 to 1 and from 0 to 10");
+  }
+}
+
+void check_turns(std::vector<std::string>& found, const TrafficClass& traffic) {
+  if (traffic.turns < 1 || traffic.turns > most_turns) {
+    found.push_back("sessions of " + std::to_string(traffic.turns) + " turns; they have 1 to " +
+                    std::to_string(most_turns));
+  }
+  if (!(traffic.think >= Seconds{} && traffic.think <= most_think)) {
+    found.push_back("a pause of " + format(traffic.think) + " between turns; it is from 0 s to " + format(most_think));
+  }
+  if (traffic.turns > 1 && traffic.cached_share > 0.0) {
+    found.emplace_back("a cached share of prompts beside turns, from which it follows what is cached; leave one out");
   }
 }
 
@@ -116,35 +366,54 @@ std::vector<std::string> problems(std::span<const TrafficClass> classes) {
       found.push_back("a cached share of " + std::to_string(traffic.cached_share) + "; it must be from 0 to 1");
     }
     check(found, traffic.prefixes);
+    check_turns(found, traffic);
   }
   return found;
 }
 
+void RequestLoad::keep(std::size_t count) {
+  if (count >= requests.size()) {
+    return;
+  }
+  requests.resize(count);
+  prefixes = prefixes.of_first(count);
+  if (!turns.empty()) {
+    turns.previous.resize(count);
+    turns.next.resize(count);
+    turns.pause.resize(count);
+    for (std::uint32_t& next : turns.next) {
+      next = next < count ? next : SessionTurns::none;
+    }
+  }
+}
+
+double filling_of(const TrafficClass& traffic) noexcept {
+  const Seconds session =
+      static_cast<double>(traffic.turns - 1) * (traffic.think + traffic.output.mean * planned_token);
+  return traffic.turns > 1 ? 0.5 * (traffic.arrivals.rate * session) : 0.0;
+}
+
 RequestLoad open_load(std::span<const TrafficClass> classes, std::int64_t count, std::uint64_t seed) {
   RequestLoad load;
-  load.requests.reserve(static_cast<std::size_t>(count));
-  std::vector<Arrivals> arrivals;
-  std::vector<Tokens> tokens;
-  std::vector<Groups> groups;
-  std::vector<Picoseconds> next;
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    arrivals.emplace_back(classes[i].arrivals, scatter(seed) + i);
-    tokens.emplace_back(classes[i], scatter(seed) + i, 1);
-    groups.emplace_back(classes[i].prefixes, scatter(seed) + i, i > 0 ? groups[i - 1].end() : 0);
-    next.push_back(arrivals.back().next());
+  Streams streams{classes, seed, load};
+  double filling = 0.0;
+  for (const TrafficClass& traffic : classes) {
+    filling += filling_of(traffic);
   }
-  const bool share = !groups.empty() && groups.back().end() > 0;
-  begin_prefixes(load.prefixes, groups.empty() ? 0 : groups.back().end(), count);
-  while (static_cast<std::int64_t>(load.requests.size()) < count && !next.empty()) {
-    const auto of = static_cast<std::size_t>(std::min_element(next.begin(), next.end()) - next.begin());
-    Request request = tokens[of].next();
-    request.arrival = next[of];
-    request.service_class = static_cast<std::int32_t>(of);
-    load.requests.push_back(request);
-    if (share) {
-      groups[of].add(request, load.prefixes);
-    }
-    next[of] = arrivals[of].next();
+  load.filling = static_cast<std::int64_t>(std::min(filling, static_cast<double>(most_filling)));
+  streams.keep_rates(classes, count + load.filling);
+  streams.add(count + load.filling, false);
+  return load;
+}
+
+RequestLoad whole_sessions(std::span<const TrafficClass> classes,
+                           std::int64_t count,
+                           std::uint64_t seed,
+                           std::int64_t clients) {
+  RequestLoad load;
+  Streams{classes, seed, load}.add(count, true, clients);
+  for (Request& request : load.requests) {
+    request.arrival = Picoseconds{0};
   }
   return load;
 }
@@ -159,7 +428,8 @@ RequestLoad closed_load(const TrafficClass& traffic, std::int64_t concurrency, s
   for (std::int64_t i = 0; i < count; ++i) {
     load.requests.push_back(tokens.next());
     if (groups.end() > 0) {
-      groups.add(load.requests.back(), load.prefixes);
+      groups.add(load.requests.back().prompt_tokens, load.prefixes);
+      load.prefixes.first.push_back(static_cast<std::uint32_t>(load.prefixes.ids.size()));
     }
   }
   return load;

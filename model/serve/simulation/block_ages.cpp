@@ -5,8 +5,12 @@
 
 namespace headroom {
 
-BlockAges::BlockAges(std::uint32_t ids, std::int64_t id_blocks, std::int64_t most_runs)
+BlockAges::BlockAges(std::uint32_t ids,
+                     std::int64_t id_blocks,
+                     std::span<const std::int32_t> sizes,
+                     std::int64_t most_runs)
     : id_blocks_{id_blocks},
+      sizes_{sizes},
       used_(ids, 0),
       older_(ids, none),
       newer_(ids, none),
@@ -33,7 +37,7 @@ void BlockAges::add(std::uint32_t id) noexcept {
   newer_[id] = none;
   (newest_ == none ? oldest_ : newer_[newest_]) = id;
   newest_ = id;
-  blocks_ += id_blocks_;
+  blocks_ += size_of(id);
 }
 
 void BlockAges::unlink(std::uint32_t id) noexcept {
@@ -44,7 +48,7 @@ void BlockAges::unlink(std::uint32_t id) noexcept {
 
 void BlockAges::remove(std::uint32_t id) noexcept {
   unlink(id);
-  blocks_ -= id_blocks_;
+  blocks_ -= size_of(id);
 }
 
 void BlockAges::add_unnamed(std::int64_t blocks) noexcept {
@@ -74,8 +78,8 @@ void BlockAges::drop(std::int64_t blocks) noexcept {
       oldest_run_ = (oldest_run_ + 1) % runs_.size();
       --run_count_;
     } else {
+      blank_ = size_of(oldest_);
       unlink(oldest_);
-      blank_ = id_blocks_;
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace headroom {
@@ -13,11 +14,15 @@ namespace headroom {
 /// are never requested again. The rest of a partly evicted id goes first. No heap after construction.
 class BlockAges {
  public:
-  /// Ids are below `ids` and stand for `id_blocks` blocks each. Up to `most_runs` runs of unnamed blocks are kept
-  /// separately; beyond that the newest run grows.
-  BlockAges(std::uint32_t ids, std::int64_t id_blocks, std::int64_t most_runs);
+  /// Ids are below `ids` and stand for `id_blocks` blocks each, or for what `sizes` says if it is not empty. Up to
+  /// `most_runs` runs of unnamed blocks are kept separately; beyond that the newest run grows.
+  BlockAges(std::uint32_t ids, std::int64_t id_blocks, std::span<const std::int32_t> sizes, std::int64_t most_runs);
 
   [[nodiscard]] std::int64_t blocks() const noexcept { return blocks_; }
+  /// Blocks of an id.
+  [[nodiscard]] std::int64_t size_of(std::uint32_t id) const noexcept {
+    return sizes_.empty() ? id_blocks_ : sizes_[id];
+  }
   [[nodiscard]] bool holds(std::uint32_t id) const noexcept { return used_[id] != 0; }
   /// Blocks that can be dropped before any id is lost.
   [[nodiscard]] std::int64_t before_ids() const noexcept;
@@ -45,6 +50,7 @@ class BlockAges {
   [[nodiscard]] Run& run(std::size_t i) noexcept { return runs_[(oldest_run_ + i) % runs_.size()]; }
 
   std::int64_t id_blocks_;
+  std::span<const std::int32_t> sizes_;
   std::int64_t blocks_ = 0, blank_ = 0;
   std::uint64_t clock_ = 0;
   std::vector<std::uint64_t> used_;  ///< clock_ of the last use, by id; 0: absent

@@ -372,7 +372,7 @@ void SimulatedEngine::begin_decoding(std::uint32_t id) noexcept {
 
 void SimulatedEngine::finish(std::uint32_t id, Picoseconds end) noexcept {
   Sequence& sequence = sequences_[id];
-  give_back(id, held(sequence));
+  give_back(id, held(sequence), role_ == EngineRole::both || sequence.generated == sequence.output);
   sequence.held = 0;
   sequence.state = Sequence::State::done;
   remove(running_, id);

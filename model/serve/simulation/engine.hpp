@@ -151,7 +151,7 @@ class SimulatedEngine {
 
   void take(std::int64_t blocks) noexcept;
   void take_growth(std::int64_t blocks) noexcept;
-  void give_back(std::uint32_t id, std::int64_t blocks) noexcept;
+  void give_back(std::uint32_t id, std::int64_t blocks, bool answered) noexcept;
 
   void append(List& list, std::uint32_t id) noexcept;
   void remove(List& list, std::uint32_t id) noexcept;

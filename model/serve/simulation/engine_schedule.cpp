@@ -24,8 +24,8 @@ void SimulatedEngine::take_growth(std::int64_t blocks) noexcept {
   }
 }
 
-void SimulatedEngine::give_back(std::uint32_t id, std::int64_t blocks) noexcept {
-  free_ += cache_ != nullptr ? cache_->release(id, blocks) : blocks;
+void SimulatedEngine::give_back(std::uint32_t id, std::int64_t blocks, bool answered) noexcept {
+  free_ += cache_ != nullptr ? cache_->release(id, blocks, answered) : blocks;
 }
 
 void SimulatedEngine::append(List& list, std::uint32_t id) noexcept {
@@ -291,7 +291,7 @@ void SimulatedEngine::preempt_newest() noexcept {
     sequence.taken = taken_ + free_;
     sequence.full = sequence.kv / settings_.block_tokens;
   }
-  give_back(id, blocks);
+  give_back(id, blocks, false);
   remove(running_, id);
   --running_count_;
   sequence.state = Sequence::State::waiting;

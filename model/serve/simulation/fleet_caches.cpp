@@ -13,16 +13,18 @@ FleetCaches::FleetCaches(const ServingFleet& fleet, const RequestLoad& load, std
       routing_{fleet.prefix_routing},
       states_(load.requests.size()) {
   const ReplicaPool& pool = fleet.prefill ? *fleet.prefill : fleet.pool;
+  block_tokens_ = pool.engine.block_tokens;
   lanes_ = static_cast<std::size_t>(pool.lanes);
+  sizes_ = prefixes_.blocks(block_tokens_);
   const auto replicas = static_cast<std::size_t>(pool.replicas);
   const bool tiers =
       std::any_of(fleet.tiers.begin(), fleet.tiers.end(), [](const OffloadTier& t) { return t.blocks > 0; });
   if (tiers) {
-    tiers_ = std::make_unique<OffloadTiers>(prefixes_, fleet.tiers, requests_, replicas, pool.engine.block_tokens);
+    tiers_ = std::make_unique<OffloadTiers>(prefixes_, fleet.tiers, requests_, sizes_, replicas, block_tokens_);
   }
   caches_.reserve(replicas * lanes_);
   for (std::size_t i = 0; i < replicas * lanes_; ++i) {
-    caches_.emplace_back(prefixes_, states_, hits_, pool.engine.blocks / pool.lanes, pool.engine.block_tokens,
+    caches_.emplace_back(prefixes_, states_, hits_, sizes_, pool.engine.blocks / pool.lanes, block_tokens_,
                          tiers_.get(), i / lanes_);
   }
 }
@@ -67,7 +69,7 @@ std::size_t FleetCaches::choose(std::span<SimulatedEngine> engines, std::uint32_
       longest = held;
     }
   }
-  const double found = static_cast<double>(longest * prefixes_.id_tokens);
+  const auto found = static_cast<double>(prefixes_.whole_tokens(request, longest, block_tokens_));
   return found > routing_.cache_threshold * requests_[request].prompt_tokens ? best : idlest;
 }
 

@@ -49,7 +49,9 @@ class FleetCaches {
   const std::vector<Request>& requests_;
   std::span<PrefixHits> hits_;
   PrefixRouting routing_;
+  std::int64_t block_tokens_ = 1;
   std::size_t lanes_ = 1;
+  std::vector<std::int32_t> sizes_;  ///< blocks of each id, where they differ
   std::vector<PrefixState> states_;
   std::unique_ptr<OffloadTiers> tiers_;
   std::vector<ReplicaCache> caches_;

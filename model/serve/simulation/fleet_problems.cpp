@@ -116,6 +116,48 @@ void check_beside(std::vector<std::string>& found, const ServingFleet& fleet, co
   }
 }
 
+/// Checks the ids of sessions: each begins where the one before it in its prompt ends.
+void check_turns_of(std::vector<std::string>& found, const RequestLoad& load) {
+  const PromptPrefixes& prefixes = load.prefixes;
+  const std::size_t requests = load.requests.size();
+  const bool whole = prefixes.first.size() == requests && prefixes.count.size() == requests &&
+                     prefixes.answer.size() == requests && prefixes.tokens.size() == prefixes.distinct;
+  require(found, whole,
+          "prefixes of sessions: lists of other lengths than the " + std::to_string(requests) + " requests");
+  for (std::size_t i = 0; whole && i < requests; ++i) {
+    std::int32_t end = 0;
+    bool good = prefixes.first[i] + prefixes.count[i] <= prefixes.ids.size();
+    for (const std::uint32_t id : good ? prefixes.of(i) : std::span<const std::uint32_t>{}) {
+      good = good && id < prefixes.distinct && prefixes.tokens[id].begin == end && prefixes.tokens[id].end >= end;
+      end = good ? prefixes.tokens[id].end : end;
+    }
+    if (!good || end > load.requests[i].prompt_tokens) {
+      found.push_back("request " + std::to_string(i + 1) + ": its ids do not stand for the begin of its prompt");
+      return;
+    }
+  }
+}
+
+/// Checks that a turn stands behind the one that it waits for.
+void check_order(std::vector<std::string>& found, const RequestLoad& load) {
+  const SessionTurns& turns = load.turns;
+  const std::size_t requests = load.requests.size();
+  if (turns.empty()) {
+    return;
+  }
+  bool good = turns.next.size() == requests && turns.previous.size() == requests && turns.pause.size() == requests;
+  for (std::size_t i = 0; good && i < requests; ++i) {
+    const std::uint32_t next = turns.next[i];
+    const std::uint32_t before = turns.previous[i];
+    good = (next == SessionTurns::none || (next > i && next < requests && turns.previous[next] == i)) &&
+           (before == SessionTurns::none || (before < i && turns.next[before] == i));
+    if (turns.pause[i] < Picoseconds{0} || Seconds{seconds_of(turns.pause[i])} > longest_span) {
+      require_span(found, turns.pause[i], "the pause before request " + std::to_string(i + 1), "give a shorter one");
+    }
+  }
+  require(found, good, "sessions: a turn names none, or an earlier one, as the next");
+}
+
 /// Checks ids, if requests have any: each is a whole number of blocks and always follows the same predecessor.
 void check_prefixes(std::vector<std::string>& found, const RequestLoad& load, const ReplicaPool& pool) {
   const PromptPrefixes& prefixes = load.prefixes;
@@ -124,9 +166,13 @@ void check_prefixes(std::vector<std::string>& found, const RequestLoad& load, co
   if (prefixes.empty() || block < 1) {
     return;
   }
-  require(found, prefixes.id_tokens >= block && prefixes.id_tokens % block == 0,
+  require(found, !prefixes.tokens.empty() || (prefixes.id_tokens >= block && prefixes.id_tokens % block == 0),
           "prefixes: an id stands for " + std::to_string(prefixes.id_tokens) +
               " tokens, which are no whole blocks of " + std::to_string(block));
+  if (!prefixes.count.empty()) {
+    check_turns_of(found, load);
+    return;
+  }
   const bool whole = prefixes.first.size() == requests + 1 && prefixes.first.front() == 0 &&
                      prefixes.first.back() == prefixes.ids.size() &&
                      std::is_sorted(prefixes.first.begin(), prefixes.first.end());
@@ -167,6 +213,7 @@ std::vector<std::string> problems(const ServingFleet& fleet, const RequestLoad& 
   }
   check_beside(found, fleet, load);
   check_prefixes(found, load, fleet.prefill ? *fleet.prefill : fleet.pool);
+  check_order(found, load);
   require(found, load.concurrency >= 0, "load: a concurrency of " + std::to_string(load.concurrency));
   require_span(found, load.think, "load: the think time of a client", "give a shorter one");
   require_span(found, fleet.front_end, "the way from a client to the router", "give a shorter one");

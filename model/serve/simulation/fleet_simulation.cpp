@@ -2,14 +2,13 @@
 #include <headroom/model/serve/simulation/event_times.hpp>
 #include <headroom/model/serve/simulation/fleet_caches.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
+#include <headroom/model/serve/simulation/request_router.hpp>
 #include <headroom/model/serve/simulation/simulation_record.hpp>
-#include <headroom/model/serve/time/random_stream.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <queue>
 #include <utility>
@@ -35,89 +34,6 @@ EngineSettings lane_of(const ReplicaPool& pool) {
   return settings;
 }
 
-/// A first-in, first-out queue of at most the reserved number of entries in total.
-template <class Entry>
-class Line {
- public:
-  void reserve(std::size_t entries) { entries_.reserve(entries); }
-  [[nodiscard]] bool empty() const noexcept { return head_ == entries_.size(); }
-  [[nodiscard]] std::size_t size() const noexcept { return entries_.size() - head_; }
-  [[nodiscard]] const Entry& front() const noexcept { return entries_[head_]; }
-  void push(const Entry& entry) { entries_.push_back(entry); }
-  void pop() noexcept { ++head_; }
-
- private:
-  std::vector<Entry> entries_;
-  std::size_t head_ = 0;
-};
-
-/// Selects the next of the `count` engines from `first` on. With several models, `each` consecutive engines share a
-/// device, and a device is selected.
-class Router {
- public:
-  Router(const ServingFleet& fleet, std::size_t first, std::size_t count, std::size_t requests, std::size_t each = 1)
-      : routing_{fleet.routing}, first_{first}, count_{count / each}, each_{each}, random_{fleet.seed, first} {
-    if (routing_ == RequestRouting::shared_queue) {
-      queue.reserve(requests);
-    }
-  }
-  Line<std::uint32_t> queue;  ///< queue of RequestRouting::shared_queue
-
-  /// Index of an engine, or nullopt if the request must wait for a place.
-  [[nodiscard]] std::optional<std::size_t> choose(const std::vector<SimulatedEngine>& engines) noexcept {
-    switch (routing_) {
-      case RequestRouting::round_robin: return first_ + turn_++ % count_;
-      case RequestRouting::random:
-        return first_ + static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(count_)));
-      case RequestRouting::least_outstanding:
-      case RequestRouting::prefix: return least(engines);
-      case RequestRouting::shared_queue: break;
-    }
-    const std::size_t engine = least(engines);
-    return engines[engine].outstanding() < engines[engine].settings().max_num_seqs ? std::optional{engine}
-                                                                                   : std::nullopt;
-  }
-
-  /// With several models, which never wait here: the first engine of the selected device.
-  [[nodiscard]] std::size_t choose_device(const std::vector<SimulatedEngine>& engines) noexcept {
-    switch (routing_) {
-      case RequestRouting::round_robin: return first_ + turn_++ % count_ * each_;
-      case RequestRouting::random:
-        return first_ + static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(count_))) * each_;
-      case RequestRouting::least_outstanding:
-      case RequestRouting::prefix:
-      case RequestRouting::shared_queue: break;
-    }
-    return least_device(engines);
-  }
-
- private:
-  [[nodiscard]] std::size_t least(const std::vector<SimulatedEngine>& engines) const noexcept {
-    std::size_t best = first_;
-    for (std::size_t i = first_ + 1; i < first_ + count_; ++i) {
-      best = engines[i].outstanding() < engines[best].outstanding() ? i : best;
-    }
-    return best;
-  }
-  /// The first engine of the device with the fewest requests over all its models.
-  [[nodiscard]] std::size_t least_device(const std::vector<SimulatedEngine>& engines) const noexcept {
-    std::size_t best = first_;
-    std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
-    for (std::size_t i = first_; i < first_ + count_ * each_; i += each_) {
-      std::int64_t outstanding = 0;
-      for (std::size_t model = 0; model < each_; ++model) {
-        outstanding += engines[i + model].outstanding();
-      }
-      best = outstanding < fewest ? i : best;
-      fewest = std::min(fewest, outstanding);
-    }
-    return best;
-  }
-  RequestRouting routing_;
-  std::size_t first_, count_, each_, turn_ = 0;
-  RandomStream random_;
-};
-
 using Transfers = std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>>;
 
 class Simulation {
@@ -131,20 +47,25 @@ class Simulation {
   void add_caches();
   void begin_record();
   void count_unanswered() noexcept;
-  void record_queue(const Router& router, Picoseconds now) noexcept;
+  void record_queue(const RequestRouter& router, Picoseconds now) noexcept;
   [[nodiscard]] Picoseconds next_arrival() const noexcept;
   void complete(std::size_t engine, Picoseconds now);
-  void answered(Picoseconds now);
+  void answered(std::uint32_t id, Picoseconds now);
+  [[gnu::noinline]] void end_turn(std::uint32_t id, Picoseconds now);
+  [[gnu::noinline]] void take_turns_of_sessions(Picoseconds now);
+  void send(std::uint32_t id, Picoseconds now);
+  void skip_turns() noexcept;
+  [[nodiscard]] std::size_t engine_before(std::uint32_t id, const RequestRouter& router) const noexcept;
   void hand_on(std::uint32_t id, std::size_t engine, Picoseconds now);
   void take_arrivals(Picoseconds now);
   bool admit(bool held, std::uint32_t id, Picoseconds now);
   void enter(std::uint32_t id, Picoseconds now);
-  void route(Router& router, std::uint32_t id, Picoseconds now);
+  void route(RequestRouter& router, std::uint32_t id, Picoseconds now);
   void submit(std::size_t engine, std::uint32_t id, Picoseconds now);
   void place(std::size_t engine, std::uint32_t id, Picoseconds now);
-  [[nodiscard]] std::optional<std::size_t> choose(Router& router, std::uint32_t id, Picoseconds now);
+  [[nodiscard]] std::optional<std::size_t> choose(RequestRouter& router, std::uint32_t id, Picoseconds now);
   void take_loads(Picoseconds now);
-  void serve_queue(Router& router, Picoseconds now);
+  void serve_queue(RequestRouter& router, Picoseconds now);
   void touch(std::size_t engine);
   [[nodiscard]] std::size_t device_of(std::size_t engine) const noexcept;
   void follow_cut(std::size_t engine, Picoseconds now);
@@ -164,9 +85,14 @@ class Simulation {
   std::size_t models_ = 1;  ///< models that share a device, each with its own engine
   std::vector<SimulatedEngine> engines_;
   EventTimes events_;
-  Router serve_, prefill_;
-  std::size_t next_ = 0;  ///< open: index of the next request; closed: of the next to be sent
-  Line<Arrival> sent_;    ///< closed: requests on their way to the router, by time
+  RequestRouter serve_, prefill_;
+  std::size_t next_ = 0;           ///< open: index of the next request; closed: of the next to be sent
+  FirstInFirstOut<Arrival> sent_;  ///< closed: requests on their way to the router, by time
+  const bool sessions_;            ///< whether requests wait for each other
+  Transfers pauses_;  ///< open: turns on their way to the router; closed: turns that clients may send from then on
+  FirstInFirstOut<std::uint32_t> ready_;  ///< closed: turns that a client may send
+  std::int64_t idle_clients_ = 0;         ///< closed: clients without a request to send
+  std::vector<std::uint32_t> home_;       ///< of sessions: by id, the engine that computed its prompt
   Transfers transfers_;
   std::optional<FleetCaches> caches_;   ///< set if requests have ids
   Transfers loads_;                     ///< loads from tiers below the pools to the replica of each request
@@ -191,7 +117,8 @@ Simulation::Simulation(const ServingFleet& fleet, const RequestLoad& load, Simul
       models_{1 + fleet.beside.size()},
       events_{prefill_engines_ + models_ * engines_in(fleet.pool)},
       serve_{fleet, prefill_engines_, models_ * engines_in(fleet.pool), load.requests.size(), models_},
-      prefill_{fleet, 0, prefill_engines_, load.requests.size()} {
+      prefill_{fleet, 0, prefill_engines_, load.requests.size()},
+      sessions_{!load.turns.empty()} {
   result_.requests.resize(load.requests.size());
   for (std::size_t i = 0; i < load.requests.size(); ++i) {
     sequences_[i].prompt = load.requests[i].prompt_tokens;
@@ -264,7 +191,7 @@ void Simulation::begin_record() {
   record_->begin(std::move(engines), load_.requests.size());
 }
 
-void Simulation::record_queue(const Router& router, Picoseconds now) noexcept {
+void Simulation::record_queue(const RequestRouter& router, Picoseconds now) noexcept {
   if (record_ != nullptr) {
     record_->waits(&router == &serve_ ? SimulationRecord::shared_queue : SimulationRecord::shared_prefill_queue,
                    static_cast<std::int64_t>(router.queue.size()), now);
@@ -278,17 +205,28 @@ Picoseconds Simulation::next_arrival() const noexcept {
   } else if (next_ < load_.requests.size()) {
     next = load_.requests[next_].arrival + fleet_.front_end;
   }
+  if (sessions_ && !pauses_.empty()) {
+    next = std::min(next, pauses_.top().time);
+  }
   next = loads_.empty() ? next : std::min(next, loads_.top().time);
   return transfers_.empty() ? next : std::min(next, transfers_.top().time);
 }
 
 FleetResult Simulation::run() {
+  if (sessions_) {
+    std::vector<Arrival> room;
+    room.reserve(load_.requests.size());
+    pauses_ = Transfers{std::greater<>{}, std::move(room)};
+    ready_.reserve(load_.requests.size());
+    home_.resize(load_.requests.size());
+    skip_turns();
+  }
   if (load_.concurrency > 0) {
     sent_.reserve(load_.requests.size());
     const std::size_t clients = std::min(static_cast<std::size_t>(load_.concurrency), load_.requests.size());
-    for (; next_ < clients; ++next_) {
-      result_.requests[next_].arrival = Picoseconds{0};
-      sent_.push({fleet_.front_end, static_cast<std::uint32_t>(next_)});
+    for (std::size_t client = 0; client < clients && next_ < load_.requests.size(); ++client) {
+      send(static_cast<std::uint32_t>(next_++), Picoseconds{0});
+      skip_turns();
     }
   }
   for (;;) {
@@ -336,7 +274,7 @@ FleetResult Simulation::run() {
 /// Called after the last event.
 void Simulation::count_unanswered() noexcept {
   for (const RequestTimes& times : result_.requests) {
-    const bool sent = load_.concurrency == 0 || times.arrival != never;
+    const bool sent = (load_.concurrency == 0 && !sessions_) || times.arrival != never;
     result_.unanswered += sent && !times.refused && times.finished == never ? 1 : 0;
   }
 }
@@ -359,17 +297,79 @@ void Simulation::complete(std::size_t engine, Picoseconds now) {
     if (result_.requests[id].finished == never) {
       hand_on(id, engine, now);
     } else {
-      answered(now);
+      answered(id, now);
     }
   }
 }
 
-void Simulation::answered(Picoseconds now) {
-  if (load_.concurrency > 0 && next_ < load_.requests.size()) {
-    const Picoseconds arrival = now + load_.think;
-    result_.requests[next_].arrival = arrival;
-    sent_.push({arrival + fleet_.front_end, static_cast<std::uint32_t>(next_++)});
+void Simulation::answered(std::uint32_t id, Picoseconds now) {
+  if (sessions_) {
+    end_turn(id, now);
+  } else if (load_.concurrency > 0 && next_ < load_.requests.size()) {
+    send(static_cast<std::uint32_t>(next_++), now + load_.think);
   }
+}
+
+/// A client of a closed load sends a request at `time`, no earlier than those that were sent before.
+void Simulation::send(std::uint32_t id, Picoseconds time) {
+  result_.requests[id].arrival = time;
+  sent_.push({time + fleet_.front_end, id});
+}
+
+/// Leaves out the requests that wait for others.
+void Simulation::skip_turns() noexcept {
+  while (sessions_ && next_ < load_.requests.size() && load_.turns.previous[next_] != SessionTurns::none) {
+    ++next_;
+  }
+}
+
+/// The answer to a turn is out: its session pauses, and a client of a closed load takes the turn that is ready for
+/// longest, else opens a session.
+void Simulation::end_turn(std::uint32_t id, Picoseconds now) {
+  const std::uint32_t next = load_.turns.next[id];
+  const bool open = load_.concurrency == 0;
+  if (next != SessionTurns::none) {
+    const Picoseconds arrival = now + load_.turns.pause[next];
+    if (open) {
+      result_.requests[next].arrival = arrival;
+    }
+    pauses_.push({open ? arrival + fleet_.front_end : arrival, next});
+  }
+  if (open) {
+    return;
+  }
+  if (!ready_.empty()) {
+    send(ready_.front(), now + load_.think);
+    ready_.pop();
+  } else if (next_ < load_.requests.size()) {
+    send(static_cast<std::uint32_t>(next_++), now + load_.think);
+    skip_turns();
+  } else {
+    ++idle_clients_;
+  }
+}
+
+void Simulation::take_turns_of_sessions(Picoseconds now) {
+  while (!pauses_.empty() && pauses_.top().time == now) {
+    const std::uint32_t id = pauses_.top().id;
+    pauses_.pop();
+    if (load_.concurrency == 0) {
+      enter(id, now);
+    } else if (idle_clients_ > 0) {
+      --idle_clients_;
+      send(id, now + load_.think);
+    } else {
+      ready_.push(id);
+    }
+  }
+}
+
+/// The engine of a router that computed the prompt of the turn before; the number of all engines where none did.
+std::size_t Simulation::engine_before(std::uint32_t id, const RequestRouter& router) const noexcept {
+  const std::uint32_t before = sessions_ ? load_.turns.previous[id] : SessionTurns::none;
+  const bool computes = !disaggregated() || &router == &prefill_;
+  return before != SessionTurns::none && computes && !result_.requests[before].refused ? home_[before]
+                                                                                       : engines_.size();
 }
 
 void Simulation::hand_on(std::uint32_t id, std::size_t engine, Picoseconds now) {
@@ -382,6 +382,9 @@ void Simulation::hand_on(std::uint32_t id, std::size_t engine, Picoseconds now) 
 }
 
 void Simulation::take_arrivals(Picoseconds now) {
+  if (sessions_) {
+    take_turns_of_sessions(now);
+  }
   if (load_.concurrency > 0) {
     while (!sent_.empty() && sent_.front().time == now) {
       const std::uint32_t id = sent_.front().id;
@@ -392,6 +395,7 @@ void Simulation::take_arrivals(Picoseconds now) {
     while (next_ < load_.requests.size() && load_.requests[next_].arrival + fleet_.front_end == now) {
       result_.requests[next_].arrival = load_.requests[next_].arrival;
       enter(static_cast<std::uint32_t>(next_++), now);
+      skip_turns();
     }
   }
   while (!transfers_.empty() && transfers_.top().time == now) {
@@ -420,7 +424,7 @@ void Simulation::take_loads(Picoseconds now) {
 bool Simulation::admit(bool held, std::uint32_t id, Picoseconds now) {
   if (!held) {
     result_.requests[id].refused = true;
-    answered(now);
+    answered(id, now);
   } else if (record_ != nullptr) {
     record_->arrived(id, result_.requests[id].arrival);
   }
@@ -439,7 +443,7 @@ void Simulation::enter(std::uint32_t id, Picoseconds now) {
   }
 }
 
-void Simulation::route(Router& router, std::uint32_t id, Picoseconds now) {
+void Simulation::route(RequestRouter& router, std::uint32_t id, Picoseconds now) {
   const std::optional<std::size_t> engine = router.queue.empty() ? choose(router, id, now) : std::nullopt;
   if (engine) {
     submit(*engine, id, now);
@@ -449,7 +453,7 @@ void Simulation::route(Router& router, std::uint32_t id, Picoseconds now) {
   }
 }
 
-void Simulation::serve_queue(Router& router, Picoseconds now) {
+void Simulation::serve_queue(RequestRouter& router, Picoseconds now) {
   while (!router.queue.empty()) {
     const std::optional<std::size_t> engine = router.choose(engines_);
     if (!engine) {
@@ -461,10 +465,14 @@ void Simulation::serve_queue(Router& router, Picoseconds now) {
   }
 }
 
-std::optional<std::size_t> Simulation::choose(Router& router, std::uint32_t id, Picoseconds now) {
+std::optional<std::size_t> Simulation::choose(RequestRouter& router, std::uint32_t id, Picoseconds now) {
   const bool computes_prompts = !disaggregated() || &router == &prefill_;
-  return fleet_.routing == RequestRouting::prefix && caches_ && computes_prompts ? caches_->choose(engines_, id, now)
-                                                                                 : router.choose(engines_);
+  if (fleet_.routing == RequestRouting::prefix && caches_ && computes_prompts) {
+    return caches_->choose(engines_, id, now);
+  }
+  const std::size_t before =
+      fleet_.routing == RequestRouting::shared_queue ? engines_.size() : engine_before(id, router);
+  return before < engines_.size() ? std::optional{before} : router.choose(engines_);
 }
 
 void Simulation::submit(std::size_t engine, std::uint32_t id, Picoseconds now) {
@@ -481,6 +489,9 @@ void Simulation::submit(std::size_t engine, std::uint32_t id, Picoseconds now) {
 
 void Simulation::place(std::size_t engine, std::uint32_t id, Picoseconds now) {
   const bool prefill = engine < prefill_engines_;
+  if (sessions_ && (prefill || !disaggregated())) {
+    home_[id] = static_cast<std::uint32_t>(engine);
+  }
   result_.requests[id].replica = static_cast<std::int32_t>(
       prefill ? engine / engines_of_a_prefill_replica_ : (engine - prefill_engines_) / engines_of_a_replica_);
   if (record_ != nullptr) {

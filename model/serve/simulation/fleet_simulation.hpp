@@ -20,7 +20,8 @@
 namespace headroom {
 
 /// How the router chooses an engine: in turn; fewest running and waiting requests, ties to the first; at random; one
-/// queue for all replicas, served when a place is free; or PrefixRouting (without ids: fewest outstanding).
+/// queue for all replicas, served when a place is free; or PrefixRouting (without ids: fewest outstanding). The first
+/// three choose for a session: its later turns go to the engine of the turn before.
 enum class RequestRouting : std::uint8_t { round_robin, least_outstanding, random, shared_queue, prefix };
 
 /// Equal replicas; tables and limits are those of one replica.

@@ -14,20 +14,21 @@ constexpr std::int64_t most_runs = std::int64_t{1} << 20;
 OffloadTiers::OffloadTiers(const PromptPrefixes& prefixes,
                            std::span<const OffloadTier> tiers,
                            std::span<const Request> requests,
+                           std::span<const std::int32_t> sizes,
                            std::size_t replicas,
                            std::int64_t block_tokens)
     : prefixes_{&prefixes},
       tiers_{tiers},
       requests_{requests},
       block_tokens_{block_tokens},
-      id_blocks_{prefixes.id_tokens / block_tokens},
       link_free_(replicas * tiers.size(), Picoseconds{0}) {
   kept_.reserve(replicas * tiers.size());
   const auto runs = static_cast<std::int64_t>(requests.size());
   for (std::size_t replica = 0; replica < replicas; ++replica) {
     for (const OffloadTier& tier : tiers) {
       const bool here = !tier.all_replicas || replica == 0;
-      kept_.emplace_back(here ? prefixes.distinct : 0, id_blocks_, here ? std::min({tier.blocks, runs, most_runs}) : 0);
+      kept_.emplace_back(here ? prefixes.distinct : 0, prefixes.id_tokens / block_tokens, sizes,
+                         here ? std::min({tier.blocks, runs, most_runs}) : 0);
     }
   }
 }
@@ -64,7 +65,8 @@ Picoseconds OffloadTiers::load(std::size_t replica,
                                PrefixHits& hits) noexcept {
   std::array<std::int64_t, PrefixHits::most_tiers> blocks{};
   for (const std::uint32_t id : prefixes_->of(request).subspan(known, end - known)) {
-    blocks[tier_of(replica, id, false)] += id_blocks_;
+    const std::size_t tier = tier_of(replica, id, false);
+    blocks[tier] += kept(replica, tier).size_of(id);
   }
   Picoseconds ready = now;
   for (std::size_t tier = 0; tier < tiers_.size(); ++tier) {
@@ -85,7 +87,11 @@ void OffloadTiers::store(std::size_t replica, std::uint32_t request) noexcept {
   const std::int64_t blocks = (requests_[request].prompt_tokens + block_tokens_ - 1) / block_tokens_;
   for (std::size_t tier = 0; tier < tiers_.size(); ++tier) {
     BlockAges& kept = this->kept(replica, tier);
-    kept.add_unnamed(blocks - static_cast<std::int64_t>(ids.size()) * id_blocks_);
+    std::int64_t named = 0;
+    for (const std::uint32_t id : ids) {
+      named += kept.size_of(id);
+    }
+    kept.add_unnamed(blocks - named);
     // Last id first, so that the end of a prompt is older and evicted first.
     for (std::size_t i = ids.size(); i > 0; --i) {
       if (kept.holds(ids[i - 1])) {

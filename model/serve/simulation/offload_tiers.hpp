@@ -26,10 +26,11 @@ struct OffloadTier {
 /// kept (LMCache's save_decode_cache is off); blocks that no other prompt shares take space like the others.
 class OffloadTiers {
  public:
-  /// `prompts`: tokens of each request. The prefixes and the tiers must outlive the object.
+  /// `sizes`: prefixes.blocks(block_tokens). All of these must outlive the object.
   OffloadTiers(const PromptPrefixes& prefixes,
                std::span<const OffloadTier> tiers,
                std::span<const Request> requests,
+               std::span<const std::int32_t> sizes,
                std::size_t replicas,
                std::int64_t block_tokens);
 
@@ -64,7 +65,7 @@ class OffloadTiers {
   const PromptPrefixes* prefixes_;
   std::span<const OffloadTier> tiers_;
   std::span<const Request> requests_;
-  std::int64_t block_tokens_, id_blocks_;
+  std::int64_t block_tokens_;
   std::vector<BlockAges> kept_;         ///< by replica and tier; shared tiers use replica 0
   std::vector<Picoseconds> link_free_;  ///< time from which each replica's link to each tier is free
 };

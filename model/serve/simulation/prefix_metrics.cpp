@@ -25,7 +25,7 @@ PrefixMetrics prefix_metrics(const RequestLoad& load, const FleetResult& result,
     }
     ++m.requests;
     m.prompt_tokens += load.requests[i].prompt_tokens;
-    m.shareable += static_cast<std::int64_t>(load.prefixes.of(i).size()) * load.prefixes.id_tokens;
+    m.shareable += load.prefixes.whole_tokens(i, load.prefixes.of(i).size(), 1);
     // The last token of a prompt is always computed.
     m.pool += std::min(hits.pool, load.requests[i].prompt_tokens - 1);
     for (std::size_t t = 0; t < PrefixHits::most_tiers; ++t) {

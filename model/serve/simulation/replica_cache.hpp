@@ -31,10 +31,12 @@ struct PrefixState {
 class ReplicaCache {
  public:
   /// `blocks`: size of the pool, all free. `states` and `hits` are indexed by request. `tiers` (may be nullptr) receive
-  /// what `replica` computes. Precondition: id_tokens is a multiple of `block_tokens`.
+  /// what `replica` computes. `sizes`: prefixes.blocks(block_tokens), which must outlive the object. Precondition:
+  /// id_tokens is a multiple of `block_tokens`, or ids differ in size.
   ReplicaCache(const PromptPrefixes& prefixes,
                std::span<PrefixState> states,
                std::span<PrefixHits> hits,
+               std::span<const std::int32_t> sizes,
                std::int64_t blocks,
                std::int64_t block_tokens,
                OffloadTiers* tiers,
@@ -57,15 +59,18 @@ class ReplicaCache {
   void name(std::uint32_t request, std::int64_t tokens) noexcept;
   /// Marks the whole prompt as computed.
   void computed(std::uint32_t request) noexcept;
-  /// Returns all `blocks` of a request; the result is the number that nobody else uses, now free.
-  [[nodiscard]] std::int64_t release(std::uint32_t request, std::int64_t blocks) noexcept;
+  /// Returns all `blocks` of a request; the result is the number that nobody else uses, now free. `answered`: its
+  /// answer is in them, and the next turn of its session finds it.
+  [[nodiscard]] std::int64_t release(std::uint32_t request, std::int64_t blocks, bool answered) noexcept;
 
  private:
   [[nodiscard]] bool present(std::uint32_t id) const noexcept { return users_[id] > 0 || free_.holds(id); }
   const PromptPrefixes* prefixes_;
   std::span<PrefixState> states_;
   std::span<PrefixHits> hits_;
-  std::int64_t id_blocks_;
+  /// Blocks of the first `count` ids of a request.
+  [[nodiscard]] std::int64_t blocks_of(std::span<const std::uint32_t> ids) const noexcept;
+  std::int64_t block_tokens_;
   BlockAges free_;
   std::vector<std::int32_t> users_;  ///< number of sequences that use each id
   OffloadTiers* tiers_;

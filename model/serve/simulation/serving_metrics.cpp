@@ -127,8 +127,11 @@ void judge_load(const RequestLoad& load, const FleetResult& result, ServingMetri
   const Picoseconds half = first + (last - first) / 2;
   std::int64_t arrived = 0;
   std::int64_t answered = 0;
-  for (const RequestTimes& times : result.requests) {
-    arrived += times.arrival != never && times.arrival > half ? 1 : 0;
+  for (std::size_t i = 0; i < result.requests.size(); ++i) {
+    const RequestTimes& times = result.requests[i];
+    // Of sessions that lag fewer turns are sent than were planned, which is how their load shows.
+    const Picoseconds asked = load.turns.empty() ? times.arrival : load.requests[i].arrival;
+    arrived += asked != never && asked > half ? 1 : 0;
     answered += times.finished > half && times.finished <= last ? 1 : 0;
     answered += times.refused && times.arrival > half ? 1 : 0;
   }
