@@ -62,7 +62,7 @@ PublishedLoads read_published_loads(const ConfigValue& document, Diagnostics& di
   loads.repeats = root.integer("repeats", {1, 100});
   loads.requests = root.integer("requests");
   loads.waves = root.integer("waves", {1, 1000});
-  loads.server_seconds = root.maybe_number("server_seconds", {1.0, 1e5}).value_or(loads.server_seconds);
+  loads.server_requests = root.integer("server_requests", {1, 1'000'000});
   for (ConfigTable& table : root.tables("lengths")) {
     KnownLengths known;
     known.id = table.text("id");
@@ -95,16 +95,17 @@ std::optional<ClientLoad> client_load(
   ClientLoad load;
   const std::string scenario = scenario_of(run);
   std::optional<std::int64_t> requests = count(run, "requests");
-  if (scenario == "online" || keeps_limits(run)) {
+  if (keeps_limits(run)) {
+    // What was sent is no part of the question: the rate is the answer, and a run is as long as it needs.
+    load.kind = ClientKind::open;
+    requests = loads.server_requests;
+  } else if (scenario == "online") {
     load.kind = ClientKind::open;
     if (!run.request_rate || !std::isfinite(*run.request_rate) || *run.request_rate <= 0.0) {
       why = "not published: request_rate";
       return std::nullopt;
     }
     load.rate = *run.request_rate;
-    if (keeps_limits(run) && !requests) {
-      requests = std::max<std::int64_t>(1, std::llround(loads.server_seconds * load.rate));
-    }
   } else if (scenario == "burst" || scenario == "offline") {
     load.kind = ClientKind::burst;
   } else {

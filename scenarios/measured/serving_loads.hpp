@@ -28,10 +28,10 @@ struct KnownLengths {
 
 struct PublishedLoads {
   std::uint64_t seed = 0;
-  std::int64_t repeats = 1;       ///< most repeats of a row's run
-  std::int64_t requests = 1;      ///< requests of all repeats together that are enough
-  std::int64_t waves = 10;        ///< requests per client of a closed loop
-  double server_seconds = 600.0;  ///< least time for which a server that keeps limits is sent requests
+  std::int64_t repeats = 1;             ///< most repeats of a row's run
+  std::int64_t requests = 1;            ///< requests of all repeats together that are enough
+  std::int64_t waves = 10;              ///< requests per client of a closed loop
+  std::int64_t server_requests = 6000;  ///< of a replica that keeps limits, at a rate that is sought
   std::vector<KnownLengths> lengths;
 };
 
@@ -45,7 +45,7 @@ enum class ClientKind : std::uint8_t { open, burst, closed };
 /// Load of a row for a simulated run.
 struct ClientLoad {
   ClientKind kind = ClientKind::burst;
-  double rate = 0.0;          ///< requests per second of an open load
+  double rate = 0.0;          ///< requests per second of an open load; 0: to be sought
   std::int64_t clients = 0;   ///< clients of a closed loop
   std::int64_t requests = 1;  ///< total number of requests
   LengthLaw prompt, output;

@@ -51,9 +51,6 @@ const SimulatedMetric* metric_named(std::string_view name) {
   return found == simulated_metrics.end() ? nullptr : found;
 }
 
-/// Requests of a server's replica that are enough for its 99th percentiles: a thousand beyond the first batches.
-constexpr std::int64_t most_server_requests = 6000;
-
 /// Length (tokens) that hardly any request exceeds, for tables, which extrapolate beyond it.
 std::int64_t longest(const LengthLaw& law) noexcept {
   switch (law.shape) {
@@ -226,9 +223,6 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
     // A harness spreads requests evenly, so that each replica has its part of them.
     q.limits_kept = limits_kept(run);
     q.share = real(q.placed.replicas);
-    q.load.rate /= q.share;
-    q.load.requests =
-        std::clamp<std::int64_t>(std::llround(real(q.load.requests) / q.share), 100, most_server_requests);
     q.placed.replicas = 1;
   }
   q.metric = known->metric;
@@ -241,8 +235,10 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
     refusal = unsupported(verdict_text(q.memory.verdict, q.memory.broke, q.memory.limit));
     return std::nullopt;
   }
-  // More places than requests would stay empty and only enlarge the tables.
-  q.limits.max_num_seqs = std::min(coarse(q.load.requests), q.limits.max_num_seqs);
+  if (q.limits_kept.empty()) {
+    // More places than requests would stay empty and only enlarge the tables.
+    q.limits.max_num_seqs = std::min(coarse(q.load.requests), q.limits.max_num_seqs);
+  }
   q.run = key_of(q);
   return q;
 }
@@ -345,12 +341,12 @@ namespace {
 
 bool kept(const ClientReport& report, std::span<const TailObjective> limits) noexcept {
   constexpr auto tail = static_cast<std::size_t>(RunStatistic::p99);
-  return std::all_of(limits.begin(), limits.end(), [&](const TailObjective& one) {
-    const std::array<double, run_statistics>& times = one.metric == LatencyMetric::ttft   ? report.ttft
-                                                      : one.metric == LatencyMetric::tpot ? report.tpot
-                                                                                          : report.e2e;
-    return !(times[tail] > one.limit.raw());
-  });
+  return report.requests_per_s > 0.0 && std::all_of(limits.begin(), limits.end(), [&](const TailObjective& one) {
+           const std::array<double, run_statistics>& times = one.metric == LatencyMetric::ttft   ? report.ttft
+                                                             : one.metric == LatencyMetric::tpot ? report.tpot
+                                                                                                 : report.e2e;
+           return !(times[tail] > one.limit.raw());
+         });
 }
 
 /// Requests per second of one replica at which it just keeps the limits, in closed form (model/serve/screen); at least
@@ -428,9 +424,9 @@ RunAtLimits run_at_limits(const SimulatedQuestion& question,
     asked.load.rate = rate;
     RunAtLimits at{rate, simulated_report(asked, replica, stack, loads)};
     // A run shorter than a few answers of thousands of tokens ends before its queue is seen.
-    const std::int64_t lasting = std::llround(answers * rate * at.report.e2e[0]);
+    const std::int64_t lasting = std::min<std::int64_t>(most_requests, std::llround(answers * rate * at.report.e2e[0]));
     if (lasting > asked.load.requests) {
-      asked.load.requests = std::min(lasting, most_requests);
+      asked.load.requests = lasting;
       at.report = simulated_report(asked, replica, stack, loads);
     }
     return at;

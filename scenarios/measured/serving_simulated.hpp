@@ -87,7 +87,7 @@ struct RunAtLimits {
 
 /// Starts at the rate of closed forms (model/serve/screen) and simulates higher or lower ones, to 4 %; no further than
 /// three times as much or a third, where a replica that keeps the limits at no rate is left. Each run lasts four
-/// answers at least.
+/// answers at least, or has 60,000 requests.
 [[nodiscard]] RunAtLimits run_at_limits(const SimulatedQuestion& question,
                                         const SimulatedReplica& replica,
                                         const IterationStack& stack,

@@ -274,12 +274,12 @@ bool names(const std::string& text, const Option& option) {
 bool decides(const Verb& verb, std::string_view option) {
   using Names = std::set<std::string_view>;
   const Names deciding = &verb == &plan_verb || &verb == &explain_verb || &verb == &export_verb
-                             ? Names{"--objective", "--only", "--isl",  "--osl",     "--concurrency",
-                                     "--rate",      "--ttft", "--tpot", "--deadline"}
-                         : &verb == &fabric_verb ? Names{"--topo", "--nccl-xml"}
-                         : &verb == &scale_verb  ? Names{"--measured-speedup", "--measured"}
-                         : &verb == &compare_verb
-                             ? Names{"--overlay", "--harness", "--isl", "--osl", "--concurrency", "--rate"}
+                             ? Names{"--objective", "--only", "--isl",      "--osl",   "--concurrency", "--rate",
+                                     "--ttft",      "--tpot", "--deadline", "--turns", "--think"}
+                         : &verb == &fabric_verb     ? Names{"--topo", "--nccl-xml"}
+                         : &verb == &scale_verb      ? Names{"--measured-speedup", "--measured"}
+                         : &verb == &compare_verb    ? Names{"--overlay",     "--harness", "--isl",   "--osl",
+                                                          "--concurrency", "--rate",    "--turns", "--think"}
                          : &verb == &schema_verb     ? Names{"--answer", "--answers"}
                          : &verb == &fit_verb        ? Names{"--base", "--gpu"}
                          : &verb == &collective_verb ? Names{"--cluster", "--link"}

@@ -80,6 +80,7 @@ TEST_CASE(
   CHECK(picked(stacks, "harness", "TensorRT 14.11, CUDA 12.9") == "former");
   CHECK(picked(stacks, "harness", "TensorRT 10.14, CUDA 13.1, cuDNN 9.17") == "now");
   CHECK(picked(stacks, "harness", "CUDA") == "now");
+  CHECK(picked(stacks, "harness", "CUDA-Q 0.9, CUDA 12.9") == "former");
   CHECK(picked(stacks, "harness", "12.9") == "now");
   CHECK(picked(stacks, "harness", "") == "now");
 }

@@ -208,14 +208,14 @@ TEST_CASE("a server that kept limits answers the highest rate at which it keeps 
   const double each = predicted("tpot_ms_p99") / 200.0;
   CHECK(first <= 1.0);
   CHECK(each <= 1.0);
-  CHECK(std::max(first, each) > 0.6);  // a twenty-fifth more breaks one of them
+  CHECK(std::max(first, each) > 0.5);  // a twenty-fifth more breaks one of them: queues are steep near saturation
   CHECK(predicted("ttft_ms_p50") < predicted("ttft_ms_p90"));
   CHECK(predicted("ttft_ms_p90") < predicted("ttft_ms_p99"));
   c.options["tpot_p99_ms"] = "20";
   CHECK(predicted("requests_per_s") < rate);
   const double at_limits = predicted("ttft_ms_mean");
-  c.request_rate = 0.5;  // what was sent followed from what the submitter's engine kept
-  CHECK(predicted("ttft_ms_mean") == near(at_limits, 0.2));
+  c.request_rate = 0.5;  // what was sent followed from what the submitter's engine kept, and is no part of it
+  CHECK(predicted("ttft_ms_mean") == at_limits);
 }
 
 TEST_CASE("a set that has to last longer, and answers of several beams over one prompt") {

@@ -149,14 +149,18 @@ Release release_of(std::string_view text) noexcept {
   return release;
 }
 
-/// What follows `word` and a blank in a version text; the text for an empty word, nothing where it lacks the word.
+/// The number that follows `word` and a blank in a version text; the text for an empty word, nothing where none does.
 std::string_view number_after(std::string_view word, std::string_view version) noexcept {
   if (word.empty()) {
     return version;
   }
-  const std::size_t at = version.find(word);
-  return at == std::string_view::npos ? std::string_view{}
-                                      : version.substr(std::min(version.size(), at + word.size() + 1));
+  for (std::size_t at = version.find(word); at != std::string_view::npos; at = version.find(word, at + 1)) {
+    const std::string_view rest = version.substr(at + word.size());
+    if (rest.size() > 1 && rest[0] == ' ' && rest[1] >= '0' && rest[1] <= '9') {
+      return rest.substr(1);
+    }
+  }
+  return {};
 }
 
 bool large(const ServingStack& stack, const Device& device) {
