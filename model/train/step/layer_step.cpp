@@ -27,10 +27,9 @@ struct DispatcherForm {
   double permuted = 0.0;     ///< times that 2 bytes of a routed row's element are read or written around the exchange
 };
 
-/// Permutation before and after the exchange: by rank and back, then by expert and back (Megatron-Core,
-/// token_dispatcher.py); flexible dispatchers leave the second alone. Shares: published tables of DeepEP and HybridEP
-/// with 4,096 tokens of 7,168 elements: HybridEP reaches 0.63 to 0.75 of an NVL72's 900 GB/s with 16 multiprocessors,
-/// DeepEP 0.50 to 0.57 with 24, both 43 to 58 GB/s of a 50 GB/s port.
+/// Permutation around the exchange, by rank and by expert (Megatron-Core, token_dispatcher.py); flexible dispatchers
+/// leave the second alone. Shares: published tables with 4,096 tokens of 7,168 elements: HybridEP reaches 0.63 to 0.75
+/// of an NVL72's 900 GB/s with 16 multiprocessors, DeepEP 0.50 to 0.57 with 24, both 43 to 58 GB/s of a 50 GB/s port.
 constexpr DispatcherForm form_of(ExpertDispatcher dispatcher) noexcept {
   switch (dispatcher) {
     case ExpertDispatcher::deepep: return {true, 0.55, 0.95, 4.0};
@@ -155,8 +154,7 @@ void LayerPricer::add_scan(LayerTimes& t, const LayerOp& op, const Sizes& z, con
   t.backward.scan = kernels_.scan().backward(shape);
 }
 
-/// Grouped products: those of the experts that the rank holds, one after another. A fused kernel casts the input of the
-/// second product as it writes it.
+/// Grouped products: the rank's experts one after another. A fused kernel casts the second's input as it writes it.
 void LayerPricer::add_experts(LayerTimes& t, const LayerOp& op, const Sizes& z) const noexcept {
   const double local = std::max(1.0, op.count / z.key.ep);
   const double ffn = op.width / z.key.etp;
@@ -304,17 +302,14 @@ Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups, double el
   return r.physics.exchange + std::max(inside, Bytes{copies * row} / (form.network * view.outside_all));
 }
 
-/// All of them where multiprocessors are kept for exchanges, or a graph has ordered both micro-batches' kernels
-/// beforehand; of kernels that a host launches as they come, those that a profile saw side by side.
+/// All exchanges where multiprocessors are kept for them or a graph orders the kernels; else what a profile saw.
 double exchanges_beside(const StepRecipe& r, bool pairs) noexcept {
   const bool ordered = pairs || r.options.experts.units > 0 || r.experts.launch == ExpertLaunch::full_graphs;
   return ordered ? 1.0 : r.physics.expert_overlap;
 }
 
-/// Exchanges beside compute: a share of them within a micro-batch; with overlapped experts those of one micro-batch
-/// beside the opposite pass of another (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1), as far as both passes' compute
-/// reaches.
-/// What is hidden slows compute.
+/// Exchanges beside compute, as far as it reaches: a share within a micro-batch; with overlapped experts those of one
+/// beside the opposite pass of another (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1). What is hidden slows compute.
 void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key) const noexcept {
   const StepRecipe& r = recipe_;
   // Multiprocessors that are kept for exchanges have slowed compute already.
@@ -396,8 +391,7 @@ void LayerPricer::add_recompute(LayerTimes& t, const LayerOps& ops, const Sizes&
   }
 }
 
-/// A layer of experts launches more; graphs replay with gaps in place of launches. `again`: launches of recomputation
-/// over those of the backward pass without.
+/// Experts launch more; graphs replay with gaps instead. `again`: launches of recomputation over the backward pass's.
 void LayerPricer::add_host(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept {
   const StepRecipe& r = recipe_;
   const LayerOp* experts = ops.find(LayerOpKind::experts);
@@ -429,8 +423,7 @@ void LayerPricer::add_host(LayerTimes& t, const LayerOps& ops, const Sizes& z) c
   if (experts == nullptr || !reads_back(launch) || !on(Term::host_sync)) {
     return;
   }
-  // The host waits until the router has run, then launches the experts into an empty queue: attention up to the next
-  // router follows them and hides no launch.
+  // The host waits for the router and launches experts into an empty queue: attention after them hides no launch.
   const Seconds queued = std::max(Seconds{}, t.forward.total() - expert_time(ops, z, t.forward.ep));
   const Seconds lag = wait_for_host(t.forward.total() + t.host_forward, routed + queued);
   t.sync = (1.0 + again) * (r.physics.sync + lag);
