@@ -50,13 +50,14 @@ std::vector<TailObjective> all_objectives(const ServingTraffic& traffic) {
   return all;
 }
 
-ScreenTraffic screened_traffic(const ServingTraffic& traffic) {
+ScreenTraffic screened_traffic(const ServingTraffic& traffic, bool answers_kept) {
   if (!traffic.traced) {
     std::vector<TrafficClass> classes;
     for (const RequestClass& c : traffic.classes) {
       classes.push_back(c.traffic);
       // Of prompts with ids the most that caches can find; the simulation says what they do.
-      classes.back().cached_share = traffic.prefix_caching ? most_cached(c.traffic) / whole_prompt(c.traffic) : 0.0;
+      classes.back().cached_share =
+          traffic.prefix_caching ? most_cached(c.traffic, answers_kept) / whole_prompt(c.traffic) : 0.0;
       if (c.traffic.turns > 1) {
         classes.back().lengths = sampled_turns(c.traffic);
       }
@@ -87,12 +88,13 @@ ScreenTraffic screened_traffic(const ServingTraffic& traffic) {
 }
 
 ScreenTraffic screened_traffic(const ServeScenario& s, const ServedReplica& served) {
-  ScreenTraffic traffic = screened_traffic(*s.traffic);
+  const bool answers_kept = !s.fleet || !s.fleet->prefill;
+  ScreenTraffic traffic = screened_traffic(*s.traffic, answers_kept);
   if (!s.traffic->has_turns() || !s.traffic->prefix_caching) {
     return traffic;
   }
   const double most = traffic.cached_share;
-  const std::vector<SessionFlow> all = session_flows(*s.traffic, 1.0, Seconds{});
+  const std::vector<SessionFlow> all = session_flows(*s.traffic, 1.0, Seconds{}, answers_kept);
   const double found = session_hits(all, std::numeric_limits<double>::infinity()).found;
   constexpr int rounds = 4;  // what is found sets the number of replicas, and that what is found
   for (int i = 0; i < rounds && found > 0.0; ++i) {
@@ -104,11 +106,11 @@ ScreenTraffic screened_traffic(const ServeScenario& s, const ServedReplica& serv
       break;
     }
     const EngineSettings& engine = fleet.prefill ? fleet.prefill->engine : fleet.pool.engine;
-    const double batch = fleet.prefill ? screened.prefill.batch : screened.pool.batch;
-    const double used = batch * (traffic.prompt.mean + 0.5 * traffic.output.mean);
+    const auto& prompts = fleet.prefill ? screened.prefill : screened.pool;
+    const double used = prompts.batch * (traffic.prompt.mean + 0.5 * traffic.output.mean);
     const double spare = std::max(0.0, real(engine.blocks * engine.block_tokens) - used);
-    const Seconds queue{screened.pool.wait_share * screened.pool.wait.raw()};
-    const double now = session_hits(session_flows(*s.traffic, real(replicas), queue), spare).found;
+    const Seconds queue{prompts.wait_share * prompts.wait.raw()};
+    const double now = session_hits(session_flows(*s.traffic, real(replicas), queue, answers_kept), spare).found;
     traffic.cached_share = most * std::min(1.0, now / found);
   }
   return traffic;

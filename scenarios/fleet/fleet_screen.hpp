@@ -18,8 +18,8 @@ namespace headroom {
 /// Of all requests together: of several classes the loosest limit of each time and quantile.
 [[nodiscard]] std::vector<TailObjective> all_objectives(const ServingTraffic& traffic);
 
-/// Moments of the classes, or of a trace's lengths and gaps.
-[[nodiscard]] ScreenTraffic screened_traffic(const ServingTraffic& traffic);
+/// Moments of the classes, or of a trace's lengths and gaps. `answers_kept`: as SessionFlow's.
+[[nodiscard]] ScreenTraffic screened_traffic(const ServingTraffic& traffic, bool answers_kept = true);
 
 /// The same on replicas of this question: of sessions with what session_hits() finds at the number of replicas that is
 /// stated, or else screened. Without sessions the caches are assumed to find all that can be found.

@@ -86,12 +86,12 @@ inline constexpr std::array serving_rows{
               "`--ep-num-redundant-experts`, vLLM `num_redundant_experts`): experts and these divide by ep.")
         .but("It goes with ep above 1 only."),
     boolean("balanced_experts")
-        .blank_is("true with attention-DP whose experts span hosts, told; else false")
+        .blank_is("true with attention-DP whose experts span hosts, over NVLink or NICs, told; else false")
         .says("It says that experts lie where their loads even out over the ranks (EPLB); else all wait for the "
               "hottest rank of a power law.")
         .but("It goes with ep above 1 only."),
     boolean("two_batch_overlap")
-        .blank_is("true with attention-DP whose experts span NVLink domains, told; else false")
+        .blank_is("true with attention-DP whose experts are met over NICs, told; else false")
         .says("It says that halves of the batch take turns: one's exchanges of experts run beside the other's compute "
               "(SGLang `--enable-two-batch-overlap`, vLLM `--enable-dbo`).")
         .but("It goes with attention-DP only: ep above tp."),

@@ -283,6 +283,12 @@ void note_serving_gaps(std::string_view form, LaunchWriting& writing) {
       LaunchGap{"serving.osl", "", ""},
       LaunchGap{"serving.concurrency", "", ""},
       LaunchGap{"hardware.gpus", "", ""},
+      LaunchGap{"serving.balanced_experts", "", "it takes a file of its load balancer, which no scenario names"},
+      LaunchGap{
+          "serving.redundant_experts", "",
+          "no flag of its own: vLLM has num_redundant_experts in --eplb-config, TensorRT-LLM slots in the file of "
+          "its load balancer"},
+      LaunchGap{"serving.two_batch_overlap", "", "no key of this engine has halves of a batch take turns"},
       LaunchGap{"serving.speculative.*", "",
                 "drafts are written for vLLM alone, and of heads no scenario names the checkpoint"},
       LaunchGap{"serving.engine_version", "", "what is installed is not the launch's to say"},

@@ -18,6 +18,9 @@ using enum RowKind;
 constexpr std::array sglang_rows{
     LaunchRow{"--pp-size", "strategy.pp", count, "1"},
     LaunchRow{"--context-length", "serving.max_seq_len"},
+    LaunchRow{"--enable-eplb", "serving.balanced_experts", yes},
+    LaunchRow{"--ep-num-redundant-experts", "serving.redundant_experts"},
+    LaunchRow{"--enable-two-batch-overlap", "serving.two_batch_overlap", yes},
     LaunchRow{"--tp-size", "", special},
     LaunchRow{"--ep-size", "", special},
     LaunchRow{"--dp-size", "", special},
@@ -91,6 +94,9 @@ void write_ranks(LaunchWriting& writing) {
   if (groups > 1 || (one_server(plan) && replicas > 1)) {
     writing.put_count("--dp-size", groups > 1 ? groups : replicas);
     writing.put_flag("--enable-dp-attention", groups > 1);
+  }
+  if (plan.flag("serving.two_batch_overlap")) {
+    writing.put_word("--moe-a2a-backend", "deepep");  // halves in turn are refused without an exchange of tokens
   }
   note_load(writing, one_server(plan), BenchGaps::poisson);
   const std::int64_t per_node = plan.count("launch.gpus_per_node", 1);

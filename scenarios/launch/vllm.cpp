@@ -21,6 +21,8 @@ constexpr std::array vllm_rows{
     LaunchRow{"--pipeline-parallel-size", "strategy.pp", count, "1"},
     LaunchRow{"--max-model-len", "serving.max_seq_len"},
     LaunchRow{"--max-num-seqs", "serving.max_num_seqs"},
+    LaunchRow{"--enable-eplb", "serving.balanced_experts", yes},
+    LaunchRow{"--enable-dbo", "serving.two_batch_overlap", yes},
     LaunchRow{"--max-num-batched-tokens", "serving.max_num_tokens"},
     LaunchRow{"--no-enable-chunked-prefill", "serving.chunked_prefill", no},
     LaunchRow{"--enable-chunked-prefill", "serving.chunked_prefill", yes},
@@ -99,6 +101,10 @@ void write_ranks(LaunchWriting& writing, HostsBy hosts) {
     writing.put_flag("--enable-expert-parallel", true);
   }
   writing.cover("strategy.ep");
+  if (plan.flag("serving.two_batch_overlap")) {  // which goes with these two exchanges alone
+    const bool prompts = plan.word("serving.pool") == "prefill";
+    writing.put_word("--all2all-backend", prompts ? "deepep_high_throughput" : "deepep_low_latency");
+  }
   note_load(writing, one_server(plan), BenchGaps::gamma);
   if (hosts == HostsBy::form) {
     return;

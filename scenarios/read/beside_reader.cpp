@@ -169,7 +169,11 @@ class BesideReader {
         serve_.work.draft != nullptr, "serving", "speculative",
         "[serving.speculative] with several models on a replica: whose draft it is is not answered; leave it out, or "
         "give each model a scenario of its own");
-    refuse(serve_.traffic->shares_prefixes(), "traffic", "prefix",
+    const bool turns = serve_.traffic->has_turns();
+    refuse(turns, "traffic", "turns",
+           "sessions of several turns ('turns') with several models on a replica are not simulated; leave 'turns' out, "
+           "or give each model a scenario of its own");
+    refuse(serve_.traffic->shares_prefixes() && !turns, "traffic", "prefix",
            "prompts that share prefixes ([traffic.prefix], or a trace's hash ids) with several models on a replica are "
            "not simulated; leave them out, or give each model a scenario of its own");
     refuse(fleet.routing == RequestRouting::shared_queue, "fleet", "routing",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/number_words.hpp>
+#include <headroom/model/serve/replica/replica.hpp>
 #include <headroom/scenarios/keys/strategy_keys.hpp>
 #include <headroom/scenarios/read/kv_offload_reader.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
@@ -60,7 +61,6 @@ class ServingReader {
     read_speculation(table, models_, serve_, assumptions_);
     read_kv_offload(table, serve_, assumptions_);
     refuse_slow_links(root_, serve_);
-    refuse_long_sessions(root_, serve_);
     refuse_long_sessions(root_, serve_);
     refuse_contradictions(table, serve_);
     table.finish();
@@ -214,7 +214,7 @@ class ServingReader {
     // section 3.4), SGLang on 96 H100 and, without halves, on GB200 NVL72 (LMSYS, May and September 2025), vLLM on H200
     // (December 2025).
     const bool wide = layout.attention_groups() > 1 && serve_.host && layout.ep > serve_.host->gpus;
-    const bool over_nics = wide && layout.ep > serve_.device.scale_up.domain;
+    const bool over_nics = serve_.host && experts_over_nics(serve_.device, &*serve_.host, layout);
     const auto unless_stated = [&](std::optional<bool> stated, std::string_view key, bool usual,
                                    const std::string& what) {
       if (usual && !table.has(key)) {

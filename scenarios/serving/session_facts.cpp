@@ -12,11 +12,14 @@
 
 namespace headroom {
 
-std::vector<SessionFlow> session_flows(const ServingTraffic& traffic, double replicas, Seconds queue) {
+std::vector<SessionFlow> session_flows(const ServingTraffic& traffic,
+                                       double replicas,
+                                       Seconds queue,
+                                       bool answers_kept) {
   std::vector<SessionFlow> flows;
   for (const RequestClass& c : traffic.classes) {
     const TrafficClass& t = c.traffic;
-    flows.push_back({t.arrivals.rate / replicas, t.turns, t.prompt.mean, t.output.mean, t.think, queue});
+    flows.push_back({t.arrivals.rate / replicas, t.turns, t.prompt.mean, t.output.mean, t.think, queue, answers_kept});
   }
   return flows;
 }
@@ -25,7 +28,8 @@ std::vector<SessionFacts> session_facts(const ServingTraffic& traffic,
                                         Hertz offered,
                                         const ServingMetrics& metrics,
                                         const PoolCounters& engines,
-                                        std::int64_t block_tokens) {
+                                        std::int64_t block_tokens,
+                                        bool answers_kept) {
   const double factor = offered / traffic.rate();
   const double count = std::max(1.0, real(engines.engines));
   const double in_use = metrics.prefill.iterations > 0 ? metrics.prefill.kv_mean : metrics.pool.kv_mean;
@@ -49,7 +53,8 @@ std::vector<SessionFacts> session_facts(const ServingTraffic& traffic,
     one.caches = traffic.prefix_caching;
     if (one.caches) {
       // Of all classes together: they share the cache.
-      const SessionHits hits = session_hits(session_flows(traffic, count / factor, metrics.all.queue.mean), spare);
+      const SessionHits hits =
+          session_hits(session_flows(traffic, count / factor, metrics.all.queue.mean, answers_kept), spare);
       one.kept = hits.kept;
       one.found = hits.found;
     }

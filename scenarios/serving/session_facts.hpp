@@ -26,18 +26,24 @@ struct SessionFacts {
   bool caches = false;                    ///< whether replicas keep prefixes
   Seconds kept{};      ///< how long a block stays in the cache after its last use, by session_hits(); may be infinite
   double found = 0.0;  ///< share of the tokens of all prompts that is found, by session_hits()
-  /// "traffic.turns = 8, 5.00 s between them: ...".
+  /// "traffic.turns = 8: 1.25 sessions/s, of which 60 are open at a time, ...".
   [[nodiscard]] std::string text() const;
 };
 
-/// What a class sends to one of `replicas` replicas, of requests that wait `queue` for their look-up.
-[[nodiscard]] std::vector<SessionFlow> session_flows(const ServingTraffic& traffic, double replicas, Seconds queue);
+/// What a class sends to one of `replicas` replicas, of requests that wait `queue` for their look-up; `answers_kept`:
+/// as SessionFlow's.
+[[nodiscard]] std::vector<SessionFlow> session_flows(const ServingTraffic& traffic,
+                                                     double replicas,
+                                                     Seconds queue,
+                                                     bool answers_kept);
 
-/// Of the classes with several turns, at the `offered` rate of all, as simulated on the engines that compute prompts.
+/// Of the classes with several turns, at the `offered` rate of all, as simulated on the engines that compute prompts,
+/// which keep answers (`answers_kept`) if they decode too.
 [[nodiscard]] std::vector<SessionFacts> session_facts(const ServingTraffic& traffic,
                                                       Hertz offered,
                                                       const ServingMetrics& metrics,
                                                       const PoolCounters& engines,
-                                                      std::int64_t block_tokens);
+                                                      std::int64_t block_tokens,
+                                                      bool answers_kept);
 
 }  // namespace headroom

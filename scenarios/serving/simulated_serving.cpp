@@ -52,23 +52,28 @@ void hold(IntervalSummary& interval, const TimeSummary& other) {
   }
 }
 
-/// With as many clients as requests of mean length have room, and with fewer while the rate rises.
-Hertz session_saturation(const ServingTraffic& traffic, const ServingFleet& fleet) {
-  const ReplicaPool& pool = fleet.prefill ? *fleet.prefill : fleet.pool;
-  const ServingTraffic::Lengths lengths = traffic.lengths();
+/// Requests of mean length that all replicas of a pool have room for at once.
+std::int64_t places_of(const ReplicaPool& pool, const ServingTraffic::Lengths& lengths) {
   const double room = real(pool.engine.blocks * pool.engine.block_tokens) / (lengths.prompt + lengths.output);
+  return pool.replicas * std::clamp<std::int64_t>(static_cast<std::int64_t>(room), 1, pool.engine.max_num_seqs);
+}
+
+/// With as many clients as requests of mean length have room, and with fewer while the rate rises. Of two pools the
+/// larger one's: one prefill replica may feed many that decode, which fewer clients would not fill.
+Hertz session_saturation(const ServingTraffic& traffic, const ServingFleet& fleet) {
+  const ServingTraffic::Lengths lengths = traffic.lengths();
   std::int64_t turns = 1;
   for (const RequestClass& c : traffic.classes) {
     turns = std::max(turns, c.traffic.turns);
   }
   Hertz most{};
-  auto clients = std::clamp<std::int64_t>(static_cast<std::int64_t>(room), 1, pool.engine.max_num_seqs);
+  std::int64_t clients = places_of(fleet.pool, lengths);
+  clients = fleet.prefill ? std::max(clients, places_of(*fleet.prefill, lengths)) : clients;
   for (int fell = 0; clients >= 1 && fell < 2; clients = 7 * clients / 10) {
-    const std::int64_t all = clients * pool.replicas;
     const std::int64_t count =
-        std::clamp<std::int64_t>(sessions_of_a_client * turns * all, 1'000, most_sharing_requests);
-    RequestLoad load = traffic.closed(count, all);
-    load.concurrency = all;
+        std::clamp<std::int64_t>(sessions_of_a_client * turns * clients, 1'000, most_sharing_requests);
+    RequestLoad load = traffic.closed(count, clients);
+    load.concurrency = clients;
     const Hertz rate = finish_rate(simulate(fleet, load));
     fell = rate > most ? 0 : fell + 1;
     most = std::max(most, rate);
@@ -387,9 +392,10 @@ class Simulator {
     if (!s_.traffic->has_turns()) {
       return;
     }
-    out_.sessions = session_facts(*s_.traffic, out_.offered, out_.metrics,
-                                  out_.result.prefill.engines > 0 ? out_.result.prefill : out_.result.pool,
-                                  s_.engine.memory.block_tokens);
+    const bool apart = out_.result.prefill.engines > 0;
+    out_.sessions =
+        session_facts(*s_.traffic, out_.offered, out_.metrics, apart ? out_.result.prefill : out_.result.pool,
+                      s_.engine.memory.block_tokens, !apart);
     for (const SessionFacts& one : out_.sessions) {
       out_.notes.push_back(one.text());
     }

@@ -104,8 +104,12 @@ ServingErrors serving_errors(const ServeScenario& serve, ServingQuantity quantit
     }
   }
   const ServingErrors errors = of_unmeasured(*widest, serve.device, unmeasured_errors(*serve.data));
-  const bool nics = experts_over_nics(serve.device, serve.host ? &*serve.host : nullptr, serve.work.layout);
-  return nics ? over_nics(errors, wide_expert_errors(*serve.data)) : errors;
+  const ServingLayout& layout = serve.work.layout;
+  if (!experts_over_nics(serve.device, serve.host ? &*serve.host : nullptr, layout)) {
+    return errors;
+  }
+  const WideExpertErrors& wide = wide_expert_errors(*serve.data);
+  return over_nics(errors, layout.balanced && layout.two_batches ? wide.launched : wide);
 }
 
 std::string other_kernels_text(const ServeScenario& serve) {

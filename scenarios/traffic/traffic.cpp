@@ -77,14 +77,16 @@ double whole_prompt(const TrafficClass& traffic) noexcept {
   return 0.5 * (real(traffic.turns) - 1.0) * (traffic.prompt.mean + traffic.output.mean) + traffic.prompt.mean;
 }
 
-double most_cached(const TrafficClass& traffic) noexcept {
+double most_cached(const TrafficClass& traffic, bool answers_kept) noexcept {
   const SharedPrefixes& shared = traffic.prefixes;
   if (traffic.turns > 1) {
     TrafficClass first = traffic;
     first.turns = 1;
-    // All before the turn but the last token of the answer, which is never computed; the first turn its group's.
+    // All before the turn but the last token of the answer, which is never computed, or but the whole answer where
+    // prompts are computed apart; the first turn its group's.
     const double n = real(traffic.turns);
-    return whole_prompt(traffic) - traffic.prompt.mean - (n - 1.0) / n + most_cached(first) / n;
+    const double missing = answers_kept ? 1.0 : traffic.output.mean;
+    return whole_prompt(traffic) - traffic.prompt.mean - missing * (n - 1.0) / n + most_cached(first) / n;
   }
   if (shared.groups == 0) {
     return traffic.cached_share * traffic.prompt.mean;

@@ -153,6 +153,7 @@ struct FleetQuestion {
 /// Mean tokens of a prompt: of sessions all that a turn's holds.
 [[nodiscard]] double whole_prompt(const TrafficClass& traffic) noexcept;
 
-/// Upper bound on the prompt tokens found in a cache, for a prompt of the class's mean length.
-[[nodiscard]] double most_cached(const TrafficClass& traffic) noexcept;
+/// Upper bound on the prompt tokens found in a cache, for a prompt of the class's mean length. `answers_kept`: as
+/// SessionFlow's.
+[[nodiscard]] double most_cached(const TrafficClass& traffic, bool answers_kept = true) noexcept;
 }  // namespace headroom

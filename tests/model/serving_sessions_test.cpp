@@ -129,6 +129,13 @@ TEST_CASE("with room for all, a turn finds all whole blocks that its session lef
   CHECK(found / asked == near(all.found, 0.02));
 }
 
+TEST_CASE("of engines that compute prompts alone a turn finds no answer that no later prompt held") {
+  SessionFlow flow{Hertz{10.0}, 6, 400.0, 50.0, Seconds{3.0}, Seconds{}};
+  flow.answers_kept = false;
+  const SessionHits all = session_hits({&flow, 1}, std::numeric_limits<double>::infinity());
+  CHECK(all.found == near((2.5 * 450.0 - 50.0 * 5.0 / 6.0) / (2.5 * 450.0 + 400.0)));
+}
+
 TEST_CASE("what is found of sessions falls with longer pauses and smaller pools, as Che's approximation says") {
   const IterationTables tables = usual();
   const double rate = 10.0;
@@ -187,11 +194,17 @@ TEST_CASE("prompts on engines of their own find what was asked again, but no ans
   const RequestLoad load = load_of(chats(10.0, 4, 1.0), 1000);
   REQUIRE(problems(fleet, load).empty());
   const FleetResult result = simulate(fleet, load);
+  double asked = 0.0;
+  double found = 0.0;
   for (std::size_t i = 0; i < load.requests.size(); ++i) {
     const std::uint32_t before = load.turns.previous[i];
     const std::int64_t left = before == SessionTurns::none ? 0 : load.requests[before].prompt_tokens;
     REQUIRE(result.hits[i].pool == whole_blocks(left));
+    asked += load.requests[i].prompt_tokens;
+    found += static_cast<double>(left);
   }
+  const SessionFlow flow{Hertz{10.0}, 4, 400.0, 50.0, Seconds{1.0}, Seconds{}, false};
+  CHECK(found / asked == near(session_hits({&flow, 1}, std::numeric_limits<double>::infinity()).found, 0.05));
 }
 
 TEST_CASE("one turn is a request like any other, whatever the pause") {
@@ -267,6 +280,65 @@ TEST_CASE("sessions that come faster than they are served are an overload") {
   }
 }
 
+TEST_CASE("slow answers at a rate that is served are no overload, however short the load") {
+  // 100 ms a token, not the 30 that turns are planned with: sessions are still filling up when the load ends.
+  const IterationTables tables = test::simple_tables({100 * ms, ms / 100, ms / 1000, 100, 0});
+  const ServingFleet fleet = fleet_of(tables, 4, 1'000'000);
+  const RequestLoad load = load_of(chats(10.0, 10, 2.0), 600);
+  REQUIRE(problems(fleet, load).empty());
+  const ServingMetrics metrics = serving_metrics(load, simulate(fleet, load), {}, load.filling);
+  CHECK_FALSE(metrics.overloaded);
+}
+
+TEST_CASE("sessions have ids for the turns that are in the load, and no more of a load that is cut") {
+  RequestLoad load = load_of(chats(1.0, 100, 10.0), 1000);
+  CHECK(load.prefixes.distinct <= 2 * load.requests.size());
+  load.keep(300);
+  CHECK(load.prefixes.distinct <= 600);
+  CHECK(load.prefixes.tokens.size() == load.prefixes.distinct);
+  const IterationTables tables = usual();
+  const ServingFleet fleet = fleet_of(tables, 1, 100'000);
+  REQUIRE(problems(fleet, load).empty());
+  const FleetResult result = simulate(fleet, load);
+  for (std::size_t i = 0; i < load.requests.size(); ++i) {
+    const std::uint32_t before = load.turns.previous[i];
+    if (before != SessionTurns::none) {
+      const Request& last = load.requests[before];
+      REQUIRE(result.hits[i].pool == whole_blocks(last.prompt_tokens + last.output_tokens - 1));
+    }
+  }
+}
+
+TEST_CASE("of fewer clients than turns each begins at another, from the first to the last") {
+  const TrafficClass one = chats(1.0, 100, 1.0);
+  const RequestLoad load = whole_sessions({&one, 1}, 1000, 1, 10);
+  std::vector<std::int64_t> sent;
+  for (std::size_t i = 0; i < load.requests.size(); ++i) {
+    if (load.turns.previous[i] == SessionTurns::none) {
+      sent.push_back(0);
+    }
+    ++sent.back();
+  }
+  for (std::size_t i = 0; i < 10; ++i) {
+    CHECK(sent[i] == 100 - 10 * static_cast<std::int64_t>(i));
+  }
+}
+
+TEST_CASE("sessions that open all at once, or in bursts of no length, have times") {
+  TrafficClass one = chats(std::numeric_limits<double>::infinity(), 3, 0.0);
+  TrafficClass bursts = chats(10.0, 3, 0.0);
+  bursts.arrivals.gaps = GapShape::gamma;
+  bursts.arrivals.cv = 100.0;
+  for (const TrafficClass& traffic : {one, bursts}) {
+    REQUIRE(problems({&traffic, 1}).empty());
+    const RequestLoad load = load_of(traffic, 50);
+    CHECK(load.requests.size() >= 50);
+    for (const Request& request : load.requests) {
+      CHECK(request.arrival >= Picoseconds{0});
+    }
+  }
+}
+
 TEST_CASE("a load that is cut short sends no turn that is no longer in it") {
   RequestLoad load = load_of(chats(20.0, 5, 2.0), 1000);
   load.keep(300);
@@ -287,8 +359,11 @@ TEST_CASE("sessions that cannot be are refused with the way out") {
   CHECK(found[1].find("from 0 s to") != std::string::npos);
   CHECK(found[2].find("leave one out") != std::string::npos);
   RequestLoad load = load_of(classes[3], 100);
-  load.turns.next[5] = 2;
   const IterationTables tables = usual();
+  RequestLoad strange = load;
+  strange.prefixes.answer[0] = strange.prefixes.distinct;
+  REQUIRE(problems(fleet_of(tables, 1, 10'000), strange).size() == 1);
+  load.turns.next[5] = 2;
   const std::vector<std::string> wrong = problems(fleet_of(tables, 1, 10'000), load);
   REQUIRE(wrong.size() == 1);
   CHECK(wrong[0].find("earlier one") != std::string::npos);

@@ -338,6 +338,9 @@ TEST_CASE("experts over NICs: as wide as the few published pools were off, and n
   CHECK(wide_expert_errors(test::model_data()).low <
         serving_confidence(test::model_data()).of("vllm", ServingQuantity::rate, true).low);
   CHECK(wide_expert_errors(test::model_data()).pools > 0);
+  // Pools launched with what predictions say of them leave no gain out that the width would have to hold.
+  CHECK(wide_expert_errors(test::model_data()).launched.pools > 0);
+  CHECK(wide_expert_errors(test::model_data()).launched.high < wide_expert_errors(test::model_data()).high);
 }
 
 TEST_CASE("a file of classes: wrong factors, unknown quantities and keys, and missing classes of any, all at once") {

@@ -184,6 +184,28 @@ TEST_CASE("a replica of several hosts starts on all of them") {
   CHECK(line_of(llama, more).find("srun --nodes=2 --ntasks=16 --ntasks-per-node=8") != std::string::npos);
 }
 
+TEST_CASE("wide experts are launched as they are predicted: balanced, and over NICs with halves of a batch in turn") {
+  const std::vector<std::string> deepseek{"model=deepseek-v3", "serving.weights=fp8"};
+  std::vector<std::string> wide{"hardware.gpus=32", "strategy.tp=1", "strategy.ep=32", "serving.engine=sglang"};
+  const std::string sglang = line_of(deepseek, wide);
+  CHECK(says(sglang, "--enable-eplb"));
+  CHECK(says(sglang, "--enable-two-batch-overlap"));
+  CHECK(says(sglang, "--moe-a2a-backend deepep"));
+  CHECK(sglang.find("not expressed: serving.balanced_experts") == std::string::npos);
+  CHECK(sglang.find("not expressed: serving.two_batch_overlap") == std::string::npos);
+  const ServingLayout layout = serve_of(read(sglang, {})).work.layout;
+  CHECK(layout.balanced);
+  CHECK(layout.two_batches);
+  wide.back() = "serving.engine=vllm";
+  const std::string vllm = line_of(deepseek, wide);
+  CHECK(says(vllm, "--enable-eplb"));
+  CHECK(says(vllm, "--enable-dbo"));
+  wide.back() = "serving.engine=tensorrt-llm";
+  const std::string other = line_of(deepseek, wide);
+  CHECK(other.find("not expressed: serving.balanced_experts = true (it takes a file") != std::string::npos);
+  CHECK(other.find("not expressed: serving.two_batch_overlap = true (no key of this engine") != std::string::npos);
+}
+
 TEST_CASE("what a launch line cannot say is told") {
   const std::string text = line_of(llama, {"strategy.tp=8", "serving.weights=int4", "serving.kv_cache=int8",
                                            "serving.speculative.draft=3", "serving.speculative.acceptance=0.7",

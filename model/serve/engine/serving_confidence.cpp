@@ -145,10 +145,16 @@ WideExpertErrors read_wide_expert_errors(const ConfigValue& document, Diagnostic
   require_schema(root);
   static_cast<void>(root.text("id"));
   WideExpertErrors e;
-  e.pools = root.integer("pools");
-  e.sources = root.integer("sources");
-  e.low = root.number("low", {0.01, 1.0});
-  e.high = root.number("high", {1.0, 100.0});
+  const auto read = [](ConfigTable& table, WidePools& pools) {
+    pools.pools = table.integer("pools");
+    pools.sources = table.integer("sources");
+    pools.low = table.number("low", {0.01, 1.0});
+    pools.high = table.number("high", {1.0, 100.0});
+  };
+  read(root, e);
+  ConfigTable launched = root.table("launched");
+  read(launched, e.launched);
+  launched.finish();
   e.source = root.text("source");
   root.finish();
   return e;
@@ -158,7 +164,7 @@ const WideExpertErrors& wide_expert_errors(const ModelData& data) {
   return step_numbers(data, "serve-wide-experts", read_wide_expert_errors);
 }
 
-ServingErrors over_nics(ServingErrors errors, const WideExpertErrors& wide) {
+ServingErrors over_nics(ServingErrors errors, const WidePools& wide) {
   widen_by_rates(errors, wide.low, wide.high);
   errors.widened += ", none with experts that tokens meet over NICs; " + std::to_string(wide.pools) +
                     " published pools of such, of " + std::to_string(wide.sources) +

@@ -48,9 +48,14 @@ struct ServingErrors {
 
 /// Published pools whose tokens reach their experts over NICs: their rates were between low and high times the model's
 /// (model/stacks/step/serve-wide-experts.toml). They are too few to form a class.
-struct WideExpertErrors {
+struct WidePools {
   std::int64_t pools = 0, sources = 0;
   double low = 0.5, high = 2.0;
+};
+/// Those of questions that state neither balanced experts nor halves of a batch in turn, and of attention-DP pools as
+/// they were launched, with both (`launched`).
+struct WideExpertErrors : WidePools {
+  WidePools launched;
   std::string source;
 };
 [[nodiscard]] WideExpertErrors read_wide_expert_errors(const ConfigValue& document, Diagnostics& diagnostics);
@@ -58,7 +63,7 @@ struct WideExpertErrors {
 [[nodiscard]] const WideExpertErrors& wide_expert_errors(const ModelData& data);
 /// The errors of a class, widened to include those of pools with experts over NICs. Times use the rates' inverse
 /// bounds.
-[[nodiscard]] ServingErrors over_nics(ServingErrors errors, const WideExpertErrors& wide);
+[[nodiscard]] ServingErrors over_nics(ServingErrors errors, const WidePools& wide);
 
 /// Errors on SKUs whose kernels nobody measured (model/stacks/step/serve-unmeasured.toml): 80 % of the runs of measured
 /// SKUs lay between low and high times what the kernels of the other generations say of them.

@@ -25,10 +25,36 @@ PromptPrefixes PromptPrefixes::of_first(std::size_t requests) const {
   if (empty() || count.empty()) {
     return empty() ? PromptPrefixes{} : repeated(1, requests);
   }
-  PromptPrefixes some = *this;
-  some.first.resize(std::min(first.size(), requests));
-  some.count.resize(some.first.size());
-  some.answer.resize(some.first.size());
+  PromptPrefixes some;
+  some.id_tokens = id_tokens;
+  some.first = {first.begin(), first.begin() + static_cast<std::ptrdiff_t>(std::min(first.size(), requests))};
+  some.count = {count.begin(), count.begin() + static_cast<std::ptrdiff_t>(some.first.size())};
+  some.answer = {answer.begin(), answer.begin() + static_cast<std::ptrdiff_t>(some.first.size())};
+  // Caches have memory for each distinct id, so that only those stay that a request of these still has.
+  std::vector<std::uint32_t> numbers(distinct, none);
+  const auto number = [&](std::uint32_t id) {
+    if (numbers[id] == none) {
+      numbers[id] = static_cast<std::uint32_t>(some.tokens.size());
+      some.tokens.push_back(tokens[id]);
+    }
+    return numbers[id];
+  };
+  std::vector<std::uint32_t> length(ids.size() + 1, 0);  // of the list that starts there
+  for (std::size_t i = 0; i < some.first.size(); ++i) {
+    length[first[i]] = std::max(length[first[i]], count[i]);
+  }
+  std::vector<std::uint32_t> start(ids.size() + 1, 0);
+  for (std::size_t at = 0; at < ids.size(); ++at) {
+    start[at] = static_cast<std::uint32_t>(some.ids.size());
+    for (std::size_t i = at; i < at + length[at]; ++i) {
+      some.ids.push_back(number(ids[i]));
+    }
+  }
+  for (std::size_t i = 0; i < some.first.size(); ++i) {
+    some.first[i] = count[i] > 0 ? start[first[i]] : 0;
+    some.answer[i] = answer[i] == none ? none : number(answer[i]);
+  }
+  some.distinct = static_cast<std::uint32_t>(some.tokens.size());
   return some;
 }
 

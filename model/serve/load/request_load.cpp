@@ -53,18 +53,25 @@ class Groups {
   [[nodiscard]] std::uint32_t end() const noexcept {
     return first_ + static_cast<std::uint32_t>(shared_.groups * each_);
   }
-  /// Adds the ids of the group that a request is drawn into, and returns how many these are.
-  std::uint32_t add(std::int64_t prompt_tokens, PromptPrefixes& prefixes) {
+  /// Consecutive ids.
+  struct Ids {
+    std::uint32_t first = 0, count = 0;
+  };
+  /// The ids of the group that a request is drawn into.
+  Ids draw(std::int64_t prompt_tokens) {
     if (below_.empty() || !(random_.uniform() < shared_.share)) {
-      return 0;
+      return {};
     }
     const auto group = std::upper_bound(below_.begin(), below_.end() - 1, random_.uniform() * below_.back());
     const auto at = first_ + static_cast<std::uint32_t>((group - below_.begin()) * each_);
-    const auto count = static_cast<std::uint32_t>(std::min(each_, prompt_tokens / SharedPrefixes::id_tokens));
-    for (std::uint32_t i = 0; i < count; ++i) {
-      prefixes.ids.push_back(at + i);
+    return {at, static_cast<std::uint32_t>(std::min(each_, prompt_tokens / SharedPrefixes::id_tokens))};
+  }
+  /// Adds them.
+  void add(std::int64_t prompt_tokens, PromptPrefixes& prefixes) {
+    const Ids drawn = draw(prompt_tokens);
+    for (std::uint32_t i = 0; i < drawn.count; ++i) {
+      prefixes.ids.push_back(drawn.first + i);
     }
-    return count;
   }
   /// Adds the tokens that each id stands for.
   void add_tokens(PromptPrefixes& prefixes) const {
@@ -92,14 +99,43 @@ void begin_prefixes(PromptPrefixes& prefixes, std::uint32_t distinct, std::int64
   }
 }
 
+/// The ids of a session's prompts and answers as far as its turns are planned, and where they come to lie in the lists
+/// of the load. Turns that never join it have none: sessions of a thousand turns may have few in the load.
+struct SessionIds {
+  Groups::Ids shared;                       ///< of the group that its prompts begin with
+  std::vector<PromptPrefixes::Tokens> own;  ///< of each of its own
+  std::uint32_t list = 0;                   ///< start in the list of all ids
+  std::uint32_t first_own = 0;              ///< its first id of its own
+};
+
+/// Adds the ids of all sessions to the prefixes, whose `first` and `answer` so far say which session, and which of its
+/// own ids.
+void put_ids(std::vector<SessionIds>& sessions, const std::vector<std::uint32_t>& numbers, PromptPrefixes& prefixes) {
+  for (SessionIds& one : sessions) {
+    one.list = static_cast<std::uint32_t>(prefixes.ids.size());
+    one.first_own = static_cast<std::uint32_t>(prefixes.tokens.size());
+    for (std::uint32_t i = 0; i < one.shared.count; ++i) {
+      prefixes.ids.push_back(one.shared.first + i);
+    }
+    for (const PromptPrefixes::Tokens& tokens : one.own) {
+      prefixes.ids.push_back(static_cast<std::uint32_t>(prefixes.tokens.size()));
+      prefixes.tokens.push_back(tokens);
+    }
+  }
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const SessionIds& one = sessions[numbers[i]];
+    prefixes.first[i] = one.list;
+    prefixes.answer[i] += prefixes.answer[i] == PromptPrefixes::none ? 0 : one.first_own;
+  }
+  prefixes.distinct = static_cast<std::uint32_t>(prefixes.tokens.size());
+}
+
 /// Before the next turn of a session.
 struct Session {
   Picoseconds time{};                         ///< at which the turn is planned
   std::uint64_t number = 0;                   ///< of the session, in order of opening
   std::uint32_t before = SessionTurns::none;  ///< request of the last turn
-  std::uint32_t list = 0;                     ///< start of its ids in the list of all
-  std::uint32_t shared = 0;                   ///< ids of the group that its prompts begin with
-  std::uint32_t own = 0;                      ///< its first id of its own
+  std::uint32_t ids = 0;                      ///< which of the load's SessionIds are its
   std::int64_t turn = 0;
   std::int64_t skips = 0;   ///< turns that were over before the load begins
   std::int64_t tokens = 0;  ///< asked and answered so far
@@ -109,6 +145,12 @@ struct Session {
   }
 };
 
+/// Ids of all sessions of a load, and by request which session it is of.
+struct IdsOfSessions {
+  std::vector<SessionIds> sessions;
+  std::vector<std::uint32_t> of;
+};
+
 /// The requests of one class, in the order in which they are planned.
 class Stream {
  public:
@@ -116,9 +158,10 @@ class Stream {
          std::uint64_t seed,
          std::int32_t service_class,
          std::uint32_t first_group,
-         bool in_sessions)
+         IdsOfSessions* ids)
       : turns_{traffic.turns},
-        in_sessions_{in_sessions},
+        in_sessions_{ids != nullptr},
+        ids_{ids},
         think_{traffic.think},
         service_class_{service_class},
         arrivals_{of_sessions(traffic), seed},
@@ -132,16 +175,20 @@ class Stream {
   /// in sessions of 8. A rate that changes over time is left alone.
   void keep_rate(double sessions, const TrafficClass& traffic) {
     const ArrivalProcess process = of_sessions(traffic);
-    const auto count = static_cast<std::int64_t>(sessions);
-    if (turns_ == 1 || count < 2 || std::isinf(process.rate.raw()) || process.curve.peak() != 1.0) {
+    if (turns_ == 1 || std::isinf(process.rate.raw()) || process.curve.peak() != 1.0 || !(sessions >= 2.0)) {
       return;
     }
+    const auto count = static_cast<std::int64_t>(sessions);
     Arrivals ahead = arrivals_;
     Picoseconds last = opens_;
     for (std::int64_t i = 1; i < count; ++i) {
       last = ahead.next();
     }
-    scale_ = static_cast<double>(count) / process.rate.raw() / seconds_of(last);
+    if (last <= Picoseconds{0}) {
+      return;  // gaps of a large variation may all round to nothing
+    }
+    // No further than chance moves the usual: of gaps with a large variation the one that is missing may be to come.
+    scale_ = std::clamp(static_cast<double>(count) / process.rate.raw() / seconds_of(last), 0.5, 2.0);
     opens_ = scaled(opens_);
   }
 
@@ -149,15 +196,16 @@ class Stream {
   [[nodiscard]] Picoseconds next() const noexcept {
     return open_.empty() ? opens_ : std::min(opens_, open_.top().time);
   }
-  /// Adds the next request. `under_way`: a session that it opens has had turns before, each as many as another.
-  void add(RequestLoad& load, bool under_way) {
+  /// Adds the next request. A session that it opens is the `number`-th of all; the first `begun` of these had turns
+  /// before, as many of them each number of turns.
+  void add(RequestLoad& load, std::int64_t number, std::int64_t begun) {
     Session session;
     if (!open_.empty() && open_.top().time <= opens_) {
       session = open_.top();
       open_.pop();
     } else {
       session.time = opens_;
-      session.skips = under_way ? static_cast<std::int64_t>(opened_ % static_cast<std::uint64_t>(turns_)) : 0;
+      session.skips = number < begun ? number * turns_ / begun : 0;
       session.number = opened_++;
       opens_ = scaled(arrivals_.next());
     }
@@ -184,12 +232,15 @@ class Stream {
 
   void add_turn(Session session, RequestLoad& load) {
     Request request = tokens_.next();
+    // Prompt and answer together are no longer than that, so that the next prompt holds both.
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    request.prompt_tokens = static_cast<std::int32_t>(std::min(session.tokens + request.prompt_tokens, most));
+    request.prompt_tokens = static_cast<std::int32_t>(std::min(session.tokens + request.prompt_tokens, most - 1));
+    request.output_tokens =
+        static_cast<std::int32_t>(std::min<std::int64_t>(request.output_tokens, most - request.prompt_tokens));
     request.arrival = session.time;
     request.service_class = service_class_;
     if (in_sessions_) {
-      name(session, request, load.prefixes);
+      name(session, request);
     }
     const auto id = static_cast<std::uint32_t>(load.requests.size());
     const bool joins = session.turn >= session.skips;
@@ -213,22 +264,17 @@ class Stream {
 
   /// Gives a turn its ids: to every one but the last one for what it asks anew and one for its answer. The last token
   /// of an answer is never computed, so that its cache ends one before it.
-  void name(Session& session, const Request& request, PromptPrefixes& prefixes) {
+  void name(Session& session, const Request& request) {
     if (session.turn == 0) {
-      session.list = static_cast<std::uint32_t>(prefixes.ids.size());
-      session.shared = groups_.add(request.prompt_tokens, prefixes);
-      session.own = static_cast<std::uint32_t>(prefixes.tokens.size());
-      for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(2 * (turns_ - 1)); ++i) {
-        prefixes.ids.push_back(session.own + i);
-        prefixes.tokens.push_back({});
-      }
+      session.ids = static_cast<std::uint32_t>(ids_->sessions.size());
+      ids_->sessions.push_back({groups_.draw(request.prompt_tokens), {}});
     }
     if (session.turn + 1 < turns_) {
-      const auto before = static_cast<std::uint32_t>(2 * session.turn);
-      const std::int64_t begin = session.turn == 0 ? session.shared * SharedPrefixes::id_tokens : session.tokens - 1;
-      const std::int32_t end = request.prompt_tokens + request.output_tokens - 1;
-      prefixes.tokens[session.own + before] = {static_cast<std::int32_t>(begin), request.prompt_tokens};
-      prefixes.tokens[session.own + before + 1] = {request.prompt_tokens, end};
+      SessionIds& ids = ids_->sessions[session.ids];
+      const std::int64_t begin = session.turn == 0 ? ids.shared.count * SharedPrefixes::id_tokens : session.tokens - 1;
+      const std::int32_t end = request.prompt_tokens + (request.output_tokens - 1);
+      ids.own.push_back({static_cast<std::int32_t>(begin), request.prompt_tokens});
+      ids.own.push_back({request.prompt_tokens, end});
     }
   }
 
@@ -241,13 +287,15 @@ class Stream {
     }
     const auto before = static_cast<std::uint32_t>(2 * session.turn);
     const bool last = session.turn + 1 == turns_;
-    load.prefixes.first.push_back(session.list);
-    load.prefixes.count.push_back(session.shared + before + (last ? 0 : 1));
-    load.prefixes.answer.push_back(last ? PromptPrefixes::none : session.own + before + 1);
+    ids_->of.push_back(session.ids);
+    load.prefixes.first.push_back(0);
+    load.prefixes.count.push_back(ids_->sessions[session.ids].shared.count + before + (last ? 0 : 1));
+    load.prefixes.answer.push_back(last ? PromptPrefixes::none : before + 1);
   }
 
   std::int64_t turns_;
-  bool in_sessions_;  ///< whether a class of the load has turns
+  bool in_sessions_;    ///< whether a class of the load has turns
+  IdsOfSessions* ids_;  ///< of the load, if so
   Seconds think_;
   std::int32_t service_class_;
   Arrivals arrivals_;
@@ -267,7 +315,7 @@ class Streams {
     turns_ = std::any_of(classes.begin(), classes.end(), [](const TrafficClass& c) { return c.turns > 1; });
     for (std::size_t i = 0; i < classes.size(); ++i) {
       streams_.emplace_back(classes[i], scatter(seed) + i, static_cast<std::int32_t>(i),
-                            i > 0 ? streams_[i - 1].groups().end() : 0, turns_);
+                            i > 0 ? streams_[i - 1].groups().end() : 0, turns_ ? &ids_ : nullptr);
     }
   }
   /// As Stream::keep_rate(), where `count` requests will be added.
@@ -276,6 +324,9 @@ class Streams {
     for (const TrafficClass& traffic : classes) {
       rate += traffic.arrivals.rate.raw();
     }
+    if (!turns_ || std::isinf(rate)) {
+      return;  // no shares of what comes at once
+    }
     for (std::size_t i = 0; i < classes.size(); ++i) {
       const TrafficClass& traffic = classes[i];
       const double share = traffic.arrivals.rate.raw() / rate;
@@ -283,20 +334,20 @@ class Streams {
     }
   }
   /// Adds `count` requests; `whole`: session by session, and the last one to its end, the first `clients` of which were
-  /// begun before.
+  /// begun before, as many at each turn.
   void add(std::int64_t count, bool whole, std::int64_t clients = 0) {
     begin(count);
     std::int64_t sessions = 0;
     while (static_cast<std::int64_t>(load_.requests.size()) < count && !streams_.empty()) {
       Stream& next = *std::min_element(streams_.begin(), streams_.end(),
                                        [](const Stream& a, const Stream& b) { return a.next() < b.next(); });
-      next.add(load_, whole && sessions++ < clients);
+      next.add(load_, sessions++, whole ? clients : 0);
       if (whole) {
         next.end(load_);
       }
     }
     if (turns_) {
-      load_.prefixes.distinct = static_cast<std::uint32_t>(load_.prefixes.tokens.size());
+      put_ids(ids_.sessions, ids_.of, load_.prefixes);
     }
   }
 
@@ -313,6 +364,7 @@ class Streams {
     }
   }
   RequestLoad& load_;
+  IdsOfSessions ids_;
   std::vector<Stream> streams_;
   bool turns_ = false;
 };
@@ -390,7 +442,8 @@ void RequestLoad::keep(std::size_t count) {
 double filling_of(const TrafficClass& traffic) noexcept {
   const Seconds session =
       static_cast<double>(traffic.turns - 1) * (traffic.think + traffic.output.mean * planned_token);
-  return traffic.turns > 1 ? 0.5 * (traffic.arrivals.rate * session) : 0.0;
+  const bool at_once = std::isinf(traffic.arrivals.rate.raw());  // no session opens while another ends
+  return traffic.turns > 1 && !at_once ? 0.5 * (traffic.arrivals.rate * session) : 0.0;
 }
 
 RequestLoad open_load(std::span<const TrafficClass> classes, std::int64_t count, std::uint64_t seed) {

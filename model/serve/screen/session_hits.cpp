@@ -24,10 +24,11 @@ double left_behind(std::span<const SessionFlow> flows, double kept) noexcept {
     const double sessions_per_s = flow.turns_per_s.raw() / static_cast<double>(flow.turns);
     const double turn = flow.prompt + flow.output;
     const auto n = static_cast<double>(flow.turns);
-    const double between = 0.5 * n * (n - 1.0) * turn;  // S_1 to S_(n-1)
+    const double answer = flow.answers_kept ? 0.0 : flow.output;   // what S_k goes without
+    const double between = (n - 1.0) * (0.5 * n * turn - answer);  // S_1 to S_(n-1)
     const double think = flow.think.raw();
     const double queue = std::min(flow.queue.raw(), kept);
-    tokens += sessions_per_s * (between * (queue + think * in_time(flow, kept)) + n * turn * kept);
+    tokens += sessions_per_s * (between * (queue + think * in_time(flow, kept)) + (n * turn - answer) * kept);
   }
   return tokens;
 }
@@ -50,8 +51,9 @@ SessionHits session_hits(std::span<const SessionFlow> flows, double spare) noexc
   for (const SessionFlow& flow : flows) {
     const auto n = static_cast<double>(flow.turns);
     const double earlier = 0.5 * (n - 1.0) * (flow.prompt + flow.output);
-    // The last token of an answer is never computed.
-    const double left = std::max(0.0, earlier - (n - 1.0) / n);
+    // The last token of an answer is never computed, and where no answers are kept none of the last one is found.
+    const double missing = flow.answers_kept ? 1.0 : flow.output;
+    const double left = std::max(0.0, earlier - missing * (n - 1.0) / n);
     asked += flow.turns_per_s.raw() * (earlier + flow.prompt);
     found += flow.turns_per_s.raw() * left * in_time(flow, low);
   }

@@ -16,6 +16,7 @@ struct SessionFlow {
   double prompt = 1.0, output = 1.0;  ///< new tokens of a turn, and of its answer
   Seconds think{};                    ///< mean of the exponential pause before a turn
   Seconds queue{};                    ///< from a turn's arrival to the look-up of its prefix
+  bool answers_kept = true;           ///< false where prompts are computed apart: a turn leaves its prompt alone
 };
 
 /// `kept`: how long a block that nobody uses stays in the cache, infinite if none is ever evicted; `found`: the share

@@ -126,13 +126,17 @@ void check_turns_of(std::vector<std::string>& found, const RequestLoad& load) {
           "prefixes of sessions: lists of other lengths than the " + std::to_string(requests) + " requests");
   for (std::size_t i = 0; whole && i < requests; ++i) {
     std::int32_t end = 0;
-    bool good = prefixes.first[i] + prefixes.count[i] <= prefixes.ids.size();
+    const std::uint32_t answer = prefixes.answer[i];
+    bool good = std::size_t{prefixes.first[i]} + prefixes.count[i] <= prefixes.ids.size() &&
+                (answer == PromptPrefixes::none || answer < prefixes.distinct);
     for (const std::uint32_t id : good ? prefixes.of(i) : std::span<const std::uint32_t>{}) {
       good = good && id < prefixes.distinct && prefixes.tokens[id].begin == end && prefixes.tokens[id].end >= end;
       end = good ? prefixes.tokens[id].end : end;
     }
     if (!good || end > load.requests[i].prompt_tokens) {
-      found.push_back("request " + std::to_string(i + 1) + ": its ids do not stand for the begin of its prompt");
+      found.push_back("request " + std::to_string(i + 1) +
+                      ": its ids do not stand for the begin of its prompt, or its answer has none of the " +
+                      std::to_string(prefixes.distinct) + " ids");
       return;
     }
   }

@@ -114,6 +114,39 @@ void add_models(const FleetResult& result, ServingMetrics& out) {
   }
 }
 
+/// Time that a request's answer took by itself; 0 if it did not end. `token`: a long gap between two tokens.
+Picoseconds own_time(const RequestLoad& load, const FleetResult& result, std::size_t request, Picoseconds token) {
+  const RequestTimes& times = result.requests[request];
+  if (times.finished == never || times.started == never) {
+    return Picoseconds{0};
+  }
+  const Picoseconds whole = times.finished - times.started;
+  if (result.prefill.engines == 0) {
+    return whole;
+  }
+  // Between the pools a sequence waits again.
+  return std::min(whole, times.first_token - times.started + load.requests[request].output_tokens * token);
+}
+
+/// When each request of sessions would have been answered if none waited for an engine: a turn is sent a pause after
+/// the answer before it, and takes its own time. Planned times, which take all tokens to be as fast, do not say how far
+/// sessions have come by the end of a short load; the times at which turns were sent hide how far those lag that come
+/// too fast.
+std::vector<Picoseconds> due_times(const RequestLoad& load, const FleetResult& result) {
+  const Picoseconds token = result.pool.sum.gaps.quantile(0.95);
+  std::vector<Picoseconds> due(load.requests.size(), never);
+  for (std::size_t i = 0; i < due.size(); ++i) {
+    const std::uint32_t before = load.turns.previous[i];
+    Picoseconds asked = load.requests[i].arrival;
+    if (before != SessionTurns::none) {
+      const bool answered = result.requests[before].finished != never;
+      asked = due[before] + (answered ? load.turns.pause[i] : asked - load.requests[before].arrival);
+    }
+    due[i] = asked + own_time(load, result, i, token);
+  }
+  return due;
+}
+
 void judge_load(const RequestLoad& load, const FleetResult& result, ServingMetrics& out) {
   if (load.concurrency > 0 || load.requests.size() < 2) {
     return;
@@ -125,13 +158,13 @@ void judge_load(const RequestLoad& load, const FleetResult& result, ServingMetri
   }
   out.arrived_per_s = static_cast<double>(load.requests.size() - 1) / seconds_of(last - first);
   const Picoseconds half = first + (last - first) / 2;
+  const std::vector<Picoseconds> due = load.turns.empty() ? std::vector<Picoseconds>{} : due_times(load, result);
   std::int64_t arrived = 0;
   std::int64_t answered = 0;
   for (std::size_t i = 0; i < result.requests.size(); ++i) {
     const RequestTimes& times = result.requests[i];
-    // Of sessions that lag fewer turns are sent than were planned, which is how their load shows.
-    const Picoseconds asked = load.turns.empty() ? times.arrival : load.requests[i].arrival;
-    arrived += asked != never && asked > half ? 1 : 0;
+    const Picoseconds asked = due.empty() ? times.arrival : due[i];
+    arrived += asked > half && asked <= last ? 1 : 0;
     answered += times.finished > half && times.finished <= last ? 1 : 0;
     answered += times.refused && times.arrival > half ? 1 : 0;
   }

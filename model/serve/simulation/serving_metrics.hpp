@@ -65,7 +65,8 @@ struct ServingMetrics {
   std::vector<PoolMetrics> models;  ///< each model's share of the device and of its own KV blocks; empty: one model
   double arrived_per_s = 0.0;       ///< rate of open arrivals; 0 if all arrive at once or the loop is closed
   /// Open arrivals exceed the answers: in the second half of the arrival period fewer than 95 % as many requests finish
-  /// as arrive. Not meaningful if an answer takes longer than that half. Also set if any request is never answered.
+  /// as arrive, of sessions as would if no turn waited. Not meaningful if an answer takes longer than that half. Also
+  /// set if any request is never answered.
   bool overloaded = false;
   std::int64_t unanswered = 0;   ///< requests sent but not answered within simulated time
   double saturated_per_s = 0.0;  ///< requests finished per second in that half, if overloaded
