@@ -65,6 +65,9 @@ void refuse_long_requests(ConfigTable& serving, const ServeScenario& s) {
   if (s.traffic && s.traffic->classes.size() > 1) {
     return;  // each class by its own requests, once it is known which model it asks (beside.hpp)
   }
+  if (s.traffic && s.traffic->has_turns()) {
+    return;  // by the last turn of its session
+  }
   const std::int64_t tokens = s.work.isl + s.work.osl;
   const bool writes = s.architecture.kind != ArchitectureKind::encoder;  // encoders are refused as such
   if (writes && beyond_positions(s.architecture, tokens)) {

@@ -224,7 +224,7 @@ TEST_CASE("a source left out does not pull the numbers that its rows are judged 
   CHECK(fitted_error / static_cast<double>(n) > -0.75 * std::log(1.5));
 }
 
-TEST_CASE("rows in doubt, tails and rows that nothing answers are no part of a fit; a burst is, as a queue") {
+TEST_CASE("rows in doubt, tails and rows that nothing answers are no part of a fit, a burst is, as a queue") {
   std::vector<Asked> asked = questions("A");
   asked.resize(12);
   std::string text = made_rows(asked, known, known_shared);

@@ -183,6 +183,17 @@ bool alike(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+TEST_CASE("documents: no test is named with a semicolon, at which a list of tests breaks and runs none of them") {
+  for (const std::string floor : {"core", "hardware", "model", "scenarios", "answers", "calibrate", "cli"}) {
+    const std::set<std::string>& names = test_names(floor);
+    CHECK(names.size() > 10);
+    for (const std::string& name : names) {
+      CAPTURE(name);
+      CHECK(name.find(';') == std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("the page of published accuracy is what the program says of the rows that ship") {
   const fs::path page = root() / "docs/accuracy-published.md";
   const Run run = run_headroom("validate --format markdown");

@@ -248,7 +248,7 @@ TEST_CASE(
   CHECK(run({"plan", own}, "-o", data / "answer.toml").code == 0);
 }
 
-TEST_CASE("through a link the file behind it is written, there or not; links without an end are refused") {
+TEST_CASE("through a link the file behind it is written, there or not, links without an end are refused") {
   const ScratchFolder folder;
   write(folder.path() / "own.toml", scenario);
   const std::string plan = "plan own.toml -o ";

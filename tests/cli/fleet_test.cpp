@@ -67,7 +67,7 @@ TEST_CASE("the tightest promise is the one that takes most of its limit at the s
   CHECK(most <= 1.0);  // it keeps them
 }
 
-TEST_CASE("a fleet is taken when each promise is kept at the slow end; of each the middle is said apart") {
+TEST_CASE("a fleet is taken when each promise is kept at the slow end, of each the middle is said apart") {
   const Run taken = run_headroom(fleet + " --format json");
   REQUIRE_MESSAGE(taken.code == 0, taken.err);
   const ConfigValue json = parse_json(taken.out, "fleet");

@@ -269,7 +269,7 @@ TEST_CASE("an interrupted calibration keeps its samples, ends with 130, and goes
   CHECK(ended(start_headroom(words, folder.path()), folder.path()).code == 0);
 }
 
-TEST_CASE("a checkpoint is one search's at a time; a killed search leaves it free") {
+TEST_CASE("a checkpoint is one search's at a time, a killed search leaves it free") {
   const ScratchFolder first;
   const ScratchFolder second;
   const std::string checkpoint = (first.path() / "c").string();

@@ -66,7 +66,7 @@ TEST_CASE("a plan that does not fit writes nothing and leaves what was there") {
   CHECK_FALSE(fs::exists(scratch.path() / "x.toml"));
 }
 
-TEST_CASE("an engine's script serves, and with 'bench' loads it; both as a shell runs them") {
+TEST_CASE("an engine's script serves, and with 'bench' loads it, both as a shell runs them") {
   const ScratchFolder scratch;
   const fs::path folder = scratch.path();
   const std::string bare = "export scenarios/serve/llama3-70b.toml";

@@ -103,7 +103,7 @@ TEST_CASE("op prefill: batch, lengths, heads, window and cache are those of the 
         near(model.time({1, 512, 512, 16, 16, 128, 0, false}).raw()));
 }
 
-TEST_CASE("op decode: one token of each sequence over its keys; queries in fp8 have an fp8 cache") {
+TEST_CASE("op decode: one token of each sequence over its keys, queries in fp8 have an fp8 cache") {
   const AttentionFormat& wide = *find_attention_format("bf16/bf16");
   const auto chosen = choose_decode(curves(), h100(), wide);
   const DecodeModel model{chosen.curve->values, limits(), wide};

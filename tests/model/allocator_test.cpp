@@ -64,7 +64,7 @@ TEST_CASE("sizes are rounded to 512 bytes, segments to 2 MiB, 20 MiB or a multip
   CHECK(reserved_for(21 * mib, true) == 40 * mib);
 }
 
-TEST_CASE("small and large requests share no segment; two small ones share theirs") {
+TEST_CASE("small and large requests share no segment, two small ones share theirs") {
   CachingAllocator allocator{gib, false};
   REQUIRE(allocator.allocate(900 * kib));
   REQUIRE(allocator.allocate(900 * kib));

@@ -46,7 +46,7 @@ TEST_CASE("standard attention keeps what grows with the square of the sequence, 
   CHECK(training_attention_memory(twice, AttentionAlgorithm::fused).raw() == doctest::Approx(2.0 * fused.raw()));
 }
 
-TEST_CASE("the backward is five products for two; a causal mask halves a fused kernel and slows a standard one") {
+TEST_CASE("the backward is five products for two, a causal mask halves a fused kernel and slows a standard one") {
   const AttentionShape s = benchmark_shape(8192, 128, false);
   CHECK(training_attention_flops(s, AttentionPass::backward).raw() ==
         doctest::Approx(2.5 * training_attention_flops(s, AttentionPass::forward).raw()));

@@ -150,7 +150,7 @@ TEST_CASE("graphs: partial ones leave the experts' launches and the sync, a full
 }
 
 TEST_CASE(
-    "a capacity scales products, passes and exchanges; buffers of a stated size passes and memory, pages memory "
+    "a capacity scales products, passes and exchanges, buffers of a stated size passes and memory, pages memory "
     "alone") {
   ExpertTraffic half = launched(ExpertLaunch::static_shapes);
   ExpertTraffic twice = half;
@@ -233,7 +233,7 @@ TEST_CASE("a prediction module is a layer on the last stage, a pass through the 
   CHECK(t.head.product.raw() == near(2.0 * plain.head.product.raw() + with.step->pricer().prediction(key_of(s)).raw()));
 }
 
-TEST_CASE("a software's recipe of experts is the first that holds; a model matches by the start of its name") {
+TEST_CASE("a software's recipe of experts is the first that holds, a model matches by the start of its name") {
   std::vector<ExpertRule> rules(2);
   rules[0].releases = {"mb26.06"};
   rules[0].devices = {"gb200-nvl72"};

@@ -218,7 +218,7 @@ TEST_CASE("a pass over memory takes its bytes at the sustained bandwidth, x time
   CHECK(time_of(beside, c).forward.elementwise.raw() == near(3.0 * 2.0 * 16384 * 2.0 / sustained));
 }
 
-TEST_CASE("batch norm reads its input twice, layer norm once; max pooling and sums move what they read and write") {
+TEST_CASE("batch norm reads its input twice, layer norm once, max pooling and sums move what they read and write") {
   const auto forward = [](const std::string& op) { return time_of(op, Case{}).forward.elementwise.raw() * sustained; };
   const double elements = 50176.0 * 64;
   const auto norm = [&](const std::string& function) {
@@ -425,7 +425,7 @@ TEST_CASE("gradients of several micro-batches are added up: the stack's bytes a 
   CHECK(time_of(body, c).time[Term::elementwise].raw() == near(3.0 * 9.2 * 4096 * 4096 / sustained));
 }
 
-TEST_CASE("8-bit recipes cast what products read, five bytes an element; convolutions stay in 16 bit") {
+TEST_CASE("8-bit recipes cast what products read, five bytes an element, convolutions stay in 16 bit") {
   const std::string product = op_text("w", "gemm", "rows = 4096\nin = 2048\nout = 1024\nbias = false");
   const std::string convolution = op_text("w", "conv", "in = [64, 56, 56]\nout_channels = 64\nkernel = 3");
   Case c{"h100-sxm-80gb", "dgx-h100"};

@@ -22,7 +22,7 @@ const NumberFormat& format_named(std::string_view name) {
 
 }  // namespace
 
-TEST_CASE("the largest values are 65504, 3.39e38, 448 and 57344; epsilon is 9.77e-4 for fp16 and 7.81e-3 for bf16") {
+TEST_CASE("the largest values are 65504, 3.39e38, 448 and 57344, epsilon is 9.77e-4 for fp16 and 7.81e-3 for bf16") {
   CHECK(format_named("fp16").largest() == 65504.0);
   CHECK(format_named("bf16").largest() == doctest::Approx(3.39e38).epsilon(1e-3));
   CHECK(format_named("e4m3").largest() == 448.0);

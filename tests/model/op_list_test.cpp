@@ -324,7 +324,7 @@ TEST_CASE("the training peak holds the saved activations, inference the two larg
   CHECK(memory.total() > inference.total(7));
 }
 
-TEST_CASE("8 cameras of 1280 x 960 x 3 in fp16 are 59 MB a sample; shares of activations sum to 100 %") {
+TEST_CASE("8 cameras of 1280 x 960 x 3 in fp16 are 59 MB a sample, shares of activations sum to 100 %") {
   const Network net = network_of(R"(
 [[input]]
 name = "images"

@@ -44,7 +44,7 @@ TEST_CASE(
   CHECK(slope.remedies.find("fusion") != std::string_view::npos);
 }
 
-TEST_CASE("an FP32 product has no tensor path, 19.5 against 312 TFLOP/s; k = 4095 is padded at 0.02 %") {
+TEST_CASE("an FP32 product has no tensor path, 19.5 against 312 TFLOP/s, k = 4095 is padded at 0.02 %") {
   const GemmShape odd{4096, 4096, 4095};
   const TensorPath fp32 = tensor_path(odd, *find_gemm_format("fp32"));
   CHECK_FALSE(fp32.tensor);
@@ -62,7 +62,7 @@ TEST_CASE("an FP32 product has no tensor path, 19.5 against 312 TFLOP/s; k = 409
 }
 
 TEST_CASE(
-    "rows of odd k start at 2 bytes: tiles take 1.5 to 6.9 times as long; 8 bits and vector units are left alone") {
+    "rows of odd k start at 2 bytes: tiles take 1.5 to 6.9 times as long, 8 bits and vector units are left alone") {
   const GemmFormat& bf16 = *find_gemm_format("bf16");
   const UnalignedTiles odd = unaligned_tiles({4096, 4096, 4095}, bf16);
   CHECK(odd.bytes == 2);
@@ -112,7 +112,7 @@ TEST_CASE("on A100 30 MB are reused at the L2 roof and 60 MB at that of HBM, wit
   CHECK(time(capacity * 1.001) / time(capacity) > 0.9 * rate);
 }
 
-TEST_CASE("a tile of 128 x 128 fp16 has 64 FLOP/B, 256 x 128 85.3; 128 x 128 x 32 twice takes 32 KiB") {
+TEST_CASE("a tile of 128 x 128 fp16 has 64 FLOP/B, 256 x 128 85.3, 128 x 128 x 32 twice takes 32 KiB") {
   CHECK(tile_intensity(128, 128, 2).raw() == Approx(64.0));
   CHECK(tile_intensity(256, 128, 2).raw() == Approx(85.333).epsilon(1e-4));
   CHECK(tile_shared(128, 128, 32, 2, 2).raw() == 32.0 * 1024.0);

@@ -72,7 +72,7 @@ TEST_CASE("the host is a share of what the node's rating leaves beside its GPUs"
   CHECK(gpu_power(device_of(700.0), &wrong, std::nullopt, round_form())->host.raw() == doctest::Approx(175.0));
 }
 
-TEST_CASE("a step's energy is the sum of its terms' times and powers; the user's own level stretches all of it") {
+TEST_CASE("a step's energy is the sum of its terms' times and powers, the user's own level stretches all of it") {
   const GpuPower p = *gpu_power(device_of(500.0), nullptr, std::nullopt, round_form());
   Breakdown time;
   time[Term::gemm] = Seconds{6.0};

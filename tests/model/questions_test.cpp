@@ -104,7 +104,7 @@ TEST_CASE("8 sequences a GPU on 64 GPUs with 4 accumulation steps is a batch of 
   CHECK(refused.limit == 448.0);
 }
 
-TEST_CASE("the A100-80 ridge is 153 FLOP/B; an fp16 add stays below it and an 8192 GEMM above") {
+TEST_CASE("the A100-80 ridge is 153 FLOP/B, an fp16 add stays below it and an 8192 GEMM above") {
   const Catalog catalog = Catalog::standard();
   const Device& a100 = catalog.device("a100-sxm-80gb");
   const FlopsPerSecond peak = a100.peak_of(Rate::bf16);

@@ -200,7 +200,7 @@ TEST_CASE("swapping copies the newest out and back instead") {
   CHECK(result.pool.sum.prompt_tokens == 8);
 }
 
-TEST_CASE("GUARANTEED_NO_EVICT lets the second wait for room for its whole output; MAX_UTILIZATION preempts") {
+TEST_CASE("GUARANTEED_NO_EVICT lets the second wait for room for its whole output, MAX_UTILIZATION preempts") {
   const FleetResult guaranteed = two_in_ten(tensorrt_llm_no_evict, 0);
   CHECK(guaranteed.pool.sum.preemptions == 0);
   CHECK(guaranteed.requests[0].finished == Picoseconds{1040 + 3000});

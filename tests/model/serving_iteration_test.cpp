@@ -247,7 +247,7 @@ TEST_CASE("over NICs a rank sends its own tokens to the ranks of their experts, 
   CHECK(wide({1, 1, 128}, h200).terms(decodes(128 * 256, 2000))[T::exchange] < 0.5 * twice);
 }
 
-TEST_CASE("within a host ranks gather all tokens; over NVLink that spans hosts they send beyond top-k ranks") {
+TEST_CASE("within a host ranks gather all tokens, over NVLink that spans hosts they send beyond top-k ranks") {
   const Device& h200 = device("h200-sxm-141gb");
   CHECK(says(wide({1, 1, 8}, h200), "all-gather"));
   const std::vector<AllToAllRule>& rules = find_serving_stack(test::model_data(), Engine::tensorrt_llm).all_to_all;

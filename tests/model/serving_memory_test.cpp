@@ -93,7 +93,7 @@ TEST_CASE("weights of a rank: GEMMs over tp, key and value replicated beyond the
   CHECK(weights_of(tiny(), {4, 1, 1}, Precision::bf16) == quarter);
 }
 
-TEST_CASE("experts go over the ranks of ep, the rest over tp; mxfp4 narrows the experts alone") {
+TEST_CASE("experts go over the ranks of ep, the rest over tp, mxfp4 narrows the experts alone") {
   Architecture arch = tiny();
   Moe moe;
   moe.experts = 8;
@@ -320,7 +320,7 @@ TEST_CASE("what does not fit says the number: weights, then one sequence, then w
   CHECK(m.limit == 100.0);
 }
 
-TEST_CASE("the engine's batch limit caps what runs, not what the pool holds; attention-DP multiplies both") {
+TEST_CASE("the engine's batch limit caps what runs, not what the pool holds, attention-DP multiplies both") {
   CompiledServingMemory c;
   c.device = Bytes{100.0};
   c.stages[0].cache_per_token = Bytes{1.0};

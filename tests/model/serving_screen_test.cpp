@@ -110,7 +110,7 @@ TEST_CASE("an idle replica: a prompt takes its own iteration, a token a step of 
   CHECK(s.pool.wait_share < 1e-6);
 }
 
-TEST_CASE("saturation is the places over the time that a request holds one; beyond it there are no times") {
+TEST_CASE("saturation is the places over the time that a request holds one, beyond it there are no times") {
   const IterationTables tables = test::simple_tables({.step = 10'000'000'000});
   ServingFleet fleet;
   fleet.pool.tables = &tables;

@@ -26,7 +26,7 @@ TEST_CASE("the chance to stay within a limit is the quantile turned round") {
   }
 }
 
-TEST_CASE("what has no spread is surely within its limit or surely beyond; an open end is neither") {
+TEST_CASE("what has no spread is surely within its limit or surely beyond, an open end is neither") {
   const Interval<double> sharp{5.0, 5.0, 5.0};
   CHECK(chance_of_at_most(sharp, 5.0) == 1.0);
   CHECK(chance_of_at_most(sharp, 4.9) == 0.0);

@@ -183,7 +183,7 @@ TEST_CASE("gradient buckets and communicators need a second rank") {
   CHECK(bytes(stage_of_job(c, strategy(1, 1, 1)), MemoryTerm::framework) == doctest::Approx(3.5e9 - 392 * 0x1p20));
 }
 
-TEST_CASE("Muon leaves embedding, head and norms to AdamW; 8-bit Adam keeps the embedding's moments in 32 bit") {
+TEST_CASE("Muon leaves embedding, head and norms to AdamW, 8-bit Adam keeps the embedding's moments in 32 bit") {
   const Architecture llama = preset("llama2-7b");
   const ParameterCount p = count_parameters(llama);
   const double norms = (2.0 * 32.0 + 1.0) * 4096.0;

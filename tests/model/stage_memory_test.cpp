@@ -90,7 +90,7 @@ TEST_CASE("recomputing blocks of n layers keeps every n-th input and forms n lay
   CHECK(in_gib(stage(c, s, 1), MemoryTerm::activations) == doctest::Approx(every / 4.0));
 }
 
-TEST_CASE("8-bit Adam keeps 14 GB of moments for 7e9 parameters where fp32 keeps 56; SGD none") {
+TEST_CASE("8-bit Adam keeps 14 GB of moments for 7e9 parameters where fp32 keeps 56, SGD none") {
   CHECK(7e9 * moment_bytes(Optimizer::adamw) == doctest::Approx(56e9));
   CHECK(7e9 * moment_bytes(Optimizer::adamw_8bit) == doctest::Approx(14e9));
   CHECK(moment_bytes(Optimizer::sgd) == 0.0);

@@ -34,7 +34,7 @@ const SteadyHabits habits{Seconds{2e-3}, 0.5, 1.0, 1.0, 0.3};
 
 }  // namespace
 
-TEST_CASE("a static batch runs its prompts once and then osl steps; only the first token waits for the request") {
+TEST_CASE("a static batch runs its prompts once and then osl steps, only the first token waits for the request") {
   const SteadyState same = static_batch(constant, load(100, 9, 4, 4), habits);
   CHECK(same.ttft.raw() == near(12e-3));
   CHECK(same.tpot.raw() == near(10e-3));

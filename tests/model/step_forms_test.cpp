@@ -140,7 +140,7 @@ TEST_CASE("Ulysses sends copies of key-value heads where there are fewer than ra
   CHECK(kept(few, context(8, CpForm::unstated)) < kept(enough, context(8, CpForm::unstated)));
 }
 
-TEST_CASE("a rank's traffic falls with the ranks of Ulysses; that of a ring grows towards all keys and values") {
+TEST_CASE("a rank's traffic falls with the ranks of Ulysses, that of a ring grows towards all keys and values") {
   Job job;
   job.architecture.kv_heads = 32;
   job.architecture.window = 1;  // attention to hide behind: next to none
@@ -191,7 +191,7 @@ TEST_CASE("an unstated form takes what a gather takes, and states no buffer of i
   CHECK(workspace(CpForm::ring) - workspace(CpForm::unstated) == near(2.0 * 2.0 * 2048.0 * 2.0 * 1024.0));
 }
 
-TEST_CASE("Ulysses needs heads for tp x cp ranks; the verdict holds both numbers, a ring does not ask") {
+TEST_CASE("Ulysses needs heads for tp x cp ranks, the verdict holds both numbers, a ring does not ask") {
   Job job;
   job.gpus = 64;
   Strategy s = layout(1, 1, 64, 64);
@@ -443,7 +443,7 @@ TEST_CASE("the link to the host: the CPU's on the module, else the narrower of s
   CHECK_FALSE(host_link_of(bare, nullptr).has_value());
 }
 
-TEST_CASE("saved inputs cross beside compute; a link too slow for a pass shows what the pass does not hide") {
+TEST_CASE("saved inputs cross beside compute, a link too slow for a pass shows what the pass does not hide") {
   Job job;
   job.software = "torchtitan";
   job.options.offload_activations = true;
@@ -464,7 +464,7 @@ TEST_CASE("saved inputs cross beside compute; a link too slow for a pass shows w
   CHECK(e.time[Term::offload].raw() == near(8.0 * (2.0 * copy - forward - backward)));
 }
 
-TEST_CASE("data that keeps up costs nothing; loaders too few set the pace, and the step says how many would do") {
+TEST_CASE("data that keeps up costs nothing, loaders too few set the pace, and the step says how many would do") {
   Job job;
   DataFeed feed;
   feed.stored = Bytes{100e3};
@@ -490,7 +490,7 @@ TEST_CASE("data that keeps up costs nothing; loaders too few set the pace, and t
   CHECK(price(compiled(job), s).step == free.step);
 }
 
-TEST_CASE("without prefetch a step waits for its batch before it starts; unpinned copies take the device's time") {
+TEST_CASE("without prefetch a step waits for its batch before it starts, unpinned copies take the device's time") {
   Job job;
   DataFeed feed;
   feed.cpu = Seconds{0.01};

@@ -186,7 +186,7 @@ TEST_CASE("a schedule that cannot run its micro-batches is named instead of draw
                        doctest::Contains("at least 16 micro-batches for 8 stages; it has 8"), ConfigError);
 }
 
-TEST_CASE("131,072 tokens over CP 8 are 16,384 a GPU with an eighth of the activations; keys and values travel") {
+TEST_CASE("131,072 tokens over CP 8 are 16,384 a GPU with an eighth of the activations, keys and values travel") {
   Job job;
   job.model = "llama3-8b";
   job.gpu = "h100-sxm-80gb";

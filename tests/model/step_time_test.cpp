@@ -234,7 +234,7 @@ TEST_CASE("a layer too small for its GPU takes its host's time, 1 forward and 2 
   CHECK(large.layer.host_forward / large.layer.forward.total() < 0.001);
 }
 
-TEST_CASE("each doubling of tensor ranks adds a tenth to the host's time; the GPU's own goes into a norm of order 5") {
+TEST_CASE("each doubling of tensor ranks adds a tenth to the host's time, the GPU's own goes into a norm of order 5") {
   Case c;
   c.architecture.hidden = 512;
   c.architecture.heads = c.architecture.kv_heads = 8;
@@ -322,7 +322,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("what a stack hides of its gradients costs 15 % of it; with overlap off all of it shows") {
+TEST_CASE("what a stack hides of its gradients costs 15 % of it, with overlap off all of it shows") {
   Case c;
   const Strategy s = layout(1, 1, 8);
   const double shown = price(compiled(c), s).time[Term::dp_comm].raw();
@@ -345,7 +345,7 @@ TEST_CASE("asynchronous tensor parallelism hides 0.7 of its collectives, compila
   CHECK(compiled(c).step->tabulate(key_of(s)).layer.forward.tp == plain.forward.tp);
 }
 
-TEST_CASE("ZeRO 3 gathers a layer's weights and scatters its gradients in the software's width; ZeRO 1 does neither") {
+TEST_CASE("ZeRO 3 gathers a layer's weights and scatters its gradients in the software's width, ZeRO 1 does neither") {
   Case c;
   c.software = "llm-foundry";
   const CompiledTraining compiled_case = compiled(c);

@@ -63,7 +63,7 @@ TEST_CASE("batch 256 to 2048 with SGD: rate x8, warm-up on, a warning above the 
   CHECK_FALSE(to_2048(change, Optimizer::sgd).critical);
 }
 
-TEST_CASE("what divides by the size of past gradients takes the square root; the software's optimizer is such a one") {
+TEST_CASE("what divides by the size of past gradients takes the square root, the software's optimizer is such a one") {
   for (const Optimizer o : {Optimizer::adamw, Optimizer::adamw_8bit, Optimizer::lion, Optimizer::muon}) {
     CHECK(to_2048({}, o).rate_factor == near(std::sqrt(8.0)));
   }
@@ -117,7 +117,7 @@ TEST_CASE("81 configurations, R = 81, eta = 3: 405 units against 6561") {
   CHECK_FALSE(s.cost);
 }
 
-TEST_CASE("rungs stop at the least resource and at the last configuration; parallel ones take turns") {
+TEST_CASE("rungs stop at the least resource and at the last configuration, parallel ones take turns") {
   const RunPrice run{{Seconds{50.0}, Seconds{100.0}, Seconds{200.0}},
                      {1.0, 2.0, 4.0},
                      Interval<Dollars>{Dollars{5.0}, Dollars{10.0}, Dollars{20.0}}};
@@ -175,7 +175,7 @@ TEST_CASE("global batch 1792 on 64 GPUs is 4 x 7, on 56 it is 4 x 8, on 60 nothi
   CHECK(same.kept == 1.0);
 }
 
-TEST_CASE("another micro-batch where the plan's does not divide; whole replicas alone survive") {
+TEST_CASE("another micro-batch where the plan's does not divide, whole replicas alone survive") {
   const Plan p = plan(
       {"strategy.tp=2", "training.elastic=[56, 63, 16, 128]", "training.global_batch=672", "strategy.micro_batch=7"});
   const TrainPlan& t = train(p);
@@ -191,7 +191,7 @@ TEST_CASE("another micro-batch where the plan's does not divide; whole replicas 
   CHECK(counts[3].why_not.find("does not divide by dp 64") != std::string::npos);
 }
 
-TEST_CASE("counts of GPUs that do are the way out of a batch that does not divide; not where dp is stated") {
+TEST_CASE("counts of GPUs that do are the way out of a batch that does not divide, not where dp is stated") {
   const auto way_out = [](std::vector<std::string> more) {
     const Plan p = plan(std::move(more));
     REQUIRE(!train(p).problems.empty());

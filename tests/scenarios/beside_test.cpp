@@ -145,7 +145,7 @@ TEST_CASE("several models saturate where the device is always busy: 4 requests o
   CHECK(fleet_saturation(traffic, fleet).raw() == near(3.0 * 4.0 / 0.070, 0.02));
 }
 
-TEST_CASE("a simulation of several models says what each does; they keep each other waiting") {
+TEST_CASE("a simulation of several models says what each does, they keep each other waiting") {
   const Scenario asked = scenario(two, {"fleet.replicas=2"});
   const ServingSimulation both = simulate_serving(serving(asked), asked.money);
   REQUIRE(both.metrics.models.size() == 2);

@@ -132,7 +132,7 @@ TEST_CASE("plans inside each other's ratio are indistinguishable, plans outside 
   CHECK_FALSE(same.plans[1].difference->distinguishable);
 }
 
-TEST_CASE("the ranking is by what a dollar buys; who lies within errors of the best is told") {
+TEST_CASE("the ranking is by what a dollar buys, who lies within errors of the best is told") {
   const Comparison c = compared(
       {train(), train({"money.price=1 $/h"}), train({"strategy.tp=4", "money.price=1 $/h"}), train({"strategy.tp=6"})});
   REQUIRE(c.ranking.size() == 4);
@@ -168,7 +168,7 @@ TEST_CASE("a run whose interval crosses the deadline is ranked, and says so") {
   CHECK(crosses(0.99 * run.mid) == std::pair{Standing::misses, false});
 }
 
-TEST_CASE("70B on T4 is listed as infeasible with its numbers; the others are ranked by dollar within the objective") {
+TEST_CASE("70B on T4 is listed as infeasible with its numbers, the others are ranked by dollar within the objective") {
   const auto tpot_on = [](const char* gpu) {
     const std::string hardware = std::string{"hardware.gpu="} + gpu;
     return std::get<ServePlan>(compared({serve({hardware.c_str()}), serve({hardware.c_str()})}).plans[0].plan.answer)

@@ -149,7 +149,7 @@ TEST_CASE("fine-tuning rows have the interval of adapters") {
   CHECK(width("method=sft") == doctest::Approx(expected(StepKind::adapters)));
 }
 
-TEST_CASE("what nobody measured is told; a software or SKU that no run used widens, a size does not") {
+TEST_CASE("what nobody measured is told, a software or SKU that no run used widens, a size does not") {
   const Confidence ground = read(std::string{table});
   const PlanConfidence inside = confidence_of(train(run_scenario()), ground);
   CHECK(inside.outside.empty());

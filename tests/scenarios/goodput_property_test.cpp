@@ -56,7 +56,7 @@ TEST_CASE("goodput: the shares of the time are not negative and add up to 1") {
   }));
 }
 
-TEST_CASE("goodput: slower saves, longer recoveries and more failures never help; another spare never hurts") {
+TEST_CASE("goodput: slower saves, longer recoveries and more failures never help, another spare never hurts") {
   CHECK(rc::check([] {
     Run run = any_run();
     run.recovery.may_miss = 0;

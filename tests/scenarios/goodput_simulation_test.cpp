@@ -145,7 +145,7 @@ TEST_CASE("Llama 3's 54 days, simulated: 419 failures, more than 90 %, and a fin
   CHECK(width < 0.6 * day);
 }
 
-TEST_CASE("the same seed gives the same answer on any number of threads; another seed another") {
+TEST_CASE("the same seed gives the same answer on any number of threads, another seed another") {
   Run run = run_of(3.0 * hour, saves(SaveMode::asynchronous, Seconds{3.0}, minute), 1.0, 10.0 * minute);
   run.recovery.hosts = 8;
   run.recovery.repair = 8.0 * hour;

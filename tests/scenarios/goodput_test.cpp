@@ -142,7 +142,7 @@ TEST_CASE("60 s to save, 1,024 GPUs of 50,000 h: every 4,593 s, 2.6 % lost") {
   CHECK(lost.shares.saving == near(lost.shares.rework, 0.05));  // what makes it the optimum
 }
 
-TEST_CASE("a checkpoint of 2 G parameters is 28 GB; one writer of 2 GB/s takes 14 s, 64 shards are 0.44 GB each") {
+TEST_CASE("a checkpoint of 2 G parameters is 28 GB, one writer of 2 GB/s takes 14 s, 64 shards are 0.44 GB each") {
   const CheckpointBytes bytes = checkpoint_bytes(2e9, adam_states(Precision::bf16));
   CHECK(bytes.total().raw() == near(28e9));
   CheckpointStore store;
@@ -186,7 +186,7 @@ TEST_CASE("an asynchronous save stalls for its copy alone, until writes come one
   CHECK(checkpoint_time(bytes, store).stall(hour).raw() == near(6.3));
 }
 
-TEST_CASE("Daly 2006, figures 3 to 5: 117, 57 and 9.1 minutes; the exact optimum beside them") {
+TEST_CASE("Daly 2006, figures 3 to 5: 117, 57 and 9.1 minutes, the exact optimum beside them") {
   const Seconds stall = 5.0 * minute;
   const struct {
     Seconds mtbf;
@@ -299,7 +299,7 @@ TEST_CASE("the shares of the time add up, and each grows with what it is made of
   CHECK(rarer.shares.saving < base.shares.saving);
 }
 
-TEST_CASE("spares: none waits for each repair, many never; Erlang's loss formula between") {
+TEST_CASE("spares: none waits for each repair, many never, Erlang's loss formula between") {
   Run run = run_of(10.0 * hour, 20.0 * minute, Seconds{30.0}, 5.0 * minute);
   run.recovery.hosts = 16;
   const double free = goodput::goodput(run).ratio;

@@ -106,7 +106,7 @@ TEST_CASE("bytes that no bill counts are told, with a run they are billed") {
   CHECK(train(run).bill.items[1].cost.mid.raw() == doctest::Approx(90'000.0));  // 1e6 GB x 0.09 $
 }
 
-TEST_CASE("an offer is that of the region; where regions differ one must be stated, and what there is is told") {
+TEST_CASE("an offer is that of the region, where regions differ one must be stated, and what there is is told") {
   const PriceList list = two_regions();
   const auto find = [&](Market market, std::string_view region) {
     return find_offer(list, sources().catalog, "h100-sxm-80gb", market, region);
@@ -124,7 +124,7 @@ TEST_CASE("an offer is that of the region; where regions differ one must be stat
   CHECK(find(Market::reserved, "us").why.find("no reserved offer") != std::string::npos);
 }
 
-TEST_CASE("a typed price is taken without a date and says so; a list's carries its own") {
+TEST_CASE("a typed price is taken without a date and says so, a list's carries its own") {
   const Scenario typed = scenario({"money.price=2 $/h"});
   CHECK(typed.money.source == "stated on the command line, undated");
   CHECK(typed.money.date.empty());
@@ -268,7 +268,7 @@ TEST_CASE("the energy of a plan is its terms at their powers and the hosts besid
   CHECK(*at_the_wall.nodes_per_rack == 5.0);
 }
 
-TEST_CASE("a cap slows products and leaves passes over memory; a joule buys more of them") {
+TEST_CASE("a cap slows products and leaves passes over memory, a joule buys more of them") {
   const Plan free = planned();
   const Plan capped = planned({"hardware.power_cap=450 W"});
   const Breakdown& before = train(free).estimate.time;
@@ -341,7 +341,7 @@ TEST_CASE("in a plan variants are told when asked for, with the recipes that the
 }
 
 TEST_CASE(
-    "a search for the least energy takes the lower cap, one for the least time the higher; lists and plan agree") {
+    "a search for the least energy takes the lower cap, one for the least time the higher, lists and plan agree") {
   const auto searched = [](const std::string& goal) {
     const std::vector<std::string> question{"kind=train",
                                             "model=llama3-8b",

@@ -49,7 +49,7 @@ TEST_CASE("a bought GPU beats 2.5 $/h after 12,453 hours, 1.42 years") {
   CHECK(use / common_year == doctest::Approx(1.42).epsilon(0.002));
 }
 
-TEST_CASE("what running costs shortens what buying saves; a rent below it is never beaten") {
+TEST_CASE("what running costs shortens what buying saves, a rent below it is never beaten") {
   Ownership o = bought();
   o.residual = Dollars{6000.0};
   o.upkeep = an_hour(0.5);
@@ -70,7 +70,7 @@ TEST_CASE("an owned GPU-hour is capital and upkeep over the hours used, and powe
   CHECK(cost.total().raw() == doctest::Approx((cost.capital + cost.upkeep + cost.electricity).raw()));
 }
 
-TEST_CASE("a reservation pays above the ratio of the prices; one's own machine above its price over a request's") {
+TEST_CASE("a reservation pays above the ratio of the prices, one's own machine above its price over a request's") {
   CHECK(reservation_breaks_even(an_hour(1.8), an_hour(3.0)) == doctest::Approx(0.6));
   // 8 GPUs at 3 $/h against 1000 tokens in at 0.5 $ and 500 out at 1.5 $ a million: 0.00125 $ a request.
   CHECK(hosting_breaks_even(8.0 * an_hour(3.0), Dollars{0.00125}).raw() == doctest::Approx(24.0 / 3600.0 / 0.00125));
@@ -83,7 +83,7 @@ TEST_CASE("1887 W at 211,436 images a second are 8.9 mJ each, and a rack of 10 k
   CHECK(nodes_per_rack(Watts{10000}, Watts{2000.1}) == 4.0);
 }
 
-TEST_CASE("half the tokens or half the parameters halve FLOP, time and dollars; half of both is a quarter") {
+TEST_CASE("half the tokens or half the parameters halve FLOP, time and dollars, half of both is a quarter") {
   VariedPlan plan;
   plan.step = Seconds{10.0};
   plan.cost = Dollars{8e6};

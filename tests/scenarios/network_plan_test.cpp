@@ -192,7 +192,7 @@ TEST_CASE("the software says how the step runs: its overlap, host and passes, no
   CHECK(fsdp.times->step.mid != megatron.times->step.mid);
 }
 
-TEST_CASE("ResNet-50 has torchvision's 25 557 032 parameters and 4.1 G multiply-adds; its blocks chain") {
+TEST_CASE("ResNet-50 has torchvision's 25 557 032 parameters and 4.1 G multiply-adds, its blocks chain") {
   const Network network = NetworkLibrary::standard().find("ResNet50v1.5");
   CHECK(network.parameters == 25'557'032.0);
   Flops convolutions{};

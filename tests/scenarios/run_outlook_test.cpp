@@ -392,7 +392,7 @@ TEST_CASE("a search judges by the calendar: its best is the plan's own time, and
   CHECK(search(with(free, {deadline})).plan);
 }
 
-TEST_CASE("a target loss states the tokens; a batch beyond the critical one is not free") {
+TEST_CASE("a target loss states the tokens, a batch beyond the critical one is not free") {
   const Texts target{"target.loss=2.1", "target.critical_batch=8e6"};
   Texts base = keys(target);
   std::erase(base, std::string{"training.tokens=2e13"});

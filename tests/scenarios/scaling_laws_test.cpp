@@ -98,7 +98,7 @@ TEST_CASE("marginal efficiency is what added GPUs bring over what each brought b
   CHECK(marginal[2] == doctest::Approx((60.0 / 48) / (140.0 / 16)));
 }
 
-TEST_CASE("stop at the first count whose marginal efficiency is below half; the knee is the last above") {
+TEST_CASE("stop at the first count whose marginal efficiency is below half, the knee is the last above") {
   // T(N) = 1/16 + (15/16)/N: doubling N brings (N + 15) / (N + 7.5) - 1, half or more up to N = 7.5.
   const std::vector<Output> series = outputs(1.0 / 16);
   CHECK(stopping_count(series, 0.5) == 16);

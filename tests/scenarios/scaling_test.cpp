@@ -103,7 +103,7 @@ TEST_CASE("a model of scans scales as others do: each count has a time") {
   }
 }
 
-TEST_CASE("strong scaling keeps the batch, weak scaling the batch of a GPU; dp follows, stated or not") {
+TEST_CASE("strong scaling keeps the batch, weak scaling the batch of a GPU, dp follows, stated or not") {
   for (const bool stated : {false, true}) {
     CAPTURE(stated);
     const Scenario s = stated ? scenario({"strategy.dp=8"}) : scenario();
@@ -126,7 +126,7 @@ TEST_CASE("strong scaling keeps the batch, weak scaling the batch of a GPU; dp f
   }
 }
 
-TEST_CASE("a count that cannot be is listed with its verdict, not dropped; relations are to the smallest that can") {
+TEST_CASE("a count that cannot be is listed with its verdict, not dropped, relations are to the smallest that can") {
   const Curve curve = scaling_curve(scenario({"training.global_batch=24"}), {});
   // One GPU: out of memory; 16 GPUs: 24 does not divide.
   REQUIRE(counts(curve) == std::vector<std::int64_t>{1, 2, 4, 8, 16, 32, 64});
@@ -334,7 +334,7 @@ TEST_CASE("what cannot be a request is refused, all of it at once") {
   CHECK(refusal(serves, {}).find("serves") != std::string::npos);
 }
 
-TEST_CASE("3x on 8 GPUs leaves 62.5 %; every cure is the scenario priced again, ranked by its gain") {
+TEST_CASE("3x on 8 GPUs leaves 62.5 %, every cure is the scenario priced again, ranked by its gain") {
   // Eight L40S on PCIe: gradients cross the host bridge.
   const Scenario s =
       scenario({"hardware.gpu=l40s", "model=gpt3-1.3b", "training.seq_len=2048", "strategy.zero=0",

@@ -136,7 +136,7 @@ TEST_CASE("an engine whose memory nobody measured says so in the verdict") {
   CHECK(answer_of(memory_of({"serving.engine=tensorrt-llm"})).verdict.find("untested") == std::string::npos);
 }
 
-TEST_CASE("a blank max_seq_len is isl + osl and told; where the engine's own would be refused, so is its option") {
+TEST_CASE("a blank max_seq_len is isl + osl and told, where the engine's own would be refused, so is its option") {
   CHECK(told(memory_of({}), "serving.max_seq_len = 2304 (isl + osl)"));
   CHECK_FALSE(told(memory_of({"serving.max_seq_len=4096"}), "(isl + osl)"));
   const std::vector<std::string> tight{"model=llama3.1-70b", "hardware.gpus=2", "strategy.tp=2",

@@ -77,7 +77,7 @@ double longest_gap_ms(const IterationTables& tables, std::int64_t max_num_tokens
 
 }  // namespace
 
-TEST_CASE("a prompt of 8k and 400 ms stalls decodes for 400 ms; in chunks of 512 for 25 ms and their step") {
+TEST_CASE("a prompt of 8k and 400 ms stalls decodes for 400 ms, in chunks of 512 for 25 ms and their step") {
   constexpr double step = 10.0;
   const IterationTables tables = test::simple_tables({10 * ms, 0, 400 * ms / 8192, 0, 0});
   const double whole = longest_gap_ms(tables, 8192 + 8);

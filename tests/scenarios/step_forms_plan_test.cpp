@@ -39,7 +39,7 @@ bool says(const Plan& p, std::string_view words) {
 
 }  // namespace
 
-TEST_CASE("a blank form of context parallelism is the software's, and said; without one the published share is") {
+TEST_CASE("a blank form of context parallelism is the software's, and said, without one the published share is") {
   const Plan unstated = plan({"strategy.cp=2"});
   CHECK(train(unstated).strategy.cp_form == CpForm::unstated);
   CHECK(says(unstated, "strategy.cp_form: not stated"));
@@ -52,7 +52,7 @@ TEST_CASE("a blank form of context parallelism is the software's, and said; with
   CHECK_FALSE(says(plan({}), "cp_form"));
 }
 
-TEST_CASE("graphs and overlapped experts are keys; dualpipe overlaps by itself where experts are spread") {
+TEST_CASE("graphs and overlapped experts are keys, dualpipe overlaps by itself where experts are spread") {
   const Plan graphs = plan({"strategy.cuda_graphs=true"});
   CHECK(train(graphs).strategy.cuda_graphs);
   CHECK(says(graphs, "static buffers of the graphs are not known"));

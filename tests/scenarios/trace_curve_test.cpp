@@ -134,7 +134,7 @@ TEST_CASE("parts of a trace: a minute at least, 50 requests on average, 1440 at 
   CHECK(bins_of(100, Seconds{3600.0}, Seconds{7.0 * 60.0}) == 9);  // 8.6
 }
 
-TEST_CASE("a trace has a curve where somebody follows it, scaled to a stated rate; without that it is as it was") {
+TEST_CASE("a trace has a curve where somebody follows it, scaled to a stated rate, without that it is as it was") {
   const Log log{even_rows({20, 160, 40})};
   const Texts plain{log.stated(), "traffic.requests=200"};
   CHECK_FALSE(traffic_of(read(plain)).day);
@@ -266,7 +266,7 @@ TEST_CASE("prompts that wait for the stated replicas that prefill: more of the o
   CHECK(plan(enough).feasible());
 }
 
-TEST_CASE("a cold start is the sum of its parts, or stated, and not both; weights are read at the host's rate") {
+TEST_CASE("a cold start is the sum of its parts, or stated, and not both, weights are read at the host's rate") {
   const Texts base{"traffic.rate=10 req/s",
                    "serving.isl=1000",
                    "serving.osl=200",
