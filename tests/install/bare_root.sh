@@ -40,12 +40,18 @@ inside() {
 }
 
 start=$SECONDS
-inside sh -c 'cd /headroom && ./run plan scenarios/train/llama3-70b-512xh100.toml' > "$work/plan.txt" 2> "$work/plan.err" ||
+inside sh -c 'cd /headroom && COLUMNS=100000 ./run plan scenarios/train/llama3-70b-512xh100.toml' > "$work/plan.txt" 2> "$work/plan.err" ||
   fail "the first command: $(tail -n 40 "$work/plan.err")"
 echo "the first command: $((SECONDS - start)) s"
 golden=$source/tests/golden/plan_llama3_70b_512xh100.transcript
-[ "$(head -n 1 "$golden")" = '$ headroom plan scenarios/train/llama3-70b-512xh100.toml' ] || fail "$golden begins otherwise"
-tail -n +2 "$golden" | diff - "$work/plan.txt" || fail "the first command prints another plan than the README"
+# As the transcript, but for the marks at its head and for numbers, which a fit moves.
+words() {
+  sed -E 's/[0-9]+([. ][0-9]+)*/#/g; s/ +/ /g; s/# [kMGT] /# /g; s/# [a-zµ]+ \(# [a-zµ]+ to # [a-zµ]+\)/#/g'
+}
+[ "$(grep -v '^!' "$golden" | head -n 1)" = '$ headroom plan scenarios/train/llama3-70b-512xh100.toml' ] ||
+  fail "$golden begins otherwise"
+grep -v '^!' "$golden" | tail -n +2 | words > "$work/golden.words"
+words < "$work/plan.txt" | diff "$work/golden.words" - || fail "the first command prints another plan than the README"
 
 start=$SECONDS
 inside sh -c 'cd /headroom && ./run test' > "$work/test.txt" 2>&1 || fail "the second command: $(tail -n 80 "$work/test.txt")"
