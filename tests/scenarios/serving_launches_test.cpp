@@ -216,6 +216,8 @@ TEST_CASE("a server that kept limits answers the highest rate at which it keeps 
   const double at_limits = predicted("ttft_ms_mean");
   c.request_rate = 0.5;  // what was sent followed from what the submitter's engine kept, and is no part of it
   CHECK(predicted("ttft_ms_mean") == at_limits);
+  c.options["ttft_p99_ms"] = "1";  // which no rate keeps here, but did where the run was valid
+  CHECK(predicted("ttft_ms_p99") == near(1.0));
 }
 
 TEST_CASE("a set that has to last longer, and answers of several beams over one prompt") {
