@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Both commands of the README in a fresh Debian 12 that holds nothing but its base: bare_root.sh SOURCE WORK
+# Both commands of the README in a fresh Debian 12 that holds nothing but its base: bare_root.sh SOURCE WORK PROGRAM
 # Needs root, debootstrap and a mirror (HEADROOM_MIRROR, else debootstrap's own choice), and some 25 minutes of two cores.
 set -eu
 source=$(cd "$1" && pwd)
 work=$2
+program=$3
 root=$work/root
 
 skip() { printf 'Skipped: %s\n' "$*"; exit 0; }
@@ -51,6 +52,9 @@ words() {
 [ "$(grep -v '^!' "$golden" | head -n 1)" = '$ headroom plan scenarios/train/llama3-70b-512xh100.toml' ] ||
   fail "$golden begins otherwise"
 grep -v '^!' "$golden" | tail -n +2 | words > "$work/golden.words"
+# To the byte as the program that was built here says it.
+(cd "$source" && env -i PATH="$PATH" HOME=/nonexistent COLUMNS=100000 "$program" plan scenarios/train/llama3-70b-512xh100.toml) |
+  diff - "$work/plan.txt" || fail "the first command prints another plan than the program built outside"
 words < "$work/plan.txt" | diff "$work/golden.words" - || fail "the first command prints another plan than the README"
 
 start=$SECONDS
