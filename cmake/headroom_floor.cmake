@@ -53,16 +53,48 @@ function(headroom_floor name)
     headroom_compile(${target} HOT ${hot} COLD ${arg_COLD} APART ${arg_APART})
   endif()
   headroom_own_header_first(remaining ${root} SOURCES ${sources} HEADERS ${headers})
+  headroom_header_first_of_many(remaining ${target} ${remaining})
   if(HEADROOM_TESTS AND remaining)
     headroom_headers_alone(${target} ${root} ${remaining})
   endif()
 endfunction()
 
+# headroom_include_first(SOURCE HEADER)
+#
+# SOURCE is compiled with HEADER before anything else that it includes (and after the precompiled standard library), so
+# that a header which does not stand alone does not compile. -Wp: after the precompiled headers, which have to be first
+# and which CMake puts last.
+function(headroom_include_first source header)
+  if(HEADROOM_PCH)
+    set(option -Wp,-include,${header})
+  else()
+    set(option -include ${header})
+  endif()
+  set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS ${option})
+endfunction()
+
+# headroom_header_first_of_many(RESULT TARGET HEADERS...)
+#
+# Sources that are compiled together have one more header in front, a different one each, that shows so that it stands
+# alone and costs nothing. RESULT: the headers for which no such file is left.
+function(headroom_header_first_of_many result target)
+  set(remaining ${ARGN})
+  get_target_property(files ${target} HEADROOM_TOGETHER_FILES)
+  if(files)
+    foreach(file IN LISTS files)
+      if(remaining)
+        list(POP_FRONT remaining header)
+        headroom_include_first(${file} ${header})
+      endif()
+    endforeach()
+  endif()
+  set(${result} ${remaining} PARENT_SCOPE)
+endfunction()
+
 # headroom_own_header_first(RESULT ROOT SOURCES ... HEADERS ...)
 #
-# x.cpp is compiled with x.hpp before anything else that it includes (and after the precompiled standard library), so
-# that every build in which it is compiled by itself shows that the header stands alone. RESULT: the headers without such a source.
-# -Wp: after the precompiled headers, which have to be first and which CMake puts last.
+# x.cpp is compiled with x.hpp first, in every build in which it is compiled by itself. RESULT: the headers without such
+# a source.
 function(headroom_own_header_first result root)
   cmake_parse_arguments(arg "" "" "SOURCES;HEADERS" ${ARGN})
   set(remaining)
@@ -70,12 +102,7 @@ function(headroom_own_header_first result root)
     cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${root}/headroom/${name} OUTPUT_VARIABLE source)
     string(REGEX REPLACE "\\.hpp$" ".cpp" source ${source})
     if(source IN_LIST arg_SOURCES)
-      if(HEADROOM_PCH)
-        set(option -Wp,-include,${header})
-      else()
-        set(option -include ${header})
-      endif()
-      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS ${option})
+      headroom_include_first(${source} ${header})
     else()
       list(APPEND remaining ${header})
     endif()
