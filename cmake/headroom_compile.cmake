@@ -33,12 +33,12 @@ option(HEADROOM_TOGETHER "Compile sources of one folder several at a time" ${tog
 
 # headroom_together(TARGET KIND sources ...)
 #
-# Replaces these sources of the target by files that include up to eight of one folder each. KIND cold and hot: sources of
+# Replaces these sources of the target by files that include up to sixteen of one folder each. KIND cold and hot: sources of
 # the product, compiled with -O1 and -O3, whose unnamed namespaces become one: names in them differ within a folder. KIND
 # tests: each test file is put into a namespace of its own behind the includes of all of them, since tests name their helpers alike;
 # one that opens a namespace of a name, specialises a template of another's or defines a macro is compiled by itself.
 function(headroom_together target kind)
-  set(limit 8)
+  set(limit 16)
   set(folders)
   foreach(source IN LISTS ARGN)
     if(kind STREQUAL "tests")

@@ -65,6 +65,10 @@ std::string figure_text(const Place& place) {
   return figure_text(place.number(), whole ? Hint::count : place.hint());
 }
 
+std::string named(std::string_view name, const Place& place) {
+  return place.is_number() ? std::string{name} + " " + figure_text(place) : std::string{};
+}
+
 std::string figure(const Place& place) {
   return place.is_number() ? data_element(place.number(), place.pointer(), "", figure_text(place))
                            : escaped(place.text());

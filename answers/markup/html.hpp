@@ -14,6 +14,8 @@ namespace headroom::report {
 
 /// A number as its document hints, one without a fraction in full. Precondition: is_number().
 [[nodiscard]] std::string figure_text(const Place& place);
+/// "sequence 8192"; empty where no number stands.
+[[nodiscard]] std::string named(std::string_view name, const Place& place);
 
 /// Text between tags and inside attributes.
 [[nodiscard]] std::string escaped(std::string_view text);

@@ -147,10 +147,6 @@ std::string chips(const std::vector<std::string>& texts) {
   return html.empty() ? html : "<ul class=\"chips\">" + html + "</ul>\n";
 }
 
-std::string named(std::string_view name, const Place& place) {
-  return place.is_number() ? std::string{name} + " " + figure_text(place) : std::string{};
-}
-
 /// What the question fixes beside the strategy.
 std::vector<std::string> question_words(const Place& plan) {
   std::vector<std::string> words{plan["precision"].text(), named("sequence", plan["seq_len"]),

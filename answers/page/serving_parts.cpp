@@ -7,10 +7,6 @@
 namespace headroom::report {
 namespace {
 
-std::string named(std::string_view name, const Place& place) {
-  return place.is_number() ? std::string{name} + " " + figure_text(place) : std::string{};
-}
-
 std::string rate_words(const Place& rate, std::string_view what) {
   return rate.is_number() ? figure_text(rate) + " req/s" + std::string{what} : std::string{};
 }

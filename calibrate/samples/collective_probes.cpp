@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/samples/collective_probes.hpp>
+#include <headroom/calibrate/samples/csv_lines.hpp>
 #include <headroom/core/csv.hpp>
 
 #include <array>
@@ -23,12 +24,6 @@ bool is_cut(Collective c) noexcept {
 std::int64_t rounded(Collective collective, std::int64_t ranks, std::int64_t bytes) noexcept {
   const std::int64_t unit = is_cut(collective) ? ranks * chunk_elements * element_bytes : element_bytes;
   return bytes - bytes % unit;
-}
-
-std::string digits(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.5g", value);
-  return text.data();
 }
 
 }  // namespace
@@ -112,11 +107,11 @@ std::vector<FolderFile> collective_files(std::span<const Sample> samples, const 
     any = true;
     const std::string cells = std::string{nccl_op(probe->collective)} + "," + std::to_string(probe->ranks) + "," +
                               std::string{element} + "," + std::to_string(probe->bytes) + "," +
-                              digits(sample.latency.raw() / micro);
+                              five_digits(sample.latency.raw() / micro);
     rows += csv_field(nccl_version.empty() ? "unknown" : nccl_version) + "," + cells + "\n";
-    bus += cells + "," + digits((Bytes{static_cast<double>(probe->bytes)} / sample.latency).raw() / giga) + "," +
-           digits(bus_bandwidth(*probe, sample.latency).raw() / giga) + "," +
-           (sample.predicted > Seconds{} ? digits(sample.predicted.raw() / micro) : "") + ",,\n";
+    bus += cells + "," + five_digits((Bytes{static_cast<double>(probe->bytes)} / sample.latency).raw() / giga) + "," +
+           five_digits(bus_bandwidth(*probe, sample.latency).raw() / giga) + "," +
+           (sample.predicted > Seconds{} ? five_digits(sample.predicted.raw() / micro) : "") + ",,\n";
   }
   if (!any) {
     return {};

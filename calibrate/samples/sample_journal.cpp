@@ -43,8 +43,8 @@ enum Column : std::size_t {  // NOLINT(performance-enum-size): an index
   predicted
 };
 
-/// Shortest digits that read back exactly; empty for zero, which means "not known".
-std::string digits(double value) {
+/// Shortest exact_digits that read back exactly; empty for zero, which means "not known".
+std::string exact_digits(double value) {
   if (value == 0.0) {
     return {};
   }
@@ -54,7 +54,7 @@ std::string digits(double value) {
 }
 
 std::string exact_micros(Seconds value) {
-  return digits(value.raw() / micro);
+  return exact_digits(value.raw() / micro);
 }
 
 std::string told_text(const std::vector<Seconds>& spans) {
@@ -85,10 +85,10 @@ std::string line_of(const JournalEntry& e) {
       std::to_string(s.launches),
       std::to_string(s.algorithms),
       exact_micros(s.first),
-      digits(s.lasted.raw()),
-      digits(e.took.raw()),
-      s.sm_clock ? digits(s.sm_clock->raw() / mega) : std::string{},
-      s.power ? digits(s.power->raw()) : std::string{},
+      exact_digits(s.lasted.raw()),
+      exact_digits(e.took.raw()),
+      s.sm_clock ? exact_digits(s.sm_clock->raw() / mega) : std::string{},
+      s.power ? exact_digits(s.power->raw()) : std::string{},
       throttle_text(e.throttle),
       e.refused,
       told_text(s.told),

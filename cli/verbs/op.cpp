@@ -99,7 +99,7 @@ const OpKind* find_kind(std::span<const OpKind> kinds, std::string_view name) {
 }
 
 /// Device of --gpu. Throws ConfigError when it is missing or unknown.
-Device device_of(const Arguments& arguments) {
+Device device_named(const Arguments& arguments) {
   if (!arguments.has("--gpu")) {
     throw ConfigError{"--gpu says which SKU of the catalog, e.g. --gpu h100-sxm-80gb"};
   }
@@ -117,7 +117,7 @@ Outcome answer(const Arguments& arguments, const OpKind& kind) {
   const OpQuestion question = kind.read(reader);
   Device device;
   try {
-    device = device_of(arguments);
+    device = device_named(arguments);
   } catch (const ConfigError& error) {
     for (const Diagnostic& diagnostic : error.diagnostics()) {
       reader.problem(diagnostic.message);
@@ -175,7 +175,7 @@ Outcome run(const Arguments& arguments) {
     }
   }
   check_file_options(arguments);
-  const Device device = device_of(arguments);
+  const Device device = device_named(arguments);
   const ModelData data = own_model_data();
   return score_kernel_files(
       arguments, [&](std::span<const KernelFile> files) { return score_kernels(data, files, device); },

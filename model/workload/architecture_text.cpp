@@ -8,10 +8,6 @@
 namespace headroom {
 namespace {
 
-std::string number_text(double number) {
-  return shortest_text(number);
-}
-
 /// Lines "key = value".
 class Lines {
  public:
@@ -19,7 +15,7 @@ class Lines {
   void item(std::string_view name) { text_ += "\n[[" + std::string{name} + "]]\n"; }
   void text(std::string_view key, const std::string& value) { line(key, toml_string(value)); }
   void integer(std::string_view key, std::int64_t value) { line(key, std::to_string(value)); }
-  void number(std::string_view key, double value) { line(key, number_text(value)); }
+  void number(std::string_view key, double value) { line(key, shortest_text(value)); }
   void flag(std::string_view key, bool value) { line(key, value ? "true" : "false"); }
   void text_if(std::string_view key, const std::string& value) { value.empty() ? void() : text(key, value); }
   void integer_unless(std::string_view key, std::int64_t value, std::int64_t usual) {

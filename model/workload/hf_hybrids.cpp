@@ -9,7 +9,6 @@
 namespace headroom {
 namespace {
 
-const HfKeys top_k_keys{"num_experts_per_tok", "num_experts_per_token", "experts_per_token"};
 constexpr Range<std::int64_t> expansion{1, 64};
 
 /// "auto" is ceil(hidden / 16) (Gu and Dao 2023, section 3.6).

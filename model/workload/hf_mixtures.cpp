@@ -9,8 +9,6 @@
 namespace headroom {
 namespace {
 
-const HfKeys top_k_keys{"num_experts_per_tok", "num_experts_per_token", "experts_per_token", "moe_top_k"};
-
 /// Experts as wide as intermediate_size.
 Moe plain_moe(HfReader& reader, const Architecture& arch, std::int64_t experts, std::int64_t top_k) {
   Moe moe;

@@ -19,6 +19,9 @@ inline constexpr Range<std::int64_t> hf_size_or_none{0, std::int64_t{1} << 30};
 
 using HfKeys = std::initializer_list<std::string_view>;
 
+/// Experts that a token meets, by every name that a family gives them.
+inline const HfKeys top_k_keys{"num_experts_per_tok", "num_experts_per_token", "experts_per_token", "moe_top_k"};
+
 /// Looks keys up in the nested table first, then at the root. A spelling may be a path: "attn_config.kv_n_heads".
 class HfReader {
  public:

@@ -9,7 +9,7 @@
 namespace headroom {
 namespace {
 
-constexpr Range<std::int64_t> size{1, largest_size};
+constexpr Range<std::int64_t> size_range{1, largest_size};
 constexpr Range<std::int64_t> repeats{1, 65536};
 constexpr std::int64_t most_blocks = 65'536;
 constexpr std::size_t most_ops = 10'000;  // readers are searched op by op
@@ -132,7 +132,7 @@ class NetworkReader {
     Stage stage;
     stage.first = net_.ops.size();
     stage.repeat = table.maybe_integer("repeat", repeats).value_or(1);
-    stage.per_sample = static_cast<double>(table.maybe_integer("per_sample", size).value_or(1));
+    stage.per_sample = static_cast<double>(table.maybe_integer("per_sample", size_range).value_or(1));
     stage.part = table.text("part");
     if (ops == nullptr) {
       read_op(table);

@@ -27,13 +27,13 @@ namespace {
 /// What a value of an axis is.
 enum class Takes : std::uint8_t { gpu, node, prices, word, count, watts, flag, share };
 
-using Words = std::span<const std::string_view>;
+using AxisWords = std::span<const std::string_view>;
 struct AxisRow {
   std::string_view name;
   Knob knob;
   Takes takes = Takes::word;
-  Words words{};      ///< that it takes
-  Words any{};        ///< those of "any"
+  AxisWords words{};  ///< that it takes
+  AxisWords any{};    ///< those of "any"
   int any_ranks = 0;  ///< "any" are the powers of two up to so many
 };
 constexpr std::array<std::string_view, 4> any_weights{"bf16", "fp8", "nvfp4", "int4"};

@@ -14,7 +14,7 @@
 namespace headroom::launch {
 namespace {
 
-using Words = std::vector<std::string>;
+using ProcessWords = std::vector<std::string>;
 
 constexpr std::int64_t port = 8000;
 constexpr std::string_view options_folder = "/etc/headroom";
@@ -24,11 +24,11 @@ constexpr std::string_view index = "$(LWS_WORKER_INDEX)";
 
 /// A server of one replica: what every host of it runs.
 struct Server {
-  Words words;          ///< process and arguments, for Kubernetes to take as they are
-  Words follows;        ///< arguments of all hosts but the first
-  std::string behind;   ///< of those, what a shell has to compute
-  std::string options;  ///< text of a file of options; empty: none
-  Words bench;
+  ProcessWords words;    ///< process and arguments, for Kubernetes to take as they are
+  ProcessWords follows;  ///< arguments of all hosts but the first
+  std::string behind;    ///< of those, what a shell has to compute
+  std::string options;   ///< text of a file of options; empty: none
+  ProcessWords bench;
   std::string image;
 };
 
@@ -39,7 +39,7 @@ std::string literal(std::string word) {
   return word;
 }
 
-void add(Words& words, const Words& more) {
+void add(ProcessWords& words, const ProcessWords& more) {
   words.insert(words.end(), more.begin(), more.end());
 }
 
@@ -149,7 +149,7 @@ Server server_of(const Replicas& replicas, LaunchWriting& writing) {
   return tensorrt_llm_server(replicas, writing);
 }
 
-ConfigValue words_value(const Words& words) {
+ConfigValue words_value(const ProcessWords& words) {
   std::vector<ConfigValue> list;
   for (const std::string& word : words) {
     list.push_back(word_value(word));
@@ -174,10 +174,10 @@ std::string gpu_resource(const LaunchPlan& plan) {
 
 /// Pod of a host; `answers`: it takes requests, and is ready when it does.
 ConfigValue pod(const Replicas& replicas, const Server& server, const std::string& name, bool answers) {
-  Words words = server.words;
-  add(words, answers ? Words{} : server.follows);
+  ProcessWords words = server.words;
+  add(words, answers ? ProcessWords{} : server.follows);
   if (!answers && !server.behind.empty()) {
-    Words shell{"bash", "-c", "exec \"$$@\" " + literal(server.behind), "--"};
+    ProcessWords shell{"bash", "-c", "exec \"$$@\" " + literal(server.behind), "--"};
     add(shell, words);
     words = std::move(shell);
   }

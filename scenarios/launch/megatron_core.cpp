@@ -22,7 +22,7 @@ bool is_on(const LaunchItems& items, std::string_view name) {
 
 // ---- sharded states
 
-void write_sharding(LaunchWriting& writing) {
+void write_core_sharding(LaunchWriting& writing) {
   const LaunchPlan& plan = writing.plan;
   const std::int64_t zero = plan.count("strategy.zero", 0);
   writing.put_flag("--use-distributed-optimizer", zero >= 1);
@@ -69,7 +69,7 @@ void read_sharding(const LaunchItems& items, Absent absent, LaunchReading& readi
 // ---- traffic beside compute, order of ranks
 
 /// Written for a single data rank too, because an absent flag would read as a run without overlap.
-void write_overlap(LaunchWriting& writing) {
+void write_core_overlap(LaunchWriting& writing) {
   const LaunchPlan& plan = writing.plan;
   const bool overlap = plan.flag("training.overlap", true);
   writing.put_flag("--overlap-grad-reduce", overlap);
@@ -201,7 +201,7 @@ constexpr std::array precisions{
     PrecisionFlags{"nvfp4", "--bf16", "", "", "e2m1"}, PrecisionFlags{"fp32", "", "", "", ""},
 };
 
-void write_precision(LaunchWriting& writing) {
+void write_core_precision(LaunchWriting& writing) {
   const std::string precision = writing.plan.word("training.precision");
   for (const PrecisionFlags& flags : precisions) {
     if (flags.precision != precision) {
@@ -270,7 +270,7 @@ struct OptimizerFlags {
   std::string_view optimizer, word, moments;
 };
 /// Narrower moments belong to the precision-aware optimizer (--exp-avg-dtype, --exp-avg-sq-dtype).
-constexpr std::array optimizers{
+constexpr std::array core_optimizers{
     OptimizerFlags{"adamw", "adam", ""},         OptimizerFlags{"adamw-bf16", "adam", "bf16"},
     OptimizerFlags{"adamw-8bit", "adam", "fp8"}, OptimizerFlags{"momentum", "sgd", ""},
     OptimizerFlags{"muon", "muon", ""},          OptimizerFlags{"lion", "lion", ""},
@@ -284,7 +284,7 @@ void write_optimizer(LaunchWriting& writing) {
     writing.put("--sgd-momentum", number_value(0.0));
     writing.cover("training.optimizer");
   }
-  for (const OptimizerFlags& flags : optimizers) {
+  for (const OptimizerFlags& flags : core_optimizers) {
     if (flags.optimizer != optimizer) {
       continue;
     }
@@ -322,7 +322,7 @@ void read_optimizer(const LaunchItems& items, Absent absent, LaunchReading& read
       return reading.state("training.optimizer", word_value("sgd"), *momentum);
     }
   }
-  for (const OptimizerFlags& flags : optimizers) {
+  for (const OptimizerFlags& flags : core_optimizers) {
     if (flags.word == word && (flags.moments == moments || word != "adam")) {
       return name != nullptr ? reading.state("training.optimizer", word_value(flags.optimizer), *name)
                              : reading.assume("training.optimizer", word_value(flags.optimizer));
@@ -415,11 +415,11 @@ LaunchWriting write_megatron(const LaunchPlan& plan, bool explicitly) {
   write_rows(megatron_rows(), writing);
   write_megatron_network(writing);
   write_megatron_details(writing);
-  write_sharding(writing);
-  write_overlap(writing);
+  write_core_sharding(writing);
+  write_core_overlap(writing);
   write_order(writing);
   write_recompute(writing);
-  write_precision(writing);
+  write_core_precision(writing);
   write_optimizer(writing);
   write_training(writing);
   note_gaps(megatron_gaps(), "Megatron-Core", writing);

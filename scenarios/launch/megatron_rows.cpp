@@ -22,7 +22,7 @@ constexpr std::array graphs{LaunchWord{"local", "true"}, LaunchWord{"transformer
 
 using enum RowKind;
 
-constexpr std::array rows{
+constexpr std::array own_rows{
     // the network
     LaunchRow{"--num-layers", "model.layers"},
     LaunchRow{"--hidden-size", "model.hidden"},
@@ -136,7 +136,7 @@ constexpr std::array rows{
     LaunchRow{"--transformer-impl", "training.software", word, "\"megatron-core-te\"", implementations},
 };
 
-constexpr auto passed = std::to_array<std::string_view>(
+constexpr auto own_passed = std::to_array<std::string_view>(
     {// learning rate, regularization, initialization
      "--lr", "--lr-decay-style", "--lr-wsd-decay-style", "--lr-decay-iters", "--lr-decay-samples",
      "--lr-wsd-decay-samples", "--lr-wsd-decay-iters", "--lr-warmup-fraction", "--lr-warmup-iters",
@@ -195,7 +195,7 @@ constexpr auto passed = std::to_array<std::string_view>(
      "--fp8-amax-history-len", "--fp8-amax-compute-algo", "--te-rng-tracker", "--initial-loss-scale",
      "--overlap-cpu-optimizer-d2h-h2d"});
 
-constexpr std::array gaps{
+constexpr std::array own_gaps{
     LaunchGap{"strategy.schedule", "\"1f1b\"", "Megatron-Core runs 1F1B, interleaved where vpp > 1"},
     LaunchGap{"strategy.cp_form", "", "Megatron-Core has no such form"},
     LaunchGap{"strategy.order", "\"tp-cp-dp-pp\"", "Megatron-Core knows tp-cp-dp-pp and tp-cp-pp-dp"},
@@ -217,13 +217,13 @@ constexpr std::array gaps{
 }  // namespace
 
 std::span<const LaunchRow> megatron_rows() noexcept {
-  return rows;
+  return own_rows;
 }
 std::span<const std::string_view> megatron_passed() noexcept {
-  return passed;
+  return own_passed;
 }
 std::span<const LaunchGap> megatron_gaps() noexcept {
-  return gaps;
+  return own_gaps;
 }
 
 }  // namespace headroom::launch

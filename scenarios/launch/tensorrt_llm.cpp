@@ -21,7 +21,7 @@ constexpr std::array tensorrt_llm_rows{
 };
 constexpr std::string_view yaml = "trtllm.yaml";
 
-void write_ranks(LaunchWriting& writing) {
+void write_parallelism(LaunchWriting& writing) {
   const LaunchPlan& plan = writing.plan;
   const std::int64_t tp = plan.count("strategy.tp", 1);
   const std::int64_t ep = plan.count("strategy.ep", 1);
@@ -109,7 +109,7 @@ std::string launcher(const LaunchPlan& plan) {
 }  // namespace
 
 std::string write_tensorrt_llm(LaunchWriting& writing) {
-  write_ranks(writing);
+  write_parallelism(writing);
   write_rows(tensorrt_llm_rows, writing);
   std::string options = options_yaml(writing);
   note_formats(writing);

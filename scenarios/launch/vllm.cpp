@@ -35,7 +35,7 @@ constexpr std::array vllm_rows{
     LaunchRow{"--speculative-config", "", special},
     LaunchRow{"--model", "", special},
 };
-constexpr std::array aliases{
+constexpr std::array vllm_aliases{
     FlagAlias{"-tp", "--tensor-parallel-size"},   FlagAlias{"-pp", "--pipeline-parallel-size"},
     FlagAlias{"-dp", "--data-parallel-size"},     FlagAlias{"-q", "--quantization"},
     FlagAlias{"-ep", "--enable-expert-parallel"},
@@ -80,7 +80,7 @@ constexpr auto vllm_passed = std::to_array<std::string_view>({"--host",
 
 /// Whether one server holds every replica. Without experts data ranks are replicas behind one address; with experts
 /// they would share the expert layers, which is a different layout.
-bool one_server(const LaunchPlan& plan) {
+bool one_vllm_server(const LaunchPlan& plan) {
   return !plan.flag("launch.experts") && plan.count("hardware.gpus", 1) <= plan.count("launch.gpus_per_node", 1);
 }
 
@@ -94,7 +94,7 @@ void write_ranks(LaunchWriting& writing, HostsBy hosts) {
     throw ConfigError{"vLLM deals experts to all ranks or to none: ep " + std::to_string(ep) + " with tp " +
                       std::to_string(tp) + " has no flag; use ep 1 or ep " + std::to_string(tp)};
   }
-  if (groups > 1 || (one_server(plan) && replicas > 1)) {
+  if (groups > 1 || (one_vllm_server(plan) && replicas > 1)) {
     writing.put_count("--data-parallel-size", groups > 1 ? groups : replicas);
   }
   if (ep > 1) {
@@ -105,7 +105,7 @@ void write_ranks(LaunchWriting& writing, HostsBy hosts) {
     const bool prompts = plan.word("serving.pool") == "prefill";
     writing.put_word("--all2all-backend", prompts ? "deepep_high_throughput" : "deepep_low_latency");
   }
-  note_load(writing, one_server(plan), BenchGaps::gamma);
+  note_load(writing, one_vllm_server(plan), BenchGaps::gamma);
   if (hosts == HostsBy::form) {
     return;
   }
@@ -249,7 +249,7 @@ LaunchText vllm_text(const LaunchPlan& plan) {
   script.server = {"vllm serve \"$MODEL\""};
   const std::vector<std::string> words = words_of_items(writing.items);
   script.server.insert(script.server.end(), words.begin(), words.end());
-  script.bench = {vllm_bench(bench_load(plan, one_server(plan)))};
+  script.bench = {vllm_bench(bench_load(plan, one_vllm_server(plan)))};
   return script_text(plan, writing, script);
 }
 
@@ -260,14 +260,14 @@ void read_vllm_text(const ConfigSource& source, LaunchReading& reading) {
   const ShellScript script = script_of(source, Assignments::variables, {});
   reading.plan.set("launch.kind", word_value("serve"));
   reading.plan.set("serving.engine", word_value("vllm"));
-  std::optional<std::vector<ShellWord>> server = command_behind(script, serve, aliases);
-  server = server ? server : command_behind(script, module, aliases);
+  std::optional<std::vector<ShellWord>> server = command_behind(script, serve, vllm_aliases);
+  server = server ? server : command_behind(script, module, vllm_aliases);
   if (!server) {
     reading.problem(Position{}, "no launch line: neither 'vllm serve' nor vllm.entrypoints.openai.api_server");
     return;
   }
   read_server(*server, reading);
-  if (const auto load = command_behind(script, bench, aliases)) {
+  if (const auto load = command_behind(script, bench, vllm_aliases)) {
     read_benchmark(*load, RangeRatio::around, reading);
   }
 }

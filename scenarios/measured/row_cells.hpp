@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/estimate/regime.hpp>
 
 #include <array>
 #include <cstddef>
@@ -28,7 +29,8 @@ struct RowPrediction {
   double roofline = 0.0;
   /// Bound that no run can beat, in the row's unit: least time or highest rate (least_step.hpp). 0: no bound.
   double fastest = 0.0;
-  std::string assumed{};  ///< what filled blank cells from a table of publications; empty: nothing
+  std::string assumed{};               ///< what filled blank cells from a table of publications; empty: nothing
+  std::optional<StepRegime> regime{};  ///< of a training row with a time or rate
 };
 
 /// Answers for a row that we cannot predict, and for one whose cells cannot be true, with the reason.

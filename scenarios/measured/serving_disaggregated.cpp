@@ -30,7 +30,7 @@ constexpr std::array deployment_metrics{
     DeploymentMetric{"tpot_ms_p50", ServingMetric::tpot, true},
 };
 
-const DeploymentMetric* metric_named(std::string_view name) {
+const DeploymentMetric* deployment_metric(std::string_view name) {
   const auto* found = std::find_if(deployment_metrics.begin(), deployment_metrics.end(),
                                    [&](const DeploymentMetric& m) { return m.name == name; });
   return found == deployment_metrics.end() ? nullptr : found;
@@ -109,13 +109,13 @@ IterationCost least_cost(const PlacedRow& placed, ExpertsRead read) {
   return [&placed, read](const IterationMix& mix) { return placed.least->time(mix, read); };
 }
 
-constexpr SteadyHabits no_habits{Seconds{}, 0.0, 0.0, 0.0, 0.0};
+constexpr SteadyHabits no_pool_habits{Seconds{}, 0.0, 0.0, 0.0, 0.0};
 
 }  // namespace
 
 bool asks_for_deployment(const ServingConfiguration& run, std::string_view metric) {
-  return metric_named(metric) != nullptr && row_option(run, "pool").empty() && row_number(run, "prefill_workers") &&
-         row_number(run, "decode_workers");
+  return deployment_metric(metric) != nullptr && row_option(run, "pool").empty() &&
+         row_number(run, "prefill_workers") && row_number(run, "decode_workers");
 }
 
 std::optional<DisaggregatedQuestion> disaggregated_question(const ServingConfiguration& run,
@@ -141,7 +141,7 @@ std::optional<DisaggregatedQuestion> disaggregated_question(const ServingConfigu
     refusal.why = "prefilling workers: " + refusal.why;
     return std::nullopt;
   }
-  const DeploymentMetric& asked = *metric_named(metric);
+  const DeploymentMetric& asked = *deployment_metric(metric);
   DisaggregatedQuestion q;
   q.prefill = std::move(*prefill);
   q.decode = std::move(*decode);
@@ -189,15 +189,15 @@ double predict_deployment(const DisaggregatedQuestion& q, const IterationPhysics
 
 double sheet_deployment(const DisaggregatedQuestion& q) {
   return asked(q, least_cost(q.prefill, ExpertsRead::expected), least_cost(q.decode, ExpertsRead::expected), {},
-               no_habits);
+               no_pool_habits);
 }
 
 double fastest_deployment(const DisaggregatedQuestion& q) {
   // Every request as if alone, which no queue and no batch shortens.
   DisaggregatedQuestion lone = q;
   lone.clients = 1.0;
-  const double one =
-      asked(lone, least_cost(q.prefill, ExpertsRead::least), least_cost(q.decode, ExpertsRead::least), {}, no_habits);
+  const double one = asked(lone, least_cost(q.prefill, ExpertsRead::least), least_cost(q.decode, ExpertsRead::least),
+                           {}, no_pool_habits);
   return q.to_unit == 1.0 ? q.clients * one : one;
 }
 

@@ -45,7 +45,7 @@ constexpr std::array simulated_metrics{
     SimulatedMetric{"latency_ms_mean", ServingMetric::e2e, RunStatistic::mean},
 };
 
-const SimulatedMetric* metric_named(std::string_view name) {
+const SimulatedMetric* simulated_metric(std::string_view name) {
   const auto* found = std::find_if(simulated_metrics.begin(), simulated_metrics.end(),
                                    [&](const SimulatedMetric& m) { return m.name == name; });
   return found == simulated_metrics.end() ? nullptr : found;
@@ -170,7 +170,7 @@ ServingQuantity SimulatedQuestion::quantity() const noexcept {
 }
 
 bool asks_for_run(const ServingConfiguration& run, std::string_view metric) {
-  const SimulatedMetric* known = metric_named(metric);
+  const SimulatedMetric* known = simulated_metric(metric);
   if (known == nullptr) {
     return false;
   }
@@ -195,7 +195,7 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
                                                     std::string_view unit,
                                                     ServingPlaces& places,
                                                     RowPrediction& refusal) {
-  const SimulatedMetric* known = metric_named(metric);
+  const SimulatedMetric* known = simulated_metric(metric);
   if (known == nullptr) {
     refusal = unsupported("metric " + quoted(metric) + " in " + quoted(unit) + " is not predicted for serving yet");
     return std::nullopt;

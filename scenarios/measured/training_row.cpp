@@ -399,7 +399,12 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
   if (memory && !c.work.options.fused_loss) {
     low = std::min(low, least_memory_of_row(c, run, s, e).raw() / 0x1p30);
   }
-  return {RowStatus::ok, {}, answer.value, low / width, answer.value * width, answer.roofline, answer.fastest};
+  RowPrediction prediction{RowStatus::ok, {}, answer.value, low / width, answer.value * width, answer.roofline,
+                           answer.fastest};
+  if (!memory) {
+    prediction.regime = regime_of(e.time);
+  }
+  return prediction;
 }
 
 }  // namespace headroom

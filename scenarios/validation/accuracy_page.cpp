@@ -5,6 +5,7 @@
 #include <headroom/scenarios/validation/accuracy_page.hpp>
 #include <headroom/scenarios/validation/accuracy_tables.hpp>
 #include <headroom/scenarios/validation/serving_tables.hpp>
+#include <headroom/scenarios/validation/source_levels.hpp>
 
 #include <algorithm>
 #include <map>
@@ -218,6 +219,39 @@ std::string worst_table(const AccuracyInputs& inputs) {
   return text;
 }
 
+std::string level_table(const Part& time) {
+  std::string text =
+      "\n### Levels\n*Own level*: after each time is divided by the median of the source's, what a random level of the "
+      "source would leave. *Run to run*: mean distance of runs with equal cells from their mean. A constant fitted on "
+      "the source itself that is nearer than the model is **marked**.\n\n";
+  std::vector<std::string> names{"source", "rows", "MAPE", "own level"};
+  if (time.left_out) {
+    names.insert(names.end(), {"left out", "left out, own level"});
+  }
+  names.insert(names.end(), {"run to run", "constant"});
+  text += table_header(names);
+  bool any = false;
+  for (const SourceLevel& level : source_levels(time.validation.rows)) {
+    const GroupScore* group = time.group("source=" + level.source);
+    if (group == nullptr) {
+      continue;
+    }
+    any = true;
+    std::vector<std::string> cells{level.source, std::to_string(level.rows), percent_text(level.mape),
+                                   percent_text(level.own_level)};
+    if (time.left_out) {
+      cells.push_back(percent_text(level.left_out));
+      cells.push_back(percent_text(level.left_out_level));
+    }
+    cells.push_back(percent_text(level.run_to_run) +
+                    (level.repeated_rows > 0 ? " (" + std::to_string(level.repeated_rows) + " rows)" : std::string{}));
+    const std::string constant = percent_text(group->constant.mape);
+    cells.push_back(group->constant.mape < level.mape ? "**" + constant + "**" : constant);
+    text += table_line(cells);
+  }
+  return any ? text : std::string{};
+}
+
 std::string time_section(const Part& time) {
   std::string text =
       "\n## Training time\nAll metrics of time and throughput together; bias is the median error of the time, + too "
@@ -226,10 +260,11 @@ std::string time_section(const Part& time) {
     std::string_view title, prefix;
   };
   for (const Kind& kind : {Kind{"By source", "source="}, Kind{"By SKU", "gpu="}, Kind{"By software", "framework="},
-                           Kind{"By GPUs", "size="}, Kind{"By class", "class="}}) {
+                           Kind{"By GPUs", "size="}, Kind{"By class", "class="},
+                           Kind{"By regime: what takes most of the step beside compute, 15 % or more", "regime="}}) {
     text += error_table(time, kind.title, kind.prefix);
   }
-  return text;
+  return text + level_table(time);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ constexpr std::uint32_t least_strategies = 4;
 /// Most GPUs of a single host. Layouts of one host differ little in what they send, so larger jobs are also scored
 /// separately.
 constexpr std::int64_t one_host = 8;
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_figure = std::numeric_limits<double>::quiet_NaN();
 
 /// Options that belong to the strategy; others name the software, its release or what was logged.
 constexpr std::array<std::string_view, 8> strategy_options{"fsdp",    "hsdp",           "zero_group",       "schedule",
@@ -43,7 +43,7 @@ class Key {
 };
 
 /// Key of a sweep: everything its runs share.
-std::string question_of(const ScoredRow& row) {
+std::string sweep_of(const ScoredRow& row) {
   const RunConfiguration& r = *row.run;
   Key key;
   key << row.source << r.gpu << r.precision << r.gpus << r.seq_len << r.global_batch;
@@ -92,7 +92,7 @@ void rank(Sweep& sweep, const std::vector<Point>& points) {
 }
 
 SweepScore score(const std::string& group, const std::vector<const Sweep*>& members) {
-  SweepScore result{group, members.size(), 0, 0, 0.0, 0.0, none, none};
+  SweepScore result{group, members.size(), 0, 0, 0.0, 0.0, no_figure, no_figure};
   std::vector<double> regrets;
   std::vector<double> taus;
   double concordance = 0.0;
@@ -108,7 +108,7 @@ SweepScore score(const std::string& group, const std::vector<const Sweep*>& memb
   result.regret_median = median(regrets);
   result.regret_p90 = quantile(regrets, 0.9);
   result.tau_median = median(taus);
-  result.tau = result.pairs > 0 ? concordance / static_cast<double>(result.pairs) : none;
+  result.tau = result.pairs > 0 ? concordance / static_cast<double>(result.pairs) : no_figure;
   return result;
 }
 
@@ -142,7 +142,7 @@ std::vector<SweepScore> score_groups(const std::vector<Sweep>& sweeps) {
 }  // namespace
 
 double Sweep::tau() const noexcept {
-  return pairs > 0 ? concordance / static_cast<double>(pairs) : none;
+  return pairs > 0 ? concordance / static_cast<double>(pairs) : no_figure;
 }
 
 SweepBook::SweepBook() : questions_{least_strategies} {}
@@ -158,7 +158,7 @@ void SweepBook::add(const ScoredRow& row) {
   }
   const RunConfiguration& run = *row.run;
   const std::string strategy = strategy_of(run);
-  questions_.add(question_of(row),
+  questions_.add(sweep_of(row),
                  {words_.keep(strategy + row.id).data(), static_cast<std::uint32_t>(strategy.size()),
                   static_cast<std::uint32_t>(row.id.size()), measured->raw(), predicted->raw()},
                  [&] {

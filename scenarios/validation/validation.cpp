@@ -132,6 +132,10 @@ ScoredRow scored(const RunFile& file, const RunRow& row, const ValidationScope& 
                    groups_of(file, row, scope.groups),
                    1.0};
   result.source = row.source;
+  if (result.prediction.regime) {
+    result.groups.push_back("regime=" +
+                            std::string{step_regime_names[static_cast<std::size_t>(*result.prediction.regime)]});
+  }
   if (file.form == RowForm::training) {
     result.run = std::make_shared<const RunConfiguration>(row.run);
   } else if (file.form == RowForm::serving) {

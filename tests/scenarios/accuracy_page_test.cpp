@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The accuracy page of made-up runs whose statistics are known by hand.
 #include <headroom/scenarios/validation/accuracy_page.hpp>
+#include <headroom/scenarios/validation/source_levels.hpp>
 
 #include <doctest/doctest.h>
 
@@ -115,6 +116,50 @@ TEST_CASE("a group's line: scored, MAPE, median, p90, bias in time, interval, ba
   CHECK(has(text, "| >2048 | 1 of 1 |"));
   // Memory stands apart; its source was never left out.
   CHECK(has(text, "| A | 1 of 1 | 5.00 | 5.00 | 5.00 | +5.00 | 100 | 0 | 50.0 | - |\n"));
+}
+
+TEST_CASE("a source's own level is taken off, and a constant that is nearer is marked") {
+  const std::string text = page();
+  // A: times 1.10 and 1.15 of the measured ones around 1.125; left out 1.2 and 1.3 around 1.25. B: one row, one
+  // constant.
+  CHECK(has(text, "| A | 2 | 12.5 | 2.22 | 25.0 | 4.00 | - | 25.0 |\n"));
+  CHECK(has(text, "| B | 1 | 20.0 | 0 | 50.0 | 0 | - | **0** |\n"));
+}
+
+TEST_CASE("runs with equal cells show how far runs differ") {
+  constexpr std::string_view csv =
+      "id,source,model,arch,gpu,gpus,dp,global_batch,seq_len,precision,framework,options,metric,value,unit,notes\n"
+      "r1,A,m,dense,G,16,1,8,1024,bf16,F,,step_time_s,10,s,\n"
+      "r2,A,m,dense,G,16,1,8,1024,bf16,F,,step_time_s,12,s,\n"
+      "r3,A,m,dense,G,16,1,8,2048,bf16,F,,step_time_s,40,s,\n"
+      "r4,A,m,dense,G,16,1,8,1024,bf16,F,,tokens_per_s_per_gpu,40,tokens/s,\n";
+  std::istringstream stream{std::string{csv}};
+  Diagnostics diagnostics;
+  const std::vector<RunFile> files{read_runs(stream, "runs.csv", diagnostics)};
+  diagnostics.throw_if_any();
+  const Validation validation = validate(files, {}, [](const RunFile&, const RunRow& row) {
+    return RowPrediction{RowStatus::ok, {}, row.measured, row.measured, row.measured, row.measured};
+  });
+  const std::vector<SourceLevel> levels = source_levels(validation.rows);
+  REQUIRE(levels.size() == 1);
+  CHECK(levels[0].rows == 4);
+  CHECK(levels[0].repeated_rows == 2);
+  CHECK(levels[0].run_to_run == doctest::Approx(1.0 / 11.0));
+}
+
+TEST_CASE("a step's regime is a group of its own on the page") {
+  AccuracyInputs in = inputs();
+  std::istringstream stream{std::string{runs_csv}};
+  Diagnostics diagnostics;
+  const std::vector<RunFile> files{read_runs(stream, "runs.csv", diagnostics)};
+  in.validation = validate(files, {}, [](const RunFile& file, const RunRow& row) {
+    RowPrediction prediction = predict(file, row);
+    prediction.regime = row.id == "b1" ? StepRegime::host : StepRegime::bubble;
+    return prediction;
+  });
+  const std::string text = accuracy_page(in, reference());
+  CHECK(has(text, "| host | 1 of 1 | 20.0 |"));
+  CHECK(has(text, "| bubble | 2 of 2 | 12.5 |"));
 }
 
 TEST_CASE("bars hold, are missed, or have no rows") {

@@ -10,6 +10,9 @@
 
 namespace headroom {
 
+/// Upper bound on separately aged runs of blocks: at most the number of blocks, and enough for an unlimited pool.
+inline constexpr std::int64_t most_block_runs = std::int64_t{1} << 20;
+
 /// A least-recently-used list of blocks with an id (several per id) and of runs of unnamed blocks, which age alike but
 /// are never requested again. The rest of a partly evicted id goes first. No heap after construction.
 class BlockAges {

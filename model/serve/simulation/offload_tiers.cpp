@@ -5,12 +5,6 @@
 #include <array>
 
 namespace headroom {
-namespace {
-
-constexpr std::int64_t most_runs = std::int64_t{1} << 20;
-
-}  // namespace
-
 OffloadTiers::OffloadTiers(const PromptPrefixes& prefixes,
                            std::span<const OffloadTier> tiers,
                            std::span<const Request> requests,
@@ -28,7 +22,7 @@ OffloadTiers::OffloadTiers(const PromptPrefixes& prefixes,
     for (const OffloadTier& tier : tiers) {
       const bool here = !tier.all_replicas || replica == 0;
       kept_.emplace_back(here ? prefixes.distinct : 0, prefixes.id_tokens / block_tokens, sizes,
-                         here ? std::min({tier.blocks, runs, most_runs}) : 0);
+                         here ? std::min({tier.blocks, runs, most_block_runs}) : 0);
     }
   }
 }
