@@ -51,7 +51,8 @@ std::string own_runs_note(const Place& own) {
   }
   return paragraph("note", figure(own["runs"]) + " runs of yours on " + escaped(own["gpu"].text()) + " under " +
                                escaped(own["software"].text()) + ": our step was off by " + figure(own["step_error"]) +
-                               "; the level of this plan is moved to " + figure(own["level"]) + " of what it was.") +
+                               "; they move the numbers behind this plan, and its step to " +
+                               figure(own["step_factor"]) + " of what it was.") +
          unused.html();
 }
 

@@ -284,12 +284,24 @@ Value explanation(const std::vector<ExplainEntry>& entries) {
   }));
 }
 
-Value own_runs_value(const OwnRuns& own) {
-  return object("gpu"_m = own.gpu, "software"_m = own.software, "runs"_m = static_cast<std::int64_t>(own.level.runs),
-                "rows"_m = own.rows, "step_error"_m = change(own.slow()), "weight"_m = own.level.weight,
-                "level"_m = own.level.factor, "not_used"_m = list(own.unused, [](const UnusedRuns& u) {
-                                                return row("what"_m = u.what, "why"_m = u.why, "rows"_m = u.rows);
-                                              }));
+Value own_runs_value(const OwnRuns& own, const OwnEffect& effect) {
+  return object(
+      "gpu"_m = own.gpu, "software"_m = own.software, "runs"_m = static_cast<std::int64_t>(own.level.runs),
+      "rows"_m = own.rows, "step_error"_m = change(own.slow()), "weight"_m = effect.weight,
+      "level"_m = own.level.factor, "step_factor"_m = effect.step,
+      "moved"_m = list(effect.moved,
+                       [](const MovedNumber& number) {
+                         return row("number"_m = number.key, "owner"_m = number.owner, "was"_m = number.was,
+                                    "now"_m = number.now, "unit"_m = number.time ? "s" : "1",
+                                    "step"_m = change(number.step));
+                       }),
+      "not_told_apart"_m = effect.alike,
+      "contradicted"_m = list(own.odd,
+                              [](const OddRun& run) {
+                                return row("file"_m = run.file, "line"_m = run.line, "step_error"_m = change(run.slow));
+                              }),
+      "not_used"_m = list(
+          own.unused, [](const UnusedRuns& u) { return row("what"_m = u.what, "why"_m = u.why, "rows"_m = u.rows); }));
 }
 
 Value nearest_value(const NearestRuns& nearest) {
@@ -314,16 +326,17 @@ Value confidence(const Plan& plan) {
   }
   const PlanConfidence& c = *plan.confidence;
   const std::string wide{run_class_names[static_cast<std::size_t>(RunClass::wide_experts)]};
-  return object("confidence"_m = run_class_names[static_cast<std::size_t>(c.run_class)],
-                "confidence_basis"_m =
-                    object("width"_m = share(c.width), error_widths(c.errors),
-                           Member{wide, c.wide_experts() ? error_widths(c.basis.back().errors) : Value{}},
-                           "outside_measured"_m = c.outside,
-                           "narrowing"_m = list(c.narrowing,
-                                                [](const NarrowingFact& fact) {
-                                                  return object("fact"_m = fact.what, "width"_m = share(fact.width));
-                                                })),
-                "own_runs"_m = plan.own_runs ? own_runs_value(*plan.own_runs) : Value{});
+  return object(
+      "confidence"_m = run_class_names[static_cast<std::size_t>(c.run_class)],
+      "confidence_basis"_m = object("width"_m = share(c.width), error_widths(c.errors),
+                                    Member{wide, c.wide_experts() ? error_widths(c.basis.back().errors) : Value{}},
+                                    "outside_measured"_m = c.outside,
+                                    "narrowing"_m = list(c.narrowing,
+                                                         [](const NarrowingFact& fact) {
+                                                           return object("fact"_m = fact.what,
+                                                                         "width"_m = share(fact.width));
+                                                         })),
+      "own_runs"_m = plan.own_runs && plan.own_effect ? own_runs_value(*plan.own_runs, *plan.own_effect) : Value{});
 }
 
 }  // namespace

@@ -173,13 +173,36 @@ std::string train_time_text(const Plan& plan, const TrainScenario& t, const Trai
          time_table(p.estimate.time);
 }
 
-/// "3 runs of yours on h100-sxm-80gb under megatron-core: ours 8.0 % slow, counted 0.64 of that; ..."
-std::string own_runs_text(const OwnRuns& own, const PlanConfidence& c) {
-  std::string text = counted(static_cast<std::int64_t>(own.level.runs), "run") + " of yours on " + own.gpu + " under " +
-                     own.software + ": ours " + percent(std::abs(own.slow())) + (own.slow() < 0.0 ? " fast" : " slow") +
-                     ", shrunk to " + format_number(own.level.weight, 2) + " of that; level moved by " +
-                     (own.level.factor < 1.0 ? "-" : "+") + percent(std::abs(own.level.factor - 1.0)) + ", interval " +
-                     percent(c.errors.width_80) + " -> " + percent(c.width) + "\n";
+std::string number_of(const MovedNumber& number, double value) {
+  constexpr int digits = 3;
+  return number.time ? format(Seconds{value}) : format_number(value, digits);
+}
+
+std::string longer(double change) {
+  return percent(std::abs(change)) + (change < 0.0 ? " shorter" : " longer");
+}
+
+/// What the user's runs say, what they do to this plan, and which numbers they moved.
+std::string own_runs_text(const OwnRuns& own, const OwnEffect& effect, const PlanConfidence& c) {
+  const auto runs = static_cast<std::int64_t>(own.level.runs);
+  std::string text = counted(runs, "run") + " of yours on " + own.gpu + " under " + own.software +
+                     (runs == 1 ? " says" : " say") + " that ours is " + percent(std::abs(own.slow())) +
+                     (own.slow() < 0.0 ? " fast" : " slow") + "; this step is " + longer(effect.step - 1.0) +
+                     " for it, " + longer(own.level.factor - 1.0) +
+                     " by your cluster's level alone, and its interval narrows from " + percent(c.errors.width_80) +
+                     " to " + percent(c.width) + "\n";
+  for (const MovedNumber& number : effect.moved) {
+    text += "  " + number.key + " of " + (number.owner == "all" ? "all steps" : number.owner) + " moves from " +
+            number_of(number, number.was) + " to " + number_of(number, number.now) + ", which makes this step " +
+            longer(number.step) + "\n";
+  }
+  for (const std::string& pair : effect.alike) {
+    text += "  your runs cannot tell " + pair + " apart: only what both do together is known\n";
+  }
+  for (const OddRun& run : own.odd) {
+    text += "  " + run.file + ":" + std::to_string(run.line) + " contradicts your other runs: ours stays " +
+            percent(std::abs(run.slow)) + (run.slow < 0.0 ? " fast" : " slow") + " on it\n";
+  }
   for (const UnusedRuns& u : own.unused) {
     text += "  not used: " + counted(static_cast<std::int64_t>(u.rows), "row") + " on " + u.what + ": " + u.why + "\n";
   }
@@ -306,7 +329,7 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
   text += notes_text(plan);
   if (whole) {
     text += energy_text(p.energy) + price_text(plan.scenario.money) + "\n" + confidence_text(*plan.confidence);
-    text += plan.own_runs ? own_runs_text(*plan.own_runs, *plan.confidence) : "";
+    text += plan.own_runs && plan.own_effect ? own_runs_text(*plan.own_runs, *plan.own_effect, *plan.confidence) : "";
     text += plan.nearest ? nearest_text(*plan.nearest) + "\n" : "";
   }
   return text + (whole ? "" : "\n") + "memory: " + t.software.name + "; " + t.software.interval_source + "\n";

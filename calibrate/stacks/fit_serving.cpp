@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/calibrate/stacks/fit_priors.hpp>
 #include <headroom/calibrate/stacks/fit_serving.hpp>
 #include <headroom/calibrate/stacks/fit_serving_queues.hpp>
+#include <headroom/model/train/errors/fit_priors.hpp>
 #include <headroom/scenarios/measured/serving_launches.hpp>
 
 #include <algorithm>

@@ -9,18 +9,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
-#include <random>
 #include <set>
 
 namespace headroom {
 namespace {
 
 constexpr std::size_t workers = 2;
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double unknown = unknown_error;
 
 bool is_time(std::string_view metric) noexcept {
   return metric == "step_time_s" || metric == "tokens_per_s_per_gpu" || metric == "samples_per_s";
@@ -362,6 +361,77 @@ std::vector<WeighedRun> weighed_runs(const StepFit& fit, const HierarchicalFit& 
   return runs;
 }
 
+/// Errors of left-out runs with others of their family given, by the number that is given.
+struct ToldFamily {
+  StepKind kind = StepKind::dense;
+  bool own_kernels = true;
+  std::array<std::vector<ToldError>, given_runs.size()> errors;
+};
+
+/// The posterior of the others, and a source's runs.
+struct LeftOutSource {
+  StepPosterior without;
+  std::vector<std::size_t> runs;
+};
+
+/// Groups a source's left-out runs by family and software, and predicts each group with some of it given.
+std::vector<ToldFamily> told_families(const StepFit& fit,
+                                      const std::vector<LeftOutSource>& sources,
+                                      const PosteriorMaker& posteriors) {
+  std::vector<ToldFamily> families;
+  for (const auto& [without, mine] : sources) {
+    std::map<std::pair<std::size_t, std::string>, std::vector<LeftOutRun>> groups;
+    for (const std::size_t i : mine) {
+      const FittedRun& run = fit.runs[i];
+      const double noise =
+          std::pow(fit.posterior.run_noise(run.kind), 2) + without.blank_variance(blank_axes(run.row->run));
+      groups[{run.family, run.owner.stack}].push_back({i,
+                                                       configuration_key(*run.row),
+                                                       {posteriors.derivatives(i), run.left_out, noise},
+                                                       run.deviation * run.deviation});
+    }
+    for (const auto& [key, runs] : groups) {
+      const FittedRun& first = fit.runs[runs.front().run];
+      const UpdatedNumbers before =
+          without_runs(without.prior_of(posteriors.unknown(runs.front().run)), without.level * without.level);
+      ToldFamily family{first.kind, first.own_kernels, {}};
+      for (std::size_t given = 0; given < given_runs.size(); ++given) {
+        family.errors[given] = told_errors(before, runs, given_runs[given]);
+      }
+      families.push_back(std::move(family));
+    }
+  }
+  return families;
+}
+
+/// What the draws say of each run, and of the intervals.
+void score_told(const std::vector<ToldFamily>& families, StepFit& fit) {
+  for (std::size_t given = 0; given < given_runs.size(); ++given) {
+    std::map<std::size_t, std::vector<double>> of_run;
+    std::vector<double> held, widths;
+    for (const ToldFamily& family : families) {
+      const double quantile = fit.posterior.quantiles_of(family.kind).eighty;
+      std::vector<double> inside, wide;
+      for (const ToldError& e : family.errors[given]) {
+        of_run[e.run].push_back(std::abs(std::expm1(e.error)));
+        inside.push_back(std::abs(e.error) <= quantile * e.deviation ? 1.0 : 0.0);
+        wide.push_back(std::expm1(quantile * e.deviation));
+      }
+      if (family.own_kernels && !inside.empty()) {
+        held.push_back(mean(inside));
+        widths.push_back(mean(wide));
+      }
+    }
+    for (const auto& [run, errors] : of_run) {
+      fit.runs[run].after[given] = mean(errors);
+    }
+    if (!held.empty()) {
+      fit.held[given] = mean(held);
+      fit.half_width[given] = median(widths);
+    }
+  }
+}
+
 void leave_out(HierarchicalFit& solver,
                StepProblem& problem,
                const PosteriorMaker& posteriors,
@@ -371,6 +441,7 @@ void leave_out(HierarchicalFit& solver,
   for (const FittedRun& run : fit.runs) {
     sources.insert(run.row->source);
   }
+  std::vector<LeftOutSource> left;
   for (const std::string& source : sources) {
     std::vector<bool> out;
     std::vector<std::size_t> mine;
@@ -397,6 +468,7 @@ void leave_out(HierarchicalFit& solver,
       fit.runs[mine[i]].left_out = errors[i];
       fit.runs[mine[i]].deviation = std::sqrt(without.variance(unknown).total());
     }
+    left.push_back({std::move(without), std::move(mine)});
   }
   std::vector<ScaledError> scaled;
   for (const FittedRun& run : fit.runs) {
@@ -405,6 +477,7 @@ void leave_out(HierarchicalFit& solver,
     }
   }
   set_quantiles(scaled, fit.posterior);
+  score_told(told_families(fit, left, posteriors), fit);
   fit.posterior.source = "headroom fit --stack all on " + std::to_string(fit.runs.size()) + " runs of " +
                          std::to_string(sources.size()) + " sources, each left out in turn";
 }
@@ -482,27 +555,6 @@ double mape_of(std::span<const double> log_errors) {
     sum += std::abs(std::exp(e) - 1.0);
   }
   return log_errors.empty() ? unknown : sum / static_cast<double>(log_errors.size());
-}
-
-double mape_with_runs(std::span<const double> log_errors, std::size_t given, double w) {
-  if (log_errors.size() <= given) {
-    return unknown;
-  }
-  constexpr int draws = 200;
-  std::mt19937_64 random{1};
-  std::vector<double> shuffled(log_errors.begin(), log_errors.end());
-  double sum = 0.0;
-  for (int draw = 0; draw < draws; ++draw) {
-    // Fisher-Yates shuffle of the first `given` in integers, equal on all machines.
-    for (std::size_t i = 0; i < given; ++i) {
-      std::swap(shuffled[i], shuffled[i + random() % (shuffled.size() - i)]);
-    }
-    const double level = w * mean({shuffled.data(), given});
-    std::vector<double> rest(shuffled.begin() + static_cast<std::ptrdiff_t>(given), shuffled.end());
-    std::transform(rest.begin(), rest.end(), rest.begin(), [&](double e) { return e - level; });
-    sum += mape_of(rest);
-  }
-  return sum / draws;
 }
 
 }  // namespace headroom

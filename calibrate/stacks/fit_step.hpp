@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/calibrate/solver/hierarchical_fit.hpp>
+#include <headroom/calibrate/stacks/step_after_runs.hpp>
 #include <headroom/calibrate/stacks/step_parameters.hpp>
 #include <headroom/model/train/errors/posterior.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
@@ -10,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +35,8 @@ struct StepFitOptions {
   double settled_noise = 0.05;
 };
 
+inline constexpr double unknown_error = std::numeric_limits<double>::quiet_NaN();
+
 /// A measured time or rate in the fit. Errors are ln(predicted time / measured time).
 struct FittedRun {
   const RunRow* row = nullptr;
@@ -46,6 +50,9 @@ struct FittedRun {
   double left_out = 0.0;  ///< error with the run's source left out; NaN when not computed
   /// Standard deviation (ln) that the fit without the run's source gives its error; NaN when not computed.
   double deviation = 0.0;
+  /// Mean of |predicted/measured - 1| of the time with the source left out and 1 or 3 other runs of the family given;
+  /// NaN when not computed.
+  std::array<double, given_runs.size()> after{unknown_error, unknown_error};
 };
 
 /// Rows of one source, SKU, kind of network or method, and number of hosts (one or several).
@@ -79,6 +86,10 @@ struct StepFit {
   std::vector<RunFamily> families;
   std::vector<UnusedRow> unused;  ///< rows of time or throughput that are not in the fit
   StepPosterior posterior;        ///< with quantiles where sources were left out
+  /// Share of the left-out runs that lie within 80 % intervals with 1 or 3 others of their family given, and the median
+  /// of these intervals' half widths; families weigh alike. Of SKUs with measured kernels; NaN when not computed.
+  std::array<double, given_runs.size()> held{unknown_error, unknown_error};
+  std::array<double, given_runs.size()> half_width{unknown_error, unknown_error};
 };
 
 /// Rows of time and throughput weigh 1/sqrt(n) of their family, where n is its number of profiles: rows with equal
@@ -93,9 +104,5 @@ struct StepFit {
 
 /// Mean of |exp(log error) - 1|, a share of the measured time.
 [[nodiscard]] double mape_of(std::span<const double> log_errors);
-
-/// The same for one family whose other runs are corrected by the mean error of `given` runs, shrunk by the factor w;
-/// the mean over random draws with a fixed seed. NaN for a family with at most `given` runs.
-[[nodiscard]] double mape_with_runs(std::span<const double> log_errors, std::size_t given, double w);
 
 }  // namespace headroom

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/calibrate/stacks/fit_priors.hpp>
 #include <headroom/calibrate/stacks/step_parameters.hpp>
 #include <headroom/core/embedded.hpp>
+#include <headroom/model/train/errors/fit_priors.hpp>
 #include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
@@ -14,21 +14,6 @@ namespace {
 constexpr std::string_view population = "any";
 
 constexpr std::array<std::string_view, 4> prior_tables{"physics", "level", "stack", "stack"};
-
-FitPriors read_priors(const ModelData& data) {
-  return priors_in(data, "priors", [](ConfigTable& root, FitPriors& priors) {
-    for (const std::string_view group : {"physics", "level", "stack"}) {
-      ConfigTable tables = root.table(group);
-      const auto amount_of = [&](std::string_view key) -> PriorAmount {
-        const bool time = group != "level" && is_step_time(key);
-        return [time](ConfigTable& table, std::string_view name) {
-          return time ? table.quantity<Seconds>(name, true).raw() : table.number(name, {0.0, 1e6});
-        };
-      };
-      read_priors(tables, std::string{group} + ".", true, amount_of, priors);
-    }
-  });
-}
 
 StepKnob make_knob(const FitPriors& priors, StepScope scope, std::string id, std::string key, double value) {
   const auto found = priors.find(std::string{prior_tables[static_cast<std::size_t>(scope)]} + "." + key);
@@ -235,7 +220,7 @@ StepKnobs StepKnobs::of(const Sources& sources) {
   StepKnobs knobs;
   const MemoryStacks& stacks = memory_stacks(sources.data);
   const StepParameters& parameters = step_parameters(sources.data);
-  const FitPriors priors = read_priors(sources.data);
+  const FitPriors& priors = step_priors(sources.data);
   knobs.levels_ = parameters.levels;
   knobs.tables_ = read_tables(sources.data.files());
   for (const std::string& key : parameters.physics.fitted) {

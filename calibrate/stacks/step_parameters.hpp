@@ -3,8 +3,8 @@
 // values become parameters of the model.
 #pragma once
 
-#include <headroom/calibrate/stacks/fit_priors.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/train/errors/fit_priors.hpp>
 #include <headroom/model/train/errors/posterior.hpp>
 #include <headroom/model/train/software/memory_stack.hpp>
 #include <headroom/scenarios/question/scenario.hpp>

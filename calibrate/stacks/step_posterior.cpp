@@ -124,6 +124,15 @@ StepUnknown PosteriorMaker::unknown(std::size_t run) const {
   return {r.kind, r.hosts, {r.owner.stack}, r.owner.sku, r.owner.generation};
 }
 
+std::vector<double> PosteriorMaker::derivatives(std::size_t run) const {
+  const WeighedRun& r = runs_[run];
+  std::vector<double> by_key(keys_.size(), 0.0);
+  for (std::size_t i = 0; i < r.behind.size(); ++i) {
+    by_key[key_of_knob_[r.behind[i]]] += r.derivative[i];
+  }
+  return by_key;
+}
+
 void set_quantiles(std::span<const ScaledError> errors, StepPosterior& posterior) {
   constexpr std::size_t fewest_sources = 3;
   for (std::size_t kind = 0; kind < step_kind_names.size(); ++kind) {

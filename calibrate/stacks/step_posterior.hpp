@@ -32,6 +32,8 @@ class PosteriorMaker {
   /// `out`: runs that the result has not seen; empty: none.
   [[nodiscard]] StepPosterior of(const HierarchicalResult& result, const std::vector<bool>& out) const;
   [[nodiscard]] StepUnknown unknown(std::size_t run) const;
+  /// Derivatives of ln(predicted) of a run by each key of the posterior.
+  [[nodiscard]] std::vector<double> derivatives(std::size_t run) const;
 
  private:
   const StepKnobs& knobs_;

@@ -48,6 +48,7 @@ std::string fit_page(const StepFit& fit,
     const auto found = fitted.find(row.file + "|" + row.id);
     const double e = found == fitted.end() ? std::numeric_limits<double>::quiet_NaN() : found->second->left_out;
     inputs.left_out.push_back(row.measured * std::exp(time_sign(row.metric) * e));
+    inputs.told.push_back(found == fitted.end() ? FittedRun{}.after : found->second->after);
   }
   for (std::size_t i = 0; i < fit.knobs.size(); ++i) {
     inputs.parameters.push_back(row_of(fit, i));

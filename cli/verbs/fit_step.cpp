@@ -12,6 +12,7 @@
 #include <headroom/scenarios/question/scenario.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -71,7 +72,12 @@ std::string correlations_text(const StepFit& fit) {
 
 struct FamilyErrors {
   std::vector<double> before, fitted, left_out;
+  std::array<std::vector<double>, given_runs.size()> after;
 };
+
+std::string after_text(const std::vector<double>& errors) {
+  return percent_number(errors.empty() ? unknown_error : mean(errors));
+}
 
 std::string families_text(const StepFit& fit) {
   std::vector<FamilyErrors> errors(fit.families.size());
@@ -82,20 +88,37 @@ std::string families_text(const StepFit& fit) {
     if (std::isfinite(run.left_out)) {
       e.left_out.push_back(run.left_out);
     }
+    for (std::size_t given = 0; given < given_runs.size(); ++given) {
+      if (std::isfinite(run.after[given])) {
+        e.after[given].push_back(run.after[given]);
+      }
+    }
   }
-  Table table{
-      {"source", "<SKU", "<kind", "runs", "before: mape %", "fitted", "bias", "left out", "bias", "3 runs given"}};
+  Table table{{"source", "<SKU", "<kind", "runs", "before: mape %", "fitted", "bias", "left out", "bias", "1 run given",
+               "3 runs given"}};
   for (std::size_t f = 0; f < fit.families.size(); ++f) {
     const RunFamily& family = fit.families[f];
     const FamilyErrors& e = errors[f];
-    constexpr double shrunk = 0.65;
     table.row({family.source, family.gpu, family.kind, std::to_string(family.runs), percent_number(mape_of(e.before)),
                percent_number(mape_of(e.fitted)), percent_number(std::expm1(median(e.fitted))),
                percent_number(mape_of(e.left_out)),
-               percent_number(e.left_out.empty() ? NAN : std::expm1(median(e.left_out))),
-               percent_number(mape_with_runs(e.left_out, 3, shrunk))});
+               percent_number(e.left_out.empty() ? NAN : std::expm1(median(e.left_out))), after_text(e.after[0]),
+               after_text(e.after[1])});
   }
   return table.text(0);
+}
+
+/// What runs of one's own are worth to a family that nobody fitted.
+std::string told_text(const StepFit& fit) {
+  std::string text;
+  for (std::size_t given = 0; given < given_runs.size(); ++given) {
+    if (std::isfinite(fit.held[given])) {
+      text += "with " + counted(static_cast<std::int64_t>(given_runs[given]), "run") +
+              " of a left-out family given, 80 % intervals hold " + percent_number(fit.held[given]) +
+              " % of its others; their half width is " + percent_number(fit.half_width[given]) + " % at the median\n";
+    }
+  }
+  return text;
 }
 
 /// Rows left out of the fit: their number by kind, with a few examples.
@@ -151,13 +174,14 @@ std::string warnings_text(const StepFit& fit) {
 }
 
 std::string runs_csv(const StepFit& fit) {
-  std::string text = "id,source,gpu,kind,hosts,measured,before,fitted,left_out,deviation,weight\n";
+  std::string text = "id,source,gpu,kind,hosts,measured,before,fitted,left_out,deviation,after_1,after_3,weight\n";
   for (const FittedRun& run : fit.runs) {
     const RunFamily& f = fit.families[run.family];
     text += run.row->id + ",\"" + f.source + "\"," + f.gpu + "," + f.kind + "," + (f.hosts ? "several" : "one") + "," +
             format_number(run.row->measured, 6) + "," + format_number(run.before, 4) + "," +
             format_number(run.fitted, 4) + "," + format_number(run.left_out, 4) + "," +
-            format_number(run.deviation, 4) + "," + format_number(run.weight, 4) + "\n";
+            format_number(run.deviation, 4) + "," + format_number(run.after[0], 4) + "," +
+            format_number(run.after[1], 4) + "," + format_number(run.weight, 4) + "\n";
   }
   return text;
 }
@@ -177,7 +201,7 @@ Outcome fit_training(const Arguments& arguments, const std::vector<RunFile>& fil
   outcome.out = knobs_text(fit) + correlations_text(fit) + "\n" + families_text(fit) + "\n" +
                 std::to_string(fit.runs.size()) + " runs fitted in " + std::to_string(fit.result.iterations) +
                 " iterations; " + std::to_string(fit.unused.size()) + " rows of time are not fitted\n" +
-                warnings_text(fit) + unused_text(fit);
+                told_text(fit) + warnings_text(fit) + unused_text(fit);
   const std::string format = arguments.one("--format", "text");
   if (format == "csv") {
     outcome.out = runs_csv(fit);

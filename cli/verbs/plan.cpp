@@ -79,7 +79,7 @@ constexpr std::array own_options{
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
     Option{"--without", OptionKind::many, "TERM", "training: price the step without a term, e.g. bubble; repeats"}.of(
         Asks::training, Asks::search, Asks::network),
-    Option{"--runs", OptionKind::many, "FILE.csv", "training: measured runs of yours, which move the level; repeats"}
+    Option{"--runs", OptionKind::many, "FILE.csv", "training: measured runs of yours, which move its numbers; repeats"}
         .of(Asks::training)
         .that(FileUse::reads),
     Option{"--engine-log", OptionKind::one, "FILE", "serving: the engine's start-up log, whose KV cache the plan takes"}

@@ -8,7 +8,21 @@
 
 namespace headroom {
 
-std::vector<NarrowingFact> narrowing_facts(const TrainScenario& train, const PlanConfidence& c, double runs) {
+namespace {
+
+/// Share of the variance beside the shape that `weight` of it and one more run take together: the level's posterior
+/// variance is that much less, and the next run tells it as the first one did.
+double with_one_more(double weight, const ClassErrors& errors) noexcept {
+  const double left = 1.0 - weight;
+  return 1.0 - left * errors.shape * errors.shape / (left * errors.level * errors.level + errors.shape * errors.shape);
+}
+
+}  // namespace
+
+std::vector<NarrowingFact> narrowing_facts(const TrainScenario& train,
+                                           const PlanConfidence& c,
+                                           double runs,
+                                           double weight) {
   constexpr std::size_t most = 2;
   constexpr double worth = 0.9;  // of the width, above which a fact says too little
   std::vector<NarrowingFact> facts;
@@ -17,10 +31,12 @@ std::vector<NarrowingFact> narrowing_facts(const TrainScenario& train, const Pla
       facts.push_back({std::move(what), width});
     }
   };
-  const double weight = level_weight(runs + 1.0, c.errors);
+  const ClassErrors told =
+      runs > 0.0 ? errors_beside_runs(c.errors, c.run_class, step_posterior(*train.data)) : c.errors;
+  const double more = runs > 0.0 ? with_one_more(weight, told) : level_weight(1.0, told);
   add(runs > 0.0 ? "one more measured run of yours on " + train.device.id + " under " + train.software.id
                  : "one measured run of yours on " + train.device.id + " under " + train.software.id + " (--runs)",
-      narrowed_width(c.errors.width_80, weight, c.errors));
+      narrowed_width(c.errors.width_80, more, told));
   if (c.run_class != RunClass::other_kernels && !c.wide_experts()) {
     const StepVariance v = step_posterior(*train.data).variance(unknown_of(train, c.run_class));
     const auto without = [&](double part) {

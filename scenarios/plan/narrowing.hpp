@@ -11,9 +11,10 @@ namespace headroom {
 
 /// At most two facts, the one that narrows most first: a measured run of the user's own, a software and a SKU that runs
 /// of the fit used. Facts that narrow the 80 % width by less than a tenth are none. `runs`: own runs that already
-/// count.
+/// count; `weight`: share of the variance beside the shape that they took.
 [[nodiscard]] std::vector<NarrowingFact> narrowing_facts(const TrainScenario& train,
                                                          const PlanConfidence& confidence,
-                                                         double runs);
+                                                         double runs = 0.0,
+                                                         double weight = 0.0);
 
 }  // namespace headroom

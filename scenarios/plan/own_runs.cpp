@@ -4,6 +4,7 @@
 #include <headroom/core/statistics.hpp>
 #include <headroom/scenarios/measured/training_row.hpp>
 #include <headroom/scenarios/plan/own_runs.hpp>
+#include <headroom/scenarios/training/own_numbers.hpp>
 
 #include <algorithm>
 #include <array>
@@ -142,23 +143,24 @@ class RunReader {
     }
   }
 
-  OwnRuns result() const {
+  /// The runs that were read must still be there.
+  OwnRuns result() {
     OwnRuns own;
     own.gpu = train_.device.id;
     own.software = train_.software.id;
     own.rows = used_;
     own.unused = unused_;
-    std::vector<double> means;
-    means.reserve(errors_.size());
-    for (const auto& [key, errors] : errors_) {
-      means.push_back(mean(errors));
+    if (runs_.empty()) {
+      return own;
     }
-    if (!means.empty()) {
-      own.level.runs = static_cast<double>(means.size());
-      own.level.mean_error = mean(means);
-      own.level.weight = level_weight(own.level.runs, step_confidence(*train_.data)[wanted_]);
-      own.level.factor = std::exp(-own.level.weight * own.level.mean_error);
+    std::vector<double> errors;
+    for (const auto& [key, run] : runs_) {
+      errors.push_back(mean(run.errors));
     }
+    own.level.runs = static_cast<double>(errors.size());
+    own.level.mean_error = mean(errors);
+    own.own = std::make_shared<const OwnNumbers>(updated(errors, own.odd));
+    own.level.factor = std::exp(own.own->after.level);
     return own;
   }
 
@@ -272,7 +274,67 @@ class RunReader {
       return;
     }
     ++used_;
-    errors_[configuration_key(file, row)].push_back(step_error(row.metric, prediction.predicted, row.measured));
+    LearnedRun& run = runs_[configuration_key(file, row)];
+    run.file = &file.file;
+    run.row = run.row == nullptr ? &row : run.row;
+    run.errors.push_back(step_error(row.metric, prediction.predicted, row.measured));
+  }
+
+  /// The posterior of the fit, given the runs. Nobody fitted the kernels of `other_kernels`: their level is as wide as
+  /// past errors of that class were.
+  OwnNumbers updated(const std::vector<double>& errors, std::vector<OddRun>& odd) {
+    const ModelData& data = *train_.data;
+    const StepPosterior& posterior = step_posterior(data);
+    const StepUnknown unknown = unknown_of(train_, wanted_);
+    double level = posterior.level * posterior.level;
+    double noise = std::pow(posterior.run_noise(unknown.kind), 2);
+    if (wanted_ == RunClass::other_kernels) {
+      const ClassErrors& past = step_confidence(data)[wanted_];
+      const StepVariance known = posterior.variance(unknown);
+      level = std::max(level, past.level * past.level - known.numbers - known.software - known.sku);
+      noise = past.shape * past.shape;
+    }
+    const KeyedNumbers keyed{data, train_.software.time, train_.device, unknown.kind == StepKind::experts};
+    const UpdatedNumbers before = without_runs(posterior.prior_of(unknown), level);
+    const std::vector<std::vector<double>> derivatives =
+        derivatives_of(keyed, before, [&](const StepNumbers& numbers) { return log_steps(numbers); });
+    OwnNumbers own{{}, keyed, before, before};
+    std::size_t i = 0;
+    for (const auto& [key, run] : runs_) {
+      learn(own.after, {derivatives[i], errors[i], noise + posterior.blank_variance(closed_axes(*run.row))});
+      ++i;
+    }
+    own.numbers = keyed.moved(own.after.by);
+    i = 0;
+    for (const auto& [key, run] : runs_) {
+      const double left = errors[i] + own.after.departure(derivatives[i]);
+      constexpr double far = 3.0;  // standard deviations
+      if (std::abs(left) > far * std::sqrt(noise + posterior.blank_variance(closed_axes(*run.row)))) {
+        odd.push_back({*run.file, run.row->line, std::expm1(left)});
+      }
+      ++i;
+    }
+    return own;
+  }
+
+  /// ln of the predicted step of each configuration, up to a constant of its unit.
+  std::vector<double> log_steps(const StepNumbers& numbers) {
+    MemoryStacks stacks = memory_stacks(*train_.data);
+    stacks.set_time(train_.software.id, numbers.time);
+    model_.set_parameters(numbers.parameters, std::move(stacks));
+    std::vector<double> steps;
+    for (const auto& [key, run] : runs_) {
+      const RunRow& row = *run.row;
+      steps.push_back(step_error(row.metric, model_.predict(row.run, row.metric, row.unit).predicted, 1.0));
+    }
+    return steps;
+  }
+
+  [[nodiscard]] BlankAxes closed_axes(const RunRow& row) const {
+    BlankAxes blank = blank_axes(row.run);
+    bool& chunks = blank[static_cast<std::size_t>(BlankAxis::vpp)];
+    chunks = chunks && train_.software.defaults.interleaves;
+    return blank;
   }
 
   [[nodiscard]] std::string other_than_asked(const RowJob& job) const {
@@ -307,7 +369,13 @@ class RunReader {
   TrainingRowModel model_;
   Diagnostics& diagnostics_;
   std::size_t used_ = 0;
-  std::map<std::string, std::vector<double>> errors_;  ///< of one configuration
+  /// Rows of one configuration.
+  struct LearnedRun {
+    const std::string* file = nullptr;
+    const RunRow* row = nullptr;  ///< the first
+    std::vector<double> errors;
+  };
+  std::map<std::string, LearnedRun> runs_;
   std::vector<UnusedRuns> unused_;
 };
 
@@ -368,7 +436,8 @@ OwnRuns learn_from_runs(std::span<const RunFile> files,
   RunReader reader{train, sources, diagnostics, without};
   std::vector<std::string> names;
   std::vector<std::string> assumed;
-  for (const RunFile& file : completed_runs(files, train, sources, assumed)) {
+  const std::vector<RunFile> completed = completed_runs(files, train, sources, assumed);
+  for (const RunFile& file : completed) {
     names.push_back(file.file);
     reader.read(file);
   }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured runs of the user's own: they move the level of a plan's step as far as their number allows, and narrow its
-// interval.
+// Measured runs of the user's own: they move the numbers behind a plan's step and its level as far as the posterior of
+// the fit allows, and narrow its interval.
 #pragma once
 
 #include <headroom/scenarios/measured/run_row.hpp>
 #include <headroom/scenarios/training/confidence.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,10 +32,20 @@ struct UnusedRuns {
   std::size_t rows = 0;
 };
 
+/// A run that does not go with the others.
+struct OddRun {
+  std::string file;
+  int line = 0;
+  double slow = 0.0;  ///< ours over theirs - 1, with all that the runs moved
+};
+
 struct OwnRuns {
   std::string gpu, software;  ///< ids
   std::size_t rows = 0;       ///< used; several metrics of one configuration are one run
   MeasuredLevel level;
+  std::shared_ptr<const OwnNumbers> own;  ///< null without a run
+  /// Runs that stay off by more than three standard deviations: others contradict them.
+  std::vector<OddRun> odd;
   std::vector<UnusedRuns> unused;
   std::vector<std::string> assumed;  ///< what the files' columns leave out, and what is taken for it
   /// Ours over theirs - 1, of the step.

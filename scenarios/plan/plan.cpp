@@ -379,8 +379,14 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, Told t
         confidence_of(t, step_confidence(*t.data),
                       answer.groups != nullptr && exchanges_between_domains(answer.strategy, *answer.groups));
     PlanConfidence& c = *plan.confidence;
-    c.width = narrowed_width(c.errors.width_80, t.work.measured.weight, c.errors);
-    c.narrowing = narrowing_facts(t, c, t.work.measured.runs);
+    if (plan.own_runs && plan.own_runs->own) {
+      plan.own_effect = own_effect(t, *plan.own_runs->own, answer.strategy, answer.groups, plan.without);
+    }
+    if (plan.own_effect) {
+      const ClassErrors told = errors_beside_runs(c.errors, c.run_class, step_posterior(*t.data));
+      c.width = narrowed_width(c.errors.width_80, plan.own_effect->weight, told);
+    }
+    c.narrowing = narrowing_facts(t, c, t.work.measured.runs, plan.own_effect ? plan.own_effect->weight : 0.0);
   }
   plan.interval_source = plan.confidence ? plan.confidence->errors.source : t.software.interval_source;
   const Estimate& e = answer.estimate;
@@ -454,7 +460,11 @@ Plan make_plan(Scenario scenario, bool explain, PlanPart part, TermSet without, 
   plan.without = without;
   plan.notes = scenario.assumptions;
   if (own_runs) {
-    std::get<TrainScenario>(scenario.question).work.measured = own_runs->level;
+    auto& train = std::get<TrainScenario>(scenario.question);
+    train.work.measured = own_runs->level;
+    if (!without.has(Term::measured_level)) {
+      train.own = own_runs->own;
+    }
     plan.notes.insert(plan.notes.end(), own_runs->assumed.begin(), own_runs->assumed.end());
     plan.own_runs = std::move(own_runs);
   }

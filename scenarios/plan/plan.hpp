@@ -9,6 +9,7 @@
 #include <headroom/scenarios/money/what_if.hpp>
 #include <headroom/scenarios/plan/advice.hpp>
 #include <headroom/scenarios/plan/nearest_runs.hpp>
+#include <headroom/scenarios/plan/own_effect.hpp>
 #include <headroom/scenarios/plan/own_runs.hpp>
 #include <headroom/scenarios/plan/sensitivity.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
@@ -115,7 +116,8 @@ struct Plan {
   std::vector<std::string> notes;            ///< assumptions of the scenario and of the plan
   std::string interval_source;               ///< where the width of the intervals comes from
   std::optional<PlanConfidence> confidence;  ///< of a training plan's times
-  std::optional<OwnRuns> own_runs;           ///< that moved its level
+  std::optional<OwnRuns> own_runs;           ///< that moved its numbers and its level
+  std::optional<OwnEffect> own_effect;       ///< what they do to it
   std::optional<NearestRuns> nearest;        ///< filled by who prints them: nothing above reads it
   std::vector<Sensitivity> sensitivities;    ///< the same, of a timed training plan
   std::vector<ExplainEntry> explain;         ///< filled when asked for

@@ -21,6 +21,8 @@
 
 namespace headroom {
 
+struct OwnNumbers;
+
 struct TrainScenario {
   const ModelData* data = nullptr;  ///< of the sources, which must outlive the scenario
   Architecture architecture;
@@ -31,8 +33,9 @@ struct TrainScenario {
   std::optional<Node> host;  ///< the node type itself
   std::optional<Cluster> cluster;
   MemoryStack software;
-  std::optional<Bytes> host_memory;  ///< of one node, for offloading
-  std::optional<Watts> power_cap;    ///< of one GPU
+  std::shared_ptr<const OwnNumbers> own;  ///< numbers that measured runs of the user's own moved; null: the fit's
+  std::optional<Bytes> host_memory;       ///< of one node, for offloading
+  std::optional<Watts> power_cap;         ///< of one GPU
   std::int64_t gpus_per_node = 1;
   bool offload_to_nvme = false;
   TrainingWorkload work;

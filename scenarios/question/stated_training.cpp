@@ -124,7 +124,8 @@ std::optional<TrainScenario> resolved_with(const TrainScenario& train, std::span
   }
   resolve_training(t);
   if (t.software.id != train.software.id) {
-    t.work.measured = {};  // the level of the user's own runs is that of one software
+    t.work.measured = {};  // what the user's own runs say is of one software
+    t.own = nullptr;
   }
   if (t.architecture.patches) {
     std::vector<std::string> told;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/train/step/step_trace.hpp>
+#include <headroom/scenarios/training/own_numbers.hpp>
 #include <headroom/scenarios/training/train_answer.hpp>
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace headroom {
 namespace {
@@ -38,8 +40,14 @@ TrainQuestion compile_question(const TrainScenario& t,
                                TermSet without) {
   const bool memory_only = part == PlanPart::memory;
   try {
-    TrainQuestion question{compile(t.architecture, t.device, groups ? std::move(groups) : groups_of(t), t.software,
-                                   workload_of(t), step_parameters(*t.data), without)};
+    std::optional<MemoryStack> moved;
+    if (t.own) {
+      moved = t.software;
+      moved->time = t.own->numbers.time;
+    }
+    TrainQuestion question{compile(t.architecture, t.device, groups ? std::move(groups) : groups_of(t),
+                                   moved ? *moved : t.software, workload_of(t),
+                                   t.own ? t.own->numbers.parameters : step_parameters(*t.data), without)};
     question.compiled.timed = !memory_only;
     return question;
   } catch (const ConfigError&) {

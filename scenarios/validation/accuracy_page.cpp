@@ -35,6 +35,7 @@ Part part_of(const AccuracyInputs& inputs, bool (*belongs)(const ScoredRow&)) {
       rows.push_back(inputs.validation.rows[i]);
       if (part.left_out) {
         rows.back().left_out = inputs.left_out.at(i);
+        rows.back().told = inputs.told.empty() ? rows.back().told : inputs.told.at(i);
       }
     }
   }
@@ -65,7 +66,7 @@ std::string error_header(const Part& part, std::string_view first) {
   std::vector<std::string> names{std::string{first}, "scored",   "MAPE",     "median", "p90", "bias",
                                  "interval",         "constant", "datasheet"};
   if (part.left_out) {
-    names.emplace_back("left out");
+    names.insert(names.end(), {"left out", "1 run", "3 runs"});
   }
   return table_header(names);
 }
@@ -84,6 +85,8 @@ std::string error_line(const Part& part, const GroupScore& g, const std::string&
     const bool some = g.left_out_rows > 0 && g.left_out_rows < g.supported;
     cells.push_back(percent_text(g.left_out_mape) +
                     (some ? " (" + std::to_string(g.left_out_rows) + " rows)" : std::string{}));
+    cells.push_back(percent_text(g.told[0]));
+    cells.push_back(percent_text(g.told[1]));
   }
   return table_line(cells);
 }
@@ -282,7 +285,11 @@ std::string accuracy_page(const AccuracyInputs& inputs, const AccuracyReference&
       "be 80 % or more. *Constant*: MAPE of one efficiency fitted on that group; *datasheet*: MAPE of model FLOP at "
       "the "
       "peak, or of Adam's states over tp pp (and the data ranks at ZeRO 3) for memory." +
-      std::string{inputs.left_out.empty() ? "" : " *Left out*: MAPE when the row's source was not fitted on."} +
+      std::string{
+          inputs.left_out.empty()
+              ? ""
+              : " *Left out*: MAPE when the row's source was not fitted on; *1 run*, *3 runs*: the same when that "
+                "many others of its family are given as `--runs`, of families that have more."} +
       " A group of few rows is an anecdote.\n";
   AccuracyReference serving_reference = reference;
   if (inputs.shipped) {

@@ -34,6 +34,8 @@ struct AccuracyInputs {
   Validation validation;  ///< scored with accuracy_reference().groups()
   /// Predictions of validation.rows, in the row's unit, by fits that left out the row's source; NaN without one.
   std::vector<double> left_out;
+  /// ScoredRow::told of validation.rows; empty: as without any.
+  std::vector<std::array<double, 2>> told;
   std::vector<ParameterRow> parameters;
   std::vector<WorstRow> worst;  ///< worst rows among validation.rows
   std::string command;          ///< command that writes the page

@@ -55,6 +55,9 @@ void ScoreBook::add(const ScoredRow& row, const std::optional<std::string>& shar
   if (std::isfinite(row.left_out)) {
     left_out_.emplace(number, row.left_out);
   }
+  if (std::isfinite(row.told[0])) {
+    told_.emplace(number, row.told);
+  }
   ++tally_.rows;
   tally_.supported += p.status == RowStatus::ok ? 1 : 0;
   if (p.status != RowStatus::ok) {
@@ -134,6 +137,16 @@ GroupScore ScoreBook::score(const std::string& group, const std::string& metric,
   }
   result.left_out_mape = weighted_mean(left, left_weights);
   result.left_out_rows = left.size();
+  for (std::size_t given = 0; given < result.told.size(); ++given) {
+    std::vector<double> errors, told_weights;
+    for (const std::uint32_t row : told_.empty() ? Members{} : rows) {
+      if (const auto told = told_.find(row); told != told_.end() && std::isfinite(told->second[given])) {
+        errors.push_back(told->second[given]);
+        told_weights.push_back(weight(row));
+      }
+    }
+    result.told[given] = weighted_mean(errors, told_weights);
+  }
   return result;
 }
 

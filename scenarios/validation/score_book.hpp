@@ -5,6 +5,7 @@
 #include <headroom/scenarios/validation/scored_row.hpp>
 #include <headroom/scenarios/validation/text_numbers.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -30,6 +31,7 @@ struct GroupScore {
   double kendall_tau = 0.0;       ///< NaN when the group mixes metrics or is too small
   double left_out_mape = 0.0;     ///< MAPE of rows predicted without their source; NaN without any
   std::size_t left_out_rows = 0;  ///< number of rows predicted without their source
+  std::array<double, 2> told{};   ///< the same with 1 or 3 other runs of a family given; NaN without any
   /// Supported share of the rows that are not rejected, 0 to 1.
   [[nodiscard]] double coverage() const noexcept {
     return n > rejected ? static_cast<double>(supported) / static_cast<double>(n - rejected) : 0.0;
@@ -76,6 +78,7 @@ class ScoreBook {
   std::deque<std::uint32_t> share_;                    ///< share of each row, where rows have one
   std::unordered_map<std::uint32_t, double> weights_;  ///< weights that differ from 1
   std::unordered_map<std::uint32_t, double> left_out_;
+  std::unordered_map<std::uint32_t, std::array<double, 2>> told_;
   RowTally tally_;
 };
 

@@ -5,6 +5,7 @@
 #include <headroom/scenarios/measured/row_cells.hpp>
 #include <headroom/scenarios/measured/run_row.hpp>
 
+#include <array>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -26,6 +27,9 @@ struct ScoredRow {
   std::shared_ptr<const ServingConfiguration> serving{};  ///< what the model saw of a serving row; else null
   /// Prediction, in the row's unit, by a fit that left out the row's source; NaN without one.
   double left_out = std::numeric_limits<double>::quiet_NaN();
+  /// Mean |predicted/measured - 1| of the time by such fits with 1 or 3 other runs of the family given; NaN without
+  /// any.
+  std::array<double, 2> told{std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
   [[nodiscard]] double error() const noexcept { return prediction.predicted / measured - 1.0; }
 };
 

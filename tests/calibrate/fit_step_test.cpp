@@ -9,6 +9,8 @@
 #include "step_runs.hpp"
 #include <algorithm>
 #include <cmath>
+#include <random>
+#include <span>
 
 using namespace headroom;
 using test::MadeRun;
@@ -233,20 +235,62 @@ TEST_CASE("what cannot be fitted is refused with every reason") {
   CHECK(holds(all, "made.csv:3:1: error: faster than the roofline"));
 }
 
-TEST_CASE("mean absolute errors, with runs given, by hand") {
+TEST_CASE("mean absolute errors by hand") {
   const double e = std::log(1.1);
   const std::vector<double> same(4, e);
   CHECK(mape_of(same) == near(0.1));
   CHECK(mape_of(std::vector<double>{e, -e}) == near(0.5 * (0.1 + 1.0 - 1.0 / 1.1)));
   CHECK(std::isnan(mape_of({})));
-  CHECK(mape_with_runs(same, 2, 0.0) == near(0.1));
-  CHECK(mape_with_runs(same, 2, 1.0) == doctest::Approx(0.0));
-  CHECK(mape_with_runs(same, 2, 0.5) == near(std::sqrt(1.1) - 1.0));
-  // One of two: the other is off by their difference, either way round, as often as the draws say.
-  const double two = mape_with_runs(std::vector<double>{0.0, 0.2}, 1, 1.0);
-  CHECK(two > 1.0 - std::exp(-0.2));
-  CHECK(two < std::exp(0.2) - 1.0);
-  CHECK(two == near(0.5 * (1.0 - std::exp(-0.2) + std::exp(0.2) - 1.0), 0.02));
-  CHECK(mape_with_runs(std::vector<double>{0.0, 0.2}, 1, 1.0) == two);
-  CHECK(std::isnan(mape_with_runs(same, 4, 0.5)));
+}
+
+namespace {
+
+/// Runs of a family whose one number departs by `off` from its prior, beside noise.
+std::vector<LeftOutRun> family(double off, double deviation) {
+  std::mt19937_64 random{7};
+  std::normal_distribution<double> noise{0.0, deviation};
+  std::vector<LeftOutRun> runs;
+  for (std::size_t i = 0; i < 40; ++i) {
+    const double derivative = 0.3 + 0.01 * static_cast<double>(i);
+    runs.push_back({i,
+                    std::to_string(i / 2),
+                    {{derivative}, off * derivative + noise(random), deviation * deviation},
+                    0.04 * derivative * derivative + deviation * deviation});
+  }
+  return runs;
+}
+
+}  // namespace
+
+TEST_CASE("intervals of a family's runs hold four of five once some are given, and errors shrink") {
+  // 200 families whose number departs as its prior says.
+  PairTable prior{1};
+  prior(0, 0) = 0.04;
+  std::mt19937_64 random{3};
+  std::normal_distribution<double> departs{0.0, 0.2};
+  for (const std::size_t given : given_runs) {
+    double held = 0.0, all = 0.0, error = 0.0, bare = 0.0;
+    for (int f = 0; f < 200; ++f) {
+      const std::vector<LeftOutRun> runs = family(departs(random), 0.05);
+      for (const ToldError& e : told_errors(without_runs(prior, 0.0), runs, given)) {
+        held += std::abs(e.error) <= 1.2816 * e.deviation ? 1.0 : 0.0;
+        error += std::abs(e.error);
+        bare += std::abs(runs[e.run].told.error);
+        all += 1.0;
+      }
+    }
+    CAPTURE(given);
+    CHECK(held / all == doctest::Approx(0.8).epsilon(0.06));
+    CHECK(error < 0.75 * bare);
+  }
+}
+
+TEST_CASE("rows of one configuration are given together, and predicted by none of their own") {
+  PairTable prior{1};
+  prior(0, 0) = 0.04;
+  const std::vector<LeftOutRun> runs = family(0.2, 0.05);
+  CHECK(told_errors(without_runs(prior, 0.0), std::span{runs}.first(2), 1).empty());
+  const std::vector<ToldError> errors = told_errors(without_runs(prior, 0.0), std::span{runs}.first(4), 1);
+  REQUIRE(errors.size() == 80);  // two rows of the other configuration in each of 40 draws
+  CHECK(told_errors(without_runs(prior, 0.0), std::span{runs}.first(4), 3).empty());
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measured runs of the user's own: how far they move the level, how far they narrow the interval, and which of them.
+#include <headroom/model/train/errors/posterior.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/training/own_numbers.hpp>
 
 #include <doctest/doctest.h>
 
@@ -109,21 +111,82 @@ TEST_CASE("the interval narrows by the share of the variance that the level was"
 TEST_CASE("a run that we price 20 % slow takes its shrunk share off the step and all that follows from it") {
   const double ours = priced();
   const OwnRuns own = learned(run_row({.value = text_of(ours / 1.2)}));
-  const double w = level_weight(1, step_confidence(test::model_data())[RunClass::dense]);
   CHECK(own.level.runs == 1);
   CHECK(own.slow() == doctest::Approx(0.2).epsilon(1e-5));
-  CHECK(own.level.weight == doctest::Approx(w));
-  CHECK(own.level.factor == doctest::Approx(std::pow(1.2, -w)).epsilon(1e-5));
+  CHECK(own.level.factor < 1.0);
+  REQUIRE(own.own);
 
   const Plan bare = plan_with(std::nullopt);
   const Plan moved = plan_with(own);
-  CHECK(step_of(moved) / step_of(bare) == doctest::Approx(own.level.factor));
+  REQUIRE(moved.own_effect);
+  const OwnEffect& effect = *moved.own_effect;
+  CHECK(step_of(moved) / step_of(bare) == doctest::Approx(effect.step));
+  // The plan is the run's own job: the numbers and the level are v of the v + s^2 that the error was expected to have.
+  const double noise = step_posterior(test::model_data()).run_noise(StepKind::dense);
+  CHECK(effect.weight > 0.2);
+  CHECK(effect.weight < 0.9);
+  CHECK(effect.step == doctest::Approx(std::pow(1.2, -effect.weight)).epsilon(0.02));
+  CHECK(own.own->after.level ==
+        doctest::Approx(std::log(1.2) * -own.own->before.covariance(own.own->keyed.size(), own.own->keyed.size()) *
+                        (1.0 - effect.weight) / (noise * noise))
+            .epsilon(0.02));
+  REQUIRE_FALSE(effect.moved.empty());
+  for (std::size_t i = 0; i < effect.moved.size(); ++i) {
+    CAPTURE(effect.moved[i].key);
+    CHECK(effect.moved[i].step < 0.0);
+    CHECK(effect.moved[i].was != effect.moved[i].now);
+    CHECK((i == 0 || std::abs(effect.moved[i].step) <= std::abs(effect.moved[i - 1].step)));
+  }
   const auto& before = std::get<TrainPlan>(bare.answer);
   const auto& after = std::get<TrainPlan>(moved.answer);
-  CHECK(after.tokens_per_s.mid * own.level.factor == doctest::Approx(before.tokens_per_s.mid));
-  CHECK(after.mfu.mid * own.level.factor == doctest::Approx(before.mfu.mid));
+  CHECK(after.tokens_per_s.mid * effect.step == doctest::Approx(before.tokens_per_s.mid));
+  CHECK(after.mfu.mid * effect.step == doctest::Approx(before.mfu.mid));
   CHECK(after.memory.mid == before.memory.mid);
   CHECK(after.step.high / after.step.mid < before.step.high / before.step.mid);
+}
+
+TEST_CASE("a run moves the numbers that its own step depends on") {
+  const auto by_of = [](const OwnRuns& own, std::string_view name) {
+    const std::vector<std::string>& keys = step_posterior(test::model_data()).keys;
+    return own.own->after.by[static_cast<std::size_t>(std::find(keys.begin(), keys.end(), name) - keys.begin())];
+  };
+  // Few tokens a GPU on many hosts, of which gradients take much; and one host without a NIC.
+  const RunCells wide{.gpus = "512", .dp = "256", .global_batch = "256", .value = "300"};
+  const RunCells host{.gpus = "8", .dp = "4", .global_batch = "128", .value = "300"};
+  const auto off = [](RunCells cells) {
+    const double ours = priced(cells);
+    cells.value = text_of(ours * 1.2);
+    return learned(run_row(cells));
+  };
+  const double by_wide = by_of(off(wide), "physics.nic");
+  CHECK(by_wide < 0.0);  // longer: the network is slower
+  CHECK(std::abs(by_of(off(host), "physics.nic")) < 0.2 * std::abs(by_wide));
+  CHECK(std::abs(by_of(off(host), "level.products_16_bit")) > std::abs(by_of(off(wide), "level.products_16_bit")));
+}
+
+TEST_CASE("a run that the others contradict is named with its line") {
+  const double ours = priced();
+  const double twice = priced({.global_batch = "256"});
+  const std::string rows = run_row({.value = text_of(ours)}) +
+                           run_row({.global_batch = "256", .value = text_of(3.0 * twice)}) +
+                           run_row({.seq_len = "4096", .value = text_of(priced({.seq_len = "4096"}))});
+  const OwnRuns own = learned(rows);
+  REQUIRE(own.odd.size() == 1);
+  CHECK(own.odd.front().line == 3);
+  CHECK(own.odd.front().slow < -0.3);
+  CHECK(learned(run_row({.value = text_of(ours)})).odd.empty());
+}
+
+TEST_CASE("more runs leave less unknown") {
+  const std::string one = run_row({.value = text_of(priced() / 1.1)});
+  const std::string two =
+      one + run_row({.global_batch = "256", .value = text_of(priced({.global_batch = "256"}) / 1.1)});
+  const Plan first = plan_with(learned(one));
+  const Plan second = plan_with(learned(two));
+  CHECK(second.own_effect->weight > first.own_effect->weight);
+  CHECK(second.own_effect->step < first.own_effect->step);
+  CHECK(second.confidence->width < first.confidence->width);
+  CHECK(first.confidence->width < plan_with(std::nullopt).confidence->width);
 }
 
 TEST_CASE("eleven columns say of a run what the whole row says, and what they leave out is told") {
@@ -240,6 +303,14 @@ TEST_CASE("what a run cannot be is refused with its place, all problems at once"
   CHECK(says(place(6, fast, "value") + "'value' is '0.0003' of step_time_s: faster than the roofline by"));
 }
 
+TEST_CASE("a value that is no number is refused with its place") {
+  for (const char* value : {"nan", "inf", "-1", "0", "fast"}) {
+    CAPTURE(value);
+    const std::string row = run_row({.value = value});
+    CHECK(refused(row).find(place(2, row, "value")) != std::string::npos);
+  }
+}
+
 TEST_CASE("the bound is what the arithmetic needs at the peak, and nothing faster is a measurement") {
   // 6 FLOP a weight and token but for the embedding, and three passes of 4 s h over half the scores of a layer.
   const double weights = 32 * (2 * 4096.0 * 4096 + 2 * 4096.0 * 1024 + 3 * 4096.0 * 14336) + 128256.0 * 4096;
@@ -268,5 +339,5 @@ TEST_CASE("remedies of a moved plan have its level while the software is the sam
   const auto& after = std::get<TrainPlan>(moved.answer).remedies;
   REQUIRE_FALSE(before.empty());
   REQUIRE(after.size() == before.size());
-  CHECK(after[0].step / before[0].step == doctest::Approx(own.level.factor));
+  CHECK(after[0].step / before[0].step == doctest::Approx(moved.own_effect->step).epsilon(0.03));
 }

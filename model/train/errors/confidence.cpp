@@ -166,6 +166,16 @@ ClassErrors errors_beside(const ClassErrors& own, const ClassErrors& other) noex
   return errors;
 }
 
+ClassErrors errors_beside_runs(const ClassErrors& own, RunClass run_class, const StepPosterior& posterior) {
+  ClassErrors errors = own;
+  if (run_class == RunClass::other_kernels || posterior.shape <= 0.0) {
+    return errors;
+  }
+  errors.shape *= posterior.run_noise(kind_of(run_class)) / posterior.shape;
+  errors.level = std::sqrt(own.level * own.level + own.shape * own.shape - errors.shape * errors.shape);
+  return errors;
+}
+
 RunClass widest_class(const Confidence& confidence) noexcept {
   static_assert(static_cast<std::size_t>(RunClass::wide_experts) + 1 == run_class_count);
   const auto* const widest =

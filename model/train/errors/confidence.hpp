@@ -104,15 +104,21 @@ struct Confidence {
 /// workload nobody measured: independent, so that squares of logarithms add up. Rows and sources are those of `own`.
 [[nodiscard]] ClassErrors errors_beside(const ClassErrors& own, const ClassErrors& other) noexcept;
 
+/// Errors as runs of the user's own narrow them: of a fitted class, the part of the variance that is of single runs is
+/// that of most of them, and the rest is what runs tell.
+[[nodiscard]] ClassErrors errors_beside_runs(const ClassErrors& own,
+                                             RunClass run_class,
+                                             const StepPosterior& posterior);
+
 /// The class with the widest errors, for workloads that were never measured. Excludes wide experts.
 [[nodiscard]] RunClass widest_class(const Confidence& confidence) noexcept;
 
-/// The correction of the step's time from the user's own measured runs: a term of its own, so that the parts sum up.
+/// The level of the user's cluster from measured runs of theirs: a term of its own of the step, so that the parts sum
+/// up. What the runs say of the numbers is in these.
 struct MeasuredLevel {
-  double factor = 1.0;      ///< measured time of a step over the model's
+  double factor = 1.0;      ///< of the step
   double runs = 0.0;        ///< number of runs behind it
-  double mean_error = 0.0;  ///< mean of ln(predicted/measured) over the runs
-  double weight = 0.0;      ///< share (0 to 1) of that error that is corrected
+  double mean_error = 0.0;  ///< mean of ln(predicted/measured) over the runs, before they moved anything
 };
 
 }  // namespace headroom

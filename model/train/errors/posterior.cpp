@@ -150,7 +150,7 @@ std::ptrdiff_t StepPosterior::level_effect(std::string_view key,
   return -1;
 }
 
-StepVariance StepPosterior::variance(const StepUnknown& unknown) const {
+std::vector<std::ptrdiff_t> StepPosterior::effects_of(const StepUnknown& unknown) const {
   const bool experts = unknown.kind == StepKind::experts;
   const std::array<std::vector<std::ptrdiff_t>, 2>* of_stack = nullptr;
   for (const std::string& id : unknown.stacks) {
@@ -159,9 +159,6 @@ StepVariance StepPosterior::variance(const StepUnknown& unknown) const {
       break;
     }
   }
-  const std::string software = unknown.stacks.empty() ? "" : unknown.stacks.front();
-  const bool known_software = seen.contains(experts ? software + ".moe" : software);
-  const bool known_sku = seen.contains(unknown.sku);
   std::vector<std::ptrdiff_t> effect(keys.size(), -1);
   for (std::size_t k = 0; k < keys.size(); ++k) {
     const std::size_t dot = keys[k].find('.');
@@ -178,6 +175,50 @@ StepVariance StepPosterior::variance(const StepUnknown& unknown) const {
       effect[k] = found == effects.end() ? -1 : found - effects.begin();
     }
   }
+  return effect;
+}
+
+double StepPosterior::run_noise(StepKind kind) const noexcept {
+  constexpr double z80 = 1.2815515655446004;
+  return shape * std::min(1.0, quantiles_of(kind).eighty / z80);
+}
+
+double StepPosterior::blank_variance(const BlankAxes& axes) const noexcept {
+  double sum = 0.0;
+  for (std::size_t axis = 0; axis < blank.size(); ++axis) {
+    sum += axes[axis] ? blank[axis].deviation * blank[axis].deviation : 0.0;
+  }
+  return sum;
+}
+
+PairTable StepPosterior::prior_of(const StepUnknown& unknown) const {
+  const std::string software = unknown.stacks.empty() ? "" : unknown.stacks.front();
+  const bool known_software = seen.contains(unknown.kind == StepKind::experts ? software + ".moe" : software);
+  const bool known_sku = seen.contains(unknown.sku);
+  const std::vector<std::ptrdiff_t> effect = effects_of(unknown);
+  PairTable prior{keys.size()};
+  for (std::size_t a = 0; a < keys.size(); ++a) {
+    for (std::size_t b = 0; b < keys.size(); ++b) {
+      if (effect[a] >= 0 && effect[b] >= 0) {
+        prior(a, b) = covariance(static_cast<std::size_t>(effect[a]), static_cast<std::size_t>(effect[b]));
+      }
+    }
+    const std::string_view owner =
+        effect[a] < 0 ? std::string_view{} : std::string_view{effects[static_cast<std::size_t>(effect[a])].id};
+    const bool departs = keys[a].starts_with("stack.")   ? !known_software && owner != software
+                         : keys[a].starts_with("level.") ? !known_sku && owner != unknown.sku
+                                                         : false;
+    prior(a, a) += departs ? own[a] * own[a] : 0.0;
+  }
+  return prior;
+}
+
+StepVariance StepPosterior::variance(const StepUnknown& unknown) const {
+  const bool experts = unknown.kind == StepKind::experts;
+  const std::string software = unknown.stacks.empty() ? "" : unknown.stacks.front();
+  const bool known_software = seen.contains(experts ? software + ".moe" : software);
+  const bool known_sku = seen.contains(unknown.sku);
+  const std::vector<std::ptrdiff_t> effect = effects_of(unknown);
   const PairTable& weight = sensitivity[static_cast<std::size_t>(unknown.kind)][unknown.hosts ? 1 : 0];
   StepVariance variance;
   for (std::size_t a = 0; a < keys.size(); ++a) {
@@ -198,9 +239,7 @@ StepVariance StepPosterior::variance(const StepUnknown& unknown) const {
   variance.level = level * level;
   variance.shape = shape * shape;
   // The numbers were fitted with blank axes closed, so that the mean is in them: what it is off elsewhere is not known.
-  for (std::size_t axis = 0; axis < blank.size(); ++axis) {
-    variance.blank += unknown.blank[axis] ? blank[axis].deviation * blank[axis].deviation : 0.0;
-  }
+  variance.blank = blank_variance(unknown.blank);
   return variance;
 }
 

@@ -106,7 +106,17 @@ struct StepPosterior {
   [[nodiscard]] std::ptrdiff_t level_effect(std::string_view key,
                                             std::string_view sku,
                                             std::string_view generation) const noexcept;
+  /// The effect behind each key for a question's software and SKU; -1: none.
+  [[nodiscard]] std::vector<std::ptrdiff_t> effects_of(const StepUnknown& unknown) const;
   [[nodiscard]] StepVariance variance(const StepUnknown& unknown) const;
+  /// Covariance of the numbers of a question's software and SKU, by key, before a run of the user's own is known: that
+  /// of their effects, and what a software or a SKU without effects of its own adds to a key.
+  [[nodiscard]] PairTable prior_of(const StepUnknown& unknown) const;
+  /// Standard deviation of runs of one cluster around what the numbers say, as most of them lie: `shape` has their
+  /// tails too, which the fit weighs linearly.
+  [[nodiscard]] double run_noise(StepKind kind) const noexcept;
+  /// Variance that the axes which a row leaves blank add to its error.
+  [[nodiscard]] double blank_variance(const BlankAxes& axes) const noexcept;
   [[nodiscard]] const DeviationQuantiles& quantiles_of(StepKind kind) const noexcept {
     return quantiles[static_cast<std::size_t>(kind)];
   }

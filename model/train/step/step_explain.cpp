@@ -3,6 +3,8 @@
 #include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/model/train/step/step_time.hpp>
 
+#include <cmath>
+
 namespace headroom {
 namespace {
 
@@ -168,11 +170,11 @@ class StepLines {
           {"N", t_.sharers, Shown::count, "GPUs"}});
     const MeasuredLevel& level = recipe_.measured;
     if (t_.time[Term::measured_level].raw() != 0.0) {
-      r_.line("level of your runs", "(exp(-w e) - 1) of the rest", "Efron & Morris 1975",
+      r_.line("level of your runs", "(exp(u) - 1) of the rest", "Rasmussen & Williams 2006, equation A.6",
               t_.time[Term::measured_level].raw(), Shown::seconds,
               {{"runs", level.runs, Shown::count, "--runs, same SKU and software"},
                {"e", level.mean_error, Shown::fraction, "their mean ln(predicted/measured)"},
-               {"w", level.weight, Shown::fraction, "n / (n + shape^2/level^2), of the class"}});
+               {"u", std::log(level.factor), Shown::fraction, "of your cluster, beside the numbers that they move"}});
     }
     data();
     r_.line("step", "sum", "", t_.time.total().raw(), Shown::seconds, {});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/calibrate/stacks/fit_priors.hpp>
+#include <headroom/model/train/errors/fit_priors.hpp>
+#include <headroom/model/train/software/step_stack.hpp>
 #include <headroom/model/workload/model_data.hpp>
 
 #include <array>
@@ -46,6 +47,23 @@ FitPriors priors_in(const ModelData& data,
     read(root, priors);
     root.finish();
     return priors;
+  });
+}
+
+const FitPriors& step_priors(const ModelData& data) {
+  return data.once("step priors", [&] {
+    return priors_in(data, "priors", [](ConfigTable& root, FitPriors& priors) {
+      for (const std::string_view group : {"physics", "level", "stack"}) {
+        ConfigTable tables = root.table(group);
+        const auto amount_of = [&](std::string_view key) -> PriorAmount {
+          const bool time = group != "level" && is_step_time(key);
+          return [time](ConfigTable& table, std::string_view name) {
+            return time ? table.quantity<Seconds>(name, true).raw() : table.number(name, {0.0, 1e6});
+          };
+        };
+        read_priors(tables, std::string{group} + ".", true, amount_of, priors);
+      }
+    });
   });
 }
 

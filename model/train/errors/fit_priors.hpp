@@ -38,4 +38,7 @@ void read_priors(ConfigTable& tables,
                                   const std::string& file,
                                   const std::function<void(ConfigTable& root, FitPriors& priors)>& read);
 
+/// Of the numbers of a training step, by table and key: "physics.nic", "level.attention", "stack.host".
+[[nodiscard]] const FitPriors& step_priors(const ModelData& data);
+
 }  // namespace headroom

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What runs of one's own are worth: runs whose source was left out of a fit, predicted once a few others of their
+// family are known.
+#pragma once
+
+#include <headroom/model/train/errors/step_update.hpp>
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// Numbers of runs that are given.
+inline constexpr std::array<std::size_t, 2> given_runs{1, 3};
+
+/// A run that was left out of a fit.
+struct LeftOutRun {
+  std::size_t run = 0;        ///< its place among the runs of the fit
+  std::string configuration;  ///< rows of one are one run
+  ToldRun told;               ///< its error without any run, and the noise around what the numbers say
+  double variance = 0.0;      ///< of its error without any run, in all
+};
+
+/// The same, once others were given.
+struct ToldError {
+  std::size_t run = 0;
+  double error = 0.0;      ///< ln(predicted/measured)
+  double deviation = 0.0;  ///< standard deviation that a plan would give it
+};
+
+/// Errors of the runs of one family, one software and one SKU, in draws of `given` configurations with a fixed seed,
+/// each of which moves `before` as --runs does. Nothing where no other configuration is left.
+[[nodiscard]] std::vector<ToldError> told_errors(const UpdatedNumbers& before,
+                                                 std::span<const LeftOutRun> runs,
+                                                 std::size_t given);
+
+}  // namespace headroom

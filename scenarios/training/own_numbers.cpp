@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/train/errors/posterior.hpp>
+#include <headroom/scenarios/training/own_numbers.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+namespace headroom {
+
+KeyedNumbers::KeyedNumbers(const ModelData& data, const StepStacks& time, const Device& device, bool experts)
+    : parameters_{step_parameters(data)}, time_{time}, experts_{experts} {
+  const FitPriors& priors = step_priors(data);
+  for (const std::string& name : step_posterior(data).keys) {
+    Keyed k;
+    const std::size_t dot = name.find('.');
+    k.scope = std::string_view{name}.substr(0, dot);
+    k.key = std::string_view{name}.substr(dot + 1);
+    k.value = std::numeric_limits<double>::quiet_NaN();
+    if (k.scope == "physics") {
+      k.value = step_number(parameters_.physics, k.key);
+    } else if (k.scope == "stack") {
+      k.value = step_number(experts ? time_.moe : time_.plain, k.key);
+    } else {
+      for (const std::string& id : {device.id, device.generation, std::string{"any"}}) {
+        const auto stated = parameters_.levels.stated().find(id);
+        if (const std::optional<double> value =
+                stated == parameters_.levels.stated().end() ? std::nullopt : step_number(stated->second, k.key)) {
+          k.value = *value;
+          k.level = id;
+          break;
+        }
+      }
+    }
+    const auto prior = priors.find(name);
+    if (prior == priors.end()) {
+      throw ConfigError{"posterior.toml has " + quoted(name) + ", but priors.toml says nothing about it"};
+    }
+    k.linear = prior->second.linear;
+    // A number that a file states outside of the bounds of the fit moves from where it is.
+    k.low = std::min(prior->second.low, k.value);
+    k.high = std::max(prior->second.high, k.value);
+    keys_.push_back(std::move(k));
+  }
+}
+
+double KeyedNumbers::value(std::size_t key, double by) const noexcept {
+  const Keyed& k = keys_[key];
+  return std::clamp(k.linear ? k.value + by : k.value * std::exp(by), k.low, k.high);
+}
+
+double KeyedNumbers::reach(std::size_t key, double by) const noexcept {
+  const Keyed& k = keys_[key];
+  if (!std::isfinite(k.value) || (!k.linear && k.value <= 0.0)) {
+    return 0.0;
+  }
+  const double to = value(key, by);
+  return k.linear ? to - k.value : std::log(to / k.value);
+}
+
+StepNumbers KeyedNumbers::moved(std::span<const double> by) const {
+  StepNumbers numbers{parameters_, time_};
+  for (std::size_t i = 0; i < keys_.size(); ++i) {
+    const Keyed& k = keys_[i];
+    if (by[i] == 0.0 || reach(i, by[i]) == 0.0) {
+      continue;
+    }
+    const double to = value(i, by[i]);
+    if (k.scope == "physics") {
+      set_step_number(numbers.parameters.physics, k.key, to);
+    } else if (k.scope == "stack") {
+      set_step_number(experts_ ? numbers.time.moe : numbers.time.plain, k.key, to);
+    } else {
+      numbers.parameters.levels.set(k.level, k.key, to);
+    }
+  }
+  return numbers;
+}
+
+std::vector<std::vector<double>> derivatives_of(const KeyedNumbers& keyed,
+                                                const UpdatedNumbers& prior,
+                                                const LogSteps& steps) {
+  constexpr double distance = 0.01;
+  std::vector<double> by(keyed.size(), 0.0);
+  const std::vector<double> base = steps(keyed.moved(by));
+  std::vector<std::vector<double>> derivatives(base.size(), std::vector<double>(keyed.size(), 0.0));
+  for (std::size_t key = 0; key < keyed.size(); ++key) {
+    if (prior.covariance(key, key) <= 0.0) {
+      continue;
+    }
+    double reach = keyed.reach(key, distance);
+    reach = reach < 0.5 * distance ? keyed.reach(key, -distance) : reach;
+    if (reach == 0.0) {
+      continue;
+    }
+    by[key] = reach;
+    const std::vector<double> moved = steps(keyed.moved(by));
+    by[key] = 0.0;
+    for (std::size_t job = 0; job < base.size(); ++job) {
+      const double by_key = (moved[job] - base[job]) / reach;
+      derivatives[job][key] = std::isfinite(by_key) ? by_key : 0.0;  // a job that is refused with these numbers
+    }
+  }
+  return derivatives;
+}
+
+}  // namespace headroom

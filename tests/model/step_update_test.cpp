@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs that condition the posterior of a step's numbers: what they move, by hand, and what they leave unknown.
+#include <headroom/model/train/errors/step_update.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+using namespace headroom;
+
+namespace {
+
+/// Two independent numbers with these variances.
+PairTable two(double first, double second) {
+  PairTable prior{2};
+  prior(0, 0) = first;
+  prior(1, 1) = second;
+  return prior;
+}
+
+UpdatedNumbers told(const PairTable& prior, double level, const std::vector<ToldRun>& runs) {
+  UpdatedNumbers numbers = without_runs(prior, level);
+  for (const ToldRun& run : runs) {
+    learn(numbers, run);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+TEST_CASE("one run moves numbers and level by their share of its variance") {
+  // Variances .04 x .5^2 = .01 of the first number, .02 of the level, .03 of the noise: half of the error is the run's.
+  const UpdatedNumbers numbers = told(two(0.04, 0.5), 0.02, {{{0.5, 0.0}, 0.12, 0.03}});
+  CHECK(numbers.by[0] == doctest::Approx(-0.04 * 0.5 / 0.06 * 0.12));
+  CHECK(numbers.by[1] == 0.0);
+  CHECK(numbers.level == doctest::Approx(-0.02 / 0.06 * 0.12));
+  const std::vector<double> job{0.5, 0.0};
+  CHECK(numbers.departure(job) == doctest::Approx(-0.06));
+  CHECK(numbers.variance(job) == doctest::Approx(0.03 * 0.03 / 0.06));
+  // Another job of the cluster takes the level, and of the number what it depends on it by.
+  const std::vector<double> other{0.1, 1.0};
+  CHECK(numbers.departure(other) == doctest::Approx(0.1 * numbers.by[0] + numbers.level));
+  CHECK(numbers.variance(other) > 0.5);
+}
+
+TEST_CASE("runs may come in any order, and repeats tell less and less") {
+  const std::vector<ToldRun> runs{{{0.5, 0.1}, 0.12, 0.03}, {{0.0, 0.4}, -0.2, 0.01}, {{0.3, 0.3}, 0.05, 0.02}};
+  const UpdatedNumbers there = told(two(0.04, 0.09), 0.005, {runs[0], runs[1], runs[2]});
+  const UpdatedNumbers back = told(two(0.04, 0.09), 0.005, {runs[2], runs[0], runs[1]});
+  for (std::size_t key = 0; key < 2; ++key) {
+    CHECK(there.by[key] == doctest::Approx(back.by[key]).epsilon(1e-12));
+  }
+  CHECK(there.level == doctest::Approx(back.level).epsilon(1e-12));
+  CHECK(there.variance(runs[0].derivative) == doctest::Approx(back.variance(runs[0].derivative)).epsilon(1e-12));
+  double last = 1.0;
+  UpdatedNumbers numbers = without_runs(two(0.04, 0.09), 0.005);
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    const double before = numbers.variance(runs[0].derivative);
+    learn(numbers, runs[0]);
+    const double took = before - numbers.variance(runs[0].derivative);
+    CHECK(took > 0.0);
+    CHECK(took < last);
+    last = took;
+  }
+}
+
+TEST_CASE("a run narrows by what it is, not by how far off it was") {
+  const std::vector<double> job{0.2, 0.7};
+  const UpdatedNumbers near = told(two(0.04, 0.09), 0.01, {{{0.5, 0.1}, 0.0, 0.03}});
+  const UpdatedNumbers far = told(two(0.04, 0.09), 0.01, {{{0.5, 0.1}, 0.9, 0.03}});
+  CHECK(near.departure(job) == 0.0);
+  CHECK(near.variance(job) == far.variance(job));
+  CHECK(near.variance(job) < without_runs(two(0.04, 0.09), 0.01).variance(job));
+}
+
+TEST_CASE("two numbers that a run only shows together are told apart by a second run") {
+  const ToldRun both{{1.0, 1.0}, 0.2, 1e-4};
+  const UpdatedNumbers one = told(two(0.04, 0.04), 0.0, {both});
+  CHECK(one.by[0] == doctest::Approx(one.by[1]));
+  CHECK(one.correlation(0, 1) < -0.99);
+  const UpdatedNumbers apart = told(two(0.04, 0.04), 0.0, {both, {{1.0, 0.0}, 0.2, 1e-4}});
+  CHECK(std::abs(apart.correlation(0, 1)) < 0.8);
+  CHECK(apart.by[0] == doctest::Approx(-0.2).epsilon(0.01));
+  CHECK(std::abs(apart.by[1]) < 0.01);
+}
+
+TEST_CASE("numbers that are known for certain stay") {
+  const UpdatedNumbers numbers = told(two(0.0, 0.0), 0.0, {{{1.0, 1.0}, 0.3, 0.0}});
+  CHECK(numbers.by[0] == 0.0);
+  CHECK(numbers.level == 0.0);
+  CHECK(numbers.correlation(0, 1) == 0.0);
+}
