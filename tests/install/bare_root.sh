@@ -17,7 +17,7 @@ command -v unshare > /dev/null || skip "no unshare"
 # Mounts of the fresh root live in a namespace of their own and go with it, however this ends.
 if [ -z "${HEADROOM_BARE_ROOT_INSIDE:-}" ]; then
   unshare --mount true 2> /dev/null || skip "mount namespaces are not allowed here"
-  HEADROOM_BARE_ROOT_INSIDE=1 exec unshare --mount bash "$0" "$source" "$work"
+  HEADROOM_BARE_ROOT_INSIDE=1 exec unshare --mount bash "$0" "$source" "$work" "$program"
 fi
 
 rm -rf --one-file-system "$work"

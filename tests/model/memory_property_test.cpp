@@ -69,7 +69,7 @@ StageMemory on_stage(const Drawn& d, std::int64_t stage) {
   return stage_memory(c, table(c, d.strategy), d.strategy, d.micro_batches, stage);
 }
 
-Bytes states(const StageMemory& m) {
+Bytes kept_states(const StageMemory& m) {
   return m.bytes[MemoryTerm::weights] + m.bytes[MemoryTerm::gradients] + m.bytes[MemoryTerm::optimizer];
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("memory is never below the sum of its states, and live <= reserved <= 
     for (const Bytes bytes : m.bytes.bytes) {
       RC_ASSERT(bytes.raw() >= 0.0);
     }
-    RC_ASSERT(m.live() >= states(m));
+    RC_ASSERT(m.live() >= kept_states(m));
     RC_ASSERT(m.reserved() >= m.live());
     RC_ASSERT(m.device() >= m.reserved());
   }));
@@ -122,8 +122,8 @@ TEST_CASE("sharding states further never takes more") {
   CHECK(rc::check([] {
     Drawn d = draw();
     d.strategy.zero = *rc::gen::inRange<std::uint8_t>(0, 2);
-    const Bytes now = states(fullest(d));
+    const Bytes now = kept_states(fullest(d));
     ++d.strategy.zero;
-    RC_ASSERT(states(fullest(d)) <= now);
+    RC_ASSERT(kept_states(fullest(d)) <= now);
   }));
 }
