@@ -201,9 +201,12 @@ namespace {
 const std::vector<AllToAllRule> deepep_over_nics{{ExchangeOver::hosts,
                                                   0,
                                                   false,
+                                                  "",
                                                   {"deepep_ll_dispatch", "deepep_ll_combine"},
                                                   {"deepep_normal_dispatch", "deepep_normal_combine"},
                                                   20.0,
+                                                  "deepep",
+                                                  "deepep",
                                                   "test"}};
 
 Replica wide(const ServingLayout& layout, const Device& on, std::vector<AllToAllRule> rules = deepep_over_nics) {
@@ -255,13 +258,32 @@ TEST_CASE("within a host ranks gather all tokens, over NVLink that spans hosts t
   CHECK(says(wide({1, 1, 8}, nvl72, rules), "all-gather"));
   CHECK(says(wide({1, 1, 32}, nvl72, rules), "alltoall_dispatch_NVLinkTwoSided_fp8"));
   CHECK(wide({1, 1, 32}, nvl72, rules).dispatches(false));
-  // nobody measured these kernels on GB300: the bytes of a dispatch over its links
+  // one-sided kernels, which were measured with 4-bit activations alone, where those are
+  const Replica narrow{test::model_data(),
+                       model("deepseek-v3"),
+                       nvl72,
+                       catalog().reference_node(nvl72),
+                       {"vllm", {Routing::power_law, 1.2}, {}, rules},
+                       {1, 1, 32},
+                       {Precision::nvfp4, Precision::nvfp4, Precision::fp8}};
+  CHECK(says(narrow, "alltoall_dispatch_NVLinkOneSided_nvfp4"));
+  // GB300 has the same kernels over the same links
   const Device& ultra = device("gb300-nvl72");
-  const Replica unmeasured = wide({1, 1, 32}, ultra, rules);
-  CHECK(says(unmeasured, "nobody measured alltoall_prepare_NVLinkTwoSided_fp8 on gb300-nvl72"));
-  CHECK_FALSE(unmeasured.dispatches(false));
+  const Replica borrowed = wide({1, 1, 32}, ultra, rules);
+  CHECK(says(borrowed, "alltoall_dispatch_NVLinkTwoSided_fp8"));
+  CHECK(says(borrowed, "on gb200-nvl72"));
+  CHECK(borrowed.dispatches(false));
   const double gathered = wide({1, 1, 32}, ultra, {}).terms(decodes(32 * 256, 2000))[T::exchange];
-  CHECK(unmeasured.terms(decodes(32 * 256, 2000))[T::exchange] < 0.5 * gathered);
+  CHECK(borrowed.terms(decodes(32 * 256, 2000))[T::exchange] < 0.5 * gathered);
+  // nobody measured them on Hopper: the bytes of a dispatch over its links
+  std::vector<AllToAllRule> anywhere = rules;
+  for (AllToAllRule& rule : anywhere) {
+    rule.domain_above = 0;
+    rule.beyond_top_k = false;
+  }
+  const Replica unmeasured = wide({1, 1, 8}, h200, anywhere);
+  CHECK(says(unmeasured, "nobody measured alltoall_prepare_NVLinkTwoSided_fp8 on h200-sxm-141gb"));
+  CHECK_FALSE(unmeasured.dispatches(false));
 }
 
 TEST_CASE("kernels of a dispatch that nobody measured between hosts count as exchanges of bytes there") {

@@ -272,9 +272,13 @@ Replica::Replica(const ModelData& data,
   }
   if (c.ranks.groups > 1.0) {
     const Moe moe = arch.moe.value_or(Moe{});
-    const ExpertExchange::Layer exchanged{real(moe.latent > 0 ? moe.latent : arch.hidden), real(moe.top_k),
-                                          real(moe.experts), std::min(2.0, grouped.activation_bytes),
-                                          formats.activations};
+    const ExpertExchange::Layer exchanged{real(moe.latent > 0 ? moe.latent : arch.hidden),
+                                          real(moe.top_k),
+                                          real(moe.experts),
+                                          std::min(2.0, grouped.activation_bytes),
+                                          formats.activations,
+                                          {moe.groups, moe.top_groups},
+                                          layout.balanced ? ExpertPlaces::balanced : ExpertPlaces::contiguous};
     const GroupView view = group_view(device, node, layout.ep);
     // Slices of experts need every token on every rank.
     const std::span<const AllToAllRule> rules =
