@@ -23,6 +23,7 @@ constexpr std::array vllm_rows{
     LaunchRow{"--max-num-seqs", "serving.max_num_seqs"},
     LaunchRow{"--enable-eplb", "serving.balanced_experts", yes},
     LaunchRow{"--enable-dbo", "serving.two_batch_overlap", yes},
+    LaunchRow{"--eplb-config", "", special},
     LaunchRow{"--max-num-batched-tokens", "serving.max_num_tokens"},
     LaunchRow{"--no-enable-chunked-prefill", "serving.chunked_prefill", no},
     LaunchRow{"--enable-chunked-prefill", "serving.chunked_prefill", yes},
@@ -101,9 +102,18 @@ void write_ranks(LaunchWriting& writing, HostsBy hosts) {
     writing.put_flag("--enable-expert-parallel", true);
   }
   writing.cover("strategy.ep");
-  if (plan.flag("serving.two_batch_overlap")) {  // which goes with these two exchanges alone
-    const bool prompts = plan.word("serving.pool") == "prefill";
-    writing.put_word("--all2all-backend", prompts ? "deepep_high_throughput" : "deepep_low_latency");
+  std::string exchange = plan.word("launch.exchange");
+  if (plan.flag("serving.two_batch_overlap") && !exchange.starts_with("deepep")) {  // it goes with these alone
+    exchange = plan.word("serving.pool") == "prefill" ? "deepep_high_throughput" : "deepep_low_latency";
+  }
+  if (!exchange.empty()) {
+    writing.put_word("--all2all-backend", exchange);
+  }
+  // vllm/config/parallel.py, EPLBConfig: redundant experts without --enable-eplb are refused.
+  if (plan.flag("serving.balanced_experts") && plan.has("serving.redundant_experts")) {
+    writing.put_word("--eplb-config",
+                     "{\"num_redundant_experts\": " + std::to_string(plan.count("serving.redundant_experts", 0)) + "}");
+    writing.cover("serving.redundant_experts");
   }
   note_load(writing, one_server(plan), BenchGaps::gamma);
   if (hosts == HostsBy::form) {
@@ -185,6 +195,32 @@ void read_draft(const LaunchItems& items, LaunchReading& reading) {
   }
 }
 
+/// Reads the redundant experts of --eplb-config.
+void read_eplb(const LaunchItems& items, LaunchReading& reading) {
+  const ConfigValue* item = items.find("--eplb-config");
+  const auto text = item == nullptr ? std::nullopt : reading.word_of("--eplb-config", *item);
+  if (!text) {
+    return;
+  }
+  ConfigValue object;
+  try {
+    object = parse_json(*text, reading.file);
+  } catch (const ConfigError&) {
+    return reading.problem(*item, "'--eplb-config' is " + quoted(*text) + "; it is one JSON object, as in " +
+                                      R"({"num_redundant_experts": 32})");
+  }
+  for (const ConfigEntry& entry : object.entries) {
+    if (entry.key != "num_redundant_experts") {
+      reading.remark(*item, "ignored: " + entry.key + " of --eplb-config");
+      continue;
+    }
+    ConfigValue value = entry.value;
+    value.at = value.key_at = item->at;
+    value.file = item->file;
+    reading.state("serving.redundant_experts", std::move(value), *item);
+  }
+}
+
 /// Reads the server's line; the model comes before the flags or after --model.
 void read_server(std::vector<ShellWord> words, LaunchReading& reading) {
   const bool named = !words.empty() && !words.front().text.starts_with("-");
@@ -204,6 +240,7 @@ void read_server(std::vector<ShellWord> words, LaunchReading& reading) {
   read_cache(items, "--kv-cache-dtype", reading);
   read_fraction(items, "--gpu-memory-utilization", reading);
   read_draft(items, reading);
+  read_eplb(items, reading);
   std::int64_t groups = 1;
   if (const ConfigValue* data = items.find("--data-parallel-size")) {
     groups = reading.count_of("--data-parallel-size", *data, machine_count).value_or(1);
