@@ -90,6 +90,21 @@ double decode_attention(const AttentionShape& shape) {
 
 }  // namespace
 
+TEST_CASE("the same chip on a board of less power multiplies slower, and reads as fast") {
+  const Architecture arch = model("llama3.1-8b");
+  const Device& own = device("h100-nvl-94gb");  // 400 W, with the kernels of the 700 W board
+  Device full = own;
+  full.power.tdp->value = Watts{700.0};
+  const auto terms = [&](const Device& on, const IterationMix& mix) { return replica(arch, {}, bf16, on).terms(mix); };
+  const double slower = std::pow(700.0 / 400.0, 0.4);
+  CHECK(terms(own, prompt(4096))[T::products] == near(slower * terms(full, prompt(4096))[T::products], 0.02));
+  CHECK(terms(own, decodes(1, 1000))[T::products] == near(terms(full, decodes(1, 1000))[T::products], 0.01));
+  // Measured kernels have their board's power in them.
+  Device less = device();
+  less.power.tdp->value = Watts{400.0};
+  CHECK(terms(less, prompt(4096))[T::products] == terms(device(), prompt(4096))[T::products]);
+}
+
 TEST_CASE("dense products: four a layer, with the sizes of the published configuration, divided over tensor ranks") {
   // Llama 3 8B: 32 layers, 4096 wide, 32 heads and 8 KV heads of 128, gated feed-forward of 14 336
   const Architecture llama = model("llama3-8b");
