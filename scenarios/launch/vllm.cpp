@@ -156,20 +156,41 @@ void write_draft(LaunchWriting& writing) {
   }
 }
 
+/// The JSON object that an option is given; nullopt without one, and with a problem where it is none.
+std::optional<ConfigValue> object_of(const LaunchItems& items,
+                                     std::string_view flag,
+                                     std::string_view example,
+                                     LaunchReading& reading) {
+  const ConfigValue* item = items.find(flag);
+  const auto text = item == nullptr ? std::nullopt : reading.word_of(flag, *item);
+  if (!text) {
+    return std::nullopt;
+  }
+  try {
+    return parse_json(*text, reading.file);
+  } catch (const ConfigError&) {
+    reading.problem(*item, "'" + std::string{flag} + "' is " + quoted(*text) + "; it is one JSON object, as in " +
+                               std::string{example});
+    return std::nullopt;
+  }
+}
+
+/// A member of an option's object, at the option's place.
+ConfigValue at_option(ConfigValue member, const ConfigValue& option) {
+  member.at = member.key_at = option.at;
+  member.file = option.file;
+  return member;
+}
+
 /// Reads the draft; the scenario reader asks for the acceptance, which no launch states.
 void read_draft(const LaunchItems& items, LaunchReading& reading) {
-  const ConfigValue* item = items.find("--speculative-config");
-  const auto text = item == nullptr ? std::nullopt : reading.word_of("--speculative-config", *item);
-  if (!text) {
+  const std::optional<ConfigValue> read =
+      object_of(items, "--speculative-config", R"({"method": "ngram", "num_speculative_tokens": 4})", reading);
+  if (!read) {
     return;
   }
-  ConfigValue object;
-  try {
-    object = parse_json(*text, reading.file);
-  } catch (const ConfigError&) {
-    return reading.problem(*item, "'--speculative-config' is " + quoted(*text) + "; it is one JSON object, as in " +
-                                      R"({"method": "ngram", "num_speculative_tokens": 4})");
-  }
+  const ConfigValue& object = *read;
+  const ConfigValue* item = items.find("--speculative-config");
   const ConfigValue* method = object.find("method");
   const bool heads = method != nullptr && method->text != "draft_model";
   for (const ConfigEntry& entry : object.entries) {
@@ -188,36 +209,24 @@ void read_draft(const LaunchItems& items, LaunchReading& reading) {
       reading.remark(*item, "ignored: " + entry.key + " of --speculative-config");
       continue;
     }
-    ConfigValue value = entry.value;
-    value.at = value.key_at = item->at;
-    value.file = item->file;
-    reading.state("serving.speculative." + std::string{key}, std::move(value), *item);
+    reading.state("serving.speculative." + std::string{key}, at_option(entry.value, *item), *item);
   }
 }
 
 /// Reads the redundant experts of --eplb-config.
 void read_eplb(const LaunchItems& items, LaunchReading& reading) {
-  const ConfigValue* item = items.find("--eplb-config");
-  const auto text = item == nullptr ? std::nullopt : reading.word_of("--eplb-config", *item);
-  if (!text) {
+  const std::optional<ConfigValue> read =
+      object_of(items, "--eplb-config", R"({"num_redundant_experts": 32})", reading);
+  if (!read) {
     return;
   }
-  ConfigValue object;
-  try {
-    object = parse_json(*text, reading.file);
-  } catch (const ConfigError&) {
-    return reading.problem(*item, "'--eplb-config' is " + quoted(*text) + "; it is one JSON object, as in " +
-                                      R"({"num_redundant_experts": 32})");
-  }
-  for (const ConfigEntry& entry : object.entries) {
-    if (entry.key != "num_redundant_experts") {
+  const ConfigValue* item = items.find("--eplb-config");
+  for (const ConfigEntry& entry : read->entries) {
+    if (entry.key == "num_redundant_experts") {
+      reading.state("serving.redundant_experts", at_option(entry.value, *item), *item);
+    } else {
       reading.remark(*item, "ignored: " + entry.key + " of --eplb-config");
-      continue;
     }
-    ConfigValue value = entry.value;
-    value.at = value.key_at = item->at;
-    value.file = item->file;
-    reading.state("serving.redundant_experts", std::move(value), *item);
   }
 }
 

@@ -224,14 +224,17 @@ const std::vector<AllToAllRule> deepep_over_nics{{ExchangeOver::hosts,
                                                   "deepep",
                                                   "test"}};
 
-Replica wide(const ServingLayout& layout, const Device& on, std::vector<AllToAllRule> rules = deepep_over_nics) {
+Replica wide(const ServingLayout& layout,
+             const Device& on,
+             std::vector<AllToAllRule> rules = deepep_over_nics,
+             const ReplicaFormats& formats = fp8) {
   return {test::model_data(),
           model("deepseek-v3"),
           on,
           catalog().reference_node(on),
           {"vllm", {Routing::power_law, 1.2}, {}, rules},
           layout,
-          fp8};
+          formats};
 }
 
 bool says(const Replica& replica, std::string_view text) {
@@ -274,13 +277,7 @@ TEST_CASE("within a host ranks gather all tokens, over NVLink that spans hosts t
   CHECK(says(wide({1, 1, 32}, nvl72, rules), "alltoall_dispatch_NVLinkTwoSided_fp8"));
   CHECK(wide({1, 1, 32}, nvl72, rules).dispatches(false));
   // one-sided kernels, which were measured with 4-bit activations alone, where those are
-  const Replica narrow{test::model_data(),
-                       model("deepseek-v3"),
-                       nvl72,
-                       catalog().reference_node(nvl72),
-                       {"vllm", {Routing::power_law, 1.2}, {}, rules},
-                       {1, 1, 32},
-                       {Precision::nvfp4, Precision::nvfp4, Precision::fp8}};
+  const Replica narrow = wide({1, 1, 32}, nvl72, rules, {Precision::nvfp4, Precision::nvfp4, Precision::fp8});
   CHECK(says(narrow, "alltoall_dispatch_NVLinkOneSided_nvfp4"));
   // GB300 has the same kernels over the same links
   const Device& ultra = device("gb300-nvl72");
