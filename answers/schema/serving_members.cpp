@@ -2,7 +2,9 @@
 // Fleets, stated GPUs under loads, and simulations.
 #include <headroom/answers/schema/answer_schema.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 
 namespace headroom::answers {
 namespace {
@@ -10,7 +12,31 @@ namespace {
 using T = MemberType;
 using M = AnswerMember;
 
-constexpr std::array fleet{
+/// The members of three lists, one after another.
+template <std::size_t A, std::size_t B, std::size_t C>
+constexpr std::array<M, A + B + C> joined(const std::array<M, A>& a,
+                                          const std::array<M, B>& b,
+                                          const std::array<M, C>& c) {
+  std::array<M, A + B + C> all{};
+  std::copy(c.begin(), c.end(), std::copy(b.begin(), b.end(), std::copy(a.begin(), a.end(), all.begin())));
+  return all;
+}
+
+/// Of fleets and of simulations.
+constexpr std::array sessions{
+    M{"sessions", T::objects, "classes whose requests come in turns"},
+    M{"sessions/class", T::text, "name of the class"},
+    M{"sessions/turns", T::number, "requests of a session"},
+    M{"sessions/think_s", T::number, "mean pause between an answer and the next turn"},
+    M{"sessions/sessions_per_s", T::number, "sessions that begin"},
+    M{"sessions/open_mean", T::number, "sessions open at a time, pauses included"},
+    M{"sessions/new_prompt_tokens_mean", T::number, "mean tokens that a turn brings"},
+    M{"sessions/prompt_tokens_mean", T::number, "mean tokens of a turn's whole prompt"},
+    M{"sessions/kept_s", T::number, "time for which a block stays in the cache after its last use, in closed form"},
+    M{"sessions/expected_hit_share", T::number, "share of the prompt tokens found, in closed form"},
+};
+
+constexpr std::array fleet_begin{
     M{"schema", T::text, "name and version of this schema"},
     M{"complete", T::boolean, "false: ended before everything was tried"},
     M{"feasible", T::boolean, "whether something can be taken"},
@@ -28,16 +54,8 @@ constexpr std::array fleet{
     M{"rate_requests_per_s", T::number, "requests asked"},
     M{"peak_requests_per_s", T::number, "highest rate of requests"},
     M{"interval_source", T::text, "what the interval rests on"},
-    M{"sessions", T::objects, "classes whose requests come in turns"},
-    M{"sessions/class", T::text, "name of the class"},
-    M{"sessions/turns", T::number, "requests of a session"},
-    M{"sessions/think_s", T::number, "mean pause between an answer and the next turn"},
-    M{"sessions/sessions_per_s", T::number, "sessions that begin"},
-    M{"sessions/open_mean", T::number, "sessions open at a time, pauses included"},
-    M{"sessions/new_prompt_tokens_mean", T::number, "mean tokens that a turn brings"},
-    M{"sessions/prompt_tokens_mean", T::number, "mean tokens of a turn's whole prompt"},
-    M{"sessions/kept_s", T::number, "time for which a block stays in the cache after its last use, in closed form"},
-    M{"sessions/expected_hit_share", T::number, "share of the prompt tokens found, in closed form"},
+};
+constexpr std::array fleet_end{
     M{"autoscaling", T::object, "a fleet that follows its load"},
     M{"autoscaling/period_s", T::number, "length of the load's curve"},
     M{"autoscaling/fixed", T::object, "a fleet of fixed size"},
@@ -200,6 +218,7 @@ constexpr std::array fleet{
     M{"no_help_reason/warm_replicas_for_wait", T::number, "the same where requests may wait"},
     M{"way_out", T::text, "what would help"},
 };
+constexpr auto fleet = joined(fleet_begin, sessions, fleet_end);
 
 constexpr std::array box{
     M{"schema", T::text, "name and version of this schema"},
@@ -248,7 +267,7 @@ constexpr std::array box{
     M{"at_middle", T::number, "place of the point that would do at the middle"},
 };
 
-constexpr std::array simulate{
+constexpr std::array simulate_begin{
     M{"schema", T::text, "name and version of this schema"},
     M{"name", T::text, "name"},
     M{"verdict", T::text, "whether it can be, or what it breaks"},
@@ -365,16 +384,8 @@ constexpr std::array simulate{
     M{"prefix_cache/ttft_of_loads_s", T::numbers, "time to the first token of requests that load"},
     M{"prefix_cache/ttft_without_cache_s", T::numbers, "time to the first token if nothing were kept"},
     M{"prefix_cache/overloaded_without_cache", T::boolean, "whether it would be overloaded then"},
-    M{"sessions", T::objects, "classes whose requests come in turns"},
-    M{"sessions/class", T::text, "name of the class"},
-    M{"sessions/turns", T::number, "requests of a session"},
-    M{"sessions/think_s", T::number, "mean pause between an answer and the next turn"},
-    M{"sessions/sessions_per_s", T::number, "sessions that begin"},
-    M{"sessions/open_mean", T::number, "sessions open at a time, pauses included"},
-    M{"sessions/new_prompt_tokens_mean", T::number, "mean tokens that a turn brings"},
-    M{"sessions/prompt_tokens_mean", T::number, "mean tokens of a turn's whole prompt"},
-    M{"sessions/kept_s", T::number, "time for which a block stays in the cache after its last use, in closed form"},
-    M{"sessions/expected_hit_share", T::number, "share of the prompt tokens found, in closed form"},
+};
+constexpr std::array simulate_end{
     M{"models", T::objects, "models"},
     M{"models/model", T::text, "id of the model"},
     M{"models/classes", T::texts, "by class of requests"},
@@ -391,6 +402,7 @@ constexpr std::array simulate{
     M{"retries/settles_attempts_per_s", T::number, "attempts that result"},
     M{"prefill_pool", T::object, "replicas that prefill", "pool"},
 };
+constexpr auto simulate = joined(simulate_begin, sessions, simulate_end);
 
 }  // namespace
 

@@ -93,8 +93,12 @@ const MoeTransport& known_transport(const std::string& name) {
   return *transport;
 }
 
-MoeExchange exchange_of(const KernelRow& row) {
-  return {row.shape[2], row.shape[3], row.shape[4], row.shape[5], row.shape[6]};
+/// The shared rows were routed as DeepEP's own benchmark does, each token to four hosts at most:
+/// ai-dynamo/aiconfigurator
+/// @ 97c28ba, collector/deep_collector/test_internode.py, num_topk_groups = min(num_nodes, 4) of num_nodes groups.
+MoeExchange exchange_of(const KernelRow& row, const GroupView& view) {
+  const ExpertGroups groups{view.domains, std::min<std::int64_t>(view.domains, 4)};
+  return {row.shape[2], row.shape[3], row.shape[4], row.shape[5], row.shape[6], groups, ExpertPlaces::balanced, true};
 }
 
 }  // namespace
@@ -248,7 +252,8 @@ CurveProblem moe_all_to_all_problem(const KernelGroup& group, const Device& devi
   std::vector<Sample> samples;
   bool across = false;
   for (const KernelRow* row : group.rows) {
-    samples.push_back({exchange_view(*row, device, node), exchange_of(*row)});
+    const GroupView view = exchange_view(*row, device, node);
+    samples.push_back({view, exchange_of(*row, view)});
     const Sample& s = samples.back();
     across = across || s.view.domains > 1;
     problem.hosts = std::max(problem.hosts, s.view.domains);

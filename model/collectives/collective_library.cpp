@@ -228,14 +228,15 @@ const FittedExchange* exchange_across(const CollectiveSet& set, std::string_view
   return found == set.moe.end() ? nullptr : &*found;
 }
 
-/// The first such curve, across at least two hosts, in any set of a generation.
+/// The first such curve in any set of a generation.
 std::optional<FittedExchange> exchange_of_generation(const ModelData& data,
                                                      nccl::Generation generation,
-                                                     std::string_view transport) {
+                                                     std::string_view transport,
+                                                     std::int64_t hosts) {
   for (const std::string& id : data.files().ids("collectives")) {
     const CollectiveSet& set = find_collective_set(data, id);
     const FittedExchange* const across =
-        set.graphs.generation == generation ? exchange_across(set, transport, 2) : nullptr;
+        set.graphs.generation == generation ? exchange_across(set, transport, hosts) : nullptr;
     if (across != nullptr) {
       return *across;
     }
@@ -255,8 +256,11 @@ std::optional<ChosenExchange> choose_exchange(const ModelData& data,
     return std::nullopt;
   }
   const CollectiveSet& set = find_collective_set(data, device.curves);
-  const FittedExchange* const own = exchange_across(set, transport, 1);
-  if (own == nullptr) {
+  const FittedExchange* const measured_here = exchange_across(set, transport, 1);
+  const std::optional<FittedExchange> own = measured_here != nullptr
+                                                ? std::optional{*measured_here}
+                                                : exchange_of_generation(data, set.graphs.generation, transport, 1);
+  if (!own) {
     return std::nullopt;
   }
   FittedExchange curve = *own;
@@ -264,7 +268,7 @@ std::optional<ChosenExchange> choose_exchange(const ModelData& data,
   if (hosts) {
     const FittedExchange* const across = exchange_across(set, transport, 2);
     const auto other =
-        across == nullptr ? exchange_of_generation(data, set.graphs.generation, transport) : std::nullopt;
+        across == nullptr ? exchange_of_generation(data, set.graphs.generation, transport, 2) : std::nullopt;
     curve = across != nullptr ? *across : other.value_or(curve);
   }
   const CurveProvenance& p = curve.provenance;

@@ -21,6 +21,28 @@ constexpr std::array<CurveParameter, moe_exchange_parameter_count> table{{
     {"wide", share_unit, 0.5, 1.0, 0.01, 3.0},
 }};
 
+/// Whether all of a group's experts lie on whole parts, or all of a part's in whole groups.
+bool whole_groups(std::int64_t parts, const ExpertGroups& groups) noexcept {
+  const bool some = groups.all > 1 && groups.chosen > 0 && groups.chosen < groups.all && parts > 0;
+  return some && (parts <= groups.all ? groups.all % parts : parts % groups.all) == 0;
+}
+
+/// The groups as they lie on the hosts: a load balancer keeps them together only where the hosts divide them
+/// (deepseek-ai/EPLB, README: hierarchical there, else global).
+ExpertGroups kept_groups(const MoeExchange& exchange, std::int64_t hosts) noexcept {
+  const bool dealt = exchange.places == ExpertPlaces::balanced && (hosts == 1 || exchange.groups.all % hosts != 0);
+  return dealt ? ExpertGroups{} : exchange.groups;
+}
+
+/// n over k.
+double choose(std::int64_t n, std::int64_t k) noexcept {
+  double ways = k >= 0 && k <= n ? 1.0 : 0.0;
+  for (std::int64_t i = 0; i < k && ways > 0.0; ++i) {
+    ways *= static_cast<double>(n - i) / static_cast<double>(i + 1);
+  }
+  return ways;
+}
+
 constexpr double fp8_scaled = 1.0 + 4.0 / 128.0;   ///< a 4-byte scale per 128 elements
 constexpr double nvfp4_scaled = 0.5 + 1.0 / 16.0;  ///< a 1-byte scale per 16 elements
 
@@ -66,13 +88,43 @@ double ranks_reached(double ranks, double topk) noexcept {
   return ranks * (1.0 - std::pow(1.0 - 1.0 / ranks, topk));
 }
 
+double ranks_reached(std::int64_t parts, std::int64_t each, double topk, const ExpertGroups& groups) noexcept {
+  const auto inside = static_cast<double>(each);
+  const double n = static_cast<double>(parts) * inside;
+  if (!whole_groups(parts, groups)) {
+    return ranks_reached(n, topk);
+  }
+  const auto chosen = static_cast<double>(groups.chosen);
+  if (parts > groups.all) {
+    return ranks_reached(chosen * static_cast<double>(parts / groups.all) * inside, topk);
+  }
+  const std::int64_t here = groups.all / parts;
+  double missed = 0.0;
+  for (std::int64_t j = 0; j <= std::min(here, groups.chosen); ++j) {
+    const double share =
+        choose(here, j) * choose(groups.all - here, groups.chosen - j) / choose(groups.all, groups.chosen);
+    missed += share * std::pow(1.0 - static_cast<double>(j) / (chosen * inside), topk);
+  }
+  return n * (1.0 - missed);
+}
+
+double ranks_reached(const MoeExchange& exchange, const GroupView& view) noexcept {
+  const std::int64_t hosts = std::max<std::int64_t>(view.domains, 1);
+  const bool spread = exchange.places == ExpertPlaces::balanced && view.ranks % hosts == 0;
+  const std::int64_t parts = spread ? hosts : view.ranks;
+  return ranks_reached(parts, view.ranks / parts, exchange.topk, kept_groups(exchange, hosts));
+}
+
+double MoeExchangeModel::copies(const MoeExchange& exchange, const GroupView& view) const noexcept {
+  return transport_.once_a_rank ? ranks_reached(exchange, view) : exchange.topk;
+}
+
 Bytes MoeExchangeModel::sent(const MoeExchange& exchange, const GroupView& view) const noexcept {
   const auto n = static_cast<double>(view.ranks);
   if (n <= 1.0 || !transport_.rows) {
     return {};
   }
-  const double copies = transport_.once_a_rank ? ranks_reached(n, exchange.topk) : exchange.topk;
-  return Bytes{exchange.tokens * copies * (n - 1.0) / n * exchange.hidden * transport_.element};
+  return Bytes{exchange.tokens * copies(exchange, view) * (n - 1.0) / n * exchange.hidden * transport_.element};
 }
 
 Seconds MoeExchangeModel::time(const MoeExchange& exchange, const GroupView& view) const noexcept {
@@ -83,7 +135,6 @@ Seconds MoeExchangeModel::time(const MoeExchange& exchange, const GroupView& vie
     return {};
   }
   const double row = transport_.rows ? exchange.hidden * transport_.element : 0.0;
-  const double copies = transport_.once_a_rank ? ranks_reached(n, exchange.topk) : exchange.topk;
   const double inside = view.inside_all.raw();
   const double link = sent(exchange, view).raw() / (p(MoeExchangeParameter::share) * inside);
   double workers = 0.0;
@@ -91,13 +142,17 @@ Seconds MoeExchangeModel::time(const MoeExchange& exchange, const GroupView& vie
     const double count = transport_.workers == MoeWorkers::experts ? std::min(exchange.experts, units_)
                          : exchange.sms > 0.0                      ? exchange.sms
                                                                    : units_;
-    workers = exchange.tokens * copies * row / (count * p(MoeExchangeParameter::worker) * 0.01 * inside);
+    workers =
+        exchange.tokens * copies(exchange, view) * row / (count * p(MoeExchangeParameter::worker) * 0.01 * inside);
   }
   double network = 0.0;
   if (k > 1.0) {
-    const double reached = transport_.once_a_rank ? ranks_reached(k, exchange.topk) : exchange.topk;
-    const double crowding =
-        transport_.once_a_rank ? std::pow(std::max(1.0, k / 4.0), p(MoeExchangeParameter::wide)) : 1.0;
+    const double reached = transport_.once_a_rank
+                               ? ranks_reached(view.domains, 1, exchange.topk, kept_groups(exchange, view.domains))
+                               : exchange.topk;
+    const double crowding = transport_.once_a_rank && exchange.crowded
+                                ? std::pow(std::max(1.0, k / 4.0), p(MoeExchangeParameter::wide))
+                                : 1.0;
     network = exchange.tokens * reached * (k - 1.0) / k * row * crowding /
               (p(MoeExchangeParameter::net_share) * view.outside_all.raw());
   }

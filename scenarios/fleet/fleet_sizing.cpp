@@ -2,6 +2,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/core/statistics.hpp>
 #include <headroom/scenarios/fleet/fleet_sizing.hpp>
+#include <headroom/scenarios/serving/session_pace.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
 #include <headroom/scenarios/serving/slow_end.hpp>
 
@@ -303,7 +304,8 @@ ServingMetrics simulate_fleet(const ServeScenario& scenario,
                               std::int64_t replicas,
                               std::int64_t prefill_replicas,
                               double factor) {
-  return run(scenario, served, replicas, prefill_replicas, scenario.traffic->load(factor));
+  return run(scenario, served, replicas, prefill_replicas,
+             scenario.traffic->load(factor, session_pace(scenario, served, replicas, factor)));
 }
 
 ServingMetrics simulate_slow_fleet(const ServeScenario& scenario,
@@ -311,7 +313,8 @@ ServingMetrics simulate_slow_fleet(const ServeScenario& scenario,
                                    std::int64_t replicas,
                                    std::int64_t prefill_replicas,
                                    double probability) {
-  return run(scenario, served, replicas, prefill_replicas, scenario.traffic->load(),
+  return run(scenario, served, replicas, prefill_replicas,
+             scenario.traffic->load(1.0, session_pace(scenario, served, replicas)),
              slowest_iteration(scenario, probability));
 }
 

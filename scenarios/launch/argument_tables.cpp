@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/embedded.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/launch/argument_tables.hpp>
 
 #include <algorithm>
@@ -53,7 +54,13 @@ ArgumentTable table_of(const ConfigValue& document) {
   const ConfigValue* negated = document.find("negated");
   table.negated = negated != nullptr && negated->boolean;
   for (const ConfigEntry& entry : document.entries) {
-    if (entry.value.kind == ConfigValue::Kind::table) {
+    if (entry.key == "words") {
+      for (const ConfigEntry& option : entry.value.entries) {
+        for (std::string& word : texts_of(option.value)) {
+          table.words[option.key].insert(std::move(word));
+        }
+      }
+    } else if (entry.value.kind == ConfigValue::Kind::table) {
       for (std::string& name : texts_of(*entry.value.find("names"))) {
         table.names[entry.key].insert(std::move(name));
       }
@@ -101,6 +108,11 @@ bool ArgumentTable::has(std::string_view command, std::string_view name) const {
          (negated && name.starts_with(no) && found->second.contains("--" + std::string{name.substr(no.size())}));
 }
 
+bool ArgumentTable::takes(std::string_view name, std::string_view word) const {
+  const auto found = words.find(name);
+  return found == words.end() || found->second.contains(word);
+}
+
 std::span<const ArgumentTable> argument_tables() {
   static const std::vector<ArgumentTable> tables = read_tables();
   return tables;
@@ -132,6 +144,11 @@ void note_arguments(std::string_view program, std::string_view command, LaunchWr
       const std::string lacking = item.name + ": " + std::string{program} + " " +
                                   (release.empty() ? table->from : release) + " has no such argument";
       writing.notes.push_back({item.name, lacking + (known.empty() ? "" : ", " + known) + "; take it out by hand"});
+    } else if (!table->takes(item.name, item.value.text)) {
+      writing.notes.push_back(
+          {item.name, item.name + ": " + std::string{program} + " " + table->from + " takes no word " +
+                          item.value.text + "; known are " +
+                          joined(table->words.find(item.name)->second, [](const std::string& word) { return word; })});
     }
   }
 }

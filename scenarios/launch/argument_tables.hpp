@@ -23,8 +23,12 @@ struct ArgumentTable {
   bool negated = false;              ///< switches also have a form that starts with --no-
   /// Names by command: "server", "benchmark", "trainer".
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> names;
+  /// Words that an option of any command takes, where they were read too.
+  std::map<std::string, std::set<std::string, std::less<>>, std::less<>> words;
 
   [[nodiscard]] bool has(std::string_view command, std::string_view name) const;
+  /// Whether the option takes the word; true where its words were not read.
+  [[nodiscard]] bool takes(std::string_view name, std::string_view word) const;
 };
 
 /// All tables, those of a program together and with rising releases.
@@ -34,7 +38,7 @@ struct ArgumentTable {
 /// unknown program and for a release before all tables or that is no number such as "0.11.0" or "v0.11".
 [[nodiscard]] const ArgumentTable* arguments_of(std::string_view program, std::string_view release);
 
-/// Notes every written option that the plan's release does not have, with the releases that do.
+/// Notes every written option, and every word of one, that the plan's release does not have, with the releases that do.
 void note_arguments(std::string_view program, std::string_view command, LaunchWriting& writing);
 
 }  // namespace headroom::launch

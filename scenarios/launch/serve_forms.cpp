@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/printable.hpp>
+#include <headroom/model/serve/engine/all_to_all_rule.hpp>
 #include <headroom/model/serve/memory/draft_memory.hpp>
+#include <headroom/model/serve/replica/replica.hpp>
+#include <headroom/model/serve/replica/replica_formats.hpp>
 #include <headroom/scenarios/launch/serve_forms.hpp>
 #include <headroom/scenarios/launch/traffic_words.hpp>
 #include <headroom/scenarios/traffic/admission.hpp>
@@ -114,6 +117,18 @@ void set_draft(const DraftPlan& draft, LaunchPlan& plan) {
   }
 }
 
+/// How the question's engine sends tokens to the ranks of their experts; nullptr: every rank gathers all tokens.
+const AllToAllRule* exchange_rule(const ServeScenario& s) {
+  const ServingLayout& layout = s.work.layout;
+  if (!s.architecture.moe || layout.attention_groups() <= 1 || layout.cut_experts) {
+    return nullptr;
+  }
+  const bool over_nics = experts_over_nics(s.device, s.host ? &*s.host : nullptr, layout);
+  return rule_of(s.engine.all_to_all,
+                 {layout.ep, over_nics, s.device.scale_up.domain, static_cast<double>(s.architecture.moe->top_k),
+                  activation_precision(s.device, s.work.weights)});
+}
+
 /// Sets the engine's keys for a question with traffic.
 void set_fleet_keys(const ServeScenario& s, LaunchPlan& plan) {
   if (!s.engine_version.empty()) {
@@ -185,6 +200,12 @@ LaunchPlan serve_keys(const Scenario& scenario, const ServeScenario& s) {
   }
   if (w.layout.two_batches) {
     plan.set("serving.two_batch_overlap", flag_value(true));
+  }
+  if (const AllToAllRule* rule = exchange_rule(s)) {
+    const std::string& backend = w.pool == ServingPool::prefill ? rule->prompts_backend : rule->backend;
+    if (!backend.empty()) {
+      plan.set("launch.exchange", word_value(backend));
+    }
   }
   if (w.pool != ServingPool::both) {
     plan.set("serving.pool", word_value(serving_pool_names[static_cast<std::size_t>(w.pool)]));
@@ -286,8 +307,7 @@ void note_serving_gaps(std::string_view form, LaunchWriting& writing) {
       LaunchGap{"serving.balanced_experts", "", "it takes a file of its load balancer, which no scenario names"},
       LaunchGap{
           "serving.redundant_experts", "",
-          "no flag of its own: vLLM has num_redundant_experts in --eplb-config, TensorRT-LLM slots in the file of "
-          "its load balancer"},
+          "TensorRT-LLM has slots in the file of its load balancer; vLLM --eplb-config, which goes with --enable-eplb"},
       LaunchGap{"serving.two_batch_overlap", "", "no key of this engine has halves of a batch take turns"},
       LaunchGap{"serving.speculative.*", "",
                 "drafts are written for vLLM alone, and of heads no scenario names the checkpoint"},

@@ -15,7 +15,8 @@ namespace headroom::launch {
 
 /// Keys of a serving scenario. Additional keys: `launch.kind` ("serve"), `launch.checkpoint` (repository of the
 /// network), `launch.replicas`, `launch.groups` (attention-DP), `launch.gpus_per_node`, `launch.vendor` (of the SKU),
-/// and those of set_traffic().
+/// `launch.exchange` (the engine's word for the kernels by which tokens meet their experts, where its launch chooses
+/// them) and those of set_traffic().
 [[nodiscard]] LaunchPlan serve_keys(const Scenario& scenario, const ServeScenario& serve);
 
 [[nodiscard]] LaunchText vllm_text(const LaunchPlan& plan);

@@ -95,8 +95,9 @@ void write_ranks(LaunchWriting& writing) {
     writing.put_count("--dp-size", groups > 1 ? groups : replicas);
     writing.put_flag("--enable-dp-attention", groups > 1);
   }
-  if (plan.flag("serving.two_batch_overlap")) {
-    writing.put_word("--moe-a2a-backend", "deepep");  // halves in turn are refused without an exchange of tokens
+  const std::string exchange = plan.word("launch.exchange");
+  if (!exchange.empty() || plan.flag("serving.two_batch_overlap")) {  // halves in turn are refused without one
+    writing.put_word("--moe-a2a-backend", exchange.empty() ? "deepep" : exchange);
   }
   note_load(writing, one_server(plan), BenchGaps::poisson);
   const std::int64_t per_node = plan.count("launch.gpus_per_node", 1);

@@ -23,6 +23,7 @@ constexpr std::array vllm_rows{
     LaunchRow{"--max-num-seqs", "serving.max_num_seqs"},
     LaunchRow{"--enable-eplb", "serving.balanced_experts", yes},
     LaunchRow{"--enable-dbo", "serving.two_batch_overlap", yes},
+    LaunchRow{"--eplb-config", "", special},
     LaunchRow{"--max-num-batched-tokens", "serving.max_num_tokens"},
     LaunchRow{"--no-enable-chunked-prefill", "serving.chunked_prefill", no},
     LaunchRow{"--enable-chunked-prefill", "serving.chunked_prefill", yes},
@@ -101,9 +102,18 @@ void write_ranks(LaunchWriting& writing, HostsBy hosts) {
     writing.put_flag("--enable-expert-parallel", true);
   }
   writing.cover("strategy.ep");
-  if (plan.flag("serving.two_batch_overlap")) {  // which goes with these two exchanges alone
-    const bool prompts = plan.word("serving.pool") == "prefill";
-    writing.put_word("--all2all-backend", prompts ? "deepep_high_throughput" : "deepep_low_latency");
+  std::string exchange = plan.word("launch.exchange");
+  if (plan.flag("serving.two_batch_overlap") && !exchange.starts_with("deepep")) {  // it goes with these alone
+    exchange = plan.word("serving.pool") == "prefill" ? "deepep_high_throughput" : "deepep_low_latency";
+  }
+  if (!exchange.empty()) {
+    writing.put_word("--all2all-backend", exchange);
+  }
+  // vllm/config/parallel.py, EPLBConfig: redundant experts without --enable-eplb are refused.
+  if (plan.flag("serving.balanced_experts") && plan.has("serving.redundant_experts")) {
+    writing.put_word("--eplb-config",
+                     "{\"num_redundant_experts\": " + std::to_string(plan.count("serving.redundant_experts", 0)) + "}");
+    writing.cover("serving.redundant_experts");
   }
   note_load(writing, one_vllm_server(plan), BenchGaps::gamma);
   if (hosts == HostsBy::form) {
@@ -146,20 +156,41 @@ void write_draft(LaunchWriting& writing) {
   }
 }
 
+/// The JSON object that an option is given; nullopt without one, and with a problem where it is none.
+std::optional<ConfigValue> object_of(const LaunchItems& items,
+                                     std::string_view flag,
+                                     std::string_view example,
+                                     LaunchReading& reading) {
+  const ConfigValue* item = items.find(flag);
+  const auto text = item == nullptr ? std::nullopt : reading.word_of(flag, *item);
+  if (!text) {
+    return std::nullopt;
+  }
+  try {
+    return parse_json(*text, reading.file);
+  } catch (const ConfigError&) {
+    reading.problem(*item, "'" + std::string{flag} + "' is " + quoted(*text) + "; it is one JSON object, as in " +
+                               std::string{example});
+    return std::nullopt;
+  }
+}
+
+/// A member of an option's object, at the option's place.
+ConfigValue at_option(ConfigValue member, const ConfigValue& option) {
+  member.at = member.key_at = option.at;
+  member.file = option.file;
+  return member;
+}
+
 /// Reads the draft; the scenario reader asks for the acceptance, which no launch states.
 void read_draft(const LaunchItems& items, LaunchReading& reading) {
-  const ConfigValue* item = items.find("--speculative-config");
-  const auto text = item == nullptr ? std::nullopt : reading.word_of("--speculative-config", *item);
-  if (!text) {
+  const std::optional<ConfigValue> read =
+      object_of(items, "--speculative-config", R"({"method": "ngram", "num_speculative_tokens": 4})", reading);
+  if (!read) {
     return;
   }
-  ConfigValue object;
-  try {
-    object = parse_json(*text, reading.file);
-  } catch (const ConfigError&) {
-    return reading.problem(*item, "'--speculative-config' is " + quoted(*text) + "; it is one JSON object, as in " +
-                                      R"({"method": "ngram", "num_speculative_tokens": 4})");
-  }
+  const ConfigValue& object = *read;
+  const ConfigValue* item = items.find("--speculative-config");
   const ConfigValue* method = object.find("method");
   const bool heads = method != nullptr && method->text != "draft_model";
   for (const ConfigEntry& entry : object.entries) {
@@ -178,10 +209,24 @@ void read_draft(const LaunchItems& items, LaunchReading& reading) {
       reading.remark(*item, "ignored: " + entry.key + " of --speculative-config");
       continue;
     }
-    ConfigValue value = entry.value;
-    value.at = value.key_at = item->at;
-    value.file = item->file;
-    reading.state("serving.speculative." + std::string{key}, std::move(value), *item);
+    reading.state("serving.speculative." + std::string{key}, at_option(entry.value, *item), *item);
+  }
+}
+
+/// Reads the redundant experts of --eplb-config.
+void read_eplb(const LaunchItems& items, LaunchReading& reading) {
+  const std::optional<ConfigValue> read =
+      object_of(items, "--eplb-config", R"({"num_redundant_experts": 32})", reading);
+  if (!read) {
+    return;
+  }
+  const ConfigValue* item = items.find("--eplb-config");
+  for (const ConfigEntry& entry : read->entries) {
+    if (entry.key == "num_redundant_experts") {
+      reading.state("serving.redundant_experts", at_option(entry.value, *item), *item);
+    } else {
+      reading.remark(*item, "ignored: " + entry.key + " of --eplb-config");
+    }
   }
 }
 
@@ -204,6 +249,7 @@ void read_server(std::vector<ShellWord> words, LaunchReading& reading) {
   read_cache(items, "--kv-cache-dtype", reading);
   read_fraction(items, "--gpu-memory-utilization", reading);
   read_draft(items, reading);
+  read_eplb(items, reading);
   std::int64_t groups = 1;
   if (const ConfigValue* data = items.find("--data-parallel-size")) {
     groups = reading.count_of("--data-parallel-size", *data, machine_count).value_or(1);

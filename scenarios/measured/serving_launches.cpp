@@ -39,6 +39,11 @@ constexpr std::array number_facts{
     NumberFact{"tpot_p99_ms", 0.1, 1e6},
     NumberFact{"e2e_p99_ms", 1.0, 1e7},
     NumberFact{"token_gaps", 0.0, 1.0},
+    NumberFact{"chunked_prefill", 0.0, 1.0},
+    NumberFact{"eplb", 0.0, 1.0},
+    NumberFact{"two_batch_overlap", 0.0, 1.0},
+    NumberFact{"redundant_experts", 0.0, 1e6},
+    NumberFact{"tensor_ranks", 1.0, 4096.0},
 };
 constexpr std::array<std::string_view, 4> text_facts{"kv_cache", "lengths", "engine_version", "speculative"};
 
@@ -127,12 +132,16 @@ bool fill(ServingConfiguration& run, const std::string& key, const std::string& 
     run.engine_version = blank ? value : run.engine_version;
     return blank;
   }
-  if (key == "max_num_seqs") {
-    const bool blank = !run.max_batch;
-    if (blank) {
-      run.max_batch = static_cast<std::int64_t>(whole_real(value).value_or(1.0));
-    }
+  const auto count = [&](std::optional<std::int64_t>& cell) {
+    const bool blank = !cell;
+    cell = blank ? static_cast<std::int64_t>(whole_real(value).value_or(1.0)) : cell;
     return blank;
+  };
+  if (key == "max_num_seqs") {
+    return count(run.max_batch);
+  }
+  if (key == "tensor_ranks") {
+    return count(run.tp);
   }
   return run.options.try_emplace(key, value).second;
 }

@@ -219,6 +219,9 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
   q.load = *load;
   q.client = client_facts(run);
   q.token_gaps = row_number(run, "token_gaps").has_value();
+  if (const std::optional<double> chunked = row_number(run, "chunked_prefill")) {
+    q.chunked = *chunked > 0.0;
+  }
   if (keeps_limits(run)) {
     // A harness spreads requests evenly, so that each replica has its part of them.
     q.limits_kept = limits_kept(run);
@@ -248,7 +251,7 @@ std::string SimulatedQuestion::engine() const {
          std::to_string(limits.memory_fraction) + "/" + std::to_string(placed.limits.max_num_seqs) + "/" +
          std::to_string(limits.max_num_seqs) + "/" + std::to_string(limits.max_num_tokens) + "/" +
          std::to_string(limits.sequence_tokens) + "/" + std::to_string(placed.beams) + "/" +
-         std::to_string(reach_of(load)) +
+         std::to_string(reach_of(load)) + (chunked ? (*chunked ? "/chunked" : "/whole") : "") +
          (placed.layout.attention_groups() > 1 ? "/" + std::to_string(std::llround(placed.isl)) : "");
 }
 
@@ -261,6 +264,7 @@ SimulatedReplica simulated_engine(const SimulatedQuestion& question,
   habits.longest = reach_of(question.load);
   habits.prompt = std::llround(question.placed.isl);
   habits.beams = question.placed.beams;
+  habits.chunked_prefill = question.chunked;
   ServingStack with = *question.placed.stack;
   with.time = stack;
   ServingMemory memory = question.memory;

@@ -4,6 +4,7 @@
 #include <headroom/model/estimate/spread.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/model/serve/simulation/saturation.hpp>
+#include <headroom/scenarios/serving/session_pace.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
 #include <headroom/scenarios/serving/slow_end.hpp>
 #include <headroom/scenarios/traffic/admission.hpp>
@@ -152,7 +153,7 @@ class Simulator {
     out_.replica = served_replica(scenario);
     count_replicas();
     out_.offered = factor * scenario.traffic->rate();
-    out_.load = scenario.traffic->load(factor);
+    out_.load = scenario.traffic->load(factor, session_pace(scenario, out_.replica, out_.replicas, factor));
     out_.warm_up = warm_up_of(out_.load);
     objectives_ = request_objectives(*scenario.traffic);
     for (const RequestClass& one : scenario.traffic->classes) {

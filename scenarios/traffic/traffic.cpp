@@ -233,7 +233,7 @@ std::string ServingTraffic::cut_short(double factor) const {
                          : std::string{};
 }
 
-RequestLoad ServingTraffic::load(double factor) const {
+RequestLoad ServingTraffic::load(double factor, std::span<const Seconds> paces) const {
   const std::int64_t count = std::max(fewest, this->count(factor));
   if (traced) {
     const auto size = static_cast<std::int64_t>(traced->trace.requests.size());
@@ -250,7 +250,7 @@ RequestLoad ServingTraffic::load(double factor) const {
     }
     return in_time(std::move(load));
   }
-  return in_time(as_cached(open_load(asked(factor), count, seed)));
+  return in_time(as_cached(open_load(asked(factor, paces), count, seed)));
 }
 
 RequestLoad ServingTraffic::closed(std::int64_t count, std::int64_t clients) const {
@@ -262,12 +262,13 @@ RequestLoad ServingTraffic::closed(std::int64_t count, std::int64_t clients) con
   return some.load();
 }
 
-std::vector<TrafficClass> ServingTraffic::asked(double factor) const {
+std::vector<TrafficClass> ServingTraffic::asked(double factor, std::span<const Seconds> paces) const {
   std::vector<TrafficClass> traffic;
   traffic.reserve(classes.size());
   for (const RequestClass& c : classes) {
     traffic.push_back(c.traffic);
     traffic.back().arrivals.rate = factor * traffic.back().arrivals.rate;
+    traffic.back().token = c.model < paces.size() ? paces[c.model] : usual_token;
     if (!prefix_caching) {
       traffic.back().cached_share = 0.0;
       traffic.back().prefixes = {};

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -102,8 +103,9 @@ struct ServingTraffic {
   /// Note that fewer requests arrive in time than were asked for; empty when all do.
   [[nodiscard]] std::string cut_short(double factor = 1.0) const;
   /// Requests of the classes or of the trace at `factor` times the rate: count() of them, less those after 1.5
-  /// longest_load, which a bursty process may send. At least two.
-  [[nodiscard]] RequestLoad load(double factor = 1.0) const;
+  /// longest_load, which a bursty process may send. At least two. `paces`: time per token of each model's answers, by
+  /// which the turns of sessions are planned; usual_token where it has none.
+  [[nodiscard]] RequestLoad load(double factor = 1.0, std::span<const Seconds> paces = {}) const;
   /// At least `count` of the requests for clients that wait for answers; sessions are whole, but the first `clients`.
   [[nodiscard]] RequestLoad closed(std::int64_t count, std::int64_t clients = 0) const;
   /// Default number of requests: five minutes' worth, within 20,000 to 200,000.
@@ -115,7 +117,7 @@ struct ServingTraffic {
 
  private:
   /// Its classes at `factor` times their rate; without what replicas do not keep.
-  [[nodiscard]] std::vector<TrafficClass> asked(double factor) const;
+  [[nodiscard]] std::vector<TrafficClass> asked(double factor, std::span<const Seconds> paces = {}) const;
   [[nodiscard]] RequestLoad as_cached(RequestLoad load) const;
 };
 

@@ -90,6 +90,21 @@ double decode_attention(const AttentionShape& shape) {
 
 }  // namespace
 
+TEST_CASE("the same chip on a board of less power multiplies slower, and reads as fast") {
+  const Architecture arch = model("llama3.1-8b");
+  const Device& own = device("h100-nvl-94gb");  // 400 W, with the kernels of the 700 W board
+  Device full = own;
+  full.power.tdp->value = Watts{700.0};
+  const auto terms = [&](const Device& on, const IterationMix& mix) { return replica(arch, {}, bf16, on).terms(mix); };
+  const double slower = std::pow(700.0 / 400.0, 0.4);
+  CHECK(terms(own, prompt(4096))[T::products] == near(slower * terms(full, prompt(4096))[T::products], 0.02));
+  CHECK(terms(own, decodes(1, 1000))[T::products] == near(terms(full, decodes(1, 1000))[T::products], 0.01));
+  // Measured kernels have their board's power in them.
+  Device less = device();
+  less.power.tdp->value = Watts{400.0};
+  CHECK(terms(less, prompt(4096))[T::products] == terms(device(), prompt(4096))[T::products]);
+}
+
 TEST_CASE("dense products: four a layer, with the sizes of the published configuration, divided over tensor ranks") {
   // Llama 3 8B: 32 layers, 4096 wide, 32 heads and 8 KV heads of 128, gated feed-forward of 14 336
   const Architecture llama = model("llama3-8b");
@@ -201,19 +216,25 @@ namespace {
 const std::vector<AllToAllRule> deepep_over_nics{{ExchangeOver::hosts,
                                                   0,
                                                   false,
+                                                  "",
                                                   {"deepep_ll_dispatch", "deepep_ll_combine"},
                                                   {"deepep_normal_dispatch", "deepep_normal_combine"},
                                                   20.0,
+                                                  "deepep",
+                                                  "deepep",
                                                   "test"}};
 
-Replica wide(const ServingLayout& layout, const Device& on, std::vector<AllToAllRule> rules = deepep_over_nics) {
+Replica wide(const ServingLayout& layout,
+             const Device& on,
+             std::vector<AllToAllRule> rules = deepep_over_nics,
+             const ReplicaFormats& formats = fp8) {
   return {test::model_data(),
           model("deepseek-v3"),
           on,
           catalog().reference_node(on),
           {"vllm", {Routing::power_law, 1.2}, {}, rules},
           layout,
-          fp8};
+          formats};
 }
 
 bool says(const Replica& replica, std::string_view text) {
@@ -255,13 +276,26 @@ TEST_CASE("within a host ranks gather all tokens, over NVLink that spans hosts t
   CHECK(says(wide({1, 1, 8}, nvl72, rules), "all-gather"));
   CHECK(says(wide({1, 1, 32}, nvl72, rules), "alltoall_dispatch_NVLinkTwoSided_fp8"));
   CHECK(wide({1, 1, 32}, nvl72, rules).dispatches(false));
-  // nobody measured these kernels on GB300: the bytes of a dispatch over its links
+  // one-sided kernels, which were measured with 4-bit activations alone, where those are
+  const Replica narrow = wide({1, 1, 32}, nvl72, rules, {Precision::nvfp4, Precision::nvfp4, Precision::fp8});
+  CHECK(says(narrow, "alltoall_dispatch_NVLinkOneSided_nvfp4"));
+  // GB300 has the same kernels over the same links
   const Device& ultra = device("gb300-nvl72");
-  const Replica unmeasured = wide({1, 1, 32}, ultra, rules);
-  CHECK(says(unmeasured, "nobody measured alltoall_prepare_NVLinkTwoSided_fp8 on gb300-nvl72"));
-  CHECK_FALSE(unmeasured.dispatches(false));
+  const Replica borrowed = wide({1, 1, 32}, ultra, rules);
+  CHECK(says(borrowed, "alltoall_dispatch_NVLinkTwoSided_fp8"));
+  CHECK(says(borrowed, "on gb200-nvl72"));
+  CHECK(borrowed.dispatches(false));
   const double gathered = wide({1, 1, 32}, ultra, {}).terms(decodes(32 * 256, 2000))[T::exchange];
-  CHECK(unmeasured.terms(decodes(32 * 256, 2000))[T::exchange] < 0.5 * gathered);
+  CHECK(borrowed.terms(decodes(32 * 256, 2000))[T::exchange] < 0.5 * gathered);
+  // nobody measured them on Hopper: the bytes of a dispatch over its links
+  std::vector<AllToAllRule> anywhere = rules;
+  for (AllToAllRule& rule : anywhere) {
+    rule.domain_above = 0;
+    rule.beyond_top_k = false;
+  }
+  const Replica unmeasured = wide({1, 1, 8}, h200, anywhere);
+  CHECK(says(unmeasured, "nobody measured alltoall_prepare_NVLinkTwoSided_fp8 on h200-sxm-141gb"));
+  CHECK_FALSE(unmeasured.dispatches(false));
 }
 
 TEST_CASE("kernels of a dispatch that nobody measured between hosts count as exchanges of bytes there") {

@@ -290,6 +290,28 @@ TEST_CASE("slow answers at a rate that is served are no overload, however short 
   CHECK_FALSE(metrics.overloaded);
 }
 
+TEST_CASE("loads fill up for as long as answers at the replica's own pace last") {
+  TrafficClass one = chats(10.0, 10, 2.0);
+  const std::int64_t usual_pace = load_of(one).filling;
+  CHECK(usual_pace == static_cast<std::int64_t>(0.5 * 10.0 * 9.0 * (2.0 + 50.0 * 0.03)));
+  one.token = Seconds{0.1};
+  const RequestLoad load = load_of(one, 3000);
+  CHECK(load.filling == static_cast<std::int64_t>(0.5 * 10.0 * 9.0 * (2.0 + 50.0 * 0.1)));
+  // At that pace the rate of turns is reached when the counted ones begin: as many come in their first half as in the
+  // second.
+  const IterationTables tables = test::simple_tables({95 * ms, ms / 100, ms / 1000, 100, 0});
+  const ServingFleet fleet = fleet_of(tables, 4, 1'000'000);
+  REQUIRE(problems(fleet, load).empty());
+  const FleetResult result = simulate(fleet, load);
+  std::vector<Picoseconds> counted;
+  for (std::size_t i = static_cast<std::size_t>(load.filling); i < result.requests.size(); ++i) {
+    counted.push_back(result.requests[i].arrival);
+  }
+  std::sort(counted.begin(), counted.end());
+  const double half = seconds_of(counted[counted.size() / 2] - counted.front());
+  CHECK(half / seconds_of(counted.back() - counted.front()) == near(0.5, 0.1));
+}
+
 TEST_CASE("sessions have ids for the turns that are in the load, and no more of a load that is cut") {
   RequestLoad load = load_of(chats(1.0, 100, 10.0), 1000);
   CHECK(load.prefixes.distinct <= 2 * load.requests.size());

@@ -156,10 +156,14 @@ TEST_CASE("every argument in a cluster's file is one that the engine's newest kn
     base.push_back("serving.engine=" + engine);
     std::vector<Words> layouts = servings;
     layouts.push_back({"strategy.tp=2", "strategy.ep=16"});
+    layouts.push_back({"strategy.tp=1", "strategy.ep=16", "serving.redundant_experts=16"});
+    layouts.push_back({"strategy.tp=1", "strategy.ep=16", "serving.pool=prefill", "serving.two_batch_overlap=true"});
+    layouts.push_back({"strategy.tp=1", "strategy.ep=16", "serving.two_batch_overlap=false"});
     for_each_plan(base, served, layouts, [&](const Scenario& scenario) {
       const auto& serve = std::get<ServeScenario>(scenario.question);
       const std::string text = export_launch(scenario, serve, LaunchForm::leaderworkerset).text;
       check_known(engine, "server", flags_in(body_of(text)));
+      CHECK(text.find("takes no word") == std::string::npos);
       std::set<std::string> load = flags_in(between(text, "# the plan's load: ", "\n"));
       check_known(engine, "benchmark", load);
     });
@@ -208,6 +212,23 @@ TEST_CASE("tables of arguments have a source and a date, and are found by releas
   CHECK(arguments_of("vllm", "0.6.3") == nullptr);
   CHECK(arguments_of("vllm", "nightly") == nullptr);
   CHECK(arguments_of("llama.cpp", "") == nullptr);
+}
+
+TEST_CASE("a word that the stated release does not know is told") {
+  const auto text = [](const std::string& release) {
+    Words all{"kind=serve",       "model=deepseek-v3", "hardware.gpu=gb200",       "hardware.gpus=64",
+              "serving.isl=2000", "serving.osl=1000",  "serving.concurrency=4096", "serving.weights=nvfp4",
+              "strategy.tp=1",    "strategy.ep=64",    "serving.engine=vllm"};
+    if (!release.empty()) {
+      all.push_back("serving.engine_version=" + release);
+    }
+    const Scenario scenario = scenario_from_overrides(all, sources());
+    return export_launch(scenario, std::get<ServeScenario>(scenario.question), LaunchForm::vllm).text;
+  };
+  CHECK(text("").find("--all2all-backend flashinfer_nvlink_one_sided") != std::string::npos);
+  CHECK(text("").find("takes no word") == std::string::npos);
+  CHECK(text("0.12.0").find("--all2all-backend flashinfer_all2allv") != std::string::npos);
+  CHECK(text("0.13.0").find("vllm 0.12 takes no word flashinfer_nvlink_one_sided") != std::string::npos);
 }
 
 TEST_CASE("an option that the stated release lacks is told with the release that has it") {

@@ -200,6 +200,21 @@ TEST_CASE("wide experts are launched as they are predicted: balanced, and over N
   const std::string vllm = line_of(deepseek, wide);
   CHECK(says(vllm, "--enable-eplb"));
   CHECK(says(vllm, "--enable-dbo"));
+  CHECK(says(vllm, "--all2all-backend deepep_low_latency"));
+  // The kernels that the plan takes are the launch's to choose, with or without halves.
+  wide.emplace_back("serving.two_batch_overlap=false");
+  CHECK(says(line_of(deepseek, wide), "--all2all-backend deepep_low_latency"));
+  wide.emplace_back("serving.pool=prefill");
+  CHECK(says(line_of(deepseek, wide), "--all2all-backend deepep_high_throughput"));
+  wide.emplace_back("serving.redundant_experts=32");
+  const std::string redundant = line_of(deepseek, wide);
+  CHECK(redundant.find("num_redundant_experts\": 32") != std::string::npos);
+  CHECK(serve_of(read(redundant, {})).work.layout.redundant == 32);
+  wide.resize(4);
+  wide.back() = "serving.engine=sglang";
+  wide.emplace_back("serving.two_batch_overlap=false");
+  CHECK(says(line_of(deepseek, wide), "--moe-a2a-backend deepep"));
+  wide.pop_back();
   wide.back() = "serving.engine=tensorrt-llm";
   const std::string other = line_of(deepseek, wide);
   CHECK(other.find("not expressed: serving.balanced_experts = true (it takes a file") != std::string::npos);

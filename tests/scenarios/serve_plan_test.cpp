@@ -468,8 +468,8 @@ TEST_CASE("wide expert parallelism scales: as many requests a GPU on four hosts 
   const auto rate = [](const Plan& plan) { return answer_of(plan).output_tokens_per_s.mid; };
   CHECK(rate(four) > 2.5 * rate(host));
   CHECK(rate(four) < 4.0 * rate(host));
-  // DeepEP's normal kernels fill half of the network on eight hosts, as measured: little is won, and said by the width
-  CHECK(rate(eight) > 2.0 * rate(host));
+  // Tokens meet four hosts of eight at most (node-limited routing), over a network that keeps its rate.
+  CHECK(rate(eight) > 1.25 * rate(four));
   CHECK(answer_of(eight).output_tokens_per_s.high > 2.0 * rate(four));
   CHECK(rate(eight) < 8.0 * rate(host));
   // no measured class holds such layouts: wider than within a host, and said

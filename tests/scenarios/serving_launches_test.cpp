@@ -220,6 +220,30 @@ TEST_CASE("a server that kept limits answers the highest rate at which it keeps 
   CHECK(predicted("ttft_ms_p99") == near(1.0));
 }
 
+TEST_CASE("chunks that are barely larger than a batch serve more where prompts may be split") {
+  ServingRowModel model{sources()};
+  RunRow r = row();
+  r.metric = "requests_per_s";
+  ServingConfiguration& c = r.serving;
+  c.engine = "TensorRT-LLM (MLPerf harness)";
+  c.concurrency.reset();
+  c.isl = c.osl = 300;
+  c.max_batch = 384;
+  c.options["scenario"] = "interactive";
+  c.request_rate = 10.0;
+  c.options["max_num_tokens"] = "384";
+  c.options["ttft_p99_ms"] = "450";
+  c.options["tpot_p99_ms"] = "40";
+  const auto rate = [&](const char* chunked) {
+    c.options["chunked_prefill"] = chunked;
+    const RowPrediction p = model.predict(r);
+    REQUIRE(p.status == RowStatus::ok);
+    return p.predicted;
+  };
+  // A prompt of 300 waits until 84 sequences decode at most, unless it is split.
+  CHECK(rate("1") > 1.5 * rate("0"));
+}
+
 TEST_CASE("a set that has to last longer, and answers of several beams over one prompt") {
   ServingRowModel model{sources()};
   RunRow r = row();

@@ -4,6 +4,7 @@
 #include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/serving/served_replica.hpp>
+#include <headroom/scenarios/serving/session_pace.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
 #include <headroom/scenarios/traffic/traffic.hpp>
 
@@ -104,6 +105,24 @@ TEST_CASE("a replica keeps up with sessions just below the rate at which it satu
   const double most = asked.saturation.mid.raw();
   CHECK_FALSE(simulated({"traffic.think=5 s", "traffic.rate=" + std::to_string(0.85 * most)}).overloaded());
   CHECK(simulated({"traffic.think=5 s", "traffic.rate=" + std::to_string(1.4 * most)}).overloaded());
+}
+
+TEST_CASE("sessions fill up at the replica's own pace, which its load slows") {
+  const auto pace = [](const Texts& more, std::int64_t replicas = 1) {
+    const Scenario scenario = question(more);
+    return session_pace(serving(scenario), served_replica(serving(scenario)), replicas);
+  };
+  const std::vector<Seconds> alone = pace({"traffic.think=10 s", "traffic.rate=0.1 req/s"});
+  REQUIRE(alone.size() == 1);
+  const ServingSimulation run = simulated({"traffic.think=10 s", "traffic.rate=0.1 req/s", "traffic.requests=400"});
+  CHECK(alone.front().raw() == near(run.metrics.all.tpot.mean.raw(), 0.1));
+  const ServingSimulation busy = simulated({"traffic.think=10 s"});
+  const Seconds loaded = pace({"traffic.think=10 s"}).front();
+  CHECK(loaded.raw() == near(busy.metrics.all.tpot.mean.raw(), 0.25));
+  CHECK(loaded > alone.front());
+  CHECK(pace({"traffic.think=10 s"}, 4).front() < loaded);
+  CHECK(pace({"traffic.turns=1"}).empty());
+  CHECK(busy.load.filling == static_cast<std::int64_t>(0.5 * 4.0 * 5.0 * (10.0 + 200.0 * loaded.raw())));
 }
 
 TEST_CASE("the screen takes what closed forms find of sessions") {

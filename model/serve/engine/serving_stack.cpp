@@ -13,6 +13,8 @@
 namespace headroom {
 namespace {
 
+constexpr std::array<std::string_view, 3> exchange_spellings{"bfloat16", "fp8", "nvfp4"};
+
 constexpr std::array<std::string_view, 4> tp_keys{"tp2", "tp4", "tp8", "tp16"};
 
 void read_habits(ConfigTable table, EngineHabits& habits) {
@@ -117,6 +119,11 @@ void read_all_to_all(ConfigTable& root, ServingStack& stack) {
     rule.decodes = read_transports(table, "decodes");
     rule.prompts = read_transports(table, "prompts");
     rule.sms = static_cast<double>(table.maybe_integer("sms", {1, 1024}).value_or(0));
+    if (table.has("activations")) {
+      rule.activations = exchange_spellings[table.choice("activations", exchange_spellings)];
+    }
+    rule.backend = table.maybe_text("backend").value_or("");
+    rule.prompts_backend = table.maybe_text("prompts_backend").value_or(rule.backend);
     rule.source = table.text("source");
     table.finish();
     stack.all_to_all.push_back(std::move(rule));

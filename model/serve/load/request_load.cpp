@@ -163,6 +163,7 @@ class Stream {
         in_sessions_{ids != nullptr},
         ids_{ids},
         think_{traffic.think},
+        token_{traffic.token},
         service_class_{service_class},
         arrivals_{of_sessions(traffic), seed},
         tokens_{traffic, seed, 1},
@@ -257,7 +258,7 @@ class Stream {
       session.before = joins ? id : SessionTurns::none;
       session.tokens = request.prompt_tokens + std::int64_t{request.output_tokens};
       session.pause = picoseconds(pauses_.exponential() * think_.raw());
-      session.time = session.time + picoseconds(request.output_tokens * planned_token.raw()) + session.pause;
+      session.time = session.time + picoseconds(request.output_tokens * token_.raw()) + session.pause;
       open_.push(session);
     }
   }
@@ -296,7 +297,7 @@ class Stream {
   std::int64_t turns_;
   bool in_sessions_;    ///< whether a class of the load has turns
   IdsOfSessions* ids_;  ///< of the load, if so
-  Seconds think_;
+  Seconds think_, token_;
   std::int32_t service_class_;
   Arrivals arrivals_;
   Tokens tokens_;
@@ -441,7 +442,7 @@ void RequestLoad::keep(std::size_t count) {
 
 double filling_of(const TrafficClass& traffic) noexcept {
   const Seconds session =
-      static_cast<double>(traffic.turns - 1) * (traffic.think + traffic.output.mean * planned_token);
+      static_cast<double>(traffic.turns - 1) * (traffic.think + traffic.output.mean * traffic.token);
   const bool at_once = std::isinf(traffic.arrivals.rate.raw());  // no session opens while another ends
   return traffic.turns > 1 && !at_once ? 0.5 * (traffic.arrivals.rate * session) : 0.0;
 }

@@ -25,6 +25,9 @@ struct SharedPrefixes {
   static constexpr std::int64_t id_tokens = 64;
 };
 
+/// Time of an answer's token where no replica says it.
+inline constexpr Seconds usual_token{0.03};
+
 /// Requests of one kind. With `turns` above 1 they come in sessions: the prompt of a turn is all that was asked and
 /// answered before it and `prompt` new tokens, the rate is that of turns, and the arrivals are those of sessions, a
 /// turn in `turns`.
@@ -32,8 +35,9 @@ struct TrafficClass {
   ArrivalProcess arrivals;
   LengthLaw prompt, output;
   std::int64_t turns = 1;
-  Seconds think{};            ///< mean of the exponential pause between an answer and the next turn
-  double cached_share = 0.0;  ///< share (0 to 1) of each prompt that a prefix cache holds
+  Seconds think{};             ///< mean of the exponential pause between an answer and the next turn
+  Seconds token{usual_token};  ///< of an answer, by which the next turns of open sessions are planned
+  double cached_share = 0.0;   ///< share (0 to 1) of each prompt that a prefix cache holds
   /// If not empty, lengths are drawn from these requests with replacement instead of the laws.
   std::vector<Request> lengths;
   SharedPrefixes prefixes;
@@ -45,13 +49,12 @@ struct TrafficClass {
 /// The first `count` requests of all classes in order of arrival; class i has service_class i. Each class has its own
 /// random streams, so that it does not depend on the others. Sessions begin at time 0: beside `count` requests come
 /// those that are sent until as many sessions end as begin (RequestLoad::filling), no more than `most_filling`; turns
-/// are in the order in which they would be sent if answers took `planned_token` for each token. Precondition:
+/// are in the order in which they would be sent if answers took `token` of their class for each token. Precondition:
 /// problems() is empty.
 [[nodiscard]] RequestLoad open_load(std::span<const TrafficClass> classes, std::int64_t count, std::uint64_t seed);
 inline constexpr std::int64_t most_turns = 1000;  ///< of a session
 inline constexpr Seconds most_think{86400.0};     ///< of a mean pause, so that none is beyond what is simulated
 inline constexpr std::int64_t most_filling = 1'000'000;
-inline constexpr Seconds planned_token{0.03};
 
 /// The mean requests until as many sessions of a class end as begin: half of what comes in the time of a session.
 [[nodiscard]] double filling_of(const TrafficClass& traffic) noexcept;

@@ -1,32 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/core/real.hpp>
 #include <headroom/model/collectives/collective_library.hpp>
 #include <headroom/model/serve/replica/expert_exchange.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace headroom {
 namespace {
 
-/// As the names of measured kernels spell the format of activations.
-std::string_view spelling_of(Precision activations) noexcept {
-  switch (activations) {
-    case Precision::fp8:
-    case Precision::mxfp8: return "fp8";
-    case Precision::nvfp4: return "nvfp4";
-    default: return "bfloat16";
-  }
-}
-
 std::string filled(std::string name, Precision activations) {
   const std::size_t at = name.find("{}");
-  return at == std::string::npos ? name : name.replace(at, 2, spelling_of(activations));
-}
-
-bool holds(const AllToAllRule& rule, const GroupView& view, std::int64_t domain, double top_k) noexcept {
-  const bool over = (rule.over == ExchangeOver::hosts) == (view.domains > 1);
-  return over && domain > rule.domain_above && (!rule.beyond_top_k || real(view.ranks) > top_k);
+  return at == std::string::npos ? name : name.replace(at, 2, exchange_spelling(activations));
 }
 
 GroupCollectives collectives_of(const ModelData& data, const ChosenCollectives& chosen, const GroupView& view) {
@@ -42,10 +25,9 @@ ExpertExchange::ExpertExchange(const ModelData& data,
                                const Layer& layer,
                                const ChosenCollectives& chosen)
     : collectives_{collectives_of(data, chosen, view)}, view_{view}, layer_{layer} {
-  const auto found = std::find_if(rules.begin(), rules.end(), [&](const AllToAllRule& rule) {
-    return holds(rule, view, device.scale_up.domain, layer.top_k);
-  });
-  if (found == rules.end()) {
+  const AllToAllRule* const found =
+      rule_of(rules, {view.ranks, view.domains > 1, device.scale_up.domain, layer.top_k, layer.activations});
+  if (found == nullptr) {
     source_ = "exchange of experts: all-gather of all tokens, reduce-scatter of results; " + chosen.why;
     return;
   }
@@ -95,11 +77,12 @@ double ExpertExchange::seconds(const ExchangedTokens& tokens) const noexcept {
            time(Collective::reduce_scatter, 2.0 * tokens.all * row);
   }
   const Kernels& kernels = tokens.prompts ? prompts_ : decodes_;
+  const MoeExchange exchange{layer_.hidden, tokens.own,    layer_.top_k,  layer_.experts,
+                             rule_->sms,    layer_.groups, layer_.places, false};
   if (kernels.models.empty()) {
-    const double rows = tokens.own * ranks_reached(real(view_.ranks), layer_.top_k) * row;
+    const double rows = tokens.own * ranks_reached(exchange, view_) * row;
     return time(Collective::all_to_all, layer_.sent * rows) + time(Collective::all_to_all, 2.0 * rows);
   }
-  const MoeExchange exchange{layer_.hidden, tokens.own, layer_.top_k, layer_.experts, rule_->sms};
   double sum = 0.0;
   for (const MoeExchangeModel& kernel : kernels.models) {
     sum += kernel.time(exchange, view_).raw();

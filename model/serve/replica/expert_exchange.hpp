@@ -34,6 +34,8 @@ class ExpertExchange {
     double hidden = 1.0, top_k = 1.0, experts = 1.0;
     double sent = 2.0;  ///< bytes of an element on its way to its experts; results come back in two
     Precision activations = Precision::bf16;
+    ExpertGroups groups{};
+    ExpertPlaces places = ExpertPlaces::contiguous;
   };
   /// The first rule that holds for the ranks of `view` counts. `chosen`: the collectives of such ranks.
   ExpertExchange(const ModelData& data,
@@ -46,7 +48,8 @@ class ExpertExchange {
   /// Seconds of one layer.
   ///   all-gather   every rank receives all tokens, and results are reduced and scattered (collective_time.hpp)
   ///   all-to-all   the measured kernels (moe_all_to_all.hpp); where nobody measured them on the SKU, own tokens to
-  ///                r (1 - (1 - 1/r)^k) of r ranks and back, as sends over the same links (collective_time.hpp)
+  ///                the ranks of their experts (ranks_reached) and back, as sends over the same links
+  ///                (collective_time.hpp)
   [[nodiscard]] double seconds(const ExchangedTokens& tokens) const noexcept;
   /// Whether the time is that of kernels which were measured over such ranks: neither bytes over links, nor, between
   /// hosts, kernels that were measured within one with the network at its prior.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/collectives/collective_library.hpp>
 #include <headroom/model/collectives/custom_all_reduce.hpp>
@@ -13,6 +14,7 @@
 #include <headroom/model/serve/replica/replica.hpp>
 #include <headroom/model/serve/replica/replica_formats.hpp>
 #include <headroom/model/serve/replica/replica_kernels.hpp>
+#include <headroom/model/train/software/step_stack.hpp>
 #include <headroom/model/workload/layer_ops.hpp>
 
 #include <algorithm>
@@ -164,6 +166,24 @@ GroupView group_view(const Device& device, const Node* node, std::int64_t ranks)
   return hosts_view(device, node, ranks, nodes);
 }
 
+/// How much slower a SKU multiplies than its datasheet says, where it borrows kernels of another board of the same chip
+/// with more power: as in training (StepLevels::board_factor). At least 1.
+double board_factor(const ModelData& data, const Device& sku) {
+  const StepParameters& step = step_parameters(data);
+  return sku.curves.empty() ? 1.0 : std::max(1.0, step.levels.board_factor(sku, step.physics.power_clock));
+}
+
+/// The SKU with all peaks lower.
+Device with_lower_peaks(const Device& sku, double slower) {
+  Device limited = sku;
+  for (auto& peak : limited.peak) {
+    if (peak) {
+      peak->value = (1.0 / slower) * peak->value;
+    }
+  }
+  return limited;
+}
+
 }  // namespace
 
 bool experts_over_nics(const Device& device, const Node* node, const ServingLayout& layout) noexcept {
@@ -178,11 +198,14 @@ Replica::Replica(const ModelData& data,
                  const ServingLayout& layout,
                  const ReplicaFormats& formats) {
   const CurveSet& set = curve_set_or_prior(data, sku);
-  std::optional<Device> unmeasured;
+  const double slower = board_factor(data, sku);
+  std::optional<Device> changed;
   if (sku.curves.empty()) {
-    unmeasured = with_measured_units(sku);
+    changed = with_measured_units(sku);
+  } else if (slower > 1.0) {
+    changed = with_lower_peaks(sku, slower);
   }
-  const Device& device = unmeasured ? *unmeasured : sku;
+  const Device& device = changed ? *changed : sku;
   const KernelFormats names = kernel_formats(arch, device, formats);
   const GemmFormat& product = *names.product;
   const GemmFormat& half = *names.half;
@@ -206,6 +229,9 @@ Replica::Replica(const ModelData& data,
   sources.push_back("prefill attention: " + prefill.why);
   sources.push_back("decode attention: " + decode.why);
   sources.push_back("passes: " + memory.why);
+  if (slower > 1.0) {
+    sources.push_back("products at " + percent(1.0 / slower) + " of that rate, by the board's power");
+  }
   bool narrow_borrowed = false;
   bool half_borrowed = false;
   compiled_ = std::make_unique<Compiled>(Compiled{
@@ -272,9 +298,13 @@ Replica::Replica(const ModelData& data,
   }
   if (c.ranks.groups > 1.0) {
     const Moe moe = arch.moe.value_or(Moe{});
-    const ExpertExchange::Layer exchanged{real(moe.latent > 0 ? moe.latent : arch.hidden), real(moe.top_k),
-                                          real(moe.experts), std::min(2.0, grouped.activation_bytes),
-                                          formats.activations};
+    const ExpertExchange::Layer exchanged{real(moe.latent > 0 ? moe.latent : arch.hidden),
+                                          real(moe.top_k),
+                                          real(moe.experts),
+                                          std::min(2.0, grouped.activation_bytes),
+                                          formats.activations,
+                                          {moe.groups, moe.top_groups},
+                                          layout.balanced ? ExpertPlaces::balanced : ExpertPlaces::contiguous};
     const GroupView view = group_view(device, node, layout.ep);
     // Slices of experts need every token on every rank.
     const std::span<const AllToAllRule> rules =
