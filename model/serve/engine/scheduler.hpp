@@ -58,7 +58,7 @@ struct SchedulerRules {
   /// Whole prompts that exceed what is left of the budget are passed over for those behind them; the last one passed
   /// over is the first of the next iteration.
   bool passes_over = false;
-  FutureTokens future;
+  FutureTokens future{};
 };
 
 /// vLLM V1 (vllm/v1/core/sched/scheduler.py): all running sequences first, then prompts in chunks up to the token

@@ -123,6 +123,11 @@ class SimulatedEngine {
   struct List {
     std::uint32_t head = Sequence::none, tail = Sequence::none;
   };
+  /// Tokens of a prompt that are cached and that it computes now, the blocks that it gets, and how many of these others
+  /// use already.
+  struct Beginning {
+    std::int64_t known = 0, tokens = 0, blocks = 0, in_use = 0;
+  };
   struct Chunk {
     std::uint32_t id;
     std::int32_t tokens;
@@ -178,6 +183,8 @@ class SimulatedEngine {
   void schedule_prompts(std::int64_t budget) noexcept;
   [[nodiscard]] bool admit(std::uint32_t id, std::int64_t& budget) noexcept;
   [[nodiscard]] bool passes_over(std::uint32_t id, std::int64_t budget) const noexcept;
+  /// Runs a waiting prompt, whose blocks the cache has given.
+  void begin_prompt(std::uint32_t id, const Beginning& begin) noexcept;
   void continue_prompt(std::int64_t& budget) noexcept;
   void add_chunk(std::uint32_t id, std::int64_t tokens) noexcept;
   void preempt_newest() noexcept;

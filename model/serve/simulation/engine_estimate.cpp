@@ -98,22 +98,10 @@ bool SimulatedEngine::admit_by_estimate(std::uint32_t id, std::int64_t& budget, 
   }
   const std::int64_t tokens = whole ? left : std::min(left, budget);
   const std::int64_t blocks = blocks_of(known + tokens);
-  free_ -= blocks - found.in_use;
-  taken_ += blocks - std::min(remembered(sequence), blocks_of(known));
   if (cache_ != nullptr) {
     cache_->admit(id, found, blocks);
   }
-  run(id);
-  sequence.held = blocks;
-  sequence.left = 0;
-  sequence.full = 0;
-  sequence.kv = static_cast<std::int32_t>(known);
-  sequence.state = Sequence::State::prefilling;
-  if (times_[id].started == never) {
-    times_[id].started = now_;
-  }
-  record_phase(id, RequestPhase::prefill, now_);
-  add_chunk(id, tokens);
+  begin_prompt(id, {known, tokens, blocks, found.in_use});
   budget -= tokens;
   room -= again + static_cast<double>(blocks_of(tokens) * settings_.block_tokens + (tokens == left ? answer : 0));
   if (room <= 0.0) {

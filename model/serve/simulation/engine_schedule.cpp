@@ -231,6 +231,23 @@ void SimulatedEngine::continue_prompt(std::int64_t& budget) noexcept {
   budget -= tokens;
 }
 
+void SimulatedEngine::begin_prompt(std::uint32_t id, const Beginning& begin) noexcept {
+  Sequence& sequence = sequences_[id];
+  free_ -= begin.blocks - begin.in_use;
+  taken_ += begin.blocks - std::min(remembered(sequence), blocks_of(begin.known));
+  run(id);
+  sequence.held = begin.blocks;
+  sequence.left = 0;
+  sequence.full = 0;
+  sequence.kv = static_cast<std::int32_t>(begin.known);
+  sequence.state = Sequence::State::prefilling;
+  if (times_[id].started == never) {
+    times_[id].started = now_;
+  }
+  record_phase(id, RequestPhase::prefill, now_);
+  add_chunk(id, begin.tokens);
+}
+
 bool SimulatedEngine::admit(std::uint32_t id, std::int64_t& budget) noexcept {
   Sequence& sequence = sequences_[id];
   if (sequence.resident) {
@@ -256,22 +273,10 @@ bool SimulatedEngine::admit(std::uint32_t id, std::int64_t& budget) noexcept {
   if (wanted - found.in_use > free_for_admission()) {
     return false;
   }
-  free_ -= blocks - found.in_use;
-  taken_ += blocks - std::min(remembered(sequence), blocks_of(known));
   if (cache_ != nullptr) {
     cache_->admit(id, found, blocks);
   }
-  run(id);
-  sequence.held = blocks;
-  sequence.left = 0;
-  sequence.full = 0;
-  sequence.kv = static_cast<std::int32_t>(known);
-  sequence.state = Sequence::State::prefilling;
-  if (times_[id].started == never) {
-    times_[id].started = now_;
-  }
-  record_phase(id, RequestPhase::prefill, now_);
-  add_chunk(id, tokens);
+  begin_prompt(id, {known, tokens, blocks, found.in_use});
   budget -= tokens;
   return true;
 }
