@@ -83,7 +83,10 @@ class NaiveServing {
     times_[id].arrival = items_[id].arrival;
     waiting_.push_back(id);
   }
-  bool has_work() const { return !waiting_.empty() || !running_.empty(); }
+  bool has_work() const {
+    return !waiting_.empty() ||
+           std::any_of(running_.begin(), running_.end(), [&](std::size_t id) { return !items_[id].ended; });
+  }
   /// The time that the iteration takes, which ends with finish(); 0 when there is none.
   Picoseconds begin(Picoseconds now) {
     iteration(now);
@@ -103,7 +106,7 @@ class NaiveServing {
     std::int64_t prompt = 0, output = 0, prefix = 0, kv = 0, out = 0, blocks = 0;
     std::int64_t full = 0;  ///< blocks of its cache that were full when it was evicted
     Picoseconds arrival{}, last{};
-    bool decodes = false, swapped = false, handed_on = false;
+    bool decodes = false, swapped = false, handed_on = false, ended = false;
   };
   /// A free block, and what it still holds: the block of an evicted item's cache at that place.
   struct Block {
@@ -177,6 +180,12 @@ class NaiveServing {
     const std::size_t id = running_.back();
     running_.pop_back();
     Item& item = items_[id];
+    preempted_ = true;
+    if (item.ended) {
+      item.ended = false;
+      give(id, false);
+      return;
+    }
     ++preemptions;
     ++times_[id].preemptions;
     const bool swaps = settings_.rules.eviction == Eviction::swap;
@@ -191,15 +200,17 @@ class NaiveServing {
       item.decodes = false;
     }
     waiting_.push_front(id);
-    preempted_ = true;
+  }
+
+  bool partial() const {
+    return !running_.empty() && !items_[running_.back()].decodes && !items_[running_.back()].ended;
   }
 
   void come_back() {
     while (!waiting_.empty() && static_cast<std::int64_t>(running_.size()) < settings_.max_num_seqs) {
       const std::size_t id = waiting_.front();
       Item& item = items_[id];
-      const bool partial = !running_.empty() && !items_[running_.back()].decodes;
-      if ((!item.swapped && !item.handed_on) || partial) {
+      if ((!item.swapped && !item.handed_on) || partial()) {
         return;
       }
       std::int64_t need = whole() ? whole_blocks(item) : item.blocks;
@@ -260,7 +271,7 @@ class NaiveServing {
   }
 
   void prompts(std::int64_t budget) {
-    if (!running_.empty() && !items_[running_.back()].decodes) {
+    if (partial()) {
       const std::size_t id = running_.back();
       Item& item = items_[id];
       const std::int64_t tokens = std::min(item.prompt + item.out - item.kv, budget);
@@ -296,7 +307,8 @@ class NaiveServing {
       const std::int64_t need = whole()                                              ? whole_blocks(item)
                                 : settings_.rules.reservation == Reservation::prompt ? blocks_of(all)
                                                                                      : blocks_of(cached + tokens);
-      if (need - found.in_use > room() - (running_.empty() ? 0 : settings_.watermark_blocks)) {
+      const std::int64_t wanted = settings_.rules.whole_prompt_fits ? std::max(need, blocks_of(all)) : need;
+      if (wanted - found.in_use > room() - (running_.empty() ? 0 : settings_.watermark_blocks)) {
         return;
       }
       waiting_.pop_front();
@@ -318,12 +330,7 @@ class NaiveServing {
     }
   }
 
-  void iteration(Picoseconds now) {
-    now_ = now;
-    chunks_.clear();
-    batch_ = {};
-    copies_ = Picoseconds{0};
-    decodes_ = false;
+  void form() {
     preempted_ = false;
     come_back();
     if (settings_.rules.order == PromptOrder::before_decodes) {
@@ -334,6 +341,28 @@ class NaiveServing {
     } else {
       decode_all();
       prompts(settings_.max_num_tokens - batch_.decodes * (1 + draft()));
+    }
+  }
+
+  void iteration(Picoseconds now) {
+    now_ = now;
+    chunks_.clear();
+    batch_ = {};
+    copies_ = Picoseconds{0};
+    decodes_ = false;
+    form();
+    bool released = false;
+    for (const std::size_t id : ended_) {
+      if (items_[id].ended) {
+        items_[id].ended = false;
+        give(id, false);
+        running_.erase(std::find(running_.begin(), running_.end(), id));
+        released = true;
+      }
+    }
+    ended_.clear();
+    if (released && chunks_.empty() && !decodes_) {
+      form();
     }
     length_ = tables_.time(batch_) + copies_;
     iterations += chunks_.empty() && !decodes_ ? 0 : 1;
@@ -384,6 +413,12 @@ class NaiveServing {
     }
     for (const std::size_t id : gone) {
       times_[id].finished = now;
+      if (settings_.rules.overlap == Overlap::holds_ended) {
+        items_[id].ended = true;
+        items_[id].decodes = false;
+        ended_.push_back(id);
+        continue;
+      }
       give(id, false);
       running_.erase(std::find(running_.begin(), running_.end(), id));
     }
@@ -400,6 +435,7 @@ class NaiveServing {
   NaivePrefixes* prefixes_ = nullptr;
   std::deque<std::size_t> waiting_;
   std::vector<std::size_t> running_;
+  std::vector<std::size_t> ended_;  ///< answered in the last iteration, still running to the engine
   std::vector<Part> chunks_;
   IterationBatch batch_;
   Picoseconds copies_{}, length_{}, now_{};

@@ -40,6 +40,10 @@ inline Case any_case(std::uint64_t seed) {
     e.rules = {static_cast<PromptOrder>(any(random, 0, 1)), static_cast<Reservation>(any(random, 0, 2)),
                Eviction::recompute, any(random, 0, 1) == 1, any(random, 0, 1) == 1};
   }
+  if (any(random, 0, 3) == 0) {
+    e.rules.overlap = Overlap::holds_ended;
+    e.rules.whole_prompt_fits = any(random, 0, 1) == 1;
+  }
   if (any(random, 0, 2) == 0) {
     e.rules.eviction = Eviction::swap;
     e.swap_per_block = Picoseconds{any(random, 0, 300)};

@@ -72,6 +72,7 @@ TEST_CASE("disaggregated, both pools equal a loop over every iteration, to the p
     fleet.prefill = fleet.pool;
     fleet.prefill->engine.speculation = {};
     fleet.prefill->engine.rules.reservation = Reservation::prompt;
+    fleet.prefill->engine.rules.overlap = Overlap::none;  // what a prefill engine hands on leaves it at once
     fleet.transfer = {Bytes{1.0}, BytesPerSecond{1e10}, Seconds{1e-10 * static_cast<double>(seed % 50)}};
     REQUIRE(problems(fleet, c.load).empty());
     const FleetResult got = simulate(fleet, c.load);

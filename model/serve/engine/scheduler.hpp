@@ -20,6 +20,29 @@ enum class Reservation : std::uint8_t { chunk, prompt, whole };
 /// so far, or it is copied to the host and back.
 enum class Eviction : std::uint8_t { recompute, swap };
 
+/// What an engine that forms an iteration before the tokens of the one before it are known (overlap of the scheduler
+/// with the device) does with a sequence whose last token it has not seen yet: nothing, as it waits for the tokens; it
+/// keeps the place and the blocks for one iteration more, without running it; or it runs it once more among the
+/// decodes.
+enum class Overlap : std::uint8_t { none, holds_ended, runs_ended };
+
+/// Admission by an estimate of the tokens that running sequences will still need (SGLang:
+/// srt/managers/schedule_policy.py, PrefillAdder; schedule_batch.py, retract_decode; scheduler.py,
+/// update_running_batch). A request is admitted while the pool has room for its prompt, its longest answer and `ratio`
+/// of what each running sequence may still answer. The ratio falls with every iteration of decodes and rises when the
+/// pool runs out. Then the sequences with the fewest tokens of output, of these the longest prompts, are put back
+/// behind all that wait. Who was refused for lack of room is looked at again when a sequence has left.
+struct FutureTokens {
+  double first_ratio = 0.0;  ///< 0: no estimate
+  double least_ratio = 0.0;
+  double decay = 0.0;               ///< of the ratio, an iteration of decodes
+  std::int64_t most_output = 0;     ///< tokens of output that are counted for the request to admit
+  std::int64_t put_back_for = 0;    ///< tokens of each remaining sequence that must be free after putting back
+  std::int64_t ratio_for = 0;       ///< tokens of each remaining sequence that the ratio then allows for
+  bool counts_done_output = false;  ///< a request that was put back counts its whole answer beside what it has of it
+  std::int64_t most_prompt = 0;     ///< prompt tokens of an iteration if prompts are not split
+};
+
 /// Requests are admitted first come, first served; an evicted request goes before all that wait.
 struct SchedulerRules {
   PromptOrder order = PromptOrder::beside_decodes;
@@ -29,19 +52,45 @@ struct SchedulerRules {
   /// The blocks of an evicted sequence stay cached until others take them. Free blocks are taken in the order in which
   /// they were freed, those of one sequence from its end.
   bool remembers = false;
+  Overlap overlap = Overlap::none;
+  /// A prompt that takes blocks by the chunk waits until all of it would have blocks.
+  bool whole_prompt_fits = false;
+  /// Whole prompts that exceed what is left of the budget are passed over for those behind them; the last one passed
+  /// over is the first of the next iteration.
+  bool passes_over = false;
+  FutureTokens future{};
 };
 
 /// vLLM V1 (vllm/v1/core/sched/scheduler.py): all running sequences first, then prompts in chunks up to the token
 /// budget; blocks as chunks need them; the newest sequence is preempted and recomputed; a step that preempts admits
 /// none. Prefix caching is on by default, so freed blocks keep their contents until they are taken
 /// (vllm/v1/core/kv_cache_manager.py, free; block_pool.py).
-inline constexpr SchedulerRules vllm_v1{PromptOrder::beside_decodes, Reservation::chunk, Eviction::recompute, true,
-                                        true};
+inline constexpr SchedulerRules vllm_v1{
+    PromptOrder::beside_decodes, Reservation::chunk, Eviction::recompute, true, true, Overlap::none, false, true};
+/// vLLM V1 from 0.14 on: iterations are formed while the one before runs (v1/core/sched/async_scheduler.py, the default
+/// from pull request 27614 on), and a prompt waits until the pool has blocks for all of it (scheduler_reserve_full_isl,
+/// on from pull request 37307 on, which is 0.19).
+inline constexpr SchedulerRules vllm_v1_async{
+    PromptOrder::beside_decodes, Reservation::chunk, Eviction::recompute, true, true, Overlap::holds_ended, true};
 /// vLLM V0 (vllm/core/scheduler.py, without chunked prefill): prompts that fit the budget run alone and whole.
 inline constexpr SchedulerRules vllm_v0{PromptOrder::before_decodes, Reservation::prompt, Eviction::recompute, false};
 /// SGLang (srt/managers/scheduler.py, without mixed chunks): prompts run alone, longer ones in consecutive chunks
-/// before any decode. Its estimate of future blocks (schedule-conservativeness) is not modelled.
+/// before any decode, in rounds: without its estimate of future tokens and without overlap.
 inline constexpr SchedulerRules sglang{PromptOrder::before_decodes, Reservation::prompt, Eviction::recompute, true};
+/// Its ratios: global_config.py and srt/environ.py (0.7, of which 0.14 remain after 600 iterations of decodes), with
+/// --schedule-conservativeness 1; CLIP_MAX_NEW_TOKENS, retract_decode_steps, --max-prefill-tokens.
+inline constexpr FutureTokens sglang_future{0.7, 0.7 * 0.14, (0.7 - 0.7 * 0.14) / 600.0, 4096, 1, 20, false, 16384};
+/// SGLang with its estimate and its overlap (event_loop_overlap, the default), as 0.5.9 has them. Up to 0.4.6 sequences
+/// were put back until `put_back_for` of 20 was free; up to 0.5.2 what is put back counted its whole answer again.
+inline constexpr SchedulerRules sglang_overlap{PromptOrder::before_decodes,
+                                               Reservation::chunk,
+                                               Eviction::recompute,
+                                               true,
+                                               true,
+                                               Overlap::runs_ended,
+                                               false,
+                                               false,
+                                               sglang_future};
 /// TensorRT-LLM's in-flight batching, GUARANTEED_NO_EVICT: a request is admitted when its prompt and whole output have
 /// blocks. Prompts run whole unless enable_chunked_prefill is set.
 inline constexpr SchedulerRules tensorrt_llm_no_evict{PromptOrder::beside_decodes, Reservation::whole,
@@ -51,10 +100,15 @@ inline constexpr SchedulerRules tensorrt_llm_max_utilization{PromptOrder::beside
                                                              Eviction::recompute, false};
 
 /// Names of the rules in the engines' stacks, in the order of `schedulers`.
-inline constexpr std::array<std::string_view, 5> scheduler_names{
-    "vllm-v1", "vllm-v0", "sglang", "tensorrt-llm-no-evict", "tensorrt-llm-max-utilization"};
-inline constexpr std::array<SchedulerRules, 5> schedulers{vllm_v1, vllm_v0, sglang, tensorrt_llm_no_evict,
-                                                          tensorrt_llm_max_utilization};
+inline constexpr std::array<std::string_view, 7> scheduler_names{"vllm-v1",
+                                                                 "vllm-v1-async",
+                                                                 "vllm-v0",
+                                                                 "sglang",
+                                                                 "sglang-overlap",
+                                                                 "tensorrt-llm-no-evict",
+                                                                 "tensorrt-llm-max-utilization"};
+inline constexpr std::array<SchedulerRules, 7> schedulers{
+    vllm_v1, vllm_v1_async, vllm_v0, sglang, sglang_overlap, tensorrt_llm_no_evict, tensorrt_llm_max_utilization};
 
 /// Speculative decoding (Leviathan et al. 2023): each step of a sequence drafts `draft` tokens. Each draft token is
 /// accepted with probability `acceptance` if all before it were; the step also yields one further token. The engine's

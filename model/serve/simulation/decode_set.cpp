@@ -21,6 +21,7 @@ void DecodeSet::join(std::uint32_t id, std::int64_t kv, std::int64_t left, std::
   heap_.push_back({now_ + left, order, id});
   std::push_heap(heap_.begin(), heap_.end(), [](const Member& a, const Member& b) { return a.after(b); });
   ++size_;
+  ends_ += now_ + left;
   cached_ += kv;
   ++filling_[slot(kv)];
 }
@@ -38,6 +39,7 @@ void DecodeSet::forget(std::int64_t kv) noexcept {
 
 void DecodeSet::leave(std::uint32_t id, std::int64_t kv) noexcept {
   const auto found = std::find_if(heap_.begin(), heap_.end(), [&](const Member& m) { return m.id == id; });
+  ends_ -= found->end;
   *found = heap_.back();
   heap_.pop_back();
   std::make_heap(heap_.begin(), heap_.end(), [](const Member& a, const Member& b) { return a.after(b); });

@@ -21,6 +21,9 @@ class DecodeSet {
   /// Ticks until the first member leaves. Precondition: size() > 0.
   [[nodiscard]] std::int64_t until_end() const noexcept { return heap_.front().end - now_; }
 
+  /// Tokens that all members together have yet to gain.
+  [[nodiscard]] std::int64_t left() const noexcept { return ends_ - now_ * size_; }
+
   /// Adds a member with `kv` cached keys that leaves after `left` >= 1 ticks; `order` breaks ties.
   void join(std::uint32_t id, std::int64_t kv, std::int64_t left, std::int64_t order);
   /// Removes a member that has not ended; `kv` is its current number of keys.
@@ -32,6 +35,7 @@ class DecodeSet {
       return false;
     }
     id = heap_.front().id;
+    ends_ -= now_;
     pop();
     forget(kv_of(id));
     return true;
@@ -61,6 +65,7 @@ class DecodeSet {
 
   std::int64_t block_tokens_;
   std::int64_t size_ = 0, now_ = 0, cached_ = 0;
+  std::int64_t ends_ = 0;  ///< sum of the ticks at which members leave
   std::vector<Member> heap_;
   std::vector<std::int64_t> filling_;  ///< members by the tick, modulo block_tokens, at which they open a block
 };

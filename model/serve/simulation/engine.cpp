@@ -42,6 +42,16 @@ SimulatedEngine::SimulatedEngine(const IterationTables& tables,
   chunks_.reserve(most);
   groups_.reserve(most + 1);
   done_.reserve(most);
+  ended_.reserve(most);
+  leaving_.reserve(most);
+  prompts_ended_.reserve(most);
+  ratio_ = settings.rules.future.first_ratio;
+  if (ratio_ > 0.0 && !estimates()) {
+    // One side of a disaggregated engine, drafts and swapping are simulated without an estimate, prompt by prompt.
+    settings_.rules.reservation = Reservation::prompt;
+    settings_.rules.overlap = Overlap::none;
+    settings_.rules.remembers = false;
+  }
   counters_.batch.assign(most + 1, 0);
 }
 
@@ -54,7 +64,10 @@ std::int64_t SimulatedEngine::longest(std::int64_t prompt, std::int64_t output) 
 }
 
 bool SimulatedEngine::holds(const Request& request) const noexcept {
-  return blocks_of(longest(request.prompt_tokens, request.output_tokens)) <= settings_.blocks;
+  const std::int64_t answer = std::min<std::int64_t>(request.output_tokens, settings_.rules.future.most_output);
+  const std::int64_t counted = (blocks_of(request.prompt_tokens) * settings_.block_tokens) + answer;
+  return blocks_of(longest(request.prompt_tokens, request.output_tokens)) <= settings_.blocks &&
+         (!estimates() || counted < settings_.blocks * settings_.block_tokens);
 }
 
 std::int64_t SimulatedEngine::keys(const Sequence& sequence) const noexcept {
@@ -75,7 +88,8 @@ void SimulatedEngine::submit(std::uint32_t id, Picoseconds now) noexcept {
     sequence.generated = 1;
   }
   // If a waiting request is blocked or all places are taken, nothing can change before the stretch ends.
-  if ((waiting_count_ == 0 || settings_.batch_wait > 0) && running_count_ < settings_.max_num_seqs) {
+  const bool behind = settings_.batch_wait > 0 || (settings_.rules.passes_over && !settings_.rules.chunked);
+  if ((waiting_count_ == 0 || behind) && running_count_ < settings_.max_num_seqs) {
     cut(now);
   }
   append(waiting_, id);
@@ -100,7 +114,7 @@ void SimulatedEngine::record_iterations(std::int64_t steps, std::int64_t used, s
   slice.iterations = steps;
   slice.blocks_before = used;
   slice.blocks = after;
-  slice.decodes = stretch_.decodes ? decoding_.size() : 0;
+  slice.decodes = stretch_.decodes ? decoding_.size() + static_cast<std::int64_t>(extra_) : 0;
   slice.chunks = static_cast<std::int64_t>(chunks_.size());
   for (const Chunk& chunk : chunks_) {
     slice.prompt_tokens += chunk.tokens;
@@ -156,6 +170,29 @@ void SimulatedEngine::settle(Picoseconds now) noexcept {
   take_growth(decoding_.growth(ended + 1));
 }
 
+/// Selects the sequences of the next iteration; whether decodes are among them.
+bool SimulatedEngine::form() noexcept {
+  promised_ = 0;
+  preempted_ = false;
+  if (estimates()) {
+    return form_by_estimate();
+  }
+  resume_resident();
+  held_steps_ = prompts_held();
+  if (held_steps_ > 0 && schedule_decodes()) {
+    return true;
+  }
+  held_steps_ = 0;
+  if (settings_.rules.order == PromptOrder::before_decodes) {
+    schedule_prompts(settings_.max_num_tokens);
+    return chunks_.empty() && schedule_decodes();
+  }
+  const bool decodes = schedule_decodes();
+  const std::int64_t each = 1 + settings_.speculation.draft;
+  schedule_prompts(settings_.max_num_tokens - (decodes ? decoding_.size() * each : 0));
+  return decodes;
+}
+
 void SimulatedEngine::start(Picoseconds now) noexcept {
   if (stretch_.steps > 0) {
     return;
@@ -164,20 +201,18 @@ void SimulatedEngine::start(Picoseconds now) noexcept {
   batch_ = {};
   now_ = now;
   swapping_ = Picoseconds{0};
-  promised_ = 0;
-  preempted_ = false;
-  resume_resident();
-  held_steps_ = prompts_held();
-  bool decodes = false;
-  if (held_steps_ > 0 && schedule_decodes()) {
-    decodes = true;
-  } else if (held_steps_ = 0; settings_.rules.order == PromptOrder::before_decodes) {
-    schedule_prompts(settings_.max_num_tokens);
-    decodes = chunks_.empty() && schedule_decodes();
-  } else {
-    decodes = schedule_decodes();
-    const std::int64_t each = 1 + settings_.speculation.draft;
-    schedule_prompts(settings_.max_num_tokens - (decodes ? decoding_.size() * each : 0));
+  bool decodes = form();
+  released_ = !ended_.empty();
+  if (released_ || estimates()) {
+    estimates() ? see_tokens() : release_ended();
+    // With nothing to run the engine waits for the tokens, sees who has ended, and looks again.
+    decodes = decodes || !chunks_.empty() ? decodes : form();
+  }
+  if (!decodes && chunks_.empty()) {
+    ratio_ = settings_.rules.future.first_ratio;
+  }
+  if (!decodes) {
+    extra_ = 0;
   }
   plan(decodes);
 }
@@ -191,10 +226,10 @@ void SimulatedEngine::plan(bool decodes) noexcept {
   stretch_.decodes = decodes;
   stretch_.steps = 1;
   if (decodes) {
-    batch_.decodes = decoding_.size();
-    batch_.context = decoding_.cached() + decoding_.size();
+    batch_.decodes = decoding_.size() + static_cast<std::int64_t>(extra_);
+    batch_.context = decoding_.cached() + extra_keys_ + batch_.decodes;
   }
-  if (chunks_.empty() && !speculates() && swapping_ == Picoseconds{0}) {
+  if (chunks_.empty() && !speculates() && swapping_ == Picoseconds{0} && extra_ == 0) {
     plan_decodes();
   } else {
     stretch_.first = tables_->time(batch_) + swapping_;
@@ -210,8 +245,9 @@ void SimulatedEngine::plan_decodes() noexcept {
     line_of_ = n;
   }
   stretch_.first = line_.at(batch_.context);
-  if (preempted_) {
-    return;  // the preempted sequence may be admitted after this step
+  // After this step a preempted sequence may be admitted, or one that waits for what those that ended left.
+  if (preempted_ || ((released_ || (estimates() && !full_ && held_steps_ == 0)) && waiting_.head != Sequence::none)) {
+    return;
   }
   std::int64_t steps = std::min(decoding_.until_end(), (line_.end - batch_.context - 1) / n + 1);
   if (!reserves()) {
@@ -244,6 +280,10 @@ void SimulatedEngine::account(std::int64_t steps) noexcept {
   counters_.iterations += steps;
   counters_.busy += length;
   count_held(steps);
+  if (stretch_.decodes && !preempted_) {
+    const FutureTokens& future = settings_.rules.future;
+    ratio_ = std::max(ratio_ - future.decay * static_cast<double>(steps), future.least_ratio);
+  }
   const std::int64_t used = settings_.blocks - free_;
   std::int64_t after = used;
   if (stretch_.decodes) {
@@ -259,7 +299,8 @@ void SimulatedEngine::account(std::int64_t steps) noexcept {
   }
   counters_.peak_blocks = std::max(counters_.peak_blocks, after);
   counters_.block_seconds += 0.5 * static_cast<double>(used + after) * seconds_of(length);
-  const std::int64_t batch = static_cast<std::int64_t>(chunks_.size()) + (stretch_.decodes ? decoding_.size() : 0);
+  const std::int64_t batch =
+      static_cast<std::int64_t>(chunks_.size() + extra_) + (stretch_.decodes ? decoding_.size() : 0);
   counters_.batch[static_cast<std::size_t>(batch)] += steps;
   if (record_ != nullptr) {
     record_iterations(steps, used, after);
@@ -322,6 +363,15 @@ void SimulatedEngine::complete() noexcept {
   while (decoding_.pop_ended(id, [this](std::uint32_t one) { return keys(sequences_[one]); })) {
     finish(id, end);
   }
+  // With nobody left to run or to admit the engine waits for the tokens, and sees who has ended.
+  if (!estimates() && running_count_ == static_cast<std::int64_t>(ended_.size()) && waiting_.head == Sequence::none) {
+    release_ended();
+  }
+  decoded_ = decoded;
+  joined_ = joined;
+  ended_at_ = end;
+  extra_ = 0;
+  extra_keys_ = 0;
   if (decoded) {
     groups_.clear();
   }
@@ -349,6 +399,9 @@ std::int64_t SimulatedEngine::complete_chunks(Picoseconds end) noexcept {
     if (cache_ != nullptr && sequence.generated == 0) {
       cache_->computed(chunk.id);
     }
+    if (cache_ != nullptr && estimates()) {
+      prompts_ended_.push_back(chunk.id);
+    }
     sequence.last_token = end;
     ++sequence.generated;
     ++counters_.output_tokens;
@@ -372,11 +425,6 @@ void SimulatedEngine::begin_decoding(std::uint32_t id) noexcept {
 
 void SimulatedEngine::finish(std::uint32_t id, Picoseconds end) noexcept {
   Sequence& sequence = sequences_[id];
-  give_back(id, held(sequence), role_ == EngineRole::both || sequence.generated == sequence.output);
-  sequence.held = 0;
-  sequence.state = Sequence::State::done;
-  remove(running_, id);
-  --running_count_;
   if (role_ != EngineRole::prefill || sequence.generated == sequence.output) {
     times_[id].finished = end;
     if (record_ != nullptr) {
@@ -384,6 +432,47 @@ void SimulatedEngine::finish(std::uint32_t id, Picoseconds end) noexcept {
     }
   }
   done_.push_back(id);
+  if (settings_.rules.overlap == Overlap::none || role_ == EngineRole::prefill) {
+    leave(id);
+    return;
+  }
+  sequence.held = held(sequence);
+  sequence.kv = static_cast<std::int32_t>(keys(sequence));
+  sequence.generated = sequence.output;
+  sequence.state = Sequence::State::ended;
+  ended_.push_back(id);
+}
+
+/// Gives back the place and the blocks of an answered sequence.
+void SimulatedEngine::leave(std::uint32_t id) noexcept {
+  Sequence& sequence = sequences_[id];
+  give_back(id, held(sequence), role_ == EngineRole::both || sequence.generated == sequence.output);
+  sequence.held = 0;
+  sequence.state = Sequence::State::done;
+  remove(running_, id);
+  --running_count_;
+}
+
+void SimulatedEngine::release_ended() noexcept {
+  for (const std::uint32_t id : ended_) {
+    leave(id);
+  }
+  ended_.clear();
+}
+
+void SimulatedEngine::scheduled(std::vector<ScheduledTokens>& out) const {
+  out.clear();
+  for (std::uint32_t id = running_.head; stretch_.decodes && id != Sequence::none; id = sequences_[id].next) {
+    if (sequences_[id].state == Sequence::State::decoding) {
+      out.push_back({id, 1 + settings_.speculation.draft});
+    }
+  }
+  for (std::size_t i = leaving_.size() - extra_; i < leaving_.size(); ++i) {
+    out.push_back({leaving_[i], 1});
+  }
+  for (const Chunk& chunk : chunks_) {
+    out.push_back({chunk.id, chunk.tokens});
+  }
 }
 
 }  // namespace headroom

@@ -25,7 +25,8 @@ enum class EngineRole : std::uint8_t { both, prefill, decode };
 /// The state of a request in an engine.
 struct Sequence {
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-  enum class State : std::uint8_t { waiting, prefilling, decoding, done };
+  /// `ended`: answered, but the engine does not know it yet and keeps its place and blocks.
+  enum class State : std::uint8_t { waiting, prefilling, decoding, ended, done };
 
   std::int32_t prompt = 1, output = 1;
   std::int32_t prefix = 0;     ///< prompt tokens found in a prefix cache
@@ -42,6 +43,12 @@ struct Sequence {
   State state = State::waiting;
   bool resident = false;  ///< waits with its cache: swapped out, or sent from a prefill engine
   bool swapped = false;
+};
+
+/// A sequence in an iteration, and the tokens that it computes there.
+struct ScheduledTokens {
+  std::uint32_t id = 0;
+  std::int64_t tokens = 0;
 };
 
 struct EngineCounters {
@@ -101,9 +108,13 @@ class SimulatedEngine {
   /// Limits the iterations that start() has just begun to the first one.
   void only_one() noexcept;
 
+  /// Writes the sequences of the iteration that runs, decodes first, each in order of admission.
+  void scheduled(std::vector<ScheduledTokens>& out) const;
   [[nodiscard]] std::span<const std::uint32_t> done() const noexcept { return done_; }
   /// Requests that run or wait here or are on their way.
-  [[nodiscard]] std::int64_t outstanding() const noexcept { return running_count_ + waiting_count_ + expected_; }
+  [[nodiscard]] std::int64_t outstanding() const noexcept {
+    return running_count_ - static_cast<std::int64_t>(ended_.size() + leaving_.size()) + waiting_count_ + expected_;
+  }
   [[nodiscard]] std::int64_t waiting() const noexcept { return waiting_count_; }
   [[nodiscard]] const EngineSettings& settings() const noexcept { return settings_; }
   [[nodiscard]] const EngineCounters& counters() const noexcept { return counters_; }
@@ -111,6 +122,11 @@ class SimulatedEngine {
  private:
   struct List {
     std::uint32_t head = Sequence::none, tail = Sequence::none;
+  };
+  /// Tokens of a prompt that are cached and that it computes now, the blocks that it gets, and how many of these others
+  /// use already.
+  struct Beginning {
+    std::int64_t known = 0, tokens = 0, blocks = 0, in_use = 0;
   };
   struct Chunk {
     std::uint32_t id;
@@ -162,9 +178,13 @@ class SimulatedEngine {
   [[nodiscard]] std::int64_t prompts_held() const noexcept;
   void count_held(std::int64_t steps) noexcept;
   void resume_resident() noexcept;
+  [[nodiscard]] bool form() noexcept;
   [[nodiscard]] bool schedule_decodes() noexcept;
   void schedule_prompts(std::int64_t budget) noexcept;
   [[nodiscard]] bool admit(std::uint32_t id, std::int64_t& budget) noexcept;
+  [[nodiscard]] bool passes_over(std::uint32_t id, std::int64_t budget) const noexcept;
+  /// Runs a waiting prompt, whose blocks the cache has given.
+  void begin_prompt(std::uint32_t id, const Beginning& begin) noexcept;
   void continue_prompt(std::int64_t& budget) noexcept;
   void add_chunk(std::uint32_t id, std::int64_t tokens) noexcept;
   void preempt_newest() noexcept;
@@ -180,6 +200,22 @@ class SimulatedEngine {
   [[nodiscard]] std::int64_t complete_chunks(Picoseconds end) noexcept;
   void begin_decoding(std::uint32_t id) noexcept;
   void finish(std::uint32_t id, Picoseconds end) noexcept;
+  void leave(std::uint32_t id) noexcept;
+  void release_ended() noexcept;
+  // Admission by an estimate of future tokens (engine_estimate.cpp).
+  [[nodiscard]] bool estimates() const noexcept {
+    return settings_.rules.future.first_ratio > 0.0 && role_ == EngineRole::both && !speculates() &&
+           settings_.rules.eviction == Eviction::recompute;
+  }
+  [[nodiscard]] bool form_by_estimate() noexcept;
+  void prompts_by_estimate() noexcept;
+  [[nodiscard]] bool admit_by_estimate(std::uint32_t id, std::int64_t& budget, double& room) noexcept;
+  [[nodiscard]] bool decodes_by_estimate() noexcept;
+  void put_back() noexcept;
+  /// Tokens of output of the last iteration that the engine has not seen yet.
+  [[nodiscard]] std::int64_t unseen(const Sequence& sequence) const noexcept;
+  [[nodiscard]] std::int64_t output_of(const Sequence& sequence) const noexcept;
+  void see_tokens() noexcept;
 
   const IterationTables* tables_;
   EngineSettings settings_;
@@ -204,6 +240,19 @@ class SimulatedEngine {
   Picoseconds swapping_{};     ///< copy time of the iteration
   std::int64_t promised_ = 0;  ///< blocks that the iteration's decodes will fill
   bool preempted_ = false;
+  std::vector<std::uint32_t> ended_;    ///< sequences in state `ended`
+  std::vector<std::uint32_t> leaving_;  ///< answered, without blocks, with a place until the engine looks
+  std::size_t extra_ = 0;               ///< of leaving_, the last ones, that run in this iteration
+  std::int64_t extra_keys_ = 0;         ///< their keys
+  std::vector<std::uint32_t> passed_;   ///< prompts that this iteration passed over
+  std::vector<std::uint32_t>
+      prompts_ended_;  ///< whose prompt ended in the last iteration, which the cache has to learn
+  double ratio_ = 0.0;
+  bool full_ = false;            ///< a request was refused, and nobody has left since
+  bool decoded_ = false;         ///< the last iteration was one of decodes
+  std::int64_t joined_ = 0;      ///< sequences whose prompt ended in the last iteration, without those that it answered
+  Picoseconds ended_at_{};       ///< end of the last iteration
+  bool released_ = false;        ///< ended sequences left after this iteration was formed
   std::int64_t looked_ = 0;      ///< iterations of decodes since the last look for new requests
   std::int64_t wait_ = 0;        ///< iterations that waiting prompts have waited for more of them
   std::int64_t held_steps_ = 0;  ///< most iterations of the stretch, as prompts are held; 0: any

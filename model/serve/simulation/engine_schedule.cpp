@@ -188,10 +188,28 @@ void SimulatedEngine::schedule_prompts(std::int64_t budget) noexcept {
     continue_prompt(budget);
   }
   while (!preempted_ && budget > 0 && waiting_.head != Sequence::none && running_count_ < settings_.max_num_seqs) {
-    if (!admit(waiting_.head, budget)) {
-      return;
+    const std::uint32_t id = waiting_.head;
+    if (passes_over(id, budget)) {
+      remove(waiting_, id);
+      --waiting_count_;
+      passed_.push_back(id);
+    } else if (!admit(id, budget)) {
+      break;
     }
   }
+  for (const std::uint32_t id : passed_) {
+    wait_first(id);
+  }
+  passed_.clear();
+}
+
+bool SimulatedEngine::passes_over(std::uint32_t id, std::int64_t budget) const noexcept {
+  const Sequence& sequence = sequences_[id];
+  if (settings_.rules.chunked || !settings_.rules.passes_over || sequence.resident) {
+    return false;
+  }
+  const std::int64_t known = cache_ != nullptr ? cache_->find(id).tokens : cached(sequence);
+  return sequence.prompt + sequence.generated - known > budget;
 }
 
 void SimulatedEngine::continue_prompt(std::int64_t& budget) noexcept {
@@ -211,6 +229,23 @@ void SimulatedEngine::continue_prompt(std::int64_t& budget) noexcept {
   add_chunk(partial_, tokens);
   partial_ = Sequence::none;
   budget -= tokens;
+}
+
+void SimulatedEngine::begin_prompt(std::uint32_t id, const Beginning& begin) noexcept {
+  Sequence& sequence = sequences_[id];
+  free_ -= begin.blocks - begin.in_use;
+  taken_ += begin.blocks - std::min(remembered(sequence), blocks_of(begin.known));
+  run(id);
+  sequence.held = begin.blocks;
+  sequence.left = 0;
+  sequence.full = 0;
+  sequence.kv = static_cast<std::int32_t>(begin.known);
+  sequence.state = Sequence::State::prefilling;
+  if (times_[id].started == never) {
+    times_[id].started = now_;
+  }
+  record_phase(id, RequestPhase::prefill, now_);
+  add_chunk(id, begin.tokens);
 }
 
 bool SimulatedEngine::admit(std::uint32_t id, std::int64_t& budget) noexcept {
@@ -234,25 +269,14 @@ bool SimulatedEngine::admit(std::uint32_t id, std::int64_t& budget) noexcept {
     kept = longest(sequence.prompt, sequence.output);
   }
   const std::int64_t blocks = blocks_of(kept);
-  if (blocks - found.in_use > free_for_admission()) {
+  const std::int64_t wanted = settings_.rules.whole_prompt_fits ? std::max(blocks, blocks_of(target)) : blocks;
+  if (wanted - found.in_use > free_for_admission()) {
     return false;
   }
-  free_ -= blocks - found.in_use;
-  taken_ += blocks - std::min(remembered(sequence), blocks_of(known));
   if (cache_ != nullptr) {
     cache_->admit(id, found, blocks);
   }
-  run(id);
-  sequence.held = blocks;
-  sequence.left = 0;
-  sequence.full = 0;
-  sequence.kv = static_cast<std::int32_t>(known);
-  sequence.state = Sequence::State::prefilling;
-  if (times_[id].started == never) {
-    times_[id].started = now_;
-  }
-  record_phase(id, RequestPhase::prefill, now_);
-  add_chunk(id, tokens);
+  begin_prompt(id, {known, tokens, blocks, found.in_use});
   budget -= tokens;
   return true;
 }
@@ -263,7 +287,7 @@ void SimulatedEngine::add_chunk(std::uint32_t id, std::int64_t tokens) noexcept 
   const bool ends = last == sequence.prompt + sequence.generated;
   batch_.add(tokens, ends, tables_->chunk(tokens, last));
   chunks_.push_back({id, static_cast<std::int32_t>(tokens), ends});
-  if (cache_ != nullptr) {
+  if (cache_ != nullptr && !estimates()) {
     cache_->name(id, last);
   }
 }
@@ -271,6 +295,12 @@ void SimulatedEngine::add_chunk(std::uint32_t id, std::int64_t tokens) noexcept 
 void SimulatedEngine::preempt_newest() noexcept {
   const std::uint32_t id = running_.tail;
   Sequence& sequence = sequences_[id];
+  preempted_ = true;
+  if (sequence.state == Sequence::State::ended) {
+    leave(id);  // its answer is complete
+    ended_.erase(std::find(ended_.begin(), ended_.end(), id));
+    return;
+  }
   const std::int64_t blocks = held(sequence);
   if (sequence.state == Sequence::State::decoding) {
     const std::int64_t kv = keys(sequence);
@@ -305,7 +335,6 @@ void SimulatedEngine::preempt_newest() noexcept {
     sequence.held = 0;
   }
   wait_first(id);
-  preempted_ = true;
   ++times_[id].preemptions;
   ++counters_.preemptions;
   record_phase(id, RequestPhase::preempted, now_);

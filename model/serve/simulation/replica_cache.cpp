@@ -89,6 +89,24 @@ void ReplicaCache::name(std::uint32_t request, std::int64_t tokens) noexcept {
   }
 }
 
+std::int64_t ReplicaCache::merge(std::uint32_t request, std::int64_t tokens) noexcept {
+  const std::span<const std::uint32_t> ids = prefixes_->of(request);
+  PrefixState& state = states_[request];
+  std::int64_t copies = 0;
+  for (; state.shared < ids.size() && prefixes_->end_of(ids[state.shared], state.shared) <= tokens; ++state.shared) {
+    const std::uint32_t id = ids[state.shared];
+    if (free_.holds(id)) {
+      free_.remove(id);
+      free_.add_blank(free_.size_of(id));
+    } else if (users_[id] > 0) {
+      free_.add_blank(free_.size_of(id));
+      copies += free_.size_of(id);
+    }
+    ++users_[id];
+  }
+  return copies;
+}
+
 void ReplicaCache::computed(std::uint32_t request) noexcept {
   if (tiers_ != nullptr) {
     tiers_->store(replica_, request);

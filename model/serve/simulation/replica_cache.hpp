@@ -57,6 +57,10 @@ class ReplicaCache {
   [[nodiscard]] std::int64_t before_ids() const noexcept { return free_.before_ids(); }
   /// Marks the first `tokens` of the prompt as computed in the iteration that starts.
   void name(std::uint32_t request, std::int64_t tokens) noexcept;
+  /// Marks the first `tokens` of the prompt as computed, as SGLang's radix cache does (mem_cache/radix_cache.py,
+  /// cache_unfinished_req): blocks that others computed in the meantime are shared, and its own copies are free; their
+  /// number.
+  [[nodiscard]] std::int64_t merge(std::uint32_t request, std::int64_t tokens) noexcept;
   /// Marks the whole prompt as computed.
   void computed(std::uint32_t request) noexcept;
   /// Returns all `blocks` of a request; the result is the number that nobody else uses, now free. `answered`: its
