@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/scenarios/serving/served_replica.hpp>
+#include <headroom/scenarios/serving/session_facts.hpp>
 #include <headroom/scenarios/serving/session_pace.hpp>
 
 #include <algorithm>
@@ -9,7 +10,9 @@
 namespace headroom {
 namespace {
 
-Seconds pace_of(const SimulatedReplica& replica, bool prompts, const ServingTraffic& traffic, double requests_per_s) {
+/// Of a replica, which has its part of the traffic: one of `parts`.
+Seconds pace_of(const SimulatedReplica& replica, bool prompts, const ServingTraffic& traffic, double parts) {
+  const double requests_per_s = traffic.rate().raw() / parts;
   const ServingTraffic::Lengths lengths = traffic.lengths();
   const EngineSettings& engine = replica.engine;
   const double room = real(engine.blocks * engine.block_tokens) / (lengths.prompt + lengths.output);
@@ -22,16 +25,26 @@ Seconds pace_of(const SimulatedReplica& replica, bool prompts, const ServingTraf
     batch.context = std::llround(real(batch.decodes) * keys);
     return batch;
   };
-  const double tokens = std::max(1.0, std::min(lengths.computed, real(engine.max_num_tokens)));
+  const double pool = real(engine.blocks * engine.block_tokens);
+  // What running requests leave of the pool keeps what idle sessions left.
+  const auto computed = [&](double sequences) {
+    if (!traffic.prefix_caching) {
+      return lengths.prompt;
+    }
+    const std::vector<SessionFlow> flows = session_flows(traffic, parts, Seconds{}, true);
+    const double found = session_hits(flows, std::max(0.0, pool - sequences * keys)).found;
+    return std::max(lengths.computed, (1.0 - found) * lengths.prompt);
+  };
   const auto token = [&](double sequences) {
     IterationBatch batch = decodes(sequences);
     const double alone = seconds_of(replica.tables->time(batch));
     if (!prompts) {
       return alone;
     }
-    const auto chunk = static_cast<std::int64_t>(tokens);
-    batch.add(chunk, true, replica.tables->chunk(chunk, std::llround(std::max(tokens, lengths.prompt))));
-    const double added = std::max(0.0, seconds_of(replica.tables->time(batch)) - alone) * lengths.computed / tokens;
+    const double fresh = computed(sequences);
+    const auto chunk = static_cast<std::int64_t>(std::clamp(fresh, 1.0, real(engine.max_num_tokens)));
+    batch.add(chunk, true, replica.tables->chunk(chunk, std::max(chunk, std::int64_t{std::llround(lengths.prompt)})));
+    const double added = std::max(0.0, seconds_of(replica.tables->time(batch)) - alone) * fresh / real(chunk);
     return alone + sequences / lengths.output * added;
   };
   constexpr int rounds = 40;  // from one sequence up: it grows towards the smallest solution
@@ -61,12 +74,12 @@ std::vector<Seconds> session_pace(const ServeScenario& scenario,
   }
   for (std::size_t model = 0; model <= served.beside.size(); ++model) {
     const ServingTraffic own = served.beside.empty() ? traffic : traffic.of_model(model);
-    if (own.classes.empty()) {
+    if (own.classes.empty() || std::isinf(own.rate().raw())) {
       paces.push_back(usual_token);
       continue;
     }
-    const double rate = factor * own.rate().raw() / real(std::max<std::int64_t>(replicas, 1));
-    paces.push_back(pace_of(served.of(model).simulated, !served.prefill, own, rate));
+    paces.push_back(
+        pace_of(served.of(model).simulated, !served.prefill, own, real(std::max<std::int64_t>(replicas, 1)) / factor));
   }
   return paces;
 }

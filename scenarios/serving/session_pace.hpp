@@ -14,7 +14,8 @@ struct ServeScenario;
 
 /// The mean time per token of the answers of each model, in the order of ServedReplica::of(), where `replicas` share
 /// `factor` times the rate; empty where requests do not come in sessions. With lambda requests a second on a replica,
-/// d(b) the time of an iteration of b decodes and p what a prompt adds to it:
+/// d(b) the time of an iteration of b decodes and p what the part of a prompt that no cache holds (session_hits()) adds
+/// to it:
 /// @code
 /// T = d(b) + (b / osl) p,   b = min(lambda osl T, places)
 /// @endcode

@@ -230,15 +230,27 @@ TEST_CASE("the numbers of all engines: unknown keys and fitted names that are no
 TEST_CASE("exchanges of experts: rules as the files state them, and what they may not say") {
   const std::string vllm = text_of("model/stacks/serve/vllm.toml");
   const ServingStack& stack = standard("vllm");
-  REQUIRE(stack.all_to_all.size() == 2);
+  REQUIRE(stack.all_to_all.size() == 3);
+  CHECK(stack.all_to_all[0].activations == "nvfp4");
+  CHECK(stack.all_to_all[0].backend == "flashinfer_nvlink_one_sided");
+  CHECK(stack.all_to_all[1].activations.empty());
+  // As many ranks as a token has experts, in a domain that spans hosts, and over NICs.
+  const auto backend = [&](bool nics, std::int64_t domain, Precision activations) {
+    const AllToAllRule* rule = rule_of(stack.all_to_all, {8, nics, domain, 8.0, activations});
+    return rule == nullptr ? std::string{} : rule->backend + " " + rule->prompts_backend;
+  };
+  CHECK(backend(false, 72, Precision::nvfp4) == "flashinfer_nvlink_one_sided flashinfer_nvlink_one_sided");
+  CHECK(backend(false, 72, Precision::fp8) == "flashinfer_nvlink_two_sided flashinfer_nvlink_two_sided");
+  CHECK(backend(false, 8, Precision::nvfp4).empty());
+  CHECK(backend(true, 8, Precision::nvfp4) == "deepep_low_latency deepep_high_throughput");
   CHECK(stack.all_to_all[0].over == ExchangeOver::domain);
   CHECK(stack.all_to_all[0].domain_above == 8);
   CHECK_FALSE(stack.all_to_all[0].beyond_top_k);  // a matter of the launch, whatever a token's experts
   CHECK(standard("tensorrt-llm").all_to_all[0].beyond_top_k);
   CHECK_FALSE(standard("sglang").all_to_all[0].beyond_top_k);
-  CHECK(stack.all_to_all[1].over == ExchangeOver::hosts);
-  CHECK(stack.all_to_all[1].decodes == std::vector<std::string>{"deepep_ll_dispatch", "deepep_ll_combine"});
-  CHECK(stack.all_to_all[1].sms == 20.0);
+  CHECK(stack.all_to_all[2].over == ExchangeOver::hosts);
+  CHECK(stack.all_to_all[2].decodes == std::vector<std::string>{"deepep_ll_dispatch", "deepep_ll_combine"});
+  CHECK(stack.all_to_all[2].sms == 20.0);
   for (const ServingStack& each : serving_stacks(test::model_data())) {
     for (const AllToAllRule& rule : each.all_to_all) {
       CAPTURE(each.id);
