@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/number_words.hpp>
+#include <headroom/core/real.hpp>
+#include <headroom/model/train/step/step_parts.hpp>
 #include <headroom/model/train/strategy/rank_order.hpp>
 #include <headroom/scenarios/training/confidence.hpp>
 
@@ -64,6 +66,7 @@ StepUnknown unknown_of(const TrainScenario& t, RunClass run_class) {
   unknown.stacks = lineage_of(memory_stacks(*t.data), t.software);
   unknown.sku = t.device.id;
   unknown.generation = t.device.generation;
+  unknown.stragglers = straggler_share(step_parameters(*t.data).physics, real(t.work.shape.gpus));
   return unknown;
 }
 

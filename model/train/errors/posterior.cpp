@@ -236,6 +236,14 @@ StepVariance StepPosterior::variance(const StepUnknown& unknown) const {
     }
   }
   variance.numbers = std::max(0.0, variance.numbers);
+  // A share x of stragglers turns an error of ln(c) into x of it; the runs of the fit had fewer GPUs on the mean.
+  const auto stragglers =
+      static_cast<std::size_t>(std::find(keys.begin(), keys.end(), "physics.straggler") - keys.begin());
+  if (stragglers < keys.size() && effect[stragglers] >= 0) {
+    const auto of = static_cast<std::size_t>(effect[stragglers]);
+    const double more = unknown.stragglers * unknown.stragglers - weight(stragglers, stragglers);
+    variance.scale = std::max(0.0, more) * covariance(of, of);
+  }
   variance.level = level * level;
   variance.shape = shape * shape;
   // The numbers were fitted with blank axes closed, so that the mean is in them: what it is off elsewhere is not known.
