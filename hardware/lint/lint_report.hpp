@@ -124,6 +124,7 @@ template <class Visit>
 void for_each_number(const Cluster& c, Visit visit) {
   LintNumbers number{std::move(visit)};
   number("nodes", c.nodes);
+  number("nic_reach", c.nic_reach);
   for (const ClusterTier& tier : c.tiers) {
     number("hop_latency", tier.hop_latency);
   }

@@ -126,7 +126,11 @@ class RunReader {
                          train.work.options.method != Method::full,
                          step_confidence(*train.data).measured)},
         model_{sources, without},
-        diagnostics_{diagnostics} {}
+        diagnostics_{diagnostics} {
+    if (states_network(train)) {
+      take(numbers_of(train));
+    }
+  }
 
   void read(const RunFile& file) {
     if (file.form != RowForm::training) {
@@ -294,7 +298,7 @@ class RunReader {
       level = std::max(level, past.level * past.level - known.numbers - known.software - known.sku);
       noise = past.shape * past.shape;
     }
-    const KeyedNumbers keyed{data, train_.software.time, train_.device, unknown.kind == StepKind::experts};
+    const KeyedNumbers keyed{data, numbers_of(train_), train_.device, unknown.kind == StepKind::experts};
     const UpdatedNumbers before = without_runs(posterior.prior_of(unknown), level);
     const std::vector<std::vector<double>> derivatives =
         derivatives_of(keyed, before, [&](const StepNumbers& numbers) { return log_steps(numbers); });
@@ -317,11 +321,15 @@ class RunReader {
     return own;
   }
 
-  /// ln of the predicted step of each configuration, up to a constant of its unit.
-  std::vector<double> log_steps(const StepNumbers& numbers) {
+  void take(const StepNumbers& numbers) {
     MemoryStacks stacks = memory_stacks(*train_.data);
     stacks.set_time(train_.software.id, numbers.time);
     model_.set_parameters(numbers.parameters, std::move(stacks));
+  }
+
+  /// ln of the predicted step of each configuration, up to a constant of its unit.
+  std::vector<double> log_steps(const StepNumbers& numbers) {
+    take(numbers);
     std::vector<double> steps;
     for (const auto& [key, run] : runs_) {
       const RunRow& row = *run.row;

@@ -4,6 +4,7 @@
 #include <headroom/model/train/step/step_parts.hpp>
 #include <headroom/model/train/strategy/rank_order.hpp>
 #include <headroom/scenarios/training/confidence.hpp>
+#include <headroom/scenarios/training/own_numbers.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -66,6 +67,7 @@ StepUnknown unknown_of(const TrainScenario& t, RunClass run_class) {
   unknown.stacks = lineage_of(memory_stacks(*t.data), t.software);
   unknown.sku = t.device.id;
   unknown.generation = t.device.generation;
+  unknown.network_known = states_network(t);
   unknown.stragglers = straggler_share(step_parameters(*t.data).physics, real(t.work.shape.gpus));
   return unknown;
 }

@@ -64,7 +64,8 @@ struct StepUnknown {
   bool hosts = false;               ///< the job spans several hosts
   std::vector<std::string> stacks;  ///< the software, then the stacks that its file is based on, nearest first
   std::string sku, generation;
-  BlankAxes blank{};  ///< closed without being stated
+  BlankAxes blank{};           ///< closed without being stated
+  bool network_known = false;  ///< what share of its network training reaches is stated
   /// Share of stragglers in the step, which grows with the job's GPUs; 0: as in the runs of the fit.
   double stragglers = 0.0;
 };
