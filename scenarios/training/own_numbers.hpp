@@ -69,6 +69,7 @@ struct OwnNumbers {
   KeyedNumbers keyed;     ///< before the runs
   UpdatedNumbers before;  ///< without runs
   UpdatedNumbers after;
+  std::vector<std::vector<double>> derivatives;  ///< of each run's ln(step) by each key
 };
 
 /// ln(step) of some jobs, priced with these numbers.

@@ -73,6 +73,10 @@ AccuracyInputs inputs() {
   for (const ScoredRow& row : in.validation.rows) {
     const auto found = told.find(row.id);
     in.left_out.push_back(found == told.end() ? none : found->second.left_out);
+    // Of A's two rows one has three others of its family.
+    in.told.push_back(row.id == "a1"   ? std::array{0.15, none}
+                      : row.id == "a2" ? std::array{0.25, 0.1}
+                                       : std::array{none, none});
   }
   for (int i = 0; i < 4; ++i) {
     in.parameters.push_back({ParameterScope::sku, "H", "clock" + std::to_string(i), "1.1", "B"});
@@ -100,21 +104,21 @@ bool has(const std::string& text, std::string_view line) {
 
 }  // namespace
 
-TEST_CASE("a group's line: scored, MAPE, median, p90, bias in time, interval, baselines, left out") {
+TEST_CASE("a group's line: scored, MAPE, median, p90, bias in time, interval, baselines, left out, with runs given") {
   const std::string text = page();
   // A: errors +10 and +15 %; the first lies within 12 %. The constant is 2 x 5 s: errors 0 and -50 %. Left out +20,
   // +30.
-  CHECK(has(text, "| A | 2 of 2 | 12.5 | 10.0 | 14.5 | +12.5 | 50.0 | 25.0 | 62.5 | 25.0 |\n"));
+  CHECK(has(text, "| A | 2 of 2 | 12.5 | 10.0 | 14.5 | +12.5 | 50.0 | 25.0 | 62.5 | 25.0 | 20.0 | 10.0 |\n"));
   // B: 80 for 100 tokens/s is 20 % off, and 25 % too slow. One row is in doubt and counts nowhere.
-  CHECK(has(text, "| B | 1 of 1 | 20.0 | 20.0 | 20.0 | +25.0 | 0 | 0 | 100 | 50.0 |\n"));
+  CHECK(has(text, "| B | 1 of 1 | 20.0 | 20.0 | 20.0 | +25.0 | 0 | 0 | 100 | 50.0 | - | - |\n"));
   // Each metric has its own constant.
-  CHECK(has(text, "| all | 3 of 4 | 15.0 | 15.0 | 19.0 | +15.0 | 33.3 | 16.7 | 75.0 | 33.3 |\n"));
+  CHECK(has(text, "| all | 3 of 4 | 15.0 | 15.0 | 19.0 | +15.0 | 33.3 | 16.7 | 75.0 | 33.3 | 20.0 | 10.0 |\n"));
   CHECK(has(text, "Not answered, with the rows that no doubt rejects: C (1).\n"));
   CHECK(has(text, "| dense | 2 of 3 |"));
   CHECK(has(text, "| 9-64 | 2 of 2 |"));
   CHECK(has(text, "| >2048 | 1 of 1 |"));
   // Memory stands apart; its source was never left out.
-  CHECK(has(text, "| A | 1 of 1 | 5.00 | 5.00 | 5.00 | +5.00 | 100 | 0 | 50.0 | - |\n"));
+  CHECK(has(text, "| A | 1 of 1 | 5.00 | 5.00 | 5.00 | +5.00 | 100 | 0 | 50.0 | - | - | - |\n"));
 }
 
 TEST_CASE("bars hold, are missed, or have no rows") {
