@@ -82,18 +82,8 @@ class NetworkLines {
   }
 
   void rest() {
-    const auto& spread = recipe_.device.compute.board_spread;
-    const double usual = recipe_.physics.board_spread;
-    line(Term::straggler,
-         spread ? "c log2(N / 8) of the rest + (s - usual) (largest of N - largest of 8) of compute"
-                : "c log2(N / 8) of the rest",
-         recipe_.physics.source,
-         {{"c", recipe_.physics.straggler, Shown::fraction, recipe_.physics.source},
-          {"N", t_.sharers, Shown::count, "GPUs"},
-          {"s", spread ? spread->value : usual, Shown::fraction,
-           spread ? "of boards of this SKU: " + spread->source : "of boards of a SKU that states none; c has it"},
-          {"slowest of N", (spread ? spread->value : usual) * largest_of(t_.sharers), Shown::fraction,
-           "of compute, over the mean board; Blom 1958"}});
+    const StragglerWords words = straggler_words(recipe_.device, recipe_.physics, t_.sharers);
+    line(Term::straggler, words.formula, recipe_.physics.source, {words.rest, words.gpus, words.spread, words.slowest});
     const auto at = [&](InputStage stage) { return t_.fed.input.samples_per_second[static_cast<std::size_t>(stage)]; };
     line(Term::data, "samples / slowest of storage, decode and copy - the step without them", "of one host",
          {{"samples", t_.samples, Shown::count, "a step"},

@@ -222,6 +222,18 @@ double board_wait(const Device& device, const StepPhysics& physics, double n) no
   return (device.compute.board_spread->value - physics.board_spread) * (largest_of(n) - largest_of(straggler_free));
 }
 
+StragglerWords straggler_words(const Device& device, const StepPhysics& physics, double n) noexcept {
+  const auto& own = device.compute.board_spread;
+  const double spread = own ? own->value : physics.board_spread;
+  return {own ? "c log2(N / 8) of the rest + (s - usual) (largest of N - largest of 8) of compute"
+              : "c log2(N / 8) of the rest",
+          {"c", physics.straggler, Shown::fraction, physics.source},
+          {"N", n, Shown::count, "GPUs"},
+          {"s", spread, Shown::fraction,
+           own ? std::string_view{own->source} : "of boards of a SKU that states none; c has it"},
+          {"slowest of N", spread * largest_of(n), Shown::fraction, "of compute, over the mean board; Blom 1958"}};
+}
+
 double straggler_share(const StepPhysics& physics, double n) noexcept {
   const double more = physics.straggler * std::log2(std::max(1.0, n / straggler_free));
   return more / (1.0 + more);

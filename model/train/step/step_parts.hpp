@@ -5,6 +5,7 @@
 
 #include <headroom/model/collectives/collective_time.hpp>
 #include <headroom/model/estimate/estimate.hpp>
+#include <headroom/model/estimate/explain.hpp>
 #include <headroom/model/estimate/precision.hpp>
 #include <headroom/model/kernels/attention_training.hpp>
 #include <headroom/model/kernels/gemm.hpp>
@@ -14,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headroom {
 
@@ -114,6 +116,12 @@ inline constexpr double straggler_free = 8.0;
 /// What the slowest of n boards adds to compute, as a share of it, beyond the slowest of eight boards of the usual
 /// spread: (s - usual) (largest_of(n) - largest_of(8)). The fitted stragglers have the usual one.
 [[nodiscard]] double board_wait(const Device& device, const StepPhysics& physics, double n) noexcept;
+/// What `explain` tells of stragglers; refers to the device and to physics.
+struct StragglerWords {
+  std::string_view formula;
+  ExplainInput rest, gpus, spread, slowest;
+};
+[[nodiscard]] StragglerWords straggler_words(const Device& device, const StepPhysics& physics, double n) noexcept;
 /// Share of stragglers in a step of n GPUs.
 [[nodiscard]] double straggler_share(const StepPhysics& physics, double n) noexcept;
 /// Of a step, what runs on the GPU's own units.
