@@ -387,7 +387,7 @@ constexpr std::array plan{
     M{"own_runs/moved/now", T::number, "value with the runs, in the unit beside it"},
     M{"own_runs/moved/unit", T::text, "unit of the numbers beside it"},
     M{"own_runs/moved/step", T::number, "relative change of the step by this number alone"},
-    M{"own_runs/not_told_apart", T::texts, "pairs of numbers of which only what both do together is known"},
+    M{"own_runs/not_told_apart", T::texts, "sets of numbers of which only what they do together is known"},
     M{"own_runs/contradicted", T::objects, "runs that the others contradict"},
     M{"own_runs/contradicted/file", T::text, "file"},
     M{"own_runs/contradicted/line", T::number, "line"},

@@ -196,8 +196,8 @@ std::string own_runs_text(const OwnRuns& own, const OwnEffect& effect, const Pla
             number_of(number, number.was) + " to " + number_of(number, number.now) + ", which makes this step " +
             longer(number.step) + "\n";
   }
-  for (const std::string& pair : effect.alike) {
-    text += "  your runs cannot tell " + pair + " apart: only what both do together is known\n";
+  for (const std::string& set : effect.alike) {
+    text += "  your runs cannot tell apart what these do, only what they do together: " + set + "\n";
   }
   for (const OddRun& run : own.odd) {
     text += "  " + run.file + ":" + std::to_string(run.line) + " contradicts your other runs: ours stays " +

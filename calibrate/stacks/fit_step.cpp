@@ -4,6 +4,7 @@
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/statistics.hpp>
 #include <headroom/model/train/errors/confidence.hpp>
+#include <headroom/model/train/step/step_parts.hpp>
 #include <headroom/scenarios/measured/training_row.hpp>
 
 #include <algorithm>
@@ -166,6 +167,11 @@ class StepProblem {
       error.deviation = std::sqrt(std::max(0.0, squares / weights - error.mean * error.mean));
     }
     return error;
+  }
+
+  /// Share of stragglers in a run's step, at the numbers that the fit began with.
+  [[nodiscard]] double straggler_share(const RunConfiguration& run) const {
+    return headroom::straggler_share(parameters_.physics, static_cast<double>(run.gpus.value_or(1)));
   }
 
   [[nodiscard]] std::vector<double> values(std::span<const double> point) const {
@@ -465,6 +471,7 @@ void leave_out(HierarchicalFit& solver,
     for (std::size_t i = 0; i < mine.size(); ++i) {
       StepUnknown unknown = posteriors.unknown(mine[i]);
       unknown.blank = blank_axes(fit.runs[mine[i]].row->run);
+      unknown.stragglers = problem.straggler_share(fit.runs[mine[i]].row->run);
       fit.runs[mine[i]].left_out = errors[i];
       fit.runs[mine[i]].deviation = std::sqrt(without.variance(unknown).total());
     }

@@ -205,14 +205,14 @@ Outcome fit_training(const Arguments& arguments, const std::vector<RunFile>& fil
   const std::string format = arguments.one("--format", "text");
   if (format == "csv") {
     outcome.out = runs_csv(fit);
-    outcome.err = warnings_text(fit) + unused_text(fit);
+    outcome.err = told_text(fit) + warnings_text(fit) + unused_text(fit);
   } else if (format == "markdown") {
     std::string command = "headroom fit --stack " + options.stack;
     for (const RunFile& file : files) {
       command += " " + std::filesystem::path{file.file}.filename().string();
     }
     outcome.out = fit_page(fit, files, sources, command + " --format markdown");
-    outcome.err = warnings_text(fit) + unused_text(fit);
+    outcome.err = told_text(fit) + warnings_text(fit) + unused_text(fit);
   }
   if (arguments.has("--write")) {
     const std::string folder = arguments.one("--write");

@@ -77,6 +77,8 @@ struct Cluster {
   std::optional<Sourced<std::int64_t>> nodes;
   bool rail_optimised = false;
   std::string transport;
+  /// Share of the network's measured curve that collectives of training reach; blank: the fitted one
+  std::optional<Sourced<double>> nic_reach;
   std::vector<ClusterTier> tiers;
   std::vector<std::string> unused_sources;
 };

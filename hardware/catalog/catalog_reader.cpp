@@ -196,6 +196,9 @@ Cluster read_cluster(const ConfigValue& document, const std::string& file, Diagn
   cluster.nodes = tags.count(root, "nodes");
   cluster.rail_optimised = root.boolean("rail_optimised");
   cluster.transport = transports[root.choice("transport", transports)];
+  cluster.nic_reach = tags.other(root, "nic_reach", [](ConfigTable& stated) {
+    return stated.maybe_number("value", {0.05, 1.5});
+  });
   for (ConfigTable& table : root.tables("tier")) {
     cluster.tiers.push_back(read_tier(table, tags));
   }

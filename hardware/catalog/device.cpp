@@ -16,6 +16,9 @@ void read_compute(ConfigTable table, SourceTags& tags, Device::Compute& compute)
   compute.units = tags.count(table, "units");
   compute.clock = tags.quantity<Hertz>(table, "clock");
   compute.dense_flop_per_clock_per_unit = tags.count(table, "dense_flop_per_clock_per_unit");
+  compute.board_spread = tags.other(table, "board_spread", [](ConfigTable& stated) {
+    return stated.maybe_number("value", {0.0, 0.2});
+  });
   table.finish();
 }
 

@@ -63,6 +63,8 @@ struct Device {
     std::optional<Sourced<Hertz>> clock;
     /// FLOP per clock and unit on the 16-bit tensor path, without sparsity
     std::optional<Sourced<std::int64_t>> dense_flop_per_clock_per_unit;
+    /// Standard deviation of a board's time of products across boards of the SKU, over their mean
+    std::optional<Sourced<double>> board_spread;
   } compute;
 
   RateTable peak;    ///< peak rates without sparsity, FLOP/s

@@ -44,6 +44,9 @@ class LintReport {
 inline double raw_of(std::int64_t value) {
   return static_cast<double>(value);
 }
+inline double raw_of(double value) {
+  return value;
+}
 template <int S, int B, int F, int D, int J>
 double raw_of(Quantity<S, B, F, D, J> value) {
   return value.raw();
@@ -75,6 +78,7 @@ void for_each_number(const Device& d, Visit visit) {
   number("units", d.compute.units);
   number("clock", d.compute.clock);
   number("dense_flop_per_clock_per_unit", d.compute.dense_flop_per_clock_per_unit);
+  number("board_spread", d.compute.board_spread);
   for (std::size_t i = 0; i < rate_count; ++i) {
     number(rate_names[i], d.peak[i]);
     number(rate_names[i], d.sparse[i]);
@@ -120,6 +124,7 @@ template <class Visit>
 void for_each_number(const Cluster& c, Visit visit) {
   LintNumbers number{std::move(visit)};
   number("nodes", c.nodes);
+  number("nic_reach", c.nic_reach);
   for (const ClusterTier& tier : c.tiers) {
     number("hop_latency", tier.hop_latency);
   }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
+#include <headroom/core/real.hpp>
 #include <headroom/model/train/errors/confidence.hpp>
 #include <headroom/model/train/evaluate/least_step.hpp>
+#include <headroom/model/train/step/step_parts.hpp>
 #include <headroom/model/train/step/step_time.hpp>
 #include <headroom/scenarios/measured/row_options.hpp>
 #include <headroom/scenarios/measured/training_cells.hpp>
@@ -183,13 +185,14 @@ double TrainingRowModel::width_of(const RunConfiguration& run, const CompiledTra
   unknown.stacks = lineage_of(software_, software);
   unknown.sku = device.id;
   unknown.generation = device.generation;
+  unknown.stragglers = straggler_share(step_parameters(sources_.data).physics, real(filled(run.gpus)));
   unknown.blank = blank_axes(run);
   // A framework that interleaves by no default, or that keeps its own micro-batch, closes nothing.
   unknown.blank[static_cast<std::size_t>(BlankAxis::vpp)] =
       unknown.blank[static_cast<std::size_t>(BlankAxis::vpp)] && software.defaults.interleaves;
   std::string key =
       software.id + '|' + device.id + '|' + std::string{run_class_names[static_cast<std::size_t>(run_class)]};
-  key += unknown.hosts ? "|hosts" : "|";
+  key += (unknown.hosts ? "|hosts" : "|") + std::to_string(filled(run.gpus));
   for (const bool blank : unknown.blank) {
     key += blank ? '1' : '0';
   }

@@ -7,17 +7,32 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace headroom {
 namespace {
 
 constexpr double least_move = 0.002;  ///< of the step, that is told
-constexpr double strong = 0.7;        ///< correlation above which two numbers are not told apart, as in a fit
-constexpr std::size_t most_pairs = 3;
+/// Cosine of the derivatives of the runs' ln(step) by two numbers above which they say the same of both: with 0.99 the
+/// second number adds a seventh of what it does to what no multiple of the first explains.
+constexpr double parallel = 0.99;
 
 std::string owner_of(const OwnNumbers& own, std::size_t key, const TrainScenario& train) {
   const std::string_view owner = own.keyed.owner(key);
   return owner.empty() ? train.software.id : std::string{owner};
+}
+
+/// Of the runs' derivatives by two numbers, without its sign.
+double cosine(const std::vector<std::vector<double>>& runs, std::size_t a, std::size_t b) noexcept {
+  double product = 0.0, of_a = 0.0, of_b = 0.0;
+  for (const std::vector<double>& run : runs) {
+    product += run[a] * run[b];
+    of_a += run[a] * run[a];
+    of_b += run[b] * run[b];
+  }
+  return of_a > 0.0 && of_b > 0.0 ? std::abs(product) / std::sqrt(of_a * of_b) : 0.0;
 }
 
 }  // namespace
@@ -43,27 +58,32 @@ OwnEffect own_effect(const TrainScenario& train,
   std::vector<double> by(own.keyed.size(), 0.0);
   const double fitted = priced(own.keyed.moved(by)).front();
   effect.step = std::exp(priced(own.numbers).front() + own.after.level - fitted);
-  std::vector<std::size_t> keys;
+  std::vector<std::pair<std::size_t, MovedNumber>> moved;
   for (std::size_t key = 0; key < own.keyed.size(); ++key) {
     const double reach = own.after.by[key] == 0.0 ? 0.0 : own.keyed.reach(key, own.after.by[key]);
     const double step = std::expm1(derivative[key] * reach);
-    if (std::abs(step) < least_move) {
-      continue;
+    if (std::abs(step) >= least_move) {
+      moved.push_back({key,
+                       {std::string{own.keyed.key(key)}, owner_of(own, key, train), own.keyed.value(key),
+                        own.keyed.value(key, reach), is_step_time(own.keyed.key(key)), step}});
     }
-    keys.push_back(key);
-    effect.moved.push_back({std::string{own.keyed.key(key)}, owner_of(own, key, train), own.keyed.value(key),
-                            own.keyed.value(key, reach), is_step_time(own.keyed.key(key)), step});
   }
-  for (std::size_t a = 0; a < keys.size(); ++a) {
-    for (std::size_t b = 0; b < a && effect.alike.size() < most_pairs; ++b) {
-      const bool told = std::abs(own.after.correlation(keys[a], keys[b])) <= strong;
-      if (!told && std::abs(own.before.correlation(keys[a], keys[b])) <= strong) {
-        effect.alike.push_back(effect.moved[b].key + " and " + effect.moved[a].key);
+  std::stable_sort(moved.begin(), moved.end(),
+                   [](const auto& a, const auto& b) { return std::abs(a.second.step) > std::abs(b.second.step); });
+  std::vector<bool> named(moved.size(), false);
+  for (std::size_t a = 0; a < moved.size(); ++a) {
+    std::string set = moved[a].second.key;
+    for (std::size_t b = a + 1; b < moved.size(); ++b) {
+      if (!named[a] && !named[b] && cosine(own.derivatives, moved[a].first, moved[b].first) > parallel) {
+        set += ", " + moved[b].second.key;
+        named[b] = true;
       }
     }
+    if (set != moved[a].second.key) {
+      effect.alike.push_back(set);
+    }
+    effect.moved.push_back(std::move(moved[a].second));
   }
-  std::stable_sort(effect.moved.begin(), effect.moved.end(),
-                   [](const MovedNumber& a, const MovedNumber& b) { return std::abs(a.step) > std::abs(b.step); });
   return effect;
 }
 

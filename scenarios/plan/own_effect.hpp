@@ -26,7 +26,7 @@ struct OwnEffect {
   /// Share of the variance of ln(step) that the runs took, of all but what runs of one cluster differ by.
   double weight = 0.0;
   std::vector<MovedNumber> moved;  ///< that move the step by 0.2 % or more, the one that moves it most first
-  /// Two of them that the runs cannot tell apart: only what both make together is known.
+  /// Sets of them that the runs cannot tell apart, "gemm, attention": only what they do together is known.
   std::vector<std::string> alike;
 };
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -126,7 +127,11 @@ class RunReader {
                          train.work.options.method != Method::full,
                          step_confidence(*train.data).measured)},
         model_{sources, without},
-        diagnostics_{diagnostics} {}
+        diagnostics_{diagnostics} {
+    if (states_network(train)) {
+      take(numbers_of(train));
+    }
+  }
 
   void read(const RunFile& file) {
     if (file.form != RowForm::training) {
@@ -294,34 +299,64 @@ class RunReader {
       level = std::max(level, past.level * past.level - known.numbers - known.software - known.sku);
       noise = past.shape * past.shape;
     }
-    const KeyedNumbers keyed{data, train_.software.time, train_.device, unknown.kind == StepKind::experts};
+    const KeyedNumbers keyed{data, numbers_of(train_), train_.device, unknown.kind == StepKind::experts};
     const UpdatedNumbers before = without_runs(posterior.prior_of(unknown), level);
     const std::vector<std::vector<double>> derivatives =
         derivatives_of(keyed, before, [&](const StepNumbers& numbers) { return log_steps(numbers); });
-    OwnNumbers own{{}, keyed, before, before};
-    std::size_t i = 0;
+    OwnNumbers own{{}, keyed, before, before, derivatives};
+    std::vector<ToldRun> told;
     for (const auto& [key, run] : runs_) {
-      learn(own.after, {derivatives[i], errors[i], noise + posterior.blank_variance(closed_axes(*run.row))});
-      ++i;
+      const std::size_t i = told.size();
+      told.push_back({derivatives[i], errors[i], noise + posterior.blank_variance(closed_axes(*run.row))});
+      learn(own.after, told.back());
     }
     own.numbers = keyed.moved(own.after.by);
-    i = 0;
-    for (const auto& [key, run] : runs_) {
-      const double left = errors[i] + own.after.departure(derivatives[i]);
-      constexpr double far = 3.0;  // standard deviations
-      if (std::abs(left) > far * std::sqrt(noise + posterior.blank_variance(closed_axes(*run.row)))) {
-        odd.push_back({*run.file, run.row->line, std::expm1(left)});
-      }
-      ++i;
-    }
+    odd = odd_runs(before, told);
     return own;
+  }
+
+  /// The runs that the others contradict: the one that stays off the most is left out, as long as one is off by more
+  /// than three standard deviations of its noise.
+  std::vector<OddRun> odd_runs(const UpdatedNumbers& before, const std::vector<ToldRun>& told) const {
+    constexpr double far = 3.0;
+    std::vector<OddRun> odd;
+    std::vector<bool> out(told.size(), false);
+    while (odd.size() + 1 < told.size()) {
+      UpdatedNumbers after = before;
+      for (std::size_t i = 0; i < told.size(); ++i) {
+        if (!out[i]) {
+          learn(after, told[i]);
+        }
+      }
+      std::size_t worst = told.size();
+      double most = far;
+      for (std::size_t i = 0; i < told.size(); ++i) {
+        const double off = std::abs(told[i].error + after.departure(told[i].derivative)) / std::sqrt(told[i].variance);
+        if (!out[i] && off > most) {
+          worst = i;
+          most = off;
+        }
+      }
+      if (worst == told.size()) {
+        break;
+      }
+      out[worst] = true;
+      const LearnedRun& run = std::next(runs_.begin(), static_cast<std::ptrdiff_t>(worst))->second;
+      odd.push_back(
+          {*run.file, run.row->line, std::expm1(told[worst].error + after.departure(told[worst].derivative))});
+    }
+    return odd;
+  }
+
+  void take(const StepNumbers& numbers) {
+    MemoryStacks stacks = memory_stacks(*train_.data);
+    stacks.set_time(train_.software.id, numbers.time);
+    model_.set_parameters(numbers.parameters, std::move(stacks));
   }
 
   /// ln of the predicted step of each configuration, up to a constant of its unit.
   std::vector<double> log_steps(const StepNumbers& numbers) {
-    MemoryStacks stacks = memory_stacks(*train_.data);
-    stacks.set_time(train_.software.id, numbers.time);
-    model_.set_parameters(numbers.parameters, std::move(stacks));
+    take(numbers);
     std::vector<double> steps;
     for (const auto& [key, run] : runs_) {
       const RunRow& row = *run.row;

@@ -44,7 +44,8 @@ struct OwnRuns {
   std::size_t rows = 0;       ///< used; several metrics of one configuration are one run
   MeasuredLevel level;
   std::shared_ptr<const OwnNumbers> own;  ///< null without a run
-  /// Runs that stay off by more than three standard deviations: others contradict them.
+  /// Runs that the others contradict: off by more than three standard deviations of the noise where all are believed,
+  /// the one that is off the most left out, and so on. They count like the others.
   std::vector<OddRun> odd;
   std::vector<UnusedRuns> unused;
   std::vector<std::string> assumed;  ///< what the files' columns leave out, and what is taken for it

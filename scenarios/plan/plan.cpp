@@ -12,6 +12,7 @@
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/read/serve_rules.hpp>
 #include <headroom/scenarios/training/data_feed.hpp>
+#include <headroom/scenarios/training/own_numbers.hpp>
 #include <headroom/scenarios/training/train_answer.hpp>
 #include <headroom/scenarios/words/verdict_text.hpp>
 
@@ -387,6 +388,12 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, Told t
       c.width = narrowed_width(c.errors.width_80, plan.own_effect->weight, told);
     }
     c.narrowing = narrowing_facts(t, c, t.work.measured.runs, plan.own_effect ? plan.own_effect->weight : 0.0);
+  }
+  if (compiled.timed && states_network(t)) {
+    const Sourced<double>& reach = *t.cluster->nic_reach;
+    plan.notes.push_back("training's collectives reach " + format_number(reach.value, 3) +
+                         " of the network's curve, as " + t.cluster->id + " states (" + reach.source +
+                         "), in place of the fitted share");
   }
   plan.interval_source = plan.confidence ? plan.confidence->errors.source : t.software.interval_source;
   const Estimate& e = answer.estimate;

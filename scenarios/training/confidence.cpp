@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/number_words.hpp>
+#include <headroom/core/real.hpp>
+#include <headroom/model/train/step/step_parts.hpp>
 #include <headroom/model/train/strategy/rank_order.hpp>
 #include <headroom/scenarios/training/confidence.hpp>
+#include <headroom/scenarios/training/own_numbers.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -64,6 +67,8 @@ StepUnknown unknown_of(const TrainScenario& t, RunClass run_class) {
   unknown.stacks = lineage_of(memory_stacks(*t.data), t.software);
   unknown.sku = t.device.id;
   unknown.generation = t.device.generation;
+  unknown.network_known = states_network(t);
+  unknown.stragglers = straggler_share(step_parameters(*t.data).physics, real(t.work.shape.gpus));
   return unknown;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/train/errors/posterior.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/training/own_numbers.hpp>
 
 #include <algorithm>
@@ -7,11 +8,25 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace headroom {
 
-KeyedNumbers::KeyedNumbers(const ModelData& data, const StepStacks& time, const Device& device, bool experts)
-    : parameters_{step_parameters(data)}, time_{time}, experts_{experts} {
+bool states_network(const TrainScenario& train) noexcept {
+  return train.cluster && train.cluster->nic_reach;
+}
+
+StepNumbers numbers_of(const TrainScenario& train) {
+  StepNumbers numbers{step_parameters(*train.data), train.software.time};
+  if (states_network(train)) {
+    numbers.parameters.physics.nic = train.cluster->nic_reach->value;
+    numbers.time.plain.nic = numbers.time.moe.nic = 1.0;
+  }
+  return numbers;
+}
+
+KeyedNumbers::KeyedNumbers(const ModelData& data, StepNumbers numbers, const Device& device, bool experts)
+    : numbers_{std::move(numbers)}, experts_{experts} {
   const FitPriors& priors = step_priors(data);
   for (const std::string& name : step_posterior(data).keys) {
     Keyed k;
@@ -20,14 +35,15 @@ KeyedNumbers::KeyedNumbers(const ModelData& data, const StepStacks& time, const 
     k.key = std::string_view{name}.substr(dot + 1);
     k.value = std::numeric_limits<double>::quiet_NaN();
     if (k.scope == "physics") {
-      k.value = step_number(parameters_.physics, k.key);
+      k.value = step_number(numbers_.parameters.physics, k.key);
     } else if (k.scope == "stack") {
-      k.value = step_number(experts ? time_.moe : time_.plain, k.key);
+      k.value = step_number(experts ? numbers_.time.moe : numbers_.time.plain, k.key);
     } else {
       for (const std::string& id : {device.id, device.generation, std::string{"any"}}) {
-        const auto stated = parameters_.levels.stated().find(id);
-        if (const std::optional<double> value =
-                stated == parameters_.levels.stated().end() ? std::nullopt : step_number(stated->second, k.key)) {
+        const auto stated = numbers_.parameters.levels.stated().find(id);
+        if (const std::optional<double> value = stated == numbers_.parameters.levels.stated().end()
+                                                    ? std::nullopt
+                                                    : step_number(stated->second, k.key)) {
           k.value = *value;
           k.level = id;
           break;
@@ -61,7 +77,7 @@ double KeyedNumbers::reach(std::size_t key, double by) const noexcept {
 }
 
 StepNumbers KeyedNumbers::moved(std::span<const double> by) const {
-  StepNumbers numbers{parameters_, time_};
+  StepNumbers numbers = numbers_;
   for (std::size_t i = 0; i < keys_.size(); ++i) {
     const Keyed& k = keys_[i];
     if (by[i] == 0.0 || reach(i, by[i]) == 0.0) {

@@ -18,6 +18,7 @@
 namespace headroom {
 
 class ModelData;
+struct TrainScenario;
 
 /// What a step is priced with.
 struct StepNumbers {
@@ -25,11 +26,16 @@ struct StepNumbers {
   StepStacks time;  ///< of the software
 };
 
+/// Whether the scenario's cluster states what share of its network training reaches.
+[[nodiscard]] bool states_network(const TrainScenario& train) noexcept;
+/// The fitted numbers of a scenario, with what its cluster states in place of them.
+[[nodiscard]] StepNumbers numbers_of(const TrainScenario& train);
+
 /// The numbers of a question, one for each key of the posterior.
 class KeyedNumbers {
  public:
-  /// `time`: the software's; `data` must outlive the object.
-  KeyedNumbers(const ModelData& data, const StepStacks& time, const Device& device, bool experts);
+  /// `data` must outlive the object.
+  KeyedNumbers(const ModelData& data, StepNumbers numbers, const Device& device, bool experts);
   [[nodiscard]] std::size_t size() const noexcept { return keys_.size(); }
   /// Of a key, in the units of the files, times in seconds; NaN where the question has no such number.
   [[nodiscard]] double value(std::size_t key) const noexcept { return keys_[key].value; }
@@ -52,8 +58,7 @@ class KeyedNumbers {
     double value = 0.0, low = 0.0, high = 0.0;
     bool linear = false;
   };
-  const StepParameters& parameters_;
-  StepStacks time_;
+  StepNumbers numbers_;
   bool experts_;
   std::vector<Keyed> keys_;
 };
@@ -64,6 +69,7 @@ struct OwnNumbers {
   KeyedNumbers keyed;     ///< before the runs
   UpdatedNumbers before;  ///< without runs
   UpdatedNumbers after;
+  std::vector<std::vector<double>> derivatives;  ///< of each run's ln(step) by each key
 };
 
 /// ln(step) of some jobs, priced with these numbers.

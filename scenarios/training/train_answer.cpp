@@ -40,14 +40,19 @@ TrainQuestion compile_question(const TrainScenario& t,
                                TermSet without) {
   const bool memory_only = part == PlanPart::memory;
   try {
+    std::optional<StepNumbers> stated;
+    if (!t.own && states_network(t)) {
+      stated = numbers_of(t);
+    }
+    const StepNumbers* const numbers = t.own ? &t.own->numbers : stated ? &*stated : nullptr;
     std::optional<MemoryStack> moved;
-    if (t.own) {
+    if (numbers != nullptr) {
       moved = t.software;
-      moved->time = t.own->numbers.time;
+      moved->time = numbers->time;
     }
     TrainQuestion question{compile(t.architecture, t.device, groups ? std::move(groups) : groups_of(t),
                                    moved ? *moved : t.software, workload_of(t),
-                                   t.own ? t.own->numbers.parameters : step_parameters(*t.data), without)};
+                                   numbers != nullptr ? numbers->parameters : step_parameters(*t.data), without)};
     question.compiled.timed = !memory_only;
     return question;
   } catch (const ConfigError&) {

@@ -70,6 +70,8 @@ std::vector<std::string> questions() {
       "--set traffic.requests=200",
       "simulate scenarios/serve/llama3-70b-traffic.toml --requests 200 --set traffic.turns=4 --set 'traffic.think=60 "
       "s'",
+      // The second of three runs contradicts the others.
+      "plan scenarios/train/llama3-70b-512xh100.toml --set training.software=nanotron --runs tests/cli/own_runs.csv",
       "catalog list",
       "catalog show h100-sxm-80gb",
       "catalog diff h100-sxm-80gb h200-sxm-141gb",

@@ -84,6 +84,61 @@ TEST_CASE("an axis that nobody stated widens the interval") {
   CHECK(p.variance(unknown).blank == 0.0);
 }
 
+TEST_CASE("before any run of one's own, numbers have the fit's covariance and what a software or SKU of its own adds") {
+  const StepPosterior p = two_numbers();
+  const PairTable known = p.prior_of({StepKind::dense, false, {"known"}, "h100", "hopper", {}});
+  CHECK(known(0, 0) == 0.01);
+  CHECK(known(1, 1) == 0.04);
+  CHECK(known(0, 1) == -0.005);
+  const PairTable other = p.prior_of({StepKind::dense, false, {"mine", "known"}, "h200", "hopper", {}});
+  CHECK(other(0, 0) == near(0.01 + 0.1 * 0.1));
+  CHECK(other(1, 1) == near(0.04 + 0.4 * 0.4));
+  CHECK(other(1, 0) == -0.005);
+  // A software that was left out of a fit has a number of its own there, which has its width already.
+  StepPosterior left = p;
+  left.seen.erase("known");
+  CHECK(left.prior_of({StepKind::dense, false, {"known"}, "h100", "hopper", {}})(1, 1) == 0.04);
+}
+
+TEST_CASE("single runs count with the noise of most of them") {
+  StepPosterior p = two_numbers();
+  CHECK(p.run_noise(StepKind::dense) == near(0.06));
+  p.quantiles[0].eighty = 0.5 * 1.2815515655446004;
+  CHECK(p.run_noise(StepKind::dense) == near(0.03));
+  p.quantiles[0].eighty = 2.0;
+  CHECK(p.run_noise(StepKind::dense) == near(0.06));
+}
+
+TEST_CASE("jobs of more GPUs than the fit's runs are as uncertain as their stragglers") {
+  StepPosterior p = two_numbers();
+  p.effects[0] = {StepScope::physics, "physics", "straggler"};
+  p.keys[0] = "physics.straggler";
+  StepUnknown unknown{StepKind::dense, true, {"known"}, "h100", "hopper", {}};
+  CHECK(p.variance(unknown).scale == 0.0);
+  unknown.stragglers = 0.6;
+  CHECK(p.variance(unknown).scale == 0.0);  // its square is below the runs' mean, 0.49
+  unknown.stragglers = 0.8;
+  const StepVariance more = p.variance(unknown);
+  CHECK(more.scale == near((0.64 - 0.49) * 0.01));
+  CHECK(more.total() == near(more.numbers + more.level + more.shape + more.scale));
+}
+
+TEST_CASE("what share of its network a cluster reaches is certain where the cluster states it") {
+  StepPosterior p = two_numbers();
+  p.effects = {
+      {StepScope::physics, "physics", "nic"}, {StepScope::stack, "known", "nic"}, {StepScope::stack, "any", "nic"}};
+  p.keys = {"physics.nic", "stack.nic"};
+  StepUnknown unknown{StepKind::dense, true, {"mine", "known"}, "h100", "hopper", {}};
+  CHECK(p.variance(unknown).numbers > 0.0);
+  CHECK(p.variance(unknown).software > 0.0);
+  unknown.network_known = true;
+  CHECK(p.variance(unknown).numbers == 0.0);
+  CHECK(p.variance(unknown).software == 0.0);
+  for (const double entry : p.prior_of(unknown).entries) {
+    CHECK(entry == 0.0);
+  }
+}
+
 TEST_CASE("a posterior is read back from its file") {
   const StepPosterior p = two_numbers();
   Diagnostics diagnostics;

@@ -13,6 +13,7 @@
 #include "../support/model_data.hpp"
 #include "stated_step.hpp"
 #include <cmath>
+#include <optional>
 
 using namespace headroom;
 using headroom::test::catalog;
@@ -44,10 +45,14 @@ struct Case {
   Precision precision = Precision::bf16;
   MemoryOptions options{};
   std::vector<std::string> without{};
+  std::optional<double> board_spread{};
 };
 
 CompiledTraining compiled(const Case& c) {
-  const Device& device = catalog().device(c.gpu);
+  Device device = catalog().device(c.gpu);
+  if (c.board_spread) {
+    device.compute.board_spread.emplace().value = *c.board_spread;
+  }
   TrainingWorkload work;
   work.shape = {c.gpus, 2048, c.batch};
   work.precision = c.precision;
@@ -373,6 +378,37 @@ TEST_CASE("stragglers add 0.94 % of the step a doubling above eight GPUs") {
   CHECK(share(8) == 0.0);
   CHECK(share(16) == near(0.0094));
   CHECK(share(1024) == near(0.0094 * 7.0));
+}
+
+TEST_CASE("the slowest of n boards lies as far out as the largest of n normal draws") {
+  // Harter 1961, Biometrika 48, table 1: expected values of normal order statistics.
+  CHECK(std::abs(largest_of(1)) < 1e-12);
+  CHECK(largest_of(8) == doctest::Approx(1.4236).epsilon(0.01));
+  CHECK(largest_of(100) == doctest::Approx(2.5076).epsilon(0.005));
+  CHECK(largest_of(65536) > 4.2);
+  CHECK(largest_of(65536) < 4.4);
+}
+
+TEST_CASE("boards that spread more than usual make compute wait, more so the more there are") {
+  const auto waited = [](std::optional<double> spread, std::int64_t gpus) {
+    Case c;
+    c.gpus = gpus;
+    c.batch = 64 * gpus;
+    c.board_spread = spread;
+    const Estimate e = price(compiled(c), layout(8, 1, gpus));
+    return e.time[Term::straggler] / compute_of(e.time);
+  };
+  const double usual = StepPhysics{}.board_spread;
+  CHECK(waited(3.0 * usual, 8) == 0.0);
+  for (const std::int64_t gpus : {64, 1024}) {
+    CAPTURE(gpus);
+    const double none = waited(std::nullopt, gpus);
+    CHECK(waited(usual, gpus) == none);
+    CHECK(waited(3.0 * usual, gpus) - none ==
+          near(2.0 * usual * (largest_of(static_cast<double>(gpus)) - largest_of(8))));
+    CHECK(waited(0.0, gpus) <= none);
+    CHECK(waited(0.0, gpus) >= 0.0);
+  }
 }
 
 TEST_CASE("LoRA forms hardly any weight gradients and reduces adapters alone") {

@@ -2,6 +2,7 @@
 // The class of a question, the table of errors behind it, and what of the question lies outside what was measured.
 #include <headroom/model/train/errors/posterior.hpp>
 #include <headroom/model/train/software/memory_stack.hpp>
+#include <headroom/model/train/step/step_parts.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 
 #include <doctest/doctest.h>
@@ -142,7 +143,9 @@ TEST_CASE("fine-tuning rows have the interval of adapters") {
   const auto expected = [&](StepKind kind) {
     const std::vector<std::string> stacks =
         lineage_of(memory_stacks(test::model_data()), memory_stacks(test::model_data()).find("megatron-core"));
-    const double deviation = std::sqrt(posterior.variance({kind, true, stacks, "h100-sxm-80gb", "hopper", {}}).total());
+    StepUnknown unknown{kind, true, stacks, "h100-sxm-80gb", "hopper", {}};
+    unknown.stragglers = straggler_share(step_parameters(test::model_data()).physics, 64);
+    const double deviation = std::sqrt(posterior.variance(unknown).total());
     return std::expm1(posterior.quantiles_of(kind).eighty * deviation);
   };
   CHECK(width("") == doctest::Approx(expected(StepKind::dense)));

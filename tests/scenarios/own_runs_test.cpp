@@ -177,6 +177,25 @@ TEST_CASE("a run that the others contradict is named with its line") {
   CHECK(learned(run_row({.value = text_of(ours)})).odd.empty());
 }
 
+TEST_CASE("numbers that the runs cannot tell apart are named, and no longer once they can") {
+  const Plan one = plan_with(learned(run_row({.value = text_of(priced() / 1.2)})));
+  REQUIRE(one.own_effect->moved.size() > 1);
+  REQUIRE(one.own_effect->alike.size() == 1);  // one run says one thing
+  for (const MovedNumber& number : one.own_effect->moved) {
+    CHECK(one.own_effect->alike.front().find(number.key) != std::string::npos);
+  }
+  // Of eight times the sequence attention is most of a step, and this one is slower than ours.
+  RunCells far{.seq_len = "65536", .dp = "8", .tp = "8", .global_batch = "16", .value = "300"};
+  far.value = text_of(priced(far) * 1.2);
+  const Plan two = plan_with(learned(run_row({.value = text_of(priced() / 1.2)}) + run_row(far)));
+  const auto together = [](const OwnEffect& effect, std::string_view a, std::string_view b) {
+    return std::any_of(effect.alike.begin(), effect.alike.end(), [&](const std::string& set) {
+      return set.find(a) != std::string::npos && set.find(b) != std::string::npos;
+    });
+  };
+  CHECK_FALSE(together(*two.own_effect, "attention", "products_16_bit"));
+}
+
 TEST_CASE("more runs leave less unknown") {
   const std::string one = run_row({.value = text_of(priced() / 1.1)});
   const std::string two =

@@ -150,6 +150,15 @@ std::ptrdiff_t StepPosterior::level_effect(std::string_view key,
   return -1;
 }
 
+namespace {
+
+/// A number that a statement of the question stands in for.
+bool is_stated(std::string_view key, const StepUnknown& unknown) noexcept {
+  return unknown.network_known && (key == "physics.nic" || key == "stack.nic");
+}
+
+}  // namespace
+
 std::vector<std::ptrdiff_t> StepPosterior::effects_of(const StepUnknown& unknown) const {
   const bool experts = unknown.kind == StepKind::experts;
   const std::array<std::vector<std::ptrdiff_t>, 2>* of_stack = nullptr;
@@ -164,6 +173,9 @@ std::vector<std::ptrdiff_t> StepPosterior::effects_of(const StepUnknown& unknown
     const std::size_t dot = keys[k].find('.');
     const std::string_view scope = std::string_view{keys[k]}.substr(0, dot);
     const std::string_view key = std::string_view{keys[k]}.substr(dot + 1);
+    if (is_stated(keys[k], unknown)) {
+      continue;
+    }
     if (scope == "stack") {
       effect[k] = of_stack == nullptr ? -1 : (*of_stack)[experts ? 1 : 0][k];
     } else if (scope == "level") {
@@ -208,7 +220,7 @@ PairTable StepPosterior::prior_of(const StepUnknown& unknown) const {
     const bool departs = keys[a].starts_with("stack.")   ? !known_software && owner != software
                          : keys[a].starts_with("level.") ? !known_sku && owner != unknown.sku
                                                          : false;
-    prior(a, a) += departs ? own[a] * own[a] : 0.0;
+    prior(a, a) += departs && !is_stated(keys[a], unknown) ? own[a] * own[a] : 0.0;
   }
   return prior;
 }
@@ -228,7 +240,7 @@ StepVariance StepPosterior::variance(const StepUnknown& unknown) const {
             weight(a, b) * covariance(static_cast<std::size_t>(effect[a]), static_cast<std::size_t>(effect[b]));
       }
     }
-    const double alone = weight(a, a) * own[a] * own[a];
+    const double alone = is_stated(keys[a], unknown) ? 0.0 : weight(a, a) * own[a] * own[a];
     if (keys[a].starts_with("stack.") && !known_software) {
       variance.software += alone;
     } else if (keys[a].starts_with("level.") && !known_sku) {
@@ -236,6 +248,14 @@ StepVariance StepPosterior::variance(const StepUnknown& unknown) const {
     }
   }
   variance.numbers = std::max(0.0, variance.numbers);
+  // A share x of stragglers turns an error of ln(c) into x of it; the runs of the fit had fewer GPUs on the mean.
+  const auto stragglers =
+      static_cast<std::size_t>(std::find(keys.begin(), keys.end(), "physics.straggler") - keys.begin());
+  if (stragglers < keys.size() && effect[stragglers] >= 0) {
+    const auto of = static_cast<std::size_t>(effect[stragglers]);
+    const double more = unknown.stragglers * unknown.stragglers - weight(stragglers, stragglers);
+    variance.scale = std::max(0.0, more) * covariance(of, of);
+  }
   variance.level = level * level;
   variance.shape = shape * shape;
   // The numbers were fitted with blank axes closed, so that the mean is in them: what it is off elsewhere is not known.

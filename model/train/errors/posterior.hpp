@@ -64,7 +64,10 @@ struct StepUnknown {
   bool hosts = false;               ///< the job spans several hosts
   std::vector<std::string> stacks;  ///< the software, then the stacks that its file is based on, nearest first
   std::string sku, generation;
-  BlankAxes blank{};  ///< closed without being stated
+  BlankAxes blank{};           ///< closed without being stated
+  bool network_known = false;  ///< what share of its network training reaches is stated
+  /// Share of stragglers in the step, which grows with the job's GPUs; 0: as in the runs of the fit.
+  double stragglers = 0.0;
 };
 
 /// Parts of the variance of ln(predicted/measured).
@@ -74,8 +77,9 @@ struct StepVariance {
   double sku = 0.0;       ///< of a SKU that no run of the fit used
   double level = 0.0;     ///< of a cluster and a way of measuring
   double shape = 0.0;     ///< of runs of one cluster
+  double scale = 0.0;     ///< of stragglers among more GPUs than the runs of the fit had
   double blank = 0.0;     ///< of axes that nobody stated
-  [[nodiscard]] double total() const noexcept { return numbers + software + sku + level + shape + blank; }
+  [[nodiscard]] double total() const noexcept { return numbers + software + sku + level + shape + blank + scale; }
 };
 
 /// Quantiles of |ln(predicted/measured)| over its standard deviation, of runs whose source was left out of the fit.

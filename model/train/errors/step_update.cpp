@@ -43,11 +43,6 @@ double UpdatedNumbers::variance(std::span<const double> derivative) const {
   return of_step(with_step(covariance, derivative), derivative);
 }
 
-double UpdatedNumbers::correlation(std::size_t a, std::size_t b) const noexcept {
-  const double both = covariance(a, a) * covariance(b, b);
-  return both > 0.0 ? covariance(a, b) / std::sqrt(both) : 0.0;
-}
-
 UpdatedNumbers without_runs(const PairTable& prior, double level) {
   UpdatedNumbers numbers;
   numbers.by.assign(prior.size, 0.0);

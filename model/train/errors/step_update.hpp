@@ -28,8 +28,6 @@ struct UpdatedNumbers {
   [[nodiscard]] double departure(std::span<const double> derivative) const noexcept;
   /// Its variance, without what runs of one cluster differ by.
   [[nodiscard]] double variance(std::span<const double> derivative) const;
-  /// Of two numbers, or the level where an index is the number of keys; 0 where one of them is known.
-  [[nodiscard]] double correlation(std::size_t a, std::size_t b) const noexcept;
 };
 
 /// Before any run. `prior` as StepPosterior::prior_of() has it, `level` the variance of a cluster's own level.

@@ -82,9 +82,8 @@ class NetworkLines {
   }
 
   void rest() {
-    line(Term::straggler, "c log2(N / 8) of the rest", recipe_.physics.source,
-         {{"c", recipe_.physics.straggler, Shown::fraction, recipe_.physics.source},
-          {"N", t_.sharers, Shown::count, "GPUs"}});
+    const StragglerWords words = straggler_words(recipe_.device, recipe_.physics, t_.sharers);
+    line(Term::straggler, words.formula, recipe_.physics.source, {words.rest, words.gpus, words.spread, words.slowest});
     const auto at = [&](InputStage stage) { return t_.fed.input.samples_per_second[static_cast<std::size_t>(stage)]; };
     line(Term::data, "samples / slowest of storage, decode and copy - the step without them", "of one host",
          {{"samples", t_.samples, Shown::count, "a step"},

@@ -331,7 +331,8 @@ void NetworkStep::add_rest(NetworkStepTime& t) const noexcept {
   t.sharers = real(groups_->ranks());
   if (on(Term::straggler)) {
     const double doublings = std::log2(std::max(1.0, t.sharers / straggler_free));
-    t.time[Term::straggler] = r.physics.straggler * doublings * t.time.total();
+    t.time[Term::straggler] = r.physics.straggler * doublings * t.time.total() +
+                              board_wait(r.device, r.physics, t.sharers) * compute_of(t.time);
   }
 }
 

@@ -84,7 +84,7 @@ class NetworkStep {
   ///   dp_comm   ZeRO 0, 1: R - hid + sig hid, hid = min(o R, 0.8 of the last micro-batch); ZeRO 2, 3: of a block
   ///             ov(f, G), ov(b, G + S) as of a layer in StepModel (Rajbhandari et al. 2020, section 7)
   ///   optimizer 40 bytes a local parameter / B and a fixed part
-  ///   straggler c log2(max(N / 8, 1)) of the rest
+  ///   straggler c log2(max(N / 8, 1)) of the rest + board_wait(N) of compute
   ///   data      what the step then waits for its samples (input_pipeline.hpp)
   [[nodiscard]] NetworkStepTime time() const;
 

@@ -95,6 +95,7 @@ constexpr std::array physics_fields{
     PhysicsField{"overlap_slowdown", &StepPhysics::overlap_slowdown, share},
     PhysicsField{"expert_overlap", &StepPhysics::expert_overlap, share},
     PhysicsField{"straggler", &StepPhysics::straggler, share},
+    PhysicsField{"board_spread", &StepPhysics::board_spread, {0.0, 0.2}},
     PhysicsField{"cast", &StepPhysics::cast, factor},
     PhysicsField{"fp8_host", &StepPhysics::fp8_host, factor},
     PhysicsField{"fp4_time", &StepPhysics::fp4_time, {0.05, 2.0}},

@@ -64,6 +64,7 @@ struct StepPhysics {
   double overlap_slowdown = 0.15;  ///< share of hidden communication's time that it takes from compute
   double expert_overlap = 0.37;    ///< share of the exchanges of experts that run beside another micro-batch's compute
   double straggler = 0.0094;       ///< relative delay per doubling of GPUs above eight
+  double board_spread = 0.01;      ///< standard deviation of a board's time across boards of a SKU that states none
   double cast = 1.0;               ///< passes of five bytes per element for 8-bit casts
   double fp8_host = 0.85;          ///< host time with 8-bit recipes over that with 16 bit
   double fp4_time = 0.5;           ///< time of 4-bit products over that of 8-bit ones

@@ -165,9 +165,8 @@ class StepLines {
           {"slowest", t_.slowest.raw(), Shown::seconds, "one micro-batch"},
           {"sum", t_.stages.raw(), Shown::seconds, "one micro-batch"},
           {"bubble / step", t_.time[Term::bubble] / t_.time.total(), Shown::fraction, ""}});
-    line(Term::straggler, "c log2(N / 8) of the rest", recipe_.physics.source,
-         {{"c", recipe_.physics.straggler, Shown::fraction, recipe_.physics.source},
-          {"N", t_.sharers, Shown::count, "GPUs"}});
+    const StragglerWords words = straggler_words(recipe_.device, recipe_.physics, t_.sharers);
+    line(Term::straggler, words.formula, recipe_.physics.source, {words.rest, words.gpus, words.spread, words.slowest});
     const MeasuredLevel& level = recipe_.measured;
     if (t_.time[Term::measured_level].raw() != 0.0) {
       r_.line("level of your runs", "(exp(u) - 1) of the rest", "Rasmussen & Williams 2006, equation A.6",

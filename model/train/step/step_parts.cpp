@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/statistics.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 #include <headroom/model/train/step/step_parts.hpp>
 
@@ -207,6 +208,40 @@ Seconds reached(const GroupCollectives* group,
   }
   return group->time(collective, Bytes{bytes}).time /
          (group->view().domains > 1 ? physics.nic * stack.nic : stack.link);
+}
+
+double largest_of(double n) noexcept {
+  constexpr double alpha = 0.375;
+  return normal_quantile((n - alpha) / (n - 2.0 * alpha + 1.0));
+}
+
+double board_wait(const Device& device, const StepPhysics& physics, double n) noexcept {
+  if (!device.compute.board_spread || n <= straggler_free) {
+    return 0.0;
+  }
+  return (device.compute.board_spread->value - physics.board_spread) * (largest_of(n) - largest_of(straggler_free));
+}
+
+StragglerWords straggler_words(const Device& device, const StepPhysics& physics, double n) noexcept {
+  const auto& own = device.compute.board_spread;
+  const double spread = own ? own->value : physics.board_spread;
+  return {own ? "c log2(N / 8) of the rest + (s - usual) (largest of N - largest of 8) of compute"
+              : "c log2(N / 8) of the rest",
+          {"c", physics.straggler, Shown::fraction, physics.source},
+          {"N", n, Shown::count, "GPUs"},
+          {"s", spread, Shown::fraction,
+           own ? std::string_view{own->source} : "of boards of a SKU that states none; c has it"},
+          {"slowest of N", spread * largest_of(n), Shown::fraction, "of compute, over the mean board; Blom 1958"}};
+}
+
+double straggler_share(const StepPhysics& physics, double n) noexcept {
+  const double more = physics.straggler * std::log2(std::max(1.0, n / straggler_free));
+  return more / (1.0 + more);
+}
+
+Seconds compute_of(const Breakdown& time) noexcept {
+  return time[Term::gemm] + time[Term::attention] + time[Term::scan] + time[Term::elementwise] + time[Term::recompute] +
+         time[Term::head];
 }
 
 }  // namespace headroom

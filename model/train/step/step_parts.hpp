@@ -4,6 +4,8 @@
 #pragma once
 
 #include <headroom/model/collectives/collective_time.hpp>
+#include <headroom/model/estimate/estimate.hpp>
+#include <headroom/model/estimate/explain.hpp>
 #include <headroom/model/estimate/precision.hpp>
 #include <headroom/model/kernels/attention_training.hpp>
 #include <headroom/model/kernels/gemm.hpp>
@@ -13,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headroom {
 
@@ -107,6 +110,22 @@ class StepKernels {
 
 /// GPUs from which stragglers are felt.
 inline constexpr double straggler_free = 8.0;
+/// Mean of the largest of n draws from a standard normal distribution, n of at least 1: Blom 1958, Statistical
+/// Estimates and Transformed Beta-Variables, equation 6.10.6, with alpha 3/8.
+[[nodiscard]] double largest_of(double n) noexcept;
+/// What the slowest of n boards adds to compute, as a share of it, beyond the slowest of eight boards of the usual
+/// spread: (s - usual) (largest_of(n) - largest_of(8)). The fitted stragglers have the usual one.
+[[nodiscard]] double board_wait(const Device& device, const StepPhysics& physics, double n) noexcept;
+/// What `explain` tells of stragglers; refers to the device and to physics.
+struct StragglerWords {
+  std::string_view formula;
+  ExplainInput rest, gpus, spread, slowest;
+};
+[[nodiscard]] StragglerWords straggler_words(const Device& device, const StepPhysics& physics, double n) noexcept;
+/// Share of stragglers in a step of n GPUs.
+[[nodiscard]] double straggler_share(const StepPhysics& physics, double n) noexcept;
+/// Of a step, what runs on the GPU's own units.
+[[nodiscard]] Seconds compute_of(const Breakdown& time) noexcept;
 /// Of the last micro-batch's compute, what gradients may hide beside.
 inline constexpr double hiding_room = 0.8;
 

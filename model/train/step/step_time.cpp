@@ -72,6 +72,7 @@ StepModel::StepModel(StepRecipe recipe, std::shared_ptr<const JobGroups> groups,
   const ParameterCount ends = count_parameters(arch);
   embedding_ = ends.embedding;
   head_ = ends.head;
+  board_wait_ = board_wait(r.device, r.physics, real(groups_->ranks()));
 }
 
 LayerTimes StepModel::mean_layer(const LayerKey& k, const RankGroups& ranks) const {
@@ -450,7 +451,8 @@ StepTime StepModel::time(const StepTable& table,
   t.sharers = real(groups_->ranks());
   if (on(Term::straggler)) {
     const double doublings = std::log2(std::max(1.0, t.sharers / straggler_free));
-    t.time[Term::straggler] = pricer_.recipe().physics.straggler * doublings * t.time.total();
+    t.time[Term::straggler] =
+        pricer_.recipe().physics.straggler * doublings * t.time.total() + board_wait_ * compute_of(t.time);
   }
   if (on(Term::measured_level)) {
     t.time[Term::measured_level] = (pricer_.recipe().measured.factor - 1.0) * t.time.total();
@@ -467,7 +469,8 @@ Seconds StepModel::least_time(const StepTable& table, std::int64_t stages, doubl
   const Seconds head = hidden > Seconds{} ? Seconds{} : table.head.product + table.head.loss;
   const Seconds share = (layers_ * std::max(Seconds{}, table.layer.total() - hidden) + head) / real(stages);
   const double doublings = std::log2(std::max(1.0, real(groups_->ranks()) / straggler_free));
-  const double stragglers = on(Term::straggler) ? 1.0 + r.physics.straggler * doublings : 1.0;
+  const double stragglers =
+      on(Term::straggler) ? 1.0 + r.physics.straggler * doublings + std::min(0.0, board_wait_) : 1.0;
   const double level = on(Term::measured_level) ? r.measured.factor : 1.0;
   return rounding * level * stragglers * micro_batches * share;
 }

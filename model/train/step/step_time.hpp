@@ -61,7 +61,8 @@ class StepModel {
   /// optimizer = 40 bytes a local parameter over B, Muon's products, and a fixed part
   /// offload   = m max(0, copy - share of each pass) + gradients as far as the last backward pass does not hide them +
   ///             host update + weights (Ren et al. 2021, ZeRO-Offload, section 4) + paged moments both ways
-  /// step      = (core + exposed + optimizer + offload) (1 + straggler log2(max(N / 8, 1))) x level of the user's own
+  /// step      = ((core + exposed + optimizer + offload) (1 + straggler log2(max(N / 8, 1))) + compute board_wait(N)) x
+  /// level of the user's own
   /// runs data      = what the step then waits for its samples (input_pipeline.hpp) `host`: what the rank keeps on its
   /// host.
   [[nodiscard]] StepTime time(const StepTable& table,
@@ -131,6 +132,7 @@ class StepModel {
   double layers_ = 1.0;                  ///< prediction modules included
   double heads_ = 1.0;                   ///< and their passes through the head
   double embedding_ = 0.0, head_ = 0.0;  ///< parameters of the ends
+  double board_wait_ = 0.0;              ///< what boards of the SKU's own spread add to compute
   mutable std::mutex mutex_;
   using CacheKey = std::array<std::int64_t, 13>;  ///< with the strides, for the order decides them
   mutable std::map<CacheKey, LayerTimes> cache_;
