@@ -43,7 +43,7 @@ enum Column : std::size_t {  // NOLINT(performance-enum-size): an index
   predicted
 };
 
-/// Shortest exact_digits that read back exactly; empty for zero, which means "not known".
+/// Shortest digits that read back exactly; empty for zero, which means "not known".
 std::string exact_digits(double value) {
   if (value == 0.0) {
     return {};

@@ -219,8 +219,14 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
   q.load = *load;
   q.client = client_facts(run);
   q.token_gaps = row_number(run, "token_gaps").has_value();
-  if (const std::optional<double> chunked = row_number(run, "chunked_prefill")) {
-    q.chunked = *chunked > 0.0;
+  if (const std::string chunked = row_option(run, "chunked_prefill"); !chunked.empty()) {
+    const std::optional<double> tokens = whole_real(chunked);  // rows state 0, 1 or the tokens of a chunk
+    if (!tokens || !(*tokens >= 0.0)) {
+      refusal =
+          unsupported("options.chunked_prefill is " + quoted(chunked) + "; it must be 0, 1 or the tokens of a chunk");
+      return std::nullopt;
+    }
+    q.chunked = *tokens > 0.0;
   }
   if (keeps_limits(run)) {
     // A harness spreads requests evenly, so that each replica has its part of them.

@@ -227,11 +227,10 @@ std::string level_table(const Part& time) {
       "\n### Levels\n*Own level*: after each time is divided by the median of the source's, what a random level of the "
       "source would leave. *Run to run*: mean distance of runs with equal cells from their mean. A constant fitted on "
       "the source itself that is nearer than the model is **marked**.\n\n";
-  std::vector<std::string> names{"source", "rows", "MAPE", "own level"};
+  std::vector<std::string> names{"source", "rows", "MAPE", "own level", "run to run", "constant"};
   if (time.left_out) {
     names.insert(names.end(), {"left out", "left out, own level"});
   }
-  names.insert(names.end(), {"run to run", "constant"});
   text += table_header(names);
   bool any = false;
   for (const SourceLevel& level : source_levels(time.validation.rows)) {
@@ -242,14 +241,14 @@ std::string level_table(const Part& time) {
     any = true;
     std::vector<std::string> cells{level.source, std::to_string(level.rows), percent_text(level.mape),
                                    percent_text(level.own_level)};
-    if (time.left_out) {
-      cells.push_back(percent_text(level.left_out));
-      cells.push_back(percent_text(level.left_out_level));
-    }
     cells.push_back(percent_text(level.run_to_run) +
                     (level.repeated_rows > 0 ? " (" + std::to_string(level.repeated_rows) + " rows)" : std::string{}));
     const std::string constant = percent_text(group->constant.mape);
     cells.push_back(group->constant.mape < level.mape ? "**" + constant + "**" : constant);
+    if (time.left_out) {
+      cells.push_back(percent_text(level.left_out));
+      cells.push_back(percent_text(level.left_out_level));
+    }
     text += table_line(cells);
   }
   return any ? text : std::string{};

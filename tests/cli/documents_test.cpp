@@ -6,6 +6,7 @@
 #include <headroom/core/real_text.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/model/train/errors/confidence.hpp>
+#include <headroom/model/train/errors/posterior.hpp>
 #include <headroom/scenarios/plan/nearest_runs.hpp>
 
 #include <doctest/doctest.h>
@@ -228,9 +229,9 @@ TEST_CASE("the page of confidence tells the classes of the fit") {
     CHECK(holds(page, row));
   }
   const ClassErrors& dense = table[RunClass::dense];
-  const auto weight = [&](double runs) { return fixed(runs / (runs + std::pow(dense.shape / dense.level, 2.0)), 2); };
-  CHECK(
-      holds(page, "For the dense class w is " + weight(1) + ", " + weight(3) + ", " + weight(5) + " for 1, 3, 5 runs"));
+  const auto noise = [](StepKind kind) { return fixed(step_posterior(test::model_data()).run_noise(kind), 3); };
+  CHECK(holds(page, "s is " + noise(StepKind::dense) + " for dense networks, " + noise(StepKind::experts) +
+                        " with experts, " + noise(StepKind::adapters) + " for adapters."));
   const auto alike = [](const ClassErrors& errors) {
     return fixed(100.0 * (std::exp(1.2816 * std::sqrt(2.0) * errors.shape) - 1.0), 0);
   };

@@ -62,9 +62,9 @@ class StepModel {
   /// offload   = m max(0, copy - share of each pass) + gradients as far as the last backward pass does not hide them +
   ///             host update + weights (Ren et al. 2021, ZeRO-Offload, section 4) + paged moments both ways
   /// step      = ((core + exposed + optimizer + offload) (1 + straggler log2(max(N / 8, 1))) + compute board_wait(N)) x
-  /// level of the user's own
-  /// runs data      = what the step then waits for its samples (input_pipeline.hpp) `host`: what the rank keeps on its
-  /// host.
+  ///             level of the user's own runs
+  /// data      = what the step then waits for its samples (input_pipeline.hpp)
+  /// `host`: what the rank keeps on its host.
   [[nodiscard]] StepTime time(const StepTable& table,
                               const Strategy& strategy,
                               double global_batch,
