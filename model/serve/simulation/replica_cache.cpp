@@ -9,7 +9,7 @@ namespace headroom {
 namespace {
 
 /// Upper bound on separately aged runs of blocks: at most the number of blocks, and enough for an unlimited pool.
-constexpr std::int64_t most_runs = std::int64_t{1} << 20;
+constexpr std::int64_t most_aged_runs = std::int64_t{1} << 20;
 constexpr std::uint32_t none = PromptPrefixes::none;
 
 }  // namespace
@@ -26,7 +26,7 @@ ReplicaCache::ReplicaCache(const PromptPrefixes& prefixes,
       states_{states},
       hits_{hits},
       block_tokens_{block_tokens},
-      free_{prefixes.distinct, prefixes.id_tokens / block_tokens, sizes, std::min(blocks, most_runs)},
+      free_{prefixes.distinct, prefixes.id_tokens / block_tokens, sizes, std::min(blocks, most_aged_runs)},
       users_(prefixes.distinct, 0),
       tiers_{tiers},
       replica_{replica} {
