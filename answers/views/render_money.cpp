@@ -111,6 +111,10 @@ std::string energy_text(const std::optional<PlanEnergy>& energy) {
   std::string text = "  power " + format(e.gpu) + " a GPU of " + format(e.model.cap.value_or(e.model.tdp)) + ", " +
                      format(e.host) + " of host beside it; " +
                      (e.pue ? "PUE " + format_number(*e.pue) : std::string{"no PUE stated: the machines alone"}) + "\n";
+  if (e.phases) {
+    text += "  of it, by phase: idle " + format(e.phases->idle) + ", prompts " + format(e.phases->prefill) +
+            ", decodes " + format(e.phases->decode) + "\n";
+  }
   if (e.nodes_per_rack) {
     text += "  rack: " + format_count(*e.nodes_per_rack) + " nodes of " + format(e.node) + " at their GPUs' limit\n";
   }
@@ -149,10 +153,12 @@ Value energy_value(const std::optional<PlanEnergy>& energy, std::string_view per
   }
   const PlanEnergy& e = *energy;
   return object("gpu_power_w"_m = e.gpu, "host_power_w_per_gpu"_m = e.host, "node_power_w"_m = e.node,
-                "power_cap_w"_m = e.model.cap, "clock"_m = when(e.model.cap.has_value(), e.clock),
-                "step_j"_m = when(e.step.mid > Joules{}, e.step), "run_j"_m = when(e.run.mid > Joules{}, e.run),
-                Member{std::string{per_million}, e.per_million}, "pue"_m = or_null(e.pue),
-                "electricity_usd"_m = e.dollars, "nodes_per_rack"_m = e.nodes_per_rack,
+                "idle_power_w"_m = e.phases ? Value{e.phases->idle} : Value{},
+                "prefill_power_w"_m = e.phases ? Value{e.phases->prefill} : Value{},
+                "decode_power_w"_m = e.phases ? Value{e.phases->decode} : Value{}, "power_cap_w"_m = e.model.cap,
+                "clock"_m = when(e.model.cap.has_value(), e.clock), "step_j"_m = when(e.step.mid > Joules{}, e.step),
+                "run_j"_m = when(e.run.mid > Joules{}, e.run), Member{std::string{per_million}, e.per_million},
+                "pue"_m = or_null(e.pue), "electricity_usd"_m = e.dollars, "nodes_per_rack"_m = e.nodes_per_rack,
                 "parts"_m = list(e.parts,
                                  [](const EnergyPart& part) {
                                    return row("kind"_m = draw_names[static_cast<std::size_t>(part.kind)],

@@ -173,7 +173,9 @@ inline constexpr std::array speculative_rows{
         .says("It is the number of tokens that are drafted a step (`num_speculative_tokens` of vLLM): with one more of "
               "the model's own that is what a step verifies."),
     number("acceptance", 0.0, 1.0)
-        .needed()
+        .blank_is(
+            "with eagle3 and mtp the mean of the published tables of the model, else of all models, told; else it "
+            "is required")
         .says("It is the chance that a drafted token is accepted where all before it were: of the requests, as engines "
               "log it."),
     choice("method", speculation_method_names)

@@ -18,12 +18,19 @@ struct EnergyPart {
   Watts power{};       ///< power of one GPU during that time
 };
 
+/// Power of one GPU of a replica that serves, by what runs. The form of the mean is asked for each phase; no published
+/// row measures them apart.
+struct PhasePower {
+  Watts idle{}, prefill{}, decode{};
+};
+
 /// Energies (joules) cover all GPUs and their hosts, and the building where a PUE is known.
 struct PlanEnergy {
   GpuPower model;
   Watts gpu{};   ///< mean power of one GPU over the step
   Watts host{};  ///< power of one GPU's share of its host
   std::array<EnergyPart, draw_count> parts{};
+  std::optional<PhasePower> phases;  ///< of serving
   std::optional<double> pue;
   double clock = 1.0;     ///< clock of matrix products under the power cap over the free clock, 0 to 1
   Interval<Joules> step;  ///< energy of one step; zero for serving

@@ -238,6 +238,10 @@ void add_energy(const ServeScenario& s, const EnergyQuestion& question, double w
   work.rate = Hertz{answer.times->output_tokens_per_s};
   work.width = width;
   answer.energy = energy_of(*power, s.work.clock, question, work);
+  if (s.work.pool == ServingPool::both) {
+    answer.energy->phases = PhasePower{power->idle, serving_power(*power, answer.times->use_prompts, form),
+                                       serving_power(*power, answer.times->use_decodes, form)};
+  }
 }
 
 /// The same load without a draft, on what memory that leaves.

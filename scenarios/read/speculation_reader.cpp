@@ -2,6 +2,7 @@
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/estimate/number_format.hpp>
+#include <headroom/model/serve/engine/draft_acceptance.hpp>
 #include <headroom/model/serve/memory/draft_memory.hpp>
 #include <headroom/model/serve/time/simulated_time.hpp>
 #include <headroom/scenarios/keys/keyed_table.hpp>
@@ -16,6 +17,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 namespace headroom {
@@ -38,11 +40,11 @@ class SpeculationReader {
       : table_{std::move(table)}, models_{models}, serve_{serve}, told_{told} {}
 
   void run() {
-    read_tokens();
     const std::optional<std::size_t> method = table_.stated<"method">();
     draft_.method = method                      ? speculation_method_names[*method]
                     : table_.has("draft_model") ? of_model
                                                 : std::string_view{};
+    read_tokens();
     draft_.time = table_.stated<"draft_time">().value_or(draft_.time);
     read_model();
     if (!table_.has("method") || method) {
@@ -58,14 +60,59 @@ class SpeculationReader {
 
   void read_tokens() {
     draft_.speculation.draft = table_.get<"draft">();
-    if (!table_.has("acceptance")) {
+    if (const std::optional<double> above = above_one()) {
+      std::ostringstream text;
+      text << "'acceptance' is " << *above << "; it must be 0 to 1" << as_tokens(*above);
+      table_.problem("acceptance", text.str());
+    } else if (table_.has("acceptance")) {
+      draft_.speculation.acceptance = table_.stated<"acceptance">().value_or(0.0);
+    } else if (!assume_acceptance()) {
       table_.problem("acceptance",
                      "speculative decoding without 'acceptance': what it saves is the share of drafted tokens that the "
                      "model accepts, 0 to 1, and nothing stands for it; state it as measured on your requests (engines "
                      "log it), or leave [serving.speculative] out");
-    } else {
-      draft_.speculation.acceptance = table_.get<"acceptance">();
     }
+  }
+
+  /// What is stated above 1 looks like tokens of a step, as engines log them too.
+  [[nodiscard]] std::optional<double> above_one() {
+    const ConfigValue* const value = table_.value("acceptance");
+    if (value == nullptr) {
+      return std::nullopt;
+    }
+    const double stated = value->kind == ConfigValue::Kind::integer  ? static_cast<double>(value->integer)
+                          : value->kind == ConfigValue::Kind::number ? value->number
+                                                                     : 0.0;
+    return std::isfinite(stated) && stated > 1.0 ? std::optional{stated} : std::nullopt;
+  }
+  [[nodiscard]] std::string as_tokens(double stated) const {
+    const std::int64_t draft = draft_.speculation.draft;
+    return stated < real(draft + 1)
+               ? "; if it is the tokens of a step, the model's own counted, the acceptance is " +
+                     format_number(acceptance_of(stated, draft)) + " (Leviathan et al. 2023, equation 1)"
+               : "; state the share of drafted tokens that the model accepts, as engines log it";
+  }
+
+  /// The published acceptance of the method where nobody stated one; false where there is none.
+  [[nodiscard]] bool assume_acceptance() {
+    const std::int64_t draft = draft_.speculation.draft;
+    const std::optional<AssumedAcceptance> found =
+        serve_.data == nullptr || draft < 1
+            ? std::nullopt
+            : published_drafts(*serve_.data).assumed(serve_.architecture.id, draft_.method, draft);
+    if (!found) {
+      return false;
+    }
+    draft_.speculation.acceptance = found->mid;
+    draft_.acceptance_low = found->low;
+    draft_.acceptance_high = found->high;
+    told_.push_back(
+        "serving.speculative.acceptance = " + format_number(found->mid) + " (80 % lie within " +
+        format_number(found->low) + " and " + format_number(found->high) + ": the mean of " +
+        (found->own ? std::to_string(found->count) + " published tables of " + found->of
+                    : std::to_string(found->count) + " models of which tables are published, " + found->of) +
+        ", with " + draft_.method + "; the interval holds both ends; state the acceptance of your requests)");
+    return true;
   }
 
   /// Exactly one thing says what drafting takes.

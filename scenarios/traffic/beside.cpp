@@ -103,7 +103,14 @@ ServingErrors serving_errors(const ServeScenario& serve, ServingQuantity quantit
       widest = std::move(e);
     }
   }
-  const ServingErrors errors = of_unmeasured(*widest, serve.device, unmeasured_errors(*serve.data));
+  ServingErrors errors = of_unmeasured(*widest, serve.device, unmeasured_errors(*serve.data));
+  if (const DraftPlan* const draft = serve.work.draft.get(); draft != nullptr && draft->acceptance_high > 0.0) {
+    const auto tokens = [&](double acceptance) {
+      return Speculation{draft->speculation.draft, acceptance, 0}.tokens_per_step();
+    };
+    const double mid = tokens(draft->speculation.acceptance);
+    errors = of_assumed_drafts(errors, tokens(draft->acceptance_low) / mid, tokens(draft->acceptance_high) / mid);
+  }
   const ServingLayout& layout = serve.work.layout;
   if (!experts_over_nics(serve.device, serve.host ? &*serve.host : nullptr, layout)) {
     return errors;

@@ -570,3 +570,24 @@ TEST_CASE("experts over several hosts are balanced and, over NICs, their exchang
   CHECK(rate(nvlink) == rate(served("gb200-nvl72", "16", {balance + "true", halves + "false"})));
   CHECK_FALSE(told(served("h200-sxm-141gb", "8", {}), "published deployments"));  // within a host engines do neither
 }
+
+TEST_CASE("a plan says what a GPU draws while it idles, while prompts run and while decodes run") {
+  const std::vector<std::string> asked{"model=llama3.1-70b",   "hardware.gpu=h100-sxm-80gb", "hardware.gpus=8",
+                                       "strategy.tp=8",        "serving.isl=1000",           "serving.osl=500",
+                                       "serving.weights=bf16", "serving.concurrency=8"};
+  const Plan both = make_plan(question(asked), false);
+  const PlanEnergy& energy = *answer_of(both).energy;
+  REQUIRE(energy.phases);
+  CHECK(energy.phases->idle == energy.model.idle);
+  CHECK(energy.phases->idle < energy.phases->decode);
+  CHECK(energy.phases->decode < energy.phases->prefill);  // a batch of eight reads more than it multiplies
+  CHECK(energy.phases->prefill <= energy.model.tdp);
+  CHECK(energy.gpu <= energy.phases->prefill);
+  std::vector<std::string> prompts = asked;
+  prompts.emplace_back("serving.pool=prefill");
+  const Plan pool = make_plan(question(prompts), false);
+  REQUIRE(answer_of(pool).energy);
+  CHECK_FALSE(answer_of(pool).energy->phases);
+  CHECK(answer_of(pool).energy->gpu > answer_of(pool).energy->model.idle);
+  CHECK(answer_of(pool).energy->gpu <= answer_of(pool).energy->model.tdp);
+}

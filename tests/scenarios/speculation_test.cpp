@@ -71,6 +71,27 @@ std::string problem(const Texts& more) {
 
 }  // namespace
 
+TEST_CASE("a draft without an acceptance takes the published one of its method, and is less sure") {
+  const Texts stated{"serving.speculative.draft=3", "serving.speculative.method=eagle3",
+                     "serving.speculative.acceptance=0.762"};
+  const Texts open_one{"serving.speculative.draft=3", "serving.speculative.method=eagle3"};
+  const Scenario asked = question(fixed, together(open_one, {"serving.concurrency=8"}));
+  const DraftPlan& draft = *std::get<ServeScenario>(asked.question).work.draft;
+  CHECK(draft.speculation.acceptance == doctest::Approx(0.762).epsilon(0.001));
+  CHECK(draft.acceptance_low < 0.71);
+  CHECK(draft.acceptance_high > 0.81);
+  CHECK(std::any_of(asked.assumptions.begin(), asked.assumptions.end(), [](const std::string& text) {
+    return text.starts_with("serving.speculative.acceptance = 0.762 (80 % lie within");
+  }));
+  const Plan sure = plan(stated, 8);
+  const Plan unsure = plan(open_one, 8);
+  const auto ratio = [](const auto& interval) { return interval.high / interval.low; };
+  CHECK(served(unsure).tpot.mid / served(sure).tpot.mid == doctest::Approx(1.0).epsilon(0.01));
+  CHECK(ratio(served(unsure).tpot) > 1.04 * ratio(served(sure).tpot));
+  CHECK(ratio(served(unsure).output_tokens_per_s) > 1.02 * ratio(served(sure).output_tokens_per_s));
+  CHECK(ratio(served(unsure).ttft) == doctest::Approx(ratio(served(sure).ttft)).epsilon(1e-6));
+}
+
 TEST_CASE("eagle3 drafts by one layer of the served model and what fuses its states, priced on its GPUs") {
   const Texts eagle{"serving.speculative.draft=4", "serving.speculative.acceptance=0.7",
                     "serving.speculative.method=eagle3"};

@@ -172,6 +172,21 @@ ServingErrors over_nics(ServingErrors errors, const WidePools& wide) {
   return errors;
 }
 
+ServingErrors of_assumed_drafts(ServingErrors errors, double low, double high) {
+  if (out_of_queue(errors.quantity) == ServingQuantity::ttft) {
+    return errors;
+  }
+  const bool rate = out_of_queue(errors.quantity) == ServingQuantity::rate;
+  // Errors of the model and of what drafts are worth are independent: their logarithms add up in squares.
+  const auto both = [](double one, double other) { return std::hypot(std::log(one), std::log(other)); };
+  const double lower = std::exp(-both(errors.low, rate ? low : 1.0 / high));
+  const double upper = std::exp(both(errors.high, rate ? high : 1.0 / low));
+  widen(errors, lower, upper);
+  errors.widened += "; the acceptance of drafts, which nobody stated, widens the interval to " + percent(errors.low) +
+                    " to " + percent(errors.high) + " %";
+  return errors;
+}
+
 bool UnmeasuredErrors::holds(const Device& device) const {
   return device.curves != device.id && std::find(own_runs.begin(), own_runs.end(), device.id) == own_runs.end();
 }

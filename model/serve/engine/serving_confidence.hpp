@@ -64,6 +64,9 @@ struct WideExpertErrors : WidePools {
 /// The errors of a class, widened to include those of pools with experts over NICs. Times use the rates' inverse
 /// bounds.
 [[nodiscard]] ServingErrors over_nics(ServingErrors errors, const WidePools& wide);
+/// The errors of a class, widened by an acceptance of drafts that nobody stated: steps may yield between `low` and
+/// `high` times the tokens. A first token does not wait for drafts.
+[[nodiscard]] ServingErrors of_assumed_drafts(ServingErrors errors, double low, double high);
 
 /// Errors on SKUs whose kernels nobody measured (model/stacks/step/serve-unmeasured.toml): 80 % of the runs of measured
 /// SKUs lay between low and high times what the kernels of the other generations say of them.

@@ -220,13 +220,15 @@ ServingTimes serving_times(const ModelData& data,
   times.step_tokens = load.step_tokens;
   SteadyLoad own = load;
   own.osl = w.pool == ServingPool::prefill ? 1.0 : load.osl;
-  times.use = serving_use(w.pool == ServingPool::prefill ? times.prompt : times.decode, least, own, times.state);
   times.launches = engine_launches(replica, engine.time, physics);
   IterationMix prompt;
   prompt.chunks = prompt.ending = 1.0;
   prompt.chunk_tokens = std::min(load.isl, load.chunk);
   prompt.chunk_keys = prompt.chunk_tokens;
   times.prompt = terms(prompt);
+  times.use = serving_use(w.pool == ServingPool::prefill ? times.prompt : times.decode, least, own, times.state);
+  times.use_prompts = phase_use(times.prompt, least, prompt);
+  times.use_decodes = phase_use(times.decode, least, decode);
   if (drafting) {
     times.decode_drafting = Seconds{drafting->seconds(decode)};
     times.prompt_drafting = Seconds{drafting->seconds(prompt)};

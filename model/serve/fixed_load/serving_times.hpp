@@ -17,18 +17,19 @@ namespace headroom {
 class ModelData;
 
 struct ServingTimes {
-  SteadyState state;          ///< state of one replica at the concurrency
-  Seconds prompt_alone{};     ///< time to first token of a request that is alone
-  IterationTerms decode;      ///< terms of an iteration of the whole batch
-  IterationTerms prompt;      ///< terms of an iteration with a single prompt, or its first chunk
-  EngineLaunches launches;    ///< part of the launch gaps of `decode`
-  ServingUse use;             ///< what a GPU does meanwhile, for its power
-  double step_tokens = 1.0;   ///< tokens per sequence and iteration; more than 1 with a draft
-  Seconds decode_drafting{};  ///< drafting time in addition to `decode`
-  Seconds prompt_drafting{};  ///< drafting time of a prompt in addition to `prompt`, if the draft is a model
-  Seconds least_decode{};     ///< bound of the decode iteration from datasheet bandwidth and peak, for any routing
-  bool least_reads = true;    ///< `least_decode` is limited by reading, not by multiplying
-  bool reads = true;          ///< the decode iteration under even routing is limited by reading
+  SteadyState state;                    ///< state of one replica at the concurrency
+  Seconds prompt_alone{};               ///< time to first token of a request that is alone
+  IterationTerms decode;                ///< terms of an iteration of the whole batch
+  IterationTerms prompt;                ///< terms of an iteration with a single prompt, or its first chunk
+  EngineLaunches launches;              ///< part of the launch gaps of `decode`
+  ServingUse use;                       ///< what a GPU does meanwhile, for its power
+  ServingUse use_prompts, use_decodes;  ///< the same while prompts alone run, and decodes alone
+  double step_tokens = 1.0;             ///< tokens per sequence and iteration; more than 1 with a draft
+  Seconds decode_drafting{};            ///< drafting time in addition to `decode`
+  Seconds prompt_drafting{};            ///< drafting time of a prompt in addition to `prompt`, if the draft is a model
+  Seconds least_decode{};   ///< bound of the decode iteration from datasheet bandwidth and peak, for any routing
+  bool least_reads = true;  ///< `least_decode` is limited by reading, not by multiplying
+  bool reads = true;        ///< the decode iteration under even routing is limited by reading
   /// Rates of all replicas. Of a pool that decodes the input is what others have computed, of one that prefills the
   /// output is what others will.
   double requests_per_s = 0.0, output_tokens_per_s = 0.0, input_tokens_per_s = 0.0;

@@ -18,4 +18,9 @@ namespace headroom {
                                      const SteadyLoad& load,
                                      const SteadyState& state) noexcept;
 
+/// While iterations of one kind run back to back: shares of `terms`, and the FLOP of `mix` over the peak in their time.
+[[nodiscard]] ServingUse phase_use(const IterationTerms& terms,
+                                   const LeastIteration& least,
+                                   const IterationMix& mix) noexcept;
+
 }  // namespace headroom

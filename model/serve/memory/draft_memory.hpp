@@ -18,13 +18,14 @@
 namespace headroom {
 
 struct DraftPlan {
-  Speculation speculation;                    ///< tokens of a step, and how many of them are accepted
-  std::string method;                         ///< as engines name it: "draft_model", "ngram"; empty: not said
-  std::shared_ptr<const Architecture> model;  ///< that drafts on the replica's GPUs; null: there is none
-  std::int64_t tp = 0;                        ///< its tensor ranks; 0: as many as the served model's
-  Precision weights = Precision::bf16;        ///< its own; its cache is held as the served model's is
-  Seconds time{};                             ///< without a model: of all drafting of a step, stated
-  bool heads = false;                         ///< `model` is a head of the served model, made by eagle_head()
+  Speculation speculation;                             ///< tokens of a step, and how many of them are accepted
+  double acceptance_low = 0.0, acceptance_high = 0.0;  ///< where nobody stated the acceptance; 0: stated
+  std::string method;                                  ///< as engines name it: "draft_model", "ngram"; empty: not said
+  std::shared_ptr<const Architecture> model;           ///< that drafts on the replica's GPUs; null: there is none
+  std::int64_t tp = 0;                                 ///< its tensor ranks; 0: as many as the served model's
+  Precision weights = Precision::bf16;                 ///< its own; its cache is held as the served model's is
+  Seconds time{};                                      ///< without a model: of all drafting of a step, stated
+  bool heads = false;                                  ///< `model` is a head of the served model, made by eagle_head()
   /// Tokens of a sequence that a step verifies.
   [[nodiscard]] double queries() const noexcept { return static_cast<double>(1 + speculation.draft); }
 };
