@@ -244,6 +244,32 @@ TEST_CASE("chunks that are barely larger than a batch serve more where prompts m
   CHECK(rate("1") > 1.5 * rate("0"));
 }
 
+TEST_CASE("a row's chunks are 0, 1 or their tokens, also of an engine that splits prompts by default") {
+  ServingRowModel model{sources()};
+  RunRow r = row();
+  ServingConfiguration& c = r.serving;
+  c.engine = "vLLM";
+  c.isl = 4000;
+  c.concurrency = 64.0;
+  c.options["max_num_tokens"] = "4096";
+  const auto first_token = [&](const char* chunked) {
+    c.options["chunked_prefill"] = chunked;
+    const RowPrediction p = model.predict(r);
+    REQUIRE(p.status == RowStatus::ok);
+    return p.predicted;
+  };
+  const double split = first_token("1");
+  CHECK(first_token("") == split);
+  CHECK(first_token("4096") == split);
+  CHECK(first_token("0") != split);
+  for (const char* bad : {"true", "-1", "nan"}) {
+    c.options["chunked_prefill"] = bad;
+    const RowPrediction p = model.predict(r);
+    CHECK(p.status == RowStatus::unsupported);
+    CHECK(p.why.find("chunked_prefill") != std::string::npos);
+  }
+}
+
 TEST_CASE("a set that has to last longer, and answers of several beams over one prompt") {
   ServingRowModel model{sources()};
   RunRow r = row();
