@@ -2,6 +2,7 @@
 // Measured runs of the user's own: how far they move the level, how far they narrow the interval, and which of them.
 #include <headroom/model/train/errors/posterior.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/training/own_numbers.hpp>
 
 #include <doctest/doctest.h>
@@ -11,6 +12,8 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <string>
+#include <vector>
 
 using namespace headroom;
 using namespace headroom::test;
@@ -349,14 +352,18 @@ TEST_CASE("no run that matches is an error that names what is needed and what th
   CHECK(refused("").find("there are no rows") != std::string::npos);
 }
 
-TEST_CASE("remedies of a moved plan have its level while the software is the same") {
+TEST_CASE("remedies of a moved plan are priced as plans of their own with the same runs are") {
   const std::vector<std::string> tight{"model=llama3-70b", "hardware.gpus=64", "strategy.tp=4"};
   const OwnRuns own = learned(run_row({.value = text_of(priced() / 1.2)}), run_scenario(tight));
-  const Plan bare = make_plan(run_scenario(tight), false);
-  const Plan moved = make_plan(run_scenario(tight), false, PlanPart::all, {}, own);
-  const auto& before = std::get<TrainPlan>(bare.answer).remedies;
-  const auto& after = std::get<TrainPlan>(moved.answer).remedies;
-  REQUIRE_FALSE(before.empty());
-  REQUIRE(after.size() == before.size());
-  CHECK(after[0].step / before[0].step == doctest::Approx(moved.own_effect->step).epsilon(0.03));
+  const Scenario scenario = run_scenario(tight);
+  const Plan moved = make_plan(scenario, false, PlanPart::all, {}, own);
+  const std::vector<Remedy>& remedies = std::get<TrainPlan>(moved.answer).remedies;
+  REQUIRE_FALSE(remedies.empty());
+  for (const Remedy& remedy : remedies) {
+    const Scenario mended = changed(scenario, remedy.changes);
+    REQUIRE(std::get<TrainScenario>(mended.question).software.id == own.software);
+    const Plan plan = make_plan(mended, false, PlanPart::all, {}, own);
+    CHECK(std::get<TrainPlan>(plan.answer).estimate.step == remedy.step);
+    CHECK(std::get<TrainPlan>(make_plan(mended, false).answer).estimate.step > remedy.step);  // runs were faster
+  }
 }
