@@ -11,6 +11,7 @@
 #include "run_rows.hpp"
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -59,6 +60,16 @@ Plan plan_with(std::optional<OwnRuns> own, bool explained = false) {
   return make_plan(run_scenario(), explained, PlanPart::all, {}, std::move(own));
 }
 
+/// The width that a measured run of the plan's job is said to leave.
+std::optional<double> run_promise(const Plan& plan) {
+  for (const NarrowingFact& fact : plan.confidence->narrowing) {
+    if (fact.what.find("of this job") != std::string::npos) {
+      return fact.width;
+    }
+  }
+  return std::nullopt;
+}
+
 double step_of(const Plan& plan) {
   return std::get<TrainPlan>(plan.answer).step.mid.raw();
 }
@@ -94,18 +105,10 @@ const UnusedRuns* unused(const OwnRuns& own, std::string_view why) {
 
 }  // namespace
 
-TEST_CASE("the weight of 1, 3 and 5 runs is that of the published study") {
-  CHECK(level_weight(0, study()) == 0.0);
-  CHECK(level_weight(1, study()) == doctest::Approx(1.0 / 2.69));
-  CHECK(level_weight(3, study()) == doctest::Approx(3.0 / 4.69));
-  CHECK(level_weight(5, study()) == doctest::Approx(5.0 / 6.69));
-}
-
 TEST_CASE("the interval narrows by the share of the variance that the level was") {
-  // Three runs: variance left is .0169 + .01 x (1 - .6397) of .0269.
+  // Three runs tell 3 / (3 + 1.69) of the level: variance left is .0169 + .01 x (1 - .6397) of .0269.
   const double left = std::sqrt((0.0169 + 0.01 * (1.69 / 4.69)) / 0.0269);
-  CHECK(narrowed_width(0.23, level_weight(3, study()), study()) ==
-        doctest::Approx(std::pow(1.23, left) - 1.0).epsilon(1e-12));
+  CHECK(narrowed_width(0.23, 3.0 / 4.69, study()) == doctest::Approx(std::pow(1.23, left) - 1.0).epsilon(1e-12));
   CHECK(narrowed_width(0.23, 0.0, study()) == 0.23);
   // With the level known for certain the shape is left.
   CHECK(narrowed_width(0.23, 1.0, study()) == doctest::Approx(std::pow(1.23, 0.13 / std::sqrt(0.0269)) - 1.0));
@@ -251,10 +254,46 @@ TEST_CASE("the terms add up to the moved step, and explain has a line of its own
                                  [](const ExplainEntry& entry) { return entry.name == "level of your runs"; });
   REQUIRE(line != plan.explain.end());
   CHECK(line->value == e.time[Term::measured_level].raw());
-  // Left out like any other term.
+}
+
+TEST_CASE("runs without the level move nothing, narrow nothing and say nothing") {
   TermSet without;
   without.add(Term::measured_level);
-  CHECK(step_of(make_plan(run_scenario(), false, PlanPart::all, without, own)) == step_of(plan_with(std::nullopt)));
+  const OwnRuns own = learned(run_row({.value = text_of(priced() / 0.8)}));
+  const Plan plan = make_plan(run_scenario(), false, PlanPart::all, without, own);
+  const Plan bare = plan_with(std::nullopt);
+  CHECK(step_of(plan) == step_of(bare));
+  CHECK(plan.confidence->width == bare.confidence->width);
+  CHECK(plan.confidence->width == plan.confidence->errors.width_80);
+  CHECK_FALSE(plan.own_effect);
+  CHECK_FALSE(run_promise(plan));  // one more would do as little
+}
+
+TEST_CASE("a strategy that breaks a rule has no step that runs could move") {
+  const std::vector<std::string> broken{"strategy.tp=3"};
+  const OwnRuns own = learned(run_row({.value = text_of(priced() / 1.2)}));
+  const Plan plan = make_plan(run_scenario(broken), false, PlanPart::all, {}, own);
+  REQUIRE_FALSE(std::get<TrainPlan>(plan.answer).problems.empty());
+  CHECK_FALSE(plan.own_effect);
+  CHECK(plan.confidence->width == plan.confidence->errors.width_80);
+  CHECK(plan.confidence->narrowing.empty());
+}
+
+TEST_CASE("a run of the job narrows the interval as far as the plan without it promised") {
+  const std::string job = run_row({.value = text_of(priced() / 1.2)});
+  const std::optional<double> first = run_promise(plan_with(std::nullopt));
+  REQUIRE(first);
+  CHECK(plan_with(learned(job)).confidence->width == doctest::Approx(*first).epsilon(1e-3));
+  // A run of another job leaves more for one of this job to say, and less than no run left.
+  const std::string other = run_row({.gpus = "512", .dp = "256", .global_batch = "256", .value = "2"});
+  const Plan known = plan_with(learned(other));
+  const std::optional<double> second = run_promise(known);
+  REQUIRE(second);
+  CHECK(*second < known.confidence->width);
+  CHECK(*second < *first);
+  CHECK(plan_with(learned(other + job)).confidence->width == doctest::Approx(*second).epsilon(1e-3));
+  // Repeats of a run count once.
+  CHECK_FALSE(run_promise(plan_with(learned(job))));
 }
 
 TEST_CASE("times, throughputs, FLOP rates and MFU say the same") {
