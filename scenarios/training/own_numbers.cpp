@@ -99,9 +99,11 @@ StepNumbers KeyedNumbers::moved(std::span<const double> by) const {
 OwnNumbers numbers_without_runs(const TrainScenario& train, RunClass run_class) {
   const ModelData& data = *train.data;
   const StepPosterior& posterior = step_posterior(data);
-  const StepUnknown unknown = unknown_of(train, run_class);
+  StepUnknown unknown = unknown_of(train, run_class);
   double noise = std::pow(posterior.run_noise(unknown.kind), 2);
-  const bool experts = unknown.kind == StepKind::experts;
+  // Classes are of errors; a step takes a software's numbers with experts where its network has experts.
+  const bool experts = train.architecture.moe.has_value();
+  unknown.kind = experts ? StepKind::experts : unknown.kind == StepKind::experts ? StepKind::dense : unknown.kind;
   double level = posterior.level * posterior.level;
   if (run_class == RunClass::other_kernels) {
     const ClassErrors& past = step_confidence(data)[run_class];

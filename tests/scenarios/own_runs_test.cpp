@@ -170,6 +170,24 @@ TEST_CASE("a run moves the numbers that its own step depends on") {
   CHECK(std::abs(by_of(off(host), "level.products_16_bit")) > std::abs(by_of(off(wide), "level.products_16_bit")));
 }
 
+TEST_CASE("runs tell a software's numbers of the networks that they are of, whatever class their errors are in") {
+  const std::vector<std::string>& keys = step_posterior(test::model_data()).keys;
+  const auto norms = static_cast<std::size_t>(std::find(keys.begin(), keys.end(), "stack.elementwise") - keys.begin());
+  REQUIRE(norms < keys.size());
+  const auto by_norms = [&](const std::vector<std::string>& more, RunClass run_class) {
+    const Plan plan = make_plan(run_scenario(more), false);
+    REQUIRE(plan.confidence->run_class == run_class);
+    const auto& train = std::get<TrainScenario>(plan.scenario.question);
+    const auto& answer = std::get<TrainPlan>(plan.answer);
+    const OwnNumbers own = numbers_without_runs(train, run_class);
+    return step_derivative(train, own, answer.strategy, answer.groups, {})[norms];
+  };
+  CHECK(by_norms({}, RunClass::dense) != 0.0);
+  CHECK(by_norms({"hardware.gpu=mi300x"}, RunClass::other_kernels) != 0.0);
+  CHECK(by_norms({"model=mixtral-8x7b", "strategy.tp=8", "training.method=lora", "training.software=megatron-bridge"},
+                 RunClass::adapters) != 0.0);
+}
+
 TEST_CASE("a run that the others contradict is named with its line") {
   const double ours = priced();
   const double twice = priced({.global_batch = "256"});
