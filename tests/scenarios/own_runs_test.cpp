@@ -284,7 +284,7 @@ TEST_CASE("runs without the level move nothing, narrow nothing and say nothing")
   CHECK(plan.confidence->width == bare.confidence->width);
   CHECK(plan.confidence->width == plan.confidence->errors.width_80);
   CHECK_FALSE(plan.own_effect);
-  CHECK_FALSE(run_promise(plan));  // one more would do as little
+  CHECK_FALSE(run_promise(make_plan(run_scenario(), false, PlanPart::all, without)));  // a run would do as little
 }
 
 TEST_CASE("a strategy that breaks a rule has no step that runs could move") {
