@@ -10,19 +10,32 @@ namespace headroom {
 
 namespace {
 
-/// Share of the variance beside the shape that `weight` of it and one more run take together: the level's posterior
-/// variance is that much less, and the next run tells it as the first one did.
-double with_one_more(double weight, const ClassErrors& errors) noexcept {
-  const double left = 1.0 - weight;
-  return 1.0 - left * errors.shape * errors.shape / (left * errors.level * errors.level + errors.shape * errors.shape);
+/// Whether one of the runs that count is of the job: its derivatives are the plan's, to a thousandth of their length.
+bool measured_already(const KnownStep& step) {
+  constexpr double alike = 1e-3;
+  return std::any_of(step.own.derivatives.begin(), step.own.derivatives.end(), [&](const std::vector<double>& run) {
+    double apart = 0.0, length = 0.0;
+    for (std::size_t key = 0; key < run.size(); ++key) {
+      apart += (run[key] - step.derivative[key]) * (run[key] - step.derivative[key]);
+      length += step.derivative[key] * step.derivative[key];
+    }
+    return apart <= alike * alike * length;
+  });
+}
+
+/// Share of the variance of ln(step) beside the noise that all runs will have taken with one of the job itself, which
+/// leaves v s^2 / (v + s^2) of a variance v (Rasmussen & Williams 2006, equation A.6).
+double weight_with_this_job(const KnownStep& step) {
+  const double before = step.own.before.variance(step.derivative);
+  const double known = step.own.after.variance(step.derivative);
+  const double noise = step.own.noise;
+  return before > 0.0 && known + noise > 0.0 ? std::clamp(1.0 - known * noise / (known + noise) / before, 0.0, 1.0)
+                                             : 0.0;
 }
 
 }  // namespace
 
-std::vector<NarrowingFact> narrowing_facts(const TrainScenario& train,
-                                           const PlanConfidence& c,
-                                           double runs,
-                                           double weight) {
+std::vector<NarrowingFact> narrowing_facts(const TrainScenario& train, const PlanConfidence& c, const KnownStep* step) {
   constexpr std::size_t most = 2;
   constexpr double worth = 0.9;  // of the width, above which a fact says too little
   std::vector<NarrowingFact> facts;
@@ -31,13 +44,13 @@ std::vector<NarrowingFact> narrowing_facts(const TrainScenario& train,
       facts.push_back({std::move(what), width});
     }
   };
-  const ClassErrors told =
-      runs > 0.0 ? errors_beside_runs(c.errors, c.run_class, step_posterior(*train.data)) : c.errors;
-  const double more = runs > 0.0 ? with_one_more(weight, told) : level_weight(1.0, told);
-  add(runs > 0.0 ? "one more measured run of yours on " + train.device.id + " under " + train.software.id
-                 : "one measured run of yours on " + train.device.id + " under " + train.software.id + " (--runs)",
-      narrowed_width(c.errors.width_80, more, told));
-  if (c.run_class != RunClass::other_kernels && !c.wide_experts()) {
+  const bool runs = step != nullptr && !step->own.derivatives.empty();
+  if (step != nullptr && !measured_already(*step)) {
+    add(runs ? "one more measured run, of this job" : "one measured run of this job (--runs)",
+        narrowed_width(c.errors.width_80, weight_with_this_job(*step),
+                       errors_beside_runs(c.errors, c.run_class, step_posterior(*train.data))));
+  }
+  if (!runs && c.run_class != RunClass::other_kernels && !c.wide_experts()) {
     const StepVariance v = step_posterior(*train.data).variance(unknown_of(train, c.run_class));
     const auto without = [&](double part) {
       return std::expm1(std::log1p(c.width) * std::sqrt((v.total() - part) / v.total()));

@@ -35,23 +35,40 @@ double cosine(const std::vector<std::vector<double>>& runs, std::size_t a, std::
   return of_a > 0.0 && of_b > 0.0 ? std::abs(product) / std::sqrt(of_a * of_b) : 0.0;
 }
 
-}  // namespace
-
-OwnEffect own_effect(const TrainScenario& train,
+/// ln(step) of a plan with other numbers, without the level.
+LogSteps log_step_of(const TrainScenario& train,
                      const OwnNumbers& own,
                      const Strategy& strategy,
                      const std::shared_ptr<const JobGroups>& groups,
                      TermSet without) {
   TrainScenario bare = train;
   bare.work.measured = {};
-  const auto priced = [&](const StepNumbers& numbers) {
+  return [bare, own, strategy, groups, without](const StepNumbers& numbers) mutable {
     auto with = std::make_shared<OwnNumbers>(own);
     with->numbers = numbers;
     bare.own = std::move(with);
     const CompiledTraining compiled = compile_question(bare, PlanPart::all, groups, without).compiled;
     return std::vector{std::log(evaluate(compiled, table_for(compiled, strategy), strategy).step.raw())};
   };
-  const std::vector<double> derivative = derivatives_of(own.keyed, own.before, priced).front();
+}
+
+}  // namespace
+
+std::vector<double> step_derivative(const TrainScenario& train,
+                                    const OwnNumbers& own,
+                                    const Strategy& strategy,
+                                    const std::shared_ptr<const JobGroups>& groups,
+                                    TermSet without) {
+  return derivatives_of(own.keyed, own.before, log_step_of(train, own, strategy, groups, without)).front();
+}
+
+OwnEffect own_effect(const TrainScenario& train,
+                     const OwnNumbers& own,
+                     const std::vector<double>& derivative,
+                     const Strategy& strategy,
+                     const std::shared_ptr<const JobGroups>& groups,
+                     TermSet without) {
+  const LogSteps priced = log_step_of(train, own, strategy, groups, without);
   OwnEffect effect;
   const double before = own.before.variance(derivative);
   effect.weight = before > 0.0 ? std::clamp(1.0 - own.after.variance(derivative) / before, 0.0, 1.0) : 0.0;

@@ -30,9 +30,17 @@ struct OwnEffect {
   std::vector<std::string> alike;
 };
 
-/// Of a plan that is priced with `own`. `groups` are those of its job.
+/// Derivatives of ln(step) of a plan by each key of `own`, where no run moved it yet. `groups` are those of its job.
+[[nodiscard]] std::vector<double> step_derivative(const TrainScenario& train,
+                                                  const OwnNumbers& own,
+                                                  const Strategy& strategy,
+                                                  const std::shared_ptr<const JobGroups>& groups,
+                                                  TermSet without);
+
+/// Of a legal plan that is priced with `own`, whose step has this `derivative`.
 [[nodiscard]] OwnEffect own_effect(const TrainScenario& train,
                                    const OwnNumbers& own,
+                                   const std::vector<double>& derivative,
                                    const Strategy& strategy,
                                    const std::shared_ptr<const JobGroups>& groups,
                                    TermSet without);

@@ -285,33 +285,20 @@ class RunReader {
     run.errors.push_back(step_error(row.metric, prediction.predicted, row.measured));
   }
 
-  /// The posterior of the fit, given the runs. Nobody fitted the kernels of `other_kernels`: their level is as wide as
-  /// past errors of that class were.
+  /// The posterior of the fit, given the runs.
   OwnNumbers updated(const std::vector<double>& errors, std::vector<OddRun>& odd) {
-    const ModelData& data = *train_.data;
-    const StepPosterior& posterior = step_posterior(data);
-    const StepUnknown unknown = unknown_of(train_, wanted_);
-    double level = posterior.level * posterior.level;
-    double noise = std::pow(posterior.run_noise(unknown.kind), 2);
-    if (wanted_ == RunClass::other_kernels) {
-      const ClassErrors& past = step_confidence(data)[wanted_];
-      const StepVariance known = posterior.variance(unknown);
-      level = std::max(level, past.level * past.level - known.numbers - known.software - known.sku);
-      noise = past.shape * past.shape;
-    }
-    const KeyedNumbers keyed{data, numbers_of(train_), train_.device, unknown.kind == StepKind::experts};
-    const UpdatedNumbers before = without_runs(posterior.prior_of(unknown), level);
-    const std::vector<std::vector<double>> derivatives =
-        derivatives_of(keyed, before, [&](const StepNumbers& numbers) { return log_steps(numbers); });
-    OwnNumbers own{{}, keyed, before, before, derivatives};
+    const StepPosterior& posterior = step_posterior(*train_.data);
+    OwnNumbers own = numbers_without_runs(train_, wanted_);
+    own.derivatives =
+        derivatives_of(own.keyed, own.before, [&](const StepNumbers& numbers) { return log_steps(numbers); });
     std::vector<ToldRun> told;
     for (const auto& [key, run] : runs_) {
       const std::size_t i = told.size();
-      told.push_back({derivatives[i], errors[i], noise + posterior.blank_variance(closed_axes(*run.row))});
+      told.push_back({own.derivatives[i], errors[i], own.noise + posterior.blank_variance(closed_axes(*run.row))});
       learn(own.after, told.back());
     }
-    own.numbers = keyed.moved(own.after.by);
-    odd = odd_runs(before, told);
+    own.numbers = own.keyed.moved(own.after.by);
+    odd = odd_runs(own.before, told);
     return own;
   }
 
@@ -415,10 +402,6 @@ class RunReader {
 };
 
 }  // namespace
-
-double level_weight(double runs, const ClassErrors& errors) noexcept {
-  return runs / (runs + errors.shape * errors.shape / (errors.level * errors.level));
-}
 
 double narrowed_width(double width, double weight, const ClassErrors& errors) noexcept {
   if (weight <= 0.0) {

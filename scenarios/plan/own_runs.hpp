@@ -17,12 +17,8 @@ namespace headroom {
 struct Sources;
 struct TrainScenario;
 
-/// Share of the mean error of n runs that is taken for the level: n / (n + shape^2/level^2), the posterior mean of a
-/// normal level under normal noise (Efron & Morris 1975). In [0, 1).
-[[nodiscard]] double level_weight(double runs, const ClassErrors& errors) noexcept;
-
-/// A class's width once a share of the level is known: ln(1 + w) scales with the standard deviation that is left,
-/// sqrt((shape^2 + level^2 (1 - weight)) / (shape^2 + level^2)).
+/// A class's width once a share `weight` of what is not noise of single runs is known: ln(1 + w) scales with the
+/// standard deviation that is left, sqrt((shape^2 + level^2 (1 - weight)) / (shape^2 + level^2)).
 [[nodiscard]] double narrowed_width(double width, double weight, const ClassErrors& errors) noexcept;
 
 /// Rows that say nothing about this plan's level.

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 namespace headroom {
@@ -154,6 +155,7 @@ struct Told {
   bool terms = false;
   bool remedies = true;
   bool simulation = true;
+  bool facts = true;  ///< that would narrow the interval
 };
 
 /// The verdict in words, and what would fit where this does not surely.
@@ -358,6 +360,30 @@ std::vector<Variant> variants_of(const Scenario& scenario, const TrainScenario& 
   return cheaper_variants(varied);
 }
 
+/// What the user's own runs do to a step, and what would narrow its interval.
+void weigh_runs(const TrainScenario& t, const TrainPlan& answer, bool facts, Plan& plan) {
+  PlanConfidence& c = *plan.confidence;
+  if (plan.without.has(Term::measured_level)) {  // runs move and narrow nothing
+    c.narrowing = narrowing_facts(t, c, nullptr);
+    return;
+  }
+  const std::shared_ptr<const OwnNumbers> runs = plan.own_runs ? plan.own_runs->own : nullptr;
+  if (runs == nullptr && !facts) {
+    return;
+  }
+  const std::shared_ptr<const OwnNumbers> own =
+      runs != nullptr ? runs : std::make_shared<const OwnNumbers>(numbers_without_runs(t, c.run_class));
+  const KnownStep step{*own, step_derivative(t, *own, answer.strategy, answer.groups, plan.without)};
+  if (runs != nullptr) {
+    plan.own_effect = own_effect(t, *own, step.derivative, answer.strategy, answer.groups, plan.without);
+    const ClassErrors told = errors_beside_runs(c.errors, c.run_class, step_posterior(*t.data));
+    c.width = narrowed_width(c.errors.width_80, plan.own_effect->weight, told);
+  }
+  if (facts) {
+    c.narrowing = narrowing_facts(t, c, &step);
+  }
+}
+
 TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, Told told, Plan& plan) {
   const TrainQuestion question = compile_question(t, plan.part, nullptr, plan.without);
   const CompiledTraining& compiled = question.compiled;
@@ -379,15 +405,6 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, Told t
     plan.confidence =
         confidence_of(t, step_confidence(*t.data),
                       answer.groups != nullptr && exchanges_between_domains(answer.strategy, *answer.groups));
-    PlanConfidence& c = *plan.confidence;
-    if (plan.own_runs && plan.own_runs->own) {
-      plan.own_effect = own_effect(t, *plan.own_runs->own, answer.strategy, answer.groups, plan.without);
-    }
-    if (plan.own_effect) {
-      const ClassErrors told = errors_beside_runs(c.errors, c.run_class, step_posterior(*t.data));
-      c.width = narrowed_width(c.errors.width_80, plan.own_effect->weight, told);
-    }
-    c.narrowing = narrowing_facts(t, c, t.work.measured.runs, plan.own_effect ? plan.own_effect->weight : 0.0);
   }
   if (compiled.timed && states_network(t)) {
     const Sourced<double>& reach = *t.cluster->nic_reach;
@@ -404,6 +421,9 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, Told t
   }
   if (!answer.problems.empty()) {
     return answer;
+  }
+  if (compiled.timed && e.step > Seconds{}) {
+    weigh_runs(t, answer, told.facts, plan);
   }
   answer.memory = e.device;
   answer.live = e.memory.allocated();
@@ -476,7 +496,7 @@ Plan make_plan(Scenario scenario, bool explain, PlanPart part, TermSet without, 
     plan.own_runs = std::move(own_runs);
   }
   if (const auto* train = std::get_if<TrainScenario>(&scenario.question)) {
-    plan.answer = plan_training(scenario, *train, {explain, true, true}, plan);
+    plan.answer = plan_training(scenario, *train, {explain, true, true, true}, plan);
   } else {
     const auto& serve = std::get<ServeScenario>(scenario.question);
     if (part == PlanPart::all) {
@@ -501,7 +521,7 @@ Plan price_plan(Scenario scenario) {
   }
   Plan plan;
   plan.notes = scenario.assumptions;
-  plan.answer = plan_training(scenario, *train, {false, false, false}, plan);
+  plan.answer = plan_training(scenario, *train, {false, false, false, false}, plan);
   plan.scenario = std::move(scenario);
   return plan;
 }

@@ -19,7 +19,7 @@ struct ClassBasis {
 
 /// A fact that would narrow a plan's interval.
 struct NarrowingFact {
-  std::string what;    ///< "one measured run of yours on h100-sxm-80gb under megatron-core-te (--runs)"
+  std::string what;    ///< "one measured run of this job (--runs)"
   double width = 0.0;  ///< the 80 % width that it would leave, relative
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/train/errors/posterior.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
+#include <headroom/scenarios/training/confidence.hpp>
 #include <headroom/scenarios/training/own_numbers.hpp>
 
 #include <algorithm>
@@ -93,6 +94,26 @@ StepNumbers KeyedNumbers::moved(std::span<const double> by) const {
     }
   }
   return numbers;
+}
+
+OwnNumbers numbers_without_runs(const TrainScenario& train, RunClass run_class) {
+  const ModelData& data = *train.data;
+  const StepPosterior& posterior = step_posterior(data);
+  StepUnknown unknown = unknown_of(train, run_class);
+  double noise = std::pow(posterior.run_noise(unknown.kind), 2);
+  // Classes are of errors; a step takes a software's numbers with experts where its network has experts.
+  const bool experts = train.architecture.moe.has_value();
+  unknown.kind = experts ? StepKind::experts : unknown.kind == StepKind::experts ? StepKind::dense : unknown.kind;
+  double level = posterior.level * posterior.level;
+  if (run_class == RunClass::other_kernels) {
+    const ClassErrors& past = step_confidence(data)[run_class];
+    const StepVariance known = posterior.variance(unknown);
+    level = std::max(level, past.level * past.level - known.numbers - known.software - known.sku);
+    noise = past.shape * past.shape;
+  }
+  const StepNumbers numbers = numbers_of(train);
+  const UpdatedNumbers before = without_runs(posterior.prior_of(unknown), level);
+  return {numbers, KeyedNumbers{data, numbers, train.device, experts}, before, before, noise, {}};
 }
 
 std::vector<std::vector<double>> derivatives_of(const KeyedNumbers& keyed,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <headroom/hardware/catalog/device.hpp>
+#include <headroom/model/train/errors/confidence.hpp>
 #include <headroom/model/train/errors/fit_priors.hpp>
 #include <headroom/model/train/errors/step_update.hpp>
 #include <headroom/model/train/software/step_stack.hpp>
@@ -69,8 +70,13 @@ struct OwnNumbers {
   KeyedNumbers keyed;     ///< before the runs
   UpdatedNumbers before;  ///< without runs
   UpdatedNumbers after;
-  std::vector<std::vector<double>> derivatives;  ///< of each run's ln(step) by each key
+  double noise = 0.0;  ///< variance of ln(step) of a run that states all its axes, which neither numbers nor level tell
+  std::vector<std::vector<double>> derivatives;  ///< of each run's ln(step) by each key; empty: no run
 };
+
+/// A question's numbers while no run is known, as the posterior of the fit has them. Nobody fitted the kernels of
+/// `other_kernels`: their level is as wide as past errors of that class were.
+[[nodiscard]] OwnNumbers numbers_without_runs(const TrainScenario& train, RunClass run_class);
 
 /// ln(step) of some jobs, priced with these numbers.
 using LogSteps = std::function<std::vector<double>(const StepNumbers& numbers)>;

@@ -2,6 +2,7 @@
 // Measured runs of the user's own: how far they move the level, how far they narrow the interval, and which of them.
 #include <headroom/model/train/errors/posterior.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/training/own_numbers.hpp>
 
 #include <doctest/doctest.h>
@@ -10,7 +11,10 @@
 #include "run_rows.hpp"
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <sstream>
+#include <string>
+#include <vector>
 
 using namespace headroom;
 using namespace headroom::test;
@@ -56,6 +60,16 @@ Plan plan_with(std::optional<OwnRuns> own, bool explained = false) {
   return make_plan(run_scenario(), explained, PlanPart::all, {}, std::move(own));
 }
 
+/// The width that a measured run of the plan's job is said to leave.
+std::optional<double> run_promise(const Plan& plan) {
+  for (const NarrowingFact& fact : plan.confidence->narrowing) {
+    if (fact.what.find("of this job") != std::string::npos) {
+      return fact.width;
+    }
+  }
+  return std::nullopt;
+}
+
 double step_of(const Plan& plan) {
   return std::get<TrainPlan>(plan.answer).step.mid.raw();
 }
@@ -91,18 +105,10 @@ const UnusedRuns* unused(const OwnRuns& own, std::string_view why) {
 
 }  // namespace
 
-TEST_CASE("the weight of 1, 3 and 5 runs is that of the published study") {
-  CHECK(level_weight(0, study()) == 0.0);
-  CHECK(level_weight(1, study()) == doctest::Approx(1.0 / 2.69));
-  CHECK(level_weight(3, study()) == doctest::Approx(3.0 / 4.69));
-  CHECK(level_weight(5, study()) == doctest::Approx(5.0 / 6.69));
-}
-
 TEST_CASE("the interval narrows by the share of the variance that the level was") {
-  // Three runs: variance left is .0169 + .01 x (1 - .6397) of .0269.
+  // Three runs tell 3 / (3 + 1.69) of the level: variance left is .0169 + .01 x (1 - .6397) of .0269.
   const double left = std::sqrt((0.0169 + 0.01 * (1.69 / 4.69)) / 0.0269);
-  CHECK(narrowed_width(0.23, level_weight(3, study()), study()) ==
-        doctest::Approx(std::pow(1.23, left) - 1.0).epsilon(1e-12));
+  CHECK(narrowed_width(0.23, 3.0 / 4.69, study()) == doctest::Approx(std::pow(1.23, left) - 1.0).epsilon(1e-12));
   CHECK(narrowed_width(0.23, 0.0, study()) == 0.23);
   // With the level known for certain the shape is left.
   CHECK(narrowed_width(0.23, 1.0, study()) == doctest::Approx(std::pow(1.23, 0.13 / std::sqrt(0.0269)) - 1.0));
@@ -162,6 +168,24 @@ TEST_CASE("a run moves the numbers that its own step depends on") {
   CHECK(by_wide < 0.0);  // longer: the network is slower
   CHECK(std::abs(by_of(off(host), "physics.nic")) < 0.2 * std::abs(by_wide));
   CHECK(std::abs(by_of(off(host), "level.products_16_bit")) > std::abs(by_of(off(wide), "level.products_16_bit")));
+}
+
+TEST_CASE("runs tell a software's numbers of the networks that they are of, whatever class their errors are in") {
+  const std::vector<std::string>& keys = step_posterior(test::model_data()).keys;
+  const auto norms = static_cast<std::size_t>(std::find(keys.begin(), keys.end(), "stack.elementwise") - keys.begin());
+  REQUIRE(norms < keys.size());
+  const auto by_norms = [&](const std::vector<std::string>& more, RunClass run_class) {
+    const Plan plan = make_plan(run_scenario(more), false);
+    REQUIRE(plan.confidence->run_class == run_class);
+    const auto& train = std::get<TrainScenario>(plan.scenario.question);
+    const auto& answer = std::get<TrainPlan>(plan.answer);
+    const OwnNumbers own = numbers_without_runs(train, run_class);
+    return step_derivative(train, own, answer.strategy, answer.groups, {})[norms];
+  };
+  CHECK(by_norms({}, RunClass::dense) != 0.0);
+  CHECK(by_norms({"hardware.gpu=mi300x"}, RunClass::other_kernels) != 0.0);
+  CHECK(by_norms({"model=mixtral-8x7b", "strategy.tp=8", "training.method=lora", "training.software=megatron-bridge"},
+                 RunClass::adapters) != 0.0);
 }
 
 TEST_CASE("a run that the others contradict is named with its line") {
@@ -248,10 +272,46 @@ TEST_CASE("the terms add up to the moved step, and explain has a line of its own
                                  [](const ExplainEntry& entry) { return entry.name == "level of your runs"; });
   REQUIRE(line != plan.explain.end());
   CHECK(line->value == e.time[Term::measured_level].raw());
-  // Left out like any other term.
+}
+
+TEST_CASE("runs without the level move nothing, narrow nothing and say nothing") {
   TermSet without;
   without.add(Term::measured_level);
-  CHECK(step_of(make_plan(run_scenario(), false, PlanPart::all, without, own)) == step_of(plan_with(std::nullopt)));
+  const OwnRuns own = learned(run_row({.value = text_of(priced() / 0.8)}));
+  const Plan plan = make_plan(run_scenario(), false, PlanPart::all, without, own);
+  const Plan bare = plan_with(std::nullopt);
+  CHECK(step_of(plan) == step_of(bare));
+  CHECK(plan.confidence->width == bare.confidence->width);
+  CHECK(plan.confidence->width == plan.confidence->errors.width_80);
+  CHECK_FALSE(plan.own_effect);
+  CHECK_FALSE(run_promise(make_plan(run_scenario(), false, PlanPart::all, without)));  // a run would do as little
+}
+
+TEST_CASE("a strategy that breaks a rule has no step that runs could move") {
+  const std::vector<std::string> broken{"strategy.tp=3"};
+  const OwnRuns own = learned(run_row({.value = text_of(priced() / 1.2)}));
+  const Plan plan = make_plan(run_scenario(broken), false, PlanPart::all, {}, own);
+  REQUIRE_FALSE(std::get<TrainPlan>(plan.answer).problems.empty());
+  CHECK_FALSE(plan.own_effect);
+  CHECK(plan.confidence->width == plan.confidence->errors.width_80);
+  CHECK(plan.confidence->narrowing.empty());
+}
+
+TEST_CASE("a run of the job narrows the interval as far as the plan without it promised") {
+  const std::string job = run_row({.value = text_of(priced() / 1.2)});
+  const std::optional<double> first = run_promise(plan_with(std::nullopt));
+  REQUIRE(first);
+  CHECK(plan_with(learned(job)).confidence->width == doctest::Approx(*first).epsilon(1e-3));
+  // A run of another job leaves more for one of this job to say, and less than no run left.
+  const std::string other = run_row({.gpus = "512", .dp = "256", .global_batch = "256", .value = "2"});
+  const Plan known = plan_with(learned(other));
+  const std::optional<double> second = run_promise(known);
+  REQUIRE(second);
+  CHECK(*second < known.confidence->width);
+  CHECK(*second < *first);
+  CHECK(plan_with(learned(other + job)).confidence->width == doctest::Approx(*second).epsilon(1e-3));
+  // Repeats of a run count once.
+  CHECK_FALSE(run_promise(plan_with(learned(job))));
 }
 
 TEST_CASE("times, throughputs, FLOP rates and MFU say the same") {
@@ -349,14 +409,18 @@ TEST_CASE("no run that matches is an error that names what is needed and what th
   CHECK(refused("").find("there are no rows") != std::string::npos);
 }
 
-TEST_CASE("remedies of a moved plan have its level while the software is the same") {
+TEST_CASE("remedies of a moved plan are priced as plans of their own with the same runs are") {
   const std::vector<std::string> tight{"model=llama3-70b", "hardware.gpus=64", "strategy.tp=4"};
   const OwnRuns own = learned(run_row({.value = text_of(priced() / 1.2)}), run_scenario(tight));
-  const Plan bare = make_plan(run_scenario(tight), false);
-  const Plan moved = make_plan(run_scenario(tight), false, PlanPart::all, {}, own);
-  const auto& before = std::get<TrainPlan>(bare.answer).remedies;
-  const auto& after = std::get<TrainPlan>(moved.answer).remedies;
-  REQUIRE_FALSE(before.empty());
-  REQUIRE(after.size() == before.size());
-  CHECK(after[0].step / before[0].step == doctest::Approx(moved.own_effect->step).epsilon(0.03));
+  const Scenario scenario = run_scenario(tight);
+  const Plan moved = make_plan(scenario, false, PlanPart::all, {}, own);
+  const std::vector<Remedy>& remedies = std::get<TrainPlan>(moved.answer).remedies;
+  REQUIRE_FALSE(remedies.empty());
+  for (const Remedy& remedy : remedies) {
+    const Scenario mended = changed(scenario, remedy.changes);
+    REQUIRE(std::get<TrainScenario>(mended.question).software.id == own.software);
+    const Plan plan = make_plan(mended, false, PlanPart::all, {}, own);
+    CHECK(std::get<TrainPlan>(plan.answer).estimate.step == remedy.step);
+    CHECK(std::get<TrainPlan>(make_plan(mended, false).answer).estimate.step > remedy.step);  // runs were faster
+  }
 }
