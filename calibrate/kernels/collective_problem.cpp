@@ -93,9 +93,9 @@ const MoeTransport& known_transport(const std::string& name) {
   return *transport;
 }
 
-/// The shared rows were routed as DeepEP's own benchmark does, each token to four hosts at most:
-/// ai-dynamo/aiconfigurator
-/// @ 97c28ba, collector/deep_collector/test_internode.py, num_topk_groups = min(num_nodes, 4) of num_nodes groups.
+/// The shared rows were routed as DeepEP's own benchmark does, each token to four hosts at most: num_topk_groups =
+/// min(num_nodes, 4) of num_nodes groups (ai-dynamo/aiconfigurator @ 97c28ba,
+/// collector/deep_collector/test_internode.py).
 MoeExchange exchange_of(const KernelRow& row, const GroupView& view) {
   const ExpertGroups groups{view.domains, std::min<std::int64_t>(view.domains, 4)};
   return {row.shape[2], row.shape[3], row.shape[4], row.shape[5], row.shape[6], groups, ExpertPlaces::balanced, true};

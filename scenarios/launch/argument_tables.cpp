@@ -145,9 +145,12 @@ void note_arguments(std::string_view program, std::string_view command, LaunchWr
                                   (release.empty() ? table->from : release) + " has no such argument";
       writing.notes.push_back({item.name, lacking + (known.empty() ? "" : ", " + known) + "; take it out by hand"});
     } else if (!table->takes(item.name, item.value.text)) {
+      const bool itself = release.empty() || release == table->from;
+      const std::string asked = std::string{program} + " " + (release.empty() ? table->from : release);
       writing.notes.push_back(
-          {item.name, item.name + ": " + std::string{program} + " " + table->from + " takes no word " +
-                          item.value.text + "; known are " +
+          {item.name, item.name + ": " + asked +
+                          (itself ? "" : ", by the words of " + table->from + " that hold for it,") +
+                          " takes no word " + item.value.text + "; known are " +
                           joined(table->words.find(item.name)->second, [](const std::string& word) { return word; })});
     }
   }

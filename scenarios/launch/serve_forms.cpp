@@ -10,6 +10,9 @@
 #include <headroom/scenarios/traffic/traffic.hpp>
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace headroom::launch {
 namespace {
@@ -117,16 +120,18 @@ void set_draft(const DraftPlan& draft, LaunchPlan& plan) {
   }
 }
 
-/// How the question's engine sends tokens to the ranks of their experts; nullptr: every rank gathers all tokens.
-const AllToAllRule* exchange_rule(const ServeScenario& s) {
+/// How the question's engine sends tokens to the ranks of their experts; nullopt: every rank gathers all tokens.
+std::optional<AllToAllRule> exchange_rule(const ServeScenario& s) {
   const ServingLayout& layout = s.work.layout;
   if (!s.architecture.moe || layout.attention_groups() <= 1 || layout.cut_experts) {
-    return nullptr;
+    return std::nullopt;
   }
   const bool over_nics = experts_over_nics(s.device, s.host ? &*s.host : nullptr, layout);
-  return rule_of(s.engine.all_to_all,
-                 {layout.ep, over_nics, s.device.scale_up.domain, static_cast<double>(s.architecture.moe->top_k),
-                  activation_precision(s.device, s.work.weights)});
+  const std::vector<AllToAllRule> rules = s.engine.exchange_rules(s.engine.release);
+  const AllToAllRule* rule =
+      rule_of(rules, {layout.ep, over_nics, s.device.scale_up.domain, static_cast<double>(s.architecture.moe->top_k),
+                      activation_precision(s.device, s.work.weights)});
+  return rule == nullptr ? std::nullopt : std::optional{*rule};
 }
 
 /// Sets the engine's keys for a question with traffic.
@@ -201,7 +206,7 @@ LaunchPlan serve_keys(const Scenario& scenario, const ServeScenario& s) {
   if (w.layout.two_batches) {
     plan.set("serving.two_batch_overlap", flag_value(true));
   }
-  if (const AllToAllRule* rule = exchange_rule(s)) {
+  if (const std::optional<AllToAllRule> rule = exchange_rule(s)) {
     const std::string& backend = w.pool == ServingPool::prefill ? rule->prompts_backend : rule->backend;
     if (!backend.empty()) {
       plan.set("launch.exchange", word_value(backend));
@@ -307,7 +312,8 @@ void note_serving_gaps(std::string_view form, LaunchWriting& writing) {
       LaunchGap{"serving.balanced_experts", "", "it takes a file of its load balancer, which no scenario names"},
       LaunchGap{
           "serving.redundant_experts", "",
-          "TensorRT-LLM has slots in the file of its load balancer; vLLM --eplb-config, which goes with --enable-eplb"},
+          "TensorRT-LLM has slots in the file of its load balancer; vLLM takes them in --eplb-config, which goes with "
+          "--enable-eplb"},
       LaunchGap{"serving.two_batch_overlap", "", "no key of this engine has halves of a batch take turns"},
       LaunchGap{"serving.speculative.*", "",
                 "drafts are written for vLLM alone, and of heads no scenario names the checkpoint"},

@@ -104,7 +104,12 @@ void write_ranks(LaunchWriting& writing, HostsBy hosts) {
   writing.cover("strategy.ep");
   std::string exchange = plan.word("launch.exchange");
   if (plan.flag("serving.two_batch_overlap") && !exchange.starts_with("deepep")) {  // it goes with these alone
+    const std::string priced = exchange.empty() ? "an all-gather" : exchange;
     exchange = plan.word("serving.pool") == "prefill" ? "deepep_high_throughput" : "deepep_low_latency";
+    writing.note("serving.two_batch_overlap", "true",
+                 "--enable-dbo goes with deepep alone, so that this launch runs " + exchange +
+                     "; the plan's times are of " + priced +
+                     ": state two_batch_overlap = false for a launch of what is planned");
   }
   if (!exchange.empty()) {
     writing.put_word("--all2all-backend", exchange);

@@ -156,7 +156,7 @@ const ServingPlaces::Kernels& ServingPlaces::kernels(const Architecture& arch,
                           (layout.balanced ? "b" : "") + (layout.cut_experts ? "c" : "") +
                           (layout.two_batches ? "t" : "") + "/" + std::string{name_of(formats.weights)} + "/" +
                           std::string{name_of(formats.activations)} + "/" + std::string{name_of(formats.cache)} + "/" +
-                          std::to_string(curves.families.size());
+                          std::to_string(curves.families.size()) + "/" + std::to_string(curves.all_to_all.size());
   auto [at, fresh] = kernels_.try_emplace(key);
   if (fresh) {
     try {

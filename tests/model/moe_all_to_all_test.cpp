@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/collectives/collective_library.hpp>
 #include <headroom/model/collectives/custom_all_reduce.hpp>
 #include <headroom/model/collectives/moe_all_to_all.hpp>
 
 #include <doctest/doctest.h>
 
+#include "../support/model_data.hpp"
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -71,8 +73,12 @@ TEST_CASE("groups stay on their hosts where a load balancer can keep them there,
 // 50 GB/s of the bytes of all hosts, the own one too. perplexityai/pplx-garden @ 2446003, docs/fabric-lib.md,
 // DeepEP-CX7, no groups: 3565 and 5923 us.
 TEST_CASE("combines over four and eight hosts take what their authors and others published, within a third") {
-  const MoeExchangeCurve h100{51.73e-6, 31.52e-6, 16.85e-9, 2.4e-9, 0.9364, 2.02, 0.9055, 1.61};
-  const MoeExchangeModel combine{h100, *find_moe_transport("deepep_normal_combine"), 132.0};
+  const CollectiveSet& set = find_collective_set(test::model_data(), "h100-sxm-80gb");
+  const auto fitted = std::find_if(set.moe.begin(), set.moe.end(), [](const FittedExchange& curve) {
+    return curve.provenance.format == "deepep_normal_combine" && curve.provenance.hosts == 8;
+  });
+  REQUIRE(fitted != set.moe.end());
+  const MoeExchangeModel combine{fitted->values, *find_moe_transport("deepep_normal_combine"), 132.0};
   for (const std::int64_t nodes : {4, 8}) {
     const ExpertGroups four{nodes, 4};
     const MoeExchange grouped{7168.0, 4096.0, 8.0, 256.0, 20.0, four, ExpertPlaces::balanced};

@@ -100,6 +100,7 @@ class NaiveServing {
   std::int64_t peak = 0;
   TimeHistogram gaps;
   std::vector<std::int64_t> batches;
+  std::vector<std::size_t> answered;  ///< in the order in which they were; of one iteration, as they were admitted
 
  private:
   struct Item {
@@ -285,6 +286,14 @@ class NaiveServing {
         }
       }
     }
+    std::vector<std::size_t> passed;
+    admit(budget, passed);
+    for (const std::size_t id : passed) {
+      waiting_.push_front(id);
+    }
+  }
+
+  void admit(std::int64_t& budget, std::vector<std::size_t>& passed) {
     while (!preempted_ && budget > 0 && !waiting_.empty() &&
            static_cast<std::int64_t>(running_.size()) < settings_.max_num_seqs) {
       const std::size_t id = waiting_.front();
@@ -302,6 +311,11 @@ class NaiveServing {
       if (settings_.rules.chunked) {
         tokens = std::min(tokens, budget);
       } else if (tokens > budget && (tokens <= settings_.max_num_tokens || !chunks_.empty())) {
+        if (settings_.rules.passes_over) {
+          waiting_.pop_front();
+          passed.push_back(id);
+          continue;
+        }
         return;
       }
       const std::int64_t need = whole()                                              ? whole_blocks(item)
@@ -411,6 +425,7 @@ class NaiveServing {
         gone.insert(gone.begin() + static_cast<std::ptrdiff_t>(of_chunks++), part.id);
       }
     }
+    answered.insert(answered.end(), gone.begin(), gone.end());
     for (const std::size_t id : gone) {
       times_[id].finished = now;
       if (settings_.rules.overlap == Overlap::holds_ended) {

@@ -44,6 +44,10 @@ inline Case any_case(std::uint64_t seed) {
     e.rules.overlap = Overlap::holds_ended;
     e.rules.whole_prompt_fits = any(random, 0, 1) == 1;
   }
+  if (RandomStream own{seed, 1}; any(own, 0, 3) == 0) {  // apart, so that the other draws do not depend on it
+    e.rules.chunked = false;
+    e.rules.passes_over = true;
+  }
   if (any(random, 0, 2) == 0) {
     e.rules.eviction = Eviction::swap;
     e.swap_per_block = Picoseconds{any(random, 0, 300)};
@@ -58,10 +62,11 @@ inline Case any_case(std::uint64_t seed) {
   const std::int64_t longest = any(random, 2, 300);
   const bool tight = any(random, 0, 1) == 0;
   e.blocks = (2 * longest + e.speculation.draft) / e.block_tokens + 1 + any(random, 0, tight ? 8 : 200);
-  c.text = "rule " + std::to_string(rule) + ", eviction " + std::to_string(static_cast<int>(e.rules.eviction)) +
-           ", draft " + std::to_string(e.speculation.draft) + ", blocks " + std::to_string(e.blocks) + " of " +
-           std::to_string(e.block_tokens) + ", sequences " + std::to_string(e.max_num_seqs) + ", tokens " +
-           std::to_string(e.max_num_tokens) + ", watermark " + std::to_string(e.watermark_blocks);
+  c.text = "rule " + std::to_string(rule) + (e.rules.passes_over ? ", passes over" : "") + ", eviction " +
+           std::to_string(static_cast<int>(e.rules.eviction)) + ", draft " + std::to_string(e.speculation.draft) +
+           ", blocks " + std::to_string(e.blocks) + " of " + std::to_string(e.block_tokens) + ", sequences " +
+           std::to_string(e.max_num_seqs) + ", tokens " + std::to_string(e.max_num_tokens) + ", watermark " +
+           std::to_string(e.watermark_blocks);
   Picoseconds at{0};
   const std::int64_t gap = any(random, 0, 200'000);
   for (std::int64_t i = any(random, 1, 40); i > 0; --i) {

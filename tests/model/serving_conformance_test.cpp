@@ -214,12 +214,16 @@ Agreement agreement(const std::string& name, const SchedulerRules& rules, bool a
   return agreement;
 }
 
-void check(const std::string& name, const SchedulerRules& rules, bool always_chunked = false) {
+/// `differ`: steps that differed when the release was recorded (tests/conformance/README.md). The acceptance is 99 %; a
+/// few steps more than recorded is a rule that changed.
+void check(const std::string& name, const SchedulerRules& rules, std::int64_t differ, bool always_chunked = false) {
   const Agreement found = agreement(name, rules, always_chunked);
   INFO(name << ": " << found.equal << " of " << found.steps << " steps equal");
   CAPTURE(found.first);
   CHECK(found.steps > 80'000);
   CHECK(static_cast<double>(found.equal) >= 0.99 * static_cast<double>(found.steps));
+  constexpr std::int64_t few = 5;
+  CHECK(found.steps - found.equal <= differ + few);
 }
 
 /// A load on one engine that never runs more than one iteration at a time.
@@ -255,32 +259,32 @@ std::vector<RequestTimes> one_by_one(const IterationTables& tables,
 }  // namespace
 
 TEST_CASE("vLLM 0.8.5 schedules the same requests and tokens as the simulated engine") {
-  check("vllm-0.8.5.txt", vllm_v1, true);  // V1 of this release splits prompts whatever the option says
+  check("vllm-0.8.5.txt", vllm_v1, 29, true);  // V1 of this release splits prompts whatever the option says
 }
 
 TEST_CASE("vLLM 0.11.0 schedules the same requests and tokens as the simulated engine") {
-  check("vllm-0.11.0.txt", vllm_v1);
+  check("vllm-0.11.0.txt", vllm_v1, 29);
 }
 
 TEST_CASE("vLLM 0.23.0 schedules the same requests and tokens as the simulated engine") {
-  check("vllm-0.23.0.txt", vllm_v1_async);
+  check("vllm-0.23.0.txt", vllm_v1_async, 133);
 }
 
 TEST_CASE("SGLang 0.4.6 schedules the same requests and tokens as the simulated engine") {
   SchedulerRules rules = sglang_overlap;
   rules.future.put_back_for = 20;
   rules.future.counts_done_output = true;
-  check("sglang-0.4.6.txt", rules);
+  check("sglang-0.4.6.txt", rules, 120);
 }
 
 TEST_CASE("SGLang 0.5.2 schedules the same requests and tokens as the simulated engine") {
   SchedulerRules rules = sglang_overlap;
   rules.future.counts_done_output = true;
-  check("sglang-0.5.2.txt", rules);
+  check("sglang-0.5.2.txt", rules, 120);
 }
 
 TEST_CASE("SGLang 0.5.9 schedules the same requests and tokens as the simulated engine") {
-  check("sglang-0.5.9.txt", sglang_overlap);
+  check("sglang-0.5.9.txt", sglang_overlap, 122);
 }
 
 TEST_CASE("the engine that estimates future tokens takes as long in stretches as iteration by iteration") {

@@ -11,7 +11,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -81,17 +80,14 @@ TEST_CASE("disaggregated, both pools equal a loop over every iteration, to the p
     for (Request& request : prompts) {
       request.output_tokens = 1;
     }
-    const std::vector<RequestTimes> first = test::NaiveServing{tables, fleet.prefill->engine, prompts}.run();
+    test::NaiveServing prefill{tables, fleet.prefill->engine, prompts};
+    const std::vector<RequestTimes> first = prefill.run();
     // Over the link in the order in which prompts end; of those that end together, as they were admitted.
-    std::vector<std::size_t> order(prompts.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return first[a].finished < first[b].finished; });
     std::vector<Request> sent;
     std::vector<Picoseconds> first_tokens;
     std::vector<std::size_t> ids;
     Picoseconds link{0};
-    for (const std::size_t id : order) {
+    for (const std::size_t id : prefill.answered) {
       if (c.load.requests[id].output_tokens == 1) {
         REQUIRE(got.requests[id].finished == first[id].finished);
         continue;
@@ -245,6 +241,35 @@ TEST_CASE("an iteration takes no more tokens than its budget, decodes first") {
   // The third step has 5 left for the second, then 9 and 9 beside the first's decodes.
   CHECK(result.requests[1].first_token == Picoseconds{5000});
   CHECK(result.pool.sum.prompt_tokens == 48);
+}
+
+TEST_CASE("prompts that do not fit let others pass, and one that no iteration holds runs as the only prompt") {
+  const IterationTables tables = test::simple_tables({.step = 1000});
+  EngineSettings engine;
+  engine.rules = vllm_v1;
+  engine.rules.chunked = false;
+  engine.blocks = 1000;
+  engine.max_num_tokens = 10;
+  engine.max_num_seqs = 4;
+  // 25 of 10 tokens: alone in the first step; then beside its decodes 9 tokens are left, of which 6 and 3 fit.
+  const FleetResult result =
+      simulate(one_replica(tables, engine), at_once({request(25, 9), request(6, 1), request(8, 1), request(3, 1)}));
+  CHECK(result.requests[0].first_token == Picoseconds{1000});
+  CHECK(result.requests[1].first_token == Picoseconds{2000});
+  CHECK(result.requests[2].first_token == Picoseconds{3000});
+  CHECK(result.requests[3].first_token == Picoseconds{2000});
+  // Beside a prompt it waits, before all that come later.
+  const FleetResult behind =
+      simulate(one_replica(tables, engine), at_once({request(4, 3), request(25, 3), request(9, 1)}));
+  CHECK(behind.requests[0].first_token == Picoseconds{1000});
+  CHECK(behind.requests[2].first_token == Picoseconds{2000});  // passed over last, so first of the next
+  CHECK(behind.requests[1].first_token == Picoseconds{3000});
+  // The output so far counts: preempted, its 10 + 1 tokens are more than an iteration holds.
+  engine.block_tokens = 1;
+  engine.blocks = 15;
+  const FleetResult again = simulate(one_replica(tables, engine), at_once({request(3, 6), request(6, 6)}));
+  CHECK(again.requests[1].preemptions > 0);
+  CHECK(again.requests[1].finished != never);
 }
 
 TEST_CASE("a request longer than the pool is refused and counted, and the rest runs") {

@@ -230,7 +230,7 @@ TEST_CASE("the numbers of all engines: unknown keys and fitted names that are no
 TEST_CASE("exchanges of experts: rules as the files state them, and what they may not say") {
   const std::string vllm = text_of("model/stacks/serve/vllm.toml");
   const ServingStack& stack = standard("vllm");
-  REQUIRE(stack.all_to_all.size() == 3);
+  REQUIRE(stack.all_to_all.size() == 4);
   CHECK(stack.all_to_all[0].activations == "nvfp4");
   CHECK(stack.all_to_all[0].backend == "flashinfer_nvlink_one_sided");
   CHECK(stack.all_to_all[1].activations.empty());
@@ -248,14 +248,32 @@ TEST_CASE("exchanges of experts: rules as the files state them, and what they ma
   CHECK_FALSE(stack.all_to_all[0].beyond_top_k);  // a matter of the launch, whatever a token's experts
   CHECK(standard("tensorrt-llm").all_to_all[0].beyond_top_k);
   CHECK_FALSE(standard("sglang").all_to_all[0].beyond_top_k);
-  CHECK(stack.all_to_all[2].over == ExchangeOver::hosts);
-  CHECK(stack.all_to_all[2].decodes == std::vector<std::string>{"deepep_ll_dispatch", "deepep_ll_combine"});
-  CHECK(stack.all_to_all[2].sms == 20.0);
+  CHECK(stack.all_to_all[3].over == ExchangeOver::hosts);
+  CHECK(stack.all_to_all[3].decodes == std::vector<std::string>{"deepep_ll_dispatch", "deepep_ll_combine"});
+  CHECK(stack.all_to_all[3].sms == 20.0);
+  // By release: one-sided kernels and the words of both from 0.19 on; a release that is no number is the current one.
+  const auto of_release = [&](std::string_view release, Precision activations) {
+    const std::vector<AllToAllRule> rules = stack.exchange_rules(release);
+    return rule_of(rules, {8, false, 72, 8.0, activations})->backend;
+  };
+  CHECK(of_release("0.13.0", Precision::nvfp4) == "flashinfer_all2allv");
+  CHECK(of_release("0.18.1", Precision::fp8) == "flashinfer_all2allv");
+  CHECK(of_release("0.19.0", Precision::nvfp4) == "flashinfer_nvlink_one_sided");
+  CHECK(of_release("0.19.0", Precision::fp8) == "flashinfer_nvlink_two_sided");
+  CHECK(of_release("nightly", Precision::nvfp4) == "flashinfer_nvlink_one_sided");
+  CHECK(of_release("", Precision::nvfp4) == "flashinfer_nvlink_one_sided");
+  const IterationPhysics& physics = iteration_physics(test::model_data());
+  CHECK(engine_kernels(stack, physics, "0.13.0").all_to_all[0].backend == "flashinfer_all2allv");
+  CHECK(engine_kernels(stack, physics, "").all_to_all[0].backend == "flashinfer_nvlink_one_sided");
+  // Whoever dispatches at all does so over NICs too.
   for (const ServingStack& each : serving_stacks(test::model_data())) {
     for (const AllToAllRule& rule : each.all_to_all) {
       CAPTURE(each.id);
       CHECK_FALSE(rule.source.empty());
     }
+    CHECK((each.all_to_all.empty() ||
+           std::any_of(each.all_to_all.begin(), each.all_to_all.end(),
+                       [](const AllToAllRule& rule) { return rule.over == ExchangeOver::hosts; })));
   }
   const auto problems = stack_problems(
       with(with(vllm, "over = \"hosts\"", "over = \"racks\""), "\"deepep_ll_combine\"", "\"deepep_ll_combined\""));

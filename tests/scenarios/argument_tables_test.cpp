@@ -228,7 +228,11 @@ TEST_CASE("a word that the stated release does not know is told") {
   CHECK(text("").find("--all2all-backend flashinfer_nvlink_one_sided") != std::string::npos);
   CHECK(text("").find("takes no word") == std::string::npos);
   CHECK(text("0.12.0").find("--all2all-backend flashinfer_all2allv") != std::string::npos);
-  CHECK(text("0.13.0").find("vllm 0.12 takes no word flashinfer_nvlink_one_sided") != std::string::npos);
+  CHECK(text("0.13.0").find("--all2all-backend flashinfer_all2allv") != std::string::npos);
+  CHECK(text("0.13.0").find("takes no word") == std::string::npos);
+  // A release that has the word, under the table of an older one: told with both.
+  CHECK(text("0.21.0").find("vllm 0.21.0, by the words of 0.12 that hold for it, takes no word "
+                            "flashinfer_nvlink_one_sided") != std::string::npos);
 }
 
 TEST_CASE("an option that the stated release lacks is told with the release that has it") {

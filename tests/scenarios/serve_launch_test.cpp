@@ -201,6 +201,14 @@ TEST_CASE("wide experts are launched as they are predicted: balanced, and over N
   CHECK(says(vllm, "--enable-eplb"));
   CHECK(says(vllm, "--enable-dbo"));
   CHECK(says(vllm, "--all2all-backend deepep_low_latency"));
+  CHECK(vllm.find("--enable-dbo goes with deepep alone") == std::string::npos);
+  // NVLink between hosts is planned with kernels that --enable-dbo does not go with: the launch tells.
+  std::vector<std::string> rack = wide;
+  rack.insert(rack.end(), {"hardware.gpu=gb200", "serving.two_batch_overlap=true"});
+  const std::string dbo = line_of(deepseek, rack);
+  CHECK(says(dbo, "--all2all-backend deepep_low_latency"));
+  CHECK(dbo.find("this launch runs deepep_low_latency; the plan's times are of flashinfer_nvlink_two_sided") !=
+        std::string::npos);
   // The kernels that the plan takes are the launch's to choose, with or without halves.
   wide.emplace_back("serving.two_batch_overlap=false");
   CHECK(says(line_of(deepseek, wide), "--all2all-backend deepep_low_latency"));

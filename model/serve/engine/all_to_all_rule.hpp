@@ -28,6 +28,7 @@ struct AllToAllRule {
   std::int64_t domain_above = 0;
   bool beyond_top_k = false;  ///< applies only if there are more ranks than experts per token
   std::string activations;    ///< applies only to this format, as kernels spell it; empty: to all
+  std::string from;           ///< first release of the engine that has it; empty: all
   /// Measured kernels in their order of execution, for iterations of decodes alone and for those with prompts. "{}"
   /// stands for the format of the activations: bfloat16, fp8, nvfp4.
   std::vector<std::string> decodes, prompts;

@@ -56,7 +56,7 @@ struct SchedulerRules {
   /// A prompt that takes blocks by the chunk waits until all of it would have blocks.
   bool whole_prompt_fits = false;
   /// Whole prompts that exceed what is left of the budget are passed over for those behind them; the last one passed
-  /// over is the first of the next iteration.
+  /// over is the first of the next iteration. One that exceeds any iteration runs once no other prompt does.
   bool passes_over = false;
   FutureTokens future{};
 };

@@ -122,6 +122,7 @@ void read_all_to_all(ConfigTable& root, ServingStack& stack) {
     if (table.has("activations")) {
       rule.activations = exchange_spellings[table.choice("activations", exchange_spellings)];
     }
+    rule.from = table.maybe_text("from").value_or("");
     rule.backend = table.maybe_text("backend").value_or("");
     rule.prompts_backend = table.maybe_text("prompts_backend").value_or(rule.backend);
     rule.source = table.text("source");
@@ -204,6 +205,15 @@ std::vector<ExpertFamily> ServingStack::expert_families(std::string_view version
   return families;
 }
 
+std::vector<AllToAllRule> ServingStack::exchange_rules(std::string_view version) const {
+  std::vector<AllToAllRule> rules = all_to_all;
+  const Release asked = release_of(version);
+  std::erase_if(rules, [&](const AllToAllRule& rule) {
+    return asked.known && !rule.from.empty() && asked < release_of(rule.from);
+  });
+  return rules;
+}
+
 ServingStack read_serving_stack(const ConfigValue& root, const std::string& file, Diagnostics& diagnostics) {
   ConfigTable table{root, "", diagnostics};
   ServingStack stack;
@@ -276,7 +286,10 @@ const std::vector<ServingStack>& serving_stacks(const ModelData& data) {
 }
 
 EngineKernels engine_kernels(const ServingStack& stack, const IterationPhysics& physics, std::string_view version) {
-  return {stack.time.curves, {Routing::power_law, physics.routing}, stack.expert_families(version), stack.all_to_all};
+  return {stack.time.curves,
+          {Routing::power_law, physics.routing},
+          stack.expert_families(version),
+          stack.exchange_rules(version)};
 }
 
 const ServingStack* stack_of_release(std::span<const ServingStack> stacks,

@@ -88,6 +88,8 @@ struct ServingStack {
   [[nodiscard]] std::int64_t default_max_num_tokens(const Device& device) const;
   /// Families that a release was limited to; none for the current release, which is an empty or non-numeric version.
   [[nodiscard]] std::vector<ExpertFamily> expert_families(std::string_view version) const;
+  /// The rules of `all_to_all` that a release has; all of them for the current release, as above.
+  [[nodiscard]] std::vector<AllToAllRule> exchange_rules(std::string_view version) const;
   /// Whether a request reserves the blocks of its whole output at the start.
   [[nodiscard]] bool reserves_output() const noexcept { return scheduler.reservation == Reservation::whole; }
 };

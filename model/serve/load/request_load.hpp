@@ -25,7 +25,9 @@ struct SharedPrefixes {
   static constexpr std::int64_t id_tokens = 64;
 };
 
-/// Time of an answer's token where no replica says it.
+/// Time of an answer's token where no replica says it (session_pace.cpp knows it of planned ones). A nominal value of
+/// no measurement, which this header owns: between the 10 and 100 ms that services promise per token. It sets how many
+/// sessions are open when a load begins, and no time of a request.
 inline constexpr Seconds usual_token{0.03};
 
 /// Requests of one kind. With `turns` above 1 they come in sessions: the prompt of a turn is all that was asked and

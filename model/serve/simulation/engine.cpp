@@ -88,7 +88,7 @@ void SimulatedEngine::submit(std::uint32_t id, Picoseconds now) noexcept {
     sequence.generated = 1;
   }
   // If a waiting request is blocked or all places are taken, nothing can change before the stretch ends.
-  const bool behind = settings_.batch_wait > 0 || (settings_.rules.passes_over && !settings_.rules.chunked);
+  const bool behind = settings_.batch_wait > 0 || passing();
   if ((waiting_count_ == 0 || behind) && running_count_ < settings_.max_num_seqs) {
     cut(now);
   }
@@ -174,6 +174,7 @@ void SimulatedEngine::settle(Picoseconds now) noexcept {
 bool SimulatedEngine::form() noexcept {
   promised_ = 0;
   preempted_ = false;
+  queue_changes_ = false;
   if (estimates()) {
     return form_by_estimate();
   }
@@ -262,7 +263,7 @@ void SimulatedEngine::plan_decodes() noexcept {
       steps = std::max<std::int64_t>(1, decoding_.ticks_within(cache_->before_ids() + ahead_, steps));
     }
   }
-  steps = held_steps_ > 0 ? std::min(steps, held_steps_) : steps;
+  steps = held_steps_ > 0 ? std::min(steps, held_steps_) : queue_changes_ ? 1 : steps;
   const Picoseconds increment = line_.per_key * n;
   const Picoseconds last = stretch_.first + increment * (steps - 1);
   if (stretch_.first >= Picoseconds{1} && last >= Picoseconds{1}) {

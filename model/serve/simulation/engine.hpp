@@ -170,6 +170,7 @@ class SimulatedEngine {
   void give_back(std::uint32_t id, std::int64_t blocks, bool answered) noexcept;
 
   void append(List& list, std::uint32_t id) noexcept;
+  void prepend(List& list, std::uint32_t id) noexcept;
   void remove(List& list, std::uint32_t id) noexcept;
   void wait_first(std::uint32_t id) noexcept;
   void run(std::uint32_t id) noexcept;
@@ -182,6 +183,9 @@ class SimulatedEngine {
   [[nodiscard]] bool schedule_decodes() noexcept;
   void schedule_prompts(std::int64_t budget) noexcept;
   [[nodiscard]] bool admit(std::uint32_t id, std::int64_t& budget) noexcept;
+  /// Whole prompts that the budget does not hold let those behind them pass. An iteration then looks at all that wait
+  /// until its budget is spent, as the engine does: any of them may be the one that fits.
+  [[nodiscard]] bool passing() const noexcept { return settings_.rules.passes_over && !settings_.rules.chunked; }
   [[nodiscard]] bool passes_over(std::uint32_t id, std::int64_t budget) const noexcept;
   /// Runs a waiting prompt, whose blocks the cache has given.
   void begin_prompt(std::uint32_t id, const Beginning& begin) noexcept;
@@ -240,11 +244,11 @@ class SimulatedEngine {
   Picoseconds swapping_{};     ///< copy time of the iteration
   std::int64_t promised_ = 0;  ///< blocks that the iteration's decodes will fill
   bool preempted_ = false;
+  bool queue_changes_ = false;          ///< the next iteration may find other prompts first, or pass others over
   std::vector<std::uint32_t> ended_;    ///< sequences in state `ended`
   std::vector<std::uint32_t> leaving_;  ///< answered, without blocks, with a place until the engine looks
   std::size_t extra_ = 0;               ///< of leaving_, the last ones, that run in this iteration
   std::int64_t extra_keys_ = 0;         ///< their keys
-  std::vector<std::uint32_t> passed_;   ///< prompts that this iteration passed over
   std::vector<std::uint32_t>
       prompts_ended_;  ///< whose prompt ended in the last iteration, which the cache has to learn
   double ratio_ = 0.0;

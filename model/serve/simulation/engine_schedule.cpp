@@ -42,12 +42,16 @@ void SimulatedEngine::remove(List& list, std::uint32_t id) noexcept {
   (sequence.next == Sequence::none ? list.tail : sequences_[sequence.next].previous) = sequence.previous;
 }
 
-void SimulatedEngine::wait_first(std::uint32_t id) noexcept {
+void SimulatedEngine::prepend(List& list, std::uint32_t id) noexcept {
   Sequence& sequence = sequences_[id];
   sequence.previous = Sequence::none;
-  sequence.next = waiting_.head;
-  (waiting_.head == Sequence::none ? waiting_.tail : sequences_[waiting_.head].previous) = id;
-  waiting_.head = id;
+  sequence.next = list.head;
+  (list.head == Sequence::none ? list.tail : sequences_[list.head].previous) = id;
+  list.head = id;
+}
+
+void SimulatedEngine::wait_first(std::uint32_t id) noexcept {
+  prepend(waiting_, id);
   ++waiting_count_;
 }
 
@@ -187,29 +191,38 @@ void SimulatedEngine::schedule_prompts(std::int64_t budget) noexcept {
   if (partial_ != Sequence::none) {
     continue_prompt(budget);
   }
-  while (!preempted_ && budget > 0 && waiting_.head != Sequence::none && running_count_ < settings_.max_num_seqs) {
-    const std::uint32_t id = waiting_.head;
-    if (passes_over(id, budget)) {
-      remove(waiting_, id);
-      --waiting_count_;
-      passed_.push_back(id);
+  // Who is looked at is admitted, and leaves the list, or is passed over: these are its first ones in the end.
+  std::int64_t passed = 0;
+  std::uint32_t id = waiting_.head;
+  while (!preempted_ && budget > 0 && id != Sequence::none && running_count_ < settings_.max_num_seqs) {
+    const std::uint32_t behind = sequences_[id].next;
+    const bool passes = passes_over(id, budget);
+    queue_changes_ = queue_changes_ || (passing() && remembered(sequences_[id]) > 0);
+    if (passes) {
+      ++passed;
     } else if (!admit(id, budget)) {
       break;
     }
+    id = behind;
   }
-  for (const std::uint32_t id : passed_) {
-    wait_first(id);
+  queue_changes_ = queue_changes_ || passed > 1;
+  for (const std::uint32_t first = waiting_.head; passed > 1; --passed) {
+    const std::uint32_t next = sequences_[first].next;
+    remove(waiting_, next);
+    prepend(waiting_, next);
   }
-  passed_.clear();
 }
 
 bool SimulatedEngine::passes_over(std::uint32_t id, std::int64_t budget) const noexcept {
   const Sequence& sequence = sequences_[id];
-  if (settings_.rules.chunked || !settings_.rules.passes_over || sequence.resident) {
+  if (!passing() || sequence.resident) {
     return false;
   }
+  const std::int64_t target = sequence.prompt + sequence.generated;
   const std::int64_t known = cache_ != nullptr ? cache_->find(id).tokens : cached(sequence);
-  return sequence.prompt + sequence.generated - known > budget;
+  const std::int64_t tokens = target - std::min(known, target - 1);
+  const bool runs_alone = tokens > settings_.max_num_tokens && chunks_.empty();  // see admit()
+  return tokens > budget && !runs_alone;
 }
 
 void SimulatedEngine::continue_prompt(std::int64_t& budget) noexcept {
