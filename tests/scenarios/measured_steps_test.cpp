@@ -105,7 +105,7 @@ TEST_CASE("names of softwares land on theirs whatever stands before and behind t
   CHECK(software("NeMo AutoModel (PyTorch FSDP2)") == "torchtitan");
   CHECK(software("NeMo/Megatron-Core", "24.03") == "megatron-core-2024");
   CHECK(software("NeMo/Megatron-Core", "25.04") == "megatron-core");
-  CHECK(software("Megatron-Bridge / NeMo", "nemo24.07-0814") == "nemo-2024");
+  CHECK(software("Megatron-Bridge / NeMo", "nemo24.05") == "nemo-2024");
   CHECK(software("Megatron-Bridge / NeMo", "mb26.08") == "megatron-bridge-2026");
   CHECK(software("Primus (AMD)") == "primus");
   CHECK(software("Hugging Face Trainer 4.57") == "pytorch-fsdp");
