@@ -113,7 +113,7 @@ std::string notes_text(const NetworkPlan& p) {
 Value question_value(const NetworkPlan& p) {
   const NetworkScenario& s = p.scenario;
   const SegmentRecompute& recompute = s.training.recompute;
-  return object("schema"_m = "headroom.plan/1", "kind"_m = "train", "name"_m = s.network.name, "model"_m = s.network.id,
+  return object("schema"_m = "headroom.plan/1", "kind"_m = "train", "name"_m = s.name, "model"_m = s.network.id,
                 "gpu"_m = s.device.id, "gpus"_m = s.gpus, "precision"_m = name_of(s.precision),
                 "global_batch"_m = s.global_batch,
                 "strategy"_m = row("dp"_m = s.dp, "zero"_m = s.training.zero, "micro_batch"_m = s.training.micro_batch,

@@ -147,6 +147,9 @@ std::string bound_text(double value, Dimension dimension) {
   if (dimension == dimension_of<Seconds>) {
     return format(Seconds{value});
   }
+  if (dimension == dimension_of<Bytes>) {
+    return format(Bytes{value});
+  }
   if (dimension == dimension_of<BytesPerSecond>) {
     return format(BytesPerSecond{value});
   }

@@ -161,6 +161,26 @@ void note_compute(const ServeScenario& s, Plan& plan) {
   }
 }
 
+/// How pieces are written, where that is stated and moves nothing.
+void note_pieces(const ServeScenario& s, const ServingTimes& times, std::int64_t replicas, Plan& plan) {
+  const ClientFacts& client = s.work.client;
+  const IterationStack& engine = s.engine.time;
+  const double requests = real(s.work.concurrency) / real(replicas);
+  const double answer = (times.state.ttft + (real(s.work.osl) - 1.0) * times.state.tpot).raw();
+  // One process that writes every token.
+  const bool one_keeps_up = requests * real(s.work.osl) * engine.piece.raw() <= answer;
+  const std::string why =
+      engine.piece <= Seconds{}
+          ? " has no effect: the rate at which " + title(s) + "'s front end writes pieces was never measured"
+          : " has no effect: one process of the front end writes every token as fast as the engine";
+  if (client.stream_interval > 1.0 && !engine.holds_first && one_keeps_up) {
+    plan.notes.push_back("serving.stream_interval" + why);
+  }
+  if (client.front_ends > 1.0 && one_keeps_up) {
+    plan.notes.push_back("serving.front_end_processes" + why);
+  }
+}
+
 template <class Q>
 Interval<Q> spread(Q mid, const ServingErrors& errors) {
   return {errors.low * mid, mid, errors.high * mid};
@@ -190,6 +210,7 @@ void answer_times(const ServeScenario& s, ServingTimes times, ServePlan& answer,
                 (pool == ServingPool::decode ? ""
                                              : "; prompts take " + format_number(100.0 * times.state.prompt_share, 2) +
                                                    " % of the replica's time");
+  note_pieces(s, times, std::max<std::int64_t>(answer.estimate.replicas, 1), plan);
   answer.times = std::move(times);
   answer.other_kernels = other_kernels_text(s);
 }

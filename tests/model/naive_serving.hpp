@@ -5,7 +5,7 @@
 
 #include <headroom/model/serve/engine/scheduler.hpp>
 #include <headroom/model/serve/load/request.hpp>
-#include <headroom/model/serve/simulation/time_histogram.hpp>
+#include <headroom/model/serve/time/time_histogram.hpp>
 
 #include "naive_prefixes.hpp"
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/release.hpp>
 #include <headroom/model/collectives/moe_all_to_all.hpp>
 #include <headroom/model/kernels/gemm.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
@@ -129,46 +130,6 @@ void read_all_to_all(ConfigTable& root, ServingStack& stack) {
     table.finish();
     stack.all_to_all.push_back(std::move(rule));
   }
-}
-
-/// The numbers of "v0.11.0" or "1.0.0rc3", up to the first other letter.
-struct Release {
-  std::array<int, 3> parts{};
-  bool known = false;
-  friend bool operator<(const Release& a, const Release& b) noexcept { return a.parts < b.parts; }
-};
-Release release_of(std::string_view text) noexcept {
-  Release release;
-  if (!text.empty() && text.front() == 'v') {
-    text.remove_prefix(1);
-  }
-  for (int& part : release.parts) {
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), part);
-    if (status != std::errc{}) {
-      break;
-    }
-    release.known = true;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    if (text.empty() || text.front() != '.') {
-      break;
-    }
-    text.remove_prefix(1);
-  }
-  return release;
-}
-
-/// The number that follows `word` and a blank in a version text; the text for an empty word, nothing where none does.
-std::string_view number_after(std::string_view word, std::string_view version) noexcept {
-  if (word.empty()) {
-    return version;
-  }
-  for (std::size_t at = version.find(word); at != std::string_view::npos; at = version.find(word, at + 1)) {
-    const std::string_view rest = version.substr(at + word.size());
-    if (rest.size() > 1 && rest[0] == ' ' && rest[1] >= '0' && rest[1] <= '9') {
-      return rest.substr(1);
-    }
-  }
-  return {};
 }
 
 bool large(const ServingStack& stack, const Device& device) {

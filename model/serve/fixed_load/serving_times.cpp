@@ -213,7 +213,7 @@ ServingTimes serving_times(const ModelData& data,
   quiet.steps = 0.0;
   times.prompt_alone = closed_loop(step, lone, quiet).ttft;
   IterationMix decode;
-  decode.decodes = load.batch / load.stages;
+  decode.decodes = times.state.decoding > 0.0 ? times.state.decoding : load.batch / load.stages;
   decode.keys = load.isl + 0.5 * load.osl;
   decode.queries = load.queries;
   times.decode = terms(decode);

@@ -38,8 +38,8 @@ struct PromptCost {
 PromptCost prompt_cost(const IterationCost& step, const SteadyLoad& load, double others, double decode) {
   const double tokens = std::min(load.isl, load.chunk);
   const double pieces = load.isl / tokens;
-  // Chunks that arrive within one iteration share it, each in its own group.
-  const double together = std::clamp(others * pieces / load.steps(), 1.0, load.groups);
+  // Chunks that arrive within one iteration share it, in each group as many as its budget of tokens holds.
+  const double together = std::clamp(others * pieces / load.steps(), 1.0, load.groups * load.chunk / tokens);
   IterationMix mix = others > 0.0 ? decodes(others, load) : IterationMix{};
   add_prompts(mix, together * tokens, load.isl, tokens);
   PromptCost cost;
@@ -47,7 +47,7 @@ PromptCost prompt_cost(const IterationCost& step, const SteadyLoad& load, double
   cost.alone = pieces * cost.mixed;
   if (load.groups > 1.0) {
     IterationMix own = others > 0.0 ? decodes(others, load) : IterationMix{};
-    add_prompts(own, tokens, load.isl, tokens);
+    add_prompts(own, tokens * std::max(1.0, together / load.groups), load.isl, tokens);
     cost.ranks = std::max(0.0, cost.alone - pieces * step(own));
   }
   cost.more = pieces * std::max(0.0, cost.mixed - decode) / together;
@@ -96,6 +96,7 @@ SteadyState static_batch(const IterationCost& step, const SteadyLoad& load, cons
   const double first = step(prompts);
   const double decode = step(decodes(b, load));
   s.ttft = habits.request + Seconds{first};
+  s.decoding = b;
   s.decode_step = Seconds{decode};
   s.tpot = Seconds{decode / load.step_tokens};
   s.mixed_step = Seconds{first};
@@ -130,6 +131,7 @@ SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const S
   const double mixed = step(mix);
   const double cycle = std::max(0.0, load.steps() - mixed_steps) * decode + mixed_steps * mixed;
   SteadyState s;
+  s.decoding = b;
   s.decode_step = Seconds{decode};
   s.mixed_step = Seconds{mixed};
   s.tpot = Seconds{cycle / load.osl};
@@ -166,6 +168,7 @@ SteadyState decode_pool(const IterationCost& step, const SteadyLoad& load, const
   const double b = std::max(1.0, load.batch / load.stages);
   const double decode = step(decodes(b, load));
   SteadyState s;
+  s.decoding = b;
   s.decode_step = Seconds{decode};
   s.tpot = Seconds{waiting(load, habits) * decode / load.step_tokens};
   fill_rates(load, s.tpot.raw() * load.osl, load.batch, s);
@@ -179,6 +182,7 @@ SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const
   const PromptCost prompt = prompt_cost(step, load, b - 1.0, decode);
   const double fresh = 1.0 - load.found;
   SteadyState s;
+  s.decoding = b;
   s.decode_step = Seconds{decode};
   s.mixed_step = Seconds{prompt.mixed};
   const double token = decode / load.step_tokens;

@@ -58,6 +58,7 @@ struct FirstToken {
 struct SteadyState {
   Seconds ttft{}, tpot{};
   FirstToken first;             ///< parts of `ttft` in a closed loop
+  double decoding = 0.0;        ///< sequences of a stage that decode together; 0: none do
   Seconds decode_step{};        ///< iteration without prompts; yields several tokens per sequence with a draft
   Seconds mixed_step{};         ///< iteration with a prompt beside the decodes
   double prompt_share = 0.0;    ///< share of the replica's time that prompts take

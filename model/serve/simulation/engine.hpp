@@ -6,7 +6,7 @@
 #include <headroom/model/serve/load/request.hpp>
 #include <headroom/model/serve/simulation/decode_set.hpp>
 #include <headroom/model/serve/simulation/simulation_record.hpp>
-#include <headroom/model/serve/simulation/time_histogram.hpp>
+#include <headroom/model/serve/time/time_histogram.hpp>
 #include <headroom/model/serve/tables/iteration_tables.hpp>
 
 #include <cstdint>

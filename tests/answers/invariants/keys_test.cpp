@@ -8,10 +8,13 @@
 
 #include "../../cli/run_headroom.hpp"
 #include "../../scenarios/key_hosts.hpp"
+#include "more_hosts.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <regex>
 #include <set>
@@ -24,6 +27,7 @@ using namespace headroom;
 using headroom::test::HostReader;
 using headroom::test::key_hosts;
 using headroom::test::KeyHost;
+using headroom::test::more_hosts;
 using headroom::test::read_text;
 
 namespace {
@@ -66,7 +70,7 @@ tp = [1, 2]
 )"}};
 
 /// Ids and free text that some key takes.
-constexpr std::array<std::string_view, 22> words{"h200-sxm-141gb",
+constexpr std::array<std::string_view, 25> words{"h200-sxm-141gb",
                                                  "a100-sxm-80gb",
                                                  "aws-p5",
                                                  "dgx-a100",
@@ -81,6 +85,9 @@ constexpr std::array<std::string_view, 22> words{"h200-sxm-141gb",
                                                  "gcs-2026-09",
                                                  "resnet-50",
                                                  "llama3-54-days",
+                                                 "meta-rsc-1",
+                                                 "hoffmann-2022",
+                                                 "0.9",
                                                  "object-nearline",
                                                  "us",
                                                  "eu",
@@ -91,6 +98,21 @@ constexpr std::array<std::string_view, 22> words{"h200-sxm-141gb",
 
 std::string quoted_word(std::string_view word) {
   return "\"" + std::string{word} + "\"";
+}
+
+/// A log of 400 requests, so many seconds apart, in the folder of temporary files.
+std::string written_trace(const std::string& name, double gap) {
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / name;
+  std::ofstream file{path};
+  file << "time_s,input_tokens,output_tokens\n";
+  for (int i = 0; i < 400; ++i) {
+    file << gap * i << ',' << 100 + i << ",50\n";
+  }
+  return path.string();
+}
+const std::string& trace() {
+  static const std::string path = written_trace("headroom-keys-trace.csv", 0.5);
+  return path;
 }
 
 /// Legal values as TOML, some of which a key may refuse beside the others of its document.
@@ -138,6 +160,7 @@ std::vector<std::string> values_of(const Key& key) {
     case KeyType::model:
       each(key.choices, quoted_word);
       each(words, quoted_word);
+      values.push_back(quoted_word(trace()));
       break;
     case KeyType::choice: each(key.choices, quoted_word); break;
     case KeyType::texts:
@@ -196,7 +219,7 @@ std::optional<Answered> answered(const Library& library, std::string document) {
   }
   Options options;
   options.threads = 1;
-  options.seconds = 2.0;
+  options.seconds = 20.0;
   try {
     const Answer answer = headroom::answer(library.question_of_text(document), options);
     return Answered{to_json(answer), to_text(answer)};
@@ -274,6 +297,21 @@ TEST_CASE(
       add(host, false);
     }
   }
+  for (const KeyHost& host : more_hosts) {
+    add(host, false);
+  }
+  // A trace lies beside the document: its path is the machine's.
+  const std::string traced = std::string{R"(schema = 1
+kind = "serve"
+model = "llama3-8b"
+[hardware]
+gpu = "h100-sxm-80gb"
+[strategy]
+tp = 1
+[traffic]
+trace = ")"} + written_trace("headroom-keys-other.csv", 0.25) +
+                             "\"\nbin = \"1 min\"\n";
+  add({Kinds::serve, HostReader::scenario, traced}, false);
   for (const KeyHost& host : searches) {
     add(host, true);
   }
@@ -293,7 +331,7 @@ TEST_CASE(
         CHECK_MESSAGE(effect != Effect::some, "it has an effect: take it off idle_keys.txt");
       } else {
         CHECK_MESSAGE(effect != Effect::none, "it changes nothing and nothing says so");
-        CHECK_MESSAGE(effect != Effect::refused, "no document of tests/scenarios/key_hosts.hpp answers it");
+        CHECK_MESSAGE(effect != Effect::refused, "no document of key_hosts.hpp or more_hosts.hpp answers it");
       }
     }
   }

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernels of a network's call reach: shares of peaks by compute capability, and the constants of their shapes.
+#pragma once
+
+#include <headroom/core/config_reader.hpp>
+#include <headroom/core/quantity.hpp>
+#include <headroom/model/infer/call_op.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+class ModelData;
+
+/// How products are computed, as far as their kernels differ: 16 bit is fp16 and bf16, 8 bit int8 and fp8.
+enum class CallFormat : std::uint8_t { fp32, tf32, half, eight };
+inline constexpr std::array<std::string_view, 4> call_format_names{"fp32", "tf32", "16-bit", "8-bit"};
+template <class T>
+using ByFormat = std::array<T, call_format_names.size()>;
+
+/// Shares of SKUs of one kind of silicon. A format that no row of the kind measured has that of its neighbours
+/// (`assumed`), and one that it does not have stays empty.
+struct CallSilicon {
+  std::string name;
+  std::vector<std::string> capabilities;             ///< CUDA compute capabilities: "8.6"; generations of other vendors
+  ByFormat<std::optional<double>> product;           ///< share of the peak
+  ByFormat<std::optional<double>> product_training;  ///< the same where calls train; empty: as `product`
+  ByFormat<bool> assumed{};
+  double bandwidth = 0.8;  ///< share of the datasheet's
+  double bandwidth_training = 0.8;
+  Seconds step{};  ///< of one step along k in a kernel whose grid leaves the GPU empty
+};
+
+/// Constants that hold on every device.
+struct CallPhysics {
+  ByFormat<double> convolution{}, grouped{};  ///< over the product's share
+  ByFormat<double> convolution_training{}, grouped_training{};
+  double attention = 0.8;        ///< products of two activations over the product's share
+  double winograd = 0.6;         ///< multiplications of Winograd's form over the direct one's, fp32
+  double depth = 106.0;          ///< k at which a product reaches half its rate; fp32 takes a fifth
+  double rows = 31.0;            ///< m, with n above it, at which a product reaches half; fp32 takes half
+  double rows_8bit = 2.2;        ///< of `rows`, 8-bit kernels
+  double depthwise_bytes = 0.6;  ///< share of the bandwidth that depthwise kernels reach
+  double depthwise_flop = 0.3;   ///< share of the vector rate
+  double bytes_8bit = 0.6;       ///< of activations under 8-bit engines over one byte an element
+  double norm = 2.5;             ///< p of (compute^p + memory^p)^(1/p)
+  Seconds gap{};                 ///< between kernels
+  Seconds recurrent_gap{};       ///< between steps of a recurrent layer
+  double training = 1.1;         ///< time of training's kernels over the sum of their parts
+};
+
+/// Launch time of a host's processor over that of the Xeon E5-2698 v4.
+struct CallHost {
+  std::string cpu;
+  double launch = 1.0;
+};
+
+struct CallRates {
+  CallPhysics physics;
+  std::vector<CallSilicon> silicon;
+  std::vector<CallHost> hosts;
+  std::string source;
+  /// 80 % of calls lie within a factor of 1 / (1 + width) .. 1 + width: of networks that were left out of the fit, and
+  /// of those with one measured batch.
+  double width = 0.0, width_measured = 0.0;
+  std::string width_source, width_measured_source;
+  /// The silicon of a compute capability ("8.0") or generation; nullptr where none was measured.
+  [[nodiscard]] const CallSilicon* silicon_of(std::string_view capability) const noexcept;
+  /// Of "2 x EPYC 7742"; nullptr for a processor that was never measured.
+  [[nodiscard]] const CallHost* host_of(std::string_view cpus) const noexcept;
+};
+
+/// stacks/step/network-calls.toml.
+[[nodiscard]] const CallRates& call_rates(const ModelData& data);
+
+}  // namespace headroom

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/release.hpp>
+#include <headroom/model/infer/network_engine.hpp>
+#include <headroom/model/workload/model_data.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+NetworkEngine read_engine(const ConfigValue& root, const std::string& file, Diagnostics& diagnostics) {
+  ConfigTable table{root, "", diagnostics};
+  NetworkEngine e;
+  e.file = file;
+  require_schema(table);
+  static_cast<void>(table.value("base"));
+  e.id = table.text("id");
+  e.name = table.text("name");
+  e.source = table.text("source");
+  e.names = table.texts("names");
+  e.from = table.maybe_text("from").value_or("");
+  e.before = table.maybe_text("before").value_or("");
+  e.component = table.maybe_text("component").value_or("");
+  e.mark = table.maybe_text("mark").value_or("");
+  e.fusion = static_cast<Fusion>(table.choice("fusion", fusion_names));
+  e.fused_attention = table.maybe_boolean("fused_attention").value_or(false);
+  ConfigTable host = table.table("host");
+  e.launch = host.quantity<Seconds>("launch");
+  e.call = host.quantity<Seconds>("call");
+  e.overlap = host.number("overlap", {0.5, 100.0});
+  e.autocast = host.maybe_number("autocast", {0.1, 10.0}).value_or(1.0);
+  host.finish();
+  e.elementwise = table.maybe_number("elementwise", {0.01, 100.0}).value_or(1.0);
+  e.elementwise_training = table.maybe_number("elementwise_training", {0.01, 100.0}).value_or(e.elementwise);
+  if (auto server = table.maybe_table("server")) {
+    e.input = server->maybe_quantity<BytesPerSecond>("input");
+    e.served = server->number("closed_loop", {0.01, 100.0});
+    server->finish();
+  }
+  table.finish();
+  return e;
+}
+
+}  // namespace
+
+FusedOp fused(Fusion fusion, CallOpKind kind) noexcept {
+  constexpr FusedOp nothing{0.0, 0.0};
+  switch (kind) {
+    case CallOpKind::batch_norm:
+      switch (fusion) {
+        case Fusion::framework:
+        case Fusion::graph: return {1.0, 1.0};
+        case Fusion::compiled: return {0.5, 0.5};
+        default: return nothing;  // folded into the convolution before, or one kernel with it
+      }
+    case CallOpKind::activation:
+      return fusion == Fusion::framework ? FusedOp{} : fusion == Fusion::graph ? FusedOp{0.4, 0.4} : nothing;
+    case CallOpKind::add:
+      switch (fusion) {
+        case Fusion::framework: return {};
+        case Fusion::graph: return {0.7, 0.7};
+        case Fusion::inference: return nothing;
+        default: return {0.5, 0.5};
+      }
+    case CallOpKind::bias: return fusion == Fusion::graph ? FusedOp{} : nothing;
+    case CallOpKind::pointwise:
+      switch (fusion) {
+        case Fusion::graph: return {0.0, 0.0, 1.0, 0.8};
+        case Fusion::inference: return {0.3, 0.3};
+        default: return {};
+      }
+    case CallOpKind::softmax: return fusion == Fusion::graph ? FusedOp{2.0, 1.3} : FusedOp{};
+    case CallOpKind::layer_norm:
+      switch (fusion) {
+        case Fusion::graph: return {0.0, 0.0, 1.0, 0.4};
+        case Fusion::compiled: return {2.0, 1.5};
+        default: return {};
+      }
+    case CallOpKind::move:
+      switch (fusion) {
+        case Fusion::graph: return {0.0, 1.0, 1.0, 0.0};
+        case Fusion::inference: return {0.7, 0.7};
+        default: return {};
+      }
+    default: return {};
+  }
+}
+
+const std::vector<NetworkEngine>& network_engines(const ModelData& data) {
+  return data.once("stacks/infer", [&] {
+    const DataStore& store = data.files();
+    std::vector<NetworkEngine> engines;
+    store.each("stacks/infer", [&](const std::string& id) {
+      engines.push_back(read_document(stack_document(data, "stacks/infer", id), read_engine));
+    });
+    return engines;
+  });
+}
+
+const NetworkEngine& find_network_engine(const ModelData& data, std::string_view id) {
+  std::string known;
+  for (const NetworkEngine& each : network_engines(data)) {
+    if (each.id == id) {
+      return each;
+    }
+    known += (known.empty() ? "" : ", ") + each.id;
+  }
+  throw ConfigError{"unknown engine " + quoted(id) + "; there are: " + known};
+}
+
+const NetworkEngine* network_engine_of(const ModelData& data,
+                                       std::string_view name,
+                                       std::string_view release,
+                                       std::string_view options) {
+  const NetworkEngine* open = nullptr;
+  for (const NetworkEngine& each : network_engines(data)) {
+    if (std::find(each.names.begin(), each.names.end(), name) == each.names.end() ||
+        (!each.mark.empty() && options.find(each.mark) == std::string_view::npos)) {
+      continue;
+    }
+    const Release asked = release_of(number_after(each.component, release));
+    const bool bounded = !each.from.empty() || !each.before.empty();
+    const bool within = asked.known && (each.from.empty() || !(asked < release_of(each.from))) &&
+                        (each.before.empty() || asked < release_of(each.before));
+    if (bounded && !within) {
+      continue;
+    }
+    // A mark or bounds that a row meets say more than a name alone.
+    if (open == nullptr || bounded || !each.mark.empty()) {
+      open = &each;
+    }
+  }
+  return open;
+}
+
+}  // namespace headroom

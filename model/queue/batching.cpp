@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/queue/batching.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+
+Seconds CallCurve::at(double batch) const noexcept {
+  const double clipped = std::clamp(batch, 1.0, static_cast<double>(largest()));
+  const auto below = static_cast<std::int64_t>(clipped);
+  const Seconds low = of(below);
+  return below == largest() ? low : low + (clipped - static_cast<double>(below)) * (of(below + 1) - low);
+}
+
+CallCurve::Line CallCurve::line(std::int64_t most) const noexcept {
+  const std::int64_t last = std::clamp(most, std::int64_t{1}, largest());
+  if (last == 1) {
+    return {of(1), Seconds{}};
+  }
+  const auto n = static_cast<double>(last);
+  double sum = 0.0, weighted = 0.0;
+  for (std::int64_t b = 1; b <= last; ++b) {
+    sum += of(b).raw();
+    weighted += static_cast<double>(b) * of(b).raw();
+  }
+  const double mean_b = (n + 1.0) / 2.0;
+  const double spread = n * (n * n - 1.0) / 12.0;
+  const double each = std::max((weighted - mean_b * sum) / spread, 0.0);
+  return {Seconds{std::max(sum / n - each * mean_b, 0.0)}, Seconds{each}};
+}
+
+std::int64_t CallCurve::best(std::int64_t most) const noexcept {
+  std::int64_t best = 1;
+  for (std::int64_t b = 2; b <= std::min(most, largest()); ++b) {
+    if (static_cast<double>(b) * of(best).raw() > static_cast<double>(best) * of(b).raw()) {
+      best = b;
+    }
+  }
+  return best;
+}
+
+WindowLoad window_load(const CallCurve& curve, const BatchingRule& rule, double rate) noexcept {
+  const std::int64_t most = std::min(rule.max_batch, curve.largest());
+  const CallCurve::Line line = curve.line(most);
+  const double s0 = line.fixed.raw(), s1 = line.each.raw(), w = rule.window.raw();
+  const auto full = static_cast<double>(most);
+  WindowLoad a;
+  a.rate = rate;
+  a.capacity = full / curve.of(most).raw();
+  a.load = rate / a.capacity;
+  const double gathers = 1.0 + rate * w;
+  const double queues = rate * s1 < 1.0 ? rate * s0 / (1.0 - rate * s1) : full;
+  a.mean_batch = std::clamp(std::cbrt(gathers * gathers * gathers + queues * queues * queues), 1.0, full);
+  a.call = curve.at(a.mean_batch);
+  const double call = a.call.raw();
+  const double busy = call * rate / a.mean_batch;
+  const bool bound_by_calls = queues >= gathers;
+  double wait = 0.5 * std::min(w, (a.mean_batch - 1.0) / rate) * (1.0 + 1.0 / a.mean_batch);
+  wait = std::max(wait, 0.5 * busy * call);
+  if (bound_by_calls) {
+    wait = std::max(wait, 0.5 * call);
+  }
+  const double tail = a.stable() ? std::pow(a.load, 8.0) / (2.0 * (1.0 - a.load)) * curve.of(most).raw() : INFINITY;
+  a.wait = Seconds{wait};
+  a.mean = Seconds{wait + call + tail};
+  a.p95 = Seconds{0.97 * std::max(w, bound_by_calls ? 0.95 * call : 0.0) + call + 3.0 * tail};
+  return a;
+}
+
+ClosedLoop closed_loop(const CallCurve& curve,
+                       std::int64_t clients,
+                       std::int64_t samples,
+                       std::int64_t max_batch,
+                       double served) noexcept {
+  const auto asked = static_cast<double>(clients * samples);
+  const double most = std::max(static_cast<double>(max_batch), static_cast<double>(samples));
+  ClosedLoop loop;
+  loop.batch = std::min(std::max(asked / 2.0, static_cast<double>(samples)), most);
+  loop.rate = served * loop.batch / curve.at(loop.batch).raw();
+  const double mean = asked / loop.rate;
+  loop.mean = Seconds{mean};
+  loop.p95 = Seconds{1.15 * mean};
+  loop.p99 = Seconds{1.2 * mean};
+  return loop;
+}
+
+}  // namespace headroom
