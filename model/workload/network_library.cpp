@@ -30,11 +30,11 @@ DataStore::Entry NetworkLibrary::entry(std::string_view spelling) const {
   return *found;
 }
 
-Network NetworkLibrary::find(std::string_view spelling) const {
+Network NetworkLibrary::find(std::string_view spelling, const NetworkSizes& sizes) const {
   const DataStore::Entry preset = entry(spelling);
   const ConfigValue root = store_.tree("networks", preset);
   Diagnostics diagnostics;
-  Network network = read_network(ConfigTable{root, "", diagnostics});
+  Network network = read_network(ConfigTable{root, "", diagnostics}, sizes);
   diagnostics.throw_if_any();
   return network;
 }

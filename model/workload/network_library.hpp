@@ -18,8 +18,9 @@ class NetworkLibrary {
   explicit NetworkLibrary(DataStore store);
   [[nodiscard]] static NetworkLibrary standard();
 
-  /// ConfigError: unknown id (with the nearest spelling) or a broken file.
-  [[nodiscard]] Network find(std::string_view spelling) const;
+  /// With `sizes` instead of the file's. ConfigError: unknown id (with the nearest spelling), an unknown size or a
+  /// broken file.
+  [[nodiscard]] Network find(std::string_view spelling, const NetworkSizes& sizes = {}) const;
   /// The file an id or alias means. ConfigError: unknown.
   [[nodiscard]] DataStore::Entry entry(std::string_view spelling) const;
   [[nodiscard]] bool knows(std::string_view spelling) const;

@@ -7,15 +7,31 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace headroom {
 
-enum class OpKind : std::uint8_t { conv, gemm, attention, embedding_bag, elementwise, norm, gather, pool, reduce };
-inline constexpr std::array<std::string_view, 9> op_kind_names{
-    "conv", "gemm", "attention", "embedding_bag", "elementwise", "norm", "gather", "pool", "reduce"};
+enum class OpKind : std::uint8_t {
+  conv,
+  gemm,
+  attention,
+  embedding_bag,
+  elementwise,
+  norm,
+  gather,
+  pool,
+  reduce,
+  conv_transpose,
+  product,    ///< of two activations
+  recurrent,  ///< LSTM, GRU
+  move        ///< concat, upsample, transpose: a copy in another order
+};
+inline constexpr std::array<std::string_view, 13> op_kind_names{
+    "conv", "gemm",   "attention",      "embedding_bag", "elementwise", "norm", "gather",
+    "pool", "reduce", "conv_transpose", "product",       "recurrent",   "move"};
 [[nodiscard]] constexpr std::string_view name_of(OpKind kind) {
   return op_kind_names[static_cast<std::size_t>(kind)];
 }
@@ -24,21 +40,39 @@ inline constexpr std::array<std::string_view, 9> op_kind_names{
 struct NetworkInput {
   std::string name;
   std::string part;
-  double elements = 0.0;           ///< of one sample
-  double bytes_per_element = 0.0;  ///< as loaded, before any cast
+  std::vector<std::int64_t> shape;  ///< of one sample
+  double elements = 0.0;            ///< of one sample
+  double bytes_per_element = 0.0;   ///< as loaded, before any cast
+  bool ids = false;                 ///< whole numbers that look rows up: int32, int64
   [[nodiscard]] Bytes bytes() const noexcept { return Bytes{elements * bytes_per_element}; }
 };
 
 /// What kernels of an op work on, of one sample and pass. Sizes that a kind does not have stay as they are.
 struct OpSizes {
-  double rows = 0.0;  ///< of gemm, norm and gather; lookups in all tables of an embedding_bag; attention: queries
-  double in = 0.0, out = 0.0;  ///< gemm; channels of conv
+  double rows = 0.0;  ///< of gemm, norm, gather and product; lookups in all tables of an embedding_bag; attention:
+                      ///< queries of all windows; recurrent: steps
+  double in = 0.0, out = 0.0;  ///< gemm; channels of conv; of a product's group k and n; recurrent: inputs and state
   double width = 0.0;          ///< of a row of norm, gather and embedding_bag; of an attention head
-  double context = 0.0, heads = 0.0, kv_heads = 0.0;                                             ///< attention
-  bool fused = true, causal = false;                                                             ///< attention
-  std::array<double, 2> plane{1.0, 1.0}, kernel{1.0, 1.0}, stride{1.0, 1.0}, padding{0.0, 0.0};  ///< conv
-  double groups = 1.0;                                                                           ///< conv
-  double readings = 1.0;  ///< of the input: 2 of norms whose statistics span more than a row
+  double context = 0.0, heads = 0.0, kv_heads = 0.0;  ///< attention: keys of one query
+  double windows = 1.0;                               ///< attention: parts of the rows that attend to themselves alone
+  bool fused = true, causal = false;                  ///< attention, as the network states it
+  std::array<double, 3> plane{1.0, 1.0, 1.0}, kernel{1.0, 1.0, 1.0}, stride{1.0, 1.0, 1.0}, padding{0.0, 0.0, 0.0},
+      dilation{1.0, 1.0, 1.0};                     ///< conv, conv_transpose, pool
+  std::array<double, 3> out_plane{1.0, 1.0, 1.0};  ///< the same
+  int dimensions = 0;                              ///< of the plane: 1 to 3
+  double groups = 1.0;                             ///< conv; products of equal size that a product makes
+  double directions = 1.0, gates = 0.0;            ///< recurrent: 4 gates of an LSTM, 3 of a GRU
+  double operands = 1.0;                           ///< elementwise: tensors read, learned ones apart
+  double readings = 1.0;                           ///< of the input: 2 of norms whose statistics span more than a row
+  bool bias = false;                               ///< a vector is added to the result: conv, gemm, recurrent
+};
+
+/// A matrix product of an op and one sample: m x k times k x n, `groups` of them at once, `count` such one after
+/// another. A batch makes m larger, or the groups where each sample has a second operand of its own.
+struct OpProduct {
+  double m = 0.0, n = 0.0, k = 0.0;
+  double groups = 1.0, count = 1.0;
+  bool batch_in_groups = false;
 };
 
 /// One op with what follows from its shapes, for one block and one pass over the op (a stage may make several a
@@ -46,12 +80,15 @@ struct OpSizes {
 struct Op {
   std::string name;
   OpKind kind = OpKind::gemm;
+  std::string_view function;  ///< of elementwise, norm, pool, move, recurrent and product: "relu", "layer"; else empty
   OpSizes sizes;
-  double parameters = 0.0;
+  double parameters = 0.0;       ///< that the op adds: 0 where it shares another's
+  double weight_elements = 0.0;  ///< that it reads of weights; of tables the rows that are looked up
+  double primitives = 1.0;      ///< kernels of software that has none for the whole: 8 of gelu, 2 of silu, 3 of softmax
   double input_elements = 0.0;  ///< of all tensors read
   double chain_elements = 0.0;  ///< that the op before must hand over; 0: any (gather, embedding_bag)
   double output_elements = 0.0;
-  std::vector<std::int64_t> input_shape;   ///< [C, H, W] of conv and pool, else empty
+  std::vector<std::int64_t> input_shape;   ///< [C, plane...] of conv and pool, else empty
   std::vector<std::int64_t> output_shape;  ///< the same
   Flops forward{};
   Flops backward{};
@@ -68,6 +105,15 @@ struct Op {
     return Bytes{parameters * bytes_per_parameter};
   }
 };
+
+/// One channel of the input makes each channel of the result: no matrix product.
+[[nodiscard]] bool is_depthwise(const Op& op) noexcept;
+/// Conv, conv_transpose, gemm, attention, product and recurrent.
+[[nodiscard]] bool multiplies(OpKind kind) noexcept;
+/// The matrix products of an op's forward pass: one of conv, conv_transpose (whose m counts the input's pixels), gemm
+/// and product; scores and weighted values of attention; the inputs of all steps and then each step's state of
+/// recurrent; none of others.
+[[nodiscard]] std::vector<OpProduct> products_of(const Op& op);
 
 /// Equal blocks one after another, each with weights of its own; an op outside any [[stage]] is a stage of one op.
 struct Stage {
@@ -94,6 +140,7 @@ struct Network {
   std::vector<NetworkInput> inputs;
   std::vector<Op> ops;
   std::vector<Stage> stages;
+  std::map<std::string, std::int64_t, std::less<>> sizes;  ///< what [sizes] names, with a caller's own values
 
   // Of one sample and the whole network.
   double parameters = 0.0;
@@ -101,6 +148,8 @@ struct Network {
   Flops backward{};
   double adjacent_elements = 0.0;  ///< the two largest adjacent tensors: one read, the other written
 
+  /// Of matrix products, convolutions and attention in one sample's forward pass; a multiply-add is 2 FLOP.
+  [[nodiscard]] Flops product_flops() const noexcept;
   [[nodiscard]] Bytes input_bytes() const noexcept;
   /// Parts in the order they first appear: "camera", "lidar", "fusion".
   [[nodiscard]] std::vector<std::string> parts() const;
@@ -111,22 +160,15 @@ inline constexpr std::int64_t largest_size = std::int64_t{1} << 30;
 /// The largest product: what a double counts exactly.
 inline constexpr double largest_count = 9007199254740992.0;
 
-/// Reads a network: `[[op]]`, or `[[stage]]` tables with `[[stage.op]]`. Sizes are those of one sample and one pass.
-/// Every op follows the one before it unless `after` names another op, an input, or several. Keys by kind:
-///   conv           in [C,H,W], out_channels, kernel, stride = 1, padding = 0, groups = 1, bias = true
-///   gemm           rows (tokens), in, out, bias = true
-///   attention      tokens, heads, head_dim, context = tokens, kv_heads = heads, fused = true, causal = false
-///   embedding_bag  rows, width, lookups, bags = 1, tables = 1
-///   elementwise    elements, function, inputs
-///   norm           tokens, width, function
-///   gather         rows, width
-///   pool           in [C,H,W], kernel, stride = kernel, padding = 0, function
-///   reduce         elements, out
-/// Defaults of shapes are PyTorch's. Problems: missing, zero, negative or too large sizes, products beyond 2^53, shapes
-/// that contradict the op before, names that repeat or are unknown.
-[[nodiscard]] Network read_network(ConfigTable root);
+/// Values of a network's [sizes] instead of those of its file: tokens = 128, resolution = 300.
+using NetworkSizes = std::map<std::string, std::int64_t, std::less<>>;
 
-/// Derives an op's numbers from the shapes in `table`; `kind` has been read.
-void read_op_shapes(ConfigTable& table, OpKind kind, Op& op);
+/// Reads a network: lists of ops, in [[stage]] tables or plain, and the [[block]] tables that they use
+/// (docs/catalog-format.md). Sizes are those of one sample and one pass. An op follows the one before it unless `after`
+/// names others, and takes from what it reads every shape that it does not state. Defaults of shapes are PyTorch's.
+/// Published counts of parameters and multiply-adds are held against the ops where `sizes` changes nothing.
+/// Problems: missing, zero, negative or too large sizes, products beyond 2^53, shapes that contradict the op before,
+/// names that repeat or are unknown, blocks that are unknown, unused or use themselves.
+[[nodiscard]] Network read_network(ConfigTable root, const NetworkSizes& sizes = {});
 
 }  // namespace headroom

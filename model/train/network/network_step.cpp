@@ -18,12 +18,27 @@ constexpr double ops_of_a_layer = 11.0;
 constexpr double backward_launches = 2.0;
 constexpr double recomputed_launches = 1.1;
 
-bool is_depthwise(const Op& op) noexcept {
-  return op.kind == OpKind::conv && op.sizes.groups > 1.0 && op.sizes.groups == op.sizes.in;
-}
-
-bool multiplies(OpKind kind) noexcept {
-  return kind == OpKind::conv || kind == OpKind::gemm || kind == OpKind::attention;
+/// Why no curve prices the kernels of an op; empty where one does.
+std::string_view lacks_kernels(const Op& op) noexcept {
+  if (is_depthwise(op)) {
+    return "a depthwise convolution runs on no tensor path, and no curve of other kernels exists";
+  }
+  switch (op.kind) {
+    case OpKind::conv_transpose: return "no curve describes the kernels of a transposed convolution's training";
+    case OpKind::product: return "no curve describes the kernels of a product of two activations in training";
+    case OpKind::recurrent: return "no curve describes the kernels of a recurrent layer's steps";
+    case OpKind::conv:
+    case OpKind::gemm:
+    case OpKind::attention:
+    case OpKind::embedding_bag:
+    case OpKind::elementwise:
+    case OpKind::norm:
+    case OpKind::gather:
+    case OpKind::pool:
+    case OpKind::reduce:
+    case OpKind::move: break;
+  }
+  return {};
 }
 
 /// FLOP of products, convolutions and attention in one sample's forward pass through the stages that `counts`.
@@ -50,6 +65,7 @@ ConvShape conv_shape(const OpSizes& s, double batch) noexcept {
     shape.kernel[i] = s.kernel[i];
     shape.stride[i] = s.stride[i];
     shape.padding[i] = s.padding[i];
+    shape.dilation[i] = s.dilation[i];
   }
   return shape;
 }
@@ -88,9 +104,8 @@ Flops recomputed_flops(const Network& network, const SegmentRecompute& recompute
 std::vector<std::string> ops_without_kernels(const Network& network) {
   std::vector<std::string> found;
   for (const Op& op : network.ops) {
-    if (is_depthwise(op)) {
-      found.push_back(op.name +
-                      ": a depthwise convolution runs on no tensor path, and no curve of other kernels exists");
+    if (const std::string_view why = lacks_kernels(op); !why.empty()) {
+      found.push_back(op.name + ": " + std::string{why});
     }
   }
   return found;
@@ -150,10 +165,10 @@ void NetworkStep::conv_times(const Op& op, double passes, bool first, OpTime& t)
 
 void NetworkStep::attention_times(const Op& op, double passes, OpTime& t) const noexcept {
   const OpSizes& s = op.sizes;
-  const AttentionTimes times =
-      s.fused
-          ? kernels_.attention({passes, s.rows, s.context, s.heads, s.kv_heads, s.width, 0.0, s.causal})
-          : kernels_.unfused(passes * s.rows * s.context * s.heads, s.width, std::fmod(s.width, 8.0) == 0.0, element_);
+  const AttentionTimes times = s.fused ? kernels_.attention({passes * s.windows, s.rows / s.windows, s.context, s.heads,
+                                                             s.kv_heads, s.width, 0.0, s.causal})
+                                       : kernels_.unfused(passes * s.rows * s.context * s.heads, s.width,
+                                                          std::fmod(s.width, 8.0) == 0.0, element_);
   t.term = Term::attention;
   t.forward = times.forward;
   t.backward = times.backward;
@@ -175,9 +190,13 @@ Bytes NetworkStep::moved(const Op& op, double passes) const noexcept {
     case OpKind::elementwise: return elementwise(out, in / out, element_).moved();
     case OpKind::pool:
     case OpKind::reduce:
+    case OpKind::move:
     case OpKind::conv:
     case OpKind::gemm:
-    case OpKind::attention: break;
+    case OpKind::attention:
+    case OpKind::conv_transpose:
+    case OpKind::product:
+    case OpKind::recurrent: break;
   }
   return Bytes{(in + out) * element_};
 }
@@ -195,7 +214,11 @@ OpTime NetworkStep::op_time(const Stage& stage, const Op& op) const {
     case OpKind::norm:
     case OpKind::gather:
     case OpKind::pool:
-    case OpKind::reduce: break;
+    case OpKind::reduce:
+    case OpKind::move:
+    case OpKind::conv_transpose:
+    case OpKind::product:
+    case OpKind::recurrent: break;
   }
   t.forward = passes_over_listed(stage) * (moved(op, passes) / bandwidth());
   t.backward = 2.0 * t.forward;
