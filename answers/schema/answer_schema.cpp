@@ -133,6 +133,8 @@ std::span<const AnswerSchema> all_answers() noexcept {
                    answers::search_members()},
       AnswerSchema{"fleet", 1, "headroom plan", "a fleet that keeps its promises", answers::fleet_members()},
       AnswerSchema{"box", 1, "headroom plan", "throughput against latency of stated GPUs", answers::box_members()},
+      AnswerSchema{"batch", 1, "headroom plan", "calls of a network, for requests, clients and jobs",
+                   answers::batch_members()},
       AnswerSchema{"simulate", 1, "headroom simulate", "a fleet, request by request", answers::simulate_members()},
       AnswerSchema{"compare", 1, "headroom compare", "plans side by side", answers::compare_members()},
       AnswerSchema{"compare_fleets", 1, "headroom compare", "fleets side by side", answers::compare_fleets_members()},

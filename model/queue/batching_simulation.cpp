@@ -14,7 +14,7 @@ namespace {
 /// than its own size, so that the ring stays as small however long the queue grows.
 class Arrivals {
  public:
-  Arrivals(const RequestClass& asked, std::int64_t ahead, std::uint64_t seed, std::uint64_t stream)
+  Arrivals(const QueuedClass& asked, std::int64_t ahead, std::uint64_t seed, std::uint64_t stream)
       : random_{seed, stream},
         gap_{1.0 / asked.rate},
         periodic_{asked.periodic},
@@ -59,7 +59,7 @@ class Server {
  public:
   Server(const CallCurve& curve,
          const BatchingRule& rule,
-         std::span<const RequestClass> classes,
+         std::span<const QueuedClass> classes,
          std::uint64_t seed,
          double call_spread)
       : curve_{curve},
@@ -188,6 +188,7 @@ class Server {
       for (std::int64_t i = 0; i < taken_[c]; ++i) {
         const double latency = end - arrivals_[c].at(i);
         outcome.latency.add(picoseconds(latency), 1);
+        outcome.seconds += latency;
         outcome.late += deadline > 0.0 && latency > deadline ? 1 : 0;
       }
       outcome.requests += taken_[c];
@@ -197,7 +198,7 @@ class Server {
 
   const CallCurve& curve_;
   const BatchingRule& rule_;
-  std::span<const RequestClass> asked_;
+  std::span<const QueuedClass> asked_;
   std::int64_t most_;
   RandomStream random_;
   double shape_;
@@ -223,7 +224,7 @@ double BatchingOutcome::utilisation(std::int64_t instances) const noexcept {
 
 BatchingOutcome simulate_batching(const CallCurve& curve,
                                   const BatchingRule& rule,
-                                  std::span<const RequestClass> classes,
+                                  std::span<const QueuedClass> classes,
                                   std::int64_t requests,
                                   std::uint64_t seed,
                                   double call_spread) {

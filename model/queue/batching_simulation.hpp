@@ -13,7 +13,7 @@
 namespace headroom {
 
 /// Requests of one priority. `periodic` ones come at equal distances: frames of a camera, a control loop.
-struct RequestClass {
+struct QueuedClass {
   double rate = 0.0;  ///< a second
   bool periodic = false;
   Seconds deadline{};    ///< of wait and call; 0: none
@@ -22,6 +22,7 @@ struct RequestClass {
 
 struct ClassOutcome {
   FineTimeHistogram latency;  ///< of requests that were called
+  double seconds = 0.0;       ///< of the same, all latencies together
   std::int64_t requests = 0;
   std::int64_t late = 0;  ///< beyond the deadline, dropped ones among them
   std::int64_t dropped = 0;
@@ -44,7 +45,7 @@ struct BatchingOutcome {
 /// Preconditions: classes and their rates above 0.
 [[nodiscard]] BatchingOutcome simulate_batching(const CallCurve& curve,
                                                 const BatchingRule& rule,
-                                                std::span<const RequestClass> classes,
+                                                std::span<const QueuedClass> classes,
                                                 std::int64_t requests,
                                                 std::uint64_t seed,
                                                 double call_spread = 0.0);

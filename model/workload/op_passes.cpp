@@ -9,9 +9,6 @@
 namespace headroom {
 namespace {
 
-constexpr double index_bytes = 8.0;      // int64 indices
-constexpr double statistic_bytes = 4.0;  // fp32
-
 struct ElementwiseRow {
   std::string_view name;
   std::int64_t inputs;

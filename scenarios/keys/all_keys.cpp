@@ -2,6 +2,7 @@
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
+#include <headroom/scenarios/keys/batch_keys.hpp>
 #include <headroom/scenarios/keys/fleet_keys.hpp>
 #include <headroom/scenarios/keys/goodput_keys.hpp>
 #include <headroom/scenarios/keys/hardware_keys.hpp>
@@ -50,6 +51,13 @@ constexpr std::array tables{keys::root,
                             keys::class_prefix,
                             keys::class_slo,
                             keys::slo,
+                            keys::inference,
+                            keys::inference_call,
+                            keys::requests,
+                            keys::requests_class,
+                            keys::requests_slo,
+                            keys::clients,
+                            keys::job,
                             keys::fleet,
                             keys::prefix_routing,
                             keys::prefill,

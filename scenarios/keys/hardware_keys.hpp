@@ -18,6 +18,7 @@ inline constexpr std::array hardware_rows{
     gpus_row.of(Kinds::serve)
         .blank_is("with [traffic] as many as the promises need, of a fixed load as few as hold all requests")
         .but("A curve over fixed loads ([search], [slo]) requires it."),
+    gpus_row.of(Kinds::batch).blank_is("as many as keep the promise, or end the job in time"),
     text("node")
         .blank_is("the SKU's reference node")
         .says("It is the id of a node of the catalog that holds the SKU: it gives GPUs per node and host memory.")
@@ -37,6 +38,7 @@ inline constexpr std::array hardware_rows{
         .says("It is what one GPU and its host exchange, in bytes per second each way, as measured: what is offloaded, "
               "loaded and saved goes over it."),
     quantity<Watts>("power_cap")
+        .of(Kinds::placed)
         .or_nothing("no cap")
         .says("It caps the power of one GPU, in watts: products run at the clock that holds it, passes over memory and "
               "links as without.")

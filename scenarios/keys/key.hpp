@@ -17,7 +17,16 @@ namespace headroom {
 struct ConfigValue;
 
 /// Set of kinds of questions that may state a key, one bit a kind; `all`: those of a model.
-enum class Kinds : std::uint8_t { none = 0, train = 1, serve = 2, network = 4, training = 5, all = 7 };
+enum class Kinds : std::uint8_t {
+  none = 0,
+  train = 1,
+  serve = 2,
+  network = 4,
+  training = 5,
+  placed = 7,
+  batch = 8,
+  all = 15
+};
 [[nodiscard]] constexpr Kinds operator&(Kinds a, Kinds b) noexcept {
   return static_cast<Kinds>(static_cast<unsigned>(a) & static_cast<unsigned>(b));
 }
@@ -28,14 +37,14 @@ enum class Kinds : std::uint8_t { none = 0, train = 1, serve = 2, network = 4, t
   return (a & b) != Kinds::none;
 }
 
-/// Words of `kind` with the questions that each may ask; the last is known and refused. A document of any but the first
-/// two is a kind of its own (answers/door).
+/// Words of `kind` with the questions that each may ask. A document of any but the first two is a kind of its own
+/// (answers/door).
 struct KindWord {
   std::string_view word;
   Kinds kinds;
 };
 inline constexpr std::array kind_words{KindWord{"train", Kinds::training}, KindWord{"serve", Kinds::serve},
-                                       KindWord{"batch", Kinds::none}};
+                                       KindWord{"batch", Kinds::batch}};
 /// Kinds::none: an unknown word.
 [[nodiscard]] constexpr Kinds kinds_of_word(std::string_view word) noexcept {
   for (const KindWord& known : kind_words) {
@@ -52,7 +61,8 @@ struct KindName {
   std::string_view name;
 };
 inline constexpr std::array kind_names{KindName{Kinds::train, "training"}, KindName{Kinds::serve, "serving"},
-                                       KindName{Kinds::network, "networks of ops"}};
+                                       KindName{Kinds::network, "networks of ops"},
+                                       KindName{Kinds::batch, "batch inference"}};
 inline constexpr Kinds every_kind = [] {
   Kinds every = Kinds::none;
   for (const KindName& known : kind_names) {

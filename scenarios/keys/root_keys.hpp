@@ -9,17 +9,20 @@ namespace headroom::keys {
 
 inline constexpr std::array root_rows{
     integer("schema", 1, 1).needed().says("It is the version of the form, 1."),
-    choice("kind", std::span{scenario_kind_names}.first(answered_kinds))
+    choice("kind", std::span{scenario_kind_names}.first(2))
         .of(Kinds::train | Kinds::serve)
         .needed()
-        .says("It says what is asked: a training run, or serving an LLM.")
-        .but("Kind `batch` is known and refused: this version does not answer it."),
+        .says("It says what is asked: a training run, or serving an LLM."),
     choice("kind", std::span{scenario_kind_names}.first(1))
         .of(Kinds::network)
         .needed()
         .says("It says what is asked: a network of ops is answered for training."),
+    choice("kind", std::span{scenario_kind_names}.subspan(2, 1))
+        .of(Kinds::batch)
+        .needed()
+        .says("It says what is asked: calls of a network, for requests, clients or a job."),
     number("confidence", 0.5, 0.999)
-        .of(Kinds::train | Kinds::serve)
+        .of(Kinds::train | Kinds::serve | Kinds::batch)
         .usually(0.8)
         .says("It is the probability with which what is recommended keeps promises, deadline and budget.")
         .but("The memory of a GPU is kept with 0.9, whatever is stated.")
@@ -30,10 +33,24 @@ inline constexpr std::array root_rows{
         .or_nothing("that this file states everything")
         .says("It is the path of another scenario, relative to this file, which then states only what differs."),
     of_type("model", KeyType::model)
+        .of(Kinds::batch)
+        .or_nothing("that [[inference.call]] states all that is known")
+        .says(
+            "It is the id of a network ('headroom catalog list networks'), the path of a TOML file of ops, or a table "
+            "of ops.")
+        .typed_as("--model", "ID", "model preset, network, or the path of a config.json"),
+    of_type("model", KeyType::model)
+        .of(Kinds::placed)
         .needed()
         .says("It is the id of a preset or of a network ('headroom catalog list models'), the path of a config.json, "
               "or a table that describes the model.")
         .typed_as("--model", "ID", "model preset, network, or the path of a config.json"),
+    texts("sizes")
+        .of(Kinds::network | Kinds::batch)
+        .or_nothing("those of the network's file")
+        .says(
+            "It lists values of sizes that the network names, such as \"tokens=128\" ('headroom catalog show networks "
+            "ID')."),
     table("hardware").needed().says("It says what the GPUs are, how many there are, and which hosts hold them."),
     table("training").of(Kinds::training).needed().says("It says what a step of training takes."),
     table("serving").of(Kinds::serve).needed().says("It says what is served, in which formats, by which engine."),
@@ -46,9 +63,25 @@ inline constexpr std::array root_rows{
         .of(Kinds::serve)
         .blank_is("the fewest replicas that keep the promises")
         .says("It says what the fleet is made of and how requests are routed."),
-    table("strategy").blank_is("that every key of it is open").says("It says how the job is spread over the GPUs."),
+    table("inference").of(Kinds::batch).blank_is("every key's default").says("It says how the network is called."),
+    table("requests")
+        .of(Kinds::batch)
+        .or_nothing("that none come one by one")
+        .says("It describes requests that come one by one, and what is promised to them."),
+    table("clients")
+        .of(Kinds::batch)
+        .or_nothing("that none wait in a loop")
+        .says("It describes clients that each ask again once answered."),
+    table("job")
+        .of(Kinds::batch)
+        .or_nothing("that no records lie there")
+        .says("It describes records that must be done, by when and for how much."),
+    table("strategy")
+        .of(Kinds::placed)
+        .blank_is("that every key of it is open")
+        .says("It says how the job is spread over the GPUs."),
     table("data")
-        .of(Kinds::training)
+        .of(Kinds::training | Kinds::batch)
         .or_nothing("that data does not bind")
         .says("It says what a sample asks of the hosts that load it."),
     table("goodput")

@@ -147,7 +147,7 @@ class SchemaWriter {
     json_.begin_array();
     const auto known_needs = [](const Node& node, Kinds parent) { return (parent & node.required()) == parent; };
     write_rule("", true, [&](const Node& node, Kinds parent) { return known_needs(node, parent); });
-    for (const KindWord& asked : std::span{kind_words}.first(answered_kinds)) {
+    for (const KindWord& asked : kind_words) {
       write_rule(asked.word, true, [&](const Node& node, Kinds parent) {
         const Kinds held = parent & asked.kinds;
         return held != Kinds::none && !known_needs(node, parent) && (held & node.required()) == held;

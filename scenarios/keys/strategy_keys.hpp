@@ -152,6 +152,6 @@ inline constexpr std::array strategy_rows{
         .says("It says that exchanges of one micro-batch's experts run beside the compute of another's.")
         .but("It goes with a model of experts only."),
 };
-inline constexpr KeyTable strategy{"strategy", Kinds::all, strategy_rows};
+inline constexpr KeyTable strategy{"strategy", Kinds::placed, strategy_rows};
 
 }  // namespace headroom::keys

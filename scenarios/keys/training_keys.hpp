@@ -270,6 +270,6 @@ inline constexpr std::array data_rows{
         .usually(DataFeed{}.pinned)
         .says("It says that memory is pinned: copies run beside compute; else they add to the step."),
 };
-inline constexpr KeyTable data{"data", Kinds::training, data_rows};
+inline constexpr KeyTable data{"data", Kinds::training | Kinds::batch, data_rows};
 
 }  // namespace headroom::keys

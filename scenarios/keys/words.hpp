@@ -13,13 +13,14 @@
 
 namespace headroom {
 
-/// `kind`: the last is known and refused.
 inline constexpr std::array<std::string_view, kind_words.size()> scenario_kind_names = [] {
   std::array<std::string_view, kind_words.size()> names;
   std::transform(kind_words.begin(), kind_words.end(), names.begin(), [](const KindWord& known) { return known.word; });
   return names;
 }();
-inline constexpr std::size_t answered_kinds = kind_words.size() - 1;
+
+/// Gaps between requests: of many clients, and of clocks.
+inline constexpr std::array<std::string_view, 2> request_arrival_names{"poisson", "periodic"};
 
 /// Bytes of a gradient: 4 and 2.
 inline constexpr std::array<std::string_view, 2> gradient_names{"fp32", "bf16"};

@@ -406,6 +406,9 @@ RowPrediction ServingRowModel::predict(const ServingConfiguration& run,
 }
 
 RowPrediction ServingRowModel::predict(const RunRow& row) {
+  if (networks_.knows(row.serving)) {
+    return networks_.predict(row.serving, row.metric, row.unit);
+  }
   const LaunchedRow filled = launched(row, published_launches(sources_.data));
   RowPrediction answer = predict(filled.run, row.metric, row.unit);
   answer.assumed = filled.assumed;

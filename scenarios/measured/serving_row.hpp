@@ -4,6 +4,7 @@
 #pragma once
 
 #include <headroom/model/serve/engine/serving_confidence.hpp>
+#include <headroom/scenarios/measured/network_row.hpp>
 #include <headroom/scenarios/measured/row_cells.hpp>
 #include <headroom/scenarios/measured/run_row.hpp>
 #include <headroom/scenarios/measured/serving_simulated.hpp>
@@ -23,7 +24,7 @@ namespace headroom {
 class ServingRowModel {
  public:
   explicit ServingRowModel(const Sources& sources)
-      : sources_{sources}, devices_{sources.catalog}, times_{sources}, runs_{sources.data} {}
+      : sources_{sources}, devices_{sources.catalog}, networks_{sources}, times_{sources}, runs_{sources.data} {}
   /// Replaces the stack of its engine, for fitting.
   void set_stack(ServingStack stack);
   /// Predicts `metric` in `unit`; the model sees nothing but the configuration. A layout that the row leaves open is
@@ -35,7 +36,7 @@ class ServingRowModel {
 
   /// Number of cached objects; a caller with an unlimited stream of rows starts a new model when it grows large.
   [[nodiscard]] std::size_t kept() const noexcept {
-    return devices_.kept() + times_.kept() + runs_.kept() + layouts_.size();
+    return devices_.kept() + networks_.kept() + times_.kept() + runs_.kept() + layouts_.size();
   }
 
   /// Sequences that all KV pools of a row hold, before rounding down; nullopt when predict() would not answer.
@@ -75,6 +76,7 @@ class ServingRowModel {
 
   const Sources& sources_;
   RowDevices devices_;
+  NetworkRowModel networks_;
   ServingTimeModel times_;
   SimulatedRuns runs_;
   std::map<std::string, std::vector<ServingConfiguration>, std::less<>> layouts_;  ///< best first, then its neighbours

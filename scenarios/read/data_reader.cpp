@@ -6,7 +6,7 @@
 namespace headroom {
 
 std::optional<DataFeed> read_data_feed(ConfigTable& root) {
-  auto table = KeyedTable<keys::data, Kinds::training>::maybe(root);
+  auto table = KeyedTable<keys::data, Kinds::all>::maybe(root);
   if (!table) {
     return std::nullopt;
   }

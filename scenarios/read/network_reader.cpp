@@ -8,6 +8,7 @@
 #include <headroom/scenarios/read/hardware_reader.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
 #include <headroom/scenarios/read/money_reader.hpp>
+#include <headroom/scenarios/read/network_model.hpp>
 #include <headroom/scenarios/read/network_reader.hpp>
 #include <headroom/scenarios/training/data_feed.hpp>
 
@@ -47,7 +48,7 @@ class NetworkScenarioReader {
           "serving of networks of ops is not answered, their training is (kind = \"train\"); of what makes a "
           "question one of serving ([serving], [traffic], --isl, --osl, --concurrency, --rate) leave all out");
     }
-    read_model();
+    scenario_.network = read_network_model(root_, scenario_.file, networks_);
     take_hardware();
     read_training();
     read_strategy();
@@ -60,45 +61,6 @@ class NetworkScenarioReader {
   }
 
  private:
-  void read_model() {
-    const ConfigValue* model = root_.value("model");
-    if (model->kind == ConfigValue::Kind::table) {
-      read_inline(*model);
-    } else if (model->text.ends_with(".toml")) {
-      const auto read = [&](const std::string& text) {
-        const std::filesystem::path folder = std::filesystem::path{scenario_.file}.parent_path();
-        const ConfigSource source = read_file((folder / text).lexically_normal().string());
-        const ConfigValue tree = parse_toml(source.text, source.file);
-        return read_network(ConfigTable{tree, "", diagnostics_});
-      };
-      scenario_.network = look_up(root_, "model", model->text, read).value_or(Network{});
-    } else {
-      const auto find = [&](const std::string& text) { return networks_.find(text); };
-      scenario_.network = look_up(root_, "model", model->text, find).value_or(Network{});
-    }
-  }
-
-  void read_inline(const ConfigValue& model) {
-    inline_model_ = model;
-    const auto add = [&](const std::string& key, ConfigValue::Kind kind, const char* text) {
-      if (inline_model_.find(key) == nullptr) {
-        ConfigValue value;
-        value.kind = kind;
-        value.integer = 1;
-        value.text = text;
-        inline_model_.entries.emplace_back(key, std::move(value));
-      }
-    };
-    add("schema", ConfigValue::Kind::integer, "");
-    add("id", ConfigValue::Kind::text, "custom");
-    add("source", ConfigValue::Kind::text, "scenario");
-    if (model.find("base") != nullptr) {
-      ConfigTable{model, "model", diagnostics_}.problem(
-          "base", "'base' extends files of networks; in a scenario name the network or list all its ops");
-    }
-    scenario_.network = read_network(ConfigTable{inline_model_, "model", diagnostics_});
-  }
-
   void take_hardware() {
     HardwareChoice hardware = read_hardware(root_, sources_, scenario_.assumptions);
     ConfigTable table = root_.table("hardware");
@@ -235,7 +197,6 @@ class NetworkScenarioReader {
   const Sources& sources_;
   const NetworkLibrary& networks_;
   NetworkScenario scenario_;
-  ConfigValue inline_model_;
   PricedHardware priced_;
   StateBytes states_;
   std::string optimizer_told_;  ///< what a name, or none, was taken as

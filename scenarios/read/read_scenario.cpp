@@ -41,10 +41,6 @@ class ScenarioReader {
       }
       diagnostics_.throw_if_any();  // without a kind the rest of the keys cannot be judged
     }
-    if (*kind + 1 == kind_words.size()) {
-      root_.problem("kind", "kind 'batch' is not answered by this version; 'train' and 'serve' are");
-      diagnostics_.throw_if_any();
-    }
     if (*kind > 1) {
       root_.problem("kind",
                     "kind " + quoted(kind_words[*kind].word) + " has no plan: 'headroom plan' alone answers it");

@@ -66,7 +66,7 @@ TEST_CASE("batching: one request a call is the queue of Pollaczek and Khinchine"
   const CallCurve curve = line_curve(0.01, 0.0, 1);
   const BatchingRule rule{1, {}, Seconds{}, 1};
   for (const double load : {0.3, 0.6, 0.8}) {
-    const RequestClass requests{load / 0.01};
+    const QueuedClass requests{load / 0.01};
     CAPTURE(load);
     const BatchingOutcome fixed = simulate_batching(curve, rule, {&requests, 1}, 2'000'000, 7);
     CHECK(mean_ms(fixed.classes[0].latency) ==
@@ -81,7 +81,7 @@ TEST_CASE("batching: one request a call is the queue of Pollaczek and Khinchine"
 TEST_CASE("batching: a window gathers one request and those that arrive while it is open") {
   const CallCurve curve = line_curve(0.001, 0.0003, 32);
   const BatchingRule rule{32, {}, Seconds{0.020}, 1};
-  const RequestClass requests{400.0};
+  const QueuedClass requests{400.0};
   const BatchingOutcome simulated = simulate_batching(curve, rule, {&requests, 1}, 1'000'000, 3);
   CHECK(simulated.mean_batch() == doctest::Approx(9.0).epsilon(0.01));
   CHECK(window_load(curve, rule, 400.0).mean_batch == doctest::Approx(9.0).epsilon(0.01));
@@ -95,7 +95,7 @@ TEST_CASE("batching: closed forms hold below 80 % load") {
     for (const double window : {0.0, 0.002, 0.010, 0.040}) {
       for (const double load : {0.1, 0.3, 0.5, 0.7}) {
         const BatchingRule rule{most, {}, Seconds{window}, 1};
-        const RequestClass requests{load * static_cast<double>(most) / curve.of(most).raw()};
+        const QueuedClass requests{load * static_cast<double>(most) / curve.of(most).raw()};
         const BatchingOutcome simulated = simulate_batching(curve, rule, {&requests, 1}, 200'000, 11);
         const WindowLoad closed = window_load(curve, rule, requests.rate);
         batch += std::abs(closed.mean_batch / simulated.mean_batch() - 1.0);
@@ -113,7 +113,7 @@ TEST_CASE("batching: batches are those of a clock that only goes forward") {
   const double rate = 730.0;
   const BatchingRule rule{6, {}, Seconds{0.0093}, 1};
   const double call = 0.0071;
-  const RequestClass frames{rate, true};
+  const QueuedClass frames{rate, true};
   const BatchingOutcome simulated = simulate_batching(line_curve(call, 0.0, 6), rule, {&frames, 1}, 6'000, 1);
   std::vector<double> arrivals;
   for (int i = 1; i <= 6'000; ++i) {
@@ -130,7 +130,7 @@ TEST_CASE("batching: batches are those of a clock that only goes forward") {
 TEST_CASE("batching: preferred sizes leave at once and the rest waits for its window") {
   const CallCurve curve = line_curve(0.0005, 0.0, 16);
   const BatchingRule rule{16, {4, 8}, Seconds{1.0}, 1};
-  const RequestClass requests{1'000.0};
+  const QueuedClass requests{1'000.0};
   const BatchingOutcome simulated = simulate_batching(curve, rule, {&requests, 1}, 100'000, 5);
   for (std::int64_t b = 1; b <= 16; ++b) {
     CAPTURE(b);
@@ -141,14 +141,14 @@ TEST_CASE("batching: preferred sizes leave at once and the rest waits for its wi
 TEST_CASE("batching: high priority waits less, deadlines are counted and late requests dropped") {
   const CallCurve curve = line_curve(0.010, 0.0, 1);
   const BatchingRule rule{1, {}, Seconds{}, 1};
-  std::vector<RequestClass> classes{{40.0}, {50.0}};
+  std::vector<QueuedClass> classes{{40.0}, {50.0}};
   const BatchingOutcome both = simulate_batching(curve, rule, classes, 1'000'000, 2);
   // Non-preemptive priorities (Cobham 1954): W1 = R / (1 - r1), W2 = R / ((1 - r1)(1 - r1 - r2)), R = l S^2 / 2.
   const double residual = 90.0 * 1e-4 / 2.0 * 1e3;
   CHECK(mean_ms(both.classes[0].latency) == doctest::Approx(10.0 + residual / 0.6).epsilon(0.03));
   CHECK(mean_ms(both.classes[1].latency) == doctest::Approx(10.0 + residual / (0.6 * 0.1)).epsilon(0.05));
 
-  RequestClass hurried{150.0};  // half more than the server can do
+  QueuedClass hurried{150.0};  // half more than the server can do
   hurried.deadline = Seconds{0.050};
   hurried.rejects = true;
   const BatchingOutcome dropped = simulate_batching(curve, rule, {&hurried, 1}, 100'000, 2);
@@ -165,7 +165,7 @@ TEST_CASE("batching: high priority waits less, deadlines are counted and late re
 
 TEST_CASE("batching: two instances serve twice as much") {
   const CallCurve curve = line_curve(0.010, 0.001, 8);
-  const RequestClass requests{700.0};  // one instance does 444 a second
+  const QueuedClass requests{700.0};  // one instance does 444 a second
   const BatchingOutcome two = simulate_batching(curve, {8, {}, Seconds{}, 2}, {&requests, 1}, 300'000, 9);
   CHECK(two.utilisation(2) < 1.0);
   CHECK(ms(two.classes[0].latency.quantile(0.95)) < 60.0);

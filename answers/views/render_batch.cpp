@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/markup/table.hpp>
+#include <headroom/answers/views/render_batch.hpp>
+#include <headroom/answers/views/render_money.hpp>
+#include <headroom/core/number_words.hpp>
+#include <headroom/core/quantity_text.hpp>
+#include <headroom/core/real.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+constexpr std::array<std::string_view, told_shares.size()> share_names{"p50", "p95", "p99", "p999"};
+constexpr std::array<std::string_view, told_shares.size()> share_words{"p50", "p95", "p99", "p99.9"};
+
+std::string title(const BatchPlan& plan) {
+  const BatchScenario& s = plan.scenario;
+  std::string text = s.network ? s.network->name : s.name;
+  text += " on " + s.device.id;
+  if (s.network) {
+    text += ", " + s.engine->name + ", " + std::string{name_of(s.precision)};
+  }
+  return text + "\n";
+}
+
+std::string gpus_text(std::int64_t gpus, const BatchScenario& s) {
+  return counted(gpus, "GPU") + " (" + s.device.id + ")";
+}
+
+std::string promise_text(const BatchScenario& s) {
+  return joined(s.promises, [](const BatchPromise& promise) {
+    const auto at = std::find(told_shares.begin(), told_shares.end(), promise.share);
+    return std::string{share_words[static_cast<std::size_t>(at - told_shares.begin())]} + " " + format(promise.latency);
+  });
+}
+
+std::string batch_and_window(const BatchTail& tail) {
+  return "batches of up to " + std::to_string(tail.max_batch) +
+         (tail.window > Seconds{} ? ", a window of " + format(tail.window) : ", no window");
+}
+
+/// The verdict first: how many GPUs, how called, whether the promise holds.
+std::string online_verdict(const BatchPlan& plan) {
+  const BatchScenario& s = plan.scenario;
+  const OnlinePlan& online = *plan.online;
+  std::string text = online.holds ? "take " : "does not hold: ";
+  text += gpus_text(online.gpus, s) + ", " + batch_and_window(online.taken) + "\n";
+  if (!online.holds) {
+    text += "  " + online.why + "\n";
+  }
+  if (!s.promises.empty()) {
+    text += "promise: " + promise_text(s) + ", kept with probability " + probability_text(online.taken.probability) +
+            " (asked " + probability_text(s.confidence) + ")\n";
+  }
+  if (!s.gpus && online.gpus_at_middle != online.gpus) {
+    text += "at the middle of the interval " + counted(online.gpus_at_middle, "GPU") + " would do\n";
+  }
+  if (!s.gpus && online.gpus == 1) {
+    text += "one GPU answers all: a second one keeps the promise while the first is down\n";
+  }
+  return text;
+}
+
+std::string online_text(const BatchPlan& plan) {
+  const OnlinePlan& online = *plan.online;
+  const BatchRequests& requests = *plan.scenario.requests;
+  Table table{{"", ""}};
+  table.row({online.rate_asked ? "requests/s at most" : "requests/s, mean", format_count(requests.rate)});
+  if (requests.peak > 1.0) {
+    table.row({"requests/s at the peak", format_number(online.peak_rate)});
+  }
+  table.row({"samples/s of all GPUs, full batches", format_count(online.capacity)});
+  table.row({"utilisation at the mean", percent(online.mean_utilisation)});
+  if (requests.peak > 1.0) {
+    table.row({"utilisation at the peak", percent(online.taken.utilisation)});
+  }
+  table.row({"mean batch at the peak", format_number(online.taken.mean_batch)});
+  table.row({"latency, mean", format(online.taken.mean)});
+  for (std::size_t i = 0; i < told_shares.size(); ++i) {
+    table.row({"latency " + std::string{share_words[i]}, format(online.taken.latency[i])});
+  }
+  if (online.taken.late > 0.0) {
+    table.row({"beyond their deadline", percent(online.taken.late)});
+  }
+  if (online.per_million) {
+    table.row({"$ per million requests", format(*online.per_million)});
+    table.row({"$ of all GPUs", format(*online.price)});
+  }
+  if (online.energy) {
+    table.row({"energy of a request", format(*online.energy)});
+  }
+  std::string text = table.text();
+  if (online.taken.classes.size() > 1) {
+    Table classes{{"class", "p50", "p95", "p99", "late", "dropped"}};
+    for (const ClassTail& each : online.taken.classes) {
+      classes.row({each.name, format(each.latency[0]), format(each.latency[1]), format(each.latency[2]),
+                   percent(each.late), percent(each.dropped)});
+    }
+    text += "\n" + classes.text();
+  }
+  const auto settings = [&](const std::vector<BatchTail>& tails, const std::string& what, const auto& name) {
+    if (tails.size() < 2) {
+      return;
+    }
+    Table other{{what, "mean batch", "utilisation", "p50", "p95", "p99"}};
+    for (const BatchTail& tail : tails) {
+      other.row({name(tail), format_number(tail.mean_batch), percent(tail.utilisation), format(tail.latency[0]),
+                 format(tail.latency[1]), format(tail.latency[2])});
+    }
+    text += "\n" + other.text();
+  };
+  settings(online.windows, "window",
+           [](const BatchTail& tail) { return tail.window > Seconds{} ? format(tail.window) : std::string{"none"}; });
+  settings(online.batches, "max batch", [](const BatchTail& tail) { return std::to_string(tail.max_batch); });
+  Table calls{{"samples of a call", "share of calls"}};
+  const BatchTail& taken = online.taken;
+  double all = 0.0;
+  for (const std::int64_t count : taken.batches) {
+    all += real(count);
+  }
+  // Eight rows at most.
+  const auto step = std::max<std::size_t>(1, (taken.batches.size() + 7) / 8);
+  for (std::size_t low = 0; low < taken.batches.size(); low += step) {
+    const std::size_t high = std::min(low + step, taken.batches.size());
+    double count = 0.0;
+    for (std::size_t b = low; b < high; ++b) {
+      count += real(taken.batches[b]);
+    }
+    calls.row({std::to_string(low + 1) + (high > low + 1 ? " to " + std::to_string(high) : ""), percent(count / all)});
+  }
+  return text + "\n" + calls.text();
+}
+
+std::string job_verdict(const BatchPlan& plan) {
+  const BatchScenario& s = plan.scenario;
+  const JobPlan& job = *plan.job;
+  std::string text = job.holds ? "take " : "does not hold: ";
+  text += gpus_text(job.gpus, s) + ", batches of " + std::to_string(job.batch) + "\n";
+  if (!job.holds) {
+    text += "  " + job.why + "\n";
+  }
+  if (s.job->deadline) {
+    text += "deadline: " + format(*s.job->deadline) + ", kept with probability " + probability_text(job.probability) +
+            " (asked " + probability_text(s.confidence) + ")\n";
+  }
+  if (!s.gpus && job.gpus_at_middle != job.gpus) {
+    text += "at the middle of the interval " + counted(job.gpus_at_middle, "GPU") + " would do\n";
+  }
+  return text;
+}
+
+std::string job_text(const BatchPlan& plan) {
+  const JobPlan& job = *plan.job;
+  Table table{{"", ""}};
+  table.row({"records", format_count(plan.scenario.job->records)});
+  if (job.rate_needed > 0.0) {
+    table.row({"records/s needed", format_count(job.rate_needed)});
+  }
+  table.row({"records/s of one GPU", format_count(job.rate)});
+  if (job.useful < 1.0) {
+    table.row({"time not lost to interruptions", percent(job.useful)});
+  }
+  constexpr std::array<std::string_view, job_shares.size()> names{"half of runs end within", "80 % of runs",
+                                                                  "95 % of runs"};
+  for (std::size_t i = 0; i < job_shares.size(); ++i) {
+    table.row({std::string{names[i]}, format(job.time[i])});
+  }
+  if (job.cost) {
+    table.row({"$ of the job", format(*job.cost)});
+    table.row({"$ per million records", format(*job.per_million)});
+  }
+  if (job.energy) {
+    table.row({"energy", format(*job.energy)});
+  }
+  return table.text();
+}
+
+std::string calls_text(const BatchPlan& plan) {
+  Table table{{"batch", "call", "samples/s", "memory", "<"}};
+  for (const CallPoint& point : plan.book.points) {
+    table.row({std::to_string(point.batch), format(point.time), format_count(point.rate), format(point.memory),
+               !point.fits      ? "does not fit"
+               : point.measured ? "measured"
+                                : ""});
+  }
+  return table.text();
+}
+
+std::string input_text(const BatchPlan& plan) {
+  const InputRate& input = *plan.input;
+  Table table{{"stage of a host", "samples/s"}};
+  for (std::size_t i = 0; i < input_stage_count; ++i) {
+    const double rate = input.samples_per_second[i];
+    table.row({std::string{input_stage_names[i]}, rate < 1e300 ? format_count(rate) : "not stated"});
+  }
+  return "\n" + table.text() + "  binds: " + plan.binds + ", " + format_count(input.rate) + " samples/s; GPUs busy " +
+         percent(input.gpu_utilisation) +
+         (input.cores_needed > 0.0 ? ", " + format_number(std::ceil(input.cores_needed)) + " cores would keep up"
+                                   : "") +
+         "\n";
+}
+
+std::string parts_text(const BatchPlan& plan) {
+  Table table{{"batch", "products", "passes", "gaps", "waits for host", "call", "launches"}};
+  for (const CallPoint& point : plan.book.points) {
+    if (point.parts) {
+      const CallTime& t = *point.parts;
+      table.row({std::to_string(point.batch), format(t.products), format(t.passes), format(t.gaps), format(t.waited),
+                 format(t.call), format_count(t.launches)});
+    }
+  }
+  return "\n" + table.text() + "  docs/networks.md has the equations\n";
+}
+
+Value tail_value(const BatchTail& tail) {
+  Value value = object("max_batch"_m = tail.max_batch, "window_s"_m = tail.window, "mean_batch"_m = tail.mean_batch,
+                       "utilisation"_m = share(tail.utilisation), "latency_mean_s"_m = tail.mean);
+  for (std::size_t i = 0; i < told_shares.size(); ++i) {
+    value.add({"latency_" + std::string{share_names[i]} + "_s", tail.latency[i]});
+  }
+  return value;
+}
+
+Value online_value(const OnlinePlan& online) {
+  return object(
+      "gpus"_m = online.gpus, "gpus_at_middle"_m = online.gpus_at_middle, "rate_asked"_m = online.rate_asked,
+      "holds"_m = online.holds, "why"_m = online.why, "probability"_m = share(online.taken.probability),
+      "peak_requests_per_s"_m = per_second(online.peak_rate), "capacity_samples_per_s"_m = per_second(online.capacity),
+      "mean_utilisation"_m = share(online.mean_utilisation), "late"_m = share(online.taken.late),
+      "dropped"_m = share(online.taken.dropped), "taken"_m = tail_value(online.taken),
+      "classes"_m = list(online.taken.classes,
+                         [](const ClassTail& each) {
+                           return row("name"_m = each.name, "latency_p50_s"_m = each.latency[0],
+                                      "latency_p95_s"_m = each.latency[1], "latency_p99_s"_m = each.latency[2],
+                                      "latency_p999_s"_m = each.latency[3], "late"_m = share(each.late),
+                                      "dropped"_m = share(each.dropped));
+                         }),
+      "calls_by_batch"_m = list(online.taken.batches, [](std::int64_t count) { return Value{count}; }),
+      "windows"_m = list(online.windows, tail_value), "batches"_m = list(online.batches, tail_value),
+      "usd_per_million_requests"_m = online.per_million, "price_usd_per_s"_m = online.price,
+      "energy_j_per_request"_m = online.energy);
+}
+
+Value job_value(const JobPlan& job) {
+  return object("gpus"_m = job.gpus, "gpus_at_middle"_m = job.gpus_at_middle, "holds"_m = job.holds, "why"_m = job.why,
+                "probability"_m = share(job.probability), "batch"_m = job.batch,
+                "records_per_s_per_gpu"_m = per_second(job.rate),
+                "needed_records_per_s"_m = per_second(job.rate_needed), "useful"_m = share(job.useful),
+                "time_p50_s"_m = job.time[0], "time_p80_s"_m = job.time[1], "time_p95_s"_m = job.time[2],
+                "cost_usd"_m = job.cost, "usd_per_million_records"_m = job.per_million, "energy_j"_m = job.energy);
+}
+
+}  // namespace
+
+std::string batch_text(const BatchPlan& plan, bool explained) {
+  std::string text = title(plan);
+  if (plan.book.points.empty() || !plan.book.points.front().fits) {
+    text += "does not fit: one sample needs " + format(plan.book.points.front().memory) + " of " +
+            format(plan.scenario.device.visible_capacity().value) + "\n";
+    return text + "\n" + calls_text(plan);
+  }
+  if (plan.online) {
+    text += online_verdict(plan) + "\n" + online_text(plan);
+  }
+  if (plan.closed) {
+    const ClosedLoop& loop = plan.closed->loop;
+    Table table{{"clients in a loop", ""}};
+    table.row({"samples/s", format_count(loop.rate)});
+    table.row({"samples of a call", format_number(loop.batch)});
+    table.row({"latency, mean", format(loop.mean)});
+    table.row({"latency p95", format(loop.p95)});
+    table.row({"latency p99", format(loop.p99)});
+    text += "\n" + table.text();
+  }
+  if (plan.job) {
+    text += (plan.online ? "\n" : "") + job_verdict(plan) + "\n" + job_text(plan);
+  }
+  if (plan.input) {
+    text += input_text(plan);
+  }
+  text += "\n" + calls_text(plan);
+  if (explained) {
+    text += parts_text(plan);
+  }
+  std::vector<std::string> notes = plan.scenario.assumptions;
+  notes.insert(notes.end(), plan.book.notes.begin(), plan.book.notes.end());
+  if (plan.online && plan.online->gpus > 1) {
+    notes.emplace_back("each GPU has a queue of its own and an even share of the requests");
+  }
+  if (!notes.empty()) {
+    text += "\nassumed\n";
+    for (const std::string& note : notes) {
+      text += "  " + note + "\n";
+    }
+  }
+  return text + "\nconfidence: calls lie within +/- " + percent_number(plan.book.width) +
+         " % in 8 of 10 cases: " + plan.book.width_source + "\n";
+}
+
+Value batch_document(const BatchPlan& plan) {
+  const BatchScenario& s = plan.scenario;
+  return object(
+      "schema"_m = "headroom.batch/1", "kind"_m = "batch", "name"_m = s.name,
+      "model"_m = s.network ? Value{s.network->id} : Value{}, "gpu"_m = s.device.id,
+      "precision"_m = name_of(s.precision), "engine"_m = s.engine->id,
+      "verdict"_m = plan.feasible() ? "feasible" : "infeasible", "asked_probability"_m = share(s.confidence),
+      "call_width"_m = share(plan.book.width), "call_width_source"_m = plan.book.width_source,
+      "calls"_m = list(plan.book.points,
+                       [&](const CallPoint& point) {
+                         const double low = 1.0 / (1.0 + plan.book.width), high = 1.0 + plan.book.width;
+                         const Interval<Seconds> time{low * point.time, point.time, high * point.time};
+                         const Interval<double> rate{low * point.rate, point.rate, high * point.rate};
+                         return row("batch"_m = point.batch, "time_s"_m = time, "samples_per_s"_m = per_second(rate),
+                                    "memory_bytes"_m = point.memory, "fits"_m = point.fits,
+                                    "measured"_m = point.measured);
+                       }),
+      "binds"_m = plan.binds, "requests"_m = plan.online ? online_value(*plan.online) : Value{},
+      "clients"_m =
+          plan.closed
+              ? object("samples_per_s"_m = per_second(plan.closed->loop.rate), "batch"_m = plan.closed->loop.batch,
+                       "latency_mean_s"_m = plan.closed->loop.mean, "latency_p95_s"_m = plan.closed->loop.p95,
+                       "latency_p99_s"_m = plan.closed->loop.p99, "utilisation"_m = share(plan.closed->utilisation))
+              : Value{},
+      "job"_m = plan.job ? job_value(*plan.job) : Value{}, "assumptions"_m = s.assumptions,
+      "notes"_m = plan.book.notes);
+}
+
+}  // namespace headroom

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer to a batch question: calls by batch; GPUs, batch and window for requests; GPUs, hours and dollars of a
+// job.
+#pragma once
+
+#include <headroom/scenarios/inference/call_book.hpp>
+#include <headroom/scenarios/money/formulas.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+inline constexpr std::array<double, 4> told_shares{0.5, 0.95, 0.99, 0.999};
+
+struct ClassTail {
+  std::string name;
+  std::array<Seconds, told_shares.size()> latency{};
+  double late = 0.0;  ///< share of its requests beyond its deadline
+  double dropped = 0.0;
+};
+
+/// One setting under the load of one GPU, simulated.
+struct BatchTail {
+  std::int64_t max_batch = 1;
+  Seconds window{};
+  double mean_batch = 1.0;
+  double utilisation = 0.0;                           ///< of the GPU at the peak
+  Seconds mean{};                                     ///< latency of all requests
+  std::array<Seconds, told_shares.size()> latency{};  ///< of the same
+  std::vector<ClassTail> classes;
+  std::vector<std::int64_t> batches;  ///< calls by samples, index b - 1
+  double late = 0.0, dropped = 0.0;
+  double probability = 1.0;  ///< that every promise holds, over the width of the curve
+};
+
+/// Requests answered by GPUs that each have a queue of their own and an even share of the load.
+struct OnlinePlan {
+  std::int64_t gpus = 1;
+  std::int64_t gpus_at_middle = 1;  ///< that hold the promise if the curve is right
+  bool rate_asked = false;          ///< the rate was left open, and `peak_rate` is the highest that keeps the promise
+  bool holds = true;                ///< every promise, with the probability asked for
+  std::string why;                  ///< where it does not: what no number of GPUs mends, or what binds
+  double peak_rate = 0.0;           ///< requests a second of all GPUs
+  double capacity = 0.0;            ///< of all GPUs in full batches
+  double mean_utilisation = 0.0;    ///< at the mean rate
+  BatchTail taken;
+  std::vector<BatchTail> windows;  ///< the taken batch under other windows
+  std::vector<BatchTail> batches;  ///< the taken window under other batches
+  std::optional<Dollars> per_million;
+  std::optional<DollarsPerSecond> price;  ///< of all GPUs
+  std::optional<Joules> energy;           ///< of a request
+};
+
+struct ClosedPlan {
+  ClosedLoop loop;
+  double utilisation = 0.0;
+};
+
+/// A job's time at shares of its distribution: half, 80 %, 95 % of runs end by then.
+inline constexpr std::array<double, 3> job_shares{0.5, 0.8, 0.95};
+struct JobPlan {
+  std::int64_t gpus = 1;
+  std::int64_t gpus_at_middle = 1;
+  bool holds = true;
+  std::string why;
+  std::int64_t batch = 1;
+  double rate = 0.0;         ///< records a second of one GPU, what feeds it included
+  double rate_needed = 0.0;  ///< of all
+  double useful = 1.0;       ///< share of the GPUs' time that is not lost to interruptions and starts
+  std::array<Seconds, job_shares.size()> time{};
+  double probability = 1.0;  ///< of ending by the deadline
+  std::optional<Dollars> cost;
+  std::optional<Dollars> per_million;
+  std::optional<Joules> energy;
+};
+
+struct BatchPlan {
+  BatchScenario scenario;
+  CallBook book;
+  std::optional<InputRate> input;  ///< of one host, where [data] says what a sample asks
+  std::string binds;               ///< "gpu", or a stage of the input
+  std::optional<OnlinePlan> online;
+  std::optional<ClosedPlan> closed;
+  std::optional<JobPlan> job;
+  [[nodiscard]] bool feasible() const noexcept {
+    return (!online || online->holds) && (!job || job->holds) && !book.points.empty() && book.points.front().fits;
+  }
+};
+
+[[nodiscard]] BatchPlan make_batch_plan(BatchScenario scenario);
+
+}  // namespace headroom

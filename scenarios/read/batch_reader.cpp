@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/printable.hpp>
+#include <headroom/core/quantity_text.hpp>
+#include <headroom/core/real.hpp>
+#include <headroom/model/infer/call_rates.hpp>
+#include <headroom/model/workload/model_data.hpp>
+#include <headroom/scenarios/keys/batch_keys.hpp>
+#include <headroom/scenarios/keys/keyed_table.hpp>
+#include <headroom/scenarios/keys/root_keys.hpp>
+#include <headroom/scenarios/read/batch_reader.hpp>
+#include <headroom/scenarios/read/data_reader.hpp>
+#include <headroom/scenarios/read/hardware_reader.hpp>
+#include <headroom/scenarios/read/look_up.hpp>
+#include <headroom/scenarios/read/money_reader.hpp>
+#include <headroom/scenarios/read/network_model.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace headroom {
+namespace {
+
+using InferenceKeys = KeyedTable<keys::inference, Kinds::batch>;
+
+class BatchReader {
+ public:
+  BatchReader(const ConfigValue& root, const std::string& file, const Sources& sources, const NetworkLibrary& networks)
+      : root_{root, "", diagnostics_}, sources_{sources}, networks_{networks} {
+    s_.data = &sources.data;
+    s_.file = file;
+  }
+
+  BatchScenario run() {
+    require_schema(root_);
+    refuse_base(root_);
+    s_.name = root_.maybe_text("name").value_or(shown(s_.file));
+    static_cast<void>(root_.choice("kind", scenario_kind_names));
+    static constexpr const Key& confidence = row_named(keys::root, Kinds::batch, "confidence");
+    s_.confidence = maybe_number_at(root_, confidence).value_or(*confidence.usual);
+    if (root_.has("model")) {
+      s_.network = read_network_model(root_, s_.file, networks_);
+    }
+    read_gpus();
+    read_inference();
+    read_requests();
+    read_clients();
+    read_job();
+    s_.feed = read_data_feed(root_);
+    s_.money = read_money(root_, sources_.catalog, priced_);
+    s_.energy = read_energy(root_, s_.money);
+    refuse_contradictions();
+    root_.finish();
+    diagnostics_.throw_if_any();
+    return std::move(s_);
+  }
+
+ private:
+  void read_gpus() {
+    HardwareChoice hardware = read_hardware(root_, sources_, s_.assumptions, true);
+    if (hardware.gpus > 0) {
+      s_.gpus = hardware.gpus;
+    }
+    priced_ = hardware.priced(power_form(sources_.data), false);
+    s_.gpus_per_node = hardware.gpus_per_node;
+    s_.device = std::move(hardware.device);
+    s_.host = std::move(hardware.host);
+  }
+
+  void read_inference() {
+    InferenceKeys table = InferenceKeys::or_blank(root_);
+    const std::string engine = table.get<"engine">();
+    for (const NetworkEngine& each : network_engines(sources_.data)) {
+      if (each.id == engine) {
+        s_.engine = &each;
+      }
+    }
+    if (s_.engine == nullptr) {
+      const auto find = [&](const std::string& id) { return &find_network_engine(sources_.data, id); };
+      static_cast<void>(look_up(table, "engine", engine, find));
+    } else if (!table.has("engine") && s_.network) {
+      s_.assumptions.push_back("inference.engine = " + engine + " (" + s_.engine->name + ")");
+    }
+    s_.precision = table.get<"precision", Precision>();
+    if (!table.has("precision") && s_.network) {
+      s_.assumptions.push_back("inference.precision = " + std::string{name_of(s_.precision)});
+    }
+    s_.max_batch = table.stated<"max_batch">();
+    s_.window = table.stated<"window">();
+    if (table.has("preferred")) {
+      s_.preferred = table.integers("preferred");
+      if (!std::is_sorted(s_.preferred.begin(), s_.preferred.end())) {
+        table.problem("preferred", "'preferred' lists sizes from the smallest to the largest");
+      }
+      if (s_.max_batch && !s_.preferred.empty() && s_.preferred.back() > *s_.max_batch) {
+        table.problem("preferred", "'preferred' has " + std::to_string(s_.preferred.back()) + ", above max_batch " +
+                                       std::to_string(*s_.max_batch));
+      }
+    }
+    s_.instances = table.get<"instances">();
+    s_.spread = table.get<"spread">();
+    s_.memory.weights = table.stated<"weights_memory">();
+    s_.memory.sample = table.stated<"sample_memory">();
+    s_.memory.workspace = table.stated<"workspace">();
+    std::set<std::int64_t> seen;
+    for (ConfigTable& each : table.tables("call")) {
+      KeyedTable<keys::inference_call, Kinds::batch> call{std::move(each)};
+      const MeasuredCall measured{call.get<"batch">(), call.get<"time">()};
+      if (!seen.insert(measured.batch).second) {
+        call.problem("batch", "two calls of " + std::to_string(measured.batch) + " samples; keep one");
+      }
+      s_.calls.push_back(measured);
+      call.finish();
+    }
+    std::sort(s_.calls.begin(), s_.calls.end(),
+              [](const MeasuredCall& a, const MeasuredCall& b) { return a.batch < b.batch; });
+    if (!s_.network && s_.calls.empty()) {
+      root_.missing("model",
+                    ", a network of the catalog ('headroom catalog list networks'), a TOML file of ops, or "
+                    "[[inference.call]] with what was measured");
+    }
+    table.finish();
+  }
+
+  void read_requests() {
+    auto table = KeyedTable<keys::requests, Kinds::batch>::maybe(root_);
+    if (!table) {
+      return;
+    }
+    BatchRequests requests;
+    for (ConfigTable& each : table->tables("class")) {
+      KeyedTable<keys::requests_class, Kinds::batch> of{std::move(each)};
+      BatchClass one;
+      one.name = of.get<"name">();
+      one.rate = of.get<"rate">().raw();
+      one.deadline = of.stated<"deadline">().value_or(Seconds{});
+      one.rejects = of.get<"rejects">();
+      if (one.rejects && one.deadline <= Seconds{}) {
+        of.problem("rejects", "'rejects' needs 'deadline', the time after which a request is dropped");
+      }
+      of.finish();
+      requests.rate += one.rate;
+      requests.classes.push_back(std::move(one));
+    }
+    const auto rate = table->stated<"rate">();
+    if (requests.classes.empty()) {
+      if (!rate && !s_.gpus) {
+        table->missing("rate",
+                       ", how many requests come, such as \"1e6 req/d\", or [[requests.class]]; or state "
+                       "hardware.gpus, and the highest rate is answered");
+      }
+      requests.rate = rate.value_or(Hertz{}).raw();
+      requests.classes.push_back({"requests", requests.rate, {}, false});
+    } else if (rate && std::abs(rate->raw() / requests.rate - 1.0) > 1e-9) {
+      table->problem("rate", "the classes bring " + format(Hertz{requests.rate}) + " together; leave 'rate' out");
+    }
+    requests.peak = table->get<"peak">();
+    requests.periodic = table->get<"arrivals">() == 1;
+    requests.simulated = table->get<"simulated">();
+    requests.seed = static_cast<std::uint64_t>(table->get<"seed">());
+    if (auto slo = KeyedTable<keys::requests_slo, Kinds::batch>::maybe(*table)) {
+      const auto promise = [&](double share, const std::optional<Seconds>& latency) {
+        if (latency) {
+          s_.promises.push_back({share, *latency});
+        }
+      };
+      promise(0.5, slo->stated<"p50">());
+      promise(0.95, slo->stated<"p95">());
+      promise(0.99, slo->stated<"p99">());
+      promise(0.999, slo->stated<"p999">());
+      if (s_.window && !s_.promises.empty() && *s_.window >= s_.promises.front().latency) {
+        slo->problem("p95", "a window of " + format(*s_.window) + " (inference.window) alone takes the " +
+                                format(s_.promises.front().latency) +
+                                " that are promised; shorten it, or leave it out: it is then chosen");
+      }
+      slo->finish();
+    }
+    table->finish();
+    if (requests.rate <= 0.0 && s_.promises.empty()) {
+      table->problem("slo",
+                     "nothing is promised, so that no rate is the highest; state [requests.slo] p99 = \"15 ms\"");
+    }
+    if (!s_.gpus && s_.promises.empty() &&
+        std::none_of(requests.classes.begin(), requests.classes.end(),
+                     [](const BatchClass& each) { return each.deadline > Seconds{}; })) {
+      root_.problem("requests",
+                    "nothing says how many GPUs: state hardware.gpus, or what is promised "
+                    "([requests.slo] p95 = \"100 ms\", or a deadline of a class)");
+    }
+    s_.requests = std::move(requests);
+  }
+
+  void read_clients() {
+    if (auto table = KeyedTable<keys::clients, Kinds::batch>::maybe(root_)) {
+      s_.clients = BatchClients{table->get<"clients">(), table->get<"samples">()};
+      table->finish();
+    }
+  }
+
+  void read_job() {
+    auto table = KeyedTable<keys::job, Kinds::batch>::maybe(root_);
+    if (!table) {
+      return;
+    }
+    BatchJob job;
+    job.records = table->get<"records">();
+    job.deadline = table->stated<"deadline">();
+    job.budget = table->stated<"budget">();
+    job.chunk = table->get<"chunk">();
+    job.utilisation = table->get<"utilisation">();
+    job.longest_call = table->stated<"longest_call">();
+    job.interruptions = table->stated<"interruptions">().value_or(Hertz{}).raw();
+    job.start = table->get<"start">();
+    if (!s_.gpus && !job.deadline) {
+      table->missing("deadline", ": nothing says how many GPUs work; state it, or hardware.gpus");
+    }
+    if (job.deadline && job.start >= *job.deadline) {
+      table->problem("start",
+                     "a start of " + format(job.start) + " takes the whole deadline of " + format(*job.deadline));
+    }
+    table->finish();
+    s_.job = job;
+  }
+
+  void refuse_contradictions() {
+    if (s_.job && s_.job->budget && !s_.money.price) {
+      root_.problem("job", "'budget' needs a price: [money] price = \"... $/h\", or prices = \"ID\"");
+    }
+    if (s_.preferred.empty() && s_.instances > 1 && s_.job) {
+      s_.assumptions.emplace_back("inference.instances has no effect on the job: copies share a GPU's time");
+    }
+  }
+
+  Diagnostics diagnostics_;
+  ConfigTable root_;
+  const Sources& sources_;
+  const NetworkLibrary& networks_;
+  PricedHardware priced_;
+  BatchScenario s_;
+};
+
+}  // namespace
+
+BatchScenario read_batch_scenario(const ConfigValue& root,
+                                  const std::string& file,
+                                  const Sources& sources,
+                                  const NetworkLibrary& networks) {
+  return BatchReader{root, file, sources, networks}.run();
+}
+
+}  // namespace headroom
