@@ -43,11 +43,12 @@ std::string place_of(const ConfigTable& table, OpKind kind) {
 
 }  // namespace
 
-void OpChain::start_stage(ConfigTable table, Stage stage) {
+void OpChain::start_stage(ConfigTable table, Stage stage, const std::optional<OpTensor>& in) {
   stage.first = net_.ops.size();
   current_ = stage.per_sample;
   net_.stages.push_back(std::move(stage));
   stage_tables_.push_back(std::move(table));
+  entering_.push_back(in && in->known ? in->shape.elements() : 0.0);
 }
 
 void OpChain::end_stage() {
@@ -56,6 +57,7 @@ void OpChain::end_stage() {
   if (stage.count == 0) {  // views alone
     net_.stages.pop_back();
     stage_tables_.pop_back();
+    entering_.pop_back();
   }
   current_ = 1.0;
 }
@@ -88,6 +90,7 @@ OpTensor OpChain::add(ConfigTable& table,
   Op op;
   op.name = std::move(name);
   const OpInputs inputs = inputs_of(reads, known);
+  op.once = table.maybe_boolean("once").value_or(false);
   const std::size_t before = table.diagnostics().size();
   OpTensor result;
   result.shape = read_op_shapes(table, word, inputs, op);
@@ -222,10 +225,12 @@ void OpChain::check_repeats() {
     }
     const Op& first = net_.ops[stage.first];
     const Op& last = net_.ops[stage.first + stage.count - 1];
-    if (first.chain_elements != 0.0 && first.chain_elements != last.output_elements) {
+    const bool reads_one = first.chain_elements > 0.0 && first.reads.size() + first.reads_inputs.size() <= 1;
+    const double reads = reads_one ? first.chain_elements : entering_[s];
+    if (reads != 0.0 && reads != last.output_elements) {
       stage_tables_[s].problem("repeat", "a repeated block must write what the next one reads: " + quoted(last.name) +
                                              " writes " + counted(last.output_elements) + " elements, " +
-                                             quoted(first.name) + " reads " + counted(first.chain_elements));
+                                             quoted(first.name) + " reads " + counted(reads));
     }
   }
 }
