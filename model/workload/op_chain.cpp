@@ -48,7 +48,8 @@ void OpChain::start_stage(ConfigTable table, Stage stage, const std::optional<Op
   current_ = stage.per_sample;
   net_.stages.push_back(std::move(stage));
   stage_tables_.push_back(std::move(table));
-  entering_.push_back(in && in->known ? in->shape.elements() : 0.0);
+  const bool same = in && in->known && (in->op ? passes_[*in->op] : 1.0) == current_;
+  entering_.push_back(same ? in : std::nullopt);
 }
 
 void OpChain::end_stage() {
@@ -225,12 +226,16 @@ void OpChain::check_repeats() {
     }
     const Op& first = net_.ops[stage.first];
     const Op& last = net_.ops[stage.first + stage.count - 1];
-    const bool reads_one = first.chain_elements > 0.0 && first.reads.size() + first.reads_inputs.size() <= 1;
-    const double reads = reads_one ? first.chain_elements : entering_[s];
+    const std::optional<OpTensor>& in = entering_[s];
+    const bool reads_another = in && !(first.reads.size() + first.reads_inputs.size() == 1 &&
+                                       (in->op ? first.reads == std::vector{*in->op} : !first.reads_inputs.empty()));
+    const double reads = reads_another ? in->shape.elements() : first.chain_elements;
     if (reads != 0.0 && reads != last.output_elements) {
       stage_tables_[s].problem("repeat", "a repeated block must write what the next one reads: " + quoted(last.name) +
                                              " writes " + counted(last.output_elements) + " elements, " +
-                                             quoted(first.name) + " reads " + counted(reads));
+                                             (reads_another ? "the first block reads " + quoted(in->name) + " of "
+                                                            : quoted(first.name) + " reads ") +
+                                             counted(reads));
     }
   }
 }

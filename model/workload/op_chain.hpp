@@ -59,7 +59,7 @@ class OpChain {
 
   Network& net_;
   std::vector<ConfigTable> stage_tables_;
-  std::vector<double> entering_;  ///< elements that a block of every stage reads; 0: none, or not known
+  std::vector<std::optional<OpTensor>> entering_;  ///< what the first block of every stage reads, where it is known
   std::vector<double> passes_;  ///< of every op's stage
   std::vector<bool> shaped_;    ///< the op's kind and shapes are known
   double current_ = 1.0;        ///< passes of the current stage
