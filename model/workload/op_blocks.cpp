@@ -177,9 +177,9 @@ std::int64_t OpLists::count(ConfigTable& table, std::string_view key, const Scop
   return value;
 }
 
-void OpLists::start_stage(ConfigTable& table, Stage stage) {
+void OpLists::start_stage(ConfigTable& table, Stage stage, const Scope& scope) {
   blocks_in_all_ += stage.repeat;
-  chain_.start_stage(table, std::move(stage));
+  chain_.start_stage(table, std::move(stage), scope.lost ? std::nullopt : scope.last);
 }
 
 void OpLists::read_stage(ConfigTable& table, Scope& scope) {
@@ -208,7 +208,7 @@ void OpLists::read_stage(ConfigTable& table, Scope& scope) {
   if (own.last) {
     own.reads.emplace("in", *own.last);
   }
-  start_stage(table, std::move(stage));
+  start_stage(table, std::move(stage), own);
   read_list(items, own);
   chain_.end_stage();
   scope.last = own.last;
@@ -231,7 +231,7 @@ void OpLists::read_top(const Items& items, Scope& scope, const std::string& part
     if (raw.find("block") == nullptr) {
       stage.repeat = count(table, "repeat", scope, repeats);
       const std::size_t at = net_.stages.size();
-      start_stage(table, std::move(stage));
+      start_stage(table, std::move(stage), scope);
       read_op(raw, items.paths[i], scope);
       net_.stages[at].name = net_.ops.size() > net_.stages[at].first ? net_.ops[net_.stages[at].first].name : "";
       chain_.end_stage();
@@ -248,7 +248,7 @@ void OpLists::read_top(const Items& items, Scope& scope, const std::string& part
     if (use->block->items.hold_ops() || use->repeat > 1) {
       stage.name = name;
       stage.repeat = use->repeat;
-      start_stage(table, std::move(stage));
+      start_stage(table, std::move(stage), own);
       read_list(use->block->items, own);
       chain_.end_stage();
     } else {

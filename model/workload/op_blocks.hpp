@@ -78,7 +78,7 @@ class OpLists {
   void read_stage(ConfigTable& table, Scope& scope);
   void read_top(const Items& items, Scope& scope, const std::string& part, double per_sample);
   void read_list(const Items& items, Scope& scope);
-  void start_stage(ConfigTable& table, Stage stage);
+  void start_stage(ConfigTable& table, Stage stage, const Scope& scope);
   void read_op(const ConfigValue& raw, const std::string& path, Scope& scope);
   void read_ops(const ConfigValue& raw, const std::string& path, Scope& scope);
   void read_use(const ConfigValue& raw, const std::string& path, Scope& scope);

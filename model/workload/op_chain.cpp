@@ -39,11 +39,13 @@ std::string place_of(const ConfigTable& table, OpKind kind) {
 
 }  // namespace
 
-void OpChain::start_stage(ConfigTable table, Stage stage) {
+void OpChain::start_stage(ConfigTable table, Stage stage, const std::optional<OpTensor>& in) {
   stage.first = net_.ops.size();
   current_ = stage.per_sample;
   net_.stages.push_back(std::move(stage));
   stage_tables_.push_back(std::move(table));
+  const bool same = in && in->known && (in->op ? passes_[*in->op] : 1.0) == current_;
+  entering_.push_back(same ? in : std::nullopt);
 }
 
 void OpChain::end_stage() {
@@ -52,6 +54,7 @@ void OpChain::end_stage() {
   if (stage.count == 0) {  // views alone
     net_.stages.pop_back();
     stage_tables_.pop_back();
+    entering_.pop_back();
   }
   current_ = 1.0;
 }
@@ -84,6 +87,7 @@ OpTensor OpChain::add(ConfigTable& table,
   Op op;
   op.name = std::move(name);
   const OpInputs inputs = inputs_of(reads, known);
+  op.once = table.maybe_boolean("once").value_or(false);
   const std::size_t before = table.diagnostics().size();
   OpTensor result;
   result.shape = read_op_shapes(table, word, inputs, op);
@@ -218,10 +222,16 @@ void OpChain::check_repeats() {
     }
     const Op& first = net_.ops[stage.first];
     const Op& last = net_.ops[stage.first + stage.count - 1];
-    if (first.chain_elements != 0.0 && first.chain_elements != last.output_elements) {
+    const std::optional<OpTensor>& in = entering_[s];
+    const bool reads_another = in && !(first.reads.size() + first.reads_inputs.size() == 1 &&
+                                       (in->op ? first.reads == std::vector{*in->op} : !first.reads_inputs.empty()));
+    const double reads = reads_another ? in->shape.elements() : first.chain_elements;
+    if (reads != 0.0 && reads != last.output_elements) {
       stage_tables_[s].problem("repeat", "a repeated block must write what the next one reads: " + quoted(last.name) +
                                              " writes " + format_count(last.output_elements) + " elements, " +
-                                             quoted(first.name) + " reads " + format_count(first.chain_elements));
+                                             (reads_another ? "the first block reads " + quoted(in->name) + " of "
+                                                            : quoted(first.name) + " reads ") +
+                                             format_count(reads));
     }
   }
 }

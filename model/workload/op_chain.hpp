@@ -28,8 +28,8 @@ class OpChain {
  public:
   explicit OpChain(Network& network) : net_{network} {}
 
-  /// Ops from here on belong to another stage.
-  void start_stage(ConfigTable table, Stage stage);
+  /// Ops from here on belong to another stage, which reads `in` if anything.
+  void start_stage(ConfigTable table, Stage stage, const std::optional<OpTensor>& in);
   void end_stage();
 
   /// Adds an op that reads `reads`; `known` is false where one of them is not there. Its table is read to the end.
@@ -59,6 +59,7 @@ class OpChain {
 
   Network& net_;
   std::vector<ConfigTable> stage_tables_;
+  std::vector<std::optional<OpTensor>> entering_;  ///< what the first block of every stage reads, where it is known
   std::vector<double> passes_;  ///< of every op's stage
   std::vector<bool> shaped_;    ///< the op's kind and shapes are known
   double current_ = 1.0;        ///< passes of the current stage

@@ -59,6 +59,7 @@ class NetworkReader {
         }
         const std::optional<std::int64_t> stated = read_size(*table, name, sizes_);
         const auto asked = asked_.find(name);
+        usual_.emplace(name, stated.value_or(1));
         changed_ = changed_ || (asked != asked_.end() && asked->second != stated);
         sizes_.set(name, asked != asked_.end() ? asked->second : stated.value_or(1));
       }
@@ -103,6 +104,7 @@ class NetworkReader {
     const std::size_t type = table.choice("dtype", input_types);
     input.bytes_per_element = input_type_bytes[type];
     input.ids = type >= first_id_type;
+    input.resident = table.maybe_boolean("resident").value_or(false);
     if (!input.name.empty() && !names_.insert(input.name).second) {
       table.problem("name", "the name " + quoted(input.name) + " is already taken; names of ops and inputs are unique");
     }
@@ -209,6 +211,25 @@ class NetworkReader {
     }
   }
 
+  /// Whether the network has the sizes that a published count is of: those of `at`, else of the file.
+  bool at_sizes_of(ConfigTable& published) {
+    auto at = published.maybe_table("at");
+    if (!at) {
+      return !changed_;
+    }
+    Sizes those;
+    for (const auto& usual : usual_) {
+      those.set(usual.first, usual.second);
+    }
+    for (const std::string_view name : at->keys()) {
+      if (!usual_.contains(name)) {
+        at->problem_at_key(name, "the network has no size " + quoted(name) + suggestion(name, sizes_.names()));
+      }
+      those.set(name, read_size(*at, name, sizes_).value_or(1));
+    }
+    return those.own() == sizes_.own();
+  }
+
   /// Multiply-adds of products, convolutions and attention, as sources count them: some leave kinds out.
   void check_multiply_adds() {
     auto published = root_.maybe_table("multiply_adds");
@@ -224,8 +245,9 @@ class NetworkReader {
         published->problem("without", "no op has the kind " + quoted(kind) + suggestion(kind, op_kind_names));
       }
     }
+    const bool told_for_these = at_sizes_of(*published);
     published->finish();
-    if (!root_.diagnostics().empty() || changed_) {
+    if (!root_.diagnostics().empty() || !told_for_these) {
       return;
     }
     double sum = 0.0;
@@ -247,6 +269,7 @@ class NetworkReader {
   const NetworkSizes& asked_;
   Network net_;
   Sizes sizes_;
+  NetworkSizes usual_;    ///< of the file
   bool changed_ = false;  ///< the caller asks for other sizes than the file's
   std::deque<ConfigValue> kept_;
   std::set<std::string, std::less<>> names_;  ///< of inputs

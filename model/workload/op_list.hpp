@@ -44,7 +44,9 @@ struct NetworkInput {
   double elements = 0.0;            ///< of one sample
   double bytes_per_element = 0.0;   ///< as loaded, before any cast
   bool ids = false;                 ///< whole numbers that look rows up: int32, int64
-  [[nodiscard]] Bytes bytes() const noexcept { return Bytes{elements * bytes_per_element}; }
+  bool resident = false;            ///< already on the device: states of a step before
+  /// That are loaded.
+  [[nodiscard]] Bytes bytes() const noexcept { return Bytes{resident ? 0.0 : elements * bytes_per_element}; }
 };
 
 /// What kernels of an op work on, of one sample and pass. Sizes that a kind does not have stay as they are.
@@ -84,6 +86,7 @@ struct Op {
   OpSizes sizes;
   double parameters = 0.0;       ///< that the op adds: 0 where it shares another's
   double weight_elements = 0.0;  ///< that it reads of weights; of tables the rows that are looked up
+  bool once = false;             ///< made once a call, whatever the batch
   double primitives = 1.0;      ///< kernels of software that has none for the whole: 8 of gelu, 2 of silu, 3 of softmax
   double input_elements = 0.0;  ///< of all tensors read
   double chain_elements = 0.0;  ///< that the op before must hand over; 0: any (gather, embedding_bag)

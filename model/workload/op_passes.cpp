@@ -247,7 +247,7 @@ TensorShape read_elementwise(ConfigTable& table, const OpWord& word, const OpInp
                           : TensorShape{1, {static_cast<std::int64_t>(elements)}};
   op.parameters = row.parameters * real(shape.channels) + (learned ? elements : 0.0);
   op.weight_elements = op.parameters;
-  if (row.parts > 1) {
+  if (row.parts > 1 && !inputs.missed) {
     divides(table, "kind", "the channels", shape.channels, row.parts);
     shape.channels = std::max<std::int64_t>(1, shape.channels / row.parts);
   }
@@ -301,7 +301,7 @@ TensorShape read_reduce(ConfigTable& table, const OpWord&, const OpInputs& input
   const std::int64_t elements = stated_or(
       table, "elements", read ? std::optional{static_cast<std::int64_t>(read->elements())} : std::nullopt, inputs);
   const std::int64_t out = stated_or(table, "out", read ? std::optional{read->channels} : std::nullopt, inputs);
-  if (out > elements) {
+  if (out > elements && !inputs.missed) {
     table.problem("out", "'out' " + std::to_string(out) + " is more than 'elements' " + std::to_string(elements) +
                              ": a reduction only makes fewer");
   }

@@ -471,7 +471,8 @@ TensorShape read_product(ConfigTable& table, const OpWord& word, const OpInputs&
   const std::int64_t heads = table.maybe_integer("heads", op_size).value_or(1);
   std::optional<std::int64_t> rows, in, out;
   const TensorShape* a = inputs.first();
-  if (a != nullptr && inputs.shapes.size() == 2) {
+  const bool stated = table.has("rows") && table.has("in") && table.has("out");
+  if (!stated && a != nullptr && inputs.shapes.size() == 2) {
     const TensorShape& b = inputs.shapes[1];
     divides(table, "heads", "the first tensor's channels", a->channels, heads);
     divides(table, "heads", "the second tensor's channels", b.channels, heads);
@@ -484,7 +485,7 @@ TensorShape read_product(ConfigTable& table, const OpWord& word, const OpInputs&
                                 shape_text(a->sizes()) + ", but over " + format_count(summed) + " of the second " +
                                 shape_text(b.sizes()) + "; make them equal, or name another in 'after' or 'with'");
     }
-  } else if (a != nullptr && !(table.has("rows") && table.has("in") && table.has("out"))) {
+  } else if (!stated && a != nullptr) {
     table.problem("kind", "a product reads two tensors, but " + std::to_string(inputs.shapes.size()) +
                               " is named; name both in 'after', or the second in 'with'");
     rows = in = out = 1;

@@ -202,7 +202,7 @@ Bytes NetworkStep::moved(const Op& op, double passes) const noexcept {
 }
 
 OpTime NetworkStep::op_time(const Stage& stage, const Op& op) const {
-  const double passes = real(recipe_.training.micro_batch) * stage.per_sample;
+  const double passes = (op.once ? 1.0 : real(recipe_.training.micro_batch)) * stage.per_sample;
   const bool first = op.reads.empty() && stage.repeat == 1;  // no gradient of pixels or ids is formed
   OpTime t;
   switch (op.kind) {
