@@ -31,11 +31,15 @@ CallCurve::Line CallCurve::line(std::int64_t most) const noexcept {
 }
 
 std::int64_t CallCurve::best(std::int64_t most) const noexcept {
+  const std::int64_t last = std::min(most, largest());
+  const auto rate = [&](std::int64_t b) { return static_cast<double>(b) / of(b).raw(); };
+  double fastest = 0.0;
+  for (std::int64_t b = 1; b <= last; ++b) {
+    fastest = std::max(fastest, rate(b));
+  }
   std::int64_t best = 1;
-  for (std::int64_t b = 2; b <= std::min(most, largest()); ++b) {
-    if (static_cast<double>(b) * of(best).raw() > static_cast<double>(best) * of(b).raw()) {
-      best = b;
-    }
+  while (best < last && rate(best) < 0.98 * fastest) {
+    ++best;
   }
   return best;
 }

@@ -25,7 +25,8 @@ class CallCurve {
     Seconds fixed{}, each{};
   };
   [[nodiscard]] Line line(std::int64_t most) const noexcept;
-  /// The batch with the most samples per second, 1 to `most`.
+  /// The smallest batch, 1 to `most`, that has 98 % of the samples per second of the fastest: beyond it a batch costs
+  /// latency and memory alone.
   [[nodiscard]] std::int64_t best(std::int64_t most) const noexcept;
 
  private:

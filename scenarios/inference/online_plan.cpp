@@ -188,11 +188,12 @@ class GpuLoad {
     return {std::min(*s.max_batch, book.curve.largest())};
   }
   std::set<std::int64_t> batches;
+  const std::int64_t enough = book.curve.best(book.curve.largest());
   for (const CallPoint& point : book.points) {
     // The longest promise bounds what a batch may take; a call alone must stay within it.
     const bool slow = std::any_of(s.promises.begin(), s.promises.end(),
                                   [&](const BatchPromise& promise) { return point.time > promise.latency; });
-    if (point.fits && point.batch <= book.curve.largest() && (!slow || point.batch == 1)) {
+    if (point.fits && point.batch < 2 * enough && point.batch <= book.curve.largest() && (!slow || point.batch == 1)) {
       batches.insert(point.batch);
     }
   }
@@ -261,7 +262,8 @@ OnlinePlan plan_requests(BatchScenario& s, const CallBook& book) {
     for (const std::int64_t batch : batches) {
       const Setting set{batch, windows.front()};
       const std::optional<std::int64_t> gpus = fewest_gpus(load, s, book, set, slow);
-      if (gpus && (!fewest || *gpus < *fewest)) {
+      // Of batches that need as few GPUs the largest: bursts find room.
+      if (gpus && (!fewest || *gpus <= *fewest)) {
         fewest = gpus;
         taken = set;
       }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/infer/network_calls.hpp>
-#include <headroom/model/queue/batching.hpp>
 #include <headroom/model/workload/model_data.hpp>
 #include <headroom/scenarios/measured/network_row.hpp>
+#include <headroom/scenarios/measured/network_spelling.hpp>
 
 #include <algorithm>
 #include <array>
@@ -23,7 +23,7 @@ constexpr std::array latency_metrics{CallSpread{"latency_ms_mean", 1.0, 1.0}, Ca
                                      CallSpread{"latency_ms_p99", 1.05, 1.2}};
 
 constexpr std::array<std::string_view, 5> rate_metrics{"images_per_s", "requests_per_s", "samples_per_s",
-                                                       "total_tokens_per_s", "queries_per_s"};
+                                                       "total_tokens_per_s", "videos_per_s"};
 
 [[nodiscard]] std::optional<Precision> precision_of_row(const ServingConfiguration& run) {
   const std::string& name = run.weight_dtype;
@@ -100,14 +100,16 @@ constexpr std::array<std::string_view, 5> rate_metrics{"images_per_s", "requests
 }  // namespace
 
 bool NetworkRowModel::knows(const ServingConfiguration& run) const {
-  return NetworkLibrary{sources_.data.files()}.knows(run.model);
+  return spelling_of(sources_.data, run) != nullptr || NetworkLibrary{sources_.data.files()}.knows(run.model);
 }
 
-const NetworkRowModel::Calls& NetworkRowModel::calls_of(const ServingConfiguration& run) {
+const NetworkRowModel::Calls& NetworkRowModel::calls_of(const std::string& id,
+                                                        const NetworkSizes& usual,
+                                                        const ServingConfiguration& run) {
   const NetworkLibrary library{sources_.data.files()};
   // Columns and options that name a size of the network set it.
-  const Network plain = library.find(run.model);
-  NetworkSizes sizes;
+  const Network plain = library.find(id);
+  NetworkSizes sizes = usual;
   const auto take = [&](std::string_view name, std::optional<double> value) {
     if (value && *value >= 1.0 && plain.sizes.contains(name)) {
       sizes.insert_or_assign(std::string{name}, static_cast<std::int64_t>(*value));
@@ -125,94 +127,164 @@ const NetworkRowModel::Calls& NetworkRowModel::calls_of(const ServingConfigurati
   if (found != ops_.end()) {
     return found->second;
   }
-  const Network network = sizes.empty() ? plain : library.find(run.model, sizes);
-  Calls calls{call_ops(network), network.input_bytes().raw(), network.product_flops().raw()};
+  const Network network = sizes.empty() ? plain : library.find(id, sizes);
+  Calls calls{call_ops(network), network.input_bytes().raw(), network.product_flops().raw(),
+              inference_memory(network, 2.0)};
   return ops_.emplace(key, std::move(calls)).first->second;
 }
 
-RowPrediction NetworkRowModel::predict(const ServingConfiguration& run,
-                                       std::string_view metric,
-                                       std::string_view /*unit*/) {
+/// The call that a row's columns describe, of one network under one engine.
+struct NetworkRowModel::Asked {
+  double gpus = 1.0;
+  std::optional<double> batch;    ///< samples of a call; nothing: the fastest that fits
+  std::optional<double> clients;  ///< in a closed loop
+  double client_samples = 1.0;
+  double most = 0.0;  ///< samples of a call that the server lets in; 0: not stated
+  double evaluations = 1.0;
+};
+
+NetworkRowModel::Pace NetworkRowModel::pace_of(const Calls& calls,
+                                               const NetworkEngine& engine,
+                                               const CallDevice& device,
+                                               CallSetting setting,
+                                               Bytes memory,
+                                               const Asked& asked) const {
+  const CallPhysics& physics = call_rates(sources_.data).physics;
+  const auto time = [&](double samples) {
+    return call_time(calls.ops, samples * asked.evaluations, device, physics, engine, setting).total().raw();
+  };
+  if (asked.clients && *asked.clients > 1.0) {
+    const double requests = *asked.clients * asked.client_samples;
+    const double most = asked.most > 0.0 ? asked.most : requests;
+    const double together =
+        std::min(std::max(0.5 * requests, asked.client_samples), std::max(most, asked.client_samples));
+    // Copies of others run beside a call: the server's input path is the lone client's.
+    setting.input_bytes = 0.0;
+    const double rate = engine.served * together / time(together);
+    return {rate, 0.97 * requests / rate, together};
+  }
+  if (asked.batch) {
+    const double seconds = time(*asked.batch);
+    return {*asked.batch / seconds, seconds, *asked.batch};
+  }
+  Pace best;
+  for (double samples = 1.0; samples <= 2048.0; samples *= 2.0) {
+    const double held = samples * asked.evaluations;
+    if (samples > 1.0 && calls.memory.total(static_cast<std::int64_t>(held)) > 0.9 * memory) {
+      break;
+    }
+    const double seconds = time(samples);
+    if (samples / seconds > best.rate) {
+      best = {samples / seconds, seconds, samples};
+    }
+  }
+  return best;
+}
+
+RowPrediction NetworkRowModel::predict(const ServingConfiguration& run, std::string_view metric) {
   const bool rate = std::find(rate_metrics.begin(), rate_metrics.end(), metric) != rate_metrics.end();
   const auto latency = std::find_if(latency_metrics.begin(), latency_metrics.end(),
                                     [&](const CallSpread& each) { return each.metric == metric; });
   if (!rate && latency == latency_metrics.end()) {
     return unsupported("metric " + std::string{metric} + " of a network's call is not answered");
   }
+  const auto scenario = run.options.find("scenario");
+  const bool offline = scenario != run.options.end() && scenario->second == "offline";
+  if (scenario != run.options.end() && scenario->second == "server") {
+    return unsupported("a server's offered rate and its latencies need the queue of the run, which is not stated");
+  }
   const std::optional<Precision> precision = precision_of_row(run);
   if (!precision) {
     return unsupported("format '" + run.weight_dtype + "' is not known");
   }
   const auto device = devices_.find(run.gpu);
-  if (!device.device) {
+  if (device.device == nullptr) {
     return unsupported(device.why);
   }
   const std::vector<const NetworkEngine*> engines = engines_of(sources_.data, run);
   if (engines.empty()) {
-    return unsupported("engine '" + engine_name(run) + "' runs networks and is not known (model/stacks/infer)");
+    return unsupported("engine '" + engine_name(run) + "' is none that runs networks (model/stacks/infer)");
   }
-  const CallRates& rates = call_rates(sources_.data);
-  const Calls* calls = nullptr;
-  CallDevice resolved;
+  if (!run.concurrency && !offline) {
+    return unsupported("not published: concurrency, the samples of a call");
+  }
+  NetworkSpelling spelling;
+  if (const NetworkSpelling* known = spelling_of(sources_.data, run)) {
+    spelling = *known;
+  } else {
+    spelling.networks = {run.model};
+  }
+  Asked asked;
+  asked.gpus = real(run.gpus.value_or(1));
+  asked.batch = run.concurrency;
+  asked.clients = option_number(run, "clients");
+  asked.client_samples = option_number(run, "client_batch").value_or(1.0);
+  asked.most = run.max_batch ? real(*run.max_batch) : 0.0;
+  asked.evaluations = spelling.evaluations;
+  double steps = 1.0;
+  if (spelling.evaluations_per_step > 0.0) {
+    const std::optional<double> stated = option_number(run, "steps");
+    if (!stated) {
+      return unsupported("not published: options.steps");
+    }
+    steps = *stated * spelling.evaluations_per_step;
+  }
+  if (offline && scenario != run.options.end()) {
+    asked.batch.reset();
+  }
+  // Ranks that share one sample: their exchanges are not modelled.
+  const double shared = option_number(run, "ulysses").value_or(1.0) * option_number(run, "ring").value_or(1.0);
+
   CallSetting setting;
   setting.format = call_format(*precision);
-  try {
-    calls = &calls_of(run);
-    resolved = call_device(*device.device, rates, setting.format, false);
-  } catch (const ConfigError& error) {
-    return unsupported(error.diagnostics().empty() ? error.what() : error.diagnostics().front().message);
-  }
-  const bool eight = setting.format == CallFormat::eight;
-  setting.element = eight ? 1.0 : setting.format == CallFormat::half ? 2.0 : 4.0;
+  setting.element = setting.format == CallFormat::eight ? 1.0 : setting.format == CallFormat::half ? 2.0 : 4.0;
   setting.weight = setting.element;
+  const CallRates& rates = call_rates(sources_.data);
   if (const Node* node = sources_.catalog.reference_node(*device.device)) {
     if (const CallHost* host = rates.host_of(node->cpu)) {
       setting.host = host->launch;
     }
   }
-  const std::optional<double> clients = option_number(run, "clients");
-  const double samples = option_number(run, "client_batch").value_or(1.0);
-  const double gpus = real(run.gpus.value_or(1));
-  if (!run.concurrency) {
-    return unsupported("not published: concurrency, the samples of a call");
-  }
-  const double batch = std::max(1.0, *run.concurrency);
-  double low = 0.0, high = 0.0, middle = 0.0;
-  for (const NetworkEngine* engine : engines) {
-    setting.autocast = setting.format == CallFormat::half && engine->fusion == Fusion::framework;
-    setting.input_bytes = run.engine == "Triton Inference Server" ? calls->input_bytes : 0.0;
-    const auto time = [&](double of) {
-      return call_time(calls->ops, of, resolved, rates.physics, *engine, setting).total().raw();
-    };
-    double seconds = time(batch);  // of a sample's answer
-    double per_s = batch / seconds;
-    if (clients && *clients > 1.0) {
-      const double asked = *clients * samples;
-      const double most = run.max_batch ? real(*run.max_batch) : asked;
-      const double together = std::min(std::max(0.5 * asked, samples), std::max(most, samples));
-      // Copies of others run beside a call: the server's input path is the one client's alone.
-      setting.input_bytes = 0.0;
-      per_s = engine->served * together / time(together);
-      seconds = 0.97 * asked / per_s;
-    }
-    const double over = latency == latency_metrics.end() ? 1.0
-                        : clients && *clients > 1.0      ? latency->closed_over_mean
-                                                         : latency->over_mean;
-    double value = rate ? gpus * per_s : 1e3 * seconds * over;
-    if (metric == "total_tokens_per_s") {
-      value *= run.isl.value_or(1.0);
-    }
-    low = low == 0.0 ? value : std::min(low, value);
-    high = std::max(high, value);
-    middle += std::log(value) / real(static_cast<std::int64_t>(engines.size()));
-  }
   RowPrediction answer;
+  double middle = 0.0, parts = 0.0;
+  try {
+    const CallDevice resolved = call_device(*device.device, rates, setting.format, false);
+    const Bytes memory = device.device->visible_capacity().value;
+    for (const std::string& id : spelling.networks) {
+      const Calls& calls = calls_of(id, spelling.sizes, run);
+      for (const NetworkEngine* engine : engines) {
+        CallSetting own = setting;
+        own.autocast = setting.format == CallFormat::half && engine->fusion == Fusion::framework;
+        own.input_bytes = run.engine == "Triton Inference Server" ? calls.input_bytes : 0.0;
+        const Pace pace = pace_of(calls, *engine, resolved, own, memory, asked);
+        const bool closed = asked.clients && *asked.clients > 1.0;
+        const double over = rate ? 1.0 : closed ? latency->closed_over_mean : latency->over_mean;
+        double value = rate ? asked.gpus * pace.rate / steps : 1e3 * pace.seconds * steps * over;
+        if (shared > 1.0) {
+          value *= rate ? 1.0 : 1.0 / shared;
+        }
+        if (metric == "total_tokens_per_s") {
+          value *= run.isl.value_or(1.0);
+        }
+        answer.low = parts == 0.0 ? value : std::min(answer.low, value);
+        answer.high = std::max(answer.high, value);
+        middle += std::log(value);
+        parts += 1.0;
+        const double least = pace.batch * asked.evaluations * calls.flop / resolved.peak.raw();
+        answer.roofline = rate ? asked.gpus * pace.batch / std::max(least * steps, 1e-12) : 1e3 * least * steps;
+      }
+    }
+  } catch (const ConfigError& error) {
+    return unsupported(error.diagnostics().empty() ? error.what() : error.diagnostics().front().message);
+  }
   answer.status = RowStatus::ok;
-  answer.predicted = std::exp(middle);
-  answer.low = low / (1.0 + rates.width);
-  answer.high = high * (1.0 + rates.width);
-  const double floor_seconds = batch * calls->flop / resolved.peak.raw();
-  answer.roofline = rate ? gpus * batch / std::max(floor_seconds, 1e-12) : 1e3 * floor_seconds;
+  answer.predicted = std::exp(middle / parts);
+  answer.low /= 1.0 + rates.width;
+  answer.high *= 1.0 + rates.width;
+  if (parts > 1.0) {
+    answer.assumed = "the columns leave open which of " + std::to_string(static_cast<int>(parts)) +
+                     " networks and engines ran: the middle of all";
+  }
   return answer;
 }
 

@@ -205,6 +205,10 @@ class NetworkScenarioReader {
 }  // namespace
 
 bool asks_for_network(const ConfigValue& root, const ModelLibrary& models, const NetworkLibrary& networks) {
+  const ConfigValue* const kind = root.find("kind");
+  if (kind != nullptr && kinds_of_word(kind->text) != Kinds::none && !meet(kinds_of_word(kind->text), Kinds::placed)) {
+    return false;  // a kind of its own asks about it
+  }
   const ConfigValue* model = root.find("model");
   if (model == nullptr || holds_ops(*model)) {
     return model != nullptr;

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <iomanip>
 #include <map>
 #include <optional>
@@ -46,6 +47,7 @@ struct Expectation {
 
 struct Asked {
   std::string question, source, waits;
+  std::string document;  ///< of the command's {scratch}/question.toml; empty: it has none
   std::vector<std::string> command;
   std::filesystem::path data;
   bool takes_long = false;
@@ -77,8 +79,7 @@ Expectation read_expectation(ConfigTable& table) {
   return read;
 }
 
-Asked read_question(std::size_t number) {
-  const std::filesystem::path file = root / "tests" / "questions" / (numbered(number) + ".toml");
+Asked read_question(const std::filesystem::path& file) {
   const ConfigValue document = parse_toml(read_text(file), file.string());
   Diagnostics diagnostics;
   ConfigTable table{document, "", diagnostics};
@@ -87,6 +88,7 @@ Asked read_question(std::size_t number) {
   asked.command = table.texts("command");
   asked.source = table.text("source");
   asked.waits = table.maybe_text("waits").value_or("");
+  asked.document = table.maybe_text("document").value_or("");
   asked.takes_long = table.maybe_boolean("long").value_or(false);
   if (const auto data = table.maybe_text("data")) {
     asked.data = root / *data;
@@ -97,6 +99,10 @@ Asked read_question(std::size_t number) {
   table.finish();
   diagnostics.throw_if_any();
   return asked;
+}
+
+Asked read_question(std::size_t number) {
+  return read_question(root / "tests" / "questions" / (numbered(number) + ".toml"));
 }
 
 /// Number and reason of each question that is not answered yet.
@@ -191,6 +197,9 @@ std::string lacks_of(const Asked& asked) {
   const bool wants_members = std::any_of(asked.expected.begin(), asked.expected.end(), is_member);
   const bool wants_text = !std::all_of(asked.expected.begin(), asked.expected.end(), is_member);
   const ScratchFolder scratch;
+  if (!asked.document.empty()) {
+    std::ofstream{scratch.path() / "question.toml"} << asked.document;
+  }
   ConfigValue document;
   std::ostringstream lacks;
   if (wants_members) {
@@ -280,6 +289,22 @@ TEST_CASE("every question names its source, what it waits for, and expects somet
 
 TEST_CASE("what is asked is answered within what others publish, but for the questions of open.txt") {
   ask_all(false);
+}
+
+TEST_CASE("what planners ask about calls, batches and jobs is answered with the numbers that they know") {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator{root / "tests" / "questions" / "seeds"}) {
+    files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  CHECK(files.size() >= 10);
+  for (const std::filesystem::path& file : files) {
+    const Asked asked = read_question(file);
+    CHECK(asked.source.size() > 10);
+    CHECK_FALSE(asked.expected.empty());
+    INFO(file.filename().string(), ": ", asked.question, "\nexpected from: ", asked.source);
+    CHECK(lacks_of(asked) == "");
+  }
 }
 
 TEST_CASE("long: questions that take minutes are answered within what others publish, but for those of open.txt") {
