@@ -284,13 +284,17 @@ void OpLists::read_ops(const ConfigValue& raw, const std::string& path, Scope& s
   ConfigTable table{raw, path, root_.diagnostics()};
   const std::int64_t times = count(table, "repeat", scope, repeats);
   for (std::int64_t i = 0; i < times && !chain_.full(); ++i) {
-    if (table.has("name")) {
-      ConfigValue& copy = kept_.emplace_back(raw);
-      copy.find("name")->text += std::to_string(i + 1);
-      read_op(copy, path, scope);
-    } else {
-      read_op(raw, path, scope);
+    ConfigValue& copy = kept_.emplace_back(raw);
+    if (ConfigValue* name = copy.find("name"); name != nullptr) {
+      name->text += std::to_string(i + 1);
     }
+    if (i > 0) {  // each reads the one before
+      copy.entries.erase_if([](const ConfigEntry& entry) { return entry.key == "after"; });
+    }
+    read_op(copy, path, scope);
+  }
+  if (table.has("name") && scope.last) {  // the name alone means the last of them
+    remember(table, scope, scope.prefix + table.maybe_text("name").value_or(""), *scope.last, true);
   }
 }
 

@@ -164,15 +164,18 @@ op = [ { kind = "conv", out_channels = 4, kernel = 1 } ]
 name = "tower"
 op = [
   { block = "cell", repeat = 2 },
-  { kind = "relu", repeat = 2 },
+  { name = "last", kind = "gemm", out = 4, after = "in", repeat = 2 },
+  { kind = "copy", after = "last" },
 ]
 [[stage]]
 op = [ { block = "tower", repeat = 5 } ]
 )";
   const Network net = network_of(body);
   CHECK(net.stages.size() == 1);
-  CHECK(net.ops.size() == 4);
-  CHECK(net.parameters == 5.0 * 2 * (16 + 4));
+  REQUIRE(net.ops.size() == 5);
+  CHECK(net.parameters == 5.0 * 4 * (16 + 4));
+  CHECK(net.ops[3].reads == std::vector<std::size_t>{2});  // the second copy reads the first
+  CHECK(net.ops[4].reads == std::vector<std::size_t>{3});
 }
 
 TEST_CASE("convolutions of one and three directions, dilated, transposed and depthwise") {
