@@ -91,6 +91,12 @@ void OpLists::run() {
     read_stage(table, scope);
   }
   tell_unknown();
+  if (walked_ > most_items && !chain_.full()) {
+    root_.problem(staged.empty() ? "op" : "stage",
+                  "the lists and blocks hold more than 60000 items with all repeats; write equal ones once, as a stage "
+                  "with 'repeat'");
+    return;
+  }
   if (blocks_in_all_ > most_blocks) {
     root_.problem(staged.empty() ? "op" : "stage", "the network has " + std::to_string(blocks_in_all_) +
                                                        " blocks with all repeats; at most 65536 are read");
@@ -222,7 +228,7 @@ void OpLists::read_top(const Items& items, Scope& scope, const std::string& part
       scope.stated.insert(name->text);
     }
   }
-  for (std::size_t i = 0; i < items.tables.size() && !chain_.full(); ++i) {
+  for (std::size_t i = 0; i < items.tables.size() && !full(); ++i) {
     const ConfigValue& raw = *items.tables[i];
     ConfigTable table{raw, items.paths[i], root_.diagnostics()};
     Stage stage;
@@ -266,7 +272,7 @@ void OpLists::read_list(const Items& items, Scope& scope) {
       scope.stated.insert(name->text);
     }
   }
-  for (std::size_t i = 0; i < items.tables.size() && !chain_.full(); ++i) {
+  for (std::size_t i = 0; i < items.tables.size() && !full(); ++i) {
     if (items.tables[i]->find("block") != nullptr) {
       read_use(*items.tables[i], items.paths[i], scope);
     } else {
@@ -283,7 +289,7 @@ void OpLists::read_ops(const ConfigValue& raw, const std::string& path, Scope& s
   }
   ConfigTable table{raw, path, root_.diagnostics()};
   const std::int64_t times = count(table, "repeat", scope, repeats);
-  for (std::int64_t i = 0; i < times && !chain_.full(); ++i) {
+  for (std::int64_t i = 0; i < times && !full(); ++i) {
     ConfigValue& copy = kept_.emplace_back(raw);
     if (ConfigValue* name = copy.find("name"); name != nullptr) {
       name->text += std::to_string(i + 1);
@@ -299,6 +305,7 @@ void OpLists::read_ops(const ConfigValue& raw, const std::string& path, Scope& s
 }
 
 void OpLists::read_op(const ConfigValue& raw, const std::string& path, Scope& scope) {
+  ++walked_;
   ConfigValue& copy = kept_.emplace_back(raw);
   ConfigTable table{copy, path, root_.diagnostics()};
   for (const std::string_view key : {"part", "repeat", "per_sample"}) {
@@ -325,8 +332,8 @@ void OpLists::read_op(const ConfigValue& raw, const std::string& path, Scope& sc
   const bool looks_up = word.kind == OpKind::embedding_bag && table.has("lookups");  // needs no ids to be named
   const Reads reads = reads_of(table, scope, !looks_up);
   Sizes sizes{scope.sizes};
-  if (reads.known && !reads.tensors.empty()) {
-    sizes.set("channels", reads.tensors.front().shape.channels);
+  if (!reads.known || !reads.tensors.empty()) {
+    sizes.set("channels", reads.known ? reads.tensors.front().shape.channels : 1);
   }
   put_op_sizes(copy, sizes, table);
   const bool shared = table.maybe_boolean("shared").value_or(false) || scope.shared;
@@ -383,11 +390,16 @@ OpLists::Block* OpLists::block_of(ConfigTable& table, const Scope& scope) {
   }
   found->used = true;
   std::string way = quoted(name);
+  int depth = 0;
   for (const Scope* outside = &scope; outside != nullptr; outside = outside->outside) {
     if (outside->block == nullptr) {
       continue;
     }
     way = quoted(outside->block->name) + ", " + way;
+    if (++depth > deepest_block) {
+      table.problem("block", "block " + quoted(name) + " stands more than 32 blocks deep; use fewer in each other");
+      return nullptr;
+    }
     if (outside->block == &*found) {
       table.problem("block", "block " + quoted(name) + " uses itself: " + way + "; a block uses only others");
       return nullptr;
@@ -421,8 +433,8 @@ std::optional<OpLists::Use> OpLists::use_of(ConfigTable& table, Scope& scope, bo
     use.in = reads.tensors.front();
   }
   Sizes outside{scope.sizes};
-  if (reads.known && !reads.tensors.empty()) {
-    outside.set("channels", use.in.shape.channels);
+  if (!reads.known || !reads.tensors.empty()) {
+    outside.set("channels", reads.known ? use.in.shape.channels : 1);
   }
   use.sizes = Sizes{&sizes_};
   for (const std::string& name : use.block->sizes) {
@@ -478,7 +490,7 @@ void OpLists::read_use(const ConfigValue& raw, const std::string& path, Scope& s
   }
   const bool named = table.has("name");
   const std::string first = named ? scope.prefix + table.maybe_text("name").value_or("") : "";
-  for (std::int64_t i = 0; i < use->repeat && !chain_.full(); ++i) {
+  for (std::int64_t i = 0; i < use->repeat && !full(); ++i) {
     const std::string name = !named             ? next_name(scope, use->block->name)
                              : use->repeat == 1 ? first
                                                 : first + std::to_string(i + 1);

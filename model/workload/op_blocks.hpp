@@ -20,6 +20,11 @@ namespace headroom {
 inline constexpr std::array<std::string_view, 11> op_word_keys{"name",  "kind", "function", "after", "with",  "then",
                                                                "block", "part", "axis",     "fused", "causal"};
 
+/// Items of all lists, views and uses among them, with all that is repeated inside them.
+inline constexpr std::size_t most_items = 60'000;
+/// Blocks in each other.
+inline constexpr int deepest_block = 32;
+
 class OpLists {
  public:
   /// `network` has its inputs.
@@ -95,6 +100,8 @@ class OpLists {
   void remember(ConfigTable& table, Scope& scope, const std::string& name, OpTensor tensor, bool stated);
   std::int64_t count(ConfigTable& table, std::string_view key, const Scope& scope, Range<std::int64_t> range);
   void tell_unknown();
+  /// Whether enough has been walked: more ops than are read, or more items than any network needs.
+  [[nodiscard]] bool full() const noexcept { return chain_.full() || walked_ > most_items; }
 
   ConfigTable& root_;
   const Sizes& sizes_;
@@ -110,6 +117,8 @@ class OpLists {
     bool own = false;  ///< the op itself is meant
   };
   std::vector<Unknown> unknown_;
+  std::set<std::string, std::less<>> told_;  ///< of unknown names: place and name, once for all copies of a block
+  std::size_t walked_ = 0;                   ///< items of all lists, in every copy
   std::int64_t blocks_in_all_ = 0;
 };
 

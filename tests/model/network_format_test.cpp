@@ -343,3 +343,17 @@ TEST_CASE("blocks that multiply each other stop at ten thousand ops") {
   CHECK(refusal_of(body + "[[stage]]\nop = [ { block = \"b4\" }, { kind = \"relu\" } ]\nname = \"s\"\n")
             .find("at most 10000 are read") != std::string::npos);
 }
+
+TEST_CASE("blocks in each other and views that are repeated end too") {
+  std::string views = image("[4, 8, 8]") + "[[block]]\nname = \"b0\"\nop = [ { kind = \"view\", shape = [4, 64] } ]\n";
+  std::string deep = image("[4, 8, 8]") + "[[block]]\nname = \"b0\"\nop = [ { kind = \"relu\" } ]\n";
+  for (int i = 1; i <= 60; ++i) {
+    const std::string block =
+        "[[block]]\nname = \"b" + std::to_string(i) + "\"\nop = [ { block = \"b" + std::to_string(i - 1);
+    deep += block + "\" }, { kind = \"relu\" } ]\n";
+    views += i < 6 ? block + "\", repeat = 60000 } ]\n" : "";
+  }
+  const std::string last = "[[stage]]\nname = \"s\"\nop = [ { kind = \"relu\" }, { block = \"b";
+  CHECK(refusal_of(views + last + "5\" } ]\n").find("more than 60000 items") != std::string::npos);
+  CHECK(refusal_of(deep + last + "60\" } ]\n").find("stands more than 32 blocks deep") != std::string::npos);
+}

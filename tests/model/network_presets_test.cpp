@@ -50,16 +50,15 @@ constexpr std::array timm{
     Published{"eva02-large-patch14-224", 303.27, 81150}};
 
 // Papers and benchmarks' own tables.
-constexpr std::array papers{Published{"ssd-mobilenet-v1", 6.91, 1235},    // Reddi et al. 2020, table I
-                            Published{"ssd-resnet34-1200", 0, 216500},    // the same
-                            Published{"retinanet-resnext50-fpn", 37, 0},  // MLPerf Inference
-                            Published{"efficientdet-d0", 3.9, 2500},      // Tan et al. 2020, table 2
-                            Published{"yolo11l", 25.3, 43450},            // Ultralytics
-                            Published{"unet-medical", 31.03, 0},          // Ronneberger et al. 2015
-                            Published{"unet-industrial", 1.825, 0},       // DeepLearningExamples
-                            Published{"jasper-10x5", 333, 0},             // DeepLearningExamples
-                            Published{"quartznet-15x5", 18.9, 0},         // Kriman et al. 2020, table 2
-                            Published{"gpunet-0", 11.9, 0},               // Wang et al. 2022
+constexpr std::array papers{Published{"ssd-mobilenet-v1", 6.91, 1235},  // Reddi et al. 2020, table I
+                            Published{"ssd-resnet34-1200", 0, 216500},  // the same
+                            Published{"efficientdet-d0", 3.9, 2500},    // Tan et al. 2020, table 2
+                            Published{"yolo11l", 25.3, 43450},          // Ultralytics
+                            Published{"unet-medical", 31.03, 0},        // Ronneberger et al. 2015
+                            Published{"unet-industrial", 1.825, 0},     // DeepLearningExamples
+                            Published{"jasper-10x5", 333, 0},           // DeepLearningExamples
+                            Published{"quartznet-15x5", 18.9, 0},       // Kriman et al. 2020, table 2
+                            Published{"gpunet-0", 11.9, 0},             // Wang et al. 2022
                             Published{"gpunet-1", 12.7, 0},
                             Published{"gpunet-2", 25.8, 0},
                             Published{"electra-base-squad", 110, 0},   // Clark et al. 2020, table 1
@@ -121,8 +120,8 @@ TEST_CASE("BERT at 128 tokens makes 22.5 and 79 GFLOP, its products alone") {
   CHECK(networks().find("bert-dist-6l-768d", tokens).product_flops().raw() == doctest::Approx(11.3e9).epsilon(0.02));
 }
 
-TEST_CASE("the U-Net of SDXL makes 2.99 T multiply-adds without the products of its attention") {
-  // MLPerf Inference, stable-diffusion-xl; published counts leave attention's products out.
+TEST_CASE("the U-Net of SDXL makes 2.98 T multiply-adds without the products of its attention") {
+  // Profilers of modules print 2.98 T: they leave attention's products out.
   double sum = 0.0;
   const Network net = networks().find("sdxl-unet");
   for (const Stage& stage : net.stages) {
@@ -132,7 +131,7 @@ TEST_CASE("the U-Net of SDXL makes 2.99 T multiply-adds without the products of 
       sum += counts ? static_cast<double>(stage.repeat) * op.forward.raw() / 2.0 : 0.0;
     }
   }
-  CHECK(sum == doctest::Approx(2.99e12).epsilon(0.02));
+  CHECK(sum == doctest::Approx(2.98e12).epsilon(0.02));
 }
 
 TEST_CASE("every network that ships reads, and at the sizes that its published count is of") {
