@@ -314,21 +314,16 @@ void OpLists::read_op(const ConfigValue& raw, const std::string& path, Scope& sc
     }
   }
   const std::size_t before = table.diagnostics().size();
-  const std::vector<std::string_view> words = op_words();
-  const bool has_kind = table.has("kind");
-  const auto kind = has_kind ? table.maybe_choice("kind", words) : std::nullopt;
-  if (!has_kind) {
-    static_cast<void>(table.choice("kind", words));
-  }
+  const OpWord* const said = read_op_word(table);
   bool stated = false;
-  const std::string name = name_for(table, scope, kind ? op_word(*kind).word : std::string_view{"op"}, stated);
-  if (!kind || table.diagnostics().size() != before) {
+  const std::string name = name_for(table, scope, said != nullptr ? said->word : std::string_view{"op"}, stated);
+  if (said == nullptr || table.diagnostics().size() != before) {
     OpTensor broken = chain_.add_broken(table, name);
     remember(table, scope, name, broken, stated);
     scope.last = std::move(broken);
     return;
   }
-  const OpWord& word = op_word(*kind);
+  const OpWord& word = *said;
   const bool looks_up = word.kind == OpKind::embedding_bag && table.has("lookups");  // needs no ids to be named
   const Reads reads = reads_of(table, scope, !looks_up);
   Sizes sizes{scope.sizes};
@@ -364,12 +359,12 @@ void OpLists::add_then(ConfigTable& table, Scope& scope, const std::string& name
     const std::string said = text.text;
     op.entries.emplace_back("kind", text);
     ConfigTable one{op, table.path() + ".then", root_.diagnostics()};
-    const auto kind = one.maybe_choice("kind", op_words());
-    if (!kind || scope.lost) {
+    const OpWord* const then_word = read_op_word(one);
+    if (then_word == nullptr || scope.lost) {
       scope.last = chain_.add_broken(one, name + "." + said);
       continue;
     }
-    const OpWord& word = op_word(*kind);
+    const OpWord& word = *then_word;
     const std::vector<OpTensor> reads = {*scope.last};
     const bool is_view = word.form == OpWord::Form::flatten;
     scope.last = is_view ? chain_.view(one, word, reads, scope.last->known)

@@ -46,10 +46,8 @@ struct OpWord {
   std::string_view function;  ///< empty: the table has it, if the kind has any
   Form form = Form::plain;    ///< view, slice and flatten are no ops: a tensor seen in another shape, or a part of it
 };
-/// All words, for choices.
-[[nodiscard]] std::vector<std::string_view> op_words();
-[[nodiscard]] const OpWord& op_word(std::size_t index);
-[[nodiscard]] const OpWord* find_op_word(std::string_view word);
+/// The word that `kind` of a table says; a problem of the table and nullptr where it says none.
+[[nodiscard]] const OpWord* read_op_word(ConfigTable& table);
 
 /// Derives an op's numbers from its table and from what it reads, and returns the shape of its result.
 TensorShape read_op_shapes(ConfigTable& table, const OpWord& word, const OpInputs& inputs, Op& op);

@@ -148,7 +148,9 @@ class Parser {
     const std::string_view name = text_.substr(first, at_ - first);
     const std::optional<std::int64_t> found = sizes_.find(name);
     if (!found) {
-      fail("no size is called " + quoted(name) + suggestion(name, sizes_.names()));
+      const std::string near = suggestion(name, sizes_.names());
+      fail("no size is called " + quoted(name) +
+           (near.empty() ? "; write a whole number, or a name of [sizes] or of the block's sizes" : near));
     }
     return found.value_or(1);
   }

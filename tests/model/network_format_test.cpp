@@ -303,14 +303,15 @@ op = [
   { block = "cell", w = "64 / 3", u = 3 },
 ]
 )");
-  CHECK(text ==
-        "n.toml:12:35: error: no size is called 'z'\n"
-        "n.toml:13:13: error: block 'cell' uses itself: 'cell', 'cell'; a block uses only others\n"
-        "n.toml:16:8: error: no op uses block 'idle'; use it or leave it out\n"
-        "n.toml:21:3: error: missing key 'w': block 'cell' takes it as a size\n"
-        "n.toml:22:13: error: no [[block]] is called 'cel'; did you mean 'cell'?\n"
-        "n.toml:23:25: error: '64 / 3': 64 does not divide by 3\n"
-        "n.toml:23:35: error: unknown key 'u' in [stage[0].op[3]]");
+  CHECK(
+      text ==
+      "n.toml:12:35: error: no size is called 'z'; write a whole number, or a name of [sizes] or of the block's sizes\n"
+      "n.toml:13:13: error: block 'cell' uses itself: 'cell', 'cell'; a block uses only others\n"
+      "n.toml:16:8: error: no op uses block 'idle'; use it or leave it out\n"
+      "n.toml:21:3: error: missing key 'w': block 'cell' takes it as a size\n"
+      "n.toml:22:13: error: no [[block]] is called 'cel'; did you mean 'cell'?\n"
+      "n.toml:23:25: error: '64 / 3': 64 does not divide by 3\n"
+      "n.toml:23:35: error: unknown key 'u' in [stage[0].op[3]]");
 }
 
 TEST_CASE("tensors that do not fit each other are told with both shapes") {
