@@ -24,12 +24,14 @@ bool is_name(std::string_view text) noexcept {
 
 /// Writes the sizes of an op's table in their places. "same" is the one word of `padding`.
 void put_op_sizes(ConfigValue& raw, const Sizes& sizes, ConfigTable& table) {
-  std::vector<std::string_view> words{op_word_keys.begin(), op_word_keys.end()};
   const ConfigValue* padding = raw.find("padding");
-  if (padding != nullptr && padding->kind == ConfigValue::Kind::text && padding->text == "same") {
-    words.emplace_back("padding");
+  if (padding == nullptr || padding->kind != ConfigValue::Kind::text || padding->text != "same") {
+    put_sizes(raw, sizes, op_size_keys, table);
+    return;
   }
-  put_sizes(raw, sizes, words, table);
+  std::vector<std::string_view> keys{op_size_keys.begin(), op_size_keys.end()};
+  std::erase(keys, std::string_view{"padding"});
+  put_sizes(raw, sizes, keys, table);
 }
 
 /// A convolution whose `then` begins with a batch norm has no bias unless it states one: the norm's shift is its bias

@@ -16,9 +16,12 @@
 
 namespace headroom {
 
-/// Keys of an op's table that hold words, so that no text under them is a size.
-inline constexpr std::array<std::string_view, 11> op_word_keys{"name",  "kind", "function", "after", "with",  "then",
-                                                               "block", "part", "axis",     "fused", "causal"};
+/// Keys of an op's table that hold sizes, so that a text under them is arithmetic over names.
+inline constexpr std::array<std::string_view, 31> op_size_keys{
+    "in",      "out_channels", "kernel", "stride", "padding",  "dilation", "groups",     "output_padding",
+    "rows",    "out",          "tokens", "heads",  "head_dim", "context",  "kv_heads",   "window",
+    "width",   "lookups",      "bags",   "tables", "elements", "inputs",   "directions", "biases",
+    "learned", "factor",       "to",     "times",  "shape",    "channels", "repeat"};
 
 /// Items of all lists, views and uses among them, with all that is repeated inside them.
 inline constexpr std::size_t most_items = 60'000;

@@ -204,9 +204,9 @@ SizeResult evaluate_size(std::string_view text, const Sizes& sizes) {
   return Parser{text, sizes}.run();
 }
 
-void put_sizes(ConfigValue& table, const Sizes& sizes, std::span<const std::string_view> words, ConfigTable& reader) {
+void put_sizes(ConfigValue& table, const Sizes& sizes, std::span<const std::string_view> keys, ConfigTable& reader) {
   for (ConfigEntry& entry : table.entries) {
-    if (std::find(words.begin(), words.end(), entry.key) == words.end()) {
+    if (std::find(keys.begin(), keys.end(), entry.key) != keys.end()) {
       put_size(entry.value, sizes, reader);
     }
   }
