@@ -115,6 +115,14 @@ bool OpLists::Items::hold_ops() const {
   return std::any_of(tables.begin(), tables.end(), [](const ConfigValue* v) { return v->find("block") == nullptr; });
 }
 
+void OpLists::Items::note_names(std::set<std::string, std::less<>>& names) const {
+  for (const ConfigValue* item : tables) {
+    if (const ConfigValue* name = item->find("name"); name != nullptr && name->kind == ConfigValue::Kind::text) {
+      names.insert(name->text);
+    }
+  }
+}
+
 OpLists::Items OpLists::items_of(ConfigTable& table) {
   Items items;
   const std::vector<ConfigTable> tables = table.tables("op");
@@ -225,11 +233,7 @@ void OpLists::read_stage(ConfigTable& table, Scope& scope) {
 
 /// Every op and every use of a block that holds ops is a stage; blocks of blocks stand for what they hold.
 void OpLists::read_top(const Items& items, Scope& scope, const std::string& part, double per_sample) {
-  for (const ConfigValue* item : items.tables) {
-    if (const ConfigValue* name = item->find("name"); name != nullptr && name->kind == ConfigValue::Kind::text) {
-      scope.stated.insert(name->text);
-    }
-  }
+  items.note_names(scope.stated);
   for (std::size_t i = 0; i < items.tables.size() && !full(); ++i) {
     const ConfigValue& raw = *items.tables[i];
     ConfigTable table{raw, items.paths[i], root_.diagnostics()};
@@ -269,11 +273,7 @@ void OpLists::read_top(const Items& items, Scope& scope, const std::string& part
 }
 
 void OpLists::read_list(const Items& items, Scope& scope) {
-  for (const ConfigValue* item : items.tables) {
-    if (const ConfigValue* name = item->find("name"); name != nullptr && name->kind == ConfigValue::Kind::text) {
-      scope.stated.insert(name->text);
-    }
-  }
+  items.note_names(scope.stated);
   for (std::size_t i = 0; i < items.tables.size() && !full(); ++i) {
     if (items.tables[i]->find("block") != nullptr) {
       read_use(*items.tables[i], items.paths[i], scope);

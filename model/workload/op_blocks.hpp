@@ -41,6 +41,8 @@ class OpLists {
     std::vector<const ConfigValue*> tables;
     std::vector<std::string> paths;
     [[nodiscard]] bool hold_ops() const;
+    /// Adds the names that the tables state.
+    void note_names(std::set<std::string, std::less<>>& names) const;
   };
   struct Block {
     ConfigTable table;
