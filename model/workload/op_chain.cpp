@@ -7,10 +7,6 @@
 namespace headroom {
 namespace {
 
-std::string counted(double value) {
-  return format_count(value);
-}
-
 /// The key that states what an op reads.
 std::string shape_key(OpKind kind) {
   switch (kind) {
@@ -186,8 +182,8 @@ void OpChain::check(ConfigTable& table, const std::vector<OpTensor>& reads, Op& 
   if (handed != wanted) {
     const std::string what =
         op.kind == OpKind::attention ? " elements of a sample (q, k and v), but " : " elements of a sample, but ";
-    table.problem(place, op.name + " reads " + counted(wanted) + what + names +
-                             (reads.size() > 1 ? " write " : " writes ") + counted(handed) +
+    table.problem(place, op.name + " reads " + format_count(wanted) + what + names +
+                             (reads.size() > 1 ? " write " : " writes ") + format_count(handed) +
                              "; make them equal or name another op in 'after'");
   }
 }
@@ -202,17 +198,17 @@ void OpChain::check_elementwise(ConfigTable& table,
     for (const OpTensor& tensor : reads) {
       const double elements = handed_by(tensor);
       if (elements != op.chain_elements * current_) {
-        table.problem(place, op.name + " reads " + counted(op.chain_elements * current_) +
-                                 " elements of a sample, but " + quoted(tensor.name) + " writes " + counted(elements) +
-                                 "; make them equal or name another op in 'after'");
+        table.problem(place, op.name + " reads " + format_count(op.chain_elements * current_) +
+                                 " elements of a sample, but " + quoted(tensor.name) + " writes " +
+                                 format_count(elements) + "; make them equal or name another op in 'after'");
       }
     }
   }
   const double inputs = op.sizes.operands;
   const auto named = static_cast<double>(reads.size());
   if (named > inputs) {
-    table.problem("after", op.name + " reads " + counted(inputs) + " tensor(s), but 'after' names " + counted(named) +
-                               "; state 'inputs'");
+    table.problem("after", op.name + " reads " + format_count(inputs) + " tensor(s), but 'after' names " +
+                               format_count(named) + "; state 'inputs'");
   } else if (op.keeps_input) {
     op.kept_elements = (inputs - named) * op.chain_elements;
   }
@@ -232,10 +228,10 @@ void OpChain::check_repeats() {
     const double reads = reads_another ? in->shape.elements() : first.chain_elements;
     if (reads != 0.0 && reads != last.output_elements) {
       stage_tables_[s].problem("repeat", "a repeated block must write what the next one reads: " + quoted(last.name) +
-                                             " writes " + counted(last.output_elements) + " elements, " +
+                                             " writes " + format_count(last.output_elements) + " elements, " +
                                              (reads_another ? "the first block reads " + quoted(in->name) + " of "
                                                             : quoted(first.name) + " reads ") +
-                                             counted(reads));
+                                             format_count(reads));
     }
   }
 }

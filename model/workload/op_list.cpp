@@ -14,10 +14,6 @@ constexpr std::array<std::string_view, 6> input_types{"fp32", "fp16", "bf16", "u
 constexpr std::array<double, 6> input_type_bytes{4.0, 2.0, 2.0, 1.0, 4.0, 8.0};
 constexpr std::size_t first_id_type = 4;
 
-std::string counted(double value) {
-  return format_count(value);
-}
-
 class NetworkReader {
  public:
   NetworkReader(ConfigTable& root, const NetworkSizes& asked) : root_{root}, asked_{asked} {}
@@ -210,8 +206,8 @@ class NetworkReader {
     published->finish();
     if (root_.diagnostics().empty() && !changed_ &&
         (net_.parameters > stated * (1.0 + tolerance) || net_.parameters < stated * (1.0 - tolerance))) {
-      published->problem(
-          "value", "the ops have " + counted(net_.parameters) + " parameters, 'parameters' states " + counted(stated));
+      published->problem("value", "the ops have " + format_count(net_.parameters) +
+                                      " parameters, 'parameters' states " + format_count(stated));
     }
   }
 
@@ -264,8 +260,8 @@ class NetworkReader {
       }
     }
     if (sum > stated * (1.0 + tolerance) || sum < stated * (1.0 - tolerance)) {
-      published->problem("value",
-                         "the ops make " + counted(sum) + " multiply-adds, 'multiply_adds' states " + counted(stated));
+      published->problem("value", "the ops make " + format_count(sum) + " multiply-adds, 'multiply_adds' states " +
+                                      format_count(stated));
     }
   }
 

@@ -9,9 +9,6 @@
 namespace headroom {
 namespace {
 
-constexpr double index_bytes = 8.0;      // int64 indices
-constexpr double statistic_bytes = 4.0;  // fp32
-
 struct ElementwiseRow {
   std::string_view name;
   std::int64_t inputs;
@@ -87,7 +84,7 @@ constexpr std::array norm_rows{
 };
 // clang-format on
 
-constexpr std::array<std::string_view, 5> norm_names{"layer", "rms", "batch", "group", "instance"};
+constexpr std::array<std::string_view, 5> norm_functions{"layer", "rms", "batch", "group", "instance"};
 
 constexpr std::array<std::string_view, 8> move_names{"concat", "upsample",  "space_to_depth", "depth_to_space",
                                                      "crop",   "transpose", "roll",           "repeat_rows"};
@@ -120,7 +117,7 @@ const std::vector<OpWord>& word_table() {
       all.push_back({name, OpKind::elementwise, name, OpWord::Form::plain});
     }
     for (std::size_t i = 0; i < norm_words.size(); ++i) {
-      all.push_back({norm_words[i], OpKind::norm, norm_names[i], OpWord::Form::plain});
+      all.push_back({norm_words[i], OpKind::norm, norm_functions[i], OpWord::Form::plain});
     }
     for (const std::string_view name : move_names) {
       all.push_back({name, OpKind::move, name, OpWord::Form::plain});
@@ -278,7 +275,7 @@ TensorShape read_norm(ConfigTable& table, const OpWord& word, const OpInputs& in
     }
   }
   const std::int64_t tokens = stated_or(table, "tokens", places, inputs);
-  const NormRow& row = norm_rows[function_of(table, word, norm_names)];
+  const NormRow& row = norm_rows[function_of(table, word, norm_functions)];
   const bool affine = table.maybe_boolean("affine").value_or(true);
   op.function = row.name;
   op.primitives = row.primitives;

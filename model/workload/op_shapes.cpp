@@ -13,9 +13,6 @@
 namespace headroom {
 namespace {
 
-constexpr double index_bytes = 8.0;      // int64 indices
-constexpr double statistic_bytes = 4.0;  // fp32
-
 /// The plane of a conv or pool: `in`, or what is read. Neither where it is not known.
 std::optional<TensorShape> read_plane(ConfigTable& table, const OpInputs& inputs) {
   if (!table.has("in")) {

@@ -55,6 +55,8 @@ TensorShape read_op_shapes(ConfigTable& table, const OpWord& word, const OpInput
 TensorShape read_view(ConfigTable& table, const OpWord& word, const OpInputs& inputs);
 
 // What the readers of shapes share.
+inline constexpr double index_bytes = 8.0;      ///< int64 indices
+inline constexpr double statistic_bytes = 4.0;  ///< fp32
 inline constexpr Range<std::int64_t> op_size{1, largest_size};
 /// A size that is stated, or else inferred; missing without either. 1 where it is not known.
 std::int64_t stated_or(ConfigTable& table,
