@@ -276,6 +276,15 @@ TEST_CASE("weights that stand twice are counted once, and learned operands are w
   CHECK(op_of(net, "s.concat1").output_elements == 88.0);
 }
 
+TEST_CASE("an op made once a call is marked, and an input that lies on the device is not loaded") {
+  const Network net = network_of("[[input]]\nname = \"x\"\nshape = [8, 10]\ndtype = \"fp16\"\nresident = true\n" +
+                                 stage("{ kind = \"gemm\", out = 8, once = true },\n{ kind = \"relu\" },\n"));
+  CHECK(net.ops[0].once);
+  CHECK_FALSE(net.ops[1].once);
+  CHECK(net.input_bytes().raw() == 0.0);
+  CHECK(net.inputs[0].elements == 80.0);
+}
+
 TEST_CASE("published multiply-adds are held against the ops, unless a size is another") {
   const std::string body = "multiply_adds = { value = 700, source = \"paper\" }\n[sizes]\nrows = 10\n" +
                            std::string{"[[input]]\nname = \"x\"\nshape = [8, \"rows\"]\ndtype = \"fp32\"\n"} +
