@@ -24,12 +24,14 @@ bool is_name(std::string_view text) noexcept {
 
 /// Writes the sizes of an op's table in their places. "same" is the one word of `padding`.
 void put_op_sizes(ConfigValue& raw, const Sizes& sizes, ConfigTable& table) {
-  std::vector<std::string_view> words{op_word_keys.begin(), op_word_keys.end()};
   const ConfigValue* padding = raw.find("padding");
-  if (padding != nullptr && padding->kind == ConfigValue::Kind::text && padding->text == "same") {
-    words.emplace_back("padding");
+  if (padding == nullptr || padding->kind != ConfigValue::Kind::text || padding->text != "same") {
+    put_sizes(raw, sizes, op_size_keys, table);
+    return;
   }
-  put_sizes(raw, sizes, words, table);
+  std::vector<std::string_view> keys{op_size_keys.begin(), op_size_keys.end()};
+  std::erase(keys, std::string_view{"padding"});
+  put_sizes(raw, sizes, keys, table);
 }
 
 /// A convolution whose `then` begins with a batch norm has no bias unless it states one: the norm's shift is its bias
@@ -91,6 +93,12 @@ void OpLists::run() {
     read_stage(table, scope);
   }
   tell_unknown();
+  if (walked_ > most_items && !chain_.full()) {
+    root_.problem(staged.empty() ? "op" : "stage",
+                  "the lists and blocks hold more than 60000 items with all repeats; write equal ones once, as a stage "
+                  "with 'repeat'");
+    return;
+  }
   if (blocks_in_all_ > most_blocks) {
     root_.problem(staged.empty() ? "op" : "stage", "the network has " + std::to_string(blocks_in_all_) +
                                                        " blocks with all repeats; at most 65536 are read");
@@ -105,6 +113,14 @@ void OpLists::run() {
 
 bool OpLists::Items::hold_ops() const {
   return std::any_of(tables.begin(), tables.end(), [](const ConfigValue* v) { return v->find("block") == nullptr; });
+}
+
+void OpLists::Items::note_names(std::set<std::string, std::less<>>& names) const {
+  for (const ConfigValue* item : tables) {
+    if (const ConfigValue* name = item->find("name"); name != nullptr && name->kind == ConfigValue::Kind::text) {
+      names.insert(name->text);
+    }
+  }
 }
 
 OpLists::Items OpLists::items_of(ConfigTable& table) {
@@ -217,12 +233,8 @@ void OpLists::read_stage(ConfigTable& table, Scope& scope) {
 
 /// Every op and every use of a block that holds ops is a stage; blocks of blocks stand for what they hold.
 void OpLists::read_top(const Items& items, Scope& scope, const std::string& part, double per_sample) {
-  for (const ConfigValue* item : items.tables) {
-    if (const ConfigValue* name = item->find("name"); name != nullptr && name->kind == ConfigValue::Kind::text) {
-      scope.stated.insert(name->text);
-    }
-  }
-  for (std::size_t i = 0; i < items.tables.size() && !chain_.full(); ++i) {
+  items.note_names(scope.stated);
+  for (std::size_t i = 0; i < items.tables.size() && !full(); ++i) {
     const ConfigValue& raw = *items.tables[i];
     ConfigTable table{raw, items.paths[i], root_.diagnostics()};
     Stage stage;
@@ -261,12 +273,8 @@ void OpLists::read_top(const Items& items, Scope& scope, const std::string& part
 }
 
 void OpLists::read_list(const Items& items, Scope& scope) {
-  for (const ConfigValue* item : items.tables) {
-    if (const ConfigValue* name = item->find("name"); name != nullptr && name->kind == ConfigValue::Kind::text) {
-      scope.stated.insert(name->text);
-    }
-  }
-  for (std::size_t i = 0; i < items.tables.size() && !chain_.full(); ++i) {
+  items.note_names(scope.stated);
+  for (std::size_t i = 0; i < items.tables.size() && !full(); ++i) {
     if (items.tables[i]->find("block") != nullptr) {
       read_use(*items.tables[i], items.paths[i], scope);
     } else {
@@ -283,18 +291,23 @@ void OpLists::read_ops(const ConfigValue& raw, const std::string& path, Scope& s
   }
   ConfigTable table{raw, path, root_.diagnostics()};
   const std::int64_t times = count(table, "repeat", scope, repeats);
-  for (std::int64_t i = 0; i < times && !chain_.full(); ++i) {
-    if (table.has("name")) {
-      ConfigValue& copy = kept_.emplace_back(raw);
-      copy.find("name")->text += std::to_string(i + 1);
-      read_op(copy, path, scope);
-    } else {
-      read_op(raw, path, scope);
+  for (std::int64_t i = 0; i < times && !full(); ++i) {
+    ConfigValue& copy = kept_.emplace_back(raw);
+    if (ConfigValue* name = copy.find("name"); name != nullptr) {
+      name->text += std::to_string(i + 1);
     }
+    if (i > 0) {  // each reads the one before
+      copy.entries.erase_if([](const ConfigEntry& entry) { return entry.key == "after"; });
+    }
+    read_op(copy, path, scope);
+  }
+  if (table.has("name") && scope.last) {  // the name alone means the last of them
+    remember(table, scope, scope.prefix + table.maybe_text("name").value_or(""), *scope.last, true);
   }
 }
 
 void OpLists::read_op(const ConfigValue& raw, const std::string& path, Scope& scope) {
+  ++walked_;
   ConfigValue& copy = kept_.emplace_back(raw);
   ConfigTable table{copy, path, root_.diagnostics()};
   for (const std::string_view key : {"part", "repeat", "per_sample"}) {
@@ -303,26 +316,21 @@ void OpLists::read_op(const ConfigValue& raw, const std::string& path, Scope& sc
     }
   }
   const std::size_t before = table.diagnostics().size();
-  const std::vector<std::string_view> words = op_words();
-  const bool has_kind = table.has("kind");
-  const auto kind = has_kind ? table.maybe_choice("kind", words) : std::nullopt;
-  if (!has_kind) {
-    static_cast<void>(table.choice("kind", words));
-  }
+  const OpWord* const said = read_op_word(table);
   bool stated = false;
-  const std::string name = name_for(table, scope, kind ? op_word(*kind).word : std::string_view{"op"}, stated);
-  if (!kind || table.diagnostics().size() != before) {
+  const std::string name = name_for(table, scope, said != nullptr ? said->word : std::string_view{"op"}, stated);
+  if (said == nullptr || table.diagnostics().size() != before) {
     OpTensor broken = chain_.add_broken(table, name);
     remember(table, scope, name, broken, stated);
     scope.last = std::move(broken);
     return;
   }
-  const OpWord& word = op_word(*kind);
+  const OpWord& word = *said;
   const bool looks_up = word.kind == OpKind::embedding_bag && table.has("lookups");  // needs no ids to be named
   const Reads reads = reads_of(table, scope, !looks_up);
   Sizes sizes{scope.sizes};
-  if (reads.known && !reads.tensors.empty()) {
-    sizes.set("channels", reads.tensors.front().shape.channels);
+  if (!reads.known || !reads.tensors.empty()) {
+    sizes.set("channels", reads.known ? reads.tensors.front().shape.channels : 1);
   }
   put_op_sizes(copy, sizes, table);
   const bool shared = table.maybe_boolean("shared").value_or(false) || scope.shared;
@@ -353,12 +361,12 @@ void OpLists::add_then(ConfigTable& table, Scope& scope, const std::string& name
     const std::string said = text.text;
     op.entries.emplace_back("kind", text);
     ConfigTable one{op, table.path() + ".then", root_.diagnostics()};
-    const auto kind = one.maybe_choice("kind", op_words());
-    if (!kind || scope.lost) {
+    const OpWord* const then_word = read_op_word(one);
+    if (then_word == nullptr || scope.lost) {
       scope.last = chain_.add_broken(one, name + "." + said);
       continue;
     }
-    const OpWord& word = op_word(*kind);
+    const OpWord& word = *then_word;
     const std::vector<OpTensor> reads = {*scope.last};
     const bool is_view = word.form == OpWord::Form::flatten;
     scope.last = is_view ? chain_.view(one, word, reads, scope.last->known)
@@ -379,11 +387,16 @@ OpLists::Block* OpLists::block_of(ConfigTable& table, const Scope& scope) {
   }
   found->used = true;
   std::string way = quoted(name);
+  int depth = 0;
   for (const Scope* outside = &scope; outside != nullptr; outside = outside->outside) {
     if (outside->block == nullptr) {
       continue;
     }
     way = quoted(outside->block->name) + ", " + way;
+    if (++depth > deepest_block) {
+      table.problem("block", "block " + quoted(name) + " stands more than 32 blocks deep; use fewer in each other");
+      return nullptr;
+    }
     if (outside->block == &*found) {
       table.problem("block", "block " + quoted(name) + " uses itself: " + way + "; a block uses only others");
       return nullptr;
@@ -417,8 +430,8 @@ std::optional<OpLists::Use> OpLists::use_of(ConfigTable& table, Scope& scope, bo
     use.in = reads.tensors.front();
   }
   Sizes outside{scope.sizes};
-  if (reads.known && !reads.tensors.empty()) {
-    outside.set("channels", use.in.shape.channels);
+  if (!reads.known || !reads.tensors.empty()) {
+    outside.set("channels", reads.known ? use.in.shape.channels : 1);
   }
   use.sizes = Sizes{&sizes_};
   for (const std::string& name : use.block->sizes) {
@@ -474,7 +487,7 @@ void OpLists::read_use(const ConfigValue& raw, const std::string& path, Scope& s
   }
   const bool named = table.has("name");
   const std::string first = named ? scope.prefix + table.maybe_text("name").value_or("") : "";
-  for (std::int64_t i = 0; i < use->repeat && !chain_.full(); ++i) {
+  for (std::int64_t i = 0; i < use->repeat && !full(); ++i) {
     const std::string name = !named             ? next_name(scope, use->block->name)
                              : use->repeat == 1 ? first
                                                 : first + std::to_string(i + 1);

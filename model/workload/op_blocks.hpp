@@ -16,9 +16,17 @@
 
 namespace headroom {
 
-/// Keys of an op's table that hold words, so that no text under them is a size.
-inline constexpr std::array<std::string_view, 11> op_word_keys{"name",  "kind", "function", "after", "with",  "then",
-                                                               "block", "part", "axis",     "fused", "causal"};
+/// Keys of an op's table that hold sizes, so that a text under them is arithmetic over names.
+inline constexpr std::array<std::string_view, 31> op_size_keys{
+    "in",      "out_channels", "kernel", "stride", "padding",  "dilation", "groups",     "output_padding",
+    "rows",    "out",          "tokens", "heads",  "head_dim", "context",  "kv_heads",   "window",
+    "width",   "lookups",      "bags",   "tables", "elements", "inputs",   "directions", "biases",
+    "learned", "factor",       "to",     "times",  "shape",    "channels", "repeat"};
+
+/// Items of all lists, views and uses among them, with all that is repeated inside them.
+inline constexpr std::size_t most_items = 60'000;
+/// Blocks in each other.
+inline constexpr int deepest_block = 32;
 
 class OpLists {
  public:
@@ -33,6 +41,8 @@ class OpLists {
     std::vector<const ConfigValue*> tables;
     std::vector<std::string> paths;
     [[nodiscard]] bool hold_ops() const;
+    /// Adds the names that the tables state.
+    void note_names(std::set<std::string, std::less<>>& names) const;
   };
   struct Block {
     ConfigTable table;
@@ -95,6 +105,8 @@ class OpLists {
   void remember(ConfigTable& table, Scope& scope, const std::string& name, OpTensor tensor, bool stated);
   std::int64_t count(ConfigTable& table, std::string_view key, const Scope& scope, Range<std::int64_t> range);
   void tell_unknown();
+  /// Whether enough has been walked: more ops than are read, or more items than any network needs.
+  [[nodiscard]] bool full() const noexcept { return chain_.full() || walked_ > most_items; }
 
   ConfigTable& root_;
   const Sizes& sizes_;
@@ -110,6 +122,8 @@ class OpLists {
     bool own = false;  ///< the op itself is meant
   };
   std::vector<Unknown> unknown_;
+  std::set<std::string, std::less<>> told_;  ///< of unknown names: place and name, once for all copies of a block
+  std::size_t walked_ = 0;                   ///< items of all lists, in every copy
   std::int64_t blocks_in_all_ = 0;
 };
 

@@ -60,9 +60,9 @@ class OpChain {
   Network& net_;
   std::vector<ConfigTable> stage_tables_;
   std::vector<std::optional<OpTensor>> entering_;  ///< what the first block of every stage reads, where it is known
-  std::vector<double> passes_;  ///< of every op's stage
-  std::vector<bool> shaped_;    ///< the op's kind and shapes are known
-  double current_ = 1.0;        ///< passes of the current stage
+  std::vector<double> passes_;                     ///< of every op's stage
+  std::vector<bool> shaped_;                       ///< the op's kind and shapes are known
+  double current_ = 1.0;                           ///< passes of the current stage
 };
 
 }  // namespace headroom

@@ -81,8 +81,8 @@ class NetworkReader {
   void read_input(const ConfigValue& stated, const std::string& path) {
     ConfigValue& copy = kept_.emplace_back(stated);
     ConfigTable table{copy, path, root_.diagnostics()};
-    static constexpr std::array<std::string_view, 3> words{"name", "part", "dtype"};
-    put_sizes(copy, sizes_, words, table);
+    static constexpr std::array<std::string_view, 1> keys{"shape"};
+    put_sizes(copy, sizes_, keys, table);
     NetworkInput input;
     input.name = table.text("name");
     input.part = table.maybe_text("part").value_or("network");

@@ -66,7 +66,10 @@ OpTensor OpLists::named(
   }
   known = false;
   const std::string own = table.has("name") ? table.maybe_text("name").value_or("") : "";
-  unknown_.push_back({table, std::string{key}, name, scope.prefix, own == name});
+  const Position at = table.value(key)->at;
+  if (told_.insert(std::to_string(at.line) + ":" + std::to_string(at.column) + " " + name).second) {
+    unknown_.push_back({table, std::string{key}, name, scope.prefix, own == name});
+  }
   return {};
 }
 

@@ -84,7 +84,7 @@ constexpr std::array norm_rows{
 };
 // clang-format on
 
-constexpr std::array<std::string_view, 5> norm_names{"layer", "rms", "batch", "group", "instance"};
+constexpr std::array<std::string_view, 5> norm_functions{"layer", "rms", "batch", "group", "instance"};
 
 constexpr std::array<std::string_view, 8> move_names{"concat", "upsample",  "space_to_depth", "depth_to_space",
                                                      "crop",   "transpose", "roll",           "repeat_rows"};
@@ -117,7 +117,7 @@ const std::vector<OpWord>& word_table() {
       all.push_back({name, OpKind::elementwise, name, OpWord::Form::plain});
     }
     for (std::size_t i = 0; i < norm_words.size(); ++i) {
-      all.push_back({norm_words[i], OpKind::norm, norm_names[i], OpWord::Form::plain});
+      all.push_back({norm_words[i], OpKind::norm, norm_functions[i], OpWord::Form::plain});
     }
     for (const std::string_view name : move_names) {
       all.push_back({name, OpKind::move, name, OpWord::Form::plain});
@@ -158,22 +158,32 @@ void note_move(Op& op, double in, double out) {
 
 }  // namespace
 
-std::vector<std::string_view> op_words() {
-  std::vector<std::string_view> words;
-  for (const OpWord& word : word_table()) {
-    words.push_back(word.word);
+const OpWord* read_op_word(ConfigTable& table) {
+  if (!table.has("kind")) {
+    static_cast<void>(table.choice("kind", op_kind_names));  // says that it is missing
+    return nullptr;
   }
-  return words;
-}
-
-const OpWord& op_word(std::size_t index) {
-  return word_table()[index];
-}
-
-const OpWord* find_op_word(std::string_view word) {
-  const std::vector<OpWord>& table = word_table();
-  const auto found = std::find_if(table.begin(), table.end(), [&](const OpWord& row) { return row.word == word; });
-  return found == table.end() ? nullptr : &*found;
+  const std::optional<std::string> said = table.maybe_text("kind");
+  if (!said) {
+    return nullptr;
+  }
+  const std::vector<OpWord>& words = word_table();
+  const auto found = std::find_if(words.begin(), words.end(), [&](const OpWord& row) { return row.word == *said; });
+  if (found != words.end()) {
+    return &*found;
+  }
+  std::string kinds;
+  for (const std::string_view kind : op_kind_names) {
+    kinds += std::string{kind} + ", ";
+  }
+  std::vector<std::string_view> all;
+  all.reserve(words.size());
+  for (const OpWord& word : words) {
+    all.push_back(word.word);
+  }
+  table.problem("kind", "'kind' is " + quoted(*said) + "; it must be one of " + kinds +
+                            "or a function's name, as relu, layer_norm or max_pool" + suggestion(*said, all));
+  return nullptr;
 }
 
 TensorShape read_embedding_bag(ConfigTable& table, const OpWord& word, const OpInputs& inputs, Op& op) {
@@ -265,7 +275,7 @@ TensorShape read_norm(ConfigTable& table, const OpWord& word, const OpInputs& in
     }
   }
   const std::int64_t tokens = stated_or(table, "tokens", places, inputs);
-  const NormRow& row = norm_rows[function_of(table, word, norm_names)];
+  const NormRow& row = norm_rows[function_of(table, word, norm_functions)];
   const bool affine = table.maybe_boolean("affine").value_or(true);
   op.function = row.name;
   op.primitives = row.primitives;

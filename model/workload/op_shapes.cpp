@@ -305,27 +305,21 @@ std::size_t function_of(ConfigTable& table, const OpWord& word, std::span<const 
 TensorShape read_conv(ConfigTable& table, const OpWord& word, const OpInputs& inputs, Op& op) {
   std::optional<Window> w = read_window(table, inputs, word, false);
   const Channels c = read_channels(table, word, w ? w->in : TensorShape{}, w.has_value());
-  if (!w) {
-    return {};
-  }
-  for (std::size_t i = 0; i < w->in.plane.size(); ++i) {
+  for (std::size_t i = 0; w && i < w->in.plane.size(); ++i) {
     w->out.push_back(positions(table, *w, i));
   }
-  return note_conv(table, *w, c, TensorShape{1, w->out}.places(), op);
+  return w ? note_conv(table, *w, c, TensorShape{1, w->out}.places(), op) : TensorShape{};
 }
 
 TensorShape read_conv_transpose(ConfigTable& table, const OpWord& word, const OpInputs& inputs, Op& op) {
   std::optional<Window> w = read_window(table, inputs, word, false);
-  const Channels c = read_channels(table, word, w ? w->in : TensorShape{}, w.has_value());
   const std::array<std::int64_t, 3> beyond =
       read_directions(table, "output_padding", 0, w ? w->in.plane.size() : 2, std::array<std::int64_t, 3>{0, 0, 0});
-  if (!w) {
-    return {};
-  }
-  for (std::size_t i = 0; i < w->in.plane.size(); ++i) {
+  for (std::size_t i = 0; w && i < w->in.plane.size(); ++i) {
     w->out.push_back(written(table, *w, i, beyond[i]));
   }
-  return note_conv(table, *w, c, w->in.places(), op);
+  const Channels c = read_channels(table, word, w ? w->in : TensorShape{}, w.has_value());
+  return w ? note_conv(table, *w, c, w->in.places(), op) : TensorShape{};
 }
 
 TensorShape read_pool(ConfigTable& table, const OpWord& word, const OpInputs& inputs, Op& op) {
@@ -567,15 +561,8 @@ std::vector<OpProduct> products_of(const Op& op) {
     }
     case OpKind::recurrent:
       return {{s.rows, s.directions * s.gates * s.out, s.in}, {1.0, s.gates * s.out, s.out, s.directions, s.rows}};
-    case OpKind::embedding_bag:
-    case OpKind::elementwise:
-    case OpKind::norm:
-    case OpKind::gather:
-    case OpKind::pool:
-    case OpKind::reduce:
-    case OpKind::move: break;
+    default: return {};
   }
-  return {};
 }
 
 }  // namespace headroom

@@ -50,10 +50,8 @@ struct OpWord {
   std::string_view function;  ///< empty: the table has it, if the kind has any
   Form form = Form::plain;    ///< view, slice and flatten are no ops: a tensor seen in another shape, or a part of it
 };
-/// All words, for choices.
-[[nodiscard]] std::vector<std::string_view> op_words();
-[[nodiscard]] const OpWord& op_word(std::size_t index);
-[[nodiscard]] const OpWord* find_op_word(std::string_view word);
+/// The word that `kind` of a table says; a problem of the table and nullptr where it says none.
+[[nodiscard]] const OpWord* read_op_word(ConfigTable& table);
 
 /// Derives an op's numbers from its table and from what it reads, and returns the shape of its result.
 TensorShape read_op_shapes(ConfigTable& table, const OpWord& word, const OpInputs& inputs, Op& op);
@@ -61,6 +59,8 @@ TensorShape read_op_shapes(ConfigTable& table, const OpWord& word, const OpInput
 TensorShape read_view(ConfigTable& table, const OpWord& word, const OpInputs& inputs);
 
 // What the readers of shapes share.
+inline constexpr double index_bytes = 8.0;      ///< int64 indices
+inline constexpr double statistic_bytes = 4.0;  ///< fp32
 inline constexpr Range<std::int64_t> op_size{1, largest_size};
 /// A size that is stated, or else inferred; missing without either. 1 where it is not known.
 std::int64_t stated_or(ConfigTable& table,

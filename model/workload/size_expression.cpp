@@ -148,7 +148,9 @@ class Parser {
     const std::string_view name = text_.substr(first, at_ - first);
     const std::optional<std::int64_t> found = sizes_.find(name);
     if (!found) {
-      fail("no size is called " + quoted(name) + suggestion(name, sizes_.names()));
+      const std::string near = suggestion(name, sizes_.names());
+      fail("no size is called " + quoted(name) +
+           (near.empty() ? "; write a whole number, or a name of [sizes] or of the block's sizes" : near));
     }
     return found.value_or(1);
   }
@@ -202,9 +204,9 @@ SizeResult evaluate_size(std::string_view text, const Sizes& sizes) {
   return Parser{text, sizes}.run();
 }
 
-void put_sizes(ConfigValue& table, const Sizes& sizes, std::span<const std::string_view> words, ConfigTable& reader) {
+void put_sizes(ConfigValue& table, const Sizes& sizes, std::span<const std::string_view> keys, ConfigTable& reader) {
   for (ConfigEntry& entry : table.entries) {
-    if (std::find(words.begin(), words.end(), entry.key) == words.end()) {
+    if (std::find(keys.begin(), keys.end(), entry.key) != keys.end()) {
       put_size(entry.value, sizes, reader);
     }
   }

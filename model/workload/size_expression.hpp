@@ -38,8 +38,8 @@ struct SizeResult {
 /// nobody has and values beyond 2^52.
 [[nodiscard]] SizeResult evaluate_size(std::string_view text, const Sizes& sizes);
 
-/// Writes the value of every text of `table` in its place, in arrays too, but under keys that hold `words`.
-void put_sizes(ConfigValue& table, const Sizes& sizes, std::span<const std::string_view> words, ConfigTable& reader);
+/// Writes the value of every text under `keys` of `table` in its place, in arrays too.
+void put_sizes(ConfigValue& table, const Sizes& sizes, std::span<const std::string_view> keys, ConfigTable& reader);
 
 /// The size that `key` states as a whole number or as arithmetic; a problem of `table` where it states neither.
 std::optional<std::int64_t> read_size(ConfigTable& table, std::string_view key, const Sizes& sizes);

@@ -164,15 +164,18 @@ op = [ { kind = "conv", out_channels = 4, kernel = 1 } ]
 name = "tower"
 op = [
   { block = "cell", repeat = 2 },
-  { kind = "relu", repeat = 2 },
+  { name = "last", kind = "gemm", out = 4, after = "in", repeat = 2 },
+  { kind = "copy", after = "last" },
 ]
 [[stage]]
 op = [ { block = "tower", repeat = 5 } ]
 )";
   const Network net = network_of(body);
   CHECK(net.stages.size() == 1);
-  CHECK(net.ops.size() == 4);
-  CHECK(net.parameters == 5.0 * 2 * (16 + 4));
+  REQUIRE(net.ops.size() == 5);
+  CHECK(net.parameters == 5.0 * 4 * (16 + 4));
+  CHECK(net.ops[3].reads == std::vector<std::size_t>{2});  // the second copy reads the first
+  CHECK(net.ops[4].reads == std::vector<std::size_t>{3});
 }
 
 TEST_CASE("convolutions of one and three directions, dilated, transposed and depthwise") {
@@ -273,6 +276,15 @@ TEST_CASE("weights that stand twice are counted once, and learned operands are w
   CHECK(op_of(net, "s.concat1").output_elements == 88.0);
 }
 
+TEST_CASE("an op made once a call is marked, and an input that lies on the device is not loaded") {
+  const Network net = network_of("[[input]]\nname = \"x\"\nshape = [8, 10]\ndtype = \"fp16\"\nresident = true\n" +
+                                 stage("{ kind = \"gemm\", out = 8, once = true },\n{ kind = \"relu\" },\n"));
+  CHECK(net.ops[0].once);
+  CHECK_FALSE(net.ops[1].once);
+  CHECK(net.input_bytes().raw() == 0.0);
+  CHECK(net.inputs[0].elements == 80.0);
+}
+
 TEST_CASE("published multiply-adds are held against the ops, unless a size is another") {
   const std::string body = "multiply_adds = { value = 700, source = \"paper\" }\n[sizes]\nrows = 10\n" +
                            std::string{"[[input]]\nname = \"x\"\nshape = [8, \"rows\"]\ndtype = \"fp32\"\n"} +
@@ -300,14 +312,15 @@ op = [
   { block = "cell", w = "64 / 3", u = 3 },
 ]
 )");
-  CHECK(text ==
-        "n.toml:12:35: error: no size is called 'z'\n"
-        "n.toml:13:13: error: block 'cell' uses itself: 'cell', 'cell'; a block uses only others\n"
-        "n.toml:16:8: error: no op uses block 'idle'; use it or leave it out\n"
-        "n.toml:21:3: error: missing key 'w': block 'cell' takes it as a size\n"
-        "n.toml:22:13: error: no [[block]] is called 'cel'; did you mean 'cell'?\n"
-        "n.toml:23:25: error: '64 / 3': 64 does not divide by 3\n"
-        "n.toml:23:35: error: unknown key 'u' in [stage[0].op[3]]");
+  CHECK(
+      text ==
+      "n.toml:12:35: error: no size is called 'z'; write a whole number, or a name of [sizes] or of the block's sizes\n"
+      "n.toml:13:13: error: block 'cell' uses itself: 'cell', 'cell'; a block uses only others\n"
+      "n.toml:16:8: error: no op uses block 'idle'; use it or leave it out\n"
+      "n.toml:21:3: error: missing key 'w': block 'cell' takes it as a size\n"
+      "n.toml:22:13: error: no [[block]] is called 'cel'; did you mean 'cell'?\n"
+      "n.toml:23:25: error: '64 / 3': 64 does not divide by 3\n"
+      "n.toml:23:35: error: unknown key 'u' in [stage[0].op[3]]");
 }
 
 TEST_CASE("tensors that do not fit each other are told with both shapes") {
@@ -339,4 +352,18 @@ TEST_CASE("blocks that multiply each other stop at ten thousand ops") {
   }
   CHECK(refusal_of(body + "[[stage]]\nop = [ { block = \"b4\" }, { kind = \"relu\" } ]\nname = \"s\"\n")
             .find("at most 10000 are read") != std::string::npos);
+}
+
+TEST_CASE("blocks in each other and views that are repeated end too") {
+  std::string views = image("[4, 8, 8]") + "[[block]]\nname = \"b0\"\nop = [ { kind = \"view\", shape = [4, 64] } ]\n";
+  std::string deep = image("[4, 8, 8]") + "[[block]]\nname = \"b0\"\nop = [ { kind = \"relu\" } ]\n";
+  for (int i = 1; i <= 60; ++i) {
+    const std::string block =
+        "[[block]]\nname = \"b" + std::to_string(i) + "\"\nop = [ { block = \"b" + std::to_string(i - 1);
+    deep += block + "\" }, { kind = \"relu\" } ]\n";
+    views += i < 6 ? block + "\", repeat = 60000 } ]\n" : "";
+  }
+  const std::string last = "[[stage]]\nname = \"s\"\nop = [ { kind = \"relu\" }, { block = \"b";
+  CHECK(refusal_of(views + last + "5\" } ]\n").find("more than 60000 items") != std::string::npos);
+  CHECK(refusal_of(deep + last + "60\" } ]\n").find("stands more than 32 blocks deep") != std::string::npos);
 }
