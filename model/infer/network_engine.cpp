@@ -32,6 +32,12 @@ NetworkEngine read_engine(const ConfigValue& root, const std::string& file, Diag
   host.finish();
   e.elementwise = table.maybe_number("elementwise", {0.01, 100.0}).value_or(1.0);
   e.elementwise_training = table.maybe_number("elementwise_training", {0.01, 100.0}).value_or(e.elementwise);
+  if (auto early = table.maybe_table("early_products")) {
+    for (const std::string_view capability : early->keys()) {
+      e.early_products.insert_or_assign(std::string{capability}, early->number(capability, {0.01, 1.0}));
+    }
+    early->finish();
+  }
   if (auto server = table.maybe_table("server")) {
     e.input = server->maybe_quantity<BytesPerSecond>("input");
     e.served = server->number("closed_loop", {0.01, 100.0});
@@ -42,6 +48,11 @@ NetworkEngine read_engine(const ConfigValue& root, const std::string& file, Diag
 }
 
 }  // namespace
+
+double early_rate(const NetworkEngine& engine, std::string_view capability) noexcept {
+  const auto found = engine.early_products.find(capability);
+  return found == engine.early_products.end() ? 1.0 : found->second;
+}
 
 FusedOp fused(Fusion fusion, CallOpKind kind) noexcept {
   constexpr FusedOp nothing{0.0, 0.0};

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,9 +53,14 @@ struct NetworkEngine {
   double overlap = 6.0;          ///< a of (GPU^a + host^a)^(1/a): 1 waits for each other, 6 runs beside each other
   double elementwise = 1.0;      ///< passes over memory over those of the op list
   double elementwise_training = 1.0;
+  /// Of compute capabilities whose kernels came later than the release: its products' rate over today's.
+  std::map<std::string, double, std::less<>> early_products;
   std::optional<BytesPerSecond> input;  ///< from a server's client to the GPU, where a server feeds the engine
   double served = 1.0;  ///< throughput of a closed loop of clients over half their requests a call's time
 };
+
+/// 1 where the release has the kernels of a capability.
+[[nodiscard]] double early_rate(const NetworkEngine& engine, std::string_view capability) noexcept;
 
 [[nodiscard]] FusedOp fused(Fusion fusion, CallOpKind kind) noexcept;
 

@@ -15,10 +15,6 @@
 
 namespace headroom {
 
-/// Of an index (int64) and of a statistic of norms and softmax (fp32).
-inline constexpr double index_bytes = 8.0;
-inline constexpr double statistic_bytes = 4.0;
-
 /// A tensor of one sample and pass: channels (features) at every place of a plane of up to three directions (pixels,
 /// voxels, tokens, frames); no direction: one place.
 struct TensorShape {

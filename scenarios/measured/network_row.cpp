@@ -79,9 +79,11 @@ constexpr std::array<std::string_view, 5> rate_metrics{"images_per_s", "requests
 }
 
 /// Engines that may have run a row: the one that its columns mean, or all of its name that differ by a mark alone.
-[[nodiscard]] std::vector<const NetworkEngine*> engines_of(const ModelData& data, const ServingConfiguration& run) {
+[[nodiscard]] std::vector<const NetworkEngine*> engines_of(const ModelData& data,
+                                                           const ServingConfiguration& run,
+                                                           const std::string& runs) {
   const std::string name = engine_name(run);
-  const std::string options = options_text(run);
+  const std::string options = options_text(run) + runs;
   const NetworkEngine* meant = network_engine_of(data, name, run.engine_version, options);
   std::vector<const NetworkEngine*> engines;
   if (meant == nullptr) {
@@ -90,11 +92,28 @@ constexpr std::array<std::string_view, 5> rate_metrics{"images_per_s", "requests
   engines.push_back(meant);
   for (const NetworkEngine& each : network_engines(data)) {
     const bool named = std::find(each.names.begin(), each.names.end(), name) != each.names.end();
-    if (named && !each.mark.empty() && meant->mark.empty() && options.find(each.mark) == std::string::npos) {
+    if (named && runs.empty() && !each.mark.empty() && meant->mark.empty() && each.from == meant->from &&
+        each.before == meant->before && options.find(each.mark) == std::string::npos) {
       engines.push_back(&each);
     }
   }
   return engines;
+}
+
+/// Of one sample whose tokens lie on `ranks` GPUs: before and after each attention every rank exchanges its part of
+/// queries, keys, values and results with the others (Jacobs et al. 2023, DeepSpeed Ulysses, section 3.1).
+[[nodiscard]] Seconds exchange_of(const std::vector<CallOp>& ops, double element, double ranks, const Device& device) {
+  if (ranks <= 1.0 || !device.scale_up.per_gpu) {
+    return Seconds{};
+  }
+  double elements = 0.0;
+  for (const CallOp& op : ops) {
+    if (op.in_attention && op.kind == CallOpKind::product) {
+      elements += (op.in + op.out - op.scores) * op.count;
+    }
+  }
+  constexpr double sustained = 0.8;  // of the link, by NCCL's all-to-all of megabytes
+  return Bytes{elements * element / ranks * (ranks - 1.0) / ranks} / (sustained * device.scale_up.per_gpu->value);
 }
 
 }  // namespace
@@ -141,6 +160,8 @@ struct NetworkRowModel::Asked {
   double client_samples = 1.0;
   double most = 0.0;  ///< samples of a call that the server lets in; 0: not stated
   double evaluations = 1.0;
+  double shared = 1.0;  ///< ranks that share each sample's tokens
+  Seconds exchange{};   ///< of one sample between them
 };
 
 NetworkRowModel::Pace NetworkRowModel::pace_of(const Calls& calls,
@@ -151,7 +172,9 @@ NetworkRowModel::Pace NetworkRowModel::pace_of(const Calls& calls,
                                                const Asked& asked) const {
   const CallPhysics& physics = call_rates(sources_.data).physics;
   const auto time = [&](double samples) {
-    return call_time(calls.ops, samples * asked.evaluations, device, physics, engine, setting).total().raw();
+    const double called = samples * asked.evaluations / asked.shared;
+    const Seconds exchange = asked.shared > 1.0 ? samples * asked.evaluations * asked.exchange : Seconds{};
+    return (call_time(calls.ops, called, device, physics, engine, setting).total() + exchange).raw();
   };
   if (asked.clients && *asked.clients > 1.0) {
     const double requests = *asked.clients * asked.client_samples;
@@ -170,7 +193,8 @@ NetworkRowModel::Pace NetworkRowModel::pace_of(const Calls& calls,
   Pace best;
   for (double samples = 1.0; samples <= 2048.0; samples *= 2.0) {
     const double held = samples * asked.evaluations;
-    if (samples > 1.0 && calls.memory.total(static_cast<std::int64_t>(held)) > 0.9 * memory) {
+    // Tables that no GPU holds alone lie elsewhere: samples alone are counted.
+    if (samples > 1.0 && held * calls.memory.per_sample > 0.7 * memory) {
       break;
     }
     const double seconds = time(samples);
@@ -201,18 +225,18 @@ RowPrediction NetworkRowModel::predict(const ServingConfiguration& run, std::str
   if (device.device == nullptr) {
     return unsupported(device.why);
   }
-  const std::vector<const NetworkEngine*> engines = engines_of(sources_.data, run);
-  if (engines.empty()) {
-    return unsupported("engine '" + engine_name(run) + "' is none that runs networks (model/stacks/infer)");
-  }
-  if (!run.concurrency && !offline) {
-    return unsupported("not published: concurrency, the samples of a call");
-  }
   NetworkSpelling spelling;
   if (const NetworkSpelling* known = spelling_of(sources_.data, run)) {
     spelling = *known;
   } else {
     spelling.networks = {run.model};
+  }
+  const std::vector<const NetworkEngine*> engines = engines_of(sources_.data, run, spelling.runs);
+  if (engines.empty()) {
+    return unsupported("engine '" + engine_name(run) + "' is none that runs networks (model/stacks/infer)");
+  }
+  if (!run.concurrency && !offline) {
+    return unsupported("not published: concurrency, the samples of a call");
   }
   Asked asked;
   asked.gpus = real(run.gpus.value_or(1));
@@ -232,8 +256,7 @@ RowPrediction NetworkRowModel::predict(const ServingConfiguration& run, std::str
   if (offline && scenario != run.options.end()) {
     asked.batch.reset();
   }
-  // Ranks that share one sample: their exchanges are not modelled.
-  const double shared = option_number(run, "ulysses").value_or(1.0) * option_number(run, "ring").value_or(1.0);
+  asked.shared = option_number(run, "ulysses").value_or(1.0) * option_number(run, "ring").value_or(1.0);
 
   CallSetting setting;
   setting.format = call_format(*precision);
@@ -255,14 +278,15 @@ RowPrediction NetworkRowModel::predict(const ServingConfiguration& run, std::str
       for (const NetworkEngine* engine : engines) {
         CallSetting own = setting;
         own.autocast = setting.format == CallFormat::half && engine->fusion == Fusion::framework;
+        own.host_per_sample = spelling.host_per_sample;
         own.input_bytes = run.engine == "Triton Inference Server" ? calls.input_bytes : 0.0;
-        const Pace pace = pace_of(calls, *engine, resolved, own, memory, asked);
+        CallDevice early = resolved;
+        early.product *= early_rate(*engine, device.device->compute_capability);
+        asked.exchange = exchange_of(calls.ops, setting.element, asked.shared, *device.device);
+        const Pace pace = pace_of(calls, *engine, early, own, memory, asked);
         const bool closed = asked.clients && *asked.clients > 1.0;
         const double over = rate ? 1.0 : closed ? latency->closed_over_mean : latency->over_mean;
-        double value = rate ? asked.gpus * pace.rate / steps : 1e3 * pace.seconds * steps * over;
-        if (shared > 1.0) {
-          value *= rate ? 1.0 : 1.0 / shared;
-        }
+        double value = rate ? asked.gpus / asked.shared * pace.rate / steps : 1e3 * pace.seconds * steps * over;
         if (metric == "total_tokens_per_s") {
           value *= run.isl.value_or(1.0);
         }

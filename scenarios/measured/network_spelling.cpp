@@ -25,6 +25,8 @@ std::vector<NetworkSpelling> read_spellings(const ConfigValue& root, Diagnostics
       }
       sizes->finish();
     }
+    row.runs = each.maybe_text("runs").value_or("");
+    row.host_per_sample = each.maybe_quantity<Seconds>("host_per_sample").value_or(Seconds{});
     row.source = each.text("source");
     each.finish();
     read.push_back(std::move(row));

@@ -20,6 +20,8 @@ struct NetworkSpelling {
   double evaluations = 1.0;           ///< of the network for a sample
   double evaluations_per_step = 0.0;  ///< for each of the row's `steps`; 0: no step
   NetworkSizes sizes;                 ///< that no column states
+  std::string runs;                   ///< what the publication runs and no column states ("xla"); empty: nothing
+  Seconds host_per_sample{};          ///< serial work of its host beside the network: boxes, masks
   std::string source;
 };
 
