@@ -87,6 +87,7 @@ void OpLists::run() {
     scope.last = tensors_.find(net_.inputs.front().name)->second;
   }
   if (staged.empty()) {
+    scope.plain = true;
     read_top(plain, scope, "", 1.0);
   }
   for (ConfigTable& table : staged) {
@@ -311,7 +312,7 @@ void OpLists::read_op(const ConfigValue& raw, const std::string& path, Scope& sc
   ConfigValue& copy = kept_.emplace_back(raw);
   ConfigTable table{copy, path, root_.diagnostics()};
   for (const std::string_view key : {"part", "repeat", "per_sample"}) {
-    if (!scope.block || key == "repeat") {
+    if (scope.plain || key == "repeat") {
       static_cast<void>(table.value(key));
     }
   }

@@ -62,7 +62,8 @@ class OpLists {
     const Sizes* sizes = nullptr;
     std::map<std::string, OpTensor, std::less<>> reads;
     std::optional<OpTensor> last;
-    bool lost = false;  ///< the op before is not known
+    bool plain = false;  ///< the network's own [[op]] tables, each of which has a part
+    bool lost = false;   ///< the op before is not known
     bool shared = false;
     std::set<std::string, std::less<>> stated;
     std::map<std::string, int, std::less<>> counts;

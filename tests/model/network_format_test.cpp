@@ -344,6 +344,11 @@ TEST_CASE("tensors that do not fit each other are told with both shapes") {
   CHECK(text.find("n.toml:19:12: error: what is looked up are whole numbers") != std::string::npos);
 }
 
+TEST_CASE("the part is a stage's, not its ops'") {
+  CHECK(refusal_of(image("[4, 8, 8]") + stage("{ kind = \"relu\", part = \"p\" },\n")) ==
+        "n.toml:11:18: error: unknown key 'part' in [stage[0].op[0]]");
+}
+
 TEST_CASE("blocks that multiply each other stop at ten thousand ops") {
   std::string body = image("[4, 8, 8]") + "[[block]]\nname = \"b0\"\nop = [ { kind = \"relu\" } ]\n";
   for (int i = 1; i <= 4; ++i) {
