@@ -67,7 +67,10 @@ void note_choices(const TrainScenario& t, const TrainPlan& answer, Plan& plan) {
   const std::int64_t stages = std::int64_t{s.pp} * s.vpp;
   if (states_stages(s)) {
     plan.notes.push_back("pipeline stages of " + stages_text(split_stages(real(t.architecture.layers), s, 0.0), s) +
-                         ", as stated");
+                         (s.stages_open ? ": the slowest stage is then the shortest (" + t.software.id +
+                                              " takes any number; strategy.first_stage_layers and last_stage_layers "
+                                              "state others)"
+                                        : ", as stated"));
   } else if (t.architecture.layers > 0 && t.architecture.layers % stages != 0) {
     plan.notes.push_back(std::to_string(t.architecture.layers) + " layers do not divide by pp x vpp " +
                          std::to_string(stages) +

@@ -20,6 +20,9 @@ Changes changes_to(const Strategy& s) {
   }
   all.emplace_back(Knob::micro_batch, s.micro_batch);
   all.emplace_back(Knob::recompute, s.recompute);
+  if (s.parts.any()) {
+    all.emplace_back(Knob::recompute_parts, s.parts);
+  }
   if (s.recompute == Recompute::full && s.recompute_block > 1) {
     all.emplace_back(Knob::recompute_block, s.recompute_block);
   }

@@ -35,6 +35,7 @@ enum class Knob : std::uint8_t {
   overlap,
   async_tp,
   compile,
+  dispatcher,
   order,
   tp,
   pp,
@@ -45,6 +46,7 @@ enum class Knob : std::uint8_t {
   etp,
   micro_batch,
   recompute,
+  recompute_parts,
   recompute_block,
   zero,
   shard_ranks,
@@ -79,8 +81,8 @@ enum class Knob : std::uint8_t {
 enum class Offload : std::uint8_t { optimizer, activations, parameters };
 
 /// By knob: a flag; a whole number, or the place of a word in words_of(knob), from 0; a share between 0 and 1; an id of
-/// the catalog, or a quantity with its unit; the list of what is offloaded to host memory.
-using ChangeValue = std::variant<bool, std::int64_t, double, std::string, std::vector<Offload>>;
+/// the catalog, or a quantity with its unit; the list of what is offloaded to host memory, of what runs again.
+using ChangeValue = std::variant<bool, std::int64_t, double, std::string, std::vector<Offload>, RecomputeParts>;
 
 struct Change {
   Knob knob = Knob::count;

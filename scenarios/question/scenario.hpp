@@ -44,8 +44,9 @@ struct TrainScenario {
   Strategy strategy;
   bool micro_batch_open = false;  ///< blank: the fastest legal value that fits
   bool recompute_open = false;
-  double confidence = 0.8;                    ///< with which what is recommended keeps its limits
-  TrainQuestions asked;                       ///< beside the plan
+  bool balances_stages = true;  ///< end stages that nobody states, where the software takes any layers for them
+  double confidence = 0.8;      ///< with which what is recommended keeps its limits
+  TrainQuestions asked;         ///< beside the plan
   std::optional<goodput::Question> long_run;  ///< [goodput]: what failures and saves add
   std::optional<goodput::Target> target;      ///< [target]: from which `tokens` may follow
 

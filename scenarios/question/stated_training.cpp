@@ -112,6 +112,10 @@ std::optional<TrainScenario> resolved_with(const TrainScenario& train, std::span
       t.work.options.offload_optimizer = holds(Offload::optimizer);
       t.work.options.offload_activations = holds(Offload::activations);
       t.work.options.offload_parameters = holds(Offload::parameters);
+    } else if (change.knob == Knob::dispatcher) {
+      set(change, t.work.options.experts.dispatcher);
+    } else if (change.knob == Knob::recompute_parts) {
+      t.work.options.recompute_parts = std::get<RecomputeParts>(change.value);
     } else if (change.knob == Knob::method) {
       t.work.options.method = static_cast<Method>(std::get<std::int64_t>(change.value));
     } else if (change.knob == Knob::fused_loss) {

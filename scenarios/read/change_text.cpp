@@ -43,6 +43,7 @@ constexpr std::array<KnobRow, static_cast<std::size_t>(Knob::count)> rows{{
     {Knob::overlap, "training.overlap"},
     {Knob::async_tp, "training.async_tp"},
     {Knob::compile, "training.compile"},
+    {Knob::dispatcher, "training.dispatcher", expert_dispatcher_names},
     {Knob::order, "strategy.order", rank_order_names},
     {Knob::tp, "strategy.tp"},
     {Knob::pp, "strategy.pp"},
@@ -53,6 +54,7 @@ constexpr std::array<KnobRow, static_cast<std::size_t>(Knob::count)> rows{{
     {Knob::etp, "strategy.etp"},
     {Knob::micro_batch, "strategy.micro_batch"},
     {Knob::recompute, "strategy.recompute", recompute_names},
+    {Knob::recompute_parts, "strategy.recompute_parts"},
     {Knob::recompute_block, "strategy.recompute_block"},
     {Knob::zero, "strategy.zero"},
     {Knob::shard_ranks, "strategy.shard_ranks"},
@@ -105,6 +107,14 @@ ConfigValue value_of(const Change& change) {
   }
   ConfigValue list;
   list.kind = ConfigValue::Kind::array;
+  if (const auto* parts = std::get_if<RecomputeParts>(&change.value)) {
+    for (std::size_t i = 0; i < recompute_part_names.size(); ++i) {
+      if (parts->has(static_cast<RecomputePart>(i))) {
+        list.items.push_back(word_value(recompute_part_names[i]));
+      }
+    }
+    return list;
+  }
   for (const Offload what : std::get<std::vector<Offload>>(change.value)) {
     list.items.push_back(word_value(word_of(what)));
   }

@@ -75,6 +75,7 @@ class AxesReader {
 
   FreedAxes run() {
     const bool all = read_all();
+    freed_.all = all;
     for (std::size_t i = 0; i < strategy_axis_count; ++i) {
       const std::string_view key = strategy_axis_names[i];
       const auto which = static_cast<StrategyAxis>(i);

@@ -83,6 +83,7 @@ struct JobAxis {
 
 struct FreedAxes {
   StrategyAxes strategy;
+  bool all = false;           ///< strategy = "any": with the axes what else does not change a network's numbers
   std::vector<JobAxis> jobs;  ///< in the order of the table of job axes, so that results do not hang on the file's
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/model/train/evaluate/stage_balance.hpp>
 #include <headroom/model/train/memory/memory_bound.hpp>
 #include <headroom/model/train/step/step_time.hpp>
 #include <headroom/scenarios/search/branch.hpp>
@@ -72,9 +73,9 @@ class LayoutTables {
                                            std::uint16_t micro_batch,
                                            const LayerSettings& form) const noexcept {
     const std::uint64_t pp = ranks_within_data(layout_.order) ? 0 : stages.pp;
-    return pp << 32U | std::uint64_t{micro_batch} << 16U | static_cast<std::uint64_t>(form.cp_form) << 8U |
-           static_cast<std::uint64_t>(form.recompute) << 4U | (form.sequence_parallel ? 4U : 0U) |
-           (form.overlap_experts ? 2U : 0U) | (form.cuda_graphs ? 1U : 0U);
+    return pp << 44U | std::uint64_t{micro_batch} << 16U | static_cast<std::uint64_t>(form.cp_form) << 8U |
+           std::uint64_t{form.parts.bits()} << 36U | static_cast<std::uint64_t>(form.recompute) << 4U |
+           (form.sequence_parallel ? 4U : 0U) | (form.overlap_experts ? 2U : 0U) | (form.cuda_graphs ? 1U : 0U);
   }
 
   const SearchJob& job_;
@@ -139,8 +140,8 @@ class LayoutSearch {
   bool price_plain(const Stages& stages, const LayerSettings& form, std::uint8_t zero) {
     const std::uint16_t micro_batch = stages.micro_batches.front();
     LayerTable& table = tables_.of(stages, micro_batch, form);
-    const Strategy s = strategy(stages, micro_batch, form, stages.shard_ranks.front(), stages.schedules.front(), zero);
-    Estimate e = evaluate_memory(job_.compiled, table, s);
+    Strategy s = strategy(stages, micro_batch, form, stages.shard_ranks.front(), stages.schedules.front(), zero);
+    Estimate e = settle_stages(job_.compiled, table, job_.room, s);
     if (!fits(s, e)) {
       return false;
     }
@@ -258,15 +259,16 @@ class LayoutSearch {
       if (i > 0 && zero == 0) {
         continue;  // nothing is sharded: one of them stands for all
       }
-      Strategy s = strategy(stages, micro_batch, form, shard, {}, zero);
-      if (context_.bounded && excluded(s, zero, table, m, least, stages.schedules.size())) {
+      const Strategy open = strategy(stages, micro_batch, form, shard, {}, zero);
+      if (context_.bounded && excluded(open, zero, table, m, least, stages.schedules.size())) {
         continue;
       }
       bool grouped = false;
       for (const ScheduleForm& schedule : stages.schedules) {
+        Strategy s = open;
         s.schedule = schedule.schedule;
         s.vpp = schedule.vpp;
-        Estimate e = evaluate_memory(job_.compiled, table, s);
+        Estimate e = settle_stages(job_.compiled, table, job_.room, s);
         if (!fits(s, e)) {
           continue;
         }
@@ -279,6 +281,14 @@ class LayoutSearch {
     }
   }
 
+  /// The least of a subtree's stages, balanced or as the software splits them.
+  [[nodiscard]] Bytes least_memory(const Strategy& s, const LayerTable& table, double m) const noexcept {
+    const CompiledMemory& memory = job_.compiled.memory;
+    const Bytes even = least_device(memory, table.memory, s, m);
+    const Strategy balanced = with_balanced_stages(job_.compiled, table, s);
+    return balanced.stages_open ? std::min(even, least_device(memory, table.memory, balanced, m)) : even;
+  }
+
   /// Whether nothing that takes at least this memory and time, at ZeRO stages from `zero`, can matter; counted if so.
   bool excluded(const Strategy& s,
                 std::uint8_t zero,
@@ -286,7 +296,7 @@ class LayoutSearch {
                 double m,
                 const LeastTimes& least,
                 std::uint64_t strategies) {
-    const Bytes memory = least_device(job_.compiled.memory, table.memory, s, m);
+    const Bytes memory = least_memory(s, table, m);
     if (memory > job_.room && (found_.found() || memory.raw() >= found_.shortfall(Limit::memory))) {
       counts_.bound_memory += strategies;
       return true;
@@ -363,7 +373,7 @@ class LayoutSearch {
   }
 
   void price(const Strategy& s, const LayerTable& table, Estimate& e) {
-    if (states_stages(s)) {
+    if (states_stages(s) && !s.stages_open) {
       evaluate_time(job_.compiled, table_for(job_.compiled, s), s, e);
     } else {
       evaluate_time(job_.compiled, table, s, e);

@@ -11,7 +11,7 @@ namespace {
 
 void write_strategy(std::ostream& out, const Strategy& s) {
   for_each_strategy_field([&](const auto& field) { out << ' ' << static_cast<std::int64_t>(field.of(s)); });
-  out << ' ' << s.etp_open;
+  out << ' ' << s.etp_open << ' ' << s.stages_open << ' ' << static_cast<std::int64_t>(s.parts.bits());
 }
 
 void write_candidate(std::ostream& out, const Candidate& c) {
@@ -50,6 +50,10 @@ Strategy read_strategy(Fields& in) {
   Strategy s;
   for_each_strategy_field([&](const auto& field) { in.integer(field.of(s)); });
   in.integer(s.etp_open);
+  in.integer(s.stages_open);
+  std::uint8_t parts = 0;
+  in.integer(parts);
+  s.parts = RecomputeParts::of_bits(parts);
   return s;
 }
 

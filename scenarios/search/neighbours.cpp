@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/model/train/evaluate/stage_balance.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/search/neighbours.hpp>
@@ -31,9 +32,10 @@ class NeighbourFinder {
       numbers(StrategyAxis::vpp, "vpp", &Strategy::vpp);
     }
     numbers(StrategyAxis::micro_batch, "micro_batch", &Strategy::micro_batch);
-    words(StrategyAxis::recompute, "recompute", recompute_names, [](Strategy& s, std::size_t i) {
+    words(StrategyAxis::recompute, "recompute", recompute_names, [this](Strategy& s, std::size_t i) {
       s.recompute = static_cast<Recompute>(i);
       s.recompute_block = 1;
+      s.parts = s.recompute == plan_.recompute ? plan_.parts : RecomputeParts{};
     });
     zeros();
     if (plan_.tp > 1) {
@@ -69,7 +71,9 @@ class NeighbourFinder {
       }
       StatedStrategy stated = t.stated.strategy;
       for (const Change& change : changes_to(plan_)) {
-        state(change, stated);
+        if (change.knob != Knob::recompute_parts) {
+          state(change, stated);
+        }
       }
       state({knob, value}, stated);
       stated.dp.reset();
@@ -77,6 +81,7 @@ class NeighbourFinder {
       Strategy s = resolve_strategy(stated, t.architecture, t.software.defaults, t.work.shape.gpus);
       s.vpp = s.pp > 1 ? s.vpp : std::uint16_t{1};
       s.shard_ranks = 0;
+      s.parts = plan_.parts;
       std::string change = std::string{name_of(knob)} + " = " + std::to_string(value);
       change += s.dp != plan_.dp ? ", dp = " + std::to_string(s.dp) : "";
       change += s.vpp != plan_.vpp ? ", vpp = 1" : "";
@@ -137,17 +142,22 @@ class NeighbourFinder {
     }
   }
 
-  void judge(std::string change, const Strategy& s) {
+  void judge(std::string change, Strategy s) {
     Neighbour n;
     n.change = std::move(change);
     const CompiledTraining& c = job_.compiled;
+    s = with_open_stages(s);
     const Legality rule = check(c.architecture, job_.train().work.shape, s);
     if (rule.verdict != Verdict::feasible) {
       n.verdict = problem_of(rule, s.schedule).text;
       found_.push_back(std::move(n));
       return;
     }
-    const Estimate e = evaluate(c, table_for(c, s), s);
+    const LayerTable table = table_for(c, s);
+    // As fast as it is, whether it fits or not.
+    s = with_balanced_stages(c, table, s);
+    Estimate e = evaluate_memory(c, table, s);
+    evaluate_time(c, table, s, e);
     n.memory = e.device.high;
     n.slower = e.step / base_.step - 1.0;
     n.why = difference_by_term(e.time, base_.time);

@@ -37,7 +37,8 @@ auto fields_of(const Strategy& s) noexcept {
                          s.last_stage_layers,
                          s.sequence_parallel,
                          s.cuda_graphs,
-                         s.overlap_experts};
+                         s.overlap_experts,
+                         s.parts.bits()};
   return std::tuple_cat(first,
                         std::apply([&](const auto&... field) { return std::tuple{field.of(s)...}; }, strategy_fields));
 }

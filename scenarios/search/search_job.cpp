@@ -434,6 +434,7 @@ MadeJob make_job(const SearchQuestion& q, std::uint64_t index) {
       made.dropped.why = "a vision encoder's sequence follows the ranks that share it: search is not offered for it";
       return made;
     }
+    std::get<TrainScenario>(job->scenario.question).work.open_recipe = q.axes.all;
     TrainQuestion question = compile_question(job->train(), PlanPart::all, nullptr, q.without);
     job->compiled = std::move(question.compiled);
     if (job->train().long_run) {

@@ -2,6 +2,7 @@
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/estimate/spread.hpp>
+#include <headroom/model/train/step/step_time.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/neighbours.hpp>
@@ -50,6 +51,16 @@ LimitedBy limited_by(Quantity limit, const Interval<Quantity>& reached, bool sur
           confidence};
 }
 
+/// What makes a job's scenario run the strategy: its keys, and of a recipe that is open what the layers take of it.
+Changes changes_of(const SearchJob& job, const Strategy& strategy, const LayerTable& table) {
+  Changes changes = changes_to(strategy);
+  const ExpertDispatcher taken = table.step.layer.dispatcher;
+  if (job.compiled.step->pricer().recipe().experts.dispatcher != taken) {
+    changes.emplace_back(Knob::dispatcher, taken);
+  }
+  return changes;
+}
+
 ListedPlan listed(const SearchJob& job, const Candidate& candidate, const Objective& o) {
   ListedPlan plan;
   if (o.limited()) {
@@ -62,12 +73,13 @@ ListedPlan listed(const SearchJob& job, const Candidate& candidate, const Object
   }
   plan.candidate = candidate;
   plan.changes = job.changes;
-  const Changes strategy = changes_to(candidate.strategy);
+  const LayerTable table = table_for(job.compiled, candidate.strategy);
+  const Changes strategy = changes_of(job, candidate.strategy, table);
   plan.changes.insert(plan.changes.end(), strategy.begin(), strategy.end());
   plan.gpu = job.train().device.id;
   plan.gpus = job.train().work.shape.gpus;
   plan.price = job.scenario.money;
-  const Estimate e = evaluate(job.compiled, table_for(job.compiled, candidate.strategy), candidate.strategy);
+  const Estimate e = evaluate(job.compiled, table, candidate.strategy);
   plan.time = e.time;
   plan.memory = e.device;
   for (std::size_t goal = 0; goal < goal_count; ++goal) {
@@ -151,8 +163,10 @@ std::vector<std::string> what_emptied(const SearchQuestion& q, const SearchResul
 /// The plan taken, a scenario of its own. A search goes on without a host at the share of those left, whatever the
 /// strategy, and so does the plan.
 Scenario scenario_taken(const SearchJob& job, const Strategy& strategy) {
-  Scenario scenario = changed(job.scenario, changes_to(strategy));
+  const LayerTable table = table_for(job.compiled, strategy);
+  Scenario scenario = changed(job.scenario, changes_of(job, strategy, table));
   auto& train = std::get<TrainScenario>(scenario.question);
+  train.balances_stages = strategy.stages_open;
   if (train.long_run && train.long_run->recovery.may_miss > 0 && !train.long_run->recovery.kept) {
     goodput::Recovery& recovery = train.long_run->recovery;
     recovery.kept = recovery.rate(1);

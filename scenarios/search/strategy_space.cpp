@@ -176,6 +176,38 @@ std::vector<std::uint16_t> StrategySpace::micro_batches(std::int64_t dp) const {
   return narrowed<std::uint16_t>(all);
 }
 
+/// Sets of parts that selective recomputation can be told to run again: all that the software and the network have of
+/// those that cost little, and of latents the up-projection alone, as published recipes of experts do (Megatron-Bridge,
+/// scripts/performance).
+std::vector<RecomputeParts> StrategySpace::parts_again() const {
+  const Architecture& arch = train_->architecture;
+  const bool open = axes_[StrategyAxis::recompute].any && train_->work.open_recipe && arch.moe &&
+                    !train_->work.options.recompute_parts.any();
+  if (!open) {
+    return {};
+  }
+  RecomputeParts all;
+  RecomputeParts latents;
+  for (const RecomputePart part : train_->software.recompute_parts) {
+    const bool of_latents = part == RecomputePart::mla_up_proj;
+    if (part == RecomputePart::core_attn || (of_latents && !arch.mla)) {
+      continue;
+    }
+    all.add(part);
+    if (of_latents) {
+      latents.add(part);
+    }
+  }
+  std::vector<RecomputeParts> sets;
+  if (latents.any()) {
+    sets.push_back(latents);
+  }
+  if (all.any() && !(all == latents)) {
+    sets.push_back(all);
+  }
+  return sets;
+}
+
 std::vector<LayerSettings> StrategySpace::forms(const LayerRanks& l, std::int64_t pp) const {
   const Strategy own_form = own(l.tp, l.cp, l.ep, pp);
   const AxisValues& sequence = axes_[StrategyAxis::sequence_parallel];
@@ -214,18 +246,31 @@ std::vector<LayerSettings> StrategySpace::forms(const LayerRanks& l, std::int64_
   const std::vector<std::int32_t> graphs = values_or(axes_[StrategyAxis::cuda_graphs], base_.cuda_graphs ? 1 : 0, [] {
     return std::vector<std::int32_t>{0, 1};
   });
+  const std::vector<RecomputeParts> parts = parts_again();
   std::vector<LayerSettings> all;
   for (const std::int32_t s : sequences) {
     for (const std::int32_t mode : modes) {
       for (const std::int32_t context : contexts) {
         for (const std::int32_t overlap : overlaps) {
           for (const std::int32_t graph : graphs) {
-            const auto recompute = static_cast<Recompute>(mode);
-            const std::size_t several = recompute == Recompute::full ? blocks.size() : 1;
-            for (std::size_t b = 0; b < several; ++b) {
-              const auto block =
-                  recompute == Recompute::full ? static_cast<std::uint8_t>(blocks[b]) : base_.recompute_block;
-              all.push_back({s == 1, recompute, block, static_cast<CpForm>(context), overlap == 1, graph == 1});
+            LayerSettings form{s == 1,
+                               static_cast<Recompute>(mode),
+                               {},
+                               base_.recompute_block,
+                               static_cast<CpForm>(context),
+                               overlap == 1,
+                               graph == 1};
+            if (form.recompute != Recompute::full) {
+              all.push_back(form);
+            }
+            for (std::size_t p = 0; form.recompute == Recompute::none && p < parts.size(); ++p) {
+              all.push_back(form);
+              all.back().recompute = Recompute::selective;
+              all.back().parts = parts[p];
+            }
+            for (std::size_t b = 0; form.recompute == Recompute::full && b < blocks.size(); ++b) {
+              form.recompute_block = static_cast<std::uint8_t>(blocks[b]);
+              all.push_back(form);
             }
           }
         }
@@ -319,6 +364,40 @@ bool StrategySpace::order_repeats(const LayerRanks& l, std::int64_t pp, std::int
   return false;
 }
 
+/// Takes overlapped experts out of the stages where the software runs them with some schedules or forms alone, and adds
+/// stages of what it runs.
+void StrategySpace::add_overlapped(Stages& stages, std::vector<Stages>& all) const {
+  const MemoryStack& software = train_->software;
+  const auto overlaps = [](const LayerSettings& form) { return form.overlap_experts; };
+  if (software.overlap_keeps_inputs) {
+    std::erase_if(stages.forms,
+                  [&](const LayerSettings& form) { return overlaps(form) && form.recompute == Recompute::full; });
+  }
+  if (!software.overlap_needs_chunks || stages.pp == 1) {
+    return;
+  }
+  Stages overlapped = stages;
+  std::erase_if(stages.forms, overlaps);
+  std::erase_if(overlapped.forms, [&](const LayerSettings& form) { return !overlaps(form); });
+  std::erase_if(overlapped.schedules,
+                [](const ScheduleForm& form) { return form.vpp == 1 && !model_of(form.schedule).overlaps_passes; });
+  // Layers that no number of chunks divides are laid out chunk by chunk where the software takes any number.
+  const auto& forms = overlapped.schedules;
+  const bool chunks_known = std::any_of(forms.begin(), forms.end(), [](const ScheduleForm& f) { return f.vpp > 1; });
+  const bool interleaves = std::any_of(stages.schedules.begin(), stages.schedules.end(),
+                                       [](const ScheduleForm& f) { return f.schedule == usual_schedule; });
+  if (!chunks_known && interleaves && axes_[StrategyAxis::vpp].any && software.defaults.balances_stages) {
+    for (const std::uint16_t chunks : {std::uint16_t{2}, std::uint16_t{4}}) {
+      if (std::int64_t{chunks} * stages.pp <= train_->architecture.layers) {
+        overlapped.schedules.push_back({usual_schedule, chunks});
+      }
+    }
+  }
+  if (!overlapped.forms.empty() && !overlapped.schedules.empty()) {
+    all.push_back(std::move(overlapped));
+  }
+}
+
 std::vector<Stages> StrategySpace::stages(const LayerRanks& l) const {
   const std::int64_t ranks = std::int64_t{l.tp} * l.cp;
   const bool open_experts = axes_[StrategyAxis::ep].any || axes_[StrategyAxis::etp].any;
@@ -338,6 +417,9 @@ std::vector<Stages> StrategySpace::stages(const LayerRanks& l) const {
     s.shard_ranks = shards(l, s.dp);
     s.schedules = schedules(pp);
     s.zeros = zeros(pp);
+    if (axes_[StrategyAxis::overlap_experts].any) {
+      add_overlapped(s, all);
+    }
     all.push_back(std::move(s));
   }
   return all;
@@ -375,6 +457,7 @@ Strategy StrategySpace::strategy(const LayerRanks& l,
   s.micro_batch = micro_batch;
   s.sequence_parallel = form.sequence_parallel;
   s.recompute = form.recompute;
+  s.parts = form.parts;
   s.recompute_block = form.recompute_block;
   s.cp_form = form.cp_form;
   s.overlap_experts = form.overlap_experts;

@@ -21,6 +21,7 @@ struct LayerRanks {
 struct LayerSettings {
   bool sequence_parallel = false;
   Recompute recompute = Recompute::none;
+  RecomputeParts parts{};            ///< of selective recomputation; empty: as the job says
   std::uint8_t recompute_block = 1;  ///< of memory's stages alone: not of the table
   CpForm cp_form = CpForm::unstated;
   bool overlap_experts = false;
@@ -80,9 +81,11 @@ class StrategySpace {
   [[nodiscard]] std::vector<std::int32_t> expert_tensor_ranks(std::int64_t tp, std::int64_t cp, std::int64_t ep) const;
   [[nodiscard]] std::vector<std::int32_t> pipeline_stages(std::int64_t ranks) const;
   [[nodiscard]] std::vector<std::uint16_t> micro_batches(std::int64_t dp) const;
+  [[nodiscard]] std::vector<RecomputeParts> parts_again() const;
   [[nodiscard]] std::vector<LayerSettings> forms(const LayerRanks& layout, std::int64_t pp) const;
   [[nodiscard]] std::vector<std::uint16_t> shards(const LayerRanks& layout, std::int64_t dp) const;
   [[nodiscard]] std::vector<ScheduleForm> schedules(std::int64_t pp) const;
+  void add_overlapped(Stages& stages, std::vector<Stages>& all) const;
   [[nodiscard]] std::vector<std::uint8_t> zeros(std::int64_t pp) const;
 
   const TrainScenario* train_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/model/train/evaluate/stage_balance.hpp>
 #include <headroom/model/train/step/step_trace.hpp>
 #include <headroom/scenarios/training/own_numbers.hpp>
 #include <headroom/scenarios/training/train_answer.hpp>
@@ -26,6 +27,7 @@ std::shared_ptr<const JobGroups> groups_of(const TrainScenario& t) {
 
 TrainingWorkload workload_of(const TrainScenario& t) {
   TrainingWorkload work = t.work;
+  work.balances_stages = t.balances_stages;
   work.host_link = host_link_of(t.device, t.host ? &*t.host : nullptr);
   work.host_gpus = std::min(t.gpus_per_node, t.work.shape.gpus);
   if (t.host && t.host->host_bandwidth) {
@@ -71,12 +73,14 @@ Strategy close_open_axes(const CompiledTraining& compiled, const OpenStrategy& o
   const std::span<const std::uint16_t> micro_batches = blank_micro_batches(compiled.architecture);
   constexpr std::array<std::uint16_t, 7> chunks{1, 2, 3, 4, 5, 6, 8};
   constexpr std::array modes{Recompute::none, Recompute::selective, Recompute::full};
-  Strategy best = open.strategy;
+  const Strategy asked = with_open_stages(open.strategy);
+  Strategy best = asked;
   Seconds best_time{1e300};
-  Strategy smallest = open.strategy;
+  Strategy smallest = asked;
   Bytes least{1e300};
-  const auto consider = [&](const Strategy& s, const LayerTable& table) {
-    const Estimate e = evaluate(compiled, table, s);
+  const auto consider = [&](Strategy s, const LayerTable& table) {
+    Estimate e = settle_stages(compiled, table, compiled.capacity, s);
+    evaluate_time(compiled, table, s, e);
     if (e.step.raw() <= 0.0) {
       return;  // breaks a rule
     }
@@ -91,7 +95,7 @@ Strategy close_open_axes(const CompiledTraining& compiled, const OpenStrategy& o
   };
   for (std::size_t b = 0; b < (open.micro_batch ? micro_batches.size() : 1); ++b) {
     for (std::size_t r = 0; r < (open.recompute ? modes.size() : 1); ++r) {
-      Strategy s = open.strategy;
+      Strategy s = asked;
       s.micro_batch = open.micro_batch ? micro_batches[b] : s.micro_batch;
       s.recompute = open.recompute ? modes[r] : s.recompute;
       const LayerTable table = tabulate(compiled, key_of(s));
@@ -112,7 +116,7 @@ LayerTable table_for(const CompiledTraining& c, const Strategy& s) {
   LayerTable table = tabulate(c, key_of(s));
   const double batch = real(c.work.shape.global_batch);
   const double passes = batch / (static_cast<double>(s.dp) * s.micro_batch) * s.pp * s.vpp;
-  const bool simulates = c.timed && c.step && states_stages(s) && passes < most_passes;
+  const bool simulates = c.timed && c.step && states_stages(s) && !s.stages_open && passes < most_passes;
   if (simulates && check(c.architecture, c.work.shape, s).verdict == Verdict::feasible) {
     table.step.passes = simulated_passes(*c.step, table.step, s, batch);
   }

@@ -5,6 +5,20 @@
 #include <algorithm>
 
 namespace headroom {
+namespace {
+
+/// "layernorm moe_act".
+std::string parts_text(const RecomputeParts& set) {
+  std::string text;
+  for (std::size_t i = 0; i < recompute_part_names.size(); ++i) {
+    if (set.has(static_cast<RecomputePart>(i))) {
+      text += (text.empty() ? "" : " ") + std::string{recompute_part_names[i]};
+    }
+  }
+  return text;
+}
+
+}  // namespace
 
 Words strategy_words(const Strategy& s) {
   Words words;
@@ -27,6 +41,7 @@ Words strategy_words(const Strategy& s) {
   say("ZeRO", std::to_string(s.zero) +
                   (s.shard_ranks > 0 ? " over " + std::to_string(s.shard_ranks) + " ranks" : std::string{}));
   say("recompute", std::string{recompute_names[static_cast<std::size_t>(s.recompute)]} +
+                       (s.parts.any() ? " of " + parts_text(s.parts) : std::string{}) +
                        (s.recompute_block > 1 ? " in blocks of " + std::to_string(s.recompute_block) : std::string{}));
   if (s.schedule != usual_schedule) {
     say("schedule", std::string{name_of(s.schedule)});
@@ -57,12 +72,7 @@ std::string strategy_text(const Strategy& s) {
 }
 
 std::vector<StatedKey> stated_recipe(const MemoryOptions& o) {
-  std::string parts;
-  for (std::size_t i = 0; i < recompute_part_names.size(); ++i) {
-    if (o.recompute_parts.has(static_cast<RecomputePart>(i))) {
-      parts += (parts.empty() ? "" : " ") + std::string{recompute_part_names[i]};
-    }
-  }
+  const std::string parts = parts_text(o.recompute_parts);
   const auto count = [](std::int64_t number) { return number > 0 ? std::to_string(number) : std::string{}; };
   const auto factor = [](double number) { return number > 0.0 ? format_number(number, 3) : std::string{}; };
   const auto word = [](const auto& stated, const auto& names) {

@@ -14,6 +14,8 @@
 #include "../support/model_data.hpp"
 #include "stated_step.hpp"
 #include <cmath>
+#include <utility>
+#include <vector>
 
 using namespace headroom;
 using headroom::test::catalog;
@@ -285,4 +287,24 @@ TEST_CASE("Megatron-Bridge's published recipes: graphs of the whole step on NVL7
   dense.moe.reset();
   CHECK(compiled(launched(ExpertLaunch::full_graphs), dense).step->pricer().recipe().experts.launch ==
         ExpertLaunch::eager);
+}
+
+TEST_CASE("of several dispatchers a layer takes the one with which it is shortest, and says which") {
+  const CompiledTraining c = compiled({}, expert_network(), 64);
+  const auto with = [&](std::vector<ExpertDispatcher> dispatchers, ExpertDispatcher own) {
+    StepRecipe recipe = c.step->pricer().recipe();
+    recipe.dispatchers = std::move(dispatchers);
+    recipe.experts.dispatcher = own;
+    return StepModel{recipe, c.step->shared_groups(), 16}.tabulate(key_of(spread(64, 64))).layer;
+  };
+  const LayerTimes own = with({}, ExpertDispatcher::alltoall);
+  const LayerTimes flexible = with({}, ExpertDispatcher::hybridep);
+  REQUIRE(flexible.total() < own.total());
+  CHECK(own.dispatcher == ExpertDispatcher::alltoall);
+  for (const ExpertDispatcher habit : {ExpertDispatcher::alltoall, ExpertDispatcher::hybridep}) {
+    const LayerTimes open =
+        with({ExpertDispatcher::alltoall, ExpertDispatcher::deepep, ExpertDispatcher::hybridep}, habit);
+    CHECK(open.dispatcher != ExpertDispatcher::alltoall);  // over NICs both others are alike
+    CHECK(open.total() == flexible.total());
+  }
 }

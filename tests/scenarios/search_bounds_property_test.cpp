@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a search leaves out by a bound could not have won: bounds never exceed what they bound.
+#include <headroom/model/train/evaluate/stage_balance.hpp>
 #include <headroom/model/train/memory/memory_bound.hpp>
 #include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/model/train/step/step_time.hpp>
@@ -111,12 +112,13 @@ TEST_CASE("no step is shorter and no device emptier than the bounds that leave s
   REQUIRE(all.size() > 100);
   Draw draw;
   std::size_t priced = 0;
+  std::size_t balanced = 0;
   double tightest_time = 0.0, tightest_memory = 0.0;
   for (std::size_t tries = 0; priced < 100'000 && tries < 5'000'000; ++tries) {
     const Job& job = all[draw.below(all.size())];
     const CompiledTraining& c = job.question.compiled;
     const auto& train = std::get<TrainScenario>(job.scenario.question);
-    const Strategy s = any_strategy(draw, train);
+    Strategy s = any_strategy(draw, train);
     if (check(c.architecture, train.work.shape, s).verdict != Verdict::feasible) {
       continue;
     }
@@ -126,6 +128,8 @@ TEST_CASE("no step is shorter and no device emptier than the bounds that leave s
     shared.zero = 1;
     shared.shard_ranks = 0;
     const LayerTable table = tabulate(c, key_of(shared));
+    s = with_balanced_stages(c, table, s);
+    balanced += s.stages_open ? 1 : 0;
     const double m = static_cast<double>(train.work.shape.global_batch) / (static_cast<double>(s.dp) * s.micro_batch);
     const Seconds least = c.step->least_time(table.step, s.pp, m);
     const Bytes leanest = least_device(c.memory, table.memory, s, m);
@@ -141,7 +145,7 @@ TEST_CASE("no step is shorter and no device emptier than the bounds that leave s
       return;
     }
     // What a search does with a shared table is what a plan does with its own.
-    if (!pipeline_outermost(s.order) || s.first_stage_layers == 0) {
+    if (!pipeline_outermost(s.order) || s.first_stage_layers == 0 || s.stages_open) {
       LayerTable grouped = table;
       c.step->regroup(key_of(s), grouped.step);
       const Estimate again = evaluate(c, grouped, s);
@@ -152,6 +156,7 @@ TEST_CASE("no step is shorter and no device emptier than the bounds that leave s
     tightest_memory = std::max(tightest_memory, leanest / e.device.high);
   }
   CHECK(priced == 100'000);
+  CHECK(balanced > 1'000);
   // Bounds that bound nothing would hold as well.
   CHECK(tightest_time > 0.9);
   CHECK(tightest_memory > 0.9);

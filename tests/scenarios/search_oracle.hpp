@@ -6,6 +6,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/power/power.hpp>
 #include <headroom/model/train/errors/confidence.hpp>
+#include <headroom/model/train/evaluate/stage_balance.hpp>
 #include <headroom/scenarios/goodput/failures.hpp>
 #include <headroom/scenarios/goodput/interval.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
@@ -260,6 +261,10 @@ class Oracle {
               s.recompute = static_cast<Recompute>(mode);
               s.cp_form = static_cast<CpForm>(context);
               s.overlap_experts = overlap == 1;
+              if (q_.axis("overlap_experts").kind == AxisChoice::Kind::any && s.overlap_experts &&
+                  software.overlap_keeps_inputs && s.recompute == Recompute::full) {
+                continue;
+              }
               s.cuda_graphs = graphs == 1;
               walk_blocks(s);
             }
@@ -343,10 +348,23 @@ class Oracle {
            return all;
          })) {
       const bool one = static_cast<Schedule>(schedule) != Schedule::one_f_one_b && q_.axis("vpp").free();
-      for (const int v : one ? Ints{1} : chunks()) {
+      Ints tried = one ? Ints{1} : chunks();
+      std::erase_if(tried, [&](int v) { return runs_alone(s, schedule, v); });
+      // Layers that no number of chunks divides are laid out in two or four where the software takes any number.
+      if (tried.empty() && !one && q_.axis("vpp").kind == AxisChoice::Kind::any &&
+          train_->software.defaults.balances_stages) {
+        tried = upto(4, [&](int v) { return (v == 2 || v == 4) && v * s.pp <= layers; });
+      }
+      for (const int v : tried) {
         evaluate_one(s, schedule, v);
       }
     }
+  }
+
+  /// Overlapped experts of a pipeline without chunks, which some software does not run.
+  [[nodiscard]] bool runs_alone(const Strategy& s, int schedule, int chunks) const {
+    return q_.axis("overlap_experts").kind == AxisChoice::Kind::any && train_->software.overlap_needs_chunks &&
+           s.overlap_experts && s.pp > 1 && chunks == 1 && static_cast<Schedule>(schedule) != Schedule::dualpipe;
   }
 
   void evaluate_one(Strategy s, int schedule, int chunks) {
@@ -358,7 +376,10 @@ class Oracle {
       ++answer_.broken;
       return;
     }
-    const Estimate e = evaluate(*compiled_, table_for(*compiled_, s), s);
+    // Layers of the end stages are no axis: where they are open they balance the stages, if that fits.
+    const LayerTable table = table_for(*compiled_, s);
+    Estimate e = settle_stages(*compiled_, table, (1.0 - q_.margin) * compiled_->capacity, s);
+    evaluate_time(*compiled_, table, s, e);
     if (e.device.high > (1.0 - q_.margin) * compiled_->capacity || host_is_short(*train_, e)) {
       ++answer_.no_room;
       return;

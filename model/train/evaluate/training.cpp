@@ -146,6 +146,19 @@ Estimate evaluate_with(const CompiledTraining& c, const LayerTable& t, const Str
   return e;
 }
 
+/// The software's dispatchers that run on the device: DeepEP's kernels, HybridEP's among them, are for NVIDIA GPUs of
+/// compute capability 9.0 and later (DeepEP, README: Hopper; older ones without its collectives between hosts).
+std::vector<ExpertDispatcher> dispatchers_on(const MemoryStack& software, const Device& device) {
+  std::vector<ExpertDispatcher> all = software.dispatchers;
+  const std::string& capability = device.compute_capability;
+  const bool flexible = capability.starts_with("9.") || capability.starts_with("10.");
+  std::erase_if(all, [&](ExpertDispatcher d) { return d != ExpertDispatcher::alltoall && !flexible; });
+  if (std::find(all.begin(), all.end(), ExpertDispatcher::hybridep) != all.end()) {
+    std::erase(all, ExpertDispatcher::deepep);  // as fast between hosts, slower inside them, on no fewer units
+  }
+  return all;
+}
+
 /// How the job runs its experts: as it states, else as the software's recipe for it.
 ExpertHabits expert_habits_of(const MemoryStack& software,
                               const TrainingWorkload& work,
@@ -225,6 +238,7 @@ CompiledTraining compile(const Architecture& arch,
                          TermSet without) {
   CompiledTraining c = compile_for_memory(arch, device, software, work);
   c.timed = true;
+  c.balances_stages = work.balances_stages && software.defaults.balances_stages;
   const Rate rate = row_of(work.precision).rate;
   c.gemm_peak = device.peak_of(rate);
   if (const auto& peak = device.peak[static_cast<std::size_t>(rate)]) {
@@ -241,6 +255,9 @@ CompiledTraining compile(const Architecture& arch,
   recipe.precision = work.precision;
   recipe.options = work.options;
   recipe.experts = expert_habits_of(software, work, arch, device);
+  if (work.open_recipe && arch.moe && !work.options.experts.dispatcher) {
+    recipe.dispatchers = dispatchers_on(software, device);
+  }
   recipe.seq_len = c.seq_len;
   recipe.gathered_bytes = c.memory.gather_bytes;
   recipe.measured = work.measured;
@@ -280,9 +297,9 @@ CompiledTraining compile(const Architecture& arch,
 
 LayerKey key_of(const Strategy& s) noexcept {
   const std::uint16_t stages = pipeline_outermost(s.order) ? std::uint16_t{0} : s.pp;
-  return {s.tp,        s.cp,  s.ep,          s.etp,     s.micro_batch, s.sequence_parallel,
-          s.recompute, s.dp,  s.shard_ranks, s.cp_form, s.cuda_graphs, s.overlap_experts,
-          s.order,     stages};
+  return {s.tp,        s.cp,   s.ep,          s.etp,     s.micro_batch, s.sequence_parallel,
+          s.recompute, s.dp,   s.shard_ranks, s.cp_form, s.cuda_graphs, s.overlap_experts,
+          s.order,     stages, s.parts};
 }
 
 LayerTable tabulate(const CompiledTraining& c, const LayerKey& k) {

@@ -34,6 +34,11 @@ struct TrainingWorkload {
   MeasuredLevel measured;                     ///< correction from the user's own runs
   std::string release;                        ///< of the software, whose recipes of experts depend on it; empty: any
   double clock = 1.0;                         ///< clock of products over the clock without a power cap
+  /// What does not change the numbers of a network and nobody states is taken as fastest, as far as the software has
+  /// it: what exchanges the tokens of experts.
+  bool open_recipe = false;
+  /// Layers of the end stages that nobody states make the slowest stage the shortest, where the software can do so.
+  bool balances_stages = false;
 };
 
 /// Sources of the compiled numbers, printed by `explain`.
@@ -56,6 +61,7 @@ struct CompiledTraining {
   bool timed = false;  ///< false: compiled for memory only; step times at 1 FLOP/s merely rank strategies
   std::shared_ptr<const StepModel> step;  ///< prices steps; nullptr: the rough form, a sustained share of the peak
   Bytes capacity{};
+  bool balances_stages = false;  ///< end stages that nobody states hold as many layers as balance the stages
   CompiledMemory memory;
   TrainingWorkload work;
   Architecture architecture;

@@ -234,7 +234,8 @@ struct LayerKey {
   CpForm cp_form = CpForm::unstated;
   bool cuda_graphs = false, overlap_experts = false;  ///< of time alone
   RankOrder order = RankOrder::tp_cp_dp_pp;           ///< of time alone
-  std::uint16_t pp = 0;  ///< of time alone, where the order has stages inside other axes; 0: what the job leaves
+  std::uint16_t pp = 0;    ///< of time alone, where the order has stages inside other axes; 0: what the job leaves
+  RecomputeParts parts{};  ///< of selective recomputation; empty: as the job says
 };
 
 /// Bytes and parameters of one layer of each kind on one rank, and of the ends.

@@ -64,11 +64,23 @@ double mean_in_flight(double micro_batches, double stages) noexcept {
   return m * (stages - m) / stages + m * (m + 1.0) / (2.0 * stages);
 }
 
+/// The same times the layers of each stage, where the ends hold other numbers than the stages between them.
+double mean_layers_in_flight(const CompiledMemory& c, const Strategy& s, double micro_batches) noexcept {
+  const double stages = s.pp;
+  const double first = s.first_stage_layers;
+  const double last = s.last_stage_layers;
+  const double each = s.pp > 2 ? (real(c.layers) - first - last) / (stages - 2.0) : 0.0;
+  const double all = stages * mean_in_flight(micro_batches, stages);
+  const double at_first = std::min(micro_batches, stages);
+  const double at_last = std::min(micro_batches, 1.0);
+  return (first * at_first + each * (all - at_first - at_last) + last * at_last) / stages;
+}
+
 }  // namespace
 
 Bytes least_device(const CompiledMemory& c, const MemoryTable& t, const Strategy& s, double micro_batches) noexcept {
   constexpr double rounding = 1.0 - 1e-9;
-  if (states_stages(s) || c.options.method != Method::full) {
+  if ((states_stages(s) && !s.stages_open) || c.options.method != Method::full) {
     return {};
   }
   const LayerBounds layer = bounds_of(c, t);
@@ -76,11 +88,13 @@ Bytes least_device(const CompiledMemory& c, const MemoryTable& t, const Strategy
   const bool full = s.recompute == Recompute::full;
   const bool away = c.options.offload_activations || (full && c.options.offload_checkpoints);
   const double kept = away ? 0.0 : full ? t.saved_input / s.recompute_block : layer.activations;
-  const double first = fewest_first_layers(c, s.pp);
+  const double first = s.stages_open ? s.first_stage_layers : fewest_first_layers(c, s.pp);
   const Bytes at_first = states.of(first, layer.least) + Bytes{std::min(micro_batches, real(s.pp)) * first * kept};
   // The fullest stage holds no less than the mean one.
   const double each = real(c.layers) / real(s.pp);
-  const Bytes at_mean = states.of(each, layer.mean) + Bytes{mean_in_flight(micro_batches, s.pp) * each * kept};
+  const double crossed =
+      s.stages_open ? mean_layers_in_flight(c, s, micro_batches) : mean_in_flight(micro_batches, s.pp) * each;
+  const Bytes at_mean = states.of(each, layer.mean) + Bytes{crossed * kept};
   return rounding * ((1.0 + c.stack.interval) * std::max(at_first, at_mean) + c.stack.outside - c.stack.communicators);
 }
 

@@ -164,8 +164,8 @@ double every_second_matmul(const ActivationShape& s) noexcept {
 }
 
 /// What stays where the job states which parts run again. Queries that are not compressed are no up-projection's.
-double kept_beside_parts(const CompiledMemory& c, ActivationShape s) noexcept {
-  s.again = c.options.recompute_parts;
+double kept_beside_parts(const CompiledMemory& c, ActivationShape s, const RecomputeParts& parts) noexcept {
+  s.again = parts;
   s.recompute = s.again.has(RecomputePart::core_attn) ? Recompute::selective : Recompute::none;
   if (s.again.has(RecomputePart::mla_up_proj) && s.latent > 0.0) {
     s.keys = s.values = 0.0;
@@ -174,9 +174,9 @@ double kept_beside_parts(const CompiledMemory& c, ActivationShape s) noexcept {
   return layer_activations(s).raw();
 }
 
-double kept_selectively(const CompiledMemory& c, const ActivationShape& s) noexcept {
-  if (c.options.recompute_parts.any()) {
-    return kept_beside_parts(c, s);
+double kept_selectively(const CompiledMemory& c, const ActivationShape& s, const RecomputeParts& taken) noexcept {
+  if (const RecomputeParts& parts = taken.any() ? taken : c.options.recompute_parts; parts.any()) {
+    return kept_beside_parts(c, s, parts);
   }
   switch (c.stack.selective) {
     case SelectiveRecompute::every_second_matmul: return every_second_matmul(s);
@@ -351,7 +351,7 @@ MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexce
     ActivationShape whole = shape;
     whole.recompute = Recompute::none;
     row.activations =
-        key.recompute == Recompute::selective ? kept_selectively(c, shape) : layer_activations(whole).raw();
+        key.recompute == Recompute::selective ? kept_selectively(c, shape, key.parts) : layer_activations(whole).raw();
     // The backward pass of a layer holds all that no recomputation would have kept of it.
     row.formed_again = key.recompute == Recompute::full ? layer_activations(whole).raw()
                                                         : layer_activations(whole).raw() - row.activations;

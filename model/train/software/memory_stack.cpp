@@ -122,6 +122,10 @@ void read_habits(ConfigTable& root, MemoryStack& stack) {
   stack.offloads_parameters = flag(root, "offloads_parameters", false);
   read_known(root, "schedules", schedule_names, stack.schedules);
   read_known(root, "orders", rank_order_names, stack.orders);
+  stack.overlap_needs_chunks = flag(root, "overlap_needs_chunks", false);
+  stack.overlap_keeps_inputs = flag(root, "overlap_keeps_inputs", false);
+  read_known(root, "dispatchers", expert_dispatcher_names, stack.dispatchers);
+  read_known(root, "recompute_parts", recompute_part_names, stack.recompute_parts);
   read_zero_stages(root, "zero", stack.zero_stages);
   read_zero_stages(root, "zero_with_pp", stack.zero_stages_with_pp);
   stack.selective = static_cast<SelectiveRecompute>(root.maybe_choice("selective", selective_names).value_or(0));
@@ -163,6 +167,7 @@ void read_defaults(ConfigTable& root, MemoryStack& stack) {
   d.fused_loss = flag(*table, "fused_loss", d.fused_loss);
   d.zero_group = static_cast<std::uint16_t>(table->maybe_integer("zero_group", {0, 4096}).value_or(d.zero_group));
   d.interleaves = flag(*table, "interleaves", d.interleaves);
+  d.balances_stages = flag(*table, "balances_stages", d.balances_stages);
   d.offload_checkpoints = flag(*table, "offload_checkpoints", d.offload_checkpoints);
   d.expert_tensor = static_cast<ExpertTensor>(
       table->maybe_choice("expert_tensor_parallel", expert_tensor_names).value_or(std::size_t{0}));

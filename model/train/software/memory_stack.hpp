@@ -73,6 +73,7 @@ struct StackDefaults {
   bool fused_loss = false;
   std::uint16_t zero_group = 0;      ///< ranks that share the states of a measured run; 0: all
   bool interleaves = false;          ///< a pipeline without stated chunks is assumed to use the fastest number of them
+  bool balances_stages = false;      ///< takes any layers for the end stages, so that plans balance the stages
   bool offload_checkpoints = false;  ///< full recomputation keeps its inputs on the host
   ExpertTensor expert_tensor = ExpertTensor::as_tp;
   CpForm cp_form = CpForm::unstated;
@@ -140,6 +141,10 @@ struct MemoryStack {
   bool offloads_parameters = false;                       ///< so can the shards of the weights at ZeRO 3
   std::vector<Schedule> schedules{usual_schedule};        ///< that its pipelines can run
   std::vector<RankOrder> orders{RankOrder::tp_cp_dp_pp};  ///< in which its ranks can fill hosts
+  std::vector<ExpertDispatcher> dispatchers;              ///< of experts' tokens that it can run
+  bool overlap_needs_chunks = false;                      ///< overlapped experts of a pipeline run interleaved alone
+  bool overlap_keeps_inputs = false;                      ///< overlapped experts go without full recomputation
+  std::vector<RecomputePart> recompute_parts;             ///< that its selective recomputation can be told
   SelectiveRecompute selective = SelectiveRecompute::core_attention;
   UnevenSplit uneven = UnevenSplit::ends_count;
   double expert_imbalance = 1.0;  ///< tokens of the fullest expert rank over the mean

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
-#include <headroom/model/collectives/moe_all_to_all.hpp>
 #include <headroom/model/train/step/layer_step.hpp>
 #include <headroom/model/train/step/step_parts.hpp>
 
@@ -19,37 +18,7 @@ double parts_of(const Block& block) noexcept {
   return (block.mixer != Mixer::none ? 1.0 : 0.0) + (block.feed_forward != FeedForward::none ? 1.0 : 0.0);
 }
 
-/// What sets a dispatcher's kernels apart.
-struct DispatcherForm {
-  bool once_a_rank = false;  ///< a token is sent to a rank once, however many of its experts are there
-  double link = 1.0;         ///< share of the scale-up rate beyond what the stack reaches of it
-  double network = 0.0;      ///< share of the NICs' rate; 0: as the job's other traffic
-  double permuted = 0.0;     ///< times that 2 bytes of a routed row's element are read or written around the exchange
-};
-
-/// Permutation around the exchange, by rank and by expert (Megatron-Core, token_dispatcher.py); flexible dispatchers
-/// leave the second alone. Shares: published tables with 4,096 tokens of 7,168 elements: HybridEP reaches 0.63 to 0.75
-/// of an NVL72's 900 GB/s with 16 multiprocessors, DeepEP 0.50 to 0.57 with 24, both 43 to 58 GB/s of a 50 GB/s port.
-constexpr DispatcherForm form_of(ExpertDispatcher dispatcher) noexcept {
-  switch (dispatcher) {
-    case ExpertDispatcher::deepep: return {true, 0.55, 0.95, 4.0};
-    case ExpertDispatcher::hybridep: return {true, 0.70, 0.95, 4.0};
-    case ExpertDispatcher::alltoall: break;
-  }
-  return {false, 1.0, 0.0, 6.0};
-}
-
 }  // namespace
-
-/// Widths of one rank's share.
-struct LayerPricer::Sizes {
-  const LayerKey& key;
-  const Block& block;
-  double tokens = 1.0;  ///< a rank's, of its context shard
-  double t = 1.0;       ///< tensor ranks
-  double hidden = 1.0;
-  RankGroups ranks{};
-};
 
 LayerPass& LayerPass::add(const LayerPass& other, double weight) noexcept {
   gemm += weight * other.gemm;
@@ -73,6 +42,7 @@ LayerTimes& LayerTimes::add(const LayerTimes& other, double weight) noexcept {
   accumulation += weight * other.accumulation;
   ep_hidden += weight * other.ep_hidden;
   ep_paired += weight * other.ep_paired;
+  ep_leaves = ep_leaves || other.ep_leaves;
   return *this;
 }
 
@@ -179,7 +149,7 @@ double LayerPricer::expert_width(const LayerOp& op, const Sizes& z) const noexce
   const ExpertTraffic& stated = recipe_.options.experts;
   const double buffers = stated.paged ? 1.0 : std::max(1.0, stated.rank_capacity);
   const double inner = recipe_.experts.fused_products ? 0.0 : activation_width(op, z);
-  return buffers * (inner + 2.0 * form_of(recipe_.experts.dispatcher).permuted * op.input);
+  return buffers * (inner + 2.0 * dispatcher_form(z.dispatcher).permuted * op.input);
 }
 
 double LayerPricer::activation_width(const LayerOp& op, const Sizes& z) const noexcept {
@@ -266,70 +236,6 @@ void LayerPricer::add_context(LayerTimes& t, const LayerOp& op, const Sizes& z, 
   t.backward.cp = 2.0 * t.forward.cp;
 }
 
-/// `element`: bytes of an element on its way.
-Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups, double element) const {
-  const GroupCollectives* group = groups.find(z.ranks.experts);
-  if (group == nullptr || !recipe_.architecture.moe) {
-    return {};
-  }
-  const StepRecipe& r = recipe_;
-  const Moe& moe = *r.architecture.moe;
-  const DispatcherForm form = form_of(r.experts.dispatcher);
-  const double width = moe.latent > 0 ? real(moe.latent) : z.hidden;
-  const double row = element * width * kept_rows() * z.tokens / (z.key.sequence_parallel ? z.t : 1.0);
-  const GroupView& view = group->view();
-  const auto chosen = real(moe.top_k);
-  const bool leaves = view.domains > 1;
-  if (!form.once_a_rank) {
-    const double reach = leaves ? r.physics.nic * r.stack.nic : r.stack.link;
-    return group->time(Collective::dispatch, Bytes{chosen * row}).time / reach;
-  }
-  // Where the router keeps the experts of a token to M domains, as many of M as k draws meet.
-  const auto domains = static_cast<double>(view.domains);
-  const auto local = static_cast<double>(view.per_domain);
-  const std::int64_t limit = r.options.experts.domains;
-  const double open = limit > 0 ? std::min(domains, real(limit)) : domains;
-  // A domain sends on to each of its ranks that holds an expert of the token.
-  const double inside_copies = ranks_reached(open * local, chosen) * (local - 1.0) / local;
-  const Seconds inside =
-      local > 1.0 ? Bytes{inside_copies * row} / (r.stack.link * form.link * view.inside_all) : Seconds{};
-  if (!leaves) {
-    return r.physics.exchange + inside;
-  }
-  // One copy a token and domain that holds one of its experts (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.2): of K
-  // domains, K (1 - (1 - 1/K)^k) are met, one of K is the token's own.
-  const double copies = ranks_reached(open, chosen) * (domains - 1.0) / domains;
-  return r.physics.exchange + std::max(inside, Bytes{copies * row} / (form.network * view.outside_all));
-}
-
-/// All exchanges where multiprocessors are kept for them or a graph orders the kernels; else what a profile saw.
-double exchanges_beside(const StepRecipe& r, bool pairs) noexcept {
-  const bool ordered = pairs || r.options.experts.units > 0 || r.experts.launch == ExpertLaunch::full_graphs;
-  return ordered ? 1.0 : r.physics.expert_overlap;
-}
-
-/// Exchanges beside compute, as far as it reaches: a share within a micro-batch; with overlapped experts those of one
-/// beside the opposite pass of another (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1). What is hidden slows compute.
-void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key) const noexcept {
-  const StepRecipe& r = recipe_;
-  // Multiprocessors that are kept for exchanges have slowed compute already.
-  const double gain = r.options.experts.units > 0 ? 1.0 : 1.0 - r.physics.overlap_slowdown;
-  const auto compute = [](const LayerPass& pass) { return pass.gemm + pass.attention + pass.scan + pass.elementwise; };
-  if (r.stack.ep_overlap > 0.0) {
-    for (LayerPass* pass : {&t.forward, &t.backward}) {
-      pass->ep -= gain * std::min(r.stack.ep_overlap * pass->ep, compute(*pass));
-    }
-  }
-  if (key.overlap_experts) {
-    // A weight gradient that is not put off is done before the exchange that follows it begins.
-    const bool delays = r.options.experts.delays_weight_gradients.value_or(true);
-    const Seconds room = compute(t.forward) + compute(t.backward) - (delays ? Seconds{} : t.weight_gradients);
-    const Seconds exchanges = t.forward.ep + t.backward.ep;
-    t.ep_hidden = gain * std::min(exchanges_beside(r, false) * exchanges, room);
-    t.ep_paired = gain * std::min(exchanges, room);
-  }
-}
-
 double LayerPricer::crowding(const LayerKey& key) const noexcept {
   const std::int64_t kept = recipe_.options.experts.units;
   const auto& units = recipe_.device.compute.units;
@@ -351,7 +257,7 @@ void LayerPricer::leave_to_exchanges(LayerTimes& t, const LayerKey& key) const n
 
 /// The stated parts once more. A norm reads and writes its width, an up-projection is followed by the rotary pass.
 Seconds LayerPricer::parts_again(const LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept {
-  const RecomputeParts& parts = recipe_.options.recompute_parts;
+  const RecomputeParts parts = recomputed_parts(z.key);
   const LayerOp* attention = ops.find(LayerOpKind::attention);
   Seconds again{};
   if (parts.has(RecomputePart::core_attn)) {
@@ -381,7 +287,7 @@ void LayerPricer::add_recompute(LayerTimes& t, const LayerOps& ops, const Sizes&
   const StepRecipe& r = recipe_;
   if (z.key.recompute == Recompute::full) {
     t.recompute = t.forward.total();
-  } else if (z.key.recompute == Recompute::selective && r.options.recompute_parts.any()) {
+  } else if (z.key.recompute == Recompute::selective && recomputed_parts(z.key).any()) {
     t.recompute = parts_again(t, ops, z);
   } else if (z.key.recompute == Recompute::selective) {
     t.recompute = !r.options.flash_attention ? t.forward.attention
@@ -473,8 +379,16 @@ RankGroups LayerPricer::groups_of(const LayerKey& key, const JobGroups& groups) 
 }
 
 LayerTimes LayerPricer::layer(const Block& block, const LayerKey& key, const JobGroups& groups) const {
+  return layer(block, key, groups, recipe_.experts.dispatcher);
+}
+
+LayerTimes LayerPricer::layer(const Block& block,
+                              const LayerKey& key,
+                              const JobGroups& groups,
+                              ExpertDispatcher dispatcher) const {
   const StepRecipe& r = recipe_;
   Sizes z{key, block};
+  z.dispatcher = dispatcher;
   z.t = key.tp;
   z.tokens = real(key.micro_batch) * r.seq_len / key.cp;
   z.hidden = real(r.architecture.hidden);
@@ -482,6 +396,7 @@ LayerTimes LayerPricer::layer(const Block& block, const LayerKey& key, const Job
   const LayerOps ops = layer_ops(r.architecture, block, LayerForm::training, z.t);
   const bool adapted = r.options.method != Method::full;
   LayerTimes t;
+  t.dispatcher = dispatcher;
   double reductions = 0.0;
   for (const LayerOp& op : ops) {
     switch (op.kind) {
@@ -524,7 +439,7 @@ LayerTimes LayerPricer::layer(const Block& block, const LayerKey& key, const Job
   add_reduction(t, reductions, z, groups);
   leave_to_exchanges(t, key);
   drop(t, r.without);
-  hide_exchanges(t, key);
+  hide_exchanges(t, z, groups);
   if (on(Term::recompute)) {
     add_recompute(t, ops, z);
   }

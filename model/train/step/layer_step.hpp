@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace headroom {
 
@@ -32,7 +33,8 @@ struct StepRecipe {
   SelectiveRecompute selective = SelectiveRecompute::core_attention;
   Precision precision = Precision::bf16;
   MemoryOptions options;
-  ExpertHabits experts;  ///< as stated or as the software does
+  ExpertHabits experts;                       ///< as stated or as the software does
+  std::vector<ExpertDispatcher> dispatchers;  ///< of which layers take the fastest; empty: that of `experts`
   double seq_len = 1.0;
   AdapterTargets targets = AdapterTargets::every_matrix;
   double gathered_bytes = 2.0;                ///< of a weight that sharded ranks gather, of QLoRA's base as it lies
@@ -44,9 +46,13 @@ struct StepRecipe {
   TermSet without;
 };
 
-/// Share of a pair of passes' exchanges that runs beside their compute with overlapped experts. `pairs`: the schedule's
-/// passes are pairs, of kernels that were ordered for each other.
-[[nodiscard]] double exchanges_beside(const StepRecipe& recipe, bool pairs) noexcept;
+/// Share of a pair of passes' exchanges that runs beside their compute with overlapped experts: all of it where a graph
+/// or the schedule orders the kernels of both (`pairs`) or multiprocessors are kept; where they go over NICs (`leaves`)
+/// that of kernels on few multiprocessors; else that of kernels which take the multiprocessors they get.
+[[nodiscard]] double exchanges_beside(const StepRecipe& recipe,
+                                      ExpertDispatcher dispatcher,
+                                      bool leaves,
+                                      bool pairs) noexcept;
 
 class LayerPricer {
  public:
@@ -70,6 +76,11 @@ class LayerPricer {
   ///   of
   ///               it of a mixer, the rest of the feed-forward
   [[nodiscard]] LayerTimes layer(const Block& block, const LayerKey& key, const JobGroups& groups) const;
+  /// The same with another dispatcher than the recipe's.
+  [[nodiscard]] LayerTimes layer(const Block& block,
+                                 const LayerKey& key,
+                                 const JobGroups& groups,
+                                 ExpertDispatcher dispatcher) const;
   /// Where the key's ranks fall among the job's.
   [[nodiscard]] static RankGroups groups_of(const LayerKey& key, const JobGroups& groups) noexcept;
   [[nodiscard]] HeadTimes head(const LayerKey& key) const noexcept;
@@ -92,7 +103,16 @@ class LayerPricer {
   [[nodiscard]] const ScanNumbers& scan() const noexcept { return kernels_.scan().numbers(); }
 
  private:
-  struct Sizes;
+  /// Widths of one rank's share.
+  struct Sizes {
+    const LayerKey& key;
+    const Block& block;
+    double tokens = 1.0;  ///< a rank's, of its context shard
+    double t = 1.0;       ///< tensor ranks
+    double hidden = 1.0;
+    RankGroups ranks{};
+    ExpertDispatcher dispatcher = ExpertDispatcher::alltoall;
+  };
   void add_product(LayerTimes& t, double m, double n, double k, double share = 1.0, bool casts = true) const noexcept;
   /// QLoRA unpacks a matrix before each product with it: 4 bits are read, an activation's format is written, which the
   /// product then reads (Dettmers et al. 2023, equation 5).
@@ -117,7 +137,11 @@ class LayerPricer {
   void add_passes(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept;
   void add_reduction(LayerTimes& t, double reductions, const Sizes& z, const JobGroups& groups) const;
   void add_context(LayerTimes& t, const LayerOp& op, const Sizes& z, const JobGroups& groups) const;
-  void hide_exchanges(LayerTimes& t, const LayerKey& key) const noexcept;
+  void hide_exchanges(LayerTimes& t, const Sizes& z, const JobGroups& groups) const;
+  /// Of selective recomputation: the key's, else the job's; empty: as the software does it.
+  [[nodiscard]] RecomputeParts recomputed_parts(const LayerKey& key) const noexcept {
+    return key.parts.any() ? key.parts : recipe_.options.recompute_parts;
+  }
   [[nodiscard]] Seconds passes(double tokens, double width) const noexcept;
   void add_recompute(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept;
   [[nodiscard]] Seconds parts_again(const LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/core/quantity.hpp>
+#include <headroom/model/train/software/expert_recipe.hpp>
 
 namespace headroom {
 
@@ -27,6 +28,8 @@ struct LayerTimes {
   Seconds accumulation{};  ///< of weight gradients, where there are several micro-batches
   Seconds ep_hidden{};     ///< of both passes' exchanges, beside another micro-batch's compute, less what that costs
   Seconds ep_paired{};     ///< the same where the schedule itself pairs the passes, >= ep_hidden
+  ExpertDispatcher dispatcher = ExpertDispatcher::alltoall;  ///< that exchanges
+  bool ep_leaves = false;                                    ///< exchanges go over NICs
   [[nodiscard]] constexpr Seconds total() const noexcept {
     return forward.total() + host_forward + sync + backward.total() + recompute + host_backward;
   }

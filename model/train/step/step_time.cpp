@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace headroom {
 namespace {
@@ -75,6 +76,38 @@ StepModel::StepModel(StepRecipe recipe, std::shared_ptr<const JobGroups> groups,
   board_wait_ = board_wait(r.device, r.physics, real(groups_->ranks()));
 }
 
+/// Of several dispatchers the one with which a layer takes least.
+LayerTimes StepModel::priced_mean(const LayerKey& k) const {
+  const StepRecipe& r = pricer_.recipe();
+  const ExpertDispatcher own = r.experts.dispatcher;
+  std::vector<LayerTimes> layers;
+  layers.reserve(kinds_.size());
+  for (const Kind& kind : kinds_) {
+    layers.push_back(pricer_.layer(kind.block, k, *groups_, own));
+  }
+  const auto with = [&](ExpertDispatcher dispatcher) {
+    LayerTimes mean;
+    for (std::size_t i = 0; i < kinds_.size(); ++i) {
+      const Kind& kind = kinds_[i];
+      const bool other = dispatcher != own && kind.block.feed_forward == FeedForward::moe;
+      mean.add(other ? pricer_.layer(kind.block, k, *groups_, dispatcher) : layers[i], kind.layers / layers_);
+    }
+    mean.dispatcher = dispatcher;
+    return mean;
+  };
+  const auto takes = [](const LayerTimes& l) { return l.total() - l.ep_hidden; };
+  LayerTimes best = with(own);
+  for (const ExpertDispatcher dispatcher : r.dispatchers) {
+    if (k.ep <= 1 || dispatcher == own) {
+      continue;
+    }
+    if (const LayerTimes other = with(dispatcher); takes(other) < takes(best)) {
+      best = other;
+    }
+  }
+  return best;
+}
+
 LayerTimes StepModel::mean_layer(const LayerKey& k, const RankGroups& ranks) const {
   const CacheKey cached{k.tp,
                         k.cp,
@@ -86,6 +119,7 @@ LayerTimes StepModel::mean_layer(const LayerKey& k, const RankGroups& ranks) con
                         static_cast<std::int64_t>(k.cp_form),
                         k.cuda_graphs ? 1 : 0,
                         k.overlap_experts ? 1 : 0,
+                        k.parts.bits(),
                         ranks.tensor.stride,
                         ranks.context.stride,
                         ranks.experts.stride};
@@ -95,10 +129,7 @@ LayerTimes StepModel::mean_layer(const LayerKey& k, const RankGroups& ranks) con
       return found->second;
     }
   }
-  LayerTimes mean;
-  for (const Kind& kind : kinds_) {
-    mean.add(pricer_.layer(kind.block, k, *groups_), kind.layers / layers_);
-  }
+  const LayerTimes mean = priced_mean(k);
   constexpr std::size_t most_kept = 65'536;  // of a few hundred bytes each: searches see millions
   const std::lock_guard lock{mutex_};
   if (cache_.size() >= most_kept) {

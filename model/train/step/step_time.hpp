@@ -109,6 +109,7 @@ class StepModel {
     BlockParameters parameters;
     LoraParameters adapters;
   };
+  [[nodiscard]] LayerTimes priced_mean(const LayerKey& key) const;
   [[nodiscard]] LayerTimes mean_layer(const LayerKey& key, const RankGroups& ranks) const;
   void add_parameters(const LayerKey& key, StepTable& table) const noexcept;
   void set_groups(const LayerKey& key, const RankGroups& ranks, StepTable& table) const;
@@ -134,7 +135,7 @@ class StepModel {
   double embedding_ = 0.0, head_ = 0.0;  ///< parameters of the ends
   double board_wait_ = 0.0;              ///< what boards of the SKU's own spread add to compute
   mutable std::mutex mutex_;
-  using CacheKey = std::array<std::int64_t, 13>;  ///< with the strides, for the order decides them
+  using CacheKey = std::array<std::int64_t, 14>;  ///< with the strides, for the order decides them
   mutable std::map<CacheKey, LayerTimes> cache_;
 };
 

@@ -33,6 +33,14 @@ class RecomputeParts {
   constexpr void add(RecomputePart part) noexcept { bits_ = static_cast<std::uint8_t>(bits_ | bit(part)); }
   [[nodiscard]] constexpr bool has(RecomputePart part) const noexcept { return (bits_ & bit(part)) != 0; }
   [[nodiscard]] constexpr bool any() const noexcept { return bits_ != 0; }
+  /// The set as a number, and back.
+  [[nodiscard]] constexpr std::uint8_t bits() const noexcept { return bits_; }
+  [[nodiscard]] static constexpr RecomputeParts of_bits(std::uint8_t bits) noexcept {
+    RecomputeParts parts;
+    parts.bits_ = bits;
+    return parts;
+  }
+  friend constexpr bool operator==(const RecomputeParts&, const RecomputeParts&) = default;
 
  private:
   [[nodiscard]] static constexpr std::uint8_t bit(RecomputePart part) noexcept {
@@ -100,10 +108,12 @@ using StatedStrategy = StrategyOf<OrBlank>;
 
 /// One point of the search space. Kept small because searches copy millions of them.
 struct Strategy : StrategyOf<Decided> {
-  bool etp_open = false;  ///< etp was not stated and follows tp and ep as in the software
+  bool etp_open = false;     ///< etp was not stated and follows tp and ep as in the software
+  bool stages_open = false;  ///< layers of the end stages were not stated and balance the stages
+  RecomputeParts parts{};    ///< of selective recomputation, where a search takes them; empty: as the job says
   friend constexpr bool operator==(const Strategy&, const Strategy&) = default;
 };
-static_assert(sizeof(Strategy) <= 32);
+static_assert(sizeof(Strategy) <= 36);
 
 /// A key of [strategy] and its field of a strategy, decided or stated.
 template <Literal key, class Of>

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the tokens of experts meet them: what dispatchers send, at which rate, and what of it runs beside compute.
+#include <headroom/core/real.hpp>
+#include <headroom/model/collectives/moe_all_to_all.hpp>
+#include <headroom/model/train/step/layer_step.hpp>
+#include <headroom/model/train/step/step_parts.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+
+DispatcherForm dispatcher_form(ExpertDispatcher dispatcher) noexcept {
+  switch (dispatcher) {
+    case ExpertDispatcher::deepep: return {true, 0.55, 0.95, 4.0};
+    case ExpertDispatcher::hybridep: return {true, 0.70, 0.95, 4.0};
+    case ExpertDispatcher::alltoall: break;
+  }
+  return {false, 1.0, 0.0, 6.0};
+}
+
+/// `element`: bytes of an element on its way.
+Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups, double element) const {
+  const GroupCollectives* group = groups.find(z.ranks.experts);
+  if (group == nullptr || !recipe_.architecture.moe) {
+    return {};
+  }
+  const StepRecipe& r = recipe_;
+  const Moe& moe = *r.architecture.moe;
+  const DispatcherForm form = dispatcher_form(z.dispatcher);
+  const double width = moe.latent > 0 ? real(moe.latent) : z.hidden;
+  const double row = element * width * kept_rows() * z.tokens / (z.key.sequence_parallel ? z.t : 1.0);
+  const GroupView& view = group->view();
+  const auto chosen = real(moe.top_k);
+  const bool leaves = view.domains > 1;
+  if (!form.once_a_rank) {
+    const double reach = leaves ? r.physics.nic * r.stack.nic : r.stack.link;
+    return group->time(Collective::dispatch, Bytes{chosen * row}).time / reach;
+  }
+  // Where the router keeps the experts of a token to M domains, as many of M as k draws meet.
+  const auto domains = static_cast<double>(view.domains);
+  const auto local = static_cast<double>(view.per_domain);
+  const std::int64_t limit = r.options.experts.domains;
+  const double open = limit > 0 ? std::min(domains, real(limit)) : domains;
+  // A domain sends on to each of its ranks that holds an expert of the token.
+  const double inside_copies = ranks_reached(open * local, chosen) * (local - 1.0) / local;
+  const Seconds inside =
+      local > 1.0 ? Bytes{inside_copies * row} / (r.stack.link * form.link * view.inside_all) : Seconds{};
+  if (!leaves) {
+    return r.physics.exchange + inside;
+  }
+  // One copy a token and domain that holds one of its experts (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.2): of K
+  // domains, K (1 - (1 - 1/K)^k) are met, one of K is the token's own.
+  const double copies = ranks_reached(open, chosen) * (domains - 1.0) / domains;
+  return r.physics.exchange + std::max(inside, Bytes{copies * row} / (form.network * view.outside_all));
+}
+
+double exchanges_beside(const StepRecipe& r, ExpertDispatcher dispatcher, bool leaves, bool pairs) noexcept {
+  const bool ordered = pairs || r.options.experts.units > 0 || r.experts.launch == ExpertLaunch::full_graphs;
+  if (ordered) {
+    return 1.0;
+  }
+  // Inside a domain multiprocessors move the bytes themselves.
+  const bool waits_for_nics = leaves && dispatcher_form(dispatcher).once_a_rank;
+  return waits_for_nics ? r.physics.flexible_overlap : r.physics.expert_overlap;
+}
+
+/// Exchanges beside compute, as far as it reaches: a share within a micro-batch; with overlapped experts those of one
+/// beside the opposite pass of another (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1). What is hidden slows compute.
+void LayerPricer::hide_exchanges(LayerTimes& t, const Sizes& z, const JobGroups& groups) const {
+  const StepRecipe& r = recipe_;
+  // Multiprocessors that are kept for exchanges have slowed compute already.
+  const double gain = r.options.experts.units > 0 ? 1.0 : 1.0 - r.physics.overlap_slowdown;
+  const auto compute = [](const LayerPass& pass) { return pass.gemm + pass.attention + pass.scan + pass.elementwise; };
+  if (r.stack.ep_overlap > 0.0) {
+    for (LayerPass* pass : {&t.forward, &t.backward}) {
+      pass->ep -= gain * std::min(r.stack.ep_overlap * pass->ep, compute(*pass));
+    }
+  }
+  if (z.key.overlap_experts) {
+    // A weight gradient that is not put off is done before the exchange that follows it begins.
+    const bool delays = r.options.experts.delays_weight_gradients.value_or(true);
+    const Seconds room = compute(t.forward) + compute(t.backward) - (delays ? Seconds{} : t.weight_gradients);
+    const Seconds exchanges = t.forward.ep + t.backward.ep;
+    const GroupCollectives* group = groups.find(z.ranks.experts);
+    t.ep_leaves = group != nullptr && group->view().domains > 1;
+    t.ep_hidden = gain * std::min(exchanges_beside(r, z.dispatcher, t.ep_leaves, false) * exchanges, room);
+    t.ep_paired = gain * std::min(exchanges, room);
+  }
+}
+
+}  // namespace headroom

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers of the end stages that balance a pipeline: against every other split, and as the software takes them.
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/train/evaluate/stage_balance.hpp>
+#include <headroom/model/train/step/step_time.hpp>
+
+#include <doctest/doctest.h>
+
+#include "../near.hpp"
+#include "../support/catalog.hpp"
+#include "../support/model_data.hpp"
+#include "stated_step.hpp"
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <vector>
+
+using namespace headroom;
+using headroom::test::catalog;
+
+namespace {
+
+/// The shortest slowest stage of any split into whole layers with stages alike between the ends, none of them empty.
+std::optional<double> least_slowest(int layers, int stages, double beside) {
+  std::optional<double> least;
+  for (int first = 1; first < layers; ++first) {
+    for (int last = 1; first + last <= layers; ++last) {
+      const int between = layers - first - last;
+      const bool alike = stages > 2 ? between >= stages - 2 && between % (stages - 2) == 0 : between == 0;
+      if (alike) {
+        const double each = stages > 2 ? between / (stages - 2) : 0.0;
+        const double slowest = std::max({each, double(first), last + beside});
+        least = std::min(least.value_or(slowest), slowest);
+      }
+    }
+  }
+  return least;
+}
+
+struct Job {
+  std::string software = "megatron-core-te";
+  int layers = 61;
+  bool balances = true;
+};
+
+CompiledTraining compiled(const Job& job) {
+  Architecture arch;
+  arch.id = "wide head";
+  arch.layers = static_cast<std::uint16_t>(job.layers);
+  arch.hidden = 2048;
+  arch.heads = arch.kv_heads = 16;
+  arch.head_dim = 128;
+  arch.ffn_hidden = 8192;
+  arch.vocab = 128000;
+  TrainingWorkload work;
+  work.shape = {64, 4096, 256};
+  work.states = adam_states(work.precision);
+  work.balances_stages = job.balances;
+  const MemoryStacks& stacks = memory_stacks(test::model_data());
+  const MemoryStack software = test::stated_software(stacks.find(job.software), test::stated_stack());
+  const Device& device = catalog().device("h100-sxm-80gb");
+  const auto groups = std::make_shared<const JobGroups>(test::model_data(), device,
+                                                        JobHosts{catalog().node("dgx-h100"), 0, {}, {}}, 64);
+  return compile(arch, device, groups, software, work, test::stated_parameters());
+}
+
+Strategy pipeline(int pp, int vpp = 1) {
+  Strategy s;
+  s.pp = static_cast<std::uint16_t>(pp);
+  s.vpp = static_cast<std::uint16_t>(vpp);
+  s.dp = static_cast<std::uint32_t>(64 / pp);
+  s.zero = 1;
+  return s;
+}
+
+Strategy balanced(const CompiledTraining& c, const Strategy& s) {
+  return with_balanced_stages(c, tabulate(c, key_of(s)), s);
+}
+
+}  // namespace
+
+TEST_CASE("balanced end stages: no split into whole layers has a shorter slowest stage") {
+  for (int layers = 2; layers <= 100; ++layers) {
+    for (const int stages : {2, 3, 4, 6, 8, 16}) {
+      for (const double beside : {0.0, 0.4, 1.2, 2.3, 5.0}) {
+        CAPTURE(layers);
+        CAPTURE(stages);
+        CAPTURE(beside);
+        const auto ends = balanced_ends(layers, stages, beside);
+        const auto least = least_slowest(layers, stages, beside);
+        REQUIRE(ends.has_value() == least.has_value());
+        if (!ends) {
+          continue;
+        }
+        const auto between = layers - ends->first - ends->last;
+        REQUIRE(std::min(ends->first, ends->last) >= 1);
+        REQUIRE((stages > 2 ? between % (stages - 2) : between) == 0);
+        const double each = stages > 2 ? static_cast<double>(between) / (stages - 2) : 0.0;
+        const double slowest =
+            std::max({each, static_cast<double>(ends->first), static_cast<double>(ends->last) + beside});
+        CHECK(slowest == *least);
+      }
+    }
+  }
+}
+
+TEST_CASE("DeepSeek-V3's 61 layers beside a head and a module as long as 2.3 layers") {
+  const auto of = [](int stages) {
+    const EndStages ends = *balanced_ends(61, stages, 2.3);
+    return std::vector<std::int64_t>{ends.first, ends.last};
+  };
+  CHECK(of(4) == std::vector<std::int64_t>{16, 13});
+  CHECK(of(8) == std::vector<std::int64_t>{8, 5});
+  CHECK(of(16) == std::vector<std::int64_t>{4, 1});
+}
+
+TEST_CASE("stages that nobody states are balanced where the software takes any number of layers for them") {
+  const CompiledTraining c = compiled({});
+  const Strategy s = pipeline(8);
+  const Strategy even = with_open_stages(s);
+  const Strategy own = balanced(c, s);
+  REQUIRE(own.stages_open);
+  CHECK(own.last_stage_layers < own.first_stage_layers);
+  CHECK(with_open_stages(own) == even);
+  // As a whole: the step is shorter, its slowest stage too, and the same work is done.
+  const LayerTable table = tabulate(c, key_of(s));
+  const StepTime before = c.step->time(table.step, s, 256.0);
+  const StepTime after = c.step->time(table.step, own, 256.0);
+  CHECK(after.slowest < 0.95 * before.slowest);
+  CHECK(after.stages.raw() == test::near(before.stages.raw()));
+  CHECK(after.time.total() < before.time.total());
+  CHECK(check(c.architecture, c.work.shape, own).verdict == Verdict::feasible);
+  // What is stated stays, and so do stages of schedules that want equal ones, of interleaved layers that divide, and of
+  // software or jobs that take the software's own.
+  Strategy stated = s;
+  stated.last_stage_layers = 5;
+  CHECK(balanced(c, stated) == stated);
+  Strategy zero_bubble = s;
+  zero_bubble.schedule = Schedule::zb_h1;
+  CHECK(balanced(c, zero_bubble) == zero_bubble);
+  CHECK(balanced(compiled({"megatron-core-te", 64}), pipeline(8, 4)) == pipeline(8, 4));
+  CHECK(balanced(compiled({"megatron-core-te", 61}), pipeline(8, 4)).stages_open);
+  CHECK(balanced(compiled({"torchtitan", 61}), s) == s);
+  CHECK(balanced(compiled({"megatron-core-te", 61, false}), s) == s);
+  CHECK(balanced(c, pipeline(1)) == pipeline(1));
+}
+
+TEST_CASE("balanced stages that do not fit give way to the software's own") {
+  const CompiledTraining c = compiled({});
+  const LayerTable table = tabulate(c, key_of(pipeline(8)));
+  Strategy fits = pipeline(8);
+  const Estimate e = settle_stages(c, table, Bytes{1e15}, fits);
+  CHECK(fits.stages_open);
+  Strategy tight = pipeline(8);
+  const Estimate even = settle_stages(c, table, Bytes{e.device.high.raw() - 1.0}, tight);
+  CHECK(tight == pipeline(8));
+  CHECK(even.device.high == evaluate_memory(c, table, tight).device.high);
+}
