@@ -37,9 +37,7 @@ class BatchReader {
     static_cast<void>(root_.choice("kind", scenario_kind_names));
     static constexpr const Key& confidence = row_named(keys::root, Kinds::batch, "confidence");
     s_.confidence = maybe_number_at(root_, confidence).value_or(*confidence.usual);
-    if (root_.has("model")) {
-      s_.network = read_network_model(root_, s_.file, networks_);
-    }
+    read_model();
     read_gpus();
     read_inference();
     read_requests();
@@ -55,6 +53,20 @@ class BatchReader {
   }
 
  private:
+  void read_model() {
+    if (!root_.has("model")) {
+      return;
+    }
+    const ConfigValue& model = *root_.value("model");
+    if (model.kind == ConfigValue::Kind::text && !networks_.knows(model.text) && sources_.models.knows(model.text)) {
+      root_.problem("model", quoted(model.text) +
+                                 " is a language model; kind 'batch' calls other networks ('headroom catalog list "
+                                 "networks'), and kind 'serve' says what replicas of a language model do at full load");
+      return;
+    }
+    s_.network = read_network_model(root_, s_.file, networks_);
+  }
+
   void read_gpus() {
     HardwareChoice hardware = read_hardware(root_, sources_, s_.assumptions, true);
     if (hardware.gpus > 0) {
@@ -113,7 +125,7 @@ class BatchReader {
     }
     std::sort(s_.calls.begin(), s_.calls.end(),
               [](const MeasuredCall& a, const MeasuredCall& b) { return a.batch < b.batch; });
-    if (!s_.network && s_.calls.empty()) {
+    if (!root_.has("model") && s_.calls.empty()) {
       root_.missing("model",
                     ", a network of the catalog ('headroom catalog list networks'), a TOML file of ops, or "
                     "[[inference.call]] with what was measured");

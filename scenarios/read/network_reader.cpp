@@ -43,10 +43,10 @@ class NetworkScenarioReader {
     refuse_base(root_);
     scenario_.name = root_.maybe_text("name").value_or(shown(scenario_.file));
     if (root_.choice("kind", scenario_kind_names) != 0) {
-      root_.problem(
-          "kind",
-          "serving of networks of ops is not answered, their training is (kind = \"train\"); of what makes a "
-          "question one of serving ([serving], [traffic], --isl, --osl, --concurrency, --rate) leave all out");
+      root_.problem("kind",
+                    "serving of networks of ops is not answered, their training is (kind = \"train\"); of what makes a "
+                    "question one of serving ([serving], [traffic], --isl, --osl, --concurrency, --rate) leave all "
+                    "out; kind = \"batch\" answers calls of it");
     }
     scenario_.network = read_network_model(root_, scenario_.file, networks_);
     take_hardware();

@@ -76,7 +76,7 @@ class ServingReader {
       root_.problem("model", quoted(serve_.architecture.id) +
                                  " is an encoder: it keeps no KV cache and writes no tokens, so kind 'serve' does not "
                                  "apply; kind 'train' answers its training, a network of ops the memory of its "
-                                 "inference, and a kind for batch inference is to come");
+                                 "inference, and kind 'batch' its calls");
     }
   }
 
