@@ -153,6 +153,11 @@ class NeighbourFinder {
       found_.push_back(std::move(n));
       return;
     }
+    if (axes_[StrategyAxis::overlap_experts].any && s.overlap_experts && !runs_overlapped(job_.train(), s)) {
+      n.verdict = job_.train().software.id + " does not overlap experts so";
+      found_.push_back(std::move(n));
+      return;
+    }
     const LayerTable table = table_for(c, s);
     // As fast as it is, whether it fits or not.
     s = with_balanced_stages(c, table, s);

@@ -47,7 +47,24 @@ std::vector<Small> narrowed(const std::vector<std::int32_t>& values) {
   return result;
 }
 
+/// Whether overlapped experts get in the way of a layout's collectives: one hardware queue keeps those in order,
+/// several let exchanges run beside compute, and before Blackwell a launch has either.
+bool overlap_is_in_the_way(const TrainScenario& train, int tp, int cp) noexcept {
+  const std::string& capability = train.device.compute_capability;
+  const bool one_or_several =
+      capability.starts_with("7.") || capability.starts_with("8.") || capability.starts_with("9.");
+  return train.software.overlap_alone && one_or_several && (tp > 1 || cp > 1);
+}
+
 }  // namespace
+
+bool runs_overlapped(const TrainScenario& train, const Strategy& s) noexcept {
+  const MemoryStack& software = train.software;
+  const bool chunked = s.pp == 1 || s.vpp > 1 || model_of(s.schedule).overlaps_passes;
+  return (chunked || !software.overlap_needs_chunks) &&
+         (s.recompute != Recompute::full || !software.overlap_keeps_inputs) &&
+         !overlap_is_in_the_way(train, s.tp, s.cp);
+}
 
 std::uint64_t Stages::under_form() const noexcept {
   // Without ZeRO nothing is sharded, in whatever groups.
@@ -240,8 +257,9 @@ std::vector<LayerSettings> StrategySpace::forms(const LayerRanks& l, std::int64_
       });
   const std::vector<std::int32_t> overlaps =
       l.ep == 1 ? std::vector<std::int32_t>{0}
-                : values_or(axes_[StrategyAxis::overlap_experts], own_form.overlap_experts ? 1 : 0, [] {
-                    return std::vector<std::int32_t>{0, 1};
+                : values_or(axes_[StrategyAxis::overlap_experts], own_form.overlap_experts ? 1 : 0, [&] {
+                    return overlap_is_in_the_way(*train_, l.tp, l.cp) ? std::vector<std::int32_t>{0}
+                                                                      : std::vector<std::int32_t>{0, 1};
                   });
   const std::vector<std::int32_t> graphs = values_or(axes_[StrategyAxis::cuda_graphs], base_.cuda_graphs ? 1 : 0, [] {
     return std::vector<std::int32_t>{0, 1};

@@ -42,7 +42,6 @@ namespace headroom::test {
   p.logit_bytes = 28.0;
   p.overlap_slowdown = 0.15;
   p.expert_overlap = 1.0;
-  p.flexible_overlap = 1.0;
   p.straggler = 0.0094;
   p.cast = 1.0;
   p.fp8_host = 0.85;

@@ -251,7 +251,10 @@ class Oracle {
     const AxisChoice schedule = q_.axis("schedule");
     const bool own_overlap = schedule.kind == AxisChoice::Kind::stated &&
                              static_cast<Schedule>(schedule.values.front()) == Schedule::dualpipe;
-    const auto overlaps = s.ep == 1 ? Ints{0} : of("overlap_experts", own_overlap ? 1 : 0, [&] { return both; });
+    const bool hopper = train_->device.compute_capability < "9.9" && train_->device.compute_capability > "7";
+    const bool in_the_way = software.overlap_alone && hopper && (s.tp > 1 || s.cp > 1);
+    const auto overlaps =
+        s.ep == 1 ? Ints{0} : of("overlap_experts", own_overlap ? 1 : 0, [&] { return in_the_way ? Ints{0} : both; });
     for (const int sequence : sequences) {
       for (const int mode : modes) {
         for (const int context : contexts) {

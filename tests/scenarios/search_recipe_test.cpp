@@ -9,6 +9,9 @@
 #include "../near.hpp"
 #include "../support/sources.hpp"
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 using namespace headroom;
 using headroom::test::near;
@@ -44,6 +47,11 @@ SearchPlan search(Texts more) {
 const Change* change_of(const Changes& changes, Knob knob) {
   const auto found = std::find_if(changes.begin(), changes.end(), [&](const Change& c) { return c.knob == knob; });
   return found == changes.end() ? nullptr : &*found;
+}
+
+const Strategy& taken_of(const SearchPlan& plan) {
+  REQUIRE(plan.plan);
+  return plan.recommended.candidate.strategy;
 }
 
 std::vector<RecomputeParts> sets_of(Texts more) {
@@ -132,4 +140,43 @@ TEST_CASE("any: what a search takes of parts is what its keys plan") {
     return;
   }
   FAIL("no plan of the front recomputes parts");
+}
+
+TEST_CASE("any: experts are overlapped as Megatron-Core runs them, in every strategy and in those one step away") {
+  const auto forms = [](const std::string& gpu, const std::string& model) {
+    const SearchQuestion question =
+        read_search(scenario_tree(keys({"hardware.gpu=" + gpu, "model=" + model})), "test", sources());
+    const MadeJob made = make_job(question, 0);
+    REQUIRE(made.job);
+    const StrategySpace& space = *made.job->space;
+    std::size_t overlapped = 0, beside_ranks = 0, laid_out = 0;
+    for (const LayerRanks& layout : space.layouts()) {
+      for (const Stages& stages : space.stages(layout)) {
+        for (const LayerSettings& form : stages.forms) {
+          for (const ScheduleForm& schedule : stages.schedules) {
+            const Strategy s = space.strategy(layout, stages, 1, form, 0, schedule, 1);
+            overlapped += s.overlap_experts ? 1 : 0;
+            beside_ranks += s.overlap_experts && (s.tp > 1 || s.cp > 1) ? 1 : 0;
+            laid_out += s.vpp > 1 && made.job->compiled.architecture.layers % (s.pp * s.vpp) != 0 ? 1 : 0;
+            CHECK((!s.overlap_experts || runs_overlapped(made.job->train(), s)));
+            CHECK((!s.overlap_experts || (s.recompute != Recompute::full && (s.pp == 1 || s.vpp > 1))));
+          }
+        }
+      }
+    }
+    CHECK(overlapped > 0);
+    return std::pair{beside_ranks, laid_out};
+  };
+  // One hardware queue or several: on Hopper either tensor and context ranks or overlapped experts.
+  CHECK(forms("h100-sxm-80gb", "deepseek-v2-lite").first == 0);
+  CHECK(forms("b200-sxm-180gb", "deepseek-v2-lite").first > 0);
+  // 27 and 61 layers have no even chunks on two, four or eight stages: those of a layout.
+  CHECK(forms("h100-sxm-80gb", "deepseek-v2-lite").second > 0);
+  CHECK(forms("h100-sxm-80gb", "mixtral-8x7b").second == 0);
+  const SearchPlan plan = search({"strategy.ep=16", "strategy.pp=1"});
+  REQUIRE(taken_of(plan).overlap_experts);
+  const auto beside = std::find_if(plan.neighbours.begin(), plan.neighbours.end(),
+                                   [](const Neighbour& n) { return n.change.starts_with("tp = 2"); });
+  REQUIRE(beside != plan.neighbours.end());
+  CHECK(beside->verdict == "megatron-core-te does not overlap experts so");
 }

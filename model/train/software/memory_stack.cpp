@@ -124,6 +124,7 @@ void read_habits(ConfigTable& root, MemoryStack& stack) {
   read_known(root, "orders", rank_order_names, stack.orders);
   stack.overlap_needs_chunks = flag(root, "overlap_needs_chunks", false);
   stack.overlap_keeps_inputs = flag(root, "overlap_keeps_inputs", false);
+  stack.overlap_alone = flag(root, "overlap_alone", false);
   read_known(root, "dispatchers", expert_dispatcher_names, stack.dispatchers);
   read_known(root, "recompute_parts", recompute_part_names, stack.recompute_parts);
   read_zero_stages(root, "zero", stack.zero_stages);

@@ -144,6 +144,7 @@ struct MemoryStack {
   std::vector<ExpertDispatcher> dispatchers;              ///< of experts' tokens that it can run
   bool overlap_needs_chunks = false;                      ///< overlapped experts of a pipeline run interleaved alone
   bool overlap_keeps_inputs = false;                      ///< overlapped experts go without full recomputation
+  bool overlap_alone = false;                             ///< before Blackwell overlapped experts go without tp and cp
   std::vector<RecomputePart> recompute_parts;             ///< that its selective recomputation can be told
   SelectiveRecompute selective = SelectiveRecompute::core_attention;
   UnevenSplit uneven = UnevenSplit::ends_count;

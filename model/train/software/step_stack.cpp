@@ -94,7 +94,6 @@ constexpr std::array physics_fields{
     PhysicsField{"logit_bytes", &StepPhysics::logit_bytes, bytes_a_number},
     PhysicsField{"overlap_slowdown", &StepPhysics::overlap_slowdown, share},
     PhysicsField{"expert_overlap", &StepPhysics::expert_overlap, share},
-    PhysicsField{"flexible_overlap", &StepPhysics::flexible_overlap, share},
     PhysicsField{"straggler", &StepPhysics::straggler, share},
     PhysicsField{"board_spread", &StepPhysics::board_spread, {0.0, 0.2}},
     PhysicsField{"cast", &StepPhysics::cast, factor},

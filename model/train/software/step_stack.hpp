@@ -63,7 +63,6 @@ struct StepPhysics {
   double logit_bytes = 28.0;       ///< bytes moved per logit at the loss
   double overlap_slowdown = 0.15;  ///< share of hidden communication's time that it takes from compute
   double expert_overlap = 0.37;    ///< share of the exchanges of experts that run beside another micro-batch's compute
-  double flexible_overlap = 1.0;   ///< the same of dispatchers whose kernels take few multiprocessors
   double straggler = 0.0094;       ///< relative delay per doubling of GPUs above eight
   double board_spread = 0.01;      ///< standard deviation of a board's time across boards of a SKU that states none
   double cast = 1.0;               ///< passes of five bytes per element for 8-bit casts

@@ -54,19 +54,14 @@ Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups, double el
   return r.physics.exchange + std::max(inside, Bytes{copies * row} / (form.network * view.outside_all));
 }
 
-double exchanges_beside(const StepRecipe& r, ExpertDispatcher dispatcher, bool leaves, bool pairs) noexcept {
+double exchanges_beside(const StepRecipe& r, bool pairs) noexcept {
   const bool ordered = pairs || r.options.experts.units > 0 || r.experts.launch == ExpertLaunch::full_graphs;
-  if (ordered) {
-    return 1.0;
-  }
-  // Inside a domain multiprocessors move the bytes themselves.
-  const bool waits_for_nics = leaves && dispatcher_form(dispatcher).once_a_rank;
-  return waits_for_nics ? r.physics.flexible_overlap : r.physics.expert_overlap;
+  return ordered ? 1.0 : r.physics.expert_overlap;
 }
 
 /// Exchanges beside compute, as far as it reaches: a share within a micro-batch; with overlapped experts those of one
 /// beside the opposite pass of another (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1). What is hidden slows compute.
-void LayerPricer::hide_exchanges(LayerTimes& t, const Sizes& z, const JobGroups& groups) const {
+void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key) const noexcept {
   const StepRecipe& r = recipe_;
   // Multiprocessors that are kept for exchanges have slowed compute already.
   const double gain = r.options.experts.units > 0 ? 1.0 : 1.0 - r.physics.overlap_slowdown;
@@ -76,14 +71,12 @@ void LayerPricer::hide_exchanges(LayerTimes& t, const Sizes& z, const JobGroups&
       pass->ep -= gain * std::min(r.stack.ep_overlap * pass->ep, compute(*pass));
     }
   }
-  if (z.key.overlap_experts) {
+  if (key.overlap_experts) {
     // A weight gradient that is not put off is done before the exchange that follows it begins.
     const bool delays = r.options.experts.delays_weight_gradients.value_or(true);
     const Seconds room = compute(t.forward) + compute(t.backward) - (delays ? Seconds{} : t.weight_gradients);
     const Seconds exchanges = t.forward.ep + t.backward.ep;
-    const GroupCollectives* group = groups.find(z.ranks.experts);
-    t.ep_leaves = group != nullptr && group->view().domains > 1;
-    t.ep_hidden = gain * std::min(exchanges_beside(r, z.dispatcher, t.ep_leaves, false) * exchanges, room);
+    t.ep_hidden = gain * std::min(exchanges_beside(r, false) * exchanges, room);
     t.ep_paired = gain * std::min(exchanges, room);
   }
 }

@@ -42,7 +42,6 @@ LayerTimes& LayerTimes::add(const LayerTimes& other, double weight) noexcept {
   accumulation += weight * other.accumulation;
   ep_hidden += weight * other.ep_hidden;
   ep_paired += weight * other.ep_paired;
-  ep_leaves = ep_leaves || other.ep_leaves;
   return *this;
 }
 
@@ -439,7 +438,7 @@ LayerTimes LayerPricer::layer(const Block& block,
   add_reduction(t, reductions, z, groups);
   leave_to_exchanges(t, key);
   drop(t, r.without);
-  hide_exchanges(t, z, groups);
+  hide_exchanges(t, key);
   if (on(Term::recompute)) {
     add_recompute(t, ops, z);
   }

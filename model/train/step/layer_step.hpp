@@ -46,13 +46,9 @@ struct StepRecipe {
   TermSet without;
 };
 
-/// Share of a pair of passes' exchanges that runs beside their compute with overlapped experts: all of it where a graph
-/// or the schedule orders the kernels of both (`pairs`) or multiprocessors are kept; where they go over NICs (`leaves`)
-/// that of kernels on few multiprocessors; else that of kernels which take the multiprocessors they get.
-[[nodiscard]] double exchanges_beside(const StepRecipe& recipe,
-                                      ExpertDispatcher dispatcher,
-                                      bool leaves,
-                                      bool pairs) noexcept;
+/// Share of a pair of passes' exchanges that runs beside their compute with overlapped experts. `pairs`: the schedule's
+/// passes are pairs, of kernels that were ordered for each other.
+[[nodiscard]] double exchanges_beside(const StepRecipe& recipe, bool pairs) noexcept;
 
 class LayerPricer {
  public:
@@ -137,7 +133,7 @@ class LayerPricer {
   void add_passes(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept;
   void add_reduction(LayerTimes& t, double reductions, const Sizes& z, const JobGroups& groups) const;
   void add_context(LayerTimes& t, const LayerOp& op, const Sizes& z, const JobGroups& groups) const;
-  void hide_exchanges(LayerTimes& t, const Sizes& z, const JobGroups& groups) const;
+  void hide_exchanges(LayerTimes& t, const LayerKey& key) const noexcept;
   /// Of selective recomputation: the key's, else the job's; empty: as the software does it.
   [[nodiscard]] RecomputeParts recomputed_parts(const LayerKey& key) const noexcept {
     return key.parts.any() ? key.parts : recipe_.options.recompute_parts;

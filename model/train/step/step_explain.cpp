@@ -189,10 +189,8 @@ class StepLines {
          "DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1",
          {{"factor", recipe_.stack.expert_traffic, Shown::count, recipe_.stack.source},
           {"within", recipe_.stack.ep_overlap, Shown::fraction, "hidden by the same micro-batch"},
-          {"beside",
-           exchanges_beside(recipe_, recipe_.experts.dispatcher, table_.layer.ep_leaves,
-                            model_of(s_.schedule).overlaps_passes),
-           Shown::fraction, "of a pair of micro-batches' exchanges"},
+          {"beside", exchanges_beside(recipe_, model_of(s_.schedule).overlaps_passes), Shown::fraction,
+           "of a pair of micro-batches' exchanges"},
           {"hidden", t_.hidden_exchanges.raw(), Shown::seconds, "slowest stage, one micro-batch beside another"},
           {"sig", recipe_.physics.overlap_slowdown, Shown::fraction, recipe_.physics.source}});
   }

@@ -29,7 +29,6 @@ struct LayerTimes {
   Seconds ep_hidden{};     ///< of both passes' exchanges, beside another micro-batch's compute, less what that costs
   Seconds ep_paired{};     ///< the same where the schedule itself pairs the passes, >= ep_hidden
   ExpertDispatcher dispatcher = ExpertDispatcher::alltoall;  ///< that exchanges
-  bool ep_leaves = false;                                    ///< exchanges go over NICs
   [[nodiscard]] constexpr Seconds total() const noexcept {
     return forward.total() + host_forward + sync + backward.total() + recompute + host_backward;
   }
