@@ -321,14 +321,19 @@ TEST_CASE("closed loop: the time to first token is the sum of its parts, and fac
   const SteadyState ranks = closed_loop(constant, l, habits);
   l.client.balance_timeout = 9;
   const SteadyState balanced = closed_loop(constant, l, habits);
-  // Half of the nine iterations from one with prompts to the next, and those of a prompt before it.
+  // Half of the iterations from one with prompts to the ninth after it.
   CHECK((balanced.first.queue - ranks.first.queue).raw() == near(4 * 10e-3));
+  l.batch = l.concurrency = 4;
+  SteadyLoad held = l;
+  held.client.balance_timeout = 9;
+  l.client.balance_timeout = 0;  // some rank decodes nothing: all prompts run at once
+  CHECK(closed_loop(constant, held, habits).ttft == closed_loop(constant, l, habits).ttft);
 
   l = plain;
   l.client.stream_interval = 10;
-  SteadyHabits held = habits;
-  held.holds_first = true;
-  const SteadyState late = closed_loop(by_tokens, l, held);
+  SteadyHabits late_habits = habits;
+  late_habits.holds_first = true;
+  const SteadyState late = closed_loop(by_tokens, l, late_habits);
   CHECK(late.first.response.raw() == near(9 * none.tpot.raw()));
   CHECK(late.tpot.raw() == near(none.tpot.raw() * 40 / 49));  // from a first piece of ten tokens to the last token
   CHECK(late.requests_per_s == near(none.requests_per_s));

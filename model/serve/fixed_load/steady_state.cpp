@@ -34,8 +34,8 @@ double waiting(const SteadyLoad& load, const SteadyHabits& habits) noexcept {
 /// is out. 1: prompts do not wait for those of other ranks.
 double balance_period(const SteadyLoad& load, double b) noexcept {
   const ClientFacts& client = load.client;
-  if (client.balance_timeout <= 0.0 || load.groups <= 1.0) {
-    return 1.0;
+  if (client.balance_timeout <= 0.0 || load.groups <= 1.0 || b <= load.groups) {
+    return 1.0;  // a rank without decodes lets all prompts run
   }
   double longest = 0.0;
   for (double ranks = load.groups; ranks >= 1.0; ranks -= 1.0) {
