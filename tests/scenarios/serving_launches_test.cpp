@@ -234,7 +234,7 @@ TEST_CASE("a server that kept limits answers the highest rate at which it keeps 
   const double each = predicted("tpot_ms_p99") / 200.0;
   CHECK(first <= 1.0);
   CHECK(each <= 1.0);
-  CHECK(std::max(first, each) > 0.5);  // a twenty-fifth more breaks one of them: queues are steep near saturation
+  CHECK(std::max(first, each) > 0.4);  // a twenty-fifth more breaks one of them in 600 s: queues are steep there
   CHECK(predicted("ttft_ms_p50") < predicted("ttft_ms_p90"));
   CHECK(predicted("ttft_ms_p90") < predicted("ttft_ms_p99"));
   c.options["tpot_p99_ms"] = "20";
