@@ -128,6 +128,8 @@ Keys keys_of(const Plan& plan, const ServeScenario& s) {
             {"serving.recv_interval", format_number(w.client.recv_interval)},
             {"serving.batch_wait", format_number(w.client.batch_wait)},
             {"serving.batch_wait_share", format_number(w.client.batch_wait_share)},
+            {"serving.attention_dp_timeout", format_number(w.client.balance_timeout)},
+            {"serving.attention_dp_batching", format_number(w.client.balance_batching)},
             {"serving.front_end_processes", format_number(w.client.front_ends)}};
   add_cap(s.power_cap, keys);
   add_money(plan.scenario, keys);

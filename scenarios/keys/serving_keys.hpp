@@ -125,6 +125,16 @@ inline constexpr std::array serving_rows{
         .says("It is the share of max_num_tokens from which prompts wait no longer (TensorRT-LLM "
               "`batch_wait_max_tokens_ratio`).")
         .but("It goes with batch_wait only."),
+    integer("attention_dp_timeout", 0, 1'000'000)
+        .usually(0)
+        .says("It is the number of iterations after which prompts run although some rank of attention-DP has none; 0: "
+              "they never wait for those of other ranks (TensorRT-LLM `attention_dp_config.timeout_iters`).")
+        .but("It goes with engine tensorrt-llm and without [traffic] only."),
+    integer("attention_dp_batching", 0, 1'000'000)
+        .usually(0)
+        .says("It is the number of iterations that prompts wait for more once every rank has one (TensorRT-LLM "
+              "`attention_dp_config.batching_wait_iters`).")
+        .but("It goes with attention_dp_timeout only."),
     integer("front_end_processes", 1, 4096)
         .usually(1)
         .says("It is the number of processes that write streamed pieces (vLLM `--api-server-count`, TensorRT-LLM "

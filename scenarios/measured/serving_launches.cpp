@@ -21,6 +21,8 @@ constexpr std::array number_facts{
     NumberFact{"recv_interval", 1.0, 1e6},
     NumberFact{"batch_wait", 0.0, 1e6},
     NumberFact{"batch_wait_share", 0.0, 1.0},
+    NumberFact{"attention_dp_timeout", 0.0, 1e6},
+    NumberFact{"attention_dp_batching", 0.0, 1e6},
     NumberFact{"distinct_prompts", 1.0, 1e9},
     NumberFact{"front_end_processes", 1.0, 1e4},
     NumberFact{"memory_fraction", 0.01, 1.0},

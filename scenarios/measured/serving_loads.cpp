@@ -63,6 +63,8 @@ PublishedLoads read_published_loads(const ConfigValue& document, Diagnostics& di
   loads.requests = root.integer("requests");
   loads.waves = root.integer("waves", {1, 1000});
   loads.server_requests = root.integer("server_requests", {1, 1'000'000});
+  loads.server_seconds = root.number("server_seconds", {0.0, 1e6});
+  loads.server_most = root.integer("server_most", {1, 1'000'000});
   for (ConfigTable& table : root.tables("lengths")) {
     KnownLengths known;
     known.id = table.text("id");
@@ -143,6 +145,13 @@ std::optional<ClientLoad> client_load(
     return std::nullopt;
   }
   return load;
+}
+
+std::optional<LengthLaw> named_outputs(const ServingConfiguration& run, double osl, const PublishedLoads& loads) {
+  const std::string named = row_option(run, "lengths");
+  const auto known = std::find_if(loads.lengths.begin(), loads.lengths.end(),
+                                  [&](const KnownLengths& k) { return !named.empty() && k.id == named; });
+  return known == loads.lengths.end() ? std::nullopt : std::optional{around(&known->output, osl)};
 }
 
 RequestLoad requests_of(const ClientLoad& load, std::uint64_t seed) {

@@ -32,6 +32,8 @@ struct PublishedLoads {
   std::int64_t requests = 1;            ///< requests of all repeats together that are enough
   std::int64_t waves = 10;              ///< requests per client of a closed loop
   std::int64_t server_requests = 6000;  ///< of a replica that keeps limits, at a rate that is sought
+  double server_seconds = 600.0;        ///< for which the rate that was found has to keep them
+  std::int64_t server_most = 24'000;    ///< requests in which it does at the latest
   std::vector<KnownLengths> lengths;
 };
 
@@ -58,6 +60,11 @@ struct ClientLoad {
 /// published.
 [[nodiscard]] std::optional<ClientLoad> client_load(
     const ServingConfiguration& run, double isl, double osl, const PublishedLoads& loads, std::string& why);
+
+/// The lengths of a row's outputs where its launch names a known set; nullopt: none is named.
+[[nodiscard]] std::optional<LengthLaw> named_outputs(const ServingConfiguration& run,
+                                                     double osl,
+                                                     const PublishedLoads& loads);
 
 /// Requests of one run of a load. Precondition: the lengths have no problems().
 [[nodiscard]] RequestLoad requests_of(const ClientLoad& load, std::uint64_t seed);

@@ -105,6 +105,8 @@ ClientFacts client_facts(const ServingConfiguration& run) {
   facts.batch_wait = row_number(run, "batch_wait").value_or(facts.batch_wait);
   facts.batch_wait_share = row_number(run, "batch_wait_share").value_or(facts.batch_wait_share);
   facts.front_ends = row_number(run, "front_end_processes").value_or(facts.front_ends);
+  facts.balance_timeout = row_number(run, "attention_dp_timeout").value_or(facts.balance_timeout);
+  facts.balance_batching = row_number(run, "attention_dp_batching").value_or(facts.balance_batching);
   return facts;
 }
 

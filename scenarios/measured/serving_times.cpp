@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/model/serve/load/lengths.hpp>
 #include <headroom/model/serve/replica/engine_terms.hpp>
+#include <headroom/scenarios/measured/serving_loads.hpp>
 #include <headroom/scenarios/measured/serving_times.hpp>
 #include <headroom/scenarios/words/verdict_text.hpp>
 
@@ -145,7 +147,10 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   q.load.beams = real(placed->beams);
   // Sequences that run at once: the stated number, capped by the engine and by its cache.
   ServingLimits limits = placed->limits;
-  const double held = placed->held_tokens(placed->stack->reserves_output() ? 1.0 : 0.5);
+  const std::optional<LengthLaw> outputs =
+      q.kind == ServingLoad::saturated ? named_outputs(run, q.load.osl, published_loads(places_.data())) : std::nullopt;
+  q.load.output_cv = outputs ? cv_of(*outputs) : 0.0;
+  const double held = placed->held_tokens(placed->stack->reserves_output() ? 1.0 : q.load.answered() / q.load.osl);
   limits.sequence_tokens = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(held)));
   const ServingMemory m = serving_memory(placed->memory, limits);
   if (m.capacity < 1) {
@@ -156,6 +161,10 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   if (q.kind == ServingLoad::saturated) {
     q.load.requests = row_number(run, "set_of_requests").value_or(0.0) / q.replicas;
     q.load.set_seconds = row_number(run, "set_seconds").value_or(0.0);
+  }
+  if (outputs) {
+    // Those that run when the last request starts are met in proportion to their lengths.
+    q.load.longest = longest_of(*outputs, real(m.max_sequences));
   }
   const double most = real(m.max_sequences);
   const bool counted =

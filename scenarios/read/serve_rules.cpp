@@ -111,9 +111,12 @@ void read_client_facts(ServingKeys& serving, ServeScenario& s) {
   w.client.recv_interval = real(serving.get<"recv_interval">());
   w.client.batch_wait = real(serving.get<"batch_wait">());
   w.client.batch_wait_share = serving.get<"batch_wait_share">();
+  w.client.balance_timeout = real(serving.get<"attention_dp_timeout">());
+  w.client.balance_batching = real(serving.get<"attention_dp_batching">());
   w.client.front_ends = real(serving.get<"front_end_processes">());
-  for (const std::string_view key : {"range_ratio", "distinct_prompts", "stream_interval", "recv_interval",
-                                     "batch_wait", "batch_wait_share", "front_end_processes"}) {
+  for (const std::string_view key :
+       {"range_ratio", "distinct_prompts", "stream_interval", "recv_interval", "batch_wait", "batch_wait_share",
+        "attention_dp_timeout", "attention_dp_batching", "front_end_processes"}) {
     if (serving.has(key) && s.traffic) {
       serving.problem(key, quoted(key) +
                                " belongs to a fixed load, and [traffic] is one that comes when it comes; "
@@ -130,6 +133,12 @@ void read_client_facts(ServingKeys& serving, ServeScenario& s) {
   };
   needs(w.client.recv_interval > 1.0, "recv_interval", Engine::sglang);
   needs(w.client.batch_wait > 0.0, "batch_wait", Engine::tensorrt_llm);
+  needs(w.client.balance_timeout > 0.0, "attention_dp_timeout", Engine::tensorrt_llm);
+  if (w.client.balance_batching > 0.0 && w.client.balance_timeout <= 0.0) {
+    serving.problem("attention_dp_batching",
+                    "'attention_dp_batching' without 'attention_dp_timeout' holds nothing back: prompts wait for those "
+                    "of other ranks only until a time is out; state both, or neither");
+  }
   if ((w.client.batch_wait > 0.0) != (w.client.batch_wait_share > 0.0)) {
     const bool iterations = w.client.batch_wait > 0.0;
     serving.problem(iterations ? "batch_wait" : "batch_wait_share",

@@ -334,3 +334,30 @@ TEST_CASE("prompts wait for more of them beside decodes, until their iterations 
   CHECK(many.requests[1].first_token == Picoseconds{3040 + 1640});
   CHECK(many.requests[2].first_token == Picoseconds{3040 + 1640});
 }
+
+TEST_CASE("balanced attention-DP: prompts wait until every rank has one and then some, or until the time is out") {
+  const IterationTables tables = test::simple_tables({.step = 1000, .per_prompt_token = 10});
+  EngineSettings engine;
+  engine.rules = tensorrt_llm_no_evict;
+  engine.blocks = 1000;
+  engine.max_num_tokens = 100;
+  engine.ranks = 2;
+  // Two begin at once, for nothing decodes beside them; their prompts end at 1080.
+  const auto run = [&](std::vector<Request> others) {
+    std::vector<Request> requests{request(4, 40), request(4, 40)};
+    requests.insert(requests.end(), others.begin(), others.end());
+    return simulate(one_replica(tables, engine), at_once(requests)).requests;
+  };
+  const std::vector<Request> lone{request(4, 2, 1500)};
+  const std::vector<Request> both{request(4, 2, 1500), request(4, 2, 3500)};
+  CHECK(run(lone)[2].first_token == Picoseconds{2080 + 1040});
+  engine.balance_timeout = 9;
+  engine.balance_batching = 3;
+  // The engine counts from its first prompts on: eight iterations without, and the ninth takes what waits.
+  CHECK(run(lone)[2].first_token == Picoseconds{1080 + 8 * 1000 + 1040});
+  // Each rank has one from 4080 on; three iterations later both run.
+  CHECK(run(both)[2].first_token == Picoseconds{4080 + 3 * 1000 + 1080});
+  CHECK(run(both)[3].first_token == Picoseconds{4080 + 3 * 1000 + 1080});
+  engine.max_num_seqs = 3;  // one place for two that wait: no rank waits for the other's
+  CHECK(run(both)[2].first_token == Picoseconds{1080 + 8 * 1000 + 1040});
+}

@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 using namespace headroom;
@@ -168,6 +170,58 @@ TEST_CASE("saturated: a set that has to last holds as many requests as are answe
   CHECK(saturated(constant, l, habits).requests_per_s == few);
 }
 
+TEST_CASE("saturated: outputs of unlike lengths hold longer caches, and the longest of them ends a set") {
+  double keys = 0.0;
+  const IterationCost by_keys = [&](const IterationMix& mix) {
+    keys = mix.keys;
+    return 1e-3 + 1e-5 * mix.decodes;
+  };
+  SteadyLoad l = load(100, 200, 10, 10);
+  l.requests = 1000;
+  const SteadyState equal = saturated(by_keys, l, habits);
+  CHECK(keys == near(100 + 100));
+  l.output_cv = 1.0;
+  CHECK(l.answered() == near(200));
+  static_cast<void>(saturated(by_keys, l, habits));
+  CHECK(keys == near(100 + 200));
+  l.output_cv = 0.0;
+  l.longest = 2000;  // 100 iterations of all, then 1,900 of one sequence, in place of 200 of half of them
+  CHECK(1000 / saturated(by_keys, l, habits).requests_per_s - 1000 / equal.requests_per_s ==
+        near(100 * 1.1e-3 + 1900 * 1.01e-3 - 200 * 1.05e-3));
+}
+
+TEST_CASE("saturated: under balanced attention-DP prompts of many iterations share one, and their places wait empty") {
+  double most = 0.0;
+  // Prompts cost by the fullest group.
+  const IterationCost by_group = [&](const IterationMix& mix) {
+    most = std::max(most, mix.chunks);
+    return 1e-3 + 1e-6 * std::ceil(mix.chunks / 4.0) * mix.chunk_tokens;
+  };
+  SteadyLoad l = load(1000, 100, 40, 40);
+  l.groups = 4;
+  l.chunk = 8000;
+  // A prompt comes every 2.5 iterations and holds up each that it meets.
+  const SteadyState plain = saturated(by_group, l, habits);
+  CHECK(most == near(1));
+  CHECK(plain.tpot.raw() * 100 == near(60 * 1e-3 + 40 * 2e-3));
+  l.client.balance_timeout = 10;
+  const SteadyState balanced = saturated(by_group, l, habits);
+  // Four ranks wait 4 (1 + 1/2 + 1/3 + 1/4) 2.5 = 20.8 iterations for one each, so the time is out after ten: 4 - 0.18
+  // prompts share one iteration in ten, and 0.045 of the places are empty.
+  CHECK(most == near(4 * (1 - 0.045)));
+  CHECK(balanced.tpot.raw() * 100 == near(90 * 1e-3 + 10 * 2e-3));
+  CHECK(balanced.requests_per_s == near(40 * (1 - 0.045) / 0.11));
+  l.client.balance_timeout = 50;
+  l.client.balance_batching = 3;
+  most = 0.0;
+  static_cast<void>(saturated(by_group, l, habits));
+  const double period = 2.5 * 4 * (1 + 1.0 / 2 + 1.0 / 3 + 1.0 / 4) + 3;
+  CHECK(most == near(period * 0.4 * (1 - 0.5 * (period - 1) / 100)));
+  l.groups = 1;  // a lone rank waits for none
+  l.chunk = 32000;
+  CHECK(saturated(by_group, l, habits).tpot == plain.tpot);
+}
+
 TEST_CASE("saturated: a lone sequence never decodes beside its own prompt, and one token of output is its prompt") {
   const SteadyState lone = saturated(by_tokens, load(100, 10, 1, 1), habits);
   CHECK(lone.mixed_step.raw() == near(1.1e-3));
@@ -262,11 +316,24 @@ TEST_CASE("closed loop: the time to first token is the sum of its parts, and fac
   CHECK(closed_loop(by_tokens, l, habits).first.queue.raw() <
         closed_loop(by_tokens, plain, habits).first.queue.raw() + 1e-9);
 
+  l = load(100, 50, 8, 8);
+  l.groups = 4;
+  const SteadyState ranks = closed_loop(constant, l, habits);
+  l.client.balance_timeout = 9;
+  const SteadyState balanced = closed_loop(constant, l, habits);
+  // Half of the iterations from one with prompts to the ninth after it.
+  CHECK((balanced.first.queue - ranks.first.queue).raw() == near(4 * 10e-3));
+  l.batch = l.concurrency = 4;
+  SteadyLoad held = l;
+  held.client.balance_timeout = 9;
+  l.client.balance_timeout = 0;  // some rank decodes nothing: all prompts run at once
+  CHECK(closed_loop(constant, held, habits).ttft == closed_loop(constant, l, habits).ttft);
+
   l = plain;
   l.client.stream_interval = 10;
-  SteadyHabits held = habits;
-  held.holds_first = true;
-  const SteadyState late = closed_loop(by_tokens, l, held);
+  SteadyHabits late_habits = habits;
+  late_habits.holds_first = true;
+  const SteadyState late = closed_loop(by_tokens, l, late_habits);
   CHECK(late.first.response.raw() == near(9 * none.tpot.raw()));
   CHECK(late.tpot.raw() == near(none.tpot.raw() * 40 / 49));  // from a first piece of ten tokens to the last token
   CHECK(late.requests_per_s == near(none.requests_per_s));

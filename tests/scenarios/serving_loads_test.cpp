@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a measured row of a queue to the requests of its run, and what the run says.
+#include <headroom/model/serve/load/lengths.hpp>
 #include <headroom/scenarios/measured/serving_loads.hpp>
 #include <headroom/scenarios/measured/serving_row.hpp>
 
@@ -9,6 +10,7 @@
 #include "../support/model_data.hpp"
 #include "../support/sources.hpp"
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,11 +43,13 @@ RowPrediction predicted(const ServingConfiguration& c, std::string_view metric) 
 }
 
 PublishedLoads loads_of(const std::string& lengths, Diagnostics& diagnostics) {
-  return read_published_loads(parse_toml("schema = 1\nid = \"serve-loads\"\nseed = 1\nrepeats = 2\nrequests = "
-                                         "500\nwaves = 4\nserver_requests = 900\nsource = \"a test\"\n" +
-                                             lengths,
-                                         "loads.toml"),
-                              diagnostics);
+  return read_published_loads(
+      parse_toml(
+          "schema = 1\nid = \"serve-loads\"\nseed = 1\nrepeats = 2\nrequests = "
+          "500\nwaves = 4\nserver_requests = 900\nserver_seconds = 30\nserver_most = 2000\nsource = \"a test\"\n" +
+              lengths,
+          "loads.toml"),
+      diagnostics);
 }
 
 const std::string chat =
@@ -54,6 +58,37 @@ const std::string chat =
     "output_spread = 0.25\noutput_most = 200\nsource = \"a test\"\n";
 
 }  // namespace
+
+TEST_CASE("about the longest of many lengths is the quantile that one of them exceeds, within the limit") {
+  LengthLaw law;
+  law.mean = 100;
+  CHECK(longest_of(law, 1000) == 100.0);
+  CHECK(cv_of(law) == 0.0);
+  law.shape = LengthShape::uniform;
+  law.low = 0.4;
+  CHECK(longest_of(law, 1000) == doctest::Approx(160));
+  law.shape = LengthShape::exponential;
+  CHECK(longest_of(law, 1000) == doctest::Approx(100 * std::log(1000)));
+  law.shape = LengthShape::lognormal;
+  law.cv = 1.0;
+  // exp(mu + 2.326 sigma), mu = ln(100) - ln(2) / 2, sigma^2 = ln(2)
+  CHECK(longest_of(law, 100) == doctest::Approx(490.5).epsilon(0.01));
+  CHECK(longest_of(law, 1) == 100.0);
+  law.most = 300;
+  CHECK(longest_of(law, 100) == 300.0);
+}
+
+TEST_CASE("the outputs of a set that a launch names differ as the set says, and without a name they are all equal") {
+  const PublishedLoads& loads = published_loads(test::model_data());
+  ServingConfiguration run;
+  CHECK_FALSE(named_outputs(run, 3700, loads));
+  run.options["lengths"] = "mlperf-reasoning";
+  const std::optional<LengthLaw> outputs = named_outputs(run, 3700, loads);
+  REQUIRE(outputs);
+  CHECK(outputs->mean == 3700.0);
+  CHECK(cv_of(*outputs) == 1.0);
+  CHECK(longest_of(*outputs, 4096) == 20000.0);
+}
 
 TEST_CASE("a row's load: who sends, how many, how long") {
   Diagnostics diagnostics;
@@ -210,11 +245,11 @@ TEST_CASE("published loads: every problem of the file with its place") {
       return d.message.find(part) != std::string::npos && d.at.line == line;
     });
   };
-  CHECK(told("two mean lengths", 11));
-  CHECK(told("two mean lengths", 11));
-  CHECK(told("gauss", 13));
-  CHECK(told("output_spread", 17));
-  CHECK(told("spread", 19));
+  CHECK(told("two mean lengths", 13));
+  CHECK(told("two mean lengths", 13));
+  CHECK(told("gauss", 15));
+  CHECK(told("output_spread", 19));
+  CHECK(told("spread", 21));
 }
 
 TEST_CASE("the loads that ship: each set can be drawn from") {

@@ -10,6 +10,10 @@ struct ClientFacts {
   double batch_wait = 0.0;        ///< decode iterations that prompts wait for more of them
   double batch_wait_share = 0.0;  ///< share of an iteration's tokens from which prompts wait no longer
   double front_ends = 1.0;        ///< processes of the front end, which share the pieces
+  /// Balanced attention-DP: iterations after which prompts run although some rank has none; 0: prompts never wait for
+  /// those of other ranks.
+  double balance_timeout = 0.0;
+  double balance_batching = 0.0;  ///< iterations that prompts wait for more once every rank has one
 };
 
 }  // namespace headroom

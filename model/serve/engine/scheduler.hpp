@@ -142,6 +142,13 @@ struct EngineSettings {
   /// _waiting_requests).
   std::int64_t batch_wait = 0;
   double batch_wait_share = 0.0;
+  /// Balanced attention-DP over `ranks` (TensorRT-LLM attention_dp_config; py_executor.py, _balance_adp_requests):
+  /// prompts wait beside decodes until every rank has one and a place for it, and `balance_batching` iterations more;
+  /// every `balance_timeout` iterations those that wait run although some rank has none. A new request goes to the rank
+  /// with the fewest, so that as many waiting ones as ranks are one on each. 0: none waits.
+  std::int64_t balance_timeout = 0;
+  std::int64_t balance_batching = 0;
+  std::int64_t ranks = 1;
   Picoseconds swap_per_block{};  ///< time of a block over the host's link, one way; added to the iteration
   Speculation speculation;
 };

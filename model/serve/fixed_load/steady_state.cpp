@@ -2,6 +2,7 @@
 #include <headroom/model/serve/fixed_load/steady_state.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom {
 namespace {
@@ -18,7 +19,7 @@ void add_prompts(IterationMix& mix, double tokens, double isl, double most) noex
 IterationMix decodes(double sequences, const SteadyLoad& load) noexcept {
   IterationMix mix;
   mix.decodes = sequences * load.beams;
-  mix.keys = load.isl + 0.5 * load.osl;
+  mix.keys = load.isl + load.answered();
   mix.queries = load.queries;
   return mix;
 }
@@ -26,6 +27,22 @@ IterationMix decodes(double sequences, const SteadyLoad& load) noexcept {
 /// Factor by which pipeline bubbles lengthen the time.
 double waiting(const SteadyLoad& load, const SteadyHabits& habits) noexcept {
   return 1.0 + habits.bubble * (load.stages - 1.0) / load.stages;
+}
+
+/// Iterations from one with prompts to the next under balanced attention-DP, `b` sequences decoding: until each rank
+/// has a prompt, the longest of as many exponential times, and those that prompts then wait for more, or until the time
+/// is out. 1: prompts do not wait for those of other ranks.
+double balance_period(const SteadyLoad& load, double b) noexcept {
+  const ClientFacts& client = load.client;
+  if (client.balance_timeout <= 0.0 || load.groups <= 1.0 || b <= load.groups) {
+    return 1.0;  // a rank without decodes lets all prompts run
+  }
+  double longest = 0.0;
+  for (double ranks = load.groups; ranks >= 1.0; ranks -= 1.0) {
+    longest += 1.0 / ranks;
+  }
+  const double all = longest * load.groups * load.steps() / b;
+  return std::max(1.0, all <= client.balance_timeout ? all + client.balance_batching : client.balance_timeout);
 }
 
 /// The time of a prompt beside `others` decodes: of its consecutive chunks, or of its share of an iteration.
@@ -38,8 +55,11 @@ struct PromptCost {
 PromptCost prompt_cost(const IterationCost& step, const SteadyLoad& load, double others, double decode) {
   const double tokens = std::min(load.isl, load.chunk);
   const double pieces = load.isl / tokens;
-  // Chunks that arrive within one iteration share it, in each group as many as its budget of tokens holds.
-  const double together = std::clamp(others * pieces / load.steps(), 1.0, load.groups * load.chunk / tokens);
+  // Chunks that arrive within one iteration share it, in each group as many as its budget of tokens holds; where
+  // prompts wait for those of other groups, all that came since the last such iteration.
+  const double period = balance_period(load, others + 1.0);
+  const double most = load.groups * std::max(1.0, load.chunk / tokens);
+  const double together = std::clamp(period * others * pieces / load.steps(), 1.0, most);
   IterationMix mix = others > 0.0 ? decodes(others, load) : IterationMix{};
   add_prompts(mix, together * tokens, load.isl, tokens);
   PromptCost cost;
@@ -88,6 +108,10 @@ double SteadyLoad::steps() const noexcept {
   return std::max(1.0, osl / step_tokens);
 }
 
+double SteadyLoad::answered() const noexcept {
+  return 0.5 * osl * (1.0 + output_cv * output_cv);
+}
+
 SteadyState static_batch(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits) {
   const double b = std::max(1.0, load.batch / load.stages);
   IterationMix prompts;
@@ -118,9 +142,12 @@ SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const S
   if (load.requests > 0.0) {
     places = std::min(places, load.requests / load.stages);
   }
-  const double b = std::clamp(places, 1.0, kept_up(load));
-  const double q =
-      std::min(load.groups * load.chunk, std::max(b * load.isl / load.steps(), std::min(load.isl, load.chunk)));
+  const double full_batch = std::clamp(places, 1.0, kept_up(load));
+  const double period = balance_period(load, full_batch);
+  // Places stay empty while their prompts wait for those of other groups.
+  const double b = std::max(1.0, full_batch * (1.0 - 0.5 * (period - 1.0) / load.steps()));
+  const double q = std::min(load.groups * load.chunk,
+                            std::max(period * b * load.isl / load.steps(), std::min(load.isl, load.chunk)));
   const double mixed_steps = b * load.isl / q;
   const double decode = step(decodes(b, load));
   IterationMix mix = decodes(std::max(0.0, b - std::max(1.0, q / load.isl)), load);
@@ -146,9 +173,14 @@ SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const S
     IterationMix filling = decodes(0.5 * b, load);
     add_prompts(filling, full, load.isl, load.chunk);
     const double each = load.requests / load.stages;
-    const double steady = std::max(0.0, each * load.steps() / b - 0.5 * fill - 0.5 * load.steps());
-    seconds = waiting(load, habits) * (fill * step(filling) + steady * cycle / load.steps() +
-                                       load.steps() * step(decodes(std::max(1.0, 0.5 * b), load)));
+    const double left = load.answered() / load.step_tokens;
+    const double steady = std::max(0.0, each * load.steps() / b - 0.5 * fill - left);
+    double emptying = load.steps() * step(decodes(std::max(1.0, 0.5 * b), load));
+    if (load.longest > load.osl) {
+      const double last = std::max(load.longest / load.step_tokens, left);
+      emptying = left * decode + (last - left) * step(decodes(1.0, load));
+    }
+    seconds = waiting(load, habits) * (fill * step(filling) + steady * cycle / load.steps() + emptying);
     requests = load.requests;
   }
   fill_rates(load, seconds, requests, s);
@@ -197,8 +229,8 @@ SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const
   const double each = packed_prompt(step, load, std::min(most, together * load.isl));
   const double queue = std::max(0.0, load.concurrency - running) / running * load.osl * tpot;
   // A lone client meets neither a running step nor others' prompts.
-  const double steps =
-      habits.steps * (b - 1.0) / b + 0.5 * (load.client.recv_interval - 1.0) * (b - 1.0) / b + wait_for_more(load, b);
+  const double steps = habits.steps * (b - 1.0) / b + 0.5 * (load.client.recv_interval - 1.0) * (b - 1.0) / b +
+                       wait_for_more(load, b) + 0.5 * (balance_period(load, b) - 1.0);
   FirstToken& first = s.first;
   first.client = Seconds{habits.burst * 0.5 * (load.concurrency - 1.0) * fresh * each / load.waves};
   first.queue = Seconds{steps * decode + 0.5 * ahead * more + queue};

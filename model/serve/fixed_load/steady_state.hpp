@@ -27,10 +27,15 @@ struct SteadyLoad {
   double step_tokens = 1.0;  ///< tokens of a sequence that an iteration yields; 1 without speculation
   double requests = 0.0;     ///< requests of a set that ends; 0: endless
   double set_seconds = 0.0;  ///< a set that ends holds no fewer than a full replica answers in so long
+  double output_cv = 0.0;    ///< standard deviation of the outputs' lengths over their mean, of requests all queued
+  double longest = 0.0;      ///< longest output among those that run when a set ends; 0: the mean
   double found = 0.0;        ///< share (0 to 1) of the prompts that a prefix cache holds whole
   ClientFacts client;
   /// Iterations per output: max(1, osl / step_tokens).
   [[nodiscard]] double steps() const noexcept;
+  /// Tokens that a sequence in a full batch has answered, in the mean, which are as many as it has to: osl (1 + cv^2) /
+  /// 2, because longer outputs are met more often (renewal theory; Cox 1962, section 5.4).
+  [[nodiscard]] double answered() const noexcept;
 };
 
 /// Parameters of an engine that affect a steady state.
@@ -77,9 +82,12 @@ struct SteadyState {
 /// cycle      = (s - k) step(b) + k step(b - q / isl, q)
 /// throughput = stages b osl / cycle / (1 + bubble (stages - 1) / stages)
 /// @endcode
-/// A set of N requests ends: with f = b isl / (groups chunk) iterations that fill the batch with full chunks, and s in
-/// which it empties, N osl tokens take f step(b / 2, groups chunk) + (N s / b - f / 2 - s / 2) cycle / s + s step(b /
-/// 2). N is `requests`, or what the throughput above takes `set_seconds` for, whichever is more.
+/// A set of N requests ends: with f = b isl / (groups chunk) iterations that fill the batch with full chunks, and as
+/// many in which it empties as the longest output among b takes, l, while the mean one of them has r = s (1 + cv^2) / 2
+/// left, N osl tokens take f step(b / 2, groups chunk) + (N s / b - f / 2 - r) cycle / s + r step(b) + (l - r) step(1),
+/// which is s step(b / 2) where outputs are equal and step is a line. N is `requests`, or what the throughput above
+/// takes `set_seconds` for, whichever is more. Under balanced attention-DP an iteration with prompts comes but once in
+/// p iterations, and q is p times as large.
 [[nodiscard]] SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits);
 
 /// The pools of a disaggregated deployment at full load: prompts alone, in iterations of groups x chunk tokens, and

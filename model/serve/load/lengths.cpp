@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/statistics.hpp>
 #include <headroom/model/serve/load/lengths.hpp>
 
 #include <algorithm>
@@ -24,6 +25,34 @@ std::vector<std::string> problems(const LengthLaw& law, std::string_view name) {
     found.push_back(of + ": at most " + std::to_string(law.most) + " tokens; it must be from 1 to 2^30");
   }
   return found;
+}
+
+double cv_of(const LengthLaw& law) noexcept {
+  switch (law.shape) {
+    case LengthShape::fixed: return 0.0;
+    case LengthShape::uniform: return (1.0 - law.low) / std::sqrt(3.0);
+    case LengthShape::lognormal: return law.cv;
+    case LengthShape::exponential: break;
+  }
+  return 1.0;
+}
+
+double longest_of(const LengthLaw& law, double draws) noexcept {
+  const double most = static_cast<double>(law.most);
+  if (!(draws > 2.0)) {
+    return std::min(law.mean, most);
+  }
+  switch (law.shape) {
+    case LengthShape::fixed: return std::min(law.mean, most);
+    case LengthShape::uniform: return std::min(law.mean * (2.0 - law.low), most);
+    case LengthShape::lognormal: {
+      const double variance = std::log1p(law.cv * law.cv);
+      return std::min(law.mean * std::exp(std::sqrt(variance) * normal_quantile(1.0 - 1.0 / draws) - 0.5 * variance),
+                      most);
+    }
+    case LengthShape::exponential: break;
+  }
+  return std::min(law.mean * std::log(draws), most);
 }
 
 std::int32_t draw(const LengthLaw& law, RandomStream& random) noexcept {

@@ -27,6 +27,12 @@ struct LengthLaw {
 /// Every problem of the law called `name`, with its value and the way out.
 [[nodiscard]] std::vector<std::string> problems(const LengthLaw& law, std::string_view name);
 
+/// Standard deviation over mean, the limit at `most` aside.
+[[nodiscard]] double cv_of(const LengthLaw& law) noexcept;
+
+/// About the longest of `draws` lengths: the quantile 1 - 1 / draws.
+[[nodiscard]] double longest_of(const LengthLaw& law, double draws) noexcept;
+
 /// Draws one length. Precondition: problems() is empty.
 [[nodiscard]] std::int32_t draw(const LengthLaw& law, RandomStream& random) noexcept;
 

@@ -88,7 +88,7 @@ void SimulatedEngine::submit(std::uint32_t id, Picoseconds now) noexcept {
     sequence.generated = 1;
   }
   // If a waiting request is blocked or all places are taken, nothing can change before the stretch ends.
-  const bool behind = settings_.batch_wait > 0 || passing();
+  const bool behind = settings_.batch_wait > 0 || settings_.balance_timeout > 0 || passing();
   if ((waiting_count_ == 0 || behind) && running_count_ < settings_.max_num_seqs) {
     cut(now);
   }
@@ -179,6 +179,7 @@ bool SimulatedEngine::form() noexcept {
     return form_by_estimate();
   }
   resume_resident();
+  balanced_ = all_ranks_wait();
   held_steps_ = prompts_held();
   if (held_steps_ > 0 && schedule_decodes()) {
     return true;

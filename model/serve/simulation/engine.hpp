@@ -176,6 +176,7 @@ class SimulatedEngine {
   void run(std::uint32_t id) noexcept;
 
   /// Iterations of decodes for which no prompt may join yet; 0: prompts may join the next one.
+  [[nodiscard]] bool all_ranks_wait() const noexcept;
   [[nodiscard]] std::int64_t prompts_held() const noexcept;
   void count_held(std::int64_t steps) noexcept;
   void resume_resident() noexcept;
@@ -258,6 +259,9 @@ class SimulatedEngine {
   Picoseconds ended_at_{};       ///< end of the last iteration
   bool released_ = false;        ///< ended sequences left after this iteration was formed
   std::int64_t looked_ = 0;      ///< iterations of decodes since the last look for new requests
+  bool balanced_ = false;        ///< whether every rank of balanced attention-DP has a prompt
+  std::int64_t batched_ = 0;     ///< iterations for which it was so
+  std::int64_t unbalanced_ = 0;  ///< iterations since then, or since prompts ran
   std::int64_t wait_ = 0;        ///< iterations that waiting prompts have waited for more of them
   std::int64_t held_steps_ = 0;  ///< most iterations of the stretch, as prompts are held; 0: any
   std::vector<Group> groups_;

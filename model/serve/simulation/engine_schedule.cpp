@@ -94,6 +94,11 @@ std::int64_t SimulatedEngine::growth() const noexcept {
   return blocks;
 }
 
+/// Whether every rank of balanced attention-DP has a prompt and a place for it.
+bool SimulatedEngine::all_ranks_wait() const noexcept {
+  return std::min(waiting_count_, settings_.max_num_seqs - running_count_) >= settings_.ranks;
+}
+
 std::int64_t SimulatedEngine::prompts_held() const noexcept {
   const bool new_ones = partial_ == Sequence::none && waiting_.head != Sequence::none && decoding_.size() > 0 &&
                         !sequences_[waiting_.head].resident;
@@ -102,6 +107,10 @@ std::int64_t SimulatedEngine::prompts_held() const noexcept {
   }
   if (settings_.recv_interval > 1 && looked_ > 0) {
     return settings_.recv_interval - looked_;
+  }
+  if (settings_.balance_timeout > 0 && decoding_.size() >= settings_.ranks && running_count_ < settings_.max_num_seqs) {
+    return balanced_ ? std::max<std::int64_t>(settings_.balance_batching - batched_, 0)
+                     : settings_.balance_timeout - 1 - unbalanced_;
   }
   if (settings_.batch_wait <= wait_) {
     return 0;
@@ -120,6 +129,11 @@ void SimulatedEngine::count_held(std::int64_t steps) noexcept {
   const bool prompts = !chunks_.empty();
   looked_ = prompts ? 0 : (looked_ + steps) % settings_.recv_interval;
   wait_ = prompts ? 0 : (held_steps_ > 0 ? wait_ + steps : 0);
+  if (settings_.balance_timeout > 0) {
+    // The engine counts iterations without a prompt on every rank also while none waits.
+    batched_ = prompts || !balanced_ ? 0 : batched_ + steps;
+    unbalanced_ = prompts || balanced_ ? 0 : (unbalanced_ + steps) % settings_.balance_timeout;
+  }
 }
 
 void SimulatedEngine::resume_resident() noexcept {
