@@ -136,8 +136,10 @@ std::string list_networks(const NetworkLibrary& networks) {
   Table table{{"network", "parameters", "ops", "forward per sample", "input per sample", "<parts"}};
   networks.each([&](const std::string& id) {
     const Network n = networks.find(id);
-    table.row({id, format_number(n.parameters / 1e9, 4) + " G", std::to_string(n.ops.size()), format(n.forward),
-               format(n.input_bytes()), joined(n.parts())});
+    const std::string parameters =
+        n.parameters < 1e9 ? format_number(n.parameters / 1e6, 4) + " M" : format_number(n.parameters / 1e9, 4) + " G";
+    table.row(
+        {id, parameters, std::to_string(n.ops.size()), format(n.forward), format(n.input_bytes()), joined(n.parts())});
   });
   return table.text(0);
 }
