@@ -37,7 +37,8 @@ void calls(benchmark::State& state) {
   const std::vector<CallOp> ops = call_ops(NetworkLibrary{data.files()}.find("resnet-50"));
   const CallRates& rates = call_rates(data);
   const NetworkEngine& engine = find_network_engine(data, "tensorrt");
-  const CallDevice device = call_device(Catalog::standard().device("a100-sxm-80gb"), rates, CallFormat::half, false);
+  const CallDevice device =
+      call_device(Catalog::standard().device("a100-sxm-80gb"), rates, engine, CallFormat::half, false);
   double batch = 1.0;
   for (auto _ : state) {
     benchmark::DoNotOptimize(call_time(ops, batch, device, rates.physics, engine, {}));

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <array>
+#include <charconv>
+#include <cstddef>
 #include <string_view>
+#include <system_error>
 
 namespace headroom {
 
@@ -13,10 +16,39 @@ struct Release {
   bool known = false;  ///< the text began with a number
   friend bool operator<(const Release& a, const Release& b) noexcept { return a.parts < b.parts; }
 };
-[[nodiscard]] Release release_of(std::string_view text) noexcept;
+[[nodiscard]] inline Release release_of(std::string_view text) noexcept {
+  Release release;
+  if (!text.empty() && text.front() == 'v') {
+    text.remove_prefix(1);
+  }
+  for (int& part : release.parts) {
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), part);
+    if (status != std::errc{}) {
+      break;
+    }
+    release.known = true;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (text.empty() || text.front() != '.') {
+      break;
+    }
+    text.remove_prefix(1);
+  }
+  return release;
+}
 
 /// The number that follows `word` and a blank in a version text ("TensorRT 10.8, CUDA 12.8"); the text for an empty
 /// word, nothing where none does.
-[[nodiscard]] std::string_view number_after(std::string_view word, std::string_view version) noexcept;
+[[nodiscard]] inline std::string_view number_after(std::string_view word, std::string_view version) noexcept {
+  if (word.empty()) {
+    return version;
+  }
+  for (std::size_t at = version.find(word); at != std::string_view::npos; at = version.find(word, at + 1)) {
+    const std::string_view rest = version.substr(at + word.size());
+    if (rest.size() > 1 && rest[0] == ' ' && rest[1] >= '0' && rest[1] <= '9') {
+      return rest.substr(1);
+    }
+  }
+  return {};
+}
 
 }  // namespace headroom

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/door/answer.hpp>
-#include <headroom/answers/views/render_batch.hpp>
+#include <headroom/answers/views/render.hpp>
 #include <headroom/scenarios/read/batch_reader.hpp>
 
 #include <utility>

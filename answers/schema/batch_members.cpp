@@ -90,7 +90,6 @@ constexpr std::array batch{
     M{"clients/latency_mean_s", T::number, "mean time of a request"},
     M{"clients/latency_p95_s", T::number, "what 95 of 100 take at most"},
     M{"clients/latency_p99_s", T::number, "what 99 of 100 take at most"},
-    M{"clients/utilisation", T::number, "share of the GPU's time in calls"},
     M{"job", T::object, "records that lie there"},
     M{"job/gpus", T::number, "number of GPUs"},
     M{"job/gpus_at_middle", T::number, "number of GPUs that hold if the middle of the interval is right"},

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/markup/table.hpp>
-#include <headroom/answers/views/render_batch.hpp>
+#include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_money.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
+#include <headroom/scenarios/inference/batch_plan.hpp>
 
 #include <algorithm>
 
@@ -49,14 +50,16 @@ std::string online_verdict(const BatchPlan& plan) {
   if (!online.holds) {
     text += "  " + online.why + "\n";
   }
-  if (!s.promises.empty()) {
-    text += "promise: " + promise_text(s) + ", kept with probability " + probability_text(online.taken.probability) +
-            " (asked " + probability_text(s.confidence) + ")\n";
+  if (online.probability) {
+    text += (s.promises.empty() ? "deadlines of the classes, which " + percent(most_late) + " may miss"
+                                : "promise: " + promise_text(s)) +
+            ", kept with probability " + probability_text(*online.probability) + " (asked " +
+            probability_text(s.confidence) + ")\n";
   }
-  if (!s.gpus && online.gpus_at_middle != online.gpus) {
+  if (!s.gpus && online.holds && online.gpus_at_middle != online.gpus) {
     text += "at the middle of the interval " + counted(online.gpus_at_middle, "GPU") + " would do\n";
   }
-  if (!s.gpus && online.gpus == 1) {
+  if (!s.gpus && online.holds && online.gpus == 1) {
     text += "one GPU answers all: a second one keeps the promise while the first is down\n";
   }
   return text;
@@ -66,7 +69,7 @@ std::string online_text(const BatchPlan& plan) {
   const OnlinePlan& online = *plan.online;
   const BatchRequests& requests = *plan.scenario.requests;
   Table table{{"", ""}};
-  table.row({online.rate_asked ? "requests/s at most" : "requests/s, mean", format_count(requests.rate)});
+  table.row({online.rate_asked ? "requests/s at most" : "requests/s, mean", format_number(requests.rate)});
   if (requests.peak > 1.0) {
     table.row({"requests/s at the peak", format_number(online.peak_rate)});
   }
@@ -87,7 +90,7 @@ std::string online_text(const BatchPlan& plan) {
     table.row({"$ per million requests", format(*online.per_million)});
     table.row({"$ of all GPUs", format(*online.price)});
   }
-  if (online.energy) {
+  if (online.energy && online.holds) {
     table.row({"energy of a request", format(*online.energy)});
   }
   std::string text = table.text();
@@ -140,11 +143,11 @@ std::string job_verdict(const BatchPlan& plan) {
   if (!job.holds) {
     text += "  " + job.why + "\n";
   }
-  if (s.job->deadline) {
-    text += "deadline: " + format(*s.job->deadline) + ", kept with probability " + probability_text(job.probability) +
+  if (s.job->deadline && job.probability) {
+    text += "deadline: " + format(*s.job->deadline) + ", kept with probability " + probability_text(*job.probability) +
             " (asked " + probability_text(s.confidence) + ")\n";
   }
-  if (!s.gpus && job.gpus_at_middle != job.gpus) {
+  if (!s.gpus && job.holds && job.gpus_at_middle != job.gpus) {
     text += "at the middle of the interval " + counted(job.gpus_at_middle, "GPU") + " would do\n";
   }
   return text;
@@ -225,7 +228,8 @@ Value tail_value(const BatchTail& tail) {
 Value online_value(const OnlinePlan& online) {
   return object(
       "gpus"_m = online.gpus, "gpus_at_middle"_m = online.gpus_at_middle, "rate_asked"_m = online.rate_asked,
-      "holds"_m = online.holds, "why"_m = online.why, "probability"_m = share(online.taken.probability),
+      "holds"_m = online.holds, "why"_m = online.why,
+      "probability"_m = online.probability ? share(*online.probability) : Value{nullptr},
       "peak_requests_per_s"_m = per_second(online.peak_rate), "capacity_samples_per_s"_m = per_second(online.capacity),
       "mean_utilisation"_m = share(online.mean_utilisation), "late"_m = share(online.taken.late),
       "dropped"_m = share(online.taken.dropped), "taken"_m = tail_value(online.taken),
@@ -244,11 +248,12 @@ Value online_value(const OnlinePlan& online) {
 
 Value job_value(const JobPlan& job) {
   return object("gpus"_m = job.gpus, "gpus_at_middle"_m = job.gpus_at_middle, "holds"_m = job.holds, "why"_m = job.why,
-                "probability"_m = share(job.probability), "batch"_m = job.batch,
+                "probability"_m = job.probability ? share(*job.probability) : Value{nullptr}, "batch"_m = job.batch,
                 "records_per_s_per_gpu"_m = per_second(job.rate),
-                "needed_records_per_s"_m = per_second(job.rate_needed), "useful"_m = share(job.useful),
-                "time_p50_s"_m = job.time[0], "time_p80_s"_m = job.time[1], "time_p95_s"_m = job.time[2],
-                "cost_usd"_m = job.cost, "usd_per_million_records"_m = job.per_million, "energy_j"_m = job.energy);
+                "needed_records_per_s"_m = job.rate_needed > 0.0 ? per_second(job.rate_needed) : Value{nullptr},
+                "useful"_m = share(job.useful), "time_p50_s"_m = job.time[0], "time_p80_s"_m = job.time[1],
+                "time_p95_s"_m = job.time[2], "cost_usd"_m = job.cost, "usd_per_million_records"_m = job.per_million,
+                "energy_j"_m = job.energy);
 }
 
 }  // namespace
@@ -274,7 +279,7 @@ std::string batch_text(const BatchPlan& plan, bool explained) {
     text += "\n" + table.text();
   }
   if (plan.job) {
-    text += (plan.online ? "\n" : "") + job_verdict(plan) + "\n" + job_text(plan);
+    text += (plan.online || plan.closed ? "\n" : "") + job_verdict(plan) + "\n" + job_text(plan);
   }
   if (plan.input) {
     text += input_text(plan);
@@ -285,6 +290,9 @@ std::string batch_text(const BatchPlan& plan, bool explained) {
   }
   std::vector<std::string> notes = plan.scenario.assumptions;
   notes.insert(notes.end(), plan.book.notes.begin(), plan.book.notes.end());
+  if (plan.job) {
+    notes.insert(notes.end(), plan.job->notes.begin(), plan.job->notes.end());
+  }
   if (plan.online && plan.online->gpus > 1) {
     notes.emplace_back("each GPU has a queue of its own and an even share of the requests");
   }
@@ -303,9 +311,10 @@ Value batch_document(const BatchPlan& plan) {
   return object(
       "schema"_m = "headroom.batch/1", "kind"_m = "batch", "name"_m = s.name,
       "model"_m = s.network ? Value{s.network->id} : Value{}, "gpu"_m = s.device.id,
-      "precision"_m = name_of(s.precision), "engine"_m = s.engine->id,
-      "verdict"_m = plan.feasible() ? "feasible" : "infeasible", "asked_probability"_m = share(s.confidence),
-      "call_width"_m = share(plan.book.width), "call_width_source"_m = plan.book.width_source,
+      "precision"_m = s.network ? Value{std::string{name_of(s.precision)}} : Value{},
+      "engine"_m = s.network ? Value{s.engine->id} : Value{}, "verdict"_m = plan.feasible() ? "feasible" : "infeasible",
+      "asked_probability"_m = share(s.confidence), "call_width"_m = share(plan.book.width),
+      "call_width_source"_m = plan.book.width_source,
       "calls"_m = list(plan.book.points,
                        [&](const CallPoint& point) {
                          const double low = 1.0 / (1.0 + plan.book.width), high = 1.0 + plan.book.width;
@@ -316,12 +325,11 @@ Value batch_document(const BatchPlan& plan) {
                                     "measured"_m = point.measured);
                        }),
       "binds"_m = plan.binds, "requests"_m = plan.online ? online_value(*plan.online) : Value{},
-      "clients"_m =
-          plan.closed
-              ? object("samples_per_s"_m = per_second(plan.closed->loop.rate), "batch"_m = plan.closed->loop.batch,
-                       "latency_mean_s"_m = plan.closed->loop.mean, "latency_p95_s"_m = plan.closed->loop.p95,
-                       "latency_p99_s"_m = plan.closed->loop.p99, "utilisation"_m = share(plan.closed->utilisation))
-              : Value{},
+      "clients"_m = plan.closed
+                        ? object("samples_per_s"_m = per_second(plan.closed->loop.rate),
+                                 "batch"_m = plan.closed->loop.batch, "latency_mean_s"_m = plan.closed->loop.mean,
+                                 "latency_p95_s"_m = plan.closed->loop.p95, "latency_p99_s"_m = plan.closed->loop.p99)
+                        : Value{},
       "job"_m = plan.job ? job_value(*plan.job) : Value{}, "assumptions"_m = s.assumptions,
       "notes"_m = plan.book.notes);
 }

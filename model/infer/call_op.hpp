@@ -42,8 +42,9 @@ inline constexpr std::array<std::string_view, call_op_kinds> call_op_kind_names{
 }
 
 /// The size of a product that grows with the batch: rows of forward passes and of gradients of inputs, groups of
-/// products of two activations, the depth of gradients of weights, which sum over samples.
-enum class BatchGrows : std::uint8_t { rows, groups, depth };
+/// products of two activations, the depth of gradients of weights, which sum over samples; nothing of what is computed
+/// from weights alone.
+enum class BatchGrows : std::uint8_t { rows, groups, depth, nothing };
 
 /// Sizes of one sample. A product is m x n x k in each of `groups` groups: m counts output pixels or tokens, n output
 /// channels and k what is summed over, both of one group.

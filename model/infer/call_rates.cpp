@@ -86,6 +86,8 @@ CallRates read_rates(const ConfigValue& root, Diagnostics& diagnostics) {
   ConfigTable interval = table.table("interval");
   rates.width = interval.number("value", {0.0, 10.0});
   rates.width_source = interval.text("source");
+  rates.width_inference = interval.number("inference", {0.0, 10.0});
+  rates.width_inference_source = interval.text("inference_source");
   rates.width_measured = interval.number("measured", {0.0, 10.0});
   rates.width_measured_source = interval.text("measured_source");
   interval.finish();

@@ -65,10 +65,11 @@ struct CallRates {
   std::vector<CallSilicon> silicon;
   std::vector<CallHost> hosts;
   std::string source;
-  /// 80 % of calls lie within a factor of 1 / (1 + width) .. 1 + width: of networks that were left out of the fit, and
+  /// 80 % of calls lie within a factor of 1 / (1 + width) .. 1 + width: of networks left out of the fit under
+  /// frameworks and under inference engines, and
   /// of those with one measured batch.
-  double width = 0.0, width_measured = 0.0;
-  std::string width_source, width_measured_source;
+  double width = 0.0, width_inference = 0.0, width_measured = 0.0;
+  std::string width_source, width_inference_source, width_measured_source;
   /// The silicon of a compute capability ("8.0") or generation; nullptr where none was measured.
   [[nodiscard]] const CallSilicon* silicon_of(std::string_view capability) const noexcept;
   /// Of "2 x EPYC 7742"; nullptr for a processor that was never measured.

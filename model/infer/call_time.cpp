@@ -80,11 +80,12 @@ struct OpCost {
   double seconds = 0.0, kernels = 0.0;
 };
 [[nodiscard]] OpCost cost_of(const CallOp& op,
-                             double batch,
+                             double samples,
                              const CallDevice& d,
                              const CallPhysics& physics,
                              const NetworkEngine& engine,
                              const CallSetting& s) noexcept {
+  const double batch = op.grows == BatchGrows::nothing ? 1.0 : samples;
   const bool fuses = engine.fused_attention && op.in_attention;
   const double scores = fuses ? op.scores : 0.0;
   if (op.kind == CallOpKind::depthwise) {
@@ -106,7 +107,8 @@ struct OpCost {
 
 }  // namespace
 
-CallDevice call_device(const Device& device, const CallRates& rates, CallFormat format, bool training) {
+CallDevice call_device(
+    const Device& device, const CallRates& rates, const NetworkEngine& engine, CallFormat format, bool training) {
   const CallSilicon* silicon = rates.silicon_of(device.compute_capability);
   if (silicon == nullptr) {
     silicon = rates.silicon_of(device.generation);
@@ -127,7 +129,8 @@ CallDevice call_device(const Device& device, const CallRates& rates, CallFormat 
   resolved.peak = device.peak_of(rate[at]);
   resolved.vector_rate = device.peak_of(Rate::fp32_vector);
   resolved.bandwidth = device.bandwidth();
-  resolved.product = *share;
+  resolved.product = *share * early_rate(engine, device.compute_capability);
+  resolved.assumed = silicon->assumed[at];
   resolved.bandwidth_share = training ? silicon->bandwidth_training : silicon->bandwidth;
   resolved.step = silicon->step;
   return resolved;

@@ -18,6 +18,7 @@ struct CallDevice {
   FlopsPerSecond vector_rate{};  ///< of fp32 outside matrix units; twice that at 16 bit
   BytesPerSecond bandwidth{};
   double product = 0.8;  ///< share of the peak
+  bool assumed = false;  ///< no row of the silicon measured that share
   double bandwidth_share = 0.8;
   Seconds step{};
 };
@@ -33,9 +34,10 @@ struct CallSetting {
   Seconds host_per_sample{};  ///< serial host work beside the network
 };
 
-/// The device of a setting. ConfigError where the SKU lacks the format's peak or its bandwidth, or no silicon of its
-/// kind was measured.
-[[nodiscard]] CallDevice call_device(const Device& device, const CallRates& rates, CallFormat format, bool training);
+/// The device of a setting as an engine's release reaches it. ConfigError where the SKU lacks the format's peak or its
+/// bandwidth, or no silicon of its kind was measured.
+[[nodiscard]] CallDevice call_device(
+    const Device& device, const CallRates& rates, const NetworkEngine& engine, CallFormat format, bool training);
 
 /// Parts of one call. Kernels of products, passes and gaps overlap nothing; host and copies as the engine lets them.
 struct CallTime {

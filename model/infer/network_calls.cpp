@@ -62,6 +62,9 @@ class Calls {
       call.in = op.input_elements;
       call.out = op.output_elements;
       call.primitives = op.primitives;
+      if (op.once) {
+        call.grows = BatchGrows::nothing;
+      }
       push(call);
     }
   }
@@ -70,10 +73,12 @@ class Calls {
  private:
   /// A sample's passes over the same weights are more rows, or more groups, of one kernel.
   void push(CallOp call) {
-    (call.grows == BatchGrows::groups ? call.groups : call.m) *= passes_;
-    call.in *= passes_;
-    call.out *= passes_;
-    call.scores *= passes_;
+    if (call.grows != BatchGrows::nothing) {
+      (call.grows == BatchGrows::groups ? call.groups : call.m) *= passes_;
+      call.in *= passes_;
+      call.out *= passes_;
+      call.scores *= passes_;
+    }
     call.count *= blocks_;
     calls_.push_back(call);
   }
@@ -104,6 +109,9 @@ class Calls {
         call.in = op.input_elements;
         call.out = op.output_elements;
         call.weights = op.weight_elements;
+      }
+      if (op.once) {
+        call.grows = BatchGrows::nothing;
       }
       push(call);
     }

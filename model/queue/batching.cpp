@@ -78,7 +78,7 @@ ClosedLoop closed_loop(const CallCurve& curve,
                        std::int64_t max_batch,
                        double served) noexcept {
   const auto asked = static_cast<double>(clients * samples);
-  const double most = std::max(static_cast<double>(max_batch), static_cast<double>(samples));
+  const auto most = static_cast<double>(std::min(max_batch, curve.largest()));
   ClosedLoop loop;
   loop.batch = std::min(std::max(asked / 2.0, static_cast<double>(samples)), most);
   loop.rate = served * loop.batch / curve.at(loop.batch).raw();

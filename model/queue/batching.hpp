@@ -41,6 +41,7 @@ struct BatchingRule {
   std::vector<std::int64_t> preferred;  ///< ascending; empty: any
   Seconds window{};                     ///< 0: whatever waits is called at once
   std::int64_t instances = 1;           ///< calls at a time
+  bool shared = false;                  ///< instances share one GPU: each takes as many times as long as are busy
 };
 
 /// An open loop of Poisson arrivals at a rule with one instance.
@@ -71,7 +72,8 @@ struct ClosedLoop {
   Seconds mean{}, p95{}, p99{};
 };
 /// b = min(max(N r / 2, r), M): half of the requests wait while the others are called; X = served b / L(b) and, by
-/// Little's law, R = N r / X. `served` is the engine's, from its measured closed loops; tails 1.15 and 1.2 of the mean.
+/// Little's law, R = N r / X. A request of more than M samples takes several calls. `served` is the engine's, from its
+/// measured closed loops; tails 1.15 and 1.2 of the mean.
 [[nodiscard]] ClosedLoop closed_loop(
     const CallCurve& curve, std::int64_t clients, std::int64_t samples, std::int64_t max_batch, double served) noexcept;
 

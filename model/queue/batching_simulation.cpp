@@ -89,12 +89,17 @@ class Server {
       }
       const std::int64_t size = take(start, start >= oldest + rule_.window.raw());
       const double spread = shape_ > 0.0 ? random_.gamma(shape_) / shape_ : 1.0;
-      const double took = curve_.of(size).raw() * spread;
+      double took = curve_.of(size).raw() * spread;
+      double together = 1.0;
+      if (rule_.shared) {
+        together += static_cast<double>(std::count_if(free_.begin(), free_.end(), [&](double f) { return f > start; }));
+        took *= together;
+      }
       finish(start + took);
       *instance = start + took;
       ++outcome_.batches[static_cast<std::size_t>(size - 1)];
       ++outcome_.calls;
-      outcome_.busy += took;
+      outcome_.busy += took / together;
       outcome_.span = start + took;
       seen += size;
     }
@@ -166,7 +171,7 @@ class Server {
       waiting += taken_[c];
     }
     std::int64_t size = waiting;
-    if (!window_over) {
+    if (!window_over || rule_.window.raw() <= 0.0) {
       for (const std::int64_t preferred : rule_.preferred) {
         if (preferred <= waiting) {
           size = preferred;
@@ -209,6 +214,22 @@ class Server {
 };
 
 }  // namespace
+
+void BatchingOutcome::add(const BatchingOutcome& other) {
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    classes[c].latency.add(other.classes[c].latency);
+    classes[c].seconds += other.classes[c].seconds;
+    classes[c].requests += other.classes[c].requests;
+    classes[c].late += other.classes[c].late;
+    classes[c].dropped += other.classes[c].dropped;
+  }
+  for (std::size_t b = 0; b < batches.size(); ++b) {
+    batches[b] += other.batches[b];
+  }
+  calls += other.calls;
+  span += other.span;
+  busy += other.busy;
+}
 
 double BatchingOutcome::mean_batch() const noexcept {
   double samples = 0.0;

@@ -33,7 +33,9 @@ struct BatchingOutcome {
   std::vector<std::int64_t> batches;  ///< calls by samples, index b - 1
   std::int64_t calls = 0;
   double span = 0.0;  ///< seconds of arrivals
-  double busy = 0.0;  ///< seconds of calls, all instances
+  double busy = 0.0;  ///< seconds of calls, all instances; of a shared GPU its own
+  /// Another run of the same rule and classes.
+  void add(const BatchingOutcome& other);
   [[nodiscard]] double mean_batch() const noexcept;
   /// Of the instances' time.
   [[nodiscard]] double utilisation(std::int64_t instances) const noexcept;

@@ -14,12 +14,13 @@ namespace headroom {
   return std::log1p(width) / normal_quantile(0.9);
 }
 
-/// The batch with the most samples a second of those whose call may last as long; 1 where none may.
+/// The batch of a job: of those that max_batch and longest_call allow the smallest with nearly the most samples a
+/// second; without a network one that was stated. 1 where none may be taken.
 [[nodiscard]] std::int64_t best_batch(const BatchScenario& scenario, const CallBook& book) noexcept;
 
 /// GPUs, batch and window for requests. Precondition: the scenario has requests, and one sample fits.
-/// A rate that is asked for is put into the scenario.
-[[nodiscard]] OnlinePlan plan_requests(BatchScenario& scenario, const CallBook& book);
+/// A rate that is asked for is put into the scenario. `fed`: samples a second that the input of one GPU brings.
+[[nodiscard]] OnlinePlan plan_requests(BatchScenario& scenario, const CallBook& book, double fed);
 
 /// GPUs and time of a job. `fed`: records a second that the input of one GPU brings; infinity where it is not stated.
 [[nodiscard]] JobPlan plan_job(const BatchScenario& scenario, const CallBook& book, double fed);

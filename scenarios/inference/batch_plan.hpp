@@ -14,6 +14,8 @@
 
 namespace headroom {
 
+/// Share of a class's requests that may come beyond their deadline.
+inline constexpr double most_late = 0.01;
 inline constexpr std::array<double, 4> told_shares{0.5, 0.95, 0.99, 0.999};
 
 struct ClassTail {
@@ -34,19 +36,19 @@ struct BatchTail {
   std::vector<ClassTail> classes;
   std::vector<std::int64_t> batches;  ///< calls by samples, index b - 1
   double late = 0.0, dropped = 0.0;
-  double probability = 1.0;  ///< that every promise holds, over the width of the curve
 };
 
 /// Requests answered by GPUs that each have a queue of their own and an even share of the load.
 struct OnlinePlan {
   std::int64_t gpus = 1;
-  std::int64_t gpus_at_middle = 1;  ///< that hold the promise if the curve is right
-  bool rate_asked = false;          ///< the rate was left open, and `peak_rate` is the highest that keeps the promise
-  bool holds = true;                ///< every promise, with the probability asked for
-  std::string why;                  ///< where it does not: what no number of GPUs mends, or what binds
-  double peak_rate = 0.0;           ///< requests a second of all GPUs
-  double capacity = 0.0;            ///< of all GPUs in full batches
-  double mean_utilisation = 0.0;    ///< at the mean rate
+  std::int64_t gpus_at_middle = 1;    ///< that hold the promise if the curve is right
+  bool rate_asked = false;            ///< the rate was left open, and `peak_rate` is the highest that keeps the promise
+  bool holds = true;                  ///< every promise, with the probability asked for
+  std::optional<double> probability;  ///< of that, over the width of the curve; nothing where nothing is asked
+  std::string why;                    ///< where it does not: what no number of GPUs mends, or what binds
+  double peak_rate = 0.0;             ///< requests a second of all GPUs
+  double capacity = 0.0;              ///< of all GPUs in full batches
+  double mean_utilisation = 0.0;      ///< at the mean rate
   BatchTail taken;
   std::vector<BatchTail> windows;  ///< the taken batch under other windows
   std::vector<BatchTail> batches;  ///< the taken window under other batches
@@ -56,8 +58,7 @@ struct OnlinePlan {
 };
 
 struct ClosedPlan {
-  ClosedLoop loop;
-  double utilisation = 0.0;
+  ClosedLoop loop;  ///< before one GPU
 };
 
 /// A job's time at shares of its distribution: half, 80 %, 95 % of runs end by then.
@@ -70,12 +71,14 @@ struct JobPlan {
   std::int64_t batch = 1;
   double rate = 0.0;         ///< records a second of one GPU, what feeds it included
   double rate_needed = 0.0;  ///< of all
+  double busy = 1.0;         ///< share of a GPU's time in calls
   double useful = 1.0;       ///< share of the GPUs' time that is not lost to interruptions and starts
   std::array<Seconds, job_shares.size()> time{};
-  double probability = 1.0;  ///< of ending by the deadline
+  std::optional<double> probability;  ///< of ending by the deadline; nothing without one
   std::optional<Dollars> cost;
   std::optional<Dollars> per_million;
   std::optional<Joules> energy;
+  std::vector<std::string> notes;
 };
 
 struct BatchPlan {

@@ -90,6 +90,7 @@ struct BatchScenario {
   std::int64_t instances = 1;  ///< of the network on one GPU
   double spread = 0.0;         ///< standard deviation of a call's time over its mean
   BatchMemory memory;
+  std::optional<Watts> power_cap;  ///< of one GPU
   std::optional<DataFeed> feed;
   std::optional<BatchRequests> requests;
   std::optional<BatchClients> clients;

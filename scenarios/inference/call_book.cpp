@@ -46,8 +46,12 @@ class ModelledCalls {
     if (const CallHost* host = s.host ? rates_.host_of(s.host->cpu) : nullptr) {
       setting_.host = host->launch;
     }
-    device_ = call_device(s.device, rates_, setting_.format, false);
+    device_ = call_device(s.device, rates_, engine_, setting_.format, false);
+    if (s.power_cap) {
+      device_.product *= matrix_clock(s.device, s.power_cap, power_form(*s.data));
+    }
   }
+  [[nodiscard]] bool assumed() const noexcept { return device_.assumed; }
   [[nodiscard]] CallTime at(std::int64_t batch) const noexcept {
     return call_time(ops_, real(batch), device_, rates_.physics, engine_, setting_);
   }
@@ -60,28 +64,39 @@ class ModelledCalls {
   CallDevice device_;
 };
 
-/// Through measured batches alone: no less than the smallest's time, along lines, and on along the last line, through
-/// the origin where there is one point.
+/// Through measured batches alone: no less than the smallest's time, along lines between, and never less for more.
 [[nodiscard]] Seconds along_measured(const std::vector<MeasuredCall>& calls, std::int64_t batch) noexcept {
+  Seconds longest = calls.front().time;
+  for (std::size_t i = 0; i < calls.size() && calls[i].batch <= batch; ++i) {
+    longest = std::max(longest, calls[i].time);
+  }
   const auto above =
       std::find_if(calls.begin(), calls.end(), [&](const MeasuredCall& call) { return call.batch >= batch; });
-  if (above == calls.begin()) {
-    return calls.front().time;
+  if (above == calls.begin() || above == calls.end()) {
+    // Beyond the largest no time is known: as many calls of it as hold the samples.
+    return std::max(1.0, real(batch) / real(calls.back().batch)) * longest;
   }
-  const MeasuredCall& low = above == calls.end() && calls.size() > 1 ? calls[calls.size() - 2] : *(above - 1);
-  if (above == calls.end() && calls.size() == 1) {
-    return low.time * (real(batch) / real(low.batch));
-  }
-  const MeasuredCall& high = above == calls.end() ? calls.back() : *above;
-  const double share = real(batch - low.batch) / real(high.batch - low.batch);
-  return Seconds{std::max((low.time + share * (high.time - low.time)).raw(), low.time.raw() * 0.5)};
+  const MeasuredCall& low = *(above - 1);
+  const double share = real(batch - low.batch) / real(above->batch - low.batch);
+  return std::max(longest, low.time + share * (above->time - low.time));
 }
 
-[[nodiscard]] const MeasuredCall& nearest(const std::vector<MeasuredCall>& calls, std::int64_t batch) noexcept {
-  return *std::min_element(calls.begin(), calls.end(), [&](const MeasuredCall& a, const MeasuredCall& b) {
-    const auto away = [&](const MeasuredCall& call) { return std::abs(std::log(real(call.batch) / real(batch))); };
-    return away(a) < away(b);
-  });
+/// The measured calls over the modelled ones at any batch: along lines of logarithms between measured batches; beyond
+/// them the end's ratio, whose weight falls from 1 to 0.7 as the batch doubles or halves.
+[[nodiscard]] double measured_ratio(const std::vector<MeasuredCall>& calls,
+                                    const ModelledCalls& modelled,
+                                    std::int64_t batch) {
+  const auto ratio = [&](const MeasuredCall& call) { return std::log(call.time / modelled.at(call.batch).total()); };
+  const auto above =
+      std::find_if(calls.begin(), calls.end(), [&](const MeasuredCall& call) { return call.batch >= batch; });
+  if (above != calls.begin() && above != calls.end()) {
+    const MeasuredCall& low = *(above - 1);
+    const double share = std::log(real(batch) / real(low.batch)) / std::log(real(above->batch) / real(low.batch));
+    return std::exp((1.0 - share) * ratio(low) + share * ratio(*above));
+  }
+  const MeasuredCall& end = above == calls.end() ? calls.back() : calls.front();
+  const double doublings = std::abs(std::log2(real(batch) / real(end.batch)));
+  return std::exp(ratio(end) * (measured_weight + (1.0 - measured_weight) * std::exp2(-doublings)));
 }
 
 struct CallMemory {
@@ -138,8 +153,20 @@ CallBook make_call_book(const BatchScenario& s) {
   if (memory.sample > Bytes{}) {
     fitting = std::min(fitting, largest_batch(capacity, memory.weights, memory.workspace, memory.sample));
   }
-  const std::int64_t asked = s.max_batch.value_or(most_samples);
-  const std::int64_t largest = std::clamp<std::int64_t>(std::min(asked, fitting), 1, most_samples);
+  // Without a network the largest stated call ends what is known.
+  const std::int64_t known = s.network ? most_samples : s.calls.back().batch;
+  const std::int64_t asked = std::min(s.max_batch.value_or(most_samples), most_samples);
+  const std::int64_t largest = std::clamp<std::int64_t>(std::min({asked, fitting, known}), 1, most_samples);
+  if (!s.network && asked > known && s.max_batch) {
+    notes.push_back("no call of more than " + std::to_string(known) + " samples is stated: larger ones are not taken");
+  }
+  if (!s.network && s.calls.front().batch > 1) {
+    notes.push_back("a call of fewer samples than " + std::to_string(s.calls.front().batch) +
+                    ", the fewest that is stated, is taken to last as long");
+  }
+  if (!s.network && !s.memory.sample) {
+    notes.emplace_back("memory: neither a model nor inference.sample_memory says what a sample holds; none is counted");
+  }
 
   std::optional<ModelledCalls> modelled;
   if (s.network) {
@@ -153,11 +180,7 @@ CallBook make_call_book(const BatchScenario& s) {
     if (s.calls.empty()) {
       return time;
     }
-    const MeasuredCall& known = nearest(s.calls, batch);
-    if (known.batch == batch) {
-      return known.time;
-    }
-    return time * std::pow(known.time / modelled->at(known.batch).total(), measured_weight);
+    return measured_ratio(s.calls, *modelled, batch) * time;
   };
 
   std::map<std::int64_t, Seconds> times;
@@ -189,6 +212,10 @@ CallBook make_call_book(const BatchScenario& s) {
   for (const MeasuredCall& call : s.calls) {
     told.insert(call.batch);
   }
+  if (modelled && modelled->assumed()) {
+    book.notes.push_back("no network was measured in " + std::string{name_of(s.precision)} + " on GPUs like " +
+                         s.device.id + ": products reach what neighbours of its generation do");
+  }
   if (fitting < asked && fitting < most_samples) {
     told.insert(fitting + 1);  // the first that does not fit
   }
@@ -214,8 +241,9 @@ CallBook make_call_book(const BatchScenario& s) {
     book.width = rates.width_measured;
     book.width_source = rates.width_measured_source;
   } else {
-    book.width = rates.width;
-    book.width_source = rates.width_source;
+    const bool inference = s.engine->fusion == Fusion::inference || s.engine->fusion == Fusion::runtime;
+    book.width = inference ? rates.width_inference : rates.width;
+    book.width_source = inference ? rates.width_inference_source : rates.width_source;
   }
   return book;
 }

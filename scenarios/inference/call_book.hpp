@@ -35,9 +35,9 @@ struct CallBook {
   [[nodiscard]] const CallPoint* point(std::int64_t batch) const noexcept;
 };
 
-/// Where the scenario measured calls, the curve goes through them: with a network the modelled curve is moved by the
-/// ratio at the nearest measured batch to the power 0.7, and without one it runs along lines between them, and along
-/// the last line beyond. ConfigError where the SKU cannot run it at all; a network too large for one sample is told in
+/// Where the scenario measured calls, the curve goes through them: with a network the modelled curve is moved by their
+/// ratio, whose weight falls to 0.7 away from them, and without one it runs along lines between them and ends at the
+/// largest. ConfigError where the SKU cannot run it at all; a network too large for one sample is told in
 /// its points.
 [[nodiscard]] CallBook make_call_book(const BatchScenario& scenario);
 

@@ -17,6 +17,26 @@ constexpr std::array<double, 8> tried_windows{0.0, 0.001, 0.002, 0.005, 0.010, 0
 constexpr std::int64_t most_gpus = 1'000'000;
 /// Simulated while candidates are told apart; the one taken is simulated with what the scenario asks.
 constexpr std::int64_t sketched_requests = 40'000;
+constexpr std::uint64_t tried_phases = 20;
+
+/// Whether anything has to hold.
+[[nodiscard]] bool promises(const BatchScenario& s) {
+  return !s.promises.empty() || std::any_of(s.requests->classes.begin(), s.requests->classes.end(),
+                                            [](const BatchClass& each) { return each.deadline > Seconds{}; });
+}
+/// The latest that some request may be answered within a promise or a deadline; infinite without any.
+[[nodiscard]] Seconds latest_promised(const BatchScenario& s) {
+  Seconds latest{std::numeric_limits<double>::infinity()};
+  for (const BatchPromise& promise : s.promises) {
+    latest = std::min(latest, promise.latency);
+  }
+  for (const BatchClass& each : s.requests->classes) {
+    if (each.deadline > Seconds{}) {
+      latest = std::min(latest, each.deadline);
+    }
+  }
+  return latest;
+}
 
 /// Times of the curve at a point of its distribution: `factor` times all of them.
 [[nodiscard]] CallCurve scaled(const CallCurve& curve, std::int64_t largest, double factor) {
@@ -40,7 +60,13 @@ struct Setting {
 /// One GPU's share of the load under a setting.
 class GpuLoad {
  public:
-  GpuLoad(const BatchScenario& s, const CallBook& book) : s_{s}, book_{book} {}
+  /// `fed`: samples a second that the input of one GPU brings.
+  GpuLoad(const BatchScenario& s, const CallBook& book, double fed) : s_{s}, book_{book}, fed_{fed} {}
+
+  /// Requests a second of a GPU that calls nothing but full batches, or of what feeds it.
+  [[nodiscard]] double capacity(std::int64_t batch, double factor) const noexcept {
+    return std::min(fed_, real(batch) / (factor * book_.curve.of(batch).raw()));
+  }
 
   [[nodiscard]] BatchingOutcome run(const Setting& set, double rate, double factor, std::int64_t requests) const {
     std::vector<QueuedClass> classes;
@@ -49,11 +75,28 @@ class GpuLoad {
       const double part = asked.rate > 0.0 ? each.rate / asked.rate : 1.0;
       classes.push_back({rate * part, asked.periodic, each.deadline, each.rejects});
     }
-    // Instances of one network share its GPU: two at a time take as long each as one after the other.
-    const double share = real(s_.instances);
-    const CallCurve curve = scaled(book_.curve, set.max_batch, factor * share);
-    return simulate_batching(curve, {set.max_batch, s_.preferred, set.window, s_.instances}, classes, requests,
-                             asked.seed, s_.spread);
+    const CallCurve curve = scaled(book_.curve, set.max_batch, factor);
+    BatchingRule rule{set.max_batch, {}, set.window, s_.instances, true};
+    for (const std::int64_t preferred : s_.preferred) {
+      if (preferred <= set.max_batch) {
+        rule.preferred.push_back(preferred);
+      }
+    }
+    if (!asked.periodic || classes.size() == 1) {
+      return simulate_batching(curve, rule, classes, requests, asked.seed, s_.spread);
+    }
+    // Clocks that nobody sets stand in any phase to each other: many of them together.
+    BatchingOutcome all;
+    for (std::uint64_t phase = 0; phase < tried_phases; ++phase) {
+      const BatchingOutcome one =
+          simulate_batching(curve, rule, classes, requests / tried_phases, asked.seed + 7'919 * phase, s_.spread);
+      if (phase == 0) {
+        all = one;
+      } else {
+        all.add(one);
+      }
+    }
+    return all;
   }
 
   /// Whether the simulated tails keep every promise and no class with a deadline of its own misses more than one in a
@@ -75,7 +118,7 @@ class GpuLoad {
     }
     for (std::size_t c = 0; c < outcome.classes.size(); ++c) {
       const ClassOutcome& each = outcome.classes[c];
-      if (s_.requests->classes[c].deadline > Seconds{} && real(each.late) > 0.01 * real(each.requests)) {
+      if (s_.requests->classes[c].deadline > Seconds{} && real(each.late) > most_late * real(each.requests)) {
         return false;
       }
     }
@@ -84,8 +127,7 @@ class GpuLoad {
 
   [[nodiscard]] bool holds(const Setting& set, double rate, double factor, std::int64_t requests) const {
     // A queue that only grows keeps no promise, whatever its first minutes do.
-    const double capacity = real(set.max_batch) / (factor * book_.curve.of(set.max_batch).raw());
-    return rate < capacity && keeps(run(set, rate, factor, requests));
+    return rate < capacity(set.max_batch, factor) && keeps(run(set, rate, factor, requests));
   }
 
   [[nodiscard]] BatchTail tail(const Setting& set, double rate, std::int64_t requests) const {
@@ -94,7 +136,7 @@ class GpuLoad {
     tail.max_batch = set.max_batch;
     tail.window = set.window;
     tail.mean_batch = outcome.mean_batch();
-    tail.utilisation = std::min(outcome.utilisation(s_.instances), 1.0);
+    tail.utilisation = std::min(outcome.utilisation(1), 1.0);
     tail.batches = outcome.batches;
     FineTimeHistogram all;
     double asked = 0.0, late = 0.0, dropped = 0.0, total = 0.0;
@@ -127,6 +169,7 @@ class GpuLoad {
  private:
   const BatchScenario& s_;
   const CallBook& book_;
+  double fed_;
 };
 
 /// Probability that the promise holds: that the calls take at most the largest factor under which it does.
@@ -139,7 +182,7 @@ class GpuLoad {
   if (!load.holds(set, rate, std::exp(low * sigma), sketched_requests)) {
     return 0.0;
   }
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 12; ++i) {
     const double middle = 0.5 * (low + high);
     (load.holds(set, rate, std::exp(middle * sigma), sketched_requests) ? low : high) = middle;
   }
@@ -147,10 +190,12 @@ class GpuLoad {
 }
 
 /// The fewest GPUs under which a setting holds; nothing where no number does.
-[[nodiscard]] std::optional<std::int64_t> fewest_gpus(
-    const GpuLoad& load, const BatchScenario& s, const CallBook& book, const Setting& set, double factor) {
+[[nodiscard]] std::optional<std::int64_t> fewest_gpus(const GpuLoad& load,
+                                                      const BatchScenario& s,
+                                                      const Setting& set,
+                                                      double factor) {
   const double peak = s.requests->rate * s.requests->peak;
-  const double capacity = real(set.max_batch) / (factor * book.curve.of(set.max_batch).raw());
+  const double capacity = load.capacity(set.max_batch, factor);
   const auto holds = [&](std::int64_t gpus) { return load.holds(set, peak / real(gpus), factor, sketched_requests); };
   auto enough = static_cast<std::int64_t>(std::ceil(peak / capacity));
   enough = std::clamp<std::int64_t>(enough, 1, most_gpus);
@@ -174,8 +219,8 @@ class GpuLoad {
 }
 
 /// The highest rate of one GPU under which a setting holds; 0 where none does.
-[[nodiscard]] double highest_rate(const GpuLoad& load, const CallBook& book, const Setting& set, double factor) {
-  double low = 0.0, high = real(set.max_batch) / (factor * book.curve.of(set.max_batch).raw());
+[[nodiscard]] double highest_rate(const GpuLoad& load, const Setting& set, double factor) {
+  double low = 0.0, high = load.capacity(set.max_batch, factor);
   for (int i = 0; i < 12; ++i) {
     const double middle = 0.5 * (low + high);
     (load.holds(set, middle, factor, sketched_requests) ? low : high) = middle;
@@ -190,9 +235,8 @@ class GpuLoad {
   std::set<std::int64_t> batches;
   const std::int64_t enough = book.curve.best(book.curve.largest());
   for (const CallPoint& point : book.points) {
-    // The longest promise bounds what a batch may take; a call alone must stay within it.
-    const bool slow = std::any_of(s.promises.begin(), s.promises.end(),
-                                  [&](const BatchPromise& promise) { return point.time > promise.latency; });
+    // A call alone must stay within what is promised.
+    const bool slow = point.time > latest_promised(s);
     if (point.fits && point.batch < 2 * enough && point.batch <= book.curve.largest() && (!slow || point.batch == 1)) {
       batches.insert(point.batch);
     }
@@ -206,10 +250,8 @@ class GpuLoad {
   }
   std::vector<Seconds> windows;
   for (const double window : tried_windows) {
-    const bool long_for_it = std::any_of(s.promises.begin(), s.promises.end(), [&](const BatchPromise& promise) {
-      return Seconds{window} >= promise.latency;
-    });
-    if (window == 0.0 || !long_for_it) {
+    // Where nothing is promised nobody says how long a wait is worth fuller calls.
+    if (window == 0.0 || (promises(s) && Seconds{window} < latest_promised(s))) {
       windows.push_back(Seconds{window});
     }
   }
@@ -218,21 +260,22 @@ class GpuLoad {
 
 }  // namespace
 
-OnlinePlan plan_requests(BatchScenario& s, const CallBook& book) {
-  const GpuLoad load{s, book};
+OnlinePlan plan_requests(BatchScenario& s, const CallBook& book, double fed) {
+  const GpuLoad load{s, book, fed};
   const double slow = std::exp(normal_quantile(s.confidence) * lognormal_sigma(book.width));
-  bool rate_asked = false;
+  bool rate_asked = false, found = true;
   if (s.requests->rate <= 0.0) {
     rate_asked = true;
     double highest = 0.0;
     for (const std::int64_t batch : open_batches(s, book)) {
       for (const Seconds window : open_windows(s)) {
-        highest = std::max(highest, highest_rate(load, book, {batch, window}, slow));
+        highest = std::max(highest, highest_rate(load, {batch, window}, slow));
       }
     }
     // A load that is all but none shows why nothing holds.
     s.requests->rate = std::max(highest, 1e-3) * real(*s.gpus) / s.requests->peak;
     s.requests->classes.front().rate = s.requests->rate;
+    found = highest > 0.0;
   }
   const double peak = s.requests->rate * s.requests->peak;
   const std::vector<std::int64_t> batches = open_batches(s, book);
@@ -249,9 +292,8 @@ OnlinePlan plan_requests(BatchScenario& s, const CallBook& book) {
     double least = std::numeric_limits<double>::infinity();
     for (const std::int64_t batch : batches) {
       const Setting set{batch, windows.front()};
-      const double p95 = window_load(scaled(book.curve, batch, slow * real(s.instances)), {batch, {}, set.window, 1},
-                                     peak / real(plan.gpus))
-                             .p95.raw();
+      const double p95 =
+          window_load(scaled(book.curve, batch, slow), {batch, {}, set.window, 1}, peak / real(plan.gpus)).p95.raw();
       if (p95 < least) {
         least = p95;
         taken = set;
@@ -261,13 +303,13 @@ OnlinePlan plan_requests(BatchScenario& s, const CallBook& book) {
     std::optional<std::int64_t> fewest, middle;
     for (const std::int64_t batch : batches) {
       const Setting set{batch, windows.front()};
-      const std::optional<std::int64_t> gpus = fewest_gpus(load, s, book, set, slow);
+      const std::optional<std::int64_t> gpus = fewest_gpus(load, s, set, slow);
       // Of batches that need as few GPUs the largest: bursts find room.
       if (gpus && (!fewest || *gpus <= *fewest)) {
         fewest = gpus;
         taken = set;
       }
-      const std::optional<std::int64_t> at_middle = fewest_gpus(load, s, book, set, 1.0);
+      const std::optional<std::int64_t> at_middle = fewest_gpus(load, s, set, 1.0);
       if (at_middle && (!middle || *at_middle < *middle)) {
         middle = at_middle;
       }
@@ -294,15 +336,19 @@ OnlinePlan plan_requests(BatchScenario& s, const CallBook& book) {
     }
   }
   plan.taken = load.tail(taken, rate, s.requests->simulated);
-  plan.taken.probability = probability_of(load, taken, rate, book.width);
-  plan.holds = plan.holds && (s.promises.empty() || plan.taken.probability >= s.confidence - 0.02);
+  plan.capacity = real(plan.gpus) * load.capacity(taken.max_batch, 1.0);
+  plan.holds = plan.holds && found && peak < plan.capacity;
+  if (promises(s)) {
+    plan.probability = probability_of(load, taken, rate, book.width);
+    // Of the bisection's last step, 0.002 standard deviations.
+    plan.holds = plan.holds && *plan.probability >= s.confidence - 1e-3;
+  }
   for (const Seconds window : s.window ? std::vector<Seconds>{} : windows) {
     plan.windows.push_back(load.tail({taken.max_batch, window}, rate, sketched_requests));
   }
   for (const std::int64_t batch : batches) {
     plan.batches.push_back(load.tail({batch, taken.window}, rate, sketched_requests));
   }
-  plan.capacity = real(plan.gpus) * real(taken.max_batch) / book.curve.of(taken.max_batch).raw();
   plan.mean_utilisation = std::min(1.0, load.tail(taken, rate / s.requests->peak, sketched_requests).utilisation);
   if (!plan.holds) {
     const Seconds alone = book.curve.of(1);
@@ -311,15 +357,26 @@ OnlinePlan plan_requests(BatchScenario& s, const CallBook& book) {
     if (broken != s.promises.end()) {
       plan.why = "more GPUs will not help: a call of one sample alone takes " + format(alone) + " (up to " +
                  format(slow * alone) + "), and " + format(broken->latency) + " is promised";
-    } else if (plan.capacity < peak) {
-      plan.why = std::to_string(plan.gpus) + " GPUs call " + format_count(plan.capacity) +
-                 " samples/s in full batches, and " + format_count(peak) + " requests/s come at the peak";
+    } else if (plan.capacity <= peak) {
+      const bool starved = fed < real(taken.max_batch) / book.curve.of(taken.max_batch).raw();
+      plan.why = std::to_string(plan.gpus) + (starved ? " GPUs are fed " : " GPUs call ") +
+                 format_number(plan.capacity) + (starved ? " samples/s" : " samples/s in full batches") + ", and " +
+                 format_number(peak) + " requests/s come at the peak";
     } else {
-      plan.why = "the promise holds with probability " + format_number(100.0 * plan.taken.probability) + " %, and " +
-                 format_number(100.0 * s.confidence) + " % is asked";
+      for (const ClassTail& each : plan.taken.classes) {
+        if (each.late > most_late) {
+          plan.why += (plan.why.empty() ? "" : "; ") + std::string{"of class '"} + each.name + "' " +
+                      format_number(100.0 * each.late) + " % come beyond their deadline, and " +
+                      format_number(100.0 * most_late) + " % may";
+        }
+      }
+      if (plan.why.empty()) {
+        plan.why = "what is asked holds with probability " + format_number(100.0 * plan.probability.value_or(0.0)) +
+                   " %, and " + format_number(100.0 * s.confidence) + " % is asked";
+      }
     }
   }
-  if (s.money.price) {
+  if (s.money.price && found) {
     plan.price = real(plan.gpus) * *s.money.price;
     plan.per_million = cost_per_million(*plan.price, Hertz{s.requests->rate});
   }

@@ -55,8 +55,7 @@ inline constexpr std::array call_rows{
         "result."),
 };
 inline constexpr std::array request_rows{
-    quantity<Hertz>("rate")
-        .above(0.0, 1e12)
+    quantity<Hertz>("rate", Hertz{1e-6}, Hertz{1e12})
         .such_as("12 req/s")
         .blank_is("that of the classes together; with hardware.gpus the highest that keeps the promise")
         .says("It is the mean number of requests a time, such as \"1e6 req/d\"; each is one sample."),
@@ -64,6 +63,7 @@ inline constexpr std::array request_rows{
     choice("arrivals", request_arrival_names)
         .usually(0)
         .says("It is the law of the gaps: of many clients poisson, of cameras and control loops periodic."),
+    table("slo").or_nothing("that nothing is promised").says("It promises times to the requests."),
     of_type("class", KeyType::tables)
         .or_nothing("one class")
         .says("It lists classes of requests; the first goes before the others in every batch."),
@@ -74,11 +74,14 @@ inline constexpr std::array request_rows{
 };
 inline constexpr std::array request_class_rows{
     text("name").needed().says("It names the class in answers."),
-    quantity<Hertz>("rate").above(0.0, 1e12).such_as("12 req/s").needed().says("It is the class's mean rate."),
+    quantity<Hertz>("rate", Hertz{1e-6}, Hertz{1e12})
+        .such_as("12 req/s")
+        .needed()
+        .says("It is the class's mean rate: of arrivals periodic one source with equal gaps."),
     quantity<Seconds>("deadline")
         .such_as("33 ms")
         .or_nothing("none but the promises of [requests.slo]")
-        .says("It is when an answer is too late: a frame's time, a control loop's."),
+        .says("It is when an answer is too late: a frame's time, a control loop's; one in a hundred may be."),
     boolean("rejects")
         .usually(false)
         .says("It says that a request past its deadline is dropped when its batch leaves.")

@@ -38,7 +38,6 @@ inline constexpr std::array hardware_rows{
         .says("It is what one GPU and its host exchange, in bytes per second each way, as measured: what is offloaded, "
               "loaded and saved goes over it."),
     quantity<Watts>("power_cap")
-        .of(Kinds::placed)
         .or_nothing("no cap")
         .says("It caps the power of one GPU, in watts: products run at the clock that holds it, passes over memory and "
               "links as without.")

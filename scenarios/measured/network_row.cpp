@@ -271,7 +271,6 @@ RowPrediction NetworkRowModel::predict(const ServingConfiguration& run, std::str
   RowPrediction answer;
   double middle = 0.0, parts = 0.0;
   try {
-    const CallDevice resolved = call_device(*device.device, rates, setting.format, false);
     const Bytes memory = device.device->visible_capacity().value;
     for (const std::string& id : spelling.networks) {
       const Calls& calls = calls_of(id, spelling.sizes, run);
@@ -280,10 +279,9 @@ RowPrediction NetworkRowModel::predict(const ServingConfiguration& run, std::str
         own.autocast = setting.format == CallFormat::half && engine->fusion == Fusion::framework;
         own.host_per_sample = spelling.host_per_sample;
         own.input_bytes = run.engine == "Triton Inference Server" ? calls.input_bytes : 0.0;
-        CallDevice early = resolved;
-        early.product *= early_rate(*engine, device.device->compute_capability);
+        const CallDevice resolved = call_device(*device.device, rates, *engine, setting.format, false);
         asked.exchange = exchange_of(calls.ops, setting.element, asked.shared, *device.device);
-        const Pace pace = pace_of(calls, *engine, early, own, memory, asked);
+        const Pace pace = pace_of(calls, *engine, resolved, own, memory, asked);
         const bool closed = asked.clients && *asked.clients > 1.0;
         const double over = rate ? 1.0 : closed ? latency->closed_over_mean : latency->over_mean;
         double value = rate ? asked.gpus / asked.shared * pace.rate / steps : 1e3 * pace.seconds * steps * over;
@@ -302,9 +300,12 @@ RowPrediction NetworkRowModel::predict(const ServingConfiguration& run, std::str
     return unsupported(error.diagnostics().empty() ? error.what() : error.diagnostics().front().message);
   }
   answer.status = RowStatus::ok;
+  answer.of_network = true;
   answer.predicted = std::exp(middle / parts);
-  answer.low /= 1.0 + rates.width;
-  answer.high *= 1.0 + rates.width;
+  const bool inference = engines.front()->fusion == Fusion::inference || engines.front()->fusion == Fusion::runtime;
+  const double width = inference ? rates.width_inference : rates.width;
+  answer.low /= 1.0 + width;
+  answer.high *= 1.0 + width;
   if (parts > 1.0) {
     answer.assumed = "the columns leave open which of " + std::to_string(static_cast<int>(parts)) +
                      " networks and engines ran: the middle of all";

@@ -31,6 +31,7 @@ struct RowPrediction {
   double fastest = 0.0;
   std::string assumed{};               ///< what filled blank cells from a table of publications; empty: nothing
   std::optional<StepRegime> regime{};  ///< of a training row with a time or rate
+  bool of_network = false;             ///< of a serving row: a call of a network that is no language model
 };
 
 /// Answers for a row that we cannot predict, and for one whose cells cannot be true, with the reason.

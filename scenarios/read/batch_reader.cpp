@@ -65,6 +65,9 @@ class BatchReader {
       return;
     }
     s_.network = read_network_model(root_, s_.file, networks_);
+    if (!root_.has("name")) {
+      s_.name = s_.network->name;
+    }
   }
 
   void read_gpus() {
@@ -76,6 +79,7 @@ class BatchReader {
     s_.gpus_per_node = hardware.gpus_per_node;
     s_.device = std::move(hardware.device);
     s_.host = std::move(hardware.host);
+    s_.power_cap = hardware.power_cap;
   }
 
   void read_inference() {
@@ -96,6 +100,7 @@ class BatchReader {
     if (!table.has("precision") && s_.network) {
       s_.assumptions.push_back("inference.precision = " + std::string{name_of(s_.precision)});
     }
+    refuse_precision(table);
     s_.max_batch = table.stated<"max_batch">();
     s_.window = table.stated<"window">();
     if (table.has("preferred")) {
@@ -133,6 +138,22 @@ class BatchReader {
     table.finish();
   }
 
+  /// A format that the SKU has no units for, or that no network was measured in.
+  void refuse_precision(InferenceKeys& table) {
+    if (!s_.network || s_.device.id.empty()) {
+      return;
+    }
+    const PrecisionRow& row = row_of(s_.precision);
+    const bool narrow = s_.precision == Precision::int4 || row.rate == Rate::fp4;
+    if (narrow || !s_.device.peak[static_cast<std::size_t>(row.rate)]) {
+      table.problem("precision", narrow ? "no network was measured in " + std::string{row.name} +
+                                              ", whose kernels pack two numbers in a byte; int8 and fp8 are the "
+                                              "narrowest that are answered"
+                                        : s_.device.id + " has no units for " + std::string{row.name} +
+                                              "; 'headroom catalog show " + s_.device.id + "' lists its formats");
+    }
+  }
+
   void read_requests() {
     auto table = KeyedTable<keys::requests, Kinds::batch>::maybe(root_);
     if (!table) {
@@ -149,9 +170,18 @@ class BatchReader {
       if (one.rejects && one.deadline <= Seconds{}) {
         of.problem("rejects", "'rejects' needs 'deadline', the time after which a request is dropped");
       }
+      if (s_.window && one.deadline > Seconds{} && *s_.window >= one.deadline) {
+        of.problem("deadline", "a window of " + format(*s_.window) +
+                                   " (inference.window) alone takes the deadline of " + format(one.deadline) +
+                                   "; shorten it, or leave it out: it is then chosen");
+      }
       of.finish();
       requests.rate += one.rate;
       requests.classes.push_back(std::move(one));
+    }
+    if (requests.classes.size() > most_classes) {
+      table->problem("class", std::to_string(requests.classes.size()) + " classes; at most " +
+                                  std::to_string(most_classes) + " are simulated: join those that are promised alike");
     }
     const auto rate = table->stated<"rate">();
     if (requests.classes.empty()) {
@@ -180,9 +210,13 @@ class BatchReader {
       promise(0.99, slo->stated<"p99">());
       promise(0.999, slo->stated<"p999">());
       if (s_.window && !s_.promises.empty() && *s_.window >= s_.promises.front().latency) {
-        slo->problem("p95", "a window of " + format(*s_.window) + " (inference.window) alone takes the " +
-                                format(s_.promises.front().latency) +
-                                " that are promised; shorten it, or leave it out: it is then chosen");
+        const char* key = s_.promises.front().share == 0.5    ? "p50"
+                          : s_.promises.front().share == 0.95 ? "p95"
+                          : s_.promises.front().share == 0.99 ? "p99"
+                                                              : "p999";
+        slo->problem(key, "a window of " + format(*s_.window) + " (inference.window) alone takes the " +
+                              format(s_.promises.front().latency) +
+                              " that are promised; shorten it, or leave it out: it is then chosen");
       }
       slo->finish();
     }
@@ -204,6 +238,11 @@ class BatchReader {
   void read_clients() {
     if (auto table = KeyedTable<keys::clients, Kinds::batch>::maybe(root_)) {
       s_.clients = BatchClients{table->get<"clients">(), table->get<"samples">()};
+      const std::int64_t most = s_.max_batch.value_or(s_.network || s_.calls.empty() ? 4'096 : s_.calls.back().batch);
+      if (s_.clients->samples > most) {
+        table->problem("samples", std::to_string(s_.clients->samples) + " samples of a request are more than the " +
+                                      std::to_string(most) + " that a call takes; ask for fewer at a time");
+      }
       table->finish();
     }
   }
@@ -237,10 +276,37 @@ class BatchReader {
     if (s_.job && s_.job->budget && !s_.money.price) {
       root_.problem("job", "'budget' needs a price: [money] price = \"... $/h\", or prices = \"ID\"");
     }
-    if (s_.preferred.empty() && s_.instances > 1 && s_.job) {
-      s_.assumptions.emplace_back("inference.instances has no effect on the job: copies share a GPU's time");
-    }
+    note_without_effect();
   }
+
+  /// Keys that are read and move nothing of what is asked.
+  void note_without_effect() {
+    const auto note = [&](const char* table, const char* key, bool idle, const std::string& why) {
+      const ConfigValue* const stated = root_.value(table);
+      if (idle && stated != nullptr && stated->find(key) != nullptr) {
+        s_.assumptions.push_back(std::string{table} + "." + key + " has no effect: " + why);
+      }
+    };
+    for (const char* const key : {"window", "preferred", "spread"}) {
+      note("inference", key, !s_.requests, "no requests come one by one");
+    }
+    note("inference", "instances", !s_.requests, "copies share a GPU's time; they take more of its memory alone");
+    for (const char* const key : {"engine", "precision"}) {
+      note("inference", key, !s_.network, "the calls are stated, and no model");
+    }
+    for (const char* const key : {"against", "storage", "egress"}) {
+      note("money", key, true, "answers of kind batch pay for GPUs alone");
+    }
+    for (const char* const key : {"power_price", "rack_power"}) {
+      note("energy", key, true, "answers of kind batch tell energy, not its price");
+    }
+    note("data", "prefetch", true, "samples are taken to be loaded ahead");
+    note("hardware", "power_cap", !s_.network && !s_.calls.empty(),
+         "stated calls are as they were measured; energy alone is capped");
+    note("hardware", "gpus", s_.clients && !s_.requests && !s_.job, "the clients stand before one GPU");
+  }
+
+  static constexpr std::size_t most_classes = 64;
 
   Diagnostics diagnostics_;
   ConfigTable root_;

@@ -4,6 +4,7 @@
 #include <headroom/scenarios/read/look_up.hpp>
 #include <headroom/scenarios/read/network_model.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 

@@ -49,6 +49,9 @@ class NetworkScenarioReader {
                     "out; kind = \"batch\" answers calls of it");
     }
     scenario_.network = read_network_model(root_, scenario_.file, networks_);
+    if (!root_.has("name")) {
+      scenario_.name = scenario_.network.name;
+    }
     take_hardware();
     read_training();
     read_strategy();

@@ -22,8 +22,8 @@ std::string_view class_of(const RunConfiguration& run) {
   return method != run.options.end() ? "adapters and tuning" : run.arch == "moe" ? "experts" : "dense";
 }
 
-/// Family of a serving row; dense and expert networks differ in error. Blank when the row does not describe the
-/// network.
+/// Family of a serving row; dense and expert networks differ in error, and so do networks that are no language models
+/// (scored()). Blank when the row does not describe the network.
 std::string_view family_of(const ServingConfiguration& run) {
   return run.experts.value_or(0) > 1 ? "experts" : run.layers ? "dense" : "";
 }
@@ -132,6 +132,10 @@ ScoredRow scored(const RunFile& file, const RunRow& row, const ValidationScope& 
                    groups_of(file, row, scope.groups),
                    1.0};
   result.source = row.source;
+  if (result.prediction.of_network) {
+    std::erase_if(result.groups, [](const std::string& group) { return group.starts_with("family="); });
+    result.groups.emplace_back("family=networks");
+  }
   if (result.prediction.regime) {
     result.groups.push_back("regime=" +
                             std::string{step_regime_names[static_cast<std::size_t>(*result.prediction.regime)]});

@@ -151,10 +151,11 @@ TEST_CASE("network call: silicon, engines and hosts that ship are read and found
   CHECK(rates.silicon_of("6.1") == nullptr);
   CHECK(rates.host_of("2 x EPYC 7742")->launch < 1.0);
   CHECK(rates.host_of("abacus") == nullptr);
-  CHECK(network_engine_of(data, "PyTorch (native framework)", "NGC 20.06", "")->id == "pytorch-1");
+  CHECK(network_engine_of(data, "PyTorch (native framework)", "NGC 20.06", "")->id == "pytorch-1-2020");
+  CHECK(network_engine_of(data, "PyTorch (native framework)", "NGC 21.06", "")->id == "pytorch-1");
   CHECK(network_engine_of(data, "PyTorch (native framework)", "NGC 24.01", "")->id == "pytorch");
-  CHECK(network_engine_of(data, "TensorFlow (native framework)", "NGC 20.06", "xla=true")->id == "tensorflow-xla");
-  CHECK(network_engine_of(data, "TensorFlow (native framework)", "NGC 20.06", "")->id == "tensorflow");
+  CHECK(network_engine_of(data, "TensorFlow (native framework)", "NGC 21.06", "xla=true")->id == "tensorflow-xla");
+  CHECK(network_engine_of(data, "TensorFlow (native framework)", "NGC 20.06", "")->id == "tensorflow-2020");
   CHECK(network_engine_of(data, "an engine of the future", "", "") == nullptr);
   CHECK_THROWS_WITH_AS(static_cast<void>(find_network_engine(data, "abacus")), doctest::Contains("there are: "),
                        ConfigError);
@@ -165,6 +166,18 @@ TEST_CASE("network call: a SKU that nobody measured is refused with its reason")
   Device device;
   device.id = "future";
   device.generation = "future";
-  CHECK_THROWS_WITH_AS(static_cast<void>(call_device(device, call_rates(data), CallFormat::half, false)),
+  CHECK_THROWS_WITH_AS(static_cast<void>(call_device(device, call_rates(data), {}, CallFormat::half, false)),
                        doctest::Contains("no network was measured on GPUs like 'future'"), ConfigError);
+}
+
+TEST_CASE("network call: a release without a capability's kernels reaches less of its peak, and of no other") {
+  const ModelData data = ModelData::standard();
+  const Catalog catalog = Catalog::standard();
+  const NetworkEngine& early = find_network_engine(data, "tensorflow-2020");
+  const NetworkEngine& later = find_network_engine(data, "tensorflow");
+  const auto share = [&](const char* gpu, const NetworkEngine& engine) {
+    return call_device(catalog.device(gpu), call_rates(data), engine, CallFormat::half, false).product;
+  };
+  CHECK(share("t4", early) < 0.6 * share("t4", later));
+  CHECK(share("a100-sxm-80gb", early) == share("a100-sxm-80gb", later));
 }

@@ -225,7 +225,7 @@ TEST_CASE("an LSTM of 512 both ways on 240 features has 4 x 512 x (240 + 512 + 2
   CHECK(products[1].groups == 2.0);
 }
 
-TEST_CASE("attention from one tensor, from several, over windows; the same as two products and a softmax") {
+TEST_CASE("attention from one tensor, from several, over windows: the same as two products and a softmax") {
   const Network net = network_of(image("[96, 16, 16]") + stage(R"(
   { name = "qkv", kind = "gemm", out = 288 },
   { name = "whole", kind = "attention", heads = 3 },

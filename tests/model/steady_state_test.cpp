@@ -59,7 +59,8 @@ TEST_CASE("stages of a pipeline each take their part of a static batch, and wait
   CHECK(s.requests_per_s == near(2 * 2 / ((1 + 0.3 / 2) * (1.2e-3 + 10 * 1.002e-3))));
 }
 
-TEST_CASE("closed: prompts that come in the time of one step share it, each in an attention group of its own") {
+TEST_CASE(
+    "closed: prompts that come in the time of one step share it, in each attention group as many as its tokens hold") {
   // 100 of 101 others' prompts of 100 tokens come in 50 steps: two a step
   SteadyLoad l = load(100, 50, 101, 101);
   std::vector<double> chunks;
@@ -68,16 +69,22 @@ TEST_CASE("closed: prompts that come in the time of one step share it, each in a
     return 1e-3 + 1e-5 * (mix.chunks > 0.0 ? mix.chunk_tokens : 0.0);  // each group beside the others
   };
   const SteadyState one = closed_loop(of_busiest, l, habits);
-  CHECK(one.tpot.raw() == near(1e-3 + 100.0 / 50 * 1e-3));
-  CHECK(chunks[1] == 1.0);
+  CHECK(one.tpot.raw() == near(1e-3 + 100.0 / 50 * 1e-3 / 2));
+  CHECK(chunks[1] == near(2.0));
   chunks.clear();
   l.groups = 8;
   const SteadyState eight = closed_loop(of_busiest, l, habits);
   CHECK(chunks[1] == near(2.0));
   CHECK(eight.tpot.raw() == near(1e-3 + 100.0 / 50 * 1e-3 / 2));
-  // no more of them than groups
+  // no more of them than an iteration's tokens hold
+  chunks.clear();
+  l = load(100, 50, 101, 101);
+  l.chunk = 100;
+  static_cast<void>(closed_loop(of_busiest, l, habits));
+  CHECK(chunks[1] == 1.0);
   chunks.clear();
   l = load(100, 5, 101, 101);
+  l.chunk = 100;
   l.groups = 8;
   static_cast<void>(closed_loop(of_busiest, l, habits));
   CHECK(chunks[1] == near(8.0));

@@ -42,7 +42,7 @@ offers plan --format = -- text json html
 offers plan --gpu h200 -- h200-nvl-141gb h200-sxm-141gb
 offers plan --cluster dgx-superpod-h -- dgx-superpod-h100
 offers plan --node dgx-h1 -- dgx-h100
-offers plan --model resnet -- resnet-50
+offers plan --model resnet-5 -- resnet-50
 offers plan --model conf -- config.json
 offers plan --tp '' --
 offers plan --recompute s -- selective
@@ -63,6 +63,6 @@ offers catalog lint '' --
 offers fabric show dgx-superpod-h -- dgx-superpod-h100
 offers op attention-t -- attention-training
 offers collective all-r -- all-reduce
-offers roofline resnet -- resnet-50
+offers roofline resnet-5 -- resnet-50
 offers probe --output r -- runs
 exit $((failures > 0))

@@ -88,7 +88,9 @@ Asked read_question(const std::filesystem::path& file) {
   asked.command = table.texts("command");
   asked.source = table.text("source");
   asked.waits = table.maybe_text("waits").value_or("");
-  asked.document = table.maybe_text("document").value_or("");
+  for (const std::string& line : table.texts("document")) {
+    asked.document += line + "\n";
+  }
   asked.takes_long = table.maybe_boolean("long").value_or(false);
   if (const auto data = table.maybe_text("data")) {
     asked.data = root / *data;

@@ -32,7 +32,8 @@ struct Named {
   Kinds kinds;
 };
 constexpr std::array kinds_by_name{Named{"train", Kinds::train}, Named{"serve", Kinds::serve},
-                                   Named{"network", Kinds::network}, Named{"all", Kinds::all}};
+                                   Named{"network", Kinds::network}, Named{"batch", Kinds::batch},
+                                   Named{"all", Kinds::all}};
 constexpr std::array told_kinds{Named{"training", Kinds::train}, Named{"serving", Kinds::serve},
                                 Named{"networks of ops", Kinds::network}};
 
