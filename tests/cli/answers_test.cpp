@@ -72,6 +72,8 @@ std::vector<std::string> questions() {
       "s'",
       // The second of three runs contradicts the others.
       "plan scenarios/train/llama3-70b-512xh100.toml --set training.software=nanotron --runs tests/cli/own_runs.csv",
+      "plan scenarios/batch/1m-images-a-day.toml --set clients.clients=8",
+      "plan scenarios/batch/500m-records-overnight.toml",
       "catalog list",
       "catalog show h100-sxm-80gb",
       "catalog diff h100-sxm-80gb h200-sxm-141gb",
