@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/infer/network_calls.hpp>
+#include <headroom/model/power/power.hpp>
 #include <headroom/model/workload/model_data.hpp>
 #include <headroom/scenarios/measured/network_row.hpp>
 #include <headroom/scenarios/measured/network_spelling.hpp>
@@ -209,7 +210,9 @@ RowPrediction NetworkRowModel::predict(const ServingConfiguration& run, std::str
   const bool rate = std::find(rate_metrics.begin(), rate_metrics.end(), metric) != rate_metrics.end();
   const auto latency = std::find_if(latency_metrics.begin(), latency_metrics.end(),
                                     [&](const CallSpread& each) { return each.metric == metric; });
-  if (!rate && latency == latency_metrics.end()) {
+  const bool watts = metric == "power_w_per_gpu";
+  const bool joules = metric == "j_per_image" || metric == "j_per_video";
+  if (!rate && latency == latency_metrics.end() && !watts && !joules) {
     return unsupported("metric " + std::string{metric} + " of a network's call is not answered");
   }
   const auto scenario = run.options.find("scenario");
@@ -283,8 +286,20 @@ RowPrediction NetworkRowModel::predict(const ServingConfiguration& run, std::str
         asked.exchange = exchange_of(calls.ops, setting.element, asked.shared, *device.device);
         const Pace pace = pace_of(calls, *engine, resolved, own, memory, asked);
         const bool closed = asked.clients && *asked.clients > 1.0;
-        const double over = rate ? 1.0 : closed ? latency->closed_over_mean : latency->over_mean;
-        double value = rate ? asked.gpus / asked.shared * pace.rate / steps : 1e3 * pace.seconds * steps * over;
+        const double over = latency == latency_metrics.end() ? 1.0
+                            : closed                         ? latency->closed_over_mean
+                                                             : latency->over_mean;
+        const double per_s = asked.gpus / asked.shared * pace.rate / steps;
+        double value = rate ? per_s : 1e3 * pace.seconds * steps * over;
+        if (watts || joules) {
+          const Node* node = sources_.catalog.reference_node(*device.device);
+          const std::optional<GpuPower> power = gpu_power(*device.device, node, {}, power_form(sources_.data));
+          if (!power) {
+            return unsupported("the catalog has no TDP of " + device.device->id);
+          }
+          // Calls follow each other: the GPU multiplies all the time.
+          value = power->of(Draw::matrix).raw() * (watts ? 1.0 : asked.gpus / per_s);
+        }
         if (metric == "total_tokens_per_s") {
           value *= run.isl.value_or(1.0);
         }
@@ -293,7 +308,9 @@ RowPrediction NetworkRowModel::predict(const ServingConfiguration& run, std::str
         middle += std::log(value);
         parts += 1.0;
         const double least = pace.batch * asked.evaluations * calls.flop / resolved.peak.raw();
-        answer.roofline = rate ? asked.gpus * pace.batch / std::max(least * steps, 1e-12) : 1e3 * least * steps;
+        answer.roofline = watts || joules ? 0.0
+                          : rate          ? asked.gpus * pace.batch / std::max(least * steps, 1e-12)
+                                          : 1e3 * least * steps;
       }
     }
   } catch (const ConfigError& error) {
