@@ -3,9 +3,9 @@
 #include <headroom/model/serve/load/request_load.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
-#include <headroom/model/serve/time/time_histogram.hpp>
 #include <headroom/model/serve/tables/iteration_tables.hpp>
 #include <headroom/model/serve/time/simulated_time.hpp>
+#include <headroom/model/serve/time/time_histogram.hpp>
 
 #include <doctest/doctest.h>
 

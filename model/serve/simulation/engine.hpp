@@ -6,8 +6,8 @@
 #include <headroom/model/serve/load/request.hpp>
 #include <headroom/model/serve/simulation/decode_set.hpp>
 #include <headroom/model/serve/simulation/simulation_record.hpp>
-#include <headroom/model/serve/time/time_histogram.hpp>
 #include <headroom/model/serve/tables/iteration_tables.hpp>
+#include <headroom/model/serve/time/time_histogram.hpp>
 
 #include <cstdint>
 #include <limits>
