@@ -104,6 +104,21 @@ CallRates read_rates(const ConfigValue& root, Diagnostics& diagnostics) {
 
 }  // namespace
 
+CallFormat call_format(Precision precision) noexcept {
+  switch (precision) {
+    case Precision::fp32: return CallFormat::fp32;
+    case Precision::tf32: return CallFormat::tf32;
+    case Precision::fp8:
+    case Precision::mxfp8:
+    case Precision::int8: return CallFormat::eight;
+    default: return CallFormat::half;
+  }
+}
+
+double element_bytes(CallFormat format) noexcept {
+  return format == CallFormat::eight ? 1.0 : format == CallFormat::half ? 2.0 : 4.0;
+}
+
 const CallSilicon* CallRates::silicon_of(std::string_view capability) const noexcept {
   for (const CallSilicon& each : silicon) {
     if (std::find(each.capabilities.begin(), each.capabilities.end(), capability) != each.capabilities.end()) {

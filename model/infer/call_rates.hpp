@@ -4,6 +4,7 @@
 
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/quantity.hpp>
+#include <headroom/model/estimate/precision.hpp>
 #include <headroom/model/infer/call_op.hpp>
 
 #include <array>
@@ -20,6 +21,10 @@ class ModelData;
 /// How products are computed, as far as their kernels differ: 16 bit is fp16 and bf16, 8 bit int8 and fp8.
 enum class CallFormat : std::uint8_t { fp32, tf32, half, eight };
 inline constexpr std::array<std::string_view, 4> call_format_names{"fp32", "tf32", "16-bit", "8-bit"};
+/// The kernels that a precision takes: of 4-bit formats those of 16 bit, which unpack them.
+[[nodiscard]] CallFormat call_format(Precision precision) noexcept;
+/// Bytes of an activation or a weight in it.
+[[nodiscard]] double element_bytes(CallFormat format) noexcept;
 template <class T>
 using ByFormat = std::array<T, call_format_names.size()>;
 

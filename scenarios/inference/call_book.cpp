@@ -23,25 +23,13 @@ constexpr double measured_weight = 0.7;
 /// Two cards of one SKU that differ in memory alone, same tables otherwise: 2.2 % apart (32 pairs of V100).
 constexpr double measured_width = 0.03;
 
-[[nodiscard]] CallFormat format_of(Precision precision) {
-  switch (precision) {
-    case Precision::fp32: return CallFormat::fp32;
-    case Precision::tf32: return CallFormat::tf32;
-    case Precision::fp8:
-    case Precision::mxfp8:
-    case Precision::int8: return CallFormat::eight;
-    default: return CallFormat::half;
-  }
-}
-
 /// Times of calls from the network's ops.
 class ModelledCalls {
  public:
   explicit ModelledCalls(const BatchScenario& s)
       : rates_{call_rates(*s.data)}, engine_{*s.engine}, ops_{call_ops(*s.network)} {
-    setting_.format = format_of(s.precision);
-    setting_.element = setting_.format == CallFormat::eight ? 1.0 : setting_.format == CallFormat::half ? 2.0 : 4.0;
-    setting_.weight = setting_.element;
+    setting_.format = call_format(s.precision);
+    setting_.element = setting_.weight = element_bytes(setting_.format);
     setting_.autocast = setting_.format == CallFormat::half && engine_.fusion == Fusion::framework;
     if (const CallHost* host = s.host ? rates_.host_of(s.host->cpu) : nullptr) {
       setting_.host = host->launch;

@@ -36,17 +36,6 @@ constexpr std::array<std::string_view, 5> rate_metrics{"images_per_s", "requests
   return std::nullopt;
 }
 
-[[nodiscard]] CallFormat call_format(Precision precision) noexcept {
-  switch (precision) {
-    case Precision::fp32: return CallFormat::fp32;
-    case Precision::tf32: return CallFormat::tf32;
-    case Precision::fp8:
-    case Precision::mxfp8:
-    case Precision::int8: return CallFormat::eight;
-    default: return CallFormat::half;
-  }
-}
-
 [[nodiscard]] std::optional<double> option_number(const ServingConfiguration& run, std::string_view key) {
   const auto found = run.options.find(key);
   if (found == run.options.end()) {
@@ -263,8 +252,7 @@ RowPrediction NetworkRowModel::predict(const ServingConfiguration& run, std::str
 
   CallSetting setting;
   setting.format = call_format(*precision);
-  setting.element = setting.format == CallFormat::eight ? 1.0 : setting.format == CallFormat::half ? 2.0 : 4.0;
-  setting.weight = setting.element;
+  setting.element = setting.weight = element_bytes(setting.format);
   const CallRates& rates = call_rates(sources_.data);
   if (const Node* node = sources_.catalog.reference_node(*device.device)) {
     if (const CallHost* host = rates.host_of(node->cpu)) {
