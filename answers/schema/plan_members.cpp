@@ -315,6 +315,7 @@ constexpr std::array plan{
     M{"ep", T::number, "ranks of expert parallelism"},
     M{"engine", T::text, "serving engine, or library of the kernels"},
     M{"weights", T::text, "number format of the weights"},
+    M{"quantization", T::text, "kernels of weight-only products, where they are not the engine's fastest"},
     M{"kv_cache", T::text, "number format of the KV cache"},
     M{"isl", T::number, "tokens of a prompt"},
     M{"osl", T::number, "tokens of an answer"},

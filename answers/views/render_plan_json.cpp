@@ -243,7 +243,10 @@ Value serve(const Plan& plan, const ServeScenario& s, const ServePlan& p) {
   return object(
       "kind"_m = "serve", "model"_m = s.architecture.id, "gpu"_m = s.device.id, "gpus"_m = w.gpus, "tp"_m = w.layout.tp,
       "pp"_m = w.layout.pp, "ep"_m = w.layout.ep, "engine"_m = engine_names[static_cast<std::size_t>(s.engine.engine)],
-      "weights"_m = name_of(w.weights), "kv_cache"_m = name_of(w.kv), "isl"_m = w.isl, "osl"_m = w.osl,
+      "weights"_m = name_of(w.weights),
+      "quantization"_m = when(w.weight_kernels != WeightKernels::fused,
+                              weight_kernel_names[static_cast<std::size_t>(w.weight_kernels)]),
+      "kv_cache"_m = name_of(w.kv), "isl"_m = w.isl, "osl"_m = w.osl,
       "pool_phase"_m = when(w.pool != ServingPool::both, serving_pool_names[static_cast<std::size_t>(w.pool)]),
       "redundant_experts"_m = when(w.layout.redundant > 0, w.layout.redundant),
       "balanced_experts"_m = when(w.layout.balanced, true), "two_batch_overlap"_m = when(w.layout.two_batches, true),

@@ -108,6 +108,7 @@ Keys keys_of(const Plan& plan, const ServeScenario& s) {
             {"serving.engine", word(engine_names, static_cast<std::size_t>(s.engine.engine))},
             {"serving.weights", std::string{name_of(w.weights)}},
             {"serving.kv_cache", std::string{name_of(w.kv)}},
+            {"serving.quantization", word(weight_kernel_names, static_cast<std::size_t>(w.weight_kernels))},
             {"serving.isl", std::to_string(w.isl)},
             {"serving.osl", std::to_string(w.osl)},
             {"serving.concurrency", std::to_string(w.concurrency)},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/model/serve/engine/serving_stack.hpp>
+#include <headroom/model/serve/engine/weight_kernels.hpp>
 #include <headroom/model/serve/memory/serving.hpp>
 #include <headroom/model/serve/time/simulated_time.hpp>
 #include <headroom/scenarios/keys/bounds.hpp>
@@ -40,6 +41,13 @@ inline constexpr std::array serving_rows{
              "rate the SKU lacks multiply in 16 bit (weight-only), which is told; bf16 has no time on a SKU that "
              "multiplies fp16 alone. With fp32 and tf32 memory alone is answered.")
         .typed_as("--weights", "NAME", "serving: format of the weights; default the checkpoint's own, else bf16"),
+    choice("quantization", weight_kernel_names)
+        .usually(static_cast<double>(WeightKernels::fused))
+        .says(
+            "It is the family of kernels that multiply int4 and int8 weights in 16 bit, vLLM's `--quantization`: gptq "
+            "is ExLlama's, which read the weights again for each 8 rows and from 51 rows on (25 of int8) write them "
+            "out in 16 bit first; auto is the engine's fastest, which unpack them on the way (Marlin).")
+        .but("gptq goes with engine vllm and with int4 or int8 weights only, and not with experts."),
     choice("engine", engine_names)
         .usually(static_cast<double>(Engine::vllm))
         .says("It is the engine that divides the memory.")

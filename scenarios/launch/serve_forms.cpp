@@ -181,6 +181,9 @@ LaunchPlan serve_keys(const Scenario& scenario, const ServeScenario& s) {
   plan.set("serving.osl", count_value(w.osl));
   plan.set("serving.concurrency", count_value(w.concurrency));
   plan.set("serving.weights", word_value(name_of(w.weights)));
+  if (w.weight_kernels != WeightKernels::fused) {
+    plan.set("serving.quantization", word_value(weight_kernel_names[static_cast<std::size_t>(w.weight_kernels)]));
+  }
   plan.set("serving.engine", word_value(engine_names[static_cast<std::size_t>(s.engine.engine)]));
   plan.set("serving.kv_cache", word_value(name_of(w.kv)));
   plan.set("serving.memory_fraction", number_value(w.memory_fraction));
@@ -220,6 +223,12 @@ LaunchPlan serve_keys(const Scenario& scenario, const ServeScenario& s) {
 
 void write_weights(LaunchWriting& writing) {
   const std::string weights = writing.plan.word("serving.weights");
+  if (const std::string kernels = writing.plan.word("serving.quantization"); !kernels.empty()) {
+    writing.put_word("--dtype", "float16");  // ExLlama's kernels multiply in no other format
+    writing.put_word("--quantization", kernels);
+    writing.cover("serving.quantization");
+    return writing.miss("serving.weights", "the checkpoint's format: MODEL must be one in it");
+  }
   if (const std::string_view dtype = written_dtype(weights); !dtype.empty()) {
     writing.put_word("--dtype", dtype);
     return writing.cover("serving.weights");

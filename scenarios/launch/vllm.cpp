@@ -251,6 +251,10 @@ void read_server(std::vector<ShellWord> words, LaunchReading& reading) {
   }
   read_absent(vllm_rows, items, reading);
   read_weights(items, reading);
+  if (const ConfigValue* kernels = items.find("--quantization"); kernels != nullptr && kernels->text == "gptq") {
+    // gptq_marlin.py, override_quantization_method: stated, it forces ExLlama's kernels; left out, Marlin's are taken.
+    reading.state("serving.quantization", word_value(kernels->text), *kernels);
+  }
   read_cache(items, "--kv-cache-dtype", reading);
   read_fraction(items, "--gpu-memory-utilization", reading);
   read_draft(items, reading);

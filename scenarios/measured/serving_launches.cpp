@@ -6,9 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace headroom {
 namespace {
+
+/// Requests that were sent by the publication's own files: the one fact that replaces what a row states.
+constexpr std::string_view sent_requests = "sent_requests";
 
 /// A fact that is a number; the name is that of the row's option or cell.
 struct NumberFact {
@@ -32,6 +36,7 @@ constexpr std::array number_facts{
     NumberFact{"max_num_seqs", 1.0, 1e9},
     NumberFact{"set_of_requests", 1.0, 1e9},
     NumberFact{"set_seconds", 1.0, 1e6},
+    NumberFact{sent_requests, 1.0, 1e9},
     NumberFact{"beams", 1.0, 64.0},
     NumberFact{"prompt_tokens", 1.0, 1e7},
     NumberFact{"prompt_tokens_low", 1.0, 1e7},
@@ -47,7 +52,8 @@ constexpr std::array number_facts{
     NumberFact{"redundant_experts", 0.0, 1e6},
     NumberFact{"tensor_ranks", 1.0, 4096.0},
 };
-constexpr std::array<std::string_view, 4> text_facts{"kv_cache", "lengths", "engine_version", "speculative"};
+constexpr std::array<std::string_view, 5> text_facts{"kv_cache", "lengths", "engine_version", "speculative",
+                                                     "quantization"};
 
 std::optional<std::array<std::int64_t, 2>> read_row_bounds(ConfigTable& table, std::string_view key) {
   if (!table.has(key)) {
@@ -148,6 +154,19 @@ bool fill(ServingConfiguration& run, const std::string& key, const std::string& 
   return run.options.try_emplace(key, value).second;
 }
 
+/// What is told of the fact, where it says something that the row does not.
+std::string fact_of(ServingConfiguration& run, const std::string& key, const std::string& value) {
+  if (key != sent_requests) {
+    return fill(run, key, value) ? key + " " + value : std::string{};
+  }
+  std::string& stated = run.options["requests"];
+  if (stated == value) {
+    return {};
+  }
+  const std::string before = std::exchange(stated, value);
+  return "requests " + value + (before.empty() ? "" : " in place of the row's " + before);
+}
+
 /// Chunks that a launch states by the prompts' length.
 void fill_chunk(ServingConfiguration& run) {
   const std::optional<double> per = row_number(run, "max_num_tokens_per_isl");
@@ -214,8 +233,8 @@ LaunchedRow launched(const RunRow& row, const PublishedLaunches& launches) {
     }
     bool used = false;
     for (const auto& [key, value] : launch.facts) {
-      if (fill(filled.run, key, value)) {
-        filled.assumed += (filled.assumed.empty() ? "" : ", ") + key + " " + value;
+      if (const std::string told = fact_of(filled.run, key, value); !told.empty()) {
+        filled.assumed += (filled.assumed.empty() ? "" : ", ") + told;
         used = true;
       }
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/statistics.hpp>
 #include <headroom/model/serve/load/request_load.hpp>
 #include <headroom/model/workload/model_data.hpp>
 #include <headroom/scenarios/measured/serving_loads.hpp>
@@ -34,10 +35,31 @@ LengthLaw read_law(ConfigTable& table, const std::string& of) {
   return law;
 }
 
-/// The set's length law around a row's mean; fixed lengths without a set.
+/// The mean before the limit at which a lognormal law has `mean` with it:
+/// E[min(X, L)] = m Phi((ln(L / m) - s^2 / 2) / s) + L (1 - Phi((ln(L / m) + s^2 / 2) / s)).
+double mean_before_limit(const LengthLaw& law, double mean) {
+  const double most = static_cast<double>(law.most);
+  const double variance = std::log1p(law.cv * law.cv), s = std::sqrt(variance);
+  if (s <= 0.0 || mean >= 0.98 * most) {
+    return mean;
+  }
+  double low = mean, high = 20.0 * most;
+  for (int i = 0; i < 60; ++i) {
+    const double m = std::sqrt(low * high), far = std::log(most / m);
+    const double limited =
+        m * normal_share((far - 0.5 * variance) / s) + most * (1.0 - normal_share((far + 0.5 * variance) / s));
+    (limited < mean ? low : high) = m;
+  }
+  return low;
+}
+
+/// The set's length law around a row's mean, which was counted with the limit; fixed lengths without a set.
 LengthLaw around(const LengthLaw* law, double mean) {
   LengthLaw around = law == nullptr ? LengthLaw{} : *law;
   around.mean = law != nullptr && law->mean > 0.0 ? law->mean : mean;
+  if (around.shape == LengthShape::lognormal) {
+    around.mean = std::min(mean_before_limit(around, around.mean), static_cast<double>(around.most));
+  }
   return around;
 }
 

@@ -158,7 +158,8 @@ const ServingPlaces::Kernels& ServingPlaces::kernels(const Architecture& arch,
                           (layout.balanced ? "b" : "") + (layout.cut_experts ? "c" : "") +
                           (layout.two_batches ? "t" : "") + "/" + std::string{name_of(formats.weights)} + "/" +
                           std::string{name_of(formats.activations)} + "/" + std::string{name_of(formats.cache)} + "/" +
-                          std::to_string(curves.families.size()) + "/" + std::to_string(curves.all_to_all.size());
+                          (formats.kernels == WeightKernels::gptq ? "q" : "") + std::to_string(curves.families.size()) +
+                          "/" + std::to_string(curves.all_to_all.size());
   auto [at, fresh] = kernels_.try_emplace(key);
   if (fresh) {
     try {
@@ -234,8 +235,11 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
     return refuse(verdict_text(broken.verdict, real(broken.broke), real(broken.limit)));
   }
   p.replicas = gpus / p.layout.gpus();
-  const Kernels& kernels_here = kernels(*p.arch, device, *p.stack, run.engine_version, p.layout,
-                                        {*weights, activations_of(run, *weights), *cache});
+  const bool by_gptq =
+      row_option(run, "quantization") == weight_kernel_names[static_cast<std::size_t>(WeightKernels::gptq)];
+  const Kernels& kernels_here =
+      kernels(*p.arch, device, *p.stack, run.engine_version, p.layout,
+              {*weights, activations_of(run, *weights), *cache, by_gptq ? WeightKernels::gptq : WeightKernels::fused});
   if (!kernels_here.refused.empty()) {
     return refuse(kernels_here.refused);
   }

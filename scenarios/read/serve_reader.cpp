@@ -247,6 +247,20 @@ class ServingReader {
       w.kv = default_kv_cache(serve_.engine, w.weights);
       assume("serving.kv_cache = " + std::string{name_of(w.kv)} + " (not stated)");
     }
+    w.weight_kernels = table.get<"quantization", WeightKernels>();
+    if (w.weight_kernels == WeightKernels::gptq) {
+      const bool packed = w.weights == Precision::int4 || w.weights == Precision::int8;
+      if (serve_.engine.engine != Engine::vllm) {
+        table.problem("quantization", "'quantization' is an option of vLLM, and the engine is " +
+                                          title(serve_.engine.engine) + "; leave it out, or take engine \"vllm\"");
+      } else if (!packed) {
+        table.problem("quantization", "'quantization' gptq multiplies int4 and int8 weights, and 'weights' is " +
+                                          std::string{name_of(w.weights)} + "; state one of them, or leave it out");
+      } else if (serve_.architecture.moe) {
+        table.problem("quantization", "'quantization' gptq has no kernels for the experts of " +
+                                          serve_.architecture.id + "; leave it out");
+      }
+    }
   }
 
   template <Literal name>

@@ -65,7 +65,7 @@ Priced price(const ServeScenario& s,
     const bool laid_out = m.memory.terms.total().raw() > 0.0;
     throw Unserved{laid_out ? DropCause::memory : DropCause::rule, refusal(s, w, m.memory, !pool)};
   }
-  const ReplicaFormats formats{w.weights, activation_precision(s.device, w.weights), w.kv};
+  const ReplicaFormats formats{w.weights, activation_precision(s.device, w.weights), w.kv, w.weight_kernels};
   const IterationPhysics& physics = iteration_physics(*s.data);
   const EngineKernels kernels = engine_kernels(s.engine, physics, s.engine.release);
   const Node* node = s.host ? &*s.host : nullptr;

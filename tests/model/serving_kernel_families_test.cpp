@@ -197,3 +197,36 @@ TEST_CASE("attention-DP may hold a slice of each expert on every rank: the same 
   cut.cut_experts = false;
   CHECK(check(arch, cut, 72).verdict == Verdict::experts_not_divisible);
 }
+
+TEST_CASE("ExLlama's kernels read weights from memory once up to 50 rows, and write them out in 16 bit from 51 on") {
+  ReplicaFormats gptq = int4;
+  gptq.kernels = WeightKernels::gptq;
+  const Architecture arch = model("llama3-8b");
+  const Replica exllama = replica(arch, gptq, "a100-sxm-80gb");
+  const Replica marlin = replica(arch, int4, "a100-sxm-80gb");
+  CHECK(told(exllama, "products by ExLlama's kernels"));
+  CHECK_FALSE(told(marlin, "ExLlama"));
+  const auto products = [](const Replica& r, double rows) { return r.terms(decodes(rows))[T::products]; };
+  CHECK(products(exllama, 8) == near(products(marlin, 8)));
+  CHECK(products(exllama, 40) > products(exllama, 8));
+  CHECK(products(exllama, 40) < 2.0 * products(exllama, 8));  // five blocks of rows, four of them from L2
+  // Packed weights are read and 16-bit ones written: 2.5 bytes of each of the layers' 6.98e9 weights at 2.04 TB/s.
+  const double pass = 2.5 * 6.98e9 / 2.039e12;
+  const IterationTerms many = exllama.terms(decodes(51));
+  CHECK(exllama.terms(decodes(50)).written_out_products == 0.0);
+  CHECK(many.written_out_products > pass);
+  CHECK(many.written_out_products < 1.6 * pass);
+  CHECK(many[T::products] - many.written_out_products ==
+        near(replica(arch, {}, "a100-sxm-80gb").terms(decodes(51))[T::products]));
+  IterationPhysics physics;
+  const IterationStack stack;
+  const double once = engine_terms(exllama, decodes(51), many, stack, physics)[T::products];
+  physics.written_out = 2.0;
+  CHECK(engine_terms(exllama, decodes(51), many, stack, physics)[T::products] - once ==
+        near(many.written_out_products));
+  // 8-bit weights leave these kernels at 24 rows.
+  const Replica eight =
+      replica(arch, {Precision::int8, Precision::bf16, Precision::bf16, WeightKernels::gptq}, "a100-sxm-80gb");
+  CHECK(eight.terms(decodes(24)).written_out_products == 0.0);
+  CHECK(eight.terms(decodes(25)).written_out_products > 0.0);
+}

@@ -339,3 +339,24 @@ TEST_CASE("what a serving line lacks or contradicts is listed at once") {
   CHECK(problems("python -m sglang.launch_server --model Qwen/Qwen3-32B --tp 8 --dp 3 --enable-dp-attention\n", load)
             .find("--tp-size 8 does not divide by --dp-size 3") != std::string::npos);
 }
+
+TEST_CASE(
+    "GPTQ's own kernels are asked for by vLLM's flag, which is read back; where they do not exist it is refused") {
+  const std::vector<std::string> gptq{"strategy.tp=2", "serving.weights=int4", "serving.quantization=gptq"};
+  const std::string text = line_of(llama, gptq);
+  CHECK(says(text, "--quantization gptq"));
+  CHECK(says(text, "--dtype float16"));
+  CHECK(text.find("not expressed: serving.quantization") == std::string::npos);
+  const ServingWorkload& back = serve_of(read(text, {})).work;
+  CHECK(back.weights == Precision::int4);
+  CHECK(back.weight_kernels == WeightKernels::gptq);
+  CHECK(line_of(llama, {"strategy.tp=2", "serving.weights=int4"}).find("--quantization") == std::string::npos);
+  std::vector<std::string> other = gptq;
+  other.emplace_back("serving.engine=sglang");
+  CHECK(refusal(llama, other).find("'quantization' is an option of vLLM, and the engine is SGLang") !=
+        std::string::npos);
+  CHECK(refusal(llama, {"serving.weights=bf16", "serving.quantization=gptq"})
+            .find("'quantization' gptq multiplies int4 and int8 weights, and 'weights' is bf16") != std::string::npos);
+  CHECK(refusal({"model=mixtral-8x7b"}, gptq)
+            .find("'quantization' gptq has no kernels for the experts of mixtral-8x7b") != std::string::npos);
+}

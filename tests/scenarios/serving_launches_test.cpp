@@ -332,3 +332,20 @@ TEST_CASE("a range of mean prompts widens the interval by both of its ends") {
   CHECK(open.low < stated.low);
   CHECK(open.high > stated.high);
 }
+
+TEST_CASE("requests that the publication's own files count replace a row's, which is told") {
+  Diagnostics diagnostics;
+  const PublishedLaunches launches = launches_of(
+      "[[launch]]\nid = \"counted\"\nsources = "
+      "[\"Dump\"]\nsent_requests = 100\nquantization = \"gptq\"\nsource = \"a test\"\n",
+      diagnostics);
+  REQUIRE(diagnostics.empty());
+  RunRow one = row();
+  one.serving.options["requests"] = "300";
+  const LaunchedRow filled = launched(one, launches);
+  CHECK(filled.run.options.at("requests") == "100");
+  CHECK(filled.run.options.at("quantization") == "gptq");
+  CHECK(filled.assumed == "requests 100 in place of the row's 300, quantization gptq (counted)");
+  one.serving.options["requests"] = "100";
+  CHECK(launched(one, launches).assumed == "quantization gptq (counted)");
+}

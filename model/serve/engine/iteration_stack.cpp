@@ -48,6 +48,7 @@ constexpr std::array physics_numbers{
     PhysicsNumber{"passes",            &IterationPhysics::passes},
     PhysicsNumber{"weight_only",       &IterationPhysics::weight_only},
     PhysicsNumber{"unpacked_rows",     &IterationPhysics::unpacked_rows},
+    PhysicsNumber{"written_out",       &IterationPhysics::written_out},
     PhysicsNumber{"indexer",           nullptr, &IterationPhysics::indexer},
     PhysicsNumber{"bubble",            &IterationPhysics::bubble},
     PhysicsNumber{"routing",           &IterationPhysics::routing},

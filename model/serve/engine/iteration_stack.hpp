@@ -56,10 +56,11 @@ struct IterationPhysics {
   double passes = 1.0;
   double weight_only = 1.0;    ///< products whose narrow weights are unpacked during the product
   double unpacked_rows = 1.0;  ///< the same of 4-bit weights from 64 rows on, over `weight_only`; 16 rows add nothing
-  Seconds indexer{};           ///< launches per layer of a sparse indexer (scores, top-k, gather), beside its own bytes
-  double bubble = 0.3;         ///< share of (pp - 1) / pp that pipeline stages wait
-  double routing = 1.2;        ///< exponent of the power law of expert loads
-  double overlap = 0.0;        ///< share of the shorter of a prompt step's kernels and launches that the longer hides
+  double written_out = 1.0;  ///< writing packed weights out in 16 bit, over a pass of these bytes (weight_kernels.hpp)
+  Seconds indexer{};         ///< launches per layer of a sparse indexer (scores, top-k, gather), beside its own bytes
+  double bubble = 0.3;       ///< share of (pp - 1) / pp that pipeline stages wait
+  double routing = 1.2;      ///< exponent of the power law of expert loads
+  double overlap = 0.0;      ///< share of the shorter of a prompt step's kernels and launches that the longer hides
   std::vector<std::string> fitted;
   std::string source;
 };

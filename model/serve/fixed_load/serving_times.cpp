@@ -174,7 +174,7 @@ ServingTimes serving_times(const ModelData& data,
                            const ServingWorkload& w,
                            const ServingEstimate& memory,
                            ExplainRecorder* recorder) {
-  const ReplicaFormats formats{w.weights, activation_precision(device, w.weights), w.kv};
+  const ReplicaFormats formats{w.weights, activation_precision(device, w.weights), w.kv, w.weight_kernels};
   const IterationPhysics& physics = iteration_physics(data);
   const EngineKernels kernels = engine_kernels(engine, physics, engine.release);
   const Replica replica{data, arch, device, node, kernels, w.layout, formats};

@@ -7,6 +7,7 @@
 #include <headroom/model/estimate/explain.hpp>
 #include <headroom/model/estimate/precision.hpp>
 #include <headroom/model/serve/engine/client_facts.hpp>
+#include <headroom/model/serve/engine/weight_kernels.hpp>
 #include <headroom/model/serve/memory/draft_memory.hpp>
 #include <headroom/model/serve/memory/memory.hpp>
 #include <headroom/model/workload/parameters.hpp>
@@ -29,6 +30,7 @@ struct ServingWorkload {
   std::int64_t concurrency = 1;  ///< requests in flight over all replicas
   Precision weights = Precision::bf16;
   Precision kv = Precision::bf16;
+  WeightKernels weight_kernels = WeightKernels::fused;
   double memory_fraction = 0.9;  ///< in the engine's meaning
   std::int64_t max_num_seqs = 256;
   std::int64_t max_num_tokens = 8192;

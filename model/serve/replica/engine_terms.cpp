@@ -35,8 +35,10 @@ IterationTerms engine_terms(const Replica& replica,
                             const IterationPhysics& physics) noexcept {
   using T = IterationTerm;
   // What an engine spares or adds around its products hides nothing of their arithmetic.
-  const double unpacking =
-      t[T::products] > 0.0 ? 1.0 + (physics.unpacked_rows - 1.0) * t.unpacked_products / t[T::products] : 1.0;
+  const double unpacking = t[T::products] > 0.0 ? 1.0 + ((physics.unpacked_rows - 1.0) * t.unpacked_products +
+                                                         (physics.written_out - 1.0) * t.written_out_products) /
+                                                            t[T::products]
+                                                : 1.0;
   t[T::products] =
       std::max(stack.products * (replica.nvfp4() ? stack.nvfp4 : 1.0) * t[T::products], t.sustained_products) *
       unpacking * (replica.weight_only() ? physics.weight_only : 1.0);

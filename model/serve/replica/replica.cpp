@@ -90,7 +90,7 @@ struct Replica::Compiled {
   double hidden = 0.0, vocab = 0.0, logit_bytes = 4.0;
   bool gated = false;
   bool weight_only = false, experts_wide = false;
-  bool nvfp4 = false, four_bits_unpacked = false;
+  bool nvfp4 = false, four_bits_unpacked = false, gptq = false;
   Mxfp4Experts mxfp4 = Mxfp4Experts::none;
   double indexed_layers = 0.0;
   GemmModel product, half;
@@ -113,6 +113,9 @@ struct Replica::Compiled {
 
   void layer_terms(const Layer& layer, const IterationMix& mix, IterationTerms& t) const noexcept;
   void product_terms(const LayerOp& op, double count, double rows, IterationTerms& t) const noexcept;
+  /// Seconds of ExLlama's kernels: of the product, and of writing the weights out before it.
+  [[nodiscard]] double gptq_product(const GemmShape& shape) const noexcept;
+  [[nodiscard]] double writing_out(const GemmShape& shape) const noexcept;
   void attention_terms(const LayerOp& op, double count, const IterationMix& mix, IterationTerms& t) const noexcept;
   void state_terms(const LayerOp& op, double count, const IterationMix& mix, IterationTerms& t) const noexcept;
   void expert_terms(const LayerOp& op, double count, double tokens, IterationTerms& t) const noexcept;
@@ -247,7 +250,8 @@ Replica::Replica(const ModelData& data,
       false,
       false,
       product.name == "nvfp4",
-      product.name == "int4_wo",
+      product.name == "int4_wo" && formats.kernels == WeightKernels::fused,
+      formats.kernels == WeightKernels::gptq && product.weight_bytes < 2.0 && product.activation_bytes >= 2.0,
       mxfp4_experts_of(names),
       0.0,
       product_model(set, device, engine, product, half, sources, narrow_borrowed),
@@ -272,7 +276,13 @@ Replica::Replica(const ModelData& data,
       {},
   });
   Compiled& c = *compiled_;
-  c.weight_only = narrow_borrowed && product.weight_bytes < 2.0 && product.activation_bytes >= 2.0;
+  c.weight_only = narrow_borrowed && product.weight_bytes < 2.0 && product.activation_bytes >= 2.0 && !c.gptq;
+  if (c.gptq) {
+    sources.push_back("products by ExLlama's kernels: " + format_number(gptq_rows) +
+                      " rows a pass over the weights, from " + format_number(gptq_largest(product.weight_bytes) + 1.0) +
+                      " on a 16-bit product of weights that are "
+                      "written out first");
+  }
   for (const CountedBlock& counted : distinct_blocks(arch)) {
     const Block& block = counted.block;
     const double parts =
@@ -329,7 +339,7 @@ void IterationTerms::double_all() noexcept {
     term *= 2.0;
   }
   for (double* part : {&decode_on_vector_units, &least_products, &least_decode, &least_prefill, &sustained_products,
-                       &unpacked_products, &expert_launches}) {
+                       &unpacked_products, &written_out_products, &expert_launches}) {
     *part *= 2.0;
   }
 }
@@ -347,6 +357,24 @@ double Replica::Compiled::all_reduce(double tokens) const noexcept {
   return (custom ? custom->time(bytes, tensor_view, library) : library).raw();
 }
 
+double Replica::Compiled::writing_out(const GemmShape& shape) const noexcept {
+  const double weights = shape.n * shape.k;
+  return shape.m <= gptq_largest(weight_bytes)
+             ? 0.0
+             : memory.time({Bytes{weights * weight_bytes}, Bytes{2.0 * weights}, 0.0}).raw();
+}
+
+double Replica::Compiled::gptq_product(const GemmShape& shape) const noexcept {
+  if (shape.m > gptq_largest(weight_bytes)) {
+    return half.time(shape).raw();
+  }
+  // All blocks of rows run beside each other, so that the weights come from memory once and from L2 for the others.
+  const double l2 = gemm_parameters()[static_cast<std::size_t>(GemmParameter::l2_rate)].prior;
+  const double further = std::ceil(shape.m / gptq_rows) - 1.0;
+  return product.time({std::min(shape.m, gptq_rows), shape.n, shape.k}).raw() +
+         further * shape.n * shape.k * weight_bytes / (l2 * bandwidth);
+}
+
 void Replica::Compiled::product_terms(const LayerOp& op, double count, double rows, IterationTerms& t) const noexcept {
   if (rows <= 0.0) {
     return;
@@ -354,10 +382,13 @@ void Replica::Compiled::product_terms(const LayerOp& op, double count, double ro
   const bool wide_weights = op.part == LayerPart::router;  // in 16 bit whatever the format of the others
   const GemmShape shape{std::max(1.0, rows * op.rows), op.n, op.k};
   const GemmModel& kernel = wide_weights ? half : product;
-  const double seconds = count * kernel.time(shape).raw();
+  const bool by_gptq = gptq && !wide_weights;
+  const double written_out = by_gptq ? count * writing_out(shape) : 0.0;
+  const double seconds = count * (by_gptq ? gptq_product(shape) : kernel.time(shape).raw()) + written_out;
   t[IterationTerm::products] += seconds;
+  t.written_out_products += written_out;
   t.unpacked_products += four_bits_unpacked && !wide_weights ? repeated_unpacking(shape.m) * seconds : 0.0;
-  t.sustained_products += count * kernel.sustained(shape).raw();
+  t.sustained_products += count * (by_gptq ? half : kernel).sustained(shape).raw();
   const double read = op.n * op.k * (wide_weights ? 2.0 : weight_bytes) / bandwidth;
   const double work = gemm_flops(shape.m, shape.n, shape.k).raw() / (wide_weights ? wide_peak : product_peak);
   t.least_products += count * std::max(read, work);

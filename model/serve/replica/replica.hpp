@@ -7,6 +7,7 @@
 #include <headroom/model/estimate/precision.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
 #include <headroom/model/serve/engine/layout.hpp>
+#include <headroom/model/serve/engine/weight_kernels.hpp>
 #include <headroom/model/workload/architecture.hpp>
 
 #include <array>
@@ -53,6 +54,8 @@ struct IterationTerms {
   double sustained_products = 0.0;
   /// Of the products what unpacks 4-bit weights for many rows: all of it from 64 rows on, nothing up to 16.
   double unpacked_products = 0.0;
+  /// Of the products what writes packed weights out in 16 bit before a product of more rows.
+  double written_out_products = 0.0;
   /// Of the experts what the measured kernels take to start.
   double expert_launches = 0.0;
   [[nodiscard]] constexpr double& operator[](IterationTerm t) noexcept { return seconds[static_cast<std::size_t>(t)]; }
@@ -81,6 +84,7 @@ struct ReplicaFormats {
   Precision weights = Precision::bf16;
   Precision activations = Precision::bf16;
   Precision cache = Precision::bf16;
+  WeightKernels kernels = WeightKernels::fused;  ///< of weight-only products
 };
 
 /// Whether a layout's tokens meet their experts over NICs: attention-DP over the ranks of several NVLink domains.
