@@ -53,13 +53,16 @@ struct HierarchicalFit::State {
   }
 
   /// Errors of all kept samples, computed by all workers.
-  [[nodiscard]] std::vector<double> errors_at(const std::vector<double>& where) const {
+  [[nodiscard]] std::vector<double> errors_at(const std::vector<double>& where) const { return errors_at(where, kept); }
+  /// Errors of the listed samples, each in its place among all; 0 of the others.
+  [[nodiscard]] std::vector<double> errors_at(const std::vector<double>& where,
+                                              const std::vector<std::size_t>& listed) const {
     std::vector<double> result(fit.samples_.size(), 0.0);
     const std::size_t workers = std::max<std::size_t>(1, fit.options_.workers);
     const auto part = [&](std::size_t worker) {
       std::vector<std::size_t> mine;
-      for (std::size_t i = worker; i < kept.size(); i += workers) {
-        mine.push_back(kept[i]);
+      for (std::size_t i = worker; i < listed.size(); i += workers) {
+        mine.push_back(listed[i]);
       }
       std::vector<double> found(mine.size());
       fit.errors_(where, mine, found, worker);
@@ -126,20 +129,33 @@ struct HierarchicalFit::State {
     return coordinate.parent < 0 ? coordinate.centre : where[static_cast<std::size_t>(coordinate.parent)];
   }
 
-  [[nodiscard]] double cost_of(const std::vector<double>& where,
-                               const std::vector<double>& e,
-                               const std::vector<double>& u) const {
+  /// Part of the cost that listed samples have.
+  [[nodiscard]] double cost_of_samples(const std::vector<std::size_t>& listed,
+                                       const std::vector<double>& e,
+                                       const std::vector<double>& u) const {
     const double s = fit.options_.scale;
     const double noise = this->noise() * this->noise();
     double sum = 0.0;
-    for (const std::size_t i : kept) {
+    for (const std::size_t i : listed) {
       const double r = residual(i, e, u) / s;
       sum += fit.samples_[i].weight * s * s * (std::sqrt(1.0 + r * r) - 1.0) / noise;
     }
+    return sum;
+  }
+  /// Part of the cost that the priors have.
+  [[nodiscard]] double cost_of_priors(const std::vector<double>& where) const {
+    double sum = 0.0;
     for (std::size_t c = 0; c < where.size(); ++c) {
       const double off = (where[c] - expected(c, where)) / fit.coordinates_[c].width;
       sum += fit.coordinates_[c].fixed ? 0.0 : 0.5 * off * off;
     }
+    return sum;
+  }
+
+  [[nodiscard]] double cost_of(const std::vector<double>& where,
+                               const std::vector<double>& e,
+                               const std::vector<double>& u) const {
+    const double sum = cost_of_samples(kept, e, u) + cost_of_priors(where);
     const double squares = std::inner_product(u.begin(), u.end(), u.begin(), 0.0);
     return has_levels() ? sum + 0.5 * squares / (fit.options_.level * fit.options_.level) : sum;
   }
@@ -283,7 +299,60 @@ struct HierarchicalFit::State {
     return false;
   }
 
-  /// Descends until a step gains nothing, with new derivatives at each; returns the number of steps.
+  /// Steps of one coordinate after another, each judged by the samples that depend on it. Errors of simulated samples
+  /// jump, so that a step of all coordinates may gain nothing although one of them is far from its minimum.
+  void sweep() {
+    std::vector<std::vector<std::size_t>> moved(fit.coordinates_.size());
+    for (const std::size_t i : kept) {
+      for (const std::size_t c : fit.samples_[i].behind) {
+        moved[c].push_back(i);
+      }
+    }
+    for (std::size_t c = 0; c < moved.size(); ++c) {
+      if (!fit.coordinates_[c].fixed) {
+        sweep_along(c, moved[c]);
+      }
+    }
+    cost = cost_of(point, errors, levels);
+  }
+
+  void sweep_along(std::size_t c, const std::vector<std::size_t>& moved) {
+    const FitCoordinate& coordinate = fit.coordinates_[c];
+    const auto part = [&](const std::vector<double>& where, const std::vector<double>& e) {
+      return cost_of_samples(moved, e, levels) + cost_of_priors(where);
+    };
+    const auto at = [&](double value) {
+      std::vector<double> where = point;
+      where[c] = std::clamp(value, coordinate.low, coordinate.high);
+      return where;
+    };
+    // Slope and curvature from differences wide enough for what jumps.
+    constexpr double wide = 5.0 * difference;
+    const double before = part(point, errors);
+    const std::vector<double> above = at(point[c] + wide), below = at(point[c] - wide);
+    const double up = part(above, errors_at(above, moved)), down = part(below, errors_at(below, moved));
+    const double slope = (up - down) / (2.0 * wide);
+    const double curvature =
+        std::max((up - 2.0 * before + down) / (wide * wide), 1.0 / (coordinate.width * coordinate.width));
+    double step = std::clamp(-slope / curvature, -longest_step, longest_step);
+    for (int tries = 0; tries < 4 && std::abs(step) > 1e-4; ++tries, step *= 0.4) {
+      std::vector<double> where = at(point[c] + step);
+      if (where[c] == point[c]) {
+        return;
+      }
+      const std::vector<double> e = errors_at(where, moved);
+      if (part(where, e) < before) {
+        point = std::move(where);
+        for (const std::size_t i : moved) {
+          errors[i] = e[i];
+        }
+        return;
+      }
+    }
+  }
+
+  /// Descends until neither a step of all coordinates nor a sweep gains anything, with new derivatives at each; returns
+  /// the number of steps.
   int descend(int most) {
     int steps = 0;
     while (steps < most) {
@@ -291,7 +360,10 @@ struct HierarchicalFit::State {
       differentiate();
       const double before = cost;
       if (!improve() || before - cost < enough * before) {
-        break;
+        sweep();
+        if (before - cost < enough * before) {
+          break;
+        }
       }
     }
     return steps;
@@ -460,6 +532,7 @@ HierarchicalResult HierarchicalFit::refit(const HierarchicalResult& whole, const
       }
     }
   }
+  state.sweep();
   return state.result(iterations);
 }
 

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include <algorithm>
 #include <cmath>
 
 using namespace headroom;
@@ -258,4 +259,30 @@ TEST_CASE("a settled fit gives a lone family's level to its own number, and keep
   const HierarchicalResult settled = fitted(coordinates, lines, options);
   CHECK(settled.point[0] == near(0.3, 0.02));
   CHECK(settled.covariance(0, 0) == near(shared.covariance(0, 0)));
+}
+
+TEST_CASE("a number reaches its minimum beside another whose errors jump, in the fit and in a refit") {
+  // The first is measured at 1, its prior is 0; the second's error is a saw of teeth shorter than a difference, whose
+  // slopes say nothing and whose steps, taken with the first's, cost more than those gain.
+  std::vector<FitSample> samples(40);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    samples[i].behind = {i < 20 ? 0U : 1U};
+  }
+  const SampleErrors errors = [](std::span<const double> x, std::span<const std::size_t> which, std::span<double> out,
+                                 std::size_t) {
+    for (std::size_t i = 0; i < which.size(); ++i) {
+      const double phase = 137.0 * x[1] + 0.3;
+      out[i] = which[i] < 20 ? x[0] - 1.0 : 0.5 * (phase - std::floor(phase));
+    }
+  };
+  HierarchicalOptions options;
+  options.scale = squares;
+  options.noise = 0.1;
+  HierarchicalFit fit{{coordinate(0.0, 1.0), coordinate(0.0, 1.0)}, samples, errors, options};
+  const HierarchicalResult whole = fit.fit();
+  CHECK(std::abs(whole.point[0] - 1.0) < 0.01);
+  // Without its samples it goes back to its prior.
+  std::vector<bool> out(40, false);
+  std::fill(out.begin(), out.begin() + 20, true);
+  CHECK(std::abs(fit.refit(whole, out).point[0]) < 0.01);
 }
