@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/model/train/step/job_groups.hpp>
 #include <headroom/model/workload/model_data.hpp>
 #include <headroom/scenarios/inference/batch_parts.hpp>
 
@@ -21,8 +22,8 @@ namespace {
   pipeline.cpu = feed.cpu;
   pipeline.cores = feed.workers;
   pipeline.storage = feed.storage;
-  if (s.device.pcie.rate) {
-    pipeline.copy = real(gpus) * s.device.pcie.rate->value;
+  if (const auto link = host_link_of(s.device, s.host ? &*s.host : nullptr)) {
+    pipeline.copy = real(gpus) * *link;
   }
   pipeline.gpu_samples = feed.gpu_rate > 0.0 ? feed.gpu_rate : real(gpus) * real(batch) / book.curve.of(batch).raw();
   pipeline.overlapped_copy = feed.pinned;

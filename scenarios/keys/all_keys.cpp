@@ -170,6 +170,12 @@ std::string bound_text(double value, Dimension dimension) {
   if (dimension == dimension_of<DollarsPerJoule>) {
     return format_number(value * 3.6e6) + " $/kWh";
   }
+  if (dimension == dimension_of<DollarsPerByte>) {
+    return format(DollarsPerByte{value});
+  }
+  if (dimension == dimension_of<DollarsPerByteSecond>) {
+    return format(DollarsPerByteSecond{value});
+  }
   if (dimension == dimension_of<Watts>) {
     return format(Watts{value});
   }

@@ -31,9 +31,10 @@ inline constexpr std::array hardware_rows{
     quantity<Bytes>("host_memory")
         .of(Kinds::train | Kinds::serve)
         .blank_is("the node's, where it is known")
-        .says("It is the memory of one node, in bytes, which must hold what is offloaded."),
+        .says("It is the memory of one node, in bytes, which must hold what is offloaded.")
+        .but("Of serving that is [serving.kv_offload.cpu] of a node's replicas: how many it has room for is told."),
     quantity<BytesPerSecond>("host_link")
-        .of(Kinds::training)
+        .of(Kinds::training | Kinds::batch)
         .blank_is("the module's, else the narrower of slot and GPU")
         .says("It is what one GPU and its host exchange, in bytes per second each way, as measured: what is offloaded, "
               "loaded and saved goes over it."),

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/scenarios/money/energy.hpp>
+#include <headroom/scenarios/money/offer.hpp>
 
 #include <cmath>
 
@@ -68,6 +70,9 @@ PlanEnergy energy_of(const GpuPower& power, double clock, const EnergyQuestion& 
     energy.nodes_per_rack = nodes_per_rack(*question.rack_power, energy.node);
   }
   energy.source = "power by kind of time (docs/money.md); idle: " + power.idle_source + "; host: " + power.host_source;
+  if (energy.dollars) {
+    energy.source += "; electricity: " + format(*question.power_price) + " (" + text_of(question.stated) + ")";
+  }
   return energy;
 }
 

@@ -9,6 +9,8 @@
 namespace headroom {
 namespace {
 
+constexpr std::string_view undated = "stated on the command line, undated";
+
 std::string word(Market market) {
   return std::string{market_names[static_cast<std::size_t>(market)]};
 }
@@ -44,6 +46,13 @@ GpuPrice price_of(const PriceList& list, const PriceOffer& offer, std::string_vi
 }
 
 }  // namespace
+
+std::string text_of(const Stated& stated) {
+  if (stated.date.empty()) {
+    return stated.source.empty() ? std::string{undated} : stated.source + ", " + std::string{undated};
+  }
+  return (stated.source.empty() ? "scenario" : stated.source) + ", " + stated.date;
+}
 
 FoundOffer find_offer(
     const PriceList& list, const Catalog& catalog, const std::string& gpu, Market market, std::string_view region) {

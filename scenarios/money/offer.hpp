@@ -10,6 +10,9 @@
 
 namespace headroom {
 
+/// "scenario, 2026-08", "quote 17 of our provider, 2026-08-15", "stated on the command line, undated".
+[[nodiscard]] std::string text_of(const Stated& stated);
+
 struct FoundOffer {
   GpuPrice price;
   std::string why;            ///< reason why there is no offer, and what the list has instead; empty when found

@@ -181,6 +181,29 @@ void note_pieces(const ServeScenario& s, const ServingTimes& times, std::int64_t
   }
 }
 
+/// How prompts wait for others, where that is stated and none does.
+void note_waits(const ServeScenario& s, const ServingTimes& times, Plan& plan) {
+  const ServingWorkload& w = s.work;
+  const ClientFacts& client = w.client;
+  const double decoding = times.state.decoding;
+  const std::int64_t groups = w.layout.attention_groups();
+  const double isl = std::max(1.0, w.mean_length() * real(w.isl));
+  if (client.batch_wait > 0.0 &&
+      (decoding <= 1.0 || isl + decoding >= client.batch_wait_share * real(w.max_num_tokens))) {
+    plan.notes.push_back("serving.batch_wait and batch_wait_share have no effect: " +
+                         (decoding <= 1.0 ? std::string{"no prompt waits beside the decodes of others"}
+                                          : "one prompt alone fills " + percent(client.batch_wait_share) + " of the " +
+                                                format_count(real(w.max_num_tokens)) + " tokens of a step"));
+  }
+  if (client.balance_timeout > 0.0 && (groups <= 1 || decoding <= real(groups))) {
+    plan.notes.push_back("serving.attention_dp_timeout" +
+                         std::string{client.balance_batching > 0.0 ? " and attention_dp_batching have" : " has"} +
+                         " no effect: " +
+                         (groups <= 1 ? "the replica has no attention-DP, which strategy.ep above tp is"
+                                      : "so few sequences decode that a rank without one lets every prompt run"));
+  }
+}
+
 template <class Q>
 Interval<Q> spread(Q mid, const ServingErrors& errors) {
   return {errors.low * mid, mid, errors.high * mid};
@@ -211,6 +234,7 @@ void answer_times(const ServeScenario& s, ServingTimes times, ServePlan& answer,
                                              : "; prompts take " + format_number(100.0 * times.state.prompt_share, 2) +
                                                    " % of the replica's time");
   note_pieces(s, times, std::max<std::int64_t>(answer.estimate.replicas, 1), plan);
+  note_waits(s, times, plan);
   answer.times = std::move(times);
   answer.other_kernels = other_kernels_text(s);
 }

@@ -72,6 +72,11 @@ class BatchReader {
 
   void read_gpus() {
     HardwareChoice hardware = read_hardware(root_, sources_, s_.assumptions, true);
+    if (root_.has("hardware")) {
+      if (ConfigTable table = root_.table("hardware"); table.has("host_memory")) {
+        table.problem_at_key("host_memory", "nothing of a call is offloaded; leave 'host_memory' out");
+      }
+    }
     if (hardware.gpus > 0) {
       s_.gpus = hardware.gpus;
     }
@@ -294,15 +299,26 @@ class BatchReader {
     for (const char* const key : {"engine", "precision"}) {
       note("inference", key, !s_.network, "the calls are stated, and no model");
     }
-    for (const char* const key : {"against", "storage", "egress"}) {
-      note("money", key, true, "answers of kind batch pay for GPUs alone");
+    tell_idle_money(root_,
+                    {"answers of kind batch hold no offers against each other",
+                     "answers of kind batch pay for GPUs alone", "it asks for variants of a training plan"},
+                    s_.assumptions);
+    if (s_.money.price) {
+      s_.assumptions.push_back("money: a GPU costs " + format(*s_.money.price) + " (" + s_.money.source + ")");
     }
-    for (const char* const key : {"power_price", "rack_power"}) {
+    const bool beside = s_.money.price && root_.value("money")->find("price") != nullptr;
+    for (const char* const key : {"market", "region"}) {
+      note("money", key, beside, "beside a price it is a label for break-evens, which answers of kind batch have not");
+    }
+    note("money", "owned", s_.money.owned && s_.money.market != PaidAs::owned,
+         "a price is stated beside it, and answers of kind batch hold no offers against each other");
+    for (const char* const key : {"power_price", "date", "source", "rack_power"}) {
       note("energy", key, true, "answers of kind batch tell energy, not its price");
     }
     note("data", "prefetch", true, "samples are taken to be loaded ahead");
     note("hardware", "power_cap", !s_.network && !s_.calls.empty(),
          "stated calls are as they were measured; energy alone is capped");
+    note("hardware", "host_link", !s_.feed || s_.feed->fed <= Bytes{}, "no samples are copied ([data] fed_bytes)");
     note("hardware", "gpus", s_.clients && !s_.requests && !s_.job, "the clients stand before one GPU");
   }
 

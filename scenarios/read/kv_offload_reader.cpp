@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/serve/engine/scheduler.hpp>
@@ -6,8 +7,13 @@
 #include <headroom/scenarios/read/kv_offload_reader.hpp>
 #include <headroom/scenarios/traffic/traffic.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -134,6 +140,49 @@ void read_kv_offload(ServingKeys& serving, ServeScenario& serve, std::vector<std
     FleetQuestion fleet = *serve.fleet;
     fleet.kv_offload = offload;
     serve.fleet = std::make_shared<const FleetQuestion>(std::move(fleet));
+  }
+}
+
+void hold_host_memory(ConfigTable& root,
+                      const HardwareChoice& hardware,
+                      const ServeScenario& serve,
+                      std::vector<std::string>& assumptions) {
+  if (!root.has("hardware") || serve.device.id.empty()) {
+    return;
+  }
+  ConfigTable table = root.table("hardware");
+  const bool stated = table.has("host_memory");
+  const std::optional<KvOffloadTier>* const tier = serve.fleet ? serve.fleet->kv_offload.tiers.data() : nullptr;
+  if (tier == nullptr || !*tier || !((*tier)->capacity > Bytes{})) {
+    if (stated) {
+      assumptions.push_back(
+          "hardware.host_memory has no effect: without a capacity of [serving.kv_offload.cpu] replicas keep nothing on "
+          "their hosts");
+    }
+    return;
+  }
+  if (!hardware.host_memory) {
+    return;
+  }
+  const std::int64_t gpus = serve.work.layout.gpus();
+  const std::int64_t nodes = (gpus + hardware.gpus_per_node - 1) / hardware.gpus_per_node;  // of a replica
+  const std::int64_t replicas = std::max<std::int64_t>(1, hardware.gpus_per_node / gpus);   // of a node
+  const Bytes held = (*tier)->capacity / real(nodes);
+  const double room = std::floor(*hardware.host_memory / held);
+  const std::string memory = "hardware.host_memory = " + format(*hardware.host_memory);
+  if (stated && room < 1.0) {
+    table.problem("host_memory", "'host_memory' of " + format(*hardware.host_memory) + " a node has no room for the " +
+                                     format(held) +
+                                     " that one replica keeps there ([serving.kv_offload.cpu]); lower "
+                                     "its capacity, or raise it");
+  } else if (room < real(replicas)) {
+    assumptions.push_back(memory + " a node has room for [serving.kv_offload.cpu] of " +
+                          counted(static_cast<std::int64_t>(room), "replica") + " at " + format(held) +
+                          " each, and a node's GPUs are " + counted(replicas, "replica") +
+                          ": lower its capacity, or have fewer replicas on a node");
+  } else if (stated) {
+    assumptions.push_back(memory + " a node holds [serving.kv_offload.cpu] of its " + counted(replicas, "replica") +
+                          ", " + format(real(replicas) * held));
   }
 }
 

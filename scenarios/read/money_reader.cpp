@@ -12,8 +12,6 @@
 namespace headroom {
 namespace {
 
-constexpr std::string_view undated = "stated on the command line, undated";
-
 /// Whether a value was typed beside the file rather than in it.
 bool typed(const ConfigValue& value) {
   return value.file && value.file->starts_with("--");
@@ -36,14 +34,6 @@ Stated read_stated(ConfigTable& table, std::string_view key) {
   stated.date = date.value_or("");
   stated.source = source.value_or("");
   return stated;
-}
-
-/// "scenario, 2026-08", "quote 17 of our provider, 2026-08-15", "stated on the command line, undated".
-std::string text_of(const Stated& stated) {
-  if (stated.date.empty()) {
-    return stated.source.empty() ? std::string{undated} : stated.source + ", " + std::string{undated};
-  }
-  return (stated.source.empty() ? "scenario" : stated.source) + ", " + stated.date;
 }
 
 using MoneyKeys = KeyedTable<keys::money, Kinds::all>;
@@ -275,11 +265,40 @@ class MoneyReader {
   const PricedHardware& hardware_;
 };
 
+/// "size, price" of a table, of an array of tables of the first.
+std::string keys_text(const ConfigValue& stated) {
+  const ConfigValue& table = stated.items.empty() ? stated : stated.items.front();
+  std::string text;
+  for (const ConfigEntry& entry : table.entries) {
+    text += (text.empty() ? "" : ", ") + entry.key;
+  }
+  return text;
+}
+
 }  // namespace
 
 Money read_money(ConfigTable& root, const Catalog& catalog, const PricedHardware& hardware) {
   auto table = MoneyKeys::maybe(root);
   return table ? MoneyReader{*table, catalog, hardware}.run() : Money{};
+}
+
+void tell_idle_money(ConfigTable& root, const IdleMoney& why, std::vector<std::string>& assumptions) {
+  const ConfigValue* const money = root.value("money");
+  const auto tell = [&](std::string_view key, std::string_view reason) {
+    const ConfigValue* const stated = money->find(key);
+    if (reason.empty() || stated == nullptr || (stated->kind == ConfigValue::Kind::boolean && !stated->boolean)) {
+      return;
+    }
+    const std::string keys = keys_text(*stated);
+    assumptions.push_back("money." + std::string{key} + (keys.empty() ? "" : " (" + keys + ")") +
+                          " has no effect: " + std::string{reason});
+  };
+  if (money != nullptr) {
+    tell("against", why.offers);
+    tell("storage", why.bytes);
+    tell("egress", why.bytes);
+    tell("what_if", why.variants);
+  }
 }
 
 EnergyQuestion read_energy(ConfigTable& root, const Money& money) {

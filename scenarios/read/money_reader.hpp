@@ -9,6 +9,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace headroom {
 
@@ -22,6 +24,15 @@ struct PricedHardware {
 /// Without the table there is no price. Problems: a price in a file without its date, another currency, several offers
 /// to choose from, and numbers of owned hardware that cannot be.
 [[nodiscard]] Money read_money(ConfigTable& root, const Catalog& catalog, const PricedHardware& hardware);
+
+/// Why parts of [money] move nothing of an answer; empty: they do.
+struct IdleMoney {
+  std::string_view offers;    ///< [[money.against]]
+  std::string_view bytes;     ///< [money.storage] and [money.egress]
+  std::string_view variants;  ///< what_if
+};
+/// Tells of what is stated of these that it has no effect.
+void tell_idle_money(ConfigTable& root, const IdleMoney& why, std::vector<std::string>& assumptions);
 
 /// PUE and price of electricity that [energy] leaves out are those of [money.owned].
 [[nodiscard]] EnergyQuestion read_energy(ConfigTable& root, const Money& money);

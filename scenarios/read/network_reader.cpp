@@ -58,6 +58,10 @@ class NetworkScenarioReader {
     read_feed();
     scenario_.money = read_money(root_, sources_.catalog, priced_);
     scenario_.energy = read_energy(root_, scenario_.money);
+    tell_idle_money(root_,
+                    {"", scenario_.samples > 0.0 ? "" : "no run is priced without training.samples",
+                     "variants are those of a language model's training plan"},
+                    scenario_.assumptions);
     root_.finish();
     diagnostics_.throw_if_any();
     return std::move(scenario_);

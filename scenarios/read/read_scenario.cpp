@@ -8,6 +8,7 @@
 #include <headroom/scenarios/read/beside_reader.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/hardware_reader.hpp>
+#include <headroom/scenarios/read/kv_offload_reader.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
 #include <headroom/scenarios/read/money_reader.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
@@ -53,6 +54,7 @@ class ScenarioReader {
     }
     scenario_.money = read_money(root_, sources_.catalog, priced_);
     scenario_.energy = read_energy(root_, scenario_.money);
+    tell_idle_money(root_, idle_money(), scenario_.assumptions);
     root_.finish();
     diagnostics_.throw_if_any();
     return std::move(scenario_);
@@ -60,6 +62,17 @@ class ScenarioReader {
 
  private:
   void assume(const std::string& text) { scenario_.assumptions.push_back(text); }
+
+  IdleMoney idle_money() const {
+    IdleMoney why;
+    if (const auto* train = std::get_if<TrainScenario>(&scenario_.question)) {
+      why.bytes = train->tokens > 0.0 ? "" : "no run is priced without training.tokens or [target]";
+    } else {
+      why.bytes = "serving has no end that bytes are billed at; its dollars are those of GPUs";
+      why.variants = "it asks for variants of a training plan";
+    }
+    return why;
+  }
 
   Architecture read_model() {
     const ConfigValue* model = root_.value("model");
@@ -262,6 +275,7 @@ class ScenarioReader {
       return find_model(table, key, spelling);
     };
     read_beside(root_, find, serve, scenario_.assumptions);
+    hold_host_memory(root_, hardware, serve, scenario_.assumptions);
     scenario_.question = std::move(serve);
   }
 

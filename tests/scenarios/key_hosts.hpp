@@ -16,6 +16,7 @@ struct KeyHost {
   Kinds kind;
   HostReader reader;
   std::string_view text;
+  std::string_view only{};  ///< beginnings of the paths of keys that it is for, each after a space; empty: all
 };
 
 inline constexpr std::array key_hosts{

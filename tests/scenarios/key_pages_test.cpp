@@ -35,7 +35,7 @@ constexpr std::array kinds_by_name{Named{"train", Kinds::train}, Named{"serve", 
                                    Named{"network", Kinds::network}, Named{"batch", Kinds::batch},
                                    Named{"all", Kinds::all}};
 constexpr std::array told_kinds{Named{"training", Kinds::train}, Named{"serving", Kinds::serve},
-                                Named{"networks of ops", Kinds::network}};
+                                Named{"networks of ops", Kinds::network}, Named{"batch inference", Kinds::batch}};
 
 std::string page() {
   std::ifstream stream{file};
