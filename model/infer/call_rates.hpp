@@ -6,6 +6,7 @@
 #include <headroom/core/quantity.hpp>
 #include <headroom/model/estimate/precision.hpp>
 #include <headroom/model/infer/call_op.hpp>
+#include <headroom/model/infer/network_engine.hpp>
 
 #include <array>
 #include <cstdint>
@@ -75,6 +76,9 @@ struct CallRates {
   /// of those with one measured batch.
   double width = 0.0, width_inference = 0.0, width_measured = 0.0;
   std::string width_source, width_inference_source, width_measured_source;
+  /// Of an engine, or of its kind where too few rows of it were left out; `loop`: of closed loops.
+  [[nodiscard]] double width_of(const NetworkEngine& engine, bool loop) const noexcept;
+  [[nodiscard]] const std::string& width_source_of(const NetworkEngine& engine) const noexcept;
   /// The silicon of a compute capability ("8.0") or generation; nullptr where none was measured.
   [[nodiscard]] const CallSilicon* silicon_of(std::string_view capability) const noexcept;
   /// Of "2 x EPYC 7742"; nullptr for a processor that was never measured.
