@@ -99,7 +99,8 @@ class Problem {
       case NetworkOwner::physics:
         return knob.key.starts_with("convolution") ? has(CallOpKind::convolution, CallOpKind::winograd)
                : knob.key.starts_with("grouped")   ? has(CallOpKind::grouped)
-               : knob.key == "attention"           ? has(CallOpKind::product)
+               : knob.key == "attention"           ? !call.engine->fused_attention && has(CallOpKind::product)
+               : knob.key == "attention_fused"     ? call.engine->fused_attention && has(CallOpKind::product)
                : knob.key == "winograd"            ? format == "fp32" && has(CallOpKind::winograd)
                : knob.key == "recurrent_gap"       ? has(CallOpKind::recurrent)
                : knob.key.starts_with("depthwise") ? has(CallOpKind::depthwise)
@@ -259,7 +260,17 @@ NetworkFit fit_networks(std::span<const RunFile> files,
       out[i] = error_of(fit.runs[which[i]], numbers);
     }
   };
-  HierarchicalFit solver{coordinates_of(fit.knobs), samples, errors, how};
+  std::vector<FitCoordinate> coordinates = coordinates_of(fit.knobs);
+  std::vector<bool> told(coordinates.size(), false);
+  for (const FitSample& sample : samples) {
+    for (const std::size_t knob : sample.behind) {
+      told[knob] = true;
+    }
+  }
+  for (std::size_t i = 0; i < coordinates.size(); ++i) {
+    coordinates[i].fixed = !told[i];  // what no row tells stays as its file has it
+  }
+  HierarchicalFit solver{std::move(coordinates), samples, errors, how};
   tell("fitting " + std::to_string(fit.knobs.size()) + " numbers on " + std::to_string(fit.runs.size()) + " rows");
   fit.result = solver.fit();
   for (const double x : fit.result.point) {

@@ -24,6 +24,8 @@ using PhysicsPlace = NumberPlace<CallPhysics>;
 constexpr std::array physics_places{
     PhysicsPlace{"attention", [](const CallPhysics& p) { return p.attention; },
                  [](CallPhysics& p, double v) { p.attention = v; }},
+    PhysicsPlace{"attention_fused", [](const CallPhysics& p) { return p.attention_fused; },
+                 [](CallPhysics& p, double v) { p.attention_fused = v; }},
     PhysicsPlace{"winograd", [](const CallPhysics& p) { return p.winograd; },
                  [](CallPhysics& p, double v) { p.winograd = v; }},
     PhysicsPlace{"depth", [](const CallPhysics& p) { return p.depth; }, [](CallPhysics& p, double v) { p.depth = v; }},
@@ -80,7 +82,10 @@ FitPriors read_network_priors(const ModelData& data) {
   return priors_in(data, "network-priors", [](ConfigTable& root, FitPriors& priors) {
     ConfigTable tables = root.table("number");
     const auto amount_of = [](std::string_view key) -> PriorAmount {
-      return [key = std::string{key}](ConfigTable& table, std::string_view name) {
+      // Of one owner's number the same holds as of its kind: "Volta.step", "Volta.product.16-bit".
+      const std::size_t dot = key.rfind('.');
+      const std::string kind{is_time_key(key.substr(dot + 1)) ? key.substr(dot + 1) : key};
+      return [key = kind](ConfigTable& table, std::string_view name) {
         return is_time_key(key) ? table.quantity<Seconds>(name).raw()
                : key == "input" ? table.quantity<BytesPerSecond>(name).raw()
                                 : table.number(name, {1e-6, 1e6});
@@ -94,14 +99,21 @@ class Gathering {
  public:
   explicit Gathering(const ModelData& data) : priors_{read_network_priors(data)} {}
   void add(NetworkOwner owner, const std::string& id, const std::string& key, double value) {
+    knobs.push_back({owner, id, key, value, 0.0, 0.0, 0.0, 1.0, {}});
+    NetworkKnob& knob = knobs.back();
     // Of hosts' processors a launch is a factor, not a time.
     const std::string believed = owner == NetworkOwner::host ? "host" : key;
-    const auto found = priors_.find(believed);
+    const auto own = priors_.find(knob.name());
+    const auto found = own != priors_.end() ? own : priors_.find(believed);
     if (found == priors_.end()) {
       throw ConfigError{quoted(believed) + " is to be fitted, but network-priors.toml says nothing about it"};
     }
     const FitPrior& p = found->second;
-    knobs.push_back({owner, id, key, std::clamp(value, p.low, p.high), p.low, p.high, p.centre, p.width, {}});
+    knob.low = p.low;
+    knob.high = p.high;
+    knob.centre = p.centre;
+    knob.width = p.width;
+    knob.value = std::clamp(value, p.low, p.high);
   }
   std::vector<NetworkKnob> knobs;
 

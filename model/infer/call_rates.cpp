@@ -40,6 +40,7 @@ CallPhysics read_physics(ConfigTable table) {
   p.convolution_training = read_all_formats(table, "convolution_training");
   p.grouped_training = read_all_formats(table, "grouped_training");
   p.attention = table.number("attention", share);
+  p.attention_fused = table.number("attention_fused", share);
   p.winograd = table.number("winograd", share);
   p.depth = table.number("depth", {0.0, 1e5});
   p.rows = table.number("rows", {0.0, 1e5});

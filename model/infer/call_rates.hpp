@@ -47,6 +47,7 @@ struct CallPhysics {
   ByFormat<double> convolution{}, grouped{};  ///< over the product's share
   ByFormat<double> convolution_training{}, grouped_training{};
   double attention = 0.8;        ///< products of two activations over the product's share
+  double attention_fused = 0.8;  ///< the same of attention kernels that keep scores on the chip (Dao et al. 2022)
   double winograd = 0.6;         ///< multiplications of Winograd's form over the direct one's, fp32
   double depth = 106.0;          ///< k at which a product reaches half its rate; fp32 takes a fifth
   double rows = 31.0;            ///< m, with n above it, at which a product reaches half; fp32 takes half

@@ -57,7 +57,7 @@ std::vector<RunFile> planted(const std::map<std::string, double>& factors, const
   }
   NetworkRowModel model{sources()};
   std::string text;
-  const std::vector<std::string> networks{"resnet-50", "bert-base-squad", "vit-b16", "resnext101-32x4d"};
+  const std::vector<std::string> networks{"resnet-50", "bert-base-squad", "vit-base-patch16-224", "resnext101-32x4d"};
   for (std::size_t n = 0; n < networks.size(); ++n) {
     for (const std::string gpu : {"V100-SXM2-16GB", "A100-SXM4-80GB"}) {
       for (const int batch : {1, 2, 8, 32, 128}) {
@@ -65,7 +65,10 @@ std::vector<RunFile> planted(const std::map<std::string, double>& factors, const
         const RunFile one = parsed(row_text(source, networks[n], gpu, batch, 1.0));
         RowPrediction refusal;
         std::string assumed;
-        NetworkRowCall call = model.calls(one.rows.front(), refusal, assumed).front();
+        const std::vector<NetworkRowCall> calls = model.calls(one.rows.front(), refusal, assumed);
+        INFO(refusal.why);
+        REQUIRE(calls.size() == 1);
+        NetworkRowCall call = calls.front();
         const CallHost* host = numbers.rates.host_of(call.host_cpu);
         call.setting.host = host != nullptr ? host->launch : 1.0;
         const NetworkPace pace = network_pace(call, numbers.rates, numbers.engines.at(call.engine->id));
