@@ -144,7 +144,7 @@ const NetworkEngine* network_engine_of(const ModelData& data,
       continue;
     }
     // A mark or bounds that a row meets say more than a name alone, and a longer mark more than its beginning.
-    const std::size_t said = 2 * each.mark.size() + (bounded ? 1 : 0);
+    const std::size_t said = 3 * each.mark.size() + (each.from.empty() ? 0 : 1) + (each.before.empty() ? 0 : 1);
     if (open == nullptr || said > most) {
       open = &each;
       most = said;
