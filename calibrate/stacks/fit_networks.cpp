@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -70,13 +71,10 @@ class Problem {
   }
 
   [[nodiscard]] std::vector<std::size_t> behind(const NetworkRowCall& call) const {
-    std::vector<std::size_t> found;
-    for (std::size_t i = 0; i < knobs_.size(); ++i) {
-      if (moves(knobs_[i], call)) {
-        found.push_back(i);
-      }
-    }
-    return found;
+    std::vector<std::size_t> all(knobs_.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    std::erase_if(all, [&](std::size_t i) { return !moves(knobs_[i], call); });
+    return all;
   }
 
  private:
@@ -208,14 +206,9 @@ Gathered gather(std::span<const RunFile> files, NetworkRowModel& model, const Ne
 
 std::vector<FitCoordinate> coordinates_of(const std::vector<NetworkKnob>& knobs) {
   std::vector<FitCoordinate> coordinates;
+  coordinates.reserve(knobs.size());
   for (const NetworkKnob& k : knobs) {
-    FitCoordinate c;
-    c.start = std::log(k.value);
-    c.low = std::log(k.low);
-    c.high = std::log(k.high);
-    c.centre = std::log(k.centre);
-    c.width = k.width;
-    coordinates.push_back(c);
+    coordinates.push_back({std::log(k.value), std::log(k.low), std::log(k.high), std::log(k.centre), k.width});
   }
   return coordinates;
 }
