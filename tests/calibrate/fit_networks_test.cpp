@@ -106,10 +106,10 @@ TEST_CASE("A fit of networks finds the numbers that made the rows") {
   CHECK(fit.runs.size() == 40);
   CHECK(worst(fit, &FittedNetworkRun::before) > 0.15);
   CHECK(worst(fit, &FittedNetworkRun::fitted) < 0.03);
-  // Rows at 16 bit tell launches and their casts together, and products with those of convolutions.
+  // Rows at 16 bit tell launches and their casts together; products trade with the constants of shapes.
   CHECK(fitted(fit, "pytorch.launch") * fitted(fit, "pytorch.autocast") == near(1.4, 0.08));
-  CHECK(fitted(fit, "Volta.product.16-bit") < 0.9);
-  CHECK(fitted(fit, "Volta.product.16-bit") * fitted(fit, "calls.convolution.16-bit") == near(0.8, 0.1));
+  CHECK(fitted(fit, "Volta.product.16-bit") < 0.92);
+  CHECK(fitted(fit, "Volta.product.16-bit") > 0.7);
   CHECK(fitted(fit, "Turing.product.16-bit") == 1.0);  // no row tells it
 }
 
