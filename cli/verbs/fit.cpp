@@ -3,21 +3,25 @@
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/calibrate/stacks/fit_rough.hpp>
 #include <headroom/calibrate/stacks/fit_serving_memory.hpp>
+#include <headroom/calibrate/stacks/network_files.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/verb.hpp>
+#include <headroom/cli/render/network_fit_text.hpp>
 #include <headroom/cli/verbs/fit_kernels.hpp>
 #include <headroom/cli/verbs/fit_overlay.hpp>
 #include <headroom/cli/verbs/fit_serving.hpp>
 #include <headroom/cli/verbs/fit_step.hpp>
 #include <headroom/core/number_words.hpp>
+#include <headroom/core/printable.hpp>
 #include <headroom/core/whole_file.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iostream>
 
 namespace headroom::cli {
 
@@ -26,7 +30,7 @@ extern const Verb fit_verb;
 namespace fit_parts {
 namespace {
 
-enum class Asks : std::uint8_t { shares, memory, serving, training, kernels, overlay };
+enum class Asks : std::uint8_t { shares, memory, serving, training, kernels, overlay, networks };
 constexpr std::array forms{
     Form{"a fit of the rough stack's shares", "--stack rough-train", "text|toml"},
     Form{"a fit of an engine's memory", "--stack tensorrt-llm", "text|toml"},
@@ -34,22 +38,23 @@ constexpr std::array forms{
     Form{"a fit of a training software", "--stack SOFTWARE", "text|csv|markdown"},
     Form{"a fit of kernel curves", "--gpu ID", formats_in<"text|toml|{}">},
     Form{"a fit of an overlay", "--base ID", formats_in<"text|toml|{}">},
+    Form{"a fit of calls of networks", "--stack networks", "text"},
 };
 
 constexpr std::array options{
     Option{"--stack", OptionKind::one, "NAME",
-           "what to fit: a training software or all of them; serving (times of all engines); rough-train (default); "
-           "tensorrt-llm (memory)"}
-        .of(Asks::shares, Asks::memory, Asks::serving, Asks::training),
+           "what to fit: a training software or all of them; serving (times of all engines); networks (calls "
+           "of networks); rough-train (default); tensorrt-llm (memory)"}
+        .of(Asks::shares, Asks::memory, Asks::serving, Asks::networks, Asks::training),
     Option{"--level", OptionKind::many, "ID", "with a training software: fit the level of this SKU or generation too"}
         .of(Asks::training),
     Option{"--write", OptionKind::one, "FOLDER",
-           "with a training software or serving: put the numbers into FOLDER/stacks/{train,serve,step}"}
-        .of(Asks::training, Asks::serving)
+           "with a training software, serving or networks: put the numbers into FOLDER/stacks/{train,serve,infer,step}"}
+        .of(Asks::training, Asks::serving, Asks::networks)
         .that(FileUse::writes_in),
     Option{"--no-left-out", OptionKind::flag, "",
-           "with a training software or serving: do not fit again without each source"}
-        .of(Asks::training, Asks::serving),
+           "with a training software, serving or networks: do not fit again without each source, network and SKU"}
+        .of(Asks::training, Asks::serving, Asks::networks),
     Option{"--only", OptionKind::many, "NAME",
            "with serving: a stack or a number (vllm.sequence) to fit, all others held"}
         .of(Asks::serving),
@@ -88,6 +93,7 @@ Asks asks_of(const Arguments& arguments) {
   return arguments.has("--base")   ? Asks::overlay
          : arguments.has("--gpu")  ? Asks::kernels
          : stack == "serving"      ? Asks::serving
+         : stack == "networks"     ? Asks::networks
          : stack == "tensorrt-llm" ? Asks::memory
          : stack == "rough-train"  ? Asks::shares
                                    : Asks::training;
@@ -159,6 +165,24 @@ std::string memory_fit_text(const ServingMemoryFit& fit, const Arguments& argume
          ", per doubling of tp " + format(c.framework_per_doubling) + "\n\n" + table.text(0);
 }
 
+Outcome fit_network_calls(const Arguments& arguments, const std::vector<RunFile>& files) {
+  NetworkFitOptions how;
+  if (arguments.has("--no-left-out")) {
+    how.leave_out.clear();
+  }
+  const Sources sources = own_sources();
+  const NetworkFit fit = fit_networks(
+      files, sources, how, [](std::string_view what) { std::cerr << "headroom: " << headroom::shown(what) << "\n"; });
+  Outcome outcome;
+  outcome.out = network_fit_text(fit);
+  if (arguments.has("--write")) {
+    for (const std::string& file : write_network_files(fit, arguments.one("--write"))) {
+      outcome.err += "headroom: wrote " + file + "\n";
+    }
+  }
+  return outcome;
+}
+
 /// Runs the fit that the command asks for.
 Outcome fitted(const Arguments& arguments, Asks asks) {
   if (asks == Asks::kernels) {
@@ -169,6 +193,9 @@ Outcome fitted(const Arguments& arguments, Asks asks) {
   diagnostics.throw_if_any();
   if (asks == Asks::serving) {
     return fit_serving_times(arguments, files);
+  }
+  if (asks == Asks::networks) {
+    return fit_network_calls(arguments, files);
   }
   if (asks == Asks::training) {
     return fit_training(arguments, files);
@@ -209,6 +236,7 @@ constexpr std::string_view examples =
     "  headroom fit train_*.csv --format toml\n"
     "  headroom fit serve_kvcap.csv --stack tensorrt-llm\n"
     "  headroom fit serve_*.csv --stack serving --write model\n"
+    "  headroom fit serve_dlexamples.csv --stack networks --write model\n"
     "  headroom fit gemm.csv --gpu h100-sxm-80gb --cross-validate 5\n"
     "  headroom fit h200-rack-7 --base h200-sxm-141gb -o h200-rack-7/overlay\n"
     "  headroom fit h200-rack-7 --base h200-sxm-141gb --html fit.html\n"

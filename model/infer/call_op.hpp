@@ -61,6 +61,7 @@ struct CallOp {
   double traffic = 1.0;        ///< passes over those of the forward form: backward passes read more
   double launches = 1.0;       ///< kernels over those of the forward form
   double count = 1.0;          ///< equal ops one after another
+  bool operator==(const CallOp&) const = default;
   /// FLOP of one sample; a multiply-add is 2.
   [[nodiscard]] constexpr double flop() const noexcept { return 2.0 * m * n * k * groups * count; }
 };

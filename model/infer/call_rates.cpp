@@ -40,6 +40,7 @@ CallPhysics read_physics(ConfigTable table) {
   p.convolution_training = read_all_formats(table, "convolution_training");
   p.grouped_training = read_all_formats(table, "grouped_training");
   p.attention = table.number("attention", share);
+  p.attention_fused = table.number("attention_fused", share);
   p.winograd = table.number("winograd", share);
   p.depth = table.number("depth", {0.0, 1e5});
   p.rows = table.number("rows", {0.0, 1e5});
@@ -117,6 +118,23 @@ CallFormat call_format(Precision precision) noexcept {
 
 double element_bytes(CallFormat format) noexcept {
   return format == CallFormat::eight ? 1.0 : format == CallFormat::half ? 2.0 : 4.0;
+}
+
+namespace {
+
+bool builds_kernels(const NetworkEngine& engine) noexcept {
+  return engine.fusion == Fusion::inference || engine.fusion == Fusion::runtime;
+}
+
+}  // namespace
+
+double CallRates::width_of(const NetworkEngine& engine, bool loop) const noexcept {
+  const double one = engine.width.value_or(builds_kernels(engine) ? width_inference : width);
+  return loop ? engine.loop_width.value_or(one) : one;
+}
+
+const std::string& CallRates::width_source_of(const NetworkEngine& engine) const noexcept {
+  return engine.width ? engine.width_source : builds_kernels(engine) ? width_inference_source : width_source;
 }
 
 const CallSilicon* CallRates::silicon_of(std::string_view capability) const noexcept {

@@ -6,6 +6,7 @@
 #include <headroom/core/quantity.hpp>
 #include <headroom/model/estimate/precision.hpp>
 #include <headroom/model/infer/call_op.hpp>
+#include <headroom/model/infer/network_engine.hpp>
 
 #include <array>
 #include <cstdint>
@@ -46,6 +47,7 @@ struct CallPhysics {
   ByFormat<double> convolution{}, grouped{};  ///< over the product's share
   ByFormat<double> convolution_training{}, grouped_training{};
   double attention = 0.8;        ///< products of two activations over the product's share
+  double attention_fused = 0.8;  ///< the same of attention kernels that keep scores on the chip (Dao et al. 2022)
   double winograd = 0.6;         ///< multiplications of Winograd's form over the direct one's, fp32
   double depth = 106.0;          ///< k at which a product reaches half its rate; fp32 takes a fifth
   double rows = 31.0;            ///< m, with n above it, at which a product reaches half; fp32 takes half
@@ -75,6 +77,9 @@ struct CallRates {
   /// of those with one measured batch.
   double width = 0.0, width_inference = 0.0, width_measured = 0.0;
   std::string width_source, width_inference_source, width_measured_source;
+  /// Of an engine, or of its kind where too few rows of it were left out; `loop`: of closed loops.
+  [[nodiscard]] double width_of(const NetworkEngine& engine, bool loop) const noexcept;
+  [[nodiscard]] const std::string& width_source_of(const NetworkEngine& engine) const noexcept;
   /// The silicon of a compute capability ("8.0") or generation; nullptr where none was measured.
   [[nodiscard]] const CallSilicon* silicon_of(std::string_view capability) const noexcept;
   /// Of "2 x EPYC 7742"; nullptr for a processor that was never measured.

@@ -32,13 +32,16 @@ struct Shape {
 }
 
 /// The share of the peak that long products of the kind reach, over that of plain ones.
-[[nodiscard]] double kind_share(const CallOp& op, const CallPhysics& physics, const CallSetting& s) noexcept {
+[[nodiscard]] double kind_share(const CallOp& op,
+                                const CallPhysics& physics,
+                                const CallSetting& s,
+                                bool fuses) noexcept {
   const auto format = static_cast<std::size_t>(s.format);
   switch (op.kind) {
     case CallOpKind::convolution:
     case CallOpKind::winograd: return (s.training ? physics.convolution_training : physics.convolution)[format];
     case CallOpKind::grouped: return (s.training ? physics.grouped_training : physics.grouped)[format];
-    case CallOpKind::product: return physics.attention;
+    case CallOpKind::product: return fuses ? physics.attention_fused : physics.attention;
     default: return 1.0;
   }
 }
@@ -48,7 +51,8 @@ struct Shape {
                                      double elements,
                                      const CallDevice& d,
                                      const CallPhysics& physics,
-                                     const CallSetting& s) noexcept {
+                                     const CallSetting& s,
+                                     bool fuses) noexcept {
   const Shape x = shape_of(op, batch);
   const bool fp32 = s.format == CallFormat::fp32;
   const bool eight = s.format == CallFormat::eight;
@@ -56,7 +60,7 @@ struct Shape {
   const double m0 = physics.rows * (fp32 ? 0.5 : eight ? physics.rows_8bit : 1.0);
   const double multiplications = op.kind == CallOpKind::winograd && fp32 ? physics.winograd : 1.0;
   const double flop = 2.0 * x.m * x.n * x.k * x.groups * multiplications;
-  const double compute = flop / (d.product * kind_share(op, physics, s) * d.peak.raw()) * (1.0 + k0 / x.k) *
+  const double compute = flop / (d.product * kind_share(op, physics, s, fuses) * d.peak.raw()) * (1.0 + k0 / x.k) *
                          (1.0 + m0 / x.m) * (1.0 + m0 / x.n);
   const double activations = elements * batch * s.element * (eight ? physics.bytes_8bit : 1.0);
   const double weights = op.weights * (op.weight_gradient ? 4.0 : s.weight);
@@ -94,7 +98,7 @@ struct OpCost {
   if (multiplies(op.kind)) {
     const double elements = std::max(op.in + op.out - scores, 0.0);
     // A fused kernel stands for the two products around the softmax.
-    return {product_seconds(op, batch, elements, d, physics, s), fuses ? 0.5 * op.launches : op.launches};
+    return {product_seconds(op, batch, elements, d, physics, s, fuses), fuses ? 0.5 * op.launches : op.launches};
   }
   if (fuses && op.kind == CallOpKind::softmax) {
     return {};

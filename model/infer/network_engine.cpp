@@ -13,7 +13,7 @@ NetworkEngine read_engine(const ConfigValue& root, const std::string& file, Diag
   NetworkEngine e;
   e.file = file;
   require_schema(table);
-  static_cast<void>(table.value("base"));
+  e.base = table.maybe_text("base").value_or("");
   e.id = table.text("id");
   e.name = table.text("name");
   e.source = table.text("source");
@@ -37,6 +37,12 @@ NetworkEngine read_engine(const ConfigValue& root, const std::string& file, Diag
       e.early_products.insert_or_assign(std::string{capability}, early->number(capability, {0.01, 1.0}));
     }
     early->finish();
+  }
+  if (auto interval = table.maybe_table("interval")) {
+    e.width = interval->maybe_number("value", {0.0, 10.0});
+    e.loop_width = interval->maybe_number("closed_loop", {0.0, 10.0});
+    e.width_source = interval->text("source");
+    interval->finish();
   }
   if (auto server = table.maybe_table("server")) {
     e.input = server->maybe_quantity<BytesPerSecond>("input");
@@ -124,6 +130,7 @@ const NetworkEngine* network_engine_of(const ModelData& data,
                                        std::string_view release,
                                        std::string_view options) {
   const NetworkEngine* open = nullptr;
+  std::size_t most = 0;
   for (const NetworkEngine& each : network_engines(data)) {
     if (std::find(each.names.begin(), each.names.end(), name) == each.names.end() ||
         (!each.mark.empty() && options.find(each.mark) == std::string_view::npos)) {
@@ -136,9 +143,11 @@ const NetworkEngine* network_engine_of(const ModelData& data,
     if (bounded && !within) {
       continue;
     }
-    // A mark or bounds that a row meets say more than a name alone.
-    if (open == nullptr || bounded || !each.mark.empty()) {
+    // A mark or bounds that a row meets say more than a name alone, and a longer mark more than its beginning.
+    const std::size_t said = 3 * each.mark.size() + (each.from.empty() ? 0 : 1) + (each.before.empty() ? 0 : 1);
+    if (open == nullptr || said > most) {
       open = &each;
+      most = said;
     }
   }
   return open;

@@ -41,6 +41,7 @@ inline constexpr std::array<std::string_view, 6> fusion_names{"framework", "fuse
 /// One release line of an engine: stacks/infer/ID.toml.
 struct NetworkEngine {
   std::string id, name, file, source;
+  std::string base;                ///< id of the engine whose numbers it has where it states none; empty: none
   std::vector<std::string> names;  ///< as rows spell it
   std::string from, before;        ///< of those, releases >= from and < before; empty: all
   std::string component;           ///< word before a release's number, where versions say more ("NGC 20.06")
@@ -56,6 +57,10 @@ struct NetworkEngine {
   /// Of compute capabilities whose kernels came later than the release: its products' rate over today's.
   std::map<std::string, double, std::less<>> early_products;
   std::optional<BytesPerSecond> input;  ///< from a server's client to the GPU, where a server feeds the engine
+  /// 80 % of calls under it lie within a factor of 1 / (1 + width) .. 1 + width, networks and SKUs left out of the fit;
+  /// the same of closed loops of clients. Nothing: as others of its kind (CallRates).
+  std::optional<double> width, loop_width;
+  std::string width_source;
   double served = 1.0;  ///< throughput of a closed loop of clients over half their requests a call's time
 };
 

@@ -229,9 +229,8 @@ CallBook make_call_book(const BatchScenario& s) {
     book.width = rates.width_measured;
     book.width_source = rates.width_measured_source;
   } else {
-    const bool inference = s.engine->fusion == Fusion::inference || s.engine->fusion == Fusion::runtime;
-    book.width = inference ? rates.width_inference : rates.width;
-    book.width_source = inference ? rates.width_inference_source : rates.width_source;
+    book.width = rates.width_of(*s.engine, false);
+    book.width_source = rates.width_source_of(*s.engine);
   }
   return book;
 }

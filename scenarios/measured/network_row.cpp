@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/infer/network_calls.hpp>
 #include <headroom/model/power/power.hpp>
 #include <headroom/model/workload/model_data.hpp>
 #include <headroom/scenarios/measured/network_row.hpp>
+#include <headroom/scenarios/measured/network_server.hpp>
 #include <headroom/scenarios/measured/network_spelling.hpp>
 
 #include <algorithm>
@@ -68,26 +70,13 @@ constexpr std::array<std::string_view, 5> rate_metrics{"images_per_s", "requests
   return text;
 }
 
-/// Engines that may have run a row: the one that its columns mean, or all of its name that differ by a mark alone.
-[[nodiscard]] std::vector<const NetworkEngine*> engines_of(const ModelData& data,
-                                                           const ServingConfiguration& run,
-                                                           const std::string& runs) {
-  const std::string name = engine_name(run);
-  const std::string options = options_text(run) + runs;
-  const NetworkEngine* meant = network_engine_of(data, name, run.engine_version, options);
-  std::vector<const NetworkEngine*> engines;
-  if (meant == nullptr) {
-    return engines;
-  }
-  engines.push_back(meant);
-  for (const NetworkEngine& each : network_engines(data)) {
-    const bool named = std::find(each.names.begin(), each.names.end(), name) != each.names.end();
-    if (named && runs.empty() && !each.mark.empty() && meant->mark.empty() && each.from == meant->from &&
-        each.before == meant->before && options.find(each.mark) == std::string::npos) {
-      engines.push_back(&each);
-    }
-  }
-  return engines;
+/// The engine that ran a row: the one that its spelling names, or the one that its columns mean. nullptr: none.
+[[nodiscard]] const NetworkEngine* engine_of_row(const ModelData& data,
+                                                 const ServingConfiguration& run,
+                                                 const NetworkSpelling& spelling) {
+  return spelling.engine.empty()
+             ? network_engine_of(data, engine_name(run), run.engine_version, options_text(run) + spelling.runs)
+             : &find_network_engine(data, spelling.engine);
 }
 
 /// Of one sample whose tokens lie on `ranks` GPUs: before and after each attention every rank exchanges its part of
@@ -106,10 +95,96 @@ constexpr std::array<std::string_view, 5> rate_metrics{"images_per_s", "requests
   return Bytes{elements * element / ranks * (ranks - 1.0) / ranks} / (sustained * device.scale_up.per_gpu->value);
 }
 
+/// Equal ops as one that is counted more often: a call's time does not depend on their order.
+[[nodiscard]] std::vector<CallOp> joined(const std::vector<CallOp>& ops) {
+  std::vector<CallOp> all;
+  for (const CallOp& op : ops) {
+    const auto equal = std::find_if(all.begin(), all.end(), [&](CallOp each) {
+      each.count = op.count;
+      return each == op;
+    });
+    if (equal == all.end()) {
+      all.push_back(op);
+    } else {
+      equal->count += op.count;
+    }
+  }
+  return all;
+}
+
+[[nodiscard]] bool is_rate(std::string_view metric) noexcept {
+  return std::find(rate_metrics.begin(), rate_metrics.end(), metric) != rate_metrics.end();
+}
+
+[[nodiscard]] const CallSpread* latency_of(std::string_view metric) noexcept {
+  const auto found = std::find_if(latency_metrics.begin(), latency_metrics.end(),
+                                  [&](const CallSpread& each) { return each.metric == metric; });
+  return found == latency_metrics.end() ? nullptr : &*found;
+}
+
+/// Batches of powers of two that fit a GPU, for scenarios that leave the batch to the server.
+[[nodiscard]] std::vector<double> batches_that_fit(const NetworkInference& needs, double evaluations, Bytes memory) {
+  std::vector<double> batches{1.0};
+  for (double samples = 2.0; samples <= 2048.0; samples *= 2.0) {
+    // Tables that no GPU holds alone lie elsewhere: samples alone are counted.
+    if (samples * evaluations * needs.per_sample > 0.7 * memory) {
+      break;
+    }
+    batches.push_back(samples);
+  }
+  return batches;
+}
+
 }  // namespace
 
+NetworkPace network_pace(const NetworkRowCall& call,
+                         const CallDevice& device,
+                         const CallPhysics& physics,
+                         const NetworkEngine& engine) {
+  const auto time = [&](double samples, const CallSetting& setting) {
+    const double called = samples * call.evaluations / call.shared;
+    const Seconds exchange = call.shared > 1.0 ? samples * call.evaluations * call.exchange : Seconds{};
+    return (call_time(*call.ops, called, device, physics, engine, setting).total() + exchange).raw();
+  };
+  if (call.together > 0.0) {
+    CallSetting setting = call.setting;
+    // Copies of others run beside a call: the server's input path is the lone client's.
+    setting.input_bytes = 0.0;
+    const double rate = engine.served * call.batches.front() / time(call.batches.front(), setting);
+    return {rate, 0.97 * call.together / rate, call.batches.front()};
+  }
+  NetworkPace best;
+  for (const double samples : call.batches) {
+    const double seconds = time(samples, call.setting);
+    if (samples / seconds > best.rate) {
+      best = {samples / seconds, seconds, samples};
+    }
+  }
+  return best;
+}
+
+NetworkPace network_pace(const NetworkRowCall& call, const CallRates& rates, const NetworkEngine& engine) {
+  return network_pace(call, call_device(*call.device, rates, engine, call.setting.format, call.setting.training),
+                      rates.physics, engine);
+}
+
+std::optional<double> network_value(const NetworkRowCall& call, const NetworkPace& pace, std::string_view metric) {
+  if (is_rate(metric)) {
+    const double tokens = metric == "total_tokens_per_s" ? call.tokens : 1.0;
+    return tokens * call.gpus / call.shared * pace.rate / call.steps;
+  }
+  if (const CallSpread* latency = latency_of(metric)) {
+    if (call.limit > Seconds{}) {
+      return 1e3 * (metric == "latency_ms_p99" ? pace.p99 : pace.seconds);
+    }
+    const double over = call.together > 0.0 ? latency->closed_over_mean : latency->over_mean;
+    return 1e3 * pace.seconds * call.steps * over;
+  }
+  return std::nullopt;
+}
+
 bool NetworkRowModel::knows(const ServingConfiguration& run) const {
-  return spelling_of(sources_.data, run) != nullptr || NetworkLibrary{sources_.data.files()}.knows(run.model);
+  return spelled(sources_.data, run.model) || NetworkLibrary{sources_.data.files()}.knows(run.model);
 }
 
 const NetworkRowModel::Calls& NetworkRowModel::calls_of(const std::string& id,
@@ -137,184 +212,173 @@ const NetworkRowModel::Calls& NetworkRowModel::calls_of(const std::string& id,
     return found->second;
   }
   const Network network = sizes.empty() ? plain : library.find(id, sizes);
-  Calls calls{call_ops(network), network.input_bytes().raw(), network.product_flops().raw(),
+  Calls calls{joined(call_ops(network)), network.input_bytes().raw(), network.product_flops().raw(),
               inference_memory(network, 2.0)};
   return ops_.emplace(key, std::move(calls)).first->second;
 }
 
-/// The call that a row's columns describe, of one network under one engine.
-struct NetworkRowModel::Asked {
-  double gpus = 1.0;
-  std::optional<double> batch;    ///< samples of a call; nothing: the fastest that fits
-  std::optional<double> clients;  ///< in a closed loop
-  double client_samples = 1.0;
-  double most = 0.0;  ///< samples of a call that the server lets in; 0: not stated
-  double evaluations = 1.0;
-  double shared = 1.0;  ///< ranks that share each sample's tokens
-  Seconds exchange{};   ///< of one sample between them
-};
-
-NetworkRowModel::Pace NetworkRowModel::pace_of(const Calls& calls,
-                                               const NetworkEngine& engine,
-                                               const CallDevice& device,
-                                               CallSetting setting,
-                                               Bytes memory,
-                                               const Asked& asked) const {
-  const CallPhysics& physics = call_rates(sources_.data).physics;
-  const auto time = [&](double samples) {
-    const double called = samples * asked.evaluations / asked.shared;
-    const Seconds exchange = asked.shared > 1.0 ? samples * asked.evaluations * asked.exchange : Seconds{};
-    return (call_time(calls.ops, called, device, physics, engine, setting).total() + exchange).raw();
+std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPrediction& refusal, std::string& assumed) {
+  const ServingConfiguration& run = row.serving;
+  const auto refuse = [&](std::string why) {
+    refusal = unsupported(std::move(why));
+    return std::vector<NetworkRowCall>{};
   };
-  if (asked.clients && *asked.clients > 1.0) {
-    const double requests = *asked.clients * asked.client_samples;
-    const double most = asked.most > 0.0 ? asked.most : requests;
-    const double together =
-        std::min(std::max(0.5 * requests, asked.client_samples), std::max(most, asked.client_samples));
-    // Copies of others run beside a call: the server's input path is the lone client's.
-    setting.input_bytes = 0.0;
-    const double rate = engine.served * together / time(together);
-    return {rate, 0.97 * requests / rate, together};
-  }
-  if (asked.batch) {
-    const double seconds = time(*asked.batch);
-    return {*asked.batch / seconds, seconds, *asked.batch};
-  }
-  Pace best;
-  for (double samples = 1.0; samples <= 2048.0; samples *= 2.0) {
-    const double held = samples * asked.evaluations;
-    // Tables that no GPU holds alone lie elsewhere: samples alone are counted.
-    if (samples > 1.0 && held * calls.memory.per_sample > 0.7 * memory) {
-      break;
-    }
-    const double seconds = time(samples);
-    if (samples / seconds > best.rate) {
-      best = {samples / seconds, seconds, samples};
-    }
-  }
-  return best;
-}
-
-RowPrediction NetworkRowModel::predict(const ServingConfiguration& run, std::string_view metric) {
-  const bool rate = std::find(rate_metrics.begin(), rate_metrics.end(), metric) != rate_metrics.end();
-  const auto latency = std::find_if(latency_metrics.begin(), latency_metrics.end(),
-                                    [&](const CallSpread& each) { return each.metric == metric; });
-  const bool watts = metric == "power_w_per_gpu";
-  const bool joules = metric == "j_per_image" || metric == "j_per_video";
-  if (!rate && latency == latency_metrics.end() && !watts && !joules) {
-    return unsupported("metric " + std::string{metric} + " of a network's call is not answered");
-  }
   const auto scenario = run.options.find("scenario");
   const bool offline = scenario != run.options.end() && scenario->second == "offline";
-  if (scenario != run.options.end() && scenario->second == "server") {
-    return unsupported("a server's offered rate and its latencies need the queue of the run, which is not stated");
-  }
-  const std::optional<Precision> precision = precision_of_row(run);
-  if (!precision) {
-    return unsupported("format '" + run.weight_dtype + "' is not known");
-  }
-  const auto device = devices_.find(run.gpu);
-  if (device.device == nullptr) {
-    return unsupported(device.why);
-  }
+  const bool server = scenario != run.options.end() && scenario->second == "server";
   NetworkSpelling spelling;
-  if (const NetworkSpelling* known = spelling_of(sources_.data, run)) {
+  if (const NetworkSpelling* known = spelling_of(sources_.data, row)) {
     spelling = *known;
   } else {
     spelling.networks = {run.model};
   }
-  const std::vector<const NetworkEngine*> engines = engines_of(sources_.data, run, spelling.runs);
-  if (engines.empty()) {
-    return unsupported("engine '" + engine_name(run) + "' is none that runs networks (model/stacks/infer)");
+  std::optional<Precision> precision = precision_of_row(run);
+  if (!precision) {
+    return refuse("format '" + run.weight_dtype + "' is not known");
   }
-  if (!run.concurrency && !offline) {
-    return unsupported("not published: concurrency, the samples of a call");
+  const auto device = devices_.find(run.gpu);
+  if (device.device == nullptr) {
+    return refuse(device.why);
   }
-  Asked asked;
-  asked.gpus = real(run.gpus.value_or(1));
-  asked.batch = run.concurrency;
-  asked.clients = option_number(run, "clients");
-  asked.client_samples = option_number(run, "client_batch").value_or(1.0);
-  asked.most = run.max_batch ? real(*run.max_batch) : 0.0;
-  asked.evaluations = spelling.evaluations;
-  double steps = 1.0;
+  if (precision == Precision::fp32 && spelling.fp32_is) {
+    const CallSilicon* silicon = call_rates(sources_.data).silicon_of(device.device->compute_capability);
+    const auto format = static_cast<std::size_t>(call_format(*spelling.fp32_is));
+    precision = silicon != nullptr && silicon->product[format] ? spelling.fp32_is : precision;
+  }
+  const NetworkEngine* engine = engine_of_row(sources_.data, run, spelling);
+  if (engine == nullptr) {
+    return refuse("engine '" + engine_name(run) + "' is none that runs networks (model/stacks/infer)");
+  }
+  if (server && spelling.server_limit <= Seconds{}) {
+    return refuse("a server's rate needs the latency that it promises, which is not stated for " + run.model);
+  }
+  if (!run.concurrency && !offline && !server) {
+    return refuse("not published: concurrency, the samples of a call");
+  }
+  NetworkRowCall call;
+  call.engine = engine;
+  call.device = device.device;
+  call.gpus = real(run.gpus.value_or(1));
+  call.tokens = run.isl.value_or(1.0);
+  call.evaluations = spelling.evaluations;
   if (spelling.evaluations_per_step > 0.0) {
     const std::optional<double> stated = option_number(run, "steps");
     if (!stated) {
-      return unsupported("not published: options.steps");
+      return refuse("not published: options.steps");
     }
-    steps = *stated * spelling.evaluations_per_step;
+    call.steps = *stated * spelling.evaluations_per_step;
   }
-  if (offline && scenario != run.options.end()) {
-    asked.batch.reset();
-  }
-  asked.shared = option_number(run, "ulysses").value_or(1.0) * option_number(run, "ring").value_or(1.0);
-
-  CallSetting setting;
+  call.shared = option_number(run, "ulysses").value_or(1.0) * option_number(run, "ring").value_or(1.0);
+  CallSetting& setting = call.setting;
   setting.format = call_format(*precision);
   setting.element = setting.weight = element_bytes(setting.format);
-  const CallRates& rates = call_rates(sources_.data);
+  setting.autocast = setting.format == CallFormat::half && engine->fusion == Fusion::framework;
+  setting.host_per_sample = spelling.host_per_sample;
   if (const Node* node = sources_.catalog.reference_node(*device.device)) {
-    if (const CallHost* host = rates.host_of(node->cpu)) {
+    call.host_cpu = node->cpu;
+    if (const CallHost* host = call_rates(sources_.data).host_of(node->cpu)) {
       setting.host = host->launch;
     }
   }
-  RowPrediction answer;
-  double middle = 0.0, parts = 0.0;
+  call.limit = server ? spelling.server_limit : Seconds{};
+  const double clients = option_number(run, "clients").value_or(1.0);
+  if (clients > 1.0) {
+    const double samples = option_number(run, "client_batch").value_or(1.0);
+    call.together = clients * samples;
+    const double most = run.max_batch ? real(*run.max_batch) : call.together;
+    call.batches = {std::min(std::max(0.5 * call.together, samples), std::max(most, samples))};
+  } else if (run.concurrency && !offline && !server) {
+    call.batches = {*run.concurrency};
+  }
+  std::vector<NetworkRowCall> found;
   try {
-    const Bytes memory = device.device->visible_capacity().value;
     for (const std::string& id : spelling.networks) {
       const Calls& calls = calls_of(id, spelling.sizes, run);
-      for (const NetworkEngine* engine : engines) {
-        CallSetting own = setting;
-        own.autocast = setting.format == CallFormat::half && engine->fusion == Fusion::framework;
-        own.host_per_sample = spelling.host_per_sample;
-        own.input_bytes = run.engine == "Triton Inference Server" ? calls.input_bytes : 0.0;
-        const CallDevice resolved = call_device(*device.device, rates, *engine, setting.format, false);
-        asked.exchange = exchange_of(calls.ops, setting.element, asked.shared, *device.device);
-        const Pace pace = pace_of(calls, *engine, resolved, own, memory, asked);
-        const bool closed = asked.clients && *asked.clients > 1.0;
-        const double over = latency == latency_metrics.end() ? 1.0
-                            : closed                         ? latency->closed_over_mean
-                                                             : latency->over_mean;
-        const double per_s = asked.gpus / asked.shared * pace.rate / steps;
-        double value = rate ? per_s : 1e3 * pace.seconds * steps * over;
-        if (watts || joules) {
-          const Node* node = sources_.catalog.reference_node(*device.device);
-          const std::optional<GpuPower> power = gpu_power(*device.device, node, {}, power_form(sources_.data));
-          if (!power) {
-            return unsupported("the catalog has no TDP of " + device.device->id);
-          }
-          // Calls follow each other: the GPU multiplies all the time.
-          value = power->of(Draw::matrix).raw() * (watts ? 1.0 : asked.gpus / per_s);
-        }
-        if (metric == "total_tokens_per_s") {
-          value *= run.isl.value_or(1.0);
-        }
-        answer.low = parts == 0.0 ? value : std::min(answer.low, value);
-        answer.high = std::max(answer.high, value);
-        middle += std::log(value);
-        parts += 1.0;
-        const double least = pace.batch * asked.evaluations * calls.flop / resolved.peak.raw();
-        answer.roofline = watts || joules ? 0.0
-                          : rate          ? asked.gpus * pace.batch / std::max(least * steps, 1e-12)
-                                          : 1e3 * least * steps;
+      NetworkRowCall own = call;
+      own.network = id;
+      own.ops = &calls.ops;
+      own.flop = calls.flop;
+      own.setting.input_bytes = run.engine == "Triton Inference Server" ? calls.input_bytes : 0.0;
+      own.exchange = exchange_of(calls.ops, setting.element, call.shared, *device.device);
+      if (own.batches.empty()) {
+        own.batches = batches_that_fit(calls.memory, call.evaluations, device.device->visible_capacity().value);
       }
+      found.push_back(std::move(own));
+    }
+  } catch (const ConfigError& error) {
+    return refuse(error.diagnostics().empty() ? error.what() : error.diagnostics().front().message);
+  }
+  assumed = spelling.hidden;
+  if (found.size() > 1) {
+    assumed += (assumed.empty() ? "" : "; ") + std::string{"the columns leave open which of "} +
+               std::to_string(found.size()) + " networks ran: the middle of all";
+  }
+  return found;
+}
+
+const NetworkPace& NetworkRowModel::served_pace(const NetworkRowCall& call) {
+  const std::string key = call.network + ";" + call.engine->id + ";" + call.device->id + ";" +
+                          std::to_string(static_cast<int>(call.setting.format)) + ";" +
+                          std::to_string(call.evaluations) + ";" + std::to_string(call.limit.raw());
+  const auto found = served_.find(key);
+  if (found != served_.end()) {
+    return found->second;
+  }
+  const ServedWithin served = served_within(call, call_rates(sources_.data), *call.engine, call.limit);
+  return served_.emplace(key, NetworkPace{served.rate, served.mean.raw(), 1.0, served.p99.raw()}).first->second;
+}
+
+RowPrediction NetworkRowModel::predict(const RunRow& row) {
+  const std::string& metric = row.metric;
+  const bool watts = metric == "power_w_per_gpu";
+  const bool joules = metric == "j_per_image" || metric == "j_per_video";
+  if (!is_rate(metric) && latency_of(metric) == nullptr && !watts && !joules) {
+    return unsupported("metric " + metric + " of a network's call is not answered");
+  }
+  RowPrediction answer;
+  std::string assumed;
+  const std::vector<NetworkRowCall> found = calls(row, answer, assumed);
+  if (found.empty()) {
+    return answer;
+  }
+  const CallRates& rates = call_rates(sources_.data);
+  double middle = 0.0;
+  try {
+    for (const NetworkRowCall& call : found) {
+      const NetworkPace pace = call.limit > Seconds{} ? served_pace(call) : network_pace(call, rates, *call.engine);
+      if (pace.rate <= 0.0) {
+        return unsupported("one call alone takes longer than the server's limit of " + format(call.limit));
+      }
+      const double per_s = call.gpus / call.shared * pace.rate / call.steps;
+      double value = network_value(call, pace, metric).value_or(0.0);
+      if (watts || joules) {
+        const Node* node = sources_.catalog.reference_node(*call.device);
+        const std::optional<GpuPower> power = gpu_power(*call.device, node, {}, power_form(sources_.data));
+        if (!power) {
+          return unsupported("the catalog has no TDP of " + call.device->id);
+        }
+        // Calls follow each other: the GPU multiplies all the time.
+        value = power->of(Draw::matrix).raw() * (watts ? 1.0 : call.gpus / per_s);
+      }
+      answer.low = &call == &found.front() ? value : std::min(answer.low, value);
+      answer.high = std::max(answer.high, value);
+      middle += std::log(value);
+      const CallDevice resolved = call_device(*call.device, rates, *call.engine, call.setting.format, false);
+      const double least = pace.batch * call.evaluations * call.flop / resolved.peak.raw();
+      answer.roofline = watts || joules   ? 0.0
+                        : is_rate(metric) ? call.gpus * pace.batch / std::max(least * call.steps, 1e-12)
+                                          : 1e3 * least * call.steps;
     }
   } catch (const ConfigError& error) {
     return unsupported(error.diagnostics().empty() ? error.what() : error.diagnostics().front().message);
   }
   answer.status = RowStatus::ok;
   answer.of_network = true;
-  answer.predicted = std::exp(middle / parts);
-  const bool inference = engines.front()->fusion == Fusion::inference || engines.front()->fusion == Fusion::runtime;
-  const double width = inference ? rates.width_inference : rates.width;
+  answer.predicted = std::exp(middle / static_cast<double>(found.size()));
+  const double width = rates.width_of(*found.front().engine, found.front().together > 0.0);
   answer.low /= 1.0 + width;
   answer.high *= 1.0 + width;
-  if (parts > 1.0) {
-    answer.assumed = "the columns leave open which of " + std::to_string(static_cast<int>(parts)) +
-                     " networks and engines ran: the middle of all";
-  }
+  answer.assumed = assumed;
   return answer;
 }
 

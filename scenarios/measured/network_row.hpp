@@ -18,15 +18,50 @@
 
 namespace headroom {
 
-/// Predicts rows of networks and caches their ops. Where a row's columns leave open which of two engines ran (XLA or
-/// not), it is predicted as the geometric mean of both, and its interval holds both.
+/// What a row's columns describe, of one network under one engine: all but the numbers that a fit moves.
+struct NetworkRowCall {
+  std::string network;                       ///< id
+  const std::vector<CallOp>* ops = nullptr;  ///< of one evaluation of one sample; the row model keeps them
+  double flop = 0.0;                         ///< of the same
+  const NetworkEngine* engine = nullptr;
+  const Device* device = nullptr;
+  CallSetting setting;
+  std::string host_cpu;  ///< of the reference node; empty: none is known
+  double gpus = 1.0;
+  double tokens = 1.0;          ///< of a sample, where rates count them
+  double evaluations = 1.0;     ///< of the network for a sample
+  double steps = 1.0;           ///< one after another
+  double shared = 1.0;          ///< ranks that share each sample's tokens
+  Seconds exchange{};           ///< of one sample between them
+  std::vector<double> batches;  ///< samples of a call; of several the one with the most samples a second is taken
+  Seconds limit{};              ///< within which a server answers 99 % of requests; 0: no server
+  double together = 0.0;        ///< samples that clients of a closed loop keep at the server; 0: no loop
+};
+
+/// Samples a second of one GPU and seconds of a sample's answer.
+struct NetworkPace {
+  double rate = 0.0, seconds = 0.0, batch = 1.0;
+  double p99 = 0.0;  ///< seconds, of a server's answers
+};
+/// `engine` stands for the call's own, with other numbers in a fit.
+[[nodiscard]] NetworkPace network_pace(const NetworkRowCall& call, const CallRates& rates, const NetworkEngine& engine);
+/// The same on a device that is resolved.
+[[nodiscard]] NetworkPace network_pace(const NetworkRowCall& call,
+                                       const CallDevice& device,
+                                       const CallPhysics& physics,
+                                       const NetworkEngine& engine);
+
+/// Predicts rows of networks and caches their ops. Where a row's columns leave open which of several networks ran, it
+/// is predicted as the geometric mean of all, and its interval holds all.
 class NetworkRowModel {
  public:
   explicit NetworkRowModel(const Sources& sources) : sources_{sources}, devices_{sources.catalog} {}
   /// Whether the catalog has a network by the row's name.
   [[nodiscard]] bool knows(const ServingConfiguration& run) const;
-  /// The model sees nothing but the configuration.
-  [[nodiscard]] RowPrediction predict(const ServingConfiguration& run, std::string_view metric);
+  /// The model sees the configuration and, where tables of equal columns differ, which of them the row stands in.
+  [[nodiscard]] RowPrediction predict(const RunRow& row);
+  /// The calls that a row may mean, with `assumed` of what no column says; empty, with the reason, where there is none.
+  [[nodiscard]] std::vector<NetworkRowCall> calls(const RunRow& row, RowPrediction& refusal, std::string& assumed);
   [[nodiscard]] std::size_t kept() const noexcept { return devices_.kept() + ops_.size(); }
 
  private:
@@ -36,24 +71,22 @@ class NetworkRowModel {
     double flop = 0.0;         ///< of the same
     NetworkInference memory;
   };
-  struct Asked;
-  /// Samples a second of one GPU and seconds of a sample's answer.
-  struct Pace {
-    double rate = 0.0, seconds = 0.0, batch = 1.0;
-  };
   [[nodiscard]] const Calls& calls_of(const std::string& id,
                                       const NetworkSizes& usual,
                                       const ServingConfiguration& run);
-  [[nodiscard]] Pace pace_of(const Calls& calls,
-                             const NetworkEngine& engine,
-                             const CallDevice& device,
-                             CallSetting setting,
-                             Bytes memory,
-                             const Asked& asked) const;
+
+  /// Of a server; each of one network, format, GPU and engine is simulated once.
+  [[nodiscard]] const NetworkPace& served_pace(const NetworkRowCall& call);
 
   const Sources& sources_;
   RowDevices devices_;
   std::map<std::string, Calls, std::less<>> ops_;
+  std::map<std::string, NetworkPace, std::less<>> served_;
 };
+
+/// The row's metric of a call at a pace, in the row's unit; nullopt where calls do not answer it.
+[[nodiscard]] std::optional<double> network_value(const NetworkRowCall& call,
+                                                  const NetworkPace& pace,
+                                                  std::string_view metric);
 
 }  // namespace headroom

@@ -17,6 +17,13 @@ std::vector<NetworkSpelling> read_spellings(const ConfigValue& root, Diagnostics
     row.names = each.texts("names");
     row.networks = each.texts("networks");
     row.when = each.maybe_text("when").value_or("");
+    row.refs = each.texts("refs");
+    row.table = static_cast<int>(each.maybe_integer("table", {1, 99}).value_or(0));
+    row.engine = each.maybe_text("engine").value_or("");
+    if (const auto precision = each.maybe_choice("fp32_is", precision_names)) {
+      row.fp32_is = static_cast<Precision>(*precision);
+    }
+    row.hidden = each.maybe_text("hidden").value_or("");
     row.evaluations = each.maybe_number("evaluations", {1e-3, 1e9}).value_or(1.0);
     row.evaluations_per_step = each.maybe_number("evaluations_per_step", {1e-3, 1e3}).value_or(0.0);
     if (auto sizes = each.maybe_table("sizes")) {
@@ -26,6 +33,7 @@ std::vector<NetworkSpelling> read_spellings(const ConfigValue& root, Diagnostics
       sizes->finish();
     }
     row.runs = each.maybe_text("runs").value_or("");
+    row.server_limit = each.maybe_quantity<Seconds>("server_limit").value_or(Seconds{});
     row.host_per_sample = each.maybe_quantity<Seconds>("host_per_sample").value_or(Seconds{});
     row.source = each.text("source");
     each.finish();
@@ -41,18 +49,29 @@ const std::vector<NetworkSpelling>& network_spellings(const ModelData& data) {
   return step_numbers(data, "network-rows", read_spellings);
 }
 
-const NetworkSpelling* spelling_of(const ModelData& data, const ServingConfiguration& run) {
-  const auto asked = [&](const NetworkSpelling& row) {
-    return row.when.empty() || std::any_of(run.options.begin(), run.options.end(), [&](const auto& option) {
-             return option.second.find(row.when) != std::string::npos;
+const NetworkSpelling* spelling_of(const ModelData& data, const RunRow& row) {
+  const ServingConfiguration& run = row.serving;
+  const auto holds = [&](const NetworkSpelling& spelling) {
+    const bool named = std::find(spelling.names.begin(), spelling.names.end(), run.model) != spelling.names.end();
+    const bool asked =
+        spelling.when.empty() || std::any_of(run.options.begin(), run.options.end(), [&](const auto& option) {
+          return option.second.find(spelling.when) != std::string::npos;
+        });
+    return named && asked && (spelling.table == 0 || spelling.table == row.table) &&
+           std::all_of(spelling.refs.begin(), spelling.refs.end(), [&](const std::string& ref) {
+             return row.source_ref.find(ref) != std::string::npos || row.notes.find(ref) != std::string::npos;
            });
   };
-  for (const NetworkSpelling& row : network_spellings(data)) {
-    if (std::find(row.names.begin(), row.names.end(), run.model) != row.names.end() && asked(row)) {
-      return &row;
-    }
-  }
-  return nullptr;
+  const std::vector<NetworkSpelling>& all = network_spellings(data);
+  const auto found = std::find_if(all.begin(), all.end(), holds);
+  return found == all.end() ? nullptr : &*found;
+}
+
+bool spelled(const ModelData& data, std::string_view model) {
+  const std::vector<NetworkSpelling>& all = network_spellings(data);
+  return std::any_of(all.begin(), all.end(), [&](const NetworkSpelling& each) {
+    return std::find(each.names.begin(), each.names.end(), model) != each.names.end();
+  });
 }
 
 }  // namespace headroom

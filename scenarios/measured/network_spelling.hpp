@@ -5,6 +5,7 @@
 #include <headroom/model/workload/op_list.hpp>
 #include <headroom/scenarios/measured/run_row.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,16 +18,24 @@ struct NetworkSpelling {
   std::vector<std::string> names;
   std::vector<std::string> networks;  ///< ids; several where columns do not say which
   std::string when;                   ///< text in a row's options that asks for it; empty: none
+  std::vector<std::string> refs;      ///< parts of its source_ref or notes, all of which ask for it: a table's title
+  int table = 0;                      ///< of several tables of equal columns under one title; 0: any
   double evaluations = 1.0;           ///< of the network for a sample
   double evaluations_per_step = 0.0;  ///< for each of the row's `steps`; 0: no step
   NetworkSizes sizes;                 ///< that no column states
   std::string runs;                   ///< what the publication runs and no column states ("xla"); empty: nothing
-  Seconds host_per_sample{};          ///< serial work of its host beside the network: boxes, masks
+  std::string engine;                 ///< id of the engine where no column states it; empty: the columns do
+  std::optional<Precision> fp32_is;   ///< format of products where the column says fp32 and the GPU has another's units
+  std::string hidden;                 ///< what no column says and how it is known, for print; empty: nothing
+  Seconds server_limit{};     ///< within which the publication's server answers 99 % of requests; 0: none is run
+  Seconds host_per_sample{};  ///< serial work of its host beside the network: boxes, masks
   std::string source;
 };
 
 [[nodiscard]] const std::vector<NetworkSpelling>& network_spellings(const ModelData& data);
 /// The one that a row means; nullptr where its name is no published spelling.
-[[nodiscard]] const NetworkSpelling* spelling_of(const ModelData& data, const ServingConfiguration& run);
+[[nodiscard]] const NetworkSpelling* spelling_of(const ModelData& data, const RunRow& row);
+/// Whether some publication spells a network so.
+[[nodiscard]] bool spelled(const ModelData& data, std::string_view model);
 
 }  // namespace headroom

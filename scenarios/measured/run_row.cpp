@@ -180,11 +180,29 @@ class RunRowReader::Rows {
     row.notes = notes;
     row.run.options = parse_options(text("options"));
     row.serving.options = row.run.options;
+    row.table = form_ == RowForm::serving ? table_of(row) : 1;
     row.cells = csv_.fields();
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       row.places.push_back(csv_.at(i));
     }
     return row;
+  }
+
+  /// Counts equal rows under one title; a title's rows follow each other.
+  int table_of(const RunRow& row) {
+    if (row.source_ref.empty() || row.source_ref != title_) {
+      title_ = row.source_ref;
+      under_title_.clear();
+    }
+    const ServingConfiguration& run = row.serving;
+    std::string key = run.model + ";" + run.gpu + ";" + run.weight_dtype + ";" + run.engine_version + ";" + row.metric;
+    for (const std::optional<double>& cell : {run.isl, run.osl, run.concurrency, run.request_rate, run.params_b}) {
+      key += ";" + (cell ? std::to_string(*cell) : std::string{});
+    }
+    for (const auto& [name, value] : run.options) {
+      key += ";" + name + "=" + value;
+    }
+    return ++under_title_[key];
   }
 
   std::string text(std::string_view name) const {
@@ -256,6 +274,8 @@ class RunRowReader::Rows {
     broken_cells_.add(csv_.file(), csv_.at(index), text);
   }
 
+  std::string title_;
+  std::map<std::string, int> under_title_;
   CsvReader csv_;
   RowForm form_ = RowForm::training;
   Diagnostics broken_cells_;

@@ -50,11 +50,15 @@ struct ServingConfiguration {
 struct RunRow {
   std::string id, file, source, source_ref, engine, metric, unit;  ///< id: "line 3" where no column states one
   int line = 0;
+  /// Of the rows of equal configuration and metric under one title (source_ref), which one this is, in the file's
+  /// order: tables of equal columns follow each other.
+  int table = 1;
   RowForm form = RowForm::training;
   double measured = 0.0;
   bool doubted = false;  ///< true when the notes hold CHECK, ODD or AMBIGUOUS
   std::string doubt;     ///< the word in the notes that marks the doubt
-  std::string notes;     ///< as written: for what is known of the row's launch, never for a prediction
+  std::string notes;     ///< as written: for what is known of the row's launch, for a prediction only what tables of
+                         ///< spellings name
   std::string broken;    ///< first configuration cell that is not an integer: "'micro_batch' is '8k', no integer"
   RunConfiguration run;
   ServingConfiguration serving;    ///< filled for serving rows

@@ -407,7 +407,7 @@ RowPrediction ServingRowModel::predict(const ServingConfiguration& run,
 
 RowPrediction ServingRowModel::predict(const RunRow& row) {
   if (networks_.knows(row.serving)) {
-    return networks_.predict(row.serving, row.metric);
+    return networks_.predict(row);
   }
   const LaunchedRow filled = launched(row, published_launches(sources_.data));
   RowPrediction answer = predict(filled.run, row.metric, row.unit);

@@ -65,6 +65,12 @@ const fs::path& fixtures() {
       serving << "r" << concurrency << ",made,llama3-8b,,,,,,,,,H100-SXM5-80GB,1,1,1,1,bf16,bf16,bf16,1024,128,"
               << concurrency << ",vLLM,0.9.0,scenario=closed,tpot_ms_mean," << 7.0 + 0.05 * concurrency << ",ms,\n";
     }
+    std::ofstream networks{at / "networks.csv"};
+    networks << "id,source,model,gpu,gpus,weight_dtype,act_dtype,concurrency,engine,metric,value,unit,notes\n";
+    for (const int batch : {1, 8, 64}) {
+      networks << "n" << batch << ",made,resnet-50,A100-SXM4-80GB,1,fp16,fp16," << batch << ",PyTorch,images_per_s,"
+               << 120 * batch / (1.0 + 0.05 * batch) << ",images/s,\n";
+    }
     std::ofstream{at / "times.csv"} << "gpus,seconds\n8,10\n16,5.5\n32,3.25\n";
     std::ofstream{at / "serve.sh"} << "vllm serve meta-llama/Meta-Llama-3-8B --tensor-parallel-size 1\n";
     std::ofstream{at / "all_reduce.log"}
@@ -150,6 +156,7 @@ const std::vector<Question>& questions() {
       {&fit_verb, 3, "{S}/scenarios/published/torchtitan.csv --stack torchtitan --no-left-out"},
       {&fit_verb, 4, "{T}/kernels.csv --gpu h100-sxm-80gb"},
       {&fit_verb, 5, "{H} --base h200-sxm-141gb"},
+      {&fit_verb, 6, "{T}/networks.csv --stack networks --no-left-out"},
       {&op_verb, 0, "gemm --gpu h100-sxm-80gb -m 16 -n 1024 -k 1024"},
       {&op_verb, 0, "attention-decode --gpu h100-sxm-80gb --seq-len 1024 --heads 8"},
       {&op_verb, 0, "attention-training --gpu h100-sxm-80gb --seq-len 1024 --heads 8"},

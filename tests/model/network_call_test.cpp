@@ -156,6 +156,13 @@ TEST_CASE("network call: silicon, engines and hosts that ship are read and found
   CHECK(network_engine_of(data, "PyTorch (native framework)", "NGC 24.01", "")->id == "pytorch");
   CHECK(network_engine_of(data, "TensorFlow (native framework)", "NGC 21.06", "xla=true")->id == "tensorflow-xla");
   CHECK(network_engine_of(data, "TensorFlow (native framework)", "NGC 20.06", "")->id == "tensorflow-2020");
+  // A longer mark says more than its beginning, and a release's bounds more than none.
+  CHECK(network_engine_of(data, "TensorFlow (native framework)", "NGC 20.06", "xla=encoder")->id ==
+        "tensorflow-xla-encoder-2020");
+  CHECK(network_engine_of(data, "PyTorch (native framework)", "NGC 20.06", "scripted")->id == "pytorch-scripted-2020");
+  // A child has its base's numbers where it states none.
+  CHECK(find_network_engine(data, "pytorch-1").launch == find_network_engine(data, "pytorch").launch);
+  CHECK(find_network_engine(data, "pytorch-1").base == "pytorch");
   CHECK(network_engine_of(data, "an engine of the future", "", "") == nullptr);
   CHECK_THROWS_WITH_AS(static_cast<void>(find_network_engine(data, "abacus")), doctest::Contains("there are: "),
                        ConfigError);
