@@ -108,13 +108,6 @@ class Inference {
     if (schema == nullptr && is_one_of(shape_keepers, node.op_type()) && node.input_size() > 0) {
       node.set_domain("");
       node.set_op_type("Identity");
-      node.clear_attribute();
-      while (node.input_size() > 1) {
-        node.mutable_input()->RemoveLast();
-      }
-      while (node.output_size() > 1) {
-        node.mutable_output()->RemoveLast();
-      }
       return;
     }
     if (schema == nullptr) {
@@ -245,6 +238,20 @@ class Inference {
           const auto outer = types_.find(node.input(i));
           if (!has_shape(body.input(i).type()) && outer != types_.end() && has_shape(*outer->second)) {
             *body.mutable_input(i)->mutable_type() = *outer->second;
+            changed = true;
+          }
+        }
+        // And behind it that which its body writes.
+        for (int i = 0; node.op_type() == "Loop" && i < std::min(node.input_size() - 2, node.output_size()); ++i) {
+          const auto inner = i + 1 < body.output_size() ? types_.find(body.output(i + 1).name()) : types_.end();
+          const auto outer = types_.find(node.output(i));
+          const bool open = !node.output(i).empty() && (outer == types_.end() || !has_shape(*outer->second));
+          if (open && inner != types_.end() && has_shape(*inner->second)) {
+            std::vector<std::int64_t> sizes;
+            for (const auto& size : inner->second->tensor_type().shape().dim()) {
+              sizes.push_back(size.dim_value());
+            }
+            state_shape(graph, node.output(i), sizes);
             changed = true;
           }
         }

@@ -352,6 +352,43 @@ TEST_CASE("graphs inside nodes are counted once, with a warning") {
   CHECK(says(remarks_of(result), "node 1 'y' (If): its then_branch is counted once"));
 }
 
+TEST_CASE("ops of later opsets than libonnx knows are read as they are meant") {
+  if (!readable()) return;
+  OnnxGraph g;
+  g.input("x", {1, 32, 8, 8});
+  g.integers("axes", {2, 3}).weight("w", {32}).weight("b", {32});
+  g.node("GroupNormalization", {"x", "w", "b"}, {"normed"}, {onnx_int("num_groups", 4)});
+  g.node("Gelu", {"normed"}, {"curved"}, {onnx_text("approximate", "tanh")});
+  g.node("Split", {"curved"}, {"left", "right"}, {onnx_int("axis", 1), onnx_int("num_outputs", 2)});
+  g.node("Mul", {"left", "right"}, {"product"});
+  g.node("ReduceMean", {"product", "axes"}, {"mean"}, {onnx_int("keepdims", 0)});
+  g.weight("fc", {16, 10});
+  g.node("MatMul", {"mean", "fc"}, {"y"});
+  g.output("y");
+  const Network network = network_in(imported(g.file(21)));
+  CHECK(network.parameters == 2.0 * 32.0 + 160.0);
+  CHECK(network.product_flops().raw() == 320.0);
+  CHECK(count_of(network, OpKind::norm, "group") == 1);
+  CHECK(count_of(network, OpKind::elementwise, "gelu") == 1);
+  CHECK(network.ops.size() == 5);
+}
+
+TEST_CASE("a loop carries its tensors with the shapes that they have before it") {
+  if (!readable()) return;
+  OnnxGraph body;
+  body.input("i", {}, test::onnx_int64).input("go", {}, test::onnx_bool).input("state", {"a", "b"});
+  body.weight("w", {64, 64});
+  body.node("MatMul", {"state", "w"}, {"next"}).node("Identity", {"go"}, {"on"});
+  body.output("on").output("next");
+  OnnxGraph g;
+  g.input("x", {4, 64}).integers("times", {8}, true);
+  g.node("Loop", {"times", "", "x"}, {"y"}, {onnx_graph("body", body.message())});
+  g.node("Relu", {"y"}, {"z"}).output("z");
+  const ImportedOnnx result = imported(g.file());
+  CHECK(network_in(result).product_flops().raw() == 2.0 * 4.0 * 64.0 * 64.0);
+  CHECK(says(remarks_of(result), "node 1 'y' (Loop): its body is counted once, however often it runs"));
+}
+
 TEST_CASE("every problem of an ONNX file is told at once, with its place and a way out") {
   if (!readable()) return;
   OnnxGraph g;
