@@ -15,6 +15,8 @@
 #include <charconv>
 #include <csignal>
 #include <filesystem>
+#include <functional>
+#include <sstream>
 
 namespace headroom {
 namespace {
@@ -111,7 +113,7 @@ void refuse_other(const std::string& path) {
 
 /// libonnx follows sizes and attributes that contradict each other beyond its memory, so that a broken file would end
 /// this process: a child reads it first, and the file is refused where the child dies.
-void require_survival(onnx_file::Reader reader, const std::string& path, const onnx_file::Shapes& shapes) {
+void require_survival(const std::string& path, const std::function<void(onnx_file::Graph&)>& read) {
   const pid_t child = fork();
   if (child == 0) {
     const rlimit no_core{0, 0};
@@ -120,8 +122,7 @@ void require_survival(onnx_file::Reader reader, const std::string& path, const o
     setrlimit(RLIMIT_CPU, &a_minute);
     try {
       onnx_file::Graph graph;
-      InputFile file{path, most_onnx};
-      reader(file, shapes, graph);
+      read(graph);
     } catch (...) {  // NOLINT(bugprone-empty-catch): told by the process that reads it again
     }
     _exit(0);
@@ -148,12 +149,19 @@ onnx_file::Graph read_onnx(const std::string& path, const std::vector<std::strin
     refuse_other(path);
   }
   const onnx_file::Reader reader = open_reader();
-  if (rewinds) {
-    require_survival(reader, path, shapes);
-  }
+  const std::string piped = rewinds ? "" : read_file(path, most_onnx).text;
+  const auto read = [&](onnx_file::Graph& graph) {
+    if (rewinds) {
+      InputFile file{path, most_onnx};
+      reader(file, shapes, graph);
+    } else {
+      std::istringstream file{piped};
+      reader(file, shapes, graph);
+    }
+  };
+  require_survival(path, read);
   onnx_file::Graph graph;
-  InputFile file{path, most_onnx};
-  reader(file, shapes, graph);
+  read(graph);
   Diagnostics diagnostics;
   for (const std::string& problem : graph.problems) {
     diagnostics.add(path, {}, problem);
