@@ -4,6 +4,7 @@
 #include <headroom/calibrate/probe/probe_library.hpp>
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/input_file.hpp>
+#include <headroom/core/printable.hpp>
 #include <headroom/model/workload/op_list.hpp>
 
 #include <dlfcn.h>
@@ -164,7 +165,7 @@ onnx_file::Graph read_onnx(const std::string& path, const std::vector<std::strin
   read(graph);
   Diagnostics diagnostics;
   for (const std::string& problem : graph.problems) {
-    diagnostics.add(path, {}, problem);
+    diagnostics.add(path, {}, shown(problem));  // names of a file may break lines
   }
   diagnostics.throw_if_any();
   return graph;

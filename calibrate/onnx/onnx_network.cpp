@@ -116,10 +116,10 @@ ImportedOnnx network_of(onnx_file::Graph graph, const std::string& path, const s
   const Weights weights = weights_of(graph);
   ImportedOnnx imported;
   for (const std::string& remark : graph.remarks) {
-    imported.remarks.push_back(remark);
+    imported.remarks.push_back(shown(remark));
   }
   for (const std::string& remark : writer.remarks()) {
-    imported.remarks.push_back(remark);
+    imported.remarks.push_back(shown(remark));
   }
   if (!writer.unknown().empty()) {
     imported.remarks.push_back(

@@ -60,7 +60,8 @@ constexpr std::array options{
     Option{"--shape", OptionKind::many, "NAME=SIZES",
            "onnx: a dynamic size of an input or tensor, e.g. input=1x3x224x224 or seq=128; repeats"}
         .of(Asks::network),
-    Option{"--name", OptionKind::one, "ID", "onnx: what the network is called; default: as the file"}.of(Asks::network),
+    Option{"--name", OptionKind::one, "NAME", "onnx: what the network is called; default: as the file"}.of(
+        Asks::network),
     Option{"--output", OptionKind::one, "FILE.toml", "write the result to a file, whole or not at all"}.that(
         FileUse::writes),
 };
