@@ -101,6 +101,10 @@ Outcome delivered(const Arguments& arguments, const std::string& text, const std
 /// A network file from a graph, with a warning for what is left out or not known.
 Outcome network_from(const Arguments& arguments, const std::string& file) {
   require_form(import_verb, Asks::network, arguments);
+  if (arguments.has("--name") && arguments.one("--name").find('/') != std::string::npos) {
+    throw ConfigError{"--name: " + quoted(arguments.one("--name")) +
+                      " is no name: it holds a '/', and names a file of networks; say e.g. --name my-net"};
+  }
   const ImportedOnnx imported =
       import_onnx(file, {arguments.has("--name") ? arguments.one("--name") : "", arguments.many("--shape")});
   std::vector<std::string> warnings;
