@@ -1,5 +1,5 @@
-# Debian packages by CPack, one a component: headroom (runtime), headroom-probes and headroom-mpi (probes and mpi, where
-# they are built) and libheadroom-dev (development). Build them with: cmake --workflow --preset deb
+# Debian packages by CPack, one a component: headroom (runtime), headroom-probes, headroom-mpi and headroom-onnx (probes,
+# mpi and onnx, where they are built) and libheadroom-dev (development). Build them with: cmake --workflow --preset deb
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME headroom)
 set(CPACK_PACKAGE_VENDOR "Headroom")
@@ -15,6 +15,9 @@ if(TARGET headroom_probes)
 endif()
 if(TARGET headroom_mpi)
   list(APPEND CPACK_COMPONENTS_ALL mpi)
+endif()
+if(TARGET headroom_onnx)
+  list(APPEND CPACK_COMPONENTS_ALL onnx)
 endif()
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
@@ -38,7 +41,7 @@ every number comes from.
 Hardware, price lists and models are built in; no GPU and no network are
 needed.")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS headroom-probes)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "headroom-onnx, headroom-probes")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libheadroom-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
@@ -67,5 +70,11 @@ set(CPACK_DEBIAN_MPI_DESCRIPTION "plan GPU workloads: the search on several mach
  prices are handed out rank by rank and give what one machine gives.")
 set(CPACK_DEBIAN_MPI_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS openmpi-bin)
+
+set(CPACK_DEBIAN_ONNX_PACKAGE_NAME headroom-onnx)
+set(CPACK_DEBIAN_ONNX_DESCRIPTION "plan GPU workloads: networks from ONNX files
+ The library that 'headroom import NET.onnx' opens to read a network.")
+set(CPACK_DEBIAN_ONNX_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_ONNX_PACKAGE_DEPENDS "headroom (= ${PROJECT_VERSION})")
 
 include(CPack)

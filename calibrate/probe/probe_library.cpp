@@ -27,24 +27,24 @@ std::filesystem::path program_folder() {
   return program.is_absolute() ? program.parent_path() : std::filesystem::path{};
 }
 
-/// Path of the library next to the program or as installed. Never a bare name, which the loader would resolve by the
-/// folder that the program is called from.
+/// Where a library may lie: next to the program, or as installed.
+std::array<std::filesystem::path, 2> places_of(std::string_view library) {
+  const std::filesystem::path folder = program_folder();
+  return {folder / library, (folder / HEADROOM_LIBRARIES_FROM_PROGRAMS / library).lexically_normal()};
+}
+
 std::string library_path() {
   if (const std::optional<std::string> named = library_of("HEADROOM_PROBES_LIBRARY")) {
     return *named;
   }
   constexpr std::string_view name = "libheadroom_probes.so";
-  const std::filesystem::path folder = program_folder();
-  const std::array places{folder / name, (folder / HEADROOM_LIBRARIES_FROM_PROGRAMS / name).lexically_normal()};
-  const auto found = std::find_if(places.begin(), places.end(), [](const std::filesystem::path& place) {
-    std::error_code status;
-    return place.is_absolute() && std::filesystem::is_regular_file(place, status);
-  });
-  if (found == places.end()) {
+  const std::optional<std::string> found = beside_program(name);
+  if (!found) {
+    const auto places = places_of(name);
     throw DeviceError{"the probe library is neither " + quoted(places[0].string()) + " nor " +
                       quoted(places[1].string()) + "; it is built where a CUDA toolkit is found (see docs/probes.md)"};
   }
-  return found->string();
+  return *found;
 }
 
 /// Opens the library and never closes it, because CUDA keeps threads and exit handlers in it.
@@ -245,6 +245,15 @@ std::optional<std::string> library_of(const char* variable) {
                       "folder headroom is called from"};
   }
   return named;
+}
+
+std::optional<std::string> beside_program(std::string_view library) {
+  const auto places = places_of(library);
+  const auto* const found = std::find_if(places.begin(), places.end(), [](const std::filesystem::path& place) {
+    std::error_code status;
+    return place.is_absolute() && std::filesystem::is_regular_file(place, status);
+  });
+  return found == places.end() ? std::nullopt : std::optional{found->string()};
 }
 
 std::unique_ptr<Prober> open_prober(std::int64_t device) {

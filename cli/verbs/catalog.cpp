@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom catalog list|show|diff|lint|import`: known hardware, prices and models, with their sources.
 #include <headroom/answers/markup/table.hpp>
+#include <headroom/calibrate/onnx/onnx_network.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/own_data.hpp>
@@ -474,6 +475,10 @@ Outcome run(const Arguments& arguments) {
     if (words.size() != 2) {
       throw ConfigError{
           "catalog import takes one config.json of Hugging Face, e.g. 'headroom catalog import config.json'"};
+    }
+    if (is_onnx_name(words[1])) {
+      throw ConfigError{quoted(words[1]) + " is an ONNX file, whose ops are a network: 'headroom import " + words[1] +
+                        "'"};
     }
     refuse_overwrite(catalog_verb, arguments, words[1], "which is read");
     return imported(words[1]);

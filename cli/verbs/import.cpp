@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom import`: turns a launch file of another program into a scenario, or benchmark results into samples.
+// `headroom import`: turns a launch file of another program into a scenario, benchmark results into samples, or an ONNX
+// file into a network.
 #include <headroom/calibrate/import/import_samples.hpp>
+#include <headroom/calibrate/onnx/onnx_network.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
@@ -18,18 +20,19 @@ extern const Verb import_verb;
 namespace import_parts {
 namespace {
 
-enum class Asks : std::uint8_t { training, serving, samples };
+enum class Asks : std::uint8_t { training, serving, samples, network };
 constexpr std::array forms{
     Form{"a training launch as a scenario", "a training launch"},
     Form{"a serving launch as a scenario", "a serving launch"},
     Form{"results of a benchmark as samples", "--from nccl-tests, rccl-tests, nvbandwidth, mixbench or nvidia-smi"},
+    Form{"an ONNX file as a network", "a file NAME.onnx or --from onnx"},
 };
 
 constexpr std::array options{
     Option{"--from", OptionKind::one,
            "megatron|nemo|torchtitan|deepspeed|torchrun|slurm|vllm|sglang|nccl-tests|rccl-tests|nvbandwidth|mixbench|"
-           "nvidia-smi",
-           "the file's form; default: the launch file that its text looks like"},
+           "nvidia-smi|onnx",
+           "the file's form; default: onnx of a file NAME.onnx, else the launch file that its text looks like"},
     Option{"--model", OptionKind::one, "ID", "model preset or config.json; numbers of the file must agree with it"}.of(
         Asks::training, Asks::serving),
     Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog, which no launch file names"}.of(Asks::training,
@@ -54,7 +57,12 @@ constexpr std::array options{
         Asks::training, Asks::serving),
     Option{"--ignore-unknown", OptionKind::flag, "", "list unknown flags as ignored instead of refusing them"}.of(
         Asks::training, Asks::serving),
-    Option{"--output", OptionKind::one, "SCENARIO.toml", "write the scenario to a file, whole or not at all"}.that(
+    Option{"--shape", OptionKind::many, "NAME=SIZES",
+           "onnx: a dynamic size of an input or tensor, e.g. input=1x3x224x224 or seq=128; repeats"}
+        .of(Asks::network),
+    Option{"--name", OptionKind::one, "NAME", "onnx: what the network is called; default: as the file"}.of(
+        Asks::network),
+    Option{"--output", OptionKind::one, "FILE.toml", "write the result to a file, whole or not at all"}.that(
         FileUse::writes),
 };
 
@@ -90,6 +98,22 @@ Outcome delivered(const Arguments& arguments, const std::string& text, const std
   return {text, lines_of(remarks), 0};
 }
 
+/// A network file from a graph, with a warning for what is left out or not known.
+Outcome network_from(const Arguments& arguments, const std::string& file) {
+  require_form(import_verb, Asks::network, arguments);
+  if (arguments.has("--name") && arguments.one("--name").find('/') != std::string::npos) {
+    throw ConfigError{"--name: " + quoted(arguments.one("--name")) +
+                      " is no name: it holds a '/', and names a file of networks; say e.g. --name my-net"};
+  }
+  const ImportedOnnx imported =
+      import_onnx(file, {arguments.has("--name") ? arguments.one("--name") : "", arguments.many("--shape")});
+  std::vector<std::string> warnings;
+  for (const std::string& remark : imported.remarks) {
+    warnings.push_back(Diagnostic{file, {}, remark}.warning());
+  }
+  return delivered(arguments, imported.toml, warnings);
+}
+
 /// Samples from a benchmark's results; nullopt for a launch file.
 std::optional<ImportedSamples> samples_of(const Arguments& arguments, const std::string& file) {
   const auto found = std::find(sample_form_names.begin(), sample_form_names.end(), arguments.one("--from"));
@@ -104,6 +128,9 @@ Outcome run(const Arguments& arguments) {
   const std::vector<std::string> files = arguments.many("");
   if (files.empty()) {
     throw ConfigError{"name a launch file, e.g. 'headroom import train.sbatch --gpu h100-sxm-80gb'"};
+  }
+  if (arguments.has("--from") ? arguments.one("--from") == "onnx" : is_onnx_name(files.front())) {
+    return network_from(arguments, files.front());
   }
   if (const std::optional<ImportedSamples> samples = samples_of(arguments, files.front())) {
     return delivered(arguments, samples->text, samples->remarks);
@@ -126,13 +153,14 @@ constexpr std::string_view examples =
     "  headroom import ds_config.json --model llama3-8b --gpu a100-sxm-80gb --gpus 64 --seq-len 4096\n"
     "  headroom import job.toml --from torchtitan --gpu h100-sxm-80gb --gpus 128\n"
     "  headroom import serve.sh --gpu h100-sxm-80gb --isl 2048 --osl 256 --concurrency 64 --weights bf16\n"
-    "  headroom import all_reduce.log --from nccl-tests -o nccl.csv\n";
+    "  headroom import all_reduce.log --from nccl-tests -o nccl.csv\n"
+    "  headroom import net.onnx --shape batch=1 -o net.toml\n";
 
 }  // namespace
 }  // namespace import_parts
 
 const Verb import_verb{"import",
-                       "a launch file of another program as a scenario, a benchmark's results as samples",
+                       "a launch file as a scenario, a benchmark's results as samples, an ONNX file as a network",
                        "FILE",
                        1,
                        import_parts::options,

@@ -86,8 +86,8 @@ constexpr std::array norm_rows{
 
 constexpr std::array<std::string_view, 5> norm_functions{"layer", "rms", "batch", "group", "instance"};
 
-constexpr std::array<std::string_view, 8> move_names{"concat", "upsample",  "space_to_depth", "depth_to_space",
-                                                     "crop",   "transpose", "roll",           "repeat_rows"};
+constexpr std::array<std::string_view, 9> move_names{
+    "concat", "upsample", "space_to_depth", "depth_to_space", "crop", "transpose", "roll", "repeat_rows", "custom"};
 
 constexpr std::array<OpWord, 12> other_words{OpWord{"depthwise", OpKind::conv, "", OpWord::Form::depthwise},
                                              OpWord{"max_pool", OpKind::pool, "max", OpWord::Form::plain},
@@ -404,13 +404,30 @@ TensorShape read_move(ConfigTable& table, const OpWord& word, const OpInputs& in
     case 7:  // repeat_rows: each row as often as asked
       out.plane = {static_cast<std::int64_t>(out.places()) * table.integer("times", op_size)};
       break;
+    case 8: {  // custom: no more is known than what it reads and writes, weights among it
+      const std::vector<std::int64_t> shape = table.integers("shape");
+      if (shape.empty() && table.has("shape")) {
+        table.problem("shape", "'shape' is empty; state the sizes of what the op writes, e.g. shape = [64, 56, 56]");
+      }
+      for (const std::int64_t size : shape) {
+        if (size < 1 || size > largest_size) {
+          table.problem("shape", "'shape' holds " + std::to_string(size) + "; every size must be 1 to 1073741824");
+          return out;
+        }
+      }
+      op.parameters = real(table.maybe_integer("learned", {1, static_cast<std::int64_t>(largest_count)}).value_or(0));
+      op.weight_elements = op.parameters;
+      out = shape.empty() ? TensorShape{} : TensorShape{shape[0], {shape.begin() + 1, shape.end()}};
+      break;
+    }
     default: break;  // transpose, roll
   }
   const double handed = in;
   if (function == 4) {
     in = out.elements();  // of a crop the rest is not read
   }
-  note_move(op, in, product(table, "kind", "elements", {real(out.channels), out.places()}));
+  note_move(op, in + (function == 8 ? op.parameters : 0.0),
+            product(table, "kind", "elements", {real(out.channels), out.places()}));
   op.chain_elements = handed;
   return out;
 }

@@ -71,7 +71,14 @@ Network read_network_model(ConfigTable& root, const std::string& file, const Net
     const ConfigValue tree = parse_toml(source.text, source.file);
     return read_network(ConfigTable{tree, "", root.diagnostics()}, sizes);
   };
-  const auto find = [&](const std::string& text) { return networks.find(text, sizes); };
+  const auto find = [&](const std::string& text) {
+    if (text.ends_with(".onnx")) {
+      const std::string stem = std::filesystem::path{text}.stem().string();
+      throw ConfigError{quoted(text) + " is an ONNX file; write its ops with 'headroom import " + text + " -o " + stem +
+                        ".toml', and name that file"};
+    }
+    return networks.find(text, sizes);
+  };
   return (model->text.ends_with(".toml") ? look_up(root, "model", model->text, read)
                                          : look_up(root, "model", model->text, find))
       .value_or(Network{});

@@ -223,7 +223,7 @@ bool asks_for_network(const ConfigValue& root, const ModelLibrary& models, const
   if (model->kind != ConfigValue::Kind::text || models.knows(model->text)) {
     return false;
   }
-  if (model->text.ends_with(".toml") || networks.knows(model->text)) {
+  if (model->text.ends_with(".toml") || model->text.ends_with(".onnx") || networks.knows(model->text)) {
     return true;
   }
   // A slip that is near a network and near no model is a network's.

@@ -276,6 +276,19 @@ TEST_CASE("weights that stand twice are counted once, and learned operands are w
   CHECK(op_of(net, "s.concat1").output_elements == 88.0);
 }
 
+TEST_CASE("a custom op costs what it reads and writes, weights among it, and its result has the shape that it states") {
+  const Network net = network_of(image("[8, 10, 10]") + stage(R"(
+  { kind = "custom", shape = [4, 5, 5], learned = 30 },
+  { kind = "conv", out_channels = 2, kernel = 1, bias = false },
+)"));
+  CHECK(net.ops[0].input_elements == 830.0);
+  CHECK(net.ops[0].output_elements == 100.0);
+  CHECK(net.parameters == 30.0 + 8);
+  CHECK(net.ops[1].input_shape == std::vector<std::int64_t>{4, 5, 5});
+  CHECK(refusal_of(image("[8]") + stage("{ kind = \"custom\", shape = [4, 0] },\n")).find("'shape' holds 0") !=
+        std::string::npos);
+}
+
 TEST_CASE("an op made once a call is marked, and an input that lies on the device is not loaded") {
   const Network net = network_of("[[input]]\nname = \"x\"\nshape = [8, 10]\ndtype = \"fp16\"\nresident = true\n" +
                                  stage("{ kind = \"gemm\", out = 8, once = true },\n{ kind = \"relu\" },\n"));
