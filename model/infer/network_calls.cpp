@@ -41,7 +41,7 @@ namespace {
       if (op.function == "softmax") {
         return CallOpKind::softmax;
       }
-      if (op.function == "add" || op.function == "multiply") {
+      if (op.function == "add" || op.function == "mul") {
         return CallOpKind::add;
       }
       return op.primitives > 1.0 ? CallOpKind::pointwise : CallOpKind::activation;

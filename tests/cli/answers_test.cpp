@@ -73,6 +73,8 @@ std::vector<std::string> questions() {
       // The second of three runs contradicts the others.
       "plan scenarios/train/llama3-70b-512xh100.toml --set training.software=nanotron --runs tests/cli/own_runs.csv",
       "plan scenarios/batch/1m-images-a-day.toml --set clients.clients=8",
+      "plan --model llama3-8b --gpu a100-sxm-80gb --gpus 1 --tp 1 --isl 512 --osl 128 --concurrency 64 --set "
+      "serving.weights=int4 --set serving.quantization=gptq",
       "plan scenarios/batch/500m-records-overnight.toml",
       "catalog list",
       "catalog show h100-sxm-80gb",

@@ -75,9 +75,9 @@ const fs::path& fixtures() {
               << concurrency << ",vLLM,0.9.0,scenario=closed,tpot_ms_mean," << 7.0 + 0.05 * concurrency << ",ms,\n";
     }
     std::ofstream networks{at / "networks.csv"};
-    networks << "id,source,model,gpu,gpus,weight_dtype,act_dtype,concurrency,engine,metric,value,unit,notes\n";
+    networks << "id,source,model,gpu,gpus,weight_dtype,act_dtype,isl,concurrency,engine,metric,value,unit,notes\n";
     for (const int batch : {1, 8, 64}) {
-      networks << "n" << batch << ",made,resnet-50,A100-SXM4-80GB,1,fp16,fp16," << batch << ",PyTorch,images_per_s,"
+      networks << "n" << batch << ",made,resnet-50,A100-SXM4-80GB,1,fp16,fp16,," << batch << ",PyTorch,images_per_s,"
                << 120 * batch / (1.0 + 0.05 * batch) << ",images/s,\n";
     }
     std::ofstream{at / "times.csv"} << "gpus,seconds\n8,10\n16,5.5\n32,3.25\n";

@@ -16,7 +16,8 @@ namespace {
 
 RunFile parsed(const std::string& text) {
   std::istringstream stream{
-      "id,source,source_ref,model,gpu,gpus,weight_dtype,concurrency,request_rate,engine,engine_version,options,metric,"
+      "id,source,source_ref,model,gpu,gpus,weight_dtype,isl,concurrency,request_rate,engine,engine_version,options,"
+      "metric,"
       "value,unit,notes\n" +
       text};
   Diagnostics diagnostics;
@@ -27,11 +28,11 @@ RunFile parsed(const std::string& text) {
 
 std::string tensorflow(const std::string& title, const std::string& network) {
   return "r,s," + title + "," + network +
-         ",V100-SXM2-16GB,1,fp16,8,,TensorFlow (native framework),NGC 20.06,,images_per_s,100,images/s,\n";
+         ",V100-SXM2-16GB,1,fp16,,8,,TensorFlow (native framework),NGC 20.06,,images_per_s,100,images/s,\n";
 }
 
 std::string mlperf(const std::string& scenario, const std::string& metric, const std::string& rate) {
-  return "m,s,t,bert,A100-SXM4-80GB,1,int8,," + rate + ",TensorRT (MLPerf harness),,scenario=" + scenario + "," +
+  return "m,s,t,bert,A100-SXM4-80GB,1,int8,,," + rate + ",TensorRT (MLPerf harness),,scenario=" + scenario + "," +
          metric + ",1000,samples/s,\n";
 }
 
@@ -68,7 +69,7 @@ TEST_CASE("network rows: the second table of TensorFlow's ResNets is XLA, and th
 TEST_CASE("network rows: a size that only a table's title states is taken from there") {
   const auto row = [](const std::string& title) {
     return parsed("r,s," + title +
-                  ",PyTorch/Transformer-XL,V100-SXM2-16GB,1,fp16,8,,PyTorch (native framework),NGC 20.06,,"
+                  ",PyTorch/Transformer-XL,V100-SXM2-16GB,1,fp16,,8,,PyTorch (native framework),NGC 20.06,,"
                   "requests_per_s,100,samples/s,\n")
         .rows.front();
   };

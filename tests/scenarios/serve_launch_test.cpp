@@ -341,7 +341,7 @@ TEST_CASE("what a serving line lacks or contradicts is listed at once") {
 }
 
 TEST_CASE(
-    "GPTQ's own kernels are asked for by vLLM's flag, which is read back; where they do not exist it is refused") {
+    "GPTQ's own kernels are asked for by vLLM's flag, which is read back, and refused where they do not exist") {
   const std::vector<std::string> gptq{"strategy.tp=2", "serving.weights=int4", "serving.quantization=gptq"};
   const std::string text = line_of(llama, gptq);
   CHECK(says(text, "--quantization gptq"));
