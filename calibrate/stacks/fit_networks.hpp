@@ -48,9 +48,10 @@ struct NetworkFitOptions {
   double scale = 0.15;  ///< log error beyond which a row counts linearly
 };
 
-/// The runs point into `sources`. One row of each configuration: its rate, else its mean latency; a log that stands under several names once. A family
-/// of n rows weighs as n^0.65 rows. Closed loops move the server's share of them alone. Doubted rows, those of capped
-/// power and those whose columns leave the network open are left out. ConfigError when no row is left.
+/// The runs point into `sources`. One row of each configuration: its rate, else its mean latency; a log that stands
+/// under several names once. A family of n rows weighs as n^0.65 rows. Closed loops move the server's share of them
+/// alone. Doubted rows, those of capped power and those whose columns leave the network open are left out. ConfigError
+/// when no row is left.
 [[nodiscard]] NetworkFit fit_networks(std::span<const RunFile> files,
                                       const Sources& sources,
                                       const NetworkFitOptions& options,

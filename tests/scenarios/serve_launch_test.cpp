@@ -340,8 +340,7 @@ TEST_CASE("what a serving line lacks or contradicts is listed at once") {
             .find("--tp-size 8 does not divide by --dp-size 3") != std::string::npos);
 }
 
-TEST_CASE(
-    "GPTQ's own kernels are asked for by vLLM's flag, which is read back, and refused where they do not exist") {
+TEST_CASE("GPTQ's own kernels are asked for by vLLM's flag, which is read back, and refused where they do not exist") {
   const std::vector<std::string> gptq{"strategy.tp=2", "serving.weights=int4", "serving.quantization=gptq"};
   const std::string text = line_of(llama, gptq);
   CHECK(says(text, "--quantization gptq"));
