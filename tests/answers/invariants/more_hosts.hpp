@@ -456,6 +456,22 @@ compile = "40 s"
 graphs = "20 s"
 )",
             " fleet.autoscale"},
+    // Weights that are unpacked to 16 bit.
+    KeyHost{Kinds::serve, HostReader::scenario, R"(
+schema = 1
+kind = "serve"
+model = "llama3-8b"
+[hardware]
+gpu = "a100-sxm-80gb"
+[strategy]
+tp = 1
+[serving]
+isl = 1000
+osl = 200
+concurrency = 64
+weights = "int4"
+)",
+            " serving.quantization"},
 };
 
 }  // namespace headroom::test
