@@ -4,14 +4,20 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <vector>
 
 namespace headroom {
 namespace {
+
+/// End of a draft's name, behind that of its file and a random number between dots.
+constexpr std::string_view draft_end = ".part";
 
 bool written(const std::string& path, std::string_view text) {
   std::ofstream stream{path, std::ios::binary};
@@ -70,7 +76,7 @@ void write_whole_file(const std::string& path, std::string_view text) {
     return;
   }
   const fs::path target = behind_links(path);
-  const std::string beside = target.string() + "." + std::to_string(std::random_device{}()) + ".part";
+  const std::string beside = target.string() + "." + std::to_string(std::random_device{}()) + std::string{draft_end};
   if (!written(beside, text)) {
     const ConfigError error = cannot_write(path, std::strerror(errno));
     fs::remove(beside, status);
@@ -84,6 +90,31 @@ void write_whole_file(const std::string& path, std::string_view text) {
   if (renamed) {
     fs::remove(beside, status);
     throw cannot_write(path, renamed.message());
+  }
+}
+
+void remove_drafts(const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path target = behind_links(path);
+  const std::string begin = target.filename().string() + ".";
+  const auto is_draft = [&](const std::string& name) {
+    if (name.size() <= begin.size() + draft_end.size() || !name.starts_with(begin) || !name.ends_with(draft_end)) {
+      return false;
+    }
+    const std::string_view number =
+        std::string_view{name}.substr(begin.size(), name.size() - begin.size() - draft_end.size());
+    return std::all_of(number.begin(), number.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  };
+  std::error_code status;
+  std::vector<fs::path> drafts;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator{target.has_parent_path() ? target.parent_path() : fs::path{"."}, status}) {
+    if (is_draft(entry.path().filename().string())) {
+      drafts.push_back(entry.path());
+    }
+  }
+  for (const fs::path& draft : drafts) {
+    fs::remove(draft, status);
   }
 }
 

@@ -13,6 +13,10 @@ namespace headroom {
 /// "PATH cannot be written: why".
 void write_whole_file(const std::string& path, std::string_view text);
 
+/// Removes what calls of write_whole_file() left beside `path` when they were killed before they could rename it.
+/// Nobody else may be writing the file. What cannot be removed stays.
+void remove_drafts(const std::string& path);
+
 /// Throws ConfigError with the way out where write_whole_file() would certainly fail, so that no work is done in vain:
 /// the path is a folder, its folder is missing or not writable, or its links form a cycle.
 void require_writable(const std::string& path);

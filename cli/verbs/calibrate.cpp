@@ -173,6 +173,7 @@ void prepare_folder(const Request& request, Manifest& manifest) {
       throw ConfigError{quoted(request.folder) + " cannot be made: " + error.message()};
     }
   } else if (!is_sample_folder(request.folder)) {
+    remove_drafts(file);  // of a beginning that was killed before it had its manifest
     if (!fs::is_directory(path, error) || !fs::is_empty(path, error)) {
       throw ConfigError{quoted(request.folder) + " holds something else than samples; choose another folder with -o"};
     }
@@ -244,10 +245,13 @@ ProbeRun write_samples(const Request& request,
       run.samples, {manifest.device.cublaslt, manifest.device.cudnn, manifest.headroom}, manifest.device.nccl);
   files.emplace_back("timings.csv", timings_csv(all.probes));
   for (const auto& [name, text] : files) {
+    remove_drafts(request.folder + "/" + name);
     write_whole_file(request.folder + "/" + name, text);
     manifest.files.push_back(name);
   }
-  write_whole_file(request.folder + "/manifest.toml", manifest_toml(manifest, run));
+  const std::string manifest_file = request.folder + "/manifest.toml";
+  remove_drafts(manifest_file);
+  write_whole_file(manifest_file, manifest_toml(manifest, run));
   return run;
 }
 

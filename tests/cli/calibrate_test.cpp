@@ -73,14 +73,16 @@ Run on_fake(const ScratchFolder& folder, const std::string& arguments, const cha
   return run;
 }
 
-/// Starts the binary in `folder`, kills it after `lives` and tells whether it was still alive.
+/// Starts the binary in `folder`, kills it after `lives` and tells whether it was still alive; one that was not must
+/// have come to a good end: what it says of a bad one is shown.
 bool killed_after(const fs::path& folder, const std::vector<std::string>& words, std::chrono::microseconds lives) {
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
     const int null = open("/dev/null", O_WRONLY);
+    const int said = open((folder / "said").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     dup2(null, STDOUT_FILENO);
-    dup2(null, STDERR_FILENO);
+    dup2(said, STDERR_FILENO);
     std::vector<char*> arguments{const_cast<char*>(HEADROOM_BINARY)};
     for (const std::string& word : words) {
       arguments.push_back(const_cast<char*>(word.c_str()));
@@ -95,6 +97,10 @@ bool killed_after(const fs::path& folder, const std::vector<std::string>& words,
   kill(child, SIGKILL);
   int status = 0;
   waitpid(child, &status, 0);
+  if (WIFEXITED(status)) {
+    CAPTURE(read_text(folder / "said"));
+    REQUIRE(WEXITSTATUS(status) == 0);
+  }
   return WIFSIGNALED(status);
 }
 
@@ -173,8 +179,25 @@ TEST_CASE("killed at random moments and resumed: the same overlay to the byte") 
       fs::remove_all(folder.path() / "parts");
     }
   }
-  CHECK(run_headroom(line + "parts --resume", folder.path()).code == 0);
+  const Run last = run_headroom(line + "parts --resume", folder.path());
+  CAPTURE(last.err);
+  CHECK(last.code == 0);
   check_same();
+}
+
+TEST_CASE("a beginning that was killed before it had its manifest is begun anew; a stranger's folder is not") {
+  const ScratchFolder folder;
+  write_device(folder.path(), "device.toml");
+  fs::create_directory(folder.path() / "killed");
+  std::ofstream{folder.path() / "killed/manifest.toml.3735928559.part"} << "schema = 1\n";
+  const std::string rest = " --resume --simulate device.toml --only launch --no-fit";
+  CHECK(run_headroom("calibrate -o killed" + rest, folder.path()).code == 0);
+  CHECK_FALSE(fs::exists(folder.path() / "killed/manifest.toml.3735928559.part"));
+  fs::create_directory(folder.path() / "strange");
+  std::ofstream{folder.path() / "strange/notes.txt"} << "mine\n";
+  const Run strange = run_headroom("calibrate -o strange" + rest, folder.path());
+  CHECK(strange.code == 2);
+  CHECK(says(strange.err, "'strange' holds something else than samples"));
 }
 
 TEST_CASE("a lost device ends with exit code 3, keeps its samples, and a resumption goes on") {

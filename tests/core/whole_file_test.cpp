@@ -54,6 +54,23 @@ TEST_CASE("a file that may not be written to is replaced where its folder allows
   CHECK(fs::status(file).permissions() == read_only);
 }
 
+TEST_CASE("what a killed writer left beside a file is removed, and nothing else") {
+  const test::ScratchFolder scratch;
+  const std::string file = (scratch.path() / "a.txt").string();
+  for (const char* name : {"a.txt.17.part", "a.txt.4294967295.part", "b.txt.17.part", "a.txt.part", "a.txt..part",
+                           "a.txt.notes.part", "a.txt.17"}) {
+    scratch.write(name, "x");
+  }
+  remove_drafts(file);  // with no file of the name itself
+  CHECK_FALSE(fs::exists(scratch.path() / "a.txt.17.part"));
+  CHECK_FALSE(fs::exists(scratch.path() / "a.txt.4294967295.part"));
+  for (const char* name : {"b.txt.17.part", "a.txt.part", "a.txt..part", "a.txt.notes.part", "a.txt.17"}) {
+    CAPTURE(name);
+    CHECK(fs::exists(scratch.path() / name));
+  }
+  remove_drafts((scratch.path() / "no" / "a.txt").string());  // a folder that is not there holds none
+}
+
 TEST_CASE("names of one file are told from names of two") {
   const test::ScratchFolder scratch;
   const fs::path& at = scratch.path();
