@@ -35,13 +35,19 @@ IterationTerms engine_terms(const Replica& replica,
                             const IterationPhysics& physics) noexcept {
   using T = IterationTerm;
   // What an engine spares or adds around its products hides nothing of their arithmetic.
-  const double unpacking = t[T::products] > 0.0 ? 1.0 + ((physics.unpacked_rows - 1.0) * t.unpacked_products +
-                                                         (physics.written_out - 1.0) * t.written_out_products) /
-                                                            t[T::products]
-                                                : 1.0;
+  double unpacking = 1.0;
+  if (t[T::products] > 0.0) {
+    const double written_out = t.written_out_products / t[T::products];
+    const double many_rows = t.unpacked_products / t[T::products];
+    // Few rows wait for their bytes, which a kernel made for packed weights may read faster than the plain kernel whose
+    // curve it borrows; many rows multiply, which no packing makes faster.
+    const double few = replica.weight_only() ? physics.weight_only : 1.0;
+    const double many = std::max(1.0, few) * (replica.unpacks_four_bits() ? physics.unpacked_rows : 1.0);
+    unpacking = few + (many - few) * many_rows + (physics.written_out - 1.0) * written_out;
+  }
   t[T::products] =
       std::max(stack.products * (replica.nvfp4() ? stack.nvfp4 : 1.0) * t[T::products], t.sustained_products) *
-      unpacking * (replica.weight_only() ? physics.weight_only : 1.0);
+      unpacking;
   const EngineLaunches launched_here = engine_launches(replica, stack, physics);
   t[T::experts] = (t[T::experts] - (launched_here.own_experts ? t.expert_launches : 0.0)) * stack.experts *
                   (replica.narrow_experts_wide() ? physics.weight_only : 1.0);

@@ -65,7 +65,7 @@ AttentionFormat attention_format_of(const ReplicaFormats& formats, double share)
   return f;
 }
 
-/// Share of a product of 4-bit weights that is slowed because each tile of rows unpacks the weights anew: none while
+/// Share of a product of narrow weights that is slowed because each tile of rows unpacks the weights anew: none while
 /// one tile of 16 rows holds them all, all of it from 64 rows on, between them by the logarithm.
 double repeated_unpacking(double rows) noexcept {
   return std::clamp(0.5 * std::log2(std::max(1.0, rows) / 16.0), 0.0, 1.0);
@@ -387,7 +387,8 @@ void Replica::Compiled::product_terms(const LayerOp& op, double count, double ro
   const double seconds = count * (by_gptq ? gptq_product(shape) : kernel.time(shape).raw()) + written_out;
   t[IterationTerm::products] += seconds;
   t.written_out_products += written_out;
-  t.unpacked_products += four_bits_unpacked && !wide_weights ? repeated_unpacking(shape.m) * seconds : 0.0;
+  t.unpacked_products +=
+      (four_bits_unpacked || weight_only) && !wide_weights ? repeated_unpacking(shape.m) * seconds : 0.0;
   t.sustained_products += count * (by_gptq ? half : kernel).sustained(shape).raw();
   const double read = op.n * op.k * (wide_weights ? 2.0 : weight_bytes) / bandwidth;
   const double work = gemm_flops(shape.m, shape.n, shape.k).raw() / (wide_weights ? wide_peak : product_peak);
@@ -554,6 +555,9 @@ double Replica::expert_layers() const noexcept {
 }
 bool Replica::weight_only() const noexcept {
   return compiled_->weight_only;
+}
+bool Replica::unpacks_four_bits() const noexcept {
+  return compiled_->four_bits_unpacked;
 }
 bool Replica::narrow_experts_wide() const noexcept {
   return compiled_->experts_wide;
