@@ -375,6 +375,10 @@ TEST_CASE("formats: narrow weights multiply as they are where the chip can, else
   CHECK(product(llama, "h100-sxm-80gb", Precision::nvfp4, Precision::nvfp4) == "int4_wo");
   CHECK(product(llama, "b200-sxm-180gb", Precision::nvfp4, Precision::nvfp4) == "nvfp4");
   CHECK(product(llama, "h100-sxm-80gb", Precision::int4, Precision::bf16) == "int4_wo");
+  // Of a dense model in mxfp4: on units for 4 bits where activations have 4 bits too, else unpacked.
+  CHECK(product(llama, "mi355x", Precision::mxfp4, Precision::mxfp4) == "nvfp4");
+  CHECK(product(llama, "b200-sxm-180gb", Precision::mxfp4, Precision::bf16) == "int4_wo");
+  CHECK(product(llama, "h100-sxm-80gb", Precision::mxfp4, Precision::mxfp4) == "int4_wo");
   Architecture scaled = llama;  // as a checkpoint with a scale a block says of itself
   scaled.weights.emplace().method = "fp8";
   CHECK(product(scaled, "h100-sxm-80gb", Precision::fp8, Precision::fp8) == "fp8_block");

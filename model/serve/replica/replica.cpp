@@ -235,6 +235,10 @@ Replica::Replica(const ModelData& data,
   if (slower > 1.0) {
     sources.push_back("products at " + percent(1.0 / slower) + " of that rate, by the board's power");
   }
+  if (formats.weights == Precision::mxfp4 && !arch.moe) {
+    sources.push_back("products of mxfp4 are those of " + std::string{product.name} +
+                      "'s kernels: 4 bits a weight as well, in blocks of another size");
+  }
   bool narrow_borrowed = false;
   bool half_borrowed = false;
   compiled_ = std::make_unique<Compiled>(Compiled{

@@ -40,7 +40,16 @@ std::string_view format_of(const Architecture& arch, const Device& device, const
                  : "fp8";
     case Precision::int8: return wide_activations || !has(device, Rate::int8) ? weight_only(f.weights) : "int8";
     case Precision::nvfp4: return wide_activations || !has(device, Rate::fp4) ? weight_only(f.weights) : "nvfp4";
-    case Precision::mxfp4: return wide_activations || !has(device, Rate::fp4) ? "w4a16_mxfp4" : "w4a8_mxfp4_mxfp8";
+    case Precision::mxfp4:
+      // Kernels of its own were measured of experts alone. Products of a dense model run on the same units as nvfp4's
+      // where activations are narrow too, and else unpack 4 bits as int4's do.
+      if (!arch.moe && (wide_activations || !has(device, Rate::fp4))) {
+        return "int4_wo";
+      }
+      if (!arch.moe && row_of(f.activations).weight_bytes < 1.0) {
+        return "nvfp4";
+      }
+      return wide_activations || !has(device, Rate::fp4) ? "w4a16_mxfp4" : "w4a8_mxfp4_mxfp8";
     case Precision::int4:
     case Precision::count: break;
   }
