@@ -100,7 +100,7 @@ class Problem {
     for (std::size_t i = 0; !served && i < knobs_.size(); ++i) {
       const std::string& key = knobs_[i].key;
       // No row without a queue holds a batch of unpacked weights.
-      const bool unpacked = knobs_[i].shared() && (key == "unpacked_rows" || key == "written_out");
+      const bool unpacked = knobs_[i].shared() && key == "written_out";
       if (unpacked || (knobs_[i].id == stack && (key == "sequence" || key == "layer" || key == "prompt_layer"))) {
         found.push_back(i);
       }

@@ -47,7 +47,6 @@ constexpr std::array physics_numbers{
     PhysicsNumber{"all_to_all",        &IterationPhysics::all_to_all},
     PhysicsNumber{"passes",            &IterationPhysics::passes},
     PhysicsNumber{"weight_only",       &IterationPhysics::weight_only},
-    PhysicsNumber{"unpacked_rows",     &IterationPhysics::unpacked_rows},
     PhysicsNumber{"written_out",       &IterationPhysics::written_out},
     PhysicsNumber{"indexer",           nullptr, &IterationPhysics::indexer},
     PhysicsNumber{"bubble",            &IterationPhysics::bubble},

@@ -54,8 +54,7 @@ struct IterationPhysics {
   double exchange = 1.0;    ///< expert exchange by all-gather, or by sends in place of kernels that were never measured
   double all_to_all = 1.0;  ///< expert exchange by the measured kernels of dispatch and combine
   double passes = 1.0;
-  double weight_only = 1.0;    ///< products whose narrow weights are unpacked during the product
-  double unpacked_rows = 1.0;  ///< the same of 4-bit weights from 64 rows on, over `weight_only`; 16 rows add nothing
+  double weight_only = 1.0;  ///< products whose narrow weights are unpacked during the product; 1 at least of 64 rows
   double written_out = 1.0;  ///< writing packed weights out in 16 bit, over a pass of these bytes (weight_kernels.hpp)
   Seconds indexer{};         ///< launches per layer of a sparse indexer (scores, top-k, gather), beside its own bytes
   double bubble = 0.3;       ///< share of (pp - 1) / pp that pipeline stages wait

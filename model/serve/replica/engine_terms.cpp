@@ -42,7 +42,7 @@ IterationTerms engine_terms(const Replica& replica,
     // Few rows wait for their bytes, which a kernel made for packed weights may read faster than the plain kernel whose
     // curve it borrows; many rows multiply, which no packing makes faster.
     const double few = replica.weight_only() ? physics.weight_only : 1.0;
-    const double many = std::max(1.0, few) * (replica.unpacks_four_bits() ? physics.unpacked_rows : 1.0);
+    const double many = std::max(1.0, few);
     unpacking = few + (many - few) * many_rows + (physics.written_out - 1.0) * written_out;
   }
   t[T::products] =

@@ -65,9 +65,9 @@ AttentionFormat attention_format_of(const ReplicaFormats& formats, double share)
   return f;
 }
 
-/// Share of a product of narrow weights that is slowed because each tile of rows unpacks the weights anew: none while
-/// one tile of 16 rows holds them all, all of it from 64 rows on, between them by the logarithm.
-double repeated_unpacking(double rows) noexcept {
+/// Share of a product of narrow weights that multiplies rather than reads: nothing while one tile of 16 rows holds all
+/// rows, all of it from 64 rows on, between them by the logarithm.
+double many_rows(double rows) noexcept {
   return std::clamp(0.5 * std::log2(std::max(1.0, rows) / 16.0), 0.0, 1.0);
 }
 
@@ -90,7 +90,7 @@ struct Replica::Compiled {
   double hidden = 0.0, vocab = 0.0, logit_bytes = 4.0;
   bool gated = false;
   bool weight_only = false, experts_wide = false;
-  bool nvfp4 = false, four_bits_unpacked = false, gptq = false;
+  bool nvfp4 = false, gptq = false;
   Mxfp4Experts mxfp4 = Mxfp4Experts::none;
   double indexed_layers = 0.0;
   GemmModel product, half;
@@ -254,7 +254,6 @@ Replica::Replica(const ModelData& data,
       false,
       false,
       product.name == "nvfp4",
-      product.name == "int4_wo" && formats.kernels == WeightKernels::fused,
       formats.kernels == WeightKernels::gptq && product.weight_bytes < 2.0 && product.activation_bytes >= 2.0,
       mxfp4_experts_of(names),
       0.0,
@@ -391,8 +390,7 @@ void Replica::Compiled::product_terms(const LayerOp& op, double count, double ro
   const double seconds = count * (by_gptq ? gptq_product(shape) : kernel.time(shape).raw()) + written_out;
   t[IterationTerm::products] += seconds;
   t.written_out_products += written_out;
-  t.unpacked_products +=
-      (four_bits_unpacked || weight_only) && !wide_weights ? repeated_unpacking(shape.m) * seconds : 0.0;
+  t.unpacked_products += weight_only && !wide_weights ? many_rows(shape.m) * seconds : 0.0;
   t.sustained_products += count * (by_gptq ? half : kernel).sustained(shape).raw();
   const double read = op.n * op.k * (wide_weights ? 2.0 : weight_bytes) / bandwidth;
   const double work = gemm_flops(shape.m, shape.n, shape.k).raw() / (wide_weights ? wide_peak : product_peak);
@@ -559,9 +557,6 @@ double Replica::expert_layers() const noexcept {
 }
 bool Replica::weight_only() const noexcept {
   return compiled_->weight_only;
-}
-bool Replica::unpacks_four_bits() const noexcept {
-  return compiled_->four_bits_unpacked;
 }
 bool Replica::narrow_experts_wide() const noexcept {
   return compiled_->experts_wide;

@@ -52,7 +52,7 @@ struct IterationTerms {
   double least_products = 0.0, least_decode = 0.0, least_prefill = 0.0;
   /// Of the products' FLOP at the rate that their kernels sustain: no engine's habits shorten it.
   double sustained_products = 0.0;
-  /// Of the products what unpacks narrow weights for many rows: all of it from 64 rows on, nothing up to 16.
+  /// Of the products those of narrow weights and many rows: all of it from 64 rows on, nothing up to 16.
   double unpacked_products = 0.0;
   /// Of the products what writes packed weights out in 16 bit before a product of more rows.
   double written_out_products = 0.0;
@@ -131,7 +131,6 @@ class Replica {
   [[nodiscard]] double expert_layers() const noexcept;
   [[nodiscard]] bool weight_only()
       const noexcept;  ///< products by curves of wide kernels, with narrow weights that are unpacked on the way
-  [[nodiscard]] bool unpacks_four_bits() const noexcept;    ///< products unpack weights of 4 bits
   [[nodiscard]] bool narrow_experts_wide() const noexcept;  ///< the same of the experts
   /// How experts in mxfp4 multiply: not at all, unpacked to 16 bit, or on units for 4-bit floats.
   enum class Mxfp4Experts : std::uint8_t { none, unpacked, native };
