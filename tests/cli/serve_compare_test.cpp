@@ -114,11 +114,11 @@ TEST_CASE("of curves and of open layouts the plans that are taken are compared")
 TEST_CASE("weights that no measured kernel multiplies are compared in neither time nor price, and not ranked") {
   const ScratchFolder folder;
   std::string files = "compare";
-  for (const std::string gpu : {"h100-sxm-80gb", "mi300x"}) {
+  for (const std::string gpu : {"h100-sxm-80gb", "v100-sxm2-32gb"}) {  // no layer of experts on Volta
     const std::string file = (folder.path() / (gpu + ".toml")).string();
-    std::ofstream{file} << "schema = 1\nkind = \"serve\"\nmodel = \"llama3-70b\"\n[hardware]\ngpu = \"" << gpu
+    std::ofstream{file} << "schema = 1\nkind = \"serve\"\nmodel = \"qwen3-30b-a3b\"\n[hardware]\ngpu = \"" << gpu
                         << "\"\ngpus = 8\n[serving]\nisl = 2048\nosl = 256\nconcurrency = 64\nweights = \""
-                        << (gpu == "mi300x" ? "mxfp4" : "bf16") << "\"\n"
+                        << (gpu == "v100-sxm2-32gb" ? "fp16" : "bf16") << "\"\n"
                         << "[strategy]\ntp = 8\n[money]\nprice = \"3 $/h\"\ndate = \"2026-08\"\n";
     files += " '" + file + "'";
   }
@@ -132,5 +132,5 @@ TEST_CASE("weights that no measured kernel multiplies are compared in neither ti
   CHECK(other.find("ttft_s") == nullptr);
   CHECK(other.find("output_tokens_per_s") == nullptr);
   CHECK(other.find("against_reference") == nullptr);
-  CHECK(says(at(other, "untimed").text, "mxfp4"));
+  CHECK(says(at(other, "untimed").text, "no layer of experts was measured"));
 }

@@ -354,7 +354,7 @@ TEST_CASE("a promise that a lone sequence misses at the slow end alone: nothing 
 TEST_CASE("the fleet that does not follow a day's load is the one that is taken") {
   const FleetPlan answer =
       plan({"strategy.tp=1", "traffic.requests=2000", "traffic.over_time.shape=diurnal",
-            "traffic.over_time.peak_over_mean=1.5", "fleet.autoscale.cold_start=5 min", "fleet.autoscale.target=0.6"});
+            "traffic.over_time.peak_over_mean=2", "fleet.autoscale.cold_start=5 min", "fleet.autoscale.target=0.6"});
   REQUIRE(answer.feasible());
   REQUIRE(answer.autoscaling);
   const FleetOption& best = answer.options.front();
@@ -362,7 +362,7 @@ TEST_CASE("the fleet that does not follow a day's load is the one that is taken"
   CHECK(answer.autoscaling->fixed.gpu_hours == doctest::Approx(24.0 * static_cast<double>(best.gpus)));
   CHECK(answer.autoscaling->scaled.gpu_hours < answer.autoscaling->fixed.gpu_hours);
   // Held at a share of what slow replicas answer, more of them follow than the model's speed would take.
-  const double fewest = 1.5 * 40.0 / (0.6 * best.sized->saturation.raw() / static_cast<double>(best.sized->replicas));
+  const double fewest = 2.0 * 40.0 / (0.6 * best.sized->saturation.raw() / static_cast<double>(best.sized->replicas));
   CHECK(static_cast<double>(answer.autoscaling->scaled.most) > fewest);
 }
 

@@ -309,20 +309,21 @@ TEST_CASE("a checkpoint's format does not touch its training") {
 }
 
 TEST_CASE("where no measured kernels serve a plan answers its memory and bounds: no interval, price or energy") {
-  const std::vector<std::string> amd{"hardware.gpu=mi300x", "serving.weights=mxfp4", "money.price=3 $/h"};
-  const Plan plan = make_plan(question(amd), false);
+  const std::vector<std::string> volta{"hardware.gpu=v100-sxm2-32gb", "hardware.gpus=8",      "strategy.tp=8",
+                                       "model=qwen3-30b-a3b",         "serving.weights=fp16", "money.price=3 $/h"};
+  const Plan plan = make_plan(question(volta), false);
   CHECK(plan.feasible());
   const ServePlan& answer = answer_of(plan);
   CHECK_FALSE(answer.times);
   REQUIRE(answer.bound);
-  CHECK(answer.untimed.find("mxfp4") != std::string::npos);
+  CHECK(answer.untimed.find("no layer of experts was measured") != std::string::npos);
   CHECK(answer.other_kernels.empty());
   CHECK(answer.tpot.high.raw() == 0.0);
   CHECK(answer.output_tokens_per_s.mid == 0.0);
   CHECK(answer.cost_per_million_output_tokens.mid.raw() == 0.0);
   CHECK_FALSE(answer.energy);
-  // a token takes at least what its weights take to read: 36.5 GB of products in mxfp4, and 2 GB of head, over 8 GPUs
-  CHECK(answer.bound->tpot.raw() > 38e9 / 8 / 5.3e12);
+  // a token takes at least what attention and the head take to read: 1.2 billion in two bytes, over 8 GPUs of 0.9 TB/s
+  CHECK(answer.bound->tpot.raw() > 2.4e9 / 8 / 0.9e12);
   CHECK(answer.bound->output_tokens_per_s * answer.bound->tpot.raw() <= 64.0);
   // of a SKU whose kernels were measured the answer stays behind the bound
   const Plan measured = make_plan(question({"serving.weights=fp8"}), false);
@@ -446,7 +447,9 @@ TEST_CASE(
 }
 
 TEST_CASE("explaining a plan of bounds tells how they came about") {
-  const Plan plan = make_plan(question({"hardware.gpu=mi300x", "serving.weights=mxfp4"}), true);
+  const Plan plan = make_plan(question({"hardware.gpu=v100-sxm2-32gb", "hardware.gpus=8", "strategy.tp=8",
+                                        "model=qwen3-30b-a3b", "serving.weights=fp16"}),
+                              true);
   const auto found = std::find_if(plan.explain.begin(), plan.explain.end(),
                                   [](const ExplainEntry& e) { return e.name == "requests/s, at most"; });
   REQUIRE(found != plan.explain.end());
@@ -495,7 +498,8 @@ TEST_CASE("nvfp4 weights on a GPU without fp4 units multiply in 16 bit, and the 
   const Plan wide = make_plan(question({}), false);
   REQUIRE(answer_of(plan).times.has_value());
   REQUIRE(answer_of(wide).times.has_value());
-  CHECK(answer_of(plan).times->prompt_alone > answer_of(wide).times->prompt_alone);  // they unpack for every product
+  // Multiplying is as in 16 bit: a prompt gains no more than the bytes of weights that it does not read.
+  CHECK(answer_of(plan).times->prompt_alone > 0.95 * answer_of(wide).times->prompt_alone);
   CHECK(answer_of(plan).times->state.decode_step < answer_of(wide).times->state.decode_step);  // fewer bytes
   CHECK_FALSE(told(make_plan(question({"serving.weights=fp8"}), false), "unpack"));
 }

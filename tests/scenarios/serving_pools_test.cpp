@@ -99,7 +99,8 @@ TEST_CASE("a deployment: more prefilling workers shorten the wait for the first 
   ServingConfiguration prompts = c;
   prompts.options["prefill_workers"] = "4";
   CHECK(value(prompts, "ttft_ms_mean") < value(c, "ttft_ms_mean"));
-  CHECK(value(prompts, "tpot_ms_mean") >= value(c, "tpot_ms_mean"));
+  // no faster, as far as the loop's fixed point is found
+  CHECK(value(prompts, "tpot_ms_mean") >= (1.0 - 2e-4) * value(c, "tpot_ms_mean"));
   ServingConfiguration tokens = c;
   tokens.options["decode_workers"] = "6";
   CHECK(value(tokens, "tpot_ms_mean") < value(c, "tpot_ms_mean"));
@@ -144,7 +145,7 @@ TEST_CASE("watts: between idle and limit, more with a larger batch, joules a tok
   CHECK(value(two, "power_w_per_gpu") < value(dense(32), "power_w_per_gpu"));  // ranks wait for each other
 }
 
-// Known to miss: 548 W, for the host's time of so many sequences, as these releases were fitted, leaves the GPU
+// Known to miss: 566 W, for the host's time of so many sequences, as these releases were fitted, leaves the GPU
 // waiting.
 TEST_CASE("watts of a batch of 768 of an 8B on one H100: 685 W (ML.ENERGY benchmark 3.0, vLLM 0.11.1)" *
           doctest::should_fail()) {
