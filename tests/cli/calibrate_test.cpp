@@ -185,7 +185,7 @@ TEST_CASE("killed at random moments and resumed: the same overlay to the byte") 
   check_same();
 }
 
-TEST_CASE("a beginning that was killed before it had its manifest is begun anew; a stranger's folder is not") {
+TEST_CASE("a beginning that was killed before it had its manifest is begun anew, a stranger's folder is not") {
   const ScratchFolder folder;
   write_device(folder.path(), "device.toml");
   fs::create_directory(folder.path() / "killed");
