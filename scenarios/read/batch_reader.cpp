@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 namespace headroom {
 namespace {
@@ -249,6 +250,13 @@ class BatchReader {
   void refuse_contradictions() {
     if (s_.job) {
       refuse_unpriced_budget(root_, *s_.job, s_.money);
+    }
+    for (const std::string_view key : {"serving", "strategy"}) {
+      if (root_.value(key) != nullptr) {
+        root_.problem_at_key(key, "[" + std::string{key} +
+                                      "] describes replicas of a language model; how a network is "
+                                      "called stands in [inference]");
+      }
     }
     note_without_effect();
   }

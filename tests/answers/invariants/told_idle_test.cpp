@@ -102,6 +102,12 @@ TEST_CASE("idle: bytes are billed of a run alone, and the answer without one say
   CHECK(told(answering + priced + stored).find("serving has no end") == std::string::npos);
 }
 
+TEST_CASE("idle: prompts in parts take the time of a job that they take whole") {
+  std::string whole = answering;
+  whole.insert(whole.find("isl ="), "chunked_prefill = false\n");
+  CHECK(says(whole, "serving.chunked_prefill has no effect on the rates"));
+}
+
 TEST_CASE("idle: variants are those of a training plan") {
   CHECK(says(served + priced + "what_if = true\n", "money.what_if has no effect: it asks for variants of a training"));
   CHECK(told(served + priced + "what_if = false\n").find("no effect") == std::string::npos);
