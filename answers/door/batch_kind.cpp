@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/batch/render_batch.hpp>
 #include <headroom/answers/door/answer.hpp>
-#include <headroom/answers/views/render.hpp>
 #include <headroom/scenarios/read/batch_reader.hpp>
+#include <headroom/scenarios/token_job/token_job.hpp>
 
 #include <utility>
 
 namespace headroom::kinds {
 
-bool batch::asks(const ConfigValue& document, const QuestionLibrary& /*library*/) {
+bool batch::asks(const ConfigValue& document, const QuestionLibrary& library) {
   const ConfigValue* const kind = document.find("kind");
-  return kind != nullptr && kinds_of_word(kind->text) == Kinds::batch;
+  return kind != nullptr && kinds_of_word(kind->text) == Kinds::batches &&
+         !asks_for_token_job(document, library.sources.models, library.networks);
 }
 
 asked::BatchRun batch::read(const ConfigValue& document, const std::string& file, const QuestionLibrary& library) {

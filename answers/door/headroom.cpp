@@ -140,6 +140,9 @@ Kinds kinds_of(const Question::Read& read) noexcept {
   }
   const ConfigValue* const kind = read.document.find("kind");
   const Kinds known = kind != nullptr ? kinds_of_word(kind->text) : Kinds::none;
+  if (known == Kinds::batches) {
+    return std::holds_alternative<TokenJob>(read.question) ? Kinds::token_job : Kinds::batch;
+  }
   return known == Kinds::none || known == Kinds::training ? Kinds::train : known;
 }
 

@@ -14,7 +14,6 @@
 #include <vector>
 
 namespace headroom {
-struct BatchPlan;
 struct ClassErrors;
 struct ExplainEntry;
 struct FedStep;
@@ -70,9 +69,6 @@ namespace headroom {
 [[nodiscard]] Value search_document(const SearchPlan& plan);
 
 /// The same faces for a network of ops; `explain` adds how the step came about and the ops.
-/// Calls of a network, and what they do for requests, clients and jobs.
-[[nodiscard]] std::string batch_text(const BatchPlan& plan, bool explained);
-[[nodiscard]] Value batch_document(const BatchPlan& plan);
 [[nodiscard]] std::string network_plan_text(const NetworkPlan& plan);
 [[nodiscard]] std::string network_explain_text(const NetworkPlan& plan);
 [[nodiscard]] Value network_document(const NetworkPlan& plan);

@@ -55,6 +55,22 @@ Outcome outcome_of(const Answered& answered, const Arguments& arguments, unsigne
           is_prose(arguments)};
 }
 
+/// What 'headroom plan' answers by itself alone.
+void refuse_alone(const ConfigValue& root, const std::string& name, const QuestionLibrary& library) {
+  switch (kind_of(root, library)) {
+    case DocumentKind::one_plan:
+    case DocumentKind::search:
+    case DocumentKind::box:
+    case DocumentKind::fleet: return;
+    case DocumentKind::network:
+      throw ConfigError{"networks of ops are not held side by side, and " + quoted(name) +
+                        " is one: 'headroom plan' answers its memory and its step"};
+    default: break;
+  }
+  throw ConfigError{"questions of kind " + quoted(root.find("kind")->text) + " are not held side by side, and " +
+                    quoted(name) + " is one: 'headroom plan' answers each"};
+}
+
 }  // namespace
 
 std::vector<NamedDocument> documents_of(const Verb& verb,
@@ -73,10 +89,7 @@ std::vector<NamedDocument> documents_of(const Verb& verb,
     try {
       documents.push_back({name, tree(), forms.size() > 1});
       refuse_overwrite_of(verb, arguments, documents.back().root);
-      if (kind_of(documents.back().root, library) == DocumentKind::network) {
-        throw ConfigError{"networks of ops are not held side by side, and " + quoted(name) +
-                          " is one: 'headroom plan' answers its memory and its step"};
-      }
+      refuse_alone(documents.back().root, name, library);
     } catch (const ConfigError& error) {
       diagnostics.add(error);
     }

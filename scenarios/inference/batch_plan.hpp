@@ -66,10 +66,11 @@ inline constexpr std::array<double, 3> job_shares{0.5, 0.8, 0.95};
 struct JobPlan {
   std::int64_t gpus = 1;
   std::int64_t gpus_at_middle = 1;
+  std::int64_t units = 1, unit_gpus = 1;  ///< GPUs that call a network, one each; replicas of a language model
   bool holds = true;
   std::string why;
-  std::int64_t batch = 1;
-  double rate = 0.0;         ///< records a second of one GPU, what feeds it included
+  std::int64_t batch = 1;    ///< samples of a call of a network
+  double rate = 0.0;         ///< records a second of one unit, what feeds it included
   double rate_needed = 0.0;  ///< of all
   double busy = 1.0;         ///< share of a GPU's time in calls
   double useful = 1.0;       ///< share of the GPUs' time that is not lost to interruptions and starts

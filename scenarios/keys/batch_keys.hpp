@@ -104,7 +104,9 @@ inline constexpr std::array client_rows{
     integer("samples", 1, 4'096).usually(1).says("It is the number of samples of a request."),
 };
 inline constexpr std::array job_rows{
-    number("records", 1.0, 1e15).needed().says("It is the number of records, each a sample."),
+    number("records", 1.0, 1e15)
+        .needed()
+        .says("It is the number of records, each a sample, of a language model a prompt."),
     quantity<Seconds>("deadline")
         .such_as("8 h")
         .or_nothing("that hardware.gpus says how many GPUs work")
@@ -117,6 +119,7 @@ inline constexpr std::array job_rows{
         .usually(1)
         .says("It is the share of the GPUs' time that calls may take; the rest is left for what is not modelled."),
     quantity<Seconds>("longest_call")
+        .of(Kinds::batch)
         .such_as("100 ms")
         .or_nothing("that a call may take any time")
         .says("It is the longest call: larger batches are not taken."),
@@ -137,6 +140,6 @@ inline constexpr KeyTable requests{"requests", Kinds::batch, request_rows};
 inline constexpr KeyTable requests_class{"requests.class", Kinds::batch, request_class_rows};
 inline constexpr KeyTable requests_slo{"requests.slo", Kinds::batch, latency_rows};
 inline constexpr KeyTable clients{"clients", Kinds::batch, client_rows};
-inline constexpr KeyTable job{"job", Kinds::batch, job_rows};
+inline constexpr KeyTable job{"job", Kinds::batches, job_rows};
 
 }  // namespace headroom::keys

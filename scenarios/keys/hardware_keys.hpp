@@ -18,7 +18,7 @@ inline constexpr std::array hardware_rows{
     gpus_row.of(Kinds::serve)
         .blank_is("with [traffic] as many as the promises need, of a fixed load as few as hold all requests")
         .but("A curve over fixed loads ([search], [slo]) requires it."),
-    gpus_row.of(Kinds::batch).blank_is("as many as keep the promise, or end the job in time"),
+    gpus_row.of(Kinds::batches).blank_is("as many as keep the promise, or end the job in time"),
     text("node")
         .blank_is("the SKU's reference node")
         .says("It is the id of a node of the catalog that holds the SKU: it gives GPUs per node and host memory.")

@@ -18,11 +18,12 @@ inline constexpr std::array root_rows{
         .needed()
         .says("It says what is asked: a network of ops is answered for training."),
     choice("kind", std::span{scenario_kind_names}.subspan(2, 1))
-        .of(Kinds::batch)
+        .of(Kinds::batches)
         .needed()
-        .says("It says what is asked: calls of a network, for requests, clients or a job."),
+        .says("It says what is asked: calls of a network, for requests, clients or a job, or a job of a language "
+              "model."),
     number("confidence", 0.5, 0.999)
-        .of(Kinds::train | Kinds::serve | Kinds::batch)
+        .of(Kinds::train | Kinds::serve | Kinds::batches)
         .usually(0.8)
         .says("It is the probability with which what is recommended keeps promises, deadline and budget.")
         .but("The memory of a GPU is kept with 0.9, whatever is stated.")
@@ -40,7 +41,7 @@ inline constexpr std::array root_rows{
             "of ops.")
         .typed_as("--model", "ID", "model preset, network, or the path of a config.json"),
     of_type("model", KeyType::model)
-        .of(Kinds::placed)
+        .of(Kinds::placed | Kinds::token_job)
         .needed()
         .says("It is the id of a preset or of a network ('headroom catalog list models'), the path of a config.json, "
               "or a table that describes the model.")
@@ -53,7 +54,7 @@ inline constexpr std::array root_rows{
             "ID')."),
     table("hardware").needed().says("It says what the GPUs are, how many there are, and which hosts hold them."),
     table("training").of(Kinds::training).needed().says("It says what a step of training takes."),
-    table("serving").of(Kinds::serve).needed().says("It says what is served, in which formats, by which engine."),
+    table("serving").of(Kinds::served).needed().says("It says what is served, in which formats, by which engine."),
     table("traffic")
         .of(Kinds::serve)
         .or_nothing("the fixed load of serving.concurrency")
@@ -76,8 +77,13 @@ inline constexpr std::array root_rows{
         .of(Kinds::batch)
         .or_nothing("that no records lie there")
         .says("It describes records that must be done, by when and for how much."),
+    table("job")
+        .of(Kinds::token_job)
+        .needed()
+        .says("It describes prompts that must be answered, by when and for how "
+              "much."),
     table("strategy")
-        .of(Kinds::placed)
+        .of(Kinds::placed | Kinds::token_job)
         .blank_is("that every key of it is open")
         .says("It says how the job is spread over the GPUs."),
     table("data")

@@ -16,22 +16,40 @@ inline constexpr std::int64_t most_served = 100'000'000;
 
 inline constexpr std::array serving_rows{
     integer("isl", 1, most_served)
+        .of(Kinds::serve)
         .of_tokens()
         .or_nothing("the lengths that [traffic] gives")
         .says("It is the number of tokens of a prompt.")
         .but("Without [traffic] it is required.")
         .typed_as("--isl", "TOKENS", "serving: input tokens; makes the quick form a serving question"),
+    integer("isl", 1, most_served)
+        .of(Kinds::token_job)
+        .of_tokens()
+        .needed()
+        .says("It is the number of tokens of a prompt."),
     integer("osl", 1, most_served)
+        .of(Kinds::serve)
         .of_tokens()
         .or_nothing("the lengths that [traffic] gives")
         .says("It is the number of tokens of an answer.")
         .but("Without [traffic] it is required.")
         .typed_as("--osl", "TOKENS", "serving: output tokens"),
+    integer("osl", 1, most_served)
+        .of(Kinds::token_job)
+        .of_tokens()
+        .needed()
+        .says("It is the number of tokens of an answer."),
     integer("concurrency", 1, most_served)
+        .of(Kinds::serve)
         .or_nothing("the load of [traffic]")
         .says("It is the number of requests in flight over all replicas.")
         .but("Without [traffic] it is required, with it it is refused.")
         .typed_as("--concurrency", "N", "serving: requests in flight"),
+    integer("concurrency", 1, most_served)
+        .of(Kinds::token_job)
+        .blank_is("the one with the most records a second, of powers of two up to what surely runs at once and to "
+                  "job.chunk")
+        .says("It is the number of requests that one replica has in flight."),
     choice("weights", served_weight_names)
         .blank_from(KeySource::checkpoint,
                     "the checkpoint's own format (`[weights]` of a preset, `quantization_config` of a `config.json`), "
@@ -84,6 +102,7 @@ inline constexpr std::array serving_rows{
         .says("It says that a prompt may take several steps.")
         .but("False needs max_num_tokens of isl or more."),
     choice("pool", serving_pool_names)
+        .of(Kinds::serve)
         .usually(0)
         .says("It says which phases the replicas compute: of a disaggregated deployment a pool prefills prompts or "
               "decodes answers, at full load.")
@@ -109,6 +128,7 @@ inline constexpr std::array serving_rows{
               "`--random-range-ratio` of benchmark clients does.")
         .but("It goes without [traffic] only, whose tables say it."),
     integer("distinct_prompts", 1, most_served)
+        .of(Kinds::serve)
         .or_nothing("that every prompt is new")
         .says("It is the number of different prompts that clients send: of ten requests for each in flight those "
               "beyond it come again, and their prompt is found in a prefix cache.")
@@ -152,16 +172,19 @@ inline constexpr std::array serving_rows{
         .or_nothing("that nothing is drafted")
         .says("It says that drafted tokens are verified, several a step."),
     boolean("prefix_caching")
+        .of(Kinds::serve)
         .usually(true)
         .says("It says that replicas keep what prompts share (`--enable-prefix-caching`); else every prompt is "
               "computed whole.")
         .but("It goes with [traffic] only."),
     choice("preemption_mode", preemption_names)
+        .of(Kinds::serve)
         .usually(0)
         .says("It says what becomes of a sequence whose blocks are wanted: swap copies them to the host and back over "
               "the links of the replica's GPUs.")
         .but("It goes with [traffic] only."),
     table("kv_offload")
+        .of(Kinds::serve)
         .or_nothing("that what the KV cache has no room for is gone")
         .says("It says where prefixes are kept that the KV cache has no room for.")
         .but("It goes with [traffic] only."),
@@ -226,8 +249,8 @@ inline constexpr std::array speculative_rows{
         .but("It goes without draft_model only."),
 };
 
-inline constexpr KeyTable serving{"serving", Kinds::serve, serving_rows};
-inline constexpr KeyTable speculative{"serving.speculative", Kinds::serve, speculative_rows};
+inline constexpr KeyTable serving{"serving", Kinds::served, serving_rows};
+inline constexpr KeyTable speculative{"serving.speculative", Kinds::served, speculative_rows};
 inline constexpr KeyTable kv_offload{"serving.kv_offload", Kinds::serve, offload_rows};
 inline constexpr KeyTable cpu_tier{"serving.kv_offload.cpu", Kinds::serve, cpu_tier_rows};
 inline constexpr KeyTable disk_tier{"serving.kv_offload.disk", Kinds::serve, tier_rows};

@@ -14,6 +14,12 @@ namespace headroom::keys {
 inline constexpr Key experts_row = rank_row("ep", Strategy{}.ep)
                                        .says("It is the number of expert-parallel ranks.")
                                        .typed_as("--ep", "N", "expert parallel ranks");
+/// Of a replica that works on a job.
+[[nodiscard]] constexpr Key job_rank_row(std::string_view path) {
+  return integer(path, 1, 4096)
+      .of(Kinds::token_job)
+      .blank_is("where none of tp, pp and ep is stated the layout with the most records a second per GPU; else 1");
+}
 inline constexpr Key end_stage_row =
     integer("", 1, 255)
         .blank_is("as the software splits")
@@ -33,6 +39,8 @@ inline constexpr std::array strategy_rows{
         .of(Kinds::train | Kinds::serve)
         .says("It is the number of pipeline stages.")
         .typed_as("--pp", "N", "pipeline stages"),
+    job_rank_row("tp").says("It is the number of tensor-parallel ranks of a replica."),
+    job_rank_row("pp").says("It is the number of pipeline stages of a replica."),
     integer("vpp", 1, 1024)
         .of(Kinds::train)
         .usually(Strategy{}.vpp)
@@ -47,12 +55,14 @@ inline constexpr std::array strategy_rows{
     experts_row.of(Kinds::serve)
         .says("It is the number of groups that experts are dealt to: up to tp within the tensor ranks; n tp is "
               "data-parallel attention over n groups of tp ranks (attention-DP)."),
+    job_rank_row("ep").says("It is the number of groups that a replica's experts are dealt to."),
     integer("etp", 1, 4096)
         .of(Kinds::train)
         .blank_is("of a model with experts the software's: tp; 1 with `deepspeed`, `megatron-deepspeed`, `-zero3`, "
                   "`megatron-bridge` and `-performance`; with `torchtitan` and its kin tp while ep is 1, else 1")
         .says("It is the number of ranks that share the width of an expert."),
     integer("dp", 1, 10'000'000)
+        .of(Kinds::placed)
         .blank_is("what the GPUs and the other ranks leave")
         .says("It is the number of replicas.")
         .but("Replicas of all their ranks are all of hardware.gpus.")
@@ -152,6 +162,6 @@ inline constexpr std::array strategy_rows{
         .says("It says that exchanges of one micro-batch's experts run beside the compute of another's.")
         .but("It goes with a model of experts only."),
 };
-inline constexpr KeyTable strategy{"strategy", Kinds::placed, strategy_rows};
+inline constexpr KeyTable strategy{"strategy", Kinds::placed | Kinds::token_job, strategy_rows};
 
 }  // namespace headroom::keys

@@ -10,12 +10,14 @@
 #include <headroom/scenarios/read/batch_reader.hpp>
 #include <headroom/scenarios/read/data_reader.hpp>
 #include <headroom/scenarios/read/hardware_reader.hpp>
+#include <headroom/scenarios/read/job_reader.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
 #include <headroom/scenarios/read/money_reader.hpp>
 #include <headroom/scenarios/read/network_model.hpp>
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 namespace headroom {
 namespace {
@@ -42,7 +44,7 @@ class BatchReader {
     read_inference();
     read_requests();
     read_clients();
-    read_job();
+    s_.job = read_job(root_, s_.gpus.has_value());
     s_.feed = read_data_feed(root_);
     s_.money = read_money(root_, sources_.catalog, priced_);
     s_.energy = read_energy(root_, s_.money);
@@ -55,13 +57,6 @@ class BatchReader {
  private:
   void read_model() {
     if (!root_.has("model")) {
-      return;
-    }
-    const ConfigValue& model = *root_.value("model");
-    if (model.kind == ConfigValue::Kind::text && !networks_.knows(model.text) && sources_.models.knows(model.text)) {
-      root_.problem("model", quoted(model.text) +
-                                 " is a language model; kind 'batch' calls other networks ('headroom catalog list "
-                                 "networks'), and kind 'serve' says what replicas of a language model do at full load");
       return;
     }
     s_.network = read_network_model(root_, s_.file, networks_);
@@ -252,34 +247,16 @@ class BatchReader {
     }
   }
 
-  void read_job() {
-    auto table = KeyedTable<keys::job, Kinds::batch>::maybe(root_);
-    if (!table) {
-      return;
-    }
-    BatchJob job;
-    job.records = table->get<"records">();
-    job.deadline = table->stated<"deadline">();
-    job.budget = table->stated<"budget">();
-    job.chunk = table->get<"chunk">();
-    job.utilisation = table->get<"utilisation">();
-    job.longest_call = table->stated<"longest_call">();
-    job.interruptions = table->stated<"interruptions">().value_or(Hertz{}).raw();
-    job.start = table->get<"start">();
-    if (!s_.gpus && !job.deadline) {
-      table->missing("deadline", ": nothing says how many GPUs work; state it, or hardware.gpus");
-    }
-    if (job.deadline && job.start >= *job.deadline) {
-      table->problem("start",
-                     "a start of " + format(job.start) + " takes the whole deadline of " + format(*job.deadline));
-    }
-    table->finish();
-    s_.job = job;
-  }
-
   void refuse_contradictions() {
-    if (s_.job && s_.job->budget && !s_.money.price) {
-      root_.problem("job", "'budget' needs a price: [money] price = \"... $/h\", or prices = \"ID\"");
+    if (s_.job) {
+      refuse_unpriced_budget(root_, *s_.job, s_.money);
+    }
+    for (const std::string_view key : {"serving", "strategy"}) {
+      if (root_.value(key) != nullptr) {
+        root_.problem_at_key(key, "[" + std::string{key} +
+                                      "] describes replicas of a language model; how a network is "
+                                      "called stands in [inference]");
+      }
     }
     note_without_effect();
   }
@@ -299,22 +276,7 @@ class BatchReader {
     for (const char* const key : {"engine", "precision"}) {
       note("inference", key, !s_.network, "the calls are stated, and no model");
     }
-    tell_idle_money(root_,
-                    {"answers of kind batch hold no offers against each other",
-                     "answers of kind batch pay for GPUs alone", "it asks for variants of a training plan"},
-                    s_.assumptions);
-    if (s_.money.price) {
-      s_.assumptions.push_back("money: a GPU costs " + format(*s_.money.price) + " (" + s_.money.source + ")");
-    }
-    const bool beside = s_.money.price && root_.value("money")->find("price") != nullptr;
-    for (const char* const key : {"market", "region"}) {
-      note("money", key, beside, "beside a price it is a label for break-evens, which answers of kind batch have not");
-    }
-    note("money", "owned", s_.money.owned && s_.money.market != PaidAs::owned,
-         "a price is stated beside it, and answers of kind batch hold no offers against each other");
-    for (const char* const key : {"power_price", "date", "source", "rack_power"}) {
-      note("energy", key, true, "answers of kind batch tell energy, not its price");
-    }
+    tell_job_money(root_, s_.money, s_.assumptions);
     note("data", "prefetch", true, "samples are taken to be loaded ahead");
     note("hardware", "power_cap", !s_.network && !s_.calls.empty(),
          "stated calls are as they were measured; energy alone is capped");

@@ -217,17 +217,21 @@ bool asks_for_network(const ConfigValue& root, const ModelLibrary& models, const
     return false;  // a kind of its own asks about it
   }
   const ConfigValue* model = root.find("model");
-  if (model == nullptr || holds_ops(*model)) {
-    return model != nullptr;
+  return model != nullptr && names_network(*model, models, networks);
+}
+
+bool names_network(const ConfigValue& model, const ModelLibrary& models, const NetworkLibrary& networks) {
+  if (holds_ops(model)) {
+    return true;
   }
-  if (model->kind != ConfigValue::Kind::text || models.knows(model->text)) {
+  if (model.kind != ConfigValue::Kind::text || models.knows(model.text)) {
     return false;
   }
-  if (model->text.ends_with(".toml") || model->text.ends_with(".onnx") || networks.knows(model->text)) {
+  if (model.text.ends_with(".toml") || model.text.ends_with(".onnx") || networks.knows(model.text)) {
     return true;
   }
   // A slip that is near a network and near no model is a network's.
-  return networks.nearest(model->text) && !models.meant(model->text) && !models.nearest(model->text);
+  return networks.nearest(model.text) && !models.meant(model.text) && !models.nearest(model.text);
 }
 
 NetworkScenario read_network_scenario(const ConfigValue& root,

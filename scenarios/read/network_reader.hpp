@@ -11,7 +11,10 @@
 
 namespace headroom {
 
-/// Whether `model` names a network, a TOML file, or holds ops.
+/// Whether a model is a network: the id of one, a TOML or ONNX file, or a table of ops.
+[[nodiscard]] bool names_network(const ConfigValue& model, const ModelLibrary& models, const NetworkLibrary& networks);
+
+/// Whether `model` names a network, and the document trains it.
 [[nodiscard]] bool asks_for_network(const ConfigValue& root,
                                     const ModelLibrary& models,
                                     const NetworkLibrary& networks);

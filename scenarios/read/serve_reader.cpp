@@ -74,9 +74,9 @@ class ServingReader {
   void refuse_encoder() {
     if (serve_.architecture.kind == ArchitectureKind::encoder) {
       root_.problem("model", quoted(serve_.architecture.id) +
-                                 " is an encoder: it keeps no KV cache and writes no tokens, so kind 'serve' does not "
-                                 "apply; kind 'train' answers its training, a network of ops the memory of its "
-                                 "inference, and kind 'batch' its calls");
+                                 " is an encoder: it keeps no KV cache and writes no tokens, so no engine serves it; "
+                                 "kind 'train' answers its training, and of a network of ops ('headroom catalog list "
+                                 "networks') kind 'batch' the calls");
     }
   }
 

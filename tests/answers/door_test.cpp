@@ -86,6 +86,22 @@ TEST_CASE("a document is asked as what it states") {
             .kind() == QuestionKind::fleet);
 }
 
+TEST_CASE("kind batch knows the keys of the model that it is asked of") {
+  const Question job =
+      library().question({"kind=batch", "model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "serving.isl=100",
+                          "serving.osl=100", "job.records=1e5", "job.deadline='8 h'"});
+  CHECK(job.kind() == QuestionKind::other);
+  CHECK(job.origin("serving.isl") == KeyOrigin::stated);
+  CHECK(job.origin("strategy.tp") == KeyOrigin::standard);
+  CHECK_FALSE(job.origin("inference.precision"));
+  CHECK_FALSE(job.origin("job.longest_call"));
+  const Question calls =
+      library().question({"kind=batch", "model=resnet-50", "hardware.gpu=t4", "job.records=1e5", "job.deadline='8 h'"});
+  CHECK(calls.origin("inference.precision") == KeyOrigin::standard);
+  CHECK_FALSE(calls.origin("serving.isl"));
+  CHECK(answer(job).number("job/gpus").mid == doctest::Approx(1.0));
+}
+
 TEST_CASE("every fault of a question comes at once, as data with its place and the way out") {
   const std::optional<QuestionError> error =
       refused("schema = 1\nkind = \"train\"\nmodel = \"llama3-8b\"\n[hardware]\ngpu = \"h100-sxn-80gb\"\ngpus = 0\n");

@@ -76,6 +76,9 @@ std::vector<std::string> questions() {
       "plan --model llama3-8b --gpu a100-sxm-80gb --gpus 1 --tp 1 --isl 512 --osl 128 --concurrency 64 --set "
       "serving.weights=int4 --set serving.quantization=gptq",
       "plan scenarios/batch/500m-records-overnight.toml",
+      "plan scenarios/batch/10m-prompts-overnight.toml",
+      "plan --model llama3.1-70b --gpu h100-sxm-80gb --gpus 1 --isl 1000 --osl 100 --set kind=batch --set "
+      "job.records=1e7",
       "catalog list",
       "catalog show h100-sxm-80gb",
       "catalog diff h100-sxm-80gb h200-sxm-141gb",

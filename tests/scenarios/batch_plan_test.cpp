@@ -50,6 +50,14 @@ TEST_CASE("batch: more requests than full batches serve are refused without any 
   CHECK(planned(one_call + "[requests]\nrate = \"50 req/s\"\n", "gpu = \"t4\"\ngpus = 1\n").feasible());
 }
 
+TEST_CASE("batch: what describes replicas of a language model is refused of a network") {
+  const std::string job = "model = \"resnet-50\"\n[job]\nrecords = 1e6\ndeadline = \"1 h\"\n";
+  CHECK_THROWS_WITH_AS(static_cast<void>(asked(job + "[serving]\nisl = 100\n")),
+                       doctest::Contains("[serving] describes replicas of a language model"), ConfigError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(asked(job + "[strategy]\ntp = 2\n")),
+                       doctest::Contains("[strategy] describes replicas of a language model"), ConfigError);
+}
+
 TEST_CASE("batch: what feeds a GPU bounds its requests, its clients and its records") {
   const std::string feed = "[data]\ncpu_time = \"100 ms\"\nworkers = 5\n";  // 50 samples a second, of 100 of the GPU
   const std::string one = "gpu = \"t4\"\ngpus = 1\n";

@@ -14,6 +14,7 @@
 #include "batch_hosts.hpp"
 #include "more_hosts.hpp"
 #include "search_hosts.hpp"
+#include "token_job_hosts.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -36,6 +37,7 @@ using headroom::test::KeyHost;
 using headroom::test::more_hosts;
 using headroom::test::read_text;
 using headroom::test::search_hosts;
+using headroom::test::token_job_hosts;
 
 namespace {
 
@@ -300,7 +302,11 @@ void try_key(const Library& library, const std::vector<Host>& hosts, Tried& trie
 }
 
 std::string_view kind_word(Kinds kind) {
-  return kind == Kinds::train ? "train" : kind == Kinds::serve ? "serve" : kind == Kinds::network ? "network" : "batch";
+  return kind == Kinds::train     ? "train"
+         : kind == Kinds::serve   ? "serve"
+         : kind == Kinds::network ? "network"
+         : kind == Kinds::batch   ? "batch"
+                                  : "job of a language model";
 }
 
 /// "strategy.tp (train)" of each line.
@@ -352,6 +358,7 @@ trace = ")"} + written_trace("headroom-keys-other.csv", 0.25) +
   const auto add_all = [&](const auto& more) { std::for_each(more.begin(), more.end(), add); };
   add_all(more_hosts);
   add_all(batch_hosts);
+  add_all(token_job_hosts);
   add_all(search_hosts);
   std::vector<Tried> all;
   for (const Key& key : all_keys()) {

@@ -56,6 +56,20 @@ records = 1e9
 gpu = "a100-sxm-80gb"
 gpus = 4
 )";
+const std::string answering = R"(kind = "batch"
+model = "llama3-8b"
+[hardware]
+gpu = "h100-sxm-80gb"
+gpus = 1
+[strategy]
+tp = 1
+[serving]
+isl = 1000
+osl = 200
+concurrency = 16
+[job]
+records = 1e5
+)";
 const std::string priced = "[money]\nprice = \"3 $/h\"\ndate = \"2026-08\"\n";
 const std::string stored = "[money.storage]\nsize = \"4 TB\"\nprice = \"0.02 $/GB/month\"\ndate = \"2026-08\"\n";
 const std::string tier = R"(kind = "serve"
@@ -84,6 +98,14 @@ TEST_CASE("idle: bytes are billed of a run alone, and the answer without one say
   CHECK(says(trained + priced + stored, "money.storage (size, price, date) has no effect: no run is priced"));
   CHECK(says(called + priced + stored, "money.storage (size, price, date) has no effect: answers of kind batch"));
   CHECK(told(trained + "tokens = 1e12\n" + priced + stored).find("no effect") == std::string::npos);
+  CHECK(says(answering + priced + stored, "money.storage (size, price, date) has no effect: answers of kind batch"));
+  CHECK(told(answering + priced + stored).find("serving has no end") == std::string::npos);
+}
+
+TEST_CASE("idle: prompts in parts take the time of a job that they take whole") {
+  std::string whole = answering;
+  whole.insert(whole.find("isl ="), "chunked_prefill = false\n");
+  CHECK(says(whole, "serving.chunked_prefill has no effect on the rates"));
 }
 
 TEST_CASE("idle: variants are those of a training plan") {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/batch/render_batch.hpp>
+#include <headroom/answers/batch/render_job.hpp>
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_money.hpp>
@@ -137,45 +139,19 @@ std::string online_text(const BatchPlan& plan) {
 
 std::string job_verdict(const BatchPlan& plan) {
   const BatchScenario& s = plan.scenario;
-  const JobPlan& job = *plan.job;
-  std::string text = job.holds ? "take " : "does not hold: ";
-  text += gpus_text(job.gpus, s) + ", batches of " + std::to_string(job.batch) + "\n";
-  if (!job.holds) {
-    text += "  " + job.why + "\n";
-  }
-  if (s.job->deadline && job.probability) {
-    text += "deadline: " + format(*s.job->deadline) + ", kept with probability " + probability_text(*job.probability) +
-            " (asked " + probability_text(s.confidence) + ")\n";
-  }
-  if (!s.gpus && job.holds && job.gpus_at_middle != job.gpus) {
-    text += "at the middle of the interval " + counted(job.gpus_at_middle, "GPU") + " would do\n";
-  }
-  return text;
+  return job_verdict_text({*s.job, *plan.job,
+                           gpus_text(plan.job->gpus, s) + ", batches of " + std::to_string(plan.job->batch),
+                           s.gpus.has_value(), s.confidence});
 }
 
 std::string job_text(const BatchPlan& plan) {
   const JobPlan& job = *plan.job;
   Table table{{"", ""}};
-  table.row({"records", format_count(plan.scenario.job->records)});
-  if (job.rate_needed > 0.0) {
-    table.row({"records/s needed", format_count(job.rate_needed)});
-  }
+  add_records(table, *plan.scenario.job, job);
   table.row({"records/s of one GPU", format_count(job.rate)});
-  if (job.useful < 1.0) {
-    table.row({"time not lost to interruptions", percent(job.useful)});
-  }
-  constexpr std::array<std::string_view, job_shares.size()> names{"half of runs end within", "80 % of runs",
-                                                                  "95 % of runs"};
-  for (std::size_t i = 0; i < job_shares.size(); ++i) {
-    table.row({std::string{names[i]}, format(job.time[i])});
-  }
-  if (job.cost) {
-    table.row({"$ of the job", format(*job.cost)});
-    table.row({"$ per million records", format(*job.per_million)});
-  }
-  if (job.energy) {
-    table.row({"energy", format(*job.energy)});
-  }
+  add_times(table, job);
+  add_cost(table, job);
+  add_energy(table, job);
   return table.text();
 }
 
@@ -246,16 +222,6 @@ Value online_value(const OnlinePlan& online) {
       "energy_j_per_request"_m = online.energy);
 }
 
-Value job_value(const JobPlan& job) {
-  return object("gpus"_m = job.gpus, "gpus_at_middle"_m = job.gpus_at_middle, "holds"_m = job.holds, "why"_m = job.why,
-                "probability"_m = job.probability ? share(*job.probability) : Value{nullptr}, "batch"_m = job.batch,
-                "records_per_s_per_gpu"_m = per_second(job.rate),
-                "needed_records_per_s"_m = job.rate_needed > 0.0 ? per_second(job.rate_needed) : Value{nullptr},
-                "useful"_m = share(job.useful), "time_p50_s"_m = job.time[0], "time_p80_s"_m = job.time[1],
-                "time_p95_s"_m = job.time[2], "cost_usd"_m = job.cost, "usd_per_million_records"_m = job.per_million,
-                "energy_j"_m = job.energy);
-}
-
 }  // namespace
 
 std::string batch_text(const BatchPlan& plan, bool explained) {
@@ -296,13 +262,7 @@ std::string batch_text(const BatchPlan& plan, bool explained) {
   if (plan.online && plan.online->gpus > 1) {
     notes.emplace_back("each GPU has a queue of its own and an even share of the requests");
   }
-  if (!notes.empty()) {
-    text += "\nassumed\n";
-    for (const std::string& note : notes) {
-      text += "  " + note + "\n";
-    }
-  }
-  return text + "\nconfidence: calls lie within +/- " + percent_number(plan.book.width) +
+  return text + assumed_text(notes) + "\nconfidence: calls lie within +/- " + percent_number(plan.book.width) +
          " % in 8 of 10 cases: " + plan.book.width_source + "\n";
 }
 
