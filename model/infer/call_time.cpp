@@ -75,7 +75,8 @@ struct Shape {
   const double bytes = (op.in + op.out) * batch * s.element + op.weights * s.weight;
   const double memory = bytes / (physics.depthwise_bytes * d.bandwidth_share * d.bandwidth.raw());
   const double vector_rate = d.vector_rate.raw() * (s.format == CallFormat::half ? 2.0 : 1.0);
-  const double work = 2.0 * x.m * x.n * x.k * x.groups / (physics.depthwise_flop * vector_rate);
+  const double share = s.training ? physics.depthwise_flop_training : physics.depthwise_flop;
+  const double work = 2.0 * x.m * x.n * x.k * x.groups / (share * vector_rate);
   return std::max(memory, work);
 }
 
