@@ -2,6 +2,7 @@
 #include <headroom/calibrate/stacks/fit_networks.hpp>
 #include <headroom/core/statistics.hpp>
 #include <headroom/model/workload/model_data.hpp>
+#include <headroom/scenarios/measured/workload_row.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -157,20 +158,30 @@ double error_of(const FittedNetworkRun& run, const NetworkNumbers& numbers) {
 
 struct Gathered {
   std::vector<FittedNetworkRun> runs;
+  std::list<RunRow> worded;
   std::size_t open = 0;
 };
 
-Gathered gather(std::span<const RunFile> files, NetworkRowModel& model, const NetworkNumbers& start) {
+Gathered gather(std::span<const RunFile> files,
+                NetworkRowModel& model,
+                const ModelData& data,
+                const NetworkNumbers& start) {
   Gathered all;
   std::map<std::string, const RunRow*> chosen;
   std::vector<std::string> order;
   std::map<std::string, std::string> file_of;
   for (const RunFile& file : files) {
-    if (file.form == RowForm::other) {
-      continue;
-    }
-    for (const RunRow& row : file.rows) {
-      const bool trains = file.form == RowForm::training;
+    for (const RunRow& written : file.rows) {
+      if (file.form == RowForm::other) {
+        std::string why;
+        std::optional<RunRow> meant = workload_row(data, file, written, why);
+        if (!meant || repeats(data, file, written)) {
+          continue;
+        }
+        all.worded.push_back(*std::move(meant));
+      }
+      const RunRow& row = file.form == RowForm::other ? all.worded.back() : written;
+      const bool trains = row.form == RowForm::training;
       const bool broken = trains ? !row.broken.empty() : !row.serving.broken.empty() || power_capped(row);
       if (row.doubted || broken || rank_of(row.metric) < 0 ||
           !(trains ? model.trains(row.run) : model.knows(row.serving))) {
@@ -261,8 +272,9 @@ NetworkFit fit_networks(std::span<const RunFile> files,
   fit.knobs = network_knobs(sources.data);
   NetworkRowModel model{sources};
   const Problem problem{fit.knobs, sources.data};
-  Gathered gathered = gather(files, model, problem.start());
+  Gathered gathered = gather(files, model, sources.data, problem.start());
   fit.runs = std::move(gathered.runs);
+  fit.worded = std::move(gathered.worded);
   fit.open = gathered.open;
   if (fit.runs.empty()) {
     throw ConfigError{"no row of these files is a call of a network that the model answers"};

@@ -107,7 +107,7 @@ std::string provenance(const NetworkFit& fit, const std::vector<std::string>& en
     }
   }
   if (rows == 0) {
-    return "no measured row: priors (headroom fit --stack networks)";
+    return {};  // what the file says of its numbers still holds
   }
   return "fitted with all other numbers of networks' calls (headroom fit --stack networks) on " + std::to_string(rows) +
          " configurations of " + std::to_string(networks.size()) + " networks on " + std::to_string(devices.size()) +
@@ -218,7 +218,9 @@ std::vector<std::string> write_network_files(const NetworkFit& fit, const std::s
   }
   diagnostics.throw_if_any();
   for (const auto& [path, ids] : engines) {
-    put_source(lines_of(files, path), provenance(fit, {ids.begin(), ids.end()}));
+    if (const std::string told = provenance(fit, {ids.begin(), ids.end()}); !told.empty()) {
+      put_source(lines_of(files, path), told);
+    }
   }
   put_widths(fit, folder, files);
   return write_files(files);

@@ -42,6 +42,8 @@ constexpr std::array physics_places{
                  [](CallPhysics& p, double v) { p.gap = Seconds{v}; }},
     PhysicsPlace{"recurrent_gap", [](const CallPhysics& p) { return p.recurrent_gap.raw(); },
                  [](CallPhysics& p, double v) { p.recurrent_gap = Seconds{v}; }},
+    PhysicsPlace{"depthwise_bytes_training", [](const CallPhysics& p) { return p.depthwise_bytes_training; },
+                 [](CallPhysics& p, double v) { p.depthwise_bytes_training = v; }},
     PhysicsPlace{"depthwise_flop_training", [](const CallPhysics& p) { return p.depthwise_flop_training; },
                  [](CallPhysics& p, double v) { p.depthwise_flop_training = v; }},
     PhysicsPlace{"exchange_tensor", [](const CallPhysics& p) { return p.exchange_tensor.raw(); },
@@ -84,7 +86,7 @@ const NumberPlace<T>* place_of(std::span<const NumberPlace<T>> places, std::stri
 
 bool is_time_key(std::string_view key) noexcept {
   return key == "gap" || key == "recurrent_gap" || key == "step" || key == "launch" || key == "call" ||
-         key == "exchange_tensor" || key == "exchange_hidden";
+         key == "exchange_tensor";
 }
 
 FitPriors read_network_priors(const ModelData& data) {
@@ -164,7 +166,7 @@ std::string NetworkKnob::name() const {
 }
 
 bool NetworkKnob::of_training() const noexcept {
-  return key.find("_training") != std::string::npos || key == "exchange_tensor";
+  return key.find("_training") != std::string::npos || key.starts_with("exchange");
 }
 
 bool NetworkKnob::is_time() const noexcept {

@@ -47,6 +47,7 @@ CallPhysics read_physics(ConfigTable table) {
   p.rows_8bit = table.number("rows_8bit", {0.0, 1e3});
   p.depthwise_bytes = table.number("depthwise_bytes", share);
   p.depthwise_flop = table.number("depthwise_flop", share);
+  p.depthwise_bytes_training = table.number("depthwise_bytes_training", share);
   p.depthwise_flop_training = table.number("depthwise_flop_training", share);
   p.bytes_8bit = table.number("bytes_8bit", share);
   p.norm = table.number("norm", {0.5, 100.0});
@@ -76,6 +77,7 @@ CallSilicon read_silicon(ConfigTable table) {
       s.assumed[static_cast<std::size_t>(found - call_format_names.begin())] = true;
     }
   }
+  s.whole_units = table.maybe_number("whole_units", {1.0, 1e6}).value_or(0.0);
   s.bandwidth = table.number("bandwidth", {1e-2, 1.0});
   s.bandwidth_training = table.maybe_number("bandwidth_training", {1e-2, 1.0}).value_or(s.bandwidth);
   s.step = table.quantity<Seconds>("step");

@@ -38,6 +38,8 @@ struct CallSilicon {
   ByFormat<std::optional<double>> product_training;  ///< the same where calls train; empty: as `product`
   ByFormat<bool> assumed{};
   double bandwidth = 0.8;  ///< share of the datasheet's
+  /// FLOP a clock of a multiprocessor whose matrix units are whole, at 16 bit; 0: all of the kind are.
+  double whole_units = 0.0;
   double bandwidth_training = 0.8;
   Seconds step{};  ///< of one step along k in a kernel whose grid leaves the GPU empty
 };
@@ -54,6 +56,7 @@ struct CallPhysics {
   double rows_8bit = 2.2;        ///< of `rows`, 8-bit kernels
   double depthwise_bytes = 0.6;  ///< share of the bandwidth that depthwise kernels reach
   double depthwise_flop = 0.3;   ///< share of the vector rate
+  double depthwise_bytes_training = 0.6;  ///< of the bandwidth, forward and backward
   double depthwise_flop_training = 0.03;  ///< the same forward and backward: gradients of weights sum over planes
   double bytes_8bit = 0.6;                ///< of activations under 8-bit engines over one byte an element
   double norm = 2.5;                      ///< p of (compute^p + memory^p)^(1/p)

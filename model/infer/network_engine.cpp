@@ -35,6 +35,7 @@ NetworkEngine read_engine(const ConfigValue& root, const std::string& file, Diag
   e.elementwise_training = table.maybe_number("elementwise_training", {0.01, 100.0}).value_or(e.elementwise);
   if (auto training = table.maybe_table("training")) {
     e.exchange_hidden = training->maybe_number("exchange_hidden", {0.0, 1.0}).value_or(0.0);
+    e.sharded_update = training->maybe_boolean("sharded_update").value_or(false);
     e.buckets = training->maybe_boolean("buckets").value_or(false);
     training->finish();
   }

@@ -57,7 +57,8 @@ struct NetworkEngine {
   bool trains = false;  ///< its file states the line above
   /// Share of the exchange of gradients that runs beside the last backward pass, where there is room.
   double exchange_hidden = 0.0;
-  bool buckets = false;  ///< tensors are updated and exchanged together, in buckets of 25 MB (Li et al. 2020)
+  bool sharded_update = false;  ///< each rank updates its share of the weights (Rajbhandari et al. 2020, section 5)
+  bool buckets = false;         ///< tensors are updated and exchanged together, in buckets of 25 MB (Li et al. 2020)
   /// Of compute capabilities whose kernels came later than the release: its products' rate over today's.
   std::map<std::string, double, std::less<>> early_products;
   std::optional<BytesPerSecond> input;  ///< from a server's client to the GPU, where a server feeds the engine

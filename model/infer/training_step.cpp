@@ -33,7 +33,8 @@ Seconds training_step_time(const TrainingStep& step,
   constexpr double backward = 2.0 / 3.0;
   const double tensors =
       engine.buckets ? std::ceil(step.trained.parameters * gradient_bytes / bucket) : step.trained.tensors;
-  const Bytes updated{physics.update_bytes * step.trained.parameters};
+  const double owners = engine.sharded_update ? step.ranks : 1.0;
+  const Bytes updated{physics.update_bytes * step.trained.parameters / owners};
   Seconds all =
       step.calls * call + updated / (device.bandwidth_share * device.bandwidth) + tensors * physics.update_tensor;
   if (step.ranks > 1.0) {

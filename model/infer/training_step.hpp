@@ -34,7 +34,8 @@ struct TrainingStep {
 ///   update = 30 bytes a parameter / (share B) + 6 us a tensor
 ///   X      = the message + 19 us a tensor (1 + log2(hosts) / 2); 0 on one rank
 /// h: the engine's share of the exchange that may run beside the last backward pass, two thirds of a call. An engine
-/// that works in buckets pays by the bucket of 25 MB, not by the tensor.
+/// that works in buckets pays by the bucket of 25 MB, not by the tensor; where the update is sharded, a rank updates
+/// its share alone.
 [[nodiscard]] Seconds training_step_time(const TrainingStep& step,
                                          Seconds call,
                                          const CallDevice& device,

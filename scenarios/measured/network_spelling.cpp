@@ -18,6 +18,9 @@ TrainedSpelling read_trained(ConfigTable& each) {
   if (const auto precision = each.maybe_choice("precision", precision_names)) {
     read.precision = static_cast<Precision>(*precision);
   }
+  if (const auto narrow = each.maybe_choice("narrow", precision_names)) {
+    read.narrow = static_cast<Precision>(*narrow);
+  }
   if (auto converges = each.maybe_table("samples_to_train")) {
     for (const std::string_view batch : converges->keys()) {
       double samples = 0.0;

@@ -25,6 +25,7 @@ struct TrainedSpelling {
   double tokens = 1.0;                 ///< of a sample, where rates or batches count them
   bool batch_of_tokens = false;        ///< the column of the micro-batch counts tokens
   std::optional<Precision> precision;  ///< where the column is blank
+  std::optional<Precision> narrow;     ///< the same on GPUs that have its units
   std::map<double, double> converges;  ///< samples to the target by global batch
 };
 

@@ -133,9 +133,12 @@ std::vector<NetworkRowCall> NetworkRowModel::training_calls(const RunRow& row,
     return refuse(found.why);
   }
   const auto named = std::find(precision_names.begin(), precision_names.end(), run.precision);
-  const std::optional<Precision> precision =
-      named == precision_names.end() ? spelling->trained.precision
-                                     : std::optional{static_cast<Precision>(named - precision_names.begin())};
+  std::optional<Precision> precision = named == precision_names.end()
+                                           ? spelling->trained.precision
+                                           : std::optional{static_cast<Precision>(named - precision_names.begin())};
+  if (run.precision.empty() && spelling->trained.narrow && found.device->peak[static_cast<std::size_t>(Rate::fp8)]) {
+    precision = spelling->trained.narrow;
+  }
   if (!precision) {
     return refuse(run.precision.empty() ? "not published: precision" : "format '" + run.precision + "' is not known");
   }
@@ -161,7 +164,8 @@ std::vector<NetworkRowCall> NetworkRowModel::training_calls(const RunRow& row,
   CallSetting& setting = call.setting;
   setting.training = true;
   setting.format = call_format(*precision);
-  setting.element = setting.weight = element_bytes(setting.format);
+  // What 8-bit products read and write is kept at 16 bit beside them.
+  setting.element = setting.weight = std::max(element_bytes(setting.format), 2.0);
   setting.autocast = setting.format == CallFormat::half && engine->fusion == Fusion::framework;
   setting.host_per_sample = spelling->host_per_sample;
   set_host(call);
@@ -179,8 +183,7 @@ std::vector<NetworkRowCall> NetworkRowModel::training_calls(const RunRow& row,
                         call.gpus,  hosts_of(run, sources_.catalog.reference_node(*call.device)),
                         Seconds{},  Seconds{}};
       if (const GroupCollectives* all = call.gpus > 1.0 ? groups_of(run, *call.device).find(*run.gpus, 1) : nullptr) {
-        const double gradient = std::max(setting.element, 2.0);
-        step.exchange = all->time(Collective::all_reduce, Bytes{of.trained.parameters * gradient}).time;
+        step.exchange = all->time(Collective::all_reduce, Bytes{of.trained.parameters * setting.element}).time;
         step.sparse =
             2.0 * all->time(Collective::all_to_all, Bytes{of.trained.sparse * batch.samples * setting.element}).time;
       }

@@ -17,6 +17,7 @@ struct WorkloadSpelling {
   std::vector<std::string> words;
   std::string model, engine, engine_version;  ///< as serving rows spell them
   std::string weights;                        ///< format of weights where no word says it
+  bool repeats = false;                       ///< such rows stand in other files too, in columns
 };
 struct WorkloadGpu {
   std::vector<std::string> names;  ///< how hardware begins
@@ -35,7 +36,8 @@ WorkloadTables read_workloads(const ConfigValue& root, Diagnostics& diagnostics)
   static_cast<void>(table.text("source"));
   for (ConfigTable& each : table.tables("config")) {
     read.spellings.push_back({each.texts("words"), each.text("model"), each.text("engine"),
-                              each.maybe_text("engine_version").value_or(""), each.maybe_text("weights").value_or("")});
+                              each.maybe_text("engine_version").value_or(""), each.maybe_text("weights").value_or(""),
+                              each.maybe_boolean("repeats").value_or(false)});
     each.finish();
   }
   for (ConfigTable& each : table.tables("hardware")) {
@@ -48,6 +50,14 @@ WorkloadTables read_workloads(const ConfigValue& root, Diagnostics& diagnostics)
 
 const WorkloadTables& workload_tables(const ModelData& data) {
   return step_numbers(data, "network-workloads", read_workloads);
+}
+
+const WorkloadSpelling* spelling_in(const WorkloadTables& tables, std::string_view config) {
+  const auto found = std::find_if(tables.spellings.begin(), tables.spellings.end(), [&](const auto& each) {
+    return std::all_of(each.words.begin(), each.words.end(),
+                       [&](const std::string& word) { return config.find(word) != std::string_view::npos; });
+  });
+  return found == tables.spellings.end() ? nullptr : &*found;
 }
 
 /// Parts between semicolons.
@@ -164,11 +174,8 @@ std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, c
   const WorkloadTables& tables = workload_tables(data);
   const std::string config = cell(file, row, "config").value_or("");
   const std::string hardware = cell(file, row, "hardware").value_or("");
-  const auto spelling = std::find_if(tables.spellings.begin(), tables.spellings.end(), [&](const auto& each) {
-    return std::all_of(each.words.begin(), each.words.end(),
-                       [&](const std::string& word) { return config.find(word) != std::string::npos; });
-  });
-  if (spelling == tables.spellings.end()) {
+  const WorkloadSpelling* spelling = spelling_in(tables, config);
+  if (spelling == nullptr) {
     why = "workload " + cell(file, row, "workload").value_or("") + " is no call of a network that is known here";
     return std::nullopt;
   }
@@ -220,6 +227,11 @@ std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, c
     call.options["xla"] = "1";
   }
   return run;
+}
+
+bool repeats(const ModelData& data, const RunFile& file, const RunRow& row) {
+  const WorkloadSpelling* spelling = spelling_in(workload_tables(data), cell(file, row, "config").value_or(""));
+  return spelling != nullptr && spelling->repeats;
 }
 
 }  // namespace headroom

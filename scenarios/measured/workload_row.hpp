@@ -18,4 +18,7 @@ class ModelData;
                                                  const RunRow& row,
                                                  std::string& why);
 
+/// Whether rows like this one stand in other files too, in columns: no fit counts them twice.
+[[nodiscard]] bool repeats(const ModelData& data, const RunFile& file, const RunRow& row);
+
 }  // namespace headroom

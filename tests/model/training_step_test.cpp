@@ -73,6 +73,9 @@ TEST_CASE("training step: an exchange hides beside two thirds of a call, and buc
   engine.buckets = true;
   // 2 GB of gradients are 80 buckets, not 100 tensors.
   CHECK(seconds(step) - seconds(step, engine) == doctest::Approx(20 * 3e-6 * 1.01));
+  const double whole = seconds(step, engine);
+  engine.sharded_update = true;
+  CHECK(whole - seconds(step, engine) == doctest::Approx(0.5 * 30e9 / 0.5e12 * 1.01));
 }
 
 TEST_CASE("training step: embedding bags are looked up sparsely, all else is updated and exchanged") {

@@ -77,6 +77,19 @@ TEST_CASE("network training: MLPerf's time follows from its reference convergenc
   CHECK(run("memory_gib_per_gpu").status == RowStatus::unsupported);
 }
 
+TEST_CASE("network training: what no log says of its format is FP8 where the GPU has its units") {
+  const auto rate = [](const std::string& gpu) {
+    return trained("r,s,t,BERT-large (MLPerf)," + gpu + ",8,8,,512,48,384,,PyTorch,samples_per_s,1,samples/s,\n")
+        .front()
+        .prediction;
+  };
+  const RowPrediction ampere = rate("A100-SXM4-80GB");
+  const RowPrediction hopper = rate("H100-SXM5-80GB");
+  REQUIRE(hopper.status == RowStatus::ok);
+  CHECK(hopper.predicted > 2.2 * ampere.predicted);
+  CHECK(hopper.assumed.find("FP8") != std::string::npos);
+}
+
 TEST_CASE("network training: a network that is not built says so") {
   const RowPrediction answer =
       trained("r,s,t,TensorFlow2/SIM,A100-SXM4-80GB,1,1,,,,,tf32,TensorFlow2,samples_per_s,1,samples/s,\n")
