@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
+#include <headroom/hardware/catalog/mig_slice.hpp>
 #include <headroom/model/infer/network_calls.hpp>
 #include <headroom/model/workload/model_data.hpp>
-#include <headroom/scenarios/measured/mig_slice.hpp>
 #include <headroom/scenarios/measured/network_row.hpp>
 #include <headroom/scenarios/measured/network_server.hpp>
 #include <headroom/scenarios/measured/network_spelling.hpp>

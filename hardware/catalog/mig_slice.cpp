@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
-#include <headroom/scenarios/measured/mig_slice.hpp>
+#include <headroom/hardware/catalog/mig_slice.hpp>
 
 #include <charconv>
 
