@@ -215,21 +215,22 @@ std::optional<double> network_value(const NetworkRowCall& call, const NetworkPac
   return std::nullopt;
 }
 
-const Device* NetworkRowModel::device_of(const std::string& gpu, double& slices, std::string& why) {
+std::shared_ptr<const Device> NetworkRowModel::device_of(const std::string& gpu, double& slices, std::string& why) {
   const std::optional<MigSpelling> slice = mig_spelling(gpu);
   const RowDevices::Answer& card = devices_.find(slice ? slice->card : gpu);
   why = card.why;
   if (!slice || card.device == nullptr) {
-    return card.device;
+    return {std::shared_ptr<const Device>{}, card.device};  // the catalog's, which outlives all rows
   }
   slices = slice->slices;
-  const auto found = slices_.find(gpu);
-  if (found != slices_.end()) {
-    return &found->second;
+  std::shared_ptr<const Device>& kept = slices_[gpu];
+  if (!kept) {
+    why = "the multiprocessors of a slice of " + card.device->id + " are not known";
+    if (std::optional<Device> device = mig_slice(*card.device, *slice, call_rates(sources_.data).physics.slice)) {
+      kept = std::make_shared<const Device>(*std::move(device));
+    }
   }
-  std::optional<Device> device = mig_slice(*card.device, *slice, call_rates(sources_.data).physics.slice);
-  why = "the multiprocessors of a slice of " + card.device->id + " are not known";
-  return device ? &slices_.emplace(gpu, *std::move(device)).first->second : nullptr;
+  return kept;
 }
 
 void NetworkRowModel::set_host(NetworkRowCall& call) const {
@@ -302,7 +303,7 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
   }
   double slices = 1.0;
   std::string no_device;
-  const Device* device = device_of(run.gpu, slices, no_device);
+  const std::shared_ptr<const Device> device = device_of(run.gpu, slices, no_device);
   if (device == nullptr) {
     return refuse(no_device);
   }
@@ -323,7 +324,8 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
   }
   NetworkRowCall call;
   call.engine = engine;
-  call.device = device;
+  call.device = device.get();
+  call.slice = device;
   call.gpus = slices * real(run.gpus.value_or(1));
   call.tokens = run.isl.value_or(1.0);
   call.evaluations = spelling.evaluations;

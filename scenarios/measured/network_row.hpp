@@ -29,6 +29,7 @@ struct NetworkRowCall {
   double flop = 0.0;                         ///< of the same
   const NetworkEngine* engine = nullptr;
   const Device* device = nullptr;
+  std::shared_ptr<const Device> slice;  ///< `device` where it is a slice of a card, which no catalog keeps
   CallSetting setting;
   std::string host_cpu;  ///< of the reference node; empty: none is known
   double gpus = 1.0;
@@ -103,7 +104,7 @@ class NetworkRowModel {
   [[nodiscard]] const JobGroups& groups_of(const RunConfiguration& run, const Device& device);
   void set_host(NetworkRowCall& call) const;
   /// A GPU, or a slice of one under MIG; `slices`: of the row's for each of its GPUs.
-  [[nodiscard]] const Device* device_of(const std::string& gpu, double& slices, std::string& why);
+  [[nodiscard]] std::shared_ptr<const Device> device_of(const std::string& gpu, double& slices, std::string& why);
 
   /// Of a server; each of one network, format, GPU and engine is simulated once.
   [[nodiscard]] const NetworkPace& served_pace(const NetworkRowCall& call);
@@ -113,7 +114,7 @@ class NetworkRowModel {
   std::map<std::string, Calls, std::less<>> ops_;
   std::map<std::string, NetworkPace, std::less<>> served_;
   std::map<std::string, std::unique_ptr<const JobGroups>, std::less<>> groups_;
-  std::map<std::string, Device, std::less<>> slices_;
+  std::map<std::string, std::shared_ptr<const Device>, std::less<>> slices_;
 };
 
 /// The row's metric of a call at a pace, in the row's unit; nullopt where calls do not answer it.

@@ -234,3 +234,17 @@ TEST_CASE("Steps of training move numbers of training alone") {
   }
   CHECK(fitted(fit, "Ampere with HBM.product_training.tf32") < 0.95);
 }
+
+TEST_CASE("A fit tells the slices of its rows after its model is gone") {
+  std::string text;
+  for (const char* rate : {"400", "410", "420"}) {
+    text += std::string{"m,s,t"} + rate + ",bert,MIG:A100-SXM-80GB (1x1g.10gb MIG),1,int8,int8,,,,," +
+            "TensorRT (MLPerf harness),,scenario=offline,requests_per_s," + rate + ",samples/s,\n";
+  }
+  const std::vector<RunFile> files{parsed(text)};
+  NetworkFitOptions how;
+  how.leave_out.clear();
+  const NetworkFit fit = fit_networks(files, sources(), how);
+  REQUIRE(fit.runs.size() == 3);
+  CHECK(fit.runs.front().left(NetworkLeaving::sku) == "a100-sxm-80gb-mig-1g");
+}
