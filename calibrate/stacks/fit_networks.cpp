@@ -2,6 +2,7 @@
 #include <headroom/calibrate/stacks/fit_networks.hpp>
 #include <headroom/core/statistics.hpp>
 #include <headroom/model/workload/model_data.hpp>
+#include <headroom/scenarios/measured/workload_row.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -17,19 +18,33 @@ namespace {
 
 /// Ranks of metrics by which a configuration's one row is chosen; -1: none tells a call's time.
 int rank_of(std::string_view metric) noexcept {
-  constexpr std::array<std::string_view, 7> ranked{"images_per_s",  "requests_per_s",     "samples_per_s",
-                                                   "videos_per_s",  "total_tokens_per_s", "latency_ms_mean",
-                                                   "latency_ms_p50"};
+  constexpr std::array<std::string_view, 9> ranked{"images_per_s", "requests_per_s",     "samples_per_s",
+                                                   "videos_per_s", "total_tokens_per_s", "tokens_per_s_per_gpu",
+                                                   "step_time_s",  "latency_ms_mean",    "latency_ms_p50"};
   const auto found = std::find(ranked.begin(), ranked.end(), metric);
   return found == ranked.end() ? -1 : static_cast<int>(found - ranked.begin());
 }
 
 bool is_latency(const RunRow& row) noexcept {
-  return row.metric.starts_with("latency");
+  return row.metric.starts_with("latency") || row.metric == "step_time_s";
+}
+
+/// What one run's rows of training share.
+std::string training_of(const RunRow& row) {
+  const RunConfiguration& run = row.run;
+  std::string key = row.source + "\n" + row.source_ref + "\n" + run.model + "\n" + run.gpu + "\n" + run.precision +
+                    "\n" + run.framework + "\n" + std::to_string(row.table);
+  for (const auto& cell : {run.gpus, run.micro_batch, run.global_batch, run.seq_len}) {
+    key += "\n" + std::to_string(cell.value_or(0));
+  }
+  return key;
 }
 
 /// ln of what one configuration's rows share.
 std::string configuration_of(const RunRow& row) {
+  if (row.form == RowForm::training) {
+    return training_of(row);
+  }
   const ServingConfiguration& run = row.serving;
   std::string key = row.source + "\n" + row.source_ref + "\n" + run.model + "\n" + run.gpu + "\n" + run.weight_dtype +
                     "\n" + run.engine + "\n" + run.engine_version + "\n" + std::to_string(row.table) + "\n" +
@@ -44,6 +59,11 @@ std::string configuration_of(const RunRow& row) {
 
 /// A log that is published under several names: equal values of one network on equal GPUs.
 std::string log_of(const RunRow& row) {
+  if (row.form == RowForm::training) {
+    const RunConfiguration& run = row.run;
+    return run.model + "\n" + run.gpu + "\n" + run.precision + "\n" + std::to_string(run.gpus.value_or(0)) + "\n" +
+           std::to_string(run.global_batch.value_or(0)) + "\n" + row.metric + "\n" + std::to_string(row.measured);
+  }
   const ServingConfiguration& run = row.serving;
   const auto scenario = run.options.find("scenario");
   return run.model + "\n" + run.gpu + "\n" + run.weight_dtype + "\n" + std::to_string(run.gpus.value_or(0)) + "\n" +
@@ -81,6 +101,9 @@ class Problem {
   [[nodiscard]] bool moves(const NetworkKnob& knob, const NetworkRowCall& call) const {
     const bool loop = call.together > 0.0;
     const bool own = std::find(knob.engines.begin(), knob.engines.end(), call.engine->id) != knob.engines.end();
+    if (knob.of_training() != call.step.has_value()) {
+      return false;
+    }
     if (loop || knob.key == "closed_loop") {
       return loop && own && knob.key == "closed_loop";
     }
@@ -101,6 +124,7 @@ class Problem {
                : knob.key == "attention_fused"     ? call.engine->fused_attention && has(CallOpKind::product)
                : knob.key == "winograd"            ? format == "fp32" && has(CallOpKind::winograd)
                : knob.key == "recurrent_gap"       ? has(CallOpKind::recurrent)
+               : knob.key == "exchange_tensor"     ? call.step->ranks > 1.0
                : knob.key.starts_with("depthwise") ? has(CallOpKind::depthwise)
                : knob.key.ends_with("8bit")        ? format == "8-bit"
                                                    : true;
@@ -110,7 +134,8 @@ class Problem {
       }
       case NetworkOwner::host: return call.host_cpu.find(knob.id) != std::string::npos;
       case NetworkOwner::engine:
-        return own && (knob.key != "input" || call.setting.input_bytes > 0.0) &&
+        return own && (knob.key != "exchange_hidden" || call.step->ranks > 1.0) &&
+               (knob.key != "input" || call.setting.input_bytes > 0.0) &&
                (knob.key != "autocast" || call.setting.autocast);
     }
     return false;
@@ -133,21 +158,33 @@ double error_of(const FittedNetworkRun& run, const NetworkNumbers& numbers) {
 
 struct Gathered {
   std::vector<FittedNetworkRun> runs;
+  std::list<RunRow> worded;
   std::size_t open = 0;
 };
 
-Gathered gather(std::span<const RunFile> files, NetworkRowModel& model, const NetworkNumbers& start) {
+Gathered gather(std::span<const RunFile> files,
+                NetworkRowModel& model,
+                const ModelData& data,
+                const NetworkNumbers& start) {
   Gathered all;
   std::map<std::string, const RunRow*> chosen;
   std::vector<std::string> order;
   std::map<std::string, std::string> file_of;
   for (const RunFile& file : files) {
-    if (file.form != RowForm::serving) {
-      continue;
-    }
-    for (const RunRow& row : file.rows) {
-      if (row.doubted || !row.serving.broken.empty() || power_capped(row) || rank_of(row.metric) < 0 ||
-          !model.knows(row.serving)) {
+    for (const RunRow& written : file.rows) {
+      if (file.form == RowForm::other) {
+        std::string why;
+        std::optional<RunRow> meant = workload_row(data, file, written, why);
+        if (!meant || repeats(data, file, written)) {
+          continue;
+        }
+        all.worded.push_back(*std::move(meant));
+      }
+      const RunRow& row = file.form == RowForm::other ? all.worded.back() : written;
+      const bool trains = row.form == RowForm::training;
+      const bool broken = trains ? !row.broken.empty() : !row.serving.broken.empty() || power_capped(row);
+      if (row.doubted || broken || rank_of(row.metric) < 0 ||
+          !(trains ? model.trains(row.run) : model.knows(row.serving))) {
         continue;
       }
       const std::string key = configuration_of(row);
@@ -189,7 +226,10 @@ Gathered gather(std::span<const RunFile> files, NetworkRowModel& model, const Ne
     run.file = file_of[key];
     const std::string family = run.call.network + "/" + run.call.engine->id + "/" + run.call.device->id + "/" +
                                std::to_string(static_cast<int>(run.call.setting.format)) +
-                               (run.call.together > 0.0 ? "/loop" : "");
+                               (run.call.together > 0.0 ? "/loop" : "") +
+                               (!run.call.step               ? ""
+                                : run.call.step->ranks > 1.0 ? "/training on many"
+                                                             : "/training");
     run.family = families.try_emplace(family, families.size()).first->second;
     run.left_out.fill(std::numeric_limits<double>::quiet_NaN());
     all.runs.push_back(std::move(run));
@@ -232,8 +272,9 @@ NetworkFit fit_networks(std::span<const RunFile> files,
   fit.knobs = network_knobs(sources.data);
   NetworkRowModel model{sources};
   const Problem problem{fit.knobs, sources.data};
-  Gathered gathered = gather(files, model, problem.start());
+  Gathered gathered = gather(files, model, sources.data, problem.start());
   fit.runs = std::move(gathered.runs);
+  fit.worded = std::move(gathered.worded);
   fit.open = gathered.open;
   if (fit.runs.empty()) {
     throw ConfigError{"no row of these files is a call of a network that the model answers"};

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,7 +40,8 @@ struct NetworkFit {
   std::vector<double> values;
   HierarchicalResult result;
   std::vector<FittedNetworkRun> runs;
-  std::size_t open = 0;  ///< configurations whose columns leave open which network ran: never fitted
+  std::list<RunRow> worded;  ///< rows that describe their workload in words, as the rows that they mean
+  std::size_t open = 0;      ///< configurations whose columns leave open which network ran: never fitted
 };
 
 struct NetworkFitOptions {

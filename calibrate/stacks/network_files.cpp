@@ -69,7 +69,12 @@ Place place_of(const NetworkKnob& knob) {
     case NetworkOwner::engine: break;
   }
   const bool server = knob.key == "input" || knob.key == "closed_loop";
-  return {"stacks/infer/" + knob.id + ".toml", server ? "[server]" : knob.key == "elementwise" ? "" : "[host]", ""};
+  return {"stacks/infer/" + knob.id + ".toml",
+          server                                ? "[server]"
+          : knob.key == "exchange_hidden"       ? "[training]"
+          : knob.key.starts_with("elementwise") ? ""
+                                                : "[host]",
+          ""};
 }
 
 bool put(TomlLines& lines, const NetworkKnob& knob, double value) {
@@ -102,7 +107,7 @@ std::string provenance(const NetworkFit& fit, const std::vector<std::string>& en
     }
   }
   if (rows == 0) {
-    return "no measured row: priors (headroom fit --stack networks)";
+    return {};  // what the file says of its numbers still holds
   }
   return "fitted with all other numbers of networks' calls (headroom fit --stack networks) on " + std::to_string(rows) +
          " configurations of " + std::to_string(networks.size()) + " networks on " + std::to_string(devices.size()) +
@@ -156,6 +161,7 @@ void put_interval(TomlLines& lines, double one, double loop, const std::string& 
 
 void put_widths(const NetworkFit& fit, const std::string& folder, TomlFiles& files) {
   namespace fs = std::filesystem;
+  const auto trains = [](const FittedNetworkRun& run) { return run.call.step.has_value(); };
   const auto builds = [](const FittedNetworkRun& run) {
     return run.call.engine->fusion == Fusion::inference || run.call.engine->fusion == Fusion::runtime;
   };
@@ -169,16 +175,18 @@ void put_widths(const NetworkFit& fit, const std::string& folder, TomlFiles& fil
       *key_in(part, source_key) = source_key + " = \"" + left_out_source(fit, of) + "\"";
     }
   };
-  put_one("value", "source", [&](const FittedNetworkRun& run) { return !builds(run) && run.call.together == 0.0; });
+  put_one("value", "source",
+          [&](const FittedNetworkRun& run) { return !builds(run) && !trains(run) && run.call.together == 0.0; });
   put_one("inference", "inference_source",
-          [&](const FittedNetworkRun& run) { return builds(run) && run.call.together == 0.0; });
+          [&](const FittedNetworkRun& run) { return builds(run) && !trains(run) && run.call.together == 0.0; });
+  put_one("training", "training_source", trains);
   std::set<std::string> engines;
   for (const FittedNetworkRun& run : fit.runs) {
     engines.insert(run.call.engine->id);
   }
   for (const std::string& id : engines) {
     const auto alone = [&](const FittedNetworkRun& run) {
-      return run.call.engine->id == id && run.call.together == 0.0;
+      return run.call.engine->id == id && run.call.together == 0.0 && !trains(run);
     };
     const auto loops = [&](const FittedNetworkRun& run) {
       return run.call.engine->id == id && run.call.together > 0.0;
@@ -186,8 +194,9 @@ void put_widths(const NetworkFit& fit, const std::string& folder, TomlFiles& fil
     const double one = left_out_width(fit, alone);
     const double loop = left_out_width(fit, loops);
     if (one > 0.0 || loop > 0.0) {
-      put_interval(lines_of(files, (fs::path{folder} / ("stacks/infer/" + id + ".toml")).string()), one, loop,
-                   left_out_source(fit, [&](const FittedNetworkRun& run) { return run.call.engine->id == id; }));
+      put_interval(
+          lines_of(files, (fs::path{folder} / ("stacks/infer/" + id + ".toml")).string()), one, loop,
+          left_out_source(fit, [&](const FittedNetworkRun& run) { return run.call.engine->id == id && !trains(run); }));
     }
   }
 }
@@ -209,7 +218,9 @@ std::vector<std::string> write_network_files(const NetworkFit& fit, const std::s
   }
   diagnostics.throw_if_any();
   for (const auto& [path, ids] : engines) {
-    put_source(lines_of(files, path), provenance(fit, {ids.begin(), ids.end()}));
+    if (const std::string told = provenance(fit, {ids.begin(), ids.end()}); !told.empty()) {
+      put_source(lines_of(files, path), told);
+    }
   }
   put_widths(fit, folder, files);
   return write_files(files);

@@ -41,7 +41,13 @@ constexpr std::array physics_places{
     PhysicsPlace{"gap", [](const CallPhysics& p) { return p.gap.raw(); },
                  [](CallPhysics& p, double v) { p.gap = Seconds{v}; }},
     PhysicsPlace{"recurrent_gap", [](const CallPhysics& p) { return p.recurrent_gap.raw(); },
-                 [](CallPhysics& p, double v) { p.recurrent_gap = Seconds{v}; }}};
+                 [](CallPhysics& p, double v) { p.recurrent_gap = Seconds{v}; }},
+    PhysicsPlace{"depthwise_bytes_training", [](const CallPhysics& p) { return p.depthwise_bytes_training; },
+                 [](CallPhysics& p, double v) { p.depthwise_bytes_training = v; }},
+    PhysicsPlace{"depthwise_flop_training", [](const CallPhysics& p) { return p.depthwise_flop_training; },
+                 [](CallPhysics& p, double v) { p.depthwise_flop_training = v; }},
+    PhysicsPlace{"exchange_tensor", [](const CallPhysics& p) { return p.exchange_tensor.raw(); },
+                 [](CallPhysics& p, double v) { p.exchange_tensor = Seconds{v}; }}};
 
 using EnginePlace = NumberPlace<NetworkEngine>;
 constexpr std::array engine_places{
@@ -53,6 +59,10 @@ constexpr std::array engine_places{
                 [](NetworkEngine& e, double v) { e.autocast = v; }},
     EnginePlace{"elementwise", [](const NetworkEngine& e) { return e.elementwise; },
                 [](NetworkEngine& e, double v) { e.elementwise = v; }},
+    EnginePlace{"elementwise_training", [](const NetworkEngine& e) { return e.trains ? e.elementwise_training : 0.0; },
+                [](NetworkEngine& e, double v) { e.elementwise_training = v; }},
+    EnginePlace{"exchange_hidden", [](const NetworkEngine& e) { return e.exchange_hidden; },
+                [](NetworkEngine& e, double v) { e.exchange_hidden = v; }},
     EnginePlace{"input", [](const NetworkEngine& e) { return e.input ? e.input->raw() : 0.0; },
                 [](NetworkEngine& e, double v) { e.input = BytesPerSecond{v}; }},
     EnginePlace{"closed_loop", [](const NetworkEngine& e) { return e.input ? e.served : 0.0; },
@@ -75,7 +85,8 @@ const NumberPlace<T>* place_of(std::span<const NumberPlace<T>> places, std::stri
 }
 
 bool is_time_key(std::string_view key) noexcept {
-  return key == "gap" || key == "recurrent_gap" || key == "step" || key == "launch" || key == "call";
+  return key == "gap" || key == "recurrent_gap" || key == "step" || key == "launch" || key == "call" ||
+         key == "exchange_tensor";
 }
 
 FitPriors read_network_priors(const ModelData& data) {
@@ -133,6 +144,17 @@ void add_silicon(Gathering& all, const CallSilicon& silicon) {
       all.add(NetworkOwner::silicon, silicon.name, "product." + std::string{call_format_names[i]}, *silicon.product[i]);
     }
   }
+  bool trains = false;
+  for (std::size_t i = 0; i < call_format_names.size(); ++i) {
+    if (silicon.product_training[i]) {
+      trains = true;
+      all.add(NetworkOwner::silicon, silicon.name, "product_training." + std::string{call_format_names[i]},
+              *silicon.product_training[i]);
+    }
+  }
+  if (trains) {
+    all.add(NetworkOwner::silicon, silicon.name, "bandwidth_training", silicon.bandwidth_training);
+  }
   all.add(NetworkOwner::silicon, silicon.name, "bandwidth", silicon.bandwidth);
   all.add(NetworkOwner::silicon, silicon.name, "step", silicon.step.raw());
 }
@@ -141,6 +163,10 @@ void add_silicon(Gathering& all, const CallSilicon& silicon) {
 
 std::string NetworkKnob::name() const {
   return (owner == NetworkOwner::physics ? "calls" : id) + "." + key;
+}
+
+bool NetworkKnob::of_training() const noexcept {
+  return key.find("_training") != std::string::npos || key.starts_with("exchange");
 }
 
 bool NetworkKnob::is_time() const noexcept {
@@ -160,6 +186,8 @@ std::vector<NetworkKnob> network_knobs(const ModelData& data) {
   const CallRates& rates = call_rates(data);
   add_formats(all, "convolution", rates.physics.convolution);
   add_formats(all, "grouped", rates.physics.grouped);
+  add_formats(all, "convolution_training", rates.physics.convolution_training);
+  add_formats(all, "grouped_training", rates.physics.grouped_training);
   for (const PhysicsPlace& place : physics_places) {
     all.add(NetworkOwner::physics, "", std::string{place.key}, place.get(rates.physics));
   }
@@ -205,7 +233,11 @@ void set_network_number(NetworkNumbers& numbers, const NetworkKnob& knob, double
     case NetworkOwner::physics:
       if (by_format) {
         CallPhysics& physics = numbers.rates.physics;
-        (by_format->first == "grouped" ? physics.grouped : physics.convolution)[by_format->second] = value;
+        const std::string_view kind = by_format->first;
+        (kind == "grouped"                ? physics.grouped
+         : kind == "grouped_training"     ? physics.grouped_training
+         : kind == "convolution_training" ? physics.convolution_training
+                                          : physics.convolution)[by_format->second] = value;
       } else {
         place_of<CallPhysics>(physics_places, knob.key)->set(numbers.rates.physics, value);
       }
@@ -214,7 +246,9 @@ void set_network_number(NetworkNumbers& numbers, const NetworkKnob& knob, double
       for (CallSilicon& silicon : numbers.rates.silicon) {
         if (silicon.name == knob.id) {
           if (by_format) {
-            silicon.product[by_format->second] = value;
+            (knob.of_training() ? silicon.product_training : silicon.product)[by_format->second] = value;
+          } else if (knob.key == "bandwidth_training") {
+            silicon.bandwidth_training = value;
           } else if (knob.key == "bandwidth") {
             silicon.bandwidth = value;
           } else {

@@ -36,10 +36,12 @@ struct NetworkKnob {
   [[nodiscard]] std::string name() const;
   [[nodiscard]] bool is_time() const noexcept;
   [[nodiscard]] bool is_rate() const noexcept { return key == "input"; }
+  /// Moved by steps of training alone, which move no other.
+  [[nodiscard]] bool of_training() const noexcept;
 };
 
 /// Free numbers of the embedded and user files with their priors (model/stacks/step/network-priors.toml). Shares that
-/// no row measured (`assumed`) and numbers of training are held; an engine that has its base's number moves with it.
+/// no row measured (`assumed`) are held; an engine that has its base's number moves with it.
 [[nodiscard]] std::vector<NetworkKnob> network_knobs(const ModelData& data);
 
 void set_network_number(NetworkNumbers& numbers, const NetworkKnob& knob, double value);

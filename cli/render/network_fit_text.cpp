@@ -76,6 +76,9 @@ std::string groups_text(const NetworkFit& fit,
 }
 
 std::string loop_word(const FittedNetworkRun& run) {
+  if (run.call.step) {
+    return run.call.step->ranks > 1.0 ? "training on many" : "training";
+  }
   return run.call.together > 0.0 ? "closed loop" : "calls";
 }
 

@@ -17,13 +17,19 @@ constexpr BackwardPass backward_of(CallOpKind kind) noexcept {
     case CallOpKind::batch_norm: return {2.5, 1.2};
     case CallOpKind::activation: return {1.5, 1.2};
     case CallOpKind::pointwise: return {1.6, 1.2};
-    case CallOpKind::softmax: return {1.5, 1.2};
+    case CallOpKind::softmax: return {1.5, 1.2};  // attention's: and the dropout's
     case CallOpKind::layer_norm: return {1.8, 1.2};
     case CallOpKind::move: return {1.0, 1.2};
     case CallOpKind::gather: return {2.5, 1.2};
     case CallOpKind::bias: return {0.6, 1.2};
     default: return {};  // an addition hands its gradient on
   }
+}
+
+/// Attention's probabilities are dropped out in training (Vaswani et al. 2017, section 5.4; Devlin et al. 2019,
+/// appendix A.2): read and written once more, forward and backward. Fused kernels do it on the chip.
+constexpr bool drops_out(const CallOp& op) noexcept {
+  return op.kind == CallOpKind::softmax && op.in_attention;
 }
 
 void add_product_gradients(const CallOp& op, std::vector<CallOp>& ops) {
@@ -68,6 +74,9 @@ std::vector<CallOp> training_ops(const std::vector<CallOp>& forward) {
     ops.push_back(op);
     if (op.kind == CallOpKind::batch_norm) {
       ops.back().traffic *= 1.5;  // statistics are a pass of their own: read, read and write
+    } else if (drops_out(op)) {
+      ops.back().traffic += 1.0;
+      ops.back().launches += 1.0;
     }
   }
   for (auto op = forward.rbegin(); op != forward.rend(); ++op) {
@@ -75,8 +84,9 @@ std::vector<CallOp> training_ops(const std::vector<CallOp>& forward) {
       add_product_gradients(*op, ops);
     } else if (const BackwardPass pass = backward_of(op->kind); pass.traffic > 0.0) {
       CallOp gradient = *op;
-      gradient.traffic *= pass.traffic;
-      gradient.launches *= pass.launches;
+      const double dropout = drops_out(*op) ? 1.0 : 0.0;
+      gradient.traffic *= pass.traffic + dropout;
+      gradient.launches *= pass.launches + dropout;
       ops.push_back(gradient);
     }
   }

@@ -47,11 +47,18 @@ CallPhysics read_physics(ConfigTable table) {
   p.rows_8bit = table.number("rows_8bit", {0.0, 1e3});
   p.depthwise_bytes = table.number("depthwise_bytes", share);
   p.depthwise_flop = table.number("depthwise_flop", share);
+  p.depthwise_bytes_training = table.number("depthwise_bytes_training", share);
+  p.depthwise_flop_training = table.number("depthwise_flop_training", share);
   p.bytes_8bit = table.number("bytes_8bit", share);
   p.norm = table.number("norm", {0.5, 100.0});
   p.gap = table.quantity<Seconds>("gap");
   p.recurrent_gap = table.quantity<Seconds>("recurrent_gap");
   p.training = table.number("training", {0.1, 10.0});
+  p.update_bytes = table.number("update_bytes", {1.0, 1e3});
+  p.update_tensor = table.quantity<Seconds>("update_tensor");
+  p.exchange_tensor = table.quantity<Seconds>("exchange_tensor");
+  p.slice = table.number("slice", {0.1, 10.0});
+  p.straggler = table.number("straggler", {0.0, 1.0});
   table.finish();
   return p;
 }
@@ -70,6 +77,7 @@ CallSilicon read_silicon(ConfigTable table) {
       s.assumed[static_cast<std::size_t>(found - call_format_names.begin())] = true;
     }
   }
+  s.whole_units = table.maybe_number("whole_units", {1.0, 1e6}).value_or(0.0);
   s.bandwidth = table.number("bandwidth", {1e-2, 1.0});
   s.bandwidth_training = table.maybe_number("bandwidth_training", {1e-2, 1.0}).value_or(s.bandwidth);
   s.step = table.quantity<Seconds>("step");
@@ -91,6 +99,8 @@ CallRates read_rates(const ConfigValue& root, Diagnostics& diagnostics) {
   rates.width_inference_source = interval.text("inference_source");
   rates.width_measured = interval.number("measured", {0.0, 10.0});
   rates.width_measured_source = interval.text("measured_source");
+  rates.width_training = interval.number("training", {0.0, 10.0});
+  rates.width_training_source = interval.text("training_source");
   interval.finish();
   for (ConfigTable& each : table.tables("host")) {
     rates.hosts.push_back({each.text("cpu"), each.number("launch", {0.05, 20.0})});

@@ -38,6 +38,8 @@ struct CallSilicon {
   ByFormat<std::optional<double>> product_training;  ///< the same where calls train; empty: as `product`
   ByFormat<bool> assumed{};
   double bandwidth = 0.8;  ///< share of the datasheet's
+  /// FLOP a clock of a multiprocessor whose matrix units are whole, at 16 bit; 0: all of the kind are.
+  double whole_units = 0.0;
   double bandwidth_training = 0.8;
   Seconds step{};  ///< of one step along k in a kernel whose grid leaves the GPU empty
 };
@@ -54,11 +56,18 @@ struct CallPhysics {
   double rows_8bit = 2.2;        ///< of `rows`, 8-bit kernels
   double depthwise_bytes = 0.6;  ///< share of the bandwidth that depthwise kernels reach
   double depthwise_flop = 0.3;   ///< share of the vector rate
-  double bytes_8bit = 0.6;       ///< of activations under 8-bit engines over one byte an element
-  double norm = 2.5;             ///< p of (compute^p + memory^p)^(1/p)
-  Seconds gap{};                 ///< between kernels
-  Seconds recurrent_gap{};       ///< between steps of a recurrent layer
-  double training = 1.1;         ///< time of training's kernels over the sum of their parts
+  double depthwise_bytes_training = 0.6;  ///< of the bandwidth, forward and backward
+  double depthwise_flop_training = 0.03;  ///< the same forward and backward: gradients of weights sum over planes
+  double bytes_8bit = 0.6;                ///< of activations under 8-bit engines over one byte an element
+  double norm = 2.5;                      ///< p of (compute^p + memory^p)^(1/p)
+  Seconds gap{};                          ///< between kernels
+  Seconds recurrent_gap{};                ///< between steps of a recurrent layer
+  double training = 1.1;                  ///< time of training's kernels over the sum of their parts
+  double update_bytes = 30.0;             ///< that an optimizer moves a parameter
+  Seconds update_tensor{};                ///< of an optimizer's kernels a tensor
+  Seconds exchange_tensor{};              ///< of a tensor's part in the exchange of gradients, on one host
+  double slice = 1.07;       ///< rate of a MIG slice over its share of the card, which runs below its power limit
+  double straggler = 0.015;  ///< of a step for each doubling of its ranks
 };
 
 /// Launch time of a host's processor over that of the Xeon E5-2698 v4.
@@ -73,10 +82,9 @@ struct CallRates {
   std::vector<CallHost> hosts;
   std::string source;
   /// 80 % of calls lie within a factor of 1 / (1 + width) .. 1 + width: of networks left out of the fit under
-  /// frameworks and under inference engines, and
-  /// of those with one measured batch.
-  double width = 0.0, width_inference = 0.0, width_measured = 0.0;
-  std::string width_source, width_inference_source, width_measured_source;
+  /// frameworks and under inference engines, of those with one measured batch, and of steps of training.
+  double width = 0.0, width_inference = 0.0, width_measured = 0.0, width_training = 0.0;
+  std::string width_source, width_inference_source, width_measured_source, width_training_source;
   /// Of an engine, or of its kind where too few rows of it were left out; `loop`: of closed loops.
   [[nodiscard]] double width_of(const NetworkEngine& engine, bool loop) const noexcept;
   [[nodiscard]] const std::string& width_source_of(const NetworkEngine& engine) const noexcept;

@@ -60,8 +60,9 @@ struct Shape {
   const double m0 = physics.rows * (fp32 ? 0.5 : eight ? physics.rows_8bit : 1.0);
   const double multiplications = op.kind == CallOpKind::winograd && fp32 ? physics.winograd : 1.0;
   const double flop = 2.0 * x.m * x.n * x.k * x.groups * multiplications;
-  const double compute = flop / (d.product * kind_share(op, physics, s, fuses) * d.peak.raw()) * (1.0 + k0 / x.k) *
-                         (1.0 + m0 / x.m) * (1.0 + m0 / x.n);
+  const double over_peak =
+      (1.0 + k0 / x.k) * (1.0 + m0 / x.m) * (1.0 + m0 / x.n) / (d.product * kind_share(op, physics, s, fuses));
+  const double compute = flop / d.peak.raw() * (1.0 + d.units * (over_peak - 1.0));
   const double activations = elements * batch * s.element * (eight ? physics.bytes_8bit : 1.0);
   const double weights = op.weights * (op.weight_gradient ? 4.0 : s.weight);
   const double memory = (activations + weights) / (d.bandwidth_share * d.bandwidth.raw());
@@ -73,9 +74,11 @@ struct Shape {
     const CallOp& op, double batch, const CallDevice& d, const CallPhysics& physics, const CallSetting& s) noexcept {
   const Shape x = shape_of(op, batch);
   const double bytes = (op.in + op.out) * batch * s.element + op.weights * s.weight;
-  const double memory = bytes / (physics.depthwise_bytes * d.bandwidth_share * d.bandwidth.raw());
+  const double reached = s.training ? physics.depthwise_bytes_training : physics.depthwise_bytes;
+  const double memory = bytes / (reached * d.bandwidth_share * d.bandwidth.raw());
   const double vector_rate = d.vector_rate.raw() * (s.format == CallFormat::half ? 2.0 : 1.0);
-  const double work = 2.0 * x.m * x.n * x.k * x.groups / (physics.depthwise_flop * vector_rate);
+  const double share = s.training ? physics.depthwise_flop_training : physics.depthwise_flop;
+  const double work = 2.0 * x.m * x.n * x.k * x.groups / (share * vector_rate);
   return std::max(memory, work);
 }
 
@@ -131,9 +134,17 @@ CallDevice call_device(
   constexpr std::array<Rate, call_format_names.size()> rate{Rate::fp32_vector, Rate::tf32, Rate::fp16, Rate::int8};
   CallDevice resolved;
   resolved.peak = device.peak_of(rate[at]);
+  // Of 8-bit units the faster are used: B300 has a twentieth of its FP8 rate left for INT8.
+  if (const auto& fp8 = device.peak[static_cast<std::size_t>(Rate::fp8)]; format == CallFormat::eight && fp8) {
+    resolved.peak = std::max(resolved.peak, fp8->value);
+  }
   resolved.vector_rate = device.peak_of(Rate::fp32_vector);
   resolved.bandwidth = device.bandwidth();
   resolved.product = *share * early_rate(engine, device.compute_capability);
+  const auto& units = device.compute.dense_flop_per_clock_per_unit;
+  if (format == CallFormat::half && silicon->whole_units > 0.0 && units) {
+    resolved.units = std::min(1.0, static_cast<double>(units->value) / silicon->whole_units);
+  }
   resolved.assumed = silicon->assumed[at];
   resolved.bandwidth_share = training ? silicon->bandwidth_training : silicon->bandwidth;
   resolved.step = silicon->step;

@@ -18,6 +18,8 @@ struct CallDevice {
   FlopsPerSecond vector_rate{};  ///< of fp32 outside matrix units; twice that at 16 bit
   BytesPerSecond bandwidth{};
   double product = 0.8;  ///< share of the peak
+  /// Of whole matrix units, what the SKU's have at 16 bit: half on GeForce, which accumulates in fp32 at half the rate.
+  double units = 1.0;
   bool assumed = false;  ///< no row of the silicon measured that share
   double bandwidth_share = 0.8;
   Seconds step{};
@@ -53,7 +55,8 @@ struct CallTime {
 };
 
 /// One kernel, all samples of a batch at once (docs/networks.md has where each part comes from):
-///   F = 2 m n k g;  compute = F w / (share P) (1 + k0 / k)(1 + m0 / m)(1 + m0 / n);
+///   F = 2 m n k g;  compute = F w / P (1 + u (X - 1)), X = (1 + k0 / k)(1 + m0 / m)(1 + m0 / n) / share, where u is
+///   the SKU's part of whole matrix units: what keeps a kernel from the peak of whole ones weighs less on half ones;
 ///   memory = (in + out + weights) bytes / (share B);  chain = min(z, z/4 + 3 us, z/16 + 6 us), z = step k
 ///   time = ((compute^p + memory^p)^(p / p) + chain^p)^(1/p); depthwise: the larger of memory and vector work; passes
 ///   of others: passes x (in + out) / (share B).

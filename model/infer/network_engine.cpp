@@ -31,7 +31,14 @@ NetworkEngine read_engine(const ConfigValue& root, const std::string& file, Diag
   e.autocast = host.maybe_number("autocast", {0.1, 10.0}).value_or(1.0);
   host.finish();
   e.elementwise = table.maybe_number("elementwise", {0.01, 100.0}).value_or(1.0);
+  e.trains = table.has("elementwise_training");
   e.elementwise_training = table.maybe_number("elementwise_training", {0.01, 100.0}).value_or(e.elementwise);
+  if (auto training = table.maybe_table("training")) {
+    e.exchange_hidden = training->maybe_number("exchange_hidden", {0.0, 1.0}).value_or(0.0);
+    e.sharded_update = training->maybe_boolean("sharded_update").value_or(false);
+    e.buckets = training->maybe_boolean("buckets").value_or(false);
+    training->finish();
+  }
   if (auto early = table.maybe_table("early_products")) {
     for (const std::string_view capability : early->keys()) {
       e.early_products.insert_or_assign(std::string{capability}, early->number(capability, {0.01, 1.0}));

@@ -54,6 +54,11 @@ struct NetworkEngine {
   double overlap = 6.0;          ///< a of (GPU^a + host^a)^(1/a): 1 waits for each other, 6 runs beside each other
   double elementwise = 1.0;      ///< passes over memory over those of the op list
   double elementwise_training = 1.0;
+  bool trains = false;  ///< its file states the line above
+  /// Share of the exchange of gradients that runs beside the last backward pass, where there is room.
+  double exchange_hidden = 0.0;
+  bool sharded_update = false;  ///< each rank updates its share of the weights (Rajbhandari et al. 2020, section 5)
+  bool buckets = false;         ///< tensors are updated and exchanged together, in buckets of 25 MB (Li et al. 2020)
   /// Of compute capabilities whose kernels came later than the release: its products' rate over today's.
   std::map<std::string, double, std::less<>> early_products;
   std::optional<BytesPerSecond> input;  ///< from a server's client to the GPU, where a server feeds the engine

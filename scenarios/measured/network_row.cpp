@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
+#include <headroom/hardware/catalog/mig_slice.hpp>
 #include <headroom/model/infer/network_calls.hpp>
-#include <headroom/model/power/power.hpp>
 #include <headroom/model/workload/model_data.hpp>
 #include <headroom/scenarios/measured/network_row.hpp>
 #include <headroom/scenarios/measured/network_server.hpp>
@@ -38,9 +38,10 @@ constexpr std::array<std::string_view, 5> rate_metrics{"images_per_s", "requests
   return std::nullopt;
 }
 
-[[nodiscard]] std::optional<double> option_number(const ServingConfiguration& run, std::string_view key) {
-  const auto found = run.options.find(key);
-  if (found == run.options.end()) {
+[[nodiscard]] std::optional<double> option_number(const std::map<std::string, std::string, std::less<>>& options,
+                                                  std::string_view key) {
+  const auto found = options.find(key);
+  if (found == options.end()) {
     return std::nullopt;
   }
   double value = 0.0;
@@ -112,6 +113,11 @@ constexpr std::array<std::string_view, 5> rate_metrics{"images_per_s", "requests
   return all;
 }
 
+[[nodiscard]] bool is_training_metric(std::string_view metric) noexcept {
+  return metric == "samples_per_s" || metric == "tokens_per_s_per_gpu" || metric == "step_time_s" ||
+         metric == "time_to_train_s";
+}
+
 [[nodiscard]] bool is_rate(std::string_view metric) noexcept {
   return std::find(rate_metrics.begin(), rate_metrics.end(), metric) != rate_metrics.end();
 }
@@ -146,6 +152,11 @@ NetworkPace network_pace(const NetworkRowCall& call,
     const Seconds exchange = call.shared > 1.0 ? samples * call.evaluations * call.exchange : Seconds{};
     return (call_time(*call.ops, called, device, physics, engine, setting).total() + exchange).raw();
   };
+  if (call.step) {
+    const double samples = call.batches.front();
+    const Seconds step = training_step_time(*call.step, Seconds{time(samples, call.setting)}, device, physics, engine);
+    return {samples * call.step->calls / step.raw(), step.raw(), samples};
+  }
   if (call.together > 0.0) {
     CallSetting setting = call.setting;
     // Copies of others run beside a call: the server's input path is the lone client's.
@@ -168,7 +179,28 @@ NetworkPace network_pace(const NetworkRowCall& call, const CallRates& rates, con
                       rates.physics, engine);
 }
 
+Watts network_watts(const NetworkRowCall& call, double batch, const CallRates& rates, const GpuPower& power) {
+  const CallDevice device = call_device(*call.device, rates, *call.engine, call.setting.format, false);
+  const CallTime time =
+      call_time(*call.ops, batch * call.evaluations / call.shared, device, rates.physics, *call.engine, call.setting);
+  const Seconds exchange = call.shared > 1.0 ? batch * call.evaluations * call.exchange : Seconds{};
+  const Seconds all = time.total() + exchange;
+  const auto share = [&](Seconds part) { return part / all; };
+  const double waits = 1.0 - share(time.products) - share(time.passes) - share(exchange);
+  return share(time.products) * power.of(Draw::matrix) + share(time.passes) * power.of(Draw::memory) +
+         share(exchange) * power.of(Draw::communication) + waits * power.of(Draw::waiting);
+}
+
 std::optional<double> network_value(const NetworkRowCall& call, const NetworkPace& pace, std::string_view metric) {
+  if (metric == "step_time_s") {
+    return call.step ? std::optional{pace.seconds} : std::nullopt;
+  }
+  if (metric == "time_to_train_s") {
+    return call.converges > 0.0 ? std::optional{call.converges / (call.gpus * pace.rate)} : std::nullopt;
+  }
+  if (metric == "tokens_per_s_per_gpu") {
+    return call.tokens * pace.rate;
+  }
   if (is_rate(metric)) {
     const double tokens = metric == "total_tokens_per_s" ? call.tokens : 1.0;
     return tokens * call.gpus / call.shared * pace.rate / call.steps;
@@ -183,13 +215,42 @@ std::optional<double> network_value(const NetworkRowCall& call, const NetworkPac
   return std::nullopt;
 }
 
+std::shared_ptr<const Device> NetworkRowModel::device_of(const std::string& gpu, double& slices, std::string& why) {
+  const std::optional<MigSpelling> slice = mig_spelling(gpu);
+  const RowDevices::Answer& card = devices_.find(slice ? slice->card : gpu);
+  why = card.why;
+  if (!slice || card.device == nullptr) {
+    return {std::shared_ptr<const Device>{}, card.device};  // the catalog's, which outlives all rows
+  }
+  slices = slice->slices;
+  std::shared_ptr<const Device>& kept = slices_[gpu];
+  if (!kept) {
+    why = "the multiprocessors of a slice of " + card.device->id + " are not known";
+    if (std::optional<Device> device = mig_slice(*card.device, *slice, call_rates(sources_.data).physics.slice)) {
+      kept = std::make_shared<const Device>(*std::move(device));
+    }
+  }
+  return kept;
+}
+
+void NetworkRowModel::set_host(NetworkRowCall& call) const {
+  if (const Node* node = sources_.catalog.reference_node(*call.device)) {
+    call.host_cpu = node->cpu;
+    if (const CallHost* host = call_rates(sources_.data).host_of(node->cpu)) {
+      call.setting.host = host->launch;
+    }
+  }
+}
+
 bool NetworkRowModel::knows(const ServingConfiguration& run) const {
   return spelled(sources_.data, run.model) || NetworkLibrary{sources_.data.files()}.knows(run.model);
 }
 
 const NetworkRowModel::Calls& NetworkRowModel::calls_of(const std::string& id,
                                                         const NetworkSizes& usual,
-                                                        const ServingConfiguration& run) {
+                                                        std::optional<double> tokens,
+                                                        const Options& options,
+                                                        bool training) {
   const NetworkLibrary library{sources_.data.files()};
   // Columns and options that name a size of the network set it.
   const Network plain = library.find(id);
@@ -199,11 +260,11 @@ const NetworkRowModel::Calls& NetworkRowModel::calls_of(const std::string& id,
       sizes.insert_or_assign(std::string{name}, static_cast<std::int64_t>(*value));
     }
   };
-  take("tokens", run.isl);
-  for (const auto& [key, value] : run.options) {
-    take(key, option_number(run, key));
+  take("tokens", tokens);
+  for (const auto& [key, value] : options) {
+    take(key, option_number(options, key));
   }
-  std::string key = plain.id;
+  std::string key = plain.id + (training ? ";training" : "");
   for (const auto& [name, value] : sizes) {
     key += ";" + name + "=" + std::to_string(value);
   }
@@ -212,12 +273,16 @@ const NetworkRowModel::Calls& NetworkRowModel::calls_of(const std::string& id,
     return found->second;
   }
   const Network network = sizes.empty() ? plain : library.find(id, sizes);
-  Calls calls{joined(call_ops(network)), network.input_bytes().raw(), network.product_flops().raw(),
-              inference_memory(network, 2.0)};
+  const std::vector<CallOp> forward = call_ops(network);
+  Calls calls{joined(training ? training_ops(forward) : forward), network.input_bytes().raw(),
+              network.product_flops().raw(), inference_memory(network, 2.0), trained_tensors(network)};
   return ops_.emplace(key, std::move(calls)).first->second;
 }
 
 std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPrediction& refusal, std::string& assumed) {
+  if (row.form == RowForm::training) {
+    return training_calls(row, refusal, assumed);
+  }
   const ServingConfiguration& run = row.serving;
   const auto refuse = [&](std::string why) {
     refusal = unsupported(std::move(why));
@@ -236,12 +301,14 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
   if (!precision) {
     return refuse("format '" + run.weight_dtype + "' is not known");
   }
-  const auto device = devices_.find(run.gpu);
-  if (device.device == nullptr) {
-    return refuse(device.why);
+  double slices = 1.0;
+  std::string no_device;
+  const std::shared_ptr<const Device> device = device_of(run.gpu, slices, no_device);
+  if (device == nullptr) {
+    return refuse(no_device);
   }
   if (precision == Precision::fp32 && spelling.fp32_is) {
-    const CallSilicon* silicon = call_rates(sources_.data).silicon_of(device.device->compute_capability);
+    const CallSilicon* silicon = call_rates(sources_.data).silicon_of(device->compute_capability);
     const auto format = static_cast<std::size_t>(call_format(*spelling.fp32_is));
     precision = silicon != nullptr && silicon->product[format] ? spelling.fp32_is : precision;
   }
@@ -257,33 +324,29 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
   }
   NetworkRowCall call;
   call.engine = engine;
-  call.device = device.device;
-  call.gpus = real(run.gpus.value_or(1));
+  call.device = device.get();
+  call.slice = device;
+  call.gpus = slices * real(run.gpus.value_or(1));
   call.tokens = run.isl.value_or(1.0);
   call.evaluations = spelling.evaluations;
   if (spelling.evaluations_per_step > 0.0) {
-    const std::optional<double> stated = option_number(run, "steps");
+    const std::optional<double> stated = option_number(run.options, "steps");
     if (!stated) {
       return refuse("not published: options.steps");
     }
     call.steps = *stated * spelling.evaluations_per_step;
   }
-  call.shared = option_number(run, "ulysses").value_or(1.0) * option_number(run, "ring").value_or(1.0);
+  call.shared = option_number(run.options, "ulysses").value_or(1.0) * option_number(run.options, "ring").value_or(1.0);
   CallSetting& setting = call.setting;
   setting.format = call_format(*precision);
   setting.element = setting.weight = element_bytes(setting.format);
   setting.autocast = setting.format == CallFormat::half && engine->fusion == Fusion::framework;
   setting.host_per_sample = spelling.host_per_sample;
-  if (const Node* node = sources_.catalog.reference_node(*device.device)) {
-    call.host_cpu = node->cpu;
-    if (const CallHost* host = call_rates(sources_.data).host_of(node->cpu)) {
-      setting.host = host->launch;
-    }
-  }
+  set_host(call);
   call.limit = server ? spelling.server_limit : Seconds{};
-  const double clients = option_number(run, "clients").value_or(1.0);
+  const double clients = option_number(run.options, "clients").value_or(1.0);
   if (clients > 1.0) {
-    const double samples = option_number(run, "client_batch").value_or(1.0);
+    const double samples = option_number(run.options, "client_batch").value_or(1.0);
     call.together = clients * samples;
     const double most = run.max_batch ? real(*run.max_batch) : call.together;
     call.batches = {std::min(std::max(0.5 * call.together, samples), std::max(most, samples))};
@@ -293,15 +356,15 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
   std::vector<NetworkRowCall> found;
   try {
     for (const std::string& id : spelling.networks) {
-      const Calls& calls = calls_of(id, spelling.sizes, run);
+      const Calls& calls = calls_of(id, spelling.sizes, run.isl, run.options, false);
       NetworkRowCall own = call;
       own.network = id;
       own.ops = &calls.ops;
       own.flop = calls.flop;
       own.setting.input_bytes = run.engine == "Triton Inference Server" ? calls.input_bytes : 0.0;
-      own.exchange = exchange_of(calls.ops, setting.element, call.shared, *device.device);
+      own.exchange = exchange_of(calls.ops, setting.element, call.shared, *device);
       if (own.batches.empty()) {
-        own.batches = batches_that_fit(calls.memory, call.evaluations, device.device->visible_capacity().value);
+        own.batches = batches_that_fit(calls.memory, call.evaluations, device->visible_capacity().value);
       }
       found.push_back(std::move(own));
     }
@@ -332,8 +395,11 @@ RowPrediction NetworkRowModel::predict(const RunRow& row) {
   const std::string& metric = row.metric;
   const bool watts = metric == "power_w_per_gpu";
   const bool joules = metric == "j_per_image" || metric == "j_per_video";
-  if (!is_rate(metric) && latency_of(metric) == nullptr && !watts && !joules) {
-    return unsupported("metric " + metric + " of a network's call is not answered");
+  const bool trains = row.form == RowForm::training;
+  const bool answered =
+      trains ? is_training_metric(metric) : is_rate(metric) || latency_of(metric) != nullptr || watts || joules;
+  if (!answered) {
+    return unsupported("metric " + metric + " of a network's " + (trains ? "training" : "call") + " is not answered");
   }
   RowPrediction answer;
   std::string assumed;
@@ -351,21 +417,26 @@ RowPrediction NetworkRowModel::predict(const RunRow& row) {
       }
       const double per_s = call.gpus / call.shared * pace.rate / call.steps;
       double value = network_value(call, pace, metric).value_or(0.0);
+      if (trains && value <= 0.0) {
+        return unsupported("not published: samples that training takes to its target");
+      }
       if (watts || joules) {
         const Node* node = sources_.catalog.reference_node(*call.device);
         const std::optional<GpuPower> power = gpu_power(*call.device, node, {}, power_form(sources_.data));
         if (!power) {
           return unsupported("the catalog has no TDP of " + call.device->id);
         }
-        // Calls follow each other: the GPU multiplies all the time.
-        value = power->of(Draw::matrix).raw() * (watts ? 1.0 : call.gpus / per_s);
+        value = network_watts(call, pace.batch, rates, *power).raw() * (watts ? 1.0 : call.gpus / per_s);
       }
       answer.low = &call == &found.front() ? value : std::min(answer.low, value);
       answer.high = std::max(answer.high, value);
       middle += std::log(value);
       const CallDevice resolved = call_device(*call.device, rates, *call.engine, call.setting.format, false);
-      const double least = pace.batch * call.evaluations * call.flop / resolved.peak.raw();
-      answer.roofline = watts || joules   ? 0.0
+      const double passes = trains ? 3.0 * call.step->calls : 1.0;
+      const double least = passes * pace.batch * call.evaluations * call.flop / resolved.peak.raw();
+      answer.roofline = watts || joules ? 0.0
+                        : trains ? value * (is_rate(metric) || metric.starts_with("tokens") ? pace.seconds / least
+                                                                                            : least / pace.seconds)
                         : is_rate(metric) ? call.gpus * pace.batch / std::max(least * call.steps, 1e-12)
                                           : 1e3 * least * call.steps;
     }
@@ -375,7 +446,8 @@ RowPrediction NetworkRowModel::predict(const RunRow& row) {
   answer.status = RowStatus::ok;
   answer.of_network = true;
   answer.predicted = std::exp(middle / static_cast<double>(found.size()));
-  const double width = rates.width_of(*found.front().engine, found.front().together > 0.0);
+  const double width =
+      trains ? rates.width_training : rates.width_of(*found.front().engine, found.front().together > 0.0);
   answer.low /= 1.0 + width;
   answer.high *= 1.0 + width;
   answer.assumed = assumed;

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a measured row of a network that is no language model to a prediction: calls of a batch, closed loops of
-// clients.
+// clients, steps of training.
 #pragma once
 
 #include <headroom/model/infer/call_time.hpp>
+#include <headroom/model/infer/training_step.hpp>
+#include <headroom/model/power/power.hpp>
 #include <headroom/model/train/network/network_memory.hpp>
+#include <headroom/model/train/step/job_groups.hpp>
 #include <headroom/model/workload/network_library.hpp>
 #include <headroom/scenarios/measured/row_cells.hpp>
 #include <headroom/scenarios/measured/run_row.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,17 +29,20 @@ struct NetworkRowCall {
   double flop = 0.0;                         ///< of the same
   const NetworkEngine* engine = nullptr;
   const Device* device = nullptr;
+  std::shared_ptr<const Device> slice;  ///< `device` where it is a slice of a card, which no catalog keeps
   CallSetting setting;
   std::string host_cpu;  ///< of the reference node; empty: none is known
   double gpus = 1.0;
-  double tokens = 1.0;          ///< of a sample, where rates count them
-  double evaluations = 1.0;     ///< of the network for a sample
-  double steps = 1.0;           ///< one after another
-  double shared = 1.0;          ///< ranks that share each sample's tokens
-  Seconds exchange{};           ///< of one sample between them
-  std::vector<double> batches;  ///< samples of a call; of several the one with the most samples a second is taken
-  Seconds limit{};              ///< within which a server answers 99 % of requests; 0: no server
-  double together = 0.0;        ///< samples that clients of a closed loop keep at the server; 0: no loop
+  double tokens = 1.0;               ///< of a sample, where rates count them
+  double evaluations = 1.0;          ///< of the network for a sample
+  double steps = 1.0;                ///< one after another
+  double shared = 1.0;               ///< ranks that share each sample's tokens
+  Seconds exchange{};                ///< of one sample between them
+  std::vector<double> batches;       ///< samples of a call; of several the one with the most samples a second is taken
+  Seconds limit{};                   ///< within which a server answers 99 % of requests; 0: no server
+  double together = 0.0;             ///< samples that clients of a closed loop keep at the server; 0: no loop
+  std::optional<TrainingStep> step;  ///< of training; nothing: a call alone
+  double converges = 0.0;            ///< samples that training takes to its target; 0: not published
 };
 
 /// Samples a second of one GPU and seconds of a sample's answer.
@@ -51,6 +58,14 @@ struct NetworkPace {
                                        const CallPhysics& physics,
                                        const NetworkEngine& engine);
 
+/// What one GPU draws on the mean while calls of `batch` samples follow each other: products as matrix units draw,
+/// passes as memory does, the exchange between ranks that share a sample as communication, all else as a GPU that
+/// waits.
+[[nodiscard]] Watts network_watts(const NetworkRowCall& call,
+                                  double batch,
+                                  const CallRates& rates,
+                                  const GpuPower& power);
+
 /// Predicts rows of networks and caches their ops. Where a row's columns leave open which of several networks ran, it
 /// is predicted as the geometric mean of all, and its interval holds all.
 class NetworkRowModel {
@@ -58,11 +73,13 @@ class NetworkRowModel {
   explicit NetworkRowModel(const Sources& sources) : sources_{sources}, devices_{sources.catalog} {}
   /// Whether the catalog has a network by the row's name.
   [[nodiscard]] bool knows(const ServingConfiguration& run) const;
+  /// Whether a publication's rows of training spell a network so.
+  [[nodiscard]] bool trains(const RunConfiguration& run) const;
   /// The model sees the configuration and, where tables of equal columns differ, which of them the row stands in.
   [[nodiscard]] RowPrediction predict(const RunRow& row);
   /// The calls that a row may mean, with `assumed` of what no column says; empty, with the reason, where there is none.
   [[nodiscard]] std::vector<NetworkRowCall> calls(const RunRow& row, RowPrediction& refusal, std::string& assumed);
-  [[nodiscard]] std::size_t kept() const noexcept { return devices_.kept() + ops_.size(); }
+  [[nodiscard]] std::size_t kept() const noexcept { return devices_.kept() + ops_.size() + groups_.size(); }
 
  private:
   struct Calls {
@@ -70,10 +87,24 @@ class NetworkRowModel {
     double input_bytes = 0.0;  ///< of one sample
     double flop = 0.0;         ///< of the same
     NetworkInference memory;
+    TrainedTensors trained;
   };
+  using Options = std::map<std::string, std::string, std::less<>>;
+  /// `training`: the ops of a forward and a backward pass.
   [[nodiscard]] const Calls& calls_of(const std::string& id,
                                       const NetworkSizes& usual,
-                                      const ServingConfiguration& run);
+                                      std::optional<double> tokens,
+                                      const Options& options,
+                                      bool training);
+  /// calls() of a row of training.
+  [[nodiscard]] std::vector<NetworkRowCall> training_calls(const RunRow& row,
+                                                           RowPrediction& refusal,
+                                                           std::string& assumed);
+  /// The GPUs of a row of training. ConfigError where the catalog has no link between them.
+  [[nodiscard]] const JobGroups& groups_of(const RunConfiguration& run, const Device& device);
+  void set_host(NetworkRowCall& call) const;
+  /// A GPU, or a slice of one under MIG; `slices`: of the row's for each of its GPUs.
+  [[nodiscard]] std::shared_ptr<const Device> device_of(const std::string& gpu, double& slices, std::string& why);
 
   /// Of a server; each of one network, format, GPU and engine is simulated once.
   [[nodiscard]] const NetworkPace& served_pace(const NetworkRowCall& call);
@@ -82,6 +113,8 @@ class NetworkRowModel {
   RowDevices devices_;
   std::map<std::string, Calls, std::less<>> ops_;
   std::map<std::string, NetworkPace, std::less<>> served_;
+  std::map<std::string, std::unique_ptr<const JobGroups>, std::less<>> groups_;
+  std::map<std::string, std::shared_ptr<const Device>, std::less<>> slices_;
 };
 
 /// The row's metric of a call at a pace, in the row's unit; nullopt where calls do not answer it.

@@ -3,9 +3,34 @@
 #include <headroom/scenarios/measured/network_spelling.hpp>
 
 #include <algorithm>
+#include <charconv>
 
 namespace headroom {
 namespace {
+
+TrainedSpelling read_trained(ConfigTable& each) {
+  TrainedSpelling read;
+  read.seq_len = each.maybe_integer("seq_len").value_or(0);
+  read.batch = each.maybe_number("batch", {1.0, 1e9}).value_or(0.0);
+  read.accumulated = each.maybe_boolean("accumulated").value_or(false);
+  read.tokens = each.maybe_number("tokens", {1.0, 1e6}).value_or(1.0);
+  read.batch_of_tokens = each.maybe_boolean("batch_of_tokens").value_or(false);
+  if (const auto precision = each.maybe_choice("precision", precision_names)) {
+    read.precision = static_cast<Precision>(*precision);
+  }
+  if (const auto narrow = each.maybe_choice("narrow", precision_names)) {
+    read.narrow = static_cast<Precision>(*narrow);
+  }
+  if (auto converges = each.maybe_table("samples_to_train")) {
+    for (const std::string_view batch : converges->keys()) {
+      double samples = 0.0;
+      std::from_chars(batch.data(), batch.data() + batch.size(), samples);
+      read.converges[samples] = converges->number(batch, {1.0, 1e12});
+    }
+    converges->finish();
+  }
+  return read;
+}
 
 std::vector<NetworkSpelling> read_spellings(const ConfigValue& root, Diagnostics& diagnostics) {
   ConfigTable table{root, "", diagnostics};
@@ -35,6 +60,7 @@ std::vector<NetworkSpelling> read_spellings(const ConfigValue& root, Diagnostics
     row.runs = each.maybe_text("runs").value_or("");
     row.server_limit = each.maybe_quantity<Seconds>("server_limit").value_or(Seconds{});
     row.host_per_sample = each.maybe_quantity<Seconds>("host_per_sample").value_or(Seconds{});
+    row.trained = read_trained(each);
     row.source = each.text("source");
     each.finish();
     read.push_back(std::move(row));
@@ -49,20 +75,26 @@ const std::vector<NetworkSpelling>& network_spellings(const ModelData& data) {
   return step_numbers(data, "network-rows", read_spellings);
 }
 
+const std::vector<NetworkSpelling>& trained_spellings(const ModelData& data) {
+  return step_numbers(data, "network-training-rows", read_spellings);
+}
+
 const NetworkSpelling* spelling_of(const ModelData& data, const RunRow& row) {
-  const ServingConfiguration& run = row.serving;
+  const bool trains = row.form == RowForm::training;
+  const std::string& model = trains ? row.run.model : row.serving.model;
+  const auto& options = trains ? row.run.options : row.serving.options;
   const auto holds = [&](const NetworkSpelling& spelling) {
-    const bool named = std::find(spelling.names.begin(), spelling.names.end(), run.model) != spelling.names.end();
-    const bool asked =
-        spelling.when.empty() || std::any_of(run.options.begin(), run.options.end(), [&](const auto& option) {
-          return option.second.find(spelling.when) != std::string::npos;
-        });
-    return named && asked && (spelling.table == 0 || spelling.table == row.table) &&
+    const bool named = std::find(spelling.names.begin(), spelling.names.end(), model) != spelling.names.end();
+    const bool asked = spelling.when.empty() || std::any_of(options.begin(), options.end(), [&](const auto& option) {
+                         return option.second.find(spelling.when) != std::string::npos;
+                       });
+    const bool as_long = spelling.trained.seq_len == 0 || spelling.trained.seq_len == row.run.seq_len;
+    return named && asked && as_long && (spelling.table == 0 || spelling.table == row.table) &&
            std::all_of(spelling.refs.begin(), spelling.refs.end(), [&](const std::string& ref) {
              return row.source_ref.find(ref) != std::string::npos || row.notes.find(ref) != std::string::npos;
            });
   };
-  const std::vector<NetworkSpelling>& all = network_spellings(data);
+  const std::vector<NetworkSpelling>& all = trains ? trained_spellings(data) : network_spellings(data);
   const auto found = std::find_if(all.begin(), all.end(), holds);
   return found == all.end() ? nullptr : &*found;
 }

@@ -2,9 +2,12 @@
 // What published rows mean by the name of a network: model/stacks/step/network-rows.toml.
 #pragma once
 
+#include <headroom/model/estimate/precision.hpp>
 #include <headroom/model/workload/op_list.hpp>
 #include <headroom/scenarios/measured/run_row.hpp>
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +16,18 @@
 namespace headroom {
 
 class ModelData;
+
+/// What rows of training leave open beside the network.
+struct TrainedSpelling {
+  std::int64_t seq_len = 0;            ///< column that asks for it; 0: any
+  double batch = 0.0;                  ///< samples of a call on one GPU where no column has them; 0: columns do
+  bool accumulated = false;            ///< the column of the micro-batch counts all calls before an update
+  double tokens = 1.0;                 ///< of a sample, where rates or batches count them
+  bool batch_of_tokens = false;        ///< the column of the micro-batch counts tokens
+  std::optional<Precision> precision;  ///< where the column is blank
+  std::optional<Precision> narrow;     ///< the same on GPUs that have its units
+  std::map<double, double> converges;  ///< samples to the target by global batch
+};
 
 struct NetworkSpelling {
   std::vector<std::string> names;
@@ -29,11 +44,14 @@ struct NetworkSpelling {
   std::string hidden;                 ///< what no column says and how it is known, for print; empty: nothing
   Seconds server_limit{};     ///< within which the publication's server answers 99 % of requests; 0: none is run
   Seconds host_per_sample{};  ///< serial work of its host beside the network: boxes, masks
+  TrainedSpelling trained;
   std::string source;
 };
 
 [[nodiscard]] const std::vector<NetworkSpelling>& network_spellings(const ModelData& data);
-/// The one that a row means; nullptr where its name is no published spelling.
+/// Those of rows of training: model/stacks/step/network-training-rows.toml.
+[[nodiscard]] const std::vector<NetworkSpelling>& trained_spellings(const ModelData& data);
+/// The one that a row means, of training rows as of others; nullptr where its name is no published spelling.
 [[nodiscard]] const NetworkSpelling* spelling_of(const ModelData& data, const RunRow& row);
 /// Whether some publication spells a network so.
 [[nodiscard]] bool spelled(const ModelData& data, std::string_view model);

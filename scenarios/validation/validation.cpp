@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/embedded.hpp>
+#include <headroom/scenarios/measured/network_row.hpp>
 #include <headroom/scenarios/measured/serving_row.hpp>
 #include <headroom/scenarios/measured/training_row.hpp>
+#include <headroom/scenarios/measured/workload_row.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
 #include <cstdint>
@@ -66,7 +68,8 @@ class RowModels {
       : sources_{sources},
         without_{without},
         training_{std::in_place, sources, without},
-        serving_{std::in_place, sources} {}
+        serving_{std::in_place, sources},
+        networks_{std::in_place, sources} {}
 
   RowPrediction predict(const RunFile& file, const RunRow& row) {
     // The cache only helps rows that share something, so it is dropped when it grows.
@@ -76,7 +79,17 @@ class RowModels {
     if (serving_->kept() > most_kept) {
       serving_.emplace(sources_);
     }
-    return file.form == RowForm::serving ? serving_->predict(row) : training_->predict(row.run, row.metric, row.unit);
+    if (networks_->kept() > most_kept) {
+      networks_.emplace(sources_);
+    }
+    if (file.form == RowForm::other) {
+      std::string why;
+      const std::optional<RunRow> meant = workload_row(sources_.data, file, row, why);
+      return meant ? networks_->predict(*meant) : unsupported(why);
+    }
+    return file.form == RowForm::serving ? serving_->predict(row)
+           : networks_->trains(row.run)  ? networks_->predict(row)
+                                         : training_->predict(row.run, row.metric, row.unit);
   }
 
  private:
@@ -89,6 +102,7 @@ class RowModels {
   TermSet without_;
   std::optional<TrainingRowModel> training_;
   std::optional<ServingRowModel> serving_;
+  std::optional<NetworkRowModel> networks_;  ///< of rows of training; serving rows have their own
 };
 
 /// All statistics over rows, collected row by row.
@@ -108,9 +122,6 @@ struct Books {
 };
 
 RowPrediction predict(const RunFile& file, const RunRow& row, const RowPredictor& predictor) {
-  if (file.form == RowForm::other) {
-    return unsupported("rows of this form are not scored by this version");
-  }
   if (row.doubted) {
     return rejected("its notes say " + row.doubt);
   }

@@ -179,3 +179,72 @@ TEST_CASE("Fitted numbers of networks replace those of their files and nothing e
   CHECK(call_rates(own).physics.norm == call_rates(sources().data).physics.norm);
   fs::remove_all(folder);
 }
+
+TEST_CASE("Steps of training move numbers of training alone") {
+  NetworkNumbers numbers = network_numbers(sources().data);
+  for (const NetworkKnob& knob : network_knobs(sources().data)) {
+    if (knob.name() == "Ampere with HBM.product_training.tf32") {
+      set_network_number(numbers, knob, 0.75 * knob.value);
+    }
+  }
+  const auto text_of = [](const std::string& network, int gpus, double value) {
+    std::ostringstream row;
+    row.precision(12);
+    row << "r,s,t," << network << ",A100-SXM4-80GB," << gpus << "," << gpus << ",,,,,tf32,PyTorch,samples_per_s,"
+        << value << ",samples/s,\n";
+    return row.str();
+  };
+  const auto file_of = [](const std::string& rows) {
+    std::istringstream stream{
+        "id,source,source_ref,model,gpu,gpus,gpus_per_node,intra_link,seq_len,micro_batch,"
+        "global_batch,precision,framework,metric,value,unit,notes\n" +
+        rows};
+    Diagnostics diagnostics;
+    RunFile file = read_runs(stream, "t.csv", diagnostics);
+    diagnostics.throw_if_any();
+    return file;
+  };
+  NetworkRowModel model{sources()};
+  std::string rows;
+  for (const std::string network : {"PyTorch/resnet50v1.5", "PyTorch/resnext101-32x4d", "PyTorch/TFT:Electricity"}) {
+    for (const int gpus : {1, 2, 4, 8}) {
+      const RunFile one = file_of(text_of(network, gpus, 1.0));
+      RowPrediction refusal;
+      std::string assumed;
+      const std::vector<NetworkRowCall> calls = model.calls(one.rows.front(), refusal, assumed);
+      if (calls.empty()) {
+        continue;  // the table of the third states batches
+      }
+      const NetworkPace pace = network_pace(calls.front(), numbers.rates, numbers.engines.at(calls.front().engine->id));
+      rows += text_of(network, gpus, *network_value(calls.front(), pace, "samples_per_s"));
+    }
+  }
+  NetworkFitOptions how;
+  how.leave_out.clear();
+  how.noise = 0.003;
+  const std::vector<RunFile> files{file_of(rows)};
+  const NetworkFit fit = fit_networks(files, sources(), how);
+  CHECK(fit.runs.size() == 8);
+  CHECK(worst(fit, &FittedNetworkRun::fitted) < 0.02);
+  for (std::size_t i = 0; i < fit.knobs.size(); ++i) {
+    if (!fit.knobs[i].of_training()) {
+      INFO(fit.knobs[i].name());
+      CHECK(fit.values[i] == near(fit.knobs[i].value, 1e-9));
+    }
+  }
+  CHECK(fitted(fit, "Ampere with HBM.product_training.tf32") < 0.95);
+}
+
+TEST_CASE("A fit tells the slices of its rows after its model is gone") {
+  std::string text;
+  for (const char* rate : {"400", "410", "420"}) {
+    text += std::string{"m,s,t"} + rate + ",bert,MIG:A100-SXM-80GB (1x1g.10gb MIG),1,int8,int8,,,,," +
+            "TensorRT (MLPerf harness),,scenario=offline,requests_per_s," + rate + ",samples/s,\n";
+  }
+  const std::vector<RunFile> files{parsed(text)};
+  NetworkFitOptions how;
+  how.leave_out.clear();
+  const NetworkFit fit = fit_networks(files, sources(), how);
+  REQUIRE(fit.runs.size() == 3);
+  CHECK(fit.runs.front().left(NetworkLeaving::sku) == "a100-sxm-80gb-mig-1g");
+}

@@ -188,3 +188,22 @@ TEST_CASE("network call: a release without a capability's kernels reaches less o
   CHECK(share("t4", early) < 0.6 * share("t4", later));
   CHECK(share("a100-sxm-80gb", early) == share("a100-sxm-80gb", later));
 }
+
+TEST_CASE("network call: half matrix units halve what keeps a kernel from its peak") {
+  const CallPhysics p = plain_physics();
+  CallDevice device = plain_device();
+  device.product = 0.5;
+  const CallOp op = product(4096, 4096, 4096);
+  const double at_peak = 2 * std::pow(4096.0, 3) / 100e12;
+  CHECK(kernel_time(op, 1.0, device, p, {}, {}).raw() == doctest::Approx(2.0 * at_peak));
+  device.units = 0.5;
+  CHECK(kernel_time(op, 1.0, device, p, {}, {}).raw() == doctest::Approx(1.5 * at_peak));
+}
+
+TEST_CASE("network call: of 8-bit units the faster are taken") {
+  const Catalog catalog = Catalog::standard();
+  const ModelData data = ModelData::standard();
+  const CallDevice b300 =
+      call_device(catalog.device("b300-sxm-288gb"), call_rates(data), NetworkEngine{}, CallFormat::eight, false);
+  CHECK(b300.peak >= catalog.device("b300-sxm-288gb").peak_of(Rate::fp8));
+}

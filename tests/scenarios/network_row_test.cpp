@@ -94,3 +94,37 @@ TEST_CASE("network rows: a server stays below its offline rate and within its li
   CHECK(server.predicted == other.predicted);
   CHECK(p99.predicted <= 130.0);
 }
+
+TEST_CASE("network rows: a MIG slice has its share of the card's multiprocessors and memory") {
+  const auto row = [](const std::string& gpu) {
+    return parsed("m,s,t,bert," + gpu + ",1,int8,,,inf,TensorRT (MLPerf harness),,scenario=offline,requests_per_s,1," +
+                  "samples/s,\n")
+        .rows.front();
+  };
+  const RowPrediction card = predicted(row("A100-SXM4-80GB"));
+  const RowPrediction one = predicted(row("MIG:A100-SXM-80GB (1x1g.10gb MIG)"));
+  const RowPrediction seven = predicted(row("MIG:A100-SXM-80GB (7x1g.10gb MIG)"));
+  REQUIRE(card.status == RowStatus::ok);
+  REQUIRE(one.status == RowStatus::ok);
+  // 14 of 108 multiprocessors and an eighth of the memory; a small GPU is filled better.
+  CHECK(one.predicted > 0.12 * card.predicted);
+  CHECK(one.predicted < 0.17 * card.predicted);
+  CHECK(seven.predicted == doctest::Approx(7.0 * one.predicted));
+  CHECK(predicted(row("MIG:T4 (1x1g.5gb MIG)")).status == RowStatus::unsupported);
+}
+
+TEST_CASE("network rows: a GPU that waits for its host draws less than one that multiplies") {
+  const auto watts = [](const std::string& ranks, const std::string& images) {
+    return predicted(parsed("d,s,t,stable-diffusion-3.5-medium,H100-SXM5-80GB," + ranks + ",bf16,," + images +
+                            ",,xDiT,0.4.5,steps=28;height=1024;width=1024;ulysses=" + ranks +
+                            ";ring=1,power_w_per_gpu,500,W,\n")
+                         .rows.front());
+  };
+  const RowPrediction busy = watts("1", "8");
+  const RowPrediction idle = watts("8", "1");
+  REQUIRE(busy.status == RowStatus::ok);
+  REQUIRE(idle.status == RowStatus::ok);
+  CHECK(busy.predicted > 550.0);
+  CHECK(busy.predicted <= 700.0);
+  CHECK(idle.predicted < 0.7 * busy.predicted);
+}

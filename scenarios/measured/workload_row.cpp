@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/config_reader.hpp>
+#include <headroom/model/workload/model_data.hpp>
+#include <headroom/scenarios/measured/workload_row.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+#include <vector>
+
+namespace headroom {
+namespace {
+
+/// What all of `words` in a row's config mean.
+struct WorkloadSpelling {
+  std::vector<std::string> words;
+  std::string model, engine, engine_version;  ///< as serving rows spell them
+  std::string weights;                        ///< format of weights where no word says it
+  bool repeats = false;                       ///< such rows stand in other files too, in columns
+};
+struct WorkloadGpu {
+  std::vector<std::string> names;  ///< how hardware begins
+  std::string gpu;
+};
+struct WorkloadTables {
+  std::vector<WorkloadSpelling> spellings;
+  std::vector<WorkloadGpu> gpus;
+};
+
+WorkloadTables read_workloads(const ConfigValue& root, Diagnostics& diagnostics) {
+  ConfigTable table{root, "", diagnostics};
+  WorkloadTables read;
+  require_schema(table);
+  static_cast<void>(table.text("id"));
+  static_cast<void>(table.text("source"));
+  for (ConfigTable& each : table.tables("config")) {
+    read.spellings.push_back({each.texts("words"), each.text("model"), each.text("engine"),
+                              each.maybe_text("engine_version").value_or(""), each.maybe_text("weights").value_or(""),
+                              each.maybe_boolean("repeats").value_or(false)});
+    each.finish();
+  }
+  for (ConfigTable& each : table.tables("hardware")) {
+    read.gpus.push_back({each.texts("names"), each.text("gpu")});
+    each.finish();
+  }
+  table.finish();
+  return read;
+}
+
+const WorkloadTables& workload_tables(const ModelData& data) {
+  return step_numbers(data, "network-workloads", read_workloads);
+}
+
+const WorkloadSpelling* spelling_in(const WorkloadTables& tables, std::string_view config) {
+  const auto found = std::find_if(tables.spellings.begin(), tables.spellings.end(), [&](const auto& each) {
+    return std::all_of(each.words.begin(), each.words.end(),
+                       [&](const std::string& word) { return config.find(word) != std::string_view::npos; });
+  });
+  return found == tables.spellings.end() ? nullptr : &*found;
+}
+
+/// Parts between semicolons.
+std::vector<std::string> parts_of(std::string_view config) {
+  std::vector<std::string> parts;
+  while (!config.empty()) {
+    const std::size_t end = std::min(config.find("; "), config.size());
+    parts.emplace_back(config.substr(0, end));
+    config.remove_prefix(std::min(end + 2, config.size()));
+  }
+  return parts;
+}
+
+bool has_word(const std::vector<std::string>& parts, std::string_view word) {
+  return std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
+    return part == word || part.starts_with(std::string{word} + " ");
+  });
+}
+
+/// The number behind "batch=" at the beginning of a part, and that before "px" at its end.
+std::optional<double> number_of(std::string_view part, std::string_view begin, std::string_view end) {
+  if (!part.starts_with(begin) || !part.ends_with(end) || part.size() <= begin.size() + end.size()) {
+    return std::nullopt;
+  }
+  const std::string_view digits = part.substr(begin.size(), part.size() - begin.size() - end.size());
+  double value = 0.0;
+  const auto [last, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return error == std::errc{} && last == digits.data() + digits.size() ? std::optional{value} : std::nullopt;
+}
+std::optional<double> number_in(const std::vector<std::string>& parts, std::string_view begin, std::string_view end) {
+  for (const std::string& part : parts) {
+    if (const auto number = number_of(part, begin, end)) {
+      return number;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string format_in(const std::vector<std::string>& parts, const std::string& otherwise) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> words{{{"AMP", "fp16"},
+                                                                                 {"amp", "fp16"},
+                                                                                 {"FP16", "fp16"},
+                                                                                 {"amp_bf16", "bf16"},
+                                                                                 {"bf16", "bf16"},
+                                                                                 {"TF32", "tf32"},
+                                                                                 {"FP32", "fp32"},
+                                                                                 {"fp32", "fp32"},
+                                                                                 {"INT8", "int8"},
+                                                                                 {"fp16", "fp16"}}};
+  for (const auto& [word, format] : words) {
+    if (has_word(parts, word)) {
+      return std::string{format};
+    }
+  }
+  return otherwise;
+}
+
+/// "A100-PCIex8_TRT" as its card and count; "A30-MIG_32x1g.6gb_TRT" as slices.
+struct System {
+  std::string gpu;
+  std::int64_t gpus = 1;
+};
+std::optional<System> system_of(const WorkloadTables& tables, std::string_view hardware) {
+  const WorkloadGpu* found = nullptr;
+  std::size_t longest = 0;
+  for (const WorkloadGpu& each : tables.gpus) {
+    for (const std::string& name : each.names) {
+      if (hardware.starts_with(name) && name.size() > longest) {
+        found = &each;
+        longest = name.size();
+      }
+    }
+  }
+  if (found == nullptr) {
+    return std::nullopt;
+  }
+  System system{found->gpu, 1};
+  std::string_view rest = hardware.substr(longest);
+  if (rest.starts_with('x')) {
+    const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), system.gpus);
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  }
+  constexpr std::string_view mig = "-MIG_";
+  if (rest.starts_with(mig)) {
+    const std::string_view slice = rest.substr(mig.size());
+    // The slices of all cards, busy at once.
+    system.gpu = "MIG:" + system.gpu + " (" + std::string{slice.substr(0, slice.find('_'))} + " MIG)";
+    system.gpus = 1;
+  }
+  return system;
+}
+
+std::string scenario_of(const std::vector<std::string>& parts) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> scenarios{
+      {{"Offline", "offline"}, {"Server", "server"}, {"SingleStream", "singlestream"}, {"MultiStream", "multistream"}}};
+  for (const auto& [word, scenario] : scenarios) {
+    if (has_word(parts, word)) {
+      return std::string{scenario};
+    }
+  }
+  return {};
+}
+
+/// Batches of MLPerf's latency scenarios, by its rules: one sample, or eight.
+std::optional<double> batch_of_scenario(std::string_view scenario) {
+  return scenario == "singlestream"  ? std::optional{1.0}
+         : scenario == "multistream" ? std::optional{8.0}
+                                     : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, const RunRow& row, std::string& why) {
+  const WorkloadTables& tables = workload_tables(data);
+  const std::string config = cell(file, row, "config").value_or("");
+  const std::string hardware = cell(file, row, "hardware").value_or("");
+  const WorkloadSpelling* spelling = spelling_in(tables, config);
+  if (spelling == nullptr) {
+    why = "workload " + cell(file, row, "workload").value_or("") + " is no call of a network that is known here";
+    return std::nullopt;
+  }
+  const std::optional<System> system = system_of(tables, hardware);
+  if (!system) {
+    why = "hardware '" + hardware + "' is no GPU that network-workloads.toml names";
+    return std::nullopt;
+  }
+  if (hardware.find("HeteroMultiUse") != std::string::npos) {
+    why = "other jobs ran on the same GPU";
+    return std::nullopt;
+  }
+  const std::vector<std::string> parts = parts_of(config);
+  RunRow run = row;
+  const std::string format = format_in(parts, spelling->weights);
+  const std::optional<double> batch = number_in(parts, "batch=", "");
+  if (cell(file, row, "workload").value_or("").ends_with("_train")) {
+    run.form = RowForm::training;
+    run.run.model = spelling->model;
+    run.run.gpu = system->gpu;
+    run.run.precision = format;
+    run.run.framework = spelling->engine;
+    run.run.gpus = static_cast<std::int64_t>(number_in(parts, "", " GPU").value_or(1.0));
+    if (const auto each = batch ? batch : number_in(parts, "batch/GPU=", "")) {
+      run.run.micro_batch = static_cast<std::int64_t>(*each);
+    }
+    if (row.metric == "images_per_s") {
+      run.metric = "samples_per_s";
+    }
+    return run;
+  }
+  run.form = RowForm::serving;
+  ServingConfiguration& call = run.serving;
+  call.model = spelling->model;
+  call.gpu = system->gpu;
+  call.gpus = system->gpus;
+  call.weight_dtype = call.act_dtype = format;
+  call.engine = spelling->engine;
+  call.engine_version = spelling->engine_version;
+  const std::string scenario = scenario_of(parts);
+  call.concurrency = batch ? batch : batch_of_scenario(scenario);
+  if (!scenario.empty()) {
+    call.options["scenario"] = scenario;
+  }
+  if (const auto pixels = number_in(parts, "", "px")) {
+    call.options["resolution"] = std::to_string(static_cast<int>(*pixels));
+  }
+  if (config.find("XLA") != std::string::npos) {
+    call.options["xla"] = "1";
+  }
+  return run;
+}
+
+bool repeats(const ModelData& data, const RunFile& file, const RunRow& row) {
+  const WorkloadSpelling* spelling = spelling_in(workload_tables(data), cell(file, row, "config").value_or(""));
+  return spelling != nullptr && spelling->repeats;
+}
+
+}  // namespace headroom
