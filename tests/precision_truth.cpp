@@ -63,7 +63,9 @@ std::vector<Pair> pairs_of(const std::vector<RunFile>& files, const Validation& 
       const auto measured = step_time_of(scored, scored.measured);
       const auto predicted = step_time_of(scored, scored.prediction.predicted);
       const PrecisionRow* format = format_of(row.run.precision);
-      if (scored.prediction.status != RowStatus::ok || !measured || !predicted || format == nullptr) {
+      // Networks that are no language models are priced by calls and have bars of their own (network_truth.cpp).
+      if (scored.prediction.status != RowStatus::ok || scored.prediction.of_network || !measured || !predicted ||
+          format == nullptr) {
         continue;
       }
       Runs& runs = configurations[configuration(file, row)][format->weight_bytes];
