@@ -534,24 +534,6 @@ TEST_CASE("experts of a release that had one family of kernels: slower than the 
   }
 }
 
-TEST_CASE("weight-only products take the engine's share of unpacking where no such kernel was measured") {
-  const Replica four = replica(model("llama3-8b"), {}, {Precision::int4, Precision::bf16, Precision::bf16});
-  IterationTerms kernels;
-  kernels[T::products] = 1e-3;
-  IterationPhysics physics;
-  physics.weight_only = 1.5;
-  CHECK(engine_terms(four, decodes(1, 1), kernels, {}, physics)[T::products] ==
-        near(four.weight_only() ? 1.5e-3 : 1e-3));
-  REQUIRE(four.weight_only());
-  // A kernel may read packed weights faster than the curve that it borrows has it, but multiplies no faster.
-  physics.weight_only = 0.8;
-  CHECK(engine_terms(four, decodes(1, 1), kernels, {}, physics)[T::products] == near(0.8e-3));
-  kernels.unpacked_products = 1e-3;  // all of 64 rows or more
-  CHECK(engine_terms(four, decodes(1, 1), kernels, {}, physics)[T::products] == near(1e-3));
-  kernels.unpacked_products = 0.5e-3;
-  CHECK(engine_terms(four, decodes(1, 1), kernels, {}, physics)[T::products] == near(0.9e-3));
-}
-
 TEST_CASE("nothing is faster than the datasheet: terms of any replica lie above the least iteration") {
   struct Case {
     std::string_view model;

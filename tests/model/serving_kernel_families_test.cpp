@@ -142,6 +142,16 @@ TEST_CASE("a sparse indexer starts once a layer that has one, whatever else is l
   CHECK(dense.indexed_layers() == 0.0);
 }
 
+TEST_CASE("weight-only products take the engine's share of unpacking where no such kernel was measured") {
+  const Replica four = replica(model("llama3-8b"), int4, "h100-sxm-80gb");
+  REQUIRE(four.weight_only());
+  IterationTerms kernels;
+  kernels[T::products] = 1e-3;
+  IterationPhysics physics;
+  physics.weight_only = 1.5;
+  CHECK(engine_terms(four, decodes(1, 1), kernels, {}, physics)[T::products] == near(1.5e-3));
+}
+
 TEST_CASE("packed weights may be read faster than a plain kernel's curve has it, to 16 rows, not from 64 on") {
   IterationPhysics physics;
   const IterationStack stack;
