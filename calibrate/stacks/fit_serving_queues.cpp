@@ -9,8 +9,8 @@ std::size_t QueueRuns::add(const SimulatedQuestion& question, double& first) {
   if (fresh) {
     std::vector<IterationTerms> priced;
     const SimulatedReplica engine =
-        simulated_engine(question, stack, iteration_physics(data_), [&](const IterationMix& mix) {
-          priced.push_back(question.placed.replica->terms(mix));
+        simulated_engine(question, stack, iteration_physics(data_), [&](const IterationMix& mix, TablePoint point) {
+          priced.push_back(priced_terms(*question.placed.replica, mix, point));
           return priced.back();
         });
     run->second = simulated_report(question, engine, stack, published_loads(data_));
@@ -38,7 +38,8 @@ void QueueRuns::predict(std::span<const std::size_t> which,
       if (unknown) {
         const std::vector<IterationTerms>& priced = kernels_.find(engine->first)->second;
         std::size_t next = 0;
-        engine->second = simulated_engine(q, numbers, physics, [&](const IterationMix&) { return priced[next++]; });
+        engine->second =
+            simulated_engine(q, numbers, physics, [&](const IterationMix&, TablePoint) { return priced[next++]; });
       }
       report->second = simulated_report(q, engine->second, numbers, once);
     }

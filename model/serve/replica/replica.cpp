@@ -112,6 +112,23 @@ struct Replica::Compiled {
   std::vector<std::string> sources;
 
   void layer_terms(const Layer& layer, const IterationMix& mix, IterationTerms& t) const noexcept;
+  void layer_attention(const Layer& layer, const IterationMix& mix, IterationTerms& t) const noexcept;
+  using OfLayer = void (Compiled::*)(const Layer&, const IterationMix&, IterationTerms&) const noexcept;
+  /// `of` summed over the layers, of both halves of a batch that takes turns.
+  [[nodiscard]] IterationTerms all_layers(bool halves, IterationMix mix, OfLayer of) const noexcept {
+    if (halves) {
+      mix.decodes *= 0.5;
+      mix.chunk_tokens *= 0.5;
+    }
+    IterationTerms t;
+    for (const Layer& layer : layers) {
+      (this->*of)(layer, mix, t);
+    }
+    if (halves) {
+      t.double_all();
+    }
+    return t;
+  }
   void product_terms(const LayerOp& op, double count, double rows, IterationTerms& t) const noexcept;
   /// Seconds of ExLlama's kernels: of the product, and of writing the weights out before it.
   [[nodiscard]] double gptq_product(const GemmShape& shape) const noexcept;
@@ -509,6 +526,16 @@ void Replica::Compiled::layer_terms(const Layer& layer, const IterationMix& mix,
   t[IterationTerm::passes] += n * passes.raw();
 }
 
+void Replica::Compiled::layer_attention(const Layer& layer, const IterationMix& mix, IterationTerms& t) const noexcept {
+  for (const LayerOp& op : layer.ops) {
+    if (op.kind == LayerOpKind::attention) {
+      attention_terms(op, layer.count, mix, t);
+    } else if (op.kind == LayerOpKind::scan) {
+      state_terms(op, layer.count, mix, t);
+    }
+  }
+}
+
 void Replica::Compiled::end_terms(const IterationMix& mix, IterationTerms& t) const noexcept {
   const double rows = (mix.decodes * mix.queries + mix.ending) / ranks.groups;
   if (rows > 0.0) {
@@ -532,21 +559,13 @@ bool Replica::takes_turns(const IterationMix& mix) const noexcept {
 }
 
 IterationTerms Replica::terms(const IterationMix& mix) const noexcept {
-  const bool halves = takes_turns(mix);
-  IterationMix each = mix;
-  if (halves) {
-    each.decodes *= 0.5;
-    each.chunk_tokens *= 0.5;
-  }
-  IterationTerms t;
-  for (const Layer& layer : compiled_->layers) {
-    compiled_->layer_terms(layer, each, t);
-  }
-  if (halves) {
-    t.double_all();
-  }
+  IterationTerms t = compiled_->all_layers(takes_turns(mix), mix, &Compiled::layer_terms);
   compiled_->end_terms(mix, t);
   return t;
+}
+
+IterationTerms Replica::attention(const IterationMix& mix) const noexcept {
+  return compiled_->all_layers(takes_turns(mix), mix, &Compiled::layer_attention);
 }
 
 double Replica::layers() const noexcept {

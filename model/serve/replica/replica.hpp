@@ -123,6 +123,8 @@ class Replica {
   ///   head               h x V / tp of the rows that are sampled, their gather, and two passes over the logits
   /// summed over all layers of all stages. `gaps` and `host` stay zero: they are the engine's.
   [[nodiscard]] IterationTerms terms(const IterationMix& mix) const noexcept;
+  /// Of terms(mix) those of attention and recurrent states alone; every other term is zero.
+  [[nodiscard]] IterationTerms attention(const IterationMix& mix) const noexcept;
   /// Whether halves of the batch take turns: the layout says so, tokens are exchanged, and each half has one a rank.
   /// Then the terms are those of both halves, exchanges in full: what they hide beside is the engine's.
   [[nodiscard]] bool takes_turns(const IterationMix& mix) const noexcept;

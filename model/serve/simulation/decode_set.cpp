@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace headroom {
 
@@ -31,6 +32,21 @@ void DecodeSet::pop() noexcept {
   heap_.pop_back();
 }
 
+void DecodeSet::settle(std::size_t at) noexcept {
+  for (std::size_t parent; at > 0 && at < heap_.size() && heap_[parent = (at - 1) / 2].after(heap_[at]); at = parent) {
+    std::swap(heap_[parent], heap_[at]);
+  }
+  for (std::size_t child; (child = 2 * at + 1) < heap_.size(); at = child) {
+    if (child + 1 < heap_.size() && heap_[child].after(heap_[child + 1])) {
+      ++child;
+    }
+    if (!heap_[at].after(heap_[child])) {
+      return;
+    }
+    std::swap(heap_[at], heap_[child]);
+  }
+}
+
 void DecodeSet::forget(std::int64_t kv) noexcept {
   --size_;
   cached_ -= kv;
@@ -42,7 +58,7 @@ void DecodeSet::leave(std::uint32_t id, std::int64_t kv) noexcept {
   ends_ -= found->end;
   *found = heap_.back();
   heap_.pop_back();
-  std::make_heap(heap_.begin(), heap_.end(), [](const Member& a, const Member& b) { return a.after(b); });
+  settle(static_cast<std::size_t>(found - heap_.begin()));
   forget(kv);
 }
 

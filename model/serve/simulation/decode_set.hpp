@@ -2,6 +2,7 @@
 // The decoding sequences of an engine, advanced together: a step costs the same for one and for a thousand.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -59,6 +60,8 @@ class DecodeSet {
     }
   };
   void pop() noexcept;
+  /// Moves the member at `at`, the only one out of order, up or down to its place.
+  void settle(std::size_t at) noexcept;
   void forget(std::int64_t kv) noexcept;
   /// The slot of a member: the ticks, modulo block_tokens, at which it needs a block.
   [[nodiscard]] std::size_t slot(std::int64_t kv) const noexcept;

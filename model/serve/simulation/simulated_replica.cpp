@@ -44,7 +44,7 @@ SimulatedReplica simulated_replica(const Replica& replica,
   if (habits.drafting != nullptr) {
     e.speculation = habits.drafting->speculation();
   }
-  const MixTerms priced = [&](const IterationMix& mix) { return replica.terms(mix); };
+  const MixTerms priced = [&](const IterationMix& mix, TablePoint point) { return priced_terms(replica, mix, point); };
   s.tables = std::make_shared<const IterationTables>(
       make_iteration_tables(replica, stack.time, physics, reach, habits.clock, habits.terms ? habits.terms : priced,
                             habits.drafting, habits.beams));

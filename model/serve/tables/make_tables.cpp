@@ -105,8 +105,8 @@ class TableWriter {
     mix.chunk_tokens = mix.chunk_keys = tokens / mix.chunks;
     return mix;
   }
-  [[nodiscard]] IterationTerms terms(const IterationMix& mix) const noexcept {
-    IterationTerms t = engine_terms(replica_, mix, kernels_(mix), stack_, physics_);
+  [[nodiscard]] IterationTerms terms(const IterationMix& mix, TablePoint point = TablePoint::whole) const noexcept {
+    IterationTerms t = engine_terms(replica_, mix, kernels_(mix, point), stack_, physics_);
     if (mix.chunks > 0.0) {
       t[IterationTerm::products] /= clock_;
       t[IterationTerm::experts] /= clock_;
@@ -122,12 +122,12 @@ class TableWriter {
       mix.queries = real(drafting_->queries());
       drafted = drafting_->decode_seconds(mix.decodes, mix.keys);
     }
-    return terms(mix)[IterationTerm::decode_attention] + drafted;
+    return terms(mix, TablePoint::attention)[IterationTerm::decode_attention] + drafted;
   }
   [[nodiscard]] double prefill(std::int64_t count, std::int64_t tokens, std::int64_t keys) const noexcept {
     const IterationMix mix = chunks(count, tokens, keys);
     const double drafted = drafting_ != nullptr ? drafting_->prompt_terms(mix)[IterationTerm::prefill_attention] : 0.0;
-    return terms(mix)[IterationTerm::prefill_attention] + drafted;
+    return terms(mix, TablePoint::attention)[IterationTerm::prefill_attention] + drafted;
   }
   /// Seconds of a prompt in the draft model, without its attention.
   [[nodiscard]] double draft_dense(std::int64_t tokens) const noexcept {
@@ -156,13 +156,18 @@ std::int64_t whole(double value) noexcept {
 
 }  // namespace
 
+IterationTerms priced_terms(const Replica& replica, const IterationMix& mix, TablePoint point) noexcept {
+  return point == TablePoint::attention ? replica.attention(mix) : replica.terms(mix);
+}
+
 IterationTables make_iteration_tables(const Replica& replica,
                                       const IterationStack& stack,
                                       const IterationPhysics& physics,
                                       const TableReach& reach,
                                       double clock) {
-  return make_iteration_tables(replica, stack, physics, reach, clock,
-                               [&](const IterationMix& mix) { return replica.terms(mix); });
+  return make_iteration_tables(replica, stack, physics, reach, clock, [&](const IterationMix& mix, TablePoint point) {
+    return priced_terms(replica, mix, point);
+  });
 }
 
 IterationTables make_iteration_tables(const Replica& replica,

@@ -34,7 +34,11 @@ struct TableReach {
 /// Tables from kernel terms that the caller may have priced before. With `drafting`, for an engine that speculates:
 /// each decode is a sequence with its draft, proposed and verified; without, it has
 /// `beams` answers, each of which reads the cache.
-using MixTerms = std::function<IterationTerms(const IterationMix&)>;
+/// The second argument asks for attention alone, which is all that most of a table's points need.
+enum class TablePoint : std::uint8_t { whole, attention };
+using MixTerms = std::function<IterationTerms(const IterationMix&, TablePoint)>;
+/// Priced by the replica, here and now.
+[[nodiscard]] IterationTerms priced_terms(const Replica& replica, const IterationMix& mix, TablePoint point) noexcept;
 [[nodiscard]] IterationTables make_iteration_tables(const Replica& replica,
                                                     const IterationStack& stack,
                                                     const IterationPhysics& physics,
