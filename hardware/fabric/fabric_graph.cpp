@@ -10,8 +10,11 @@
 #include <boost/graph/connected_components.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <limits>
+#include <map>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -393,43 +396,40 @@ BytesPerSecond FabricGraph::bisection() const {
       boost::property<
           boost::edge_capacity_t, double,
           boost::property<boost::edge_residual_capacity_t, double, boost::property<boost::edge_reverse_t, Edge>>>>;
-  // With several hosts each is one vertex, so that only traffic that leaves a host counts.
+  // All that sends is the source and all that receives the sink: GPUs of one host, or whole hosts, so that only traffic
+  // that leaves a host counts.
   const bool whole = nodes_ == 1;
   const auto half = whole ? wiring_.gpus / 2 : nodes_ / 2;
+  if (half == 0) {
+    return {};
+  }
+  const std::size_t source = elements_.size(), sink = source + 1;
   const auto vertex = [&](std::int32_t v) {
     const FabricElement& e = elements_[static_cast<std::size_t>(v)];
     const bool in_host = e.kind != ElementKind::nvswitch && e.kind != ElementKind::network_switch;
-    return whole || !in_host ? static_cast<std::size_t>(v) : static_cast<std::size_t>(gpu(e.place * wiring_.gpus));
+    const bool end = whole ? e.kind == ElementKind::gpu : in_host;
+    return !end ? static_cast<std::size_t>(v) : (whole ? e.index : e.place) < half ? source : sink;
   };
-  Flow flow(elements_.size() + 2);
-  const std::size_t source = elements_.size(), sink = source + 1;
-  auto reverse = boost::get(boost::edge_reverse, flow);
-  const auto join = [&](std::size_t from, std::size_t to, double there, double back) {
-    const Edge out = boost::add_edge(from, to, flow).first;
-    const Edge in = boost::add_edge(to, from, flow).first;
-    boost::put(boost::edge_capacity, flow, out, there);
-    boost::put(boost::edge_capacity, flow, in, back);
-    reverse[out] = in;
-    reverse[in] = out;
-  };
-  double total = 0.0;
+  std::map<std::pair<std::size_t, std::size_t>, std::array<double, 2>> joined;  // rates there and back
   for (std::size_t i = 0; i < links_.size(); i += 2) {
     const std::size_t from = vertex(links_[i].from), to = vertex(links_[i].to);
     if (from != to) {
-      join(from, to, links_[i].rate.raw(), links_[i + 1].rate.raw());
-      total += links_[i].rate.raw();
+      std::array<double, 2>& rates = joined[{from, to}];
+      rates[0] += links_[i].rate.raw();
+      rates[1] += links_[i + 1].rate.raw();
     }
   }
-  const std::int64_t ends = whole ? wiring_.gpus : nodes_;
-  for (std::int64_t i = 0; i < ends; ++i) {
-    const auto v = static_cast<std::size_t>(gpu(whole ? i : i * wiring_.gpus));
-    if (i < half) {
-      join(source, v, total, 0.0);
-    } else {
-      join(v, sink, total, 0.0);
-    }
+  Flow flow(elements_.size() + 2);
+  auto reverse = boost::get(boost::edge_reverse, flow);
+  for (const auto& [ends, rates] : joined) {
+    const Edge out = boost::add_edge(ends.first, ends.second, flow).first;
+    const Edge in = boost::add_edge(ends.second, ends.first, flow).first;
+    boost::put(boost::edge_capacity, flow, out, rates[0]);
+    boost::put(boost::edge_capacity, flow, in, rates[1]);
+    reverse[out] = in;
+    reverse[in] = out;
   }
-  return half == 0 ? BytesPerSecond{} : BytesPerSecond{boost::boykov_kolmogorov_max_flow(flow, source, sink)};
+  return BytesPerSecond{boost::boykov_kolmogorov_max_flow(flow, source, sink)};
 }
 
 }  // namespace headroom

@@ -115,6 +115,17 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("the network of twenty thousand GPUs under one switch is laid out and halved in seconds") {
+  const Run run = run_headroom("fabric show aws-p5-efa --format json");
+  REQUIRE(run.code == 0);
+  CHECK(run.processor_seconds < 5.0);  // 0.3 s where nothing is instrumented; a flow of host by host takes a minute
+  const headroom::ConfigValue fabric = headroom::parse_json(run.out, "fabric.json");
+  const headroom::ConfigValue* const rate = fabric.find("bisection_bytes_per_s");
+  REQUIRE(rate != nullptr);
+  const bool whole = rate->kind == headroom::ConfigValue::Kind::integer;
+  CHECK((whole ? static_cast<double>(rate->integer) : rate->number) == doctest::Approx(1250.0 * 32 * 12.5e9));
+}
+
 TEST_CASE("rows that are scored are let go") {
   const ScratchFolder folder;
   constexpr int few = 500, many = 2'500;
