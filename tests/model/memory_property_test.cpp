@@ -8,6 +8,8 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
+
 #include "../support/model_data.hpp"
 
 using namespace headroom;
@@ -84,6 +86,30 @@ TEST_CASE("memory is never below the sum of its states, and live <= reserved <= 
     RC_ASSERT(m.live() >= kept_states(m));
     RC_ASSERT(m.reserved() >= m.live());
     RC_ASSERT(m.device() >= m.reserved());
+  }));
+}
+
+TEST_CASE("no stage wants more than the fullest, and the earliest of equals is told") {
+  static const ModelLibrary models = ModelLibrary::standard();
+  CHECK(rc::check([] {
+    Drawn d = draw();
+    if (*rc::gen::arbitrary<bool>()) {  // dense layers first, experts after them
+      d.arch = models.find("deepseek-v3");
+      d.arch.layers = *rc::gen::inRange(8, 64);
+    }
+    const CompiledMemory c = compiled(d);
+    const FullestStage told = fullest_stage(c, table(c, d.strategy), d.strategy, d.micro_batches);
+    Bytes most{}, host{};
+    std::int32_t earliest = 0;
+    for (std::int32_t stage = 0; stage < d.strategy.pp; ++stage) {
+      const StageMemory m = on_stage(d, stage);
+      earliest = stage == 0 || m.wanted() > most ? stage : earliest;
+      most = std::max(most, m.wanted());
+      host = std::max(host, m.host.total());
+    }
+    RC_ASSERT(told.memory.wanted() == most);
+    RC_ASSERT(told.stage == earliest);
+    RC_ASSERT(told.host.total() == host);
   }));
 }
 

@@ -105,7 +105,7 @@ struct Priced {
             physics,
             {512, 8192, 32768},
             1.0,
-            [this](const IterationMix& mix) { return served.terms(mix); },
+            [this](const IterationMix& mix, TablePoint) { return served.terms(mix); },
             drafting ? &*drafting : nullptr)} {}
   [[nodiscard]] double by_kernels(const IterationMix& mix) const {
     return engine_terms(served, mix, served.terms(mix), stack, physics).total() +

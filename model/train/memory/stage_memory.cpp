@@ -14,7 +14,9 @@ namespace {
 /// The layers of one stage: their number and how many are of each kind.
 struct StageLayers {
   double layers = 0.0;
-  std::array<double, CompiledMemory::most_kinds> of_kind{};
+  /// Of the network's kinds; those behind them are never set, for a search asks millions of stages.
+  std::array<double, CompiledMemory::most_kinds> of_kind;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  explicit StageLayers(const CompiledMemory& c) noexcept { std::fill_n(of_kind.begin(), c.kinds.size(), 0.0); }
 };
 
 void add_layers(const CompiledMemory& c, std::int64_t from, std::int64_t to, StageLayers& result) noexcept {
@@ -66,7 +68,7 @@ void add_stated_stage(const CompiledMemory& c, const Strategy& s, std::int64_t s
 
 /// Layers that divide go round the stages chunk by chunk. Others go in one part a stage.
 StageLayers layers_of_stage(const CompiledMemory& c, const Strategy& s, std::int64_t stage) noexcept {
-  StageLayers result;
+  StageLayers result{c};
   const std::int64_t stages = s.pp;
   if (is_folded(s)) {
     const std::int64_t chunks = chunks_of(s.schedule, s.vpp);
@@ -318,7 +320,7 @@ Workspaces workspaces_of_stage(const CompiledMemory& c,
                                bool last) noexcept {
   Workspaces w;
   const bool full = s.recompute == Recompute::full;
-  const Blocks blocks = blocks_of_stage(s, (is_two_way(s) ? 0.5 : 1.0) * own.layers);
+  const Blocks blocks = full ? blocks_of_stage(s, (is_two_way(s) ? 0.5 : 1.0) * own.layers) : Blocks{};
   const double most = full ? most_formed_again(c, t, own, blocks, s, m.in_flight) : 0.0;
   for (std::size_t k = 0; k < c.kinds.size(); ++k) {
     if (own.of_kind[k] > 0.0) {
@@ -435,14 +437,18 @@ FullestStage fullest_stage(const CompiledMemory& c,
     }
   };
   look(0);
-  // Alike layers, one stage after another, and a number in flight that never rises along the pipeline: the ends and the
-  // first stage of layers alone hold the largest.
-  if (c.kinds.size() == 1 && s.pp > 3 && placement_of(s.schedule, s.pp) == StagePlacement::looped) {
-    look(1);
-    look(s.pp - 1);
-    return best;
-  }
+  // The number in flight never rises along a pipeline of one stage after another: of stages between the ends with the
+  // same layers the first holds the largest.
+  const bool falling = placement_of(s.schedule, s.pp) == StagePlacement::looped;
+  StageLayers looked{c};
   for (std::int64_t stage = 1; stage < s.pp; ++stage) {
+    if (falling && stage + 1 < s.pp) {
+      const StageLayers own = layers_of_stage(c, s, stage);
+      if (stage > 1 && std::equal(own.of_kind.begin(), own.of_kind.begin() + c.kinds.size(), looked.of_kind.begin())) {
+        continue;
+      }
+      looked = own;
+    }
     look(stage);
   }
   return best;
