@@ -108,7 +108,7 @@ constexpr std::array plan{
     M{"tokens_per_s", T::interval, "tokens of all GPUs"},
     M{"tokens_per_s_per_gpu", T::interval, "tokens of a GPU"},
     M{"model_flop_per_s_per_gpu", T::interval, "model FLOP of a GPU"},
-    M{"mfu", T::interval, "model FLOP over the dense peak"},
+    M{"mfu", T::interval, "model FLOP, 4 a frozen weight and token and 6 a trained one, over the dense peak"},
     M{"duration_s", T::interval, "time of the training alone"},
     M{"gpu_hours", T::interval, "GPU-hours"},
     M{"binds", T::text, "what binds"},

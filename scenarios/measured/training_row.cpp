@@ -99,7 +99,9 @@ Answer in_unit(const CompiledTraining& c,
     return rate(model.raw() / gpus / 1e12);
   }
   if (metric == "hardware_tflops_per_gpu") {
-    const double again = s.recompute == Recompute::full ? 4.0 / 3.0 : 1.0;
+    // One forward pass more beside those of the model: of three, or of two where weights are frozen.
+    const double passes = 1.0 + c.gemm_backward;
+    const double again = s.recompute == Recompute::full ? (passes + 1.0) / passes : 1.0;
     return rate(again * model.raw() / gpus / 1e12);
   }
   if (metric == "mfu") {

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
+#include <vector>
 
 namespace headroom {
 namespace {
@@ -72,7 +74,10 @@ OpenStrategy open_strategy(const TrainScenario& t) noexcept {
 Strategy close_open_axes(const CompiledTraining& compiled, const OpenStrategy& open, FitRule rule) {
   const std::span<const std::uint16_t> micro_batches = blank_micro_batches(compiled.architecture);
   constexpr std::array<std::uint16_t, 7> chunks{1, 2, 3, 4, 5, 6, 8};
-  constexpr std::array modes{Recompute::none, Recompute::selective, Recompute::full};
+  constexpr std::array all_modes{Recompute::none, Recompute::selective, Recompute::full};
+  const std::vector<Recompute>& habit = compiled.memory.stack.recompute_modes;
+  const std::span<const Recompute> modes =
+      habit.empty() ? std::span<const Recompute>{all_modes} : std::span<const Recompute>{habit};
   const Strategy asked = with_open_stages(open.strategy);
   Strategy best = asked;
   Seconds best_time{1e300};

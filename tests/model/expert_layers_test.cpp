@@ -57,18 +57,22 @@ StepStack stack() {
 
 CompiledTraining compiled(const ExpertTraffic& experts,
                           Architecture architecture = expert_network(),
-                          std::int64_t gpus = 8) {
+                          std::int64_t gpus = 8,
+                          const std::vector<ExpertRule>& recipes = {}) {
   const Device& device = catalog().device("h100-sxm-80gb");
   TrainingWorkload work;
   work.shape = {gpus, 4096, 64};
   work.precision = Precision::bf16;
   work.states = adam_states(work.precision);
   work.options.experts = experts;
+  MemoryStack software = test::stated_software(memory_stacks(test::model_data()).find("megatron-core"), stack());
+  if (!recipes.empty()) {
+    software.experts = recipes;
+  }
   return compile(architecture, device,
                  std::make_shared<const JobGroups>(test::model_data(), device,
                                                    JobHosts{catalog().node("dgx-h100"), 0, {}, {}}, gpus),
-                 test::stated_software(memory_stacks(test::model_data()).find("megatron-core"), stack()), work,
-                 test::stated_parameters());
+                 software, work, test::stated_parameters());
 }
 
 Strategy spread(int ep, std::int64_t gpus = 8) {
@@ -203,6 +207,26 @@ TEST_CASE("DeepEP and HybridEP send a token to a rank once, and permute its rows
   // Between hosts the collective sends a copy for each expert, the others one for each host.
   CHECK(layer(sent_by(ExpertDispatcher::deepep), spread(64, 64), 64).forward.ep <
         0.8 * layer(sent_by(ExpertDispatcher::alltoall), spread(64, 64), 64).forward.ep);
+}
+
+TEST_CASE("tokens whose experts stand side by side go to the few ranks and hosts that hold them") {
+  const auto sent = [](bool consecutive, std::int64_t top_k, int ep, std::int64_t gpus) {
+    ExpertRule recipe;
+    recipe.habits.dispatcher = ExpertDispatcher::deepep;
+    recipe.habits.consecutive = consecutive;
+    Architecture arch = expert_network();
+    arch.moe->top_k = top_k;
+    const CompiledTraining c = compiled({}, arch, gpus, {recipe});
+    return c.step->tabulate(key_of(spread(ep, gpus))).layer.forward.ep.raw();
+  };
+  const auto takes = [](double copies, double rate) { return 2.0 * (15e-6 + copies * 2.0 * 2048.0 * 4096.0 / rate); };
+  // Eight experts a rank: a token's eight are one rank's; of six, which start at even places, 1 + 4/8 ranks.
+  const double inside = 0.55 * compiled({}).step->groups().find(8, 1)->view().inside_all.raw();
+  CHECK(sent(true, 8, 8, 8) == near(takes(1.0 * 7.0 / 8.0, inside), 1e-6));
+  CHECK(sent(true, 6, 8, 8) == near(takes(1.5 * 7.0 / 8.0, inside), 1e-6));
+  CHECK(sent(false, 8, 8, 8) == near(takes(ranks_reached(8.0, 8.0) * 7.0 / 8.0, inside), 1e-6));
+  // On eight hosts of one expert a rank they are one host's, and cross the network in one case of eight not.
+  CHECK(sent(true, 8, 64, 64) < 0.5 * sent(false, 8, 64, 64));
 }
 
 TEST_CASE("weight gradients that are not put off leave less compute for exchanges to hide beside") {

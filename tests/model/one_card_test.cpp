@@ -245,6 +245,19 @@ TEST_CASE("documents packed into a sequence attend to themselves alone") {
   CHECK(compiled_step(options).step->tabulate({}).layer.forward.attention == whole.layer.forward.attention);
 }
 
+TEST_CASE("model FLOP of a token are 4 a frozen weight and 6 an adapter's, and scores of its own document alone") {
+  const Architecture arch = model("llama2-7b");
+  const double matrices = 6738415616.0 - 32000.0 * 4096 - 65.0 * 4096;  // no embedding table, no norms
+  const double scores = 12.0 * 32 * 4096 * 2048;
+  const double adapters = 32.0 * lora_parameters(arch, arch.blocks().front(), 16).total();
+  CHECK(compiled_step(tuned(Method::full)).model_flops_per_token.raw() == near(6.0 * matrices + scores));
+  MemoryOptions options = tuned(Method::lora);
+  CHECK(compiled_step(options).model_flops_per_token.raw() == near(4.0 * matrices + 6.0 * adapters + scores));
+  CHECK(compiled_step(tuned(Method::qlora)).model_flops_per_token == compiled_step(options).model_flops_per_token);
+  options.document_tokens = 512.0;
+  CHECK(compiled_step(options).model_flops_per_token.raw() == near(4.0 * matrices + 6.0 * adapters + 0.25 * scores));
+}
+
 TEST_CASE("offloaded weights come over the link for each pass, paged moments for the update and back") {
   MemoryOptions options = tuned(Method::qlora);
   const CompiledTraining c = compiled_step(options);

@@ -105,7 +105,7 @@ TEST_CASE("names of softwares land on theirs whatever stands before and behind t
   CHECK(software("NeMo/Megatron (Cisco)") == "nemo-megatron");
   CHECK(software("NeMo 25.09") == "nemo-megatron");
   CHECK(software("NeMo (v5.0 code)") == "nemo-megatron");
-  CHECK(software("NeMo AutoModel (PyTorch FSDP2)") == "torchtitan");
+  CHECK(software("NeMo AutoModel (PyTorch FSDP2)") == "nemo-automodel");
   CHECK(software("NeMo/Megatron-Core", "24.03") == "megatron-core-2024");
   CHECK(software("NeMo/Megatron-Core", "25.04") == "megatron-core");
   // Every release that a stack lists behind a name, as a row states it in a column of its own.
@@ -160,6 +160,36 @@ TEST_CASE("what joins the cards of a host: PCIe where the row says so, four supe
   const double bridged = step_of(run);
   run.intra_link = "PCIe4";
   CHECK(step_of(run) > 1.5 * bridged);
+}
+
+TEST_CASE("what AutoModel checkpoints runs whole again: a blank recomputation is none or full, never a part") {
+  RunConfiguration run = lora_run();
+  run.framework = "NeMo AutoModel (PyTorch FSDP2)";
+  run.precision = "bf16";
+  run.seq_len = 4096;
+  run.tp = 2;
+  run.dp = 4;
+  run.zero = 3;
+  run.micro_batch = 2;
+  run.global_batch = 32;
+  const double blank = step_of(run);
+  run.recompute = "full";
+  CHECK(step_of(run) == blank);  // without it 160 GiB
+  run.recompute = "selective";
+  CHECK(step_of(run) < 0.95 * blank);
+}
+
+TEST_CASE("hardware FLOP of frozen weights count a third pass for full recomputation") {
+  RunConfiguration run = lora_run();
+  run.recompute = "full";
+  static const Sources sources = Sources::standard();
+  TrainingRowModel model{sources};
+  const auto rate = [&](const char* metric) { return model.predict(run, metric, "TFLOP/s/gpu").predicted; };
+  CHECK(rate("hardware_tflops_per_gpu") == near(1.5 * rate("model_tflops_per_gpu")));
+  run.options = {};
+  run.dp = 1;
+  run.tp = 8;
+  CHECK(rate("hardware_tflops_per_gpu") == near(4.0 / 3.0 * rate("model_tflops_per_gpu")));
 }
 
 TEST_CASE("tuning runs of a software that packs documents spend less on attention, a stated length of them more") {

@@ -77,6 +77,7 @@ std::vector<ExpertRule> read_expert_rules(ConfigTable& root) {
       }
     }
     rule.habits.predicts = table.maybe_boolean("predicts").value_or(false);
+    rule.habits.consecutive = table.maybe_boolean("consecutive").value_or(false);
     rule.source = table.text("source");
     table.finish();
     rules.push_back(std::move(rule));

@@ -48,6 +48,7 @@ struct ExpertHabits {
   bool overlaps = false;             ///< exchanges of one micro-batch run beside another's compute
   RecomputeParts recompute_parts{};  ///< of selective recomputation; empty: the software's habit
   bool predicts = false;             ///< the network's prediction modules are trained, where it has any
+  bool consecutive = false;          ///< a stand-in for the router gives a token experts that stand side by side
 };
 
 /// The job that a recipe is looked up for.

@@ -127,6 +127,7 @@ void read_habits(ConfigTable& root, MemoryStack& stack) {
   stack.overlap_alone = flag(root, "overlap_alone", false);
   read_known(root, "dispatchers", expert_dispatcher_names, stack.dispatchers);
   read_known(root, "recompute_parts", recompute_part_names, stack.recompute_parts);
+  read_known(root, "recompute_modes", recompute_names, stack.recompute_modes);
   read_zero_stages(root, "zero", stack.zero_stages);
   read_zero_stages(root, "zero_with_pp", stack.zero_stages_with_pp);
   stack.selective = static_cast<SelectiveRecompute>(root.maybe_choice("selective", selective_names).value_or(0));

@@ -146,6 +146,7 @@ struct MemoryStack {
   bool overlap_keeps_inputs = false;                      ///< overlapped experts go without full recomputation
   bool overlap_alone = false;                             ///< before Blackwell overlapped experts go without tp and cp
   std::vector<RecomputePart> recompute_parts;             ///< that its selective recomputation can be told
+  std::vector<Recompute> recompute_modes;                 ///< that a blank one is taken from; empty: all
   SelectiveRecompute selective = SelectiveRecompute::core_attention;
   UnevenSplit uneven = UnevenSplit::ends_count;
   double expert_imbalance = 1.0;  ///< tokens of the fullest expert rank over the mean

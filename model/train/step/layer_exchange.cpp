@@ -6,8 +6,22 @@
 #include <headroom/model/train/step/step_parts.hpp>
 
 #include <algorithm>
+#include <numeric>
 
 namespace headroom {
+namespace {
+
+/// Places of `held` experts each that a token meets, of `places`: drawn by a router, or k experts side by side, the
+/// first a multiple of k. Such a run crosses an end of a place in (k - gcd(k, held)) / held of the cases.
+double places_met(bool consecutive, double places, std::int64_t chosen, double held) {
+  if (!consecutive || held < 1.0) {
+    return ranks_reached(places, real(chosen));
+  }
+  const std::int64_t step = std::gcd(chosen, static_cast<std::int64_t>(held));
+  return std::min(places, 1.0 + real(chosen - step) / held);
+}
+
+}  // namespace
 
 DispatcherForm dispatcher_form(ExpertDispatcher dispatcher) noexcept {
   switch (dispatcher) {
@@ -42,7 +56,9 @@ Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups, double el
   const std::int64_t limit = r.options.experts.domains;
   const double open = limit > 0 ? std::min(domains, real(limit)) : domains;
   // A domain sends on to each of its ranks that holds an expert of the token.
-  const double inside_copies = ranks_reached(open * local, chosen) * (local - 1.0) / local;
+  const double held = real(moe.experts) / (domains * local);
+  const bool beside = r.experts.consecutive;
+  const double inside_copies = places_met(beside, open * local, moe.top_k, held) * (local - 1.0) / local;
   const Seconds inside =
       local > 1.0 ? Bytes{inside_copies * row} / (r.stack.link * form.link * view.inside_all) : Seconds{};
   if (!leaves) {
@@ -50,7 +66,7 @@ Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups, double el
   }
   // One copy a token and domain that holds one of its experts (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.2): of K
   // domains, K (1 - (1 - 1/K)^k) are met, one of K is the token's own.
-  const double copies = ranks_reached(open, chosen) * (domains - 1.0) / domains;
+  const double copies = places_met(beside, open, moe.top_k, local * held) * (domains - 1.0) / domains;
   return r.physics.exchange + std::max(inside, Bytes{copies * row} / (form.network * view.outside_all));
 }
 
