@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/batch/render_batch.hpp>
 #include <headroom/answers/batch/render_job.hpp>
+#include <headroom/answers/batch/render_pipeline.hpp>
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_money.hpp>
@@ -75,6 +76,10 @@ std::string online_text(const BatchPlan& plan) {
   if (requests.peak > 1.0) {
     table.row({"requests/s at the peak", format_number(online.peak_rate)});
   }
+  if (online.streams) {
+    table.row({online.rate_asked ? "streams at most" : "streams", format_number(*online.streams)});
+    table.row({"streams by time alone", format_number(online.capacity / *requests.stream)});
+  }
   table.row({"samples/s of all GPUs, full batches", format_count(online.capacity)});
   table.row({"utilisation at the mean", percent(online.mean_utilisation)});
   if (requests.peak > 1.0) {
@@ -82,6 +87,9 @@ std::string online_text(const BatchPlan& plan) {
   }
   table.row({"mean batch at the peak", format_number(online.taken.mean_batch)});
   table.row({"latency, mean", format(online.taken.mean)});
+  if (online.beside > Seconds{}) {
+    table.row({"of it stages, copies, network", format(online.beside)});
+  }
   for (std::size_t i = 0; i < told_shares.size(); ++i) {
     table.row({"latency " + std::string{share_words[i]}, format(online.taken.latency[i])});
   }
@@ -156,28 +164,53 @@ std::string job_text(const BatchPlan& plan) {
 }
 
 std::string calls_text(const BatchPlan& plan) {
-  Table table{{"batch", "call", "samples/s", "memory", "<"}};
+  const bool roofs = plan.scenario.network.has_value();
+  Table table{roofs ? std::vector<std::string>{"batch", "call", "samples/s", "memory", "roof", "of it", "<"}
+                    : std::vector<std::string>{"batch", "call", "samples/s", "memory", "<"}};
   for (const CallPoint& point : plan.book.points) {
-    table.row({std::to_string(point.batch), format(point.time), format_count(point.rate), format(point.memory),
-               !point.fits      ? "does not fit"
-               : point.measured ? "measured"
-                                : ""});
+    std::vector<std::string> cells{std::to_string(point.batch), format(point.time), format_count(point.rate),
+                                   format(point.memory)};
+    if (roofs) {
+      cells.push_back(point.roof ? format(*point.roof) : "");
+      cells.push_back(point.roof ? percent(*point.roof / point.time) : "");
+    }
+    cells.emplace_back(!point.fits ? "does not fit" : point.measured ? "measured" : "");
+    table.row(std::move(cells));
   }
   return table.text();
 }
 
-std::string input_text(const BatchPlan& plan) {
-  const InputRate& input = *plan.input;
-  Table table{{"stage of a host", "samples/s"}};
-  for (std::size_t i = 0; i < input_stage_count; ++i) {
-    const double rate = input.samples_per_second[i];
-    table.row({std::string{input_stage_names[i]}, rate < 1e300 ? format_count(rate) : "not stated"});
+/// Of a search: each way, the one taken first.
+std::string choices_text(const BatchPlan& plan) {
+  if (plan.choices.empty()) {
+    return {};
   }
-  return "\n" + table.text() + "  binds: " + plan.binds + ", " + format_count(input.rate) + " samples/s; GPUs busy " +
-         percent(input.gpu_utilisation) +
-         (input.cores_needed > 0.0 ? ", " + format_number(std::ceil(input.cores_needed)) + " cores would keep up"
-                                   : "") +
-         "\n";
+  Table table{{"GPU", "<engine", "<precision", "instances", "GPUs", "$ per million", "samples per $",
+               "roof of one, samples/s", "<"}};
+  for (const BatchChoice& each : plan.choices) {
+    table.row({each.gpu, each.engine, each.precision, std::to_string(each.instances),
+               each.gpus > 0 ? std::to_string(each.gpus) : "", each.per_million ? format(*each.per_million) : "",
+               each.per_dollar ? format_count(*each.per_dollar) : "", each.roof > 0.0 ? format_count(each.roof) : "",
+               each.holds ? "holds" : "does not hold"});
+  }
+  std::string text = "\n" + table.text();
+  for (const BatchChoice& each : plan.choices) {
+    if (!each.holds && !each.why.empty()) {
+      text += "  " + each.gpu + ": " + each.why + "\n";
+    }
+  }
+  return text;
+}
+
+std::string deterministic_text(const DeterministicCost& cost) {
+  return "\ndeterministic: " + format_count(real(cost.products)) + " of " + format_count(real(cost.of_products)) +
+         " products would split their sums over blocks that add in any order; without that a call of " +
+         std::to_string(cost.batch) + " takes " + percent(cost.share) + " more, the most of all batches told\n";
+}
+
+std::string rack_text(const RackPlan& rack) {
+  return "\na node draws " + format(rack.node) + (rack.measured ? ", as measured" : " at its GPUs' limit") +
+         (rack.nodes > 0 ? "; a rack feeds " + counted(rack.nodes, "node") : "") + "\n";
 }
 
 std::string parts_text(const BatchPlan& plan) {
@@ -218,6 +251,7 @@ Value online_value(const OnlinePlan& online) {
                          }),
       "calls_by_batch"_m = list(online.taken.batches, [](std::int64_t count) { return Value{count}; }),
       "windows"_m = list(online.windows, tail_value), "batches"_m = list(online.batches, tail_value),
+      "streams"_m = online.streams ? Value{*online.streams} : Value{nullptr}, "beside_s"_m = online.beside,
       "usd_per_million_requests"_m = online.per_million, "price_usd_per_s"_m = online.price,
       "energy_j_per_request"_m = online.energy);
 }
@@ -247,10 +281,17 @@ std::string batch_text(const BatchPlan& plan, bool explained) {
   if (plan.job) {
     text += (plan.online || plan.closed ? "\n" : "") + job_verdict(plan) + "\n" + job_text(plan);
   }
-  if (plan.input) {
-    text += input_text(plan);
+  if (plan.rack) {
+    text += rack_text(*plan.rack);
+  }
+  text += choices_text(plan);
+  if (plan.data) {
+    text += pipeline_text(*plan.data, plan.scenario);
   }
   text += "\n" + calls_text(plan);
+  if (plan.book.deterministic) {
+    text += deterministic_text(*plan.book.deterministic);
+  }
   if (explained) {
     text += parts_text(plan);
   }
@@ -281,7 +322,7 @@ Value batch_document(const BatchPlan& plan) {
                          const Interval<Seconds> time{low * point.time, point.time, high * point.time};
                          const Interval<double> rate{low * point.rate, point.rate, high * point.rate};
                          return row("batch"_m = point.batch, "time_s"_m = time, "samples_per_s"_m = per_second(rate),
-                                    "memory_bytes"_m = point.memory, "fits"_m = point.fits,
+                                    "roofline_s"_m = point.roof, "memory_bytes"_m = point.memory, "fits"_m = point.fits,
                                     "measured"_m = point.measured);
                        }),
       "binds"_m = plan.binds, "requests"_m = plan.online ? online_value(*plan.online) : Value{},
@@ -290,8 +331,29 @@ Value batch_document(const BatchPlan& plan) {
                                  "batch"_m = plan.closed->loop.batch, "latency_mean_s"_m = plan.closed->loop.mean,
                                  "latency_p95_s"_m = plan.closed->loop.p95, "latency_p99_s"_m = plan.closed->loop.p99)
                         : Value{},
-      "job"_m = plan.job ? job_value(*plan.job) : Value{}, "assumptions"_m = s.assumptions,
-      "notes"_m = plan.book.notes);
+      "job"_m = plan.job ? job_value(*plan.job) : Value{},
+      "deterministic"_m = plan.book.deterministic ? object("batch"_m = plan.book.deterministic->batch,
+                                                           "share"_m = share(plan.book.deterministic->share),
+                                                           "products"_m = plan.book.deterministic->products,
+                                                           "of_products"_m = plan.book.deterministic->of_products)
+                                                  : Value{},
+      "pipeline"_m = plan.data ? pipeline_value(*plan.data) : Value{},
+      "rack"_m = plan.rack ? object("node_power_w"_m = plan.rack->node, "measured"_m = plan.rack->measured,
+                                    "nodes"_m = plan.rack->nodes > 0 ? Value{plan.rack->nodes} : Value{nullptr})
+                           : Value{},
+      "choices"_m = plan.choices.empty()
+                        ? Value{}
+                        : list(plan.choices,
+                               [](const BatchChoice& each) {
+                                 return row(
+                                     "gpu"_m = each.gpu, "engine"_m = each.engine, "precision"_m = each.precision,
+                                     "instances"_m = each.instances, "gpus"_m = each.gpus, "holds"_m = each.holds,
+                                     "why"_m = each.why, "usd_per_million_samples"_m = each.per_million,
+                                     "samples_per_usd"_m = each.per_dollar ? Value{*each.per_dollar} : Value{nullptr},
+                                     "roofline_samples_per_s"_m =
+                                         each.roof > 0.0 ? per_second(each.roof) : Value{nullptr});
+                               }),
+      "assumptions"_m = s.assumptions, "notes"_m = plan.book.notes);
 }
 
 }  // namespace headroom

@@ -36,6 +36,10 @@ void add_times(Table& table, const JobPlan& job) {
   if (job.useful < 1.0) {
     table.row({"time not lost to interruptions", percent(job.useful)});
   }
+  if (job.lost > 0.0) {
+    table.row({"an interruption loses at most", format_count(job.lost) + " records"});
+    table.row({"of the job's time", format(Seconds{job.lost / (job.rate * static_cast<double>(job.units))})});
+  }
   constexpr std::array<std::string_view, job_shares.size()> names{"half of runs end within", "80 % of runs",
                                                                   "95 % of runs"};
   for (std::size_t i = 0; i < job_shares.size(); ++i) {
@@ -53,20 +57,24 @@ void add_cost(Table& table, const JobPlan& job) {
 void add_energy(Table& table, const JobPlan& job) {
   if (job.energy) {
     table.row({"energy", format(*job.energy)});
+    table.row({"energy of a record", format((1.0 / job.records) * *job.energy)});
   }
 }
 
 Value job_value(const JobPlan& job, const std::optional<TokenMembers>& tokens) {
   const double rate = job.rate / static_cast<double>(job.unit_gpus);
-  return object("gpus"_m = job.gpus, "gpus_at_middle"_m = job.gpus_at_middle, "holds"_m = job.holds, "why"_m = job.why,
-                "probability"_m = job.probability ? share(*job.probability) : Value{nullptr},
-                "batch"_m = tokens ? Value{} : Value{job.batch}, "records_per_s_per_gpu"_m = per_second(rate),
-                "needed_records_per_s"_m = job.rate_needed > 0.0 ? per_second(job.rate_needed) : Value{nullptr},
-                "useful"_m = share(job.useful), "time_p50_s"_m = job.time[0], "time_p80_s"_m = job.time[1],
-                "time_p95_s"_m = job.time[2], "cost_usd"_m = job.cost, "usd_per_million_records"_m = job.per_million,
-                "energy_j"_m = job.energy, "replicas"_m = tokens ? Value{job.units} : Value{},
-                "gpus_of_replica"_m = tokens ? Value{job.unit_gpus} : Value{},
-                "usd_per_million_output_tokens"_m = tokens ? Value{tokens->per_million_output_tokens} : Value{});
+  return object(
+      "gpus"_m = job.gpus, "gpus_at_middle"_m = job.gpus_at_middle, "holds"_m = job.holds, "why"_m = job.why,
+      "probability"_m = job.probability ? share(*job.probability) : Value{nullptr},
+      "batch"_m = tokens ? Value{} : Value{job.batch}, "records_per_s_per_gpu"_m = per_second(rate),
+      "needed_records_per_s"_m = job.rate_needed > 0.0 ? per_second(job.rate_needed) : Value{nullptr},
+      "useful"_m = share(job.useful), "lost_records"_m = job.lost > 0.0 ? Value{job.lost, Hint::count} : Value{nullptr},
+      "time_p50_s"_m = job.time[0], "time_p80_s"_m = job.time[1], "time_p95_s"_m = job.time[2], "cost_usd"_m = job.cost,
+      "usd_per_million_records"_m = job.per_million, "energy_j"_m = job.energy,
+      "energy_j_per_record"_m =
+          job.energy && job.records > 0.0 ? Value{(1.0 / job.records) * *job.energy} : Value{nullptr},
+      "replicas"_m = tokens ? Value{job.units} : Value{}, "gpus_of_replica"_m = tokens ? Value{job.unit_gpus} : Value{},
+      "usd_per_million_output_tokens"_m = tokens ? Value{tokens->per_million_output_tokens} : Value{});
 }
 
 std::string assumed_text(const std::vector<std::string>& notes) {

@@ -4,9 +4,10 @@
 
 #include <headroom/answers/document/value.hpp>
 #include <headroom/core/config_value.hpp>
-#include <headroom/scenarios/inference/batch_plan.hpp>
+#include <headroom/scenarios/batch_search/batch_choice.hpp>
 
 #include <string>
+#include <vector>
 
 namespace headroom {
 
@@ -15,7 +16,7 @@ struct QuestionLibrary;
 
 namespace asked {
 struct BatchRun {
-  BatchScenario scenario;
+  std::vector<BatchCandidate> candidates;  ///< one, but of a search
 };
 }  // namespace asked
 

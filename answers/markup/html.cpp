@@ -100,7 +100,10 @@ std::string with_range(const Place& place) {
   return figure(middle(place)) + (ends.empty() ? "" : " <span class=\"range\">(" + ends + ")</span>");
 }
 
-HtmlTable::HtmlTable(std::string label, std::initializer_list<std::string_view> titles) : label_{std::move(label)} {
+HtmlTable::HtmlTable(std::string label, std::initializer_list<std::string_view> titles)
+    : HtmlTable{std::move(label), std::vector<std::string>{titles.begin(), titles.end()}} {}
+
+HtmlTable::HtmlTable(std::string label, const std::vector<std::string>& titles) : label_{std::move(label)} {
   for (const std::string_view title : titles) {
     const std::size_t marks = std::min<std::size_t>(title.find_first_not_of('<'), title.size());
     const std::string_view kind = marks == 0 ? "n" : marks == 1 ? "" : "long";

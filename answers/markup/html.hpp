@@ -44,6 +44,7 @@ class HtmlTable {
   /// Titles are text. A title that starts with '<' makes a column of text, with "<<" of sentences; the others hold
   /// figures and stand right.
   explicit HtmlTable(std::string label, std::initializer_list<std::string_view> titles);
+  HtmlTable(std::string label, const std::vector<std::string>& titles);
   /// A class for the style sheet.
   void kind(std::string_view name) { kind_ = name; }
   void row(std::vector<std::string> cells, std::string_view kind = "");

@@ -25,6 +25,11 @@ struct Part {
 
 /// The page from top to bottom.
 constexpr std::array parts{Part{"answer", "Answer", answer_section},
+                           Part{"choices", "Which GPU", choices_section},
+                           Part{"requests", "Requests and jobs", load_of_batch_section},
+                           Part{"calls", "Calls", calls_section},
+                           Part{"pipeline", "The way of samples", pipeline_section},
+                           Part{"assumed", "Behind it", replica_section},
                            Part{"fit", "Fit", fit_section},
                            Part{"curves", "Measured and fitted", curves_section},
                            Part{"conditions", "Conditions", conditions_section},

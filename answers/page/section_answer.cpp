@@ -285,6 +285,9 @@ std::string answer_section(const Documents& documents) {
   if (serving_answer(documents).there()) {
     return answer_part(serving_verdict(documents) + headline_numbers(serving_headlines(documents), ""));
   }
+  if (const std::string batch = batch_answer(documents); !batch.empty()) {
+    return answer_part(batch);
+  }
   const Place plan = plan_of(documents);
   std::string text = verdict(plan);
   if (const Place box = documents.find("box"); box.there()) {

@@ -48,6 +48,15 @@ struct NamedFigure {
 [[nodiscard]] std::string comparison_section(const Documents& documents);
 [[nodiscard]] std::string fleets_section(const Documents& documents);
 
+/// Of kind batch: the verdict with its numbers, calls by batch, requests and jobs, ways that were searched, the way of
+/// samples, and what was assumed.
+[[nodiscard]] std::string batch_answer(const Documents& documents);
+[[nodiscard]] std::string calls_section(const Documents& documents);
+[[nodiscard]] std::string load_of_batch_section(const Documents& documents);
+[[nodiscard]] std::string choices_section(const Documents& documents);
+[[nodiscard]] std::string pipeline_section(const Documents& documents);
+[[nodiscard]] std::string replica_section(const Documents& documents);
+
 /// Of stated GPUs under fixed loads: tokens/s per GPU against tokens/s per user.
 [[nodiscard]] std::string box_section(const Documents& documents);
 

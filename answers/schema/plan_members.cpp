@@ -110,6 +110,7 @@ constexpr std::array plan{
     M{"model_flop_per_s_per_gpu", T::interval, "model FLOP of a GPU"},
     M{"mfu", T::interval, "model FLOP, 4 a frozen weight and token and 6 a trained one, over the dense peak"},
     M{"duration_s", T::interval, "time of the training alone"},
+    M{"overhead_factor", T::number, "measured time of the run over that of its steps"},
     M{"gpu_hours", T::interval, "GPU-hours"},
     M{"binds", T::text, "what binds"},
     M{"step_terms_s", T::numbers, "exposed parts of the step by name; they add up"},

@@ -29,7 +29,9 @@ Value parts_value(const NetworkStepTime& t) {
 Value run_value(const NetworkScenario& s, const NetworkTimes& t) {
   const bool run = s.samples > 0.0;
   const bool priced = s.money.price.has_value();
-  return object("duration_s"_m = when(run, t.duration), "gpu_hours"_m = when(run, t.gpu_hours), price(s.money),
+  return object("duration_s"_m = when(run, t.duration),
+                "overhead_factor"_m = run && s.measured_time ? Value{*s.measured_time / t.duration.mid} : Value{},
+                "gpu_hours"_m = when(run, t.gpu_hours), price(s.money),
                 "usd_per_million_samples"_m = when(priced, t.cost_per_million_samples),
                 "cost_usd"_m = when(priced && run, t.cost));
 }
@@ -70,6 +72,10 @@ std::string network_times_text(const NetworkPlan& p) {
   }
   if (s.samples > 0.0) {
     answer.row({samples_text(s.samples), interval_text(t.duration)});
+    if (s.measured_time) {
+      answer.row({"as measured", format(*s.measured_time) + ", " + format_number(*s.measured_time / t.duration.mid) +
+                                     " times the steps: evaluation, checkpoints, waits"});
+    }
     answer.row({"GPU-hours", interval_text(t.gpu_hours)});
   }
   if (s.money.price) {

@@ -17,9 +17,14 @@ namespace {
   return format == CallFormat::eight ? 0.5 : format == CallFormat::half ? 1.0 : 1.6;
 }
 
-/// The latency of a kernel whose few tiles each walk all of k: split over 4 or 16 blocks it pays one or two reductions.
-[[nodiscard]] double chain_time(double k, double step) noexcept {
+/// The latency of a kernel whose few tiles each walk all of k: split over 4 or 16 blocks it pays one or two reductions,
+/// whose blocks add in any order. A deterministic one does not split (NVIDIA, cuBLAS documentation, section 2.1.4,
+/// "Results Reproducibility": cublasSetAtomicsMode).
+[[nodiscard]] double chain_time(double k, double step, bool deterministic) noexcept {
   const double z = step * k;
+  if (deterministic) {
+    return z;
+  }
   return std::min({z, z / 4.0 + 3e-6, z / 16.0 + 6e-6});
 }
 
@@ -66,8 +71,8 @@ struct Shape {
   const double activations = elements * batch * s.element * (eight ? physics.bytes_8bit : 1.0);
   const double weights = op.weights * (op.weight_gradient ? 4.0 : s.weight);
   const double memory = (activations + weights) / (d.bandwidth_share * d.bandwidth.raw());
-  return power_norm(power_norm(compute, memory, physics.norm), chain_time(x.k, d.step.raw() * step_of(s.format)),
-                    physics.norm);
+  return power_norm(power_norm(compute, memory, physics.norm),
+                    chain_time(x.k, d.step.raw() * step_of(s.format), s.deterministic), physics.norm);
 }
 
 [[nodiscard]] double depthwise_seconds(

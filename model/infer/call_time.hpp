@@ -28,12 +28,13 @@ struct CallDevice {
 struct CallSetting {
   CallFormat format = CallFormat::half;
   bool training = false;
-  double element = 2.0;       ///< bytes of an activation
-  double weight = 2.0;        ///< bytes of a weight
-  bool autocast = false;      ///< mixed precision chosen op by op
-  double host = 1.0;          ///< launch time of the host over that of a DGX-1's
-  double input_bytes = 0.0;   ///< of one sample on its way to the GPU; 0: it is there
-  Seconds host_per_sample{};  ///< serial host work beside the network
+  double element = 2.0;        ///< bytes of an activation
+  double weight = 2.0;         ///< bytes of a weight
+  bool autocast = false;       ///< mixed precision chosen op by op
+  bool deterministic = false;  ///< no sum is split over blocks that add in any order
+  double host = 1.0;           ///< launch time of the host over that of a DGX-1's
+  double input_bytes = 0.0;    ///< of one sample on its way to the GPU; 0: it is there
+  Seconds host_per_sample{};   ///< serial host work beside the network
 };
 
 /// The device of a setting as an engine's release reaches it. ConfigError where the SKU lacks the format's peak or its

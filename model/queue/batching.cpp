@@ -76,16 +76,38 @@ ClosedLoop closed_loop(const CallCurve& curve,
                        std::int64_t clients,
                        std::int64_t samples,
                        std::int64_t max_batch,
-                       double served) noexcept {
-  const auto asked = static_cast<double>(clients * samples);
+                       double served,
+                       Seconds away) noexcept {
+  const auto each = static_cast<double>(samples);
+  const auto all = static_cast<double>(clients);
   const auto most = static_cast<double>(std::min(max_batch, curve.largest()));
+  const auto batch_of = [&](double at_server) { return std::min(std::max(at_server * each / 2.0, each), most); };
+  const auto rate_of = [&](double at_server) {
+    const double batch = batch_of(at_server);
+    return served * batch / curve.at(batch).raw();
+  };
+  // As many clients at the server as those that are away leave there: one that is never overtaken, at least.
+  double at_server = all;
+  if (away > Seconds{}) {
+    double low = 0.0, high = all;
+    for (int i = 0; i < 60; ++i) {
+      const double middle = 0.5 * (low + high);
+      (middle + away.raw() * rate_of(middle) / each < all ? low : high) = middle;
+    }
+    at_server = low;
+  }
   ClosedLoop loop;
-  loop.batch = std::min(std::max(asked / 2.0, static_cast<double>(samples)), most);
-  loop.rate = served * loop.batch / curve.at(loop.batch).raw();
-  const double mean = asked / loop.rate;
+  loop.batch = batch_of(at_server);
+  loop.rate = rate_of(at_server);
+  if (away > Seconds{}) {
+    const double call = loop.batch / loop.rate;
+    loop.rate = std::min(loop.rate, all * each / (away.raw() + call));
+  }
+  const double mean = all * each / loop.rate;
   loop.mean = Seconds{mean};
-  loop.p95 = Seconds{1.15 * mean};
-  loop.p99 = Seconds{1.2 * mean};
+  const double server = mean - away.raw();
+  loop.p95 = Seconds{1.15 * server + away.raw()};
+  loop.p99 = Seconds{1.2 * server + away.raw()};
   return loop;
 }
 

@@ -73,8 +73,14 @@ struct ClosedLoop {
 };
 /// b = min(max(N r / 2, r), M): half of the requests wait while the others are called; X = served b / L(b) and, by
 /// Little's law, R = N r / X. A request of more than M samples takes several calls. `served` is the engine's, from its
-/// measured closed loops; tails 1.15 and 1.2 of the mean.
-[[nodiscard]] ClosedLoop closed_loop(
-    const CallCurve& curve, std::int64_t clients, std::int64_t samples, std::int64_t max_batch, double served) noexcept;
+/// measured closed loops; tails 1.15 and 1.2 of the mean. With `away` from an answer to the client's next request N X
+/// of them are under way and the others at the server: R = N r / X - away (Denning and Buzen 1978, interactive response
+/// time formula).
+[[nodiscard]] ClosedLoop closed_loop(const CallCurve& curve,
+                                     std::int64_t clients,
+                                     std::int64_t samples,
+                                     std::int64_t max_batch,
+                                     double served,
+                                     Seconds away = {}) noexcept;
 
 }  // namespace headroom

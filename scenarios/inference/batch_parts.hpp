@@ -6,6 +6,7 @@
 #include <headroom/scenarios/inference/batch_plan.hpp>
 
 #include <cmath>
+#include <limits>
 
 namespace headroom {
 
@@ -18,9 +19,15 @@ namespace headroom {
 /// second; without a network one that was stated. 1 where none may be taken.
 [[nodiscard]] std::int64_t best_batch(const BatchScenario& scenario, const CallBook& book) noexcept;
 
+/// What lies around the calls of one GPU.
+struct Surroundings {
+  double fed = std::numeric_limits<double>::infinity();  ///< samples a second that its input brings
+  Seconds beside{};                                      ///< of a sample: stages, copies, the way over the network
+};
+
 /// GPUs, batch and window for requests. Precondition: the scenario has requests, and one sample fits.
-/// A rate that is asked for is put into the scenario. `fed`: samples a second that the input of one GPU brings.
-[[nodiscard]] OnlinePlan plan_requests(BatchScenario& scenario, const CallBook& book, double fed);
+/// A rate that is asked for is put into the scenario.
+[[nodiscard]] OnlinePlan plan_requests(BatchScenario& scenario, const CallBook& book, const Surroundings& around);
 
 /// GPUs and time of a job. `fed`: records a second that the input of one GPU brings; infinity where it is not stated.
 [[nodiscard]] JobPlan plan_job(const BatchScenario& scenario, const CallBook& book, double fed);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <headroom/scenarios/inference/call_book.hpp>
+#include <headroom/scenarios/inference/data_plan.hpp>
 #include <headroom/scenarios/money/formulas.hpp>
 
 #include <array>
@@ -49,6 +50,8 @@ struct OnlinePlan {
   double peak_rate = 0.0;             ///< requests a second of all GPUs
   double capacity = 0.0;              ///< of all GPUs in full batches
   double mean_utilisation = 0.0;      ///< at the mean rate
+  std::optional<double> streams;      ///< that the rate makes
+  Seconds beside{};                   ///< of a latency: network, stages and copies beside wait and call
   BatchTail taken;
   std::vector<BatchTail> windows;  ///< the taken batch under other windows
   std::vector<BatchTail> batches;  ///< the taken window under other batches
@@ -73,7 +76,9 @@ struct JobPlan {
   double rate = 0.0;         ///< records a second of one unit, what feeds it included
   double rate_needed = 0.0;  ///< of all
   double busy = 1.0;         ///< share of a GPU's time in calls
-  double useful = 1.0;       ///< share of the GPUs' time that is not lost to interruptions and starts
+  double records = 0.0;
+  double lost = 0.0;    ///< records that an interruption loses at most
+  double useful = 1.0;  ///< share of the GPUs' time that is not lost to interruptions and starts
   std::array<Seconds, job_shares.size()> time{};
   std::optional<double> probability;  ///< of ending by the deadline; nothing without one
   std::optional<Dollars> cost;
@@ -82,14 +87,34 @@ struct JobPlan {
   std::vector<std::string> notes;
 };
 
+/// How many nodes a rack feeds.
+struct RackPlan {
+  Watts node{};
+  bool measured = false;
+  std::int64_t nodes = 0;  ///< 0: no rack is stated
+};
+
+/// One of several ways that were asked for.
+struct BatchChoice {
+  std::string gpu, engine, precision;
+  std::int64_t instances = 1, gpus = 0;
+  bool holds = false;
+  std::string why;
+  std::optional<Dollars> per_million;  ///< samples
+  std::optional<double> per_dollar;    ///< samples
+  double roof = 0.0;                   ///< samples a second of one GPU that no kernels exceed; 0: not known
+};
+
 struct BatchPlan {
   BatchScenario scenario;
   CallBook book;
-  std::optional<InputRate> input;  ///< of one host, where [data] says what a sample asks
-  std::string binds;               ///< "gpu", or a stage of the input
+  std::optional<DataPlan> data;  ///< of one host, where [data] says what a sample asks
+  std::string binds;             ///< "gpu", or what feeds it
   std::optional<OnlinePlan> online;
   std::optional<ClosedPlan> closed;
   std::optional<JobPlan> job;
+  std::optional<RackPlan> rack;
+  std::vector<BatchChoice> choices;  ///< of a search, the one taken first; else none
   [[nodiscard]] bool feasible() const noexcept {
     return (!online || online->holds) && (!job || job->holds) && !book.points.empty() && book.points.front().fits;
   }

@@ -10,6 +10,7 @@
 #include <headroom/model/queue/batching_simulation.hpp>
 #include <headroom/model/train/step/input_pipeline.hpp>
 #include <headroom/model/workload/network_library.hpp>
+#include <headroom/scenarios/inference/pipeline_question.hpp>
 #include <headroom/scenarios/money/money.hpp>
 
 #include <cstdint>
@@ -40,6 +41,8 @@ struct BatchRequests {
   double rate = 0.0;  ///< of all classes; 0: the highest that keeps the promise is asked for
   double peak = 1.0;  ///< over the mean
   bool periodic = false;
+  std::optional<double> stream;     ///< requests a second of one stream: cameras, videos
+  Seconds round_trip{};             ///< of a request and its answer over the network
   std::vector<BatchClass> classes;  ///< one at least
   std::int64_t simulated = 200'000;
   std::uint64_t seed = 1;
@@ -54,6 +57,7 @@ struct BatchPromise {
 /// Clients that each ask again once answered.
 struct BatchClients {
   std::int64_t clients = 1, samples = 1;
+  Seconds round_trip{};  ///< from an answer to the next request
 };
 
 /// Records that lie there. Interruptions, of spot machines say, lose what a chunk had done and a start.
@@ -71,6 +75,7 @@ struct BatchJob {
 /// What fills a GPU beside activations, where its owner knows it: blank values follow from the network.
 struct BatchMemory {
   std::optional<Bytes> weights, sample, workspace;
+  std::optional<Bytes> usable;  ///< of the GPU; nothing: all that the driver leaves
 };
 
 struct BatchScenario {
@@ -88,10 +93,12 @@ struct BatchScenario {
   std::optional<Seconds> window;          ///< nothing: chosen
   std::vector<std::int64_t> preferred;
   std::int64_t instances = 1;  ///< of the network on one GPU
+  bool deterministic = false;  ///< the engine may not split sums over blocks
   double spread = 0.0;         ///< standard deviation of a call's time over its mean
   BatchMemory memory;
   std::optional<Watts> power_cap;  ///< of one GPU
   std::optional<DataFeed> feed;
+  PipelineQuestion pipeline;  ///< counts where there is a feed
   std::optional<BatchRequests> requests;
   std::optional<BatchClients> clients;
   std::optional<BatchJob> job;
@@ -99,6 +106,7 @@ struct BatchScenario {
   double confidence = 0.8;  ///< probability with which the promise must hold
   Money money;
   EnergyQuestion energy;
+  std::optional<Watts> node_power;  ///< of a host with its GPUs while they work, as measured
   std::vector<std::string> assumptions;
 };
 

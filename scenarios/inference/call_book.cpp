@@ -34,6 +34,7 @@ class ModelledCalls {
     if (const CallHost* host = s.host ? rates_.host_of(s.host->cpu) : nullptr) {
       setting_.host = host->launch;
     }
+    setting_.deterministic = s.deterministic;
     device_ = call_device(s.device, rates_, engine_, setting_.format, false);
     if (s.power_cap) {
       device_.product *= matrix_clock(s.device, s.power_cap, power_form(*s.data));
@@ -42,6 +43,40 @@ class ModelledCalls {
   [[nodiscard]] bool assumed() const noexcept { return device_.assumed; }
   [[nodiscard]] CallTime at(std::int64_t batch) const noexcept {
     return call_time(ops_, real(batch), device_, rates_.physics, engine_, setting_);
+  }
+  /// FLOP at the peak of the format, or weights once and what goes in and comes out at the memory's bandwidth
+  /// (Williams, Waterman and Patterson 2009). Of 3 x 3 convolutions in fp32 a quarter of the multiplications:
+  /// Winograd's F(4 x 4, 3 x 3) (Lavin and Gray 2016, table 1).
+  [[nodiscard]] Seconds roof(std::int64_t batch) const noexcept {
+    double flop = 0.0, weights = 0.0;
+    for (const CallOp& op : ops_) {
+      const double samples = op.grows == BatchGrows::nothing ? 1.0 : real(batch);
+      const bool winograd = op.kind == CallOpKind::winograd && setting_.format == CallFormat::fp32;
+      flop += multiplies(op.kind) ? samples * op.flop() * (winograd ? 0.25 : 1.0) : 0.0;
+      weights += multiplies(op.kind) ? op.weights * op.count : 0.0;
+    }
+    const double ends = ops_.empty() ? 0.0 : real(batch) * (ops_.front().in + ops_.back().out);
+    const double bytes = weights * setting_.weight + ends * setting_.element;
+    return std::max(Seconds{flop / device_.peak.raw()}, Bytes{bytes} / device_.bandwidth);
+  }
+  /// Against the same call whose sums may be split.
+  [[nodiscard]] DeterministicCost deterministic_at(std::int64_t batch) const noexcept {
+    CallSetting free = setting_;
+    free.deterministic = false;
+    DeterministicCost cost;
+    cost.batch = batch;
+    const Seconds split = call_time(ops_, real(batch), device_, rates_.physics, engine_, free).total();
+    cost.share = at(batch).total() / split - 1.0;
+    for (const CallOp& op : ops_) {
+      if (multiplies(op.kind)) {
+        const auto count = static_cast<std::int64_t>(op.count);
+        cost.of_products += count;
+        const Seconds kept = kernel_time(op, real(batch), device_, rates_.physics, engine_, setting_);
+        const Seconds freed = kernel_time(op, real(batch), device_, rates_.physics, engine_, free);
+        cost.products += kept > 1.001 * freed ? count : 0;
+      }
+    }
+    return cost;
   }
 
  private:
@@ -136,7 +171,8 @@ const CallPoint* CallBook::point(std::int64_t batch) const noexcept {
 CallBook make_call_book(const BatchScenario& s) {
   std::vector<std::string> notes;
   const CallMemory memory = memory_of(s, notes);
-  const Bytes capacity = s.device.visible_capacity().value;
+  const Bytes all = s.device.visible_capacity().value;
+  const Bytes capacity = std::min(all, s.memory.usable.value_or(all));
   std::int64_t fitting = most_samples;
   if (memory.sample > Bytes{}) {
     fitting = std::min(fitting, largest_batch(capacity, memory.weights, memory.workspace, memory.sample));
@@ -192,7 +228,7 @@ CallBook make_call_book(const BatchScenario& s) {
     }
   }
 
-  CallBook book{{}, CallCurve{std::move(curve)}, 0.0, {}, std::move(notes)};
+  CallBook book{{}, CallCurve{std::move(curve)}, 0.0, {}, std::move(notes), {}};
   std::set<std::int64_t> told{largest};
   for (std::int64_t b = 1; b <= largest; b *= 2) {
     told.insert(b);
@@ -219,7 +255,18 @@ CallBook make_call_book(const BatchScenario& s) {
     if (modelled && !point.measured) {
       point.parts = modelled->at(batch);
     }
+    if (modelled) {
+      point.roof = modelled->roof(batch);
+    }
     book.points.push_back(std::move(point));
+  }
+  if (modelled && s.deterministic) {
+    for (const std::int64_t batch : told) {
+      const DeterministicCost cost = modelled->deterministic_at(batch);
+      if (!book.deterministic || cost.share > book.deterministic->share) {
+        book.deterministic = cost;
+      }
+    }
   }
   const CallRates& rates = call_rates(*s.data);
   if (!s.network) {

@@ -23,6 +23,15 @@ struct CallPoint {
   bool fits = true;
   bool measured = false;          ///< stated by the scenario
   std::optional<CallTime> parts;  ///< where the network is known
+  std::optional<Seconds> roof;    ///< the same: no kernels reach less
+};
+
+/// What it costs that no sum is split over blocks which add in any order.
+struct DeterministicCost {
+  std::int64_t batch = 1;
+  double share = 0.0;         ///< of a call's time, that it takes more
+  std::int64_t products = 0;  ///< that would have split
+  std::int64_t of_products = 0;
 };
 
 /// The curve that answers stand on. Between batches that were computed, times run along lines.
@@ -32,6 +41,7 @@ struct CallBook {
   double width = 0.0;             ///< 80 % of calls take between 1/(1 + width) and 1 + width of the curve
   std::string width_source;
   std::vector<std::string> notes;
+  std::optional<DeterministicCost> deterministic;  ///< where it is asked for, at the batch where it costs most
   [[nodiscard]] const CallPoint* point(std::int64_t batch) const noexcept;
 };
 

@@ -81,6 +81,8 @@ JobPlan size_job(const JobTerms& asked, const JobUnit& unit, const std::string& 
   JobPlan plan;
   plan.rate = time.rate(0.0);
   plan.useful = time.useful(0.0);
+  plan.records = job.records;
+  plan.lost = job.interruptions > 0.0 ? time.chunk() : 0.0;
   plan.unit_gpus = unit.gpus;
   std::int64_t at_middle = 1;
   if (asked.gpus) {

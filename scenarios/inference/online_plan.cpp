@@ -60,12 +60,12 @@ struct Setting {
 /// One GPU's share of the load under a setting.
 class GpuLoad {
  public:
-  /// `fed`: samples a second that the input of one GPU brings.
-  GpuLoad(const BatchScenario& s, const CallBook& book, double fed) : s_{s}, book_{book}, fed_{fed} {}
+  GpuLoad(const BatchScenario& s, const CallBook& book, const Surroundings& around)
+      : s_{s}, book_{book}, around_{around} {}
 
   /// Requests a second of a GPU that calls nothing but full batches, or of what feeds it.
   [[nodiscard]] double capacity(std::int64_t batch, double factor) const noexcept {
-    return std::min(fed_, real(batch) / (factor * book_.curve.of(batch).raw()));
+    return std::min(around_.fed, real(batch) / (factor * book_.curve.of(batch).raw()));
   }
 
   [[nodiscard]] BatchingOutcome run(const Setting& set, double rate, double factor, std::int64_t requests) const {
@@ -73,7 +73,7 @@ class GpuLoad {
     const BatchRequests& asked = *s_.requests;
     for (const BatchClass& each : asked.classes) {
       const double part = asked.rate > 0.0 ? each.rate / asked.rate : 1.0;
-      classes.push_back({rate * part, asked.periodic, each.deadline, each.rejects});
+      classes.push_back({rate * part, asked.periodic, deadline_of(each), each.rejects});
     }
     const CallCurve curve = scaled(book_.curve, set.max_batch, factor);
     BatchingRule rule{set.max_batch, {}, set.window, s_.instances, true};
@@ -112,7 +112,7 @@ class GpuLoad {
     for (const BatchPromise& promise : s_.promises) {
       // Requests that were dropped are answered never.
       const double share = promise.share * real(requests) / std::max(real(requests - dropped), 1.0);
-      if (share > 1.0 || seconds(all.quantile(share)) > promise.latency) {
+      if (share > 1.0 || around_.beside + seconds(all.quantile(share)) > promise.latency) {
         return false;
       }
     }
@@ -149,7 +149,7 @@ class GpuLoad {
       told.late = real(each.late) / requests_seen;
       told.dropped = real(each.dropped) / requests_seen;
       for (std::size_t i = 0; i < told_shares.size(); ++i) {
-        told.latency[i] = seconds(each.latency.quantile(told_shares[i]));
+        told.latency[i] = around_.beside + seconds(each.latency.quantile(told_shares[i]));
       }
       asked += real(each.requests);
       total += each.seconds;
@@ -158,18 +158,23 @@ class GpuLoad {
       tail.classes.push_back(std::move(told));
     }
     for (std::size_t i = 0; i < told_shares.size(); ++i) {
-      tail.latency[i] = seconds(all.quantile(told_shares[i]));
+      tail.latency[i] = around_.beside + seconds(all.quantile(told_shares[i]));
     }
-    tail.mean = Seconds{total / std::max(asked - dropped, 1.0)};
+    tail.mean = around_.beside + Seconds{total / std::max(asked - dropped, 1.0)};
     tail.late = late / std::max(asked, 1.0);
     tail.dropped = dropped / std::max(asked, 1.0);
     return tail;
   }
 
  private:
+  /// What is left of a deadline for wait and call; the least that counts as one where nothing is left.
+  [[nodiscard]] Seconds deadline_of(const BatchClass& each) const noexcept {
+    return each.deadline > Seconds{} ? std::max(each.deadline - around_.beside, Seconds{1e-9}) : Seconds{};
+  }
+
   const BatchScenario& s_;
   const CallBook& book_;
-  double fed_;
+  const Surroundings& around_;
 };
 
 /// Probability that the promise holds: that the calls take at most the largest factor under which it does.
@@ -218,8 +223,18 @@ class GpuLoad {
   return enough;
 }
 
-/// The highest rate of one GPU under which a setting holds; 0 where none does.
-[[nodiscard]] double highest_rate(const GpuLoad& load, const Setting& set, double factor) {
+/// The highest rate of one GPU under which a setting holds, of streams a whole number of them; 0 where none does.
+[[nodiscard]] double highest_rate(const GpuLoad& load, const BatchScenario& s, const Setting& set, double factor) {
+  if (s.requests->stream) {
+    const double stream = *s.requests->stream;
+    std::int64_t low = 0;
+    auto high = static_cast<std::int64_t>(std::min(load.capacity(set.max_batch, factor) / stream, 1e6)) + 1;
+    while (high - low > 1) {
+      const std::int64_t middle = low + (high - low) / 2;
+      (load.holds(set, stream * real(middle), factor, sketched_requests) ? low : high) = middle;
+    }
+    return stream * real(low);
+  }
   double low = 0.0, high = load.capacity(set.max_batch, factor);
   for (int i = 0; i < 12; ++i) {
     const double middle = 0.5 * (low + high);
@@ -228,7 +243,7 @@ class GpuLoad {
   return low;
 }
 
-[[nodiscard]] std::vector<std::int64_t> open_batches(const BatchScenario& s, const CallBook& book) {
+[[nodiscard]] std::vector<std::int64_t> open_batches(const BatchScenario& s, const CallBook& book, Seconds beside) {
   if (s.max_batch) {
     return {std::min(*s.max_batch, book.curve.largest())};
   }
@@ -236,7 +251,7 @@ class GpuLoad {
   const std::int64_t enough = book.curve.best(book.curve.largest());
   for (const CallPoint& point : book.points) {
     // A call alone must stay within what is promised.
-    const bool slow = point.time > latest_promised(s);
+    const bool slow = beside + book.curve.of(std::min(point.batch, book.curve.largest())) > latest_promised(s);
     if (point.fits && point.batch < 2 * enough && point.batch <= book.curve.largest() && (!slow || point.batch == 1)) {
       batches.insert(point.batch);
     }
@@ -244,14 +259,14 @@ class GpuLoad {
   return {batches.begin(), batches.end()};
 }
 
-[[nodiscard]] std::vector<Seconds> open_windows(const BatchScenario& s) {
+[[nodiscard]] std::vector<Seconds> open_windows(const BatchScenario& s, Seconds beside) {
   if (s.window) {
     return {*s.window};
   }
   std::vector<Seconds> windows;
   for (const double window : tried_windows) {
     // Where nothing is promised nobody says how long a wait is worth fuller calls.
-    if (window == 0.0 || (promises(s) && Seconds{window} < latest_promised(s))) {
+    if (window == 0.0 || (promises(s) && beside + Seconds{window} < latest_promised(s))) {
       windows.push_back(Seconds{window});
     }
   }
@@ -260,16 +275,16 @@ class GpuLoad {
 
 }  // namespace
 
-OnlinePlan plan_requests(BatchScenario& s, const CallBook& book, double fed) {
-  const GpuLoad load{s, book, fed};
+OnlinePlan plan_requests(BatchScenario& s, const CallBook& book, const Surroundings& around) {
+  const GpuLoad load{s, book, around};
   const double slow = std::exp(normal_quantile(s.confidence) * lognormal_sigma(book.width));
   bool rate_asked = false, found = true;
   if (s.requests->rate <= 0.0) {
     rate_asked = true;
     double highest = 0.0;
-    for (const std::int64_t batch : open_batches(s, book)) {
-      for (const Seconds window : open_windows(s)) {
-        highest = std::max(highest, highest_rate(load, {batch, window}, slow));
+    for (const std::int64_t batch : open_batches(s, book, around.beside)) {
+      for (const Seconds window : open_windows(s, around.beside)) {
+        highest = std::max(highest, highest_rate(load, s, {batch, window}, slow));
       }
     }
     // A load that is all but none shows why nothing holds.
@@ -278,11 +293,12 @@ OnlinePlan plan_requests(BatchScenario& s, const CallBook& book, double fed) {
     found = highest > 0.0;
   }
   const double peak = s.requests->rate * s.requests->peak;
-  const std::vector<std::int64_t> batches = open_batches(s, book);
-  const std::vector<Seconds> windows = open_windows(s);
+  const std::vector<std::int64_t> batches = open_batches(s, book, around.beside);
+  const std::vector<Seconds> windows = open_windows(s, around.beside);
 
   OnlinePlan plan;
   plan.rate_asked = rate_asked;
+  plan.beside = around.beside;
   plan.peak_rate = peak;
   Setting taken{batches.back(), windows.front()};
   if (s.gpus) {
@@ -352,13 +368,17 @@ OnlinePlan plan_requests(BatchScenario& s, const CallBook& book, double fed) {
   plan.mean_utilisation = std::min(1.0, load.tail(taken, rate / s.requests->peak, sketched_requests).utilisation);
   if (!plan.holds) {
     const Seconds alone = book.curve.of(1);
-    const auto broken = std::find_if(s.promises.begin(), s.promises.end(),
-                                     [&](const BatchPromise& promise) { return slow * alone > promise.latency; });
+    const auto broken = std::find_if(s.promises.begin(), s.promises.end(), [&](const BatchPromise& promise) {
+      return around.beside + slow * alone > promise.latency;
+    });
     if (broken != s.promises.end()) {
-      plan.why = "more GPUs will not help: a call of one sample alone takes " + format(alone) + " (up to " +
-                 format(slow * alone) + "), and " + format(broken->latency) + " is promised";
+      plan.why =
+          "more GPUs will not help: a call of one sample alone takes " + format(alone) + " (up to " +
+          format(slow * alone) + ")" +
+          (around.beside > Seconds{} ? " beside " + format(around.beside) + " of stages, copies and network" : "") +
+          ", and " + format(broken->latency) + " is promised";
     } else if (plan.capacity <= peak) {
-      const bool starved = fed < real(taken.max_batch) / book.curve.of(taken.max_batch).raw();
+      const bool starved = around.fed < real(taken.max_batch) / book.curve.of(taken.max_batch).raw();
       plan.why = std::to_string(plan.gpus) + (starved ? " GPUs are fed " : " GPUs call ") +
                  format_number(plan.capacity) + (starved ? " samples/s" : " samples/s in full batches") + ", and " +
                  format_number(peak) + " requests/s come at the peak";
@@ -375,6 +395,9 @@ OnlinePlan plan_requests(BatchScenario& s, const CallBook& book, double fed) {
                    " %, and " + format_number(100.0 * s.confidence) + " % is asked";
       }
     }
+  }
+  if (s.requests->stream) {
+    plan.streams = peak / *s.requests->stream;
   }
   if (s.money.price && found) {
     plan.price = real(plan.gpus) * *s.money.price;

@@ -3,6 +3,7 @@
 #include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/keys/batch_keys.hpp>
+#include <headroom/scenarios/keys/data_keys.hpp>
 #include <headroom/scenarios/keys/fleet_keys.hpp>
 #include <headroom/scenarios/keys/goodput_keys.hpp>
 #include <headroom/scenarios/keys/hardware_keys.hpp>
@@ -30,6 +31,7 @@ constexpr std::array tables{keys::root,
                             keys::training,
                             keys::strategy,
                             keys::data,
+                            keys::data_stage,
                             keys::goodput,
                             keys::target,
                             keys::sweep,
@@ -72,6 +74,8 @@ constexpr std::array tables{keys::root,
                             keys::energy,
                             keys::search_of_training,
                             keys::search_of_fleets,
+                            keys::search_of_batch,
+                            keys::search_offer,
                             keys::objective};
 
 class AllKeys {

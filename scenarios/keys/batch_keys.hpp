@@ -34,6 +34,9 @@ inline constexpr std::array inference_rows{
         .usually(0)
         .says("It is the standard deviation of a call's time over its mean: co-located work, clocks, inputs of many "
               "sizes."),
+    boolean("deterministic")
+        .usually(false)
+        .says("It says that equal inputs give equal bits: no kernel splits a sum over blocks that add in any order."),
     quantity<Bytes>("weights_memory")
         .blank_is("the network's parameters in the precision")
         .says("It is what a GPU holds of weights."),
@@ -43,6 +46,9 @@ inline constexpr std::array inference_rows{
     quantity<Bytes>("workspace")
         .blank_is("a context with its libraries")
         .says("It is what a GPU holds beside weights and samples."),
+    quantity<Bytes>("usable_memory")
+        .blank_is("all that the driver leaves")
+        .says("It is the memory of a GPU that may be filled: a limit of one's own, or what others leave."),
     of_type("call", KeyType::tables)
         .or_nothing("that no call was measured")
         .says("It lists calls that were measured; the curve goes through them.")
@@ -53,6 +59,9 @@ inline constexpr std::array call_rows{
     quantity<Seconds>("time").such_as("9 ms").needed().says(
         "It is the time of the call, from the input on the GPU to the "
         "result."),
+    text("gpu")
+        .or_nothing("the SKU that is asked about")
+        .says("It is the SKU that it was measured on; calls on other SKUs than the one asked about are left out."),
 };
 inline constexpr std::array request_rows{
     quantity<Hertz>("rate", Hertz{1e-6}, Hertz{1e12})
@@ -63,6 +72,15 @@ inline constexpr std::array request_rows{
     choice("arrivals", request_arrival_names)
         .usually(0)
         .says("It is the law of the gaps: of many clients poisson, of cameras and control loops periodic."),
+    quantity<Hertz>("stream", Hertz{1e-6}, Hertz{1e12})
+        .such_as("30 req/s")
+        .or_nothing("that requests are not counted as streams")
+        .says("It is the rate of one stream, such as the frames of a camera or a video: how many the rate makes is "
+              "told, and of an open rate how many keep the promise."),
+    quantity<Seconds>("round_trip")
+        .such_as("30 ms")
+        .or_nothing("that latencies end at the server")
+        .says("It is the time of a request and its answer over the network, part of every latency."),
     table("slo").or_nothing("that nothing is promised").says("It promises times to the requests."),
     of_type("class", KeyType::tables)
         .or_nothing("one class")
@@ -102,6 +120,11 @@ inline constexpr std::array latency_rows{
 inline constexpr std::array client_rows{
     integer("clients", 1, 1'000'000).needed().says("It is the number of clients that each ask again once answered."),
     integer("samples", 1, 4'096).usually(1).says("It is the number of samples of a request."),
+    quantity<Seconds>("round_trip")
+        .such_as("30 ms")
+        .or_nothing("that a client asks again at once")
+        .says("It is the time from an answer to the client's next request: the network both ways, and what the client "
+              "does."),
 };
 inline constexpr std::array job_rows{
     number("records", 1.0, 1e15)

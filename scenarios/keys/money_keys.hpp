@@ -139,6 +139,11 @@ inline constexpr std::array energy_rows{
     quantity<Watts>("rack_power")
         .or_nothing("no count of racks")
         .says("It is the power of a rack, in watts: it says how many nodes at their GPUs' limit a rack feeds."),
+    quantity<Watts>("node_power", Watts{1.0}, Watts{1e6})
+        .of(Kinds::batch)
+        .such_as("1887 W")
+        .blank_is("GPUs and host by the catalog")
+        .says("It is the power of a node while its GPUs work, as measured."),
     date_row.but("It goes with power_price only."),
     source_row.but("It goes with power_price only."),
 };

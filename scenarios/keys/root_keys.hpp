@@ -108,7 +108,7 @@ inline constexpr std::array root_rows{
         .or_nothing("the energy of the machines alone")
         .says("It says what the building and the electricity add."),
     table("search")
-        .of(Kinds::train | Kinds::serve)
+        .of(Kinds::train | Kinds::serve | Kinds::batch)
         .or_nothing("one plan, as it is stated")
         .says("It frees axes that are then searched instead of stated."),
     table("objective")

@@ -91,6 +91,23 @@ inline constexpr std::array own_box_search_rows{
         .but("It goes without [traffic] only."),
 };
 
+inline constexpr std::array batch_search_rows{
+    freed(text_axis("gpu"), "It frees the SKU: ids or aliases of the catalog, or \"any\" for all of it."),
+    freed(text_axis("engine"), "It frees what runs the network, by ids of model/stacks/infer."),
+    freed(text_axis("precision", precision_names), "It frees the format of products."),
+    freed(number_axis("instances", 1, 64), "It frees the copies of the network on a GPU."),
+    of_type("offer", KeyType::tables)
+        .or_nothing("the prices of [money]")
+        .says("It lists what a GPU of each SKU costs."),
+};
+inline constexpr std::array search_offer_rows{
+    text("gpu").needed().says("It is the id or an alias of a SKU."),
+    quantity<DollarsPerSecond>("price").such_as("0.35 $/h").needed().says("It is the price of one GPU."),
+    of_type("date", KeyType::month)
+        .blank_is("that of [money]")
+        .says("It is the month or the day when the price was true."),
+};
+
 inline constexpr std::array search_rows = joined(own_training_search_rows, shared_search_rows);
 inline constexpr std::array fleet_search_rows =
     joined(joined(shared_search_rows, own_fleet_search_rows), own_box_search_rows);
@@ -131,6 +148,8 @@ inline constexpr std::array objective_rows{
 
 inline constexpr KeyTable search_of_training{"search", Kinds::train, search_rows};
 inline constexpr KeyTable search_of_fleets{"search", Kinds::serve, fleet_search_rows};
+inline constexpr KeyTable search_of_batch{"search", Kinds::batch, batch_search_rows};
+inline constexpr KeyTable search_offer{"search.offer", Kinds::batch, search_offer_rows};
 inline constexpr KeyTable objective{"objective", Kinds::train, objective_rows};
 
 }  // namespace headroom::keys

@@ -85,6 +85,13 @@ inline constexpr std::array training_rows{
         .of(Kinds::network)
         .or_nothing("that no run is priced")
         .says("It is the number of samples of the whole run: it gives days, GPU-hours and dollars."),
+    quantity<Seconds>("measured_time")
+        .of(Kinds::network)
+        .such_as("3 h")
+        .or_nothing("that no run is held against the plan")
+        .says("It is the time of the whole run as somebody measured it, evaluation and all: how many times that of the "
+              "steps it is, is told.")
+        .but("It needs samples."),
     number("target_utilisation", 0.01, 1.0)
         .of(Kinds::network)
         .or_nothing("that no verdict on it is given")
@@ -240,36 +247,5 @@ inline constexpr std::array sweep_rows{
     boolean("resume").usually(false).says("It says that those that go on do so from their checkpoint."),
 };
 inline constexpr KeyTable sweep{"sweep", Kinds::train, sweep_rows};
-
-inline constexpr std::array data_rows{
-    quantity<Bytes>("sample_bytes")
-        .or_nothing("that storage does not bind")
-        .says("It is the size of a sample as it lies in storage, in bytes."),
-    quantity<BytesPerSecond>("storage_bandwidth")
-        .or_nothing("that storage does not bind")
-        .says("It is the rate at which one host reads from storage, in bytes per second.")
-        .but("It needs sample_bytes."),
-    quantity<Seconds>("cpu_time")
-        .or_nothing("that the cores do not bind")
-        .says("It is the time of one core for a sample: to decode, augment and tokenise it.")
-        .but("It needs workers."),
-    integer("workers", 1, 100'000)
-        .or_nothing("that the cores do not bind")
-        .says("It is the number of loader processes of a host that have a core each."),
-    quantity<Bytes>("fed_bytes")
-        .or_nothing("that copies do not bind; of a network of ops its inputs")
-        .says("It is the size of a sample as the GPU takes it over its link to the host, in bytes."),
-    number("gpu_rate", 0.001, 1e12)
-        .or_nothing("what the GPUs take by the plan's own step")
-        .says("It is the number of samples in a second that the GPUs of a host take where none of them waits, as "
-              "measured: what a host needs is then told for it."),
-    integer("prefetch", 0, 100'000)
-        .usually(static_cast<double>(DataFeed{}.prefetch))
-        .says("It is the number of batches that are loaded ahead; at 0 every step waits for its own."),
-    boolean("pinned")
-        .usually(DataFeed{}.pinned)
-        .says("It says that memory is pinned: copies run beside compute; else they add to the step."),
-};
-inline constexpr KeyTable data{"data", Kinds::training | Kinds::batch, data_rows};
 
 }  // namespace headroom::keys

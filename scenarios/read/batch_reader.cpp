@@ -45,9 +45,13 @@ class BatchReader {
     read_requests();
     read_clients();
     s_.job = read_job(root_, s_.gpus.has_value());
-    s_.feed = read_data_feed(root_);
+    s_.feed = read_pipeline(root_, s_.pipeline);
+    if (s_.feed && s_.pipeline.set && !s_.pipeline.cache && s_.host && s_.host->host_memory) {
+      s_.pipeline.cache = s_.host->host_memory->value;
+      s_.assumptions.push_back("data.cache = " + format(*s_.pipeline.cache) + " (the memory of " + s_.host->id + ")");
+    }
     s_.money = read_money(root_, sources_.catalog, priced_);
-    s_.energy = read_energy(root_, s_.money);
+    s_.energy = read_energy(root_, s_.money, &s_.node_power);
     refuse_contradictions();
     root_.finish();
     diagnostics_.throw_if_any();
@@ -115,18 +119,29 @@ class BatchReader {
     }
     s_.instances = table.get<"instances">();
     s_.spread = table.get<"spread">();
+    s_.deterministic = table.get<"deterministic">();
     s_.memory.weights = table.stated<"weights_memory">();
     s_.memory.sample = table.stated<"sample_memory">();
     s_.memory.workspace = table.stated<"workspace">();
+    s_.memory.usable = table.stated<"usable_memory">();
     std::set<std::int64_t> seen;
     for (ConfigTable& each : table.tables("call")) {
       KeyedTable<keys::inference_call, Kinds::batch> call{std::move(each)};
       const MeasuredCall measured{call.get<"batch">(), call.get<"time">()};
+      bool elsewhere = false;
+      if (const auto gpu = call.stated<"gpu">()) {
+        const auto find = [&](const std::string& spelling) { return sources_.catalog.device(spelling).id; };
+        const auto id = look_up(call, "gpu", *gpu, find);
+        elsewhere = id && *id != s_.device.id;
+      }
+      call.finish();
+      if (elsewhere) {
+        continue;
+      }
       if (!seen.insert(measured.batch).second) {
         call.problem("batch", "two calls of " + std::to_string(measured.batch) + " samples; keep one");
       }
       s_.calls.push_back(measured);
-      call.finish();
     }
     std::sort(s_.calls.begin(), s_.calls.end(),
               [](const MeasuredCall& a, const MeasuredCall& b) { return a.batch < b.batch; });
@@ -197,6 +212,10 @@ class BatchReader {
     }
     requests.peak = table->get<"peak">();
     requests.periodic = table->get<"arrivals">() == 1;
+    if (const auto stream = table->stated<"stream">()) {
+      requests.stream = stream->raw();
+    }
+    requests.round_trip = table->stated<"round_trip">().value_or(Seconds{});
     requests.simulated = table->get<"simulated">();
     requests.seed = static_cast<std::uint64_t>(table->get<"seed">());
     if (auto slo = KeyedTable<keys::requests_slo, Kinds::batch>::maybe(*table)) {
@@ -237,7 +256,8 @@ class BatchReader {
 
   void read_clients() {
     if (auto table = KeyedTable<keys::clients, Kinds::batch>::maybe(root_)) {
-      s_.clients = BatchClients{table->get<"clients">(), table->get<"samples">()};
+      s_.clients = BatchClients{table->get<"clients">(), table->get<"samples">(),
+                                table->stated<"round_trip">().value_or(Seconds{})};
       const std::int64_t most = s_.max_batch.value_or(s_.network || s_.calls.empty() ? 4'096 : s_.calls.back().batch);
       if (s_.clients->samples > most) {
         table->problem("samples", std::to_string(s_.clients->samples) + " samples of a request are more than the " +
@@ -273,14 +293,15 @@ class BatchReader {
       note("inference", key, !s_.requests, "no requests come one by one");
     }
     note("inference", "instances", !s_.requests, "copies share a GPU's time; they take more of its memory alone");
-    for (const char* const key : {"engine", "precision"}) {
+    for (const char* const key : {"engine", "precision", "deterministic"}) {
       note("inference", key, !s_.network, "the calls are stated, and no model");
     }
     tell_job_money(root_, s_.money, s_.assumptions);
-    note("data", "prefetch", true, "samples are taken to be loaded ahead");
+    note("data", "prefetch", s_.pipeline.spread <= 0.0, "loads do not spread (data.spread): samples are there in time");
     note("hardware", "power_cap", !s_.network && !s_.calls.empty(),
          "stated calls are as they were measured; energy alone is capped");
-    note("hardware", "host_link", !s_.feed || s_.feed->fed <= Bytes{}, "no samples are copied ([data] fed_bytes)");
+    note("hardware", "host_link", !s_.feed || (s_.feed->fed <= Bytes{} && s_.pipeline.stages.empty()),
+         "no samples are copied ([data] fed_bytes)");
     note("hardware", "gpus", s_.clients && !s_.requests && !s_.job, "the clients stand before one GPU");
   }
 

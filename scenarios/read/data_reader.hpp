@@ -4,6 +4,7 @@
 
 #include <headroom/core/config_reader.hpp>
 #include <headroom/model/train/step/input_pipeline.hpp>
+#include <headroom/scenarios/inference/pipeline_question.hpp>
 
 #include <optional>
 
@@ -11,5 +12,8 @@ namespace headroom {
 
 /// nullopt without the table: data is then taken not to bind.
 [[nodiscard]] std::optional<DataFeed> read_data_feed(ConfigTable& root);
+
+/// The same of a question of kind batch, whose table also says more of the way and lists stages.
+[[nodiscard]] std::optional<DataFeed> read_pipeline(ConfigTable& root, PipelineQuestion& pipeline);
 
 }  // namespace headroom

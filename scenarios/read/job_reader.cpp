@@ -58,7 +58,7 @@ void tell_job_money(ConfigTable& root, const Money& money, std::vector<std::stri
   }
   note("money", "owned", money.owned && money.market != PaidAs::owned,
        "a price is stated beside it, and answers of kind batch hold no offers against each other");
-  for (const char* const key : {"power_price", "date", "source", "rack_power"}) {
+  for (const char* const key : {"power_price", "date", "source"}) {
     note("energy", key, true, "answers of kind batch tell energy, not its price");
   }
 }

@@ -301,7 +301,7 @@ void tell_idle_money(ConfigTable& root, const IdleMoney& why, std::vector<std::s
   }
 }
 
-EnergyQuestion read_energy(ConfigTable& root, const Money& money) {
+EnergyQuestion read_energy(ConfigTable& root, const Money& money, std::optional<Watts>* node_power) {
   EnergyQuestion energy;
   if (money.owned) {
     energy.pue = money.owned->terms.pue;
@@ -320,6 +320,9 @@ EnergyQuestion read_energy(ConfigTable& root, const Money& money) {
     energy.stated = read_stated(*table, "power_price");
   }
   energy.rack_power = table->stated<"rack_power">();
+  if (node_power != nullptr) {
+    *node_power = table->stated<"node_power">();
+  }
   table->finish();
   return energy;
 }

@@ -34,7 +34,10 @@ struct IdleMoney {
 /// Tells of what is stated of these that it has no effect.
 void tell_idle_money(ConfigTable& root, const IdleMoney& why, std::vector<std::string>& assumptions);
 
-/// PUE and price of electricity that [energy] leaves out are those of [money.owned].
-[[nodiscard]] EnergyQuestion read_energy(ConfigTable& root, const Money& money);
+/// PUE and price of electricity that [energy] leaves out are those of [money.owned]. `node_power`: of a question of
+/// kind batch, which may state what a node draws.
+[[nodiscard]] EnergyQuestion read_energy(ConfigTable& root,
+                                         const Money& money,
+                                         std::optional<Watts>* node_power = nullptr);
 
 }  // namespace headroom

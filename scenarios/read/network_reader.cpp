@@ -105,6 +105,10 @@ class NetworkScenarioReader {
     read_software(table);
     // Counts of samples are written as 1e9 or as an integer.
     scenario_.samples = table.stated<"samples">().value_or(0.0);
+    scenario_.measured_time = table.stated<"measured_time">();
+    if (scenario_.measured_time && !table.has("samples")) {
+      table.problem("measured_time", "'measured_time' needs 'samples', those of the run that took it");
+    }
     scenario_.target = table.stated<"target_utilisation">();
     table.finish();
   }

@@ -102,6 +102,9 @@ class TokenJobReader {
     asked.job = *std::move(job);
     refuse_unpriced_budget(root_, asked.job, asked.replica.money);
     tell_job_money(root_, asked.replica.money, asked.assumptions);
+    if (states("energy", "rack_power")) {
+      asked.assumptions.emplace_back("energy.rack_power has no effect: racks of replicas are not counted");
+    }
     if (states("serving", "chunked_prefill")) {
       asked.assumptions.emplace_back(
           "serving.chunked_prefill has no effect on the rates: of a full replica prompts take the same share of the "

@@ -42,7 +42,8 @@ std::vector<std::string> questions() {
       "objective.budget='1 M$' --threads 1",
       "plan scenarios/train/llama3-70b-512xh100.toml --set strategy.tp=3",
       "plan --model llama3-70b --gpu mi355x --gpus 8 --tp 8 --isl 1024 --osl 256 --concurrency 64",
-      "plan --model resnet-50 --gpu a100-sxm-80gb --gpus 8 --global-batch 1024 --price '2 $/h'",
+      "plan --model resnet-50 --gpu a100-sxm-80gb --gpus 8 --global-batch 1024 --price '2 $/h' --set "
+      "training.samples=1e8 --set 'training.measured_time=3 h'",
       "plan --model llama3-70b --gpu h100-sxm-80gb --isl 1024 --osl 256 --rate '12 req/s' --set 'slo.ttft_p95=1 ms' "
       "--threads 1",
       "op softmax-cross-entropy --gpu h100-sxm-80gb --rows 8192 --columns 32000",
@@ -76,6 +77,12 @@ std::vector<std::string> questions() {
       "plan --model llama3-8b --gpu a100-sxm-80gb --gpus 1 --tp 1 --isl 512 --osl 128 --concurrency 64 --set "
       "serving.weights=int4 --set serving.quantization=gptq",
       "plan scenarios/batch/500m-records-overnight.toml",
+      "plan scenarios/batch/image-pipeline.toml",
+      "plan scenarios/batch/cheapest-gpu.toml",
+      "plan scenarios/batch/video-streams.toml",
+      "plan scenarios/batch/500m-records-overnight.toml --set 'data.sample_bytes=150 kB' --set 'data.fed_bytes=150 kB' "
+      "--set 'data.set_bytes=6 GB' --set data.copies=8 --set 'data.copy_latency=10 us' --set 'data.pageable_link=5 "
+      "GB/s' --set data.host_links=2",
       "plan scenarios/batch/10m-prompts-overnight.toml",
       "plan --model llama3.1-70b --gpu h100-sxm-80gb --gpus 1 --isl 1000 --osl 100 --set kind=batch --set "
       "job.records=1e7",
