@@ -303,6 +303,9 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
   if (!precision) {
     return refuse("format '" + run.weight_dtype + "' is not known");
   }
+  if (precision == Precision::int8 && spelling.int8_is) {
+    precision = spelling.int8_is;
+  }
   double slices = 1.0;
   std::string no_device;
   const std::shared_ptr<const Device> device = device_of(run.gpu, slices, no_device);

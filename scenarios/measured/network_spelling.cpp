@@ -51,6 +51,9 @@ std::vector<NetworkSpelling> read_spellings(const ConfigValue& root, Diagnostics
     if (const auto precision = each.maybe_choice("fp32_is", precision_names)) {
       row.fp32_is = static_cast<Precision>(*precision);
     }
+    if (const auto precision = each.maybe_choice("int8_is", precision_names)) {
+      row.int8_is = static_cast<Precision>(*precision);
+    }
     row.hidden = each.maybe_text("hidden").value_or("");
     row.evaluations = each.maybe_number("evaluations", {1e-3, 1e9}).value_or(1.0);
     row.evaluations_per_step = each.maybe_number("evaluations_per_step", {1e-3, 1e3}).value_or(0.0);

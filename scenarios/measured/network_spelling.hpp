@@ -64,6 +64,7 @@ struct NetworkSpelling {
   std::string runs;                   ///< what the publication runs and no column states ("xla"); empty: nothing
   std::string engine;                 ///< id of the engine where no column states it; empty: the columns do
   std::optional<Precision> fp32_is;   ///< format of products where the column says fp32 and the GPU has another's units
+  std::optional<Precision> int8_is;   ///< the same where the column says int8 and most of the network has another's
   std::string hidden;                 ///< what no column says and how it is known, for print; empty: nothing
   Seconds server_limit{};  ///< within which the publication's server answers 99 % of requests; 0: none is run
   /// That a batch below the harness's own waits for more before it is called; 0: none.

@@ -251,3 +251,14 @@ TEST_CASE("network rows: graphs save launches of small batches, and rates withou
   CHECK(worded(offline, "A30x8_TRT", "samples_per_s").status == RowStatus::unsupported);
   CHECK(worded(offline, "A30x1_TRT", "samples_per_s").status == RowStatus::ok);
 }
+
+TEST_CASE("network rows: what runs mostly in 16 bit is priced so, though its row says int8, and the answer tells") {
+  const auto offline = [](const std::string& format) {
+    return predicted(parsed("m,s,t,dlrm-v2,H100-SXM5-80GB,8," + format +
+                            ",,,inf,TensorRT (MLPerf harness),,scenario=offline,requests_per_s,1000,samples/s,\n")
+                         .rows.front());
+  };
+  REQUIRE(offline("int8").status == RowStatus::ok);
+  CHECK(offline("int8").predicted == offline("fp16").predicted);
+  CHECK(offline("int8").assumed.find("fp16") != std::string::npos);
+}
