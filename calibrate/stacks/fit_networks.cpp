@@ -345,16 +345,22 @@ double left_out_width(const NetworkFit& fit, const std::function<bool(const Fitt
   constexpr double held = 0.8;
   std::vector<double> sizes;
   std::set<std::string> networks;
+  std::size_t runs = 0;
   for (const FittedNetworkRun& run : fit.runs) {
     const double network = run.left_out[static_cast<std::size_t>(NetworkLeaving::network)];
     const double sku = run.left_out[static_cast<std::size_t>(NetworkLeaving::sku)];
     if (!std::isfinite(network) || !of(run)) {
       continue;
     }
-    sizes.push_back(std::max(std::abs(network), std::isfinite(sku) ? std::abs(sku) : 0.0));
+    // Either is a question of its own. The worse of both would hold more than is asked of each.
+    sizes.push_back(std::abs(network));
+    if (std::isfinite(sku)) {
+      sizes.push_back(std::abs(sku));
+    }
     networks.insert(run.call.network);
+    ++runs;
   }
-  return sizes.size() < least_runs || networks.size() < least_networks ? 0.0 : std::expm1(quantile(sizes, held));
+  return runs < least_runs || networks.size() < least_networks ? 0.0 : std::expm1(quantile(sizes, held));
 }
 
 }  // namespace headroom

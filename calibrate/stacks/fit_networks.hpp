@@ -59,9 +59,9 @@ struct NetworkFitOptions {
                                       const NetworkFitOptions& options,
                                       const std::function<void(std::string_view)>& progress = {});
 
-/// Half-width of the interval that holds 80 % of the runs of engines of a kind, each in the worse of its network and
-/// SKU left out: within 1 / (1 + width) .. 1 + width of the prediction. 0 where fewer than 12 runs of 2 networks tell
-/// it.
+/// Half-width of the interval that holds 80 % of the runs of engines of a kind, each once with its network left out and
+/// once with its SKU: within 1 / (1 + width) .. 1 + width of the prediction. 0 where fewer than 12 runs of 2 networks
+/// tell it.
 [[nodiscard]] double left_out_width(const NetworkFit& fit, const std::function<bool(const FittedNetworkRun&)>& of);
 
 }  // namespace headroom

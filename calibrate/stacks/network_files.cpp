@@ -131,7 +131,7 @@ std::string left_out_source(const NetworkFit& fit, const std::function<bool(cons
     }
   }
   return "headroom fit: " + std::to_string(runs) + " configurations of " + std::to_string(networks.size()) +
-         " networks, each with its network or its GPU left out of the fit, whichever is worse";
+         " networks, each once with its network and once with its GPU left out of the fit";
 }
 
 /// Width and source in a table of the file, which is added at its end where it is not there.

@@ -52,6 +52,7 @@ struct CallOp {
   CallOpKind kind = CallOpKind::linear;
   BatchGrows grows = BatchGrows::rows;
   bool in_attention = false;     ///< fused attention kernels take it with them
+  bool causal = false;           ///< attention whose fused kernels skip the half that is masked
   bool weight_gradient = false;  ///< `weights` are written, in 4 bytes each
   double m = 0.0, n = 0.0, k = 0.0, groups = 1.0;
   double in = 0.0, out = 0.0;  ///< elements read and written

@@ -105,8 +105,10 @@ struct OpCost {
   }
   if (multiplies(op.kind)) {
     const double elements = std::max(op.in + op.out - scores, 0.0);
+    const double computed = fuses && op.causal ? 0.5 : 1.0;
     // A fused kernel stands for the two products around the softmax.
-    return {product_seconds(op, batch, elements, d, physics, s, fuses), fuses ? 0.5 * op.launches : op.launches};
+    return {computed * product_seconds(op, batch, elements, d, physics, s, fuses),
+            fuses ? 0.5 * op.launches : op.launches};
   }
   if (fuses && op.kind == CallOpKind::softmax) {
     return {};

@@ -131,6 +131,7 @@ class Calls {
     for (std::size_t i = 0; i < products.size(); ++i) {
       CallOp call = sized(products[i], CallOpKind::product);
       call.in_attention = true;
+      call.causal = op.sizes.causal;
       call.scores = scores;
       call.in = i == 0 ? op.output_elements + values : scores + values;
       call.out = i == 0 ? scores : op.output_elements;

@@ -41,7 +41,8 @@ struct BatchingRule {
   std::vector<std::int64_t> preferred;  ///< ascending; empty: any
   Seconds window{};                     ///< 0: whatever waits is called at once
   std::int64_t instances = 1;           ///< calls at a time
-  bool shared = false;                  ///< instances share one GPU: each takes as many times as long as are busy
+  bool shared = false;                  ///< instances share a GPU: each takes as many times as long as are busy on it
+  std::int64_t gpus = 1;                ///< that take from one queue, instances / gpus on each
 };
 
 /// An open loop of Poisson arrivals at a rule with one instance.

@@ -80,7 +80,7 @@ class Server {
   BatchingOutcome serve(std::int64_t requests) {
     std::int64_t seen = 0;
     while (seen < requests) {
-      const auto instance = std::min_element(free_.begin(), free_.end());
+      const auto instance = next_instance();
       const double oldest = oldest_arrival();
       const double start = std::max(*instance, leaves(oldest));
       if (const std::int64_t dropped = drop_late(start); dropped > 0) {
@@ -92,7 +92,7 @@ class Server {
       double took = curve_.of(size).raw() * spread;
       double together = 1.0;
       if (rule_.shared) {
-        together += static_cast<double>(std::count_if(free_.begin(), free_.end(), [&](double f) { return f > start; }));
+        together += static_cast<double>(busy_beside(instance, start));
         took *= together;
       }
       finish(start + took);
@@ -107,6 +107,31 @@ class Server {
   }
 
  private:
+  using Instance = std::vector<double>::iterator;
+  /// The instance that is free first; of idle ones that of the GPU with the fewest calls. A GPU's stand side by side.
+  [[nodiscard]] Instance next_instance() noexcept {
+    const Instance first = std::min_element(free_.begin(), free_.end());
+    if (!rule_.shared || rule_.gpus <= 1) {
+      return first;
+    }
+    const double begin = std::max(*first, leaves(oldest_arrival()));
+    Instance best = first;
+    std::ptrdiff_t fewest = std::numeric_limits<std::ptrdiff_t>::max();
+    for (Instance each = free_.begin(); each != free_.end(); ++each) {
+      const std::ptrdiff_t busy = *each <= begin ? busy_beside(each, begin) : fewest;
+      if (busy < fewest) {
+        best = each;
+        fewest = busy;
+      }
+    }
+    return best;
+  }
+  /// Calls under way at `time` on the instance's GPU.
+  [[nodiscard]] std::ptrdiff_t busy_beside(Instance instance, double time) noexcept {
+    const std::ptrdiff_t each = static_cast<std::ptrdiff_t>(rule_.instances / std::max<std::int64_t>(rule_.gpus, 1));
+    const Instance begin = free_.begin() + (instance - free_.begin()) / each * each;
+    return std::count_if(begin, begin + each, [&](double f) { return f > time; });
+  }
   [[nodiscard]] double oldest_arrival() noexcept {
     double oldest = std::numeric_limits<double>::infinity();
     for (Arrivals& each : arrivals_) {

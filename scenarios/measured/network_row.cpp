@@ -206,11 +206,10 @@ std::optional<double> network_value(const NetworkRowCall& call, const NetworkPac
     return tokens * call.gpus / call.shared * pace.rate / call.steps;
   }
   if (const CallSpread* latency = latency_of(metric)) {
-    if (call.limit > Seconds{}) {
-      return 1e3 * (metric == "latency_ms_p99" ? pace.p99 : pace.seconds);
-    }
-    const double over = call.together > 0.0 ? latency->closed_over_mean : latency->over_mean;
-    return 1e3 * pace.seconds * call.steps * over;
+    const auto percentile = static_cast<std::size_t>(latency - latency_metrics.data());
+    const double sizes = percentile > 0 && pace.batch == 1.0 ? call.over_mean[percentile - 1] : 0.0;
+    const double over = call.together > 0.0 ? latency->closed_over_mean : sizes > 0.0 ? sizes : latency->over_mean;
+    return 1e3 * (pace.seconds * call.steps * over + call.waits.raw());
   }
   return std::nullopt;
 }
@@ -241,6 +240,9 @@ void NetworkRowModel::set_host(NetworkRowCall& call) const {
     }
   }
 }
+
+NetworkRowModel::NetworkRowModel(const Sources& sources) : sources_{sources}, devices_{sources.catalog} {}
+NetworkRowModel::~NetworkRowModel() = default;
 
 bool NetworkRowModel::knows(const ServingConfiguration& run) const {
   return spelled(sources_.data, run.model) || NetworkLibrary{sources_.data.files()}.knows(run.model);
@@ -301,6 +303,9 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
   if (!precision) {
     return refuse("format '" + run.weight_dtype + "' is not known");
   }
+  if (precision == Precision::int8 && spelling.int8_is) {
+    precision = spelling.int8_is;
+  }
   double slices = 1.0;
   std::string no_device;
   const std::shared_ptr<const Device> device = device_of(run.gpu, slices, no_device);
@@ -337,13 +342,24 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
     call.steps = *stated * spelling.evaluations_per_step;
   }
   call.shared = option_number(run.options, "ulysses").value_or(1.0) * option_number(run.options, "ring").value_or(1.0);
+  // Evaluations with and without the prompt run beside each other (Fang et al. 2024, xDiT, section 4).
+  const double guided = option_number(run.options, "cfg").value_or(1.0);
+  call.evaluations /= guided;
+  call.gpus /= guided;
   CallSetting& setting = call.setting;
   setting.format = call_format(*precision);
   setting.element = setting.weight = element_bytes(setting.format);
   setting.autocast = setting.format == CallFormat::half && engine->fusion == Fusion::framework;
   setting.host_per_sample = spelling.host_per_sample;
   set_host(call);
-  call.limit = server ? spelling.server_limit : Seconds{};
+  if (server) {
+    call.limit = spelling.server_limit;
+    call.server = server_of(sources_.data, row);
+    call.harness = harness_of(sources_.data, row);
+    // The rate that its clients ask for is a fact of the load where answers to it are asked; else it is the answer.
+    const bool asked = latency_of(row.metric) != nullptr && run.request_rate && std::isfinite(*run.request_rate);
+    call.stated = asked ? *run.request_rate / call.gpus : 0.0;
+  }
   const double clients = option_number(run.options, "clients").value_or(1.0);
   if (clients > 1.0) {
     const double samples = option_number(run.options, "client_batch").value_or(1.0);
@@ -352,6 +368,13 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
     call.batches = {std::min(std::max(0.5 * call.together, samples), std::max(most, samples))};
   } else if (run.concurrency && !offline && !server) {
     call.batches = {*run.concurrency};
+  }
+  call.waits = offline || server ? Seconds{} : spelling.window;
+  call.over_mean = spelling.over_mean;
+  if (spelling.serial) {
+    call.gpus = 1.0;
+    call.steps = call.batches.empty() ? 1.0 : call.batches.front();
+    call.batches = {1.0};
   }
   std::vector<NetworkRowCall> found;
   try {
@@ -379,16 +402,47 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
   return found;
 }
 
-const NetworkPace& NetworkRowModel::served_pace(const NetworkRowCall& call) {
-  const std::string key = call.network + ";" + call.engine->id + ";" + call.device->id + ";" +
-                          std::to_string(static_cast<int>(call.setting.format)) + ";" +
-                          std::to_string(call.evaluations) + ";" + std::to_string(call.limit.raw());
-  const auto found = served_.find(key);
-  if (found != served_.end()) {
-    return found->second;
+const ServedQueue& NetworkRowModel::served_queue(const NetworkRowCall& call) {
+  const NetworkServer& rule = call.server;
+  const std::string key =
+      call.network + ";" + call.engine->id + ";" + call.device->id + ";" +
+      std::to_string(static_cast<int>(call.setting.format)) + ";" + std::to_string(call.evaluations) + ";" +
+      std::to_string(call.limit.raw()) + ";" + std::to_string(call.gpus) + ";" + std::to_string(rule.batch) + ";" +
+      std::to_string(rule.streams) + ";" + std::to_string(rule.window.raw()) + ";" + std::to_string(rule.kept);
+  std::unique_ptr<const ServedQueue>& kept = served_[key];
+  if (!kept) {
+    kept = std::make_unique<const ServedQueue>(call, call_rates(sources_.data), *call.engine);
   }
-  const ServedWithin served = served_within(call, call_rates(sources_.data), *call.engine, call.limit);
-  return served_.emplace(key, NetworkPace{served.rate, served.mean.raw(), 1.0, served.p99.raw()}).first->second;
+  return *kept;
+}
+
+RowPrediction NetworkRowModel::predict_server(const RunRow& row, const NetworkRowCall& call, std::string assumed) {
+  constexpr double eighty = 1.2816;  // standard deviations that hold 80 %
+  const CallRates& rates = call_rates(sources_.data);
+  const double width = rates.width_of(*call.engine, false);
+  const ServedWithin served = served_queue(call).within(call, std::log1p(width) / eighty);
+  if (served.rate <= 0.0) {
+    return unsupported("one call alone takes longer than the server's limit of " + format(call.limit));
+  }
+  RowPrediction answer;
+  answer.status = RowStatus::ok;
+  answer.of_network = true;
+  answer.assumed = std::move(assumed);
+  const CallDevice resolved = call_device(*call.device, rates, *call.engine, call.setting.format, false);
+  const double least = call.evaluations * call.flop / resolved.peak.raw();
+  if (const CallSpread* latency = latency_of(row.metric)) {
+    const ServedLatency& one = served.latencies[static_cast<std::size_t>(latency - latency_metrics.data())];
+    answer.predicted = 1e3 * one.middle;
+    answer.low = 1e3 * one.low;
+    answer.high = 1e3 * one.high;
+    answer.roofline = 1e3 * least;
+    return answer;
+  }
+  answer.predicted = call.gpus * served.rate;
+  answer.low = answer.predicted / (1.0 + width);
+  answer.high = answer.predicted * (1.0 + width);
+  answer.roofline = call.gpus / std::max(least, 1e-12);
+  return answer;
 }
 
 RowPrediction NetworkRowModel::predict(const RunRow& row) {
@@ -407,14 +461,21 @@ RowPrediction NetworkRowModel::predict(const RunRow& row) {
   if (found.empty()) {
     return answer;
   }
+  if (found.front().limit > Seconds{}) {
+    if (watts || joules) {
+      return unsupported("what a server draws between its calls is not answered");
+    }
+    try {
+      return predict_server(row, found.front(), std::move(assumed));
+    } catch (const ConfigError& error) {
+      return unsupported(error.diagnostics().empty() ? error.what() : error.diagnostics().front().message);
+    }
+  }
   const CallRates& rates = call_rates(sources_.data);
   double middle = 0.0;
   try {
     for (const NetworkRowCall& call : found) {
-      const NetworkPace pace = call.limit > Seconds{} ? served_pace(call) : network_pace(call, rates, *call.engine);
-      if (pace.rate <= 0.0) {
-        return unsupported("one call alone takes longer than the server's limit of " + format(call.limit));
-      }
+      const NetworkPace pace = network_pace(call, rates, *call.engine);
       const double per_s = call.gpus / call.shared * pace.rate / call.steps;
       double value = network_value(call, pace, metric).value_or(0.0);
       if (trains && value <= 0.0) {

@@ -9,10 +9,13 @@
 #include <headroom/model/train/network/network_memory.hpp>
 #include <headroom/model/train/step/job_groups.hpp>
 #include <headroom/model/workload/network_library.hpp>
+#include <headroom/scenarios/measured/network_spelling.hpp>
 #include <headroom/scenarios/measured/row_cells.hpp>
 #include <headroom/scenarios/measured/run_row.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 
+#include <array>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,6 +24,8 @@
 #include <vector>
 
 namespace headroom {
+
+class ServedQueue;
 
 /// What a row's columns describe, of one network under one engine: all but the numbers that a fit moves.
 struct NetworkRowCall {
@@ -33,23 +38,34 @@ struct NetworkRowCall {
   CallSetting setting;
   std::string host_cpu;  ///< of the reference node; empty: none is known
   double gpus = 1.0;
-  double tokens = 1.0;               ///< of a sample, where rates count them
-  double evaluations = 1.0;          ///< of the network for a sample
-  double steps = 1.0;                ///< one after another
-  double shared = 1.0;               ///< ranks that share each sample's tokens
-  Seconds exchange{};                ///< of one sample between them
-  std::vector<double> batches;       ///< samples of a call; of several the one with the most samples a second is taken
-  Seconds limit{};                   ///< within which a server answers 99 % of requests; 0: no server
-  double together = 0.0;             ///< samples that clients of a closed loop keep at the server; 0: no loop
-  std::optional<TrainingStep> step;  ///< of training; nothing: a call alone
-  double converges = 0.0;            ///< samples that training takes to its target; 0: not published
+  double tokens = 1.0;                ///< of a sample, where rates count them
+  double evaluations = 1.0;           ///< of the network for a sample
+  double steps = 1.0;                 ///< one after another
+  double shared = 1.0;                ///< ranks that share each sample's tokens
+  Seconds exchange{};                 ///< of one sample between them
+  std::vector<double> batches;        ///< samples of a call; of several the one with the most samples a second is taken
+  Seconds limit{};                    ///< within which a server answers 99 % of requests; 0: no server
+  NetworkServer server;               ///< of a server
+  NetworkHarness harness;             ///< the same
+  double stated = 0.0;                ///< samples a second of one GPU that its requests ask for; 0: what it can serve
+  Seconds waits{};                    ///< in the harness's queue before a call that is no full batch
+  std::array<double, 4> over_mean{};  ///< percentiles (50, 90, 95, 99) of one sample's answers; 0: as of equal calls
+  double together = 0.0;              ///< samples that clients of a closed loop keep at the server; 0: no loop
+  std::optional<TrainingStep> step;   ///< of training; nothing: a call alone
+  double converges = 0.0;             ///< samples that training takes to its target; 0: not published
 };
 
 /// Samples a second of one GPU and seconds of a sample's answer.
 struct NetworkPace {
   double rate = 0.0, seconds = 0.0, batch = 1.0;
-  double p99 = 0.0;  ///< seconds, of a server's answers
 };
+
+/// Seconds of a server's answers: the mean, then the 50th, 90th, 95th and 99th percentile; each with its 80 % ends.
+struct ServedLatency {
+  double low = 0.0, middle = 0.0, high = 0.0;
+};
+inline constexpr std::size_t served_latency_count = 5;
+using ServedLatencies = std::array<ServedLatency, served_latency_count>;
 /// `engine` stands for the call's own, with other numbers in a fit.
 [[nodiscard]] NetworkPace network_pace(const NetworkRowCall& call, const CallRates& rates, const NetworkEngine& engine);
 /// The same on a device that is resolved.
@@ -70,7 +86,8 @@ struct NetworkPace {
 /// is predicted as the geometric mean of all, and its interval holds all.
 class NetworkRowModel {
  public:
-  explicit NetworkRowModel(const Sources& sources) : sources_{sources}, devices_{sources.catalog} {}
+  explicit NetworkRowModel(const Sources& sources);
+  ~NetworkRowModel();
   /// Whether the catalog has a network by the row's name.
   [[nodiscard]] bool knows(const ServingConfiguration& run) const;
   /// Whether a publication's rows of training spell a network so.
@@ -106,13 +123,14 @@ class NetworkRowModel {
   /// A GPU, or a slice of one under MIG; `slices`: of the row's for each of its GPUs.
   [[nodiscard]] std::shared_ptr<const Device> device_of(const std::string& gpu, double& slices, std::string& why);
 
-  /// Of a server; each of one network, format, GPU and engine is simulated once.
-  [[nodiscard]] const NetworkPace& served_pace(const NetworkRowCall& call);
+  /// Of a server; each of one network, format, GPU, engine and rule is simulated once.
+  [[nodiscard]] const ServedQueue& served_queue(const NetworkRowCall& call);
+  [[nodiscard]] RowPrediction predict_server(const RunRow& row, const NetworkRowCall& call, std::string assumed);
 
   const Sources& sources_;
   RowDevices devices_;
   std::map<std::string, Calls, std::less<>> ops_;
-  std::map<std::string, NetworkPace, std::less<>> served_;
+  std::map<std::string, std::unique_ptr<const ServedQueue>, std::less<>> served_;
   std::map<std::string, std::unique_ptr<const JobGroups>, std::less<>> groups_;
   std::map<std::string, std::shared_ptr<const Device>, std::less<>> slices_;
 };

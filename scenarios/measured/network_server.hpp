@@ -4,20 +4,38 @@
 
 #include <headroom/scenarios/measured/network_row.hpp>
 
+#include <array>
+#include <vector>
+
 namespace headroom {
 
-/// Of one GPU at the highest rate of Poisson arrivals at which 99 % of the requests are answered within the limit.
+/// MLPerf's Server scenario (Reddi et al. 2020, section IV): requests come at random, and 99 % of them have to be
+/// answered within the benchmark's limit.
 struct ServedWithin {
-  double rate = 0.0;      ///< samples a second
-  Seconds mean{}, p99{};  ///< of an answer
+  double rate = 0.0;     ///< samples a second of one GPU that its operator asks for; 0: one call alone is too long
+  double highest = 0.0;  ///< at which the simulated queue keeps the limit
+  ServedLatencies latencies{};
 };
 
-/// The queue of MLPerf's Server scenario (Reddi et al. 2020, section IV): whatever waits is called together, at most
-/// the largest of the call's batches. The rate is that of the simulated queue times `served` of the engine, its
-/// harness's share of the queue's rate. A call that takes longer than the limit alone is answered with a rate of 0.
-[[nodiscard]] ServedWithin served_within(const NetworkRowCall& call,
-                                         const CallRates& rates,
-                                         const NetworkEngine& engine,
-                                         Seconds limit);
+/// A queue that feeds all GPUs of the system, called by the harness's batches, windows and streams, and its answers'
+/// latencies at shares of the highest rate within the limit.
+class ServedQueue {
+ public:
+  ServedQueue(const NetworkRowCall& call, const CallRates& rates, const NetworkEngine& engine);
+  [[nodiscard]] double highest() const noexcept { return highest_; }
+  /// At `rate`, or where it is 0 at the rate that is predicted. An operator asks for `share` of the highest rate within
+  /// a spread, and a stated rate tells the GPU's speed: of ln(rate / highest rate) both are measurements, weighed by
+  /// their variances. The ends are those of 80 % of that, widened by what the harness leaves unexplained.
+  [[nodiscard]] ServedWithin within(const NetworkRowCall& call, double speed_spread) const;
+
+ private:
+  struct Point {
+    double share = 0.0;
+    std::array<double, served_latency_count> seconds{};
+  };
+  [[nodiscard]] std::array<double, served_latency_count> at(double share) const;
+  double highest_ = 0.0;
+  std::vector<Point> points_;  ///< ascending shares
+};
 
 }  // namespace headroom

@@ -3,7 +3,10 @@
 #include <headroom/scenarios/measured/network_spelling.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstddef>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -48,9 +51,13 @@ std::vector<NetworkSpelling> read_spellings(const ConfigValue& root, Diagnostics
     if (const auto precision = each.maybe_choice("fp32_is", precision_names)) {
       row.fp32_is = static_cast<Precision>(*precision);
     }
+    if (const auto precision = each.maybe_choice("int8_is", precision_names)) {
+      row.int8_is = static_cast<Precision>(*precision);
+    }
     row.hidden = each.maybe_text("hidden").value_or("");
     row.evaluations = each.maybe_number("evaluations", {1e-3, 1e9}).value_or(1.0);
     row.evaluations_per_step = each.maybe_number("evaluations_per_step", {1e-3, 1e3}).value_or(0.0);
+    row.serial = each.maybe_boolean("serial").value_or(false);
     if (auto sizes = each.maybe_table("sizes")) {
       for (const std::string_view name : sizes->keys()) {
         row.sizes.insert_or_assign(std::string{name}, sizes->integer(name));
@@ -59,6 +66,14 @@ std::vector<NetworkSpelling> read_spellings(const ConfigValue& root, Diagnostics
     }
     row.runs = each.maybe_text("runs").value_or("");
     row.server_limit = each.maybe_quantity<Seconds>("server_limit").value_or(Seconds{});
+    row.window = each.maybe_quantity<Seconds>("window").value_or(Seconds{});
+    if (auto over = each.maybe_table("over_mean")) {
+      constexpr std::array<std::string_view, 4> percentiles{"p50", "p90", "p95", "p99"};
+      for (std::size_t i = 0; i < percentiles.size(); ++i) {
+        row.over_mean[i] = over->maybe_number(percentiles[i], {0.01, 100.0}).value_or(0.0);
+      }
+      over->finish();
+    }
     row.host_per_sample = each.maybe_quantity<Seconds>("host_per_sample").value_or(Seconds{});
     row.trained = read_trained(each);
     row.source = each.text("source");
@@ -69,7 +84,79 @@ std::vector<NetworkSpelling> read_spellings(const ConfigValue& root, Diagnostics
   return read;
 }
 
+struct NetworkServers {
+  std::vector<NetworkServer> servers;
+  std::vector<NetworkHarness> harnesses;
+};
+
+NetworkServers read_servers(const ConfigValue& root, Diagnostics& diagnostics) {
+  ConfigTable table{root, "", diagnostics};
+  NetworkServers read;
+  require_schema(table);
+  static_cast<void>(table.text("id"));
+  for (ConfigTable& each : table.tables("harness")) {
+    NetworkHarness harness;
+    harness.refs = each.texts("refs");
+    harness.share = each.number("share", {0.01, 1.0});
+    harness.spread = each.number("spread", {0.001, 2.0});
+    harness.latency_width = each.number("latency_width", {0.0, 10.0});
+    harness.host_bytes = each.maybe_quantity<BytesPerSecond>("host_bytes").value_or(harness.host_bytes);
+    harness.host_requests = each.maybe_number("host_requests", {1.0, 1e12}).value_or(harness.host_requests);
+    static_cast<void>(each.text("source"));
+    each.finish();
+    read.harnesses.push_back(std::move(harness));
+  }
+  for (ConfigTable& each : table.tables("server")) {
+    NetworkServer server;
+    server.names = each.texts("names");
+    server.gpus = each.texts("gpus");
+    server.refs = each.texts("refs");
+    server.gpu_count = each.maybe_integer("gpu_count", {1, 1'000'000}).value_or(0);
+    server.format = each.maybe_text("format").value_or("");
+    server.batch = each.integer("batch", {1, 1'000'000});
+    server.streams = each.maybe_integer("streams", {1, 64}).value_or(1);
+    server.window = each.maybe_quantity<Seconds>("window").value_or(Seconds{});
+    server.kept = each.maybe_number("kept", {0.9, 1.0}).value_or(1.0);
+    server.input = each.maybe_quantity<Bytes>("input").value_or(Bytes{});
+    static_cast<void>(each.text("source"));
+    each.finish();
+    read.servers.push_back(std::move(server));
+  }
+  table.finish();
+  return read;
+}
+
+const NetworkServers& network_servers(const ModelData& data) {
+  return step_numbers(data, "network-servers", read_servers);
+}
+
+bool has_parts(const RunRow& row, const std::vector<std::string>& refs) {
+  return std::all_of(refs.begin(), refs.end(),
+                     [&](const std::string& ref) { return row.source_ref.find(ref) != std::string::npos; });
+}
+
 }  // namespace
+
+NetworkServer server_of(const ModelData& data, const RunRow& row) {
+  const ServingConfiguration& run = row.serving;
+  const std::vector<NetworkServer>& all = network_servers(data).servers;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const NetworkServer& each) {
+    const bool named = std::find(each.names.begin(), each.names.end(), run.model) != each.names.end();
+    const bool on = each.gpus.empty() || std::any_of(each.gpus.begin(), each.gpus.end(),
+                                                     [&](const std::string& gpu) { return run.gpu.starts_with(gpu); });
+    return named && on && (each.gpu_count == 0 || each.gpu_count == run.gpus) &&
+           (each.format.empty() || each.format == run.weight_dtype) && has_parts(row, each.refs);
+  });
+  return found == all.end() ? NetworkServer{} : *found;
+}
+
+const NetworkHarness& harness_of(const ModelData& data, const RunRow& row) {
+  const std::vector<NetworkHarness>& all = network_servers(data).harnesses;
+  static const NetworkHarness none;
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const NetworkHarness& each) { return has_parts(row, each.refs); });
+  return found == all.end() ? none : *found;
+}
 
 const std::vector<NetworkSpelling>& network_spellings(const ModelData& data) {
   return step_numbers(data, "network-rows", read_spellings);

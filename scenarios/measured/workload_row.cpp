@@ -15,8 +15,11 @@ namespace {
 /// What all of `words` in a row's config mean.
 struct WorkloadSpelling {
   std::vector<std::string> words;
+  std::vector<std::string> systems;           ///< parts of its hardware, one of which asks for it; empty: any
+  std::string refused;                        ///< why such rows say nothing; empty: they do
   std::string model, engine, engine_version;  ///< as serving rows spell them
   std::string weights;                        ///< format of weights where no word says it
+  std::string backend;                        ///< of a server that runs several
   bool repeats = false;                       ///< such rows stand in other files too, in columns
 };
 struct WorkloadGpu {
@@ -35,8 +38,9 @@ WorkloadTables read_workloads(const ConfigValue& root, Diagnostics& diagnostics)
   static_cast<void>(table.text("id"));
   static_cast<void>(table.text("source"));
   for (ConfigTable& each : table.tables("config")) {
-    read.spellings.push_back({each.texts("words"), each.text("model"), each.text("engine"),
-                              each.maybe_text("engine_version").value_or(""), each.maybe_text("weights").value_or(""),
+    read.spellings.push_back({each.texts("words"), each.texts("systems"), each.maybe_text("refused").value_or(""),
+                              each.text("model"), each.text("engine"), each.maybe_text("engine_version").value_or(""),
+                              each.maybe_text("weights").value_or(""), each.maybe_text("backend").value_or(""),
                               each.maybe_boolean("repeats").value_or(false)});
     each.finish();
   }
@@ -52,10 +56,15 @@ const WorkloadTables& workload_tables(const ModelData& data) {
   return step_numbers(data, "network-workloads", read_workloads);
 }
 
-const WorkloadSpelling* spelling_in(const WorkloadTables& tables, std::string_view config) {
+const WorkloadSpelling* spelling_in(const WorkloadTables& tables, const RunFile& file, const RunRow& row) {
+  const std::string config = cell(file, row, "config").value_or("");
+  const std::string hardware = cell(file, row, "hardware").value_or("");
   const auto found = std::find_if(tables.spellings.begin(), tables.spellings.end(), [&](const auto& each) {
-    return std::all_of(each.words.begin(), each.words.end(),
-                       [&](const std::string& word) { return config.find(word) != std::string_view::npos; });
+    const auto stands_in = [](const std::string& text) {
+      return [&text](const std::string& part) { return text.find(part) != std::string::npos; };
+    };
+    return std::all_of(each.words.begin(), each.words.end(), stands_in(config)) &&
+           (each.systems.empty() || std::any_of(each.systems.begin(), each.systems.end(), stands_in(hardware)));
   });
   return found == tables.spellings.end() ? nullptr : &*found;
 }
@@ -174,9 +183,13 @@ std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, c
   const WorkloadTables& tables = workload_tables(data);
   const std::string config = cell(file, row, "config").value_or("");
   const std::string hardware = cell(file, row, "hardware").value_or("");
-  const WorkloadSpelling* spelling = spelling_in(tables, config);
+  const WorkloadSpelling* spelling = spelling_in(tables, file, row);
   if (spelling == nullptr) {
     why = "workload " + cell(file, row, "workload").value_or("") + " is no call of a network that is known here";
+    return std::nullopt;
+  }
+  if (!spelling->refused.empty()) {
+    why = spelling->refused;
     return std::nullopt;
   }
   const std::optional<System> system = system_of(tables, hardware);
@@ -217,6 +230,20 @@ std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, c
   call.engine_version = spelling->engine_version;
   const std::string scenario = scenario_of(parts);
   call.concurrency = batch ? batch : batch_of_scenario(scenario);
+  for (const std::string_view begin : {"static batch=", "client batch="}) {
+    call.concurrency = call.concurrency ? call.concurrency : number_in(parts, begin, "");
+  }
+  if (const auto clients = number_in(parts, "concurrency=", "")) {
+    // A closed loop of requests of one sample each.
+    call.concurrency = 1.0;
+    call.options["clients"] = std::to_string(static_cast<int>(*clients));
+    if (const auto most = number_in(parts, "dynamic batching max ", "")) {
+      call.max_batch = static_cast<std::int64_t>(*most);
+    }
+  }
+  if (!spelling->backend.empty()) {
+    call.options["backend"] = spelling->backend;
+  }
   if (!scenario.empty()) {
     call.options["scenario"] = scenario;
   }
@@ -230,7 +257,7 @@ std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, c
 }
 
 bool repeats(const ModelData& data, const RunFile& file, const RunRow& row) {
-  const WorkloadSpelling* spelling = spelling_in(workload_tables(data), cell(file, row, "config").value_or(""));
+  const WorkloadSpelling* spelling = spelling_in(workload_tables(data), file, row);
   return spelling != nullptr && spelling->repeats;
 }
 

@@ -149,7 +149,7 @@ TEST_CASE("Widths hold four of five left-out runs") {
     return std::abs(run.left_out[0]) <= std::log1p(width);
   });
   CHECK(inside == 16);
-  // The worse of the two ways to be unseen counts.
+  // Both ways to be unseen count.
   fit.runs.front().left_out[static_cast<std::size_t>(NetworkLeaving::sku)] = 1.0;
   CHECK(left_out_width(fit, any) > width);
   CHECK(left_out_width(fit, [](const FittedNetworkRun& run) { return run.call.network == "even"; }) == 0.0);

@@ -181,3 +181,36 @@ TEST_CASE("batching: a closed loop obeys Little's law and never batches more tha
   CHECK(loop.rate * loop.mean.raw() == doctest::Approx(96.0));
   CHECK(closed_loop(curve, 1, 4, 32, 0.9).batch == doctest::Approx(4.0));
 }
+
+TEST_CASE("batching: GPUs that take from one queue answer sooner than as many with a queue each") {
+  std::vector<Seconds> times;
+  for (int b = 1; b <= 16; ++b) {
+    times.push_back(Seconds{1e-3 + 0.5e-3 * b});
+  }
+  const CallCurve curve{times};
+  BatchingRule own;
+  own.max_batch = 16;
+  own.instances = 2;
+  own.shared = true;
+  BatchingRule pooled = own;
+  pooled.gpus = 4;
+  pooled.instances = 8;
+  QueuedClass one;
+  one.rate = 1500.0;
+  QueuedClass four;
+  four.rate = 4.0 * one.rate;
+  const BatchingOutcome alone = simulate_batching(curve, own, std::span{&one, 1}, 50'000, 1);
+  const BatchingOutcome together = simulate_batching(curve, pooled, std::span{&four, 1}, 200'000, 1);
+  const auto mean = [](const BatchingOutcome& o) {
+    return o.classes.front().seconds / static_cast<double>(o.classes.front().requests);
+  };
+  CHECK(mean(together) < mean(alone));
+  // Four GPUs work side by side: calls of one do not slow those of another.
+  CHECK(together.busy / together.span < 4.0);
+  CHECK(together.busy / together.span > 1.5);
+  BatchingRule crowded = pooled;
+  crowded.gpus = 1;
+  four.rate = 2500.0;
+  CHECK(mean(simulate_batching(curve, crowded, std::span{&four, 1}, 50'000, 1)) >
+        mean(simulate_batching(curve, pooled, std::span{&four, 1}, 50'000, 1)));
+}
