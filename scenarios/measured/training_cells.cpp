@@ -32,6 +32,35 @@ std::vector<std::string_view> missing_training_cells(const RunConfiguration& run
   return missing;
 }
 
+bool leaves_layout_open(const RunConfiguration& run) {
+  constexpr std::int64_t most_gpus = 128;  // how far off the fastest layout is was measured up to there
+  const std::vector<std::string_view> layout{"dp", "tp", "pp", "cp"};
+  return run.arch != "moe" && run.experts.value_or(0) < 2 && run.gpus.value_or(0) <= most_gpus &&
+         missing_training_cells(run) == layout;
+}
+
+std::vector<RunConfiguration> possible_layouts(const RunConfiguration& run) {
+  std::vector<RunConfiguration> layouts;
+  const std::int64_t gpus = filled(run.gpus);
+  const std::int64_t host = std::clamp<std::int64_t>(run.gpus_per_node.value_or(8), 1, 8);
+  for (std::int64_t tp = 1; tp <= host; tp *= 2) {
+    for (std::int64_t cp = 1; cp <= 4; cp *= 2) {
+      for (std::int64_t pp = 1; pp <= 4; pp *= 2) {
+        const std::int64_t ranks = tp * cp * pp;
+        if (gpus % ranks != 0 || filled(run.global_batch) % (gpus / ranks) != 0) {
+          continue;
+        }
+        RunConfiguration& layout = layouts.emplace_back(run);
+        layout.tp = tp;
+        layout.cp = cp;
+        layout.pp = pp;
+        layout.dp = gpus / ranks;
+      }
+    }
+  }
+  return layouts;
+}
+
 BlankAxes blank_axes(const RunConfiguration& run) noexcept {
   return {!run.micro_batch, run.recompute.empty(), !run.vpp && run.pp.value_or(1) > 1};
 }

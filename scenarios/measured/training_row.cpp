@@ -115,6 +115,46 @@ Answer in_unit(const CompiledTraining& c,
   return {};
 }
 
+/// The layout that is fastest of those that fit, as a planner would take it. Priced so, 76 configurations of MLPerf
+/// that state theirs (up to 128 GPUs) differ from their own layout's price by 0.125 in logarithm, root mean square: 53
+/// of adapters are 9 % too fast on the mean, 23 of pretraining 2 %. That widens the interval; the centre stays.
+RowPrediction of_fastest_layout(TrainingRowModel& model,
+                                const RunConfiguration& run,
+                                std::string_view metric,
+                                std::string_view unit) {
+  constexpr double deviation = 0.125;
+  constexpr double eighty = 1.2816;
+  const Device* const device = model.device_of(run);
+  std::optional<RunConfiguration> fastest;
+  double least = 1e300;
+  for (RunConfiguration& layout : possible_layouts(run)) {
+    const RowPrediction step = model.predict(layout, "step_time_s", "s");
+    if (step.status == RowStatus::rejected || device == nullptr) {
+      return step;
+    }
+    if (step.status != RowStatus::ok || step.predicted >= least) {
+      continue;
+    }
+    RunConfiguration whole = layout;
+    whole.options["memory_kind"] = "nvidia_smi";
+    const RowPrediction memory = model.predict(whole, "memory_gib_per_gpu", "GiB");
+    if (memory.status == RowStatus::ok && memory.predicted * 0x1p30 <= device->visible_capacity().value.raw()) {
+      least = step.predicted;
+      fastest = std::move(layout);
+    }
+  }
+  if (!fastest) {
+    return unsupported("not published: dp, tp, pp, cp; and no layout in powers of two fits");
+  }
+  RowPrediction answer = model.predict(*fastest, metric, unit);
+  if (answer.status == RowStatus::ok) {
+    const double width = std::exp(std::hypot(std::log(answer.high / answer.predicted), eighty * deviation));
+    answer.low = answer.predicted / width;
+    answer.high = answer.predicted * width;
+  }
+  return answer;
+}
+
 }  // namespace
 
 double step_error(std::string_view metric, double predicted, double measured) noexcept {
@@ -348,6 +388,10 @@ CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precisi
 RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string_view metric, std::string_view unit) {
   if (const Architecture* preset = preset_of_blank(run)) {
     return predict(with_sizes_of(*preset, run), metric, unit);
+  }
+  // Numbers that are being fitted see stated layouts alone.
+  if (!stack_ && !parameters_ && metric != "memory_gib_per_gpu" && leaves_layout_open(run)) {
+    return of_fastest_layout(*this, run, metric, unit);
   }
   if (std::optional<RowPrediction> refused = refusal(run)) {
     return std::move(*refused);

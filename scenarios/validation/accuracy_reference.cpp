@@ -23,7 +23,7 @@ AccuracyReference read_embedded() {
       reference.serving_bars = read_budget(document, name);
     } else if (file.id == "serving-claims") {
       reference.claims = read_claims(document, diagnostics);
-    } else {
+    } else if (file.id == "rivals") {
       reference.rivals = read_rivals(document, diagnostics);
     }
   }

@@ -34,6 +34,24 @@ std::uint32_t number_of(Names& names, const Name& name) {
   return names.try_emplace(name, static_cast<std::uint32_t>(names.size())).first->second;
 }
 
+/// Groups of unmarked rows that are all rows of theirs say nothing more.
+void drop_repeated(std::vector<GroupScore>& scores) {
+  std::map<std::string, std::size_t, std::less<>> rows;
+  for (const GroupScore& g : scores) {
+    if (g.metric.empty()) {
+      rows.emplace(g.group, g.n);
+    }
+  }
+  std::erase_if(scores, [&](const GroupScore& g) {
+    if (!g.group.ends_with(unmarked_rows)) {
+      return false;
+    }
+    const auto whole = rows.find(g.group.substr(0, g.group.size() - unmarked_rows.size()));
+    const auto some = rows.find(g.group);
+    return whole != rows.end() && some != rows.end() && whole->second == some->second;
+  });
+}
+
 }  // namespace
 
 void ScoreBook::add(const ScoredRow& row, const std::optional<std::string>& share) {
@@ -181,6 +199,7 @@ std::vector<GroupScore> ScoreBook::groups() const {
       scores.push_back(score(name, std::string{metric}, some));
     }
   }
+  drop_repeated(scores);
   std::stable_partition(scores.begin(), scores.end(), [](const GroupScore& g) { return g.group == "all"; });
   return scores;
 }

@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -37,6 +38,9 @@ struct GroupScore {
     return n > rejected ? static_cast<double>(supported) / static_cast<double>(n - rejected) : 0.0;
   }
 };
+
+/// Behind the name of a group: those of its rows that no mark doubts (row_marks.hpp).
+inline constexpr std::string_view unmarked_rows = ", unmarked";
 
 /// Number of rows, and the reasons why some were not scored: "unsupported: no kv_heads".
 struct RowTally {

@@ -4,6 +4,7 @@
 #include <headroom/scenarios/measured/serving_row.hpp>
 #include <headroom/scenarios/measured/training_row.hpp>
 #include <headroom/scenarios/measured/workload_row.hpp>
+#include <headroom/scenarios/validation/row_marks.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
 #include <cstdint>
@@ -133,6 +134,21 @@ RowPrediction predict(const RunFile& file, const RunRow& row, const RowPredictor
   return impossible.empty() ? prediction : rejected(impossible);
 }
 
+/// Rows without a mark of publications that have some stand in groups of their own, so that figures stand with and
+/// without marked rows; a marked row that is answered says why it is.
+void mark(const RunRow& row, ScoredRow& result) {
+  const RowMarks& marks = row_marks();
+  const std::string_view why = marks.why(row.source, row.id);
+  if (why.empty()) {
+    result.groups.push_back("all" + std::string{unmarked_rows});
+    if (marks.know(row.source)) {
+      result.groups.push_back("source=" + row.source + std::string{unmarked_rows});
+    }
+  } else if (result.prediction.status == RowStatus::ok) {
+    result.prediction.why = "marked: " + std::string{why};
+  }
+}
+
 ScoredRow scored(const RunFile& file, const RunRow& row, const ValidationScope& scope, const RowPredictor& predictor) {
   ScoredRow result{row.id,
                    file.file,
@@ -143,6 +159,7 @@ ScoredRow scored(const RunFile& file, const RunRow& row, const ValidationScope& 
                    groups_of(file, row, scope.groups),
                    1.0};
   result.source = row.source;
+  mark(row, result);
   if (result.prediction.of_network) {
     std::erase_if(result.groups, [](const std::string& group) { return group.starts_with("family="); });
     result.groups.emplace_back("family=networks");

@@ -99,6 +99,20 @@ TEST_CASE("shipped levels compare SKUs of a chip alone: a GeForce card is no A10
   CHECK(shipped.board_factor(catalog.device("mi350x"), 0.4) == near(std::pow(1400.0 / 1000.0, 0.4)));
 }
 
+TEST_CASE("GeForce boards reach more of their halved peak than the boards whose kernels they take") {
+  const Catalog catalog = Catalog::standard();
+  const StepParameters& shipped = step_parameters(test::model_data());
+  const auto wide = [&](const char* sku) {
+    return shipped.levels.of(catalog.device(sku), shipped.physics.power_clock).wide;
+  };
+  for (const char* sku : {"rtx-4090", "rtx-4090d"}) {
+    CAPTURE(sku);
+    CHECK(wide(sku) < 0.85 * wide("l40s"));
+  }
+  CHECK(wide("rtx-3090") < 0.85 * wide("a100-sxm-80gb"));
+  CHECK(wide("rtx-6000-ada") == wide("l40s"));  // its rate is whole
+}
+
 TEST_CASE("levels without any, or with numbers missing there, or fitted keys that are none, are refused") {
   CHECK_THROWS_WITH_AS(levels("[levels.hopper]\nsource = \"x\"\n"), doctest::Contains("missing table [levels.any]"),
                        ConfigError);

@@ -179,6 +179,27 @@ TEST_CASE("what AutoModel checkpoints runs whole again: a blank recomputation is
   CHECK(step_of(run) < 0.95 * blank);
 }
 
+TEST_CASE("a row that states nothing of its layout takes the fastest that fits, with a wider interval") {
+  static const Sources sources = Sources::standard();
+  TrainingRowModel model{sources};
+  RunConfiguration run = lora_run();
+  run.micro_batch.reset();
+  const RowPrediction stated = model.predict(run, "step_time_s", "s");
+  run.dp = run.tp = run.pp = run.cp = std::nullopt;
+  const RowPrediction open = model.predict(run, "step_time_s", "s");
+  REQUIRE(open.status == RowStatus::ok);
+  CHECK(open.predicted <= stated.predicted);
+  CHECK(open.predicted > 0.6 * stated.predicted);
+  CHECK(open.high / open.predicted > 1.02 * stated.high / stated.predicted);
+  CHECK(model.predict(run, "memory_gib_per_gpu", "GiB").why == "not published: dp, tp, pp, cp");
+  CHECK_FALSE(model.job_of(run));  // no fit sees it
+  run.tp = 4;                      // part of a layout is none
+  CHECK(model.predict(run, "step_time_s", "s").why == "not published: dp, pp, cp");
+  run.tp.reset();
+  run.gpus = 1;  // nothing holds 70B at 8 bit beside what training takes
+  CHECK(model.predict(run, "step_time_s", "s").status == RowStatus::unsupported);
+}
+
 TEST_CASE("hardware FLOP of frozen weights count a third pass for full recomputation") {
   RunConfiguration run = lora_run();
   run.recompute = "full";
@@ -187,8 +208,8 @@ TEST_CASE("hardware FLOP of frozen weights count a third pass for full recomputa
   const auto rate = [&](const char* metric) { return model.predict(run, metric, "TFLOP/s/gpu").predicted; };
   CHECK(rate("hardware_tflops_per_gpu") == near(1.5 * rate("model_tflops_per_gpu")));
   run.options = {};
-  run.dp = 1;
-  run.tp = 8;
+  run.layers = 8;  // all of them fit with their moments
+  CHECK(rate("model_tflops_per_gpu") > 0.0);
   CHECK(rate("hardware_tflops_per_gpu") == near(4.0 / 3.0 * rate("model_tflops_per_gpu")));
 }
 

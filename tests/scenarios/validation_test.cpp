@@ -2,6 +2,7 @@
 // The contract of `validate`: every row answered, groups, baselines, filters, weights and budgets.
 #include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/validation/budget.hpp>
+#include <headroom/scenarios/validation/row_marks.hpp>
 
 #include <doctest/doctest.h>
 
@@ -84,6 +85,40 @@ TEST_CASE(
   CHECK(all.supported == 0);
   CHECK(all.rejected == 1);
   CHECK(std::isnan(all.model.mape));
+}
+
+TEST_CASE("figures stand with marked rows and without, and a marked row says why") {
+  const std::string marked = row({.id = "bs-v100-114.step", .source = "BigScience GPT-2 V100 experiments"});
+  const std::string other = row({.id = "bs-v100-113.step", .source = "BigScience GPT-2 V100 experiments"});
+  const Validation v = scored(marked + other + row({}));
+  CHECK(v.rows[0].prediction.why.starts_with("marked: run on days"));
+  CHECK(v.rows[1].prediction.why.empty());
+  CHECK(v.rows[0].prediction.predicted == v.rows[1].prediction.predicted);
+  CHECK(group(v, "all").n == 3);
+  CHECK(group(v, "all, unmarked").n == 2);
+  CHECK(group(v, "source=BigScience GPT-2 V100 experiments, unmarked").n == 1);
+  // Where nothing is marked nothing is said twice.
+  const Validation none = scored(other + row({}));
+  for (const GroupScore& g : none.groups) {
+    CAPTURE(g.group);
+    CHECK_FALSE(g.group.ends_with(", unmarked"));
+  }
+}
+
+TEST_CASE("marks name rows by their ids without the metric, of one publication, each with a reason and its source") {
+  const RowMarks marks =
+      read_marks(parse_toml("schema = 1\n[[mark]]\npublication = \"P\"\nrows = [\"a\", \"b-*\"]\n"
+                            "why = \"w\"\nsource = \"s\"\n",
+                            "marks.toml"));
+  CHECK(marks.why("P", "a.step") == "w");
+  CHECK(marks.why("P", "b-7.x.tps") == "w");
+  CHECK(marks.why("P", "a2.step").empty());
+  CHECK(marks.why("Q", "a.step").empty());
+  CHECK(marks.know("P"));
+  CHECK_FALSE(marks.know("Q"));
+  CHECK_THROWS_AS(read_marks(parse_toml("schema = 1\n[[mark]]\npublication = \"P\"\nrows = [\"a\"]\nsource = \"s\"\n",
+                                        "marks.toml")),
+                  ConfigError);
 }
 
 TEST_CASE("every metric speaks of the same step") {
