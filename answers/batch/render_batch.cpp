@@ -76,6 +76,9 @@ std::string online_text(const BatchPlan& plan) {
   if (requests.peak > 1.0) {
     table.row({"requests/s at the peak", format_number(online.peak_rate)});
   }
+  if (online.served) {
+    table.row({"through its server", format_number(*online.served)});
+  }
   if (online.streams) {
     table.row({online.rate_asked ? "streams at most" : "streams", format_number(*online.streams)});
     table.row({"streams by time alone", format_number(online.capacity / *requests.stream)});
@@ -185,15 +188,15 @@ std::string choices_text(const BatchPlan& plan) {
   if (plan.choices.empty()) {
     return {};
   }
-  Table table{{"GPU", "<engine", "<precision", "instances", "GPUs", "$ per million", "samples per $",
-               "roof of one, samples/s", "<"}};
+  Table table{{"GPU", "<engine", "<precision", "copies", "GPUs", "$/M", "samples/$", "roof/s", "<"}};
   for (const BatchChoice& each : plan.choices) {
     table.row({each.gpu, each.engine, each.precision, std::to_string(each.instances),
                each.gpus > 0 ? std::to_string(each.gpus) : "", each.per_million ? format(*each.per_million) : "",
                each.per_dollar ? format_count(*each.per_dollar) : "", each.roof > 0.0 ? format_count(each.roof) : "",
                each.holds ? "holds" : "does not hold"});
   }
-  std::string text = "\n" + table.text();
+  std::string text =
+      "\n" + table.text() + "  $/M: of a million samples; roof/s: samples of one GPU that no kernels exceed\n";
   for (const BatchChoice& each : plan.choices) {
     if (!each.holds && !each.why.empty()) {
       text += "  " + each.gpu + ": " + each.why + "\n";
@@ -251,6 +254,7 @@ Value online_value(const OnlinePlan& online) {
                          }),
       "calls_by_batch"_m = list(online.taken.batches, [](std::int64_t count) { return Value{count}; }),
       "windows"_m = list(online.windows, tail_value), "batches"_m = list(online.batches, tail_value),
+      "served_requests_per_s"_m = online.served ? per_second(*online.served) : Value{nullptr},
       "streams"_m = online.streams ? Value{*online.streams} : Value{nullptr}, "beside_s"_m = online.beside,
       "usd_per_million_requests"_m = online.per_million, "price_usd_per_s"_m = online.price,
       "energy_j_per_request"_m = online.energy);

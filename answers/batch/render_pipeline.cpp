@@ -46,7 +46,7 @@ std::string rates_text(const DataPlan& data) {
   return "\n" + table.text() + "  binds: " + data.binds + ", " + format_count(data.rate) + " samples/s; GPUs busy " +
          percent(data.busy) +
          (data.input.cores_needed > 0.0
-              ? ", " + format_number(std::ceil(data.input.cores_needed - 1e-9)) + " cores would keep up"
+              ? ", " + format_count(std::ceil(data.input.cores_needed - 1e-9)) + " cores would keep up"
               : "") +
          "\n";
 }
@@ -59,7 +59,7 @@ std::string flow_text(const DataPlan& data) {
   Table table{{"stage", "on", "of a sample", "share of samples", "at work", "keep up"}};
   for (const StageRate& each : flow.stages) {
     const std::string needed =
-        each.on == StagePlace::gpu || each.needed <= 0.0 ? std::string{} : format_number(std::ceil(each.needed - 1e-9));
+        each.on == StagePlace::gpu || each.needed <= 0.0 ? std::string{} : format_count(std::ceil(each.needed - 1e-9));
     const std::string used =
         each.on == StagePlace::gpu ? std::string{} : format_number(used_of(each, data.rate)) + " " + noun_of(each.on);
     table.row({each.name, place_name(each.on), format(each.time), percent(each.share), used, needed});

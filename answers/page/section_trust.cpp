@@ -76,6 +76,9 @@ std::string member_table(const std::string& label, const Place& object) {
   for (const std::string& name : object.members()) {
     const Place value = object[name];
     const Place mid = middle(value);
+    if (value.is_text() && value.text().empty()) {
+      continue;
+    }
     if (value.is_text()) {
       notes += paragraph("note", escaped(label_of(name)) + ": " + escaped(value.text()));
     } else if (mid.is_number() || mid.is_text() || !mid.text().empty()) {

@@ -90,6 +90,8 @@ constexpr std::array batch{
     M{"requests/batches/latency_p95_s", T::number, "what 95 of 100 take at most"},
     M{"requests/batches/latency_p99_s", T::number, "what 99 of 100 take at most"},
     M{"requests/batches/latency_p999_s", T::number, "what 999 of 1000 take at most"},
+    M{"requests/served_requests_per_s", T::number,
+      "of an open rate what the engine's server reached of its measured loops"},
     M{"requests/streams", T::number, "streams that the requests make"},
     M{"requests/beside_s", T::number, "time of a latency in stages, copies and the network between client and server"},
     M{"requests/usd_per_million_requests", T::number, "price of a million requests"},

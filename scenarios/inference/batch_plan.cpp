@@ -31,12 +31,17 @@ namespace {
   return CallCurve{std::move(times)};
 }
 
+/// Without a node of the catalog all stated GPUs are in one.
+[[nodiscard]] std::int64_t gpus_of_node(const BatchScenario& s) noexcept {
+  return s.host ? s.gpus_per_node : s.gpus.value_or(1);
+}
+
 /// Watts of one GPU and its share of the host, and of the building, at a share of busy time.
 [[nodiscard]] std::optional<Watts> power_at(const BatchScenario& s, double busy) {
   const Node* node = s.host ? &*s.host : nullptr;
   const std::optional<GpuPower> power = gpu_power(s.device, node, s.power_cap, power_form(*s.data));
   if (s.node_power) {
-    return s.energy.pue.value_or(1.0) / real(s.gpus_per_node) * *s.node_power;
+    return s.energy.pue.value_or(1.0) / real(gpus_of_node(s)) * *s.node_power;
   }
   if (!power) {
     return std::nullopt;

@@ -50,6 +50,7 @@ struct OnlinePlan {
   double peak_rate = 0.0;             ///< requests a second of all GPUs
   double capacity = 0.0;              ///< of all GPUs in full batches
   double mean_utilisation = 0.0;      ///< at the mean rate
+  std::optional<double> served;       ///< of a rate that was open, what the engine's server reached of such loops
   std::optional<double> streams;      ///< that the rate makes
   Seconds beside{};                   ///< of a latency: network, stages and copies beside wait and call
   BatchTail taken;

@@ -176,6 +176,8 @@ CallBook make_call_book(const BatchScenario& s) {
   std::int64_t fitting = most_samples;
   if (memory.sample > Bytes{}) {
     fitting = std::min(fitting, largest_batch(capacity, memory.weights, memory.workspace, memory.sample));
+  } else if (memory.of(0) > capacity) {
+    fitting = 0;
   }
   // Without a network the largest stated call ends what is known.
   const std::int64_t known = s.network ? most_samples : s.calls.back().batch;

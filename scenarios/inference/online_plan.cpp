@@ -396,6 +396,9 @@ OnlinePlan plan_requests(BatchScenario& s, const CallBook& book, const Surroundi
       }
     }
   }
+  if (rate_asked && s.network && s.engine->served < 1.0) {
+    plan.served = s.engine->served * peak;
+  }
   if (s.requests->stream) {
     plan.streams = peak / *s.requests->stream;
   }

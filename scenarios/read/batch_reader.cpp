@@ -52,6 +52,10 @@ class BatchReader {
     }
     s_.money = read_money(root_, sources_.catalog, priced_);
     s_.energy = read_energy(root_, s_.money, &s_.node_power);
+    if (s_.node_power && !s_.host) {
+      s_.assumptions.push_back("energy.node_power is of all " + std::to_string(s_.gpus.value_or(1)) +
+                               " GPUs together: the catalog has no node of " + s_.device.id);
+    }
     refuse_contradictions();
     root_.finish();
     diagnostics_.throw_if_any();

@@ -82,7 +82,7 @@ std::vector<std::string> questions() {
       "plan scenarios/batch/video-streams.toml",
       "plan scenarios/batch/500m-records-overnight.toml --set 'data.sample_bytes=150 kB' --set 'data.fed_bytes=150 kB' "
       "--set 'data.set_bytes=6 GB' --set data.copies=8 --set 'data.copy_latency=10 us' --set 'data.pageable_link=5 "
-      "GB/s' --set data.host_links=2",
+      "GB/s' --set data.host_links=2 --set hardware.gpus=1 --set 'requests.slo.p99=100 ms'",
       "plan scenarios/batch/10m-prompts-overnight.toml",
       "plan --model llama3.1-70b --gpu h100-sxm-80gb --gpus 1 --isl 1000 --osl 100 --set kind=batch --set "
       "job.records=1e7",

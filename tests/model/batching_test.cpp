@@ -214,3 +214,16 @@ TEST_CASE("batching: GPUs that take from one queue answer sooner than as many wi
   CHECK(mean(simulate_batching(curve, crowded, std::span{&four, 1}, 50'000, 1)) >
         mean(simulate_batching(curve, pooled, std::span{&four, 1}, 50'000, 1)));
 }
+
+TEST_CASE("batching: clients that are away between an answer and the next request turn the loop as Little's law says") {
+  const CallCurve curve{{Seconds{20e-3}}};
+  // One control loop: 20 ms of the call and 30 ms of the network.
+  const ClosedLoop one = closed_loop(curve, 1, 1, 1, 1.0, Seconds{30e-3});
+  CHECK(one.rate == doctest::Approx(20.0));
+  CHECK(one.mean.raw() == doctest::Approx(50e-3));
+  // Ten keep the GPU busy all the time: 50 calls a second, whatever the network takes.
+  const ClosedLoop ten = closed_loop(curve, 10, 1, 1, 1.0, Seconds{30e-3});
+  CHECK(ten.rate == doctest::Approx(50.0));
+  CHECK(ten.mean.raw() == doctest::Approx(200e-3));
+  CHECK(closed_loop(curve, 10, 1, 1, 1.0).rate == doctest::Approx(50.0));
+}

@@ -84,6 +84,28 @@ TEST_CASE("batch: the probability of a deadline does not jump where the feed beg
   CHECK(last > 0.4);
 }
 
+TEST_CASE("batch: stages, copies and the network lie in every latency, and stages on the GPU in its time") {
+  const std::string one = "gpu = \"t4\"\ngpus = 1\n";
+  const std::string requests = "[requests]\nrate = \"10 req/s\"\n[requests.slo]\np99 = \"100 ms\"\n";
+  const BatchPlan plain = planned(one_call + "[inference]\nwindow = \"0 s\"\n" + requests, one);
+  const std::string stages =
+      "[data]\nworkers = 4\n[[data.stage]]\nname = \"decode\"\ncpu_time = \"20 ms\"\n[[data.stage]]\nname = "
+      "\"nms\"\ngpu_time = \"5 ms\"\nafter = [\"network\"]\n";
+  const BatchPlan staged = planned(one_call + "[inference]\nwindow = \"0 s\"\n" + stages + requests, one);
+  REQUIRE(staged.online);
+  CHECK(staged.book.curve.of(1).raw() == doctest::Approx(15e-3));
+  CHECK(staged.online->taken.latency[0] - plain.online->taken.latency[0] >= Seconds{24.9e-3});
+  CHECK(staged.data->called_share == doctest::Approx(10.0 / 15.0));
+  CHECK_FALSE(planned(one_call + stages + "[requests]\nrate = \"10 req/s\"\n[requests.slo]\np99 = \"30 ms\"\n", one)
+                  .feasible());
+}
+
+TEST_CASE("batch: weights that are larger than the GPU fit no sample, whatever a sample holds") {
+  CHECK_FALSE(planned("[inference]\nweights_memory = \"140 GB\"\n" + two_calls + "[job]\nrecords = 1e6\n",
+                      "gpu = \"t4\"\ngpus = 1\n")
+                  .feasible());
+}
+
 TEST_CASE("batch: an interruption costs a chunk its work so far, and one that never ends is told") {
   const std::string one = "gpu = \"t4\"\ngpus = 1\n";
   const BatchPlan small = planned(one_call + "[job]\nrecords = 1e6\nchunk = 1000\ninterruptions = \"1 req/h\"\n", one);
