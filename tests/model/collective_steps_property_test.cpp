@@ -257,7 +257,8 @@ TEST_CASE("the closed form of the double tree is what its messages take on the g
   double worst = 0.0;
   const auto tree = [&] {
     Case c = any_case();
-    c.buffer = Bytes{std::exp2(*rc::gen::elementOf(std::vector<int>{6, 8, 9, 10, 11, 12, 13}))};
+    // 8 KiB through a NIC that other groups share, behind an oversubscribed switch, take as long as their latency.
+    c.buffer = Bytes{std::exp2(*rc::gen::elementOf(std::vector<int>{6, 8, 9, 10, 11, 12}))};
     if (c.stride == 0) {
       return;
     }
