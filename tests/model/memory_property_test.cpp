@@ -8,9 +8,8 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
-#include <algorithm>
-
 #include "../support/model_data.hpp"
+#include <algorithm>
 
 using namespace headroom;
 
