@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/model/serve/screen/screen.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/model/serve/simulation/front_end.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/scenarios/money/formulas.hpp>
