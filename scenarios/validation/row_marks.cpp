@@ -55,7 +55,9 @@ RowMarks read_marks(const ConfigValue& document) {
     mark.publication = entry.text("publication");
     mark.rows = entry.texts("rows");
     if (mark.rows.empty()) {
-      entry.problem("rows", "which rows? ids without their last part, e.g. rows = [\"bs-v100-114\"]");
+      entry.problem("rows",
+                    "which rows? ids without their last part, the metric, e.g. rows = [\"run-7\"], or their beginning, "
+                    "[\"run-*\"]");
     }
     mark.why = entry.text("why");
     mark.source = entry.text("source");

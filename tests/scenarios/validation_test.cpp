@@ -10,6 +10,7 @@
 #include "../support/sources.hpp"
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <sstream>
 
 using namespace headroom;
@@ -88,15 +89,21 @@ TEST_CASE(
 }
 
 TEST_CASE("figures stand with marked rows and without, and a marked row says why") {
-  const std::string marked = row({.id = "bs-v100-114.step", .source = "BigScience GPT-2 V100 experiments"});
-  const std::string other = row({.id = "bs-v100-113.step", .source = "BigScience GPT-2 V100 experiments"});
+  // The first of the shipped marks, and a row of its publication that none of them names.
+  std::ostringstream shipped;
+  shipped << std::ifstream{HEADROOM_SOURCE_DIR "/scenarios/accuracy/marks.toml"}.rdbuf();
+  const ConfigValue document = parse_toml(shipped.str(), "marks.toml");
+  const ConfigValue& mark = document.find("mark")->items.front();
+  const std::string publication = mark.find("publication")->text;
+  const std::string marked = row({.id = mark.find("rows")->items.front().text + ".step", .source = publication});
+  const std::string other = row({.id = "named-by-none.step", .source = publication});
   const Validation v = scored(marked + other + row({}));
-  CHECK(v.rows[0].prediction.why.starts_with("marked: run on days"));
+  CHECK(v.rows[0].prediction.why == "marked: " + mark.find("why")->text);
   CHECK(v.rows[1].prediction.why.empty());
   CHECK(v.rows[0].prediction.predicted == v.rows[1].prediction.predicted);
   CHECK(group(v, "all").n == 3);
   CHECK(group(v, "all, unmarked").n == 2);
-  CHECK(group(v, "source=BigScience GPT-2 V100 experiments, unmarked").n == 1);
+  CHECK(group(v, "source=" + publication + ", unmarked").n == 1);
   // Where nothing is marked nothing is said twice.
   const Validation none = scored(other + row({}));
   for (const GroupScore& g : none.groups) {

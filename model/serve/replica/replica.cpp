@@ -20,7 +20,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -353,20 +352,6 @@ Replica::Replica(const ModelData& data,
 Replica::~Replica() = default;
 Replica::Replica(Replica&&) noexcept = default;
 Replica& Replica::operator=(Replica&&) noexcept = default;
-
-void IterationTerms::double_all() noexcept {
-  for (double& term : seconds) {
-    term *= 2.0;
-  }
-  for (double* part : {&decode_on_vector_units, &least_products, &least_decode, &least_prefill, &sustained_products,
-                       &unpacked_products, &written_out_products, &expert_launches}) {
-    *part *= 2.0;
-  }
-}
-
-double IterationTerms::total() const noexcept {
-  return std::accumulate(seconds.begin(), seconds.end(), 0.0);
-}
 
 double Replica::Compiled::all_reduce(double tokens) const noexcept {
   if (!tensor) {
