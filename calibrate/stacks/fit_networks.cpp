@@ -2,7 +2,7 @@
 #include <headroom/calibrate/stacks/fit_networks.hpp>
 #include <headroom/core/statistics.hpp>
 #include <headroom/model/workload/model_data.hpp>
-#include <headroom/scenarios/measured/workload_row.hpp>
+#include <headroom/scenarios/measured/words/workload_row.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -447,7 +447,8 @@ RowPrediction NetworkRowModel::predict_server(const RunRow& row, const NetworkRo
 
 RowPrediction NetworkRowModel::predict(const RunRow& row) {
   const std::string& metric = row.metric;
-  const bool watts = metric == "power_w_per_gpu";
+  const bool system_watts = metric == "avg_system_power_w";
+  const bool watts = metric == "power_w_per_gpu" || system_watts;
   const bool joules = metric == "j_per_image" || metric == "j_per_video";
   const bool trains = row.form == RowForm::training;
   const bool answered =
@@ -487,7 +488,8 @@ RowPrediction NetworkRowModel::predict(const RunRow& row) {
         if (!power) {
           return unsupported("the catalog has no TDP of " + call.device->id);
         }
-        value = network_watts(call, pace.batch, rates, *power).raw() * (watts ? 1.0 : call.gpus / per_s);
+        const Watts each = network_watts(call, pace.batch, rates, *power) + (system_watts ? power->host : Watts{});
+        value = each.raw() * (system_watts ? call.gpus : watts ? 1.0 : call.gpus / per_s);
       }
       answer.low = &call == &found.front() ? value : std::min(answer.low, value);
       answer.high = std::max(answer.high, value);

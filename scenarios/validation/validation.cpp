@@ -3,7 +3,8 @@
 #include <headroom/scenarios/measured/network_row.hpp>
 #include <headroom/scenarios/measured/serving_row.hpp>
 #include <headroom/scenarios/measured/training_row.hpp>
-#include <headroom/scenarios/measured/workload_row.hpp>
+#include <headroom/scenarios/measured/words/attention_row.hpp>
+#include <headroom/scenarios/measured/words/workload_row.hpp>
 #include <headroom/scenarios/validation/row_marks.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
@@ -70,7 +71,8 @@ class RowModels {
         without_{without},
         training_{std::in_place, sources, without},
         serving_{std::in_place, sources},
-        networks_{std::in_place, sources} {}
+        networks_{std::in_place, sources},
+        attention_{sources.catalog, sources.data} {}
 
   RowPrediction predict(const RunFile& file, const RunRow& row) {
     // The cache only helps rows that share something, so it is dropped when it grows.
@@ -84,6 +86,9 @@ class RowModels {
       networks_.emplace(sources_);
     }
     if (file.form == RowForm::other) {
+      if (AttentionRowModel::means(file, row)) {
+        return attention_.predict(file, row);
+      }
       std::string why;
       const std::optional<RunRow> meant = workload_row(sources_.data, file, row, why);
       return meant ? networks_->predict(*meant) : unsupported(why);
@@ -104,6 +109,7 @@ class RowModels {
   std::optional<TrainingRowModel> training_;
   std::optional<ServingRowModel> serving_;
   std::optional<NetworkRowModel> networks_;  ///< of rows of training; serving rows have their own
+  AttentionRowModel attention_;              ///< keeps as many GPUs as rows name
 };
 
 /// All statistics over rows, collected row by row.

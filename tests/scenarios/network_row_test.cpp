@@ -2,7 +2,7 @@
 // Rows of networks: what columns hide is told by titles and the order of tables, servers by their queue.
 #include <headroom/scenarios/measured/network_row.hpp>
 #include <headroom/scenarios/measured/network_server.hpp>
-#include <headroom/scenarios/measured/workload_row.hpp>
+#include <headroom/scenarios/measured/words/workload_row.hpp>
 
 #include <doctest/doctest.h>
 

@@ -4,12 +4,22 @@
 
 #include <headroom/scenarios/measured/run_row.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace headroom {
 
 class ModelData;
+
+/// "A100-PCIex8_TRT" as its card and count; "A30-MIG_32x1g.6gb_TRT" as slices.
+struct WrittenSystem {
+  std::string gpu;  ///< as the catalog or a slice is spelled
+  std::int64_t gpus = 1;
+};
+/// By the [[hardware]] of model/stacks/step/network-workloads.toml, the longest name that `hardware` begins with.
+[[nodiscard]] std::optional<WrittenSystem> written_system(const ModelData& data, std::string_view hardware);
 
 /// The serving or training row that such a row means, by model/stacks/step/network-workloads.toml: `form` says which.
 /// nullopt, with the reason, where its words say too little or no network runs.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
 #include <headroom/model/workload/model_data.hpp>
-#include <headroom/scenarios/measured/workload_row.hpp>
+#include <headroom/scenarios/measured/words/config_words.hpp>
+#include <headroom/scenarios/measured/words/workload_row.hpp>
 
 #include <algorithm>
 #include <array>
@@ -69,42 +70,6 @@ const WorkloadSpelling* spelling_in(const WorkloadTables& tables, const RunFile&
   return found == tables.spellings.end() ? nullptr : &*found;
 }
 
-/// Parts between semicolons.
-std::vector<std::string> parts_of(std::string_view config) {
-  std::vector<std::string> parts;
-  while (!config.empty()) {
-    const std::size_t end = std::min(config.find("; "), config.size());
-    parts.emplace_back(config.substr(0, end));
-    config.remove_prefix(std::min(end + 2, config.size()));
-  }
-  return parts;
-}
-
-bool has_word(const std::vector<std::string>& parts, std::string_view word) {
-  return std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
-    return part == word || part.starts_with(std::string{word} + " ");
-  });
-}
-
-/// The number behind "batch=" at the beginning of a part, and that before "px" at its end.
-std::optional<double> number_of(std::string_view part, std::string_view begin, std::string_view end) {
-  if (!part.starts_with(begin) || !part.ends_with(end) || part.size() <= begin.size() + end.size()) {
-    return std::nullopt;
-  }
-  const std::string_view digits = part.substr(begin.size(), part.size() - begin.size() - end.size());
-  double value = 0.0;
-  const auto [last, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  return error == std::errc{} && last == digits.data() + digits.size() ? std::optional{value} : std::nullopt;
-}
-std::optional<double> number_in(const std::vector<std::string>& parts, std::string_view begin, std::string_view end) {
-  for (const std::string& part : parts) {
-    if (const auto number = number_of(part, begin, end)) {
-      return number;
-    }
-  }
-  return std::nullopt;
-}
-
 std::string format_in(const std::vector<std::string>& parts, const std::string& otherwise) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 10> words{{{"AMP", "fp16"},
                                                                                  {"amp", "fp16"},
@@ -122,41 +87,6 @@ std::string format_in(const std::vector<std::string>& parts, const std::string& 
     }
   }
   return otherwise;
-}
-
-/// "A100-PCIex8_TRT" as its card and count; "A30-MIG_32x1g.6gb_TRT" as slices.
-struct System {
-  std::string gpu;
-  std::int64_t gpus = 1;
-};
-std::optional<System> system_of(const WorkloadTables& tables, std::string_view hardware) {
-  const WorkloadGpu* found = nullptr;
-  std::size_t longest = 0;
-  for (const WorkloadGpu& each : tables.gpus) {
-    for (const std::string& name : each.names) {
-      if (hardware.starts_with(name) && name.size() > longest) {
-        found = &each;
-        longest = name.size();
-      }
-    }
-  }
-  if (found == nullptr) {
-    return std::nullopt;
-  }
-  System system{found->gpu, 1};
-  std::string_view rest = hardware.substr(longest);
-  if (rest.starts_with('x')) {
-    const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), system.gpus);
-    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
-  }
-  constexpr std::string_view mig = "-MIG_";
-  if (rest.starts_with(mig)) {
-    const std::string_view slice = rest.substr(mig.size());
-    // The slices of all cards, busy at once.
-    system.gpu = "MIG:" + system.gpu + " (" + std::string{slice.substr(0, slice.find('_'))} + " MIG)";
-    system.gpus = 1;
-  }
-  return system;
 }
 
 std::string scenario_of(const std::vector<std::string>& parts) {
@@ -179,6 +109,37 @@ std::optional<double> batch_of_scenario(std::string_view scenario) {
 
 }  // namespace
 
+std::optional<WrittenSystem> written_system(const ModelData& data, std::string_view hardware) {
+  const WorkloadTables& tables = workload_tables(data);
+  const WorkloadGpu* found = nullptr;
+  std::size_t longest = 0;
+  for (const WorkloadGpu& each : tables.gpus) {
+    for (const std::string& name : each.names) {
+      if (hardware.starts_with(name) && name.size() > longest) {
+        found = &each;
+        longest = name.size();
+      }
+    }
+  }
+  if (found == nullptr) {
+    return std::nullopt;
+  }
+  WrittenSystem system{found->gpu, 1};
+  std::string_view rest = hardware.substr(longest);
+  if (rest.starts_with('x')) {
+    const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), system.gpus);
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  }
+  constexpr std::string_view mig = "-MIG_";
+  if (rest.starts_with(mig)) {
+    const std::string_view slice = rest.substr(mig.size());
+    // The slices of all cards, busy at once.
+    system.gpu = "MIG:" + system.gpu + " (" + std::string{slice.substr(0, slice.find('_'))} + " MIG)";
+    system.gpus = 1;
+  }
+  return system;
+}
+
 std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, const RunRow& row, std::string& why) {
   const WorkloadTables& tables = workload_tables(data);
   const std::string config = cell(file, row, "config").value_or("");
@@ -192,7 +153,7 @@ std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, c
     why = spelling->refused;
     return std::nullopt;
   }
-  const std::optional<System> system = system_of(tables, hardware);
+  const std::optional<WrittenSystem> system = written_system(data, hardware);
   if (!system) {
     why = "hardware '" + hardware + "' is no GPU that network-workloads.toml names";
     return std::nullopt;
