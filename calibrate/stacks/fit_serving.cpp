@@ -2,6 +2,7 @@
 #include <headroom/calibrate/stacks/fit_serving.hpp>
 #include <headroom/calibrate/stacks/fit_serving_queues.hpp>
 #include <headroom/model/train/errors/fit_priors.hpp>
+#include <headroom/scenarios/measured/power_limits.hpp>
 #include <headroom/scenarios/measured/serving_launches.hpp>
 
 #include <algorithm>
@@ -225,7 +226,9 @@ void gather(
         continue;  // the mean of other SKUs' kernels tells nothing of an engine
       }
       const std::size_t before = fit.runs.size();
-      const ServingConfiguration launch = launched(row, published_launches(model.places().data())).run;
+      LaunchedRow filled = launched(row, published_launches(model.places().data()));
+      limit_power(filled, model.places().data(), row);
+      const ServingConfiguration& launch = filled.run;
       if (asks_for_run(launch, row.metric) && !first_token_of_loop(launch, row.metric)) {
         gather_queue(row, launch, model, problem, fit, all);
       } else {

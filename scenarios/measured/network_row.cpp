@@ -7,6 +7,8 @@
 #include <headroom/scenarios/measured/network_row.hpp>
 #include <headroom/scenarios/measured/network_server.hpp>
 #include <headroom/scenarios/measured/network_spelling.hpp>
+#include <headroom/scenarios/measured/power_limits.hpp>
+#include <headroom/scenarios/measured/serving_place.hpp>
 
 #include <algorithm>
 #include <array>
@@ -144,9 +146,12 @@ constexpr std::array<std::string_view, 5> rate_metrics{"images_per_s", "requests
 }  // namespace
 
 NetworkPace network_pace(const NetworkRowCall& call,
-                         const CallDevice& device,
+                         const CallDevice& uncapped,
                          const CallPhysics& physics,
                          const NetworkEngine& engine) {
+  // Memory has a clock of its own, which no cap lowers (docs/money.md).
+  CallDevice device = uncapped;
+  device.product *= call.clock;
   const auto time = [&](double samples, const CallSetting& setting) {
     const double called = samples * call.evaluations / call.shared;
     const Seconds exchange = call.shared > 1.0 ? samples * call.evaluations * call.exchange : Seconds{};
@@ -180,7 +185,8 @@ NetworkPace network_pace(const NetworkRowCall& call, const CallRates& rates, con
 }
 
 Watts network_watts(const NetworkRowCall& call, double batch, const CallRates& rates, const GpuPower& power) {
-  const CallDevice device = call_device(*call.device, rates, *call.engine, call.setting.format, false);
+  CallDevice device = call_device(*call.device, rates, *call.engine, call.setting.format, false);
+  device.product *= call.clock;
   const CallTime time =
       call_time(*call.ops, batch * call.evaluations / call.shared, device, rates.physics, *call.engine, call.setting);
   const Seconds exchange = call.shared > 1.0 ? batch * call.evaluations * call.exchange : Seconds{};
@@ -332,6 +338,9 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
   call.device = device.get();
   call.slice = device;
   call.gpus = slices * real(run.gpus.value_or(1));
+  call.cap = power_cap_of(run);
+  call.cap = call.cap ? call.cap : published_power_limit(sources_.data, row);
+  call.clock = matrix_clock(*device, call.cap, power_form(sources_.data));
   call.tokens = run.isl.value_or(1.0);
   call.evaluations = spelling.evaluations;
   if (spelling.evaluations_per_step > 0.0) {
@@ -404,11 +413,12 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
 
 const ServedQueue& NetworkRowModel::served_queue(const NetworkRowCall& call) {
   const NetworkServer& rule = call.server;
-  const std::string key =
-      call.network + ";" + call.engine->id + ";" + call.device->id + ";" +
-      std::to_string(static_cast<int>(call.setting.format)) + ";" + std::to_string(call.evaluations) + ";" +
-      std::to_string(call.limit.raw()) + ";" + std::to_string(call.gpus) + ";" + std::to_string(rule.batch) + ";" +
-      std::to_string(rule.streams) + ";" + std::to_string(rule.window.raw()) + ";" + std::to_string(rule.kept);
+  const std::string key = call.network + ";" + call.engine->id + ";" + call.device->id + ";" +
+                          std::to_string(static_cast<int>(call.setting.format)) + ";" +
+                          std::to_string(call.evaluations) + ";" + std::to_string(call.limit.raw()) + ";" +
+                          std::to_string(call.gpus) + ";" + std::to_string(rule.batch) + ";" +
+                          std::to_string(rule.streams) + ";" + std::to_string(call.clock) + ";" +
+                          std::to_string(rule.window.raw()) + ";" + std::to_string(rule.kept);
   std::unique_ptr<const ServedQueue>& kept = served_[key];
   if (!kept) {
     kept = std::make_unique<const ServedQueue>(call, call_rates(sources_.data), *call.engine);
@@ -484,7 +494,7 @@ RowPrediction NetworkRowModel::predict(const RunRow& row) {
       }
       if (watts || joules) {
         const Node* node = sources_.catalog.reference_node(*call.device);
-        const std::optional<GpuPower> power = gpu_power(*call.device, node, {}, power_form(sources_.data));
+        const std::optional<GpuPower> power = gpu_power(*call.device, node, call.cap, power_form(sources_.data));
         if (!power) {
           return unsupported("the catalog has no TDP of " + call.device->id);
         }

@@ -38,6 +38,8 @@ struct NetworkRowCall {
   CallSetting setting;
   std::string host_cpu;  ///< of the reference node; empty: none is known
   double gpus = 1.0;
+  std::optional<Watts> cap;           ///< on each GPU's power; nullopt: none
+  double clock = 1.0;                 ///< of products under the cap, over the uncapped clock
   double tokens = 1.0;                ///< of a sample, where rates count them
   double evaluations = 1.0;           ///< of the network for a sample
   double steps = 1.0;                 ///< one after another

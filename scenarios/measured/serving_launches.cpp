@@ -51,6 +51,7 @@ constexpr std::array number_facts{
     NumberFact{"two_batch_overlap", 0.0, 1.0},
     NumberFact{"redundant_experts", 0.0, 1e6},
     NumberFact{"tensor_ranks", 1.0, 4096.0},
+    NumberFact{"power_cap_w", 1.0, 1e4},
 };
 constexpr std::array<std::string_view, 5> text_facts{"kv_cache", "lengths", "engine_version", "speculative",
                                                      "quantization"};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/core/real_text.hpp>
+#include <headroom/model/power/power.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
 #include <headroom/scenarios/measured/serving_launches.hpp>
 #include <headroom/scenarios/measured/serving_place.hpp>
@@ -96,6 +97,11 @@ ServingLayout row_layout(const ServingConfiguration& run) {
 
 double mean_of_nominal(const ServingConfiguration& run) {
   return 0.5 * (1.0 + row_number(run, "range_ratio").value_or(1.0));
+}
+
+std::optional<Watts> power_cap_of(const ServingConfiguration& run) {
+  const std::optional<double> watts = row_number(run, "power_cap_w");
+  return watts ? std::optional{Watts{*watts}} : std::nullopt;
 }
 
 ClientFacts client_facts(const ServingConfiguration& run) {
@@ -243,6 +249,7 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
   if (!kernels_here.refused.empty()) {
     return refuse(kernels_here.refused);
   }
+  p.clock = matrix_clock(device, power_cap_of(run), power_form(sources_.data));
   p.replica = kernels_here.replica;
   p.least = kernels_here.least;
   p.memory = compile_serving_memory(*p.arch, device, p.stack->memory, p.layout, *weights, *cache);

@@ -3,6 +3,7 @@
 // serving_simulated.hpp add the load.
 #pragma once
 
+#include <headroom/core/quantity.hpp>
 #include <headroom/model/serve/engine/client_facts.hpp>
 #include <headroom/model/serve/engine/serving_stack.hpp>
 #include <headroom/model/serve/memory/memory.hpp>
@@ -40,6 +41,9 @@ enum class RowPool : std::uint8_t { whole, decode, prefill };
 /// Mean length over the nominal one where lengths are drawn uniformly from `range_ratio` of it to all of it.
 [[nodiscard]] double mean_of_nominal(const ServingConfiguration& run);
 
+/// The limit that a run's operator set on each GPU's power; nullopt: none is known.
+[[nodiscard]] std::optional<Watts> power_cap_of(const ServingConfiguration& run);
+
 /// Facts of the launch and the client that a row's options state (serving_launches.hpp).
 [[nodiscard]] ClientFacts client_facts(const ServingConfiguration& run);
 
@@ -52,6 +56,7 @@ struct PlacedRow {
   RowPool pool = RowPool::whole;
   ServingLayout layout;
   std::int64_t replicas = 1;    ///< replicas of the pool
+  double clock = 1.0;           ///< of what multiplies under the run's power cap, over the uncapped clock
   double isl = 1.0, osl = 1.0;  ///< mean tokens per request
   std::int64_t beams = 1;       ///< answers that a request decodes side by side over its one prompt (beam search)
   /// Tokens of cache that a request takes when `share` (0 to 1) of its answer is written.

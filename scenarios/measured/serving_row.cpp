@@ -2,6 +2,7 @@
 #include <headroom/core/real_text.hpp>
 #include <headroom/model/power/power.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
+#include <headroom/scenarios/measured/power_limits.hpp>
 #include <headroom/scenarios/measured/serving_disaggregated.hpp>
 #include <headroom/scenarios/measured/serving_launches.hpp>
 #include <headroom/scenarios/measured/serving_layouts.hpp>
@@ -409,7 +410,8 @@ RowPrediction ServingRowModel::predict(const RunRow& row) {
   if (networks_.knows(row.serving)) {
     return networks_.predict(row);
   }
-  const LaunchedRow filled = launched(row, published_launches(sources_.data));
+  LaunchedRow filled = launched(row, published_launches(sources_.data));
+  limit_power(filled, sources_.data, row);
   RowPrediction answer = predict(filled.run, row.metric, row.unit);
   answer.assumed = filled.assumed;
   return answer;

@@ -132,6 +132,7 @@ ServingTimeQuestion steady(const SimulatedQuestion& q) {
   ServingTimeQuestion s;
   s.replica = q.placed.replica;
   s.least = q.placed.least;
+  s.clock = q.placed.clock;
   s.stack = q.placed.stack;
   s.metric = q.metric;
   s.replicas = real(q.placed.replicas) * q.share;
@@ -259,7 +260,8 @@ std::string SimulatedQuestion::engine() const {
          std::to_string(limits.memory_fraction) + "/" + std::to_string(placed.limits.max_num_seqs) + "/" +
          std::to_string(limits.max_num_seqs) + "/" + std::to_string(limits.max_num_tokens) + "/" +
          std::to_string(limits.sequence_tokens) + "/" + std::to_string(placed.beams) + "/" +
-         std::to_string(reach_of(load)) + (chunked ? (*chunked ? "/chunked" : "/whole") : "") +
+         std::to_string(placed.clock) + "/" + std::to_string(reach_of(load)) +
+         (chunked ? (*chunked ? "/chunked" : "/whole") : "") +
          (placed.layout.attention_groups() > 1 ? "/" + std::to_string(std::llround(placed.isl)) : "");
 }
 
@@ -272,6 +274,7 @@ SimulatedReplica simulated_engine(const SimulatedQuestion& question,
   habits.longest = reach_of(question.load);
   habits.prompt = std::llround(question.placed.isl);
   habits.beams = question.placed.beams;
+  habits.clock = question.placed.clock;
   habits.chunked_prefill = question.chunked;
   ServingStack with = *question.placed.stack;
   with.time = stack;

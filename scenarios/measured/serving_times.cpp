@@ -133,6 +133,7 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   ServingTimeQuestion q;
   q.replica = placed->replica;
   q.least = placed->least;
+  q.clock = placed->clock;
   q.stack = placed->stack;
   q.kind = load->load;
   q.pool = pool;
@@ -223,6 +224,16 @@ double answer(const ServingTimeQuestion& q, const IterationCost& step, const Ste
   return q.to_unit * (s.ttft.raw() + (q.load.osl - 1.0) * s.tpot.raw());
 }
 
+/// A power cap slows iterations limited by multiplying; those limited by reading keep their time (docs/money.md).
+IterationTerms clocked(const ServingTimeQuestion& q, const IterationMix& mix, IterationTerms terms) {
+  if (q.clock < 1.0 && !q.least->reads(mix)) {
+    terms[IterationTerm::products] /= q.clock;
+    terms[IterationTerm::experts] /= q.clock;
+    terms[IterationTerm::prefill_attention] /= q.clock;
+  }
+  return terms;
+}
+
 constexpr SteadyHabits no_habits{Seconds{}, 0.0, 0.0, 0.0, 0.0, 0.0, false};
 
 }  // namespace
@@ -232,7 +243,7 @@ double predict_time(const ServingTimeQuestion& q,
                     const IterationStack& stack,
                     const IterationPhysics& physics) {
   const IterationCost step = [&](const IterationMix& mix) {
-    return engine_terms(*q.replica, mix, kernels(mix), stack, physics).total();
+    return clocked(q, mix, engine_terms(*q.replica, mix, kernels(mix), stack, physics)).total();
   };
   return answer(q, step,
                 {stack.request, stack.steps, stack.burst, stack.interference, physics.bubble, stack.piece.raw(),
@@ -244,7 +255,7 @@ SteadyState steady_state_of(const ServingTimeQuestion& q,
                             const IterationStack& stack,
                             const IterationPhysics& physics) {
   const IterationCost step = [&](const IterationMix& mix) {
-    return engine_terms(*q.replica, mix, kernels(mix), stack, physics).total();
+    return clocked(q, mix, engine_terms(*q.replica, mix, kernels(mix), stack, physics)).total();
   };
   return state_of(q, step,
                   {stack.request, stack.steps, stack.burst, stack.interference, physics.bubble, stack.piece.raw(),

@@ -45,6 +45,7 @@ struct ServingTimeQuestion {
   RowPool pool = RowPool::whole;
   ServingMetric metric = ServingMetric::output_rate;
   double replicas = 1.0;
+  double clock = 1.0;    ///< of what multiplies under a power cap, over the uncapped clock
   double to_unit = 1.0;  ///< factor from seconds, or from a rate per second, to the row's unit
   bool experts = false;
   std::shared_ptr<const LeastIteration> least;

@@ -24,7 +24,7 @@ std::optional<ServingWatts> serving_watts(const ServingConfiguration& run,
   const ModelData& data = times.places().data();
   const Device& device = *times.places().device_of(run);
   const PowerForm& form = power_form(data);
-  const std::optional<GpuPower> power = gpu_power(device, catalog.reference_node(device), std::nullopt, form);
+  const std::optional<GpuPower> power = gpu_power(device, catalog.reference_node(device), power_cap_of(run), form);
   if (!power) {
     refusal = unsupported("the catalog has no power of " + device.id);
     return std::nullopt;
