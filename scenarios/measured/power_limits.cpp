@@ -14,8 +14,8 @@ namespace headroom {
 namespace {
 
 struct PowerLimit {
-  std::string round;               ///< part of the row's source: "v2.0"
-  std::vector<std::string> paths;  ///< of which the row's reference holds one: "SYSTEM/bert-99/Offline"
+  std::string round;               ///< part of the row's source: "v2.0"; empty: any
+  std::vector<std::string> paths;  ///< of which the row's reference holds one: "SYSTEM/bert-99/Offline", or "SYSTEM"
   Watts watts{};
 };
 
@@ -26,10 +26,13 @@ std::vector<PowerLimit> read_limits(const ConfigValue& document, Diagnostics& di
   static_cast<void>(root.text("source"));
   std::vector<PowerLimit> all;
   for (ConfigTable& table : root.tables("limit")) {
-    PowerLimit limit{table.text("round"), {}, table.quantity<Watts>("limit")};
+    PowerLimit limit{table.maybe_text("round").value_or(""), {}, table.quantity<Watts>("limit")};
     const std::string system = table.text("system");
     for (const std::string& run : table.texts("runs")) {
       limit.paths.push_back(system + "/" + run);
+    }
+    if (limit.paths.empty()) {
+      limit.paths.push_back(system);
     }
     table.finish();
     all.push_back(std::move(limit));

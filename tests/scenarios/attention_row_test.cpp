@@ -25,7 +25,7 @@ RowPrediction predict(const std::string& config, const std::string& hardware, co
 
 }  // namespace
 
-TEST_CASE("attention rows: words state the kernel, its pass and its sizes; the benchmark's totals fill the rest") {
+TEST_CASE("attention rows: words state the kernel, its pass and its sizes, the benchmark's totals fill the rest") {
   std::string why;
   const WrittenAttention w =
       written_attention("FlashAttention-2; fwd+bwd; head_dim=64; seqlen=512; causal=1; batch*seqlen=16k", why);

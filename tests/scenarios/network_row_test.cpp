@@ -2,6 +2,7 @@
 // Rows of networks: what columns hide is told by titles and the order of tables, servers by their queue.
 #include <headroom/scenarios/measured/network_row.hpp>
 #include <headroom/scenarios/measured/network_server.hpp>
+#include <headroom/scenarios/measured/power_limits.hpp>
 #include <headroom/scenarios/measured/words/workload_row.hpp>
 
 #include <doctest/doctest.h>
@@ -261,4 +262,47 @@ TEST_CASE("network rows: what runs mostly in 16 bit is priced so, though its row
   REQUIRE(offline("int8").status == RowStatus::ok);
   CHECK(offline("int8").predicted == offline("fp16").predicted);
   CHECK(offline("int8").assumed.find("fp16") != std::string::npos);
+}
+
+TEST_CASE("power limits: a run's own by round, system, benchmark and scenario, else its system's") {
+  const auto limit = [](const std::string& round, const std::string& path) {
+    RunRow row;
+    row.source = "MLPerf Inference " + round;
+    row.source_ref = "closed/NVIDIA/results/" + path;
+    const std::optional<Watts> found = published_power_limit(sources().data, row);
+    return found ? found->raw() : 0.0;
+  };
+  CHECK(limit("v2.0", "DGX-A100_A100-SXM-80GBx8_TRT_MaxQ/bert-99/Offline/run_1") == 300.0);
+  CHECK(limit("v2.0", "DGX-A100_A100-SXM-80GBx8_TRT_MaxQ/bert-99.9/Offline") == 275.0);
+  CHECK(limit("v2.1", "DGX-A100_A100-SXM-80GBx8_TRT_MaxQ/bert-99/Offline") == 275.0);
+  CHECK(limit("v4.0", "DGX-A100_A100-SXM-80GBx8_TRT_MaxQ/bert-99/Offline") == 0.0);
+  CHECK(limit("v2.0", "DGX-A100_A100-SXM-80GBx8_TRT/bert-99/Offline") == 0.0);
+  CHECK(limit("v2.0", "DGX-Station-A100_A100-SXM-80GBx4_TRT/bert-99/Offline") == 275.0);
+  CHECK(limit("v2.0", "DGX-Station-A100_A100-SXM-80GBx4_TRT_MaxQ/bert-99/Offline") == 250.0);
+}
+
+TEST_CASE("power limits: under its limit a system does less and draws less, its GPUs no more than the limit") {
+  const auto at = [](const std::string& system, const std::string& metric) {
+    std::istringstream stream{
+        "source,source_ref,workload,config,hardware,metric,value,unit,notes\nmlcommons/inference_results_v2.0,"
+        "closed/NVIDIA/results/" +
+        system + "/bert-99/Offline,energy,MLPerf Inference v2.0 power; bert-99; Offline," + system + "," + metric +
+        ",1,u,\n"};
+    Diagnostics diagnostics;
+    const RunFile file = read_runs(stream, "o.csv", diagnostics);
+    std::string why;
+    const std::optional<RunRow> meant = workload_row(sources().data, file, file.rows.at(0), why);
+    REQUIRE(meant);
+    NetworkRowModel model{sources()};
+    return model.predict(*meant).predicted;
+  };
+  const std::string own = "A100-PCIe-80GBx8_TRT";
+  const std::string limited = own + "_MaxQ";
+  const double watts = at(limited, "avg_system_power_w");
+  const double less = at(own, "avg_system_power_w") - watts;
+  CHECK(less > 0.9 * 8.0 * (300.0 - 225.0));
+  CHECK(less < 8.0 * (300.0 - 225.0) + 1.0);
+  CHECK(watts < 3000.0);
+  // 0.79 and 0.80 were published of BERT at this limit.
+  CHECK(at(limited, "samples_per_s") / at(own, "samples_per_s") == doctest::Approx(0.8).epsilon(0.1));
 }
