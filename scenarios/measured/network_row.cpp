@@ -455,6 +455,34 @@ RowPrediction NetworkRowModel::predict_server(const RunRow& row, const NetworkRo
   return answer;
 }
 
+std::optional<GpuPower> NetworkRowModel::power_of(const NetworkRowCall& call) const {
+  const Node* node = sources_.catalog.reference_node(*call.device);
+  return gpu_power(*call.device, node, call.cap, power_form(sources_.data));
+}
+
+RowPrediction NetworkRowModel::predict_server_watts(const NetworkRowCall& call, std::string assumed) {
+  const CallRates& rates = call_rates(sources_.data);
+  const ServedWithin served = served_queue(call).within(call, 0.0);
+  const std::optional<GpuPower> power = power_of(call);
+  if (served.rate <= 0.0 || !power) {
+    return unsupported(power ? "one call alone takes longer than the server's limit of " + format(call.limit)
+                             : "the catalog has no TDP of " + call.device->id);
+  }
+  // Busy as long as full batches need for the requests; between them the clocks are up and nothing runs.
+  const NetworkPace pace = network_pace(call, rates, *call.engine);
+  const double busy = std::min(1.0, served.rate / pace.rate);
+  const Watts each =
+      busy * network_watts(call, pace.batch, rates, *power) + (1.0 - busy) * power->of(Draw::waiting) + power->host;
+  RowPrediction answer;
+  answer.status = RowStatus::ok;
+  answer.of_network = true;
+  answer.assumed = std::move(assumed);
+  answer.predicted = call.gpus * each.raw();
+  answer.low = answer.predicted / (1.0 + power->width);
+  answer.high = answer.predicted * (1.0 + power->width);
+  return answer;
+}
+
 RowPrediction NetworkRowModel::predict(const RunRow& row) {
   const std::string& metric = row.metric;
   const bool system_watts = metric == "avg_system_power_w";
@@ -473,11 +501,12 @@ RowPrediction NetworkRowModel::predict(const RunRow& row) {
     return answer;
   }
   if (found.front().limit > Seconds{}) {
-    if (watts || joules) {
-      return unsupported("what a server draws between its calls is not answered");
+    if ((watts || joules) && !system_watts) {
+      return unsupported("what one GPU of a server draws is not answered");
     }
     try {
-      return predict_server(row, found.front(), std::move(assumed));
+      return system_watts ? predict_server_watts(found.front(), std::move(assumed))
+                          : predict_server(row, found.front(), std::move(assumed));
     } catch (const ConfigError& error) {
       return unsupported(error.diagnostics().empty() ? error.what() : error.diagnostics().front().message);
     }
@@ -493,8 +522,7 @@ RowPrediction NetworkRowModel::predict(const RunRow& row) {
         return unsupported("not published: samples that training takes to its target");
       }
       if (watts || joules) {
-        const Node* node = sources_.catalog.reference_node(*call.device);
-        const std::optional<GpuPower> power = gpu_power(*call.device, node, call.cap, power_form(sources_.data));
+        const std::optional<GpuPower> power = power_of(call);
         if (!power) {
           return unsupported("the catalog has no TDP of " + call.device->id);
         }
@@ -519,8 +547,9 @@ RowPrediction NetworkRowModel::predict(const RunRow& row) {
   answer.status = RowStatus::ok;
   answer.of_network = true;
   answer.predicted = std::exp(middle / static_cast<double>(found.size()));
-  const double width =
-      trains ? rates.width_training : rates.width_of(*found.front().engine, found.front().together > 0.0);
+  const double width = trains  ? rates.width_training
+                       : watts ? power_of(found.front()).value_or(GpuPower{}).width
+                               : rates.width_of(*found.front().engine, found.front().together > 0.0);
   answer.low /= 1.0 + width;
   answer.high *= 1.0 + width;
   answer.assumed = assumed;

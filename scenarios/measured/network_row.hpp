@@ -128,6 +128,10 @@ class NetworkRowModel {
   /// Of a server; each of one network, format, GPU, engine and rule is simulated once.
   [[nodiscard]] const ServedQueue& served_queue(const NetworkRowCall& call);
   [[nodiscard]] RowPrediction predict_server(const RunRow& row, const NetworkRowCall& call, std::string assumed);
+  /// The watts of a server's whole system at the rate that is predicted.
+  [[nodiscard]] RowPrediction predict_server_watts(const NetworkRowCall& call, std::string assumed);
+  /// nullopt where the catalog has no TDP.
+  [[nodiscard]] std::optional<GpuPower> power_of(const NetworkRowCall& call) const;
 
   const Sources& sources_;
   RowDevices devices_;
