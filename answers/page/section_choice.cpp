@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Other plans than this one: what a search found, other numbers of GPUs, several scenarios side by side.
 #include <headroom/answers/page/sections.hpp>
+#include <headroom/core/number_words.hpp>
 
 #include <array>
 
