@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/hardware/catalog/mig_slice.hpp>
-
-#include <charconv>
 
 namespace headroom {
 namespace {
 
 /// Reads a number at the beginning and what must follow it; false where either is not there.
 bool take(std::string_view& text, double& value, std::string_view then) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  if (error != std::errc{} || !text.starts_with(then)) {
+  const RealRead read = read_real(text);
+  value = read.value;
+  text.remove_prefix(read.length);
+  if (!read.good() || !text.starts_with(then)) {
     return false;
   }
   text.remove_prefix(then.size());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/hardware/catalog/mig_slice.hpp>
 #include <headroom/model/infer/network_calls.hpp>
 #include <headroom/model/workload/model_data.hpp>
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 namespace headroom {
@@ -46,9 +46,8 @@ constexpr std::array<std::string_view, 5> rate_metrics{"images_per_s", "requests
   if (found == options.end()) {
     return std::nullopt;
   }
-  double value = 0.0;
-  const char* end = found->second.data() + found->second.size();
-  return std::from_chars(found->second.data(), end, value).ec == std::errc{} ? std::optional{value} : std::nullopt;
+  const RealRead read = read_real(found->second);
+  return read.good() ? std::optional{read.value} : std::nullopt;
 }
 
 /// What an engine's name and its backend mean: "Triton Inference Server" is none, its backend is.

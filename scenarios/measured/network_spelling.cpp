@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real_text.hpp>
 #include <headroom/model/workload/model_data.hpp>
 #include <headroom/scenarios/measured/network_spelling.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <utility>
 
@@ -26,9 +26,7 @@ TrainedSpelling read_trained(ConfigTable& each) {
   }
   if (auto converges = each.maybe_table("samples_to_train")) {
     for (const std::string_view batch : converges->keys()) {
-      double samples = 0.0;
-      std::from_chars(batch.data(), batch.data() + batch.size(), samples);
-      read.converges[samples] = converges->number(batch, {1.0, 1e12});
+      read.converges[read_real(batch).value] = converges->number(batch, {1.0, 1e12});
     }
     converges->finish();
   }

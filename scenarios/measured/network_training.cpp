@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of training of networks that are no language models: one rank's calls, the update, the exchange of gradients.
 #include <headroom/core/real.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/model/workload/model_data.hpp>
 #include <headroom/scenarios/measured/network_row.hpp>
 #include <headroom/scenarios/measured/network_spelling.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 
@@ -19,8 +19,7 @@ namespace {
   const std::size_t at = notes.find(words);
   double calls = 1.0;
   if (at != std::string_view::npos) {
-    const std::string_view rest = notes.substr(at + words.size());
-    std::from_chars(rest.data(), rest.data() + rest.size(), calls);
+    calls = read_real(notes.substr(at + words.size())).value;
   }
   return std::max(calls, 1.0);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/measured/row_options.hpp>
 
 #include <algorithm>
@@ -20,10 +21,8 @@ std::optional<Word> option_word(const RunConfiguration& run,
 /// A number above zero; else 0.
 double option_number(const RunConfiguration& run, std::string_view key) {
   const std::string_view text = option(run, key);
-  double number = 0.0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = !text.empty() && status == std::errc{} && end == text.data() + text.size();
-  return whole && number > 0.0 && number < 1e6 ? number : 0.0;
+  const double number = whole_real(text).value_or(0.0);
+  return number > 0.0 && number < 1e6 ? number : 0.0;
 }
 
 /// Token dropping as published tables name it: capacity 1, padded (Megatron-Bridge, moe_token_drop.py).

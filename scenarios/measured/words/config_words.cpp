@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/measured/words/config_words.hpp>
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 
 namespace headroom {
 namespace {
@@ -12,10 +11,7 @@ std::optional<double> number_of(std::string_view part, std::string_view begin, s
   if (!part.starts_with(begin) || !part.ends_with(end) || part.size() <= begin.size() + end.size()) {
     return std::nullopt;
   }
-  const std::string_view digits = part.substr(begin.size(), part.size() - begin.size() - end.size());
-  double value = 0.0;
-  const auto [last, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  return error == std::errc{} && last == digits.data() + digits.size() ? std::optional{value} : std::nullopt;
+  return whole_real(part.substr(begin.size(), part.size() - begin.size() - end.size()));
 }
 
 }  // namespace
