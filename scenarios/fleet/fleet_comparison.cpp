@@ -54,7 +54,8 @@ std::vector<DifferingKey> differing(const std::vector<ComparedFleet>& fleets) {
   std::vector<DifferingKey> keys;
   for (std::size_t i = 0; i < fleets.size(); ++i) {
     for (auto& [path, value] : leaves_of(fleets[i].plan)) {
-      auto key = std::find_if(keys.begin(), keys.end(), [&](const DifferingKey& k) { return k.key == path; });
+      auto key =
+          std::find_if(keys.begin(), keys.end(), [&name = path](const DifferingKey& each) { return each.key == name; });
       if (key == keys.end()) {
         keys.push_back({path, std::vector<std::string>(fleets.size(), "-")});
         key = keys.end() - 1;
