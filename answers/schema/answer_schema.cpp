@@ -147,6 +147,8 @@ std::span<const AnswerSchema> all_answers() noexcept {
       AnswerSchema{"validate", 1, "headroom validate", "predictions against measurements", answers::validate_members()},
       AnswerSchema{"roofline", 1, "headroom roofline", "ops of a layer on the roofline", answers::roofline_members()},
       AnswerSchema{"op", 1, "headroom op", "the time of one kernel", answers::op_members()},
+      AnswerSchema{"kernel", 1, "headroom kernel", "the laws of one kernel, asked one by one",
+                   answers::kernel_members()},
       AnswerSchema{"collective", 1, "headroom collective", "the time of one collective", answers::collective_members()},
       AnswerSchema{"fabric", 1, "headroom fabric", "a host and its network", answers::fabric_members()},
       AnswerSchema{"replay", 1, "headroom replay", "a trace of allocations", answers::replay_members()},

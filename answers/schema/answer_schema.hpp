@@ -69,6 +69,7 @@ namespace answers {
 [[nodiscard]] std::span<const AnswerMember> validate_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> roofline_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> op_members() noexcept;
+[[nodiscard]] std::span<const AnswerMember> kernel_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> collective_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> fabric_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> replay_members() noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/answers/markup/html.hpp>
+#include <headroom/answers/markup/drawing.hpp>
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/answers/views/render_roofline.hpp>
 #include <headroom/core/csv.hpp>
@@ -13,6 +13,9 @@
 
 namespace headroom {
 namespace {
+
+using report::label;
+using report::line;
 
 Seconds phase_time(const RooflineReport& report, const std::string& phase) {
   Seconds sum{};
@@ -44,15 +47,10 @@ std::vector<std::string> phases(const RooflineReport& report) {
   return found;
 }
 
-std::string point(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f", value);
-  return text.data();
-}
-
 /// Log-log coordinates of the drawing.
 struct Plot {
-  static constexpr double left = 90.0, top = 50.0, width = 740.0, height = 440.0;
+  static constexpr double left = report::Frame::left, top = report::Frame::top;
+  static constexpr double width = report::Frame::inner_width, height = report::Frame::inner_height;
   double x0 = -1.0, x1 = 4.0;   ///< decades of FLOP/B
   double y0 = 10.0, y1 = 15.5;  ///< decades of FLOP/s
 
@@ -79,15 +77,6 @@ Plot plot_of(const RooflineReport& report) {
   return plot;
 }
 
-std::string line(double x1, double y1, double x2, double y2, const std::string& style) {
-  return "<line x1=\"" + point(x1) + "\" y1=\"" + point(y1) + "\" x2=\"" + point(x2) + "\" y2=\"" + point(y2) + "\" " +
-         style + "/>\n";
-}
-
-std::string label(double x, double y, const std::string& text, const std::string& style = "") {
-  return "<text x=\"" + point(x) + "\" y=\"" + point(y) + "\" " + style + ">" + report::escaped(text) + "</text>\n";
-}
-
 /// "100 TFLOP/s" of a whole power of ten.
 std::string decade(double power) {
   constexpr std::array<std::string_view, 3> prefixes{"G", "T", "P"};
@@ -95,30 +84,6 @@ std::string decade(double power) {
   const double value = std::pow(10.0, power - 9.0 - 3.0 * static_cast<double>(step));
   return std::to_string(std::llround(value)) + " " + std::string{prefixes[step]} + "FLOP/s";
 }
-
-/// Names beside points, left out where they would cover one another; hovering tells every point's.
-class Labels {
- public:
-  std::string place(double x, double y, const std::string& text) {
-    constexpr double height = 11.0;
-    constexpr double letter = 5.5;
-    const double right = x + letter * static_cast<double>(text.size());
-    const bool covers = std::any_of(taken_.begin(), taken_.end(), [&](const Box& b) {
-      return x < b.right && b.left < right && std::abs(y - b.y) < height;
-    });
-    if (covers || right > Plot::left + Plot::width + 20.0) {
-      return {};
-    }
-    taken_.push_back({x, right, y});
-    return label(x, y, text, "font-size=\"10\"");
-  }
-
- private:
-  struct Box {
-    double left, right, y;
-  };
-  std::vector<Box> taken_;
-};
 
 std::string axes(const Plot& plot) {
   std::string svg;
@@ -211,11 +176,7 @@ std::string roofline_csv(const RooflineReport& report) {
 std::string roofline_svg(const RooflineReport& report) {
   constexpr std::array<std::string_view, 4> colours{"#1f77b4", "#d62728", "#2ca02c", "#9467bd"};
   const Plot plot = plot_of(report);
-  std::string svg =
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 860 560\" font-family=\"sans-serif\" "
-      "font-size=\"12\">\n<style>text{fill:#222}.grid{stroke:#ddd}.roof{stroke:#222;stroke-width:2}"
-      ".l2{stroke:#888;stroke-width:1.5;stroke-dasharray:6 4}svg{background:#fff}</style>\n";
-  svg += label(Plot::left, 28.0, report.title, "font-size=\"16\"") + axes(plot);
+  std::string svg = axes(plot);
   svg += slope(plot, report.peak, report.bandwidth, "memory " + format(report.bandwidth), "class=\"roof\"");
   svg += slope(plot, report.peak, report.l2, "L2 about " + format(report.l2), "class=\"l2\"");
   const double ridge = (report.peak / report.l2).raw();
@@ -224,25 +185,26 @@ std::string roofline_svg(const RooflineReport& report) {
   svg += label(Plot::left + Plot::width - 4.0, plot.y(report.peak.raw()) - 6.0, "peak " + format(report.peak),
                "text-anchor=\"end\"");
   const std::vector<std::string> all = phases(report);
-  Labels labels;
+  report::Names names;
   for (const RooflineRow& row : report.rows) {
     if (row.work <= Flops{}) {
       continue;
     }
     const auto at = static_cast<std::size_t>(std::find(all.begin(), all.end(), row.phase) - all.begin());
-    const std::string colour{colours[at % colours.size()]};
     const double x = plot.x(row.intensity().raw());
     const double y = plot.y(row.rate().raw());
-    svg += "<circle cx=\"" + point(x) + "\" cy=\"" + point(y) + "\" r=\"4\" fill=\"" + colour + "\"><title>" +
-           report::escaped(row.phase + " " + row.op + ": " + format(row.time) + ", " + format(row.rate())) +
-           "</title></circle>\n" + labels.place(x + 6.0, y + 4.0, row.op);
+    svg += report::dot(x, y, 4.0, colours[at % colours.size()],
+                       row.phase + " " + row.op + ": " + format(row.time) + ", " + format(row.rate())) +
+           names.place(x + 6.0, y + 4.0, row.op);
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     const double x = Plot::left + 120.0 * static_cast<double>(i);
-    svg += "<circle cx=\"" + point(x) + "\" cy=\"544\" r=\"5\" fill=\"" + std::string{colours[i % colours.size()]} +
-           "\"/>\n" + label(x + 10.0, 548.0, all[i]);
+    svg += report::dot(x, 544.0, 5.0, colours[i % colours.size()]) + label(x + 10.0, 548.0, all[i]);
   }
-  return svg + "</svg>\n";
+  return report::drawing(report.title,
+                         ".roof{stroke:#222;stroke-width:2}"
+                         ".l2{stroke:#888;stroke-width:1.5;stroke-dasharray:6 4}",
+                         svg);
 }
 
 }  // namespace headroom

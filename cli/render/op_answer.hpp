@@ -3,7 +3,7 @@
 #pragma once
 
 #include <headroom/answers/document/value.hpp>
-#include <headroom/cli/frame/op_reader.hpp>
+#include <headroom/cli/frame/form_reader.hpp>
 #include <headroom/hardware/catalog/device.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 
@@ -62,7 +62,7 @@ using OpQuestion = std::function<OpAnswer(const ModelData& data, const Device& d
 struct OpKind {
   std::string_view name;
   std::string_view meaning;
-  OpQuestion (*read)(OpReader& reader);
+  OpQuestion (*read)(FormReader& reader);
 };
 [[nodiscard]] std::span<const OpKind> gemm_kinds() noexcept;
 [[nodiscard]] std::span<const OpKind> attention_kinds() noexcept;

@@ -113,7 +113,7 @@ Device device_named(const Arguments& arguments) {
 
 /// Reads options and device before refusing either, so that all problems are reported together.
 Outcome answer(const Arguments& arguments, const OpKind& kind) {
-  OpReader reader{arguments, kind.name, kind.meaning};
+  FormReader reader{arguments, "op", kind.name, kind.meaning};
   const OpQuestion question = kind.read(reader);
   Device device;
   try {

@@ -31,7 +31,7 @@ std::vector<Member> fields_of(const AttentionShape& s) {
 }
 
 /// Reads the sizes that all three kinds share.
-AttentionShape read_heads(OpReader& in) {
+AttentionShape read_heads(FormReader& in) {
   AttentionShape s;
   s.batch = in.size_or("--batch", 1.0);
   s.context = in.size("--seq-len");
@@ -45,7 +45,7 @@ AttentionShape read_heads(OpReader& in) {
   return s;
 }
 
-const AttentionFormat& read_format(OpReader& in) {
+const AttentionFormat& read_format(FormReader& in) {
   const std::size_t query = in.choice("--dtype", query_types, query_types.front());
   const std::size_t cache = in.choice("--kv-dtype", cache_types, query_types[query]);
   if (query > cache) {
@@ -127,7 +127,7 @@ OpAnswer answer_prefill(const ModelData& data,
   return a;
 }
 
-OpQuestion read_prefill(OpReader& in) {
+OpQuestion read_prefill(FormReader& in) {
   AttentionShape s = read_heads(in);
   s.context += in.count_or("--prefix", 0.0);
   s.window = in.count_or("--window", 0.0);
@@ -168,7 +168,7 @@ OpAnswer answer_decode(const ModelData& data,
   return a;
 }
 
-OpQuestion read_decode(OpReader& in) {
+OpQuestion read_decode(FormReader& in) {
   AttentionShape s = read_heads(in);
   s.tokens = 1.0;
   s.window = in.count_or("--window", 0.0);
@@ -247,7 +247,7 @@ OpAnswer answer_training(const ModelData& data, const Device& device, const Trai
   return a;
 }
 
-OpQuestion read_training(OpReader& in) {
+OpQuestion read_training(FormReader& in) {
   TrainingQuestion q;
   q.shape = read_heads(in);
   q.shape.causal = !in.flag("--no-causal");

@@ -94,7 +94,7 @@ OpAnswer answer_moe(const ModelData& data, const Device& device, const MoeQuesti
   return a;
 }
 
-void check_moe(OpReader& in, const MoeShape& s) {
+void check_moe(FormReader& in, const MoeShape& s) {
   if (!in.good()) {
     return;
   }
@@ -109,7 +109,7 @@ void check_moe(OpReader& in, const MoeShape& s) {
   }
 }
 
-OpQuestion read_moe(OpReader& in) {
+OpQuestion read_moe(FormReader& in) {
   MoeQuestion q;
   q.shape.tokens = in.size("--tokens");
   q.shape.hidden = in.size("--hidden");

@@ -104,7 +104,7 @@ OpAnswer answer_gemm(const ModelData& data,
   return a;
 }
 
-OpQuestion read_gemm(OpReader& in) {
+OpQuestion read_gemm(FormReader& in) {
   const GemmShape shape{in.size("-m"), in.size("-n"), in.size("-k")};
   return [shape, format = in.format(), engine = in.text("--engine")](const ModelData& data, const Device& device) {
     return answer_gemm(data, device, format, shape, engine);
@@ -171,7 +171,7 @@ OpAnswer answer_convolution(const ModelData& data, const Device& device, const C
   return a;
 }
 
-void check_convolution(OpReader& in, const ConvQuestion& q) {
+void check_convolution(FormReader& in, const ConvQuestion& q) {
   if (!in.good()) {
     return;
   }
@@ -186,7 +186,7 @@ void check_convolution(OpReader& in, const ConvQuestion& q) {
   }
 }
 
-OpQuestion read_convolution(OpReader& in) {
+OpQuestion read_convolution(FormReader& in) {
   ConvQuestion q;
   q.shape.batch = in.size_or("--batch", 1.0);
   q.shape.in_channels = in.size("--in-channels");

@@ -66,7 +66,7 @@ OpAnswer answer_pass(const ModelData& data, const Device& device, const PassQues
   return a;
 }
 
-OpQuestion ask(OpReader& in, PassQuestion q) {
+OpQuestion ask(FormReader& in, PassQuestion q) {
   q.engine = in.text("--engine");
   return [q = std::move(q)](const ModelData& data, const Device& device) { return answer_pass(data, device, q); };
 }
@@ -80,7 +80,7 @@ struct Sheet {
   [[nodiscard]] double bytes() const noexcept { return format.activation_bytes; }
 };
 
-Sheet read_sheet(OpReader& in) {
+Sheet read_sheet(FormReader& in) {
   return {in.size("--rows"), in.size("--columns"), in.format()};
 }
 
@@ -94,7 +94,7 @@ PassQuestion question_of(std::string_view kind, const Sheet& s, const MemoryOp& 
   return q;
 }
 
-OpQuestion read_elementwise(OpReader& in) {
+OpQuestion read_elementwise(FormReader& in) {
   const double elements = in.size("--elements");
   const double inputs = in.size_or("--inputs", 1.0);
   const GemmFormat& format = in.format();
@@ -107,12 +107,12 @@ OpQuestion read_elementwise(OpReader& in) {
   return ask(in, std::move(q));
 }
 
-OpQuestion read_norm(OpReader& in) {
+OpQuestion read_norm(FormReader& in) {
   const Sheet s = read_sheet(in);
   return ask(in, question_of("norm", s, norm(s.rows, s.columns, s.bytes())));
 }
 
-OpQuestion read_cross_entropy(OpReader& in) {
+OpQuestion read_cross_entropy(FormReader& in) {
   const Sheet s = read_sheet(in);
   const bool gradient = in.flag("--gradient");
   PassQuestion q =
@@ -122,22 +122,22 @@ OpQuestion read_cross_entropy(OpReader& in) {
   return ask(in, std::move(q));
 }
 
-OpQuestion read_embedding(OpReader& in) {
+OpQuestion read_embedding(FormReader& in) {
   const Sheet s = read_sheet(in);
   return ask(in, question_of("embedding", s, gather(s.rows, s.columns, s.bytes())));
 }
 
-OpQuestion read_gather(OpReader& in) {
+OpQuestion read_gather(FormReader& in) {
   const Sheet s = read_sheet(in);
   return ask(in, question_of("gather", s, gather(s.rows, s.columns, s.bytes())));
 }
 
-OpQuestion read_reduction(OpReader& in) {
+OpQuestion read_reduction(FormReader& in) {
   const Sheet s = read_sheet(in);
   return ask(in, question_of("reduction", s, reduction(s.rows, s.columns, s.bytes())));
 }
 
-OpQuestion read_quantize(OpReader& in) {
+OpQuestion read_quantize(FormReader& in) {
   const Sheet s = read_sheet(in);
   const GemmFormat& to = in.format("fp8", "--to");
   PassQuestion q = question_of("quantize", s, quantise(s.rows, s.columns, s.bytes(), to.activation_bytes));
@@ -148,7 +148,7 @@ OpQuestion read_quantize(OpReader& in) {
   return ask(in, std::move(q));
 }
 
-OpQuestion read_optimizer(OpReader& in) {
+OpQuestion read_optimizer(FormReader& in) {
   const double parameters = in.size("--parameters");
   const std::size_t chosen = in.choice("--optimizer", optimizer_names, optimizer_names.front());
   const GemmFormat& weight = in.format();

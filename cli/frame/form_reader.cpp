@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/cli/frame/op_reader.hpp>
+#include <headroom/cli/frame/form_reader.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/number_words.hpp>
+#include <headroom/core/real_text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -28,12 +29,12 @@ std::optional<double> size_of(std::string_view text, double least) {
 
 }  // namespace
 
-bool OpReader::given(std::string_view option) {
+bool FormReader::given(std::string_view option) {
   asked_.push_back(option);
   return arguments_->has(option);
 }
 
-double OpReader::integer(std::string_view option, double least) {
+double FormReader::integer(std::string_view option, double least) {
   const std::string text = arguments_->one(option);
   const std::optional<double> value = size_of(text, least);
   if (!value) {
@@ -43,7 +44,7 @@ double OpReader::integer(std::string_view option, double least) {
   return value.value_or(1.0);
 }
 
-bool OpReader::need(std::string_view option) {
+bool FormReader::need(std::string_view option) {
   required_.push_back(option);
   if (!given(option)) {
     missing_.push_back(option);
@@ -52,29 +53,75 @@ bool OpReader::need(std::string_view option) {
   return true;
 }
 
-double OpReader::size(std::string_view option) {
+double FormReader::size(std::string_view option) {
   return need(option) ? integer(option, 1.0) : 1.0;
 }
 
-double OpReader::size_or(std::string_view option, double otherwise) {
+double FormReader::size_or(std::string_view option, double otherwise) {
   return given(option) ? integer(option, 1.0) : otherwise;
 }
 
-double OpReader::count_or(std::string_view option, double otherwise) {
+double FormReader::count_or(std::string_view option, double otherwise) {
   return given(option) ? integer(option, 0.0) : otherwise;
 }
 
-bool OpReader::flag(std::string_view option) {
+bool FormReader::flag(std::string_view option) {
   return given(option);
 }
 
-std::string OpReader::text(std::string_view option, std::string_view otherwise) {
+std::vector<std::string> FormReader::texts(std::string_view option) {
+  return given(option) ? arguments_->many(option) : std::vector<std::string>{};
+}
+
+double FormReader::measure(std::string_view option, Dimension dimension, double otherwise, bool nought) {
+  const std::string text = arguments_->one(option);
+  const std::variant<double, TextError> parsed = parse_quantity(text, dimension);
+  if (const auto* error = std::get_if<TextError>(&parsed)) {
+    problem(std::string{option} + " " + error->message);
+    return otherwise;
+  }
+  const double value = std::get<double>(parsed);
+  if (value < 0.0 || (value == 0.0 && !nought)) {
+    problem(std::string{option} + " " + quoted(text) + (nought ? " must not be negative" : " must be positive"));
+    return otherwise;
+  }
+  return value;
+}
+
+double FormReader::real(std::string_view option, double least, double most) {
+  const std::string text = arguments_->one(option);
+  std::optional<double> value = whole_real(text);
+  if (!value) {
+    value = parse_short_number(text);
+  }
+  if (!value && text.ends_with('%')) {
+    const std::string_view share = std::string_view{text}.substr(0, text.find_last_not_of(" %") + 1);
+    value = whole_real(share);
+    value = value ? std::optional{0.01 * *value} : std::nullopt;
+  }
+  if (!value || !(*value >= least) || !(*value <= most)) {
+    problem(std::string{option} + " " + quoted(text) + " must be a number from " + format_number(least, 6) + " to " +
+            format_number(most, 6));
+    return least > 0.0 ? least : 1.0 < most ? 1.0 : most;
+  }
+  return *value;
+}
+
+double FormReader::number(std::string_view option, double least, double most) {
+  return need(option) ? real(option, least, most) : most;
+}
+
+double FormReader::number_or(std::string_view option, double least, double most, double otherwise) {
+  return given(option) ? real(option, least, most) : otherwise;
+}
+
+std::string FormReader::text(std::string_view option, std::string_view otherwise) {
   return given(option) ? arguments_->one(option) : std::string{otherwise};
 }
 
-std::size_t OpReader::choice(std::string_view option,
-                             std::span<const std::string_view> names,
-                             std::string_view otherwise) {
+std::size_t FormReader::choice(std::string_view option,
+                               std::span<const std::string_view> names,
+                               std::string_view otherwise) {
   const std::string name = text(option, otherwise);
   const auto at = std::find(names.begin(), names.end(), name);
   if (at == names.end()) {
@@ -85,7 +132,7 @@ std::size_t OpReader::choice(std::string_view option,
   return static_cast<std::size_t>(at - names.begin());
 }
 
-const GemmFormat& OpReader::format(std::string_view otherwise, std::string_view option) {
+const GemmFormat& FormReader::format(std::string_view otherwise, std::string_view option) {
   const std::string name = text(option, otherwise);
   if (const GemmFormat* found = find_gemm_format(name)) {
     return *found;
@@ -99,7 +146,10 @@ const GemmFormat& OpReader::format(std::string_view otherwise, std::string_view 
   return gemm_formats().front();
 }
 
-std::vector<double> OpReader::extents(std::string_view option, std::size_t dimensions, double least, double otherwise) {
+std::vector<double> FormReader::extents(std::string_view option,
+                                        std::size_t dimensions,
+                                        double least,
+                                        double otherwise) {
   constexpr std::size_t most = 3;
   std::vector<double> sizes;
   if (!given(option)) {
@@ -131,11 +181,17 @@ std::vector<double> OpReader::extents(std::string_view option, std::size_t dimen
   return sizes;
 }
 
-void OpReader::finish(std::span<const Option> known) {
+Diagnostics FormReader::problems() {
   if (!missing_.empty()) {
-    problem("op " + std::string{kind_} + " needs " + listed(required_) + " (" + std::string{meaning_} +
-            "); missing: " + listed(missing_));
+    problem(std::string{verb_} + " " + std::string{kind_} + " needs " + listed(required_) + " (" +
+            std::string{meaning_} + "); missing: " + listed(missing_));
+    missing_.clear();
   }
+  return diagnostics_;
+}
+
+void FormReader::finish(std::span<const Option> known) {
+  static_cast<void>(problems());
   std::vector<std::string_view> taken;
   for (const Option& option : known) {
     const bool everywhere = among(common, option.name);
@@ -145,7 +201,8 @@ void OpReader::finish(std::span<const Option> known) {
   }
   for (const Option& option : known) {
     if (arguments_->has(option.name) && !among(common, option.name) && !among(asked_, option.name)) {
-      problem(std::string{option.name} + " has no part in op " + std::string{kind_} + ", which takes " + listed(taken));
+      problem(std::string{option.name} + " has no part in " + std::string{verb_} + " " + std::string{kind_} +
+              ", which takes " + listed(taken));
     }
   }
   diagnostics_.throw_if_any();

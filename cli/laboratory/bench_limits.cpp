@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/cli/laboratory/bench_limits.hpp>
+#include <headroom/core/diagnostic.hpp>
+#include <headroom/model/kernels/curve_library.hpp>
+#include <headroom/model/kernels/memory_ops.hpp>
+#include <headroom/model/kernels/roofline.hpp>
+#include <headroom/model/workload/model_data.hpp>
+
+namespace headroom::cli {
+
+KernelDevice limits_of(const Device& device, const GemmFormat& format) {
+  return kernel_device(device, format.rate);
+}
+
+std::optional<Sustained> sustained_peak(const LabBench& bench, const GemmFormat& format) {
+  constexpr double edge = 8192.0;
+  if (bench.device->curves.empty()) {
+    return std::nullopt;
+  }
+  const CurveSet& set = find_curve_set(bench.data, *bench.device);
+  try {
+    const auto chosen = choose_gemm(set, *bench.device, format);
+    const KernelDevice limits = limits_of(*bench.device, format);
+    const Seconds time = GemmModel{chosen.curve->values, limits, format}.time({edge, edge, edge});
+    return Sustained{gemm_flops(edge, edge, edge) / time / limits.peak, chosen.why};
+  } catch (const ConfigError&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<Sustained> sustained_bandwidth(const LabBench& bench) {
+  constexpr double elements = 1e9;
+  if (bench.device->curves.empty()) {
+    return std::nullopt;
+  }
+  const CurveSet& set = find_curve_set(bench.data, *bench.device);
+  try {
+    const ChosenMemory chosen = choose_memory(set, *bench.device);
+    const bool bf16 = bench.device->peak[static_cast<std::size_t>(Rate::bf16)].has_value();
+    const KernelDevice limits = kernel_device(*bench.device, bf16 ? Rate::bf16 : Rate::fp16);
+    const MemoryOp pass = elementwise(elements, 1.0, 2.0);
+    return Sustained{pass.moved() / MemoryModel{chosen.values, limits}.time(pass) / limits.bandwidth, chosen.why};
+  } catch (const ConfigError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace headroom::cli

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What several forms of the laboratory ask of a SKU: its roofs in a format, and how near measured kernels come to them.
+#pragma once
+
+#include <headroom/cli/laboratory/kernel_form.hpp>
+#include <headroom/model/kernels/gemm.hpp>
+
+#include <optional>
+#include <string>
+
+namespace headroom::cli {
+
+/// Roofs of a device in a format. ConfigError naming what the catalog lacks.
+[[nodiscard]] KernelDevice limits_of(const Device& device, const GemmFormat& format);
+
+/// What the fitted curves sustain on large sizes; nullopt where the SKU has no curve that serves.
+struct Sustained {
+  double share = 1.0;  ///< of the datasheet's rate
+  std::string why;     ///< the curve
+};
+/// The dense peak by products of 8,192 x 8,192 x 8,192.
+[[nodiscard]] std::optional<Sustained> sustained_peak(const LabBench& bench, const GemmFormat& format);
+/// The memory's bandwidth by a pass over a thousand million elements.
+[[nodiscard]] std::optional<Sustained> sustained_bandwidth(const LabBench& bench);
+
+}  // namespace headroom::cli
