@@ -107,10 +107,10 @@ std::string list_prices(const Catalog& catalog) {
 }
 
 std::string list_architectures(const Catalog& catalog) {
-  Table table{{"architecture", "<name", "warps", "blocks", "registers", "shared", "of a block", "memory latency"}};
+  Table table{{"architecture", "<generation", "warps", "blocks", "registers", "shared", "of a block", "memory latency"}};
   catalog.store().each("architectures", [&](const std::string& id) {
     const UnitLimits& u = catalog.architecture(id);
-    table.row({id, u.name, std::to_string(u.threads.warps_per_unit.value),
+    table.row({id, u.generation, std::to_string(u.threads.warps_per_unit.value),
                std::to_string(u.threads.blocks_per_unit.value), std::to_string(u.registers.per_unit.value),
                format(u.shared.per_unit.value), format(u.shared.per_block.value), shown(u.latency.memory)});
   });
