@@ -2,7 +2,6 @@
 #include <headroom/cli/laboratory/bench_limits.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
-#include <headroom/model/kernels/memory_ops.hpp>
 #include <headroom/model/kernels/roofline.hpp>
 #include <headroom/model/workload/model_data.hpp>
 
@@ -28,21 +27,30 @@ std::optional<Sustained> sustained_peak(const LabBench& bench, const GemmFormat&
   }
 }
 
-std::optional<Sustained> sustained_bandwidth(const LabBench& bench) {
-  constexpr double elements = 1e9;
+std::optional<PassCurve> pass_curve(const LabBench& bench) {
   if (bench.device->curves.empty()) {
     return std::nullopt;
   }
   const CurveSet& set = find_curve_set(bench.data, *bench.device);
   try {
     const ChosenMemory chosen = choose_memory(set, *bench.device);
+    // Volta and Turing have only an fp16 peak, which does not matter for a pass.
     const bool bf16 = bench.device->peak[static_cast<std::size_t>(Rate::bf16)].has_value();
     const KernelDevice limits = kernel_device(*bench.device, bf16 ? Rate::bf16 : Rate::fp16);
-    const MemoryOp pass = elementwise(elements, 1.0, 2.0);
-    return Sustained{pass.moved() / MemoryModel{chosen.values, limits}.time(pass) / limits.bandwidth, chosen.why};
+    return PassCurve{MemoryModel{chosen.values, limits}, limits.bandwidth, chosen.why};
   } catch (const ConfigError&) {
     return std::nullopt;
   }
+}
+
+std::optional<Sustained> sustained_bandwidth(const LabBench& bench) {
+  constexpr double elements = 1e9;
+  const std::optional<PassCurve> curve = pass_curve(bench);
+  if (!curve) {
+    return std::nullopt;
+  }
+  const MemoryOp pass = elementwise(elements, 1.0, 2.0);
+  return Sustained{pass.moved() / curve->model.time(pass) / curve->bandwidth, curve->why};
 }
 
 }  // namespace headroom::cli

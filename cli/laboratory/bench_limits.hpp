@@ -4,6 +4,7 @@
 
 #include <headroom/cli/laboratory/kernel_form.hpp>
 #include <headroom/model/kernels/gemm.hpp>
+#include <headroom/model/kernels/memory_ops.hpp>
 
 #include <optional>
 #include <string>
@@ -12,6 +13,14 @@ namespace headroom::cli {
 
 /// Roofs of a device in a format. ConfigError naming what the catalog lacks.
 [[nodiscard]] KernelDevice limits_of(const Device& device, const GemmFormat& format);
+
+/// The measured pass over memory, with the SKU's limits; nullopt where no curve serves.
+struct PassCurve {
+  MemoryModel model;
+  BytesPerSecond bandwidth{};  ///< of the datasheet
+  std::string why;             ///< the curve
+};
+[[nodiscard]] std::optional<PassCurve> pass_curve(const LabBench& bench);
 
 /// What the fitted curves sustain on large sizes; nullopt where the SKU has no curve that serves.
 struct Sustained {

@@ -85,14 +85,6 @@ constexpr std::array options{
 /// Options that apply to files of kernels.
 constexpr std::array<std::string_view, 5> file_options{"--gpu", "--curves", "--kind", "--budget", "--format"};
 
-std::vector<OpKind> all_kinds() {
-  std::vector<OpKind> kinds;
-  for (const std::span<const OpKind> family : {gemm_kinds(), attention_kinds(), expert_kinds(), pass_kinds()}) {
-    kinds.insert(kinds.end(), family.begin(), family.end());
-  }
-  return kinds;
-}
-
 const OpKind* find_kind(std::span<const OpKind> kinds, std::string_view name) {
   const auto at = std::find_if(kinds.begin(), kinds.end(), [&](const OpKind& kind) { return kind.name == name; });
   return at == kinds.end() ? nullptr : &*at;
@@ -153,7 +145,7 @@ bool is_there(const std::string& path) {
 
 Outcome run(const Arguments& arguments) {
   const std::vector<std::string> what = arguments.many("");
-  const std::vector<OpKind> kinds = all_kinds();
+  const std::span<const OpKind> kinds = op_kinds();
   std::vector<std::string_view> names;
   names.reserve(kinds.size());
   for (const OpKind& kind : kinds) {
@@ -192,7 +184,7 @@ constexpr std::string_view examples =
 
 std::vector<PositionalWord> words() {
   std::vector<PositionalWord> result;
-  for (const OpKind& kind : all_kinds()) {
+  for (const OpKind& kind : op_kinds()) {
     result.push_back({std::string{kind.name}, ""});
   }
   return result;
@@ -200,6 +192,21 @@ std::vector<PositionalWord> words() {
 
 }  // namespace
 }  // namespace op_parts
+
+std::span<const OpKind> op_kinds() {
+  static const std::vector<OpKind> all = [] {
+    std::vector<OpKind> kinds;
+    for (const std::span<const OpKind> family : {gemm_kinds(), attention_kinds(), expert_kinds(), pass_kinds()}) {
+      kinds.insert(kinds.end(), family.begin(), family.end());
+    }
+    return kinds;
+  }();
+  return all;
+}
+
+std::span<const Option> op_options() noexcept {
+  return op_parts::options;
+}
 
 const Verb op_verb{"op",
                    "the time of one kernel, what binds it, what would help; or a file of them scored",
