@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/cli/laboratory/bench_limits.hpp>
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 #include <headroom/model/kernels/roofline.hpp>
 #include <headroom/model/workload/model_data.hpp>
@@ -9,6 +10,26 @@ namespace headroom::cli {
 
 KernelDevice limits_of(const Device& device, const GemmFormat& format) {
   return kernel_device(device, format.rate);
+}
+
+L2Rate l2_rate(const LabBench& bench, const GemmFormat& format) {
+  const BytesPerSecond memory = bench.device->bandwidth();
+  const BytesPerSecond most = l2_over_memory * memory;
+  const std::string stands_for =
+      format_number(l2_over_memory) + " times the memory's bandwidth, above every published ratio";
+  if (bench.device->curves.empty()) {
+    return {most, "no product was measured; " + stands_for};
+  }
+  try {
+    const CurveSet& set = find_curve_set(bench.data, *bench.device);
+    const auto chosen = choose_gemm(set, *bench.device, format);
+    const BytesPerSecond fitted = chosen.curve->values[static_cast<std::size_t>(GemmParameter::l2_rate)] * memory;
+    // Products that L2 does not hold back leave its rate open upwards.
+    return fitted < most ? L2Rate{fitted, chosen.why}
+                         : L2Rate{most, "measured products are not held back by it; " + stands_for};
+  } catch (const ConfigError&) {
+    return {most, "no product of this format was measured; " + stands_for};
+  }
 }
 
 std::optional<Sustained> sustained_peak(const LabBench& bench, const GemmFormat& format) {

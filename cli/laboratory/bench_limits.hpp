@@ -27,6 +27,13 @@ struct Sustained {
   double share = 1.0;  ///< of the datasheet's rate
   std::string why;     ///< the curve
 };
+/// Bandwidth from L2 to all units, by the products of a format; where none was measured, l2_over_memory times the
+/// memory's.
+struct L2Rate {
+  BytesPerSecond rate{};
+  std::string why;
+};
+[[nodiscard]] L2Rate l2_rate(const LabBench& bench, const GemmFormat& format);
 /// The dense peak by products of 8,192 x 8,192 x 8,192.
 [[nodiscard]] std::optional<Sustained> sustained_peak(const LabBench& bench, const GemmFormat& format);
 /// The memory's bandwidth by a pass over a thousand million elements.
