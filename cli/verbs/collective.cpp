@@ -40,6 +40,8 @@ constexpr std::array forms{
 
 constexpr std::array options{
     Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog"}.of(Asks::hosts, Asks::files),
+    Option{"--curves", OptionKind::one, "ID", "another SKU's curves with this one's links"}.of(Asks::hosts,
+                                                                                               Asks::files),
     Option{"--bytes", OptionKind::one, "SIZE", "buffer as nccl-tests counts it, e.g. \"1 GiB\": gathered, unscattered"}
         .of(Asks::hosts, Asks::cluster, Asks::link),
     Option{"--gpus", OptionKind::one, "N", "ranks; default all GPUs of the reference node"}.of(
@@ -420,12 +422,15 @@ Outcome run(const Arguments& arguments) {
   }
   const Catalog catalog = own_catalog();
   const ModelData data{catalog.store().shared()};
-  const Device& device = catalog.device(placed ? catalog.node(catalog.cluster(arguments.one("--cluster")).node).gpu
-                                               : arguments.one("--gpu"));
+  Device device = catalog.device(placed ? catalog.node(catalog.cluster(arguments.one("--cluster")).node).gpu
+                                        : arguments.one("--gpu"));
+  if (arguments.has("--curves")) {
+    device.curves = catalog.device(arguments.one("--curves")).id;
+  }
   if (collective) {
     return answer_one(arguments, catalog, data, device, *collective);
   }
-  return score_kernel_files(arguments, [&](std::span<const KernelFile> files) {
+  return score_kernel_files(arguments, device.id, [&](std::span<const KernelFile> files) {
     return score_collectives(data, files, device, catalog.reference_node(device));
   });
 }

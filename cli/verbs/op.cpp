@@ -74,7 +74,7 @@ constexpr std::array options{
     Option{"--padding", OptionKind::one, "SIZES", "convolution: on each side (default 0)"},
     Option{"--dilation", OptionKind::one, "SIZES", "convolution (default 1)"},
     Option{"--groups", OptionKind::one, "N", "convolution (default 1)"},
-    Option{"--kind", OptionKind::one, "gemm|attention-prefill|attention-decode|moe|quantize|attention-training",
+    Option{"--kind", OptionKind::one, "gemm|attention-prefill|attention-decode|moe|quantize|attention-training|pass",
            "with a file: the kind of kernels, where the columns do not tell"},
     Option{"--budget", OptionKind::one, "FILE", "with a file: TOML with [[bar]]; exit 1 if missed"}.that(
         FileUse::reads),
@@ -170,7 +170,7 @@ Outcome run(const Arguments& arguments) {
   const Device device = device_named(arguments);
   const ModelData data = own_model_data();
   return score_kernel_files(
-      arguments, [&](std::span<const KernelFile> files) { return score_kernels(data, files, device); },
+      arguments, device.id, [&](std::span<const KernelFile> files) { return score_kernels(data, files, device); },
       [&](std::span<const KernelFile> files) { return too_fast_text(faster_than_roofline(data, files, device)); });
 }
 
