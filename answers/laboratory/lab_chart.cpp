@@ -25,27 +25,44 @@ class Scale {
   [[nodiscard]] double operator()(double value) const {
     return from_ + (to_ - from_) * std::clamp((of(value) - low_) / (high_ - low_), 0.0, 1.0);
   }
-  /// Values at which the axis is told: whole powers (of two for bytes, else of ten), or five even steps.
-  [[nodiscard]] std::vector<double> ticks() const {
-    std::vector<double> values;
-    if (!axis_->logarithmic) {
-      constexpr int steps = 5;
-      for (int i = 0; i <= steps; ++i) {
-        values.push_back(low_ + (high_ - low_) * i / steps);
-      }
-      return values;
-    }
-    constexpr double most = 9.0;
-    const double unit = axis_->hint == Hint::bytes ? std::log10(2.0) : 1.0;
-    const double stride = std::max(1.0, std::ceil((high_ - low_) / unit / most)) * unit;
-    for (double at = std::ceil(low_ / stride - 1e-9) * stride; at <= high_ + 1e-9; at += stride) {
-      values.push_back(std::pow(10.0, at));
-    }
-    return values;
-  }
+  /// Values at which the axis is told: round ones.
+  [[nodiscard]] std::vector<double> ticks() const { return axis_->logarithmic ? powers() : steps(); }
   [[nodiscard]] std::string told(double value) const { return figure_text(value, axis_->hint); }
 
  private:
+  /// Multiples of 1, 2 or 5 times a power of ten, some six of them.
+  [[nodiscard]] std::vector<double> steps() const {
+    constexpr double wanted = 6.0;
+    const double rough = (high_ - low_) / wanted;
+    const double power = std::pow(10.0, std::floor(std::log10(rough)));
+    const double step = rough > 5.0 * power ? 10.0 * power : rough > 2.0 * power ? 5.0 * power : 2.0 * power;
+    std::vector<double> values;
+    const double slack = 1e-9 * step;
+    for (double at = std::ceil((low_ - slack) / step) * step; at <= high_ + slack; at += step) {
+      values.push_back(at);
+    }
+    return values;
+  }
+  /// Whole powers, of two for bytes, else of ten; 2 and 5 times them where two decades or less are shown.
+  [[nodiscard]] std::vector<double> powers() const {
+    constexpr double most = 9.0;
+    constexpr double slack = 1e-9;
+    const bool binary = axis_->hint == Hint::bytes;
+    const double unit = binary ? std::log10(2.0) : 1.0;
+    const double stride = std::max(1.0, std::ceil((high_ - low_) / unit / most)) * unit;
+    const bool between = !binary && high_ - low_ <= 2.0;
+    std::vector<double> values;
+    for (double at = std::floor(low_ / stride) * stride; at <= high_ + slack; at += stride) {
+      for (const double factor : {1.0, 2.0, 5.0}) {
+        const double place = at + std::log10(factor);
+        if ((factor == 1.0 || between) && place >= low_ - slack && place <= high_ + slack) {
+          values.push_back(std::pow(10.0, place));
+        }
+      }
+    }
+    return values;
+  }
+
   [[nodiscard]] double of(double value) const { return axis_->logarithmic ? std::log10(value) : value; }
 
   const LabAxis* axis_;

@@ -186,17 +186,14 @@ std::vector<double> FormReader::extents(std::string_view option,
   return sizes;
 }
 
-Diagnostics FormReader::problems() {
+void FormReader::tell_missing() {
   if (!missing_.empty()) {
     problem(std::string{verb_} + " " + std::string{kind_} + " needs " + listed(required_) + " (" +
             std::string{meaning_} + "); missing: " + listed(missing_));
-    missing_.clear();
   }
-  return diagnostics_;
 }
 
-void FormReader::finish(std::span<const Option> known) {
-  static_cast<void>(problems());
+void FormReader::tell_idle(std::span<const Option> known) {
   std::vector<std::string_view> taken;
   for (const Option& option : known) {
     const bool everywhere = among(common, option.name);
@@ -210,7 +207,16 @@ void FormReader::finish(std::span<const Option> known) {
               ", which takes " + listed(taken));
     }
   }
-  diagnostics_.throw_if_any();
+}
+
+Diagnostics FormReader::problems(std::span<const Option> known) {
+  tell_missing();
+  tell_idle(known);
+  return diagnostics_;
+}
+
+void FormReader::finish(std::span<const Option> known) {
+  problems(known).throw_if_any();
 }
 
 }  // namespace headroom::cli

@@ -69,10 +69,13 @@ class FormReader {
   [[nodiscard]] bool good() const noexcept { return diagnostics_.empty() && missing_.empty(); }
   /// Throws ConfigError with every problem, including options of `known` that were given but do not apply.
   void finish(std::span<const Option> known);
-  /// Every problem and what is missing, for a verb whose table says which options apply.
-  [[nodiscard]] Diagnostics problems();
+  /// Every problem so far, what is missing, and options of `known` that were given but not asked for: for a verb whose
+  /// table says which options a kind has.
+  [[nodiscard]] Diagnostics problems(std::span<const Option> known);
 
  private:
+  void tell_missing();
+  void tell_idle(std::span<const Option> known);
   /// A number in a unit, or one without where the dimension has none; `otherwise` when it is wrong.
   double measure(std::string_view option, Dimension dimension, double otherwise, bool nought);
   double real(std::string_view option, double least, double most);

@@ -66,6 +66,10 @@ constexpr std::array<std::string_view, 5> cure_changes{
     "one pass fewer: fused with its neighbour, half the bytes", "operands of half the bits",
     "operands found in L2 instead of memory"};
 
+/// The same beside a point of the drawing.
+constexpr std::array<std::string_view, 5> cure_points{"as measured kernels", "tensor path", "fused", "half the bits",
+                                                      "from L2"};
+
 std::string because(RoofCure cure, bool memory_bound, const RoofChances& chances) {
   switch (cure) {
     case RoofCure::best_measured:
@@ -130,7 +134,7 @@ LabChart drawing_of(const RoofKernel& kernel, const std::vector<CuredKernel>& cu
   LabLine after{"after a cure", LineStyle::points, {}};
   for (const CuredKernel& cure : cures) {
     after.points.push_back({(cure.work / cure.moved).raw(), (cure.work / cure.time).raw(),
-                            std::string{cure_changes[static_cast<std::size_t>(cure.cure)]}});
+                            std::string{cure_points[static_cast<std::size_t>(cure.cure)]}});
   }
   chart.lines.push_back(std::move(points));
   chart.lines.push_back(std::move(after));

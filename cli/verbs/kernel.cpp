@@ -201,7 +201,13 @@ Outcome run(const Arguments& arguments) {
       }
     }
   }
-  Diagnostics problems = reader.problems();
+  std::vector<Option> own;
+  for (const Option& option : options) {
+    if (((option.forms >> place) & 1U) != 0) {
+      own.push_back(option);
+    }
+  }
+  Diagnostics problems = reader.problems(own);
   add_idle_options(kernel_verb, place, arguments, problems);
   problems.throw_if_any();
   const ModelData data = own_model_data();
