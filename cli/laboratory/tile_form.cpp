@@ -124,7 +124,7 @@ std::vector<TileChange> changes_of(const TileShape& tile, double needed) {
   add("a tile of " + format_count(t.m) + "x" + format_count(t.n) + "x" + format_count(t.k),
       "more FLOP for each byte from L2", t);
   t.threads *= 2.0;
-  add("the same with " + format_count(t.threads) + " threads", "the accumulators are shared out", t);
+  add("such a tile of " + format_count(t.threads) + " threads", "its accumulators are shared out", t);
   t = tile;
   t.k *= 2.0;
   add("slices twice as deep", "half as many waits", t);
@@ -139,11 +139,12 @@ LabTable levels_of(const TileAnswer& t) {
                   {"rate", "bytes_per_s"},
                   {"<feeds the peak", "feeds"}},
                  {}};
+  constexpr double rounding = 0.99;  // peaks and clocks are told to three digits
   for (std::size_t i = 0; i < t.feeds.size(); ++i) {
     const TileFeed& feed = t.feeds[i];
     const bool known = feed.rate > BytesPerSecond{};
     table.rows.push_back({std::string{tile_level_names[i]}, feed.intensity, when(known, feed.needed),
-                          when(known, feed.rate), when(known, feed.intensity >= feed.needed)});
+                          when(known, feed.rate), when(known, feed.intensity >= rounding * feed.needed)});
   }
   return table;
 }
@@ -239,12 +240,19 @@ LabAnswer answer(const TileAsked& q, const LabBench& bench) {
   if (!q.matrix.empty()) {
     tell_product(a, q, t, machine, bench);
   }
+  std::vector<TileShape> tried;
   for (const TileChange& change : changes_of(q.tile, t.stages_needed)) {
     const TileAnswer changed = tile_answer(change.tile, machine);
     const double ratio = t.of_peak / changed.of_peak;
     constexpr double least_gain = 0.999;
-    if (ratio < least_gain && can_run(changed, unit)) {
+    // More threads are of use where the larger tile alone cannot run.
+    const bool again = std::any_of(tried.begin(), tried.end(), [&](const TileShape& other) {
+      return other.m == change.tile.m && other.n == change.tile.n && other.stages == change.tile.stages &&
+             other.k == change.tile.k;
+    });
+    if (ratio < least_gain && !again && can_run(changed, unit)) {
       a.cures.push_back({change.words, ratio, change.because});
+      tried.push_back(change.tile);
     }
   }
   std::stable_sort(a.cures.begin(), a.cures.end(),
