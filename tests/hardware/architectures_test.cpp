@@ -58,8 +58,8 @@ TEST_CASE("architectures: every GPU of NVIDIA and AMD has one, and what both sta
   CHECK(found > 40);
 }
 
-// CUDA C++ Programming Guide, technical specifications per compute capability; PTX ISA for tensor memory: 512 columns of
-// 128 lanes of 4 B are 256 KiB.
+// CUDA C++ Programming Guide, technical specifications per compute capability; PTX ISA for tensor memory: 512 columns
+// of 128 lanes of 4 B are 256 KiB.
 TEST_CASE("architectures: known facts of A100, T4 and B200") {
   const Catalog catalog = shipped();
   const UnitLimits& a100 = catalog.unit_limits(catalog.device("a100-sxm-80gb"));
