@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../near.hpp"
 #include "../support/says.hpp"
 #include "../support/scratch_folder.hpp"
 #include <fstream>
@@ -14,6 +15,7 @@ EmbeddedIndex embedded_catalog() noexcept;
 }
 
 using namespace headroom;
+using headroom::test::near;
 using headroom::test::says;
 using headroom::test::ScratchFolder;
 
@@ -97,7 +99,7 @@ TEST_CASE("architectures: a user's file extends the one that it hides") {
          "[latency]\nmemory = { value = \"450 ns\", source = \"MINE\" }\n";
   const Catalog catalog{DataStore{embedded::embedded_catalog(), {folder.path().string()}}};
   const UnitLimits& unit = catalog.unit_limits(catalog.device("a100-sxm-80gb"));
-  CHECK(unit.latency.memory->value == Seconds{450e-9});
+  CHECK(unit.latency.memory->value.raw() == near(450e-9));
   CHECK(unit.latency.memory->source == "measured here");
   CHECK(unit.threads.warps_per_unit.value == 64);
 }
