@@ -3,16 +3,18 @@
 // and what each cure would bring.
 #include <headroom/cli/laboratory/kernel_form.hpp>
 #include <headroom/cli/laboratory/occupancy_checks.hpp>
-#include <headroom/core/diagnostic.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/model/kernels/roofline.hpp>
 #include <headroom/model/laboratory/occupancy_cures.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
 
 namespace headroom::cli {
 namespace {
@@ -56,11 +58,12 @@ Value rate_value(const Told& told, const WaitingKernel& kernel, const UnitOccupa
   return told.kernel.wait && rate ? Value{*rate} : Value{};
 }
 
-std::vector<std::string_view> limiters(const UnitOccupancy& found) {
-  std::vector<std::string_view> names;
+/// "registers, shared memory".
+std::string limiters(const UnitOccupancy& found) {
+  std::string names;
   for (std::size_t i = 0; i < occupancy_limits; ++i) {
     if (found.binds(static_cast<OccupancyLimit>(i))) {
-      names.push_back(occupancy_limit_names[i]);
+      names += (names.empty() ? "" : ", ") + std::string{occupancy_limit_names[i]};
     }
   }
   return names;
@@ -83,7 +86,7 @@ std::string verdict_of(const Told& told) {
   const UnitOccupancy& found = told.found;
   std::string text = "Each " + std::string{told.place} + " holds " + counted(found.blocks, "block") + ", " +
                      std::to_string(found.warps) + " of " + std::to_string(told.unit.threads.warps_per_unit.value) +
-                     " warps (" + percent(found.share) + "), limited by " + listed(limiters(found));
+                     " warps (" + percent(found.share) + "), limited by " + limiters(found);
   if (!told.kernel.wait) {
     return text + ".";
   }
@@ -101,7 +104,7 @@ void add_figures(const Told& told, LabAnswer& a) {
   const UnitOccupancy& found = told.found;
   const auto& unit = told.unit;
   a.figures = {{"occupancy", "occupancy", share(found.share)},
-               {"limited by", "limited_by", joined(limiters(found), [](std::string_view n) { return std::string{n}; })},
+               {"limited by", "limited_by", limiters(found)},
                {"blocks resident", "blocks_per_unit", found.blocks},
                {"warps resident", "warps_per_unit", found.warps,
                 std::to_string(found.warps) + " of " + std::to_string(unit.threads.warps_per_unit.value)},
@@ -257,8 +260,8 @@ void add_tables(const Told& told, LabAnswer& a) {
       WaitingKernel tried = told.kernel;
       set(tried.block, value);
       const UnitOccupancy found = unit_occupancy(told.unit, tried.block);
-      table.rows.push_back({value, found.blocks, found.warps, share(found.share), rate_value(told, tried, found),
-                            joined(limiters(found), [](std::string_view n) { return std::string{n}; })});
+      table.rows.push_back(
+          {value, found.blocks, found.warps, share(found.share), rate_value(told, tried, found), limiters(found)});
     }
     return table;
   };
