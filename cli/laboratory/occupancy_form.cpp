@@ -3,16 +3,18 @@
 // and what each cure would bring.
 #include <headroom/cli/laboratory/kernel_form.hpp>
 #include <headroom/cli/laboratory/occupancy_checks.hpp>
-#include <headroom/core/diagnostic.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/model/kernels/roofline.hpp>
 #include <headroom/model/laboratory/occupancy_cures.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
 
 namespace headroom::cli {
 namespace {
@@ -56,23 +58,24 @@ Value rate_value(const Told& told, const WaitingKernel& kernel, const UnitOccupa
   return told.kernel.wait && rate ? Value{*rate} : Value{};
 }
 
-std::vector<std::string_view> limiters(const UnitOccupancy& found) {
-  std::vector<std::string_view> names;
+/// "registers, shared memory".
+std::string limiters(const UnitOccupancy& found) {
+  std::string names;
   for (std::size_t i = 0; i < occupancy_limits; ++i) {
     if (found.binds(static_cast<OccupancyLimit>(i))) {
-      names.push_back(occupancy_limit_names[i]);
+      names += (names.empty() ? "" : ", ") + std::string{occupancy_limit_names[i]};
     }
   }
   return names;
 }
 
 /// Threads of one unit that keep the memory busy by loads alone.
-double threads_needed(const WaitingKernel& kernel) {
-  return std::ceil(bytes_needed(*kernel.wait) / kernel.per_thread - 1e-9);
+std::int64_t threads_needed(const WaitingKernel& kernel) {
+  return static_cast<std::int64_t>(std::ceil(bytes_needed(*kernel.wait) / kernel.per_thread - 1e-9));
 }
 
 double occupancy_needed(const Told& told) {
-  return threads_needed(told.kernel) / static_cast<double>(told.unit.threads.per_unit.value);
+  return static_cast<double>(threads_needed(told.kernel)) / static_cast<double>(told.unit.threads.per_unit.value);
 }
 
 bool saturated(const Told& told) {
@@ -81,15 +84,9 @@ bool saturated(const Told& told) {
 
 std::string verdict_of(const Told& told) {
   const UnitOccupancy& found = told.found;
-  const std::string place{told.place};
-  std::string text = "Each " + place + " holds " + counted(found.blocks, "block") + ", " + std::to_string(found.warps) +
-                     " of " + std::to_string(told.unit.threads.warps_per_unit.value) + " warps (" +
-                     percent(found.share) + "), as " + listed(limiters(found)) +
-                     (limiters(found).size() > 1 ? " allow"
-                      : found.binds(OccupancyLimit::registers) || found.binds(OccupancyLimit::warps) ||
-                              found.binds(OccupancyLimit::blocks)
-                          ? " allow"
-                          : " allows");
+  std::string text = "Each " + std::string{told.place} + " holds " + counted(found.blocks, "block") + ", " +
+                     std::to_string(found.warps) + " of " + std::to_string(told.unit.threads.warps_per_unit.value) +
+                     " warps (" + percent(found.share) + "), limited by " + limiters(found);
   if (!told.kernel.wait) {
     return text + ".";
   }
@@ -107,7 +104,7 @@ void add_figures(const Told& told, LabAnswer& a) {
   const UnitOccupancy& found = told.found;
   const auto& unit = told.unit;
   a.figures = {{"occupancy", "occupancy", share(found.share)},
-               {"limited by", "limited_by", joined(limiters(found), [](std::string_view n) { return std::string{n}; })},
+               {"limited by", "limited_by", limiters(found)},
                {"blocks resident", "blocks_per_unit", found.blocks},
                {"warps resident", "warps_per_unit", found.warps,
                 std::to_string(found.warps) + " of " + std::to_string(unit.threads.warps_per_unit.value)},
@@ -185,18 +182,21 @@ void add_spills(const Told& told, LabAnswer& a) {
   const std::int64_t whole =
       told.kernel.block.registers + static_cast<std::int64_t>(std::ceil(told.asked.spilled->raw() / 4.0));
   WaitingKernel without = told.kernel;
-  without.block.registers = std::min(whole, told.unit.registers.per_thread.value);
+  without.block.registers = whole;
   const UnitOccupancy found = unit_occupancy(told.unit, without.block);
-  std::string why = "occupancy " + percent(found.share) + " instead of " + percent(told.found.share) + ", and " +
-                    format(cost.time) + " of traffic with " + std::string{name_of(cost.level)} + " less";
-  double ratio = 0.0;
-  if (told.kernel.wait && found.blocks > 0) {
-    const BytesPerSecond rate = *reached(without, found);
-    ratio = *reached(told.kernel, told.found) / rate;
-    why += ratio > 1.0 ? "; loads then reach " + format(rate) : "; loads lose nothing";
-  }
-  if (whole <= told.unit.registers.per_thread.value && found.blocks > 0) {
-    a.cures.push_back({std::to_string(whole) + " registers, which spill nothing", ratio, why});
+  const std::string registers = std::to_string(whole) + " registers, which spill nothing";
+  if (found.blocks == 0) {
+    a.notes.push_back("No register is left for what is spilled: " + registers + ", cannot be launched.");
+  } else {
+    const std::string why = "occupancy " + percent(found.share) + " instead of " + percent(told.found.share) + "; " +
+                            format(cost.moved) + " less to move through " + std::string{name_of(cost.level)};
+    const double ratio = told.kernel.wait ? *reached(told.kernel, told.found) / *reached(without, found) : 0.0;
+    if (ratio > 1.0) {
+      a.notes.push_back("It is better to spill while loads wait for memory: " + registers + ", leave occupancy " +
+                        percent(found.share) + ", and the loads take " + format_number(ratio) + " times as long.");
+    } else {
+      a.cures.push_back({registers, ratio, why});
+    }
   }
   a.notes.push_back(
       std::string{"Spills: each spilled byte is written once and read once by "} +
@@ -260,8 +260,8 @@ void add_tables(const Told& told, LabAnswer& a) {
       WaitingKernel tried = told.kernel;
       set(tried.block, value);
       const UnitOccupancy found = unit_occupancy(told.unit, tried.block);
-      table.rows.push_back({value, found.blocks, found.warps, share(found.share), rate_value(told, tried, found),
-                            joined(limiters(found), [](std::string_view n) { return std::string{n}; })});
+      table.rows.push_back(
+          {value, found.blocks, found.warps, share(found.share), rate_value(told, tried, found), limiters(found)});
     }
     return table;
   };
@@ -292,7 +292,8 @@ void add_tables(const Told& told, LabAnswer& a) {
     const double part = 0.125 * eighths;
     const Bytes bytes = InFlight{part * most, 0.0, told.kernel.per_thread, {}}.bytes();
     const BytesPerSecond rate = bandwidth_reached(*told.kernel.wait, bytes);
-    curve.rows.push_back({share(part), part * most, bytes, rate, share(rate / told.kernel.wait->bandwidth)});
+    curve.rows.push_back(
+        {share(part), std::llround(part * most), bytes, rate, share(rate / told.kernel.wait->bandwidth)});
   }
   a.tables.push_back(std::move(curve));
 }

@@ -107,7 +107,8 @@ std::string list_prices(const Catalog& catalog) {
 }
 
 std::string list_architectures(const Catalog& catalog) {
-  Table table{{"architecture", "<generation", "warps", "blocks", "registers", "shared", "of a block", "memory latency"}};
+  Table table{
+      {"architecture", "<generation", "warps", "blocks", "registers", "shared", "of a block", "memory latency"}};
   catalog.store().each("architectures", [&](const std::string& id) {
     const UnitLimits& u = catalog.architecture(id);
     table.row({id, u.generation, std::to_string(u.threads.warps_per_unit.value),
@@ -438,7 +439,7 @@ std::string listed(const std::vector<std::string>& words, const Catalog& catalog
     const auto found = std::find(kinds.begin(), kinds.end(), words[1]);
     if (found == kinds.end()) {
       throw ConfigError{"catalog list " + quoted(words[1]) +
-                        " is none of gpus, nodes, clusters, prices, models, networks, formats" +
+                        " is none of gpus, nodes, clusters, prices, models, networks, formats, architectures" +
                         suggestion(words[1], kinds)};
     }
     kinds = {found, 1};
@@ -510,7 +511,7 @@ constexpr std::string_view examples =
     "  headroom catalog import ./Llama-3.1-8B/config.json > ~/.config/headroom/models/my-llama.toml\n";
 
 std::vector<PositionalWord> words() {
-  return {{"list", "gpus|nodes|clusters|prices|models|networks|formats"},
+  return {{"list", "gpus|nodes|clusters|prices|models|networks|formats|architectures"},
           {"show", "ID"},
           {"diff", "ID"},
           {"lint", ""},

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../near.hpp"
 #include "../support/says.hpp"
 #include "../support/scratch_folder.hpp"
 #include <fstream>
@@ -14,6 +15,7 @@ EmbeddedIndex embedded_catalog() noexcept;
 }
 
 using namespace headroom;
+using headroom::test::near;
 using headroom::test::says;
 using headroom::test::ScratchFolder;
 
@@ -58,8 +60,8 @@ TEST_CASE("architectures: every GPU of NVIDIA and AMD has one, and what both sta
   CHECK(found > 40);
 }
 
-// CUDA C++ Programming Guide, technical specifications per compute capability; PTX ISA for tensor memory: 512 columns of
-// 128 lanes of 4 B are 256 KiB.
+// CUDA C++ Programming Guide, technical specifications per compute capability; PTX ISA for tensor memory: 512 columns
+// of 128 lanes of 4 B are 256 KiB.
 TEST_CASE("architectures: known facts of A100, T4 and B200") {
   const Catalog catalog = shipped();
   const UnitLimits& a100 = catalog.unit_limits(catalog.device("a100-sxm-80gb"));
@@ -97,7 +99,7 @@ TEST_CASE("architectures: a user's file extends the one that it hides") {
          "[latency]\nmemory = { value = \"450 ns\", source = \"MINE\" }\n";
   const Catalog catalog{DataStore{embedded::embedded_catalog(), {folder.path().string()}}};
   const UnitLimits& unit = catalog.unit_limits(catalog.device("a100-sxm-80gb"));
-  CHECK(unit.latency.memory->value == Seconds{450e-9});
+  CHECK(unit.latency.memory->value.raw() == near(450e-9));
   CHECK(unit.latency.memory->source == "measured here");
   CHECK(unit.threads.warps_per_unit.value == 64);
 }

@@ -4,6 +4,7 @@
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/laboratory/latency_hiding.hpp>
 #include <headroom/model/laboratory/occupancy.hpp>
+#include <headroom/model/laboratory/occupancy_cures.hpp>
 
 #include <doctest/doctest.h>
 
@@ -74,8 +75,8 @@ TEST_CASE("occupancy: equal to NVIDIA's calculator on 1,200 kernels of twelve co
   CHECK(rows == 1200);
 }
 
-// 65,536 registers: 128 x 32 = 4,096 a warp, 16 warps; 64 registers 32 warps; 32 registers 64 warps. 100 KB twice exceed
-// 164 KiB: one block of 8 warps.
+// 65,536 registers: 128 x 32 = 4,096 a warp, 16 warps; 64 registers 32 warps; 32 registers 64 warps. 100 KB twice
+// exceed 164 KiB: one block of 8 warps.
 TEST_CASE("occupancy: A100 by registers and by shared memory") {
   CHECK(of("8.0", {256, 128, {}, {}, 0}).share == near(0.25));
   CHECK(of("8.0", {256, 64, {}, {}, 0}).share == near(0.5));
@@ -150,8 +151,8 @@ TEST_CASE("latency hiding: Little's law on the A100") {
   CHECK(InFlight{256.0, 2.0, Bytes{16.0}, Bytes{8192.0}}.bytes() == Bytes{20480.0});
 }
 
-// 1,024 threads that spill 40 B hold 40 KiB: in L1 where it has 64 KiB, in L2 where it has not and 10 units' 400 KiB fit.
-// 10,000 threads move 2 x 40 x 10,000 B = 800 kB.
+// 1,024 threads that spill 40 B hold 40 KiB: in L1 where it has 64 KiB, in L2 where it has not and 10 units' 400 KiB
+// fit. 10,000 threads move 2 x 40 x 10,000 B = 800 kB.
 TEST_CASE("latency hiding: spills live at the nearest level with room") {
   SpillPlaces places{Bytes{64 * kib}, BytesPerSecond{1e12}, Bytes{1e6}, BytesPerSecond{5e11}, BytesPerSecond{1e11}};
   const auto cost = [&] { return spill_cost(Bytes{40.0}, 1024.0, 10000.0, 10.0, places); };
@@ -174,4 +175,89 @@ TEST_CASE("occupancy: the tail of a grid") {
   CHECK(tail.last_wave == near(0.6296, 1e-3));
   CHECK(tail.efficiency == near(0.9259, 1e-3));
   CHECK(grid_tail(432.0, 216.0).last_wave == near(1.0));
+}
+
+namespace {
+
+/// On the A100 with 500 ns: 9,440 B of an SM keep the memory busy.
+WaitingKernel waiting(BlockDemand block) {
+  WaitingKernel kernel;
+  kernel.block = block;
+  kernel.wait = MemoryWait{BytesPerSecond{2.039e12}, Seconds{500e-9}, 108.0};
+  return kernel;
+}
+
+const CuredOccupancy* cure_of(const std::vector<CuredOccupancy>& cures, OccupancyCure kind) {
+  for (const CuredOccupancy& cure : cures) {
+    if (cure.cure == kind) {
+      return &cure;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+// 256 threads of 128 registers: 2 blocks, 8,192 B, 86.8 %. Three blocks suffice: 24 warps of 2,730 registers, 85 a
+// thread less the rounding to 8: 80. Time falls to 8,192 / 9,440.
+TEST_CASE("occupancy cures: registers fall as far as the memory asks, and no further") {
+  const auto cures = occupancy_cures(limits("8.0"), waiting({256, 128, {}, {}, 0}));
+  const CuredOccupancy* registers = cure_of(cures, OccupancyCure::fewer_registers);
+  REQUIRE(registers != nullptr);
+  CHECK(registers->kernel.block.registers == 80);
+  CHECK(registers->found.blocks == 3);
+  CHECK(registers->ratio == near(8192.0 / 9439.8, 1e-4));
+  // 512 threads lack 1,248 B: 2.4 B each beside their 16, by whole loads of 16 B.
+  const CuredOccupancy* loads = cure_of(cures, OccupancyCure::wider_loads);
+  REQUIRE(loads != nullptr);
+  CHECK(loads->kernel.per_thread == Bytes{32.0});
+  CHECK(cure_of(cures, OccupancyCure::bulk_copies) == nullptr);
+  CHECK(cure_of(cures, OccupancyCure::less_shared) == nullptr);
+}
+
+// At 64 registers 1,024 threads suffice: what raises occupancy changes no time, and no more need be under way.
+TEST_CASE("occupancy cures: none saves time where the memory is busy") {
+  const auto cures = occupancy_cures(limits("8.0"), waiting({256, 64, {}, {}, 0}));
+  for (const CuredOccupancy& cure : cures) {
+    CHECK(cure.ratio == near(1.0));
+  }
+  CHECK(cure_of(cures, OccupancyCure::wider_loads) == nullptr);
+}
+
+// 100 kB leave one block; three of 256 threads suffice: 164 KiB / 3 less the reserve and rounding to 128 B.
+TEST_CASE("occupancy cures: shared memory and carve-out where they bind") {
+  const auto cures = occupancy_cures(limits("8.0"), waiting({256, 32, Bytes{100e3}, {}, 0}));
+  const CuredOccupancy* less = cure_of(cures, OccupancyCure::less_shared);
+  REQUIRE(less != nullptr);
+  CHECK(less->found.blocks == 3);
+  CHECK(less->kernel.block.shared == Bytes{55936.0 - 1024.0});
+  CHECK(cure_of(cures, OccupancyCure::carve_out) == nullptr);
+
+  // 31 KiB and the reserve are 32: a carve-out of 32 KiB holds one block, 100 KiB three.
+  const auto cut = occupancy_cures(limits("8.0"), waiting({256, 32, Bytes{31 * kib}, Bytes{32 * kib}, 0}));
+  const CuredOccupancy* carve = cure_of(cut, OccupancyCure::carve_out);
+  REQUIRE(carve != nullptr);
+  CHECK(*carve->kernel.block.carve_out == Bytes{100 * kib});
+  CHECK(carve->ratio == near(4096.0 / 9439.8, 1e-4));
+}
+
+// Hopper: 4 blocks of 128 threads and 8 B each have 4 KiB of 9,440 B under way; each block copies the missing quarter.
+TEST_CASE("occupancy cures: bulk copies bring what threads lack") {
+  WaitingKernel kernel = waiting({128, 128, Bytes{16 * kib}, {}, 0});
+  kernel.per_thread = Bytes{8.0};
+  const auto cures = occupancy_cures(limits("9.0"), kernel);
+  const CuredOccupancy* bulk = cure_of(cures, OccupancyCure::bulk_copies);
+  REQUIRE(bulk != nullptr);
+  CHECK(bulk->found.blocks == 4);
+  CHECK(bulk->kernel.per_block.raw() == near((9439.8 - 4096.0) / 4.0, 1e-4));
+  CHECK(bulk->ratio == near(4096.0 / 9439.8, 1e-4));
+}
+
+TEST_CASE("occupancy cures: occupancies without a price where no latency is known") {
+  WaitingKernel kernel;
+  kernel.block = {256, 128, {}, {}, 0};
+  const auto cures = occupancy_cures(limits("8.0"), kernel);
+  REQUIRE(cure_of(cures, OccupancyCure::fewer_registers) != nullptr);
+  CHECK(cure_of(cures, OccupancyCure::fewer_registers)->found.blocks == 3);
+  CHECK(cure_of(cures, OccupancyCure::fewer_registers)->ratio == 0.0);
 }
