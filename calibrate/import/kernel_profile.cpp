@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -243,6 +244,11 @@ std::optional<double> profiler_number(std::string_view text) {
   return grouped && since != 3 ? std::nullopt : whole_real(digits);
 }
 
+/// What Nsight Compute writes of a counter that the device does not have, or of a ratio to nought.
+bool is_none(std::string_view value) {
+  return value.empty() || value == "n/a" || value == "nan" || value == "(!) nan" || value == "(!) n/a";
+}
+
 /// A kernel while it is read.
 struct KernelBeingRead {
   ProfiledKernel kernel;
@@ -284,12 +290,19 @@ class ProfileReader {
   }
 
  private:
-  /// The text with the lines that the profiler says of itself left blank, so that lines keep their numbers.
+  /// The text with the lines that the profiler says of itself left blank, and those that the program printed before the
+  /// profiler's header, so that lines keep their numbers.
   static std::string without_remarks(std::string_view text) {
+    const bool has_header =
+        text.find("Kernel Name") != std::string_view::npos || text.find("Metric Name") != std::string_view::npos;
+    bool before = has_header;
     std::string kept;
     while (!text.empty()) {
       const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
-      kept += text.starts_with("==") ? std::string_view{"\n"} : text.substr(0, end);
+      const std::string_view line = text.substr(0, end);
+      before = before && line.find("Kernel Name") == std::string_view::npos &&
+               line.find("Metric Name") == std::string_view::npos;
+      kept += before || line.starts_with("==") ? std::string_view{"\n"} : line;
       text.remove_prefix(end);
     }
     return kept;
@@ -397,16 +410,20 @@ class ProfileReader {
       }
       return;
     }
-    if (value == "n/a" || (value.empty() && !strict)) {
-      return;  // a counter that the device does not have
+    if (!strict && is_none(value)) {
+      return;
     }
     if (!stall && row == nullptr) {
       refuse(read, unit_at, wrong_unit(metric, unit, *other_unit));
       return;
     }
     const std::optional<double> number = profiler_number(value);
-    if (!number || *number < 0.0) {
-      refuse(read, value_at, quoted(metric) + " is " + quoted(value) + "; it must be a number, 0 or more");
+    if (!number || !std::isfinite(*number) || *number < 0.0) {
+      refuse(read, value_at,
+             quoted(metric) + " is " + quoted(value) + "; it must be a number, 0 or more" +
+                 (value.find(',') == std::string::npos
+                      ? ""
+                      : ", with a point before its fraction: run the profiler with LC_ALL=C"));
       return;
     }
     if (stall) {

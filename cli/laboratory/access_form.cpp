@@ -208,7 +208,17 @@ LabChart access_chart(const AccessAsked& q,
                  {random ? "bytes of a record" : "bytes between neighbouring threads", Hint::bytes, true},
                  {"used over fetched", Hint::percent, false}};
   LabLine law{"by " + std::string{random ? "size of a record" : "step"}, LineStyle::solid, {}};
-  for (const SweptAccess& row : swept) {
+  std::vector<SweptAccess> drawn = swept;
+  for (std::int64_t stride = 1; !random && stride <= 32; ++stride) {
+    AccessPattern p;
+    p.element = q.pattern.element;
+    p.offset = q.pattern.offset;
+    p.stride = stride;
+    drawn.push_back({stride * p.element, count_access(p, unit)});
+  }
+  std::stable_sort(drawn.begin(), drawn.end(),
+                   [](const SweptAccess& x, const SweptAccess& y) { return x.step < y.step; });
+  for (const SweptAccess& row : drawn) {
     law.points.push_back({static_cast<double>(row.step), swept_efficiency(q.pattern, row, unit), {}});
   }
   const auto at = [&](const AccessPattern& p) {
@@ -289,7 +299,11 @@ LabAnswer answer_access(const AccessAsked& q, const LabBench& bench) {
   const std::string loads = count.instructions > 1.0 ? count_told(count.instructions) + " loads" : "load";
   a.verdict = "A warp's " + loads + (count.instructions > 1.0 ? " fetch " : " fetches ") + count_told(count.sectors) +
               " sectors of " + std::to_string(unit.sector) + " B where " + count_told(count.least_sectors) +
-              " would do: " + percent(efficiency) + " of what is fetched is used.";
+              " would do: " + percent(efficiency) + " of what is fetched is used" +
+              (cached ? ", and with what the first cache keeps for later loads " +
+                            percent(cached_efficiency(count, unit)) + " of what memory sends"
+                      : "") +
+              ".";
   const Bytes sector{static_cast<double>(unit.sector)};
   a.figures = {{"sectors a warp", "sectors", access_count(count.sectors)},
                {"least possible", "least_sectors", access_count(count.least_sectors)},

@@ -183,7 +183,7 @@ LabAnswer answer_banks(const BanksAsked& q, const LabBench& bench) {
                "memory banks"};
   constexpr std::int64_t shown = 66;
   LabChart chart{
-      "Conflicts by stride", {"stride in elements", Hint::count, false}, {"conflict degree", Hint::count, false}};
+      "Conflicts by stride", {"stride in elements", Hint::number, false}, {"conflict degree", Hint::number, false}};
   LabLine law{"by stride", LineStyle::steps, {}};
   for (std::int64_t stride = 1; stride <= shown; ++stride) {
     law.points.push_back(

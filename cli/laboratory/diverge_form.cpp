@@ -148,7 +148,7 @@ LabChart divergence_chart(const DivergeAsked& q, double lanes, double efficiency
         std::move(mixed), std::move(useful), {"this branch", LineStyle::points, {{*q.probability, efficiency, "now"}}}};
     return chart;
   }
-  LabChart chart{"Paths of a warp", {"distinct paths", Hint::count, false}, {"warp efficiency", Hint::percent, false}};
+  LabChart chart{"Paths of a warp", {"distinct paths", Hint::number, false}, {"warp efficiency", Hint::percent, false}};
   LabLine law{"1 / paths", LineStyle::solid, {}};
   for (int paths = 1; paths <= static_cast<int>(lanes); ++paths) {
     law.points.push_back({static_cast<double>(paths), 1.0 / paths, {}});

@@ -16,6 +16,7 @@ ServedBy served_by(const LabBench& bench) {
     ServedBy nvidia{{},
                     {},
                     "shared memory and L1",
+                    "L1",
                     "L2",
                     "CUDA C++ Best Practices Guide, coalesced access and shared memory: warps of 32, sectors of 32 B, "
                     "lines of 128 B, 32 banks of 4 B"};
@@ -28,6 +29,7 @@ ServedBy served_by(const LabBench& bench) {
     return {{64, 64, 128, 32, 4},
             {},
             "local data share",
+            "LDS",
             "last cache",
             "AMD CDNA 3 architecture whitepaper: wavefronts of 64, lines of 128 B in halves of 64 B, 32 banks of 4 B"};
   }
@@ -83,6 +85,9 @@ L2Rate l2_rate(const LabBench& bench) {
 }
 
 std::optional<Bytes> needed_bytes(FormReader& in, double element) {
+  if (in.given("--elements") && in.given("--bytes")) {
+    in.problem("--elements and --bytes both say what the kernel needs; leave one out");
+  }
   if (in.given("--elements")) {
     return Bytes{in.number("--elements", 1.0, 1e15) * element};
   }

@@ -16,6 +16,7 @@ struct ServedBy {
   AccessUnit unit;
   std::optional<Bytes> first_cache;  ///< of an SM; what shared memory could take is counted with it
   std::string_view local_level;      ///< what its shared memory is called among the levels
+  std::string_view local_mark;       ///< the same, short
   std::string_view last_cache;       ///< and the cache that all SMs share
   std::string source;
 };

@@ -70,6 +70,21 @@ std::string profile_change(ProfileCure cure) {
   return {};
 }
 
+/// The same as the subject of a sentence.
+std::string_view profile_subject(ProfileCure cure) {
+  switch (cure) {
+    case ProfileCure::coalesce: return "coalesced accesses";
+    case ProfileCure::banks: return "shared memory without bank conflicts";
+    case ProfileCure::converge: return "threads sorted by path";
+    case ProfileCure::in_flight: return "two loads in flight";
+    case ProfileCure::occupancy: return "more resident warps";
+    case ProfileCure::barriers: return "fewer barriers";
+    case ProfileCure::fewer_bytes: return "half the bytes";
+    case ProfileCure::tensor: return "the tensor path";
+  }
+  return {};
+}
+
 std::string profile_because(const CuredProfile& cure, const ProfileState& state) {
   switch (cure.cure) {
     case ProfileCure::coalesce: return percent(*state.sector_use) + " of the fetched sectors is used";
@@ -129,7 +144,7 @@ std::string short_name(const std::string& name) {
 
 LabChart profile_chart(const std::vector<StallPart>& now, const CuredProfile* cure) {
   LabChart chart{"Stalls of the kernel",
-                 {"reason, the longest first", Hint::count, false},
+                 {"reason, the longest first", Hint::number, false},
                  {"cycles before an instruction", Hint::number, false}};
   LabLine before{"now", LineStyle::points, {}};
   LabLine after{"after the first cure", LineStyle::points, {}};
@@ -150,7 +165,7 @@ LabChart profile_chart(const std::vector<StallPart>& now, const CuredProfile* cu
 
 /// Use of each unit, for kernels that were profiled without stalls.
 LabChart use_chart(const ProfileState& state) {
-  LabChart chart{"Use of the units", {"unit", Hint::count, false}, {"of its peak", Hint::percent, false}};
+  LabChart chart{"Use of the units", {"unit", Hint::number, false}, {"of its peak", Hint::percent, false}};
   LabLine use{"use", LineStyle::points, {}};
   for (std::size_t i = 0; i < state.use.size(); ++i) {
     use.points.push_back({static_cast<double>(i + 1), state.use[i], std::string{held_by_names[i]}});
@@ -311,8 +326,8 @@ LabAnswer answer_profile(const ProfileAsked& q, const LabBench& bench) {
   a.verdict = held + (dominant.empty() ? "" : ", and most stalls are of " + dominant) + ".";
   if (first != nullptr) {
     const std::string then = dominant_stall(first->stalls);
-    a.verdict = a.verdict.substr(0, a.verdict.size() - 1) + "; " + profile_change(first->cure) + " would leave " +
-                percent(first->ratio) + " of its time" +
+    a.verdict = a.verdict.substr(0, a.verdict.size() - 1) + "; " + std::string{profile_subject(first->cure)} +
+                " would leave " + percent(first->ratio) + " of its time" +
                 (dominant.empty()   ? ""
                  : then == dominant ? ", with the same stall in front"
                                     : ", with " + then + " as the longest stall") +

@@ -23,6 +23,7 @@ struct ReuseAsked {
 struct ReuseLevels {
   std::vector<MemoryLevel> sizes;
   std::vector<std::string> names;
+  std::vector<std::string> marks;  ///< short names, for drawings
   std::vector<std::string> notes;
 
   [[nodiscard]] std::size_t holding(Bytes set) const {
@@ -44,15 +45,16 @@ ReuseLevels reuse_levels(const LabBench& bench) {
   const MemoryRates memory = memory_rates(bench);
   const L2Rate l2 = l2_rate(bench);
   ReuseLevels levels;
-  const auto add = [&](std::string name, Bytes capacity, BytesPerSecond rate) {
+  const auto add = [&](std::string name, std::string_view mark, Bytes capacity, BytesPerSecond rate) {
     // A level that is no larger or no faster than the next would serve nothing.
     if (levels.sizes.empty() || (capacity > levels.sizes.back().capacity && rate < levels.sizes.back().rate)) {
       levels.sizes.push_back({capacity, rate});
       levels.names.push_back(std::move(name));
+      levels.marks.emplace_back(mark);
     }
   };
   if (device.memory.shared_per_unit) {
-    add(std::string{served.local_level}, clock.units * device.memory.shared_per_unit->value,
+    add(std::string{served.local_level}, served.local_mark, clock.units * device.memory.shared_per_unit->value,
         shared_bandwidth(clock.units, clock.clock, served.unit));
     levels.notes.push_back("The first level counts with all " + format_count(clock.units) +
                            " SMs, each of which reads its own part of the set again; what every SM reads fits there "
@@ -60,14 +62,14 @@ ReuseLevels reuse_levels(const LabBench& bench) {
                            format(device.memory.shared_per_unit->value) + ".");
   }
   if (device.memory.l2) {
-    add(std::string{served.last_cache}, device.memory.l2->value, l2.over_memory * memory.datasheet);
+    add(std::string{served.last_cache}, served.last_cache, device.memory.l2->value, l2.over_memory * memory.datasheet);
     levels.notes.push_back(l2.why);
   }
-  add("memory", device.capacity().value, memory.memory);
+  add("memory", "memory", device.capacity().value, memory.memory);
   levels.notes.push_back(memory.why);
   levels.device_levels = levels.sizes.size();
   if (device.pcie.rate) {
-    add("the host over PCIe", Bytes{1e18}, device.pcie.rate->value);
+    add("the host over PCIe", "host", Bytes{1e18}, device.pcie.rate->value);
   }
   return levels;
 }
@@ -110,7 +112,7 @@ LabChart reuse_chart(const ReuseLevels& levels, const ReuseAsked& q) {
                   LineStyle::points,
                   {{q.set.raw(), pass_time(q.set, levels.used_by(q.set), Kept::none).raw(), format(q.set)}}}};
   for (std::size_t i = 0; i < levels.device_levels; ++i) {
-    chart.marks.push_back({levels.sizes[i].capacity.raw(), levels.names[i] + " ends"});
+    chart.marks.push_back({levels.sizes[i].capacity.raw(), levels.marks[i]});
   }
   return chart;
 }

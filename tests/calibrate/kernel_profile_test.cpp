@@ -26,6 +26,7 @@ std::string refusal(const std::string& text) {
 }
 
 const std::string details =
+    "loss 0.25, \"fine\"\n"
     "==PROF== Connected to process 12\n"
     "\"ID\",\"Process Name\",\"Kernel Name\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\",\"Rule "
     "Name\"\n"
@@ -65,7 +66,7 @@ TEST_CASE("a kernel a row is read with the units below the header, stalls by the
       "active.ratio\",\"sm__throughput.avg.pct_of_peak_sustained_elapsed\"\n"
       "\"\",\"\",\"\",\"nsecond\",\"Mbyte\",\"\",\"inst\",\"inst\",\"%\"\n"
       "\"0\",\"copy\",\"(256, 1, 1)\",\"12,345\",\"1.5\",\"256\",\"17.25\",\"1.5\",\"7\"\n"
-      "\"1\",\"copy\",\"(256, 1, 1)\",\"10,000\",\"1.5\",\"256\",\"16\",\"1.5\",\"n/a\"\n";
+      "\"1\",\"copy\",\"(256, 1, 1)\",\"10,000\",\"1.5\",\"256\",\"16\",\"1.5\",\"(!) nan\"\n";
   const KernelProfiles read = read_kernel_profiles(text, "p.csv");
   CHECK(read.form == "ncu --page raw");
   REQUIRE(read.kernels.size() == 2);
@@ -115,7 +116,7 @@ TEST_CASE("a file of another kind, and one without kernels, are refused") {
 }
 
 TEST_CASE("numbers grouped otherwise than in threes are none") {
-  for (const std::string value : {"1,23", ",123", "12,3456", "1,234.5.6", "1e999", "nan", "-3"}) {
+  for (const std::string value : {"1,23", ",123", "12,3456", "1,234.5.6", "1e999", "nan", "-3", "9,00"}) {
     CAPTURE(value);
     CHECK(refusal("counter,value,unit\nduration,\"" + value + "\",ms\ndram_throughput,1,%\n")
               .find("p.csv:2:10: error: 'duration' is") == 0);

@@ -105,7 +105,7 @@ TEST_CASE("wide elements are served by halves and quarters of a warp") {
   CHECK(count_access(linear(16, 1), nvidia).sectors == 16.0);
   CHECK(count_access(linear(16, 1), nvidia).lookups == 4.0);
   CHECK(count_access(linear(4, 1), nvidia).lookups == 1.0);
-  CHECK(count_access(linear(4, 1, 4), nvidia).lookups == 1.25);  // one warp in four crosses a line
+  CHECK(count_access(linear(4, 1, 4), nvidia).lookups == 2.0);  // each warp's 128 B cross a line
   CHECK(count_access(linear(1, 1), nvidia).sectors == 1.0);
   // 12 B are read as three words, 12 B apart: each load meets all twelve sectors of the warp's 384 B.
   CHECK(load_width(12) == 4);
