@@ -65,6 +65,8 @@ class FormReader {
   /// A problem of a file that an option or word names.
   void add(const Diagnostic& problem) { diagnostics_.add(problem); }
   void problem(std::string message) { diagnostics_.add("", {}, std::move(message)); }
+  /// All problems of a file that was read for the question, with their places.
+  void problem(const ConfigError& error) { diagnostics_.add(error); }
   /// Whether there is no problem so far; values that depend on several options are checked after it.
   [[nodiscard]] bool good() const noexcept { return diagnostics_.empty() && missing_.empty(); }
   /// Throws ConfigError with every problem, including options of `known` that were given but do not apply.

@@ -48,8 +48,8 @@ constexpr std::array options{
         .of(Lab::roof, Lab::tile, Lab::chain, Lab::numerics, Lab::precision, Lab::sparsity),
     Option{"--flop", OptionKind::one, "N", "roof: FLOP of the kernel, such as 2e12 or \"2 TFLOP\""}.of(Lab::roof),
     Option{"--bytes", OptionKind::one, "SIZE",
-           "roof: traffic with memory; access: bytes that the kernel needs; sync: bytes that a step moves"}
-        .of(Lab::roof, Lab::access, Lab::sync),
+           "roof: traffic with memory; access, banks: bytes that the kernel needs; sync: bytes that a step moves"}
+        .of(Lab::roof, Lab::access, Lab::banks, Lab::sync),
     Option{"--intensity", OptionKind::one, "N", "roof: FLOP per byte, in place of --flop and --bytes"}
         .of(Lab::roof)
         .without("--flop"),
@@ -57,8 +57,8 @@ constexpr std::array options{
         .of(Lab::roof)
         .without("--time"),
     Option{"--time", OptionKind::one, "TIME",
-           "roof: how long it takes; chain, sync: GPU time of one kernel (default that of its ops; 0 of none)"}
-        .of(Lab::roof, Lab::sync, Lab::chain),
+           "roof, diverge: how long it takes; chain, sync: GPU time of one kernel (default that of its ops; 0 of none)"}
+        .of(Lab::roof, Lab::diverge, Lab::sync, Lab::chain),
     Option{"--threads", OptionKind::one, "N", "threads of a block"}.of(Lab::occupancy, Lab::sync, Lab::tile),
     Option{"--registers", OptionKind::one, "N", "registers of a thread"}.of(Lab::occupancy, Lab::tile),
     Option{"--shared", OptionKind::one, "SIZE", "occupancy: shared memory of a block, static and dynamic"}.of(
@@ -78,12 +78,15 @@ constexpr std::array options{
     Option{"--blocks", OptionKind::one, "N", "occupancy, sync: blocks of the grid"}.of(Lab::occupancy, Lab::sync),
     Option{"--spilled", OptionKind::one, "SIZE", "occupancy: bytes a thread spills, each written and read once"}.of(
         Lab::occupancy),
-    Option{"--stride", OptionKind::one, "N", "access, banks: elements between neighbouring threads (default 1)"}.of(
-        Lab::access, Lab::banks),
+    Option{"--stride", OptionKind::one, "N", "access, banks: elements between neighbouring threads (default 1)"}
+        .of(Lab::access, Lab::banks)
+        .without("--tile"),
     Option{"--offset", OptionKind::one, "SIZE", "access: of the first thread from an aligned address (default 0)"}.of(
         Lab::access),
-    Option{"--element", OptionKind::one, "SIZE", "access, banks: what one thread reads (default 4 B)"}.of(Lab::access,
-                                                                                                          Lab::banks),
+    Option{"--element", OptionKind::one, "SIZE", "access, banks, profile: what one thread reads at once (default 4 B)"}
+        .of(Lab::access, Lab::banks, Lab::profile),
+    Option{"--fields", OptionKind::one, "N", "access: fields of aos:N, soa or random that a thread reads (default 1)"}
+        .of(Lab::access),
     Option{
         "--layout", OptionKind::one, "NAME",
         "access: linear (default), aos:8 (one field of a structure of 8), soa, random, rows or columns:N (a matrix of "
@@ -93,15 +96,21 @@ constexpr std::array options{
            "tile: MxNxK of a block, such as 128x128x32; banks: rows x columns, read by "
            "column"}
         .of(Lab::tile, Lab::banks),
+    Option{"--pad", OptionKind::one, "N", "banks: elements behind each row of the tile (default 0)"}
+        .of(Lab::banks)
+        .with("--tile"),
     Option{"--stages", OptionKind::one, "N", "tile: operands in flight (default 2)"}.of(Lab::tile),
     Option{"--matrix", OptionKind::one, "SIZES", "tile: the product that it tiles, MxNxK"}.of(Lab::tile),
     Option{"--paths", OptionKind::one, "N", "diverge: distinct paths of a warp, equally long"}
         .of(Lab::diverge)
         .without("--probability"),
     Option{"--probability", OptionKind::one, "P", "diverge: that one thread takes the branch"}.of(Lab::diverge),
-    Option{"--lengths", OptionKind::one, "LIST", "diverge: relative times of the paths, such as 1,3"}.of(Lab::diverge),
+    Option{"--lengths", OptionKind::one, "LIST",
+           "diverge: relative times of the paths, such as 1,3; beside --probability of taken and other"}
+        .of(Lab::diverge),
     Option{"--ops", OptionKind::one, "N", "chain: passes over the same elements, one after another"}.of(Lab::chain),
-    Option{"--elements", OptionKind::one, "N", "chain, access: elements of a pass"}.of(Lab::chain, Lab::access),
+    Option{"--elements", OptionKind::one, "N", "chain, access, banks, diverge: elements of a pass"}.of(
+        Lab::chain, Lab::access, Lab::banks, Lab::diverge),
     Option{"--kernels", OptionKind::one, "N", "chain: launches of an iteration, in place of passes"}.of(Lab::chain),
     Option{"--sync-every", OptionKind::one, "N", "chain: kernels between waits of the host; default none but the last"}
         .of(Lab::chain),

@@ -5,6 +5,7 @@
 #include <headroom/core/quantity.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -85,11 +86,35 @@ struct MemoryLevel {
   }
   return levels.back();
 }
+/// What a level keeps of a working set that is larger than it and is read in the same order again and again.
+enum class Kept : std::uint8_t {
+  none,  ///< least recently used goes first: each line leaves before its turn comes again (Denning 1968, thrashing)
+  part,  ///< as much as it holds stays, the rest passes by: as lines replaced at random, or pinned, nearly do
+};
+/// Time to read again a working set that has been read. With `none`, all of it at the rate of the level that holds it.
+/// With `part`, every level passes on what the smaller ones do not keep, all at once: max over levels i of
+/// max(0, set - capacity(i-1)) / rate(i). Precondition: `levels` is not empty, ascends in capacity, descends in rate.
+[[nodiscard]] constexpr Seconds pass_time(Bytes working_set, std::span<const MemoryLevel> levels, Kept kept) noexcept {
+  if (kept == Kept::none) {
+    return working_set / level_of(working_set, levels).rate;
+  }
+  Seconds time{};
+  Bytes nearer{};
+  for (const MemoryLevel& level : levels) {
+    time = std::max(time, std::max(Bytes{}, working_set - nearer) / level.rate);
+    nearer = level.capacity;
+  }
+  return time;
+}
 /// Time to read a working set `passes` times: first from the last level, then from the level that holds it.
-[[nodiscard]] constexpr Seconds hierarchical_time(
-    Flops work, Bytes working_set, double passes, FlopsPerSecond peak, std::span<const MemoryLevel> levels) noexcept {
+[[nodiscard]] constexpr Seconds hierarchical_time(Flops work,
+                                                  Bytes working_set,
+                                                  double passes,
+                                                  FlopsPerSecond peak,
+                                                  std::span<const MemoryLevel> levels,
+                                                  Kept kept = Kept::none) noexcept {
   const Seconds first = working_set / levels.back().rate;
-  const Seconds again = (passes - 1.0) * (working_set / level_of(working_set, levels).rate);
+  const Seconds again = (passes - 1.0) * pass_time(working_set, levels, kept);
   return std::max(work / peak, first + again);
 }
 

@@ -112,6 +112,24 @@ TEST_CASE("on A100 30 MB are reused at the L2 roof and 60 MB at that of HBM, wit
   CHECK(time(capacity * 1.001) / time(capacity) > 0.9 * rate);
 }
 
+TEST_CASE("of a set that is larger than its cache a part stays, or nothing does") {
+  // Caches of 10 and 100 B at 8 and 4 B/s before a memory of 1 B/s.
+  const std::array<MemoryLevel, 3> levels{MemoryLevel{Bytes{10.0}, BytesPerSecond{8.0}},
+                                          MemoryLevel{Bytes{100.0}, BytesPerSecond{4.0}},
+                                          MemoryLevel{Bytes{1e6}, BytesPerSecond{1.0}}};
+  CHECK(pass_time(Bytes{120.0}, levels, Kept::none).raw() == Approx(120.0));
+  // 20 B come from memory in 20 s, 110 from the second cache in 27.5 s, all 120 through the first in 15 s.
+  CHECK(pass_time(Bytes{120.0}, levels, Kept::part).raw() == Approx(27.5));
+  CHECK(pass_time(Bytes{200.0}, levels, Kept::part).raw() == Approx(100.0));
+  CHECK(pass_time(Bytes{10.0}, levels, Kept::part).raw() == Approx(pass_time(Bytes{10.0}, levels, Kept::none).raw()));
+  // No jump where a part stays, and never slower than where nothing does.
+  for (double set = 1.0; set < 1000.0; set *= 1.01) {
+    const double part = pass_time(Bytes{set}, levels, Kept::part).raw();
+    CHECK(part <= pass_time(Bytes{set}, levels, Kept::none).raw() * (1.0 + 1e-12));
+    CHECK(pass_time(Bytes{set * 1.001}, levels, Kept::part).raw() <= part * 1.02 + 0.2);
+  }
+}
+
 TEST_CASE("a tile of 128 x 128 fp16 has 64 FLOP/B, 256 x 128 85.3, 128 x 128 x 32 twice takes 32 KiB") {
   CHECK(tile_intensity(128, 128, 2).raw() == Approx(64.0));
   CHECK(tile_intensity(256, 128, 2).raw() == Approx(85.333).epsilon(1e-4));
