@@ -6,6 +6,7 @@
 #include <headroom/core/real_text.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom {
 namespace {
@@ -40,6 +41,13 @@ std::string csv_cell(const Value* value) {
   return {};
 }
 
+std::string magnitude_text(double value) {
+  constexpr double small = 1e-2;
+  constexpr double large = 1e6;
+  const double size = std::abs(value);
+  return size == 0.0 || (size >= small && size < large) ? format_number(value, 5) : general_text(value, 3);
+}
+
 }  // namespace
 
 const DocumentFormat* find_document_format(std::string_view name) noexcept {
@@ -67,6 +75,7 @@ std::string figure_text(double value, Hint hint) {
     case Hint::number:
     case Hint::per_second:
     case Hint::per_usd: return format_number(value);
+    case Hint::magnitude: return magnitude_text(value);
     case Hint::count: return format_count(value);
     case Hint::percent: return format_number(100.0 * value) + " %";
     case Hint::change: return (value > 0.0 ? "+" : "") + format_number(100.0 * value) + " %";
