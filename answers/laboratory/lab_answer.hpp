@@ -14,7 +14,7 @@
 namespace headroom {
 
 struct LabFigure {
-  std::string_view label;  ///< for people: "warps resident"
+  std::string label;       ///< for people: "warps resident"
   std::string_view key;    ///< in documents, with its unit: "resident_warps"; empty: for people alone
   Value value;             ///< raw SI
   std::string text = {};   ///< for people; empty: `value` as its hint says

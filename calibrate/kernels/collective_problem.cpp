@@ -146,12 +146,16 @@ std::string_view collective_table(const KernelGroup& group) noexcept {
   if (group.kind == KernelKind::moe_all_to_all) {
     return "moe-all-to-all";
   }
-  return group.format == "alltoall" ? "all-to-all" : "ring";
+  return is_pairwise(group) ? "all-to-all" : "ring";
+}
+
+bool is_pairwise(const KernelGroup& group) noexcept {
+  return group.kind == KernelKind::nccl && (group.format == "alltoall" || group.format == "sendrecv");
 }
 
 CurveProblem nccl_problem(const ModelData& data, const KernelGroup& group, const Device& device, const Node* node) {
   const Collective collective = nccl_collective(group.format);
-  const bool pairwise = collective == Collective::all_to_all;
+  const bool pairwise = is_pairwise(group);
   const CollectiveCurves base = bare_curves(find_collective_set(data, device.curves));
   CurveProblem problem;
   problem.parameters = pairwise ? std::span<const CurveParameter>{pair_parameters()} : ring_parameters();

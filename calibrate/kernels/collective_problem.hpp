@@ -20,6 +20,8 @@ class ModelData;
 [[nodiscard]] bool is_eager(std::string_view implementation) noexcept;
 /// Group of a measured dispatch or combine: `ep` ranks of one domain, else whole hosts.
 [[nodiscard]] GroupView exchange_view(const KernelRow& row, const Device& device, const Node* node);
+/// Whether a group of NCCL is built of sends and receives: all-to-all, and pairs.
+[[nodiscard]] bool is_pairwise(const KernelGroup& group) noexcept;
 /// TOML table of a group's curves: "ring", "all-to-all", "custom-all-reduce" or "moe-all-to-all".
 [[nodiscard]] std::string_view collective_table(const KernelGroup& group) noexcept;
 

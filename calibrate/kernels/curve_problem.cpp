@@ -47,17 +47,28 @@ CurveProblem gemm_problem(const KernelGroup& group, const Device& device) {
   problem.fixed[static_cast<std::size_t>(GemmParameter::quantise)] = !format.quantises;
   problem.starts = gemm_starts();
   const KernelDevice limits = kernel_device(device, format.rate);
-  const double copies = benchmark_copies(group.engine);
+  std::vector<double> copies;       // all that the rows' benchmarks rotate through
+  std::vector<std::size_t> copied;  // of each row, among them
   for (const KernelRow* row : group.rows) {
     problem.roofline.push_back(gemm_roofline(gemm_shape(*row), limits, format));
+    const double own = row->copies > 0.0 ? row->copies : benchmark_copies(group.engine);
+    const auto at = std::find(copies.begin(), copies.end(), own);
+    copied.push_back(static_cast<std::size_t>(at - copies.begin()));
+    if (at == copies.end()) {
+      copies.push_back(own);
+    }
   }
-  problem.predict = [&group, limits, format, copies](std::span<const double> values, std::span<const std::size_t> which,
-                                                     std::span<double> seconds) {
+  problem.predict = [&group, limits, format, copies = std::move(copies), copied = std::move(copied)](
+                        std::span<const double> values, std::span<const std::size_t> which, std::span<double> seconds) {
     GemmCurve curve{};
     std::copy(values.begin(), values.end(), curve.begin());
-    const GemmModel model{curve, limits, format, Residency::benchmark, copies};
+    std::vector<GemmModel> models;
+    models.reserve(copies.size());
+    for (const double rotated : copies) {
+      models.emplace_back(curve, limits, format, Residency::benchmark, rotated);
+    }
     for (std::size_t i = 0; i < which.size(); ++i) {
-      seconds[i] = model.time(gemm_shape(*group.rows[which[i]])).raw();
+      seconds[i] = models[copied[which[i]]].time(gemm_shape(*group.rows[which[i]])).raw();
     }
   };
   return problem;
@@ -69,7 +80,7 @@ AttentionShape attention_shape(const KernelRow& row, KernelKind kind) {
   AttentionShape s;
   s.batch = row.shape[0];
   s.tokens = kind == KernelKind::decode ? 1.0 : row.shape[1];
-  s.context = row.shape[1];
+  s.context = row.shape[1] + (kind == KernelKind::prefill ? row.shape[6] : 0.0);
   s.heads = row.shape[2];
   s.kv_heads = row.shape[3];
   s.head_dim = row.shape[4];
@@ -151,6 +162,24 @@ CurveProblem decode_problem(const KernelGroup& group, const Device& device) {
                           Whole{static_cast<std::size_t>(DecodeParameter::chunk_head), {256.0, 1e5}}};
   problem.starts = whole_starts(problem.parameters, wholes);
   set_attention_prediction<DecodeModel, DecodeCurve>(problem, group, device);
+  return problem;
+}
+
+/// Passes over memory by their traffic, whatever their op.
+CurveProblem pass_problem(const KernelGroup& group, const Device& device) {
+  CurveProblem problem;
+  problem.parameters = memory_parameters();
+  problem.fixed.assign(problem.parameters.size(), false);
+  const KernelDevice limits = kernel_device(device, Rate::bf16);
+  std::vector<MemoryOp> passes;
+  bool by_row = false;
+  for (const KernelRow* row : group.rows) {
+    passes.push_back({Bytes{row->shape[0]}, Bytes{row->shape[1]}, row->shape[2]});
+    by_row = by_row || row->shape[2] > 0.0;
+    problem.roofline.push_back(least_time(Flops{}, passes.back().moved(), limits.peak, limits.bandwidth, limits.l2));
+  }
+  problem.fixed[static_cast<std::size_t>(MemoryParameter::block)] = !by_row;
+  predict_passes(problem, std::move(passes), limits, Residency::benchmark);
   return problem;
 }
 
@@ -248,19 +277,22 @@ const GemmFormat& known_format(const KernelGroup& group) {
 }
 
 std::vector<KernelGroup> group_kernels(std::span<const KernelFile> files) {
-  using Key = std::tuple<KernelKind, std::string, std::string, std::string, std::string, std::string>;
+  using Key = std::tuple<KernelKind, std::string, std::string, std::string, std::string, std::string, std::string>;
   std::map<Key, KernelGroup> groups;
   for (const KernelFile& file : files) {
     for (const KernelRow& row : file.rows) {
       const std::string format = model_format(file.kind, row.format);
       const auto [kernel, routing] = kernel_and_routing(file.kind, row);
-      KernelGroup& group = groups[{file.kind, row.engine, format, kernel, routing, row.version}];
+      const std::string op = row.eager ? row.op : "";
+      KernelGroup& group = groups[{file.kind, row.engine, format, kernel, routing, row.version, op}];
       group.kind = file.kind;
       group.engine = row.engine;
       group.version = row.version;
       group.format = format;
       group.kernel = kernel;
       group.routing = routing;
+      group.op = op;
+      group.profiled = !row.op.empty();
       (in_range(file.kind, row) ? group.rows : group.outside).push_back(&row);
     }
   }
@@ -285,6 +317,7 @@ CurveProblem curve_problem(const ModelData& data, const KernelGroup& group, cons
     case KernelKind::training_attention: problem = training_attention_problem(group, device); break;
     case KernelKind::moe: problem = moe_problem(group, device); break;
     case KernelKind::quantize: problem = quantise_problem(group, device); break;
+    case KernelKind::pass: problem = pass_problem(group, device); break;
     case KernelKind::nccl: problem = nccl_problem(data, group, device, node); break;
     case KernelKind::custom_all_reduce: problem = custom_all_reduce_problem(data, group, device, node); break;
     case KernelKind::moe_all_to_all: problem = moe_all_to_all_problem(group, device, node); break;

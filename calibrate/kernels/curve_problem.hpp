@@ -22,9 +22,11 @@ class ModelData;
 struct KernelGroup {
   KernelKind kind = KernelKind::gemm;
   std::string engine, version;
-  std::string format;   ///< format by the model's name
-  std::string kernel;   ///< family of kernels for MoE, op for quantise passes; else empty
-  std::string routing;  ///< "balanced" or "power-law" for MoE; else empty
+  std::string format;     ///< format by the model's name
+  std::string kernel;     ///< family of kernels for MoE, op for quantise passes; else empty
+  std::string routing;    ///< "balanced" or "power-law" for MoE; else empty
+  std::string op;         ///< of a profile's calls between events, whose host times differ by op; else empty
+  bool profiled = false;  ///< of a profile, whose engine may have been measured on no SKU: any engine's curve serves
   /// For MoE: sizes (hidden, inter, top-k, experts) of models that some engine's kernel names mark as having no gate.
   /// Other engines' names do not say so, but a model has the same layers in every engine.
   std::vector<std::array<double, 4>> gateless;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/kernels/kernel_rows.hpp>
+#include <headroom/calibrate/kernels/profile_rows.hpp>
 #include <headroom/calibrate/samples/csv_columns.hpp>
 #include <headroom/calibrate/samples/csv_lines.hpp>
 #include <headroom/core/number_words.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <map>
@@ -32,7 +34,7 @@ std::vector<std::string_view> head_of(const Form& form) {
 
 /// Whether a file may leave this size empty.
 bool may_be_empty(std::string_view size) {
-  return size == "nodes" || size == "ep" || size == "sms";
+  return size == "nodes" || size == "ep" || size == "sms" || size == "block_rows";
 }
 
 constexpr std::array forms{
@@ -58,6 +60,7 @@ constexpr std::array forms{
          2,
          {"batch", "seq", "heads", "kv_heads", "head_dim", "causal"},
          6},
+    Form{KernelKind::pass, {"op"}, 1, {"read_bytes", "written_bytes", "block_rows"}, 3},
     Form{KernelKind::nccl, {"op", "dtype"}, 2, {"gpus", "bytes"}, 2, false},
     Form{KernelKind::custom_all_reduce, {"implementation", "dtype"}, 2, {"gpus", "bytes"}, 2},
     Form{KernelKind::moe_all_to_all, {"op"}, 1, {"nodes", "ep", "hidden", "tokens", "topk", "experts", "sms"}, 7},
@@ -118,7 +121,8 @@ KernelRow row_of(CsvColumns& columns, const Form& form) {
     texts[i] = columns.text(head + i);
   }
   switch (form.kind) {
-    case KernelKind::gemm: row.format = texts[0]; break;
+    case KernelKind::gemm:
+    case KernelKind::pass: row.format = texts[0]; break;
     case KernelKind::prefill:
     case KernelKind::decode: row.format = texts[0] + "/" + texts[1]; break;
     case KernelKind::moe:
@@ -175,22 +179,11 @@ class Repeats {
   std::map<Key, std::pair<Seconds, int>> seen_;
 };
 
-}  // namespace
-
-std::span<const std::string_view> shape_columns(KernelKind kind) noexcept {
-  return {form_of(kind).sizes.data(), form_of(kind).size_count};
-}
-
-std::span<const std::string_view> text_columns(KernelKind kind) noexcept {
-  return {form_of(kind).texts.data(), form_of(kind).text_count};
-}
-
-KernelFile read_kernel_rows(std::istream& stream,
-                            const std::string& path,
-                            std::optional<KernelKind> kind,
-                            Diagnostics& diagnostics) {
-  KernelFile file{path, kind.value_or(KernelKind::gemm), {}};
-  CsvReader csv{stream, path, diagnostics};
+KernelFile rows_of_table(CsvReader& csv, const std::string& path, std::optional<KernelKind> kind) {
+  Diagnostics& diagnostics = csv.diagnostics();
+  KernelFile file;
+  file.path = path;
+  file.kind = kind.value_or(KernelKind::gemm);
   if (!kind) {
     const std::optional<KernelKind> found = kind_of(csv, path, diagnostics);
     if (!found) {
@@ -215,6 +208,41 @@ KernelFile read_kernel_rows(std::istream& stream,
     }
   }
   return file;
+}
+
+}  // namespace
+
+std::span<const std::string_view> shape_columns(KernelKind kind) noexcept {
+  return {form_of(kind).sizes.data(), form_of(kind).size_count};
+}
+
+std::span<const std::string_view> text_columns(KernelKind kind) noexcept {
+  return {form_of(kind).texts.data(), form_of(kind).text_count};
+}
+
+KernelFile read_kernel_rows(std::istream& stream,
+                            const std::string& path,
+                            std::optional<KernelKind> kind,
+                            Diagnostics& diagnostics) {
+  CsvReader csv{stream, path, diagnostics};
+  return rows_of_table(csv, path, kind);
+}
+
+std::vector<KernelFile> read_kernel_tables(std::istream& stream,
+                                           const std::string& path,
+                                           std::optional<KernelKind> kind,
+                                           std::string_view id,
+                                           Diagnostics& diagnostics) {
+  CsvReader csv{stream, path, diagnostics};
+  if (!is_profile(csv)) {
+    return {rows_of_table(csv, path, kind)};
+  }
+  std::vector<KernelFile> files = read_profile_rows(csv, id);
+  if (kind) {
+    files.erase(std::remove_if(files.begin(), files.end(), [&](const KernelFile& f) { return f.kind != *kind; }),
+                files.end());
+  }
+  return files;
 }
 
 std::uint64_t shape_hash(const KernelRow& row) noexcept {

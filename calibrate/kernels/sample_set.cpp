@@ -44,6 +44,8 @@ void read_file_of(const std::string& name, const ConfigSource& source, SampleSet
     set.transfers = rows_from(source, diagnostics, read_transfer_rows);
   } else if (name == "layers.csv") {
     set.layers = rows_from(source, diagnostics, read_layer_rows);
+  } else if (name == "unit.csv") {
+    set.units = rows_from(source, diagnostics, read_unit_rows);
   } else {
     std::istringstream stream{source.text};
     set.kernels.push_back(read_kernel_rows(stream, source.file, std::nullopt, diagnostics));
@@ -121,6 +123,7 @@ SampleSet read_sample_folders(const std::vector<std::string>& folders) {
     add(all.passes, more.passes);
     add(all.transfers, more.transfers);
     add(all.layers, more.layers);
+    add(all.units, more.units);
   }
   return all;
 }

@@ -22,6 +22,7 @@ struct SampleSet {
   std::vector<PassRow> passes;
   std::vector<TransferRow> transfers;
   std::vector<LayerRow> layers;
+  std::vector<UnitRow> units;
 };
 
 /// Whether a path is a folder with a manifest of samples.

@@ -5,17 +5,26 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 namespace headroom {
 namespace {
 
-/// The curve fitted to a group's engine and op: of its version, else of any.
+/// Whether two names differ in the case of letters alone, as TensorRT-LLM's "TRTLLM" and "trtllm" do.
+bool same_letters(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+/// The curve fitted to a group's engine and op: of its version, else of any. Sends and receives of pairs are those of
+/// which NCCL builds an all-to-all.
 template <std::size_t N>
 std::optional<ScoredCurve> look_up(const std::vector<FittedCurve<N>>& curves, const KernelGroup& group) {
   const FittedCurve<N>* found = nullptr;
+  const std::string_view op = group.format == "sendrecv" ? std::string_view{"alltoall"} : group.format;
   for (const FittedCurve<N>& curve : curves) {
     const CurveProvenance& p = curve.provenance;
-    if (p.engine == group.engine && p.format == group.format && (found == nullptr || p.version == group.version)) {
+    if (p.engine == group.engine && same_letters(p.format, op) && (found == nullptr || p.version == group.version)) {
       found = &curve;
     }
   }
@@ -25,7 +34,7 @@ std::optional<ScoredCurve> look_up(const std::vector<FittedCurve<N>>& curves, co
 ScoredCurve curve_of(const KernelGroup& group, const CollectiveSet& set) {
   std::optional<ScoredCurve> found;
   if (group.kind == KernelKind::nccl) {
-    found = group.format == "alltoall" ? look_up(set.all_to_all, group) : look_up(set.ring, group);
+    found = is_pairwise(group) ? look_up(set.all_to_all, group) : look_up(set.ring, group);
   } else if (group.kind == KernelKind::custom_all_reduce) {
     found = look_up(set.custom, group);
   } else if (group.kind == KernelKind::moe_all_to_all) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/kernels/chosen_curve.hpp>
 #include <headroom/calibrate/kernels/curve_problem.hpp>
 #include <headroom/calibrate/kernels/score_kernels.hpp>
 #include <headroom/calibrate/kernels/score_rows.hpp>
@@ -10,58 +11,6 @@
 #include <optional>
 
 namespace headroom {
-namespace {
-
-/// The curve fitted to the very kernels of a group: engine, format, kernel and routing; nullptr: nobody fitted it.
-template <std::size_t N>
-const FittedCurve<N>* own_curve(const std::vector<FittedCurve<N>>& curves, const KernelGroup& group) {
-  const auto at = std::find_if(curves.begin(), curves.end(), [&](const FittedCurve<N>& c) {
-    const CurveProvenance& p = c.provenance;
-    return p.engine == group.engine && p.format == group.format && p.kernel == group.kernel &&
-           p.routing == group.routing;
-  });
-  return at == curves.end() ? nullptr : &*at;
-}
-
-template <std::size_t N>
-std::optional<ScoredCurve> own_values(const std::vector<FittedCurve<N>>& curves, const KernelGroup& group) {
-  const FittedCurve<N>* found = own_curve(curves, group);
-  return found == nullptr ? std::nullopt : std::optional{scored_curve(*found)};
-}
-
-/// ConfigError when the set has no curve for the group.
-ScoredCurve curve_of(const KernelGroup& group, const CurveSet& set, const Device& device) {
-  const GemmFormat* format = find_gemm_format(group.format);
-  if (group.kind == KernelKind::gemm && format != nullptr) {
-    return scored_curve(*choose_gemm(set, device, *format, group.engine).curve);
-  }
-  const AttentionFormat* attention = find_attention_format(group.format);
-  if (group.kind == KernelKind::prefill && attention != nullptr) {
-    return scored_curve(*choose_prefill(set, device, *attention, group.engine).curve);
-  }
-  if (group.kind == KernelKind::decode && attention != nullptr) {
-    return scored_curve(*choose_decode(set, device, *attention, group.engine).curve);
-  }
-  const AttentionImplementation* implementation = find_attention_implementation(group.engine);
-  if (group.kind == KernelKind::training_attention && implementation != nullptr) {
-    return scored_curve(*choose_training_attention(set, device, *implementation).curve);
-  }
-  const std::optional<ScoredCurve> own = group.kind == KernelKind::moe        ? own_values(set.moe, group)
-                                         : group.kind == KernelKind::quantize ? own_values(set.memory, group)
-                                                                              : std::nullopt;
-  if (own) {
-    return *own;
-  }
-  if (is_collective(group.kind)) {
-    throw ConfigError{"collectives are scored with 'headroom collective FILE.csv --gpu " + device.id + "'"};
-  }
-  throw ConfigError{"kernels of kind " + std::string{kernel_kind_names[static_cast<std::size_t>(group.kind)]} +
-                    " in format " + group.format + (group.kernel.empty() ? "" : " by " + group.kernel) +
-                    (group.routing.empty() ? "" : " with " + group.routing + " routing") + " have no curve of " +
-                    set.id};
-}
-
-}  // namespace
 
 Validation score_kernels(const ModelData& data, std::span<const KernelFile> files, const Device& device) {
   const CurveSet& set = find_curve_set(data, device);
@@ -70,7 +19,8 @@ Validation score_kernels(const ModelData& data, std::span<const KernelFile> file
   std::map<const KernelRow*, std::string> families;
   std::map<const KernelRow*, std::string_view> ranges;
   for (const KernelGroup& group : group_kernels(files)) {
-    for (const KernelGroup& part : {group, outside_of(group)}) {
+    for (KernelGroup part : {group, outside_of(group)}) {
+      part.op.clear();  // the kernel alone, without the host's time of a call
       predict_rows(
           data, part, device, nullptr, [&] { return curve_of(part, set, device); }, predictions);
       for (const KernelRow* row : part.rows) {
@@ -92,6 +42,11 @@ Validation score_kernels(const ModelData& data, std::span<const KernelFile> file
     const std::string& format = formats[&row];
     const std::string kind = "engine=" + row.engine + " format=" + format;
     std::vector<std::string> groups{"all", "file=" + file.path, "engine=" + row.engine, "format=" + format, kind};
+    if (!row.op.empty()) {
+      const std::string timed = row.eager ? " timed=call" : " timed=kernel";
+      groups.push_back(timed.substr(1));
+      groups.push_back("op=" + row.op + timed);
+    }
     if (const std::string& family = families[&row]; !family.empty()) {
       groups.push_back(kind + family);
     }

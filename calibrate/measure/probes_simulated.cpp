@@ -51,6 +51,14 @@ void read_constants(ConfigTable& root, SimulatedDevice& d) {
     d.transfer = transfer->quantity<Seconds>("latency");
     transfer->finish();
   }
+  if (std::optional<ConfigTable> unit = root.maybe_table("unit")) {
+    d.load = unit->quantity<Seconds>("load");
+    d.sync = unit->quantity<Seconds>("sync");
+    d.arrival = unit->quantity<Seconds>("arrival");
+    d.update = unit->quantity<Seconds>("update");
+    d.updates = unit->quantity<Hertz>("updates");
+    unit->finish();
+  }
 }
 
 void read_disturbances(ConfigTable& root, SimulatedDevice& d) {

@@ -38,12 +38,16 @@ struct SimulatedDevice {
   Seconds stream{}, host{}, graph{}, node{};  ///< a launch, its host part, a graph's replay, each kernel in it
   BytesPerSecond pinned{}, pageable{};        ///< rates of the host link; zero: no transfers are simulated
   Seconds transfer{};                         ///< time of a transfer besides its bytes
-  SimulatedNode others;                       ///< other GPUs of the node, for collectives
-  double noise = 0.0;                         ///< standard deviation of a span's logarithm
-  double outliers = 0.0;                      ///< share of the spans that are outliers, 0 to 1
-  double outlier_factor = 1.0;                ///< time of the slowest outlier over an ordinary span
-  double drift = 0.0;                         ///< share by which the device finally becomes slower
-  Seconds drift_time{1.0};                    ///< time constant of the drift: 63 % of it has happened by then
+  /// Of [unit]: a load from memory, a sync of one CTA, what each further CTA adds to it, an atomic add behind another
+  /// at its address, and the rate of all atomic adds; zero: what needs it is not simulated.
+  Seconds load{}, sync{}, arrival{}, update{};
+  Hertz updates{};
+  SimulatedNode others;         ///< other GPUs of the node, for collectives
+  double noise = 0.0;           ///< standard deviation of a span's logarithm
+  double outliers = 0.0;        ///< share of the spans that are outliers, 0 to 1
+  double outlier_factor = 1.0;  ///< time of the slowest outlier over an ordinary span
+  double drift = 0.0;           ///< share by which the device finally becomes slower
+  Seconds drift_time{1.0};      ///< time constant of the drift: 63 % of it has happened by then
   std::vector<Throttle> throttles;
   Bytes most_memory{};          ///< most memory of a probe; zero: the free memory
   std::int64_t lost_after = 0;  ///< measurements of one process before the device is lost; zero: never
@@ -61,6 +65,8 @@ struct SimulatedDevice {
 [[nodiscard]] std::optional<double> simulated_time(const SimulatedDevice& device, const DecodeProbe& probe);
 [[nodiscard]] std::optional<double> simulated_time(const SimulatedDevice& device, const PassProbe& probe);
 [[nodiscard]] std::optional<double> simulated_time(const SimulatedDevice& device, const TransferProbe& probe);
+/// By the closed forms of unit_laws.hpp, on the datasheet's clock and fp32 rate.
+[[nodiscard]] std::optional<double> simulated_time(const SimulatedDevice& device, const UnitProbe& probe);
 
 /// Reads the file. Throws ConfigError with every problem.
 [[nodiscard]] SimulatedDevice read_simulated_device(const ConfigValue& document,

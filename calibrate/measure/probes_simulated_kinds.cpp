@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/measure/probes_simulated.hpp>
+#include <headroom/calibrate/measure/unit_laws.hpp>
 #include <headroom/model/kernels/attention_training.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 
@@ -21,6 +22,13 @@ AttentionShape shape_of(const Probe& p, std::int64_t tokens, std::int64_t contex
   shape.head_dim = static_cast<double>(p.head_dim);
   shape.causal = causal;
   return shape;
+}
+
+/// Of a pass that reads so many bytes and writes next to nothing.
+double reading_time(const SimulatedDevice& device, double bytes) {
+  const KernelDevice limits{FlopsPerSecond{1.0}, device.datasheet.bandwidth(), static_cast<double>(device.facts.sms),
+                            device.facts.l2};
+  return MemoryModel{device.copy, limits}.time({Bytes{bytes}, Bytes{}, 0.0}).raw();
 }
 
 }  // namespace
@@ -64,6 +72,56 @@ std::optional<double> simulated_time(const SimulatedDevice& device, const Transf
   }
   // Both directions at once take as long as one, because the link is full duplex.
   return (device.transfer + Bytes{static_cast<double>(p.bytes)} / rate).raw();
+}
+
+std::optional<double> simulated_time(const SimulatedDevice& device, const UnitProbe& p) {
+  constexpr double sector = 32.0;
+  constexpr double word = 16.0;
+  const auto sms = static_cast<double>(device.facts.sms);
+  const auto count = static_cast<double>(p.count);
+  const double launch = device.copy[static_cast<std::size_t>(MemoryParameter::launch)];
+  const double ctas = sms * static_cast<double>(probes::unit_blocks_per_sm);
+  const double threads = ctas * static_cast<double>(probes::unit_block_threads);
+  const double warps = count / static_cast<double>(warp_lanes);
+  switch (p.op) {
+    case UnitOp::stride: return reading_time(device, sector * warps * static_cast<double>(sectors_of_warp(p.width)));
+    case UnitOp::offset: return reading_time(device, sector * warps * static_cast<double>(sectors_of_warp(1)));
+    case UnitOp::random: return reading_time(device, sector * count);
+    case UnitOp::banks: {
+      const auto& clock = device.datasheet.compute.clock;
+      const double loads = threads / sms / static_cast<double>(warp_lanes) * count;  // of warps, on an SM; one a clock
+      return clock ? std::optional{launch + loads * static_cast<double>(bank_conflicts(p.width)) / clock->value.raw()}
+                   : std::nullopt;
+    }
+    case UnitOp::diverge: {
+      const auto& peak = device.datasheet.peak[static_cast<std::size_t>(Rate::fp32_vector)];
+      return peak ? std::optional{launch + divergent_time(Flops{2.0 * threads * count} / peak->value, p.width).raw()}
+                  : std::nullopt;
+    }
+    case UnitOp::occupancy: {
+      const auto block = static_cast<double>(probes::unit_small_block_threads);
+      const double blocks = p.width > 0 ? static_cast<double>(p.width)
+                                        : static_cast<double>(threads_of_sm(device.facts.capability)) / block;
+      const BytesPerSecond most =
+          device.copy[static_cast<std::size_t>(MemoryParameter::bandwidth)] * device.datasheet.bandwidth();
+      return device.load > Seconds{}
+                 ? std::optional{launch + (Bytes{word * count} /
+                                           rate_in_flight(Bytes{word * block * blocks * sms}, device.load, most))
+                                              .raw()}
+                 : std::nullopt;
+    }
+    case UnitOp::grid_sync:
+      return device.sync > Seconds{}
+                 ? std::optional{grid_sync_time(device.sync, device.arrival, sms * static_cast<double>(p.width)).raw()}
+                 : std::nullopt;
+    case UnitOp::atomics:
+      return device.update > Seconds{}
+                 ? std::optional{launch + atomic_time(threads * count, static_cast<double>(p.width), device.update,
+                                                      device.updates)
+                                              .raw()}
+                 : std::nullopt;
+  }
+  return std::nullopt;
 }
 
 }  // namespace headroom

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/kernels/copy_problem.hpp>
+#include <headroom/calibrate/measure/unit_comparison.hpp>
 #include <headroom/calibrate/overlay/overlay.hpp>
 #include <headroom/calibrate/overlay/overlay_collectives.hpp>
 #include <headroom/calibrate/probe/probed_layer.hpp>
@@ -371,6 +372,19 @@ void layer_facts(const SampleSet& set, const Device& base, Overlay& overlay) {
   }
 }
 
+/// Habits of an SM beside what the closed forms make of the simplest of each.
+void unit_facts(const SampleSet& set, Overlay& overlay) {
+  std::vector<UnitTiming> timings;
+  for (const UnitRow& row : set.units) {
+    timings.push_back({row.probe, row.latency});
+  }
+  for (const UnitComparison& c : compared_with_laws(timings)) {
+    overlay.facts.push_back({name_of(c.measured.probe), format(c.measured.time),
+                             c.formula ? format(*c.formula) + " by the formula" : "",
+                             c.formula ? std::optional{c.measured.time / *c.formula - 1.0} : std::nullopt});
+  }
+}
+
 /// Fits a launch of n kernels: latency of each is first / n + each.
 void launch_facts(const SampleSet& set, Overlay& overlay) {
   std::map<std::string, std::vector<const LaunchRow*>> ops;
@@ -474,6 +488,7 @@ Overlay make_overlay(
   pass_facts(set, base, overlay);
   launch_facts(set, overlay);
   layer_facts(set, base, overlay);
+  unit_facts(set, overlay);
   collective_facts(data, set, base, node, overlay);
   device_facts(set.manifest, base, overlay);
   overlay.gpu_toml = gpu_text(set, base, overlay);

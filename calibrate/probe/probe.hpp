@@ -108,7 +108,8 @@ using Probe = std::variant<GemmProbe,
                            PassProbe,
                            TransferProbe,
                            CollectiveProbe,
-                           LayerProbe>;
+                           LayerProbe,
+                           UnitProbe>;
 
 /// Names for messages and manifests: "gemm bf16 8192x8192x8192", "triad 4096 B", "graph 64", "all_reduce x8 4096 B".
 [[nodiscard]] std::string name_of(const Probe& probe);

@@ -100,6 +100,22 @@ std::int64_t PassProbe::set_bytes() const noexcept {
   return place(array_bytes) + place(written());
 }
 
+std::int64_t UnitProbe::set_bytes() const noexcept {
+  constexpr std::int64_t mebi = std::int64_t{1} << 20;
+  constexpr std::int64_t load_bytes = 16;
+  switch (op) {
+    case UnitOp::stride: return place(count * width * word_bytes);
+    case UnitOp::offset: return place((count + width) * word_bytes);
+    case UnitOp::random: return width * mebi;
+    case UnitOp::occupancy: return place(count * load_bytes);
+    case UnitOp::atomics: return place(width * word_bytes);
+    case UnitOp::banks:
+    case UnitOp::diverge:
+    case UnitOp::grid_sync: break;
+  }
+  return 0;
+}
+
 std::string name_of(const AttentionProbe& p) {
   return std::string{"attention "} + (p.backward ? "backward " : "forward ") + (p.causal ? "causal " : "full ") +
          std::to_string(p.batch) + "x" + std::to_string(p.tokens) + " " + heads_text(p.heads, p.kv_heads, p.head_dim);
@@ -123,6 +139,11 @@ std::string name_of(const LayerProbe& p) {
   return "layer " + std::string{probed_pass_names[static_cast<std::size_t>(p.op)]} + " " + std::to_string(p.tokens);
 }
 
+std::string name_of(const UnitProbe& p) {
+  return "unit " + std::string{unit_op_names[static_cast<std::size_t>(p.op)]} + " " +
+         (p.op == UnitOp::occupancy && p.width == 0 ? "all" : std::to_string(p.width));
+}
+
 Bytes memory_of(const AttentionProbe& p) {
   // Backward sums query gradients in fp32 before rounding, and keeps one number per query.
   const std::int64_t sums = p.batch * p.tokens * p.heads * (p.head_dim + 1) * word_bytes;
@@ -143,6 +164,10 @@ Bytes memory_of(const PassProbe& p) {
 
 Bytes memory_of(const TransferProbe& p) {
   return bytes_of(p.copies * p.crossed());
+}
+
+Bytes memory_of(const UnitProbe& p) {
+  return bytes_of(p.op == UnitOp::random ? p.set_bytes() : p.copies * p.set_bytes());
 }
 
 }  // namespace headroom

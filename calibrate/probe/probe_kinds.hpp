@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Probes of attention, passes over memory, and host and peer links.
+// Probes of attention, passes over memory, host and peer links, layers, and the habits of an SM.
 #pragma once
 
 #include <headroom/calibrate/probe/probes_abi.hpp>
@@ -117,6 +117,31 @@ struct LayerProbe {
   std::int64_t tokens = 1;  ///< of the micro-batch; of a decode iteration its sequences
 };
 
+/// What the threads of an SM do to each other. `width` is the knob, `count` what is repeated:
+///   stride     `count` 4-byte loads, those of neighbouring threads `width` elements apart
+///   offset     `count` 4-byte loads of neighbours, from `width` elements behind a multiple of 256 bytes on
+///   random     `count` 4-byte loads at random places in an array of `width` MiB
+///   banks      `count` loads of shared memory a thread, those of neighbouring lanes `width` words apart
+///   diverge    `count` dependent FMA a thread, in a warp whose lanes take `width` paths of that length
+///   occupancy  `count` 16-byte words read by `width` CTAs an SM of 128 threads, each thread with one load in flight;
+///              0: as many CTAs as an SM holds
+///   grid_sync  `count` syncs of a cooperative grid of `width` CTAs an SM; a latency is that of one
+///   atomics    `count` atomic adds a thread, in turn to `width` neighbouring 4-byte counters
+/// banks, diverge and atomics run probes::unit_blocks_per_sm CTAs an SM of probes::unit_block_threads threads.
+using UnitOp = probes::UnitOp;
+inline constexpr std::array<std::string_view, 8> unit_op_names{"stride",  "offset",    "random",    "banks",
+                                                               "diverge", "occupancy", "grid_sync", "atomics"};
+
+struct UnitProbe {
+  UnitOp op = UnitOp::stride;
+  std::int64_t width = 1;
+  std::int64_t count = 1;
+  std::int64_t copies = 1;  ///< sets of arrays, or of random places in one array, used in turn
+
+  /// Bytes of one set of arrays; 0 for ops that keep to their SM.
+  [[nodiscard]] std::int64_t set_bytes() const noexcept;
+};
+
 /// Names for messages: "attention backward causal 4x4096 32/8x128", "decode 64x4096 32/8x128", "gather 65536 B by 256",
 /// "h2d_pinned 4096 B".
 [[nodiscard]] std::string name_of(const AttentionProbe& probe);
@@ -125,11 +150,14 @@ struct LayerProbe {
 [[nodiscard]] std::string name_of(const TransferProbe& probe);
 /// "layer dense_forward 8192".
 [[nodiscard]] std::string name_of(const LayerProbe& probe);
+/// "unit stride 8", "unit occupancy all".
+[[nodiscard]] std::string name_of(const UnitProbe& probe);
 
 /// Device memory that a probe allocates, with cuDNN's workspace as far as it is predictable.
 [[nodiscard]] Bytes memory_of(const AttentionProbe& probe);
 [[nodiscard]] Bytes memory_of(const DecodeProbe& probe);
 [[nodiscard]] Bytes memory_of(const PassProbe& probe);
 [[nodiscard]] Bytes memory_of(const TransferProbe& probe);
+[[nodiscard]] Bytes memory_of(const UnitProbe& probe);
 
 }  // namespace headroom

@@ -135,6 +135,13 @@ struct Fill {
     request->array_bytes = p.bytes;
     request->copies = p.copies;
   }
+  void operator()(const UnitProbe& p) const {
+    request->kind = probes::Kind::unit;
+    request->variant = static_cast<std::int32_t>(p.op);
+    request->width = p.width;
+    request->count = p.count;
+    request->copies = p.copies;
+  }
   void operator()(const CollectiveProbe& p) const {
     request->kind = probes::Kind::collective;
     request->variant = static_cast<std::int32_t>(p.collective);

@@ -8,7 +8,7 @@
 
 namespace headroom::probes {
 
-inline constexpr std::uint32_t abi_version = 4;
+inline constexpr std::uint32_t abi_version = 5;
 inline constexpr const char* entry_name = "headroom_probes_table";
 
 enum class Status : std::int32_t {  // NOLINT(performance-enum-size): an int on both sides
@@ -49,6 +49,7 @@ enum class Kind : std::int32_t {  // NOLINT(performance-enum-size)
   transfer = 6,
   collective = 7,
   sequence = 8,  ///< several kernels one after another, timed as one
+  unit = 9,      ///< what the threads of an SM do to each other
 };
 
 /// Request::variant of a transfer.
@@ -63,10 +64,29 @@ enum class TransferOp : std::int32_t {  // NOLINT(performance-enum-size)
   peer_both
 };
 
+/// Request::variant of a unit.
+enum class UnitOp : std::int32_t {  // NOLINT(performance-enum-size)
+  stride,
+  offset,
+  random,
+  banks,
+  diverge,
+  occupancy,
+  grid_sync,
+  atomics
+};
+
+/// Threads of a CTA of a unit, and of one whose CTAs an SM are counted (occupancy, grid_sync): every SM holds 8 of
+/// these.
+inline constexpr std::int64_t unit_block_threads = 256;
+inline constexpr std::int64_t unit_small_block_threads = 128;
+/// CTAs an SM of banks, diverge and atomics: enough to hide the latency of what they repeat, and resident on every SM.
+inline constexpr std::int64_t unit_blocks_per_sm = 4;
+
 struct Request {
   Kind kind;
   std::int32_t
-      variant;  ///< TransferOp; GemmType, CopyOp, LaunchOp or PassOp by their order in probe.hpp and
+      variant;  ///< TransferOp; UnitOp; GemmType, CopyOp, LaunchOp or PassOp by their order in probe.hpp and
                 ///< probe_kinds.hpp; of attention 1 for a backward; Collective by model/collectives/collective.hpp
   std::int64_t m, n, k;
   std::int64_t array_bytes;
@@ -74,7 +94,7 @@ struct Request {
   std::int64_t copies;
   std::int64_t repeats;
   std::int64_t algorithms;
-  std::int64_t width;                                     ///< bytes, for a pass
+  std::int64_t width;  ///< bytes, for a pass; of a unit as in probe_kinds.hpp, with `count` what it repeats
   std::int64_t batch, tokens, heads, kv_heads, head_dim;  ///< for a decode, `tokens` is the context
   std::int64_t causal;                                    ///< 0 or 1
   double span_seconds;

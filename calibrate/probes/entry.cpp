@@ -101,6 +101,7 @@ Result dispatched(Session& session, const Request& request) {
     case Kind::decode: return measure_decode(session, request);
     case Kind::pass: return measure_pass(session, request);
     case Kind::transfer: return measure_transfer(session, request);
+    case Kind::unit: return measure_unit(session, request);
     case Kind::collective: return measure_collective(session, request);
     case Kind::sequence: return measure_sequence(session, request);
   }

@@ -54,6 +54,7 @@ void warm_up(const Session& session);
 [[nodiscard]] Result measure_copy(const Session& session, const Request& request);
 [[nodiscard]] Result measure_launch(const Session& session, const Request& request);
 [[nodiscard]] Result measure_pass(const Session& session, const Request& request);
+[[nodiscard]] Result measure_unit(const Session& session, const Request& request);
 [[nodiscard]] Result measure_transfer(const Session& session, const Request& request);
 [[nodiscard]] Result measure_decode(const Session& session, const Request& request);
 [[nodiscard]] Result measure_attention(const Session& session, const Request& request);

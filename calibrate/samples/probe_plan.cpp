@@ -196,6 +196,7 @@ std::vector<Probe> chosen_kinds(const ProbeDevice& device, const ProbeChoice& ch
   take(choice.attention, attention_probes(extent, device.l2));
   take(choice.transfer, transfer_probes(extent, device.peers));
   take(choice.layer, layer_probes());
+  take(choice.unit, unit_probes(extent, device.l2));
   return probes;
 }
 

@@ -12,6 +12,7 @@ namespace headroom {
 
 struct ProbeChoice {
   bool gemm = true, copy = true, launch = true, attention = true, decode = true, memory = true, transfer = true;
+  bool unit = true;
   bool layer = false;               ///< layers as sequences of kernels: when asked, and in the full set
   std::optional<bool> collectives;  ///< absent: when the process sees several GPUs
   std::vector<GemmType> types{GemmType::bf16, GemmType::fp16, GemmType::tf32, GemmType::fp8};
@@ -22,7 +23,7 @@ struct ProbeChoice {
   [[nodiscard]] static ProbeChoice none() {
     ProbeChoice choice;
     choice.gemm = choice.copy = choice.launch = choice.attention = choice.decode = choice.memory = choice.transfer =
-        false;
+        choice.unit = false;
     choice.collectives = false;
     return choice;
   }
@@ -46,7 +47,7 @@ struct ProbeShape {
 /// taken as 256 MiB.
 [[nodiscard]] std::int64_t rotation_copies(std::int64_t bytes, Bytes l2, std::int64_t least = 1);
 
-/// Probes of attention, decode, memory and transfer in a choice, as far as the device supports them.
+/// Probes of attention, decode, memory, transfer and units in a choice, as far as the device supports them.
 [[nodiscard]] std::vector<Probe> chosen_kinds(const ProbeDevice& device, const ProbeChoice& choice);
 
 /// Device memory that a probe allocates, its 32 MiB of workspace included.

@@ -55,6 +55,61 @@ std::vector<std::int64_t> pass_widths(PassOp op, ProbeExtent extent) {
   }
 }
 
+std::vector<std::int64_t> unit_widths(UnitOp op, ProbeExtent extent) {
+  const bool full = extent == ProbeExtent::full;
+  const auto some = [&](std::vector<std::int64_t> quick, std::vector<std::int64_t> standard,
+                        const std::vector<std::int64_t>& more) {
+    if (extent == ProbeExtent::quick) {
+      return quick;
+    }
+    if (full) {
+      standard.insert(standard.end(), more.begin(), more.end());
+    }
+    return standard;
+  };
+  constexpr std::int64_t all = 0;
+  constexpr std::int64_t many = mebi;  // counters that no two threads meet at, and that any L2 holds
+  switch (op) {
+    case UnitOp::stride: return some({1, 8, 32}, {1, 2, 4, 8, 16, 32}, {3, 6});
+    case UnitOp::offset: return some({1}, {1}, {2, 4, 8});
+    case UnitOp::random: return some({1024}, {1024}, {256, 4096});
+    case UnitOp::banks: return some({1, 2, 32}, {1, 2, 4, 8, 16, 32, 33}, {3, 6, 24});
+    case UnitOp::diverge: return some({1, 2, 32}, {1, 2, 4, 8, 16, 32}, {3, 24});
+    case UnitOp::occupancy: return some({1, 4, all}, {1, 2, 4, 8, all}, {3, 6});
+    case UnitOp::grid_sync: return some({1, 4}, {1, 2, 4, 8}, {3, 6});
+    case UnitOp::atomics: return some({1, 32, many}, {1, 32, kibi, many}, {2, 64 * kibi});
+  }
+  return {};
+}
+
+/// What each op repeats: enough that a launch of 3 us is a small part of the least time.
+std::int64_t unit_count(UnitOp op) {
+  switch (op) {
+    case UnitOp::stride:
+    case UnitOp::offset: return 32 * mebi;  // 128 MiB of neighbours
+    case UnitOp::random: return 4 * mebi;   // 128 MiB of sectors
+    case UnitOp::banks: return 8 * kibi;
+    case UnitOp::diverge: return 32 * kibi;
+    case UnitOp::occupancy: return 16 * mebi;  // 256 MiB
+    case UnitOp::grid_sync: return kibi;
+    case UnitOp::atomics: return 64;
+  }
+  return 1;
+}
+
+/// Bytes of the sectors that a launch reads from memory, which L2 must not hold at the next; 0: none.
+std::int64_t touched_bytes(const UnitProbe& p) {
+  constexpr std::int64_t element = 4;
+  constexpr std::int64_t sector = 32;
+  switch (p.op) {
+    case UnitOp::stride: return p.count * std::min(p.width * element, sector);
+    case UnitOp::offset: return p.count * element;
+    case UnitOp::random: return p.count * sector;
+    case UnitOp::occupancy: return p.set_bytes();
+    default: return 0;
+  }
+}
+
 void add_attention(std::vector<AttentionProbe>& probes, const Heads& h, std::int64_t tokens, Bytes l2) {
   for (const bool causal : {true, false}) {
     for (const bool backward : {false, true}) {
@@ -130,6 +185,20 @@ std::vector<LayerProbe> layer_probes() {
       probes.push_back({op, 64});
     } else {
       probes.push_back({op, micro_batch});
+    }
+  }
+  return probes;
+}
+
+std::vector<UnitProbe> unit_probes(ProbeExtent extent, Bytes l2) {
+  std::vector<UnitProbe> probes;
+  for (std::size_t op = 0; op < unit_op_names.size(); ++op) {
+    for (const std::int64_t width : unit_widths(static_cast<UnitOp>(op), extent)) {
+      UnitProbe probe{static_cast<UnitOp>(op), width, unit_count(static_cast<UnitOp>(op)), 1};
+      if (const std::int64_t touched = touched_bytes(probe); touched > 0) {
+        probe.copies = rotation_copies(touched, l2);
+      }
+      probes.push_back(probe);
     }
   }
   return probes;

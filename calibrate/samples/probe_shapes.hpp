@@ -19,9 +19,11 @@ enum class ProbeExtent : std::uint8_t { quick, standard, full };
 [[nodiscard]] std::vector<DecodeProbe> decode_probes(ProbeExtent extent, Bytes l2);
 /// Arrays from 4 KiB to 1 GiB, with `full` to 8 GiB.
 [[nodiscard]] std::vector<PassProbe> pass_probes(ProbeExtent extent, Bytes l2);
-/// `peers`: number of devices whose memory this one can address; 0 gives no peer copies.
 /// Four passes of a layer and four decode iterations.
 [[nodiscard]] std::vector<LayerProbe> layer_probes();
+/// The habits of an SM, each over widths from where it costs nothing to where it costs most.
+[[nodiscard]] std::vector<UnitProbe> unit_probes(ProbeExtent extent, Bytes l2);
+/// `peers`: number of devices whose memory this one can address; 0 gives no peer copies.
 [[nodiscard]] std::vector<TransferProbe> transfer_probes(ProbeExtent extent, std::int64_t peers);
 
 }  // namespace headroom

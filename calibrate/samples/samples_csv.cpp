@@ -85,6 +85,7 @@ struct Sorter {
         {std::string{transfer_op_names[static_cast<std::size_t>(p.op)]}, p.crossed(), sample->latency});
   }
   void operator()(const LayerProbe& p) const { rows->layer.push_back({p, sample->latency}); }
+  void operator()(const UnitProbe& p) const { rows->unit.push_back({p, sample->latency}); }
   /// Version for a cell, which must not be empty.
   static std::string told(const std::string& version) { return version.empty() ? "unknown" : version; }
   void operator()(const CollectiveProbe& /*collective_files() writes them*/) const {}
@@ -205,6 +206,7 @@ std::vector<FolderFile> sample_files(std::span<const Sample> samples,
   add("memory.csv", rows.pass);
   add("transfer.csv", rows.transfer);
   add("layers.csv", rows.layer);
+  add("unit.csv", rows.unit);
   for (FolderFile& file : collective_files(samples, nccl)) {
     files.push_back(std::move(file));
   }

@@ -76,11 +76,18 @@ struct LayerRow {
   Seconds latency;
 };
 
+/// Columns op,width,count,latency_us; width 0 for all CTAs that an SM holds.
+struct UnitRow {
+  UnitProbe probe;
+  Seconds latency;
+};
+
 [[nodiscard]] std::string csv_of(std::span<const AttentionRow> rows);
 [[nodiscard]] std::string csv_of(std::span<const DecodeRow> rows);
 [[nodiscard]] std::string csv_of(std::span<const PassRow> rows);
 [[nodiscard]] std::string csv_of(std::span<const TransferRow> rows);
 [[nodiscard]] std::string csv_of(std::span<const LayerRow> rows);
+[[nodiscard]] std::string csv_of(std::span<const UnitRow> rows);
 [[nodiscard]] std::string csv_of(std::span<const GemmRow> rows);
 [[nodiscard]] std::string csv_of(std::span<const SustainedRow> rows);
 [[nodiscard]] std::string csv_of(std::span<const CopyRow> rows);
@@ -97,6 +104,7 @@ struct LayerRow {
 [[nodiscard]] std::vector<PassRow> read_pass_rows(CsvReader& csv);
 [[nodiscard]] std::vector<TransferRow> read_transfer_rows(CsvReader& csv);
 [[nodiscard]] std::vector<LayerRow> read_layer_rows(CsvReader& csv);
+[[nodiscard]] std::vector<UnitRow> read_unit_rows(CsvReader& csv);
 
 /// Versions written into the rows; empty: unknown.
 struct SampleVersions {
@@ -114,6 +122,7 @@ struct SampleRows {
   std::vector<PassRow> pass;
   std::vector<TransferRow> transfer;
   std::vector<LayerRow> layer;
+  std::vector<UnitRow> unit;
 };
 [[nodiscard]] SampleRows rows_of(std::span<const Sample> samples, const SampleVersions& versions);
 

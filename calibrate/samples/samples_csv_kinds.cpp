@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CSV of attention, decode, passes over memory and transfers.
+// CSV of attention, decode, passes over memory, transfers, layers and units.
 #include <headroom/calibrate/samples/csv_columns.hpp>
 #include <headroom/calibrate/samples/csv_lines.hpp>
 #include <headroom/calibrate/samples/samples_csv.hpp>
@@ -21,6 +21,7 @@ constexpr std::array<std::string_view, 11> decode_header{"engine",   "version", 
 constexpr std::array<std::string_view, 5> pass_header{"op", "array_bytes", "width", "bytes", "latency_us"};
 constexpr std::array<std::string_view, 3> transfer_header{"op", "bytes", "latency_us"};
 constexpr std::array<std::string_view, 3> layer_header{"op", "tokens", "latency_us"};
+constexpr std::array<std::string_view, 4> unit_header{"op", "width", "count", "latency_us"};
 
 /// Op named in a cell; an unknown name is reported.
 template <class Op, std::size_t n>
@@ -84,6 +85,30 @@ std::string csv_of(std::span<const LayerRow> rows) {
                       std::to_string(row.probe.tokens), micros(row.latency)});
   }
   return text;
+}
+
+std::string csv_of(std::span<const UnitRow> rows) {
+  std::string text = csv_line(unit_header);
+  for (const UnitRow& row : rows) {
+    const UnitProbe& p = row.probe;
+    text += csv_line({std::string{unit_op_names[static_cast<std::size_t>(p.op)]}, std::to_string(p.width),
+                      std::to_string(p.count), micros(row.latency)});
+  }
+  return text;
+}
+
+std::vector<UnitRow> read_unit_rows(CsvReader& csv) {
+  return read_rows<UnitRow>(csv, unit_header, [](CsvColumns& c) {
+    UnitRow row;
+    row.probe.op = op_of<UnitOp>(c, 0, unit_op_names);
+    row.probe.width = c.count(1);
+    row.probe.count = c.integer(2);
+    row.latency = Seconds{c.number(3) * micro};
+    if (c.row_good() && row.probe.width == 0 && row.probe.op != UnitOp::occupancy) {
+      c.refuse(1, "is 0; only occupancy has a width of 0, for all CTAs that an SM holds");
+    }
+    return row;
+  });
 }
 
 std::vector<LayerRow> read_layer_rows(CsvReader& csv) {

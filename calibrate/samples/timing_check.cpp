@@ -69,6 +69,16 @@ struct LeastTime {
     // Between the kernels of a chain, data that fits into L2 may stay there.
     return pass(p.op == PassOp::chain ? p.moved() / chain_steps : p.moved());
   }
+  [[nodiscard]] std::optional<Seconds> operator()(const UnitProbe& p) const {
+    constexpr std::int64_t element = 4;
+    constexpr std::int64_t word = 16;
+    switch (p.op) {
+      case UnitOp::stride:
+      case UnitOp::offset: return pass(p.count * element);
+      case UnitOp::occupancy: return pass(p.count * word);
+      default: return std::nullopt;
+    }
+  }
   [[nodiscard]] std::optional<Seconds> pass(std::int64_t bytes) const {
     const auto& bandwidth = device->memory.bandwidth;
     const auto& l2 = device->memory.l2;

@@ -11,9 +11,10 @@
 namespace headroom::cli {
 
 /// Subfolders that are read, one per kind of data file.
-inline constexpr std::array<std::string_view, 14> data_kinds{
-    "gpus",         "nodes",       "clusters",     "prices",       "models", "networks",    "stacks/train",
-    "stacks/serve", "stacks/step", "stacks/rough", "stacks/infer", "curves", "collectives", "transports"};
+inline constexpr std::array<std::string_view, 15> data_kinds{
+    "gpus",         "nodes",        "clusters",     "prices",      "models",
+    "networks",     "stacks/train", "stacks/serve", "stacks/step", "stacks/rough",
+    "stacks/infer", "curves",       "collectives",  "transports",  "architectures"};
 
 /// "gpus, nodes, ...".
 [[nodiscard]] inline std::string data_kinds_text() {

@@ -69,6 +69,11 @@ bool FormReader::flag(std::string_view option) {
   return given(option);
 }
 
+std::string FormReader::file() const {
+  const std::vector<std::string> words = arguments_->many("");
+  return words.size() > 1 ? words[1] : std::string{};
+}
+
 std::vector<std::string> FormReader::texts(std::string_view option) {
   return given(option) ? arguments_->many(option) : std::vector<std::string>{};
 }

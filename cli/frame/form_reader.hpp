@@ -32,6 +32,8 @@ class FormReader {
   bool flag(std::string_view option);
   /// Whether it was given, which is no problem either way.
   [[nodiscard]] bool given(std::string_view option);
+  /// The word behind the kind's name, a file; empty: there is none.
+  [[nodiscard]] std::string file() const;
   /// Every value of an option that repeats.
   std::vector<std::string> texts(std::string_view option);
   /// A required positive quantity ("48 KiB", "5us"); of one when it is missing or wrong.
@@ -60,6 +62,8 @@ class FormReader {
   /// a single size stands for all.
   std::vector<double> extents(std::string_view option, std::size_t dimensions, double least, double otherwise);
 
+  /// A problem of a file that an option or word names.
+  void add(const Diagnostic& problem) { diagnostics_.add(problem); }
   void problem(std::string message) { diagnostics_.add("", {}, std::move(message)); }
   /// Whether there is no problem so far; values that depend on several options are checked after it.
   [[nodiscard]] bool good() const noexcept { return diagnostics_.empty() && missing_.empty(); }

@@ -4,6 +4,7 @@
 #include <headroom/cli/frame/kernel_files.hpp>
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/input_file.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 
 namespace headroom::cli {
 
-std::vector<KernelFile> read_kernel_files(const Arguments& arguments) {
+std::vector<KernelFile> read_kernel_files(const Arguments& arguments, std::string_view id) {
   std::optional<KernelKind> kind;
   if (arguments.has("--kind")) {
     const auto* const at = std::find(kernel_kind_names.begin(), kernel_kind_names.end(), arguments.one("--kind"));
@@ -22,7 +23,9 @@ std::vector<KernelFile> read_kernel_files(const Arguments& arguments) {
   for (const std::string& path : arguments.many("")) {
     try {
       InputFile stream{path};
-      files.push_back(read_kernel_rows(stream, path, kind, diagnostics));
+      for (KernelFile& file : read_kernel_tables(stream, path, kind, id, diagnostics)) {
+        files.push_back(std::move(file));
+      }
     } catch (const ConfigError& error) {
       diagnostics.add(error);
     }
@@ -46,15 +49,30 @@ void tell_missed_bars(const Validation& validation, const std::vector<BudgetBar>
   }
 }
 
+std::vector<std::string> passed_over(std::span<const KernelFile> files) {
+  std::vector<std::string> remarks;
+  for (const KernelFile& file : files) {
+    for (const auto& [op, rows] : file.passed_over) {
+      remarks.push_back(file.path + ": " + counted(static_cast<std::int64_t>(rows), "row") + " of " + op +
+                        (rows == 1 ? " names" : " name") + " no single kernel");
+    }
+  }
+  return remarks;
+}
+
 Outcome score_kernel_files(const Arguments& arguments,
+                           std::string_view id,
                            const std::function<Validation(std::span<const KernelFile>)>& score,
                            const std::function<std::string(std::span<const KernelFile>)>& remarks) {
   const std::vector<BudgetBar> bars = budget_of(arguments);
-  const std::vector<KernelFile> files = read_kernel_files(arguments);
+  const std::vector<KernelFile> files = read_kernel_files(arguments, id);
   const Validation validation = score(files);
   Outcome outcome;
   const std::string format = arguments.one("--format", "text");
   outcome.out = validation_written(validation, format) + (remarks && format == "text" ? remarks(files) : "");
+  for (const std::string& remark : passed_over(files)) {
+    outcome.out += format == "text" ? "left out: " + remark + "\n" : "";
+  }
   tell_missed_bars(validation, bars, outcome);
   return outcome;
 }

@@ -9,16 +9,20 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headroom::cli {
 
-/// Reads the files of measured kernels that the command names, of --kind where it is stated; ConfigError with all
-/// problems of all of them.
-[[nodiscard]] std::vector<KernelFile> read_kernel_files(const Arguments& arguments);
+/// Reads the files of measured kernels that the command names, of --kind where it is stated, of profiles the kernels of
+/// the device `id`; ConfigError with all problems of all of them.
+[[nodiscard]] std::vector<KernelFile> read_kernel_files(const Arguments& arguments, std::string_view id);
+/// A sentence for each op of a profile that was left out.
+[[nodiscard]] std::vector<std::string> passed_over(std::span<const KernelFile> files);
 
 /// Scores those files: `score` predicts them, `remarks` ends the text.
 [[nodiscard]] Outcome score_kernel_files(const Arguments& arguments,
+                                         std::string_view id,
                                          const std::function<Validation(std::span<const KernelFile>)>& score,
                                          const std::function<std::string(std::span<const KernelFile>)>& remarks = {});
 

@@ -38,6 +38,7 @@ ProbeChoice choice_of(const Arguments& arguments) {
     choice.memory = given(only, "memory");
     choice.transfer = given(only, "transfer");
     choice.layer = given(only, "layer");
+    choice.unit = given(only, "unit");
     choice.collectives = given(only, "nccl");
   }
   if (arguments.has("--dtype")) {

@@ -4,6 +4,7 @@
 
 #include <headroom/cli/laboratory/kernel_form.hpp>
 #include <headroom/model/kernels/gemm.hpp>
+#include <headroom/model/kernels/memory_ops.hpp>
 
 #include <optional>
 #include <string>
@@ -13,11 +14,26 @@ namespace headroom::cli {
 /// Roofs of a device in a format. ConfigError naming what the catalog lacks.
 [[nodiscard]] KernelDevice limits_of(const Device& device, const GemmFormat& format);
 
+/// The measured pass over memory, with the SKU's limits; nullopt where no curve serves.
+struct PassCurve {
+  MemoryModel model;
+  BytesPerSecond bandwidth{};  ///< of the datasheet
+  std::string why;             ///< the curve
+};
+[[nodiscard]] std::optional<PassCurve> pass_curve(const LabBench& bench);
+
 /// What the fitted curves sustain on large sizes; nullopt where the SKU has no curve that serves.
 struct Sustained {
   double share = 1.0;  ///< of the datasheet's rate
   std::string why;     ///< the curve
 };
+/// Bandwidth from L2 to all units, by the products of a format; where none was measured, l2_over_memory times the
+/// memory's.
+struct L2Rate {
+  BytesPerSecond rate{};
+  std::string why;
+};
+[[nodiscard]] L2Rate l2_rate(const LabBench& bench, const GemmFormat& format);
 /// The dense peak by products of 8,192 x 8,192 x 8,192.
 [[nodiscard]] std::optional<Sustained> sustained_peak(const LabBench& bench, const GemmFormat& format);
 /// The memory's bandwidth by a pass over a thousand million elements.

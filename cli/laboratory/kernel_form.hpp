@@ -33,6 +33,7 @@ struct KernelForm {
   std::string_view meaning;  ///< what the needed options are, for messages
   GpuUse gpu = GpuUse::needed;
   LabQuestion (*read)(FormReader& reader);
+  std::string_view file = {};  ///< what a file beside its name holds: "FILE.toml"; empty: it takes none
 };
 
 /// In the order of the manual; a form's place is its bit in the options' tables.

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 
 namespace headroom::cli {
 namespace {
@@ -84,19 +85,27 @@ std::string because(RoofCure cure, bool memory_bound, const RoofChances& chances
 }
 
 /// The format of half the bits that the SKU multiplies in; nullopt: it has none.
-std::optional<FlopsPerSecond> narrower_peak(const Device& device, Rate rate) {
-  const auto peak = [&](Rate of) -> std::optional<FlopsPerSecond> {
-    const auto& found = device.peak[static_cast<std::size_t>(of)];
-    return found ? std::optional{found->value} : std::nullopt;
+struct NarrowerFormat {
+  std::string_view name;
+  FlopsPerSecond peak{};
+};
+std::optional<NarrowerFormat> narrower_format(const Device& device, Rate rate) {
+  const auto first_of = [&](std::initializer_list<Rate> rates) -> std::optional<NarrowerFormat> {
+    for (const Rate one : rates) {
+      if (const auto& peak = device.peak[static_cast<std::size_t>(one)]) {
+        return NarrowerFormat{name_of(one), peak->value};
+      }
+    }
+    return std::nullopt;
   };
   switch (rate) {
     case Rate::fp64:
-    case Rate::fp64_vector: return peak(Rate::fp32_vector);
+    case Rate::fp64_vector: return first_of({Rate::fp32_vector});
     case Rate::fp32_vector:
-    case Rate::tf32: return peak(Rate::bf16) ? peak(Rate::bf16) : peak(Rate::fp16);
+    case Rate::tf32: return first_of({Rate::bf16, Rate::fp16});
     case Rate::bf16:
-    case Rate::fp16: return peak(Rate::fp8) ? peak(Rate::fp8) : peak(Rate::int8);
-    default: return peak(Rate::fp4);
+    case Rate::fp16: return first_of({Rate::fp8, Rate::int8});
+    default: return first_of({Rate::fp4});
   }
 }
 
@@ -149,7 +158,8 @@ LabAnswer answer(const RoofAsked& q, const LabBench& bench) {
       roofs.memory_bound ? sustained_bandwidth(bench) : sustained_peak(bench, q.format);
   chances.reachable = best ? std::min(best->share, 1.0) : 1.0;
   chances.l2 = l2;
-  chances.narrower_peak = narrower_peak(device, q.format.rate).value_or(FlopsPerSecond{});
+  const std::optional<NarrowerFormat> narrower = narrower_format(device, q.format.rate);
+  chances.narrower_peak = narrower ? narrower->peak : FlopsPerSecond{};
   if (q.format.rate == Rate::fp32_vector) {
     const auto& tensor = device.peak[static_cast<std::size_t>(Rate::tf32)];
     chances.tensor_peak = tensor ? tensor->value : FlopsPerSecond{};
@@ -187,8 +197,10 @@ LabAnswer answer(const RoofAsked& q, const LabBench& bench) {
   }
   const std::vector<CuredKernel> cures = roof_cures(kernel, chances);
   for (const CuredKernel& cure : cures) {
-    a.cures.push_back({std::string{cure_changes[static_cast<std::size_t>(cure.cure)]}, cure.ratio,
-                       because(cure.cure, roofs.memory_bound, chances)});
+    const bool named = cure.cure == RoofCure::narrower && narrower;
+    a.cures.push_back({std::string{cure_changes[static_cast<std::size_t>(cure.cure)]} +
+                           (named ? ", such as " + std::string{narrower->name} : ""),
+                       cure.ratio, because(cure.cure, roofs.memory_bound, chances)});
   }
   if (!time) {
     a.notes.emplace_back(

@@ -6,8 +6,10 @@
 #include <headroom/cli/frame/form_reader.hpp>
 #include <headroom/hardware/catalog/device.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
+#include <headroom/model/laboratory/chain.hpp>
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,6 +46,7 @@ struct OpAnswer {
   Seconds launch{};
   Flops work{};                                                ///< 0: a pass over memory
   Bytes moved{};                                               ///< each operand once
+  Bytes written{};                                             ///< of them, where the kernel can join another
   std::vector<std::pair<std::string_view, std::string>> rows;  ///< what else people want to see
   std::vector<Member> details;                                 ///< the same and more for programs
   std::vector<OpPart> parts;
@@ -63,11 +66,16 @@ struct OpKind {
   std::string_view name;
   std::string_view meaning;
   OpQuestion (*read)(FormReader& reader);
+  Fusable joins = Fusable::no;  ///< how such a kernel joins its neighbours
 };
 [[nodiscard]] std::span<const OpKind> gemm_kinds() noexcept;
 [[nodiscard]] std::span<const OpKind> attention_kinds() noexcept;
 [[nodiscard]] std::span<const OpKind> expert_kinds() noexcept;
 [[nodiscard]] std::span<const OpKind> pass_kinds() noexcept;
+
+/// All of them, and the options that they read.
+[[nodiscard]] std::span<const OpKind> op_kinds();
+[[nodiscard]] std::span<const Option> op_options() noexcept;
 
 /// The time on another datasheet.
 using TimeOn = std::function<Seconds(const KernelDevice& limits)>;

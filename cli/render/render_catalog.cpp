@@ -83,6 +83,20 @@ Value prices_value(const Catalog& catalog) {
   return all;
 }
 
+Value architectures_value(const Catalog& catalog) {
+  Value all = Value::empty_list();
+  catalog.store().each("architectures", [&](const std::string& id) {
+    const UnitLimits& u = catalog.architecture(id);
+    all.push(
+        object("id"_m = id, "name"_m = u.name, "vendor"_m = u.vendor, "generation"_m = u.generation,
+               "warp_threads"_m = u.threads.warp.value, "warps_per_unit"_m = u.threads.warps_per_unit.value,
+               "blocks_per_unit"_m = u.threads.blocks_per_unit.value,
+               "registers_per_unit"_m = u.registers.per_unit.value, "shared_bytes_per_unit"_m = u.shared.per_unit.value,
+               "shared_bytes_per_block"_m = u.shared.per_block.value, "memory_latency_s"_m = plain(u.latency.memory)));
+  });
+  return all;
+}
+
 Value models_value(const ModelLibrary& models) {
   Value all = Value::empty_list();
   models.each([&](const std::string& id) {
@@ -122,6 +136,7 @@ Value list_of(std::string_view kind,
   if (kind == "nodes") return nodes_value(catalog);
   if (kind == "clusters") return clusters_value(catalog);
   if (kind == "prices") return prices_value(catalog);
+  if (kind == "architectures") return architectures_value(catalog);
   if (kind == "formats") return formats_value();
   if (kind == "networks") return networks_value(networks);
   return models_value(models);

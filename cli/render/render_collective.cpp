@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/cli/render/render_collective.hpp>
+#include <headroom/core/diagnostic.hpp>
 #include <headroom/core/number_words.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace headroom::cli {
 namespace {
@@ -151,9 +153,30 @@ std::string group_text(const CollectiveAnswer& a) {
   return text;
 }
 
+/// ConfigError with every knob that says nothing of this collective on this group.
+void require_knobs(const CollectiveQuestion& q) {
+  const GroupView& view = q.view;
+  const bool to_all = q.collective == Collective::all_to_all || q.collective == Collective::dispatch ||
+                      q.collective == Collective::combine;
+  Diagnostics idle;
+  if (q.knobs.sharp && (q.collective != Collective::all_reduce || view.domains <= 1)) {
+    idle.add("", {}, "--sharp reduces in the network's switches; it needs an all-reduce on several hosts");
+  }
+  if (q.knobs.sharp && q.transport && q.transport->id != "infiniband") {
+    idle.add("", {}, "--sharp is of InfiniBand's switches, and these hosts are joined by " + q.transport->id);
+  }
+  if (q.knobs.pxn && (!to_all || view.domains <= 1 || view.per_domain <= 1)) {
+    idle.add("", {},
+             "--pxn says how every rank reaches the ranks of other hosts; it needs an all-to-all, dispatch or combine "
+             "on several hosts of several GPUs");
+  }
+  idle.throw_if_any();
+}
+
 }  // namespace
 
 CollectiveAnswer answer_collective(const ModelData& data, const Device& device, const CollectiveQuestion& question) {
+  require_knobs(question);
   CollectiveAnswer a;
   a.question = question;
   a.gpu = device.id;
@@ -161,11 +184,6 @@ CollectiveAnswer answer_collective(const ModelData& data, const Device& device, 
   a.why = chosen.why;
   const NetworkCurve network = question.transport ? question.transport->curve : NetworkCurve{};
   const GroupCollectives group{chosen.curves(), network, question.view, question.options};
-  a.time = group.time(question.collective, question.bytes);
-  if (question.eager && a.time.time > Seconds{}) {
-    a.time.launch += chosen.set.eager_launch;
-    a.time.time += chosen.set.eager_launch;
-  }
   a.least = group.link_bound(question.collective, question.bytes);
   const CurveProvenance* provenance = provenance_of(chosen.set, question.collective);
   double p90 = question.transport ? question.transport->p90 : 0.0;
@@ -173,8 +191,26 @@ CollectiveAnswer answer_collective(const ModelData& data, const Device& device, 
     p90 = std::max(p90, provenance->p90);
     a.why += ", " + provenance->format + " " + format_number(100.0 * provenance->mape, 2) + " % off when held out";
   }
-  a.low = a.time.time / (1.0 + p90);
-  a.high = a.time.time * (1.0 + p90);
+  KnobbedTime priced = with_knobs(question.knobs, chosen.curves(), network, question.view, question.options,
+                                  question.collective, question.bytes, p90);
+  a.time = priced.time;
+  a.low = priced.low;
+  a.high = priced.high;
+  a.notes = std::move(priced.notes);
+  if (question.eager && a.time.time > Seconds{}) {
+    a.time.launch += chosen.set.eager_launch;
+    a.time.time += chosen.set.eager_launch;
+    a.low += chosen.set.eager_launch / (1.0 + p90);
+    a.high += chosen.set.eager_launch * (1.0 + p90);
+  }
+  a.per_nic = bytes_per_nic(question.knobs, a.time, question.view, question.collective, question.bytes);
+  a.series = answer_series(question.series, question.collective, question.view.ranks, question.bytes,
+                           [&](Collective collective, Bytes bytes) {
+                             return with_knobs(question.knobs, chosen.curves(), network, question.view,
+                                               question.options, collective, bytes, p90)
+                                        .time.time +
+                                    (question.eager ? chosen.set.eager_launch : Seconds{});
+                           });
   a.algbw = question.bytes / a.time.time;
   a.busbw = busbw_of(question, a.time.time);
   if (question.measured) {
@@ -193,6 +229,9 @@ std::string collective_text(const CollectiveAnswer& a) {
   table.row({"algbw", format(a.algbw)});
   table.row({"busbw", format(a.busbw)});
   table.row({"sent per rank", sent_text(a)});
+  if (a.per_nic > Bytes{}) {
+    table.row({"sent per NIC", format(a.per_nic)});
+  }
   table.row({"NCCL takes", algorithm_text(a) + ", " +
                                std::string{nccl::protocol_names[static_cast<std::size_t>(t.protocol)]} + ", " +
                                std::to_string(t.channels) + " channels, an SM each"});
@@ -211,7 +250,11 @@ std::string collective_text(const CollectiveAnswer& a) {
     }
     text += "\n" + guesses.text(0) + "measured " + format(*a.question.measured) + ", " + a.verdict + "\n";
   }
+  text += series_text(a.series);
   text += "\ncurve: " + a.why + "\n";
+  for (const std::string& note : a.notes) {
+    text += note + "\n";
+  }
   if (a.question.transport) {
     text += "network: " + a.question.transport->id + ", fitted " + a.question.transport->fitted + "\n";
   }
@@ -220,20 +263,23 @@ std::string collective_text(const CollectiveAnswer& a) {
 
 Value collective_document(const CollectiveAnswer& a) {
   const CollectiveQuestion& q = a.question;
-  return object(
-      "schema"_m = "headroom.collective/1", "collective"_m = name_of(q.collective), "gpu"_m = a.gpu,
-      "bytes"_m = q.bytes, "gpus"_m = q.view.ranks, "hosts"_m = q.view.domains,
-      q.placed.empty() ? Value{}
-                       : object("placed"_m = q.placed, "stride"_m = q.view.stride,
-                                "outside_ring_bytes_per_s"_m = q.view.outside_ring),
-      "time_s"_m = Interval<Seconds>{a.low, a.time.time, a.high}, "algbw_bytes_per_s"_m = a.algbw,
-      "busbw_bytes_per_s"_m = a.busbw, "sent_bytes_per_rank"_m = sent_per_rank(a), "algorithm"_m = algorithm_text(a),
-      "protocol"_m = nccl::protocol_names[static_cast<std::size_t>(a.time.protocol)],
-      "channels"_m = static_cast<std::int64_t>(a.time.channels),
-      "bound"_m = collective_bound_names[static_cast<std::size_t>(a.time.bound)], "launch_s"_m = a.time.launch,
-      "latency_s"_m = a.time.latency, "transfer_s"_m = a.time.transfer, "link_bound_s"_m = a.least,
-      "measured_busbw_bytes_per_s"_m = q.measured, "verdict"_m = when(q.measured.has_value(), a.verdict),
-      "curve"_m = a.why, "network"_m = q.transport ? Value{q.transport->id} : Value{});
+  return object("schema"_m = "headroom.collective/1", "collective"_m = name_of(q.collective), "gpu"_m = a.gpu,
+                "bytes"_m = q.bytes, "gpus"_m = q.view.ranks, "hosts"_m = q.view.domains,
+                q.placed.empty() ? Value{}
+                                 : object("placed"_m = q.placed, "stride"_m = q.view.stride,
+                                          "outside_ring_bytes_per_s"_m = q.view.outside_ring),
+                "time_s"_m = Interval<Seconds>{a.low, a.time.time, a.high}, "algbw_bytes_per_s"_m = a.algbw,
+                "busbw_bytes_per_s"_m = a.busbw, "sent_bytes_per_rank"_m = sent_per_rank(a),
+                "sent_bytes_per_nic"_m = when(a.per_nic > Bytes{}, a.per_nic), "algorithm"_m = algorithm_text(a),
+                "protocol"_m = nccl::protocol_names[static_cast<std::size_t>(a.time.protocol)],
+                "channels"_m = static_cast<std::int64_t>(a.time.channels),
+                "bound"_m = collective_bound_names[static_cast<std::size_t>(a.time.bound)],
+                "launch_s"_m = a.time.launch, "latency_s"_m = a.time.latency, "transfer_s"_m = a.time.transfer,
+                "link_bound_s"_m = a.least, "measured_busbw_bytes_per_s"_m = q.measured,
+                "verdict"_m = when(q.measured.has_value(), a.verdict), "curve"_m = a.why,
+                "network"_m = q.transport ? Value{q.transport->id} : Value{},
+                "registered"_m = when(q.knobs.registered, true), "sharp"_m = when(q.knobs.sharp, true),
+                "pxn"_m = q.knobs.pxn, "notes"_m = when(!a.notes.empty(), Value{a.notes}), series_document(a.series));
 }
 
 }  // namespace headroom::cli

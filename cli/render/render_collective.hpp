@@ -4,7 +4,9 @@
 #pragma once
 
 #include <headroom/answers/document/value.hpp>
+#include <headroom/cli/render/render_series.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/collectives/collective_knobs.hpp>
 #include <headroom/model/collectives/collective_library.hpp>
 
 #include <cstdint>
@@ -27,6 +29,8 @@ struct CollectiveQuestion {
   std::optional<Transport> transport;  ///< of groups that span hosts
   CollectiveOptions options;
   bool eager = false;  ///< called outside a graph
+  CollectiveKnobs knobs;
+  SeriesQuestion series;
   std::optional<BytesPerSecond> measured;
 };
 
@@ -51,27 +55,18 @@ struct CollectiveAnswer {
   BytesPerSecond algbw{}, busbw{};
   std::vector<TransportGuess> guesses;  ///< with a measured bus bandwidth: the expected one first
   std::string verdict;
+  Bytes per_nic{};                 ///< of a GPU's share of the NICs; zero within a domain
+  std::vector<std::string> notes;  ///< what the knobs change
+  SeriesAnswer series;
   bool as_expected = true;  ///< false: what was measured is slower than the links it should use
 };
 
-/// ConfigError when nobody measured the group's link.
+/// ConfigError when nobody measured the group's link, or a knob says nothing of the collective.
 [[nodiscard]] CollectiveAnswer answer_collective(const ModelData& data,
                                                  const Device& device,
                                                  const CollectiveQuestion& question);
 [[nodiscard]] std::string collective_text(const CollectiveAnswer& answer);
 /// Schema "headroom.collective/1": raw SI, the unit in the key.
 [[nodiscard]] Value collective_document(const CollectiveAnswer& answer);
-
-/// A collective over links that the asker states, without a SKU.
-struct LinkQuestion {
-  Collective collective = Collective::all_reduce;
-  Bytes bytes{};
-  std::int64_t ranks = 2;
-  BytesPerSecond link{};  ///< of one rank, one direction
-  Seconds message{};      ///< fixed time of each
-};
-[[nodiscard]] std::string collective_text(const LinkQuestion& question);
-/// Schema "headroom.collective/1", of which it has the question, the bytes and the times.
-[[nodiscard]] Value collective_document(const LinkQuestion& question);
 
 }  // namespace headroom::cli

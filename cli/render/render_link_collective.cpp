@@ -1,56 +1,143 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/markup/table.hpp>
-#include <headroom/cli/render/render_collective.hpp>
+#include <headroom/cli/render/render_link_collective.hpp>
 #include <headroom/core/number_words.hpp>
-#include <headroom/model/collectives/collective_steps.hpp>
+#include <headroom/core/quantity_text.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
-#include <vector>
 
 namespace headroom::cli {
 namespace {
 
-std::vector<TextbookTime> times_of(const LinkQuestion& q) {
-  return textbook_times(q.collective, q.bytes, q.ranks, q.link, q.message);
+BytesPerSecond busbw_of(const LinkQuestion& q, Seconds time) {
+  return bytes_per_rank(q.collective, q.bytes, q.group.ranks) / time;
 }
 
-BytesPerSecond busbw_of(const LinkQuestion& q, Seconds time) {
-  return bytes_per_rank(q.collective, q.bytes, q.ranks) / time;
+std::string_view algorithm_name(Collective collective, TextbookAlgorithm algorithm) {
+  return algorithm == TextbookAlgorithm::scattered && collective == Collective::reduce ? "reduce-scatter, gather"
+                                                                                       : name_of(algorithm).name;
+}
+
+std::string group_words(const LinkQuestion& q) {
+  const TextbookGroup& g = q.group;
+  std::string text =
+      counted(g.ranks, "rank") +
+      (g.per_node > 1 ? ", " + std::to_string(g.per_node) + " a node, each with a NIC of " : ", each with a link of ") +
+      format(g.link) + " in one direction, " +
+      (g.message > Seconds{} ? format(g.message) + " a message" : "messages cost nothing");
+  if (g.per_node > 1) {
+    text += "; within a node " + format(g.inside) + ", " +
+            (g.inside_message > Seconds{} ? format(g.inside_message) + " a message" : "messages cost nothing");
+  }
+  return text;
+}
+
+/// The algorithms that the table shows: the one named, the usual ones, or all.
+std::vector<TextbookTime> shown_of(const LinkAnswer& a) {
+  std::vector<TextbookTime> shown;
+  std::copy_if(a.times.begin(), a.times.end(), std::back_inserter(shown), [&](const TextbookTime& t) {
+    return a.question.all || (a.question.algorithm ? t.algorithm == *a.question.algorithm : t.usual);
+  });
+  return shown;
+}
+
+const TextbookTime& fastest_of(const LinkAnswer& a) {
+  return *std::find_if(a.times.begin(), a.times.end(), [](const TextbookTime& t) { return !t.in_switch; });
+}
+
+std::string algorithms_text(const LinkAnswer& a) {
+  const LinkQuestion& q = a.question;
+  const bool nodes = q.group.per_node > 1 && q.group.nodes() > 1;
+  std::vector<std::string> header{"algorithm", "time", "steps", "busiest rank sends"};
+  if (nodes) {
+    header.emplace_back("busiest NIC sends");
+  }
+  Table all{header};
+  for (const TextbookTime& t : shown_of(a)) {
+    std::vector<std::string> row{std::string{algorithm_name(q.collective, t.algorithm)}, format(t.time),
+                                 std::to_string(t.steps), format(t.sent)};
+    if (nodes) {
+      row.push_back(format(t.nic));
+    }
+    all.row(std::move(row));
+  }
+  std::string text = all.text(0);
+  for (const TextbookCrossover& c : a.crossovers) {
+    text += "below " + format(c.bytes) + " the fastest is " + std::string{algorithm_name(q.collective, c.below)} +
+            ", above it " + std::string{algorithm_name(q.collective, c.above)} + "\n";
+  }
+  if (q.all && fastest_of(a).algorithm != a.taken.algorithm) {
+    text += "the fastest on plain links is " + std::string{algorithm_name(q.collective, fastest_of(a).algorithm)} +
+            ", which NCCL does not have; the answer takes " +
+            std::string{algorithm_name(q.collective, a.taken.algorithm)} + "\n";
+  }
+  return text;
 }
 
 }  // namespace
 
-std::string collective_text(const LinkQuestion& q) {
-  const std::vector<TextbookTime> times = times_of(q);
-  std::string text = std::string{name_of(q.collective)} + " of " + format(q.bytes) + " on " + counted(q.ranks, "rank") +
-                     ", each with a link of " + format(q.link) + " in one direction, " +
-                     (q.message > Seconds{} ? format(q.message) + " a message" : "messages cost nothing") + "\n\n";
-  const Seconds best = times.front().time;
-  Table table{{"", "<"}};
-  table.row({"time", format(best) + ", " + std::string{times.front().algorithm}});
-  table.row({"algbw", format(q.bytes / best)});
-  table.row({"busbw", format(busbw_of(q, best))});
-  table.row({"sent per rank", format(bytes_per_rank(q.collective, q.bytes, q.ranks))});
-  text += table.text(0) + "\n";
-  Table all{{"algorithm", "time"}};
-  for (const TextbookTime& t : times) {
-    all.row({std::string{t.algorithm}, format(t.time)});
+LinkAnswer answer_link_collective(const LinkQuestion& q) {
+  LinkAnswer a;
+  a.question = q;
+  a.times = textbook_times(q.collective, q.bytes, q.group);
+  a.taken = taken_of(a.times, q.algorithm);
+  if (!q.algorithm) {
+    a.crossovers = textbook_crossovers(q.collective, q.group, !q.all);
   }
-  return text + all.text(0) +
-         "\ntextbook times on one switch that all links enter: what no software beats, not what NCCL reaches; --gpu ID "
-         "prices that\n";
+  a.series = answer_series(q.series, q.collective, q.group.ranks, q.bytes, [&](Collective collective, Bytes bytes) {
+    return taken_of(textbook_times(collective, bytes, q.group), q.algorithm).time;
+  });
+  return a;
 }
 
-Value collective_document(const LinkQuestion& q) {
-  const std::vector<TextbookTime> times = times_of(q);
-  const Seconds best = times.front().time;
-  return object("schema"_m = "headroom.collective/1", "collective"_m = name_of(q.collective), "bytes"_m = q.bytes,
-                "gpus"_m = q.ranks, "link_bytes_per_s"_m = q.link, "message_s"_m = q.message, "time_s"_m = best,
-                "algbw_bytes_per_s"_m = q.bytes / best, "busbw_bytes_per_s"_m = busbw_of(q, best),
-                "sent_bytes_per_rank"_m = bytes_per_rank(q.collective, q.bytes, q.ranks),
-                "algorithm"_m = times.front().algorithm, "algorithms"_m = list(times, [](const TextbookTime& t) {
-                                                           return row("algorithm"_m = t.algorithm, "time_s"_m = t.time);
-                                                         }));
+std::string collective_text(const LinkAnswer& a) {
+  const LinkQuestion& q = a.question;
+  std::string text = std::string{name_of(q.collective)} + " of " + format(q.bytes) + " on " + group_words(q) + "\n\n";
+  const Seconds best = a.taken.time;
+  Table table{{"", "<"}};
+  table.row({"time", format(best) + ", " + std::string{algorithm_name(q.collective, a.taken.algorithm)}});
+  table.row({"algbw", format(q.bytes / best)});
+  table.row({"busbw", format(busbw_of(q, best))});
+  table.row({"sent per rank", format(bytes_per_rank(q.collective, q.bytes, q.group.ranks))});
+  if (q.group.per_node > 1 && q.group.nodes() > 1) {
+    table.row({"sent per NIC", format(a.taken.nic)});
+  }
+  text += table.text(0) + "\n" + algorithms_text(a) + series_text(a.series);
+  return text +
+         "\nTextbook times on switches that all links enter: what no software beats, not what NCCL reaches; --gpu ID "
+         "prices that.\n";
+}
+
+Value collective_document(const LinkAnswer& a) {
+  const LinkQuestion& q = a.question;
+  const Seconds best = a.taken.time;
+  const bool nodes = q.group.per_node > 1;
+  const bool nics = nodes && q.group.nodes() > 1;
+  return object(
+      "schema"_m = "headroom.collective/1", "collective"_m = name_of(q.collective), "bytes"_m = q.bytes,
+      "gpus"_m = q.group.ranks, "per_node"_m = when(nodes, q.group.per_node), "link_bytes_per_s"_m = q.group.link,
+      "message_s"_m = q.group.message, "inside_bytes_per_s"_m = when(nodes, q.group.inside),
+      "inside_message_s"_m = when(nodes, q.group.inside_message), "time_s"_m = best,
+      "algbw_bytes_per_s"_m = q.bytes / best, "busbw_bytes_per_s"_m = busbw_of(q, best),
+      "sent_bytes_per_rank"_m = bytes_per_rank(q.collective, q.bytes, q.group.ranks),
+      "sent_bytes_per_nic"_m = when(nics, a.taken.nic), "algorithm"_m = algorithm_name(q.collective, a.taken.algorithm),
+      "fastest"_m = when(q.all, algorithm_name(q.collective, fastest_of(a).algorithm)),
+      "algorithms"_m = list(shown_of(a),
+                            [&](const TextbookTime& t) {
+                              return row("algorithm"_m = algorithm_name(q.collective, t.algorithm), "time_s"_m = t.time,
+                                         "steps"_m = t.steps, "busiest_rank_bytes"_m = t.sent,
+                                         "busiest_nic_bytes"_m = when(nics, t.nic), "needs_switch"_m = t.in_switch,
+                                         "source"_m = name_of(t.algorithm).source);
+                            }),
+      "crossovers"_m = when(!a.crossovers.empty(), list(a.crossovers,
+                                                        [&](const TextbookCrossover& c) {
+                                                          return row("below"_m = algorithm_name(q.collective, c.below),
+                                                                     "above"_m = algorithm_name(q.collective, c.above),
+                                                                     "bytes"_m = c.bytes);
+                                                        })),
+      series_document(a.series));
 }
 
 }  // namespace headroom::cli

@@ -5,6 +5,7 @@
 #include <headroom/calibrate/samples/manifest.hpp>
 #include <headroom/cli/render/render_probe.hpp>
 #include <headroom/cli/render/render_probe_kinds.hpp>
+#include <headroom/cli/render/render_probe_unit.hpp>
 #include <headroom/core/quantity_text.hpp>
 
 #include <algorithm>
@@ -211,7 +212,7 @@ std::string probe_text(const Manifest& manifest, const ProbeRun& run, const Devi
   text += std::to_string(run.samples.size()) + " samples, " + std::to_string(run.skipped.size()) + " skipped, in " +
           format(run.lasted) + "; each is the median of " + std::to_string(manifest.effort.repeats) + " spans\n\n";
   text += gemm_table(run, device) + sustained_table(run, device) + copy_table(run, device) + launch_table(run) +
-          kinds_table(run) + collective_samples_text(run);
+          kinds_table(run) + unit_table(run) + collective_samples_text(run);
   if (device == nullptr) {
     text += "the catalog does not know " + quoted(d.name) + ": no shares of a datasheet peak\n";
   }

@@ -60,7 +60,7 @@ constexpr std::array options{
         Asks::measurement),
     Option{"--resume", OptionKind::flag, "", "go on with a folder that an earlier calibration began"}.of(
         Asks::measurement),
-    Option{"--only", OptionKind::many, "gemm|copy|launch|attention|decode|memory|transfer|layer|nccl",
+    Option{"--only", OptionKind::many, "gemm|copy|launch|attention|decode|memory|transfer|layer|unit|nccl",
            "this family of probes alone; repeats"}
         .of(Asks::measurement),
     Option{"--dtype", OptionKind::many, "bf16|fp16|tf32|fp8|int8|fp32|fp8_e5m2|nvfp4",

@@ -106,6 +106,17 @@ std::string list_prices(const Catalog& catalog) {
   return table.text(0);
 }
 
+std::string list_architectures(const Catalog& catalog) {
+  Table table{{"architecture", "<generation", "warps", "blocks", "registers", "shared", "of a block", "memory latency"}};
+  catalog.store().each("architectures", [&](const std::string& id) {
+    const UnitLimits& u = catalog.architecture(id);
+    table.row({id, u.generation, std::to_string(u.threads.warps_per_unit.value),
+               std::to_string(u.threads.blocks_per_unit.value), std::to_string(u.registers.per_unit.value),
+               format(u.shared.per_unit.value), format(u.shared.per_block.value), shown(u.latency.memory)});
+  });
+  return table.text(0);
+}
+
 std::string list_models(const ModelLibrary& models) {
   Table table{{"model", "parameters", "layers", "hidden", "heads", "kv heads", "vocab"}};
   models.each([&](const std::string& id) {
@@ -153,6 +164,7 @@ std::string list_text(std::string_view kind,
   if (kind == "nodes") return list_nodes(catalog);
   if (kind == "clusters") return list_clusters(catalog);
   if (kind == "prices") return list_prices(catalog);
+  if (kind == "architectures") return list_architectures(catalog);
   if (kind == "formats") return list_formats();
   if (kind == "networks") return list_networks(networks);
   return list_models(models);
@@ -166,6 +178,8 @@ void require_good(std::string_view kind, std::string_view spelling, const Catalo
     static_cast<void>(catalog.node(spelling));
   } else if (kind == "clusters") {
     static_cast<void>(catalog.cluster(spelling));
+  } else if (kind == "architectures") {
+    static_cast<void>(catalog.architecture(spelling));
   } else {
     static_cast<void>(catalog.prices(spelling));
   }
@@ -177,9 +191,10 @@ struct Shown {
   ConfigValue tree;
 };
 
-/// Entry for a spelling among gpus, nodes, clusters and prices: its id and the file's text with all sources.
+/// Entry for a spelling among gpus, nodes, clusters, prices and architectures: its id and the file's text with all
+/// sources.
 Shown find_entry(std::string_view spelling, const Catalog& catalog) {
-  for (const std::string_view kind : {"gpus", "nodes", "clusters", "prices"}) {
+  for (const std::string_view kind : {"gpus", "nodes", "clusters", "prices", "architectures"}) {
     if (auto entry = catalog.store().find(kind, spelling)) {
       require_good(kind, spelling, catalog);
       ConfigValue tree = catalog.store().tree(kind, *entry);

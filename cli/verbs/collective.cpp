@@ -7,13 +7,21 @@
 #include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/render/render_collective.hpp>
+#include <headroom/cli/render/render_link_collective.hpp>
 #include <headroom/core/csv.hpp>
+#include <headroom/core/diagnostic.hpp>
 #include <headroom/core/number_words.hpp>
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace headroom::cli {
 
@@ -32,6 +40,8 @@ constexpr std::array forms{
 
 constexpr std::array options{
     Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog"}.of(Asks::hosts, Asks::files),
+    Option{"--curves", OptionKind::one, "ID", "another SKU's curves with this one's links"}.of(Asks::hosts,
+                                                                                               Asks::files),
     Option{"--bytes", OptionKind::one, "SIZE", "buffer as nccl-tests counts it, e.g. \"1 GiB\": gathered, unscattered"}
         .of(Asks::hosts, Asks::cluster, Asks::link),
     Option{"--gpus", OptionKind::one, "N", "ranks; default all GPUs of the reference node"}.of(
@@ -50,10 +60,33 @@ constexpr std::array options{
         .of(Asks::link),
     Option{"--latency", OptionKind::one, "TIME", "with --link: fixed time of a message, e.g. 5us; default none"}.of(
         Asks::link),
+    Option{"--per-node", OptionKind::one, "N", "with --link: ranks of a node, each with a NIC; default 1"}.of(
+        Asks::link),
+    Option{"--inside", OptionKind::one, "RATE", "with --per-node: a rank's link within its node"}.of(Asks::link),
+    Option{"--inside-latency", OptionKind::one, "TIME", "with --per-node: fixed time of a message within a node"}.of(
+        Asks::link),
+    Option{"--algorithm", OptionKind::one,
+           "ring|rings|double-tree|tree|recursive-doubling|halving-doubling|hierarchical|nvls|sharp|pairwise|bruck|"
+           "scattered|all",
+           "with --link: this one, or all with the sizes at which the fastest changes; default what NCCL has"}
+        .of(Asks::link),
+    Option{"--count", OptionKind::one, "N", "buffers of that size, one after another; default 1"}.of(
+        Asks::hosts, Asks::cluster, Asks::link),
+    Option{"--bucket", OptionKind::one, "SIZE", "fused into buckets of that size; 'any': of the best"}.of(
+        Asks::hosts, Asks::cluster, Asks::link),
+    Option{"--backward", OptionKind::one, "TIME", "backward pass that makes the buffers: how much stays exposed"}.of(
+        Asks::hosts, Asks::cluster, Asks::link),
+    Option{"--compress", OptionKind::one, "FORM", "fp32 gradients as bf16, fp8 or topk:SHARE: bytes, time"}.of(
+        Asks::hosts, Asks::cluster, Asks::link),
     Option{"--nvls", OptionKind::one, "on|off", "reductions in the NVSwitch (NCCL_NVLS_ENABLE), on by default"}.of(
         Asks::hosts, Asks::cluster),
     Option{"--dtype", OptionKind::one, "bf16|fp16|fp32|int8", "bf16 by default; int8 cannot be reduced in the switch"}
         .of(Asks::hosts, Asks::cluster),
+    Option{"--registered", OptionKind::flag, "", "user buffers are registered or symmetric: no copies, fewer SMs"}.of(
+        Asks::hosts, Asks::cluster),
+    Option{"--sharp", OptionKind::flag, "", "switches of InfiniBand reduce (CollNet)"}.of(Asks::hosts, Asks::cluster),
+    Option{"--pxn", OptionKind::one, "on|off", "all-to-alls reach other hosts over the receiver's rail"}.of(
+        Asks::hosts, Asks::cluster),
     Option{"--eager", OptionKind::flag, "", "called from Python, outside a graph"}.of(Asks::hosts, Asks::cluster),
     Option{"--measured-busbw", OptionKind::one, "RATE", "\"12 GB/s\": is this the transport you think it is?"}.of(
         Asks::hosts, Asks::cluster),
@@ -86,29 +119,94 @@ std::optional<Collective> collective_named(std::string_view text) {
   return std::nullopt;
 }
 
-template <class Q>
-Q quantity_option(const Arguments& arguments, std::string_view option) {
-  const std::string text = arguments.one(option);
-  const std::variant<double, TextError> parsed = parse_quantity(text, dimension_of<Q>);
-  if (const auto* error = std::get_if<TextError>(&parsed)) {
-    throw ConfigError{std::string{option} + " " + error->message};
+/// Options read one by one, with every problem of them.
+class OptionReader {
+ public:
+  explicit OptionReader(const Arguments& arguments) : arguments_{arguments} {}
+
+  /// nullopt where it is not given or wrong.
+  template <class Q>
+  std::optional<Q> quantity(std::string_view option) {
+    if (!arguments_.has(option)) {
+      return std::nullopt;
+    }
+    const std::string text = arguments_.one(option);
+    const std::variant<double, TextError> parsed = parse_quantity(text, dimension_of<Q>);
+    if (const auto* error = std::get_if<TextError>(&parsed)) {
+      add(std::string{option} + " " + error->message);
+    } else if (std::get<double>(parsed) <= 0.0) {
+      add(std::string{option} + " " + quoted(text) + " must be positive");
+    } else {
+      return Q{std::get<double>(parsed)};
+    }
+    return std::nullopt;
   }
-  if (std::get<double>(parsed) <= 0.0) {
-    throw ConfigError{std::string{option} + " " + quoted(text) + " must be positive"};
+  std::int64_t count(std::string_view option, std::int64_t fallback) {
+    if (!arguments_.has(option)) {
+      return fallback;
+    }
+    const std::string text = arguments_.one(option);
+    const std::optional<std::int64_t> value = integer_of(text);
+    if (!value || *value <= 0 || *value > (std::int64_t{1} << 24)) {
+      add(std::string{option} + " " + quoted(text) + " must be a positive integer");
+      return fallback;
+    }
+    return *value;
   }
-  return Q{std::get<double>(parsed)};
-}
+  void add(std::string problem) { problems_.add("", {}, std::move(problem)); }
+  void throw_if_any() const { problems_.throw_if_any(); }
+  [[nodiscard]] bool clean() const noexcept { return problems_.empty(); }
+
+ private:
+  const Arguments& arguments_;
+  Diagnostics problems_;
+};
 
 std::int64_t count_option(const Arguments& arguments, std::string_view option, std::int64_t fallback) {
-  if (!arguments.has(option)) {
-    return fallback;
+  OptionReader reader{arguments};
+  const std::int64_t count = reader.count(option, fallback);
+  reader.throw_if_any();
+  return count;
+}
+
+/// Many of a collective of `bytes`, which is nullopt where it is wrong.
+SeriesQuestion read_series(OptionReader& reader,
+                           const Arguments& arguments,
+                           Collective collective,
+                           std::optional<Bytes> bytes) {
+  SeriesQuestion q;
+  q.count = reader.count("--count", 1);
+  q.best_bucket = arguments.one("--bucket") == "any";
+  if (!q.best_bucket) {
+    q.bucket = reader.quantity<Bytes>("--bucket");
   }
-  const std::string text = arguments.one(option);
-  const std::optional<std::int64_t> value = integer_of(text);
-  if (!value || *value <= 0 || *value > (std::int64_t{1} << 24)) {
-    throw ConfigError{std::string{option} + " " + quoted(text) + " must be a positive integer"};
+  q.backward = reader.quantity<Seconds>("--backward");
+  if (q.bucket && bytes) {
+    const CollectiveSeries series{*bytes, q.count};
+    constexpr double most_buckets = 1 << 24;
+    if (*q.bucket > series.total()) {
+      reader.add("--bucket " + quoted(arguments.one("--bucket")) + " is above the " + format(series.total()) +
+                 " of all buffers; name less, or 'any' for the best");
+    } else if (q.count > 1 && *q.bucket < *bytes) {
+      reader.add("--bucket " + quoted(arguments.one("--bucket")) + " is below one buffer of " + format(*bytes) +
+                 ", which --count " + std::to_string(q.count) + " does not cut");
+    } else if (series.total() / *q.bucket > most_buckets) {
+      reader.add("--bucket " + quoted(arguments.one("--bucket")) + " makes more than " +
+                 std::to_string(std::int64_t{1} << 24) + " buckets of " + format(series.total()));
+    }
   }
-  return *value;
+  if (arguments.has("--compress")) {
+    const std::string text = arguments.one("--compress");
+    q.compress = gradient_compression_of(text);
+    if (!q.compress || q.compress->form == GradientForm::fp32) {
+      reader.add("--compress " + quoted(text) +
+                 " is none of bf16, fp8 and topk:SHARE, whose share of the elements lies in (0, 1], e.g. topk:0.01");
+    } else if (q.compress->form == GradientForm::topk && collective != Collective::all_reduce) {
+      reader.add("--compress " + quoted(text) + " gathers what an all-reduce would add; it does not go with " +
+                 std::string{name_of(collective)});
+    }
+  }
+  return q;
 }
 
 /// View of the ranks on hosts of the reference node, spread evenly.
@@ -191,7 +289,12 @@ Outcome answer_one(const Arguments& arguments,
   }
   CollectiveQuestion q;
   q.collective = collective;
-  q.bytes = quantity_option<Bytes>(arguments, "--bytes");
+  OptionReader reader{arguments};
+  const std::optional<Bytes> bytes = reader.quantity<Bytes>("--bytes");
+  q.measured = reader.quantity<BytesPerSecond>("--measured-busbw");
+  q.series = read_series(reader, arguments, collective, bytes);
+  reader.throw_if_any();
+  q.bytes = bytes.value_or(Bytes{});
   if (arguments.has("--cluster")) {
     place_on_cluster(arguments, catalog, data, q);
   } else {
@@ -200,13 +303,60 @@ Outcome answer_one(const Arguments& arguments,
   q.options.nvls = arguments.one("--nvls", "on") == "on";
   q.options.floating = arguments.one("--dtype", "bf16") != "int8";
   q.eager = arguments.has("--eager");
-  if (arguments.has("--measured-busbw")) {
-    q.measured = quantity_option<BytesPerSecond>(arguments, "--measured-busbw");
+  q.knobs.registered = arguments.has("--registered");
+  q.knobs.sharp = arguments.has("--sharp");
+  if (arguments.has("--pxn")) {
+    q.knobs.pxn = arguments.one("--pxn") == "on";
   }
   const CollectiveAnswer answer = answer_collective(data, device, q);
   const DocumentFormat* const format = document_format(arguments);
   return {format != nullptr ? format->print(collective_document(answer)) : collective_text(answer), "",
           answer.as_expected ? 0 : 1};
+}
+
+/// The nodes of a group over stated links.
+TextbookGroup read_group(OptionReader& reader, const Arguments& arguments) {
+  TextbookGroup g;
+  g.ranks = reader.count("--gpus", 2);
+  if (g.ranks < 2) {
+    reader.add("--gpus 1: a group needs at least two ranks");
+  }
+  g.link = reader.quantity<BytesPerSecond>("--link").value_or(BytesPerSecond{});
+  g.message = reader.quantity<Seconds>("--latency").value_or(Seconds{});
+  g.per_node = reader.count("--per-node", 1);
+  if (g.ranks % g.per_node != 0) {
+    reader.add("--per-node " + std::to_string(g.per_node) + " does not divide --gpus " + std::to_string(g.ranks));
+    g.per_node = 1;
+  }
+  g.inside = reader.quantity<BytesPerSecond>("--inside").value_or(BytesPerSecond{});
+  g.inside_message = reader.quantity<Seconds>("--inside-latency").value_or(Seconds{});
+  for (const std::string_view option : {"--inside", "--inside-latency"}) {
+    if (arguments.has(option) && !arguments.has("--per-node")) {
+      reader.add(std::string{option} + " is of the ranks of one node; say how many those are with --per-node");
+    }
+  }
+  if (arguments.has("--per-node") && !arguments.has("--inside")) {
+    reader.add("--per-node needs --inside, a rank's link within its node, e.g. --inside \"450 GB/s\"");
+  }
+  return g;
+}
+
+/// The algorithm that --algorithm names, of those that serve the collective.
+std::optional<TextbookAlgorithm> read_algorithm(OptionReader& reader,
+                                                const std::string& word,
+                                                Collective collective,
+                                                const TextbookGroup& group) {
+  std::string serve;
+  for (const TextbookTime& t : textbook_times(collective, Bytes{1e6}, group)) {
+    if (name_of(t.algorithm).word == word) {
+      return t.algorithm;
+    }
+    serve += (serve.empty() ? "" : ", ") + std::string{name_of(t.algorithm).word};
+  }
+  const bool levels = (word == "hierarchical" || word == "rings") && group.per_node == 1;
+  reader.add("--algorithm " + word + " does not serve " + std::string{name_of(collective)} + " on this group" +
+             (levels ? ", which states no nodes (--per-node)" : "") + "; it is served by " + serve);
+  return std::nullopt;
 }
 
 Outcome answer_link(const Arguments& arguments, Collective collective) {
@@ -217,19 +367,22 @@ Outcome answer_link(const Arguments& arguments, Collective collective) {
                         "--latency 5us'"};
     }
   }
+  OptionReader reader{arguments};
   LinkQuestion q;
   q.collective = collective;
-  q.bytes = quantity_option<Bytes>(arguments, "--bytes");
-  q.ranks = count_option(arguments, "--gpus", 0);
-  q.link = quantity_option<BytesPerSecond>(arguments, "--link");
-  if (arguments.has("--latency")) {
-    q.message = quantity_option<Seconds>(arguments, "--latency");
+  const std::optional<Bytes> bytes = reader.quantity<Bytes>("--bytes");
+  q.group = read_group(reader, arguments);
+  q.series = read_series(reader, arguments, collective, bytes);
+  const std::string algorithm = arguments.one("--algorithm");
+  q.all = algorithm == "all";
+  if (!algorithm.empty() && !q.all && q.group.ranks > 1) {
+    q.algorithm = read_algorithm(reader, algorithm, collective, q.group);
   }
-  if (q.ranks < 2) {
-    throw ConfigError{"--gpus 1: a group needs at least two ranks"};
-  }
+  reader.throw_if_any();
+  q.bytes = bytes.value_or(Bytes{});
+  const LinkAnswer answer = answer_link_collective(q);
   const DocumentFormat* const format = document_format(arguments);
-  return {format != nullptr ? format->print(collective_document(q)) : collective_text(q), "", 0};
+  return {format != nullptr ? format->print(collective_document(answer)) : collective_text(answer), "", 0};
 }
 
 /// ConfigError where a collective stands among other words: files are scored by themselves.
@@ -269,12 +422,15 @@ Outcome run(const Arguments& arguments) {
   }
   const Catalog catalog = own_catalog();
   const ModelData data{catalog.store().shared()};
-  const Device& device = catalog.device(placed ? catalog.node(catalog.cluster(arguments.one("--cluster")).node).gpu
-                                               : arguments.one("--gpu"));
+  Device device = catalog.device(placed ? catalog.node(catalog.cluster(arguments.one("--cluster")).node).gpu
+                                        : arguments.one("--gpu"));
+  if (arguments.has("--curves")) {
+    device.curves = catalog.device(arguments.one("--curves")).id;
+  }
   if (collective) {
     return answer_one(arguments, catalog, data, device, *collective);
   }
-  return score_kernel_files(arguments, [&](std::span<const KernelFile> files) {
+  return score_kernel_files(arguments, device.id, [&](std::span<const KernelFile> files) {
     return score_collectives(data, files, device, catalog.reference_node(device));
   });
 }
@@ -286,6 +442,10 @@ constexpr std::string_view examples =
     "512\n"
     "  headroom collective all-reduce --bytes \"1 GiB\" --gpu h100-sxm-80gb --measured-busbw \"12 GB/s\"\n"
     "  headroom collective all-reduce --bytes \"1 GB\" --gpus 64 --link \"50 GB/s\" --latency 5us\n"
+    "  headroom collective all-reduce --bytes \"1 GB\" --gpus 64 --per-node 8 --link \"50 GB/s\" --inside \"450 GB/s\" "
+    "--algorithm all\n"
+    "  headroom collective all-reduce --bytes \"100 KB\" --count 300 --gpus 8 --link \"200 GB/s\" --latency 5us "
+    "--bucket any\n"
     "  headroom collective nccl_mine.csv --kind nccl --gpu h200-sxm-141gb\n";
 
 std::vector<PositionalWord> words() {

@@ -69,7 +69,7 @@ constexpr std::array options{
         .of(Asks::overlay)
         .that(FileUse::writes),
     Option{"--kind", OptionKind::one,
-           "gemm|attention-prefill|attention-decode|moe|quantize|attention-training|nccl|custom-all-reduce|"
+           "gemm|attention-prefill|attention-decode|moe|quantize|attention-training|pass|nccl|custom-all-reduce|"
            "moe-all-to-all",
            "with --gpu: the kind of kernels, where the columns do not tell"}
         .of(Asks::kernels),

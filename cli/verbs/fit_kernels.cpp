@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/document/value.hpp>
 #include <headroom/answers/markup/table.hpp>
+#include <headroom/calibrate/kernels/chosen_curve.hpp>
 #include <headroom/calibrate/kernels/collective_problem.hpp>
 #include <headroom/calibrate/kernels/curve_problem.hpp>
 #include <headroom/calibrate/kernels/curve_text.hpp>
@@ -172,7 +173,8 @@ std::string weighted_by_time(const Fitted& f) {
 
 std::string group_name(const KernelGroup& g) {
   return std::string{kernel_kind_names[static_cast<std::size_t>(g.kind)]} + " " + g.engine + " " + g.version + " " +
-         g.format + (g.kernel.empty() ? "" : " " + g.kernel) + (g.routing.empty() ? "" : " " + g.routing);
+         g.format + (g.kernel.empty() ? "" : " " + g.kernel) + (g.routing.empty() ? "" : " " + g.routing) +
+         (g.op.empty() ? "" : ", calls of " + g.op);
 }
 
 std::string text_of(const Fitted& f) {
@@ -212,7 +214,8 @@ Value fitted_value(const Fitted& f) {
   return object("kind"_m = kernel_kind_names[static_cast<std::size_t>(f.group.kind)], "engine"_m = f.group.engine,
                 "version"_m = f.group.version, "format"_m = f.group.format,
                 "kernel"_m = when(!f.group.kernel.empty(), f.group.kernel),
-                "routing"_m = when(!f.group.routing.empty(), f.group.routing), "rows"_m = f.group.rows.size(),
+                "routing"_m = when(!f.group.routing.empty(), f.group.routing),
+                "op"_m = when(!f.group.op.empty(), f.group.op), "rows"_m = f.group.rows.size(),
                 "probe_only"_m = f.probe_only, "fitted"_m = errors_value(f.fit.fitted),
                 "held_out"_m = errors_value(f.fit.held_out), "outside"_m = errors_value(f.outside),
                 "parameters"_m = std::move(parameters));
@@ -224,7 +227,8 @@ CurveErrors errors_outside(const ModelData& data, const Fitted& f, const Device&
   if (group.rows.empty()) {
     return {};
   }
-  const CurveProblem problem = curve_problem(data, group, device, nullptr);
+  const CurveProblem problem =
+      group.op.empty() ? curve_problem(data, group, device, nullptr) : call_problem(data, group, device);
   std::vector<std::size_t> all(group.rows.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   std::vector<double> errors(all.size());
@@ -250,7 +254,7 @@ std::vector<Fitted> fit_all(const ModelData& data,
       others.insert(group.engine + " in " + group.format);
       continue;
     }
-    if (group.kind != KernelKind::gemm && group.rows.size() < fewest_kernels(group.kind)) {
+    if (group.op.empty() && group.kind != KernelKind::gemm && group.rows.size() < fewest_kernels(group.kind)) {
       left_out.push_back(group_name(group) + ": " + std::to_string(group.rows.size()) + " kernels are too few to fit");
       continue;
     }
@@ -260,7 +264,7 @@ std::vector<Fitted> fit_all(const ModelData& data,
     }
   }
   for (Fitted& f : all) {
-    f.problem = curve_problem(data, f.group, device, node);
+    f.problem = f.group.op.empty() ? curve_problem(data, f.group, device, node) : call_problem(data, f.group, device);
     if (f.probe_only) {
       const std::vector<std::size_t> probes = probe_kernels(f.group);
       if (probes.empty()) {
@@ -277,6 +281,9 @@ std::vector<Fitted> fit_all(const ModelData& data,
       left_out.push_back(file.path + ": " + std::to_string(file.below_noise) +
                          " passes measured as a difference that came out as zero, below its noise");
     }
+  }
+  for (std::string& remark : passed_over(files)) {
+    left_out.push_back(std::move(remark));
   }
   if (all.empty()) {
     std::string asked;
@@ -297,7 +304,7 @@ std::vector<Fitted> fit_all(const ModelData& data,
 Outcome fit_kernels(const Arguments& arguments) {
   const Catalog catalog = own_catalog();
   const Device& device = catalog.device(arguments.one("--gpu"));
-  const std::vector<KernelFile> files = read_kernel_files(arguments);
+  const std::vector<KernelFile> files = read_kernel_files(arguments, device.id);
   Remarks left_out;
   const std::vector<Fitted> all =
       fit_all(own_model_data(), arguments, files, device, catalog.reference_node(device), left_out);
@@ -309,6 +316,9 @@ Outcome fit_kernels(const Arguments& arguments) {
   }
   std::string text = format == "toml" ? "schema = 1\nid = \"" + device.id + "\"\n" : "";
   for (const Fitted& f : all) {
+    if (format == "toml" && !f.group.op.empty()) {
+      continue;  // a host's time is of no curve
+    }
     text += format == "toml" ? "\n" + curve_toml(f, arguments.one("--source", "own kernels"), today()) : text_of(f);
   }
   for (const std::string& remark : left_out) {

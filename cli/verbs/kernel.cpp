@@ -48,7 +48,7 @@ constexpr std::array options{
         .of(Lab::roof, Lab::tile, Lab::chain, Lab::numerics, Lab::precision, Lab::sparsity),
     Option{"--flop", OptionKind::one, "N", "roof: FLOP of the kernel, such as 2e12 or \"2 TFLOP\""}.of(Lab::roof),
     Option{"--bytes", OptionKind::one, "SIZE",
-           "roof: traffic with memory; access: bytes that the kernel needs; sync: bytes each iteration moves"}
+           "roof: traffic with memory; access: bytes that the kernel needs; sync: bytes that a step moves"}
         .of(Lab::roof, Lab::access, Lab::sync),
     Option{"--intensity", OptionKind::one, "N", "roof: FLOP per byte, in place of --flop and --bytes"}
         .of(Lab::roof)
@@ -56,8 +56,9 @@ constexpr std::array options{
     Option{"--achieved", OptionKind::one, "RATE", "roof: what it reaches, such as \"156 TFLOP/s\" or \"1 TB/s\""}
         .of(Lab::roof)
         .without("--time"),
-    Option{"--time", OptionKind::one, "TIME", "roof: how long it takes; sync, chain: GPU time of one iteration"}.of(
-        Lab::roof, Lab::sync, Lab::chain),
+    Option{"--time", OptionKind::one, "TIME",
+           "roof: how long it takes; chain, sync: GPU time of one kernel (default that of its ops; 0 of none)"}
+        .of(Lab::roof, Lab::sync, Lab::chain),
     Option{"--threads", OptionKind::one, "N", "threads of a block"}.of(Lab::occupancy, Lab::sync, Lab::tile),
     Option{"--registers", OptionKind::one, "N", "registers of a thread"}.of(Lab::occupancy, Lab::tile),
     Option{"--shared", OptionKind::one, "SIZE", "occupancy: shared memory of a block, static and dynamic"}.of(
@@ -102,10 +103,17 @@ constexpr std::array options{
     Option{"--ops", OptionKind::one, "N", "chain: passes over the same elements, one after another"}.of(Lab::chain),
     Option{"--elements", OptionKind::one, "N", "chain, access: elements of a pass"}.of(Lab::chain, Lab::access),
     Option{"--kernels", OptionKind::one, "N", "chain: launches of an iteration, in place of passes"}.of(Lab::chain),
-    Option{"--sync-every", OptionKind::one, "N", "chain: iterations between waits of the host; default none"}.of(
-        Lab::chain),
-    Option{"--dispatch", OptionKind::one, "TIME", "chain, sync: host time of a launch; default the catalog's"}.of(
-        Lab::chain, Lab::sync),
+    Option{"--sync-every", OptionKind::one, "N", "chain: kernels between waits of the host; default none but the last"}
+        .of(Lab::chain),
+    Option{"--dispatch", OptionKind::one, "TIME",
+           "chain, sync: host time of a launch, such as 5us of an eager PyTorch op; default the driver's"}
+        .of(Lab::chain, Lab::sync),
+    Option{"--host", OptionKind::one, "ID", "chain, sync: the way to the GPU, linux (default) or wsl2"}.of(Lab::chain,
+                                                                                                           Lab::sync),
+    Option{"--launcher", OptionKind::one, "ID", "chain, sync: driver (default), triton or inductor"}.of(Lab::chain,
+                                                                                                        Lab::sync),
+    Option{"--arguments", OptionKind::one, "N", "chain, sync: arguments of a kernel (default 8)"}.of(Lab::chain,
+                                                                                                     Lab::sync),
     Option{"--working-set", OptionKind::one, "SIZE", "reuse: bytes that are read again"}.of(Lab::reuse),
     Option{"--passes", OptionKind::one, "N", "reuse: times that the set is read (default 10)"}.of(Lab::reuse),
     Option{"--least", OptionKind::one, "X", "numerics: smallest magnitude that must not vanish"}.of(Lab::numerics),
@@ -139,7 +147,7 @@ constexpr std::array options{
            "(default 8192)"}
         .of(Lab::precision)
         .with("--qat"),
-    Option{"--iterations", OptionKind::one, "N", "sync, chain: how many times"}.of(Lab::sync, Lab::chain),
+    Option{"--iterations", OptionKind::one, "N", "sync: steps that all wait for one another"}.of(Lab::sync),
     Option{"--fraction", OptionKind::one, "SHARE",
            "amdahl: share of the time that is sped up; sparsity: that of products by sparse weights"}
         .of(Lab::amdahl, Lab::sparsity),
@@ -185,8 +193,7 @@ Outcome run(const Arguments& arguments) {
   }
   const auto place = static_cast<std::size_t>(found - known.begin());
   const KernelForm& form = *all_forms[place];
-  const bool reads_file = place == static_cast<std::size_t>(Lab::profile);
-  if (what.size() > (reads_file ? 2U : 1U)) {
+  if (what.size() > (form.file.empty() ? 1U : 2U)) {
     throw ConfigError{"kernel " + std::string{form.name} + " stands before " + quoted(what.back()) +
                       ", which it does not take; one question is answered at a time"};
   }
@@ -225,8 +232,8 @@ constexpr std::string_view examples =
 
 std::vector<PositionalWord> words() {
   std::vector<PositionalWord> result;
-  for (const std::string_view name : names()) {
-    result.push_back({std::string{name}, name == "profile" ? "FILE.csv" : ""});
+  for (const KernelForm* form : all_forms) {
+    result.push_back({std::string{form->name}, form->file});
   }
   return result;
 }

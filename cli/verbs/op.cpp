@@ -74,7 +74,7 @@ constexpr std::array options{
     Option{"--padding", OptionKind::one, "SIZES", "convolution: on each side (default 0)"},
     Option{"--dilation", OptionKind::one, "SIZES", "convolution (default 1)"},
     Option{"--groups", OptionKind::one, "N", "convolution (default 1)"},
-    Option{"--kind", OptionKind::one, "gemm|attention-prefill|attention-decode|moe|quantize|attention-training",
+    Option{"--kind", OptionKind::one, "gemm|attention-prefill|attention-decode|moe|quantize|attention-training|pass",
            "with a file: the kind of kernels, where the columns do not tell"},
     Option{"--budget", OptionKind::one, "FILE", "with a file: TOML with [[bar]]; exit 1 if missed"}.that(
         FileUse::reads),
@@ -84,14 +84,6 @@ constexpr std::array options{
 
 /// Options that apply to files of kernels.
 constexpr std::array<std::string_view, 5> file_options{"--gpu", "--curves", "--kind", "--budget", "--format"};
-
-std::vector<OpKind> all_kinds() {
-  std::vector<OpKind> kinds;
-  for (const std::span<const OpKind> family : {gemm_kinds(), attention_kinds(), expert_kinds(), pass_kinds()}) {
-    kinds.insert(kinds.end(), family.begin(), family.end());
-  }
-  return kinds;
-}
 
 const OpKind* find_kind(std::span<const OpKind> kinds, std::string_view name) {
   const auto at = std::find_if(kinds.begin(), kinds.end(), [&](const OpKind& kind) { return kind.name == name; });
@@ -153,7 +145,7 @@ bool is_there(const std::string& path) {
 
 Outcome run(const Arguments& arguments) {
   const std::vector<std::string> what = arguments.many("");
-  const std::vector<OpKind> kinds = all_kinds();
+  const std::span<const OpKind> kinds = op_kinds();
   std::vector<std::string_view> names;
   names.reserve(kinds.size());
   for (const OpKind& kind : kinds) {
@@ -178,7 +170,7 @@ Outcome run(const Arguments& arguments) {
   const Device device = device_named(arguments);
   const ModelData data = own_model_data();
   return score_kernel_files(
-      arguments, [&](std::span<const KernelFile> files) { return score_kernels(data, files, device); },
+      arguments, device.id, [&](std::span<const KernelFile> files) { return score_kernels(data, files, device); },
       [&](std::span<const KernelFile> files) { return too_fast_text(faster_than_roofline(data, files, device)); });
 }
 
@@ -192,7 +184,7 @@ constexpr std::string_view examples =
 
 std::vector<PositionalWord> words() {
   std::vector<PositionalWord> result;
-  for (const OpKind& kind : all_kinds()) {
+  for (const OpKind& kind : op_kinds()) {
     result.push_back({std::string{kind.name}, ""});
   }
   return result;
@@ -200,6 +192,21 @@ std::vector<PositionalWord> words() {
 
 }  // namespace
 }  // namespace op_parts
+
+std::span<const OpKind> op_kinds() {
+  static const std::vector<OpKind> all = [] {
+    std::vector<OpKind> kinds;
+    for (const std::span<const OpKind> family : {gemm_kinds(), attention_kinds(), expert_kinds(), pass_kinds()}) {
+      kinds.insert(kinds.end(), family.begin(), family.end());
+    }
+    return kinds;
+  }();
+  return all;
+}
+
+std::span<const Option> op_options() noexcept {
+  return op_parts::options;
+}
 
 const Verb op_verb{"op",
                    "the time of one kernel, what binds it, what would help; or a file of them scored",

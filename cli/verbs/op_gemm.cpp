@@ -68,6 +68,7 @@ OpAnswer answer_gemm(const ModelData& data,
   a.work = gemm_flops(shape.m, shape.n, shape.k);
   a.moved = Bytes{shape.n * shape.k * format.weight_bytes + shape.m * shape.k * format.activation_bytes +
                   shape.m * shape.n * format.output_bytes};
+  a.written = Bytes{shape.m * shape.n * format.output_bytes};
   const UnalignedTiles off = unaligned_tiles(shape, format);
   const GemmTime aligned = model.explain(shape);
   take_time(a, aligned);
@@ -152,6 +153,9 @@ OpAnswer answer_convolution(const ModelData& data, const Device& device, const C
   const GemmModel model{chosen.curve->values, a.limits, q.format};
   a.work = conv_flops(q.shape);
   a.moved = conv_bytes(q.shape, q.format.activation_bytes);
+  if (q.pass == ConvPass::forward) {
+    a.written = Bytes{q.shape.batch * q.shape.out_channels * out[0] * out[1] * out[2] * q.format.output_bytes};
+  }
   const ConvShape padded = conv_padded(q.shape, q.format);
   const GemmShape product = conv_gemm(padded, q.pass);
   a.rows.emplace_back("product", cross(std::array{product.m, product.n, product.k}));
@@ -213,8 +217,8 @@ OpQuestion read_convolution(FormReader& in) {
 }
 
 constexpr std::array gemm_table{
-    OpKind{"gemm", "C[m,n] = A[m,k] B[k,n]", read_gemm},
-    OpKind{"convolution", "channels, and sizes such as 224x224 and 3x3", read_convolution},
+    OpKind{"gemm", "C[m,n] = A[m,k] B[k,n]", read_gemm, Fusable::product},
+    OpKind{"convolution", "channels, and sizes such as 224x224 and 3x3", read_convolution, Fusable::product},
 };
 
 }  // namespace

@@ -53,6 +53,7 @@ OpAnswer answer_pass(const ModelData& data, const Device& device, const PassQues
   a.launch = t.launch;
   a.bound = memory_bound_names[static_cast<std::size_t>(t.bound)];
   a.moved = op.moved();
+  a.written = op.written;
   a.rows.emplace_back("traffic", format(op.read) + " read, " + format(op.written) + " written");
   a.details = {{"read_bytes", op.read}, {"written_bytes", op.written}};
   a.parts = {{"launch", "launch_s", t.launch},
@@ -172,13 +173,13 @@ OpQuestion read_optimizer(FormReader& in) {
 }
 
 constexpr std::array pass_table{
-    OpKind{"elementwise", "elements of the result", read_elementwise},
-    OpKind{"norm", "rows are tokens, columns the hidden width", read_norm},
-    OpKind{"softmax-cross-entropy", "rows are tokens, columns the vocabulary", read_cross_entropy},
+    OpKind{"elementwise", "elements of the result", read_elementwise, Fusable::pass},
+    OpKind{"norm", "rows are tokens, columns the hidden width", read_norm, Fusable::row_pass},
+    OpKind{"softmax-cross-entropy", "rows are tokens, columns the vocabulary", read_cross_entropy, Fusable::row_pass},
     OpKind{"embedding", "rows are tokens, columns the width of the table", read_embedding},
     OpKind{"gather", "rows that are fetched, and their width", read_gather},
-    OpKind{"reduction", "every row to one number", read_reduction},
-    OpKind{"quantize", "rows are tokens, columns the hidden width", read_quantize},
+    OpKind{"reduction", "every row to one number", read_reduction, Fusable::row_pass},
+    OpKind{"quantize", "rows are tokens, columns the hidden width", read_quantize, Fusable::pass},
     OpKind{"optimizer", "parameters that the rank updates", read_optimizer},
 };
 

@@ -28,7 +28,7 @@ namespace {
 constexpr int device_missing = 3;
 
 constexpr std::array options{
-    Option{"--only", OptionKind::many, "gemm|copy|launch|attention|decode|memory|transfer|layer|nccl",
+    Option{"--only", OptionKind::many, "gemm|copy|launch|attention|decode|memory|transfer|layer|unit|nccl",
            "this family of probes alone; repeats"},
     Option{"--dtype", OptionKind::many, "bf16|fp16|tf32|fp8|int8|fp32|fp8_e5m2|nvfp4",
            "GEMM in this type alone; repeats (default the first four)"},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lookup of entries by any spelling, each parsed once, and the table of refused spellings.
+#include <headroom/core/number_words.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/hardware/catalog/catalog_reader.hpp>
 
@@ -27,6 +28,7 @@ constexpr EntryKind<Device> gpu_kind{"gpus", "GPU", read_device};
 constexpr EntryKind<Node> node_kind{"nodes", "node type", read_node};
 constexpr EntryKind<Cluster> cluster_kind{"clusters", "cluster", read_cluster};
 constexpr EntryKind<PriceList> price_kind{"prices", "price list", read_prices};
+constexpr EntryKind<UnitLimits> architecture_kind{"architectures", "architecture", read_unit_limits};
 
 /// Bytes of a spelling beyond which it is no name.
 constexpr std::size_t longest_name = 100;
@@ -195,6 +197,7 @@ struct Catalog::Cache {
   Shelf<Node> nodes;
   Shelf<Cluster> clusters;
   Shelf<PriceList> prices;
+  Shelf<UnitLimits> architectures;
 };
 
 Catalog::Catalog(DataStore store) : store_{std::move(store)}, cache_{std::make_shared<Cache>()} {}
@@ -228,6 +231,21 @@ const Cluster& Catalog::cluster(std::string_view spelling) const {
 const PriceList& Catalog::prices(std::string_view spelling) const {
   const std::lock_guard lock{cache_->mutex};
   return look_up(store_, cache_->prices, price_kind, spelling);
+}
+
+const UnitLimits& Catalog::architecture(std::string_view spelling) const {
+  const std::lock_guard lock{cache_->mutex};
+  return look_up(store_, cache_->architectures, architecture_kind, spelling);
+}
+
+const UnitLimits& Catalog::unit_limits(const Device& device) const {
+  const std::string& spelling = architecture_of(device);
+  if (!store_.find(architecture_kind.folder, spelling)) {
+    throw ConfigError{"the catalog states no limits of a unit of " + device.id + " (" +
+                      (device.compute_capability.empty() ? "generation " : "compute capability ") + spelling +
+                      "); it has those of " + joined(store_.ids(architecture_kind.folder))};
+  }
+  return architecture(spelling);
 }
 
 std::optional<std::string> Catalog::why_no_device(std::string_view spelling) const {

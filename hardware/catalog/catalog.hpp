@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalog: SKUs, node types, clusters and price lists, embedded in the binary and extended by the user's folders.
+// The catalog: SKUs, their architectures, node types, clusters and price lists, embedded in the binary and extended by
+// the user's folders.
 #pragma once
 
 #include <headroom/core/embedded.hpp>
 #include <headroom/hardware/catalog/device.hpp>
+#include <headroom/hardware/catalog/unit_limits.hpp>
 
 #include <memory>
 #include <optional>
@@ -141,6 +143,10 @@ class Catalog {
   [[nodiscard]] const Node& node(std::string_view spelling) const;
   [[nodiscard]] const Cluster& cluster(std::string_view spelling) const;
   [[nodiscard]] const PriceList& prices(std::string_view spelling) const;
+  /// An architecture by its id, "sm-80", or its compute capability, "8.0".
+  [[nodiscard]] const UnitLimits& architecture(std::string_view spelling) const;
+  /// That of a device. ConfigError, with the architectures that are known, where the catalog has none of its units.
+  [[nodiscard]] const UnitLimits& unit_limits(const Device& device) const;
 
   /// The reason why a SKU spelling cannot be used; nullopt if it resolves.
   [[nodiscard]] std::optional<std::string> why_no_device(std::string_view spelling) const;

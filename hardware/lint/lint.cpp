@@ -415,6 +415,32 @@ void price_plausible(const PriceList& prices, const Catalog*, LintReport& report
   }
 }
 
+// What the parts of a unit hold must fit the whole, or occupancies follow from a slip.
+void unit_consistent(const UnitLimits& u, const Catalog*, LintReport& report) {
+  const UnitLimits::Threads& t = u.threads;
+  if (t.warp.value * t.warps_per_unit.value != t.per_unit.value) {
+    report.add({spot(t.per_unit)}, "a unit holds " + std::to_string(t.warps_per_unit.value) + " warps of " +
+                                       std::to_string(t.warp.value) + " threads, not " +
+                                       std::to_string(t.per_unit.value) + " threads");
+  }
+  if (u.registers.per_unit.value % (t.schedulers.value * u.registers.granularity.value) != 0) {
+    report.add({spot(u.registers.per_unit)},
+               "the registers do not divide among " + std::to_string(t.schedulers.value) + " parts of the unit");
+  }
+  const UnitLimits::Shared& s = u.shared;
+  const Bytes reserve = s.reserved_per_block ? s.reserved_per_block->value : Bytes{};
+  if (s.per_block.value + reserve > s.per_unit.value || s.per_block_default.value > s.per_block.value) {
+    report.add({spot(s.per_block)}, "shared memory of a block, " + format(s.per_block.value) + ", must hold the " +
+                                        "default and leave the reserve within the unit's " + format(s.per_unit.value));
+  }
+  if (s.carve_outs) {
+    const std::vector<Bytes>& sizes = s.carve_outs->value;
+    if (!std::is_sorted(sizes.begin(), sizes.end()) || sizes.empty() || sizes.back() != s.per_unit.value) {
+      report.add({spot(*s.carve_outs)}, "carve-outs must ascend to the unit's " + format(s.per_unit.value));
+    }
+  }
+}
+
 template <class T>
 using Check = void (*)(const T&, const Catalog*, LintReport&);
 
@@ -425,15 +451,17 @@ struct Row {
   Check<Node> node = nullptr;
   Check<Cluster> cluster = nullptr;
   Check<PriceList> prices = nullptr;
+  Check<UnitLimits> architecture = nullptr;
 };
 
 // clang-format off
 constexpr std::array rows{
     Row{{"readable", "the file is TOML and every key of it is known and of the right kind"}},
     Row{{"sourced", "every number names a tag of [sources], and every tag is used"},
-        sourced<Device>, sourced<Node>, sourced<Cluster>, sourced<PriceList>},
+        sourced<Device>, sourced<Node>, sourced<Cluster>, sourced<PriceList>, sourced<UnitLimits>},
     Row{{"positive", "every number is above zero and finite"},
-        positive_numbers<Device>, positive_numbers<Node>, positive_numbers<Cluster>, positive_numbers<PriceList>},
+        positive_numbers<Device>, positive_numbers<Node>, positive_numbers<Cluster>, positive_numbers<PriceList>,
+        positive_numbers<UnitLimits>},
     Row{{"clock-plausible", "a clock lies in 0.5 to 4 GHz"}, clock_plausible},
     Row{{"peak-matches-clock", "the dense 16-bit peak is units x clock x FLOP per clock and unit within 2 %"},
         peak_matches_clock},
@@ -459,6 +487,8 @@ constexpr std::array rows{
         power_plausible, node_power_plausible},
     Row{{"price-plausible", "a price per GPU and hour lies in 0.02 to 20 $, per GB and month in 0.0001 to 1 $"},
         nullptr, nullptr, nullptr, price_plausible},
+    Row{{"unit-consistent", "warps, registers and shared memory of an architecture's parts make up its unit"},
+        nullptr, nullptr, nullptr, nullptr, unit_consistent},
     Row{{"references", "every id that an entry names exists, and no two entries share an id or an alias"},
         nullptr, node_references, cluster_references, price_references},
     Row{{"exception-unused", "every lint_exception names a check and excuses a finding of it"}},
@@ -530,6 +560,10 @@ std::vector<LintFinding> lint_node(const Node& node, const Catalog& catalog) {
 
 std::vector<LintFinding> lint_cluster(const Cluster& cluster, const Catalog& catalog) {
   return lint(cluster, &catalog, &Row::cluster);
+}
+
+std::vector<LintFinding> lint_architecture(const UnitLimits& unit, const Catalog& catalog) {
+  return lint(unit, &catalog, &Row::architecture);
 }
 
 std::vector<LintFinding> lint_prices(const PriceList& prices, const Catalog& catalog) {

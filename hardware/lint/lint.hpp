@@ -27,6 +27,7 @@ struct LintCheck {
 [[nodiscard]] std::vector<LintFinding> lint_device(const Device& device);
 [[nodiscard]] std::vector<LintFinding> lint_node(const Node& node, const Catalog& catalog);
 [[nodiscard]] std::vector<LintFinding> lint_cluster(const Cluster& cluster, const Catalog& catalog);
+[[nodiscard]] std::vector<LintFinding> lint_architecture(const UnitLimits& unit, const Catalog& catalog);
 [[nodiscard]] std::vector<LintFinding> lint_prices(const PriceList& prices, const Catalog& catalog);
 /// Findings on every entry of the catalog, including entries that do not parse (check "readable").
 [[nodiscard]] std::vector<LintFinding> lint_catalog(const Catalog& catalog);

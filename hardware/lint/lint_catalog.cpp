@@ -88,7 +88,11 @@ std::vector<LintFinding> lint_catalog(const Catalog& catalog) {
   const auto node = [&](const std::string& id) -> const Node& { return catalog.node(id); };
   const auto cluster = [&](const std::string& id) -> const Cluster& { return catalog.cluster(id); };
   const auto prices = [&](const std::string& id) -> const PriceList& { return catalog.prices(id); };
+  const auto architecture = [&](const std::string& id) -> const UnitLimits& { return catalog.architecture(id); };
   lint_kind(catalog, "gpus", device, lint_device, findings);
+  lint_kind(
+      catalog, "architectures", architecture, [&](const UnitLimits& u) { return lint_architecture(u, catalog); },
+      findings);
   lint_kind(
       catalog, "nodes", node, [&](const Node& n) { return lint_node(n, catalog); }, findings);
   lint_kind(

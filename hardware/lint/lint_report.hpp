@@ -131,6 +131,46 @@ void for_each_number(const Cluster& c, Visit visit) {
 }
 
 template <class Visit>
+void for_each_number(const UnitLimits& u, Visit visit) {
+  LintNumbers number{std::move(visit)};
+  number("warp", u.threads.warp);
+  number("warps_per_unit", u.threads.warps_per_unit);
+  number("blocks_per_unit", u.threads.blocks_per_unit);
+  number("barriers_per_unit", u.threads.barriers_per_unit);
+  number("per_unit", u.threads.per_unit);
+  number("per_block", u.threads.per_block);
+  number("schedulers", u.threads.schedulers);
+  number("per_unit", u.registers.per_unit);
+  number("per_block", u.registers.per_block);
+  number("per_thread", u.registers.per_thread);
+  number("granularity", u.registers.granularity);
+  number("per_unit", u.shared.per_unit);
+  number("per_block", u.shared.per_block);
+  number("per_block_default", u.shared.per_block_default);
+  number("reserved_per_block", u.shared.reserved_per_block);
+  number("granularity", u.shared.granularity);
+  number("with_l1", u.shared.with_l1);
+  number("banks", u.shared.banks);
+  number("bank_width", u.shared.bank_width);
+  number("bytes_per_clock", u.shared.bytes_per_clock);
+  number("sector", u.cache.sector);
+  number("line", u.cache.line);
+  number("l1", u.cache.l1);
+  number("portable", u.cluster.portable);
+  number("most", u.cluster.most);
+  if (u.tensor_memory) {
+    number("columns", u.tensor_memory->columns);
+    number("lanes", u.tensor_memory->lanes);
+    number("cell", u.tensor_memory->cell);
+    number("least_columns", u.tensor_memory->least_columns);
+  }
+  number("memory", u.latency.memory);
+  number("l2_cycles", u.latency.l2_cycles);
+  number("l1_cycles", u.latency.l1_cycles);
+  number("shared_cycles", u.latency.shared_cycles);
+}
+
+template <class Visit>
 void for_each_number(const PriceList& p, Visit visit) {
   LintNumbers number{std::move(visit)};
   for (const PriceOffer& offer : p.offers) {

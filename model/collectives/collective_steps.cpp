@@ -99,44 +99,4 @@ Seconds hierarchical_time(Bytes buffer, const GroupView& group, MessageCost cost
          ring_time(Collective::all_gather, buffer, inside, cost);
 }
 
-std::vector<TextbookTime> textbook_times(
-    Collective collective, Bytes buffer, std::int64_t ranks, BytesPerSecond link, Seconds message) {
-  std::vector<TextbookTime> times;
-  if (ranks <= 1) {
-    return times;
-  }
-  GroupView group;
-  group.ranks = group.domains = ranks;
-  group.outside_ring = link;
-  const MessageCost cost{message, message};
-  const auto n = static_cast<double>(ranks);
-  const auto levels = static_cast<double>(tree_height(ranks));
-  switch (collective) {
-    case Collective::all_reduce: {
-      Seconds trees = tree_time(buffer, group, cost, 1);
-      constexpr std::int64_t most_pieces = std::int64_t{1} << 20;
-      for (std::int64_t pieces = 2; pieces <= most_pieces; pieces *= 2) {
-        trees = std::min(trees, tree_time(buffer, group, cost, pieces));
-      }
-      times = {{"ring", ring_time(collective, buffer, group, cost)}, {"two trees", trees}};
-      break;
-    }
-    case Collective::reduce_scatter:
-    case Collective::all_gather: times = {{"ring", ring_time(collective, buffer, group, cost)}}; break;
-    case Collective::all_to_all:
-    case Collective::dispatch:
-    case Collective::combine: times = {{"pairwise exchange", ring_time(collective, buffer, group, cost)}}; break;
-    case Collective::broadcast:
-    case Collective::reduce:
-      times = {{"binomial tree", levels * (message + buffer / link)},
-               {collective == Collective::broadcast ? "scatter, all-gather" : "reduce-scatter, gather",
-                (levels + n - 1.0) * message + 2.0 * (n - 1.0) / n * buffer / link}};
-      break;
-    case Collective::send_recv: times = {{"one message", message + buffer / link}}; break;
-    case Collective::count: break;
-  }
-  std::sort(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
-  return times;
-}
-
 }  // namespace headroom

@@ -8,8 +8,6 @@
 #include <headroom/model/collectives/collective.hpp>
 
 #include <cstdint>
-#include <string_view>
-#include <vector>
 
 namespace headroom {
 
@@ -34,20 +32,6 @@ struct MessageCost {
 
 /// Time of an all-reduce as reduce-scatter in a domain, ring all-reduce of 1/g across domains, all-gather in a domain.
 [[nodiscard]] Seconds hierarchical_time(Bytes buffer, const GroupView& group, MessageCost cost) noexcept;
-
-/// An algorithm's time.
-struct TextbookTime {
-  std::string_view algorithm;
-  Seconds time{};
-};
-
-/// Times of a collective by the textbook's algorithms, fastest first, over `ranks` that each send and receive at `link`
-/// through one switch and pay `message` for each message: a ring or, for sends to everyone, pairwise exchange; of
-/// all-reduce also two trees in the best number of pieces; of broadcast and reduce a binomial tree, log2 n (a + S/B),
-/// and a scatter with an all-gather or their mirror, (log2 n + n - 1) a + 2 (n-1)/n S/B (Thakur, Rabenseifner and Gropp
-/// 2005, section 4). Empty for one rank.
-[[nodiscard]] std::vector<TextbookTime> textbook_times(
-    Collective collective, Bytes buffer, std::int64_t ranks, BytesPerSecond link, Seconds message);
 
 /// Number of levels of a balanced binary tree over `count` members.
 [[nodiscard]] std::int64_t tree_height(std::int64_t count) noexcept;

@@ -59,13 +59,8 @@ Seconds CustomAllReduceModel::time(Bytes bytes, const GroupView& view, Seconds l
   if (!eager_) {
     return Seconds{kernel};
   }
-  // The norm of order 8 is the larger of the two, and at most a tenth more where they are equal.
   const double host = p(CustomParameter::host) + (std::log2(n) - 1.0) * p(CustomParameter::host_hop);
-  const double longer = std::max(kernel, host);
-  const double ratio = std::min(kernel, host) / longer;
-  const double ratio2 = ratio * ratio;
-  const double ratio8 = ratio2 * ratio2 * ratio2 * ratio2;
-  return Seconds{longer * std::sqrt(std::sqrt(std::sqrt(1.0 + ratio8)))};
+  return Seconds{norm8(kernel, host)};
 }
 
 }  // namespace headroom

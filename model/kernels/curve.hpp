@@ -5,6 +5,7 @@
 #include <headroom/core/quantity.hpp>
 #include <headroom/hardware/catalog/device.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -81,6 +82,15 @@ template <class Formats, class Aliases>
   const double b2 = b * b;
   const double c2 = c * c;
   return std::sqrt(std::sqrt(a2 * a2 + b2 * b2 + c2 * c2));
+}
+
+/// The larger of two positive numbers, and at most a tenth more where they are equal.
+[[nodiscard]] inline double norm8(double a, double b) noexcept {
+  const double longer = std::max(a, b);
+  const double ratio = std::min(a, b) / longer;
+  const double ratio2 = ratio * ratio;
+  const double ratio8 = ratio2 * ratio2 * ratio2 * ratio2;
+  return longer * std::sqrt(std::sqrt(std::sqrt(1.0 + ratio8)));
 }
 
 }  // namespace headroom

@@ -150,7 +150,10 @@ NetworkPace network_pace(const NetworkRowCall& call,
                          const NetworkEngine& engine) {
   // Memory has a clock of its own, which no cap lowers (docs/money.md).
   CallDevice device = uncapped;
-  device.product *= call.clock;
+  device.product *= call.clock * call.core_clock;
+  device.vector_rate *= call.core_clock;
+  device.step /= call.core_clock;
+  device.bandwidth *= call.memory_clock;
   const auto time = [&](double samples, const CallSetting& setting) {
     const double called = samples * call.evaluations / call.shared;
     const Seconds exchange = call.shared > 1.0 ? samples * call.evaluations * call.exchange : Seconds{};
@@ -174,6 +177,9 @@ NetworkPace network_pace(const NetworkRowCall& call,
     if (samples / seconds > best.rate) {
       best = {samples / seconds, seconds, samples};
     }
+  }
+  if (call.beside > FlopsPerSecond{} && call.flop > 0.0) {
+    best.rate += call.beside.raw() / (call.evaluations * call.flop);
   }
   return best;
 }
@@ -340,6 +346,11 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
   call.cap = power_cap_of(run);
   call.cap = call.cap ? call.cap : published_power_limit(sources_.data, row);
   call.clock = matrix_clock(*device, call.cap, power_form(sources_.data));
+  call.core_clock = option_number(run.options, "core_clock").value_or(1.0);
+  call.memory_clock = option_number(run.options, "memory_clock").value_or(1.0);
+  if (offline) {
+    call.beside = FlopsPerSecond{1e12 * option_number(run.options, "beside_tflops").value_or(0.0)};
+  }
   call.tokens = run.isl.value_or(1.0);
   call.evaluations = spelling.evaluations;
   if (spelling.evaluations_per_step > 0.0) {

@@ -40,6 +40,9 @@ struct NetworkRowCall {
   double gpus = 1.0;
   std::optional<Watts> cap;           ///< on each GPU's power; nullopt: none
   double clock = 1.0;                 ///< of products under the cap, over the uncapped clock
+  double core_clock = 1.0;            ///< of it all, over the SKU's, where an operator set it
+  double memory_clock = 1.0;          ///< of memory, likewise
+  FlopsPerSecond beside{};            ///< what accelerators beside the GPU add to the rate of an offline run
   double tokens = 1.0;                ///< of a sample, where rates count them
   double evaluations = 1.0;           ///< of the network for a sample
   double steps = 1.0;                 ///< one after another

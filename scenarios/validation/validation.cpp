@@ -4,6 +4,8 @@
 #include <headroom/scenarios/measured/serving_row.hpp>
 #include <headroom/scenarios/measured/training_row.hpp>
 #include <headroom/scenarios/measured/words/attention_row.hpp>
+#include <headroom/scenarios/measured/words/copy_row.hpp>
+#include <headroom/scenarios/measured/words/launch_row.hpp>
 #include <headroom/scenarios/measured/words/workload_row.hpp>
 #include <headroom/scenarios/validation/row_marks.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
@@ -89,9 +91,22 @@ class RowModels {
       if (AttentionRowModel::means(file, row)) {
         return attention_.predict(file, row);
       }
+      if (copy_row(file, row)) {
+        return predict_copy(sources_.data, file, row);
+      }
+      if (launch_row(sources_.data, file, row)) {
+        return predict_launch(sources_.data, file, row);
+      }
       std::string why;
       const std::optional<RunRow> meant = workload_row(sources_.data, file, row, why);
-      return meant ? networks_->predict(*meant) : unsupported(why);
+      if (!meant) {
+        return unsupported(why);
+      }
+      RowPrediction answer = networks_->predict(*meant);
+      if (const std::string assumed = workload_assumed(sources_.data, file, row); !assumed.empty()) {
+        answer.assumed += (answer.assumed.empty() ? "" : "; ") + assumed;
+      }
+      return answer;
     }
     return file.form == RowForm::serving ? serving_->predict(row)
            : networks_->trains(row.run)  ? networks_->predict(row)

@@ -60,8 +60,8 @@ Status open(std::int32_t /*device*/, probes::Session** session, probes::Facts* f
 }
 
 /// GEMM: 2 us + flops / 700 TFLOP/s; copies: 2 us + bytes / 4 TB/s; launches: 2 us; collectives: 2 us a rank + bytes /
-/// 200 GB/s; sequences: their parts. Attention, decode, passes and transfers: 2 us + a sum of all that their requests
-/// tell, so that nothing of it can be lost on the way.
+/// 200 GB/s; sequences: their parts. Attention, decode, passes, transfers and units: 2 us + a sum of all that their
+/// requests tell, so that nothing of it can be lost on the way.
 double seconds_of(const probes::Request& r) {
   constexpr double floor = 2e-6;
   if (r.kind == probes::Kind::gemm) {
@@ -85,7 +85,8 @@ double seconds_of(const probes::Request& r) {
   }
   const std::int64_t told = r.variant + 10 * r.batch + 100 * r.tokens + 1000 * r.heads + 10000 * r.kv_heads +
                             100000 * r.head_dim + 3 * r.causal + 7 * r.width + r.array_bytes + 13 * r.copies +
-                            1000000000 * static_cast<std::int64_t>(r.kind);
+                            1000000000 * static_cast<std::int64_t>(r.kind) +
+                            (r.kind == probes::Kind::unit ? 11 * r.count : 0);
   return floor + static_cast<double>(told) * 1e-12;
 }
 

@@ -62,7 +62,7 @@ PATH=$work/short:$work/smi:$PATH "$script" --headroom "$work/program" -o "$out" 
 [ "$(state attention)" = '"hung and was ended; its samples so far are kept"' ] || fail "a part that hangs is not named"
 [ "$(state memory)" = "\"not measured: error: no 'memory' in C:/x y\"" ] || fail "a part that is refused is not named"
 [ "$(state nccl)" = '"measured"' ] || fail "the parts after one that is cut are not measured"
-[ "$(wc -l < "$out/samples/samples.csv")" = 8 ] || fail "seven parts and not their samples"
+[ "$(wc -l < "$out/samples/samples.csv")" = 9 ] || fail "eight parts and not their samples"
 grep -q '^budget = 60$' "$out/on-device.toml" || fail "a budget with a leading zero is another one"
 grep -q "^fit = \"headroom fit samples --base a'b/  c -o overlay\"$" "$out/on-device.toml" || fail "--gpu is no string of TOML"
 grep -q 17 "$out/nvidia-smi.xml" && fail "what tells one board from another is kept"
@@ -100,7 +100,7 @@ fi
 
 (cd "$work" && env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME="$work" "${without_network[@]}" \
   "$script" --dry-run --headroom "$headroom" -o out > said 2>&1) || fail "the dry run ended with $?"
-for file in gemm gemm_sustained copy launch attention_training attention_decode memory transfer nccl layers samples; do
+for file in gemm gemm_sustained copy launch attention_training attention_decode memory transfer nccl layers unit samples; do
   [ "$(wc -l < "$out/samples/$file.csv")" -gt 1 ] || fail "$file.csv holds no samples"
 done
 for type in bfloat16 float16 tf32 fp8 int8 float32; do
@@ -109,17 +109,21 @@ done
 for op in memcpy copy triad; do grep -q "^$op," "$out/samples/copy.csv" || fail "no $op"; done
 for op in read write strided gather reduce chain fused; do grep -q "^$op," "$out/samples/memory.csv" || fail "no $op"; done
 for op in stream stream_host graph sync replay rate; do grep -q "^$op," "$out/samples/launch.csv" || fail "no $op"; done
+for op in stride offset random banks diverge occupancy grid_sync atomics; do
+  grep -q "^$op," "$out/samples/unit.csv" || fail "no $op"
+done
 for op in all_reduce all_gather reduce_scatter broadcast reduce alltoall sendrecv; do
   grep -q ",$op," "$out/samples/nccl.csv" || fail "no $op"
 done
 passes=$(grep -c '^\(dense\|experts\)_\(forward\|backward\),8192,' "$out/samples/layers.csv" || true)
 decodes=$(grep -c '^\(dense\|experts\)_decode,' "$out/samples/layers.csv" || true)
 [ "$passes" = 4 ] && [ "$decodes" = 4 ] || fail "$passes passes of layers and $decodes decode iterations, not four of each"
-[ "$(grep -c '^state = "measured"' "$out/on-device.toml")" = 8 ] || fail "not all eight parts were measured"
+[ "$(grep -c '^state = "measured"' "$out/on-device.toml")" = 9 ] || fail "not all nine parts were measured"
 for key in date command headroom 'name' driver sm_clock_max power_limit; do
   grep -q "^$key = " "$out/on-device.toml" || fail "the manifest has no $key"
 done
 grep -q 'layer experts_backward 8192' "$out/parts/fit.txt" || fail "the fit does not tell the layers"
+grep -q 'unit diverge 32 .* by the formula' "$out/parts/fit.txt" || fail "the fit does not tell the habits of an SM"
 [ -s "$out/overlay/curves/h200-sxm-141gb.toml" ] || fail "the fit wrote no curves"
 "$headroom" calibrate --compare "$out/samples" "$out/samples" > "$work/said" || fail "the samples are not read back"
 (cd "$out" && sha256sum --quiet -c SHA256SUMS) || fail "a checksum does not hold"

@@ -54,7 +54,7 @@ TEST_CASE("a missing library, a wrong one, another ABI, no device and no kernels
   Dl_info standard{};
   REQUIRE(dladdr(reinterpret_cast<const void*>(&std::getenv), &standard) != 0);  // a library, and no probe library
   CHECK(says(refusal(standard.dli_fname, ""), "no symbol headroom_probes_table"));
-  CHECK(says(refusal(HEADROOM_FAKE_PROBES, "abi"), "speaks version 5 of the probe interface, this headroom 4"));
+  CHECK(says(refusal(HEADROOM_FAKE_PROBES, "abi"), "speaks version 6 of the probe interface, this headroom 5"));
   CHECK(says(refusal(HEADROOM_FAKE_PROBES, "none"), "no CUDA device: no CUDA-capable device is detected"));
   CHECK(says(refusal(HEADROOM_FAKE_PROBES, "open"), "no kernel image is available"));
   CHECK(says(refusal(HEADROOM_FAKE_PROBES, "", 1), "no CUDA device 1; this process sees 1"));
@@ -86,6 +86,8 @@ TEST_CASE("a request and its result cross the border unchanged") {
         doctest::Approx(3 + 7 * 256 + (1 << 20) + 13 * 5 + 5e9).epsilon(1e-12));
   CHECK(told(TransferProbe{TransferOp::peer_both, 1 << 20, 5}) ==
         doctest::Approx(7 + (1 << 20) + 13 * 5 + 6e9).epsilon(1e-12));
+  CHECK(told(UnitProbe{UnitOp::banks, 33, 8192, 5}) ==
+        doctest::Approx(3 + 7 * 33 + 11 * 8192 + 13 * 5 + 9e9).epsilon(1e-12));
   // A layer crosses as its kernels, in their order, each as often as it runs.
   double kernels_us = 0.0;
   const LayerProbe layer{ProbedPass::experts_forward, 8192};

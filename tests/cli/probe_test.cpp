@@ -61,15 +61,16 @@ TEST_CASE("a run writes the samples and a manifest that names each file, and pri
   CHECK(lines_of(out / "attention_decode.csv") == 1 + 18);
   CHECK(lines_of(out / "memory.csv") == 1 + 30);
   CHECK(lines_of(out / "transfer.csv") == 1 + 18);
-  CHECK(lines_of(out / "details.csv") == 1 + 200 + 63 + 22 + 28 + 18 + 30 + 18);
+  CHECK(lines_of(out / "unit.csv") == 1 + 6 + 1 + 1 + 7 + 6 + 5 + 4 + 4);
+  CHECK(lines_of(out / "details.csv") == 1 + 200 + 63 + 22 + 28 + 18 + 30 + 18 + 34);
   const ConfigValue manifest = parse_toml(read_text(out / "manifest.toml"), "manifest.toml");
   REQUIRE(manifest.find("files") != nullptr);
-  CHECK(manifest.find("files")->items.size() == 9);
+  CHECK(manifest.find("files")->items.size() == 10);
   for (const ConfigValue& file : manifest.find("files")->items) {
     CHECK(std::filesystem::exists(out / file.text));
   }
   CHECK(says(run.out, "NVIDIA H200 (h200-sxm-141gb), 132 SMs"));
-  CHECK(says(run.out, "379 samples, 0 skipped"));
+  CHECK(says(run.out, "413 samples, 0 skipped"));
   CHECK(says(run.out, "70.7 %"));  // 8192^3 at 699 of 989 TFLOP/s
   CHECK(says(run.out, "bfloat16 8192x8192x8192"));
   CHECK(says(run.out, "n = 1024"));
@@ -110,6 +111,18 @@ TEST_CASE("a device that the catalog does not know is measured without shares of
   CHECK(says(run.out, "the catalog does not know 'Imaginary 3000'"));
   CHECK(!says(run.out, "%"));
   CHECK(!says(read_text(folder.path() / "x/manifest.toml"), "catalog_id"));
+}
+
+TEST_CASE("habits of an SM stand beside their formulas") {
+  const ScratchFolder folder;
+  const Run run = probe(folder, "--only unit -o u");
+  CHECK(run.code == 0);
+  CHECK(lines_of(folder.path() / "u/unit.csv") == 1 + 34);
+  CHECK(says(run.out, "habits of an SM"));
+  CHECK(says(run.out, "unit banks 33"));
+  CHECK(says(run.out, "32 paths one after another"));
+  CHECK(says(run.out, "5 sectors a warp, one its neighbour's"));
+  CHECK(!says(probe(folder, "--only launch -o l").out, "habits of an SM"));
 }
 
 TEST_CASE("bad arguments of probe are usage errors") {

@@ -37,29 +37,6 @@ TEST_CASE("a ring of 64 takes 630 us for 8 KB and a tree 60, a gigabyte goes by 
   CHECK(tree_time(Bytes{1e6}, group, cost, 8) < ring_time(Collective::all_reduce, Bytes{1e6}, group, cost));
 }
 
-TEST_CASE("textbook times of a stated link: the ring, the tree where latency is all, 157.5 ms for 4 GB over 64") {
-  const auto times = [](Collective collective, double bytes, std::int64_t ranks, double message) {
-    return textbook_times(collective, Bytes{bytes}, ranks, gigabytes_per_second(50.0), Seconds{message});
-  };
-  const auto small = times(Collective::all_reduce, 8e3, 64, 5e-6);
-  REQUIRE(small.size() == 2);
-  CHECK(small[0].algorithm == "two trees");
-  CHECK(small[0].time.raw() == doctest::Approx(60e-6).epsilon(0.05));
-  CHECK(small[1].time.raw() == doctest::Approx(630e-6).epsilon(0.01));
-  const auto large = times(Collective::all_reduce, 4e9, 64, 0.0);
-  CHECK(large[0].time.raw() == doctest::Approx(0.1575));
-  // Halves of a ring, and sends to everyone as many bytes.
-  for (const Collective half : {Collective::reduce_scatter, Collective::all_gather, Collective::all_to_all}) {
-    CHECK(times(half, 4e9, 64, 0.0)[0].time.raw() == doctest::Approx(0.07875));
-  }
-  // A few bytes go down a tree, many are scattered and gathered.
-  CHECK(times(Collective::broadcast, 1e3, 64, 5e-6)[0].time.raw() == doctest::Approx(6.0 * (5e-6 + 2e-8)));
-  CHECK(times(Collective::broadcast, 1e9, 64, 5e-6)[0].time.raw() ==
-        doctest::Approx(69.0 * 5e-6 + 2.0 * 63.0 / 64.0 * 0.02));
-  CHECK(times(Collective::send_recv, 1e9, 64, 5e-6)[0].time.raw() == doctest::Approx(0.020005));
-  CHECK(times(Collective::all_reduce, 1e9, 1, 5e-6).empty());
-}
-
 TEST_CASE("300 all-reduces of 100 KB cost 21.3 ms, fused into two buckets 0.40") {
   const MessageCost cost{Seconds{5e-6}, {}};
   const GroupView group = flat(8, 200.0);

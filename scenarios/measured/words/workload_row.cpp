@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/model/workload/model_data.hpp>
 #include <headroom/scenarios/measured/words/config_words.hpp>
 #include <headroom/scenarios/measured/words/workload_row.hpp>
@@ -21,15 +22,27 @@ struct WorkloadSpelling {
   std::string model, engine, engine_version;  ///< as serving rows spell them
   std::string weights;                        ///< format of weights where no word says it
   std::string backend;                        ///< of a server that runs several
+  std::string assumed;                        ///< what its answer takes for granted
   bool repeats = false;                       ///< such rows stand in other files too, in columns
 };
 struct WorkloadGpu {
   std::vector<std::string> names;  ///< how hardware begins
   std::string gpu;
+  std::string refused;   ///< why nothing is predicted on it; empty: it is
+  bool clocked = false;  ///< its runs are predicted where a [[soc]] has their clocks
+};
+/// Clocks that an operator set on a system on a chip, and what its other accelerators add, of runs of one round.
+struct WorkloadSoc {
+  std::string round;                 ///< part of the row's source; empty: any
+  std::vector<std::string> systems;  ///< how its hardware begins
+  std::vector<std::string> words;    ///< one of which stands in the row's config
+  double core = 1.0, memory = 1.0;   ///< clocks over the SKU's
+  double beside = 0.0;               ///< TFLOP/s of accelerators beside the GPU in offline runs
 };
 struct WorkloadTables {
   std::vector<WorkloadSpelling> spellings;
   std::vector<WorkloadGpu> gpus;
+  std::vector<WorkloadSoc> chips;
 };
 
 WorkloadTables read_workloads(const ConfigValue& root, Diagnostics& diagnostics) {
@@ -42,11 +55,26 @@ WorkloadTables read_workloads(const ConfigValue& root, Diagnostics& diagnostics)
     read.spellings.push_back({each.texts("words"), each.texts("systems"), each.maybe_text("refused").value_or(""),
                               each.text("model"), each.text("engine"), each.maybe_text("engine_version").value_or(""),
                               each.maybe_text("weights").value_or(""), each.maybe_text("backend").value_or(""),
-                              each.maybe_boolean("repeats").value_or(false)});
+                              each.maybe_text("assumed").value_or(""), each.maybe_boolean("repeats").value_or(false)});
     each.finish();
   }
   for (ConfigTable& each : table.tables("hardware")) {
-    read.gpus.push_back({each.texts("names"), each.text("gpu")});
+    WorkloadGpu& one = read.gpus.emplace_back();
+    one.names = each.texts("names");
+    one.refused = each.maybe_text("refused").value_or("");
+    one.clocked = each.maybe_boolean("clocked").value_or(false);
+    one.gpu = one.refused.empty() ? each.text("gpu") : "";
+    each.finish();
+  }
+  for (ConfigTable& each : table.tables("soc")) {
+    WorkloadSoc& one = read.chips.emplace_back();
+    one.round = each.maybe_text("round").value_or("");
+    one.systems = each.texts("systems");
+    one.words = each.texts("words");
+    constexpr Range<double> shares{0.01, 1.0};
+    one.core = each.maybe_number("core", shares).value_or(1.0);
+    one.memory = each.maybe_number("memory", shares).value_or(1.0);
+    one.beside = each.maybe_number("beside_tflops", {0.0, 1e6}).value_or(0.0);
     each.finish();
   }
   table.finish();
@@ -68,6 +96,35 @@ const WorkloadSpelling* spelling_in(const WorkloadTables& tables, const RunFile&
            (each.systems.empty() || std::any_of(each.systems.begin(), each.systems.end(), stands_in(hardware)));
   });
   return found == tables.spellings.end() ? nullptr : &*found;
+}
+
+/// The entry with the longest name that `hardware` begins with, and that length; nullptr: none.
+const WorkloadGpu* gpu_named(const ModelData& data, std::string_view hardware, std::size_t& longest) {
+  const WorkloadGpu* found = nullptr;
+  for (const WorkloadGpu& each : workload_tables(data).gpus) {
+    for (const std::string& name : each.names) {
+      if (hardware.starts_with(name) && name.size() > longest) {
+        found = &each;
+        longest = name.size();
+      }
+    }
+  }
+  return found;
+}
+
+const WorkloadSoc* soc_of(const ModelData& data,
+                          const RunRow& row,
+                          std::string_view config,
+                          std::string_view hardware) {
+  const std::vector<WorkloadSoc>& all = workload_tables(data).chips;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const WorkloadSoc& each) {
+    return row.source.find(each.round) != std::string::npos &&
+           std::any_of(each.systems.begin(), each.systems.end(),
+                       [&](const std::string& system) { return hardware == system; }) &&
+           std::any_of(each.words.begin(), each.words.end(),
+                       [&](const std::string& word) { return config.find(word) != std::string_view::npos; });
+  });
+  return found == all.end() ? nullptr : &*found;
 }
 
 std::string format_in(const std::vector<std::string>& parts, const std::string& otherwise) {
@@ -110,18 +167,9 @@ std::optional<double> batch_of_scenario(std::string_view scenario) {
 }  // namespace
 
 std::optional<WrittenSystem> written_system(const ModelData& data, std::string_view hardware) {
-  const WorkloadTables& tables = workload_tables(data);
-  const WorkloadGpu* found = nullptr;
   std::size_t longest = 0;
-  for (const WorkloadGpu& each : tables.gpus) {
-    for (const std::string& name : each.names) {
-      if (hardware.starts_with(name) && name.size() > longest) {
-        found = &each;
-        longest = name.size();
-      }
-    }
-  }
-  if (found == nullptr) {
+  const WorkloadGpu* const found = gpu_named(data, hardware, longest);
+  if (found == nullptr || !found->refused.empty()) {
     return std::nullopt;
   }
   WrittenSystem system{found->gpu, 1};
@@ -153,13 +201,20 @@ std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, c
     why = spelling->refused;
     return std::nullopt;
   }
+  std::size_t length = 0;
+  const WorkloadGpu* const gpu = gpu_named(data, hardware, length);
+  if (gpu != nullptr && !gpu->refused.empty()) {
+    why = gpu->refused;
+    return std::nullopt;
+  }
+  const WorkloadSoc* const soc = soc_of(data, row, config, hardware);
+  if (gpu != nullptr && gpu->clocked && soc == nullptr) {
+    why = "the clocks that its submitter set for this run are not known";
+    return std::nullopt;
+  }
   const std::optional<WrittenSystem> system = written_system(data, hardware);
   if (!system) {
     why = "hardware '" + hardware + "' is no GPU that network-workloads.toml names";
-    return std::nullopt;
-  }
-  if (hardware.find("HeteroMultiUse") != std::string::npos) {
-    why = "other jobs ran on the same GPU";
     return std::nullopt;
   }
   const std::vector<std::string> parts = parts_of(config);
@@ -189,6 +244,14 @@ std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, c
   call.weight_dtype = call.act_dtype = format;
   call.engine = spelling->engine;
   call.engine_version = spelling->engine_version;
+  if (soc != nullptr) {
+    call.options["core_clock"] = shortest_text(soc->core);
+    call.options["memory_clock"] = shortest_text(soc->memory);
+    call.options["beside_tflops"] = shortest_text(soc->beside);
+  }
+  if (row.metric == "latency_ms" || row.metric == "latency_ms_per_image" || row.metric == "time_ms") {
+    run.metric = "latency_ms_mean";
+  }
   const std::string scenario = scenario_of(parts);
   call.concurrency = batch ? batch : batch_of_scenario(scenario);
   for (const std::string_view begin : {"static batch=", "client batch="}) {
@@ -215,6 +278,17 @@ std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, c
     call.options["xla"] = "1";
   }
   return run;
+}
+
+std::string workload_assumed(const ModelData& data, const RunFile& file, const RunRow& row) {
+  const std::string hardware = cell(file, row, "hardware").value_or("");
+  const WorkloadSpelling* spelling = spelling_in(workload_tables(data), file, row);
+  std::string assumed = spelling == nullptr ? "" : spelling->assumed;
+  if (hardware.find("HeteroMultiUse") != std::string::npos) {
+    // NVIDIA, Multi-Instance GPU user guide: a slice has multiprocessors, L2 and memory of its own.
+    assumed += (assumed.empty() ? "" : "; ") + std::string{"jobs on other slices take nothing of this one"};
+  }
+  return assumed;
 }
 
 bool repeats(const ModelData& data, const RunFile& file, const RunRow& row) {

@@ -28,6 +28,9 @@ struct WrittenSystem {
                                                  const RunRow& row,
                                                  std::string& why);
 
+/// What such a row's answer takes for granted of its machine or words; empty: nothing.
+[[nodiscard]] std::string workload_assumed(const ModelData& data, const RunFile& file, const RunRow& row);
+
 /// Whether rows like this one stand in other files too, in columns: no fit counts them twice.
 [[nodiscard]] bool repeats(const ModelData& data, const RunFile& file, const RunRow& row);
 
