@@ -42,10 +42,8 @@ std::string csv_cell(const Value* value) {
 }
 
 std::string magnitude_text(double value) {
-  constexpr double small = 1e-2;
-  constexpr double large = 1e6;
-  const double size = std::abs(value);
-  return size == 0.0 || (size >= small && size < large) ? format_number(value, 5) : general_text(value, 3);
+  constexpr double in_full = 1e6;
+  return general_text(value, value == std::floor(value) && std::abs(value) < in_full ? 6 : 4);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace headroom {
 /// How people read a number; a tree holds raw SI.
 enum class Hint : std::uint8_t {
   number,     ///< three digits
-  magnitude,  ///< three digits, with a power of ten where it is far from one
+  magnitude,  ///< four digits, with a power of ten where it is far from one; whole ones below a million in full
   count,      ///< in full
   percent,    ///< of a fraction
   change,     ///< the same with its sign

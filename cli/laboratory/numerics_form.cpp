@@ -347,7 +347,7 @@ void add_sum(const NumericsAsked& q, LabAnswer& a) {
       "wide.");
   a.notes.emplace_back(
       "Tensor cores add products of 16 and 8 bits in fp32, a tile's depth one after another. Likely is sqrt(k) u, for "
-      "roundings that are independent and mean nothing; stalled sums are neither. Atomics add "
+      "roundings that are independent and have mean zero; those of stalled sums are neither. Atomics add "
       "in the order of arrival, so that the last bits differ from run to run; a fixed order of the same blocks does "
       "not.");
   a.sources.emplace_back("Higham 2002 (Accuracy and Stability, second edition), equations 4.4, 4.6 and 4.8, lemma 3.1");
@@ -367,17 +367,16 @@ void add_sum(const NumericsAsked& q, LabAnswer& a) {
     LabLine running{"one after another", LineStyle::solid, {}};
     LabLine halves{"by halves", LineStyle::solid, {}};
     LabLine wide{"one after another into fp32", LineStyle::dashed, {}};
+    const auto draw = [](LabLine& line, double count, std::optional<double> bound) {
+      if (bound && *bound <= 1.0) {
+        line.points.push_back({count, *bound, {}});
+      }
+    };
     const double wide_unit = unit_roundoff(*find_stored_format("fp32")->number());
     for (double count = 2.0; count <= 4.0 * std::max(terms, 1024.0); count *= 2.0) {
-      if (const auto bound = error_bound(running_roundings(count), u)) {
-        running.points.push_back({count, *bound, {}});
-      }
-      if (const auto bound = error_bound(pairwise_roundings(count), u)) {
-        halves.points.push_back({count, *bound, {}});
-      }
-      if (const auto bound = error_bound(running_roundings(count), wide_unit)) {
-        wide.points.push_back({count, *bound, {}});
-      }
+      draw(running, count, error_bound(running_roundings(count), u));
+      draw(halves, count, error_bound(pairwise_roundings(count), u));
+      draw(wide, count, error_bound(running_roundings(count), wide_unit));
     }
     chart.lines = {std::move(running), std::move(halves), std::move(wide)};
     chart.marks = {{terms, "asked"}, {stall, "ones stall"}};

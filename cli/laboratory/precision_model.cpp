@@ -76,9 +76,9 @@ LabTable roles_table(const PrecisionAsked& q, const ModelMap& map, double ratio,
                   {"<format", "format"},
                   {"parameters", "parameters"},
                   {"of the FLOP", "flop_share"},
-                  {"of the products' time then", "time_share"},
-                  {"bytes before", "before_bytes"},
-                  {"bytes after", "after_bytes"}},
+                  {"of the time then", "time_share"},
+                  {"before", "before_bytes"},
+                  {"after", "after_bytes"}},
                  {}};
   const double flop = map.all_kept.flop + map.all_moved.flop;
   const double time = map.all_kept.flop + map.all_moved.flop / ratio;

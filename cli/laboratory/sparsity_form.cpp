@@ -111,7 +111,7 @@ LabAnswer answer(const SparsityAsked& q, const LabBench& bench) {
   a.title = "2:4 sparsity of " + std::string{q.format.name} + " weights" +
             (bench.device != nullptr ? ", on " + bench.device->id : "");
   a.question = {{"dtype", std::string{q.format.name}}};
-  a.figures = {{"bytes of sparse weights over dense", "bytes_ratio", ratio},
+  a.figures = {{"bytes of sparse weights over dense", "bytes_ratio", ratio, format_number(ratio, 4)},
                {"bits of a weight", "bits", bits},
                {"bits of its index", "index_bits", 1.0, "2 for each value that is kept"}};
   std::string peak_words = "at most twice the dense peak";
@@ -168,7 +168,7 @@ LabAnswer answer(const SparsityAsked& q, const LabBench& bench) {
   }
   LabTable widths{"at_widths", {{"bits of a weight", "bits"}, {"bytes, sparse over dense", "bytes_ratio"}}, {}};
   for (const double width : {32.0, 16.0, 8.0, 4.0}) {
-    widths.rows.push_back({width, sparse_weights(width)});
+    widths.rows.push_back({width, Value{sparse_weights(width), Hint::magnitude}});
   }
   a.tables = {std::move(table), std::move(widths)};
   const double fraction = q.fraction.value_or(1.0);
