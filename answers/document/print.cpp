@@ -6,6 +6,7 @@
 #include <headroom/core/real_text.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom {
 namespace {
@@ -40,6 +41,11 @@ std::string csv_cell(const Value* value) {
   return {};
 }
 
+std::string magnitude_text(double value) {
+  constexpr double in_full = 1e6;
+  return general_text(value, value == std::floor(value) && std::abs(value) < in_full ? 6 : 4);
+}
+
 }  // namespace
 
 const DocumentFormat* find_document_format(std::string_view name) noexcept {
@@ -67,6 +73,7 @@ std::string figure_text(double value, Hint hint) {
     case Hint::number:
     case Hint::per_second:
     case Hint::per_usd: return format_number(value);
+    case Hint::magnitude: return magnitude_text(value);
     case Hint::count: return format_count(value);
     case Hint::percent: return format_number(100.0 * value) + " %";
     case Hint::change: return (value > 0.0 ? "+" : "") + format_number(100.0 * value) + " %";

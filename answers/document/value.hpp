@@ -20,10 +20,11 @@ namespace headroom {
 
 /// How people read a number; a tree holds raw SI.
 enum class Hint : std::uint8_t {
-  number,   ///< three digits
-  count,    ///< in full
-  percent,  ///< of a fraction
-  change,   ///< the same with its sign
+  number,     ///< three digits
+  magnitude,  ///< four digits, with a power of ten where it is far from one; whole ones below a million in full
+  count,      ///< in full
+  percent,    ///< of a fraction
+  change,     ///< the same with its sign
   seconds,
   bytes,
   bytes_per_second,

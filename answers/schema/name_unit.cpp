@@ -66,7 +66,8 @@ std::optional<NameUnit> name_unit(std::string_view name) noexcept {
 }
 
 bool has_unit(Hint hint) noexcept {
-  return hint != Hint::number && hint != Hint::count && hint != Hint::percent && hint != Hint::change;
+  return hint != Hint::number && hint != Hint::magnitude && hint != Hint::count && hint != Hint::percent &&
+         hint != Hint::change;
 }
 
 }  // namespace headroom

@@ -105,8 +105,8 @@ double FormReader::real(std::string_view option, double least, double most) {
     value = value ? std::optional{0.01 * *value} : std::nullopt;
   }
   if (!value || !(*value >= least) || !(*value <= most)) {
-    problem(std::string{option} + " " + quoted(text) + " must be a number from " + format_number(least, 6) + " to " +
-            format_number(most, 6));
+    problem(std::string{option} + " " + quoted(text) + " must be a number from " + general_text(least, 6) + " to " +
+            general_text(most, 6));
     return least > 0.0 ? least : 1.0 < most ? 1.0 : most;
   }
   return *value;

@@ -44,7 +44,7 @@ constexpr std::array options{
     Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog"},
     Option{"--dtype", OptionKind::one, "NAME",
            "roof, tile, chain, sparsity: format of the operands, bf16 by default; numerics: the format that is asked "
-           "about; precision: the format that most layers move to"}
+           "about (default fp16); precision: the format that most layers move to"}
         .of(Lab::roof, Lab::tile, Lab::chain, Lab::numerics, Lab::precision, Lab::sparsity),
     Option{"--flop", OptionKind::one, "N", "roof: FLOP of the kernel, such as 2e12 or \"2 TFLOP\""}.of(Lab::roof),
     Option{"--bytes", OptionKind::one, "SIZE",
@@ -138,18 +138,28 @@ constexpr std::array options{
     Option{"--gain", OptionKind::one, "X", "precision: speed-up of what moves; default the ratio of the peaks"}.of(
         Lab::precision),
     Option{"--parameters", OptionKind::one, "N", "precision: parameters of the model"}.of(Lab::precision),
-    Option{"--model", OptionKind::one, "ID", "precision, sparsity: a model of the library"}.of(Lab::precision,
-                                                                                               Lab::sparsity),
+    Option{"--model", OptionKind::one, "ID",
+           "precision, sparsity: a model of the library; with --qat also a network of ops"}
+        .of(Lab::precision, Lab::sparsity),
     Option{"--keep", OptionKind::many, "ROLE",
-           "precision: embedding, head, norms, router, attention, first:N, last:N; repeats"}
+           "precision: embedding, attention, feed-forward, experts, router, norms, head, first:N, last:N; repeats"}
         .of(Lab::precision)
         .with("--model"),
     Option{"--group", OptionKind::one, "N", "precision: weights that share a scale of 16 bits"}.of(Lab::precision),
+    Option{"--zero-points", OptionKind::flag, "", "precision: and a zero point as wide as a weight"}
+        .of(Lab::precision)
+        .with("--group"),
     Option{"--qat", OptionKind::flag, "", "precision: the cost of a training step with quantisers in it"}.of(
         Lab::precision),
+    Option{"--batch", OptionKind::one, "N",
+           "precision: samples of a training step of a network of ops (default 32), of a language model its tokens "
+           "(default 8192)"}
+        .of(Lab::precision)
+        .with("--qat"),
     Option{"--iterations", OptionKind::one, "N", "sync: steps that all wait for one another"}.of(Lab::sync),
-    Option{"--fraction", OptionKind::one, "SHARE", "amdahl, sparsity: share of the time that is sped up"}.of(
-        Lab::amdahl, Lab::sparsity),
+    Option{"--fraction", OptionKind::one, "SHARE",
+           "amdahl: share of the time that is sped up; sparsity: that of products by sparse weights"}
+        .of(Lab::amdahl, Lab::sparsity),
     Option{"--speedup", OptionKind::one, "X", "amdahl: of that share"}.of(Lab::amdahl),
     Option{"--part", OptionKind::many, "NAME:SHARE:X", "amdahl: one part of a profile and its speed-up; repeats"}.of(
         Lab::amdahl),

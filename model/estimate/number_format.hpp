@@ -12,7 +12,7 @@ namespace headroom {
 enum class TopCodes : std::uint8_t {
   infinity_and_nan,  ///< all are infinities or NaN (IEEE 754)
   one_nan,           ///< only the all-ones code is NaN (e4m3: Micikevicius et al. 2022; e8m0: Rouhani et al. 2023)
-  numbers,           ///< all are numbers (e2m1)
+  numbers,           ///< all are numbers (e3m2, e2m3, e2m1)
 };
 
 /// A binary floating-point format with values (-1)^s 2^(e - bias) (1 + m / 2^mantissa_bits) and bias = 2^(exponent_bits
@@ -42,6 +42,8 @@ inline constexpr std::array number_formats{
     NumberFormat{"fp16", 1, 5, 10, TopCodes::infinity_and_nan, "IEEE 754-2019, binary16"},
     NumberFormat{"e5m2", 1, 5, 2, TopCodes::infinity_and_nan, "Micikevicius et al. 2022, table 1"},
     NumberFormat{"e4m3", 1, 4, 3, TopCodes::one_nan, "Micikevicius et al. 2022, table 1"},
+    NumberFormat{"e3m2", 1, 3, 2, TopCodes::numbers, "Rouhani et al. 2023, table 1"},
+    NumberFormat{"e2m3", 1, 2, 3, TopCodes::numbers, "Rouhani et al. 2023, table 1"},
     NumberFormat{"e2m1", 1, 2, 1, TopCodes::numbers, "Rouhani et al. 2023, table 1"},
     NumberFormat{"e8m0", 0, 8, 0, TopCodes::one_nan, "Rouhani et al. 2023, the scale of the mx formats"},
 };

@@ -39,6 +39,10 @@ TEST_CASE("numbers are raw SI in JSON, and read as their type or their hint says
   CHECK(share(Interval<double>{0.1, 0.2, 0.3}).find("high")->hint() == Hint::percent);
   CHECK(figure_text(0.25, Hint::seconds) == "250 ms");
   CHECK(figure_text(0.034, Hint::change) == "+3.40 %");
+  CHECK(figure_text(65504.0, Hint::magnitude) == "65504");
+  CHECK(figure_text(0.5625, Hint::magnitude) == "0.5625");
+  CHECK(figure_text(0x1p-24, Hint::magnitude) == "5.96e-08");
+  CHECK(figure_text(0x1.fep127, Hint::magnitude) == "3.39e+38");
 }
 
 TEST_CASE(

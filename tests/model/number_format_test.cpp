@@ -59,3 +59,12 @@ TEST_CASE("e2m1 counts 0.5 1 1.5 2 3 4 6 and e8m0 spans 2^-127 to 2^127") {
   CHECK(e8m0.smallest_normal() == 0x1p-127);
   CHECK(e8m0.bits() == 8);
 }
+
+TEST_CASE("the 6-bit formats reach 28 and 7.5, from 1/16 and 1/8 (Rouhani et al. 2023, table 1)") {
+  CHECK(format_named("e3m2").largest() == 28.0);
+  CHECK(format_named("e3m2").smallest_normal() == 0.25);
+  CHECK(format_named("e3m2").smallest_subnormal() == 0.0625);
+  CHECK(format_named("e2m3").largest() == 7.5);
+  CHECK(format_named("e2m3").smallest_normal() == 1.0);
+  CHECK(format_named("e2m3").smallest_subnormal() == 0.125);
+}
