@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a probed collective must leave on every rank, against its definition carried out element by element.
-#include <headroom/calibrate/probes/nccl_numbers.hpp>
+#include <headroom/calibrate/probes/nccl/nccl_numbers.hpp>
 
 #include <doctest/doctest.h>
 

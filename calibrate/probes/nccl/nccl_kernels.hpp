@@ -2,7 +2,7 @@
 // Fills buffers of collectives with numbers whose sums are exact in 16 bit, and checks every element that arrives.
 #pragma once
 
-#include <headroom/calibrate/probes/nccl_numbers.hpp>
+#include <headroom/calibrate/probes/nccl/nccl_numbers.hpp>
 
 #include <cuda_runtime_api.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time of a collective among the GPUs of this process: each rank's calls are a CUDA graph, the graphs are replayed
 // together (as nccl-tests does with -G), and the slowest rank's spans count. Every element is checked before timing.
-#include <headroom/calibrate/probes/nccl_group.hpp>
-#include <headroom/calibrate/probes/nccl_kernels.hpp>
+#include <headroom/calibrate/probes/nccl/nccl_group.hpp>
+#include <headroom/calibrate/probes/nccl/nccl_kernels.hpp>
 #include <headroom/calibrate/probes/session.hpp>
 #include <headroom/calibrate/probes/spans.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/calibrate/probes/nccl_group.hpp>
+#include <headroom/calibrate/probes/nccl/nccl_group.hpp>
 
 #include <string>
 #include <thread>

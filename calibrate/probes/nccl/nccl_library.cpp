@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/calibrate/probes/nccl_library.hpp>
+#include <headroom/calibrate/probes/nccl/nccl_library.hpp>
 
 #include <dlfcn.h>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <headroom/calibrate/probes/cuda_handles.hpp>
-#include <headroom/calibrate/probes/nccl_library.hpp>
+#include <headroom/calibrate/probes/nccl/nccl_library.hpp>
 
 #include <cstdint>
 #include <map>

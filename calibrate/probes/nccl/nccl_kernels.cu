@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/calibrate/probes/nccl_kernels.hpp>
+#include <headroom/calibrate/probes/nccl/nccl_kernels.hpp>
 
 #include <cuda_fp16.h>
 
