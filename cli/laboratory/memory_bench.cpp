@@ -4,37 +4,29 @@
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
-#include <headroom/model/kernels/curve_library.hpp>
-#include <headroom/model/kernels/roofline.hpp>
-#include <headroom/model/workload/model_data.hpp>
 
 namespace headroom::cli {
 
 ServedBy served_by(const LabBench& bench) {
-  const Device* const device = bench.device;
-  if (device == nullptr || device->vendor == "nvidia") {
-    ServedBy nvidia{{},
-                    {},
-                    "shared memory and L1",
-                    "L1",
-                    "L2",
-                    "CUDA C++ Best Practices Guide, coalesced access and shared memory: warps of 32, sectors of 32 B, "
-                    "lines of 128 B, 32 banks of 4 B"};
-    if (device != nullptr && device->memory.shared_per_unit) {
-      nvidia.first_cache = device->memory.shared_per_unit->value;
-    }
-    return nvidia;
+  // The counts of all NVIDIA's architectures agree; one of them answers where no SKU was named.
+  constexpr std::string_view usual = "sm-80";
+  const UnitLimits& unit =
+      bench.device != nullptr ? bench.catalog.unit_limits(*bench.device) : bench.catalog.architecture(usual);
+  const auto bytes = [](const Sourced<Bytes>& size) { return static_cast<std::int64_t>(size.value.raw()); };
+  const bool amd = unit.vendor == "amd";
+  ServedBy served{
+      {unit.threads.warp.value, bytes(unit.cache.sector), bytes(unit.cache.line), unit.shared.banks.value,
+       bytes(unit.shared.bank_width)},
+      {},
+      amd ? "local data share" : "shared memory and L1",
+      amd ? "LDS" : "L1",
+      amd ? "last cache" : "L2",
+      "warps, sectors, lines and banks: 'headroom catalog show " + unit.id + "', " + unit.cache.sector.source};
+  const auto& cache = unit.shared.with_l1 ? unit.shared.with_l1 : unit.cache.l1;
+  if (cache && bench.device != nullptr) {
+    served.first_cache = cache->value;
   }
-  if (device->vendor == "amd" && device->kind == DeviceKind::gpu) {
-    return {{64, 64, 128, 32, 4},
-            {},
-            "local data share",
-            "LDS",
-            "last cache",
-            "AMD CDNA 3 architecture whitepaper: wavefronts of 64, lines of 128 B in halves of 64 B, 32 banks of 4 B"};
-  }
-  throw ConfigError{"--gpu " + quoted(bench.device->id) +
-                    " has no warps whose accesses are known: the counts are of GPUs of NVIDIA and AMD"};
+  return served;
 }
 
 UnitClock unit_clock(const Device& device) {
@@ -63,25 +55,6 @@ MemoryRates memory_rates(const LabBench& bench) {
   }
   return {datasheet, datasheet,
           "No measured pass serves this SKU: the catalog's " + format(datasheet) + " is taken for reachable."};
-}
-
-L2Rate l2_rate(const LabBench& bench) {
-  const L2Rate assumed{l2_over_memory, "L2 is taken for " + format_number(l2_over_memory) +
-                                           " times the memory's bandwidth, above every published ratio: a lower bound "
-                                           "on times."};
-  if (bench.device->curves.empty()) {
-    return assumed;
-  }
-  const bool bf16 = bench.device->peak[static_cast<std::size_t>(Rate::bf16)].has_value();
-  try {
-    const GemmFormat* format = find_gemm_format(bf16 ? "bf16" : "fp16");
-    const auto chosen = choose_gemm(find_curve_set(bench.data, *bench.device), *bench.device, *format);
-    const double rate = chosen.curve->values[static_cast<std::size_t>(GemmParameter::l2_rate)];
-    return {rate, "L2 carries " + format_number(rate) +
-                      " times the memory's bandwidth, as fitted to measured products: " + chosen.why + "."};
-  } catch (const ConfigError&) {
-    return assumed;
-  }
 }
 
 std::optional<Bytes> needed_bytes(FormReader& in, double element) {

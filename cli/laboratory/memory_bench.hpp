@@ -14,13 +14,13 @@ namespace headroom::cli {
 /// How global and shared memory serve a warp.
 struct ServedBy {
   AccessUnit unit;
-  std::optional<Bytes> first_cache;  ///< of an SM; what shared memory could take is counted with it
+  std::optional<Bytes> first_cache;  ///< of an SM, with what shared memory could take of it
   std::string_view local_level;      ///< what its shared memory is called among the levels
   std::string_view local_mark;       ///< the same, short
   std::string_view last_cache;       ///< and the cache that all SMs share
   std::string source;
 };
-/// Of the SKU, or of NVIDIA's GPUs where none was named. ConfigError for a device that has no warps.
+/// Of the SKU's architecture, or of NVIDIA's Ampere where none was named. ConfigError for a device that has no warps.
 [[nodiscard]] ServedBy served_by(const LabBench& bench);
 
 /// SMs of the SKU and their clock. ConfigError naming every number that the catalog lacks.
@@ -37,13 +37,6 @@ struct MemoryRates {
   std::string why;             ///< a sentence
 };
 [[nodiscard]] MemoryRates memory_rates(const LabBench& bench);
-
-/// L2's bandwidth over the memory's: as fitted to products, else the largest published ratio.
-struct L2Rate {
-  double over_memory = 1.0;
-  std::string why;  ///< a sentence
-};
-[[nodiscard]] L2Rate l2_rate(const LabBench& bench);
 
 /// --elements or --bytes: what a kernel needs, in elements of so many bytes; nullopt where neither was given.
 [[nodiscard]] std::optional<Bytes> needed_bytes(FormReader& in, double element);

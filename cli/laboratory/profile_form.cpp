@@ -253,12 +253,12 @@ void add_profile_figures(LabAnswer& a,
   constexpr std::array<std::string_view, 4> labels{"use of memory", "use of L2", "use of L1", "use of the SMs"};
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (state.use[i] > 0.0) {
-      a.figures.push_back({labels[i], keys[i], share(state.use[i])});
+      a.figures.push_back({std::string{labels[i]}, keys[i], share(state.use[i])});
     }
   }
   const auto add_share = [&](std::string_view label, std::string_view key, std::optional<double> value) {
     if (value) {
-      a.figures.push_back({label, key, share(*value)});
+      a.figures.push_back({std::string{label}, key, share(*value)});
     }
   };
   if (state.moved) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom kernel reuse`: which level of the memories serves a working set that is read again and again.
-#include <headroom/cli/laboratory/bench_limits.hpp>
 #include <headroom/cli/laboratory/kernel_form.hpp>
 #include <headroom/cli/laboratory/memory_bench.hpp>
 #include <headroom/core/number_words.hpp>
@@ -43,7 +42,8 @@ ReuseLevels reuse_levels(const LabBench& bench) {
   const ServedBy served = served_by(bench);
   const UnitClock clock = unit_clock(device);
   const MemoryRates memory = memory_rates(bench);
-  const L2Rate l2 = l2_rate(bench);
+  const bool bf16 = device.peak[static_cast<std::size_t>(Rate::bf16)].has_value();
+  const L2Rate l2 = l2_rate(bench, *find_gemm_format(bf16 ? "bf16" : "fp16"));
   ReuseLevels levels;
   const auto add = [&](std::string name, std::string_view mark, Bytes capacity, BytesPerSecond rate) {
     // A level that is no larger or no faster than the next would serve nothing.
@@ -62,8 +62,8 @@ ReuseLevels reuse_levels(const LabBench& bench) {
                            format(device.memory.shared_per_unit->value) + ".");
   }
   if (device.memory.l2) {
-    add(std::string{served.last_cache}, served.last_cache, device.memory.l2->value, l2.over_memory * memory.datasheet);
-    levels.notes.push_back(l2.why);
+    add(std::string{served.last_cache}, served.last_cache, device.memory.l2->value, l2.rate);
+    levels.notes.push_back("L2 carries " + format(l2.rate) + ": " + l2.why + ".");
   }
   add("memory", "memory", device.capacity().value, memory.memory);
   levels.notes.push_back(memory.why);
