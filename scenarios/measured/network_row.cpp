@@ -368,7 +368,8 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
   CallSetting& setting = call.setting;
   setting.format = call_format(*precision);
   setting.element = setting.weight = element_bytes(setting.format);
-  setting.autocast = setting.format == CallFormat::half && engine->fusion == Fusion::framework;
+  setting.autocast = setting.format == CallFormat::half && engine->fusion == Fusion::framework &&
+                     !option_number(run.options, "whole_cast");
   setting.host_per_sample = spelling.host_per_sample;
   set_host(call);
   if (server) {

@@ -6,6 +6,7 @@
 #include <headroom/scenarios/measured/words/attention_row.hpp>
 #include <headroom/scenarios/measured/words/copy_row.hpp>
 #include <headroom/scenarios/measured/words/launch_row.hpp>
+#include <headroom/scenarios/measured/words/slice_row.hpp>
 #include <headroom/scenarios/measured/words/workload_row.hpp>
 #include <headroom/scenarios/validation/row_marks.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
@@ -74,7 +75,8 @@ class RowModels {
         training_{std::in_place, sources, without},
         serving_{std::in_place, sources},
         networks_{std::in_place, sources},
-        attention_{sources.catalog, sources.data} {}
+        attention_{sources.catalog, sources.data},
+        slices_{sources.catalog, sources.data} {}
 
   RowPrediction predict(const RunFile& file, const RunRow& row) {
     // The cache only helps rows that share something, so it is dropped when it grows.
@@ -91,6 +93,9 @@ class RowModels {
       if (AttentionRowModel::means(file, row)) {
         return attention_.predict(file, row);
       }
+      if (SliceRowModel::means(file, row)) {
+        return slices_.predict(file, row);
+      }
       if (copy_row(file, row)) {
         return predict_copy(sources_.data, file, row);
       }
@@ -102,7 +107,7 @@ class RowModels {
       if (!meant) {
         return unsupported(why);
       }
-      RowPrediction answer = networks_->predict(*meant);
+      RowPrediction answer = asked_of_workload(row, networks_->predict(*meant));
       if (const std::string assumed = workload_assumed(sources_.data, file, row); !assumed.empty()) {
         answer.assumed += (answer.assumed.empty() ? "" : "; ") + assumed;
       }
@@ -125,6 +130,7 @@ class RowModels {
   std::optional<ServingRowModel> serving_;
   std::optional<NetworkRowModel> networks_;  ///< of rows of training; serving rows have their own
   AttentionRowModel attention_;              ///< keeps as many GPUs as rows name
+  SliceRowModel slices_;                     ///< the same
 };
 
 /// All statistics over rows, collected row by row.

@@ -23,6 +23,7 @@ struct WorkloadSpelling {
   std::string weights;                        ///< format of weights where no word says it
   std::string backend;                        ///< of a server that runs several
   std::string assumed;                        ///< what its answer takes for granted
+  bool whole_cast = false;                    ///< the whole network is 16 bit, not op by op
   bool repeats = false;                       ///< such rows stand in other files too, in columns
 };
 struct WorkloadGpu {
@@ -55,7 +56,8 @@ WorkloadTables read_workloads(const ConfigValue& root, Diagnostics& diagnostics)
     read.spellings.push_back({each.texts("words"), each.texts("systems"), each.maybe_text("refused").value_or(""),
                               each.text("model"), each.text("engine"), each.maybe_text("engine_version").value_or(""),
                               each.maybe_text("weights").value_or(""), each.maybe_text("backend").value_or(""),
-                              each.maybe_text("assumed").value_or(""), each.maybe_boolean("repeats").value_or(false)});
+                              each.maybe_text("assumed").value_or(""), each.maybe_boolean("whole_cast").value_or(false),
+                              each.maybe_boolean("repeats").value_or(false)});
     each.finish();
   }
   for (ConfigTable& each : table.tables("hardware")) {
@@ -207,6 +209,10 @@ std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, c
     why = gpu->refused;
     return std::nullopt;
   }
+  if (gpu != nullptr && gpu->clocked && row.metric == "avg_system_power_w") {
+    why = "the watts of a system on a chip at lowered clocks are not modelled";
+    return std::nullopt;
+  }
   const WorkloadSoc* const soc = soc_of(data, row, config, hardware);
   if (gpu != nullptr && gpu->clocked && soc == nullptr) {
     why = "the clocks that its submitter set for this run are not known";
@@ -249,12 +255,17 @@ std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, c
     call.options["memory_clock"] = shortest_text(soc->memory);
     call.options["beside_tflops"] = shortest_text(soc->beside);
   }
-  if (row.metric == "latency_ms" || row.metric == "latency_ms_per_image" || row.metric == "time_ms") {
+  if (row.metric == "latency_ms" || row.metric == "time_ms") {
     run.metric = "latency_ms_mean";
+  } else if (row.metric == "latency_ms_per_image") {
+    run.metric = "images_per_s";  // of a batch, so that each image takes its part of it: asked_of_workload()
+  }
+  if (spelling->whole_cast) {
+    call.options["whole_cast"] = "1";
   }
   const std::string scenario = scenario_of(parts);
   call.concurrency = batch ? batch : batch_of_scenario(scenario);
-  for (const std::string_view begin : {"static batch=", "client batch="}) {
+  for (const std::string_view begin : {"static batch=", "client batch=", "TensorRT FP16 b"}) {
     call.concurrency = call.concurrency ? call.concurrency : number_in(parts, begin, "");
   }
   if (const auto clients = number_in(parts, "concurrency=", "")) {
@@ -278,6 +289,17 @@ std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, c
     call.options["xla"] = "1";
   }
   return run;
+}
+
+RowPrediction asked_of_workload(const RunRow& row, RowPrediction answer) {
+  if (row.metric == "latency_ms_per_image" && answer.status == RowStatus::ok) {
+    const double low = answer.low;
+    answer.predicted = 1e3 / answer.predicted;
+    answer.low = 1e3 / answer.high;
+    answer.high = 1e3 / low;
+    answer.roofline = answer.roofline > 0.0 ? 1e3 / answer.roofline : 0.0;
+  }
+  return answer;
 }
 
 std::string workload_assumed(const ModelData& data, const RunFile& file, const RunRow& row) {

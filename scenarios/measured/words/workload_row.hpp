@@ -2,6 +2,7 @@
 // Rows that describe a workload in words ("resnet50; 224px; batch=256; amp nhwc; eager") as rows of calls and training.
 #pragma once
 
+#include <headroom/scenarios/measured/row_cells.hpp>
 #include <headroom/scenarios/measured/run_row.hpp>
 
 #include <cstdint>
@@ -27,6 +28,9 @@ struct WrittenSystem {
                                                  const RunFile& file,
                                                  const RunRow& row,
                                                  std::string& why);
+
+/// The answer to workload_row()'s row as the row in words asks for it: the time of an image of a batch.
+[[nodiscard]] RowPrediction asked_of_workload(const RunRow& row, RowPrediction answer);
 
 /// What such a row's answer takes for granted of its machine or words; empty: nothing.
 [[nodiscard]] std::string workload_assumed(const ModelData& data, const RunFile& file, const RunRow& row);
