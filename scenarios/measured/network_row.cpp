@@ -372,6 +372,7 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
                      !option_number(run.options, "whole_cast");
   setting.host_per_sample = spelling.host_per_sample;
   set_host(call);
+  setting.host = option_number(run.options, "host_launch").value_or(setting.host);
   if (server) {
     call.limit = spelling.server_limit;
     call.server = server_of(sources_.data, row);

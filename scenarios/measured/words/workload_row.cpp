@@ -24,6 +24,7 @@ struct WorkloadSpelling {
   std::string backend;                        ///< of a server that runs several
   std::string assumed;                        ///< what its answer takes for granted
   bool whole_cast = false;                    ///< the whole network is 16 bit, not op by op
+  double host_launch = 0.0;                   ///< time of a launch over that of DGX-1's host; 0: that of the GPU's node
   bool repeats = false;                       ///< such rows stand in other files too, in columns
 };
 struct WorkloadGpu {
@@ -57,6 +58,7 @@ WorkloadTables read_workloads(const ConfigValue& root, Diagnostics& diagnostics)
                               each.text("model"), each.text("engine"), each.maybe_text("engine_version").value_or(""),
                               each.maybe_text("weights").value_or(""), each.maybe_text("backend").value_or(""),
                               each.maybe_text("assumed").value_or(""), each.maybe_boolean("whole_cast").value_or(false),
+                              each.maybe_number("host_launch", {0.01, 100.0}).value_or(0.0),
                               each.maybe_boolean("repeats").value_or(false)});
     each.finish();
   }
@@ -259,6 +261,9 @@ std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, c
     run.metric = "latency_ms_mean";
   } else if (row.metric == "latency_ms_per_image") {
     run.metric = "images_per_s";  // of a batch, so that each image takes its part of it: asked_of_workload()
+  }
+  if (spelling->host_launch > 0.0) {
+    call.options["host_launch"] = shortest_text(spelling->host_launch);
   }
   if (spelling->whole_cast) {
     call.options["whole_cast"] = "1";
