@@ -520,7 +520,7 @@ RowPrediction NetworkRowModel::predict(const RunRow& row) {
       return system_watts ? predict_server_watts(found.front(), std::move(assumed))
                           : predict_server(row, found.front(), std::move(assumed));
     } catch (const ConfigError& error) {
-      return unsupported(error.diagnostics().empty() ? error.what() : error.diagnostics().front().message);
+      return unsupported(error);
     }
   }
   const CallRates& rates = call_rates(sources_.data);
@@ -554,7 +554,7 @@ RowPrediction NetworkRowModel::predict(const RunRow& row) {
                                           : 1e3 * least * call.steps;
     }
   } catch (const ConfigError& error) {
-    return unsupported(error.diagnostics().empty() ? error.what() : error.diagnostics().front().message);
+    return unsupported(error);
   }
   answer.status = RowStatus::ok;
   answer.of_network = true;

@@ -75,8 +75,7 @@ class RowModels {
         training_{std::in_place, sources, without},
         serving_{std::in_place, sources},
         networks_{std::in_place, sources},
-        attention_{sources.catalog, sources.data},
-        slices_{sources.catalog, sources.data} {}
+        attention_{sources.catalog, sources.data} {}
 
   RowPrediction predict(const RunFile& file, const RunRow& row) {
     // The cache only helps rows that share something, so it is dropped when it grows.
@@ -93,8 +92,8 @@ class RowModels {
       if (AttentionRowModel::means(file, row)) {
         return attention_.predict(file, row);
       }
-      if (SliceRowModel::means(file, row)) {
-        return slices_.predict(file, row);
+      if (slice_row(file, row)) {
+        return predict_slice(sources_.catalog, sources_.data, file, row);
       }
       if (copy_row(file, row)) {
         return predict_copy(sources_.data, file, row);
@@ -130,7 +129,6 @@ class RowModels {
   std::optional<ServingRowModel> serving_;
   std::optional<NetworkRowModel> networks_;  ///< of rows of training; serving rows have their own
   AttentionRowModel attention_;              ///< keeps as many GPUs as rows name
-  SliceRowModel slices_;                     ///< the same
 };
 
 /// All statistics over rows, collected row by row.

@@ -118,11 +118,10 @@ TEST_CASE("rows in words: copies in the row's unit, and ranges as the ends of th
 }
 
 TEST_CASE("rows in words: seven slices leave ten of an A100's 108 multiprocessors, and products follow the rest") {
-  SliceRowModel model{test::sources().catalog, test::sources().data};
   const auto of = [&](const std::string& config, const std::string& metric) {
     const RunFile file = row_in_words("x", "mig", config, "A100 80GB", metric);
-    REQUIRE(SliceRowModel::means(file, file.rows.front()));
-    return model.predict(file, file.rows.front());
+    REQUIRE(slice_row(file, file.rows.front()));
+    return predict_slice(test::sources().catalog, test::sources().data, file, file.rows.front());
   };
   CHECK(of("SMs lost by enabling MIG: 108 -> 98", "sm_loss_pct").predicted == near(1000.0 / 108.0));
   const RowPrediction whole = of("PyTorch GEMM FP16 peak; full 80GB (108 SMs)", "tflops");
@@ -131,7 +130,7 @@ TEST_CASE("rows in words: seven slices leave ten of an A100's 108 multiprocessor
   const RowPrediction small = of("PyTorch GEMM FP16 peak; 1g.10gb (14 SMs)", "tflops");
   CHECK(small.predicted / whole.predicted == near(14.0 / 108.0, 0.12));
   const RunFile other = row_in_words("x", "mig", "Qwen 1.5B QLoRA fine-tune; 1g.10gb", "A100 80GB", "tokens_per_s");
-  CHECK_FALSE(SliceRowModel::means(other, other.rows.front()));
+  CHECK_FALSE(slice_row(other, other.rows.front()));
 }
 
 TEST_CASE("rows in words: a chip's clocks and the accelerators beside its GPU are those of its round and run") {

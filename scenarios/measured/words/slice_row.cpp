@@ -32,26 +32,23 @@ std::string profile_in(const std::vector<std::string>& parts) {
 
 }  // namespace
 
-bool SliceRowModel::means(const RunFile& file, const RunRow& row) {
+bool slice_row(const RunFile& file, const RunRow& row) {
   const std::string config = cell(file, row, "config").value_or("");
   return cell(file, row, "workload") == "mig" && (config.starts_with(products) || config.starts_with(lost));
 }
 
-RowPrediction SliceRowModel::predict(const RunFile& file, const RunRow& row) {
+RowPrediction predict_slice(const Catalog& catalog, const ModelData& data, const RunFile& file, const RunRow& row) {
   const std::string config = cell(file, row, "config").value_or("");
-  const std::string hardware = cell(file, row, "hardware").value_or("");
-  const std::optional<WrittenSystem> system = written_system(data_, hardware);
-  if (!system) {
-    return unsupported("hardware '" + hardware + "' is no GPU that network-workloads.toml names");
+  RowDevices devices{catalog};
+  std::string why;
+  const Device* const card = written_device(data, devices, cell(file, row, "hardware").value_or(""), why);
+  if (card == nullptr) {
+    return unsupported(why);
   }
-  const RowDevices::Answer& found = devices_.find(system->gpu);
-  if (found.device == nullptr) {
-    return unsupported(found.why);
-  }
-  const double clock = call_rates(data_).physics.slice;
+  const double clock = call_rates(data).physics.slice;
   const auto slice_of = [&](const std::string& slices) {
-    const std::optional<MigSpelling> spelling = mig_spelling("MIG:" + system->gpu + " (" + slices + " MIG)");
-    return spelling ? mig_slice(*found.device, *spelling, clock) : std::nullopt;
+    const std::optional<MigSpelling> spelling = mig_spelling("MIG:" + card->id + " (" + slices + " MIG)");
+    return spelling ? mig_slice(*card, *spelling, clock) : std::nullopt;
   };
   RowPrediction answer;
   answer.status = RowStatus::ok;
@@ -59,9 +56,9 @@ RowPrediction SliceRowModel::predict(const RunFile& file, const RunRow& row) {
     // Seven slices of one compute slice each are the most that a card has (NVIDIA, Multi-Instance GPU user guide).
     const std::optional<Device> slice = slice_of("7x1g.5gb");
     if (!slice) {
-      return unsupported("the multiprocessors of a slice of " + found.device->id + " are not known");
+      return unsupported("the multiprocessors of a slice of " + card->id + " are not known");
     }
-    const double all = real(found.device->compute.units->value);
+    const double all = real(card->compute.units->value);
     answer.predicted = answer.low = answer.high = 100.0 * (all - 7.0 * real(slice->compute.units->value)) / all;
     return answer;
   }
@@ -70,9 +67,9 @@ RowPrediction SliceRowModel::predict(const RunFile& file, const RunRow& row) {
   }
   const std::vector<std::string> parts = parts_of(config);
   const std::string profile = profile_in(parts);
-  std::optional<Device> device = profile.empty() ? std::optional{*found.device} : slice_of("1x" + profile);
+  std::optional<Device> device = profile.empty() ? std::optional{*card} : slice_of("1x" + profile);
   if (!device) {
-    return unsupported("the multiprocessors of a slice of " + found.device->id + " are not known");
+    return unsupported("the multiprocessors of a slice of " + card->id + " are not known");
   }
   const Rate rate = config.find("TF32") != std::string::npos ? Rate::tf32 : Rate::bf16;
   const auto& peak = device->peak[static_cast<std::size_t>(rate)];
@@ -82,20 +79,21 @@ RowPrediction SliceRowModel::predict(const RunFile& file, const RunRow& row) {
   }
   try {
     const GemmFormat& format = *find_gemm_format("bf16");
-    const auto chosen = choose_gemm(find_curve_set(data_, *found.device), *device, format);
+    const auto chosen = choose_gemm(find_curve_set(data, *card), *device, format);
     const GemmModel model{chosen.curve->values, kernel_device(*device, Rate::bf16), format};
     constexpr double side = 8192.0;
     // Formats of one kind of unit reach the same share of their peaks in products as large as this.
     const double share = (gemm_flops(side, side, side) / model.time({side, side, side})) / half->value;
-    answer.predicted = share * peak->value.raw() / 1e12;
-    answer.low = answer.predicted / (1.0 + chosen.curve->provenance.p90);
-    answer.high = answer.predicted * (1.0 + chosen.curve->provenance.p90);
+    const double over = 1.0 + chosen.curve->provenance.p90;
     answer.roofline = peak->value.raw() / 1e12;
+    answer.predicted = share * answer.roofline;
+    answer.low = answer.predicted / over;
+    answer.high = answer.predicted * over;
     answer.assumed = "products of 8,192 x 8,192 x 8,192";
-    return answer;
   } catch (const ConfigError& error) {
-    return unsupported(error.diagnostics().empty() ? error.what() : error.diagnostics().front().message);
+    return unsupported(error);
   }
+  return answer;
 }
 
 }  // namespace headroom

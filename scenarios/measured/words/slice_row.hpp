@@ -5,26 +5,17 @@
 #include <headroom/scenarios/measured/row_cells.hpp>
 #include <headroom/scenarios/measured/run_row.hpp>
 
-#include <string>
-#include <string_view>
-
 namespace headroom {
 
 class ModelData;
 
-/// Predicts what large products reach on a slice or a whole card, and the multiprocessors that MIG leaves unused.
-class SliceRowModel {
- public:
-  SliceRowModel(const Catalog& catalog, const ModelData& data) : data_{data}, devices_{catalog} {}
-
-  /// Whether the row measures slices themselves, no network on them.
-  [[nodiscard]] static bool means(const RunFile& file, const RunRow& row);
-  /// TFLOP/s of a product of 8,192 x 8,192 x 8,192, or the share of multiprocessors in percent.
-  [[nodiscard]] RowPrediction predict(const RunFile& file, const RunRow& row);
-
- private:
-  const ModelData& data_;
-  RowDevices devices_;
-};
+/// Whether the row measures slices themselves, no network on them.
+[[nodiscard]] bool slice_row(const RunFile& file, const RunRow& row);
+/// TFLOP/s that a product of 8,192 x 8,192 x 8,192 reaches on a slice or a whole card, or the multiprocessors that
+/// seven slices leave idle, in percent of the card's.
+[[nodiscard]] RowPrediction predict_slice(const Catalog& catalog,
+                                          const ModelData& data,
+                                          const RunFile& file,
+                                          const RunRow& row);
 
 }  // namespace headroom

@@ -102,20 +102,6 @@ const WorkloadSpelling* spelling_in(const WorkloadTables& tables, const RunFile&
   return found == tables.spellings.end() ? nullptr : &*found;
 }
 
-/// The entry with the longest name that `hardware` begins with, and that length; nullptr: none.
-const WorkloadGpu* gpu_named(const ModelData& data, std::string_view hardware, std::size_t& longest) {
-  const WorkloadGpu* found = nullptr;
-  for (const WorkloadGpu& each : workload_tables(data).gpus) {
-    for (const std::string& name : each.names) {
-      if (hardware.starts_with(name) && name.size() > longest) {
-        found = &each;
-        longest = name.size();
-      }
-    }
-  }
-  return found;
-}
-
 const WorkloadSoc* soc_of(const ModelData& data,
                           const RunRow& row,
                           std::string_view config,
@@ -171,8 +157,7 @@ std::optional<double> batch_of_scenario(std::string_view scenario) {
 }  // namespace
 
 std::optional<WrittenSystem> written_system(const ModelData& data, std::string_view hardware) {
-  std::size_t longest = 0;
-  const WorkloadGpu* const found = gpu_named(data, hardware, longest);
+  const auto [found, longest] = longest_name(workload_tables(data).gpus, hardware);
   if (found == nullptr || !found->refused.empty()) {
     return std::nullopt;
   }
@@ -192,6 +177,17 @@ std::optional<WrittenSystem> written_system(const ModelData& data, std::string_v
   return system;
 }
 
+const Device* written_device(const ModelData& data, RowDevices& devices, std::string_view hardware, std::string& why) {
+  const std::optional<WrittenSystem> system = written_system(data, hardware);
+  if (!system) {
+    why = "hardware '" + std::string{hardware} + "' is no GPU that network-workloads.toml names";
+    return nullptr;
+  }
+  const RowDevices::Answer& found = devices.find(system->gpu);
+  why = found.why;
+  return found.device;
+}
+
 std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, const RunRow& row, std::string& why) {
   const WorkloadTables& tables = workload_tables(data);
   const std::string config = cell(file, row, "config").value_or("");
@@ -205,8 +201,7 @@ std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, c
     why = spelling->refused;
     return std::nullopt;
   }
-  std::size_t length = 0;
-  const WorkloadGpu* const gpu = gpu_named(data, hardware, length);
+  const WorkloadGpu* const gpu = longest_name(tables.gpus, hardware).entry;
   if (gpu != nullptr && !gpu->refused.empty()) {
     why = gpu->refused;
     return std::nullopt;

@@ -22,6 +22,12 @@ struct WrittenSystem {
 /// By the [[hardware]] of model/stacks/step/network-workloads.toml, the longest name that `hardware` begins with.
 [[nodiscard]] std::optional<WrittenSystem> written_system(const ModelData& data, std::string_view hardware);
 
+/// The SKU of such a system. nullptr, with the reason, where none is named.
+[[nodiscard]] const Device* written_device(const ModelData& data,
+                                           RowDevices& devices,
+                                           std::string_view hardware,
+                                           std::string& why);
+
 /// The serving or training row that such a row means, by model/stacks/step/network-workloads.toml: `form` says which.
 /// nullopt, with the reason, where its words say too little or no network runs.
 [[nodiscard]] std::optional<RunRow> workload_row(const ModelData& data,
