@@ -54,12 +54,22 @@ WorkloadTables read_workloads(const ConfigValue& root, Diagnostics& diagnostics)
   static_cast<void>(table.text("id"));
   static_cast<void>(table.text("source"));
   for (ConfigTable& each : table.tables("config")) {
-    read.spellings.push_back({each.texts("words"), each.texts("systems"), each.maybe_text("refused").value_or(""),
-                              each.text("model"), each.text("engine"), each.maybe_text("engine_version").value_or(""),
-                              each.maybe_text("weights").value_or(""), each.maybe_text("backend").value_or(""),
-                              each.maybe_text("assumed").value_or(""), each.maybe_boolean("whole_cast").value_or(false),
-                              each.maybe_number("host_launch", {0.01, 100.0}).value_or(0.0),
-                              each.maybe_boolean("repeats").value_or(false)});
+    WorkloadSpelling& one = read.spellings.emplace_back();
+    one.words = each.texts("words");
+    one.systems = each.texts("systems");
+    one.refused = each.maybe_text("refused").value_or("");
+    const auto stated = [&](std::string_view key) {
+      return one.refused.empty() ? each.text(key) : each.maybe_text(key).value_or("");
+    };
+    one.model = stated("model");
+    one.engine = stated("engine");
+    one.engine_version = each.maybe_text("engine_version").value_or("");
+    one.weights = each.maybe_text("weights").value_or("");
+    one.backend = each.maybe_text("backend").value_or("");
+    one.assumed = each.maybe_text("assumed").value_or("");
+    one.whole_cast = each.maybe_boolean("whole_cast").value_or(false);
+    one.host_launch = each.maybe_number("host_launch", {0.01, 100.0}).value_or(0.0);
+    one.repeats = each.maybe_boolean("repeats").value_or(false);
     each.finish();
   }
   for (ConfigTable& each : table.tables("hardware")) {
