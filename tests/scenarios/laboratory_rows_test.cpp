@@ -161,6 +161,7 @@ TEST_CASE("rows in words: the time of an image of a batch is the inverse of its 
   const std::optional<RunRow> run = workload_row(test::sources().data, file, file.rows.front(), why);
   REQUIRE(run);
   CHECK(run->metric == "images_per_s");
+  CHECK(run->measured == near(1000.0));  // 1 ms
   CHECK(run->serving.concurrency == 32.0);
   CHECK(run->serving.options.at("resolution") == "640");
   RowPrediction rate;

@@ -266,6 +266,7 @@ std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, c
     run.metric = "latency_ms_mean";
   } else if (row.metric == "latency_ms_per_image") {
     run.metric = "images_per_s";  // of a batch, so that each image takes its part of it: asked_of_workload()
+    run.measured = 1e3 / row.measured;
   }
   if (spelling->host_launch > 0.0) {
     call.options["host_launch"] = shortest_text(spelling->host_launch);
