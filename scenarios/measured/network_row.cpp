@@ -368,9 +368,11 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
   CallSetting& setting = call.setting;
   setting.format = call_format(*precision);
   setting.element = setting.weight = element_bytes(setting.format);
-  setting.autocast = setting.format == CallFormat::half && engine->fusion == Fusion::framework;
+  setting.autocast = setting.format == CallFormat::half && engine->fusion == Fusion::framework &&
+                     !option_number(run.options, "whole_cast");
   setting.host_per_sample = spelling.host_per_sample;
   set_host(call);
+  setting.host = option_number(run.options, "host_launch").value_or(setting.host);
   if (server) {
     call.limit = spelling.server_limit;
     call.server = server_of(sources_.data, row);
@@ -518,7 +520,7 @@ RowPrediction NetworkRowModel::predict(const RunRow& row) {
       return system_watts ? predict_server_watts(found.front(), std::move(assumed))
                           : predict_server(row, found.front(), std::move(assumed));
     } catch (const ConfigError& error) {
-      return unsupported(error.diagnostics().empty() ? error.what() : error.diagnostics().front().message);
+      return unsupported(error);
     }
   }
   const CallRates& rates = call_rates(sources_.data);
@@ -552,7 +554,7 @@ RowPrediction NetworkRowModel::predict(const RunRow& row) {
                                           : 1e3 * least * call.steps;
     }
   } catch (const ConfigError& error) {
-    return unsupported(error.diagnostics().empty() ? error.what() : error.diagnostics().front().message);
+    return unsupported(error);
   }
   answer.status = RowStatus::ok;
   answer.of_network = true;

@@ -9,6 +9,10 @@ RowPrediction unsupported(std::string why) {
   return prediction;
 }
 
+RowPrediction unsupported(const ConfigError& error) {
+  return unsupported(error.diagnostics().empty() ? error.what() : error.diagnostics().front().message);
+}
+
 RowPrediction rejected(std::string why) {
   RowPrediction prediction = unsupported(std::move(why));
   prediction.status = RowStatus::rejected;

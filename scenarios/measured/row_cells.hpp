@@ -2,6 +2,7 @@
 // What training and serving rows share: predictions, blank and impossible cells, and the lookup of SKUs.
 #pragma once
 
+#include <headroom/core/diagnostic.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/estimate/regime.hpp>
 
@@ -37,6 +38,8 @@ struct RowPrediction {
 /// Answers for a row that we cannot predict, and for one whose cells cannot be true, with the reason.
 [[nodiscard]] RowPrediction unsupported(std::string why);
 [[nodiscard]] RowPrediction rejected(std::string why);
+/// Where the model refuses a row's configuration: its first problem.
+[[nodiscard]] RowPrediction unsupported(const ConfigError& error);
 
 struct NeededCell {
   bool there = false;

@@ -6,6 +6,7 @@
 #include <headroom/scenarios/measured/words/attention_row.hpp>
 #include <headroom/scenarios/measured/words/copy_row.hpp>
 #include <headroom/scenarios/measured/words/launch_row.hpp>
+#include <headroom/scenarios/measured/words/slice_row.hpp>
 #include <headroom/scenarios/measured/words/workload_row.hpp>
 #include <headroom/scenarios/validation/row_marks.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
@@ -91,6 +92,9 @@ class RowModels {
       if (AttentionRowModel::means(file, row)) {
         return attention_.predict(file, row);
       }
+      if (slice_row(file, row)) {
+        return predict_slice(sources_.catalog, sources_.data, file, row);
+      }
       if (copy_row(file, row)) {
         return predict_copy(sources_.data, file, row);
       }
@@ -102,7 +106,7 @@ class RowModels {
       if (!meant) {
         return unsupported(why);
       }
-      RowPrediction answer = networks_->predict(*meant);
+      RowPrediction answer = asked_of_workload(row, networks_->predict(*meant));
       if (const std::string assumed = workload_assumed(sources_.data, file, row); !assumed.empty()) {
         answer.assumed += (answer.assumed.empty() ? "" : "; ") + assumed;
       }

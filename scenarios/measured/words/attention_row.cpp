@@ -68,15 +68,11 @@ RowPrediction AttentionRowModel::predict(const RunFile& file, const RunRow& row)
     return unsupported(why);
   }
   const std::string hardware = cell(file, row, "hardware").value_or("");
-  const std::optional<WrittenSystem> system = written_system(data_, hardware);
-  if (!system) {
-    return unsupported("hardware '" + hardware + "' is no GPU that network-workloads.toml names");
+  const Device* const found = written_device(data_, devices_, hardware, why);
+  if (found == nullptr) {
+    return unsupported(why);
   }
-  const RowDevices::Answer& found = devices_.find(system->gpu);
-  if (found.device == nullptr) {
-    return unsupported(found.why);
-  }
-  const Device& device = *found.device;
+  const Device& device = *found;
   RowPrediction answer;
   answer.status = RowStatus::ok;
   if (!rate) {
@@ -98,7 +94,7 @@ RowPrediction AttentionRowModel::predict(const RunFile& file, const RunRow& row)
     answer.assumed = chosen.curve->provenance.engine == written.implementation->name ? "" : chosen.why;
     return answer;
   } catch (const ConfigError& error) {
-    return unsupported(error.diagnostics().empty() ? error.what() : error.diagnostics().front().message);
+    return unsupported(error);
   }
 }
 

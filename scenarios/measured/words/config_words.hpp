@@ -2,6 +2,7 @@
 // The words of a measured row: its config ("resnet50; 224px; batch=256; eager") in parts.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,5 +18,24 @@ namespace headroom {
 [[nodiscard]] std::optional<double> number_in(const std::vector<std::string>& parts,
                                               std::string_view begin,
                                               std::string_view end);
+
+/// An entry of a table and how much of a text its name covers.
+template <class Entry>
+struct LongestName {
+  const Entry* entry = nullptr;  ///< nullptr: none
+  std::size_t length = 0;
+};
+/// Of entries with `names`, the one with the longest that `text` begins with.
+template <class Entry>
+[[nodiscard]] LongestName<Entry> longest_name(const std::vector<Entry>& all, std::string_view text) {
+  LongestName<Entry> found;
+  for (const Entry& each : all) {
+    for (const std::string& name : each.names) {
+      const std::size_t covered = text.starts_with(name) ? name.size() : 0;
+      found = covered > found.length ? LongestName<Entry>{&each, covered} : found;
+    }
+  }
+  return found;
+}
 
 }  // namespace headroom

@@ -2,6 +2,7 @@
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/real_text.hpp>
 #include <headroom/model/workload/model_data.hpp>
+#include <headroom/scenarios/measured/words/config_words.hpp>
 #include <headroom/scenarios/measured/words/copy_row.hpp>
 
 #include <algorithm>
@@ -117,16 +118,7 @@ RowPrediction predict_copy(const ModelData& data, const RunFile& file, const Run
       return unsupported(each.why);
     }
   }
-  const CopyHardware* on = nullptr;
-  std::size_t longest = 0;
-  for (const CopyHardware& each : tables.hardware) {
-    for (const std::string& name : each.names) {
-      if (hardware.starts_with(name) && name.size() > longest) {
-        on = &each;
-        longest = name.size();
-      }
-    }
-  }
+  const CopyHardware* const on = longest_name(tables.hardware, hardware).entry;
   if (on == nullptr) {
     return unsupported("hardware '" + hardware + "' does not say which link its copies cross");
   }

@@ -111,20 +111,6 @@ LaunchText launch_text(const ModelData& data, const RunFile& file, const RunRow&
   return text;
 }
 
-const LaunchGpu* launch_gpu(const ModelData& data, std::string_view hardware) {
-  const LaunchGpu* found = nullptr;
-  std::size_t longest = 0;
-  for (const LaunchGpu& each : launch_tables(data).gpus) {
-    for (const std::string& name : each.names) {
-      if (hardware.starts_with(name) && name.size() > longest) {
-        found = &each;
-        longest = name.size();
-      }
-    }
-  }
-  return found;
-}
-
 /// Seconds of a published program; nullopt where its kernel's time does not follow.
 std::optional<Seconds> program_time(const LaunchProgram& program,
                                     const LaunchHost& host,
@@ -166,7 +152,7 @@ RowPrediction predict_launch(const ModelData& data, const RunFile& file, const R
     return unsupported("the words '" + text.config + "' tell no launch that launch-rows.toml knows");
   }
   const std::string hardware = cell(file, row, "hardware").value_or("");
-  const LaunchGpu* const gpu = launch_gpu(data, hardware);
+  const LaunchGpu* const gpu = longest_name(launch_tables(data).gpus, hardware).entry;
   if (gpu == nullptr) {
     return unsupported("hardware '" + hardware + "' is no GPU that launch-rows.toml names");
   }

@@ -23,6 +23,8 @@ struct WorkloadSpelling {
   std::string weights;                        ///< format of weights where no word says it
   std::string backend;                        ///< of a server that runs several
   std::string assumed;                        ///< what its answer takes for granted
+  bool whole_cast = false;                    ///< the whole network is 16 bit, not op by op
+  double host_launch = 0.0;                   ///< time of a launch over that of DGX-1's host; 0: that of the GPU's node
   bool repeats = false;                       ///< such rows stand in other files too, in columns
 };
 struct WorkloadGpu {
@@ -52,10 +54,22 @@ WorkloadTables read_workloads(const ConfigValue& root, Diagnostics& diagnostics)
   static_cast<void>(table.text("id"));
   static_cast<void>(table.text("source"));
   for (ConfigTable& each : table.tables("config")) {
-    read.spellings.push_back({each.texts("words"), each.texts("systems"), each.maybe_text("refused").value_or(""),
-                              each.text("model"), each.text("engine"), each.maybe_text("engine_version").value_or(""),
-                              each.maybe_text("weights").value_or(""), each.maybe_text("backend").value_or(""),
-                              each.maybe_text("assumed").value_or(""), each.maybe_boolean("repeats").value_or(false)});
+    WorkloadSpelling& one = read.spellings.emplace_back();
+    one.words = each.texts("words");
+    one.systems = each.texts("systems");
+    one.refused = each.maybe_text("refused").value_or("");
+    const auto stated = [&](std::string_view key) {
+      return one.refused.empty() ? each.text(key) : each.maybe_text(key).value_or("");
+    };
+    one.model = stated("model");
+    one.engine = stated("engine");
+    one.engine_version = each.maybe_text("engine_version").value_or("");
+    one.weights = each.maybe_text("weights").value_or("");
+    one.backend = each.maybe_text("backend").value_or("");
+    one.assumed = each.maybe_text("assumed").value_or("");
+    one.whole_cast = each.maybe_boolean("whole_cast").value_or(false);
+    one.host_launch = each.maybe_number("host_launch", {0.01, 100.0}).value_or(0.0);
+    one.repeats = each.maybe_boolean("repeats").value_or(false);
     each.finish();
   }
   for (ConfigTable& each : table.tables("hardware")) {
@@ -96,20 +110,6 @@ const WorkloadSpelling* spelling_in(const WorkloadTables& tables, const RunFile&
            (each.systems.empty() || std::any_of(each.systems.begin(), each.systems.end(), stands_in(hardware)));
   });
   return found == tables.spellings.end() ? nullptr : &*found;
-}
-
-/// The entry with the longest name that `hardware` begins with, and that length; nullptr: none.
-const WorkloadGpu* gpu_named(const ModelData& data, std::string_view hardware, std::size_t& longest) {
-  const WorkloadGpu* found = nullptr;
-  for (const WorkloadGpu& each : workload_tables(data).gpus) {
-    for (const std::string& name : each.names) {
-      if (hardware.starts_with(name) && name.size() > longest) {
-        found = &each;
-        longest = name.size();
-      }
-    }
-  }
-  return found;
 }
 
 const WorkloadSoc* soc_of(const ModelData& data,
@@ -167,8 +167,7 @@ std::optional<double> batch_of_scenario(std::string_view scenario) {
 }  // namespace
 
 std::optional<WrittenSystem> written_system(const ModelData& data, std::string_view hardware) {
-  std::size_t longest = 0;
-  const WorkloadGpu* const found = gpu_named(data, hardware, longest);
+  const auto [found, longest] = longest_name(workload_tables(data).gpus, hardware);
   if (found == nullptr || !found->refused.empty()) {
     return std::nullopt;
   }
@@ -188,6 +187,17 @@ std::optional<WrittenSystem> written_system(const ModelData& data, std::string_v
   return system;
 }
 
+const Device* written_device(const ModelData& data, RowDevices& devices, std::string_view hardware, std::string& why) {
+  const std::optional<WrittenSystem> system = written_system(data, hardware);
+  if (!system) {
+    why = "hardware '" + std::string{hardware} + "' is no GPU that network-workloads.toml names";
+    return nullptr;
+  }
+  const RowDevices::Answer& found = devices.find(system->gpu);
+  why = found.why;
+  return found.device;
+}
+
 std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, const RunRow& row, std::string& why) {
   const WorkloadTables& tables = workload_tables(data);
   const std::string config = cell(file, row, "config").value_or("");
@@ -201,10 +211,13 @@ std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, c
     why = spelling->refused;
     return std::nullopt;
   }
-  std::size_t length = 0;
-  const WorkloadGpu* const gpu = gpu_named(data, hardware, length);
+  const WorkloadGpu* const gpu = longest_name(tables.gpus, hardware).entry;
   if (gpu != nullptr && !gpu->refused.empty()) {
     why = gpu->refused;
+    return std::nullopt;
+  }
+  if (gpu != nullptr && gpu->clocked && row.metric == "avg_system_power_w") {
+    why = "the watts of a system on a chip at lowered clocks are not modelled";
     return std::nullopt;
   }
   const WorkloadSoc* const soc = soc_of(data, row, config, hardware);
@@ -249,12 +262,21 @@ std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, c
     call.options["memory_clock"] = shortest_text(soc->memory);
     call.options["beside_tflops"] = shortest_text(soc->beside);
   }
-  if (row.metric == "latency_ms" || row.metric == "latency_ms_per_image" || row.metric == "time_ms") {
+  if (row.metric == "latency_ms" || row.metric == "time_ms") {
     run.metric = "latency_ms_mean";
+  } else if (row.metric == "latency_ms_per_image") {
+    run.metric = "images_per_s";  // of a batch, so that each image takes its part of it: asked_of_workload()
+    run.measured = 1e3 / row.measured;
+  }
+  if (spelling->host_launch > 0.0) {
+    call.options["host_launch"] = shortest_text(spelling->host_launch);
+  }
+  if (spelling->whole_cast) {
+    call.options["whole_cast"] = "1";
   }
   const std::string scenario = scenario_of(parts);
   call.concurrency = batch ? batch : batch_of_scenario(scenario);
-  for (const std::string_view begin : {"static batch=", "client batch="}) {
+  for (const std::string_view begin : {"static batch=", "client batch=", "TensorRT FP16 b"}) {
     call.concurrency = call.concurrency ? call.concurrency : number_in(parts, begin, "");
   }
   if (const auto clients = number_in(parts, "concurrency=", "")) {
@@ -278,6 +300,17 @@ std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, c
     call.options["xla"] = "1";
   }
   return run;
+}
+
+RowPrediction asked_of_workload(const RunRow& row, RowPrediction answer) {
+  if (row.metric == "latency_ms_per_image" && answer.status == RowStatus::ok) {
+    const double low = answer.low;
+    answer.predicted = 1e3 / answer.predicted;
+    answer.low = 1e3 / answer.high;
+    answer.high = 1e3 / low;
+    answer.roofline = answer.roofline > 0.0 ? 1e3 / answer.roofline : 0.0;
+  }
+  return answer;
 }
 
 std::string workload_assumed(const ModelData& data, const RunFile& file, const RunRow& row) {
