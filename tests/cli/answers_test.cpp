@@ -56,6 +56,13 @@ std::vector<std::string> questions() {
       "op attention-training --gpu h100-sxm-80gb --seq-len 4096 --heads 32",
       "op optimizer --gpu h100-sxm-80gb --parameters 1000000000",
       "op moe --gpu h100-sxm-80gb --tokens 512 --hidden 7168 --inter 2048 --topk 8 --experts 256 --ep 8",
+      "kernel numerics --dtype fp16 --least 1e-9 --largest 2 --loss-scale 65536 --sum 1e6 --gpu t4",
+      "kernel precision --gpu h100-sxm-80gb --dtype fp8 --kept 0.1",
+      "kernel precision --dtype int4 --parameters 70e9 --group 128 --zero-points",
+      "kernel precision --gpu h100-sxm-80gb --dtype fp8 --model llama3.1-8b --keep embedding,head,first:1",
+      "kernel precision --gpu v100-sxm2-32gb --dtype int8 --from fp32 --model efficientnet-b0 --qat --batch 128",
+      "kernel amdahl --part matmul:0.6:8 --part load:0.25:2",
+      "kernel sparsity --gpu a100-sxm-80gb --weights '140 GB' --fraction 0.9",
       "collective all-reduce --bytes \"1 GiB\" --gpu h100-sxm-80gb --measured-busbw \"12 GB/s\"",
       "scale scenarios/train/llama3-70b-512xh100.toml --budget \"15 M$\"",
       "compare --model llama3-8b --gpu h100-sxm-80gb --isl 512 --osl 128 --rate '10 req/s' --price '2 $/h' --tp 1,2 "
