@@ -357,7 +357,7 @@ LabAnswer answer_access(const AccessAsked& q, const LabBench& bench) {
   if (random) {
     a.notes.emplace_back(
         "Every thread is taken to read a sector of its own: a bound that short lists, hot records and sorted indices "
-        "stay above.");
+        "stay above. Lists of unequal length part the warp as well: 'headroom kernel diverge'.");
   }
   if (cached) {
     a.notes.emplace_back(
