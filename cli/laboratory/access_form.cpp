@@ -279,7 +279,7 @@ LabAnswer answer_access(const AccessAsked& q, const LabBench& bench) {
   const AccessCount count = count_access(p, unit);
   const double efficiency = sector_efficiency(count, unit);
   bool cached = false;
-  if (served.first_cache && p.fields > 1 && device->memory.max_warps_per_unit) {
+  if (served.first_cache && count.instructions > 1.0 && device->memory.max_warps_per_unit) {
     const auto warps = static_cast<double>(device->memory.max_warps_per_unit->value);
     cached = first_cache_holds(count, warps, *served.first_cache, unit);
   }
@@ -292,9 +292,9 @@ LabAnswer answer_access(const AccessAsked& q, const LabBench& bench) {
             (p.fields > 1 ? ", " + std::to_string(p.fields) + " fields" : "") +
             (device != nullptr ? ", on " + device->id : "");
   a.question = {{"layout", q.layout},
-                {"element_bytes", static_cast<double>(p.element)},
+                {"element_bytes", Bytes{static_cast<double>(p.element)}},
                 {"stride", p.stride},
-                {"offset_bytes", static_cast<double>(p.offset)},
+                {"offset_bytes", Bytes{static_cast<double>(p.offset)}},
                 {"fields", p.fields}};
   const std::string loads = count.instructions > 1.0 ? count_told(count.instructions) + " loads" : "load";
   a.verdict = "A warp's " + loads + (count.instructions > 1.0 ? " fetch " : " fetches ") + count_told(count.sectors) +
@@ -357,7 +357,7 @@ LabAnswer answer_access(const AccessAsked& q, const LabBench& bench) {
   if (random) {
     a.notes.emplace_back(
         "Every thread is taken to read a sector of its own: a bound that short lists, hot records and sorted indices "
-        "stay above.");
+        "stay above. Lists of unequal length part the warp as well: 'headroom kernel diverge'.");
   }
   if (cached) {
     a.notes.emplace_back(

@@ -122,7 +122,7 @@ LabAnswer answer_banks(const BanksAsked& q, const LabBench& bench) {
                  (q.tile->padding > 0 ? ", rows padded by " + std::to_string(q.tile->padding) : "") + ", read by column"
            : "elements" + of + ", stride " + std::to_string(q.stride)) +
       (bench.device != nullptr ? ", on " + bench.device->id : "");
-  a.question = {{"element_bytes", static_cast<double>(q.element)}, {"stride", pitch}};
+  a.question = {{"element_bytes", Bytes{static_cast<double>(q.element)}}, {"stride", pitch}};
   if (q.tile) {
     a.question.push_back({"tile_rows", q.tile->rows});
     a.question.push_back({"tile_columns", q.tile->columns});

@@ -51,6 +51,7 @@ const fs::path& fixtures() {
     const fs::path& at = made->path();
     fs::create_directory(at / "overlay");
     std::ofstream{at / "cells.csv"} << "hardware.gpus\n8\n";
+    std::ofstream{at / "profile.csv"} << "counter,value,unit\nduration,2,ms\ndram_throughput,90,%\n";
     std::ofstream{at / "trace.csv"} << "event,id,bytes\nalloc,a,1 GiB\nfree,a,\n";
     std::ofstream kernels{at / "kernels.csv"};
     kernels << "engine,version,dtype,m,n,k,latency_us\n";
@@ -185,6 +186,12 @@ const std::vector<Question>& questions() {
       {&collective_verb, 2, "{T}/collectives.csv --gpu h100-sxm-80gb --kind nccl"},
       {&collective_verb, 3, "all-reduce --bytes 1GB --gpus 64 --link '50 GB/s' --latency 5us"},
       {&roofline_verb, 0, "llama3.1-8b --gpu h100-sxm-80gb"},
+      {&kernel_verb, 2, "access --layout aos:8 --gpu a100-sxm-80gb --elements 100000"},
+      {&kernel_verb, 2, "access --gpu a100-sxm-80gb"},
+      {&kernel_verb, 3, "banks --stride 2 --gpu a100-sxm-80gb"},
+      {&kernel_verb, 4, "diverge --paths 2"},
+      {&kernel_verb, 7, "reuse --working-set 30MB --gpu a100-sxm-80gb"},
+      {&kernel_verb, 13, "profile {T}/profile.csv --gpu a100-sxm-80gb"},
       {&replay_verb, 0, "{T}/trace.csv --memory 40GB"},
       {&schema_verb, 0, ""},
       {&schema_verb, 1, "--answer plan"},
