@@ -159,7 +159,7 @@ void tell_fusion(LabAnswer& a, const std::vector<NamedOp>& ops, const FusedChain
   a.figures.push_back({"at the datasheet's bandwidth, fused", "fused_roofline_s", fused.moved / bandwidth});
   a.figures.push_back({"on the GPU, apart", "device_s", fused.apart});
   a.figures.push_back({"on the GPU, fused", "fused_device_s", fused.time});
-  a.figures.push_back({"gain of fusion in bytes", "bytes_ratio", fused.moved_apart / fused.moved,
+  a.figures.push_back({"gain of fusion in bytes", "fusion_ratio", fused.moved_apart / fused.moved,
                        format_number(fused.moved_apart / fused.moved) + "x"});
   LabTable table{"groups", {{"kernel", "kernels"}, {"ops", "ops"}, {"time", "time_s"}, {"moved", "moved_bytes"}}, {}};
   constexpr std::size_t most_rows = 40;
@@ -202,7 +202,7 @@ LabAnswer answer(const ChainAsked& q, const LabBench& bench) {
   const Way& best =
       *std::min_element(ways.begin(), ways.end(), [](const Way& x, const Way& y) { return x.time < y.time; });
   a.title = counted(static_cast<std::int64_t>(kernels), "kernel") + " one after another, on " + bench.device->id;
-  a.question = {{"kernels", static_cast<std::int64_t>(kernels)}, {"sync_every", q.sync_every}};
+  a.question = {{"launches", static_cast<std::int64_t>(kernels)}, {"sync_every", q.sync_every}};
   const bool host_bound = ways.front().time > 1.05 * launched_time(KernelChain{kernels, apart.kernel, 0.0, 0.0},
                                                                    LaunchHost{}, LaunchLayer{}, launcher.device);
   a.verdict = "It takes " + format(ways.front().time) + " kernel by kernel, " +

@@ -64,6 +64,7 @@ const fs::path& fixtures() {
         }
       }
     }
+    std::ofstream{at / "chain.toml"} << "schema = 1\n[[op]]\nkind = \"norm\"\nrows = 1024\ncolumns = 1024\n";
     std::ofstream collectives{at / "collectives.csv"};
     collectives << "nccl_version,op,gpus,dtype,bytes,latency_us\n"
                 << "2.29.2,all_reduce,8,half,1048576,40\n2.29.2,all_reduce,8,half,16777216,150\n";
@@ -176,6 +177,14 @@ const std::vector<Question>& questions() {
       {&op_verb, 0, "norm --gpu h100-sxm-80gb --rows 1024 --columns 1024"},
       {&op_verb, 0, "optimizer --gpu h100-sxm-80gb --parameters 1000000"},
       {&op_verb, 0, "{T}/kernels.csv --gpu h100-sxm-80gb"},
+      {&kernel_verb, 0, "roof --gpu a100-sxm-80gb --intensity 10 --achieved '1 TFLOP/s'"},
+      {&kernel_verb, 0, "roof --gpu a100-sxm-80gb --flop 2e12 --bytes '1 GB' --time 10ms"},
+      {&kernel_verb, 1, "occupancy --gpu h100-sxm-80gb --threads 256 --registers 64"},
+      {&kernel_verb, 5, "tile --gpu a100-sxm-80gb --tile 128x128x32"},
+      {&kernel_verb, 6, "chain --gpu a100-sxm-80gb --ops 3 --elements 1000000"},
+      {&kernel_verb, 6, "chain --gpu a100-sxm-80gb --kernels 100"},
+      {&kernel_verb, 6, "chain {T}/chain.toml --gpu a100-sxm-80gb"},
+      {&kernel_verb, 10, "sync --gpu v100-sxm2-32gb --iterations 100"},
       {&kernel_verb, 8, "numerics --dtype fp16 --least 1e-9 --largest 2"},
       {&kernel_verb, 9, "precision --gpu h100-sxm-80gb --dtype fp8 --kept 0.1"},
       {&kernel_verb, 9, "precision --gpu h100-sxm-80gb --dtype int8 --model llama3.1-8b"},
