@@ -45,7 +45,8 @@ struct L2Rate {
 };
 [[nodiscard]] L2Rate l2_rate(const LabBench& bench);
 
-/// --elements or --bytes: what a kernel needs, in elements of so many bytes; nullopt where neither was given.
+/// --elements or --bytes: what a kernel needs, in elements of so many bytes; nullopt where neither was given. A
+/// problem: both, or no SKU to time them on.
 [[nodiscard]] std::optional<Bytes> needed_bytes(FormReader& in, double element);
 
 }  // namespace headroom::cli
