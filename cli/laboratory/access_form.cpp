@@ -114,10 +114,6 @@ AccessAsked read_access_numbers(FormReader& in) {
     p.offset = 0;
   }
   q.needed = needed_bytes(in, static_cast<double>(p.element * p.fields));
-  if (q.needed && !in.given("--gpu")) {
-    in.problem(std::string{in.given("--elements") ? "--elements" : "--bytes"} +
-               " asks for a time, which needs --gpu ID");
-  }
   return q;
 }
 

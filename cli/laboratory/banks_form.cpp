@@ -59,10 +59,6 @@ BanksAsked read_banks_numbers(FormReader& in) {
     }
   }
   q.needed = needed_bytes(in, static_cast<double>(q.element));
-  if (q.needed && !in.given("--gpu")) {
-    in.problem(std::string{in.given("--elements") ? "--elements" : "--bytes"} +
-               " asks for a time, which needs --gpu ID");
-  }
   return q;
 }
 

@@ -58,13 +58,16 @@ MemoryRates memory_rates(const LabBench& bench) {
 }
 
 std::optional<Bytes> needed_bytes(FormReader& in, double element) {
-  if (in.given("--elements") && in.given("--bytes")) {
+  const bool elements = in.given("--elements");
+  const bool bytes = in.given("--bytes");
+  if (elements && bytes) {
     in.problem("--elements and --bytes both say what the kernel needs; leave one out");
   }
-  if (in.given("--elements")) {
-    return Bytes{in.number("--elements", 1.0, 1e15) * element};
+  if ((elements || bytes) && !in.given("--gpu")) {
+    in.problem(std::string{elements ? "--elements" : "--bytes"} + " asks for a time, which needs --gpu ID");
   }
-  return in.quantity_if<Bytes>("--bytes");
+  return elements ? std::optional{Bytes{in.number("--elements", 1.0, 1e15) * element}}
+                  : in.quantity_if<Bytes>("--bytes");
 }
 
 }  // namespace headroom::cli

@@ -38,7 +38,8 @@ struct MemoryRates {
 };
 [[nodiscard]] MemoryRates memory_rates(const LabBench& bench);
 
-/// --elements or --bytes: what a kernel needs, in elements of so many bytes; nullopt where neither was given.
+/// --elements or --bytes: what a kernel needs, in elements of so many bytes; nullopt where neither was given. A
+/// problem: both, or no SKU to time them on.
 [[nodiscard]] std::optional<Bytes> needed_bytes(FormReader& in, double element);
 
 }  // namespace headroom::cli
