@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/core/number_words.hpp>
 #include <headroom/core/real_text.hpp>
 #include <headroom/model/collectives/gradient_compression.hpp>
 
@@ -14,7 +13,7 @@ std::string GradientCompression::text() const {
     case GradientForm::fp8: return "fp8";
     case GradientForm::topk: break;
   }
-  return "top " + percent(share);
+  return "topk:" + shortest_text(share);
 }
 
 std::optional<GradientCompression> gradient_compression_of(const std::string& text) {

@@ -28,7 +28,7 @@ StateBytes states_of(const TrainScenario& t) {
   }
   states.gradients = t.stated.gradients.value_or(states.gradients);
   if (t.work.options.sent_gradients && t.work.options.sent_gradients->leaves_residuals()) {
-    states.buckets += 4.0;  // error feedback, which a lone data rank does without
+    states.buckets += residual_bytes;  // a lone data rank sends nothing
   }
   if (t.stated.optimizer) {
     const double master = std::max(0.0, states.optimizer - moment_bytes(Optimizer::adamw));

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <type_traits>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -276,8 +277,11 @@ class TrainingReader {
       text += " (" + format_number(states.optimizer + states.apart.embedding) +
               (states.apart.head > 0.0 ? " of embedding, head and norms)" : " of the embedding)");
     }
-    if (states.buckets > 0.0) {
-      text += ", " + format_number(states.buckets) + " of gradient buckets where dp cp > 1";
+    const auto& sent = train.work.options.sent_gradients;
+    const double residuals = sent && sent->leaves_residuals() ? residual_bytes : 0.0;
+    for (const auto& [bytes, what] : {std::pair{states.buckets - residuals, " of gradient buckets where dp cp > 1"},
+                                      std::pair{residuals, " of gradients that were not sent where dp cp > 1"}}) {
+      text += bytes > 0.0 ? ", " + format_number(bytes) + what : std::string{};
     }
     assume(text);
     if (train.architecture.mtp_layers > 0) {

@@ -98,6 +98,9 @@ TEST_CASE("gradients sent in 16 bit are half of those in 32, in 8 a quarter, of 
         .raw();
   };
   CHECK(gradients("fp8") - gradients("bf16") == doctest::Approx(4.0 * 8.03e9 / 4.0).epsilon(0.01));
+  const Plan told = reduced({"training.gradient_format=fp8"});
+  CHECK(plan_text(told).find("4.00 of gradients that were not sent") != std::string::npos);
+  CHECK(plan_text(told).find("gradient buckets") == std::string::npos);
 }
 
 TEST_CASE("buckets of data-parallel collectives cost messages, and the last of them hides beside nothing") {
