@@ -17,6 +17,7 @@ namespace headroom {
 struct ClassErrors;
 struct ExplainEntry;
 struct FedStep;
+struct LoadPeak;
 struct GpuPrice;
 struct NetworkPlan;
 struct NetworkTimes;
@@ -59,6 +60,7 @@ namespace headroom {
 [[nodiscard]] Value price(const GpuPrice& price);
 [[nodiscard]] Value strategy_value(const Strategy& strategy);
 [[nodiscard]] Value data(const FedStep& fed);
+[[nodiscard]] Value load_value(const LoadPeak& load);
 
 [[nodiscard]] std::string search_text(const SearchPlan& plan, const std::string& scenario);
 /// "taken: 512 x h100-sxm-80gb: tp 8, ...; least cost of all": for a search that found a plan.

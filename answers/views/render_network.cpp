@@ -6,6 +6,7 @@
 #include <headroom/answers/views/render_money.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/model/estimate/spread.hpp>
+#include <headroom/model/train/memory/load_peak.hpp>
 #include <headroom/scenarios/plan/network_plan.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
 
@@ -170,7 +171,7 @@ std::string network_plan_text(const NetworkPlan& p) {
   answer.row(
       {"step, all GPUs", format(p.step_flops) + " in " + counted(p.accumulation, "micro-batch", "micro-batches")});
   answer.row({"sent per GPU and step", format(p.traffic) + " for data parallelism"});
-  text += answer.text() + "\n" + memory_text(p) + "\n" + parts_text(p);
+  text += answer.text() + (p.load ? load_text(*p.load) + "\n" : "") + "\n" + memory_text(p) + "\n" + parts_text(p);
   text += "\ninference, no graph: weights " + format(p.inference.weights) + " and " + format(p.inference.per_sample) +
           " a sample (input and the two largest adjacent tensors); largest batch " + std::to_string(p.inference_batch) +
           "\n";
@@ -199,7 +200,7 @@ Value network_document(const NetworkPlan& p) {
       question_value(p), "parameters"_m = n.parameters, "forward_flop_per_sample"_m = n.forward,
       "backward_flop_per_sample"_m = n.backward, "recompute_flop_per_sample"_m = p.memory.recompute_flops,
       "step_flop"_m = p.step_flops, "micro_batches"_m = p.accumulation, "sent_bytes_per_gpu_and_step"_m = p.traffic,
-      network_times(p), memory_value(p),
+      "load"_m = p.load ? load_value(*p.load) : Value{}, network_times(p), memory_value(p),
       "inference"_m = object("weights_bytes"_m = p.inference.weights, "bytes_per_sample"_m = p.inference.per_sample,
                              "largest_batch"_m = p.inference_batch),
       "notes"_m = p.notes);

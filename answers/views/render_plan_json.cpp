@@ -5,6 +5,7 @@
 #include <headroom/answers/views/render_money.hpp>
 #include <headroom/answers/views/render_outlook.hpp>
 #include <headroom/core/version.hpp>
+#include <headroom/model/train/memory/load_peak.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/words/strategy_text.hpp>
 
@@ -69,6 +70,8 @@ Value recipe(const TrainScenario& t) {
           o.experts.launch ? Value{expert_launch_names[static_cast<std::size_t>(*o.experts.launch)]} : Value{},
       "expert_capacity"_m = when(o.experts.capacity > 0.0, o.experts.capacity),
       "rank_capacity"_m = when(o.experts.rank_capacity > 0.0, o.experts.rank_capacity),
+      "gradient_format"_m = o.sent_gradients ? Value{o.sent_gradients->text()} : Value{},
+      "bucket_bytes"_m = when(o.bucket > Bytes{}, o.bucket),
       "weight_average"_m =
           when(o.average != WeightAverage::none, weight_average_names[static_cast<std::size_t>(o.average)]));
 }
@@ -95,7 +98,8 @@ Value train_memory(const TrainScenario& t, const TrainPlan& p) {
                 "memory_peak_stage"_m = p.estimate.stage, "memory_in_flight_micro_batches"_m = p.estimate.in_flight,
                 "offloaded"_m = p.offload ? offloaded(*p.offload) : Value{},
                 "capacity_bytes"_m = t.device.visible_capacity().value,
-                "memory_terms_bytes"_m = memory_terms(p.estimate.memory));
+                "memory_terms_bytes"_m = memory_terms(p.estimate.memory),
+                "load"_m = p.load ? load_value(*p.load) : Value{});
 }
 
 Value remedies(const std::vector<Remedy>& remedies, PlanPart part) {
@@ -103,6 +107,19 @@ Value remedies(const std::vector<Remedy>& remedies, PlanPart part) {
     return row("changes"_m = texts_of(r.changes), "memory_bytes"_m = r.memory,
                "step_time_s"_m = when(part == PlanPart::all, r.step));
   });
+}
+
+/// What a GPU sends over each group that it is in.
+Value sent_over_axes(const TrainPlan& p) {
+  Value axes = Value::empty_list();
+  for (std::size_t i = 0; i < p.sent.size(); ++i) {
+    const AxisBytes& sent = p.sent[i];
+    if (sent.step > Bytes{}) {
+      axes.push(row("axis"_m = traffic_axis_names[i], "bytes_per_layer"_m = when(sent.layer > Bytes{}, sent.layer),
+                    "bytes_per_step"_m = sent.step));
+    }
+  }
+  return axes.members().empty() ? Value{} : axes;
 }
 
 /// Step, rates, the run and what it costs.
@@ -119,7 +136,8 @@ Value train_times(const Money& money, const TrainScenario& t, const TrainPlan& p
                 "tokens_per_rank"_m = when(p.strategy.cp > 1, t.work.shape.seq_len / p.strategy.cp),
                 "sent_bytes_per_gpu_and_step"_m = p.sent_data,
                 "tensor_bytes_per_gpu_and_step"_m = when(p.strategy.tp > 1, p.sent_tensor),
-                "step_terms_s"_m = step_terms(p.estimate.time.exposed), "data"_m = p.fed ? data(*p.fed) : Value{});
+                "sent_over_axes"_m = sent_over_axes(p), "step_terms_s"_m = step_terms(p.estimate.time.exposed),
+                "data"_m = p.fed ? data(*p.fed) : Value{});
 }
 
 /// A strategy in what it differs from another.
@@ -343,6 +361,12 @@ Value confidence(const Plan& plan) {
 }
 
 }  // namespace
+
+Value load_value(const LoadPeak& load) {
+  return row("form"_m = checkpoint_form_names[static_cast<std::size_t>(load.form)], "rank_0_bytes"_m = load.first,
+             "rank_bytes"_m = load.rank, "capacity_bytes"_m = load.capacity, "fits"_m = load.fits(),
+             "text"_m = load_text(load));
+}
 
 Value memory_terms(const MemoryBreakdown& memory) {
   return named(memory_term_names, memory.bytes, [](Bytes term) { return term.raw() > 0.0; });

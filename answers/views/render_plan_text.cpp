@@ -6,6 +6,7 @@
 #include <headroom/answers/views/render_money.hpp>
 #include <headroom/answers/views/render_outlook.hpp>
 #include <headroom/core/number_words.hpp>
+#include <headroom/model/train/memory/load_peak.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/words/strategy_text.hpp>
 
@@ -132,13 +133,16 @@ std::string work_text(const TrainScenario& t, const TrainPlan& p) {
     const std::int64_t all = t.work.shape.seq_len;
     text += ", " + tokens(all / s.cp) + " of a sequence's " + tokens(all) + " tokens on a GPU";
   }
+  const auto over = [&](TrafficAxis axis) { return p.sent[static_cast<std::size_t>(axis)].step; };
   std::string sent;
-  for (const auto& [bytes, what] : {std::pair{p.sent_data, "data"}, std::pair{p.sent_tensor, "tensor"}}) {
+  for (const auto& [bytes, what] :
+       {std::pair{p.sent_data, "data"}, std::pair{p.sent_tensor, "tensor"}, std::pair{over(TrafficAxis::cp), "context"},
+        std::pair{over(TrafficAxis::ep), "expert"}, std::pair{over(TrafficAxis::pp), "pipeline"}}) {
     if (bytes > Bytes{}) {
       sent += ", " + format(bytes) + (sent.empty() ? " sent by a GPU for " : " for ") + what + " parallelism";
     }
   }
-  return text + sent + "\n";
+  return text + sent + "\n" + (p.load ? load_text(*p.load) + "\n" : "");
 }
 
 /// Step, rates, days and dollars.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 namespace headroom {
 namespace {
@@ -79,50 +78,6 @@ Bucketing best_bucketing(const CollectiveSeries& series, Seconds backward, const
     }
   }
   return best;
-}
-
-std::string GradientCompression::text() const {
-  switch (form) {
-    case GradientForm::fp32: return "fp32";
-    case GradientForm::bf16: return "bf16";
-    case GradientForm::fp8: return "fp8";
-    case GradientForm::topk: break;
-  }
-  return "top " + percent(share);
-}
-
-std::optional<GradientCompression> gradient_compression_of(const std::string& text) {
-  if (text == "fp32") {
-    return GradientCompression{};
-  }
-  if (text == "bf16") {
-    return GradientCompression{GradientForm::bf16, 1.0};
-  }
-  if (text == "fp8") {
-    return GradientCompression{GradientForm::fp8, 1.0};
-  }
-  constexpr std::string_view kept = "topk:";
-  if (text.starts_with(kept)) {
-    const std::optional<double> share = whole_real(std::string_view{text}.substr(kept.size()));
-    if (share && *share > 0.0 && *share <= 1.0) {
-      return GradientCompression{GradientForm::topk, *share};
-    }
-  }
-  return std::nullopt;
-}
-
-Bytes compressed_bytes(Bytes fp32, GradientCompression compression) noexcept {
-  switch (compression.form) {
-    case GradientForm::fp32: return fp32;
-    case GradientForm::bf16: return 0.5 * fp32;
-    case GradientForm::fp8: return 0.25 * fp32;
-    case GradientForm::topk: break;
-  }
-  return 2.0 * compression.share * fp32;
-}
-
-Bytes error_feedback_bytes(Bytes fp32, GradientCompression compression) noexcept {
-  return compression.form == GradientForm::fp8 || compression.form == GradientForm::topk ? fp32 : Bytes{};
 }
 
 SentCollective compressed_collective(Collective collective,

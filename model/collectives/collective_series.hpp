@@ -4,11 +4,11 @@
 
 #include <headroom/core/quantity.hpp>
 #include <headroom/model/collectives/collective.hpp>
+#include <headroom/model/collectives/gradient_compression.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace headroom {
@@ -52,25 +52,6 @@ struct Bucketing {
 
 /// The number of equal buckets, up to 1,024, that leaves least exposed; of those alike the fewest.
 [[nodiscard]] Bucketing best_bucketing(const CollectiveSeries& series, Seconds backward, const TimeOfBytes& time);
-
-/// What is sent in place of fp32 gradients.
-enum class GradientForm : std::uint8_t { fp32, bf16, fp8, topk };
-struct GradientCompression {
-  GradientForm form = GradientForm::fp32;
-  double share = 1.0;  ///< of elements that top-k keeps, in (0, 1]
-
-  /// "bf16", "top 1 %".
-  [[nodiscard]] std::string text() const;
-};
-/// nullopt for text that is neither fp32, bf16, fp8 nor topk:SHARE with a share in (0, 1].
-[[nodiscard]] std::optional<GradientCompression> gradient_compression_of(const std::string& text);
-
-/// Bytes of a compressed fp32 buffer: a half, a quarter, or for each element that is kept a value and an index of four
-/// bytes (Stich, Cordonnier and Jaggi 2018; Lin et al. 2018, Deep Gradient Compression, section 3).
-[[nodiscard]] Bytes compressed_bytes(Bytes fp32, GradientCompression compression) noexcept;
-/// Residuals that a rank keeps and adds to its next gradients, fp32 (Seide et al. 2014; Karimireddy et al. 2019,
-/// algorithm 1): of fp8 and of top-k; bf16 goes without.
-[[nodiscard]] Bytes error_feedback_bytes(Bytes fp32, GradientCompression compression) noexcept;
 
 /// The collective and its buffer that a compressed one becomes. Ranks keep other elements each, which no all-reduce
 /// adds: their lists are gathered by all, n times as many bytes (Renggli et al. 2019, SparCML, section 5).

@@ -2,6 +2,7 @@
 // Keys of [training], [sweep] and [data].
 #pragma once
 
+#include <headroom/model/train/memory/load_peak.hpp>
 #include <headroom/model/train/memory/memory.hpp>
 #include <headroom/model/train/step/input_pipeline.hpp>
 #include <headroom/scenarios/keys/rows.hpp>
@@ -41,6 +42,26 @@ inline constexpr std::array training_rows{
         .of(Kinds::network)
         .blank_is("fp32 below ZeRO 3, else as the weights, which is told")
         .says("It is the format of gradients: 4 or 2 bytes a parameter."),
+    text("gradient_format")
+        .of(Kinds::train)
+        .blank_is("the software's")
+        .says("It is what gradients are sent as over data ranks: `fp32`, `bf16`, `fp8`, or `topk:SHARE` of the "
+              "elements, each with an index.")
+        .but("fp8 and topk keep in fp32 what was not sent, and go with method full below ZeRO 2 only; topk gathers "
+             "every rank's list. Kernels that compress are not in the time."),
+    quantity<Bytes>("bucket_bytes")
+        .of(Kinds::train)
+        .such_as("25 MiB")
+        .or_nothing("that all of a group moves at once, as the fitted overlap holds it")
+        .says("It is the size of a bucket of data-parallel collectives as they are sent, of which the last hides "
+              "beside nothing.")
+        .but("It goes below ZeRO 2 only, whose layers are reduced as they come."),
+    choice("checkpoint_form", checkpoint_form_names)
+        .of(Kinds::training)
+        .or_nothing("that loading is not looked at")
+        .says("It is the form of the checkpoint that the run loads: `full` has all states in one piece, which rank 0 "
+              "holds first; of `sharded` each rank reads its own.")
+        .but("Where rank 0 has no room the plan says so. It goes with method full only."),
     choice("optimizer", optimizer_names)
         .of(Kinds::train)
         .blank_is("the software's")

@@ -99,6 +99,7 @@ constexpr std::array gaps{
     LaunchGap{"training.async_tp", "false", in_code},
     LaunchGap{"training.vocab_multiple", "1", in_code},
     LaunchGap{"training.precision", "", "DeepSpeed has no such recipe"},
+    LaunchGap{"training.bucket_bytes", "", "reduce_bucket_size counts elements"},
     LaunchGap{"training.offload_to", "\"host\"", "checkpoints go to the host's memory"},
 };
 

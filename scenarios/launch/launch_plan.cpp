@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
+#include <headroom/core/real_text.hpp>
+#include <headroom/model/train/memory/load_peak.hpp>
 #include <headroom/model/workload/architecture_text.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/launch/launch_plan.hpp>
@@ -105,6 +107,16 @@ void set_training(const TrainScenario& t, LaunchPlan& plan) {
   plan.set("training.software", word_value(t.software.id));
   if (has_gradient_key(t)) {
     plan.set("training.gradients", word_value(t.work.states.gradients >= 4.0 ? "fp32" : "bf16"));
+  }
+  if (options.sent_gradients) {
+    plan.set("training.gradient_format", word_value(options.sent_gradients->text()));
+  }
+  if (options.bucket > Bytes{}) {
+    plan.set("training.bucket_bytes", word_value(shortest_text(options.bucket.raw()) + " B"));
+  }
+  if (t.checkpoint_form) {
+    plan.set("training.checkpoint_form",
+             word_value(checkpoint_form_names[static_cast<std::size_t>(*t.checkpoint_form)]));
   }
   plan.set("training.optimizer",
            word_value(optimizer_names[static_cast<std::size_t>(t.stated.optimizer.value_or(Optimizer::adamw))]));

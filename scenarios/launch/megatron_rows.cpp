@@ -198,6 +198,7 @@ constexpr auto own_passed = std::to_array<std::string_view>(
 constexpr std::array own_gaps{
     LaunchGap{"strategy.schedule", "\"1f1b\"", "Megatron-Core runs 1F1B, interleaved where vpp > 1"},
     LaunchGap{"strategy.cp_form", "", "Megatron-Core has no such form"},
+    LaunchGap{"training.bucket_bytes", "", "--ddp-bucket-size counts parameters"},
     LaunchGap{"strategy.order", "\"tp-cp-dp-pp\"", "Megatron-Core knows tp-cp-dp-pp and tp-cp-pp-dp"},
     LaunchGap{"training.async_tp", "false", "--tp-comm-overlap needs sequence parallelism"},
     LaunchGap{"training.compile", "false", "Megatron-Core does not compile the model"},

@@ -176,6 +176,10 @@ NetworkPlan make_network_plan(NetworkScenario scenario, PlanPart part, bool expl
   plan.step_flops = real(scenario.global_batch) *
                     (scenario.network.forward + scenario.network.backward + plan.memory.recompute_flops);
   plan.traffic = data_parallel_bytes(scenario.network.parameters, t.states, t.zero, t.ranks, plan.accumulation);
+  if (scenario.checkpoint_form) {
+    plan.load = load_peak(*scenario.checkpoint_form, scenario.network.parameters, t.states, plan.memory.states.total(),
+                          plan.capacity);
+  }
   plan.inference = inference_memory(scenario.network, t.activation_bytes);
   plan.inference_batch =
       largest_batch(plan.capacity, plan.inference.weights, plan.framework, plan.inference.per_sample);

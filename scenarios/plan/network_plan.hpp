@@ -2,6 +2,7 @@
 // Planning the training of a network given as an op list: memory, FLOP, traffic and times.
 #pragma once
 
+#include <headroom/model/train/memory/load_peak.hpp>
 #include <headroom/scenarios/plan/network_times.hpp>
 #include <headroom/scenarios/question/change.hpp>
 #include <headroom/scenarios/question/network_scenario.hpp>
@@ -30,8 +31,9 @@ struct NetworkPlan {
   std::string interval_source;          ///< where its width comes from
   std::vector<NetworkRemedy> remedies;  ///< when it does not fit
   std::int64_t accumulation = 1;
-  Flops step_flops{};  ///< of all GPUs, recomputation included
-  Bytes traffic{};     ///< sent per GPU and step for data parallelism
+  Flops step_flops{};            ///< of all GPUs, recomputation included
+  Bytes traffic{};               ///< sent per GPU and step for data parallelism
+  std::optional<LoadPeak> load;  ///< where the scenario says what is loaded
   NetworkInference inference;
   std::int64_t inference_batch = 0;  ///< the largest that fits
   PlanPart part = PlanPart::all;

@@ -3,6 +3,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/estimate/spread.hpp>
 #include <headroom/model/train/step/step_trace.hpp>
+#include <headroom/model/workload/parameters.hpp>
 #include <headroom/scenarios/money/formulas.hpp>
 #include <headroom/scenarios/plan/narrowing.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
@@ -335,6 +336,7 @@ void note_traffic(
     const Strategy& s = answer.strategy;
     answer.sent_data = compiled.step->data_parallel_bytes(table, s, answer.estimate.micro_batches);
     answer.sent_tensor = compiled.step->tensor_parallel_bytes(key_of(s), s.pp, answer.estimate.micro_batches);
+    answer.sent = compiled.step->axis_traffic(table, key_of(s), s, answer.estimate.micro_batches);
   }
   plan.notes.push_back(data_text(t.work.feed, fed));
 }
@@ -434,6 +436,13 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, Told t
   leave_loss_open(t, compiled, answer, plan);
   note_choices(t, answer, plan);
   answer.offload = plan_offload(t, e);
+  if (t.checkpoint_form) {
+    const ParameterCount count = count_parameters(t.architecture);
+    const MemoryBreakdown& m = e.memory;
+    answer.load = load_peak(*t.checkpoint_form, count.total + count.mtp, t.work.states,
+                            m[MemoryTerm::weights] + m[MemoryTerm::gradients] + m[MemoryTerm::optimizer],
+                            t.device.visible_capacity().value);
+  }
   if (answer.offload) {
     answer.offload->exposed = compiled.timed ? answer.offload->exposed : std::nullopt;
     const std::vector<std::string> notes = offload_notes(*answer.offload);

@@ -4,6 +4,8 @@
 
 #include <headroom/model/serve/fixed_load/serving_bound.hpp>
 #include <headroom/model/serve/fixed_load/serving_times.hpp>
+#include <headroom/model/train/memory/load_peak.hpp>
+#include <headroom/model/train/step/axis_traffic.hpp>
 #include <headroom/scenarios/money/bill.hpp>
 #include <headroom/scenarios/money/energy.hpp>
 #include <headroom/scenarios/money/what_if.hpp>
@@ -42,8 +44,10 @@ struct TrainPlan {
   std::vector<Problem> problems;  ///< every rule the strategy breaks; empty when it only does not fit
   std::string binds;              ///< what the time goes to; empty where no time is priced
   std::optional<OffloadPlan> offload;
+  std::optional<LoadPeak> load;             ///< where the scenario says what is loaded
   std::optional<FedStep> fed;               ///< where the scenario says how data is loaded
   Bytes sent_data{}, sent_tensor{};         ///< by a GPU in a step for data and tensor parallelism, where it is priced
+  AxisTraffic sent{};                       ///< the same over every group, of a layer and in a step
   std::shared_ptr<const JobGroups> groups;  ///< of the job, where its time is priced
   Interval<Seconds> step;
   Interval<Bytes> memory;  ///< as the device shows it; the verdict compares its ends with the capacity

@@ -4,6 +4,7 @@
 
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/estimate/precision.hpp>
+#include <headroom/model/train/memory/load_peak.hpp>
 #include <headroom/model/train/network/network_memory.hpp>
 #include <headroom/model/train/software/memory_stack.hpp>
 #include <headroom/model/train/step/input_pipeline.hpp>
@@ -31,10 +32,11 @@ struct NetworkScenario {
   std::int64_t global_batch = 1;  ///< samples of one optimizer step
   Precision precision = Precision::bf16;
   NetworkTraining training;
-  MemoryStack software;                  ///< of it the time of a step alone
-  double samples = 0.0;                  ///< of the whole run; 0: not asked
-  std::optional<Seconds> measured_time;  ///< of that run as somebody measured it
-  std::optional<double> target;          ///< share of the peak that model FLOP should reach
+  MemoryStack software;                           ///< of it the time of a step alone
+  std::optional<CheckpointForm> checkpoint_form;  ///< of the checkpoint that the run loads; nothing: not asked
+  double samples = 0.0;                           ///< of the whole run; 0: not asked
+  std::optional<Seconds> measured_time;           ///< of that run as somebody measured it
+  std::optional<double> target;                   ///< share of the peak that model FLOP should reach
   Money money;
   EnergyQuestion energy;
   std::optional<Watts> power_cap;  ///< of one GPU

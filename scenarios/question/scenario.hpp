@@ -5,6 +5,7 @@
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/serve/memory/serving.hpp>
 #include <headroom/model/train/evaluate/training.hpp>
+#include <headroom/model/train/memory/load_peak.hpp>
 #include <headroom/model/workload/model_data.hpp>
 #include <headroom/model/workload/model_library.hpp>
 #include <headroom/scenarios/advice/questions.hpp>
@@ -40,7 +41,8 @@ struct TrainScenario {
   bool offload_to_nvme = false;
   TrainingWorkload work;
   StatedTraining stated;
-  double tokens = 0.0;  ///< of the whole run; 0: not asked
+  std::optional<CheckpointForm> checkpoint_form;  ///< of the checkpoint that the run loads; nothing: not asked
+  double tokens = 0.0;                            ///< of the whole run; 0: not asked
   Strategy strategy;
   bool micro_batch_open = false;  ///< blank: the fastest legal value that fits
   bool recompute_open = false;

@@ -27,6 +27,9 @@ StateBytes states_of(const TrainScenario& t) {
     states = t.software.states_of(t.work.precision, t.device.generation);
   }
   states.gradients = t.stated.gradients.value_or(states.gradients);
+  if (t.work.options.sent_gradients && t.work.options.sent_gradients->leaves_residuals()) {
+    states.buckets += residual_bytes;  // a lone data rank sends nothing
+  }
   if (t.stated.optimizer) {
     const double master = std::max(0.0, states.optimizer - moment_bytes(Optimizer::adamw));
     states.optimizer = moment_bytes(*t.stated.optimizer) + master;

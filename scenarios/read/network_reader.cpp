@@ -110,6 +110,9 @@ class NetworkScenarioReader {
       table.problem("measured_time", "'measured_time' needs 'samples', those of the run that took it");
     }
     scenario_.target = table.stated<"target_utilisation">();
+    if (const auto form = table.stated<"checkpoint_form">()) {
+      scenario_.checkpoint_form = static_cast<CheckpointForm>(*form);
+    }
     table.finish();
   }
 

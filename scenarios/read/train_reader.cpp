@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <type_traits>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -48,6 +49,7 @@ class TrainingReader {
     if (const auto format = table.stated<"gradients">()) {
       train.stated.gradients = *format == 0 ? 4.0 : 2.0;
     }
+    read_reductions(table, train);
     table.take<"optimizer">(train.stated.optimizer);
     train.stated.software = table.stated<"software">();
     if (const ConfigValue* written = table.value("software")) {
@@ -64,6 +66,56 @@ class TrainingReader {
     train.asked.elastic = read_elastic(table);
     train.asked.sweep = read_sweep(root_, train.tokens);
     table.finish();
+  }
+
+  /// How gradients go over data ranks, and in which form a checkpoint is loaded.
+  static void read_reductions(TrainingKeys& table, TrainScenario& train) {
+    MemoryOptions& options = train.work.options;
+    if (const auto format = table.stated<"gradient_format">()) {
+      options.sent_gradients = gradient_compression_of(*format);
+      if (!options.sent_gradients) {
+        table.problem("gradient_format", "'gradient_format' is " + quoted(*format) +
+                                             "; it must be fp32, bf16, fp8, or topk:SHARE with a share of the elements "
+                                             "in (0, 1], e.g. \"topk:0.01\"");
+      }
+    }
+    options.bucket = table.stated<"bucket_bytes">().value_or(Bytes{});
+    if (const auto form = table.stated<"checkpoint_form">()) {
+      train.checkpoint_form = static_cast<CheckpointForm>(*form);
+    }
+  }
+
+  /// What only some ZeRO stages and methods have.
+  void check_reductions(const TrainScenario& train) {
+    const MemoryOptions& options = train.work.options;
+    ConfigTable table = root_.table("training");
+    const bool residuals = options.sent_gradients && options.sent_gradients->leaves_residuals();
+    const std::string zero = std::to_string(train.strategy.zero);
+    if (residuals && train.strategy.zero >= 2) {
+      table.problem("gradient_format",
+                    "'gradient_format' of fp8 or topk keeps on every rank what it did not send of all "
+                    "its gradients, which ZeRO " +
+                        zero +
+                        " does not hold; take strategy.zero 0 or 1, "
+                        "or bf16");
+    }
+    if (residuals && options.method != Method::full) {
+      table.problem("gradient_format", "'gradient_format' of fp8 or topk means something with method \"full\" only");
+    }
+    if (options.bucket > Bytes{} && train.strategy.zero >= 2) {
+      table.problem("bucket_bytes", "'bucket_bytes' means something below ZeRO 2 only: ZeRO " + zero +
+                                        " reduces layer by layer as they come");
+    }
+    if (train.checkpoint_form && options.method != Method::full) {
+      table.problem("checkpoint_form", "'checkpoint_form' means something with method \"full\" only");
+    }
+    if (options.bucket > Bytes{}) {
+      const std::string& usual = train.software.defaults.reduce_bucket;
+      assume("training.bucket_bytes = " + format(options.bucket) + " (" +
+             (usual.empty() ? "what " + train.software.id + " takes by itself is not known"
+                            : "by itself " + train.software.id + " takes " + usual) +
+             "); the share of the traffic that overlaps is the fitted one, all of it but the last bucket");
+    }
   }
 
   /// Tokens that follow from a target loss.
@@ -202,6 +254,7 @@ class TrainingReader {
       return;
     }
     check_offload(train);
+    check_reductions(train);
     tell_ranks(train);
     if (!train.stated.software) {
       assume("training.software = " + train.software.id + " (" + train.software.name +
@@ -224,8 +277,11 @@ class TrainingReader {
       text += " (" + format_number(states.optimizer + states.apart.embedding) +
               (states.apart.head > 0.0 ? " of embedding, head and norms)" : " of the embedding)");
     }
-    if (states.buckets > 0.0) {
-      text += ", " + format_number(states.buckets) + " of gradient buckets where dp cp > 1";
+    const auto& sent = train.work.options.sent_gradients;
+    const double residuals = sent && sent->leaves_residuals() ? residual_bytes : 0.0;
+    for (const auto& [bytes, what] : {std::pair{states.buckets - residuals, " of gradient buckets where dp cp > 1"},
+                                      std::pair{residuals, " of gradients that were not sent where dp cp > 1"}}) {
+      text += bytes > 0.0 ? ", " + format_number(bytes) + what : std::string{};
     }
     assume(text);
     if (train.architecture.mtp_layers > 0) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/model/train/memory/memory.hpp>
 #include <headroom/scenarios/words/strategy_text.hpp>
 
@@ -89,6 +90,8 @@ std::vector<StatedKey> stated_recipe(const MemoryOptions& o) {
           {"training.expert_launch", word(o.experts.launch, expert_launch_names)},
           {"training.expert_capacity", factor(o.experts.capacity)},
           {"training.rank_capacity", factor(o.experts.rank_capacity)},
+          {"training.gradient_format", o.sent_gradients ? o.sent_gradients->text() : std::string{}},
+          {"training.bucket_bytes", o.bucket > Bytes{} ? format(o.bucket) : std::string{}},
           {"training.weight_average", o.average == WeightAverage::none
                                           ? std::string{}
                                           : std::string{weight_average_names[static_cast<std::size_t>(o.average)]}}};

@@ -140,7 +140,7 @@ TEST_CASE("300 all-reduces of 100 KB cost 21.3 ms one by one and 0.40 in two buc
   CHECK(best_bucketing(series, {}, ring).buckets == 1);
 }
 
-TEST_CASE("80 ms beside a backward pass of 100 leave the last bucket's 5 % exposed, 4 ms; after it all 80") {
+TEST_CASE("80 ms beside a backward pass of 100 leave the last bucket's 5 % exposed, 4 ms, and after it all 80") {
   const TimeOfBytes time = [](Bytes bytes) { return bytes / gigabytes_per_second(50.0); };
   const CollectiveSeries series{Bytes{4e9}, 1};
   const Bucketing b = bucketed(series, Bytes{0.2e9}, Seconds{0.1}, time);

@@ -107,9 +107,13 @@ TEST_CASE("data that does not keep up holds the step up, says what binds and wha
 TEST_CASE("a plan says its micro-batches, what a context rank holds of a sequence, and what a GPU sends") {
   const Plan p = plan({"strategy.tp=2", "strategy.cp=2"});
   const std::string text = plan_text(p);
-  CHECK(text.find("a step: 32 micro-batches on each of 4 replicas, 4096 of a sequence's 8192 tokens on a GPU, " +
-                  format(train(p).sent_data) +
-                  " sent by a GPU for data parallelism, 128 GiB for tensor parallelism\n") != std::string::npos);
+  CHECK(
+      text.find(
+          "a step: 32 micro-batches on each of 4 replicas, 4096 of a sequence's 8192 tokens on a GPU, " +
+          format(train(p).sent_data) +
+          " sent by a GPU for data parallelism, 128 GiB for tensor parallelism, 24.0 GiB for context parallelism\n") !=
+      std::string::npos);
+  // Keys and values of 4096 tokens and four heads of 128 in 16 bit, once forward and twice backward: 25.2 MB a layer.
   // 32 micro-batches of 32 layers, four all-reduces of 4096 x 4096 elements of 16 bit each, of two ranks as many bytes.
   CHECK(train(p).sent_tensor.raw() == doctest::Approx(32.0 * 32.0 * 4.0 * 4096.0 * 4096.0 * 2.0));
   CHECK(train(p).sent_data > train(plan({"strategy.tp=4", "strategy.cp=2"})).sent_data);

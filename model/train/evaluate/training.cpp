@@ -132,7 +132,7 @@ void time_with(const CompiledTraining& c, const LayerTable& t, const Strategy& s
   e.bubble_fraction = e.time[Term::bubble] / e.step;
   if constexpr (Recorder::records) {
     if (c.timed) {
-      record_step(*c.step, t.step, s, time, recorder);
+      record_step(*c.step, t.step, key_of(s), s, time, recorder);
     }
   }
 }

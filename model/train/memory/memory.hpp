@@ -4,6 +4,7 @@
 #pragma once
 
 #include <headroom/hardware/catalog/device.hpp>
+#include <headroom/model/collectives/gradient_compression.hpp>
 #include <headroom/model/estimate/estimate.hpp>
 #include <headroom/model/estimate/explain.hpp>
 #include <headroom/model/train/software/expert_recipe.hpp>
@@ -146,7 +147,9 @@ struct MemoryOptions {
   std::optional<bool> narrow_saved;    ///< activations are kept in 8 bit; unstated: as the software saves them
   WeightAverage average = WeightAverage::none;
   ExpertTraffic experts{};
-  bool narrow_gather = false;  ///< of 8-bit recipes: updated weights are gathered in 8 bit
+  bool narrow_gather = false;                         ///< of 8-bit recipes: updated weights are gathered in 8 bit
+  std::optional<GradientCompression> sent_gradients;  ///< over data ranks; unstated: as the software sends them
+  Bytes bucket{};  ///< of data-parallel collectives once a step; zero: those of a group at once
 };
 
 /// Whether the loss is fused, and a 4-bit base doubly quantised: as stated, else by the software's habit.

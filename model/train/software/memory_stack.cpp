@@ -178,6 +178,7 @@ void read_defaults(ConfigTable& root, MemoryStack& stack) {
   }
   d.vocabulary = table->maybe_integer("vocabulary", {1, std::int64_t{1} << 40}).value_or(d.vocabulary);
   d.tuning_documents = table->maybe_number("tuning_documents", {1.0, 1e9}).value_or(d.tuning_documents);
+  d.reduce_bucket = table->maybe_text("reduce_bucket").value_or(d.reduce_bucket);
   d.source = table->text("source");
   table->finish();
 }

@@ -79,6 +79,7 @@ struct StackDefaults {
   CpForm cp_form = CpForm::unstated;
   std::int64_t vocabulary = 50257;  ///< vocabulary of a model that states none; GPT-2's tokenizer
   double tuning_documents = 0.0;    ///< tokens of a document in the packed sequences of its tuning runs; 0: not packed
+  std::string reduce_bucket;        ///< a bucket of data-parallel collectives, in words; empty: not known
   std::string source;
   [[nodiscard]] std::uint16_t expert_tensor_ranks(std::uint16_t tp, std::uint16_t ep) const noexcept;
 };

@@ -32,23 +32,18 @@ DispatcherForm dispatcher_form(ExpertDispatcher dispatcher) noexcept {
   return {false, 1.0, 0.0, 6.0};
 }
 
-/// `element`: bytes of an element on its way.
-Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups, double element) const {
-  const GroupCollectives* group = groups.find(z.ranks.experts);
-  if (group == nullptr || !recipe_.architecture.moe) {
-    return {};
-  }
+/// `element`: bytes of an element on its way. The group is there.
+LayerPricer::Exchanged LayerPricer::exchanged(const Sizes& z, const GroupView& view, double element) const {
   const StepRecipe& r = recipe_;
   const Moe& moe = *r.architecture.moe;
   const DispatcherForm form = dispatcher_form(z.dispatcher);
   const double width = moe.latent > 0 ? real(moe.latent) : z.hidden;
   const double row = element * width * kept_rows() * z.tokens / (z.key.sequence_parallel ? z.t : 1.0);
-  const GroupView& view = group->view();
   const auto chosen = real(moe.top_k);
-  const bool leaves = view.domains > 1;
+  Exchanged sent;
   if (!form.once_a_rank) {
-    const double reach = leaves ? r.physics.nic * r.stack.nic : r.stack.link;
-    return group->time(Collective::dispatch, Bytes{chosen * row}).time / reach;
+    sent.buffer = Bytes{chosen * row};
+    return sent;
   }
   // Where the router keeps the experts of a token to M domains, as many of M as k draws meet.
   const auto domains = static_cast<double>(view.domains);
@@ -59,15 +54,35 @@ Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups, double el
   const double held = real(moe.experts) / (domains * local);
   const bool beside = r.experts.consecutive;
   const double inside_copies = places_met(beside, open * local, moe.top_k, held) * (local - 1.0) / local;
-  const Seconds inside =
-      local > 1.0 ? Bytes{inside_copies * row} / (r.stack.link * form.link * view.inside_all) : Seconds{};
+  sent.inside = Bytes{inside_copies * row};
+  if (view.domains > 1) {
+    // One copy a token and domain that holds one of its experts (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.2): of K
+    // domains, K (1 - (1 - 1/K)^k) are met, one of K is the token's own.
+    const double copies = places_met(beside, open, moe.top_k, local * held) * (domains - 1.0) / domains;
+    sent.outside = Bytes{copies * row};
+  }
+  return sent;
+}
+
+Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups, double element) const {
+  const GroupCollectives* group = groups.find(z.ranks.experts);
+  if (group == nullptr || !recipe_.architecture.moe) {
+    return {};
+  }
+  const StepRecipe& r = recipe_;
+  const DispatcherForm form = dispatcher_form(z.dispatcher);
+  const GroupView& view = group->view();
+  const Exchanged sent = exchanged(z, view, element);
+  const bool leaves = view.domains > 1;
+  if (!form.once_a_rank) {
+    const double reach = leaves ? r.physics.nic * r.stack.nic : r.stack.link;
+    return group->time(Collective::dispatch, sent.buffer).time / reach;
+  }
+  const Seconds inside = view.per_domain > 1 ? sent.inside / (r.stack.link * form.link * view.inside_all) : Seconds{};
   if (!leaves) {
     return r.physics.exchange + inside;
   }
-  // One copy a token and domain that holds one of its experts (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.2): of K
-  // domains, K (1 - (1 - 1/K)^k) are met, one of K is the token's own.
-  const double copies = places_met(beside, open, moe.top_k, local * held) * (domains - 1.0) / domains;
-  return r.physics.exchange + std::max(inside, Bytes{copies * row} / (form.network * view.outside_all));
+  return r.physics.exchange + std::max(inside, sent.outside / (form.network * view.outside_all));
 }
 
 double exchanges_beside(const StepRecipe& r, bool pairs) noexcept {

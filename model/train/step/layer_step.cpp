@@ -10,9 +10,6 @@
 namespace headroom {
 namespace {
 
-/// Bytes of a dispatched 8-bit element with its share of a 4-byte scale for each 128.
-constexpr double narrow_element = 1.0 + 4.0 / 128.0;
-
 /// A mixer and a feed-forward, each with its norm and residual; hybrids have layers of one of them.
 double parts_of(const Block& block) noexcept {
   return (block.mixer != Mixer::none ? 1.0 : 0.0) + (block.feed_forward != FeedForward::none ? 1.0 : 0.0);
@@ -377,6 +374,14 @@ RankGroups LayerPricer::groups_of(const LayerKey& key, const JobGroups& groups) 
   return headroom::groups_of(key.order, {key.tp, key.cp, key.dp, stages, key.ep, key.etp});
 }
 
+LayerPricer::Sizes LayerPricer::sizes_of(const Block& block, const LayerKey& key) const noexcept {
+  Sizes z{key, block};
+  z.t = key.tp;
+  z.tokens = real(key.micro_batch) * recipe_.seq_len / key.cp;
+  z.hidden = real(recipe_.architecture.hidden);
+  return z;
+}
+
 LayerTimes LayerPricer::layer(const Block& block, const LayerKey& key, const JobGroups& groups) const {
   return layer(block, key, groups, recipe_.experts.dispatcher);
 }
@@ -386,11 +391,8 @@ LayerTimes LayerPricer::layer(const Block& block,
                               const JobGroups& groups,
                               ExpertDispatcher dispatcher) const {
   const StepRecipe& r = recipe_;
-  Sizes z{key, block};
+  Sizes z = sizes_of(block, key);
   z.dispatcher = dispatcher;
-  z.t = key.tp;
-  z.tokens = real(key.micro_batch) * r.seq_len / key.cp;
-  z.hidden = real(r.architecture.hidden);
   z.ranks = groups_of(key, groups);
   const LayerOps ops = layer_ops(r.architecture, block, LayerForm::training, z.t);
   const bool adapted = r.options.method != Method::full;
@@ -446,18 +448,6 @@ LayerTimes LayerPricer::layer(const Block& block,
     add_host(t, ops, z);
   }
   return t;
-}
-
-Bytes LayerPricer::tensor_bytes(const Block& block, const LayerKey& key) const {
-  const StepRecipe& r = recipe_;
-  double reductions = 0.0;
-  for (const LayerOp& op : layer_ops(r.architecture, block, LayerForm::training, key.tp)) {
-    reductions += op.kind == LayerOpKind::reduction ? 1.0 : 0.0;
-  }
-  const double tokens = real(key.micro_batch) * r.seq_len / key.cp;
-  const double passes = key.recompute == Recompute::full ? 3.0 : 2.0;
-  const Bytes buffer{element_ * tokens * real(r.architecture.hidden)};
-  return passes * reductions * bytes_per_rank(Collective::all_reduce, buffer, key.tp);
 }
 
 Seconds LayerPricer::newton_schulz(const Block& block, const LayerKey& key) const noexcept {

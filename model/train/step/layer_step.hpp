@@ -46,6 +46,9 @@ struct StepRecipe {
   TermSet without;
 };
 
+/// Bytes of an 8-bit element on its way to an expert, with a scale of 4 bytes each 128 of them.
+inline constexpr double narrow_element = 1.0 + 4.0 / 128.0;
+
 /// Share of a pair of passes' exchanges that runs beside their compute with overlapped experts. `pairs`: the schedule's
 /// passes are pairs, of kernels that were ordered for each other.
 [[nodiscard]] double exchanges_beside(const StepRecipe& recipe, bool pairs) noexcept;
@@ -87,6 +90,15 @@ class LayerPricer {
   /// (Shoeybi et al. 2019, section 3), or as many bytes as all-gathers and reduce-scatters; those of the forward pass
   /// once more where whole layers are formed again.
   [[nodiscard]] Bytes tensor_bytes(const Block& block, const LayerKey& key) const;
+  /// The same over the context group: what layer() prices of keys and values, queries and outputs, forward, backward
+  /// and where whole layers are formed again.
+  [[nodiscard]] Bytes context_bytes(const Block& block, const LayerKey& key) const;
+  /// The same over the expert group: dispatch and combine each way; copies to hosts and from there to their ranks with
+  /// a dispatcher that sends once a host. Zero without such a group.
+  [[nodiscard]] Bytes expert_bytes(const Block& block,
+                                   const LayerKey& key,
+                                   const JobGroups& groups,
+                                   ExpertDispatcher dispatcher) const;
   /// Muon's update of a layer's matrices: five Newton-Schulz steps A = X X^T, B = b A + c A A, X = a X + B X, in 16 bit
   /// (Jordan et al. 2024). Each rank does its share over tp and ep; matrices side by side are taken as alike.
   [[nodiscard]] Seconds newton_schulz(const Block& block, const LayerKey& key) const noexcept;
@@ -145,7 +157,14 @@ class LayerPricer {
   [[nodiscard]] double crowding(const LayerKey& key) const noexcept;
   void leave_to_exchanges(LayerTimes& t, const LayerKey& key) const noexcept;
   void add_host(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept;
+  /// What a rank sends in one exchange: to every expert's rank a row, or once to a rank and a domain.
+  struct Exchanged {
+    Bytes buffer{};             ///< of an all-to-all
+    Bytes inside{}, outside{};  ///< once a rank
+  };
+  [[nodiscard]] Exchanged exchanged(const Sizes& z, const GroupView& view, double element) const;
   [[nodiscard]] Seconds exchange(const Sizes& z, const JobGroups& groups, double element) const;
+  [[nodiscard]] Sizes sizes_of(const Block& block, const LayerKey& key) const noexcept;
   [[nodiscard]] bool on(Term term) const noexcept { return !recipe_.without.has(term); }
 
   StepRecipe recipe_;

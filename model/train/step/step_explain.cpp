@@ -12,10 +12,17 @@ class StepLines {
  public:
   StepLines(const StepModel& model,
             const StepTable& table,
+            const LayerKey& key,
             const Strategy& strategy,
             const StepTime& time,
             ExplainRecorder& r)
-      : recipe_{model.pricer().recipe()}, model_{model}, table_{table}, s_{strategy}, t_{time}, r_{r} {}
+      : recipe_{model.pricer().recipe()},
+        model_{model},
+        table_{table},
+        s_{strategy},
+        t_{time},
+        traffic_{model.axis_traffic(table, key, strategy, time.micro_batches)},
+        r_{r} {}
 
   void write() {
     compute();
@@ -117,6 +124,15 @@ class StepLines {
          {{"latency", physics.sync.raw(), Shown::seconds, physics.source}});
   }
 
+  /// What a GPU sends over a group: of a layer and in a step.
+  [[nodiscard]] ExplainInput of_layer(TrafficAxis axis) const {
+    return {"sent, a layer", traffic_[static_cast<std::size_t>(axis)].layer.raw(), Shown::bytes,
+            axis == TrafficAxis::dp ? "by a GPU in a step" : "by a GPU, one micro-batch"};
+  }
+  [[nodiscard]] ExplainInput of_step(TrafficAxis axis) const {
+    return {"sent, a step", traffic_[static_cast<std::size_t>(axis)].step.raw(), Shown::bytes, "by a GPU"};
+  }
+
   void context() {
     switch (s_.cp_form) {
       case CpForm::ring:
@@ -124,35 +140,47 @@ class StepLines {
              "m n (cp - 1) (max(0, hop - attention / cp) + sig min(hop, attention / cp)), twice the bytes back",
              "Liu et al. 2023, Ring Attention, section 3.2",
              {{"sig", recipe_.physics.overlap_slowdown, Shown::fraction, recipe_.physics.source},
-              {"forward", table_.layer.forward.cp.raw(), Shown::seconds, "one layer, one micro-batch"}});
+              {"forward", table_.layer.forward.cp.raw(), Shown::seconds, "one layer, one micro-batch"},
+              of_layer(TrafficAxis::cp),
+              of_step(TrafficAxis::cp)});
         return;
       case CpForm::ulysses:
         line(Term::cp_comm,
              "m n 2 x exchanges of queries, keys, values and outputs; key-value heads copied up to one a rank",
              "Jacobs et al. 2023, DeepSpeed-Ulysses, section 3.2",
-             {{"one way", table_.layer.forward.cp.raw(), Shown::seconds, "one layer, one micro-batch"}});
+             {{"one way", table_.layer.forward.cp.raw(), Shown::seconds, "one layer, one micro-batch"},
+              of_layer(TrafficAxis::cp),
+              of_step(TrafficAxis::cp)});
         return;
       case CpForm::all_gather:
       case CpForm::unstated:
         line(Term::cp_comm, "m n 3 x exposed gather of keys and values", "Liu et al. 2023, Ring Attention",
-             {{"overlap", recipe_.physics.cp_overlap, Shown::fraction, recipe_.physics.source}});
+             {{"overlap", recipe_.physics.cp_overlap, Shown::fraction, recipe_.physics.source},
+              of_layer(TrafficAxis::cp),
+              of_step(TrafficAxis::cp)});
     }
   }
 
   void communication() {
+    const TrafficAxis tensor = s_.sequence_parallel ? TrafficAxis::sp : TrafficAxis::tp;
     line(Term::tp_comm, "m n 4 x exposed collectives of T h elements", "Shoeybi et al. 2019, section 3",
-         {{"overlap", recipe_.stack.tp_overlap, Shown::fraction, recipe_.stack.source}});
+         {{"overlap", recipe_.stack.tp_overlap, Shown::fraction, recipe_.stack.source},
+          of_layer(tensor),
+          of_step(tensor)});
     context();
     experts();
     line(Term::pp_comm, "2 ((p - 1) + m v x) sends", "Narayanan et al. 2021, section 2.2",
          {{"send", t_.send.raw(), Shown::seconds, model_.groups().why()},
-          {"x", recipe_.stack.p2p_exposed, Shown::fraction, recipe_.stack.source}});
+          {"x", recipe_.stack.p2p_exposed, Shown::fraction, recipe_.stack.source},
+          of_step(TrafficAxis::pp)});
     line(Term::dp_comm, "R - hid + sig hid, and what sharded layers wait for", "Rajbhandari et al. 2020, section 7",
          {{"R", t_.reduction.raw(), Shown::seconds, model_.groups().why()},
           {"hid", t_.hidden.raw(), Shown::seconds, "beside the last micro-batch"},
           {"gather", t_.gather.raw(), Shown::seconds, "one layer"},
           {"scatter", t_.scatter.raw(), Shown::seconds, "one layer"},
-          {"overlap", recipe_.stack.dp_overlap, Shown::fraction, recipe_.stack.source}});
+          {"overlap", recipe_.stack.dp_overlap, Shown::fraction, recipe_.stack.source},
+          of_layer(TrafficAxis::dp),
+          of_step(TrafficAxis::dp)});
   }
 
   void rest() {
@@ -182,7 +210,9 @@ class StepLines {
   void experts() {
     if (recipe_.stack.ep_overlap <= 0.0 && t_.hidden_exchanges <= Seconds{}) {
       line(Term::ep_comm, "m n 4 x dispatch or combine of T k rows", "Lepikhin et al. 2021, section 3",
-           {{"factor", recipe_.stack.expert_traffic, Shown::count, recipe_.stack.source}});
+           {{"factor", recipe_.stack.expert_traffic, Shown::count, recipe_.stack.source},
+            of_layer(TrafficAxis::ep),
+            of_step(TrafficAxis::ep)});
       return;
     }
     line(Term::ep_comm, "m n 4 x dispatch or combine of T k rows - what compute hides (1 - sig)",
@@ -192,7 +222,9 @@ class StepLines {
           {"beside", exchanges_beside(recipe_, model_of(s_.schedule).overlaps_passes), Shown::fraction,
            "of a pair of micro-batches' exchanges"},
           {"hidden", t_.hidden_exchanges.raw(), Shown::seconds, "slowest stage, one micro-batch beside another"},
-          {"sig", recipe_.physics.overlap_slowdown, Shown::fraction, recipe_.physics.source}});
+          {"sig", recipe_.physics.overlap_slowdown, Shown::fraction, recipe_.physics.source},
+          of_layer(TrafficAxis::ep),
+          of_step(TrafficAxis::ep)});
   }
 
   void data() {
@@ -212,6 +244,7 @@ class StepLines {
   const StepTable& table_;
   const Strategy& s_;
   const StepTime& t_;
+  AxisTraffic traffic_;
   ExplainRecorder& r_;
 };
 
@@ -219,10 +252,11 @@ class StepLines {
 
 void record_step(const StepModel& model,
                  const StepTable& table,
+                 const LayerKey& key,
                  const Strategy& strategy,
                  const StepTime& time,
                  ExplainRecorder& recorder) {
-  StepLines{model, table, strategy, time, recorder}.write();
+  StepLines{model, table, key, strategy, time, recorder}.write();
 }
 
 }  // namespace headroom

@@ -17,6 +17,32 @@ Seconds reached(const GroupCollectives* group, Collective collective, double byt
   return reached(group, collective, bytes, r.physics, r.stack);
 }
 
+/// Bytes that are sent of a parameter's gradient.
+double sent_gradient(const StepRecipe& r) noexcept {
+  return r.options.sent_gradients ? compressed_bytes(Bytes{4.0}, *r.options.sent_gradients).raw()
+                                  : r.stack.gradient_bytes;
+}
+
+/// Lists of the largest gradients are gathered by all ranks, whatever each then keeps of them.
+bool gathers_gradients(const StepRecipe& r) noexcept {
+  return r.options.sent_gradients && r.options.sent_gradients->form == GradientForm::topk;
+}
+
+/// Calls visit(group, collective, bytes) for the reduction of so many gradients.
+template <class Visit>
+void reduce_gradients(const StepRecipe& r,
+                      const GroupCollectives* group,
+                      Collective collective,
+                      double parameters,
+                      const Visit& visit) noexcept {
+  const double bytes = sent_gradient(r) * parameters;
+  if (gathers_gradients(r) && group != nullptr) {
+    visit(group, Collective::all_gather, real(group->view().ranks) * bytes);
+  } else {
+    visit(group, collective, bytes);
+  }
+}
+
 }  // namespace
 
 StageLayers split_stages(double layers, double stages) noexcept {
@@ -221,8 +247,8 @@ void StepModel::for_each_sharded(const StepTable& table, const Strategy& s, cons
     visit(table.shard, Collective::all_gather, r.gathered_bytes * p.dense);
     visit(table.experts, Collective::all_gather, r.gathered_bytes * p.experts);
   }
-  visit(table.shard, Collective::reduce_scatter, r.stack.gradient_bytes * p.trained_dense);
-  visit(table.experts, Collective::reduce_scatter, r.stack.gradient_bytes * p.trained_experts);
+  reduce_gradients(r, table.shard, Collective::reduce_scatter, p.trained_dense, visit);
+  reduce_gradients(r, table.experts, Collective::reduce_scatter, p.trained_experts, visit);
 }
 
 void StepModel::shard_layers(const StepTable& table, const Strategy& s, StepTime& t) const noexcept {
@@ -341,11 +367,14 @@ void StepModel::for_each_reduced(const StepTable& table, const Strategy& s, cons
   const double per_stage = layers_ / s.pp;
   const double dense = per_stage * table.of_layer.trained_dense + ends;
   const double experts = per_stage * table.of_layer.trained_experts;
+  const auto once = [&](const GroupCollectives* group, Collective collective, double bytes) {
+    visit(group, collective, bytes, 1.0);
+  };
   const auto all_reduce = [&](const GroupCollectives* group, double parameters) {
-    visit(group, Collective::all_reduce, r.stack.gradient_bytes * parameters, 1.0);
+    reduce_gradients(r, group, Collective::all_reduce, parameters, once);
   };
   const auto sharded = [&](const GroupCollectives* group, double parameters) {
-    visit(group, Collective::reduce_scatter, r.stack.gradient_bytes * parameters, 1.0);
+    reduce_gradients(r, group, Collective::reduce_scatter, parameters, once);
     visit(group, Collective::all_gather, weight * parameters, 1.0);
   };
   if (s.zero == 0) {
@@ -357,7 +386,7 @@ void StepModel::for_each_reduced(const StepTable& table, const Strategy& s, cons
     sharded(table.experts, experts);
     if (r.stack.broadcast_weights) {
       const double sharers = s.shard_ranks > 0 ? s.shard_ranks : static_cast<double>(s.dp) * s.cp;
-      visit(table.shard, Collective::reduce_scatter, r.stack.gradient_bytes * dense, 1.0);
+      reduce_gradients(r, table.shard, Collective::reduce_scatter, dense, once);
       visit(table.shard, Collective::broadcast, weight * dense / sharers, sharers);
     } else {
       sharded(table.shard, dense);
@@ -379,10 +408,23 @@ void StepModel::add_data_parallel(const StepTable& table, const Strategy& s, Ste
   if (!on(Term::dp_comm)) {
     return;
   }
+  // Nothing of the last bucket hides: its gradients are ready when the backward pass is over.
+  Seconds last{};
   for_each_reduced(table, s, [&](const GroupCollectives* group, Collective collective, double bytes, double times) {
-    t.reduction += times * reached(group, collective, bytes, r);
+    const double bucket = r.options.bucket.raw();
+    if (bucket <= 0.0 || bytes <= bucket) {
+      const Seconds once = reached(group, collective, bytes, r);
+      t.reduction += times * once;
+      last = std::max(last, bucket > 0.0 ? once : Seconds{});
+      return;
+    }
+    const double full = std::ceil(bytes / bucket) - 1.0;
+    const Seconds each = reached(group, collective, bucket, r);
+    const Seconds rest = reached(group, collective, bytes - full * bucket, r);
+    t.reduction += times * (full * each + rest);
+    last = std::max(last, rest);
   });
-  t.hidden = std::min(r.stack.dp_overlap * t.reduction, hiding_room * layers_ / s.pp * t.layer);
+  t.hidden = std::min({r.stack.dp_overlap * t.reduction, hiding_room * layers_ / s.pp * t.layer, t.reduction - last});
   t.time[Term::dp_comm] += t.reduction - t.hidden + r.physics.overlap_slowdown * t.hidden;
 }
 
@@ -409,6 +451,38 @@ Bytes StepModel::tensor_parallel_bytes(const LayerKey& key, std::int64_t stages,
     }
   }
   return sent;
+}
+
+AxisTraffic StepModel::axis_traffic(const StepTable& table,
+                                    const LayerKey& key,
+                                    const Strategy& s,
+                                    double micro_batches) const {
+  AxisTraffic traffic;
+  const auto at = [&](TrafficAxis axis) -> AxisBytes& { return traffic[static_cast<std::size_t>(axis)]; };
+  for (const Kind& kind : kinds_) {
+    const double weight = kind.layers / layers_;
+    if (on(Term::tp_comm)) {
+      at(key.sequence_parallel ? TrafficAxis::sp : TrafficAxis::tp).layer +=
+          weight * pricer_.tensor_bytes(kind.block, key);
+    }
+    if (on(Term::cp_comm)) {
+      at(TrafficAxis::cp).layer += weight * pricer_.context_bytes(kind.block, key);
+    }
+    if (on(Term::ep_comm)) {
+      at(TrafficAxis::ep).layer += weight * pricer_.expert_bytes(kind.block, key, *groups_, table.layer.dispatcher);
+    }
+  }
+  for (AxisBytes& axis : traffic) {
+    axis.step = micro_batches * layers_ / s.pp * axis.layer;
+  }
+  if (s.pp > 1 && on(Term::pp_comm)) {
+    at(TrafficAxis::pp).step = 2.0 * micro_batches * s.vpp * Bytes{table.boundary};
+  }
+  StepTable without_ends = table;
+  without_ends.embedding = without_ends.head_parameters = 0.0;
+  at(TrafficAxis::dp) = {data_parallel_bytes(without_ends, s, micro_batches) / (layers_ / s.pp),
+                         data_parallel_bytes(table, s, micro_batches)};
+  return traffic;
 }
 
 void StepModel::add_optimizer(const StepTable& table, const Strategy& s, bool on_host, StepTime& t) const noexcept {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <headroom/model/estimate/explain.hpp>
+#include <headroom/model/train/step/axis_traffic.hpp>
 #include <headroom/model/train/step/layer_step.hpp>
 
 #include <map>
@@ -79,6 +80,12 @@ class StepModel {
   /// The same for tensor parallelism, of a stage's mean share of the layers.
   [[nodiscard]] Bytes tensor_parallel_bytes(const LayerKey& key, std::int64_t stages, double micro_batches) const;
 
+  /// What a rank sends over each of its groups, by axis. A middle stage's activations forward and their gradients back.
+  [[nodiscard]] AxisTraffic axis_traffic(const StepTable& table,
+                                         const LayerKey& key,
+                                         const Strategy& strategy,
+                                         double micro_batches) const;
+
   /// No strategy of this layer table, number of stages and micro-batches takes less, whatever its schedule, chunks,
   /// ZeRO stage and split of the layers: every stage's mean share of layers and head, nothing exposed, no bubble.
   [[nodiscard]] Seconds least_time(const StepTable& table, std::int64_t stages, double micro_batches) const noexcept;
@@ -142,6 +149,7 @@ class StepModel {
 /// Adds the step's terms line by line to `recorder`.
 void record_step(const StepModel& model,
                  const StepTable& table,
+                 const LayerKey& key,
                  const Strategy& strategy,
                  const StepTime& time,
                  ExplainRecorder& recorder);
