@@ -271,6 +271,9 @@ CurveProblem moe_all_to_all_problem(const KernelGroup& group, const Device& devi
   fix(MoeExchangeParameter::expert, alone);
   fix(MoeExchangeParameter::share, !transport.rows);
   fix(MoeExchangeParameter::worker, alone);
+  fix(MoeExchangeParameter::own, alone);
+  fix(MoeExchangeParameter::head, alone);
+  fix(MoeExchangeParameter::pace, !transport.rows);
   fix(MoeExchangeParameter::net_share, !across);
   fix(MoeExchangeParameter::wide, !across || !transport.once_a_rank);
   problem.predict = [samples = std::move(samples), transport, units](

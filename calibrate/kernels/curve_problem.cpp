@@ -84,6 +84,7 @@ AttentionShape attention_shape(const KernelRow& row, KernelKind kind) {
   s.heads = row.shape[2];
   s.kv_heads = row.shape[3];
   s.head_dim = row.shape[4];
+  s.sharers = kind == KernelKind::decode ? std::max(1.0, row.shape[6]) : 1.0;
   if (kind == KernelKind::training_attention) {
     s.causal = row.shape[5] > 0.0;
   } else {
@@ -130,8 +131,8 @@ void set_attention_prediction(CurveProblem& problem, const KernelGroup& group, c
   for (const KernelRow* row : group.rows) {
     const AttentionShape s = attention_shape(*row, group.kind);
     shapes.push_back(s);
-    problem.roofline.push_back(
-        least_time(attention_flops(s), attention_bytes(s, format), limits.peak, limits.bandwidth, limits.l2));
+    const Bytes moved = s.sharers > 1.0 ? Bytes{} : attention_bytes(s, format);
+    problem.roofline.push_back(least_time(attention_flops(s), moved, limits.peak, limits.bandwidth, limits.l2));
   }
   problem.predict = [shapes = std::move(shapes), limits, format](
                         std::span<const double> values, std::span<const std::size_t> which, std::span<double> seconds) {

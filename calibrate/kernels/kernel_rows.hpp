@@ -53,7 +53,8 @@ struct KernelRow {
                         ///< op; custom all-reduce: the implementation
   std::string variant;  ///< MoE "kernel, distribution"; quantize "op, kernel"; training attention "forward", "backward"
                         ///< or "forward+backward"; all-reduces: the element type; else empty
-  std::array<double, most_sizes> shape{};  ///< of prefill also, last, the tokens cached before the new ones
+  std::array<double, most_sizes> shape{};  ///< last, of prefill also the tokens cached before the new
+                                           ///< ones, of decode the sequences that share one cache
   Seconds latency{};
   int line = 0;
   /// Of a profile (profile_rows.hpp): the op, "attn_pre_proj"; else empty.

@@ -200,7 +200,10 @@ Found attention_op(ProfileCells& cells) {
     return std::nullopt;
   }
   row.format = "bfloat16/bfloat16";
-  row.shape = {batch, decode ? cached + 1.0 : fresh, s.heads, s.kv_heads, s.head_dim, 0.0, decode ? 0.0 : cached};
+  // Frontier gives every sequence of a batch the same blocks (@ a4b22df, attention_wrapper.py); Vidur's rows, which do
+  // not state how they were measured, have blocks of their own.
+  const double sharers = row.version == "unstated" ? 1.0 : batch;
+  row.shape = {batch, decode ? cached + 1.0 : fresh, s.heads, s.kv_heads, s.head_dim, 0.0, decode ? sharers : cached};
   return Profiled{decode ? KernelKind::decode : KernelKind::prefill, std::move(row)};
 }
 

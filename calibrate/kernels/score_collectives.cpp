@@ -17,14 +17,19 @@ bool same_letters(std::string_view a, std::string_view b) {
 }
 
 /// The curve fitted to a group's engine and op: of its version, else of any. Sends and receives of pairs are those of
-/// which NCCL builds an all-to-all.
+/// which NCCL builds an all-to-all; exchanges across hosts need a curve measured across as many.
 template <std::size_t N>
 std::optional<ScoredCurve> look_up(const std::vector<FittedCurve<N>>& curves, const KernelGroup& group) {
   const FittedCurve<N>* found = nullptr;
+  std::int64_t hosts = 1;
+  for (const KernelRow* row : group.rows) {
+    hosts = group.kind == KernelKind::moe_all_to_all ? std::max(hosts, static_cast<std::int64_t>(row->shape[0])) : 1;
+  }
   const std::string_view op = group.format == "sendrecv" ? std::string_view{"alltoall"} : group.format;
   for (const FittedCurve<N>& curve : curves) {
     const CurveProvenance& p = curve.provenance;
-    if (p.engine == group.engine && same_letters(p.format, op) && (found == nullptr || p.version == group.version)) {
+    const bool serves = p.engine == group.engine && same_letters(p.format, op) && p.hosts >= hosts;
+    if (serves && (found == nullptr || p.version == group.version)) {
       found = &curve;
     }
   }

@@ -11,6 +11,25 @@
 #include <optional>
 
 namespace headroom {
+namespace {
+
+constexpr auto memory_launch = static_cast<std::size_t>(MemoryParameter::launch);
+
+/// Curves of attention include the kernel that writes the cache, of which a profile has rows of its own.
+void without_cache_write(const KernelGroup& group, Seconds launch, RowPredictions& predictions) {
+  for (const KernelRow* row : group.rows) {
+    RowPrediction& p = predictions[row];
+    if (p.status != RowStatus::ok) {
+      continue;
+    }
+    const double share = std::max(0.5, 1.0 - launch.raw() / micro / p.predicted);
+    p.predicted *= share;
+    p.low *= share;
+    p.high *= share;
+  }
+}
+
+}  // namespace
 
 Validation score_kernels(const ModelData& data, std::span<const KernelFile> files, const Device& device) {
   const CurveSet& set = find_curve_set(data, device);
@@ -23,6 +42,9 @@ Validation score_kernels(const ModelData& data, std::span<const KernelFile> file
       part.op.clear();  // the kernel alone, without the host's time of a call
       predict_rows(
           data, part, device, nullptr, [&] { return curve_of(part, set, device); }, predictions);
+      if (part.profiled && (part.kind == KernelKind::prefill || part.kind == KernelKind::decode)) {
+        without_cache_write(part, Seconds{choose_memory(set, device).values[memory_launch]}, predictions);
+      }
       for (const KernelRow* row : part.rows) {
         formats[row] = group.format;
         families[row] = (group.kernel.empty() ? "" : " kernel=" + group.kernel) +

@@ -15,7 +15,8 @@ namespace headroom {
 class ModelData;
 
 /// Predicts every kernel with the device's curve of its engine and format: id FILE:LINE, metric latency_us, groups
-/// "all", "file=", "engine=", "format=" and both together, for attention also "range=fitted" and "range=beyond". The
+/// "all", "file=", "engine=", "format=" and both together, for attention also "range=fitted" and "range=beyond", of a
+/// profile "timed=kernel" or "timed=call" (with the host's time, which is not predicted) and "op=" with it. The
 /// interval covers nine of ten held-out kernels; the constant baseline is one efficiency on the roofline. A kernel
 /// without a curve is unsupported, with the reason.
 [[nodiscard]] Validation score_kernels(const ModelData& data, std::span<const KernelFile> files, const Device& device);

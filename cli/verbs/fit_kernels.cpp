@@ -31,11 +31,13 @@ struct Fitted : FittedGroup {
   bool probe_only = false;
 };
 
-/// Fewest kernels for a curve: two per parameter.
+/// Fewest kernels for a curve: two per parameter; of collectives, most of whose parameters have priors, one.
 std::size_t fewest_kernels(KernelKind kind) {
-  return kind == KernelKind::moe ? 2 * moe_parameter_count
-         : is_collective(kind)   ? moe_exchange_parameter_count
-                                 : 2 * memory_parameter_count;
+  constexpr std::size_t fewest_calls = 8;
+  return kind == KernelKind::moe              ? 2 * moe_parameter_count
+         : kind == KernelKind::moe_all_to_all ? moe_exchange_parameter_count
+         : is_collective(kind)                ? fewest_calls
+                                              : 2 * memory_parameter_count;
 }
 
 /// What the fit leaves out, for print.
@@ -254,7 +256,8 @@ std::vector<Fitted> fit_all(const ModelData& data,
       others.insert(group.engine + " in " + group.format);
       continue;
     }
-    if (group.op.empty() && group.kind != KernelKind::gemm && group.rows.size() < fewest_kernels(group.kind)) {
+    const bool any = !group.op.empty() || (group.kind == KernelKind::gemm && !group.profiled);
+    if (!any && group.rows.size() < fewest_kernels(group.kind)) {
       left_out.push_back(group_name(group) + ": " + std::to_string(group.rows.size()) + " kernels are too few to fit");
       continue;
     }

@@ -17,6 +17,9 @@ constexpr std::array<CurveParameter, moe_exchange_parameter_count> table{{
     {"token", time_unit, 0.005e-6, 1.5, 0.00001e-6, 1e-6},
     {"share", share_unit, 0.6, 0.5, 0.01, 1.0},
     {"worker", share_unit, 3.0, 1.5, 0.01, 1000.0},
+    {"own", share_unit, 1.0, 1.0, 0.001, 100.0},
+    {"head", CurveUnit::bytes, 1024.0, 1.5, 1.0, 1e6},
+    {"pace", time_unit, 0.5e-9, 1.5, 1e-13, 1e-7},
     {"net_share", share_unit, 0.92, 0.2, 0.01, 1.0},
     {"wide", share_unit, 0.5, 1.0, 0.01, 3.0},
 }};
@@ -142,8 +145,8 @@ Seconds MoeExchangeModel::time(const MoeExchange& exchange, const GroupView& vie
     const double count = transport_.workers == MoeWorkers::experts ? std::min(exchange.experts, units_)
                          : exchange.sms > 0.0                      ? exchange.sms
                                                                    : units_;
-    workers =
-        exchange.tokens * copies(exchange, view) * row / (count * p(MoeExchangeParameter::worker) * 0.01 * inside);
+    workers = exchange.tokens * (copies(exchange, view) + p(MoeExchangeParameter::own)) *
+              (row + p(MoeExchangeParameter::head)) / (count * p(MoeExchangeParameter::worker) * 0.01 * inside);
   }
   double network = 0.0;
   if (k > 1.0) {
@@ -159,7 +162,7 @@ Seconds MoeExchangeModel::time(const MoeExchange& exchange, const GroupView& vie
   const double doublings = transport_.workers == MoeWorkers::none ? std::log2(n) : std::log2(k);
   return Seconds{p(MoeExchangeParameter::launch) + p(MoeExchangeParameter::hop) * doublings +
                  p(MoeExchangeParameter::expert) * exchange.experts + p(MoeExchangeParameter::token) * exchange.tokens +
-                 norm4(link, workers, network)};
+                 p(MoeExchangeParameter::pace) * row + norm4(link, workers, network)};
 }
 
 }  // namespace headroom

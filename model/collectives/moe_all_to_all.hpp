@@ -60,6 +60,9 @@ enum class MoeExchangeParameter : std::uint8_t {
   token,      ///< time to look up the route and read the row of one token of this rank
   share,      ///< share of the link's rate
   worker,     ///< rate of one SM, or one expert's warps, in hundredths of the link's rate
+  own,        ///< copies' worth of the workers' time that a token takes however many ranks it reaches
+  head,       ///< bytes' worth of the workers' time that a copy takes however wide it is
+  pace,       ///< time of one byte of a row that one warp passes on, in steps of a round trip each
   net_share,  ///< share of the NICs' rate
   wide,       ///< exponent with which the rate of the measured network fell with the nodes above four
   count
@@ -95,9 +98,10 @@ class MoeExchangeModel {
 
   /// Time for t tokens of h elements of b bytes on n ranks in k nodes:
   /// @code
-  /// T       = launch + hop log2(nodes, or ranks of one domain) + expert E + token t + norm4(link, workers, network)
+  /// T       = launch + hop log2(nodes, or ranks of one domain) + expert E + token t + pace h b
+  ///           + norm4(link, workers, network)
   /// link    = t r h b (n-1)/n / (share inside)
-  /// workers = t r h b / (w worker inside / 100)
+  /// workers = t (r + own) (h b + head) / (w worker inside / 100)
   /// network = t R h b (k-1)/k / (net_share outside) max(1, k/4)^wide
   /// r = ranks_reached(n), R = ranks_reached(k), by groups; top-k where each expert gets its own copy
   /// w = SMs given to communication, or one group of warps per expert, at most the SMs

@@ -222,9 +222,11 @@ double DecodeModel::memory_time(const AttentionShape& s, double keys, double& hi
   const double cache = 2.0 * read_ * s.kv_heads * keys * format_.cache_bytes;
   // The query, its output, and the new key and value, read and written.
   const double rest = s.heads * (format_.query_bytes + output_bytes) + 4.0 * s.kv_heads * format_.cache_bytes;
-  const double bytes = s.batch * s.head_dim * (cache + s.tokens * rest);
+  const double bytes = s.batch * s.head_dim * (cache / s.sharers + s.tokens * rest);
+  const double again = s.batch * s.head_dim * cache * (1.0 - 1.0 / s.sharers);
+  const double gain = value(DecodeParameter::residency_gain);
   hit = hit_of(bytes, resident_);
-  const double stream = bytes * (1.0 - hit + hit / value(DecodeParameter::residency_gain)) * byte_time_;
+  const double stream = (bytes * (1.0 - hit + hit / gain) + again / gain) * byte_time_;
   return std::max(stream, 4.0 * s.batch * s.tokens * s.heads * keys * s.head_dim * flop_time_);
 }
 

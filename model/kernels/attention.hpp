@@ -33,6 +33,7 @@ struct AttentionShape {
   double head_dim = 128.0;
   double window = 0.0;  ///< most keys that a token sees; 0: all
   bool causal = true;
+  double sharers = 1.0;  ///< sequences of the batch that read one cache, the first from memory and the others from L2
 };
 
 /// Pairs of query and key that a call computes per head: tokens x context without the masked ones.

@@ -25,7 +25,7 @@ GroupView hosts(std::int64_t nodes) {
 }
 
 /// Only bytes count: no fixed times, the whole link, workers that never bind.
-constexpr MoeExchangeCurve bytes_alone{0.0, 0.0, 0.0, 0.0, 1.0, 1e9, 1.0, 1.0};
+constexpr MoeExchangeCurve bytes_alone{0.0, 0.0, 0.0, 0.0, 1.0, 1e9, 0.0, 0.0, 0.0, 1.0, 1.0};
 
 }  // namespace
 
@@ -132,6 +132,31 @@ TEST_CASE("more SMs move more, until the link binds") {
   };
   CHECK(at(8.0) == doctest::Approx(0.5 * at(4.0)).epsilon(0.01));
   CHECK(at(1000.0) > 0.9 * at(2000.0));
+}
+
+TEST_CASE("a token keeps the workers busy beyond its copies, a copy beyond its bytes, and a row passes one warp") {
+  const auto set = [](MoeExchangeCurve& curve, MoeExchangeParameter p, double value) {
+    curve[static_cast<std::size_t>(p)] = value;
+  };
+  const MoeTransport& combine = *find_moe_transport("deepep_normal_combine");
+  const auto time = [&](const MoeExchangeCurve& curve, double hidden, double topk) {
+    return MoeExchangeModel(curve, combine, 132.0).time({hidden, 4096.0, topk, 256.0, 4.0}, hosts(1)).raw();
+  };
+  // Four SMs of a hundredth of 450 GB/s each bind; a row of 4096 elements in 16 bit has 8192 bytes.
+  MoeExchangeCurve curve = bytes_alone;
+  set(curve, MoeExchangeParameter::worker, 1.0);
+  const double copy = 4096.0 * 8192.0 / (4.0 * 0.01 * 450e9);
+  CHECK(time(curve, 4096.0, 1.0) == doctest::Approx(copy).epsilon(0.01));
+  // One expert reaches one rank: with three copies' worth of its own, a token takes four.
+  set(curve, MoeExchangeParameter::own, 3.0);
+  CHECK(time(curve, 4096.0, 1.0) == doctest::Approx(4.0 * copy).epsilon(0.01));
+  // As many bytes again of each copy take twice the time.
+  set(curve, MoeExchangeParameter::head, 8192.0);
+  CHECK(time(curve, 4096.0, 1.0) == doctest::Approx(8.0 * copy).epsilon(0.01));
+  // A row of 8192 bytes at 1 ns each adds 8.192 us, whatever the tokens.
+  const double before = time(curve, 4096.0, 1.0);
+  set(curve, MoeExchangeParameter::pace, 1e-9);
+  CHECK(time(curve, 4096.0, 1.0) - before == doctest::Approx(8.192e-6));
 }
 
 TEST_CASE("custom all-reduce: one shot, two shots, then NCCL") {
