@@ -119,6 +119,10 @@ std::string lab_svg(const LabAnswer& a) {
 }
 
 std::string lab_page(const LabAnswer& a) {
+  return lab_page(a, lab_document(a));
+}
+
+std::string lab_page(const LabAnswer& a, const Value& document) {
   using report::escaped;
   report::HtmlTable figures{"The answer in figures", {"<", "<"}};
   for (const LabFigure& figure : a.figures) {
@@ -162,7 +166,7 @@ std::string lab_page(const LabAnswer& a) {
          "border-bottom:1px solid #ddd}td.n,th.n{text-align:right}.source,.note{color:#555}figure{margin:1rem 0}"
          "svg{max-width:100%;height:auto}pre{overflow:auto}</style>\n</head>\n<body>\n<h1>" +
          escaped(a.title) + "</h1>\n" + body +
-         report::details("The answer as JSON", "<pre>" + escaped(json_text(lab_document(a))) + "</pre>") +
+         report::details("The answer as JSON", "<pre>" + escaped(json_text(document)) + "</pre>") +
          "</body>\n</html>\n";
 }
 

@@ -14,10 +14,10 @@
 namespace headroom {
 
 struct LabFigure {
-  std::string label;       ///< for people: "warps resident"
-  std::string_view key;    ///< in documents, with its unit: "resident_warps"; empty: for people alone
-  Value value;             ///< raw SI
-  std::string text = {};   ///< for people; empty: `value` as its hint says
+  std::string label;      ///< for people: "warps resident"
+  std::string_view key;   ///< in documents, with its unit: "resident_warps"; empty: for people alone
+  Value value;            ///< raw SI
+  std::string text = {};  ///< for people; empty: `value` as its hint says
 };
 
 struct LabColumn {
@@ -57,7 +57,8 @@ struct LabAnswer {
 [[nodiscard]] Value lab_document(const LabAnswer& answer);
 /// ConfigError when the answer has no drawing.
 [[nodiscard]] std::string lab_svg(const LabAnswer& answer);
-/// One HTML file that needs nothing but itself: the answer, its drawing and its document.
+/// One HTML file that needs nothing but itself: the answer, its drawing and its document, lab_document() or another.
 [[nodiscard]] std::string lab_page(const LabAnswer& answer);
+[[nodiscard]] std::string lab_page(const LabAnswer& answer, const Value& document);
 
 }  // namespace headroom

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/laboratory/lab_answer.hpp>
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/cli/render/render_link_collective.hpp>
 #include <headroom/core/number_words.hpp>
@@ -76,7 +77,69 @@ std::string algorithms_text(const LinkAnswer& a) {
   return text;
 }
 
+LabChart chart_of(const LinkAnswer& a) {
+  const LinkQuestion& q = a.question;
+  LabChart chart{std::string{name_of(q.collective)} + " over " + counted(q.group.ranks, "rank") + ", time against size",
+                 {"buffer", Hint::bytes, true},
+                 {"time", Hint::seconds, true}};
+  constexpr double least = 1024.0;
+  constexpr double most = 4.0 * 1024.0 * 1024.0 * 1024.0;
+  const double from = std::min(least, q.bytes.raw());
+  const double to = std::max(most, q.bytes.raw());
+  for (const TextbookTime& shown : shown_of(a)) {
+    LabLine line{std::string{algorithm_name(q.collective, shown.algorithm)}, LineStyle::solid, {}};
+    for (double bytes = from; bytes <= 2.0 * to; bytes *= 2.0) {
+      const Bytes size{std::min(bytes, to)};
+      for (const TextbookTime& t : textbook_times(q.collective, size, q.group)) {
+        if (t.algorithm == shown.algorithm) {
+          line.points.push_back({size.raw(), t.time.raw(), {}});
+        }
+      }
+    }
+    chart.lines.push_back(std::move(line));
+  }
+  chart.lines.push_back({"asked", LineStyle::points, {{q.bytes.raw(), a.taken.time.raw(), "asked"}}});
+  for (const TextbookCrossover& c : a.crossovers) {
+    chart.marks.push_back({c.bytes.raw(), std::string{algorithm_name(q.collective, c.above)} + " from here"});
+  }
+  return chart;
+}
+
 }  // namespace
+
+std::string collective_svg(const LinkAnswer& a) {
+  return lab_drawing(chart_of(a));
+}
+
+std::string collective_page(const LinkAnswer& a) {
+  const LinkQuestion& q = a.question;
+  const std::string name{name_of(q.collective)};
+  LabAnswer page;
+  page.form = "collective";
+  page.title = name + " of " + format(q.bytes) + " on " + group_words(q);
+  page.verdict = "It takes " + format(a.taken.time) + " by " +
+                 std::string{algorithm_name(q.collective, a.taken.algorithm)} + ", " +
+                 format(busbw_of(q, a.taken.time)) + " of bus bandwidth.";
+  page.figures = {{"time", "time_s", a.taken.time},
+                  {"algbw", "algbw_bytes_per_s", q.bytes / a.taken.time},
+                  {"busbw", "busbw_bytes_per_s", busbw_of(q, a.taken.time)},
+                  {"sent per rank", "sent_bytes_per_rank", bytes_per_rank(q.collective, q.bytes, q.group.ranks)}};
+  LabTable table{"algorithms",
+                 {{"<algorithm", "algorithm"},
+                  {"time", "time_s"},
+                  {"steps", "steps"},
+                  {"busiest rank sends", "busiest_rank_bytes"},
+                  {"<source", "source"}},
+                 {}};
+  for (const TextbookTime& t : shown_of(a)) {
+    table.rows.push_back({std::string{algorithm_name(q.collective, t.algorithm)}, t.time, t.steps, t.sent,
+                          std::string{name_of(t.algorithm).source}});
+  }
+  page.tables.push_back(std::move(table));
+  page.notes = {"Textbook times on switches that all links enter: what no software beats, not what NCCL reaches."};
+  page.chart = chart_of(a);
+  return lab_page(page, collective_document(a));
+}
 
 LinkAnswer answer_link_collective(const LinkQuestion& q) {
   LinkAnswer a;

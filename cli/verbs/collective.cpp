@@ -35,7 +35,7 @@ constexpr std::array forms{
     Form{"a collective on hosts of one SKU", "a collective and --gpu ID", formats_in<"text|{}">},
     Form{"a collective on a cluster, which says its hosts", "a collective and --cluster ID", formats_in<"text|{}">},
     Form{"a file of measured collectives", "a file of measured collectives", formats_in<"text|{}|csv">},
-    Form{"a collective over links as stated", "a collective and --link RATE", formats_in<"text|{}">},
+    Form{"a collective over links as stated", "a collective and --link RATE", formats_in<"text|{}|svg|html">},
 };
 
 constexpr std::array options{
@@ -96,8 +96,8 @@ constexpr std::array options{
     Option{"--budget", OptionKind::one, "FILE", "with a file: TOML with [[bar]]; exit 1 if missed"}
         .of(Asks::files)
         .that(FileUse::reads),
-    Option{"--format", OptionKind::one, formats_in<"text|{}|csv">,
-           meanings_in<"text (default), {}, csv (rows of a file)">},
+    Option{"--format", OptionKind::one, formats_in<"text|{}|csv|svg|html">,
+           meanings_in<"text (default), {}, csv (rows of a file), svg and html (over stated links)">},
 };
 
 /// Collective for a name in any spelling: "all-reduce", "all_reduce", "allreduce".
@@ -382,7 +382,12 @@ Outcome answer_link(const Arguments& arguments, Collective collective) {
   q.bytes = bytes.value_or(Bytes{});
   const LinkAnswer answer = answer_link_collective(q);
   const DocumentFormat* const format = document_format(arguments);
-  return {format != nullptr ? format->print(collective_document(answer)) : collective_text(answer), "", 0};
+  const std::string form = arguments.one("--format", "text");
+  return {format != nullptr ? format->print(collective_document(answer))
+          : form == "svg"   ? collective_svg(answer)
+          : form == "html"  ? collective_page(answer)
+                            : collective_text(answer),
+          "", 0};
 }
 
 /// ConfigError where a collective stands among other words: files are scored by themselves.
