@@ -382,7 +382,6 @@ LabAnswer answer_profile(const ProfileAsked& q, const LabBench& bench) {
 
 LabQuestion read_profile(FormReader& in) {
   ProfileAsked q;
-  const std::vector<std::string> words = in.texts("");
   if (in.given("--element")) {
     q.element = in.quantity<Bytes>("--element").raw();
     if (q.element > 16.0) {
@@ -391,13 +390,13 @@ LabQuestion read_profile(FormReader& in) {
                  "accesses)");
     }
   }
-  if (words.size() < 2) {
+  q.file = in.file();
+  if (q.file.empty()) {
     in.problem(
         "kernel profile needs a file: headroom kernel profile FILE.csv --gpu ID, with the output of ncu --csv "
         "--page details, of ncu --csv --page raw, or a table counter,value,unit");
     return {};
   }
-  q.file = words[1];
   try {
     q.profiles = read_kernel_profiles(read_file(q.file).text, q.file);
   } catch (const ConfigError& error) {
@@ -408,6 +407,6 @@ LabQuestion read_profile(FormReader& in) {
 
 }  // namespace
 
-const KernelForm profile_form{"profile", "counters of a profiler", GpuUse::optional, read_profile};
+const KernelForm profile_form{"profile", "counters of a profiler", GpuUse::optional, read_profile, "FILE.csv"};
 
 }  // namespace headroom::cli

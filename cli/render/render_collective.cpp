@@ -5,6 +5,7 @@
 #include <headroom/core/number_words.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -23,17 +24,18 @@ const CurveProvenance* provenance_of(const CollectiveSet& set, Collective collec
         std::find_if(curves.begin(), curves.end(), [&](const auto& c) { return c.provenance.format == op; });
     return at == curves.end() ? nullptr : &at->provenance;
   };
-  switch (collective) {
-    case Collective::all_reduce: return find(set.ring, "all_reduce");
-    case Collective::all_gather:
-    case Collective::broadcast: return find(set.ring, "all_gather");
-    case Collective::reduce_scatter:
-    case Collective::reduce: return find(set.ring, "reduce_scatter");
-    case Collective::all_to_all:
-    case Collective::send_recv:
-    case Collective::dispatch:
-    case Collective::combine:
-    case Collective::count: break;
+  struct RingOp {
+    Collective collective;
+    std::string_view measured;  ///< as the op that takes the same steps
+  };
+  constexpr std::array ring_ops{
+      RingOp{Collective::all_reduce, "all_reduce"}, RingOp{Collective::all_gather, "all_gather"},
+      RingOp{Collective::broadcast, "all_gather"}, RingOp{Collective::reduce_scatter, "reduce_scatter"},
+      RingOp{Collective::reduce, "reduce_scatter"}};
+  for (const RingOp& op : ring_ops) {
+    if (op.collective == collective) {
+      return find(set.ring, op.measured);
+    }
   }
   return find(set.all_to_all, "alltoall");
 }

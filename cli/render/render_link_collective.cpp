@@ -182,7 +182,7 @@ Value collective_document(const LinkAnswer& a) {
       "schema"_m = "headroom.collective/1", "collective"_m = name_of(q.collective), "bytes"_m = q.bytes,
       "gpus"_m = q.group.ranks, "per_node"_m = when(nodes, q.group.per_node), "link_bytes_per_s"_m = q.group.link,
       "message_s"_m = q.group.message, "inside_bytes_per_s"_m = when(nodes, q.group.inside),
-      "inside_message_s"_m = when(nodes, q.group.inside_message), "time_s"_m = best,
+      "inside_message_s"_m = when(nodes, q.group.inside_message), "time_s"_m = Interval<Seconds>{best, best, best},
       "algbw_bytes_per_s"_m = q.bytes / best, "busbw_bytes_per_s"_m = busbw_of(q, best),
       "sent_bytes_per_rank"_m = bytes_per_rank(q.collective, q.bytes, q.group.ranks),
       "sent_bytes_per_nic"_m = when(nics, a.taken.nic), "algorithm"_m = algorithm_name(q.collective, a.taken.algorithm),

@@ -56,6 +56,16 @@ std::vector<std::string> questions() {
       "op attention-training --gpu h100-sxm-80gb --seq-len 4096 --heads 32",
       "op optimizer --gpu h100-sxm-80gb --parameters 1000000000",
       "op moe --gpu h100-sxm-80gb --tokens 512 --hidden 7168 --inter 2048 --topk 8 --experts 256 --ep 8",
+      "plan scenarios/train/llama3-70b-512xh100.toml --set training.gradient_format=fp8 --set "
+      "'training.bucket_bytes=25 "
+      "MiB' --set training.checkpoint_form=full --set strategy.zero=1",
+      "collective all-reduce --bytes '1 GiB' --gpu h100-sxm-80gb --nodes 4 --network infiniband --registered --sharp",
+      "collective all-to-all --bytes '1 GiB' --gpu h100-sxm-80gb --nodes 4 --network infiniband --pxn on",
+      "collective all-reduce --bytes '1 GB' --gpus 64 --per-node 8 --link '50 GB/s' --latency 5us --inside '450 GB/s' "
+      "--inside-latency 2us --algorithm all --count 4 --bucket any --backward 100ms --compress topk:0.01",
+      "collective all-reduce --bytes '1 GB' --gpus 64 --link '50 GB/s' --latency 5us --compress bf16",
+      "kernel diverge --gpu a100-sxm-80gb --paths 2 --time 1ms --elements 1e8",
+      "kernel profile tests/cli/kernel_profile.csv --gpu a100-sxm-80gb",
       "kernel roof --gpu a100-sxm-80gb --flop 2e12 --bytes '1 GB' --time 10ms",
       "kernel occupancy --gpu h100-sxm-80gb --threads 256 --registers 64 --shared '16 KiB' --carve-out '100 KiB' "
       "--cluster 2 --bulk '16 KiB' --blocks 1000 --spilled '64 B' --latency '600 ns'",

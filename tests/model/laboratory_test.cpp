@@ -88,7 +88,7 @@ TEST_CASE("chains: n passes over the same elements move 2 n N b apart and 2 N b 
   }
 }
 
-TEST_CASE("chains: a product takes passes over elements, no pass over rows; attention takes none") {
+TEST_CASE("chains: a product takes passes over elements, no pass over rows, and attention takes none") {
   ChainOp product{Seconds{1e-3}, Seconds{3e-6}, {Bytes{1e9}, Bytes{0.5e9}, 0.0}, Fusable::product};
   ChainOp alone = product;
   alone.fusable = Fusable::no;
