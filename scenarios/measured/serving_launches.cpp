@@ -25,6 +25,8 @@ constexpr std::array number_facts{
     NumberFact{"recv_interval", 1.0, 1e6},
     NumberFact{"batch_wait", 0.0, 1e6},
     NumberFact{"batch_wait_share", 0.0, 1.0},
+    NumberFact{"decode_steps", 0.0, 1e6},
+    NumberFact{"decode_steps_from", 0.0, 1e6},
     NumberFact{"attention_dp_timeout", 0.0, 1e6},
     NumberFact{"attention_dp_batching", 0.0, 1e6},
     NumberFact{"distinct_prompts", 1.0, 1e9},

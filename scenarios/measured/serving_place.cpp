@@ -110,6 +110,8 @@ ClientFacts client_facts(const ServingConfiguration& run) {
   facts.recv_interval = row_number(run, "recv_interval").value_or(facts.recv_interval);
   facts.batch_wait = row_number(run, "batch_wait").value_or(facts.batch_wait);
   facts.batch_wait_share = row_number(run, "batch_wait_share").value_or(facts.batch_wait_share);
+  facts.decode_steps = row_number(run, "decode_steps").value_or(facts.decode_steps);
+  facts.decode_steps_from = row_number(run, "decode_steps_from").value_or(facts.decode_steps_from);
   facts.front_ends = row_number(run, "front_end_processes").value_or(facts.front_ends);
   facts.balance_timeout = row_number(run, "attention_dp_timeout").value_or(facts.balance_timeout);
   facts.balance_batching = row_number(run, "attention_dp_batching").value_or(facts.balance_batching);
