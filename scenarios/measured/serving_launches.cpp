@@ -40,6 +40,7 @@ constexpr std::array number_facts{
     NumberFact{"set_seconds", 1.0, 1e6},
     NumberFact{sent_requests, 1.0, 1e9},
     NumberFact{"beams", 1.0, 64.0},
+    NumberFact{"draft_tokens", 1.0, 64.0},
     NumberFact{"prompt_tokens", 1.0, 1e7},
     NumberFact{"prompt_tokens_low", 1.0, 1e7},
     NumberFact{"prompt_tokens_high", 1.0, 1e7},

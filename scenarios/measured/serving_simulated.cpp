@@ -208,6 +208,10 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
   if (!placed) {
     return std::nullopt;
   }
+  if (placed->drafts.drafted > 0) {
+    refusal = unsupported("a run with drafts of assumed acceptance is not simulated");
+    return std::nullopt;
+  }
   std::string why;
   const std::optional<ClientLoad> load =
       client_load(run, placed->isl, placed->osl, published_loads(places.data()), why);
