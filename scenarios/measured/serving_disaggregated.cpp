@@ -83,6 +83,8 @@ SteadyLoad load_of(const PlacedRow& placed, double isl, double osl) {
   load.groups = real(placed.layout.attention_groups());
   load.stages = real(placed.layout.pp);
   load.chunk = real(placed.limits.max_num_tokens);
+  load.queries = placed.drafts.queries();
+  load.step_tokens = placed.drafts.tokens;
   return load;
 }
 
@@ -100,8 +102,12 @@ double answer(const DisaggregatedQuestion& q, const SteadyState& s) {
 }
 
 IterationCost engine_cost(const PlacedRow& placed, const IterationPhysics& physics) {
-  return [&placed, &physics](const IterationMix& mix) {
+  const auto engine = [&placed, &physics](const IterationMix& mix) {
     return engine_terms(*placed.replica, mix, placed.replica->terms(mix), placed.stack->time, physics).total();
+  };
+  return [&placed, engine](const IterationMix& mix) {
+    return engine(mix) +
+           (placed.drafts.drafted > 0 && mix.decodes > 0.0 ? placed.drafts.share * engine(without_drafts(mix)) : 0.0);
   };
 }
 

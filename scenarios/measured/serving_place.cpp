@@ -2,7 +2,9 @@
 #include <headroom/core/real.hpp>
 #include <headroom/core/real_text.hpp>
 #include <headroom/model/power/power.hpp>
+#include <headroom/model/serve/engine/draft_acceptance.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
+#include <headroom/model/serve/engine/scheduler.hpp>
 #include <headroom/scenarios/measured/serving_launches.hpp>
 #include <headroom/scenarios/measured/serving_place.hpp>
 #include <headroom/scenarios/measured/serving_row.hpp>
@@ -110,11 +112,39 @@ ClientFacts client_facts(const ServingConfiguration& run) {
   facts.recv_interval = row_number(run, "recv_interval").value_or(facts.recv_interval);
   facts.batch_wait = row_number(run, "batch_wait").value_or(facts.batch_wait);
   facts.batch_wait_share = row_number(run, "batch_wait_share").value_or(facts.batch_wait_share);
+  facts.decode_steps = row_number(run, "decode_steps").value_or(facts.decode_steps);
+  facts.decode_steps_from = row_number(run, "decode_steps_from").value_or(facts.decode_steps_from);
   facts.front_ends = row_number(run, "front_end_processes").value_or(facts.front_ends);
   facts.balance_timeout = row_number(run, "attention_dp_timeout").value_or(facts.balance_timeout);
   facts.balance_batching = row_number(run, "attention_dp_batching").value_or(facts.balance_batching);
   return facts;
 }
+
+namespace {
+
+/// Drafts by the modules of multi-token prediction that a network was trained with; nullopt: by another method, or
+/// nobody published how many tokens are drafted, or how many are accepted.
+std::optional<RowDrafts> drafts_of(const ServingConfiguration& run, const Architecture& arch, const ModelData& data) {
+  const std::string method = row_option(run, "speculative");
+  const auto drafted = static_cast<std::int64_t>(row_number(run, "draft_tokens").value_or(0.0));
+  if ((method != "1" && method != "mtp") || arch.mtp_layers < 1 || drafted < 1) {
+    return std::nullopt;
+  }
+  const std::optional<AssumedAcceptance> accepted = published_drafts(data).assumed(arch.id, "mtp", drafted);
+  if (!accepted) {
+    return std::nullopt;
+  }
+  RowDrafts drafts;
+  drafts.drafted = drafted;
+  drafts.tokens = Speculation{drafted, accepted->mid, 0}.tokens_per_step();
+  drafts.tokens_low = Speculation{drafted, accepted->low, 0}.tokens_per_step();
+  drafts.tokens_high = Speculation{drafted, accepted->high, 0}.tokens_per_step();
+  drafts.share = real(drafted) / real(arch.layers);
+  drafts.of = accepted->of;
+  return drafts;
+}
+
+}  // namespace
 
 ServingPlaces::ServingPlaces(const Sources& sources)
     : sources_{sources}, devices_{sources.catalog}, stacks_{serving_stacks(sources.data)} {}
@@ -184,9 +214,6 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
     refusal = unsupported(why);
     return std::nullopt;
   };
-  if (!row_option(run, "speculative").empty() && row_option(run, "speculative") != "0") {
-    return refuse("speculative decoding without a published acceptance");
-  }
   PlacedRow p;
   p.stack = stack_of_release(stacks_, run.engine, run.engine_version);
   if (p.stack == nullptr) {
@@ -206,6 +233,13 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
   p.arch = architecture(run, p.stack->time.windows);
   if (p.arch == nullptr) {
     return refuse("the network is neither a preset nor whole in the columns");
+  }
+  if (!row_option(run, "speculative").empty() && row_option(run, "speculative") != "0") {
+    const std::optional<RowDrafts> drafts = drafts_of(run, *p.arch, sources_.data);
+    if (!drafts) {
+      return refuse("speculative decoding without a published acceptance");
+    }
+    p.drafts = *drafts;
   }
   const auto prompt = p.stack->prompts.find(p.arch->id);
   if (!run.isl && prompt == p.stack->prompts.end()) {

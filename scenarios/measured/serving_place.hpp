@@ -47,6 +47,18 @@ enum class RowPool : std::uint8_t { whole, decode, prefill };
 /// Facts of the launch and the client that a row's options state (serving_launches.hpp).
 [[nodiscard]] ClientFacts client_facts(const ServingConfiguration& run);
 
+/// Drafts of a row that states how many tokens it drafts and by what, at the acceptance that is published of its model,
+/// else of all models (model/serve/engine/draft_acceptance.hpp).
+struct RowDrafts {
+  std::int64_t drafted = 0;                                  ///< tokens of a step; 0: none are drafted
+  double tokens = 1.0, tokens_low = 1.0, tokens_high = 1.0;  ///< that a step yields, and where 80 % of models lie
+  /// What drafting takes of an iteration of decodes that verifies nothing: one layer a drafted token (DeepSeek-AI 2024,
+  /// DeepSeek-V3, section 2.2: a module of multi-token prediction is one layer, and shares embedding and head).
+  double share = 0.0;
+  std::string of;  ///< models that the acceptance rests on
+  [[nodiscard]] double queries() const noexcept { return static_cast<double>(1 + drafted); }
+};
+
 /// Network, device, engine and layout of a row.
 struct PlacedRow {
   std::shared_ptr<const Replica> replica;
@@ -63,6 +75,7 @@ struct PlacedRow {
   [[nodiscard]] double held_tokens(double share) const noexcept {
     return isl + static_cast<double>(beams) * share * osl;
   }
+  RowDrafts drafts;
   CompiledServingMemory memory;
   ServingLimits limits;  ///< complete but for sequence_tokens, which the load decides
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real_text.hpp>
 #include <headroom/model/power/power.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
@@ -90,6 +91,29 @@ std::string impossible_option(const ServingConfiguration& run) {
     }
   }
   return {};
+}
+
+/// Widens an interval by that of another answer, and its bound by the other's.
+void widen(RowPrediction& answer, const RowPrediction& other, bool rate) {
+  if (answer.status != RowStatus::ok || other.status != RowStatus::ok) {
+    return;
+  }
+  answer.low = std::min(answer.low, other.low);
+  answer.high = std::max(answer.high, other.high);
+  answer.fastest = rate ? std::max(answer.fastest, other.fastest) : std::min(answer.fastest, other.fastest);
+}
+
+/// An answer at the tokens that a step yields, as wide as those at both ends of them; `at` takes tokens of a step.
+template <class Answer>
+RowPrediction at_ends_of(const RowDrafts& drafts, bool time, const Answer& at) {
+  RowPrediction answer = at(drafts.tokens);
+  if (drafts.drafted > 0) {
+    widen(answer, at(drafts.tokens_low), !time);
+    widen(answer, at(drafts.tokens_high), !time);
+    answer.assumed = format_number(drafts.tokens) + " tokens a step (" + format_number(drafts.tokens_low) + " to " +
+                     format_number(drafts.tokens_high) + ", published of " + drafts.of + ")";
+  }
+  return answer;
 }
 
 }  // namespace
@@ -242,9 +266,15 @@ RowPrediction ServingRowModel::predict_times(const ServingConfiguration& run,
   }
   const ServingErrors errors = errors_of(run, q->stack->id, quantity_of(q->metric), q->experts);
   const KernelTerms kernels = [&](const IterationMix& mix) { return q->replica->terms(mix); };
-  const double predicted = predict_time(*q, kernels, q->stack->time, iteration_physics(sources_.data));
-  return {RowStatus::ok,   {}, predicted, errors.low * predicted, errors.high * predicted, sheet_time(*q),
-          fastest_time(*q)};
+  const auto at = [&](double tokens) {
+    ServingTimeQuestion asked = *q;
+    asked.load.step_tokens = tokens;
+    const double predicted = predict_time(asked, kernels, q->stack->time, iteration_physics(sources_.data));
+    return RowPrediction{
+        RowStatus::ok,      {}, predicted, errors.low * predicted, errors.high * predicted, sheet_time(asked),
+        fastest_time(asked)};
+  };
+  return at_ends_of(q->drafts, is_time(q->metric), at);
 }
 
 ServingErrors ServingRowModel::errors_of(const ServingConfiguration& run,
@@ -286,11 +316,21 @@ RowPrediction ServingRowModel::predict_deployment(const ServingConfiguration& ru
   if (!q) {
     return refusal;
   }
-  const double predicted = headroom::predict_deployment(*q, iteration_physics(sources_.data));
   const ServingErrors errors =
       errors_of(run, q->decode.stack->id, quantity_of(q->metric), q->decode.arch->moe.has_value());
-  return {RowStatus::ok,         {}, predicted, errors.low * predicted, errors.high * predicted, sheet_deployment(*q),
-          fastest_deployment(*q)};
+  const auto at = [&](double tokens) {
+    DisaggregatedQuestion asked = *q;
+    asked.decode_load.step_tokens = tokens;
+    const double predicted = headroom::predict_deployment(asked, iteration_physics(sources_.data));
+    return RowPrediction{RowStatus::ok,
+                         {},
+                         predicted,
+                         errors.low * predicted,
+                         errors.high * predicted,
+                         sheet_deployment(asked),
+                         fastest_deployment(asked)};
+  };
+  return at_ends_of(q->decode.drafts, is_time(q->metric), at);
 }
 
 RowPrediction ServingRowModel::predict_run(const ServingConfiguration& run,
@@ -312,16 +352,6 @@ RowPrediction ServingRowModel::predict_run(const ServingConfiguration& run,
 }
 
 namespace {
-
-/// Widens an interval by that of another answer, and its bound by the other's.
-void widen(RowPrediction& answer, const RowPrediction& other, bool rate) {
-  if (answer.status != RowStatus::ok || other.status != RowStatus::ok) {
-    return;
-  }
-  answer.low = std::min(answer.low, other.low);
-  answer.high = std::max(answer.high, other.high);
-  answer.fastest = rate ? std::max(answer.fastest, other.fastest) : std::min(answer.fastest, other.fastest);
-}
 
 bool is_rate(std::string_view metric) noexcept {
   return metric.ends_with("_per_s");
@@ -413,7 +443,7 @@ RowPrediction ServingRowModel::predict(const RunRow& row) {
   LaunchedRow filled = launched(row, published_launches(sources_.data));
   limit_power(filled, sources_.data, row);
   RowPrediction answer = predict(filled.run, row.metric, row.unit);
-  answer.assumed = filled.assumed;
+  answer.assumed = filled.assumed + (filled.assumed.empty() || answer.assumed.empty() ? "" : "; ") + answer.assumed;
   return answer;
 }
 

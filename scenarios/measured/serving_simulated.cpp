@@ -86,6 +86,7 @@ std::string text_of(const LengthLaw& law) {
 std::string text_of(const ClientFacts& client) {
   return std::to_string(client.stream_interval) + ":" + std::to_string(client.recv_interval) + ":" +
          std::to_string(client.batch_wait) + ":" + std::to_string(client.batch_wait_share) + ":" +
+         std::to_string(client.decode_steps) + ":" + std::to_string(client.decode_steps_from) + ":" +
          std::to_string(client.front_ends) + ":" + std::to_string(client.balance_timeout) + ":" +
          std::to_string(client.balance_batching);
 }
@@ -207,6 +208,10 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
   if (!placed) {
     return std::nullopt;
   }
+  if (placed->drafts.drafted > 0) {
+    refusal = unsupported("a run with drafts of assumed acceptance is not simulated");
+    return std::nullopt;
+  }
   std::string why;
   const std::optional<ClientLoad> load =
       client_load(run, placed->isl, placed->osl, published_loads(places.data()), why);
@@ -294,6 +299,8 @@ ServingFleet fleet_of(const SimulatedQuestion& question, const SimulatedReplica&
   fleet.pool.engine.recv_interval = std::max<std::int64_t>(1, std::llround(question.client.recv_interval));
   fleet.pool.engine.batch_wait = std::llround(question.client.batch_wait);
   fleet.pool.engine.batch_wait_share = question.client.batch_wait_share;
+  fleet.pool.engine.decode_steps = std::llround(question.client.decode_steps);
+  fleet.pool.engine.decode_steps_from = std::llround(question.client.decode_steps_from);
   if (question.placed.layout.attention_groups() > 1) {
     fleet.pool.engine.balance_timeout = std::llround(question.client.balance_timeout);
     fleet.pool.engine.balance_batching = std::llround(question.client.balance_batching);

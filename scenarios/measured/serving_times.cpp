@@ -159,6 +159,9 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   }
   q.load.chunk = real(limits.max_num_tokens);
   q.load.client = client_facts(run);
+  q.drafts = placed->drafts;
+  q.load.queries = q.drafts.queries();
+  q.load.step_tokens = q.drafts.tokens;
   if (q.kind == ServingLoad::saturated) {
     q.load.requests = row_number(run, "set_of_requests").value_or(0.0) / q.replicas;
     q.load.set_seconds = row_number(run, "set_seconds").value_or(0.0);
@@ -193,6 +196,13 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
     q.load.found = found_again(run, q.load.waves);
   }
   return q;
+}
+
+IterationMix without_drafts(const IterationMix& mix) noexcept {
+  IterationMix decodes;
+  decodes.decodes = mix.decodes;
+  decodes.keys = mix.keys;
+  return decodes;
 }
 
 namespace {
@@ -234,6 +244,20 @@ IterationTerms clocked(const ServingTimeQuestion& q, const IterationMix& mix, It
   return terms;
 }
 
+/// Seconds of an iteration, and of drafting beside its decodes. The question must outlive it.
+IterationCost step_cost(const ServingTimeQuestion& q,
+                        const KernelTerms& kernels,
+                        const IterationStack& stack,
+                        const IterationPhysics& physics) {
+  const auto engine = [&](const IterationMix& mix) {
+    return clocked(q, mix, engine_terms(*q.replica, mix, kernels(mix), stack, physics)).total();
+  };
+  return [&q, engine](const IterationMix& mix) {
+    return engine(mix) +
+           (q.drafts.drafted > 0 && mix.decodes > 0.0 ? q.drafts.share * engine(without_drafts(mix)) : 0.0);
+  };
+}
+
 constexpr SteadyHabits no_habits{Seconds{}, 0.0, 0.0, 0.0, 0.0, 0.0, false};
 
 }  // namespace
@@ -242,9 +266,7 @@ double predict_time(const ServingTimeQuestion& q,
                     const KernelTerms& kernels,
                     const IterationStack& stack,
                     const IterationPhysics& physics) {
-  const IterationCost step = [&](const IterationMix& mix) {
-    return clocked(q, mix, engine_terms(*q.replica, mix, kernels(mix), stack, physics)).total();
-  };
+  const IterationCost step = step_cost(q, kernels, stack, physics);
   return answer(q, step,
                 {stack.request, stack.steps, stack.burst, stack.interference, physics.bubble, stack.piece.raw(),
                  stack.holds_first});
@@ -254,9 +276,7 @@ SteadyState steady_state_of(const ServingTimeQuestion& q,
                             const KernelTerms& kernels,
                             const IterationStack& stack,
                             const IterationPhysics& physics) {
-  const IterationCost step = [&](const IterationMix& mix) {
-    return clocked(q, mix, engine_terms(*q.replica, mix, kernels(mix), stack, physics)).total();
-  };
+  const IterationCost step = step_cost(q, kernels, stack, physics);
   return state_of(q, step,
                   {stack.request, stack.steps, stack.burst, stack.interference, physics.bubble, stack.piece.raw(),
                    stack.holds_first});

@@ -48,8 +48,12 @@ struct ServingTimeQuestion {
   double clock = 1.0;    ///< of what multiplies under a power cap, over the uncapped clock
   double to_unit = 1.0;  ///< factor from seconds, or from a rate per second, to the row's unit
   bool experts = false;
+  RowDrafts drafts;
   std::shared_ptr<const LeastIteration> least;
 };
+
+/// The decodes of a mix, each one token: an iteration of which drafting takes RowDrafts::share.
+[[nodiscard]] IterationMix without_drafts(const IterationMix& mix) noexcept;
 
 /// Gives the kernel terms of a mix, which a fit computes once.
 using KernelTerms = std::function<IterationTerms(const IterationMix&)>;

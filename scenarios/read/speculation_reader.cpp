@@ -246,7 +246,7 @@ class SpeculationReader {
                     format_number(s.acceptance) + " make " + format_number(s.tokens_per_step()) +
                     " tokens a step (Leviathan et al. 2023, equation 1), " + by);
     told_.emplace_back(
-        "serving.speculative: no published run states its acceptance, so that steps with drafts are not scored; "
+        "serving.speculative: no published run states its acceptance, so that few steps with drafts are scored; "
         "intervals are those of runs without");
   }
 

@@ -318,6 +318,31 @@ TEST_CASE("an engine that looks for requests every fourth iteration sees none be
   CHECK(idle.requests[1].first_token == Picoseconds{9000 + 1040});
 }
 
+TEST_CASE("an engine with iterations of decodes alone takes prompts in one of so many, counted from the first on") {
+  const IterationTables tables = test::simple_tables({.step = 1000, .per_prompt_token = 10});
+  EngineSettings engine;
+  engine.blocks = 100;
+  engine.decode_steps = 3;
+  // The first prompt runs in iteration 0, to 1040. Iterations 1 to 3 are of decodes alone, and 4 takes what has come.
+  const std::vector<Request> two{request(4, 40), request(4, 2, 1500)};
+  CHECK(simulate(one_replica(tables, engine), at_once(two)).requests[1].first_token == Picoseconds{4040 + 1040});
+  // One that comes while that one's prompt runs waits for iterations 5 to 7, although a prompt has just run.
+  const std::vector<Request> three{request(4, 40), request(4, 9, 1500), request(4, 2, 4500)};
+  CHECK(simulate(one_replica(tables, engine), at_once(three)).requests[2].first_token ==
+        Picoseconds{5080 + 3000 + 1040});
+  // A prompt that has begun goes on: 7 tokens beside one decode in iteration 4, and the other 5 in iteration 5.
+  engine.max_num_tokens = 8;
+  const std::vector<Request> parts{request(4, 40), request(12, 2, 1500)};
+  CHECK(simulate(one_replica(tables, engine), at_once(parts)).requests[1].first_token ==
+        Picoseconds{4040 + 1070 + 1050});
+  engine.max_num_tokens = 8192;
+  // Two must run before prompts wait.
+  engine.decode_steps_from = 2;
+  CHECK(simulate(one_replica(tables, engine), at_once(three)).requests[1].first_token == Picoseconds{2040 + 1040});
+  // Iterations 3 and 4 end at 5080. Two run then, and 5 to 7 are of decodes alone.
+  CHECK(simulate(one_replica(tables, engine), at_once(three)).requests[2].first_token == Picoseconds{8080 + 1040});
+}
+
 TEST_CASE("prompts wait for more of them beside decodes, until their iterations are over or a share is filled") {
   const IterationTables tables = test::simple_tables({.step = 1000, .per_prompt_token = 10});
   EngineSettings engine;

@@ -110,6 +110,43 @@ TEST_CASE("the launches that ship are read, and each names what it is from") {
   CHECK(launched(r, launches).run.options.count("batch_wait") == 0);  // eight ranks did not wait
 }
 
+TEST_CASE("launches with drafts state how many tokens: fewer with attention-DP, and none for runs without") {
+  const PublishedLaunches& launches = published_launches(sources().data);
+  RunRow r = row();
+  r.source = "AIC silicon_sample (InferenceX/InferenceMAX dump)";
+  r.serving.model = "DeepSeek-R1";
+  r.serving.engine = "TensorRT-LLM";
+  r.serving.engine_version = "1.2.0rc6.post3";
+  r.serving.tp = 8;
+  CHECK(launched(r, launches).run.options.at("speculative") == "mtp");
+  CHECK(launched(r, launches).run.options.at("draft_tokens") == "3");
+  r.serving.tp = 1;
+  CHECK(launched(r, launches).run.options.at("draft_tokens") == "1");
+  r.serving.engine_version = "1.2.0rc6.post2";
+  CHECK(launched(r, launches).run.options.count("draft_tokens") == 0);
+}
+
+TEST_CASE("launches of AMD's vLLM under MLPerf state its iterations of decodes alone, those of other engines none") {
+  const PublishedLaunches& launches = published_launches(sources().data);
+  RunRow r = row();
+  r.source = "MLPerf Inference v6.0";
+  r.serving.engine = "vLLM (AMD MLPerf harness)";
+  r.serving.model = "Llama-2-70B";
+  r.serving.gpu = "MI355X";
+  r.serving.options = {{"scenario", "interactive"}};
+  ServingConfiguration filled = launched(r, launches).run;
+  CHECK(filled.options.at("decode_steps") == "6");
+  CHECK(filled.options.count("decode_steps_from") == 0);
+  r.serving.options["scenario"] = "server";
+  filled = launched(r, launches).run;
+  CHECK(filled.options.at("decode_steps") == "2");
+  CHECK(filled.options.at("decode_steps_from") == "1216");
+  r.serving.gpu = "MI300X";
+  CHECK(launched(r, launches).run.options.at("decode_steps") == "9");
+  r.serving.engine = "TensorRT-LLM (MLPerf harness)";
+  CHECK(launched(r, launches).run.options.count("decode_steps") == 0);
+}
+
 TEST_CASE(
     "launches of MLPerf: prompts of balanced attention-DP wait, sets are those that were sent, articles are long") {
   const PublishedLaunches& launches = published_launches(sources().data);

@@ -142,6 +142,12 @@ struct EngineSettings {
   /// _waiting_requests).
   std::int64_t batch_wait = 0;
   double batch_wait_share = 0.0;
+  /// Iterations of decodes behind each one that may take prompts, while at least `decode_steps_from` sequences run; the
+  /// engine counts every iteration (VLLM_SUBSEQUENT_DECODE_STEPS and VLLM_MIN_REQUEST_DECODE_STEP of AMD's patch of
+  /// vLLM, gbeezybez/inference_results_v6.0@232fbf90, closed/AMD/setup/llama2-70b-99/patches;
+  /// v1/core/sched/scheduler.py, schedule). A prompt that has begun goes on in any iteration. 0: each may take prompts.
+  std::int64_t decode_steps = 0;
+  std::int64_t decode_steps_from = 0;
   /// Balanced attention-DP over `ranks` (TensorRT-LLM attention_dp_config; py_executor.py, _balance_adp_requests):
   /// prompts wait beside decodes until every rank has one and a place for it, and `balance_batching` iterations more;
   /// every `balance_timeout` iterations those that wait run although some rank has none. A new request goes to the rank

@@ -177,6 +177,7 @@ class SimulatedEngine {
 
   /// Iterations of decodes for which no prompt may join yet; 0: prompts may join the next one.
   [[nodiscard]] bool all_ranks_wait() const noexcept;
+  [[nodiscard]] bool decodes_alone() const noexcept;
   [[nodiscard]] std::int64_t prompts_held() const noexcept;
   void count_held(std::int64_t steps) noexcept;
   void resume_resident() noexcept;
@@ -253,17 +254,18 @@ class SimulatedEngine {
   std::vector<std::uint32_t>
       prompts_ended_;  ///< whose prompt ended in the last iteration, which the cache has to learn
   double ratio_ = 0.0;
-  bool full_ = false;            ///< a request was refused, and nobody has left since
-  bool decoded_ = false;         ///< the last iteration was one of decodes
-  std::int64_t joined_ = 0;      ///< sequences whose prompt ended in the last iteration, without those that it answered
-  Picoseconds ended_at_{};       ///< end of the last iteration
-  bool released_ = false;        ///< ended sequences left after this iteration was formed
-  std::int64_t looked_ = 0;      ///< iterations of decodes since the last look for new requests
-  bool balanced_ = false;        ///< whether every rank of balanced attention-DP has a prompt
-  std::int64_t batched_ = 0;     ///< iterations for which it was so
-  std::int64_t unbalanced_ = 0;  ///< iterations since then, or since prompts ran
-  std::int64_t wait_ = 0;        ///< iterations that waiting prompts have waited for more of them
-  std::int64_t held_steps_ = 0;  ///< most iterations of the stretch, as prompts are held; 0: any
+  bool full_ = false;        ///< a request was refused, and nobody has left since
+  bool decoded_ = false;     ///< the last iteration was one of decodes
+  std::int64_t joined_ = 0;  ///< sequences whose prompt ended in the last iteration, without those that it answered
+  Picoseconds ended_at_{};   ///< end of the last iteration
+  bool released_ = false;    ///< ended sequences left after this iteration was formed
+  std::int64_t decode_step_ = 0;  ///< place of the next iteration in its cycle of decode_steps + 1; 0: may take prompts
+  std::int64_t looked_ = 0;       ///< iterations of decodes since the last look for new requests
+  bool balanced_ = false;         ///< whether every rank of balanced attention-DP has a prompt
+  std::int64_t batched_ = 0;      ///< iterations for which it was so
+  std::int64_t unbalanced_ = 0;   ///< iterations since then, or since prompts ran
+  std::int64_t wait_ = 0;         ///< iterations that waiting prompts have waited for more of them
+  std::int64_t held_steps_ = 0;   ///< most iterations of the stretch, as prompts are held; 0: any
   std::vector<Group> groups_;
   std::vector<std::uint32_t> done_;
   EngineCounters counters_;

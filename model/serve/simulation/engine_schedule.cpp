@@ -99,6 +99,11 @@ bool SimulatedEngine::all_ranks_wait() const noexcept {
   return std::min(waiting_count_, settings_.max_num_seqs - running_count_) >= settings_.ranks;
 }
 
+/// Whether this iteration is one of decodes alone (EngineSettings::decode_steps).
+bool SimulatedEngine::decodes_alone() const noexcept {
+  return decode_step_ > 0 && decoding_.size() > 0 && running_count_ >= settings_.decode_steps_from;
+}
+
 std::int64_t SimulatedEngine::prompts_held() const noexcept {
   const bool new_ones = partial_ == Sequence::none && waiting_.head != Sequence::none && decoding_.size() > 0 &&
                         !sequences_[waiting_.head].resident;
@@ -107,6 +112,9 @@ std::int64_t SimulatedEngine::prompts_held() const noexcept {
   }
   if (settings_.recv_interval > 1 && looked_ > 0) {
     return settings_.recv_interval - looked_;
+  }
+  if (decodes_alone()) {
+    return settings_.decode_steps + 1 - decode_step_;
   }
   if (settings_.balance_timeout > 0 && decoding_.size() >= settings_.ranks && running_count_ < settings_.max_num_seqs) {
     return balanced_ ? std::max<std::int64_t>(settings_.balance_batching - batched_, 0)
@@ -128,6 +136,7 @@ std::int64_t SimulatedEngine::prompts_held() const noexcept {
 void SimulatedEngine::count_held(std::int64_t steps) noexcept {
   const bool prompts = !chunks_.empty();
   looked_ = prompts ? 0 : (looked_ + steps) % settings_.recv_interval;
+  decode_step_ = (decode_step_ + steps) % (settings_.decode_steps + 1);
   wait_ = prompts ? 0 : (held_steps_ > 0 ? wait_ + steps : 0);
   if (settings_.balance_timeout > 0) {
     // The engine counts iterations without a prompt on every rank also while none waits.
@@ -204,6 +213,9 @@ bool SimulatedEngine::schedule_decodes() noexcept {
 void SimulatedEngine::schedule_prompts(std::int64_t budget) noexcept {
   if (partial_ != Sequence::none) {
     continue_prompt(budget);
+  }
+  if (decodes_alone()) {
+    return;
   }
   // Who is looked at is admitted, and leaves the list, or is passed over: these are its first ones in the end.
   std::int64_t passed = 0;
