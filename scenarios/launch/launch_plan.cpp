@@ -8,8 +8,8 @@
 #include <headroom/scenarios/words/strategy_text.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <type_traits>
 
