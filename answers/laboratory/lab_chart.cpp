@@ -13,7 +13,8 @@ namespace {
 
 using report::Frame;
 
-constexpr std::array<std::string_view, 6> colours{"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#8c564b", "#e377c2"};
+constexpr std::array<std::string_view, 10> colours{"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#8c564b",
+                                                   "#e377c2", "#ff7f0e", "#17becf", "#7f7f7f", "#bcbd22"};
 
 /// Where values of one axis stand between two ends of the plot.
 class Scale {
@@ -111,6 +112,17 @@ std::string path_of(const LabLine& line, const Scale& x, const Scale& y, std::st
          (line.style == LineStyle::dashed ? " stroke-dasharray=\"6 4\"" : "") + " points=\"" + points + "\"/>\n";
 }
 
+/// The name of a mark at the top of the plot, lower where others stand there.
+std::string mark_name(report::Names& names, double x, const std::string& name) {
+  constexpr double row = 12.0;
+  constexpr int rows = 5;
+  std::string text;
+  for (int i = 1; i <= rows && text.empty(); ++i) {
+    text = names.place(x, Frame::top + row * i, name);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string lab_drawing(const LabChart& chart) {
@@ -142,9 +154,10 @@ std::string lab_drawing(const LabChart& chart) {
   for (const LabMark& mark : chart.marks) {
     if (x.shows(mark.x) && mark.x >= across.low && mark.x <= across.high) {
       svg += report::line(x(mark.x), Frame::top, x(mark.x), Frame::top + Frame::inner_height, "class=\"mark\"") +
-             names.place(x(mark.x) + 4.0, Frame::top + 12.0, mark.name);
+             mark_name(names, x(mark.x) + 4.0, mark.name);
     }
   }
+  std::vector<report::LegendEntry> entries;
   for (std::size_t i = 0; i < chart.lines.size(); ++i) {
     const LabLine& line = chart.lines[i];
     const std::string_view colour = colours[i % colours.size()];
@@ -159,10 +172,10 @@ std::string lab_drawing(const LabChart& chart) {
         }
       }
     }
-    const double at = Frame::left + 740.0 / static_cast<double>(chart.lines.size()) * static_cast<double>(i);
-    svg += report::dot(at, 544.0, 5.0, colour) + report::label(at + 10.0, 548.0, line.name);
+    entries.push_back({colour, line.name});
   }
-  return report::drawing(chart.title, ".mark{stroke:#888;stroke-dasharray:3 3}", svg);
+  const report::Legend legend = report::legend(entries);
+  return report::drawing(chart.title, ".mark{stroke:#888;stroke-dasharray:3 3}", svg + legend.svg, legend.below);
 }
 
 }  // namespace headroom

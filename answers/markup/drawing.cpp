@@ -31,11 +31,30 @@ std::string dot(double x, double y, double radius, std::string_view colour, std:
   return words.empty() ? circle + "/>\n" : circle + "><title>" + escaped(words) + "</title></circle>\n";
 }
 
-std::string drawing(std::string_view title, std::string_view style, std::string_view inside) {
-  return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 860 560\" font-family=\"sans-serif\" "
+std::string drawing(std::string_view title, std::string_view style, std::string_view inside, double below) {
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 860 " +
+         std::to_string(std::lround(Frame::height + below)) +
+         "\" font-family=\"sans-serif\" "
          "font-size=\"12\">\n<style>text{fill:#222}.grid{stroke:#ddd}" +
          std::string{style} + "svg{background:#fff}</style>\n" + label(Frame::left, 28.0, title, "font-size=\"16\"") +
          std::string{inside} + "</svg>\n";
+}
+
+Legend legend(std::span<const LegendEntry> entries) {
+  constexpr double first_row = 544.0, row = 18.0, letter = 6.6, beside = 34.0, drop = 4.0;
+  Legend legend;
+  double x = Frame::left;
+  for (const LegendEntry& entry : entries) {
+    const double width = beside + letter * static_cast<double>(entry.name.size());
+    if (x > Frame::left && x + width > Frame::left + Frame::inner_width + beside) {
+      x = Frame::left;
+      legend.below += row;
+    }
+    const double y = first_row + legend.below;
+    legend.svg += dot(x, y, 5.0, entry.colour) + label(x + 10.0, y + drop, entry.name);
+    x += width;
+  }
+  return legend;
 }
 
 std::string Names::place(double x, double y, const std::string& text) {

@@ -2,6 +2,8 @@
 // Pieces of SVG: lines, dots and text at a point, and the frame around a drawing.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +24,21 @@ struct Frame {
 /// A dot that tells `words` when it is pointed at.
 [[nodiscard]] std::string dot(double x, double y, double radius, std::string_view colour, std::string_view words = {});
 /// The element around a drawing, with its style sheet and its title: text, .grid, and the rules of `style`.
-[[nodiscard]] std::string drawing(std::string_view title, std::string_view style, std::string_view inside);
+/// `below`: height added under the frame.
+[[nodiscard]] std::string drawing(std::string_view title,
+                                  std::string_view style,
+                                  std::string_view inside,
+                                  double below = 0.0);
+
+struct LegendEntry {
+  std::string_view colour, name;
+};
+struct Legend {
+  std::string svg;
+  double below = 0.0;  ///< height that its rows take under the frame
+};
+/// Dots with names in rows below the plot, a new row where the next name would leave it.
+[[nodiscard]] Legend legend(std::span<const LegendEntry> entries);
 
 /// Names beside points, left out where they would cover one another; pointing at a dot tells every one's.
 class Names {

@@ -3,6 +3,12 @@
 #include <headroom/calibrate/measure/unit_laws.hpp>
 #include <headroom/model/kernels/attention_training.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
+#include <headroom/model/laboratory/banks.hpp>
+#include <headroom/model/laboratory/divergence.hpp>
+#include <headroom/model/laboratory/latency_hiding.hpp>
+
+#include <cstddef>
+#include <vector>
 
 namespace headroom {
 namespace {
@@ -90,12 +96,15 @@ std::optional<double> simulated_time(const SimulatedDevice& device, const UnitPr
     case UnitOp::banks: {
       const auto& clock = device.datasheet.compute.clock;
       const double loads = threads / sms / static_cast<double>(warp_lanes) * count;  // of warps, on an SM; one a clock
-      return clock ? std::optional{launch + loads * static_cast<double>(bank_conflicts(p.width)) / clock->value.raw()}
+      return clock ? std::optional{launch + loads * static_cast<double>(conflict_degree(p.width, AccessUnit{}.banks)) /
+                                                clock->value.raw()}
                    : std::nullopt;
     }
     case UnitOp::diverge: {
       const auto& peak = device.datasheet.peak[static_cast<std::size_t>(Rate::fp32_vector)];
-      return peak ? std::optional{launch + divergent_time(Flops{2.0 * threads * count} / peak->value, p.width).raw()}
+      const std::vector<double> paths(static_cast<std::size_t>(p.width), 1.0);
+      return peak ? std::optional{launch +
+                                  divergence_of_paths(paths).time * (Flops{2.0 * threads * count} / peak->value).raw()}
                   : std::nullopt;
     }
     case UnitOp::occupancy: {
@@ -106,7 +115,7 @@ std::optional<double> simulated_time(const SimulatedDevice& device, const UnitPr
           device.copy[static_cast<std::size_t>(MemoryParameter::bandwidth)] * device.datasheet.bandwidth();
       return device.load > Seconds{}
                  ? std::optional{launch + (Bytes{word * count} /
-                                           rate_in_flight(Bytes{word * block * blocks * sms}, device.load, most))
+                                           bandwidth_reached({most, device.load, sms}, Bytes{word * block * blocks}))
                                               .raw()}
                  : std::nullopt;
     }

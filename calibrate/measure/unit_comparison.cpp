@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/measure/unit_comparison.hpp>
 #include <headroom/calibrate/measure/unit_laws.hpp>
+#include <headroom/model/laboratory/banks.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -54,8 +55,8 @@ class Comparer {
       case UnitOp::offset:
       case UnitOp::random: sectors(result); break;
       case UnitOp::banks:
-        from_one(result, static_cast<double>(bank_conflicts(p.width)),
-                 counted(bank_conflicts(p.width), "word") + " in a bank");
+        from_one(result, static_cast<double>(conflict_degree(p.width, AccessUnit{}.banks)),
+                 counted(conflict_degree(p.width, AccessUnit{}.banks), "word") + " in a bank");
         break;
       case UnitOp::diverge:
         from_one(result, static_cast<double>(p.width), counted(p.width, "path") + " one after another");

@@ -1,42 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Closed forms of an SM's habits, as far as the probes of UnitOp are compared with them.
+// What the probes of UnitOp are compared with: the laws of model/laboratory for the accesses that the probes make, and
+// closed forms of what is measured here alone.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
+#include <headroom/model/laboratory/access.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
-#include <numeric>
 
 namespace headroom {
 
-/// Lanes of a warp, and 4-byte banks of shared memory (NVIDIA, CUDA C++ Programming Guide, "Shared Memory").
-inline constexpr std::int64_t warp_lanes = 32;
+/// Lanes of a warp of NVIDIA's.
+inline constexpr std::int64_t warp_lanes = AccessUnit{}.lanes;
 
 /// Sectors of 32 bytes that the 4-byte loads of a warp touch, its lanes `stride` >= 1 elements apart from the element
-/// `offset` of a sector on (NVIDIA, CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory": as many
-/// transactions as 32-byte segments serve all lanes).
-[[nodiscard]] constexpr std::int64_t sectors_of_warp(std::int64_t stride, std::int64_t offset = 0) noexcept {
-  constexpr std::int64_t elements = 8;  // of a sector
-  return stride > elements ? warp_lanes : ((offset % elements + (warp_lanes - 1) * stride) / elements) + 1;
-}
-
-/// Lanes of a warp that want different words of one bank, served one after another, when lanes are `stride` >= 1 words
-/// of shared memory apart: gcd(stride, 32).
-[[nodiscard]] constexpr std::int64_t bank_conflicts(std::int64_t stride) noexcept {
-  return std::gcd(stride, warp_lanes);
-}
-
-/// Time of a warp whose lanes take `paths` ways of the length `path`: one after another (NVIDIA, CUDA C++ Programming
-/// Guide, "SIMT Architecture").
-[[nodiscard]] constexpr Seconds divergent_time(Seconds path, std::int64_t paths) noexcept {
-  return static_cast<double>(paths) * path;
-}
-
-/// Rate at which memory answers when `in_flight` bytes are always on their way and each takes `latency`: no more than
-/// `most` (Little 1961: L = lambda W).
-[[nodiscard]] constexpr BytesPerSecond rate_in_flight(Bytes in_flight, Seconds latency, BytesPerSecond most) noexcept {
-  return std::min(in_flight / latency, most);
+/// `offset` of a sector on, as count_access() counts them.
+[[nodiscard]] inline std::int64_t sectors_of_warp(std::int64_t stride, std::int64_t offset = 0) {
+  AccessPattern loads;
+  loads.stride = stride;
+  loads.offset = offset * loads.element;
+  return std::llround(count_access(loads, AccessUnit{}).sectors);
 }
 
 /// Time of `updates` atomic adds to `addresses` >= 1 places in equal shares: those to one place wait `each` for one

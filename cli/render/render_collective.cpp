@@ -185,8 +185,6 @@ CollectiveAnswer answer_collective(const ModelData& data, const Device& device, 
   const ChosenCollectives chosen = choose_collectives(data, device, question.view);
   a.why = chosen.why;
   const NetworkCurve network = question.transport ? question.transport->curve : NetworkCurve{};
-  const GroupCollectives group{chosen.curves(), network, question.view, question.options};
-  a.least = group.link_bound(question.collective, question.bytes);
   const CurveProvenance* provenance = provenance_of(chosen.set, question.collective);
   double p90 = question.transport ? question.transport->p90 : 0.0;
   if (provenance != nullptr) {
@@ -198,6 +196,7 @@ CollectiveAnswer answer_collective(const ModelData& data, const Device& device, 
   a.time = priced.time;
   a.low = priced.low;
   a.high = priced.high;
+  a.least = priced.links;
   a.notes = std::move(priced.notes);
   if (question.eager && a.time.time > Seconds{}) {
     a.time.launch += chosen.set.eager_launch;

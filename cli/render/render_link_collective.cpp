@@ -7,10 +7,19 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 namespace headroom::cli {
 namespace {
+
+constexpr std::string_view textbook_note =
+    "Textbook times on switches that all links enter, with nothing lost to copies or kernels: not what NCCL reaches";
+
+/// Whether the ranks of several nodes have NICs to tell of.
+bool has_nics(const LinkQuestion& q) {
+  return q.group.per_node > 1 && q.group.nodes() > 1;
+}
 
 BytesPerSecond busbw_of(const LinkQuestion& q, Seconds time) {
   return bytes_per_rank(q.collective, q.bytes, q.group.ranks) / time;
@@ -50,7 +59,7 @@ const TextbookTime& fastest_of(const LinkAnswer& a) {
 
 std::string algorithms_text(const LinkAnswer& a) {
   const LinkQuestion& q = a.question;
-  const bool nodes = q.group.per_node > 1 && q.group.nodes() > 1;
+  const bool nodes = has_nics(q);
   std::vector<std::string> header{"algorithm", "time", "steps", "busiest rank sends"};
   if (nodes) {
     header.emplace_back("busiest NIC sends");
@@ -128,15 +137,26 @@ std::string collective_page(const LinkAnswer& a) {
                  {{"<algorithm", "algorithm"},
                   {"time", "time_s"},
                   {"steps", "steps"},
-                  {"busiest rank sends", "busiest_rank_bytes"},
-                  {"<source", "source"}},
+                  {"busiest rank sends", "busiest_rank_bytes"}},
                  {}};
+  if (has_nics(q)) {
+    page.figures.push_back({"sent per NIC", "sent_bytes_per_nic", a.taken.nic});
+    table.columns.push_back({"busiest NIC sends", "busiest_nic_bytes"});
+  }
+  table.columns.push_back({"<source", "source"});
   for (const TextbookTime& t : shown_of(a)) {
-    table.rows.push_back({std::string{algorithm_name(q.collective, t.algorithm)}, t.time, t.steps, t.sent,
-                          std::string{name_of(t.algorithm).source}});
+    std::vector<Value> row{std::string{algorithm_name(q.collective, t.algorithm)}, t.time, t.steps, t.sent};
+    if (has_nics(q)) {
+      row.emplace_back(t.nic);
+    }
+    row.emplace_back(std::string{name_of(t.algorithm).source});
+    table.rows.push_back(std::move(row));
   }
   page.tables.push_back(std::move(table));
-  page.notes = {"Textbook times on switches that all links enter: what no software beats, not what NCCL reaches."};
+  for (LabTable& held : series_tables(a.series)) {
+    page.tables.push_back(std::move(held));
+  }
+  page.notes = {std::string{textbook_note} + "."};
   page.chart = chart_of(a);
   return lab_page(page, collective_document(a));
 }
@@ -164,20 +184,18 @@ std::string collective_text(const LinkAnswer& a) {
   table.row({"algbw", format(q.bytes / best)});
   table.row({"busbw", format(busbw_of(q, best))});
   table.row({"sent per rank", format(bytes_per_rank(q.collective, q.bytes, q.group.ranks))});
-  if (q.group.per_node > 1 && q.group.nodes() > 1) {
+  if (has_nics(q)) {
     table.row({"sent per NIC", format(a.taken.nic)});
   }
   text += table.text(0) + "\n" + algorithms_text(a) + series_text(a.series);
-  return text +
-         "\nTextbook times on switches that all links enter: what no software beats, not what NCCL reaches; --gpu ID "
-         "prices that.\n";
+  return text + "\n" + std::string{textbook_note} + "; --gpu ID prices that.\n";
 }
 
 Value collective_document(const LinkAnswer& a) {
   const LinkQuestion& q = a.question;
   const Seconds best = a.taken.time;
   const bool nodes = q.group.per_node > 1;
-  const bool nics = nodes && q.group.nodes() > 1;
+  const bool nics = has_nics(q);
   return object(
       "schema"_m = "headroom.collective/1", "collective"_m = name_of(q.collective), "bytes"_m = q.bytes,
       "gpus"_m = q.group.ranks, "per_node"_m = when(nodes, q.group.per_node), "link_bytes_per_s"_m = q.group.link,

@@ -32,11 +32,11 @@ struct LinkAnswer {
 /// The algorithm must serve the collective, and the ranks be two or more.
 [[nodiscard]] LinkAnswer answer_link_collective(const LinkQuestion& question);
 [[nodiscard]] std::string collective_text(const LinkAnswer& answer);
-/// Schema "headroom.collective/1", of which it has the question, the bytes and the times.
 /// Time against size, a line an algorithm, with marks where the fastest changes.
 [[nodiscard]] std::string collective_svg(const LinkAnswer& answer);
-/// One HTML file: the same with the table of algorithms and the document.
+/// One HTML file: the same with the tables of the text and the document.
 [[nodiscard]] std::string collective_page(const LinkAnswer& answer);
+/// Schema "headroom.collective/1", of which it has the question, the bytes and the times.
 [[nodiscard]] Value collective_document(const LinkAnswer& answer);
 
 }  // namespace headroom::cli

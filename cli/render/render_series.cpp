@@ -51,6 +51,14 @@ std::vector<std::string> cells(std::string what, const Bucketing& b, bool beside
   return row;
 }
 
+bool fuses(const SeriesAnswer& a) {
+  return a.question.bucket || a.question.best_bucket;
+}
+
+std::string how_of(const SeriesAnswer& a) {
+  return fuses(a) ? "in buckets" : a.series.count == 1 ? "in one" : "unfused";
+}
+
 std::string buckets_text(const SeriesAnswer& a) {
   const bool beside = a.question.backward.has_value();
   const bool one = a.series.count == 1;
@@ -66,13 +74,13 @@ std::string buckets_text(const SeriesAnswer& a) {
   }
   Table table{header};
   table.row(cells(one ? "in one" : "unfused", a.alone, beside));
-  if (a.question.bucket || a.question.best_bucket) {
+  if (fuses(a)) {
     table.row(cells(a.question.best_bucket ? "best buckets" : "in buckets", a.fused, beside));
   }
   text += table.text(0) + "\n";
   if (beside) {
-    text += "in buckets " + format(a.fused.exposed) + " stay after the backward pass; all of " + format(a.fused.time) +
-            " would if they waited for its end\n\n";
+    text += how_of(a) + " " + format(a.fused.exposed) + " stay after the backward pass; all of " +
+            format(a.fused.time) + " would if they waited for its end\n\n";
   }
   header.front() = "bucket";
   header.erase(header.begin() + 2);
@@ -147,15 +155,67 @@ std::string series_text(const SeriesAnswer& a) {
   return (a.question.of_buckets() ? buckets_text(a) : "") + (a.question.compress ? compression_text(a) : "");
 }
 
+std::vector<LabTable> series_tables(const SeriesAnswer& a) {
+  std::vector<LabTable> tables;
+  const bool beside = a.question.backward.has_value();
+  const auto finished = [&](LabTable& table, const std::vector<Value>& row, Seconds exposed) {
+    table.rows.push_back(row);
+    if (beside) {
+      table.rows.back().emplace_back(exposed);
+    }
+  };
+  if (a.question.of_buckets()) {
+    LabTable table{"buckets",
+                   {{"<", "what"},
+                    {"collectives", "buckets"},
+                    {"each", "bucket_bytes"},
+                    {"last", "last_bucket_bytes"},
+                    {"time", "time_s"}},
+                   {}};
+    const auto add = [&](const std::string& what, const Bucketing& b) {
+      finished(table, {what, b.buckets, b.bucket, b.last, b.time}, b.exposed);
+    };
+    if (beside) {
+      table.columns.push_back({"exposed", "exposed_s"});
+    }
+    add(a.series.count == 1 ? "in one" : "unfused", a.alone);
+    if (fuses(a)) {
+      add(a.question.best_bucket ? "best buckets" : "in buckets", a.fused);
+    }
+    for (const Bucketing& b : a.sizes) {
+      add("in buckets of " + format(b.bucket), b);
+    }
+    tables.push_back(std::move(table));
+  }
+  if (!a.forms.empty()) {
+    LabTable table{"compression",
+                   {{"<form", "form"},
+                    {"bytes", "bytes"},
+                    {"<collective", "collective"},
+                    {"sent per rank", "sent_bytes_per_rank"},
+                    {"error feedback", "error_feedback_bytes"},
+                    {"time", "time_s"}},
+                   {}};
+    if (beside) {
+      table.columns.push_back({"exposed", "exposed_s"});
+    }
+    for (const CompressedSeries& c : a.forms) {
+      finished(table, {c.form.text(), c.bytes, name_of(c.sent.collective), c.per_rank, c.error_feedback, c.time.time},
+               c.time.exposed);
+    }
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
 Value series_document(const SeriesAnswer& a) {
   const bool beside = a.question.backward.has_value();
   const auto one = [&](const Bucketing& b) { return bucketing(b, beside); };
-  const bool fuses = a.question.bucket || a.question.best_bucket;
   return object(
       "series"_m = when(a.question.of_buckets(),
                         object("count"_m = a.series.count, "total_bytes"_m = a.series.total(),
                                "backward_s"_m = a.question.backward, "unfused"_m = one(a.alone),
-                               "fused"_m = fuses ? one(a.fused) : Value{}, "bucket_sizes"_m = list(a.sizes, one))),
+                               "fused"_m = fuses(a) ? one(a.fused) : Value{}, "bucket_sizes"_m = list(a.sizes, one))),
       "compression"_m = when(!a.forms.empty(), list(a.forms, [&](const CompressedSeries& c) {
         return row("form"_m = c.form.text(), "bytes"_m = c.bytes, "collective"_m = name_of(c.sent.collective),
                    "sent_bytes_per_rank"_m = c.per_rank, "error_feedback_bytes"_m = c.error_feedback,

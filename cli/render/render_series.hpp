@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/answers/document/value.hpp>
+#include <headroom/answers/laboratory/lab_answer.hpp>
 #include <headroom/model/collectives/collective_series.hpp>
 
 #include <cstdint>
@@ -51,6 +52,8 @@ using TimeOfCollective = std::function<Seconds(Collective, Bytes)>;
                                          const TimeOfCollective& time);
 /// Empty where nothing was asked.
 [[nodiscard]] std::string series_text(const SeriesAnswer& answer);
+/// The same as tables of a page.
+[[nodiscard]] std::vector<LabTable> series_tables(const SeriesAnswer& answer);
 /// Members "series" and "compression".
 [[nodiscard]] Value series_document(const SeriesAnswer& answer);
 

@@ -67,7 +67,7 @@ constexpr std::array options{
         Asks::link),
     Option{"--algorithm", OptionKind::one,
            "ring|rings|double-tree|tree|recursive-doubling|halving-doubling|hierarchical|nvls|sharp|pairwise|bruck|"
-           "scattered|all",
+           "chain|scattered|all",
            "with --link: this one, or all with the sizes at which the fastest changes; default what NCCL has"}
         .of(Asks::link),
     Option{"--count", OptionKind::one, "N", "buffers of that size, one after another; default 1"}.of(
@@ -141,18 +141,34 @@ class OptionReader {
     }
     return std::nullopt;
   }
-  std::int64_t count(std::string_view option, std::int64_t fallback) {
-    if (!arguments_.has(option)) {
-      return fallback;
+  /// A buffer: from one byte up to 1 EiB.
+  std::optional<Bytes> buffer(std::string_view option) {
+    const std::optional<Bytes> bytes = quantity<Bytes>(option);
+    constexpr Bytes least{1.0}, most{0x1p60};
+    if (bytes && (*bytes < least || *bytes > most)) {
+      add(std::string{option} + " " + quoted(arguments_.one(option)) + " must lie between 1 B and 1 EiB");
+      return std::nullopt;
     }
+    return bytes;
+  }
+  /// nullopt where it is not given or wrong.
+  std::optional<std::int64_t> stated_count(std::string_view option) {
+    if (!arguments_.has(option)) {
+      return std::nullopt;
+    }
+    constexpr std::int64_t most = std::int64_t{1} << 24;
     const std::string text = arguments_.one(option);
     const std::optional<std::int64_t> value = integer_of(text);
-    if (!value || *value <= 0 || *value > (std::int64_t{1} << 24)) {
+    if (!value || *value <= 0) {
       add(std::string{option} + " " + quoted(text) + " must be a positive integer");
-      return fallback;
+    } else if (*value > most) {
+      add(std::string{option} + " " + quoted(text) + " is above " + std::to_string(most) + ", the most");
+    } else {
+      return value;
     }
-    return *value;
+    return std::nullopt;
   }
+  std::int64_t count(std::string_view option, std::int64_t fallback) { return stated_count(option).value_or(fallback); }
   void add(std::string problem) { problems_.add("", {}, std::move(problem)); }
   void throw_if_any() const { problems_.throw_if_any(); }
   [[nodiscard]] bool clean() const noexcept { return problems_.empty(); }
@@ -290,7 +306,7 @@ Outcome answer_one(const Arguments& arguments,
   CollectiveQuestion q;
   q.collective = collective;
   OptionReader reader{arguments};
-  const std::optional<Bytes> bytes = reader.quantity<Bytes>("--bytes");
+  const std::optional<Bytes> bytes = reader.buffer("--bytes");
   q.measured = reader.quantity<BytesPerSecond>("--measured-busbw");
   q.series = read_series(reader, arguments, collective, bytes);
   reader.throw_if_any();
@@ -317,7 +333,8 @@ Outcome answer_one(const Arguments& arguments,
 /// The nodes of a group over stated links.
 TextbookGroup read_group(OptionReader& reader, const Arguments& arguments) {
   TextbookGroup g;
-  g.ranks = reader.count("--gpus", 2);
+  const std::optional<std::int64_t> ranks = reader.stated_count("--gpus");
+  g.ranks = ranks.value_or(2);
   if (g.ranks < 2) {
     reader.add("--gpus 1: a group needs at least two ranks");
   }
@@ -325,7 +342,9 @@ TextbookGroup read_group(OptionReader& reader, const Arguments& arguments) {
   g.message = reader.quantity<Seconds>("--latency").value_or(Seconds{});
   g.per_node = reader.count("--per-node", 1);
   if (g.ranks % g.per_node != 0) {
-    reader.add("--per-node " + std::to_string(g.per_node) + " does not divide --gpus " + std::to_string(g.ranks));
+    if (ranks) {
+      reader.add("--per-node " + std::to_string(g.per_node) + " does not divide --gpus " + std::to_string(g.ranks));
+    }
     g.per_node = 1;
   }
   g.inside = reader.quantity<BytesPerSecond>("--inside").value_or(BytesPerSecond{});
@@ -335,7 +354,7 @@ TextbookGroup read_group(OptionReader& reader, const Arguments& arguments) {
       reader.add(std::string{option} + " is of the ranks of one node; say how many those are with --per-node");
     }
   }
-  if (arguments.has("--per-node") && !arguments.has("--inside")) {
+  if (arguments.has("--per-node") && arguments.one("--per-node") != "1" && !arguments.has("--inside")) {
     reader.add("--per-node needs --inside, a rank's link within its node, e.g. --inside \"450 GB/s\"");
   }
   return g;
@@ -370,7 +389,7 @@ Outcome answer_link(const Arguments& arguments, Collective collective) {
   OptionReader reader{arguments};
   LinkQuestion q;
   q.collective = collective;
-  const std::optional<Bytes> bytes = reader.quantity<Bytes>("--bytes");
+  const std::optional<Bytes> bytes = reader.buffer("--bytes");
   q.group = read_group(reader, arguments);
   q.series = read_series(reader, arguments, collective, bytes);
   const std::string algorithm = arguments.one("--algorithm");
@@ -449,7 +468,7 @@ constexpr std::string_view examples =
     "  headroom collective all-reduce --bytes \"1 GB\" --gpus 64 --link \"50 GB/s\" --latency 5us\n"
     "  headroom collective all-reduce --bytes \"1 GB\" --gpus 64 --per-node 8 --link \"50 GB/s\" --inside \"450 GB/s\" "
     "--algorithm all\n"
-    "  headroom collective all-reduce --bytes \"100 KB\" --count 300 --gpus 8 --link \"200 GB/s\" --latency 5us "
+    "  headroom collective all-reduce --bytes \"100 kB\" --count 300 --gpus 8 --link \"200 GB/s\" --latency 5us "
     "--bucket any\n"
     "  headroom collective nccl_mine.csv --kind nccl --gpu h200-sxm-141gb\n";
 

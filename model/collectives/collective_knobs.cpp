@@ -35,6 +35,16 @@ GroupView rail_view(const GroupView& view) {
   return rail;
 }
 
+/// The bytes of an all-reduce that the network's switches reduce, at the links' rates: S/g over a NIC; within a host
+/// those of a reduction in its switch, or of halves of a ring.
+Seconds sharp_bound(const GroupView& view, Bytes bytes) {
+  const auto g = static_cast<double>(view.per_domain);
+  const double ring = traffic_factor(Collective::all_reduce, view.per_domain);
+  const double within = view.in_switch ? std::min(ring, 1.0 + 1.0 / g) : ring;
+  const Seconds inside = g > 1.0 ? within * bytes / view.inside_ring : Seconds{};
+  return std::max(inside, bytes / (g * view.outside_ring));
+}
+
 }  // namespace
 
 KnobbedTime with_knobs(CollectiveKnobs knobs,
@@ -50,13 +60,16 @@ KnobbedTime with_knobs(CollectiveKnobs knobs,
   k.time = group.time(collective, bytes);
   k.low = k.time.time / (1.0 + p90);
   k.high = k.time.time * (1.0 + p90);
+  k.links = group.link_bound(collective, bytes);
   if (knobs.sharp) {
     GroupView reduced = view;
     const double less = traffic_factor(Collective::all_reduce, view.ranks);
     for (BytesPerSecond* rate : {&reduced.outside_ring, &reduced.outside_all, &reduced.outside_pair}) {
       *rate *= less;
     }
-    k.time = collective_time(collective, bytes, reduced, curves, network, options);
+    const GroupCollectives in_network{curves, network, reduced, options};
+    k.time = in_network.time(collective, bytes);
+    k.links = sharp_bound(view, bytes);
     k.low = std::min(k.low, k.time.time / (1.0 + p90));
     k.notes.push_back("SHARP: a NIC sends its share once, where rings and trees send " + general_text(less, 3) +
                       " times as much; nobody measured it here, and the interval reaches up to the time "
@@ -79,7 +92,7 @@ KnobbedTime with_knobs(CollectiveKnobs knobs,
     k.notes.emplace_back("without PXN a rank sends a message of its own to every rank of the other hosts");
   }
   if (knobs.registered) {
-    k.low = std::min(k.low, k.time.launch + group.link_bound(collective, bytes));
+    k.low = std::min(k.low, k.time.launch + k.links);
     std::string note =
         "registered buffers: no copy through NCCL's own; nobody measured how much that saves, and the "
         "interval reaches down to the links alone";

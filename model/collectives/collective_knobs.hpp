@@ -22,6 +22,7 @@ struct CollectiveKnobs {
 struct KnobbedTime {
   CollectiveTime time;
   Seconds low{}, high{};
+  Seconds links{};                 ///< the bytes alone, at the links' rates
   std::vector<std::string> notes;  ///< what each knob changes and what of it is not measured
 };
 /// The time with the knobs; `p90` is the quantile of the plain time's error. n ranks, k hosts of g, buffer S.

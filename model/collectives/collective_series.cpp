@@ -77,6 +77,10 @@ Bucketing best_bucketing(const CollectiveSeries& series, Seconds backward, const
       best = now;
     }
   }
+  if (series.count > parts) {
+    const Bucketing alone = unfused(series, backward, time);
+    best = alone.exposed < best.exposed ? alone : best;
+  }
   return best;
 }
 

@@ -50,7 +50,8 @@ struct Bucketing {
                                                   const TimeOfBytes& time,
                                                   std::size_t most = 10);
 
-/// The number of equal buckets, up to 1,024, that leaves least exposed; of those alike the fewest.
+/// The number of equal buckets, up to 1,024 or one for each buffer, that leaves least exposed; of those alike the
+/// fewest.
 [[nodiscard]] Bucketing best_bucketing(const CollectiveSeries& series, Seconds backward, const TimeOfBytes& time);
 
 /// The collective and its buffer that a compressed one becomes. Ranks keep other elements each, which no all-reduce

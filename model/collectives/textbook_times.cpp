@@ -93,14 +93,34 @@ class Textbook {
     add(A::rings, steps, ring_time(collective_, s_, view_, cost_), sent, sent / in_.members);
   }
 
-  /// NCCL's trees join nodes; ranks of one node form a chain.
-  [[nodiscard]] Seconds trees(Bytes bytes, const GroupView& view) const {
-    Seconds best = tree_time(bytes, view, cost_, 1);
-    constexpr std::int64_t most_pieces = std::int64_t{1} << 20;
-    for (std::int64_t pieces = 2; pieces <= most_pieces; pieces *= 2) {
-      best = std::min(best, tree_time(bytes, view, cost_, pieces));
+  /// The least of time(p) over numbers p of pieces that are powers of two.
+  template <class Time>
+  [[nodiscard]] static Seconds in_best_pieces(const Time& time) {
+    constexpr std::int64_t most = std::int64_t{1} << 20;
+    Seconds best = time(std::int64_t{1});
+    for (std::int64_t pieces = 2; pieces <= most; pieces *= 2) {
+      best = std::min(best, time(pieces));
     }
     return best;
+  }
+
+  /// NCCL's trees join nodes; ranks of one node form a chain.
+  [[nodiscard]] Seconds trees(Bytes bytes, const GroupView& view) const {
+    return in_best_pieces([&](std::int64_t pieces) { return tree_time(bytes, view, cost_, pieces); });
+  }
+
+  /// Two stages that pieces of the buffer pass one behind another, as NCCL's channels do: the first piece takes its way
+  /// through both, the bytes of the others the slower stage's time. `within`, `across`: times of a piece by its bytes.
+  template <class Within, class Across>
+  [[nodiscard]] Seconds staged(const Within& within,
+                               Seconds within_bytes,
+                               const Across& across,
+                               Seconds across_bytes) const {
+    return in_best_pieces([&](std::int64_t count) {
+      const auto pieces = static_cast<double>(count);
+      return within(s_ / pieces) + across(s_ / pieces / in_.members) +
+             (pieces - 1.0) / pieces * std::max(within_bytes, across_bytes);
+    });
   }
 
   /// What the busiest node sends in both trees: an inner node of one, a leaf of the other.
@@ -171,9 +191,15 @@ class Textbook {
       GroupView across = view_;
       across.ranks = across.domains;
       across.per_domain = across.fewest = 1;
-      const Seconds ring = ring_time(collective_, part(), across, cost_), tree = trees(part(), across);
-      time += std::min(ring, tree);
-      nic = ring <= tree ? 2.0 * out_.all_but_one() * part() : busiest() * part();
+      const auto reduced = [&](Bytes piece) { return in_.steps(2.0, (1.0 + 1.0 / in_.members) * piece); };
+      const Bytes by_ring = 2.0 * out_.all_but_one() * part(), by_tree = busiest() * part();
+      const auto over = [&](const auto& stage, Bytes sent) {
+        return staged(reduced, through / in_.rate, stage, sent / out_.rate);
+      };
+      const Seconds ring = over([&](Bytes piece) { return ring_time(collective_, piece, across, cost_); }, by_ring);
+      const Seconds tree = over([&](Bytes piece) { return tree_time(piece, across, cost_, 1); }, by_tree);
+      time = std::min(ring, tree);
+      nic = ring <= tree ? by_ring : by_tree;
       steps += ring <= tree ? 2.0 * (out_.members - 1.0) : 2.0 * out_.height();
     }
     needs_switch(add(A::nvls, steps, time, in_.there() ? through + nic : through, nic));
@@ -181,9 +207,11 @@ class Textbook {
       GroupView inside = view_;
       inside.ranks = group_.per_node;
       inside.domains = 1;
-      needs_switch(add(A::sharp, 2.0 * (in_.members - 1.0) + 2.0,
-                       ring_time(collective_, s_, inside, cost_) + out_.steps(2.0, part()),
-                       2.0 * in_.all_but_one() * s_ + part(), part()));
+      const Bytes within = 2.0 * in_.all_but_one() * s_;
+      const Seconds sharp = staged([&](Bytes piece) { return ring_time(collective_, piece, inside, cost_); },
+                                   in_.there() ? within / in_.rate : Seconds{},
+                                   [&](Bytes piece) { return out_.steps(2.0, piece); }, part() / out_.rate);
+      needs_switch(add(A::sharp, 2.0 * (in_.members - 1.0) + 2.0, sharp, within + part(), part()));
     }
   }
 
@@ -230,7 +258,20 @@ class Textbook {
     add(A::bruck, way.height(), way.height() * way.send(half), way.height() * half, way.height() * half).usual = false;
   }
 
+  /// A chain through all ranks, or with two levels one a NIC, each with its share of the buffer. The root sends all of
+  /// it within its node.
+  void chain() {
+    const double inward = out_.members * (in_.members - 1.0), outward = out_.members - 1.0;
+    const Seconds time = in_best_pieces([&](std::int64_t count) {
+      const auto pieces = static_cast<double>(count);
+      const Seconds in = in_.send(s_ / pieces), out = out_.send(part() / pieces);
+      return inward * in + outward * out + (pieces - 1.0) * std::max(in, out);
+    });
+    add(A::chain, n_ - 1.0, time, s_, part());
+  }
+
   void rooted() {
+    chain();
     const double levels = in_.height() + out_.height();
     add(A::tree, levels, in_.height() * in_.send(s_) + out_.height() * out_.send(s_), levels * s_, out_.height() * s_);
     const Seconds message = std::max(in_.there() ? in_.message : Seconds{}, out_.there() ? out_.message : Seconds{});

@@ -27,6 +27,7 @@ enum class TextbookAlgorithm : std::uint8_t {
   sharp,
   pairwise,
   bruck,
+  chain,
   scattered,
   one_message,
   count
@@ -49,6 +50,7 @@ inline constexpr std::array<TextbookName, textbook_algorithm_count> textbook_nam
     {"sharp", "SHARP, in the network's switches", "Graham et al. 2016"},
     {"pairwise", "pairwise exchange", "Thakur, Rabenseifner and Gropp 2005, section 4.3"},
     {"bruck", "Bruck", "Bruck et al. 1997"},
+    {"chain", "pipelined chain", "van de Geijn 1994"},
     {"scattered", "scatter, all-gather", "Thakur, Rabenseifner and Gropp 2005, section 4.2"},
     {"one-message", "one message", "Hockney 1994"},
 }};
@@ -74,8 +76,8 @@ struct TextbookTime {
   Seconds time{};
   Bytes sent{};  ///< by the busiest rank
   Bytes nic{};   ///< by the busiest NIC of a node; zero where the ranks share one node
-  /// Where nobody names one, an answer takes the fastest of the usual: those that NCCL has on plain links, and two
-  /// levels where nodes are stated.
+  /// Where nobody names one, an answer takes the fastest of the usual: those that NCCL has on plain links, two levels
+  /// where nodes are stated, and of broadcast and reduce also a tree and a scatter.
   bool usual = true;
   bool in_switch = false;  ///< switches that reduce are needed
 };
@@ -90,8 +92,8 @@ struct TextbookTime {
 ///                recursive doubling  Li (ai + S/Bi) + Lo (a + S/B), two steps more where not a power of two
 ///                halving, doubling   2 Li ai + 2 (g-1)/g S/Bi + 2 Lo a + 2 (k-1)/k S/g / B, two steps more likewise
 ///                hierarchical        hierarchical_time()
-///                NVLS                2 ai + (1 + 1/g) S/Bi, S/g across nodes by ring or trees
-///                SHARP               halves of a ring inside, 2 a + S/g / B across
+///                NVLS                2 ai + (1 + 1/g) S/Bi; piece by piece with S/g across nodes by ring or trees
+///                SHARP               halves of a ring inside, piece by piece with 2 a + S/g / B across
 /// scatter,       ring                (n-1) (a + S/(n B))
 /// gather         recursive doubling  Li ai + (g-1)/g S/Bi + Lo a + (k-1)/n S/B
 ///                hierarchical        (g-1) (ai + S/(g Bi)) + (k-1) (a + S/(n B))
@@ -99,7 +101,8 @@ struct TextbookTime {
 /// all-to-all     pairwise            (g-1) (ai + S/(n Bi)) + (n-g) (a + S/(n B))
 ///                hierarchical        (g-1) (ai + S/(g Bi)) + (k-1) (a + S/(k B)): messages of g ranks together (PXN)
 ///                Bruck               L (a + S/2 / B), on one level
-/// broadcast,     binomial tree       Li (ai + S/Bi) + Lo (a + S/B)
+/// broadcast,     chain               (n-2+p) (a + S/(p B)) in the best number p of pieces, one chain a NIC
+///                binomial tree       Li (ai + S/Bi) + Lo (a + S/B)
 /// reduce         scattered           (L + n-1) a + 2 (n-1)/n S/B, or the mirror
 /// @endcode
 [[nodiscard]] std::vector<TextbookTime> textbook_times(Collective collective, Bytes buffer, const TextbookGroup& group);

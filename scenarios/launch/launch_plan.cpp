@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
-#include <headroom/core/real_text.hpp>
 #include <headroom/model/train/memory/load_peak.hpp>
 #include <headroom/model/workload/architecture_text.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
@@ -10,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <type_traits>
 
@@ -108,12 +108,6 @@ void set_training(const TrainScenario& t, LaunchPlan& plan) {
   if (has_gradient_key(t)) {
     plan.set("training.gradients", word_value(t.work.states.gradients >= 4.0 ? "fp32" : "bf16"));
   }
-  if (options.sent_gradients) {
-    plan.set("training.gradient_format", word_value(options.sent_gradients->text()));
-  }
-  if (options.bucket > Bytes{}) {
-    plan.set("training.bucket_bytes", word_value(shortest_text(options.bucket.raw()) + " B"));
-  }
   if (t.checkpoint_form) {
     plan.set("training.checkpoint_form",
              word_value(checkpoint_form_names[static_cast<std::size_t>(*t.checkpoint_form)]));
@@ -145,6 +139,9 @@ void set_training(const TrainScenario& t, LaunchPlan& plan) {
     if (!stated.value.empty()) {
       plan.set(stated.path, word_value(stated.value));
     }
+  }
+  if (options.bucket > Bytes{}) {  // to the byte, not as people read it
+    plan.set("training.bucket_bytes", word_value(std::to_string(std::llround(options.bucket.raw())) + " B"));
   }
   if (t.tokens > 0.0) {
     plan.set("training.tokens", number_value(t.tokens));

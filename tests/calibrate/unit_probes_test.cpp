@@ -7,6 +7,8 @@
 #include <headroom/calibrate/samples/probe_shapes.hpp>
 #include <headroom/calibrate/samples/samples_csv.hpp>
 #include <headroom/calibrate/samples/timing_check.hpp>
+#include <headroom/model/laboratory/banks.hpp>
+#include <headroom/model/laboratory/latency_hiding.hpp>
 
 #include <doctest/doctest.h>
 
@@ -34,6 +36,11 @@ std::set<std::string> names_in(ProbeExtent extent) {
 
 UnitTiming timed(UnitOp op, std::int64_t width, double micros, std::int64_t count = 1) {
   return {{op, width, count, 1}, Seconds{micros * 1e-6}};
+}
+
+/// As a probe's formula has them.
+std::int64_t words_of_bank(std::int64_t stride) {
+  return conflict_degree(stride, AccessUnit{}.banks);
 }
 
 /// The formula of the last timing in microseconds; nullopt: none.
@@ -68,26 +75,26 @@ TEST_CASE("a warp of 4-byte loads touches four sectors, one more when shifted, a
 }
 
 TEST_CASE("lanes share banks as the stride shares factors with 32") {
-  CHECK(bank_conflicts(1) == 1);
-  CHECK(bank_conflicts(2) == 2);
-  CHECK(bank_conflicts(6) == 2);
-  CHECK(bank_conflicts(24) == 8);
-  CHECK(bank_conflicts(32) == 32);
-  CHECK(bank_conflicts(33) == 1);                          // the word of padding that makes columns free of conflicts
+  CHECK(words_of_bank(1) == 1);
+  CHECK(words_of_bank(2) == 2);
+  CHECK(words_of_bank(6) == 2);
+  CHECK(words_of_bank(24) == 8);
+  CHECK(words_of_bank(32) == 32);
+  CHECK(words_of_bank(33) == 1);                           // the word of padding that makes columns free of conflicts
   for (std::int64_t stride = 1; stride <= 64; ++stride) {  // counted bank by bank
     std::array<std::int64_t, 32> words{};
     for (std::int64_t lane = 0; lane < 32; ++lane) {
       ++words[static_cast<std::size_t>(lane * stride % 32)];
     }
-    CHECK(bank_conflicts(stride) == *std::max_element(words.begin(), words.end()));
+    CHECK(words_of_bank(stride) == *std::max_element(words.begin(), words.end()));
   }
 }
 
 TEST_CASE("rates follow what is in flight, atomics what they share, syncs who comes") {
   // 132 SMs with 2 KiB each on its way for 600 ns: 450.56 GB/s.
-  CHECK(rate_in_flight(Bytes{132.0 * 2048.0}, Seconds{600e-9}, BytesPerSecond{4.8e12}).raw() ==
-        doctest::Approx(450.56e9));
-  CHECK(rate_in_flight(Bytes{132.0 * 32768.0}, Seconds{600e-9}, BytesPerSecond{4.8e12}) == BytesPerSecond{4.8e12});
+  const MemoryWait wait{BytesPerSecond{4.8e12}, Seconds{600e-9}, 132.0};
+  CHECK(bandwidth_reached(wait, Bytes{2048.0}).raw() == doctest::Approx(450.56e9));
+  CHECK(bandwidth_reached(wait, Bytes{32768.0}) == BytesPerSecond{4.8e12});
   CHECK(atomic_time(1e6, 1.0, Seconds{0.5e-9}, Hertz{1e11}).raw() * 1e6 == doctest::Approx(500.0));
   CHECK(atomic_time(1e6, 32.0, Seconds{0.5e-9}, Hertz{1e11}).raw() * 1e6 == doctest::Approx(15.625));
   CHECK(atomic_time(1e6, 1e6, Seconds{0.5e-9}, Hertz{1e11}).raw() * 1e6 == doctest::Approx(10.0));

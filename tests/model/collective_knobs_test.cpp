@@ -51,6 +51,11 @@ TEST_CASE("SHARP sends a NIC's share once, is no slower, and reaches up to the t
   CHECK(sharp.time.time <= plain.time.time);
   CHECK(sharp.high == plain.high);
   CHECK(sharp.notes.size() == 1);
+  // The links' bound is of what SHARP sends: 9/8 of the buffer through NVSwitch at 450 GB/s as long as an eighth at 50;
+  // without it 3/16 leave a NIC.
+  CHECK(sharp.links.raw() == doctest::Approx(2.5e-3));
+  CHECK(plain.links.raw() == doctest::Approx(3.75e-3));
+  CHECK(sharp.links <= sharp.time.time);
   // An eighth of the buffer, where two levels send 2 x 3/4 of it.
   CHECK(bytes_per_nic(knobs, sharp.time, hosts.view, Collective::all_reduce, Bytes{1e9}).raw() ==
         doctest::Approx(0.125e9));

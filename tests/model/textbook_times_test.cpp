@@ -45,11 +45,14 @@ TEST_CASE("textbook times of a stated link: the ring, the tree where latency is 
   for (const Collective half : {Collective::reduce_scatter, Collective::all_gather, Collective::all_to_all}) {
     CHECK(taken_of(times(half, 4e9, 64, 0.0), std::nullopt).time.raw() == doctest::Approx(0.07875));
   }
-  // A few bytes go down a tree, many are scattered and gathered.
+  // A few bytes go down a tree, many along a chain: (p + n - 2) (a + S/(p B)) is least at p = sqrt((n-2) S/(B a)) =
+  // 498.
   CHECK(taken_of(times(Collective::broadcast, 1e3, 64, 5e-6), std::nullopt).time.raw() ==
         doctest::Approx(6.0 * (5e-6 + 2e-8)));
-  CHECK(taken_of(times(Collective::broadcast, 1e9, 64, 5e-6), std::nullopt).time.raw() ==
-        doctest::Approx(69.0 * 5e-6 + 2.0 * 63.0 / 64.0 * 0.02));
+  const auto large = times(Collective::broadcast, 1e9, 64, 5e-6);
+  CHECK(taken_of(large, std::nullopt).algorithm == A::chain);
+  CHECK(find(large, A::chain)->time.raw() == doctest::Approx((498.0 + 62.0) * (5e-6 + 0.02 / 498.0)).epsilon(0.001));
+  CHECK(find(large, A::scattered)->time.raw() == doctest::Approx(69.0 * 5e-6 + 2.0 * 63.0 / 64.0 * 0.02));
   CHECK(times(Collective::send_recv, 1e9, 64, 5e-6)[0].time.raw() == doctest::Approx(0.020005));
   CHECK(times(Collective::all_reduce, 1e9, 1, 5e-6).empty());
 }
@@ -104,6 +107,16 @@ TEST_CASE("eight nodes of eight: 0.21875 D leave a NIC in two levels, 1.96875 D 
   CHECK(find(times, A::sharp)->nic.raw() == doctest::Approx(0.125e9));
   // 14 messages of 1 us and 14 of 5; 2 x 7/8 GB at 450 GB/s and 0.21875 GB at 50.
   CHECK(find(times, A::hierarchical)->time.raw() == doctest::Approx(14e-6 + 70e-6 + 1.75 / 450 + 0.21875 / 50));
+  // Pieces pass the node's and the network's switches one behind another: of many bytes the slower stage is left,
+  // halves of a ring inside (3.9 ms, not 2.5 on a NIC), and 0.21875 GB on a NIC (4.4 ms, not 2.5 through the node's
+  // switch).
+  CHECK(find(times, A::sharp)->time.raw() == doctest::Approx(1.75 / 450).epsilon(0.02));
+  CHECK(find(times, A::nvls)->time.raw() == doctest::Approx(0.21875 / 50).epsilon(0.02));
+  // A chain a NIC: an eighth of the buffer leaves each; the root sends all of it inside.
+  const auto sent = textbook_times(Collective::broadcast, Bytes{1e9}, group);
+  CHECK(find(sent, A::chain)->nic.raw() == doctest::Approx(0.125e9));
+  CHECK(find(sent, A::chain)->time.raw() >= 0.125 / 50);
+  CHECK(find(sent, A::chain)->time.raw() == doctest::Approx(0.125 / 50).epsilon(0.15));
   // An all-to-all through the receiver's rail sends as many bytes in messages eight times as large.
   const auto to_all = textbook_times(Collective::all_to_all, Bytes{1e9}, group);
   CHECK(find(to_all, A::hierarchical)->steps == 14);
@@ -138,6 +151,14 @@ TEST_CASE("300 all-reduces of 100 KB cost 21.3 ms one by one and 0.40 in two buc
   // Whole buffers: 250 KB hold two.
   CHECK(bucketed(series, Bytes{250e3}, {}, ring).buckets == 150);
   CHECK(best_bucketing(series, {}, ring).buckets == 1);
+}
+
+TEST_CASE("of more buffers than a search of buckets tries, none fused is the best where messages cost nothing") {
+  // 5,000 of 1 MB made in 500 ms: each takes 20 us of the 100 between two, and only the last is left.
+  const TimeOfBytes time = [](Bytes bytes) { return bytes / gigabytes_per_second(50.0); };
+  const Bucketing best = best_bucketing({Bytes{1e6}, 5000}, Seconds{0.5}, time);
+  CHECK(best.buckets == 5000);
+  CHECK(best.exposed.raw() == doctest::Approx(20e-6));
 }
 
 TEST_CASE("80 ms beside a backward pass of 100 leave the last bucket's 5 % exposed, 4 ms, and after it all 80") {

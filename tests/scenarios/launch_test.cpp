@@ -68,6 +68,12 @@ bool says(const std::string& text, const std::string& line) {
 
 }  // namespace
 
+TEST_CASE("a launch file tells a bucket to the byte") {
+  CHECK(
+      exported({"training.bucket_bytes=25 MB"}, LaunchForm::megatron).find("training.bucket_bytes = \"25000000 B\"") !=
+      std::string::npos);
+}
+
 TEST_CASE("a form is known by its text") {
   CHECK(form_of("  {\"train_batch_size\": 1}") == LaunchForm::deepspeed);
   CHECK(form_of("#!/bin/bash\n#SBATCH -N 4\ntorchrun x.py\n") == LaunchForm::slurm);
