@@ -408,6 +408,6 @@ LabQuestion read_profile(FormReader& in) {
 
 }  // namespace
 
-const KernelForm profile_form{"profile", "counters of a profiler", GpuUse::optional, read_profile};
+const KernelForm profile_form{"profile", "counters of a profiler", GpuUse::optional, read_profile, "FILE.csv"};
 
 }  // namespace headroom::cli
