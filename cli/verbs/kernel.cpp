@@ -73,8 +73,8 @@ constexpr std::array options{
         .of(Lab::occupancy),
     Option{"--bulk", OptionKind::one, "SIZE", "occupancy: bytes that a block has in flight by TMA, beside its threads'"}
         .of(Lab::occupancy),
-    Option{"--latency", OptionKind::one, "TIME", "occupancy: of a load from memory; default the architecture's"}.of(
-        Lab::occupancy),
+    Option{"--latency", OptionKind::one, "TIME", "occupancy, tile: of a load from memory; default the architecture's"}
+        .of(Lab::occupancy, Lab::tile),
     Option{"--blocks", OptionKind::one, "N", "occupancy, sync: blocks of the grid"}.of(Lab::occupancy, Lab::sync),
     Option{"--spilled", OptionKind::one, "SIZE", "occupancy: bytes a thread spills, each written and read once"}.of(
         Lab::occupancy),
@@ -117,9 +117,9 @@ constexpr std::array options{
     Option{"--dispatch", OptionKind::one, "TIME",
            "chain, sync: host time of a launch, such as 5us of an eager PyTorch op; default the driver's"}
         .of(Lab::chain, Lab::sync),
-    Option{"--host", OptionKind::one, "ID", "chain, sync: the way to the GPU, linux (default) or wsl2"}.of(Lab::chain,
+    Option{"--host", OptionKind::one, "NAME", "chain, sync: the way to the GPU, linux (default) or wsl2"}.of(Lab::chain,
                                                                                                            Lab::sync),
-    Option{"--launcher", OptionKind::one, "ID", "chain, sync: driver (default), triton or inductor"}.of(Lab::chain,
+    Option{"--launcher", OptionKind::one, "NAME", "chain, sync: driver (default), triton or inductor"}.of(Lab::chain,
                                                                                                         Lab::sync),
     Option{"--arguments", OptionKind::one, "N", "chain, sync: arguments of a kernel (default 8)"}.of(Lab::chain,
                                                                                                      Lab::sync),
