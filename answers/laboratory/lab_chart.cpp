@@ -138,6 +138,18 @@ std::string lab_drawing(const LabChart& chart) {
   svg += report::label(Frame::left + 0.5 * Frame::inner_width, Frame::top + Frame::inner_height + 34.0, chart.x.title,
                        "text-anchor=\"middle\"") +
          report::label(Frame::left, Frame::top - 6.0, chart.y.title);
+  // Names of lines one behind the other, closer where they are long.
+  constexpr double letter = 6.8;
+  constexpr double beside = 34.0;
+  double legend = 0.0;
+  for (const LabLine& line : chart.lines) {
+    legend += beside + letter * static_cast<double>(line.name.size());
+  }
+  const double even = 740.0 / static_cast<double>(std::max<std::size_t>(chart.lines.size(), 1));
+  const bool crowded = std::any_of(chart.lines.begin(), chart.lines.end(), [&](const LabLine& line) {
+    return beside + letter * static_cast<double>(line.name.size()) > even;
+  });
+  double at = Frame::left;
   report::Names names;
   for (const LabMark& mark : chart.marks) {
     if (x.shows(mark.x) && mark.x >= across.low && mark.x <= across.high) {
@@ -159,8 +171,8 @@ std::string lab_drawing(const LabChart& chart) {
         }
       }
     }
-    const double at = Frame::left + 740.0 / static_cast<double>(chart.lines.size()) * static_cast<double>(i);
     svg += report::dot(at, 544.0, 5.0, colour) + report::label(at + 10.0, 548.0, line.name);
+    at += crowded ? std::min(1.0, 740.0 / legend) * (beside + letter * static_cast<double>(line.name.size())) : even;
   }
   return report::drawing(chart.title, ".mark{stroke:#888;stroke-dasharray:3 3}", svg);
 }
