@@ -172,10 +172,12 @@ LabAnswer answer(const SparsityAsked& q, const LabBench& bench) {
   }
   a.tables = {std::move(table), std::move(widths)};
   const double fraction = q.fraction.value_or(1.0);
-  a.cures = {{"2:4 weights in products that are bound by their peak", 1.0 / partial_gain(1.0 - fraction, peak_ratio),
-              "large m, n and k: prefill, training, big batches"},
-             {"2:4 weights read by decoding", 1.0 / partial_gain(1.0 - fraction, decode),
-              "few tokens at once: bytes bound it, not products"}};
+  if (fraction > 0.0) {
+    a.cures = {{"2:4 weights in products that are bound by their peak", 1.0 / partial_gain(1.0 - fraction, peak_ratio),
+                "large m, n and k: prefill, training, big batches"},
+               {"2:4 weights read by decoding", 1.0 / partial_gain(1.0 - fraction, decode),
+                "few tokens at once: bytes bound it, not products"}};
+  }
   a.notes.emplace_back(
       "Accuracy is not predicted: half of each four weights becomes zero, and whether the model stands that, after "
       "pruning alone or after training on, shows on its own data.");

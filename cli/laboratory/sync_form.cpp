@@ -171,7 +171,9 @@ LabAnswer answer(const SyncAsked& q, const LabBench& bench) {
         {"blocks that fit at once, by their threads", "resident_blocks", *resident, format_count(*resident)});
   }
   a.figures.push_back({"a step on the GPU", "step_s", chain.kernel});
-  a.figures.push_back({"a barrier across the grid", "barrier_s", barrier});
+  if (possible == ways.size()) {
+    a.figures.push_back({"a barrier across the grid", "barrier_s", barrier});
+  }
   for (const Way& way : open) {
     if (way.time < ways[0].time) {
       a.cures.push_back({std::string{way.name}, way.time / ways[0].time, std::string{way.because}});

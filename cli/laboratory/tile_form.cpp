@@ -125,6 +125,12 @@ std::string_view multipliers(const UnitLimits& unit, const GemmFormat& format) {
                                                                               : "tensor cores";
 }
 
+/// Whether a block with the stages that hide the latency can be launched.
+bool stages_fit(TileShape tile, const TileAnswer& t, const TileMachine& machine) noexcept {
+  tile.stages = t.stages_needed;
+  return can_run(tile_answer(tile, machine), *machine.unit);
+}
+
 struct TileChange {
   std::string words;
   std::string because;
@@ -140,6 +146,13 @@ std::vector<TileChange> changes_of(const TileShape& tile, double needed) {
   if (needed > tile.stages && needed <= most_stages) {
     t.stages = needed;
     add(format_count(needed) + " stages", "so many slices on their way hide the latency of a load", t);
+    t = tile;
+    t.k = std::floor(0.5 * tile.k);
+    t.stages = 2.0 * tile.stages;
+    if (t.k >= 1.0 && t.stages <= most_stages) {
+      add(format_count(t.stages) + " stages of slices half as deep",
+          "as much shared memory, of which more is on its way", t);
+    }
   }
   t = tile;
   (t.m < t.n ? t.m : t.n) *= 2.0;
@@ -249,7 +262,8 @@ LabAnswer answer(const TileAsked& q, const LabBench& bench) {
                         " FLOP for each byte from L2, and slices enough on their way."
                   : "The tile reaches " + percent(t.of_peak) + " of the peak at most, bound by " + binds + ": " +
                         (t.bound == TileBound::latency
-                             ? format_count(t.stages_needed) + " stages would hide the latency of a load."
+                             ? format_count(t.stages_needed) + " stages would hide the latency of a load" +
+                                   (stages_fit(q.tile, t, machine) ? "." : ", for which there is no room.")
                          : t.bound == TileBound::shared
                              ? format_number(t.feeds[0].intensity.raw()) + " FLOP for each byte from it where " +
                                    format_number(t.feeds[0].needed.raw()) + " are needed."

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "run_headroom.hpp"
+#include <fstream>
 #include <string>
 
 using namespace headroom::test;
@@ -77,6 +78,37 @@ TEST_CASE("kernel tile: what multiplies has the vendor's name, and one tile of o
                    "work split along k"));
   // No cure asks for more stages than --stages takes.
   CHECK_FALSE(says(told("tile --gpu h100-sxm-80gb --tile 1x1x1"), "stages -"));
+}
+
+TEST_CASE("kernel tile: stages for which there is no room are told so, and slices half as deep tried instead") {
+  // Two stages of 256 x 256 x 64 in bf16 take 128 KiB of the CU's 160 KiB: a third does not fit.
+  const std::string full = told("tile --gpu mi355x --tile 256x256x64 --threads 512 --latency 600ns");
+  CHECK(says(full, "3 stages would hide the latency of a load, for which there is no room"));
+  CHECK(says(full, "4 stages of slices half as deep"));
+}
+
+TEST_CASE("kernel occupancy, sparsity: what would not help is no cure") {
+  // 28 warps keep the memory busy: 14 KiB under way of 7.5 KiB.
+  CHECK_FALSE(says(told("occupancy --gpu a100-sxm-80gb --threads 128 --registers 72"), "what would help"));
+  CHECK(says(told("occupancy --gpu a100-sxm-80gb --threads 256 --registers 168"), "what would help"));
+  CHECK_FALSE(says(told("sparsity --weights \"14 GB\" --fraction 0"), "what would help"));
+}
+
+TEST_CASE("kernel sparsity: FP4 of the B300 is not twice as fast sparse") {
+  // NVIDIA HGX B300 datasheet, per GPU: 18 PFLOP/s sparse.
+  CHECK(says(told("sparsity --gpu b300-sxm-288gb --dtype nvfp4"), "at most 18.0 PFLOP/s instead of 14.0 PFLOP/s"));
+}
+
+TEST_CASE("kernel profile: bytes that contradict the share of the peak are told") {
+  const ScratchFolder scratch;
+  const auto told_of = [&](const std::string& bytes) {
+    const std::string file = (scratch.path() / "p.csv").string();
+    std::ofstream{file} << "counter,value,unit\nduration,2,ms\ndram_throughput,92,%\ndram_bytes," << bytes << ",byte\n";
+    return told("profile " + file + " --gpu a100-sxm-80gb");
+  };
+  // 2 ms at 2.039 TB/s are 4.08 GB: 2 GB are 49 % of it, 3.75 GB 92 %.
+  CHECK(says(told_of("2e9"), "The counters disagree: the bytes are 49.0 % of the bandwidth"));
+  CHECK_FALSE(says(told_of("3.75e9"), "The counters disagree"));
 }
 
 TEST_CASE("kernel occupancy: a carve-out that holds no block is told, one thread is one") {
