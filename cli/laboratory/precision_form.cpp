@@ -152,7 +152,7 @@ void add_gain(const PrecisionAsked& q, double ratio, LabAnswer& a) {
           "x makes the whole " + format_number(whole) + "x as fast" +
           (moved < 1.0 ? ", of at most " + format_number(1.0 / (1.0 - moved)) + "x; the rest stays in " + from : "") +
           ".");
-  if (moved < 1.0) {
+  if (moved < 1.0 && ratio > 1.0) {
     const double half = 0.5 * (1.0 - moved);
     a.cures.push_back({"half of what stayed in " + from + " moved too",
                        partial_gain(1.0 - moved, ratio) / partial_gain(half, ratio),

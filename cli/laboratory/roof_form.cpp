@@ -2,6 +2,7 @@
 // `headroom kernel roof`: which roof stands above a kernel, how far it is, and what each cure would bring.
 #include <headroom/cli/laboratory/bench_limits.hpp>
 #include <headroom/cli/laboratory/kernel_form.hpp>
+#include <headroom/core/diagnostic.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/model/kernels/roofline.hpp>
@@ -44,6 +45,10 @@ RoofAsked read_numbers(FormReader& in) {
     // A rate in FLOP/s or, as profilers tell it of passes over memory, in bytes/s.
     if (in.text("--achieved").find("FLOP") != std::string::npos) {
       q.rate = in.quantity<FlopsPerSecond>("--achieved");
+    } else if (in.text("--achieved").find("/s") == std::string::npos ||
+               in.text("--achieved").find("flop") != std::string::npos) {
+      in.problem("--achieved " + quoted(in.text("--achieved")) +
+                 " needs a rate of FLOP or bytes with its unit, such as \"156 TFLOP/s\" or \"1 TB/s\"");
     } else {
       q.bandwidth = in.quantity<BytesPerSecond>("--achieved");
     }

@@ -131,4 +131,18 @@ TEST_CASE("kernel banks: threads that read one word have no stride to take a div
 
 TEST_CASE("kernel precision: where all moves, nothing stays") {
   CHECK_FALSE(says(told("precision --dtype fp8 --kept 0 --gain 2"), "the rest stays"));
+  // Weights of int4 multiply as those of 16 bits: moving more brings no time.
+  CHECK_FALSE(says(told("precision --gpu h100-sxm-80gb --dtype int4 --kept 0.1"), "what would help"));
+}
+
+TEST_CASE("kernel amdahl: names below a drawing do not run into one another") {
+  const std::string svg = run_headroom("kernel amdahl --fraction 0.95 --speedup 50 --format svg").out;
+  const auto place_of = [&](const std::string& name) {
+    const std::size_t end = svg.find(">" + name + "<");
+    REQUIRE(end != std::string::npos);
+    return std::stod(svg.substr(svg.rfind("x=\"", end) + 3));
+  };
+  const std::string longest = "work that grows (Gustafson)";
+  // Letters of 12 units are some 6.5 wide; the next name's dot stands 15 before it.
+  CHECK(place_of("limit") - 15.0 > place_of(longest) + 6.5 * static_cast<double>(longest.size()));
 }
