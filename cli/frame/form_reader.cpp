@@ -179,8 +179,8 @@ std::vector<double> FormReader::extents(std::string_view option,
   } else if (dimensions > 0 && sizes.size() == 1) {
     sizes.assign(dimensions, sizes.front());
   } else if (dimensions > 0 && sizes.size() != dimensions) {
-    problem(std::string{option} + " " + quoted(text) + " must have one size or as many as --in, " +
-            std::to_string(dimensions));
+    problem(std::string{option} + " " + quoted(text) + " must have one size, or " + std::to_string(dimensions) +
+            " with x between them");
   }
   sizes.resize(dimensions > 0 ? dimensions : std::min(sizes.size(), most), 1.0);
   return sizes;

@@ -74,7 +74,9 @@ NamedParts read_parts(FormReader& in) {
     read.parts = {{share, in.number("--speedup", least_speedup, most_speedup)}};
     return read;
   }
-  if (in.given("--fraction") || in.given("--speedup")) {
+  const bool fraction = in.given("--fraction");
+  const bool speedup = in.given("--speedup");
+  if (fraction || speedup) {
     in.problem("--fraction and --speedup have no part beside --part, which says both of each part; leave them out");
   }
   double sum = 0.0;

@@ -40,6 +40,7 @@ BanksAsked read_banks_numbers(FormReader& in) {
                format_count(static_cast<double>(most)));
     q.stride = 1;
   }
+  const bool padded = in.given("--pad");
   if (in.given("--tile")) {
     const std::vector<double> sizes = in.extents("--tile", 0, 1.0, 32.0);
     if (sizes.size() != 2) {
@@ -52,7 +53,7 @@ BanksAsked read_banks_numbers(FormReader& in) {
                  format_count(static_cast<double>(most)) + " rows and columns");
       q.tile = SharedTile{};
     }
-    q.tile->padding = static_cast<std::int64_t>(in.count_or("--pad", 0.0));
+    q.tile->padding = padded ? static_cast<std::int64_t>(in.count_or("--pad", 0.0)) : 0;
     if (q.tile->padding > most) {
       in.problem("--pad " + quoted(in.text("--pad")) + " must be at most " + format_count(static_cast<double>(most)));
       q.tile->padding = 0;
@@ -133,11 +134,12 @@ LabAnswer answer_banks(const BanksAsked& q, const LabBench& bench) {
       {"cycles a warp", "cycles", count.cycles},
       {"without conflicts", "least_cycles", count.least},
       {"of the banks' bandwidth", "efficiency", share(1.0 / count.ratio())}};
-  if (q.element == unit.bank_width && unit.lanes == unit.banks && (!q.tile || q.tile->rows >= unit.lanes)) {
+  if (q.element == unit.bank_width && unit.lanes == unit.banks && pitch > 0 &&
+      (!q.tile || q.tile->rows >= unit.lanes)) {
     const std::int64_t law = conflict_degree(pitch, unit.banks);
-    a.figures.push_back({"by the law", "", law,
-                         "gcd(" + std::to_string(pitch) + ", " + std::to_string(unit.banks) +
-                             ") = " + (pitch == 0 ? "of one word, read by all at once" : std::to_string(law))});
+    a.figures.push_back(
+        {"by the law", "", law,
+         "gcd(" + std::to_string(pitch) + ", " + std::to_string(unit.banks) + ") = " + std::to_string(law)});
   }
   if (bench.device != nullptr) {
     const UnitClock clock = unit_clock(*bench.device);

@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/cli/laboratory/bench_limits.hpp>
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 #include <headroom/model/kernels/roofline.hpp>
 #include <headroom/model/workload/model_data.hpp>
 
+#include <string_view>
+#include <vector>
+
 namespace headroom::cli {
 
 KernelDevice limits_of(const Device& device, const GemmFormat& format) {
+  if (!device.peak[static_cast<std::size_t>(format.rate)]) {
+    std::vector<std::string_view> names;
+    for (const GemmFormat& other : gemm_formats()) {
+      if (device.peak[static_cast<std::size_t>(other.rate)]) {
+        names.push_back(other.name);
+      }
+    }
+    throw ConfigError{device.id + " does not multiply in " + std::string{format.name} +
+                      (names.empty() ? "; the catalog has no rate of it" : "; there --dtype takes " + listed(names))};
+  }
   return kernel_device(device, format.rate);
 }
 

@@ -32,7 +32,9 @@ ChainAsked read_asked(FormReader& in) {
   ChainAsked q;
   const std::string file = in.file();
   const bool launches = in.given("--kernels");
-  const bool passes = in.given("--ops") || in.given("--elements");
+  const bool ops = in.given("--ops");
+  const bool elements = in.given("--elements");
+  const bool passes = ops || elements;
   if ((file.empty() ? 0 : 1) + (launches ? 1 : 0) + (passes ? 1 : 0) != 1) {
     in.problem(
         "kernel chain takes one of three: a file of ops (FILE.toml), equal passes (--ops and --elements), or launches "
@@ -126,6 +128,8 @@ std::vector<Way> ways_of(const KernelChain& apart, const std::optional<KernelCha
     free.sync_every = 0.0;
     ways.push_back({"kernel by kernel, no wait before the last", "unsynchronised_s",
                     launched_time(free, l.host, l.layer, l.device), apart.kernels});
+    ways.push_back({"as one graph, no wait before the last", "unsynchronised_graph_s",
+                    graph_time(free, l.host, l.device), apart.kernels});
   }
   return ways;
 }
@@ -196,18 +200,23 @@ LabAnswer answer(const ChainAsked& q, const LabBench& bench) {
   }
   const KernelChain apart = chain_of(kernels, device, q, launcher);
   const std::optional<KernelChain> joined =
-      fused ? std::optional{chain_of(static_cast<double>(fused->groups.size()), fused->time, q, launcher)}
-            : std::nullopt;
+      fused && fused->groups.size() < ops.size()
+          ? std::optional{chain_of(static_cast<double>(fused->groups.size()), fused->time, q, launcher)}
+          : std::nullopt;
   const std::vector<Way> ways = ways_of(apart, joined, launcher);
   const Way& best =
       *std::min_element(ways.begin(), ways.end(), [](const Way& x, const Way& y) { return x.time < y.time; });
-  a.title = counted(static_cast<std::int64_t>(kernels), "kernel") + " one after another, on " + bench.device->id;
+  a.title = counted(static_cast<std::int64_t>(kernels), "kernel") + (kernels > 1.0 ? " one after another" : "") +
+            ", on " + bench.device->id;
   a.question = {{"launches", static_cast<std::int64_t>(kernels)}, {"sync_every", q.sync_every}};
   const bool host_bound = ways.front().time > 1.05 * launched_time(KernelChain{kernels, apart.kernel, 0.0, 0.0},
                                                                    LaunchHost{}, LaunchLayer{}, launcher.device);
-  a.verdict = "It takes " + format(ways.front().time) + " kernel by kernel, " +
-              (host_bound ? "bound by the host's launches and waits" : "bound by the GPU") + "; " + best.name +
-              " it takes " + format(best.time) + ".";
+  const std::string bound = host_bound ? "bound by the host's launches and waits" : "bound by the GPU";
+  a.verdict = "It takes " + format(ways.front().time) + " kernel by kernel, " + bound + "; " + best.name +
+              (best.name.find(',') != std::string::npos ? "," : "") + " it takes " + format(best.time) + ".";
+  if (&best == &ways.front()) {
+    a.verdict = "It takes least kernel by kernel, " + format(best.time) + ", " + bound + ".";
+  }
   for (const Way& way : ways) {
     a.figures.push_back({way.name, way.key, way.time});
   }
@@ -222,7 +231,8 @@ LabAnswer answer(const ChainAsked& q, const LabBench& bench) {
     tell_fusion(a, ops, *fused, bench.device->bandwidth());
   }
   for (const Way& way : ways) {
-    if (&way != &ways.front() && way.time < ways.front().time) {
+    constexpr double least_gain = 0.9999;
+    if (way.time < least_gain * ways.front().time) {
       a.cures.push_back(
           {way.name, way.time / ways.front().time, counted(static_cast<std::int64_t>(way.kernels), "kernel")});
     }
@@ -234,7 +244,7 @@ LabAnswer answer(const ChainAsked& q, const LabBench& bench) {
         "Passes over elements join a product or a pass before them; passes over rows join passes. What "
         "a compiler fuses is its own matter.");
   }
-  tell_launcher(a, q.launch, launcher);
+  tell_launcher(a, q.launch, launcher, bench);
   a.chart = drawing_of(apart, launcher);
   return a;
 }

@@ -53,6 +53,7 @@ std::vector<double> read_path_lengths(FormReader& in) {
 
 DivergeAsked read_divergence(FormReader& in) {
   DivergeAsked q;
+  const bool paths_given = in.given("--paths");
   if (in.given("--lengths")) {
     q.lengths = read_path_lengths(in);
   }
@@ -64,7 +65,7 @@ DivergeAsked read_divergence(FormReader& in) {
       in.problem("--lengths " + quoted(in.text("--lengths")) +
                  " must have two lengths beside --probability: of the path that is taken, and of the other");
     }
-  } else if (in.given("--paths")) {
+  } else if (paths_given) {
     const double paths = in.size("--paths");
     if (paths > static_cast<double>(most_warp_paths)) {
       in.problem("--paths " + quoted(in.text("--paths")) + " must be at most " + std::to_string(most_warp_paths) +
@@ -184,8 +185,10 @@ LabAnswer answer_divergence(const DivergeAsked& q, const LabBench& bench) {
     a.verdict = percent(d.any_taker) + " of the warps have a thread that takes the branch, " + percent(d.mixed) +
                 " take both ways; " + percent(efficiency) + " of the issued thread time is useful.";
   } else {
-    a.verdict = "A warp runs " + counted(static_cast<std::int64_t>(q.lengths.size()), "path") +
-                " one after another: " + percent(efficiency) + " of its thread time is useful.";
+    a.verdict = q.lengths.size() == 1
+                    ? "A warp takes one path: all of its thread time is useful."
+                    : "A warp runs " + counted(static_cast<std::int64_t>(q.lengths.size()), "path") +
+                          " one after another: " + percent(efficiency) + " of its thread time is useful.";
   }
   a.figures = {{"warp efficiency", "warp_efficiency", share(efficiency)},
                {"time over sorted", "divergence_ratio", 1.0 / efficiency, format_number(1.0 / efficiency) + "x"}};
@@ -222,8 +225,17 @@ LabAnswer answer_divergence(const DivergeAsked& q, const LabBench& bench) {
       a.cures.push_back({"gather the takers in a list, and run the branch in a kernel of its own", efficiency,
                          "as sorting, for the few that take it"});
     }
-    a.cures.push_back({"predicates in place of a short branch", 0.0,
-                       "both ways run in any case; what a jump and its reconvergence cost is saved"});
+    // Predicates make every warp run both ways: no cure where many warps take one.
+    const double predicated = std::accumulate(q.lengths.begin(), q.lengths.end(), 0.0) / d.time;
+    constexpr double least_loss = 1.05;
+    if (predicated < least_loss) {
+      a.cures.push_back({"predicates in place of a short branch", 0.0,
+                         std::string{q.probability ? "nearly all warps run both ways" : "all ways run"} +
+                             " in any case; what a jump and its reconvergence cost is saved"});
+    } else {
+      a.notes.push_back("Predicates in place of the branch would make every warp run both ways: " +
+                        format_number(predicated) + " times the time.");
+    }
   }
   a.notes.emplace_back(q.probability
                            ? "Threads are taken to choose independently; neighbours that choose alike part less."

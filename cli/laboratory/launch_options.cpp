@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/cli/laboratory/launch_options.hpp>
+#include <headroom/core/diagnostic.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/model/workload/model_data.hpp>
 
@@ -16,6 +17,9 @@ LaunchAsked read_launch(FormReader& in) {
 }
 
 Launcher launcher_of(const LaunchAsked& asked, const LabBench& bench) {
+  if (bench.device->generation == "cpu") {
+    throw ConfigError{bench.device->id + " is a CPU, onto which nothing launches kernels; name a GPU with --gpu"};
+  }
   Launcher launcher{find_launch_host(bench.data, asked.host), find_launch_layer(bench.data, asked.launcher),
                     find_launch_device(bench.data, bench.device->generation)};
   if (asked.dispatch) {
@@ -28,12 +32,16 @@ Launcher launcher_of(const LaunchAsked& asked, const LabBench& bench) {
   return launcher;
 }
 
-void tell_launcher(LabAnswer& answer, const LaunchAsked& asked, const Launcher& launcher) {
+void tell_launcher(LabAnswer& answer, const LaunchAsked& asked, const Launcher& launcher, const LabBench& bench) {
   answer.notes.push_back("A launch takes the host " +
                          format(launch_time(launcher.host, launcher.layer, asked.arguments)) +
                          (asked.dispatch ? ", as stated."
                                          : ": " + launcher.layer.name + " on " + launcher.host.name + ", " +
                                                format_count(asked.arguments) + " arguments."));
+  if (!asked.dispatch && bench.device->vendor != "nvidia") {
+    answer.notes.push_back("The host's times are those of CUDA; launches on " + bench.device->id +
+                           " were not measured: --dispatch says theirs.");
+  }
   if (launcher.device.assumed) {
     answer.notes.emplace_back(
         "What this generation needs between kernels was not measured; numbers of others stand for it.");

@@ -26,6 +26,6 @@ struct Launcher {
 [[nodiscard]] Launcher launcher_of(const LaunchAsked& asked, const LabBench& bench);
 
 /// What an answer says of it: who launches, what was assumed of the generation, and the sources.
-void tell_launcher(LabAnswer& answer, const LaunchAsked& asked, const Launcher& launcher);
+void tell_launcher(LabAnswer& answer, const LaunchAsked& asked, const Launcher& launcher, const LabBench& bench);
 
 }  // namespace headroom::cli

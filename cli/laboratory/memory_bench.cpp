@@ -20,7 +20,7 @@ ServedBy served_by(const LabBench& bench) {
       {},
       amd ? "local data share" : "shared memory and L1",
       amd ? "LDS" : "L1",
-      amd ? "last cache" : "L2",
+      amd ? "the last cache" : "L2",
       "warps, sectors, lines and banks: 'headroom catalog show " + unit.id + "', " + unit.cache.sector.source};
   const auto& cache = unit.shared.with_l1 ? unit.shared.with_l1 : unit.cache.l1;
   if (cache && bench.device != nullptr) {

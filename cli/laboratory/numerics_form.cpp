@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -126,10 +127,16 @@ Window window_of(const NumericsAsked& q) {
   return w;
 }
 
-std::string range_text(const Window& w, bool whole) {
-  return !w.largest  ? "from " + scale_text(w.from(whole)) + " on"
-         : !w.normal ? "up to " + scale_text(w.to())
-                     : "from " + scale_text(w.from(whole)) + " to " + scale_text(w.to());
+/// "scales from 2^6 to 2^14 keep".
+std::string keeping_scales(const Window& w, bool whole) {
+  if (w.largest && w.normal && w.from(whole) == w.to()) {
+    return "the scale " + scale_text(w.to()) + " alone keeps";
+  }
+  return "scales " +
+         (!w.largest  ? "from " + scale_text(w.from(whole)) + " on"
+          : !w.normal ? "up to " + scale_text(w.to())
+                      : "from " + scale_text(w.from(whole)) + " to " + scale_text(w.to())) +
+         " keep";
 }
 
 std::string scaled_sentence(const NumericsAsked& q, const Window& w) {
@@ -147,10 +154,10 @@ std::string scaled_sentence(const NumericsAsked& q, const Window& w) {
            "; ";
   }
   if (w.serves(true)) {
-    return told + "scales " + range_text(w, true) + " keep every bit";
+    return told + keeping_scales(w, true) + " every bit";
   }
   if (w.serves(false)) {
-    return told + "scales " + range_text(w, false) + " keep " + name +
+    return told + keeping_scales(w, false) + " " + name +
            " from losing or overflowing, and none keeps every bit of the least";
   }
   return told + "no scale serves both ends: the least needs " + scale_text(w.from(false)) + ", the largest allows " +
@@ -261,6 +268,7 @@ void add_scaling(const NumericsAsked& q, LabAnswer& a) {
       "halves at an overflow, whose step is skipped, and doubles after 2,000 steps without one.");
   a.sources.emplace_back("Micikevicius et al. 2018 (mixed precision training), section 3.2: loss scaling");
   a.verdict = scaled_sentence(q, w) + ".";
+  a.verdict.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(a.verdict.front())));
 }
 
 struct Order {
@@ -315,7 +323,8 @@ void add_sum(const NumericsAsked& q, LabAnswer& a) {
     table.rows.push_back(
         {order.name, order.accumulator->name, order.compensated ? Value{} : Value{order.roundings, Hint::count},
          bound ? magnitude_value(*bound) : Value{},
-         order.compensated ? magnitude_value(unit) : magnitude_value(likely_error(order.roundings, unit)),
+         order.compensated ? (bound ? magnitude_value(unit) : Value{})
+                           : magnitude_value(likely_error(order.roundings, unit)),
          order.of_ones && std::isfinite(*order.of_ones) ? Value{*order.of_ones, Hint::count} : Value{}, order.same});
   }
   a.tables.push_back(std::move(table));
@@ -327,7 +336,7 @@ void add_sum(const NumericsAsked& q, LabAnswer& a) {
   a.figures.push_back(
       {"roundings one after another", "running_roundings", Value{running_roundings(terms), Hint::count}});
   a.figures.push_back({"roundings by halves", "pairwise_roundings", Value{pairwise_roundings(terms), Hint::count}});
-  const std::string counted_ones = format_count(terms) + " ones";
+  const std::string counted_ones = format_count(terms) + (terms == 1.0 ? " one" : " ones");
   const std::string verdict =
       ones < terms ? "A running sum of " + counted_ones + " in " + std::string{q.format->name} + " stalls at " +
                          format_count(stall) + "; by halves " + format_count(pairwise_roundings(terms)) +
@@ -340,7 +349,9 @@ void add_sum(const NumericsAsked& q, LabAnswer& a) {
     a.cures.push_back({"an fp32 accumulator", 0.0, "u is 2^-24 there, and ones add up to 2^24"});
   }
   a.cures.push_back({"sums by halves, or in blocks", 0.0, "log2 n roundings instead of n - 1 at the same additions"});
-  a.cures.push_back({"compensated sums (Kahan)", 0.0, "2 u whatever n, at four additions a term"});
+  if (compensated_bound(terms, u)) {
+    a.cures.push_back({"compensated sums (Kahan)", 0.0, "2 u and n u^2, at four additions a term"});
+  }
   a.notes.emplace_back(
       "Errors are relative to the sum of magnitudes. k roundings err by at most k u / (1 - k u), u half of epsilon; no "
       "bound stands where k u reaches 1. A bound told in epsilons in place of u (n eps, log2(n) eps) is twice as "

@@ -237,7 +237,7 @@ std::string because_of(const CuredOccupancy& cure, const Told& told) {
     case OccupancyCure::wider_loads: text = "16-byte loads, several independent ones before the first is used"; break;
     case OccupancyCure::bulk_copies: text = "copies that no register waits for, into shared memory that is free"; break;
   }
-  return text + (saturated(told) ? "; the memory is busy already" : "");
+  return text;
 }
 
 void add_tables(const Told& told, LabAnswer& a) {
@@ -326,6 +326,11 @@ LabChart drawing_of_occupancy(const Told& told) {
 
 void add_notes(const Told& told, LabAnswer& a) {
   const UnitLimits& unit = told.unit;
+  const std::optional<Bytes>& preferred = told.kernel.block.carve_out;
+  if (preferred && told.found.carve && *told.found.carve > *preferred) {
+    a.notes.push_back("A carve-out of " + format(*preferred) + " holds no such block: the driver sets " +
+                      format(*told.found.carve) + " aside.");
+  }
   if (told.kernel.wait) {
     a.notes.emplace_back(
         "Bandwidth at most is min(B, units x under way / latency); the latency is that of a lone load, which rises as "
@@ -368,9 +373,8 @@ LabAnswer answer(const OccupancyAsked& q, const LabBench& bench) {
   const BlockDemand& block = told.kernel.block;
 
   LabAnswer a;
-  a.title = "blocks of " + std::to_string(block.threads) + " threads of " + std::to_string(block.registers) +
-            " registers" + (block.shared > Bytes{} ? " with " + format(block.shared) + " of shared memory" : "") +
-            ", on " + device.id;
+  a.title = "blocks of " + counted(block.threads, "thread") + " of " + counted(block.registers, "register") +
+            (block.shared > Bytes{} ? " with " + format(block.shared) + " of shared memory" : "") + ", on " + device.id;
   a.question = {{"threads", block.threads}, {"registers", block.registers}, {"shared_bytes", block.shared}};
   if (q.cluster > 1) {
     a.question.push_back({"cluster", q.cluster});
@@ -385,8 +389,12 @@ LabAnswer answer(const OccupancyAsked& q, const LabBench& bench) {
   a.verdict = verdict_of(told);
   add_figures(told, a);
   add_tables(told, a);
+  constexpr double least_gain = 0.9995;
   for (const CuredOccupancy& cure : occupancy_cures(unit, told.kernel)) {
-    a.cures.push_back({change_of(cure, told.kernel), cure.ratio, because_of(cure, told)});
+    // Of a kernel whose memory is busy already more occupancy is no cure; the tables tell it.
+    if (!told.kernel.wait || cure.ratio < least_gain) {
+      a.cures.push_back({change_of(cure, told.kernel), cure.ratio, because_of(cure, told)});
+    }
   }
   add_notes(told, a);
   add_spills(told, a);

@@ -146,11 +146,13 @@ void add_gain(const PrecisionAsked& q, double ratio, LabAnswer& a) {
     a.figures.push_back({"limit", "speedup_limit", limit, format_number(limit) + "x"});
   }
   a.figures.push_back({"of the time then, what stayed", "rest_share", share((1.0 - moved) * whole)});
-  add_sentence(a, percent(moved) + " of the " + (by_time ? "time" : "FLOP") + " in " + to + " at " +
-                      format_number(ratio) + "x makes the whole " + format_number(whole) + "x as fast" +
-                      (moved < 1.0 ? ", of at most " + format_number(1.0 / (1.0 - moved)) + "x" : "") +
-                      "; the rest stays in " + from + ".");
-  if (moved < 1.0) {
+  add_sentence(
+      a,
+      percent(moved) + " of the " + (by_time ? "time" : "FLOP") + " in " + to + " at " + format_number(ratio) +
+          "x makes the whole " + format_number(whole) + "x as fast" +
+          (moved < 1.0 ? ", of at most " + format_number(1.0 / (1.0 - moved)) + "x; the rest stays in " + from : "") +
+          ".");
+  if (moved < 1.0 && ratio > 1.0) {
     const double half = 0.5 * (1.0 - moved);
     a.cures.push_back({"half of what stayed in " + from + " moved too",
                        partial_gain(1.0 - moved, ratio) / partial_gain(half, ratio),

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
 namespace headroom::cli {
@@ -265,6 +266,15 @@ void add_profile_figures(LabAnswer& a,
     a.figures.push_back({"moved", "moved_bytes", *state.moved});
     if (bandwidth > BytesPerSecond{}) {
       a.figures.push_back({"reached of memory", "achieved_bytes_per_s", *state.moved / state.time});
+      // Clocks of the memory and refreshes leave a few hundredths between both.
+      constexpr double near = 0.2;
+      const double reached = *state.moved / state.time / bandwidth;
+      const double told = state.use[0];
+      if (told > 0.0 && std::abs(reached - told) > near) {
+        a.notes.push_back("The counters disagree: the bytes are " + percent(reached) +
+                          " of the bandwidth of this SKU, the memory is told to be at " + percent(told) +
+                          " of its peak. Was another GPU profiled than --gpu names?");
+      }
     }
   }
   if (state.vector_work > Flops{} && state.moved && peaks.vector && bandwidth > BytesPerSecond{}) {

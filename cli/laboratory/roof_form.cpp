@@ -2,6 +2,7 @@
 // `headroom kernel roof`: which roof stands above a kernel, how far it is, and what each cure would bring.
 #include <headroom/cli/laboratory/bench_limits.hpp>
 #include <headroom/cli/laboratory/kernel_form.hpp>
+#include <headroom/core/diagnostic.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/model/kernels/roofline.hpp>
@@ -31,17 +32,23 @@ RoofAsked read_numbers(FormReader& in) {
   q.by_intensity = in.given("--intensity");
   if (q.by_intensity) {
     q.moved = q.work / FlopsPerByte{in.number("--intensity", 1e-9, 1e9)};
-  } else if (in.need("--flop") && in.need("--bytes")) {
+    if (in.given("--bytes")) {
+      in.problem("--bytes has no part beside --intensity; leave one out, or give --flop with --bytes");
+    }
+  } else {
     // "2 TFLOP" and 2e12 alike.
-    const std::string text = in.text("--flop");
-    q.work =
-        text.find("FLOP") != std::string::npos ? in.quantity<Flops>("--flop") : Flops{in.number("--flop", 1e-9, most)};
+    q.work = in.text("--flop").find("FLOP") != std::string::npos ? in.quantity<Flops>("--flop")
+                                                                 : Flops{in.number("--flop", 1e-9, most)};
     q.moved = in.quantity<Bytes>("--bytes");
   }
   if (in.given("--achieved")) {
     // A rate in FLOP/s or, as profilers tell it of passes over memory, in bytes/s.
     if (in.text("--achieved").find("FLOP") != std::string::npos) {
       q.rate = in.quantity<FlopsPerSecond>("--achieved");
+    } else if (in.text("--achieved").find("/s") == std::string::npos ||
+               in.text("--achieved").find("flop") != std::string::npos) {
+      in.problem("--achieved " + quoted(in.text("--achieved")) +
+                 " needs a rate of FLOP or bytes with its unit, such as \"156 TFLOP/s\" or \"1 TB/s\"");
     } else {
       q.bandwidth = in.quantity<BytesPerSecond>("--achieved");
     }
@@ -83,7 +90,7 @@ std::string because(RoofCure cure, bool memory_bound, const RoofChances& chances
                  ? "half the bytes, and a peak of " + format(chances.narrower_peak) + "; the numbers must allow it"
                  : "half the bytes; the numbers must allow it";
     case RoofCure::cached:
-      return "tiles that fit there, read again before they leave; L2 carries about " + format(chances.l2);
+      return "tiles that fit there, read again before they leave; L2 carries " + format(chances.l2);
   }
   return {};
 }
@@ -129,7 +136,7 @@ LabChart drawing_of(const RoofKernel& kernel, const std::vector<CuredKernel>& cu
                            {{low, std::min(peak, low * bandwidth.raw()), {}}, {turn, peak, {}}, {high, peak, {}}}});
   };
   slope("memory " + format(kernel.limits.bandwidth), kernel.limits.bandwidth, LineStyle::solid);
-  slope("L2 about " + format(l2), l2, LineStyle::dashed);
+  slope("L2 " + format(l2), l2, LineStyle::dashed);
   LabLine points{"the kernel", LineStyle::points, {{intensity, (kernel.work / kernel.time).raw(), "now"}}};
   LabLine after{"after a cure", LineStyle::points, {}};
   for (const CuredKernel& cure : cures) {
@@ -156,12 +163,12 @@ LabAnswer answer(const RoofAsked& q, const LabBench& bench) {
                       "skips; give what a profiler counts at the memory (dram bytes), or the format that it computes "
                       "in with --dtype"};
   }
-  const BytesPerSecond l2 = l2_over_memory * kernel.limits.bandwidth;
+  const L2Rate l2 = l2_rate(bench, q.format);
   RoofChances chances;
   const std::optional<Sustained> best =
       roofs.memory_bound ? sustained_bandwidth(bench) : sustained_peak(bench, q.format);
   chances.reachable = best ? std::min(best->share, 1.0) : 1.0;
-  chances.l2 = l2;
+  chances.l2 = l2.rate;
   const std::optional<NarrowerFormat> narrower = narrower_format(device, q.format.rate);
   chances.narrower_peak = narrower ? narrower->peak : FlopsPerSecond{};
   if (q.format.rate == Rate::fp32_vector) {
@@ -218,9 +225,8 @@ LabAnswer answer(const RoofAsked& q, const LabBench& bench) {
       "Williams, Waterman and Patterson 2009 (roofline); peak and bandwidth of the catalog, 'headroom catalog "
       "show " +
           device.id + "'",
-      "L2 is taken for " + format_number(l2_over_memory) +
-          " times the memory's bandwidth, above every published ratio"};
-  a.chart = drawing_of(kernel, cures, l2);
+      "L2: " + l2.why};
+  a.chart = drawing_of(kernel, cures, l2.rate);
   return a;
 }
 

@@ -132,11 +132,11 @@ LabAnswer answer(const SparsityAsked& q, const LabBench& bench) {
   std::string bytes_words;
   if (q.weights || !q.model.empty()) {
     const SparseBytes bytes = bytes_of(q, bench);
-    a.figures.push_back({"dense weights", "dense_bytes", bytes.dense});
+    const auto gb = [](Bytes weights) { return format_number(weights.raw() / 1e9, 4) + " GB"; };
+    a.figures.push_back({"dense weights", "dense_bytes", bytes.dense, gb(bytes.dense)});
     a.figures.push_back({"of them in pruned matrices", "pruned_share", share(bytes.pruned / bytes.dense)});
-    a.figures.push_back({"sparse weights", "sparse_bytes", bytes.sparse});
-    bytes_words = ", " + format_number(bytes.sparse.raw() / 1e9, 4) + " GB of weights instead of " +
-                  format_number(bytes.dense.raw() / 1e9, 4) + " GB";
+    a.figures.push_back({"sparse weights", "sparse_bytes", bytes.sparse, gb(bytes.sparse)});
+    bytes_words = ", " + gb(bytes.sparse) + " of weights instead of " + gb(bytes.dense);
   }
   std::string gain_words = ", and less end to end: what is no sparse product stays";
   if (q.fraction) {
@@ -172,10 +172,12 @@ LabAnswer answer(const SparsityAsked& q, const LabBench& bench) {
   }
   a.tables = {std::move(table), std::move(widths)};
   const double fraction = q.fraction.value_or(1.0);
-  a.cures = {{"2:4 weights in products that are bound by their peak", 1.0 / partial_gain(1.0 - fraction, peak_ratio),
-              "large m, n and k: prefill, training, big batches"},
-             {"2:4 weights read by decoding", 1.0 / partial_gain(1.0 - fraction, decode),
-              "few tokens at once: bytes bound it, not products"}};
+  if (fraction > 0.0) {
+    a.cures = {{"2:4 weights in products that are bound by their peak", 1.0 / partial_gain(1.0 - fraction, peak_ratio),
+                "large m, n and k: prefill, training, big batches"},
+               {"2:4 weights read by decoding", 1.0 / partial_gain(1.0 - fraction, decode),
+                "few tokens at once: bytes bound it, not products"}};
+  }
   a.notes.emplace_back(
       "Accuracy is not predicted: half of each four weights becomes zero, and whether the model stands that, after "
       "pruning alone or after training on, shows on its own data.");

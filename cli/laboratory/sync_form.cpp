@@ -6,13 +6,17 @@
 #include <headroom/cli/laboratory/launch_options.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
-#include <headroom/model/kernels/roofline.hpp>
 #include <headroom/model/laboratory/block_reduction.hpp>
+#include <headroom/model/laboratory/occupancy.hpp>
 #include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
 
 namespace headroom::cli {
 namespace {
@@ -54,10 +58,31 @@ Seconds step_time(const SyncAsked& q, const LabBench& bench, const Launcher& l, 
   const BytesPerSecond memory = bench.device->bandwidth();
   const BytesPerSecond rate = !held                               ? memory
                               : l.device.cache > BytesPerSecond{} ? l.device.cache
-                                                                  : l2_over_memory * memory;
+                                                                  : l2_rate(bench, *find_gemm_format("bf16")).rate;
   a.notes.push_back("A step's " + format(*q.bytes) + (held ? " stay in L2, at " : " come from memory, at ") +
                     format(rate) + ".");
   return l.device.start + *q.bytes / rate;
+}
+
+/// Limits of a unit, where the catalog states them.
+const UnitLimits* limits_of_unit(const LabBench& bench) {
+  try {
+    return &bench.catalog.unit_limits(*bench.device);
+  } catch (const ConfigError&) {
+    return nullptr;
+  }
+}
+
+/// Blocks that the GPU holds at once, by their threads alone; nullopt: the catalog does not tell.
+std::optional<double> resident_blocks(const SyncAsked& q, const LabBench& bench, const UnitLimits* unit) {
+  const auto& units = bench.device->compute.units;
+  if (unit == nullptr || !units) {
+    return std::nullopt;
+  }
+  BlockDemand block;
+  block.threads = static_cast<std::int64_t>(q.threads);
+  block.registers = 1;
+  return static_cast<double>(units->value * unit_occupancy(*unit, block).blocks);
 }
 
 LabTable reductions(double threads, double warp) {
@@ -76,14 +101,16 @@ LabTable reductions(double threads, double warp) {
   return table;
 }
 
-LabChart drawing_of(const KernelChain& chain, double blocks, const Launcher& l) {
+LabChart drawing_of(const KernelChain& chain, double blocks, double most, const Launcher& l) {
   LabLine launches{"launches", LineStyle::solid, {}};
   LabLine graph{"a graph", LineStyle::solid, {}};
   LabLine grid{"barriers across the grid", LineStyle::solid, {}};
   for (double n = 1.0; n <= 16.0 * std::max(blocks, 64.0); n *= 2.0) {
     launches.points.push_back({n, launched_time(chain, l.host, l.layer, l.device).raw(), {}});
     graph.points.push_back({n, graph_time(chain, l.host, l.device).raw(), {}});
-    grid.points.push_back({n, persistent_time(chain, n, l.host, l.device).raw(), {}});
+    if (n <= most) {
+      grid.points.push_back({n, persistent_time(chain, n, l.host, l.device).raw(), {}});
+    }
   }
   return {"Time of all steps over the blocks of the grid",
           {"blocks", Hint::count, true},
@@ -117,8 +144,13 @@ LabAnswer answer(const SyncAsked& q, const LabBench& bench) {
       Way{"one kernel with a barrier across the grid a step", "grid_sync_s",
           persistent_time(chain, blocks, l.host, l.device),
           "all blocks must fit on the GPU at once; pays where few blocks keep state on chip"}};
+  const UnitLimits* const unit = limits_of_unit(bench);
+  const std::optional<double> resident = resident_blocks(q, bench, unit);
+  // Blocks that do not all run at once would wait for ones that never start.
+  const std::size_t possible = resident && blocks > *resident ? ways.size() - 1 : ways.size();
+  const std::span<const Way> open = std::span{ways}.first(possible);
   const auto best =
-      std::min_element(ways.begin(), ways.end(), [](const Way& x, const Way& y) { return x.time < y.time; });
+      std::min_element(open.begin(), open.end(), [](const Way& x, const Way& y) { return x.time < y.time; });
   const Seconds barrier = grid_barrier_time(l.device, blocks);
   a.title = counted(static_cast<std::int64_t>(q.iterations), "step") + " that wait for one another, " +
             counted(static_cast<std::int64_t>(blocks), "block") + " of " + format_count(q.threads) + " threads, on " +
@@ -127,24 +159,33 @@ LabAnswer answer(const SyncAsked& q, const LabBench& bench) {
                 {"blocks", static_cast<std::int64_t>(blocks)},
                 {"threads", static_cast<std::int64_t>(q.threads)}};
   a.verdict = std::string{"It is fastest as "} + std::string{best->name} + ", " + format(best->time) +
-              "; launches take " + format(ways[0].time) + ", barriers across the grid " + format(ways[3].time) + ".";
-  for (const Way& way : ways) {
+              "; launches take " + format(ways[0].time) +
+              (possible == ways.size() ? ", barriers across the grid " + format(ways[3].time) + "."
+                                       : "; barriers across the grid are not possible, since the GPU holds " +
+                                             format_count(*resident) + " such blocks at once.");
+  for (const Way& way : open) {
     a.figures.push_back({std::string{way.name}, way.key, way.time});
   }
+  if (resident) {
+    a.figures.push_back(
+        {"blocks that fit at once, by their threads", "resident_blocks", *resident, format_count(*resident)});
+  }
   a.figures.push_back({"a step on the GPU", "step_s", chain.kernel});
-  a.figures.push_back({"a barrier across the grid", "barrier_s", barrier});
-  for (const Way& way : ways) {
+  if (possible == ways.size()) {
+    a.figures.push_back({"a barrier across the grid", "barrier_s", barrier});
+  }
+  for (const Way& way : open) {
     if (way.time < ways[0].time) {
       a.cures.push_back({std::string{way.name}, way.time / ways[0].time, std::string{way.because}});
     }
   }
   std::stable_sort(a.cures.begin(), a.cures.end(),
                    [](const LabCure& x, const LabCure& y) { return x.time_ratio < y.time_ratio; });
-  constexpr double warp = 32.0;
+  const double warp = unit != nullptr ? static_cast<double>(unit->threads.warp.value) : 32.0;
   a.tables.push_back(reductions(std::exp2(std::ceil(std::log2(std::max(q.threads, warp)))), warp));
-  tell_launcher(a, q.launch, l);
+  tell_launcher(a, q.launch, l, bench);
   a.sources.emplace_back("a sum over a block: Harris 2007, Luitjens 2014");
-  a.chart = drawing_of(chain, blocks, l);
+  a.chart = drawing_of(chain, blocks, resident.value_or(std::numeric_limits<double>::infinity()), l);
   return a;
 }
 

@@ -11,6 +11,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace headroom::cli {
 namespace {
@@ -19,7 +23,10 @@ struct TileAsked {
   TileShape tile;
   GemmFormat format;
   std::vector<double> matrix;  ///< m, n, k; empty: none
+  std::optional<Seconds> latency;
 };
+
+constexpr double most_stages = 64.0;
 
 TileAsked read_asked_tile(FormReader& in) {
   TileAsked q;
@@ -30,7 +37,6 @@ TileAsked read_asked_tile(FormReader& in) {
     q.tile.n = sizes[1];
     q.tile.k = sizes[2];
   }
-  constexpr double most_stages = 64.0;
   q.tile.stages = in.number_or("--stages", 1.0, most_stages, 2.0);
   if (q.tile.stages != std::floor(q.tile.stages)) {
     in.problem("--stages " + format_number(q.tile.stages) + " must be a whole number");
@@ -42,6 +48,7 @@ TileAsked read_asked_tile(FormReader& in) {
   if (in.given("--matrix")) {
     q.matrix = in.extents("--matrix", 3, 1.0, 1.0);
   }
+  q.latency = in.quantity_if<Seconds>("--latency");
   return q;
 }
 
@@ -64,12 +71,11 @@ TileMachine machine_of(const TileAsked& q, const LabBench& bench, const UnitLimi
     machine.shared =
         Bytes{static_cast<double>(unit.shared.bytes_per_clock->value) * machine.device.units} * Hertz{clock->value};
   }
-  if (!unit.latency.memory) {
-    throw ConfigError{"the catalog has no latency of loads from memory for " + unit.name +
-                      ", which the stages of a tile must hide; add latency.memory to architectures/" + unit.id +
-                      ".toml with its source"};
+  if (!q.latency && !unit.latency.memory) {
+    throw ConfigError{"the catalog states no latency of loads from memory for " + unit.name +
+                      ", which the stages of a tile must hide; --latency says it"};
   }
-  machine.latency = unit.latency.memory->value;
+  machine.latency = q.latency ? *q.latency : unit.latency.memory->value;
   return machine;
 }
 
@@ -100,7 +106,29 @@ void check(const TileAsked& q, const TileAnswer& t, const UnitLimits& unit) {
         "the accumulators need " + format_count(t.tensor_columns) + " columns of tensor memory, more than there are, " +
             std::to_string(unit.tensor_memory->columns.value) + " (" + unit.tensor_memory->columns.source + ")");
   }
+  // Blocks that break no single limit may still ask for more registers than a launch may.
+  if (problems.empty() && t.occupancy.by(OccupancyLimit::registers) == 0) {
+    problems.add("", {},
+                 format_count(q.tile.threads) + " threads of " + format_count(t.registers) +
+                     " registers cannot be launched: a block of " + unit.name + " has at most " +
+                     std::to_string(unit.registers.per_block.value) + " registers (" + unit.registers.per_block.source +
+                     "), so that its threads have at most " +
+                     std::to_string(registers_for(unit, static_cast<std::int64_t>(q.tile.threads), 1)) + " each");
+  }
   problems.throw_if_any();
+}
+
+/// What multiplies in a format, in the vendor's words.
+std::string_view multipliers(const UnitLimits& unit, const GemmFormat& format) {
+  return format.rate == Rate::fp32_vector || format.rate == Rate::fp64_vector ? "vector units"
+         : unit.vendor == "amd"                                               ? "matrix cores"
+                                                                              : "tensor cores";
+}
+
+/// Whether a block with the stages that hide the latency can be launched.
+bool stages_fit(TileShape tile, const TileAnswer& t, const TileMachine& machine) noexcept {
+  tile.stages = t.stages_needed;
+  return can_run(tile_answer(tile, machine), *machine.unit);
 }
 
 struct TileChange {
@@ -115,9 +143,16 @@ std::vector<TileChange> changes_of(const TileShape& tile, double needed) {
     changes.push_back({std::move(words), std::move(because), changed});
   };
   TileShape t = tile;
-  if (needed > tile.stages) {
+  if (needed > tile.stages && needed <= most_stages) {
     t.stages = needed;
     add(format_count(needed) + " stages", "so many slices on their way hide the latency of a load", t);
+    t = tile;
+    t.k = std::floor(0.5 * tile.k);
+    t.stages = 2.0 * tile.stages;
+    if (t.k >= 1.0 && t.stages <= most_stages) {
+      add(format_count(t.stages) + " stages of slices half as deep",
+          "as much shared memory, of which more is on its way", t);
+    }
   }
   t = tile;
   (t.m < t.n ? t.m : t.n) *= 2.0;
@@ -125,6 +160,10 @@ std::vector<TileChange> changes_of(const TileShape& tile, double needed) {
       "more FLOP for each byte from L2", t);
   t.threads *= 2.0;
   add("such a tile of " + format_count(t.threads) + " threads", "its accumulators are shared out", t);
+  t = tile;
+  t.threads = std::ceil(0.5 * tile.threads);
+  add(format_count(t.threads) + " threads", "each holds more of the tile: more FLOP for each byte from shared memory",
+      t);
   t = tile;
   t.k *= 2.0;
   add("slices twice as deep", "half as many waits", t);
@@ -139,12 +178,11 @@ LabTable levels_of(const TileAnswer& t) {
                   {"rate", "bytes_per_s"},
                   {"<feeds the peak", "feeds"}},
                  {}};
-  constexpr double rounding = 0.99;  // peaks and clocks are told to three digits
   for (std::size_t i = 0; i < t.feeds.size(); ++i) {
     const TileFeed& feed = t.feeds[i];
     const bool known = feed.rate > BytesPerSecond{};
     table.rows.push_back({std::string{tile_level_names[i]}, feed.intensity, when(known, feed.needed),
-                          when(known, feed.rate), when(known, feed.intensity >= rounding * feed.needed)});
+                          when(known, feed.rate), when(known, feed.feeds())});
   }
   return table;
 }
@@ -177,9 +215,13 @@ void tell_product(
   a.figures.push_back({"slots that work", "wave_efficiency", share(p.tail.efficiency)});
   a.figures.push_back({"time of the product, at least", "time_s", p.time});
   a.figures.push_back({"rate", "achieved_flop_per_s", work / p.time});
-  if (p.tail.efficiency < 1.0) {
-    a.cures.push_back({"tiles that fill whole waves, or work split along k", p.tail.efficiency,
-                       format_count(p.tiles) + " tiles leave the last wave " + percent(p.tail.last_wave) + " full"});
+  // Work splits along k into slices, of which each unit takes one at least.
+  const double filled = std::max(p.tail.efficiency, 1.0 / std::ceil(q.matrix[2] / q.tile.k));
+  if (filled < 1.0) {
+    const auto tiles = static_cast<std::int64_t>(p.tiles);
+    a.cures.push_back({"tiles that fill whole waves, or work split along k", filled,
+                       counted(tiles, "tile") + (tiles == 1 ? " leaves" : " leave") + " the last wave " +
+                           percent(p.tail.last_wave) + " full"});
   }
   if (!bench.device->curves.empty()) {
     const CurveSet& set = find_curve_set(bench.data, *bench.device);
@@ -215,11 +257,16 @@ LabAnswer answer(const TileAsked& q, const LabBench& bench) {
                 {"threads", static_cast<std::int64_t>(q.tile.threads)}};
   const std::string binds{tile_bound_names[static_cast<std::size_t>(t.bound)]};
   a.verdict = t.bound == TileBound::compute
-                  ? "The tile keeps its tensor cores busy: " + format_number(t.feeds[1].intensity.raw()) +
+                  ? "The tile keeps its " + std::string{multipliers(unit, q.format)} +
+                        " busy: " + format_number(t.feeds[1].intensity.raw()) +
                         " FLOP for each byte from L2, and slices enough on their way."
                   : "The tile reaches " + percent(t.of_peak) + " of the peak at most, bound by " + binds + ": " +
                         (t.bound == TileBound::latency
-                             ? format_count(t.stages_needed) + " stages would hide the latency of a load."
+                             ? format_count(t.stages_needed) + " stages would hide the latency of a load" +
+                                   (stages_fit(q.tile, t, machine) ? "." : ", for which there is no room.")
+                         : t.bound == TileBound::shared
+                             ? format_number(t.feeds[0].intensity.raw()) + " FLOP for each byte from it where " +
+                                   format_number(t.feeds[0].needed.raw()) + " are needed."
                              : format_number(t.feeds[1].intensity.raw()) + " FLOP for each byte from L2 where " +
                                    format_number(t.feeds[1].needed.raw()) + " are needed.");
   a.figures = {{"shared memory of a block", "shared_bytes", t.shared},
@@ -227,7 +274,7 @@ LabAnswer answer(const TileAsked& q, const LabBench& bench) {
                {"accumulators of a thread", "accumulators", t.accumulators,
                 format_number(t.accumulators) + (t.in_tensor_memory ? ", in tensor memory" : " registers")},
                {"registers of a thread", "registers", t.registers},
-               {"blocks an SM", "blocks_per_unit", t.occupancy.blocks},
+               {unit.vendor == "amd" ? "blocks a CU" : "blocks an SM", "blocks_per_unit", t.occupancy.blocks},
                {"occupancy", "occupancy", share(t.occupancy.share)},
                {"FLOP of a slice", "compute_s", t.compute},
                {"its bytes from L2", "load_s", t.load},
@@ -262,8 +309,10 @@ LabAnswer answer(const TileAsked& q, const LabBench& bench) {
                       " more; --registers says what the compiler took.");
   }
   a.notes.emplace_back("Every load is taken to wait as long as one from memory, though most find their tile in L2.");
-  a.sources = {"tiles and levels: Hong and Kung 1981; slices on their way: Little 1961",
-               "limits of a block and latency: 'headroom catalog show " + unit.id + "'", "L2: " + l2.why};
+  a.sources = {
+      "tiles and levels: Hong and Kung 1981; slices on their way: Little 1961",
+      "limits of a block" + std::string{q.latency ? "" : " and latency"} + ": 'headroom catalog show " + unit.id + "'",
+      "L2: " + l2.why};
   a.chart = drawing_of(q, machine, t.stages_needed);
   return a;
 }

@@ -73,8 +73,8 @@ constexpr std::array options{
         .of(Lab::occupancy),
     Option{"--bulk", OptionKind::one, "SIZE", "occupancy: bytes that a block has in flight by TMA, beside its threads'"}
         .of(Lab::occupancy),
-    Option{"--latency", OptionKind::one, "TIME", "occupancy: of a load from memory; default the architecture's"}.of(
-        Lab::occupancy),
+    Option{"--latency", OptionKind::one, "TIME", "occupancy, tile: of a load from memory; default the architecture's"}
+        .of(Lab::occupancy, Lab::tile),
     Option{"--blocks", OptionKind::one, "N", "occupancy, sync: blocks of the grid"}.of(Lab::occupancy, Lab::sync),
     Option{"--spilled", OptionKind::one, "SIZE", "occupancy: bytes a thread spills, each written and read once"}.of(
         Lab::occupancy),

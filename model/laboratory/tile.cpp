@@ -81,11 +81,17 @@ TileAnswer tile_answer(const TileShape& t, const TileMachine& machine) noexcept 
 
   a.compute = Flops{t.flop()} / (peak / units);
   a.load = Bytes{t.bytes()} / (machine.l2 / units);
-  const Seconds fed = std::max(a.compute, a.load);
+  const TileFeed& own = a.feeds[0];
+  a.fetch = own.feeds() ? Seconds{} : own.needed / own.intensity * a.compute;
+  const Seconds worked = std::max(a.compute, a.fetch);
+  const Seconds fed = std::max(worked, a.load);
   const Seconds waiting = machine.latency + a.load;
-  const Seconds latency = t.stages >= 2.0 ? waiting / (blocks * (t.stages - 1.0)) : (waiting + a.compute) / blocks;
+  const Seconds latency = t.stages >= 2.0 ? waiting / (blocks * (t.stages - 1.0)) : (waiting + worked) / blocks;
   a.pace = std::max(fed, latency);
-  a.bound = latency > fed ? TileBound::latency : a.load > a.compute ? TileBound::l2 : TileBound::compute;
+  a.bound = latency > fed         ? TileBound::latency
+            : a.load > worked     ? TileBound::l2
+            : a.fetch > Seconds{} ? TileBound::shared
+                                  : TileBound::compute;
   a.stages_needed = 1.0 + std::ceil(waiting / (blocks * fed));
   a.of_peak = a.compute / a.pace;
   return a;

@@ -46,10 +46,12 @@ struct TileFeed {
   FlopsPerByte intensity{};  ///< FLOP per byte from there
   FlopsPerByte needed{};     ///< peak over its rate; 0: its rate is not known
   BytesPerSecond rate{};
+  /// Whether it feeds the peak, or its rate is not known; peaks and clocks are told to three digits.
+  [[nodiscard]] bool feeds() const noexcept { return intensity >= 0.99 * needed; }
 };
 
-enum class TileBound : std::uint8_t { compute, l2, latency };
-inline constexpr std::array<std::string_view, 3> tile_bound_names{"compute", "L2", "latency"};
+enum class TileBound : std::uint8_t { compute, shared, l2, latency };
+inline constexpr std::array<std::string_view, 4> tile_bound_names{"compute", "shared memory", "L2", "latency"};
 
 struct TileAnswer {
   Bytes shared{};             ///< stages (m a + n b) k
@@ -59,20 +61,21 @@ struct TileAnswer {
   double registers = 0.0;       ///< of a thread
   UnitOccupancy occupancy;      ///< blocks 0: it cannot be launched
   std::array<TileFeed, 3> feeds{};
-  Seconds compute{}, load{};  ///< of a slice alone on its unit
+  Seconds compute{}, load{};  ///< of a slice alone on its unit, by its FLOP and by its bytes from L2
+  Seconds fetch{};            ///< by its bytes from shared memory; 0: that feeds the peak, or its rate is not known
   Seconds pace{};             ///< between slices of a unit
   double stages_needed = 2.0;
   TileBound bound = TileBound::compute;
   double of_peak = 0.0;  ///< in full waves
 };
 
-/// With c and l a slice's times by its FLOP and by its bytes from L2, B blocks on the unit, s stages, and L the latency
-/// of a load:
+/// With c, f and l a slice's times by its FLOP, by its bytes from shared memory and by those from L2, B blocks on the
+/// unit, s stages, and L the latency of a load:
 ///
-///     pace = max(c, l, (L + l) / (B (s - 1)))        s >= 2
-///     pace = max(c, l, (L + l + c) / B)              s = 1
+///     pace = max(c, f, l, (L + l) / (B (s - 1)))           s >= 2
+///     pace = max(c, f, l, (L + l + max(c, f)) / B)         s = 1
 ///
-/// since B (s - 1) slices are on their way at once (Little 1961). s_needed = 1 + ceil((L + l) / (B max(c, l))).
+/// since B (s - 1) slices are on their way at once (Little 1961). s_needed = 1 + ceil((L + l) / (B max(c, f, l))).
 /// Intensities (Hong and Kung 1981, one level each): from L2 2 m n / (m a + n b); from shared memory the same of the
 /// part of the tile that one group of threads holds, the squarest split; from memory that of the tiles of one wave,
 /// side by side in a square.

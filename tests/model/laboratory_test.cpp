@@ -136,6 +136,21 @@ TEST_CASE("tiles: pace follows FLOP, bytes or latency, whichever is slowest") {
   CHECK(cured.pace * static_cast<double>(cured.occupancy.blocks) <= waiting.pace * blocks);
 }
 
+TEST_CASE("tiles: shared memory binds where many warps hold small parts of a tile") {
+  TileMachine machine = a100();
+  machine.shared = machine.device.peak / FlopsPerByte{16.0};
+  // 32 warps of a 128 x 128 tile hold 32 x 16 or 16 x 32 each: 2 32 16 / (48 2 B) = 10.67 FLOP/B of the 16 needed.
+  const TileShape many{128.0, 128.0, 32.0, 4.0, 1024.0, 0.0, 2.0, 2.0};
+  const TileAnswer answer = tile_answer(many, machine);
+  CHECK(answer.feeds[0].intensity.raw() == near(32.0 / 3.0, 1e-12));
+  CHECK_FALSE(answer.feeds[0].feeds());
+  CHECK(answer.bound == TileBound::shared);
+  CHECK(answer.of_peak == near(2.0 / 3.0, 1e-12));
+  TileShape few = many;
+  few.threads = 256.0;  // eight warps of 64 x 32: 21.3 FLOP/B
+  CHECK(tile_answer(few, machine).bound == TileBound::compute);
+}
+
 TEST_CASE("tiles: whole waves, and what tiles round up to") {
   TileMachine machine = a100();
   const TileShape tile{128.0, 128.0, 32.0, 3.0, 256.0, 0.0, 2.0, 2.0};
