@@ -88,7 +88,6 @@ std::vector<std::string> questions() {
       "kernel precision --gpu h100-sxm-80gb --dtype fp8 --model llama3.1-8b --keep embedding,head,first:1",
       "kernel precision --gpu v100-sxm2-32gb --dtype int8 --from fp32 --model efficientnet-b0 --qat --batch 128",
       "kernel amdahl --part matmul:0.6:8 --part load:0.25:2",
-      "kernel profile tests/cli/own_profile.csv --gpu a100-sxm-80gb",
       "kernel sparsity --gpu a100-sxm-80gb --weights '140 GB' --fraction 0.9",
       "collective all-reduce --bytes \"1 GiB\" --gpu h100-sxm-80gb --measured-busbw \"12 GB/s\"",
       "scale scenarios/train/llama3-70b-512xh100.toml --budget \"15 M$\"",
