@@ -118,9 +118,9 @@ constexpr std::array options{
            "chain, sync: host time of a launch, such as 5us of an eager PyTorch op; default the driver's"}
         .of(Lab::chain, Lab::sync),
     Option{"--host", OptionKind::one, "NAME", "chain, sync: the way to the GPU, linux (default) or wsl2"}.of(Lab::chain,
-                                                                                                           Lab::sync),
+                                                                                                             Lab::sync),
     Option{"--launcher", OptionKind::one, "NAME", "chain, sync: driver (default), triton or inductor"}.of(Lab::chain,
-                                                                                                        Lab::sync),
+                                                                                                          Lab::sync),
     Option{"--arguments", OptionKind::one, "N", "chain, sync: arguments of a kernel (default 8)"}.of(Lab::chain,
                                                                                                      Lab::sync),
     Option{"--working-set", OptionKind::one, "SIZE", "reuse: bytes that are read again"}.of(Lab::reuse),
