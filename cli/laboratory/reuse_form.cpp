@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom kernel reuse`: which level of the memories serves a working set that is read again and again.
+#include <headroom/cli/laboratory/bench_limits.hpp>
 #include <headroom/cli/laboratory/kernel_form.hpp>
 #include <headroom/cli/laboratory/memory_bench.hpp>
 #include <headroom/core/number_words.hpp>
