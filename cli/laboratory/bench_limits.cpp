@@ -62,6 +62,14 @@ std::optional<Sustained> sustained_peak(const LabBench& bench, const GemmFormat&
   }
 }
 
+Rate sixteen_bit_rate(const Device& device) noexcept {
+  return device.peak[static_cast<std::size_t>(Rate::bf16)] ? Rate::bf16 : Rate::fp16;
+}
+
+KernelDevice pass_limits(const Device& device) {
+  return kernel_device(device, sixteen_bit_rate(device));
+}
+
 std::optional<PassCurve> pass_curve(const LabBench& bench) {
   if (bench.device->curves.empty()) {
     return std::nullopt;
@@ -69,9 +77,7 @@ std::optional<PassCurve> pass_curve(const LabBench& bench) {
   const CurveSet& set = find_curve_set(bench.data, *bench.device);
   try {
     const ChosenMemory chosen = choose_memory(set, *bench.device);
-    // Volta and Turing have only an fp16 peak, which does not matter for a pass.
-    const bool bf16 = bench.device->peak[static_cast<std::size_t>(Rate::bf16)].has_value();
-    const KernelDevice limits = kernel_device(*bench.device, bf16 ? Rate::bf16 : Rate::fp16);
+    const KernelDevice limits = pass_limits(*bench.device);
     return PassCurve{MemoryModel{chosen.values, limits}, limits.bandwidth, chosen.why};
   } catch (const ConfigError&) {
     return std::nullopt;

@@ -14,6 +14,11 @@ namespace headroom::cli {
 /// Roofs of a device in a format. ConfigError naming what the catalog lacks.
 [[nodiscard]] KernelDevice limits_of(const Device& device, const GemmFormat& format);
 
+/// The 16-bit rate that a SKU has: that of bf16, or of fp16 where there is none, as on Volta and Turing.
+[[nodiscard]] Rate sixteen_bit_rate(const Device& device) noexcept;
+/// Limits of a device for a pass over memory, in which the peak does not matter.
+[[nodiscard]] KernelDevice pass_limits(const Device& device);
+
 /// The measured pass over memory, with the SKU's limits; nullopt where no curve serves.
 struct PassCurve {
   MemoryModel model;

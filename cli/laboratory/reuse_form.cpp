@@ -43,8 +43,7 @@ ReuseLevels reuse_levels(const LabBench& bench) {
   const ServedBy served = served_by(bench);
   const UnitClock clock = unit_clock(device);
   const MemoryRates memory = memory_rates(bench);
-  const bool bf16 = device.peak[static_cast<std::size_t>(Rate::bf16)].has_value();
-  const L2Rate l2 = l2_rate(bench, *find_gemm_format(bf16 ? "bf16" : "fp16"));
+  const L2Rate l2 = l2_rate(bench, *find_gemm_format(name_of(sixteen_bit_rate(device))));
   ReuseLevels levels;
   const auto add = [&](std::string name, std::string_view mark, Bytes capacity, BytesPerSecond rate) {
     // A level that is no larger or no faster than the next would serve nothing.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom op` for passes over memory: elementwise, norm, softmax-cross-entropy, embedding, gather, reduction,
 // quantize, optimizer.
+#include <headroom/cli/laboratory/bench_limits.hpp>
 #include <headroom/cli/render/op_answer.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/model/kernels/memory_ops.hpp>
@@ -24,12 +25,6 @@ struct PassQuestion {
   std::string engine;
 };
 
-/// Limits of a device for a pass. Volta and Turing have only an fp16 peak, which does not matter for a pass.
-KernelDevice pass_device(const Device& device) {
-  const bool bf16 = device.peak[static_cast<std::size_t>(Rate::bf16)].has_value();
-  return kernel_device(device, bf16 ? Rate::bf16 : Rate::fp16);
-}
-
 MemoryOp scaled(const MemoryOp& op, double bytes, double rows) {
   return {bytes * op.read, bytes * op.written, rows * op.rows};
 }
@@ -39,7 +34,7 @@ OpAnswer answer_pass(const ModelData& data, const Device& device, const PassQues
   OpAnswer a;
   a.title = q.sizes;
   a.question = q.fields;
-  a.limits = pass_device(device);
+  a.limits = pass_limits(device);
   const ChosenMemory chosen = choose_memory(set, device, q.kernel, q.engine);
   a.why = chosen.why;
   MemoryOp op = q.op;

@@ -6,6 +6,7 @@
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/verb.hpp>
+#include <headroom/cli/laboratory/bench_limits.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
@@ -51,8 +52,7 @@ std::int64_t integer(const Arguments& arguments, std::string_view option, std::i
 }
 
 const GemmFormat& format_of(const Arguments& arguments, const Device& device) {
-  const bool bf16 = device.peak[static_cast<std::size_t>(Rate::bf16)].has_value();
-  const std::string name = arguments.one("--dtype", bf16 ? "bf16" : "fp16");
+  const std::string name = arguments.one("--dtype", name_of(sixteen_bit_rate(device)));
   const GemmFormat* found = find_gemm_format(name);
   if (found == nullptr) {
     std::vector<std::string_view> names;
