@@ -66,6 +66,11 @@ TEST_CASE("roof cures: a memory-bound kernel gains by half the bytes until the r
   CHECK(find(cures, RoofCure::narrower)->ratio == near(0.5, 1e-12));
   CHECK(find(cures, RoofCure::cached)->ratio == near(200.0 / 300.0, 1e-12));
   CHECK(find(cures, RoofCure::faster_units) == nullptr);
+  // Far below the ridge each byte counts in full: half of them, and the ratio of both bandwidths.
+  const std::vector<CuredKernel> low = roof_cures(kernel_at(10.0, 0.5), {0.8, {}, {}, BytesPerSecond{8e12}});
+  CHECK(find(low, RoofCure::half_the_bytes)->ratio == near(0.5, 1e-12));
+  CHECK(find(low, RoofCure::narrower)->ratio == near(0.5, 1e-12));
+  CHECK(find(low, RoofCure::cached)->ratio == near(0.25, 1e-12));
 }
 
 TEST_CASE("roof cures: under the flat roof fewer bytes gain nothing") {
