@@ -84,14 +84,14 @@ ParameterCount count_parameters(const Architecture& arch) {
   c.final_norm = arch.final_norm ? norm_size(arch) : 0.0;
   c.head = head_parameters(arch);
   double idle = 0.0;
-  for (const Block& block : arch.blocks()) {
+  for (const auto& [block, layers] : distinct_blocks(arch)) {
     const BlockParameters own = block_parameters(arch, block);
-    c.layers += own.total();
-    c.experts += own.experts;
+    c.layers += real(layers) * own.total();
+    c.experts += real(layers) * own.experts;
     if (block.feed_forward == FeedForward::moe && arch.moe) {
-      idle += real(arch.moe->experts - arch.moe->top_k) * own.expert;
+      idle += real(layers) * (real(arch.moe->experts - arch.moe->top_k) * own.expert);
     }
-    c.active_matrices += active_matrices(arch, block);
+    c.active_matrices += real(layers) * active_matrices(arch, block);
   }
   c.total = c.embedding + c.layers + c.final_norm + c.head;
   c.active = c.total - idle;
@@ -123,8 +123,8 @@ double score_flops(const Architecture& arch, const Block& block, double context)
 
 double score_flops(const Architecture& arch, double context) {
   double sum = 0.0;
-  for (const Block& block : arch.blocks()) {
-    sum += score_flops(arch, block, context);
+  for (const auto& [block, layers] : distinct_blocks(arch)) {
+    sum += real(layers) * score_flops(arch, block, context);
   }
   return sum;
 }
@@ -141,9 +141,9 @@ double prediction_flops(const Architecture& arch, double context) {
 
 double kv_elements_per_token(const Architecture& arch) {
   double sum = 0.0;
-  for (const Block& block : arch.blocks()) {
+  for (const auto& [block, layers] : distinct_blocks(arch)) {
     for (const LayerOp& op : layer_ops(arch, block, LayerForm::training)) {
-      sum += op.cached;
+      sum += real(layers) * op.cached;
     }
   }
   return sum;

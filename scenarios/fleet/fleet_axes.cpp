@@ -24,6 +24,12 @@
 namespace headroom {
 namespace {
 
+/// Values of one axis at the most. Under traffic each way is read, priced and screened by itself, a thousandth of a
+/// second and more, and limits of an engine matter by their order of magnitude, for which there are ranges that double.
+std::size_t most_values(const ConfigValue& root) noexcept {
+  return root.find("traffic") != nullptr ? 512 : most_axis_values;
+}
+
 /// What a value of an axis is.
 enum class Takes : std::uint8_t { gpu, node, prices, word, count, watts, flag, share };
 
@@ -95,7 +101,7 @@ class AxesReader {
         }
         refused_ = {row.knob, std::string{}};
         read(search, row, *value, axis);
-        if (axis.size() > most_axis_values) {
+        if (axis.size() > most_values(root_)) {
           too_many(row, *value);
           axis.erase(axis.begin() + 1, axis.end());
         }
@@ -143,7 +149,7 @@ class AxesReader {
   }
 
   void too_many(const AxisRow& row, const ConfigValue& value) {
-    problem(value, quoted(row.name) + " holds more than " + std::to_string(most_axis_values) +
+    problem(value, quoted(row.name) + " holds more than " + std::to_string(most_values(root_)) +
                        " values; list fewer, or a range that doubles, \"1..512 x2\"");
   }
 
@@ -197,7 +203,7 @@ class AxesReader {
                          "; an axis is a list [1, 2, 4], a range \"1..8\", \"1..8 x2\" or \"2..8 "
                          "step 2\", one value, or \"any\"");
     }
-    if (numbers.size() > most_axis_values) {
+    if (numbers.size() > most_values(root_)) {
       return too_many(row, value);
     }
     const Range<std::int64_t> range = integers_of(key_of("search." + std::string{row.name}, Kinds::serve));

@@ -60,13 +60,24 @@ void rank(std::vector<FleetOption>& options) {
   const auto class_of = [](const FleetOption& o) {
     return o.keeps() ? 0 : o.sized && o.sized->keeps_at_middle() ? 1 : o.sized ? 2 : 3;
   };
-  std::stable_sort(options.begin(), options.end(), [&](const FleetOption& a, const FleetOption& b) {
-    if (class_of(a) != class_of(b)) {
-      return class_of(a) < class_of(b);
+  std::vector<FleetOption*> order;  // options are wide: each is moved once
+  order.reserve(options.size());
+  for (FleetOption& option : options) {
+    order.push_back(&option);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](const FleetOption* a, const FleetOption* b) {
+    if (class_of(*a) != class_of(*b)) {
+      return class_of(*a) < class_of(*b);
     }
-    const bool level = !cheaper(a, b) && !cheaper(b, a);
-    return level ? room_of(a) > room_of(b) : cheaper(a, b);
+    const bool level = !cheaper(*a, *b) && !cheaper(*b, *a);
+    return level ? room_of(*a) > room_of(*b) : cheaper(*a, *b);
   });
+  std::vector<FleetOption> ranked;
+  ranked.reserve(options.size());
+  for (FleetOption* const option : order) {
+    ranked.push_back(std::move(*option));
+  }
+  options = std::move(ranked);
 }
 
 /// Of the sized ones the cheapest that is enough at the middle.

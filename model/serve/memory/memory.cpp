@@ -58,29 +58,42 @@ void add_cache(ServingStage& stage, std::int64_t window, Bytes per_token) noexce
   (wider != nullptr ? wider->per_token : stage.cache_per_token) += per_token;
 }
 
-/// Adds one layer on one rank.
-void add_layer(const Architecture& arch,
-               const Block& b,
-               const ServingLayout& layout,
-               const Formats& f,
-               ServingStage& stage) noexcept {
+/// One layer on one rank.
+struct RankLayer {
+  LayerOps ops;
+  Bytes weights{};
+  Bytes experts{};  ///< of them, the routed experts
+};
+
+RankLayer layer_on_rank(const Architecture& arch,
+                        const Block& b,
+                        const ServingLayout& layout,
+                        const Formats& f) noexcept {
+  RankLayer layer{layer_ops(arch, b, LayerForm::serving)};
   const BlockParameters p = block_parameters(arch, b);
   const double tp = real(layout.tp);
   double mixer = p.mixer / tp + p.mixer_replicated;
-  for (const LayerOp& op : layer_ops(arch, b, LayerForm::serving)) {
+  for (const LayerOp& op : layer.ops) {
     mixer += op.weights.key_value * (kv_share(b.kv_heads, layout.tp) - 1.0 / tp);
+  }
+  const double held = arch.moe ? 1.0 + real(layout.redundant) / real(arch.moe->experts) : 1.0;
+  layer.experts = Bytes{f.experts * p.experts * held / std::max(tp, real(layout.ep))};
+  layer.weights = Bytes{f.gemm * (mixer + (p.dense_ffn + p.shared_experts) / tp)  //
+                        + f.plain * (p.norms + p.router)} +
+                  layer.experts;
+  return layer;
+}
+
+void add_layer(const RankLayer& layer, const ServingLayout& layout, const Formats& f, ServingStage& stage) noexcept {
+  for (const LayerOp& op : layer.ops) {
     if (op.cached > 0.0) {
       const double share = kv_share(static_cast<std::int64_t>(op.kv_heads), layout.tp);
       add_cache(stage, static_cast<std::int64_t>(op.window), Bytes{f.cache * op.cached * share});
     }
-    stage.state_per_sequence += Bytes{op.state / tp};
+    stage.state_per_sequence += Bytes{op.state / real(layout.tp)};
   }
-  const double held = arch.moe ? 1.0 + real(layout.redundant) / real(arch.moe->experts) : 1.0;
-  const Bytes experts{f.experts * p.experts * held / std::max(tp, real(layout.ep))};
-  stage.experts += experts;
-  stage.weights += Bytes{f.gemm * (mixer + (p.dense_ffn + p.shared_experts) / tp)  //
-                         + f.plain * (p.norms + p.router)} +
-                   experts;
+  stage.experts += layer.experts;
+  stage.weights += layer.weights;
 }
 
 /// The widest feed-forward that one token meets.
@@ -108,8 +121,14 @@ ServingStage stage_of(const Architecture& arch,
                       std::int64_t p) noexcept {
   const auto layers = static_cast<std::int64_t>(blocks.size());
   ServingStage stage;
-  for (std::int64_t i = first_layer(layers, layout.pp, p); i < first_layer(layers, layout.pp, p + 1); ++i) {
-    add_layer(arch, blocks[static_cast<std::size_t>(i)], layout, f, stage);
+  const std::int64_t first = first_layer(layers, layout.pp, p);
+  RankLayer layer;  // most layers are as the one before them
+  for (std::int64_t i = first; i < first_layer(layers, layout.pp, p + 1); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (i == first || !(blocks[at] == blocks[at - 1])) {
+      layer = layer_on_rank(arch, blocks[at], layout, f);
+    }
+    add_layer(layer, layout, f, stage);
   }
   return stage;
 }
