@@ -15,7 +15,7 @@
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/render/render_calibration.hpp>
 #include <headroom/cli/render/render_probe.hpp>
-#include <headroom/cli/verbs/fit_overlay.hpp>
+#include <headroom/cli/fits/fit_overlay.hpp>
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/version.hpp>
 #include <headroom/core/whole_file.hpp>

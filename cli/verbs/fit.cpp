@@ -9,10 +9,10 @@
 #include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/render/network_fit_text.hpp>
-#include <headroom/cli/verbs/fit_kernels.hpp>
-#include <headroom/cli/verbs/fit_overlay.hpp>
-#include <headroom/cli/verbs/fit_serving.hpp>
-#include <headroom/cli/verbs/fit_step.hpp>
+#include <headroom/cli/fits/fit_kernels.hpp>
+#include <headroom/cli/fits/fit_overlay.hpp>
+#include <headroom/cli/fits/fit_serving.hpp>
+#include <headroom/cli/fits/fit_step.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/printable.hpp>
 #include <headroom/core/whole_file.hpp>

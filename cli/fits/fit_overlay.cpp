@@ -4,7 +4,7 @@
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/render/render_calibration.hpp>
-#include <headroom/cli/verbs/fit_overlay.hpp>
+#include <headroom/cli/fits/fit_overlay.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/embedded.hpp>
 #include <headroom/core/whole_file.hpp>
