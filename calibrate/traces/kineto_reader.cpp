@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/traces/kineto_reader.hpp>
+#include <headroom/calibrate/traces/trace_text.hpp>
+#include <headroom/core/diagnostic.hpp>
+#include <headroom/core/printable.hpp>
+#include <headroom/core/real_text.hpp>
+
+#include <rapidjson/error/en.h>
+#include <rapidjson/reader.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+/// RapidJSON's idea of a stream that is read.
+class JsonCharacters {
+ public:
+  using Ch = char;
+  explicit JsonCharacters(TraceText& text) : text_{text} {}
+  [[nodiscard]] char Peek() const { return text_.peek(); }
+  char Take() { return text_.take(); }
+  [[nodiscard]] std::size_t Tell() const { return static_cast<std::size_t>(text_.taken()); }
+  static char* PutBegin() { return nullptr; }
+  static void Put(char) {}
+  static void Flush() {}
+  static std::size_t PutEnd(char*) { return 0; }
+
+ private:
+  TraceText& text_;
+};
+
+/// Nanoseconds of a number of microseconds as it is written; no rounding of a clock that counts from 1970. nullopt:
+/// out of range, or no number.
+std::optional<TraceTime> nanoseconds(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  std::string_view rest = text.substr(negative ? 1 : 0);
+  if (rest.find_first_not_of("0123456789.") != std::string_view::npos) {
+    const std::optional<double> value = whole_real(text);
+    constexpr double most = 9e15;
+    return value && std::abs(*value) < most ? std::optional{std::llround(*value * 1e3)} : std::nullopt;
+  }
+  constexpr TraceTime most = 9'000'000'000'000'000'000;
+  const std::size_t point = std::min(rest.find('.'), rest.size());
+  const std::string_view whole = rest.substr(0, point);
+  const std::string_view part = rest.substr(std::min(point + 1, rest.size()));
+  if (whole.empty() || whole.size() > 16) {
+    return std::nullopt;
+  }
+  TraceTime sum = 0;
+  for (const char c : whole) {
+    sum = 10 * sum + (c - '0');
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    sum = 10 * sum + (i < part.size() ? part[i] - '0' : 0);
+    if (sum > most) {
+      return std::nullopt;
+    }
+  }
+  sum += part.size() > 3 && part[3] >= '5' ? 1 : 0;
+  return negative ? -sum : sum;
+}
+
+std::int64_t integer(std::string_view text, std::int64_t otherwise) {
+  const std::optional<double> value = whole_real(text);
+  constexpr double most = 9e18;
+  return value && std::abs(*value) < most ? static_cast<std::int64_t>(*value) : otherwise;
+}
+
+enum class Category : std::uint8_t { none, kernel, copy, fill, runtime, op, annotation, device_annotation, source };
+
+/// Categories as profilers of several years write them, in lower case.
+Category category_of(std::string_view text) {
+  std::array<char, 32> lower{};
+  const std::size_t size = std::min(text.size(), lower.size());
+  std::transform(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(size), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string_view word{lower.data(), size};
+  constexpr std::pair<std::string_view, Category> known[] = {
+      {"kernel", Category::kernel},
+      {"gpu_memcpy", Category::copy},
+      {"memcpy", Category::copy},
+      {"gpu_memset", Category::fill},
+      {"memset", Category::fill},
+      {"cuda_runtime", Category::runtime},
+      {"cuda_driver", Category::runtime},
+      {"hip_runtime", Category::runtime},
+      {"runtime", Category::runtime},
+      {"cpu_op", Category::op},
+      {"operator", Category::op},
+      {"user_annotation", Category::annotation},
+      {"gpu_user_annotation", Category::device_annotation},
+      {"python_function", Category::source},
+  };
+  for (const auto& [name, category] : known) {
+    if (word == name) {
+      return category;
+    }
+  }
+  return Category::none;
+}
+
+/// One event while it is read.
+struct Event {
+  std::string name, category, pid, tid;
+  char phase = 0;
+  std::optional<TraceTime> at, lasts;
+  std::int64_t correlation = -1, stream = -1, device = -1, blocks = 0, dimensions = 0;
+  double bytes = 0.0;
+
+  void clear() {
+    name.clear();
+    category.clear();
+    pid.clear();
+    tid.clear();
+    phase = 0;
+    at.reset();
+    lasts.reset();
+    correlation = stream = device = -1;
+    blocks = dimensions = 0;
+    bytes = 0.0;
+  }
+};
+
+/// Where in the document the reader is. Everything deeper is passed over.
+enum class Place : std::uint8_t { outside, root, events, event, arguments, grid, devices, device, distributed };
+
+class TraceHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, TraceHandler> {
+ public:
+  explicit TraceHandler(Timeline& timeline) : timeline_{timeline} {}
+
+  bool StartObject() { return opened(true); }
+  bool StartArray() { return opened(false); }
+  bool EndObject(rapidjson::SizeType) { return closed(); }
+  bool EndArray(rapidjson::SizeType) { return closed(); }
+  bool Key(const char* text, rapidjson::SizeType length, bool) {
+    if (deeper_ == 0) {
+      key_.assign(text, length);
+    }
+    return true;
+  }
+  bool Null() { return true; }
+  bool Bool(bool) { return true; }
+  bool RawNumber(const char* text, rapidjson::SizeType length, bool) {
+    value({text, length});
+    return true;
+  }
+  bool String(const char* text, rapidjson::SizeType length, bool) {
+    value({text, length});
+    return true;
+  }
+
+  [[nodiscard]] bool saw_events() const noexcept { return saw_events_; }
+
+ private:
+  bool opened(bool object) {
+    if (deeper_ > 0) {
+      ++deeper_;
+      return deeper_ < 512;
+    }
+    const auto enter = [&](Place place) {
+      outer_.push_back(place_);
+      place_ = place;
+      key_.clear();
+    };
+    if (place_ == Place::outside) {
+      enter(object ? Place::root : Place::events);
+      saw_events_ = saw_events_ || !object;
+    } else if (place_ == Place::root && !object && key_ == "traceEvents") {
+      enter(Place::events);
+      saw_events_ = true;
+    } else if (place_ == Place::root && !object && key_ == "deviceProperties") {
+      enter(Place::devices);
+    } else if (place_ == Place::root && object && key_ == "distributedInfo") {
+      enter(Place::distributed);
+    } else if (place_ == Place::devices && object) {
+      enter(Place::device);
+      timeline_.devices.emplace_back();
+    } else if (place_ == Place::events && object) {
+      enter(Place::event);
+      event_.clear();
+    } else if (place_ == Place::event && object && key_ == "args") {
+      enter(Place::arguments);
+    } else if (place_ == Place::arguments && !object && key_ == "grid") {
+      enter(Place::grid);
+      event_.blocks = 1;
+    } else {
+      deeper_ = 1;
+    }
+    return true;
+  }
+
+  bool closed() {
+    if (deeper_ > 0) {
+      --deeper_;
+      return true;
+    }
+    if (place_ == Place::event) {
+      take();
+    }
+    place_ = outer_.back();
+    outer_.pop_back();
+    key_.clear();
+    return true;
+  }
+
+  void value(std::string_view text) {
+    if (deeper_ > 0) {
+      return;
+    }
+    switch (place_) {
+      case Place::event: event_value(text); break;
+      case Place::arguments: argument(text); break;
+      case Place::grid:
+        event_.blocks =
+            std::min(event_.blocks * std::clamp<std::int64_t>(integer(text, 0), 0, most_blocks), most_blocks);
+        break;
+      case Place::device: device_value(text); break;
+      case Place::distributed:
+        if (key_ == "rank") {
+          timeline_.rank = integer(text, -1);
+        } else if (key_ == "world_size") {
+          timeline_.world_size = integer(text, -1);
+        }
+        break;
+      default: break;
+    }
+  }
+
+  void event_value(std::string_view text) {
+    if (key_ == "ph") {
+      event_.phase = text.empty() ? '\0' : text.front();
+    } else if (key_ == "name") {
+      event_.name = text;
+    } else if (key_ == "cat") {
+      event_.category = text;
+    } else if (key_ == "ts") {
+      event_.at = nanoseconds(text);
+    } else if (key_ == "dur") {
+      event_.lasts = nanoseconds(text);
+    } else if (key_ == "pid") {
+      event_.pid = text;
+    } else if (key_ == "tid") {
+      event_.tid = text;
+    }
+  }
+
+  void argument(std::string_view text) {
+    if (key_ == "correlation") {
+      event_.correlation = integer(text, -1);
+    } else if (key_ == "stream") {
+      event_.stream = integer(text, -1);
+    } else if (key_ == "device") {
+      event_.device = integer(text, -1);
+    } else if (key_ == "bytes") {
+      event_.bytes = std::max(0.0, whole_real(text).value_or(0.0));
+    }
+  }
+
+  void device_value(std::string_view text) {
+    TracedDevice& device = timeline_.devices.back();
+    if (key_ == "id") {
+      device.id = integer(text, 0);
+    } else if (key_ == "name") {
+      device.name = text;
+    } else if (key_ == "numSms") {
+      device.units = integer(text, 0);
+    } else if (key_ == "totalGlobalMem") {
+      device.memory = std::max(0.0, whole_real(text).value_or(0.0));
+    }
+  }
+
+  std::uint32_t thread() {
+    std::string id = event_.pid + "/" + event_.tid;
+    const auto found = threads_.find(id);
+    if (found != threads_.end()) {
+      return found->second;
+    }
+    const auto number = static_cast<std::uint32_t>(timeline_.threads.size());
+    timeline_.threads.push_back(id);
+    threads_.emplace(std::move(id), number);
+    return number;
+  }
+
+  void take() {
+    ++timeline_.events;
+    const Category category = event_.phase == 'X' ? category_of(event_.category) : Category::none;
+    if (category == Category::none || !event_.at || event_.lasts.value_or(-1) < 0 ||
+        *event_.lasts > std::numeric_limits<TraceTime>::max() - std::max<TraceTime>(*event_.at, 0)) {
+      ++timeline_.passed_over;
+      return;
+    }
+    const TraceTime begin = *event_.at;
+    const TraceTime end = begin + *event_.lasts;
+    const std::uint32_t name = timeline_.names.number(event_.name);
+    const auto device = static_cast<std::int32_t>(
+        std::clamp<std::int64_t>(event_.device >= 0 ? event_.device : integer(event_.pid, 0), 0, 1 << 20));
+    switch (category) {
+      case Category::kernel:
+      case Category::copy:
+      case Category::fill: {
+        const DeviceWork work = category == Category::copy      ? DeviceWork::copy
+                                : category == Category::fill    ? DeviceWork::fill
+                                : is_communication(event_.name) ? DeviceWork::communication
+                                                                : DeviceWork::compute;
+        const std::int64_t stream = event_.stream >= 0 ? event_.stream : integer(event_.tid, 0);
+        timeline_.work.push_back({begin, end, name, device,
+                                  static_cast<std::int32_t>(std::clamp<std::int64_t>(stream, 0, 1 << 30)), work,
+                                  event_.correlation, event_.blocks, event_.bytes});
+        break;
+      }
+      case Category::device_annotation: timeline_.ranges.push_back({begin, end, name, device}); break;
+      default: {
+        const HostWork work = category == Category::runtime      ? HostWork::runtime
+                              : category == Category::op         ? HostWork::op
+                              : category == Category::annotation ? HostWork::annotation
+                                                                 : HostWork::source;
+        timeline_.host.push_back({begin, end, name, thread(), work, event_.correlation});
+      }
+    }
+  }
+
+  static constexpr std::int64_t most_blocks = std::int64_t{1} << 31U;  // of one dimension of a grid
+
+  Timeline& timeline_;
+  Event event_;
+  std::string key_;
+  Place place_ = Place::outside;
+  std::vector<Place> outer_;
+  int deeper_ = 0;
+  bool saw_events_ = false;
+  std::unordered_map<std::string, std::uint32_t> threads_;
+};
+
+}  // namespace
+
+std::uint32_t NameTable::number(std::string_view name) {
+  const auto found = numbers_.find(name);
+  if (found != numbers_.end()) {
+    return found->second;
+  }
+  const auto number = static_cast<std::uint32_t>(names_.size());
+  names_.emplace_back(name);
+  numbers_.emplace(std::string{name}, number);
+  return number;
+}
+
+bool is_communication(std::string_view kernel) {
+  // NCCL and RCCL, engines' own all-reduces, DeepEP and NVSHMEM.
+  constexpr std::string_view words[] = {"nccl",      "rccl",        "cross_device_reduce", "all_reduce",
+                                        "allreduce", "all_gather",  "reduce_scatter",      "deep_ep",
+                                        "nvshmem",   "quick_reduce"};
+  std::string lower{kernel.substr(0, std::min<std::size_t>(kernel.size(), 160))};
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::any_of(std::begin(words), std::end(words),
+                     [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+}
+
+Timeline read_kineto(const std::string& file) {
+  Timeline timeline;
+  timeline.file = file;
+  TraceText text{file};
+  JsonCharacters characters{text};
+  TraceHandler handler{timeline};
+  rapidjson::Reader reader;
+  constexpr unsigned flags = rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseNanAndInfFlag |
+                             rapidjson::kParseIterativeFlag | rapidjson::kParseStopWhenDoneFlag;
+  const rapidjson::ParseResult result = reader.Parse<flags>(characters, handler);
+  if (result.IsError()) {
+    throw ConfigError{file + ": error: the trace breaks at character " + std::to_string(result.Offset()) + ": " +
+                      rapidjson::GetParseError_En(result.Code()) +
+                      " A profiler that was killed leaves such a file; let it stop by itself"};
+  }
+  if (!handler.saw_events()) {
+    throw ConfigError{file + ": error: the file holds no list \"traceEvents\", as PyTorch's profiler writes it"};
+  }
+  std::stable_sort(timeline.work.begin(), timeline.work.end(),
+                   [](const DeviceSpan& a, const DeviceSpan& b) { return a.begin < b.begin; });
+  std::stable_sort(timeline.host.begin(), timeline.host.end(), [](const HostSpan& a, const HostSpan& b) {
+    return a.begin < b.begin || (a.begin == b.begin && a.end > b.end);
+  });
+  std::stable_sort(timeline.ranges.begin(), timeline.ranges.end(),
+                   [](const DeviceRange& a, const DeviceRange& b) { return a.begin < b.begin; });
+  return timeline;
+}
+
+}  // namespace headroom
