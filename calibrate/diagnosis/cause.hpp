@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run's files say of why it is slow: facts from whatever was read, causes that explain lost time, and what the
+// cure of each would bring.
+#pragma once
+
+#include <headroom/core/quantity.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+/// Why time is lost, in the words of docs/diagnose.md.
+enum class CauseKind : std::uint8_t {
+  data_loading,           ///< the GPU waits for samples
+  host_sync,              ///< the host waits for the GPU before it sends more
+  launch_bound,           ///< kernels are shorter than what it takes the host to send one
+  host_bound,             ///< the host runs the program between launches
+  exposed_communication,  ///< collectives with no computing beside them
+  small_messages,         ///< collectives too small for their links
+  straggler,              ///< one rank is slower than the others, which wait
+  imbalance,              ///< ranks differ from step to step, none always
+  exposed_copies,         ///< copies between host and GPU with no computing beside them
+  memory_bound,           ///< kernels at the bandwidth of the memory
+  no_tensor_cores,        ///< products on the ordinary units
+  small_batch,            ///< too little work for the units
+  low_clock,              ///< heat, power or a cap hold the clock down
+  wrong_device,           ///< the process is not on the GPU that is looked at
+  cold_cache,             ///< the first calls after idleness are slow
+  long_prompts,           ///< prompts hold decodes up
+  collector,              ///< the host's garbage collector, or another periodic stop
+  fragmentation,          ///< memory is held in pieces that no request fits
+  checkpointing,          ///< steps wait while a checkpoint is written
+  format_range,           ///< numbers leave the range of their format
+  mismatched_collective,  ///< ranks issued different collectives
+  dead_rank,              ///< a rank stopped, the others wait
+  count
+};
+inline constexpr std::size_t cause_count = static_cast<std::size_t>(CauseKind::count);
+inline constexpr std::array<std::string_view, cause_count> cause_names{
+    "data_loading",          "host_sync",   "launch_bound",  "host_bound",     "exposed_communication",
+    "small_messages",        "straggler",   "imbalance",     "exposed_copies", "memory_bound",
+    "no_tensor_cores",       "small_batch", "low_clock",     "wrong_device",   "cold_cache",
+    "long_prompts",          "collector",   "fragmentation", "checkpointing",  "format_range",
+    "mismatched_collective", "dead_rank"};
+
+/// One explanation.
+struct Cause {
+  CauseKind kind = CauseKind::host_bound;
+  double lost = 0.0;                  ///< share of the run's time that it explains, 0 to 1
+  std::optional<double> time_ratio;   ///< time of a step with the cure over now, 0 to 1; unset: not known
+  std::string says;                   ///< a sentence: what is wrong, with its number
+  std::string cure;                   ///< a sentence: what to do
+  std::vector<std::string> evidence;  ///< each a line with its file
+};
+
+/// Use of the hardware, side by side: a share that is busy says nothing without the others. Shares of 1; unset: the
+/// files do not say.
+struct Utilisation {
+  std::optional<double> busy;       ///< time with any kernel resident: what nvidia-smi calls utilisation
+  std::optional<double> sm_active;  ///< of the SMs that have a warp, over all time
+  std::optional<double> tensor_active;
+  std::optional<double> memory_bandwidth;
+  std::optional<double> mfu;
+};
+
+/// A part of the time of a step.
+struct TimePart {
+  std::string_view key;  ///< "computing", "exposed_communication", "idle_sync"
+  Seconds time{};
+};
+
+/// A run as its files tell it.
+struct RunReading {
+  std::vector<std::string> files;
+  std::string gpu;  ///< SKU of the catalog; empty: not known
+  std::int64_t ranks = 1;
+  std::optional<Seconds> step;  ///< mean of whole steps
+  std::int64_t steps = 0;
+  std::vector<TimePart> parts;  ///< of a step, or of the window where no step is known; they sum to it
+  Utilisation use;
+  std::vector<Cause> causes;       ///< most lost time first
+  std::vector<std::string> notes;  ///< what could not be read, and what is taken for granted
+};
+
+}  // namespace headroom
