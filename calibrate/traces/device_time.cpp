@@ -121,6 +121,10 @@ class HostActivity {
     return work.correlation >= 0 && found != launches_.end() ? found->second : nullptr;
   }
   [[nodiscard]] TraceTime in_sync(std::uint32_t thread, Stretch s) const { return within(syncs_, thread, s); }
+  /// Whether the thread was waiting for its GPU at that moment, so that the GPU ran dry.
+  [[nodiscard]] bool waits_at(std::uint32_t thread, TraceTime at) const {
+    return within(syncs_, thread, {at, at + 1}) > 0;
+  }
   [[nodiscard]] TraceTime in_data(std::uint32_t thread, Stretch s) const { return within(data_, thread, s); }
 
  private:
@@ -161,9 +165,12 @@ IdleGap explained(const HostActivity& host, const DeviceSpan* next, Stretch gap,
     const Stretch before{gap.begin, sent};
     const TraceTime sync = host.in_sync(launch->thread, before);
     const TraceTime data = std::min(host.in_data(launch->thread, before), before.end - before.begin - sync);
-    part(IdleCause::sync) = sync;
+    // A host that waited until the GPU had nothing left could have sent the next work meanwhile.
+    const TraceTime rest = before.end - before.begin - sync - data;
+    const bool ran_dry = host.waits_at(launch->thread, gap.begin);
     part(IdleCause::data) = data;
-    part(IdleCause::host) = before.end - before.begin - sync - data;
+    part(IdleCause::sync) = sync + (ran_dry ? rest : 0);
+    part(IdleCause::host) = ran_dry ? 0 : rest;
     const TraceTime after = gap.end - sent;
     part(launch->begin > gap.begin - reach_of_launch && after <= reach_of_launch ? IdleCause::launch
                                                                                  : IdleCause::wait) = after;
@@ -230,8 +237,12 @@ DeviceTime device_time(const Timeline& timeline, std::int32_t device, TraceTime 
   Stretches computing, communication, copies;
   std::vector<const DeviceSpan*> starts;
   for (const DeviceSpan& span : timeline.work) {
-    if (span.device != device || span.end < begin || span.begin >= end) {
+    if (span.device != device || span.end < begin) {
       continue;
+    }
+    if (span.begin >= end) {
+      starts.push_back(&span);  // what a last gap waits for
+      break;
     }
     const Stretch s{std::max(span.begin, begin), std::min(span.end, end)};
     time.kernels += span.begin >= begin && span.work != DeviceWork::copy && span.work != DeviceWork::fill ? 1 : 0;
@@ -253,13 +264,25 @@ DeviceTime device_time(const Timeline& timeline, std::int32_t device, TraceTime 
   for (const Stretch& gap : rest_of(busy, time.begin, time.end)) {
     const auto next =
         std::partition_point(starts.begin(), starts.end(), [&](const DeviceSpan* s) { return s->begin < gap.end; });
-    const bool leads = gap.begin == time.begin;
-    const DeviceSpan* const work = next != starts.end() && !leads ? *next : nullptr;
+    const DeviceSpan* const work = next != starts.end() ? *next : nullptr;
     IdleGap found = explained(host, work, gap, time);
     found.next = work != nullptr ? static_cast<std::size_t>(work - timeline.work.data()) : timeline.work.size();
     time.gaps.push_back(found);
   }
   return time;
+}
+
+Seconds host_work(const Timeline& timeline, TraceTime begin, TraceTime end) {
+  std::map<std::uint32_t, std::int64_t> launches;
+  for (const HostSpan& span : timeline.host) {
+    if (span.work == HostWork::runtime && span.correlation >= 0 && span.begin >= begin && span.begin < end) {
+      ++launches[span.thread];
+    }
+  }
+  const auto most = std::max_element(launches.begin(), launches.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const TraceTime waits = most == launches.end() ? 0 : HostActivity{timeline}.in_sync(most->first, {begin, end});
+  return seconds(end - begin - waits);
 }
 
 std::vector<NamedTime> time_by_name(const Timeline& timeline, std::int32_t device) {

@@ -15,12 +15,12 @@ namespace headroom {
 
 /// Why a GPU had nothing to do.
 enum class IdleCause : std::uint8_t {
-  sync,    ///< its host waited for it before it sent more
+  sync,    ///< its host had waited until it had nothing left, before it sent more
   data,    ///< its host made or fetched the next samples
   host,    ///< its host was busy with the program, ops or their launch
   launch,  ///< the work was sent, and began as soon as it reached the GPU
   wait,    ///< the work was sent long before, and waited for an event, another rank or another stream
-  ends,    ///< before the first and after the last work of the window
+  ends,    ///< nothing came after
   count
 };
 inline constexpr std::size_t idle_cause_count = static_cast<std::size_t>(IdleCause::count);
@@ -50,6 +50,7 @@ struct DeviceTime {
   [[nodiscard]] Seconds window() const noexcept;
   [[nodiscard]] Seconds busy() const noexcept { return computing + exposed_communication + exposed_copies; }
   [[nodiscard]] Seconds all_idle() const noexcept;
+  [[nodiscard]] Seconds idle_of(IdleCause cause) const noexcept { return idle[static_cast<std::size_t>(cause)]; }
 };
 
 /// GPUs with work or ranges, in order.
@@ -58,6 +59,9 @@ struct DeviceTime {
 /// From the first to the last moment of a GPU's work and ranges, or of the stated window [begin, end).
 [[nodiscard]] DeviceTime device_time(const Timeline& timeline, std::int32_t device);
 [[nodiscard]] DeviceTime device_time(const Timeline& timeline, std::int32_t device, TraceTime begin, TraceTime end);
+
+/// Time in [begin, end) that the thread which launches the most does anything but wait for its GPU.
+[[nodiscard]] Seconds host_work(const Timeline& timeline, TraceTime begin, TraceTime end);
 
 /// Time of one name.
 struct NamedTime {

@@ -72,23 +72,33 @@ TEST_CASE("traces: overlapping work is counted once, computing before communicat
 }
 
 TEST_CASE("traces: a gap belongs to what the host did until the work was sent, then to its way and its waits") {
-  // First gap, 10 to 110: the host waits 10 to 60 for the GPU, makes samples until 90, launches at 98 to 100; the work
-  // begins 10 us later. Second gap, 120 to 220: the work was sent at 20 already, and waited for something else.
+  // First gap, 10 to 110: the host waits until 60 for the GPU, which is dry since 10, makes samples until 90, launches
+  // at 98 to 100: 60 us belong to the wait. The work begins 10 us later. Second gap, 120 to 220: the work was sent at
+  // 20 already, and waited for something else.
   const Timeline timeline = read(trace_of(
       {call("cudaLaunchKernel", -5, 2, 1), work("a", 0, 10, 7, 1, "kernel"), call("cudaStreamSynchronize", 10, 50, 50),
        call("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 60, 30, 51, "user_annotation"),
        call("cudaLaunchKernel", 98, 2, 2), work("b", 110, 10, 7, 2, "kernel"), call("cudaLaunchKernel", 101, 2, 3),
        work("c", 220, 10, 7, 3, "kernel")}));
   const DeviceTime time = device_time(timeline, 0);
-  CHECK(idle(time, IdleCause::sync) == doctest::Approx(50));
+  CHECK(idle(time, IdleCause::sync) == doctest::Approx(60));
   CHECK(idle(time, IdleCause::data) == doctest::Approx(30));
-  CHECK(idle(time, IdleCause::host) == doctest::Approx(10));
+  CHECK(idle(time, IdleCause::host) == doctest::Approx(0));
   CHECK(idle(time, IdleCause::launch) == doctest::Approx(10));
   CHECK(idle(time, IdleCause::wait) == doctest::Approx(100));
   REQUIRE(time.gaps.size() == 2);
   CHECK(time.gaps[0].cause == IdleCause::sync);
   CHECK(time.gaps[1].cause == IdleCause::wait);
   CHECK(timeline.names.name(timeline.work[time.gaps[1].next].name) == "c");
+}
+
+TEST_CASE("traces: a host that never waits and sends late is itself the cause") {
+  const Timeline timeline = read(trace_of({call("cudaLaunchKernel", -5, 2, 1), work("a", 0, 10, 7, 1, "kernel"),
+                                           call("cudaLaunchKernel", 48, 2, 2), work("b", 55, 10, 7, 2, "kernel")}));
+  const DeviceTime time = device_time(timeline, 0);
+  CHECK(idle(time, IdleCause::host) == doctest::Approx(40));
+  CHECK(idle(time, IdleCause::launch) == doctest::Approx(5));
+  CHECK(idle(time, IdleCause::sync) == doctest::Approx(0));
 }
 
 TEST_CASE("traces: a clock that counts from 1970 keeps its nanoseconds") {
