@@ -152,6 +152,7 @@ std::span<const AnswerSchema> all_answers() noexcept {
       AnswerSchema{"collective", 1, "headroom collective", "the time of one collective", answers::collective_members()},
       AnswerSchema{"fabric", 1, "headroom fabric", "a host and its network", answers::fabric_members()},
       AnswerSchema{"replay", 1, "headroom replay", "a trace of allocations", answers::replay_members()},
+      AnswerSchema{"diagnose", 1, "headroom diagnose", "why a run is slow", answers::diagnose_members()},
       AnswerSchema{"harness", 1, "headroom compare --harness", "what to expect of each cell",
                    answers::harness_members()},
       AnswerSchema{"fit", 1, "headroom fit --gpu", "curves fitted to kernels", answers::fit_members()},

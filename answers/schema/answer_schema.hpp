@@ -73,6 +73,7 @@ namespace answers {
 [[nodiscard]] std::span<const AnswerMember> collective_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> fabric_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> replay_members() noexcept;
+[[nodiscard]] std::span<const AnswerMember> diagnose_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> harness_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> fit_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> overlay_members() noexcept;

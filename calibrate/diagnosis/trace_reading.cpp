@@ -243,8 +243,10 @@ Seconds TracedRank::mean_idle(IdleCause cause) const noexcept {
 
 TracedRank traced_rank(const Timeline& timeline) {
   if (timeline.work.empty()) {
-    throw ConfigError{timeline.file +
-                      ": error: the trace holds no work of a GPU; profile with ProfilerActivity.CUDA beside the CPU"};
+    Diagnostics diagnostics;
+    diagnostics.add(timeline.file, {},
+                    "the trace holds no work of a GPU; profile with ProfilerActivity.CUDA beside the CPU");
+    diagnostics.throw_if_any();
   }
   TracedRank rank;
   rank.file = timeline.file;

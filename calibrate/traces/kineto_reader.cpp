@@ -372,14 +372,15 @@ Timeline read_kineto(const std::string& file) {
   constexpr unsigned flags = rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseNanAndInfFlag |
                              rapidjson::kParseIterativeFlag | rapidjson::kParseStopWhenDoneFlag;
   const rapidjson::ParseResult result = reader.Parse<flags>(characters, handler);
+  Diagnostics diagnostics;
   if (result.IsError()) {
-    throw ConfigError{file + ": error: the trace breaks at character " + std::to_string(result.Offset()) + ": " +
-                      rapidjson::GetParseError_En(result.Code()) +
-                      " A profiler that was killed leaves such a file; let it stop by itself"};
+    diagnostics.add(file, text.place(),
+                    std::string{"the trace breaks here: "} + rapidjson::GetParseError_En(result.Code()) +
+                        " A profiler that was killed leaves such a file; let it stop by itself");
+  } else if (!handler.saw_events()) {
+    diagnostics.add(file, {}, "the file holds no list \"traceEvents\", as PyTorch's profiler writes it");
   }
-  if (!handler.saw_events()) {
-    throw ConfigError{file + ": error: the file holds no list \"traceEvents\", as PyTorch's profiler writes it"};
-  }
+  diagnostics.throw_if_any();
   std::stable_sort(timeline.work.begin(), timeline.work.end(),
                    [](const DeviceSpan& a, const DeviceSpan& b) { return a.begin < b.begin; });
   std::stable_sort(timeline.host.begin(), timeline.host.end(), [](const HostSpan& a, const HostSpan& b) {

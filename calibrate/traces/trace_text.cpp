@@ -5,8 +5,11 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <string>
+#include <utility>
 
 namespace headroom {
 
@@ -22,9 +25,15 @@ struct TraceText::Packed {
   Packed(Packed&&) = delete;
   Packed& operator=(Packed&&) = delete;
 
+  [[noreturn]] void fail(std::string message) const {
+    Diagnostics diagnostics;
+    diagnostics.add(file, {}, std::move(message));
+    diagnostics.throw_if_any();
+    std::abort();  // not reached: there is one
+  }
   [[noreturn]] void damaged(const std::string& how) const {
-    throw ConfigError{file + ": error: the packed file " + how + " after " + std::to_string(state.total_in) +
-                      " bytes; copy it again from where it was written"};
+    fail("the packed file " + how + " after " + std::to_string(state.total_in) +
+         " bytes; copy it again from where it was written");
   }
 
   /// Reads raw bytes; false at the end of the file.
@@ -75,8 +84,28 @@ TraceText::TraceText(const std::string& path) : packed_{std::make_unique<Packed>
 
 TraceText::~TraceText() = default;
 
+Position TraceText::place() const {
+  const auto ended = static_cast<std::uint64_t>(std::count(begin_, next_, '\n'));
+  std::uint64_t start = line_;
+  for (const char* c = next_; ended > 0 && c != begin_;) {
+    if (*--c == '\n') {
+      start = before_ + static_cast<std::uint64_t>(c - begin_) + 1;
+      break;
+    }
+  }
+  return {static_cast<int>(lines_ + ended) + 1, static_cast<int>(taken() - start) + 1};
+}
+
 void TraceText::fill() {
   Packed& p = *packed_;
+  const auto ended = static_cast<std::uint64_t>(std::count(begin_, end_, '\n'));
+  lines_ += ended;
+  for (const char* c = end_; ended > 0 && c != begin_;) {
+    if (*--c == '\n') {
+      line_ = before_ + static_cast<std::uint64_t>(c - begin_) + 1;
+      break;
+    }
+  }
   before_ += static_cast<std::uint64_t>(end_ - begin_);
   std::size_t size = 0;
   if (!p.begun) {
@@ -86,7 +115,7 @@ void TraceText::fill() {
     p.unpacks = any && p.state.avail_in > 1 && p.state.next_in[0] == magic[0] && p.state.next_in[1] == magic[1];
     constexpr int gzip_window = 15 + 16;
     if (p.unpacks && inflateInit2(&p.state, gzip_window) != Z_OK) {
-      throw ConfigError{p.file + ": error: there is no memory to unpack the file"};
+      p.fail("there is no memory to unpack the file");
     }
     p.within = p.unpacks;
   } else if (!p.unpacks) {
@@ -103,8 +132,7 @@ void TraceText::fill() {
   next_ = begin_;
   end_ = begin_ + size;
   if (before_ + size > most) {
-    throw ConfigError{p.file + ": error: the trace holds more than " + std::to_string(most >> 30U) +
-                      " GiB of text; profile fewer steps"};
+    p.fail("the trace holds more than " + std::to_string(most >> 30U) + " GiB of text; profile fewer steps");
   }
 }
 

@@ -2,6 +2,8 @@
 // The text of a trace as a stream of characters, unpacked on the way where it is gzip.
 #pragma once
 
+#include <headroom/core/diagnostic.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -37,6 +39,8 @@ class TraceText {
   }
   /// Characters taken so far.
   [[nodiscard]] std::uint64_t taken() const noexcept { return before_ + static_cast<std::uint64_t>(next_ - begin_); }
+  /// Line and column of the next character, from 1.
+  [[nodiscard]] Position place() const;
 
  private:
   void fill();
@@ -45,6 +49,8 @@ class TraceText {
   std::unique_ptr<Packed> packed_;
   const char *begin_ = nullptr, *next_ = nullptr, *end_ = nullptr;
   std::uint64_t before_ = 0;  ///< characters of the buffers before this one
+  std::uint64_t lines_ = 0;   ///< ended in them
+  std::uint64_t line_ = 0;    ///< where the line began that their end is in, in characters from the start
 };
 
 }  // namespace headroom

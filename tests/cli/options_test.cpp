@@ -202,6 +202,7 @@ const std::vector<Question>& questions() {
       {&kernel_verb, 7, "reuse --working-set 30MB --gpu a100-sxm-80gb"},
       {&kernel_verb, 13, "profile {T}/profile.csv --gpu a100-sxm-80gb"},
       {&replay_verb, 0, "{T}/trace.csv --memory 40GB"},
+      {&diagnose_verb, 0, "{S}/scenarios/traces/rank-0.json"},
       {&schema_verb, 0, ""},
       {&schema_verb, 1, "--answer plan"},
       {&schema_verb, 2, "--answers"},
