@@ -254,10 +254,6 @@ const Device& Catalog::Cache::slice(const DataStore& store, const PartitionName&
     throw ConfigError{refused + card.id + " is cut into " + scheme->profiles_text() + " and has no profile " +
                       quoted(name.profile) + suggestion(name.profile, known)};
   }
-  if (name.count > profile->most.value) {
-    throw ConfigError{refused + "a card has at most " + std::to_string(profile->most.value) + " slices " +
-                      profile->name + "; write " + quoted(id)};
-  }
   return slices.emplace(id, partition_device(card, *scheme, *profile)).first->second;
 }
 

@@ -106,6 +106,26 @@ void extend(const PartitionScheme& scheme,
   }
 }
 
+/// Plain profiles that show more memory than one, in the order of their part of the card.
+std::vector<Device::Slice::Larger> larger_slices(const Device& card,
+                                                 const PartitionScheme& scheme,
+                                                 const PartitionProfile& profile) {
+  std::vector<const PartitionProfile*> more;
+  for (const PartitionProfile& p : scheme.profiles) {
+    if (p.plain() && partition_memory(card, scheme, p) > partition_memory(card, scheme, profile)) {
+      more.push_back(&p);
+    }
+  }
+  std::stable_sort(more.begin(), more.end(), [&](const PartitionProfile* a, const PartitionProfile* b) {
+    return std::pair{scheme.card_share(*a), a->compute_slices} < std::pair{scheme.card_share(*b), b->compute_slices};
+  });
+  std::vector<Device::Slice::Larger> larger;
+  for (const PartitionProfile* p : more) {
+    larger.push_back({card.id + "/" + p->name, partition_memory(card, scheme, *p)});
+  }
+  return larger;
+}
+
 template <class T>
 void scale(std::optional<Sourced<T>>& number, double share) {
   if (number) {
@@ -245,11 +265,25 @@ Device partition_device(const Device& card, const PartitionScheme& scheme, const
                               .compute = compute,
                               .memory = memory,
                               .mig = scheme.kind == PartitionKind::mig,
+                              .card_units = card.compute.units->value,
+                              .card_tdp = card.power.tdp ? std::optional{card.power.tdp->value} : std::nullopt,
+                              .card_idle = card.power.idle ? std::optional{card.power.idle->value} : std::nullopt,
+                              .larger = larger_slices(card, scheme, profile),
                               .copy_engines = profile.copy_engines,
                               .decoders = profile.decoders,
                               .jpeg = profile.jpeg,
                               .ofa = profile.ofa};
   return slice;
+}
+
+std::string why_no_group(const Device& device) {
+  if (!device.slice) {
+    return {};
+  }
+  return device.slice->mig
+             ? "instances of MIG have no P2P between them, over PCIe or NVLink (NVIDIA, Multi-Instance GPU user guide, "
+               "deployment considerations), and NCCL takes one rank of a card (NVIDIA/nccl, issue 1716)"
+             : "the rates between partitions of a card are not in the catalog";
 }
 
 }  // namespace headroom

@@ -91,4 +91,7 @@ struct SlicePlaces {
                                       const PartitionScheme& scheme,
                                       const PartitionProfile& profile);
 
+/// Why slices do not work as one: what they would exchange has no way. Empty for a whole card.
+[[nodiscard]] std::string why_no_group(const Device& device);
+
 }  // namespace headroom

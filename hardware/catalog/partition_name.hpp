@@ -13,7 +13,7 @@ namespace headroom {
 struct PartitionName {
   std::string card;        ///< as spelled: "A100-SXM-80GB"
   std::string profile;     ///< in lower case: "1g.10gb"
-  std::int64_t count = 1;  ///< slices of one card that the spelling speaks of
+  std::int64_t count = 1;  ///< slices that the spelling speaks of, of as many cards as hold them
 };
 
 /// Reads the catalog's own form CARD/PROFILE, MLPerf's "MIG:CARD (NxPROFILE MIG)", and the names that NVIDIA's software

@@ -306,6 +306,12 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
   }
   const std::optional<PartitionName> slice = partition_name(run.gpu);
   const double slices = slice ? real(slice->count) : 1.0;
+  // Slices of the card that the row speaks of, or all of them where other jobs have the rest.
+  const bool beside = run.options.contains("neighbours");
+  const std::optional<double> busy =
+      slice && !beside
+          ? std::optional{std::min(slices, real(device->slice->per_card)) * real(device->compute.units->value)}
+          : std::nullopt;
   if (precision == Precision::fp32 && spelling.fp32_is) {
     const CallSilicon* silicon = call_rates(sources_.data).silicon_of(device->compute_capability);
     const auto format = static_cast<std::size_t>(call_format(*spelling.fp32_is));
@@ -327,7 +333,7 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
   call.gpus = slices * real(run.gpus.value_or(1));
   call.cap = power_cap_of(run);
   call.cap = call.cap ? call.cap : published_power_limit(sources_.data, row);
-  call.clock = matrix_clock(*device, call.cap, power_form(sources_.data));
+  call.clock = matrix_clock(*device, call.cap, power_form(sources_.data), busy);
   call.core_clock = option_number(run.options, "core_clock").value_or(1.0);
   call.memory_clock = option_number(run.options, "memory_clock").value_or(1.0);
   if (offline) {

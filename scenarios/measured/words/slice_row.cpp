@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/hardware/catalog/partition.hpp>
-#include <headroom/model/infer/call_rates.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 #include <headroom/model/kernels/roofline.hpp>
+#include <headroom/model/power/power.hpp>
 #include <headroom/model/workload/model_data.hpp>
 #include <headroom/scenarios/measured/words/config_words.hpp>
 #include <headroom/scenarios/measured/words/slice_row.hpp>
@@ -68,7 +68,8 @@ RowPrediction predict_slice(const Catalog& catalog, const ModelData& data, const
     return unsupported(card->id + " has no profile '" + profile + "'; it is cut into " + scheme->profiles_text());
   }
   const Device device = cut == nullptr ? *card : partition_device(*card, *scheme, *cut);
-  const double clock = cut == nullptr ? 1.0 : call_rates(data).physics.slice;
+  const double clock =
+      cut == nullptr ? 1.0 : matrix_clock(device, std::nullopt, power_form(data), real(device.compute.units->value));
   const Rate rate = config.find("TF32") != std::string::npos ? Rate::tf32 : Rate::bf16;
   const auto& peak = device.peak[static_cast<std::size_t>(rate)];
   const auto& half = device.peak[static_cast<std::size_t>(Rate::bf16)];
