@@ -279,7 +279,7 @@ void settle(FleetPlan& plan, unsigned threads) {
   }
   plan.notes = best.scenario->assumptions;
   if (s.device.slice) {
-    plan.notes.push_back(counted(best.gpus, "slice") + " " + s.device.id + " stand on " +
+    plan.notes.push_back(counted(best.gpus, "slice") + " " + s.device.id + " on " +
                          counted(s.device.slice->cards(best.gpus), "card") + " " + s.device.slice->card + ", " +
                          std::to_string(s.device.slice->per_card) + " on each");
   }

@@ -32,7 +32,7 @@ std::string slice_text(const Device& device, std::int64_t gpus, const PowerForm&
   text += clock == 1.0 ? std::string{} : ": products at " + format_number(clock) + " of the card's clock at its limit";
   if (gpus > 0) {
     const std::int64_t cards = slice.cards(gpus);
-    text += "; " + counted(gpus, "slice") + " stand on " + counted(cards, "card");
+    text += "; " + counted(gpus, "slice") + " on " + counted(cards, "card");
   }
   return text + " (docs/sharing.md)";
 }

@@ -133,7 +133,7 @@ TEST_CASE("a slice that nobody sells costs its part of a card: of compute or of 
   CHECK(hourly(price("h100-sxm-80gb/1g.10gb").price) == doctest::Approx(3.5 / 7.0));
   CHECK(hourly(price("h100-sxm-80gb/1g.20gb").price) == doctest::Approx(3.5 / 4.0));
   CHECK(hourly(price("h100-sxm-80gb/3g.40gb").price) == doctest::Approx(3.5 / 2.0));
-  CHECK(price("h100-sxm-80gb/1g.20gb").source == "Two, on-demand, eu, 2026-08, 25 % of a card h100-sxm-80gb");
+  CHECK(price("h100-sxm-80gb/1g.20gb").source == "Two, on-demand, eu, 2026-08, 25.0 % of a card h100-sxm-80gb");
 }
 
 TEST_CASE("a typed price is taken without a date and says so, a list's carries its own") {
