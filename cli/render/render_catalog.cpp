@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/cli/render/render_catalog.hpp>
+#include <headroom/cli/render/render_partitions.hpp>
 #include <headroom/core/version.hpp>
 #include <headroom/model/estimate/number_format.hpp>
 #include <headroom/model/workload/parameters.hpp>
@@ -139,6 +140,7 @@ Value list_of(std::string_view kind,
   if (kind == "architectures") return architectures_value(catalog);
   if (kind == "formats") return formats_value();
   if (kind == "networks") return networks_value(networks);
+  if (kind == "partitions") return partitions_value(catalog);
   return models_value(models);
 }
 

@@ -16,8 +16,8 @@
 namespace headroom::cli {
 
 /// What `catalog list` lists.
-inline constexpr std::array<std::string_view, 8> catalog_kinds{"gpus",   "nodes",    "clusters", "prices",
-                                                               "models", "networks", "formats",  "architectures"};
+inline constexpr std::array<std::string_view, 9> catalog_kinds{
+    "gpus", "nodes", "clusters", "prices", "models", "networks", "formats", "architectures", "partitions"};
 
 /// Schema "headroom.catalog/1": a list for each of the kinds, which are of catalog_kinds.
 [[nodiscard]] Value catalog_document(std::span<const std::string_view> kinds,

@@ -7,8 +7,10 @@
 #include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/render/render_catalog.hpp>
+#include <headroom/cli/render/render_partitions.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/version.hpp>
+#include <headroom/hardware/catalog/partition_name.hpp>
 #include <headroom/hardware/lint/lint.hpp>
 #include <headroom/model/estimate/number_format.hpp>
 #include <headroom/model/workload/architecture_text.hpp>
@@ -168,6 +170,7 @@ std::string list_text(std::string_view kind,
   if (kind == "architectures") return list_architectures(catalog);
   if (kind == "formats") return list_formats();
   if (kind == "networks") return list_networks(networks);
+  if (kind == "partitions") return list_partitions(catalog);
   return list_models(models);
 }
 
@@ -195,6 +198,12 @@ struct Shown {
 /// Entry for a spelling among gpus, nodes, clusters, prices and architectures: its id and the file's text with all
 /// sources.
 Shown find_entry(std::string_view spelling, const Catalog& catalog) {
+  if (partition_name(spelling)) {
+    const Device& slice = catalog.device(spelling);
+    DataStore::Entry entry{slice.id, catalog.partitions(slice)->file, slice_toml(slice)};
+    ConfigValue tree = parse_toml(entry.text, entry.file);
+    return {std::move(entry), std::move(tree)};
+  }
   for (const std::string_view kind : {"gpus", "nodes", "clusters", "prices", "architectures"}) {
     if (auto entry = catalog.store().find(kind, spelling)) {
       require_good(kind, spelling, catalog);
@@ -292,16 +301,19 @@ std::string show(const Shown& shown) {
 }
 
 /// Every value of an entry, those of its bases among them.
-Value entry_document(const Shown& shown) {
+Value entry_document(const Shown& shown, const Catalog& catalog) {
   FlatDocument flat;
   flatten(shown.tree, "", flat);
-  return object("schema"_m = "headroom.entry/1", "version"_m = version(), "id"_m = shown.entry.id,
-                "file"_m = shown.entry.file, "values"_m = list(flat, [](const auto& one) {
-                                               const auto& [key, value] = one;
-                                               return row("key"_m = key, "value"_m = value.typed,
-                                                          "source"_m = when(!value.source.empty(), value.source),
-                                                          "file"_m = value.file);
-                                             }));
+  const bool card = catalog.store().find("gpus", shown.entry.id).has_value();
+  return object(
+      "schema"_m = "headroom.entry/1", "version"_m = version(), "id"_m = shown.entry.id, "file"_m = shown.entry.file,
+      "values"_m = list(flat,
+                        [](const auto& one) {
+                          const auto& [key, value] = one;
+                          return row("key"_m = key, "value"_m = value.typed,
+                                     "source"_m = when(!value.source.empty(), value.source), "file"_m = value.file);
+                        }),
+      "partitions"_m = card ? profiles_value(catalog, catalog.device(shown.entry.id)) : Value{});
 }
 
 /// A key whose values differ; a side without it holds nullptr.
@@ -439,7 +451,8 @@ std::string listed(const std::vector<std::string>& words, const Catalog& catalog
     const auto found = std::find(kinds.begin(), kinds.end(), words[1]);
     if (found == kinds.end()) {
       throw ConfigError{"catalog list " + quoted(words[1]) +
-                        " is none of gpus, nodes, clusters, prices, models, networks, formats, architectures" +
+                        " is none of gpus, nodes, clusters, prices, models, networks, formats, architectures, "
+                        "partitions" +
                         suggestion(words[1], kinds)};
     }
     kinds = {found, 1};
@@ -479,7 +492,11 @@ Outcome run(const Arguments& arguments) {
       throw ConfigError{"catalog show takes one id, e.g. 'headroom catalog show h100-sxm-80gb'"};
     }
     const Shown shown = shown_entry(words[1], catalog);
-    return {format != nullptr ? format->print(entry_document(shown)) : show(shown), "", 0};
+    if (format != nullptr) {
+      return {format->print(entry_document(shown, catalog)), "", 0};
+    }
+    const bool card = catalog.store().find("gpus", shown.entry.id).has_value();
+    return {show(shown) + (card ? partitions_comment(catalog, catalog.device(shown.entry.id)) : std::string{}), "", 0};
   }
   if (action == "diff") {
     if (words.size() != 3) {
@@ -506,12 +523,13 @@ constexpr std::string_view examples =
     "  headroom catalog list gpus\n"
     "  headroom catalog list prices --format json\n"
     "  headroom catalog show h100-sxm-80gb\n"
+    "  headroom catalog show a100-sxm-80gb/1g.10gb\n"
     "  headroom catalog diff h100-sxm-80gb h200-sxm-141gb\n"
     "  headroom catalog lint\n"
     "  headroom catalog import ./Llama-3.1-8B/config.json > ~/.config/headroom/models/my-llama.toml\n";
 
 std::vector<PositionalWord> words() {
-  return {{"list", "gpus|nodes|clusters|prices|models|networks|formats|architectures"},
+  return {{"list", "gpus|nodes|clusters|prices|models|networks|formats|architectures|partitions"},
           {"show", "ID"},
           {"diff", "ID"},
           {"lint", ""},

@@ -13,6 +13,7 @@
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/hardware/catalog/partition.hpp>
 #include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
@@ -227,6 +228,9 @@ SeriesQuestion read_series(OptionReader& reader,
 
 /// View of the ranks on hosts of the reference node, spread evenly.
 GroupView view_of(const Arguments& arguments, const Catalog& catalog, const Device& device) {
+  if (const std::string why = why_no_group(device); !why.empty()) {
+    throw ConfigError{"--gpu " + device.id + ": slices of a card have no collectives: " + why};
+  }
   const Node* node = catalog.reference_node(device);
   const std::int64_t nodes = count_option(arguments, "--nodes", 1);
   const std::int64_t all = nodes * (node != nullptr ? node->gpus : device.scale_up.domain);

@@ -106,7 +106,31 @@ struct Device {
     std::optional<Sourced<BytesPerSecond>> rate;
   } pcie;
 
-  std::vector<std::string> mig_profiles;
+  std::string partitions;  ///< id of the scheme by which the card can be cut into slices; empty: it cannot
+
+  /// What a slice of a card keeps of the card. Its own numbers stand where those of a card stand.
+  struct Slice {
+    std::string card;           ///< id
+    std::string profile;        ///< "1g.10gb"
+    std::int64_t per_card = 1;  ///< slices of this profile that one card has
+    double share = 1.0;         ///< part of the card that it takes from others: of compute or of memory, the larger one
+    double compute = 1.0;       ///< its SMs over the card's
+    double memory = 1.0;        ///< its part of the card's memory, bandwidth and L2
+    bool mig = true;            ///< an instance of NVIDIA's MIG; else a partition of AMD's
+    std::int64_t card_units = 1;
+    std::optional<Watts> card_tdp, card_idle;
+    struct Larger {
+      std::string id;
+      Bytes memory{};
+    };
+    std::vector<Larger> larger;  ///< plain slices of the card that show more memory, the least first
+    /// Cards on which so many of these slices stand.
+    [[nodiscard]] std::int64_t cards(std::int64_t slices) const noexcept { return (slices + per_card - 1) / per_card; }
+    std::optional<Sourced<std::int64_t>> copy_engines, decoders, jpeg, ofa;
+  };
+  std::optional<Slice> slice;
+  /// The SKU as it is bought: of a slice its card, whose kernels and clocks were measured.
+  [[nodiscard]] const std::string& card() const noexcept { return slice ? slice->card : id; }
 
   struct LintException {
     std::string check;

@@ -57,7 +57,6 @@ CallPhysics read_physics(ConfigTable table) {
   p.update_bytes = table.number("update_bytes", {1.0, 1e3});
   p.update_tensor = table.quantity<Seconds>("update_tensor");
   p.exchange_tensor = table.quantity<Seconds>("exchange_tensor");
-  p.slice = table.number("slice", {0.1, 10.0});
   p.straggler = table.number("straggler", {0.0, 1.0});
   table.finish();
   return p;

@@ -66,7 +66,6 @@ struct CallPhysics {
   double update_bytes = 30.0;             ///< that an optimizer moves a parameter
   Seconds update_tensor{};                ///< of an optimizer's kernels a tensor
   Seconds exchange_tensor{};              ///< of a tensor's part in the exchange of gradients, on one host
-  double slice = 1.07;       ///< rate of a MIG slice over its share of the card, which runs below its power limit
   double straggler = 0.015;  ///< of a step for each doubling of its ranks
 };
 

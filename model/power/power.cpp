@@ -71,6 +71,10 @@ PowerForm read_power_form(const ConfigValue& document, const std::string& file, 
   form.idle = read_number(gpu, "idle", {0.0, 0.9});
   form.voltage = read_number(gpu, "voltage", share);
   gpu.finish();
+  for (ConfigTable& silicon : root.tables("silicon")) {
+    form.units.push_back({silicon.text("compute_capability"), read_number(silicon, "watts_of_unit", {0.0, 100.0})});
+    silicon.finish();
+  }
   ConfigTable host = root.table("host");
   form.host_of_rating = read_number(host, "of_rating", share);
   form.host_of_tdp = read_number(host, "of_tdp", {0.0, 2.0});
@@ -157,7 +161,27 @@ double capped_clock(double dynamic, double voltage) noexcept {
   return high;
 }
 
-double matrix_clock(const Device& device, std::optional<Watts> cap, const PowerForm& form) {
+double slice_clock(const Device& device, double busy, const PowerForm& form) {
+  const auto drawn = std::find_if(form.units.begin(), form.units.end(),
+                                  [&](const UnitDraw& draw) { return draw.capability == device.compute_capability; });
+  if (!device.slice || !device.slice->card_tdp || drawn == form.units.end()) {
+    return 1.0;
+  }
+  const Watts limit = *device.slice->card_tdp;
+  const Watts idle = device.slice->card_idle.value_or(form.idle.value * limit);
+  const auto clock = [&](double units) {
+    return capped_clock((limit - idle) / Watts{units * drawn->watts.value}, form.voltage.value);
+  };
+  return clock(busy) / clock(real(device.slice->card_units));
+}
+
+double matrix_clock(const Device& device, std::optional<Watts> cap, const PowerForm& form, std::optional<double> busy) {
+  if (device.slice) {
+    Device whole = device;
+    whole.slice.reset();
+    const double all = real(device.slice->per_card) * device.slice->compute * real(device.slice->card_units);
+    return slice_clock(device, busy.value_or(all), form) * matrix_clock(whole, cap, form);
+  }
   if (!cap || !device.power.tdp) {
     return 1.0;
   }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headroom {
 
@@ -28,11 +29,19 @@ struct RangedNumber {
   std::string source;
 };
 
+/// What one unit of a kind of silicon draws while it multiplies at its boost clock, its share of cache and memory with
+/// it, over the card's idle power.
+struct UnitDraw {
+  std::string capability;  ///< CUDA compute capability
+  RangedNumber watts;      ///< W of an SM
+};
+
 /// Parameters of the power model (model/stacks/step/power.toml).
 struct PowerForm {
   std::array<RangedNumber, draw_count> activity;  ///< share of (limit - idle) drawn, by kind of activity
   RangedNumber idle;                              ///< share of the TDP drawn at rest, if the SKU states no idle power
   RangedNumber voltage;                           ///< voltage at zero clock over voltage at full clock
+  std::vector<UnitDraw> units;                    ///< of silicon whose draw was measured
   RangedNumber host_of_rating;                    ///< share drawn of what a node's rating leaves for its host
   RangedNumber host_of_tdp;  ///< share of the GPUs' TDP drawn by the host, for nodes without a rating
   /// 80 % of measured powers lie within a factor of 1 / (1 + width) .. 1 + width of the prediction
@@ -118,8 +127,19 @@ struct ServingUse {
 /// with V(f) = voltage + (1 - voltage) f (dynamic power C V^2 f: Weiser et al. 1994, section 2). 1 for share >= 1.
 [[nodiscard]] double capped_clock(double share, double voltage) noexcept;
 
-/// The factor of a cap on the rate of matrix products. Memory-bound passes keep theirs: memory has its own clock.
-[[nodiscard]] double matrix_clock(const Device& device, std::optional<Watts> cap, const PowerForm& form);
+/// The clock of a slice's products over the clock that the whole card keeps at its limit, at which kernels were
+/// measured: f(busy) / f(all), where n SMs that multiply draw n w beside the idle power and the clock f of boost falls
+/// until f V(f)^2 = min(1, (limit - idle) / (n w)). A lone slice escapes the limit, and slices that leave SMs idle
+/// share what those would draw. `busy`: SMs of the card at work, the slice's own among them. 1 for a whole card, and
+/// where nobody measured w of the silicon or the card's limit is not known.
+[[nodiscard]] double slice_clock(const Device& device, double busy, const PowerForm& form);
+
+/// The factor of a cap on the rate of matrix products. Memory-bound passes keep theirs: memory has its own clock. Of a
+/// slice times slice_clock(); `busy` as there, blank: all slices of its profile that the card has.
+[[nodiscard]] double matrix_clock(const Device& device,
+                                  std::optional<Watts> cap,
+                                  const PowerForm& form,
+                                  std::optional<double> busy = std::nullopt);
 
 /// Energy of one GPU per step, without host: sum over the terms of exposed time x power, scaled by `measured_level`.
 [[nodiscard]] Joules gpu_energy(const Breakdown& time, const GpuPower& power) noexcept;

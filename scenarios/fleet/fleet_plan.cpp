@@ -289,6 +289,11 @@ void settle(FleetPlan& plan, unsigned threads) {
     }
   }
   plan.notes = best.scenario->assumptions;
+  if (s.device.slice) {
+    plan.notes.push_back(counted(best.gpus, "slice") + " " + s.device.id + " on " +
+                         counted(s.device.slice->cards(best.gpus), "card") + " " + s.device.slice->card + ", " +
+                         std::to_string(s.device.slice->per_card) + " on each");
+  }
   if (!s.beside.empty()) {
     plan.notes.insert(plan.notes.end(), plan.simulated->notes.begin(), plan.simulated->notes.end());
     plan.notes.emplace_back(

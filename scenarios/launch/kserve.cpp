@@ -34,8 +34,7 @@ std::string additional(const LaunchItems& items, std::span<const std::string_vie
 }
 
 ConfigValue pod(const Replicas& replicas, const std::string& arguments) {
-  const std::string resource = replicas.one.word("launch.vendor") == "amd" ? "amd.com/gpu" : "nvidia.com/gpu";
-  const ConfigValue gpus = table_value({{resource, word_value(std::to_string(replicas.host_gpus))}});
+  const ConfigValue gpus = table_value({{gpu_resource(replicas.one), word_value(std::to_string(replicas.host_gpus))}});
   return table_value(
       {{"containers",
         list_value({table_value({{"name", word_value("main")},

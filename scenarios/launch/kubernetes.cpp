@@ -163,15 +163,6 @@ ConfigValue health(std::int64_t failures) {
                       {"failureThreshold", count_value(failures)}});
 }
 
-std::string gpu_resource(const LaunchPlan& plan) {
-  const std::string vendor = plan.word("launch.vendor");
-  const bool gaudi = plan.word("hardware.gpu").starts_with("gaudi");
-  return vendor == "amd"     ? "amd.com/gpu"
-         : vendor != "intel" ? "nvidia.com/gpu"
-         : gaudi             ? "habana.ai/gaudi"
-                             : "gpu.intel.com/xe";
-}
-
 /// Pod of a host; `answers`: it takes requests, and is ready when it does.
 ConfigValue pod(const Replicas& replicas, const Server& server, const std::string& name, bool answers) {
   ProcessWords words = server.words;

@@ -428,6 +428,21 @@ std::string cluster_name(std::string_view id) {
   return letter ? name : name.empty() ? "model" : "m-" + name;
 }
 
+std::string gpu_resource(const LaunchPlan& plan) {
+  const std::string vendor = plan.word("launch.vendor");
+  const bool gaudi = plan.word("hardware.gpu").starts_with("gaudi");
+  const std::string gpu = plan.word("hardware.gpu");
+  if (const std::size_t slash = gpu.find('/'); slash != std::string::npos && vendor == "nvidia") {
+    std::string profile = gpu.substr(slash + 1);
+    std::replace(profile.begin(), profile.end(), '+', '.');  // "1g.10gb+me" is no name of Kubernetes
+    return "nvidia.com/mig-" + profile;
+  }
+  return vendor == "amd"     ? "amd.com/gpu"
+         : vendor != "intel" ? "nvidia.com/gpu"
+         : gaudi             ? "habana.ai/gaudi"
+                             : "gpu.intel.com/xe";
+}
+
 std::string checkpoint_of(const LaunchPlan& plan) {
   return plan.word("launch.checkpoint", plan.word("launch.model"));
 }

@@ -99,6 +99,10 @@ struct Replicas {
 /// An id as a name of Kubernetes: at most 50 lower-case letters, digits and inner hyphens (RFC 1123, section 2.1).
 [[nodiscard]] std::string cluster_name(std::string_view id);
 
+/// The resource by which a pod asks for a GPU: its vendor's, "nvidia.com/gpu"; of an instance of MIG the name of its
+/// profile, "nvidia.com/mig-1g.10gb" (NVIDIA's device plugin, strategy mixed).
+[[nodiscard]] std::string gpu_resource(const LaunchPlan& plan);
+
 /// Name of the checkpoint: its repository, else the id of the network.
 [[nodiscard]] std::string checkpoint_of(const LaunchPlan& plan);
 

@@ -2,6 +2,7 @@
 // Rows of training of networks that are no language models: one rank's calls, the update, the exchange of gradients.
 #include <headroom/core/real.hpp>
 #include <headroom/core/real_text.hpp>
+#include <headroom/hardware/catalog/partition.hpp>
 #include <headroom/model/workload/model_data.hpp>
 #include <headroom/scenarios/measured/network_row.hpp>
 #include <headroom/scenarios/measured/network_spelling.hpp>
@@ -130,6 +131,9 @@ std::vector<NetworkRowCall> NetworkRowModel::training_calls(const RunRow& row,
   const RowDevices::Answer& found = devices_.find(run.gpu);
   if (found.device == nullptr) {
     return refuse(found.why);
+  }
+  if (const std::string why = why_no_group(*found.device); !why.empty() && run.gpus.value_or(1) > 1) {
+    return refuse(why);
   }
   const auto named = std::find(precision_names.begin(), precision_names.end(), run.precision);
   std::optional<Precision> precision = named == precision_names.end()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/core/real_text.hpp>
+#include <headroom/hardware/catalog/partition.hpp>
 #include <headroom/model/power/power.hpp>
 #include <headroom/model/serve/engine/draft_acceptance.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
@@ -261,6 +262,9 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
   const Device& device = *found.device;
   p.pool = pool;
   p.layout = row_layout(run);
+  if (const std::string why = why_no_group(device); !why.empty() && p.layout.gpus() > 1) {
+    return refuse(why);
+  }
   if (run.dp.value_or(1) > 1 && run.ep.value_or(1) == 1 && row_number(run, "decode_moe_tp").value_or(1.0) > 1.0) {
     if (static_cast<std::int64_t>(*row_number(run, "decode_moe_tp")) != p.layout.tp * *run.dp) {
       return refuse("experts cut over some ranks of attention-DP (decode_moe_tp), which no layout here does");

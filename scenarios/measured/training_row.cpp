@@ -2,6 +2,7 @@
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
+#include <headroom/hardware/catalog/partition.hpp>
 #include <headroom/model/train/errors/confidence.hpp>
 #include <headroom/model/train/evaluate/least_step.hpp>
 #include <headroom/model/train/step/step_parts.hpp>
@@ -268,6 +269,8 @@ std::optional<RowPrediction> TrainingRowModel::refusal(const RunConfiguration& r
   }
   if (const RowDevices::Answer& found = devices_.find(run.gpu); found.device == nullptr) {
     return unsupported(found.why);
+  } else if (const std::string why = why_no_group(*found.device); !why.empty() && run.gpus.value_or(1) > 1) {
+    return unsupported(why);
   }
   if (!run.recompute.empty() &&
       std::find(recompute_names.begin(), recompute_names.end(), run.recompute) == recompute_names.end()) {

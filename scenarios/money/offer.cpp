@@ -62,6 +62,15 @@ FoundOffer find_offer(
       offers.push_back(&offer);
     }
   }
+  if (const std::optional<Device::Slice>& slice = catalog.device(gpu).slice; slice && offers.empty()) {
+    // Who sells cards sells no slices: a slice costs its part of the card, whoever has the rest.
+    FoundOffer whole = find_offer(list, catalog, slice->card, market, region);
+    if (whole.price.price) {
+      *whole.price.price *= slice->share;
+      whole.price.source += ", " + percent(slice->share, 3) + " of a card " + slice->card;
+    }
+    return whole;
+  }
   const auto of_region = [&](std::string_view name) -> const PriceOffer* {
     const auto found =
         std::find_if(offers.begin(), offers.end(), [&](const PriceOffer* offer) { return offer->region == name; });

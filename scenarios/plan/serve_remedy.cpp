@@ -141,6 +141,23 @@ std::optional<Changes> apply(const ServeScenario& s, const Setting& setting, Ser
   return changes;
 }
 
+/// The least slice of the same card, by its part of the card, on which the question as it stands reaches the goal; the
+/// whole card where none does. Its memory alone is looked at: the rates of a larger one are no worse.
+Changes larger_slice(const ServeScenario& s, ServingGoal goal) {
+  ServeScenario on = s;
+  for (const Device::Slice::Larger& larger : s.device.slice->larger) {
+    for (std::optional<Sourced<Bytes>>* size : {&on.device.memory.usable, &on.device.memory.visible}) {
+      if (*size) {
+        (*size)->value = larger.memory;
+      }
+    }
+    if (reaches(on, on.work, goal)) {
+      return {{Knob::gpu, larger.id}};
+    }
+  }
+  return {};
+}
+
 /// Of so many times the ranks those that a host does not hold are stages.
 void add_ranks(const ServeScenario& s, std::int64_t factor, ServingLayout& layout) {
   for (; factor > 1; factor /= 2) {
@@ -196,7 +213,7 @@ std::vector<Precision> narrower_formats(const ServeScenario& s) {
 
 /// Settings, ranks and cache of `start` on its GPUs, in the order of the harm they do.
 std::optional<Changes> settled(const ServeScenario& s, ServingGoal goal, const ServingWorkload& start) {
-  constexpr std::int64_t most = 64;
+  const std::int64_t most = s.device.slice ? 1 : 64;
   for (const bool cache : {false, true}) {
     for (std::int64_t tp = 1; tp <= most; tp *= 2) {
       const std::optional<ServingWorkload> w = grown(s, start, 1, tp);
@@ -235,7 +252,8 @@ Changes serving_changes(const ServeScenario& s, ServingGoal goal) {
   if (const std::optional<double> fraction = smaller_fraction(s, goal)) {
     return {{Knob::memory_fraction, *fraction}};
   }
-  constexpr std::int64_t most = 64;
+  // Slices work by themselves: neither ranks nor replicas make room in one.
+  const std::int64_t most = s.device.slice ? 1 : 64;
   for (std::int64_t gpus = 1; gpus <= most; gpus *= 2) {
     for (const bool cache : {false, true}) {
       for (std::int64_t tp = 1; tp <= most; tp *= 2) {
@@ -251,7 +269,7 @@ Changes serving_changes(const ServeScenario& s, ServingGoal goal) {
       }
     }
   }
-  return {};
+  return s.device.slice ? larger_slice(s, goal) : Changes{};
 }
 
 Changes narrower_weights(const ServeScenario& s, ServingGoal goal) {
@@ -306,6 +324,9 @@ Changes ways_out(const ServeScenario& s, const ServingWorkload& work) {
     if (add(w, {Knob::memory_fraction, w.memory_fraction})) {
       break;
     }
+  }
+  if (s.device.slice) {
+    return ways;
   }
   // Tensor ranks as far as the host reaches, stages where even those are too few.
   bool held = false;

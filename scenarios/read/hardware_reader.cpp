@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
+#include <headroom/core/quantity_text.hpp>
+#include <headroom/hardware/catalog/partition.hpp>
 #include <headroom/scenarios/keys/hardware_keys.hpp>
 #include <headroom/scenarios/keys/keyed_table.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
@@ -15,6 +18,23 @@ std::string cap_text(const Device& device, Watts cap, const PowerForm& form) {
   const double clock = matrix_clock(device, cap, form);
   return "hardware.power_cap = " + format(cap) + " of " + format(device.power.tdp->value) + ": products at " +
          format_number(clock) + " of their uncapped rate, passes over memory and links at theirs (docs/money.md)";
+}
+
+/// "14 of the 108 SMs of a100-sxm-80gb, 1/8 ..., 7 slices of a card at work": what a slice is, and what is taken of its
+/// neighbours.
+std::string slice_text(const Device& device, std::int64_t gpus, const PowerForm& form) {
+  const Device::Slice& slice = *device.slice;
+  const double clock = matrix_clock(device, std::nullopt, form);
+  std::string text = "hardware.gpu = " + device.id + ": " + std::to_string(device.compute.units->value) + " of the " +
+                     std::to_string(slice.card_units) + (slice.mig ? " SMs" : " compute units") + " of " + slice.card +
+                     " and " + percent(slice.memory, 3) + " of its memory, bandwidth and L2, a card has " +
+                     std::to_string(slice.per_card) + ", all of which are taken to be at work";
+  text += clock == 1.0 ? std::string{} : ": products at " + format_number(clock) + " of the card's clock at its limit";
+  if (gpus > 0) {
+    const std::int64_t cards = slice.cards(gpus);
+    text += "; " + counted(gpus, "slice") + " on " + counted(cards, "card");
+  }
+  return text + " (docs/sharing.md)";
 }
 
 }  // namespace
@@ -57,9 +77,12 @@ HardwareChoice read_hardware(ConfigTable& root,
   }
   if (id) {
     node = look_up(table, "node", *id, [&](const std::string& s) -> Node { return catalog.node(s); });
-    if (node && !result.device.id.empty() && node->gpu != result.device.id &&
-        std::find(node->also.begin(), node->also.end(), result.device.id) == node->also.end()) {
-      table.problem("node", "node '" + node->id + "' holds " + node->gpu + ", not " + result.device.id);
+    const std::string& card = result.device.slice ? result.device.slice->card : result.device.id;
+    if (node && !card.empty() && node->gpu != card &&
+        std::find(node->also.begin(), node->also.end(), card) == node->also.end()) {
+      table.problem("node", "node '" + node->id + "' holds " + node->gpu + ", not " + card);
+    } else if (node && result.device.slice) {
+      node = catalog.node_of_slices(*node, result.device);
     }
   } else if (!result.device.id.empty()) {
     if (const Node* reference = catalog.reference_node(result.device)) {
@@ -85,6 +108,9 @@ HardwareChoice read_hardware(ConfigTable& root,
     }
   }
   table.finish();
+  if (result.device.slice) {
+    assumptions.push_back(slice_text(result.device, result.gpus, form));
+  }
   result.domain = std::max<std::int64_t>(1, result.device.scale_up.domain);
   if (node) {
     result.gpus_per_node = node->gpus;
@@ -93,7 +119,7 @@ HardwareChoice read_hardware(ConfigTable& root,
     }
     result.node = node->id;
     result.scale_out = node->scale_out_per_gpu();
-    result.domain = std::max(result.domain, node->gpus);
+    result.domain = result.device.slice ? 1 : std::max(result.domain, node->gpus);
     result.host = node;
   }
   return result;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/printable.hpp>
+#include <headroom/hardware/catalog/partition.hpp>
 #include <headroom/scenarios/keys/keyed_table.hpp>
 #include <headroom/scenarios/keys/root_keys.hpp>
 #include <headroom/scenarios/keys/strategy_keys.hpp>
@@ -73,6 +74,11 @@ class NetworkScenarioReader {
     ConfigTable table = root_.table("hardware");
     if (table.has("host_memory")) {
       table.problem_at_key("host_memory", "nothing of a network of ops is offloaded; leave 'host_memory' out");
+    }
+    if (const std::string why = why_no_group(hardware.device); !why.empty() && hardware.gpus > 1) {
+      table.problem("gpus", "'gpus' is " + std::to_string(hardware.gpus) + ", whose steps exchange gradients: " + why +
+                                "; train on one slice, or on whole cards, gpu = \"" + hardware.device.slice->card +
+                                "\"");
     }
     priced_ = hardware.priced(power_form(sources_.data), false);
     scenario_.power_cap = hardware.power_cap;

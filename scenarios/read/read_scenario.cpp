@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/printable.hpp>
+#include <headroom/hardware/catalog/partition.hpp>
 #include <headroom/model/workload/hf_config.hpp>
 #include <headroom/model/workload/model_name.hpp>
 #include <headroom/scenarios/keys/keyed_table.hpp>
@@ -244,6 +245,14 @@ class ScenarioReader {
     train.host = hardware.host;
     train.cluster = hardware.cluster;
     train.work.shape.gpus = hardware.gpus;
+    if (const std::string why = why_no_group(hardware.device); !why.empty() && hardware.gpus > 1) {
+      root_.table("hardware")
+          .problem("gpus", "'gpus' is " + std::to_string(hardware.gpus) +
+                               ", whose steps exchange "
+                               "gradients: " +
+                               why + "; train on one slice, or on whole cards, gpu = \"" + hardware.device.slice->card +
+                               "\"");
+    }
     train.host_memory = hardware.host_memory;
     train.gpus_per_node = hardware.gpus_per_node;
     read_training(root_, train, scenario_.assumptions);

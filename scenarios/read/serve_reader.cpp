@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/number_words.hpp>
+#include <headroom/hardware/catalog/partition.hpp>
 #include <headroom/model/serve/replica/replica.hpp>
 #include <headroom/scenarios/keys/strategy_keys.hpp>
 #include <headroom/scenarios/read/kv_offload_reader.hpp>
@@ -314,6 +315,14 @@ class ServingReader {
     layout.tp = ranks<"tp">(table, true);
     layout.pp = ranks<"pp">(table, true);
     layout.ep = ranks<"ep">(table, serve_.architecture.moe.has_value());
+    if (const std::string why = why_no_group(serve_.device); !why.empty() && layout.gpus() > 1) {
+      table.problem(layout.tp > 1   ? "tp"
+                    : layout.pp > 1 ? "pp"
+                                    : "ep",
+                    "a replica of " + std::to_string(layout.gpus()) + " GPUs exchanges activations between them: " +
+                        why + "; let each slice be a replica, take a larger one, or whole cards, gpu = \"" +
+                        serve_.device.slice->card + "\"");
+    }
     const std::optional<std::int64_t> replicas = table.stated<"dp">();
     gpus_open_ = serve_.work.gpus == 0;
     if (gpus_open_) {  // to be sized, of no fewer replicas than are stated

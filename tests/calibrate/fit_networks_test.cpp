@@ -246,5 +246,5 @@ TEST_CASE("A fit tells the slices of its rows after its model is gone") {
   how.leave_out.clear();
   const NetworkFit fit = fit_networks(files, sources(), how);
   REQUIRE(fit.runs.size() == 3);
-  CHECK(fit.runs.front().left(NetworkLeaving::sku) == "a100-sxm-80gb-mig-1g");
+  CHECK(fit.runs.front().left(NetworkLeaving::sku) == "a100-sxm-80gb/1g.10gb");
 }

@@ -381,7 +381,7 @@ TEST_CASE("answers: a command line that cannot be read is a document too") {
 TEST_CASE("answers: lists of the catalog as JSON hold what their tables do") {
   const Value all = read_value(run_headroom("catalog list --format json").out);
   for (const std::string_view kind :
-       {"gpus", "nodes", "clusters", "prices", "models", "networks", "formats", "architectures"}) {
+       {"gpus", "nodes", "clusters", "prices", "models", "networks", "formats", "architectures", "partitions"}) {
     CAPTURE(kind);
     REQUIRE(all.find(kind) != nullptr);
     const std::string table = run_headroom("catalog list " + std::string{kind}).out;

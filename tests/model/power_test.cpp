@@ -108,6 +108,45 @@ TEST_CASE("under a cap the clock falls until f (1/2 + f/2)^2 is what is left of 
   CHECK(300.0 / matrix_clock(device, Watts{300.0}, round_form()) < 500.0);
 }
 
+TEST_CASE("a lone slice runs at the clock that its card cannot keep, and slices together share the card's power") {
+  // 450 W beside the idle power; 100 SMs of 9 W would draw 900 W at the boost clock, so that f (1/2 + f/2)^2 = 1/2.
+  Device slice = device_of(500.0 / 4.0);
+  slice.compute_capability = "8.0";
+  Device::Slice part;
+  part.card = "test";
+  part.profile = "1g";
+  part.per_card = 4;
+  part.compute = 0.25;
+  part.card_units = 100;
+  part.card_tdp = Watts{500.0};
+  slice.slice = part;
+  PowerForm form = round_form();
+  CHECK(slice_clock(slice, 25.0, form) == 1.0);  // nobody measured what an SM draws
+  form.units = {{"8.0", {9.0, 9.0, 9.0, "by hand"}}};
+  const double together = capped_clock(0.5, 0.5);
+  CHECK(slice_clock(slice, 25.0, form) == doctest::Approx(1.0 / together));
+  CHECK(slice_clock(slice, 50.0, form) == doctest::Approx(1.0 / together));  // 450 W: just the limit
+  CHECK(slice_clock(slice, 100.0, form) == doctest::Approx(1.0));
+  CHECK(slice_clock(slice, 75.0, form) == doctest::Approx(capped_clock(2.0 / 3.0, 0.5) / together));
+  // All slices of a card are taken to be at work where nobody says how many are.
+  CHECK(matrix_clock(slice, std::nullopt, form) == doctest::Approx(1.0));
+  CHECK(matrix_clock(slice, std::nullopt, form, 25.0) == doctest::Approx(1.0 / together));
+  slice.compute_capability = "9.0";
+  CHECK(slice_clock(slice, 25.0, form) == 1.0);
+  CHECK(slice_clock(device_of(500.0), 25.0, form) == 1.0);
+}
+
+TEST_CASE("the draw of an A100's SM tells what a lone slice of an A30 gains, within 3 %") {
+  const Catalog catalog = Catalog::of({});
+  const PowerForm& form = power_form(test::model_data());
+  // MLPerf inference v2.0, closed, NVIDIA: BERT-99 offline, one 1g.6gb of an A30 502 of the card's 1,695 samples/s. Its
+  // products take all but the whole of the time: the rate over a quarter of the card's is the clock.
+  const double measured = 502.0 / (1695.0 / 4.0);
+  CHECK(slice_clock(catalog.device("a30/1g.6gb"), 14.0, form) == doctest::Approx(measured).epsilon(0.03));
+  // Four at work draw what the card draws.
+  CHECK(slice_clock(catalog.device("a30/1g.6gb"), 56.0, form) == doctest::Approx(1.0));
+}
+
 TEST_CASE("the cap law on published pairs of the same system with and without a cap, compute-bound, within 4 %") {
   // MLPerf inference, offline: power_limit of closed/NVIDIA/configs, throughput over that of the uncapped submission.
   struct Pair {

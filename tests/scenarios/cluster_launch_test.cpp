@@ -117,6 +117,16 @@ TEST_CASE("what a container runs, and the load at the head of its file, come bac
   }
 }
 
+TEST_CASE("a pod on a slice asks for its profile") {
+  const ExportedLaunch launch =
+      exported(asked(llama, {"model=llama3-8b", "hardware.gpu=a100-sxm-80gb/3g.40gb", "hardware.gpus=2",
+                             "strategy.tp=1", "serving.engine_version=0.12.0"}),
+               LaunchForm::kubernetes);
+  const ConfigValue deployment = read_yaml(launch.text).front();
+  CHECK(at(deployment, {"spec", "replicas"}).integer == 2);
+  CHECK(at(container_of(deployment), {"resources", "limits", "nvidia.com/mig-3g.40gb"}).text == "1");
+}
+
 TEST_CASE("a Deployment has one pod a replica, on the GPUs of one host, behind a Service") {
   const ExportedLaunch launch =
       exported(asked(llama, {"hardware.gpus=16", "serving.engine_version=0.12.0"}), LaunchForm::kubernetes);

@@ -124,6 +124,18 @@ TEST_CASE("an offer is that of the region, where regions differ one must be stat
   CHECK(find(Market::reserved, "us").why.find("no reserved offer") != std::string::npos);
 }
 
+TEST_CASE("a slice that nobody sells costs its part of a card: of compute or of memory, the larger one") {
+  const PriceList list = two_regions();
+  const auto price = [&](const std::string& gpu) {
+    return find_offer(list, sources().catalog, gpu, Market::on_demand, "eu").price;
+  };
+  // Of 3.50 $/h: a seventh of the compute, a quarter of the memory, half of the memory.
+  CHECK(hourly(price("h100-sxm-80gb/1g.10gb").price) == doctest::Approx(3.5 / 7.0));
+  CHECK(hourly(price("h100-sxm-80gb/1g.20gb").price) == doctest::Approx(3.5 / 4.0));
+  CHECK(hourly(price("h100-sxm-80gb/3g.40gb").price) == doctest::Approx(3.5 / 2.0));
+  CHECK(price("h100-sxm-80gb/1g.20gb").source == "Two, on-demand, eu, 2026-08, 25.0 % of a card h100-sxm-80gb");
+}
+
 TEST_CASE("a typed price is taken without a date and says so, a list's carries its own") {
   const Scenario typed = scenario({"money.price=2 $/h"});
   CHECK(typed.money.source == "stated on the command line, undated");

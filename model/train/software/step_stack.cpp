@@ -226,7 +226,7 @@ double StepLevels::board_factor(const Device& device, double power_clock) const 
   const auto found = stated_.find(device.generation);
   const auto& units = device.compute.units;
   const auto& rate = device.compute.dense_flop_per_clock_per_unit;
-  if (found == stated_.end() || !found->second.board || device.curves == device.id || !device.power.tdp ||
+  if (found == stated_.end() || !found->second.board || device.curves == device.card() || !device.power.tdp ||
       device.power.of_superchip || !units || !rate) {
     return 1.0;
   }
@@ -235,7 +235,10 @@ double StepLevels::board_factor(const Device& device, double power_clock) const 
     return 1.0;
   }
   const double reference = board.power.raw() / board.units;
-  const double own = device.power.tdp->value.raw() / static_cast<double>(units->value);
+  // The clock of a slice is its card's; what it gains beyond is slice_clock().
+  const bool cut = device.slice && device.slice->card_tdp;
+  const double own = cut ? device.slice->card_tdp->raw() / static_cast<double>(device.slice->card_units)
+                         : device.power.tdp->value.raw() / static_cast<double>(units->value);
   return std::pow(reference / own, power_clock);
 }
 
@@ -254,7 +257,7 @@ StepLevel StepLevels::of(const Device& device, double power_clock) const {
   };
   fill("any");
   fill(device.generation);
-  fill(device.id);
+  fill(device.card());
   const double slower = board_factor(device, power_clock);
   level.wide *= slower;
   level.narrow *= slower;

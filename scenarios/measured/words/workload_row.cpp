@@ -164,6 +164,11 @@ std::optional<double> batch_of_scenario(std::string_view scenario) {
                                      : std::nullopt;
 }
 
+/// Whether jobs of other kinds have the other slices of the card (MLPerf's demonstrations of MIG).
+bool has_neighbours(std::string_view hardware) {
+  return hardware.find("HeteroMultiUse") != std::string_view::npos;
+}
+
 }  // namespace
 
 std::optional<WrittenSystem> written_system(const ModelData& data, std::string_view hardware) {
@@ -274,6 +279,9 @@ std::optional<RunRow> workload_row(const ModelData& data, const RunFile& file, c
   if (spelling->whole_cast) {
     call.options["whole_cast"] = "1";
   }
+  if (has_neighbours(hardware)) {
+    call.options["neighbours"] = "busy";
+  }
   const std::string scenario = scenario_of(parts);
   call.concurrency = batch ? batch : batch_of_scenario(scenario);
   for (const std::string_view begin : {"static batch=", "client batch=", "TensorRT FP16 b"}) {
@@ -317,9 +325,9 @@ std::string workload_assumed(const ModelData& data, const RunFile& file, const R
   const std::string hardware = cell(file, row, "hardware").value_or("");
   const WorkloadSpelling* spelling = spelling_in(workload_tables(data), file, row);
   std::string assumed = spelling == nullptr ? "" : spelling->assumed;
-  if (hardware.find("HeteroMultiUse") != std::string::npos) {
+  if (has_neighbours(hardware)) {
     // NVIDIA, Multi-Instance GPU user guide: a slice has multiprocessors, L2 and memory of its own.
-    assumed += (assumed.empty() ? "" : "; ") + std::string{"jobs on other slices take nothing of this one"};
+    assumed += (assumed.empty() ? "" : "; ") + std::string{"jobs on other slices take the card's power and no more"};
   }
   return assumed;
 }
