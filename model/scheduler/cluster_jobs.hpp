@@ -70,7 +70,8 @@ struct Policy {
   bool preempt = true;            ///< of lower priority by higher, where the lower is preemptible
   bool longest_first = true;      ///< of equal rights the longest first (Graham 1969); false: by arrival
   std::int64_t most_stops = 100;  ///< of one job, after which it is stopped no more: no storm goes on for ever
-  /// Nodes held by jobs, in all schedules that `shortest` tries beyond its first ones.
+  /// Nodes held by jobs, or looked through for them in hundreds, in all schedules that `shortest` tries. Its first ones
+  /// it tries in any case.
   std::int64_t search_steps = 100000;
 };
 

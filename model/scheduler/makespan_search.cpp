@@ -16,7 +16,8 @@
 namespace headroom::scheduler {
 namespace {
 
-constexpr std::int64_t exact_steps = 300000;  // placements of branch and bound
+constexpr std::int64_t exact_steps = 300000;   // placements of branch and bound
+constexpr std::int64_t nodes_of_a_step = 256;  // that a pass looks through in the time of a hold
 
 std::int64_t refusals(const Schedule& schedule) {
   return std::count_if(schedule.runs.begin(), schedule.runs.end(),
@@ -76,6 +77,10 @@ class MakespanSearch {
   MakespanSearch(const ClusterQuestion& question, const Policy& policy)
       : question_{question}, policy_{policy}, steps_{policy.search_steps} {
     policy_.order = Order::shortest;
+    for (const Pool& pool : question_.pools) {
+      pass_steps_ += pool.nodes + pool.gpus_per_node;
+    }
+    pass_steps_ = 1 + static_cast<std::int64_t>(question_.jobs.size()) * pass_steps_ / nodes_of_a_step;
   }
 
   Schedule search() {
@@ -103,7 +108,7 @@ class MakespanSearch {
     Policy policy = policy_;
     policy.order = order;
     Schedule made = run_cluster(question_, policy, list);
-    steps_ -= static_cast<std::int64_t>(std::max<std::size_t>(made.holds.size(), 1));
+    steps_ -= static_cast<std::int64_t>(made.holds.size()) + pass_steps_;
     const std::int64_t refused = refusals(made);
     if (!some_ || refused < refused_ || (refused == refused_ && made.makespan <= best_.makespan)) {
       some_ = true;
@@ -167,7 +172,7 @@ class MakespanSearch {
 
   ClusterQuestion question_;
   Policy policy_;
-  std::int64_t steps_;
+  std::int64_t steps_, pass_steps_ = 0;
   Seconds bound_{};
   Schedule best_;
   ListOrder list_;
