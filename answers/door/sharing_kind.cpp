@@ -18,16 +18,16 @@ SharingPlan sharing::answer(SharingQuestion& question, const AnswerOptions& /*op
   return make_sharing_plan(std::move(question));
 }
 
-bool sharing::good(const SharingPlan& plan) noexcept {
-  return plan.feasible();
+bool sharing::good(const SharingPlan& shared) noexcept {
+  return shared.feasible();
 }
 
-std::string sharing::text(const SharingPlan& plan, bool explained) {
-  return sharing_text(plan, explained);
+std::string sharing::text(const SharingPlan& shared, bool explained) {
+  return sharing_text(shared, explained);
 }
 
-Value sharing::document(const SharingPlan& plan) {
-  return sharing_document(plan);
+Value sharing::document(const SharingPlan& shared) {
+  return sharing_document(shared);
 }
 
 }  // namespace headroom::kinds

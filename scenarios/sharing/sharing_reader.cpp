@@ -168,15 +168,7 @@ class SharingReader {
       }
     }
     if (auto slo = KeyedTable<keys::tenant_slo, Kinds::sharing>::maybe(table)) {
-      const auto promise = [&](double share, const std::optional<Seconds>& latency) {
-        if (latency) {
-          tenant.promises.push_back({share, *latency});
-        }
-      };
-      promise(0.5, slo->stated<"p50">());
-      promise(0.95, slo->stated<"p95">());
-      promise(0.99, slo->stated<"p99">());
-      promise(0.999, slo->stated<"p999">());
+      tenant.promises = read_latencies(*slo);
       slo->finish();
       if (tenant.rate <= 0.0 && !table.has("workload")) {
         table.problem_at_key("slo", "nothing comes that times could be promised to; state 'rate' and 'call'");
