@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/number_words.hpp>
+#include <headroom/core/real.hpp>
 #include <headroom/model/sharing/slice_packing.hpp>
 
 #include <algorithm>
@@ -12,8 +13,8 @@ namespace {
 
 class Packer {
  public:
-  Packer(const PartitionScheme& scheme, std::span<const std::vector<SliceOption>> tenants)
-      : scheme_{scheme}, tenants_{tenants}, least_behind_(tenants.size() + 1, 0) {
+  Packer(const PartitionScheme& scheme, std::span<const std::vector<SliceOption>> tenants, SlicePack pack)
+      : scheme_{scheme}, tenants_{tenants}, pack_{pack}, least_behind_(tenants.size() + 1, 0) {
     for (std::size_t i = tenants.size(); i-- > 0;) {
       std::int64_t least = scheme.memory_slices.value + 1;
       for (const SliceOption& option : tenants[i]) {
@@ -61,7 +62,9 @@ class Packer {
       product *= option->profile->compute_slices;
       profiles.push_back(option->profile);
     }
-    const std::tuple cost{missed, stranded.raw(), -product};
+    const double fair = -real(product), wasted = stranded.raw();
+    const std::tuple cost =
+        pack_ == SlicePack::whole ? std::tuple{missed, fair, wasted} : std::tuple{missed, wasted, fair};
     if (!best_.profiles.empty() && cost >= best_cost_) {
       return;
     }
@@ -87,17 +90,20 @@ class Packer {
 
   const PartitionScheme& scheme_;
   std::span<const std::vector<SliceOption>> tenants_;
+  SlicePack pack_;
   std::vector<std::int64_t> least_behind_;  ///< memory slices of the tenants from each on, at the least
   std::vector<const SliceOption*> taken_;
   SlicePacking best_;
-  std::tuple<std::int64_t, double, std::int64_t> best_cost_;
+  std::tuple<std::int64_t, double, double> best_cost_;
   std::string last_why_;
 };
 
 }  // namespace
 
-SlicePacking pack_slices(const PartitionScheme& scheme, std::span<const std::vector<SliceOption>> tenants) {
-  return Packer{scheme, tenants}.run();
+SlicePacking pack_slices(const PartitionScheme& scheme,
+                         std::span<const std::vector<SliceOption>> tenants,
+                         SlicePack pack) {
+  return Packer{scheme, tenants, pack}.run();
 }
 
 }  // namespace headroom

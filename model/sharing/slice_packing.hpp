@@ -26,11 +26,16 @@ struct SlicePacking {
   [[nodiscard]] bool possible() const noexcept { return why.empty(); }
 };
 
+/// Which of the packings that keep the same promises is taken. whole: the largest product of the tenants' compute
+/// slices, the proportionally fair one (Kelly 1997), then the least memory in slices beyond what is asked. tight: the
+/// other way round, so that slices are left for others.
+enum class SlicePack : std::uint8_t { whole, tight };
+
 /// Exhaustive over the options of every tenant (variable-sized bin packing with placements; the cards have seven slices
-/// at most). Of packings that place_slices() allows the one with the fewest missed promises; then the least memory in
-/// slices beyond what is asked, memory outside of slices being free for others; then the largest product of the
-/// tenants' compute slices, the proportionally fair of them (Kelly 1997). Pointers into `scheme.profiles`.
+/// at most). Of packings that place_slices() allows the one with the fewest missed promises, then the one that `pack`
+/// takes. Pointers into `scheme.profiles`.
 [[nodiscard]] SlicePacking pack_slices(const PartitionScheme& scheme,
-                                       std::span<const std::vector<SliceOption>> tenants);
+                                       std::span<const std::vector<SliceOption>> tenants,
+                                       SlicePack pack);
 
 }  // namespace headroom

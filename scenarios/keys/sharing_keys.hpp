@@ -14,6 +14,11 @@ inline constexpr std::array sharing_rows{
         .usually(0)
         .says("It is how the tenants share the card: in slices of MIG, under MPS, in time slices, or each on a card of "
               "its own (none); any: the way that keeps every promise on the fewest cards."),
+    choice("pack", slice_pack_names)
+        .usually(0)
+        .says(
+            "It is which slices of MIG tenants get of those that keep their promises: whole deals all of the card out, "
+            "tight takes the least slices, so that others find room."),
     integer("simulated", 1'000, 10'000'000)
         .usually(200'000)
         .says("It is the number of requests of all tenants that are simulated for each way to share."),

@@ -221,7 +221,7 @@ class SharingPlanner {
     if (!way.possible) {
       return;
     }
-    const SlicePacking packing = pack_slices(*q_.scheme, options);
+    const SlicePacking packing = pack_slices(*q_.scheme, options, q_.pack);
     if (!packing.possible()) {
       impossible(way, "the slices do not stand together on one card: " + packing.why);
       return;

@@ -7,6 +7,7 @@
 #include <headroom/hardware/catalog/partition.hpp>
 #include <headroom/model/sharing/shared_calls.hpp>
 #include <headroom/model/sharing/shared_card.hpp>
+#include <headroom/model/sharing/slice_packing.hpp>
 #include <headroom/model/workload/network_library.hpp>
 #include <headroom/scenarios/inference/batch_scenario.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
@@ -57,6 +58,7 @@ struct SharingQuestion {
   Device card;
   const PartitionScheme* scheme = nullptr;  ///< null: nothing cuts the card
   std::optional<CardSharing> mode;          ///< nothing: any
+  SlicePack pack = SlicePack::whole;
   std::int64_t simulated = 200'000;
   std::uint64_t seed = 1;
   std::vector<Tenant> tenants;

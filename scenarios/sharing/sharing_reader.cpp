@@ -89,6 +89,19 @@ class SharingReader {
     }
     const PowerForm& power = power_form(q_.sources->data);
     q_.money = read_money(root_, q_.sources->catalog, hardware.priced(power, false));
+    tell_idle_money(root_,
+                    {"answers of kind sharing hold no offers against each other",
+                     "answers of kind sharing pay for cards alone", "it asks for variants of a training plan"},
+                    q_.assumptions);
+    if (q_.money.price) {
+      q_.assumptions.push_back("money: a card costs " + format(*q_.money.price) + " (" + q_.money.source + ")");
+    }
+    for (const char* const key : {"node", "cluster"}) {
+      const ConfigValue* const stated = root_.value("hardware");
+      if (stated != nullptr && stated->find(key) != nullptr) {
+        q_.assumptions.push_back("hardware." + std::string{key} + " has no effect: the tenants share one card");
+      }
+    }
     q_.card = std::move(hardware.device);
     q_.power_cap = hardware.power_cap;
     if (q_.card.slice) {
@@ -108,6 +121,7 @@ class SharingReader {
     if (const std::size_t mode = table.get<"mode">(); mode > 0) {
       q_.mode = static_cast<CardSharing>(mode - 1);
     }
+    q_.pack = table.get<"pack", SlicePack>();
     q_.simulated = table.get<"simulated">();
     q_.seed = static_cast<std::uint64_t>(table.get<"seed">());
     if (q_.mode == CardSharing::mig && q_.scheme == nullptr && !q_.card.id.empty()) {

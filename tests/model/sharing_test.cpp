@@ -133,6 +133,14 @@ std::vector<SliceOption> options_of(const Device& card, const PartitionScheme& s
   return options;
 }
 
+std::vector<std::string> names_of(const SlicePacking& packing) {
+  std::vector<std::string> names;
+  for (const PartitionProfile* profile : packing.profiles) {
+    names.push_back(profile->name);
+  }
+  return names;
+}
+
 }  // namespace
 
 TEST_CASE("sharing: two processes alike do 2 / (1 + b^2) of one under MPS, and as much as one in time slices") {
@@ -268,13 +276,17 @@ TEST_CASE("sharing: tenants of 6, 6, 12 and 30 GB get all seven compute slices o
   for (const double gigabytes : {6.0, 6.0, 12.0, 30.0}) {
     tenants.push_back(options_of(card, scheme, gigabytes));
   }
-  const SlicePacking packing = pack_slices(scheme, tenants);
-  REQUIRE(packing.possible());
-  std::vector<std::string> names;
-  for (const PartitionProfile* profile : packing.profiles) {
-    names.push_back(profile->name);
+  for (const SlicePack pack : {SlicePack::whole, SlicePack::tight}) {
+    const SlicePacking packing = pack_slices(scheme, tenants, pack);
+    REQUIRE(packing.possible());
+    CHECK(names_of(packing) == std::vector<std::string>{"1g.10gb", "1g.10gb", "2g.20gb", "3g.40gb"});
   }
-  CHECK(names == std::vector<std::string>{"1g.10gb", "1g.10gb", "2g.20gb", "3g.40gb"});
+  // Two of 6 GB alone: the whole card in a half each, or the two least slices. 4g.40gb and 3g.40gb take all of it.
+  tenants.resize(2);
+  CHECK(names_of(pack_slices(scheme, tenants, SlicePack::tight)) == std::vector<std::string>{"1g.10gb", "1g.10gb"});
+  std::vector<std::string> halves = names_of(pack_slices(scheme, tenants, SlicePack::whole));
+  std::sort(halves.begin(), halves.end());
+  CHECK(halves == std::vector<std::string>{"3g.40gb", "4g.40gb"});
 }
 
 TEST_CASE("sharing: slices that do not stand together are told, and promises go before memory") {
@@ -282,14 +294,14 @@ TEST_CASE("sharing: slices that do not stand together are told, and promises go 
   const PartitionScheme& scheme = scheme_of("a100-sxm-80gb");
   // Two of 3g.40gb take all eight memory slices.
   std::vector<std::vector<SliceOption>> three(3, options_of(card, scheme, 30.0));
-  CHECK_FALSE(pack_slices(scheme, three).possible());
-  CHECK_FALSE(pack_slices(scheme, three).why.empty());
+  CHECK_FALSE(pack_slices(scheme, three, SlicePack::whole).possible());
+  CHECK_FALSE(pack_slices(scheme, three, SlicePack::whole).why.empty());
   // One that misses its promise on the least slice gets a larger one.
   std::vector<SliceOption> slow = options_of(card, scheme, 6.0);
   for (SliceOption& option : slow) {
     option.missed = option.profile->compute_slices < 3 ? 1 : 0;
   }
-  const SlicePacking packing = pack_slices(scheme, std::vector<std::vector<SliceOption>>{slow});
+  const SlicePacking packing = pack_slices(scheme, std::vector<std::vector<SliceOption>>{slow}, SlicePack::tight);
   REQUIRE(packing.possible());
   CHECK(packing.profiles.front()->compute_slices >= 3);
 }
