@@ -195,10 +195,14 @@ class SharingPlanner {
       return;
     }
     const double units = real(q_.scheme->compute_slices.value) * units_of_slice();
-    way.slowdown = clock_of_all_slices(q_.card, units, q_.power_cap, form_, power_form(q_.sources->data));
-    const double clock = way.slowdown.value_or(1.0);
-    if (way.slowdown) {
-      way.slowdown = 1.0 - *way.slowdown;
+    const auto clock_of = [&](double busy_units) {
+      return clock_of_all_slices(q_.card, busy_units, q_.power_cap, form_, power_form(q_.sources->data));
+    };
+    // Stated calls are of the whole card, whose multiprocessors share its limit too.
+    double clock = 1.0;
+    if (const std::optional<double> all = clock_of(units); all && q_.card.compute.units) {
+      way.slowdown = 1.0 - *all;
+      clock = *all / clock_of(real(q_.card.compute.units->value)).value_or(1.0);
     }
     std::vector<std::vector<SliceOption>> options(q_.tenants.size());
     std::vector<std::map<const PartitionProfile*, TenantLoad>> on_slices(q_.tenants.size());

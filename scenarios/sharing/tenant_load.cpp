@@ -45,8 +45,7 @@ NetworkCalls network_calls(const BatchScenario& scenario) {
   return calls;
 }
 
-/// Kernels alone go at the clock.
-CallCurve at_clock(const CallCurve& curve, double stretch) {
+CallCurve stretched(const CallCurve& curve, double stretch) {
   std::vector<Seconds> times;
   for (std::int64_t batch = 1; batch <= curve.largest(); ++batch) {
     times.push_back(stretch * curve.of(batch));
@@ -139,16 +138,15 @@ std::optional<TenantLoad> load_on_slice(const SharingQuestion& q,
       const BatchScenario scenario = read_batch_scenario(workload_on(*tenant.workload, q.card.id + "/" + profile.name),
                                                          q.file, *q.sources, *q.networks);
       NetworkCalls calls = network_calls(scenario);
-      const double busy = tenant.busy.value_or(calls.busy);
-      on.load.curve = at_clock(calls.curve, slice_stretch(busy, clock));
-      on.load.busy = busy;
+      on.load.busy = tenant.busy.value_or(calls.busy);
+      on.load.curve = std::move(calls.curve);
     } else if (tenant.served) {
-      on.engine = engine_times(q, tenant, &profile, clock);
+      on.engine = engine_times(q, tenant, &profile, 1.0);
       on.load.curve = CallCurve{{Seconds{std::max(on.engine->busy, 1e-6) / on.engine->offered.raw()}}};
     } else {
       const double share =
           slice.slice ? std::min(slice.slice->compute, slice.slice->memory) : q.scheme->memory_share(profile);
-      on.load.curve = at_clock(on.load.curve, slice_stretch(on.load.busy, clock * share));
+      on.load.curve = stretched(on.load.curve, slice_stretch(on.load.busy, clock * share));
     }
     return on;
   } catch (const ConfigError& error) {

@@ -35,7 +35,8 @@ struct TenantLoad {
 /// rate of the fastest. Of an engine a request is a call of the time that it keeps the engine iterating, exponential.
 [[nodiscard]] TenantLoad load_on_card(const SharingQuestion& q, const Tenant& tenant);
 
-/// On a slice at `clock` of a lone slice's; nothing where it does not run there, with `why`.
+/// On a slice; nothing where it does not run there, with `why`. `clock`: of stated calls, which are of the whole card,
+/// that of the slices over the card's. Networks and engines are those of the slice as a device, whose clock is its own.
 [[nodiscard]] std::optional<TenantLoad> load_on_slice(const SharingQuestion& q,
                                                       const Tenant& tenant,
                                                       const TenantLoad& on_card,
