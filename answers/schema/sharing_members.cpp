@@ -30,6 +30,7 @@ constexpr std::array sharing{
     M{"ways/mean_speed", T::number, "of the tenants' speeds alone, by their weights"},
     M{"ways/together", T::number, "work of all tenants with work under way over that of one alone"},
     M{"ways/together_bound", T::number, "what no way to share exceeds: one over the mean busy share, or their number"},
+    M{"ways/width", T::number, "80 % of measured rows lie between 1 / (1 + this) and 1 + this of the law of the way"},
     M{"ways/slowdown", T::number, "of MIG, what a slice loses when all others are busy"},
     M{"ways/asked_bytes", T::number, "memory of the tenants that run at one time, contexts included"},
     M{"ways/stranded_bytes", T::number, "memory of the cards that nobody asks for"},

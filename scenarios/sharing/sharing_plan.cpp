@@ -91,6 +91,10 @@ class SharingPlanner {
   SharingWay way_of(CardSharing sharing) {
     SharingWay way;
     way.sharing = sharing;
+    way.width = sharing == CardSharing::mps          ? std::optional{form_.mps.width}
+                : sharing == CardSharing::time_slice ? std::optional{form_.time_slice.width}
+                : sharing == CardSharing::mig        ? std::optional{form_.mig.width}
+                                                     : std::nullopt;
     refuse_isolation(way);
     const Bytes together = asked_together(way);
     way.asked = together;

@@ -49,7 +49,10 @@ struct SharingWay {
   /// Work of all tenants that are ever under way at one time, all of them under way, over that of one alone; and the
   /// most that no way to share exceeds (sharing_bound()).
   double together = 1.0, together_bound = 1.0;
-  double mean_speed = 1.0;         ///< of the tenants, by their weights
+  double mean_speed = 1.0;  ///< of the tenants, by their weights
+  /// 80 % of measured rows lie within 1 / (1 + width) .. 1 + width of the law of this way; nothing where none is
+  /// needed.
+  std::optional<double> width;
   std::optional<double> slowdown;  ///< of MIG: what a slice loses when all others are busy; nothing: not known, 0 taken
   Bytes asked{};                   ///< by the tenants that run at one time, contexts included, the most of the day
   Bytes stranded{};                ///< of the memory of all cards, that nobody asks for
