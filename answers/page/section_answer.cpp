@@ -288,6 +288,9 @@ std::string answer_section(const Documents& documents) {
   if (const std::string batch = batch_answer(documents); !batch.empty()) {
     return answer_part(batch);
   }
+  if (const std::string shared = sharing_answer(documents); !shared.empty()) {
+    return answer_part(shared);
+  }
   const Place plan = plan_of(documents);
   std::string text = verdict(plan);
   if (const Place box = documents.find("box"); box.there()) {

@@ -11,6 +11,7 @@
 #include <headroom/scenarios/keys/root_keys.hpp>
 #include <headroom/scenarios/keys/search_keys.hpp>
 #include <headroom/scenarios/keys/serving_keys.hpp>
+#include <headroom/scenarios/keys/sharing_keys.hpp>
 #include <headroom/scenarios/keys/strategy_keys.hpp>
 #include <headroom/scenarios/keys/traffic_keys.hpp>
 #include <headroom/scenarios/keys/training_keys.hpp>
@@ -60,6 +61,9 @@ constexpr std::array tables{keys::root,
                             keys::requests_slo,
                             keys::clients,
                             keys::job,
+                            keys::sharing,
+                            keys::tenant,
+                            keys::tenant_slo,
                             keys::fleet,
                             keys::prefix_routing,
                             keys::prefill,

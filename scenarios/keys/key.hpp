@@ -16,8 +16,8 @@ namespace headroom {
 
 struct ConfigValue;
 
-/// Set of kinds of questions that may state a key, one bit a kind; `all`: those of a model; `served`, `batches`: those
-/// that serve a language model, those that the word batch asks.
+/// Set of kinds of questions that may state a key, one bit a kind; `modelled`: those of one model; `served`, `batches`:
+/// those that serve a language model, those that the word batch asks.
 enum class Kinds : std::uint8_t {
   none = 0,
   train = 1,
@@ -29,7 +29,9 @@ enum class Kinds : std::uint8_t {
   token_job = 16,
   served = 18,
   batches = 24,
-  all = 31
+  modelled = 31,
+  sharing = 32,
+  all = 63
 };
 [[nodiscard]] constexpr Kinds operator&(Kinds a, Kinds b) noexcept {
   return static_cast<Kinds>(static_cast<unsigned>(a) & static_cast<unsigned>(b));
@@ -48,7 +50,7 @@ struct KindWord {
   Kinds kinds;
 };
 inline constexpr std::array kind_words{KindWord{"train", Kinds::training}, KindWord{"serve", Kinds::serve},
-                                       KindWord{"batch", Kinds::batches}};
+                                       KindWord{"batch", Kinds::batches}, KindWord{"sharing", Kinds::sharing}};
 /// Kinds::none: an unknown word.
 [[nodiscard]] constexpr Kinds kinds_of_word(std::string_view word) noexcept {
   for (const KindWord& known : kind_words) {
@@ -64,9 +66,12 @@ struct KindName {
   Kinds kind;
   std::string_view name;
 };
-inline constexpr std::array kind_names{
-    KindName{Kinds::train, "training"}, KindName{Kinds::serve, "serving"}, KindName{Kinds::network, "networks of ops"},
-    KindName{Kinds::batch, "batch inference"}, KindName{Kinds::token_job, "jobs of language models"}};
+inline constexpr std::array kind_names{KindName{Kinds::train, "training"},
+                                       KindName{Kinds::serve, "serving"},
+                                       KindName{Kinds::network, "networks of ops"},
+                                       KindName{Kinds::batch, "batch inference"},
+                                       KindName{Kinds::token_job, "jobs of language models"},
+                                       KindName{Kinds::sharing, "tenants of one card"}};
 inline constexpr Kinds every_kind = [] {
   Kinds every = Kinds::none;
   for (const KindName& known : kind_names) {

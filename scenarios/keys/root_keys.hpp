@@ -22,6 +22,10 @@ inline constexpr std::array root_rows{
         .needed()
         .says("It says what is asked: calls of a network, for requests, clients or a job, or a job of a language "
               "model."),
+    choice("kind", std::span{scenario_kind_names}.subspan(3, 1))
+        .of(Kinds::sharing)
+        .needed()
+        .says("It says what is asked: several tenants on one card."),
     number("confidence", 0.5, 0.999)
         .of(Kinds::train | Kinds::serve | Kinds::batches)
         .usually(0.8)
@@ -103,8 +107,11 @@ inline constexpr std::array root_rows{
         .of(Kinds::train)
         .or_nothing("that no sweep is priced")
         .says("It describes a search over settings that is to be priced."),
+    table("sharing").of(Kinds::sharing).blank_is("every key's default").says("It says how tenants share the card."),
+    of_type("tenant", KeyType::tables).of(Kinds::sharing).needed().says("It lists who shares the card."),
     table("money").or_nothing("that no dollars are printed").says("It says what the GPUs cost."),
     table("energy")
+        .of(Kinds::modelled)
         .or_nothing("the energy of the machines alone")
         .says("It says what the building and the electricity add."),
     table("search")

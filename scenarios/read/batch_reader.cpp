@@ -223,15 +223,7 @@ class BatchReader {
     requests.simulated = table->get<"simulated">();
     requests.seed = static_cast<std::uint64_t>(table->get<"seed">());
     if (auto slo = KeyedTable<keys::requests_slo, Kinds::batch>::maybe(*table)) {
-      const auto promise = [&](double share, const std::optional<Seconds>& latency) {
-        if (latency) {
-          s_.promises.push_back({share, *latency});
-        }
-      };
-      promise(0.5, slo->stated<"p50">());
-      promise(0.95, slo->stated<"p95">());
-      promise(0.99, slo->stated<"p99">());
-      promise(0.999, slo->stated<"p999">());
+      s_.promises = read_latencies(*slo);
       if (s_.window && !s_.promises.empty() && *s_.window >= s_.promises.front().latency) {
         const char* key = s_.promises.front().share == 0.5    ? "p50"
                           : s_.promises.front().share == 0.95 ? "p95"

@@ -14,6 +14,7 @@
 #include "batch_hosts.hpp"
 #include "more_hosts.hpp"
 #include "search_hosts.hpp"
+#include "sharing_hosts.hpp"
 #include "token_job_hosts.hpp"
 #include <algorithm>
 #include <array>
@@ -37,12 +38,14 @@ using headroom::test::KeyHost;
 using headroom::test::more_hosts;
 using headroom::test::read_text;
 using headroom::test::search_hosts;
+using headroom::test::sharing_hosts;
 using headroom::test::token_job_hosts;
 
 namespace {
 
 /// Ids and free text that some key takes.
-constexpr std::array<std::string_view, 31> words{"h200-sxm-141gb",
+constexpr std::array<std::string_view, 32> words{"20:00-06:00",
+                                                 "h200-sxm-141gb",
                                                  "a100-sxm-80gb",
                                                  "aws-p5",
                                                  "dgx-a100",
@@ -306,6 +309,7 @@ std::string_view kind_word(Kinds kind) {
          : kind == Kinds::serve   ? "serve"
          : kind == Kinds::network ? "network"
          : kind == Kinds::batch   ? "batch"
+         : kind == Kinds::sharing ? "sharing"
                                   : "job of a language model";
 }
 
@@ -359,6 +363,7 @@ trace = ")"} + written_trace("headroom-keys-other.csv", 0.25) +
   add_all(more_hosts);
   add_all(batch_hosts);
   add_all(token_job_hosts);
+  add_all(sharing_hosts);
   add_all(search_hosts);
   std::vector<Tried> all;
   for (const Key& key : all_keys()) {
