@@ -17,7 +17,8 @@ namespace headroom {
 struct ConfigValue;
 
 /// Set of kinds of questions that may state a key, one bit a kind; `all`: those of a model; `served`, `batches`: those
-/// that serve a language model, those that the word batch asks.
+/// that serve a language model, those that the word batch asks. A cluster has questions instead of a model. `any`: of a
+/// row, all that its table is of.
 enum class Kinds : std::uint8_t {
   none = 0,
   train = 1,
@@ -29,7 +30,9 @@ enum class Kinds : std::uint8_t {
   token_job = 16,
   served = 18,
   batches = 24,
-  all = 31
+  all = 31,
+  cluster = 128,
+  any = 255
 };
 [[nodiscard]] constexpr Kinds operator&(Kinds a, Kinds b) noexcept {
   return static_cast<Kinds>(static_cast<unsigned>(a) & static_cast<unsigned>(b));
@@ -48,7 +51,7 @@ struct KindWord {
   Kinds kinds;
 };
 inline constexpr std::array kind_words{KindWord{"train", Kinds::training}, KindWord{"serve", Kinds::serve},
-                                       KindWord{"batch", Kinds::batches}};
+                                       KindWord{"batch", Kinds::batches}, KindWord{"cluster", Kinds::cluster}};
 /// Kinds::none: an unknown word.
 [[nodiscard]] constexpr Kinds kinds_of_word(std::string_view word) noexcept {
   for (const KindWord& known : kind_words) {
@@ -66,7 +69,8 @@ struct KindName {
 };
 inline constexpr std::array kind_names{
     KindName{Kinds::train, "training"}, KindName{Kinds::serve, "serving"}, KindName{Kinds::network, "networks of ops"},
-    KindName{Kinds::batch, "batch inference"}, KindName{Kinds::token_job, "jobs of language models"}};
+    KindName{Kinds::batch, "batch inference"}, KindName{Kinds::token_job, "jobs of language models"},
+    KindName{Kinds::cluster, "clusters"}};
 inline constexpr Kinds every_kind = [] {
   Kinds every = Kinds::none;
   for (const KindName& known : kind_names) {
@@ -98,7 +102,10 @@ enum class KeyType : std::uint8_t {
   boolean_axis,
   quantity_axis,
   table,
-  tables  ///< an array of them
+  tables,  ///< an array of them
+  // Tables whose keys are names of the document: of texts, of whole numbers.
+  text_map,
+  count_map
 };
 
 inline constexpr double unbounded = std::numeric_limits<double>::infinity();
@@ -110,7 +117,7 @@ enum class KeySource : std::uint8_t { stated, checkpoint, publication, standard,
 struct Key {
   std::string_view path;  ///< whole, "strategy.tp"; in a row of a KeyTable the last part alone, "tp"
   KeyType type = KeyType::text;
-  Kinds kinds = Kinds::all;
+  Kinds kinds = Kinds::any;  ///< of those of its table
   // Bounds of a number, of each number of a list, and of a quantity in its SI unit.
   double low = 0.0;
   double high = unbounded;

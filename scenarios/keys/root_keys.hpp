@@ -22,6 +22,10 @@ inline constexpr std::array root_rows{
         .needed()
         .says("It says what is asked: calls of a network, for requests, clients or a job, or a job of a language "
               "model."),
+    choice("kind", std::span{scenario_kind_names}.subspan(3, 1))
+        .of(Kinds::cluster)
+        .needed()
+        .says("It says what is asked: jobs of tenants on a cluster of unlike pools."),
     number("confidence", 0.5, 0.999)
         .of(Kinds::train | Kinds::serve | Kinds::batches)
         .usually(0.8)
@@ -52,7 +56,7 @@ inline constexpr std::array root_rows{
         .says(
             "It lists values of sizes that the network names, such as \"tokens=128\" ('headroom catalog show networks "
             "ID')."),
-    table("hardware").needed().says("It says what the GPUs are, how many there are, and which hosts hold them."),
+    table("hardware").of(Kinds::all).needed().says("It says what the GPUs are, how many there are, and which hosts hold them."),
     table("training").of(Kinds::training).needed().says("It says what a step of training takes."),
     table("serving").of(Kinds::served).needed().says("It says what is served, in which formats, by which engine."),
     table("traffic")
@@ -82,6 +86,23 @@ inline constexpr std::array root_rows{
         .needed()
         .says("It describes prompts that must be answered, by when and for how "
               "much."),
+    of_type("pool", KeyType::tables)
+        .of(Kinds::cluster)
+        .needed()
+        .says("It lists the pools of the cluster, each GPUs of one SKU."),
+    of_type("tenant", KeyType::tables)
+        .of(Kinds::cluster)
+        .blank_is("one tenant, whose jobs all are")
+        .says("It lists who shares the cluster."),
+    of_type("job", KeyType::tables)
+        .of(Kinds::cluster)
+        .needed()
+        .says("It lists what is to run on the cluster."),
+    table("policy").of(Kinds::cluster).blank_is("fair shares").says("It says who goes before whom."),
+    of_type("rollout", KeyType::tables)
+        .of(Kinds::cluster)
+        .or_nothing("that no service changes its version")
+        .says("It lists services that are replaced by a new version."),
     table("strategy")
         .of(Kinds::placed | Kinds::token_job)
         .blank_is("that every key of it is open")
@@ -103,8 +124,9 @@ inline constexpr std::array root_rows{
         .of(Kinds::train)
         .or_nothing("that no sweep is priced")
         .says("It describes a search over settings that is to be priced."),
-    table("money").or_nothing("that no dollars are printed").says("It says what the GPUs cost."),
+    table("money").of(Kinds::all).or_nothing("that no dollars are printed").says("It says what the GPUs cost."),
     table("energy")
+        .of(Kinds::all)
         .or_nothing("the energy of the machines alone")
         .says("It says what the building and the electricity add."),
     table("search")
@@ -116,6 +138,6 @@ inline constexpr std::array root_rows{
         .blank_is("the shortest time")
         .says("It says what a search looks for and which limits a plan keeps."),
 };
-inline constexpr KeyTable root{"", Kinds::all, root_rows};
+inline constexpr KeyTable root{"", every_kind, root_rows};
 
 }  // namespace headroom::keys
