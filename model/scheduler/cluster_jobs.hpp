@@ -19,8 +19,8 @@ struct Pool {
   std::int64_t nodes = 0;          ///< >= 1; of a pool that is rented the most that can be had
   std::int64_t gpus_per_node = 1;  ///< >= 1
   DollarsPerSecond price{};        ///< of one GPU; 0: none is known
-  bool rented = false;             ///< paid only while a job runs on it; others are paid from start to makespan
-  Seconds start_up{};              ///< from asking for a rented node to its first use
+  bool rented = false;             ///< paid only while a job holds it; others are paid from start to makespan
+  Seconds start_up{};              ///< from asking for a rented node to its first use, which the job's hold includes
   double credits = 1.0;            ///< that a GPU-second costs, in those of the ledger; > 0
 
   [[nodiscard]] std::int64_t gpus() const noexcept { return nodes * gpus_per_node; }
@@ -39,7 +39,9 @@ struct Choice {
   std::size_t pool = 0;   ///< index
   std::int64_t gpus = 0;  ///< that start and end together, >= 1: a gang
   Seconds time{};         ///< from start to end without interruption, > 0
-  bool spill = false;     ///< taken only where no choice that is none can start at once
+  /// Taken only where no choice that is none can start at once, and where waiting for those would end later. A choice
+  /// of a rented pool is one wherever the job has a choice of a pool that is not rented.
+  bool spill = false;
 };
 
 struct Job {
@@ -49,23 +51,26 @@ struct Job {
   std::optional<Seconds> deadline;  ///< on the same clock as arrival
   std::int64_t priority = 0;        ///< higher goes first, and may stop lower ones that are preemptible
   bool preemptible = false;
-  Seconds checkpoint{};            ///< between two checkpoints: what a stop loses at most; 0: nothing is lost
+  Seconds checkpoint{};            ///< of work between two checkpoints: what a stop loses at most; 0: nothing is lost
   Seconds restart{};               ///< added to what is left each time that it starts again
   std::vector<std::size_t> after;  ///< jobs that must have ended before it starts; no cycles
   std::vector<Choice> choices;     ///< at least one, in the order of the owner's liking
-  std::optional<Seconds> crash;    ///< time after its start at which it ends without result (for what a ledger refunds)
+  std::optional<Seconds> crash;  ///< time of running after which it ends without result, > 0; unknown to the scheduler
 };
 
 enum class Order : std::uint8_t {
-  fifo,      ///< the first that waits; none starts before it
+  fifo,      ///< the first that waits; none starts before it on a pool that it waits for
   backfill,  ///< the first that waits has a reservation; others start where they do not delay it (EASY: Lifka 1995)
   fair,      ///< of the tenant with the least weighted dominant share (Ghodsi et al. 2011), backfilled
+  shortest,  ///< whatever makespan is found to be the shortest, shares and arrivals aside; priorities are kept
 };
 
 struct Policy {
   Order order = Order::fair;
-  bool preempt = true;        ///< of lower priority by higher, where the lower is preemptible
-  bool longest_first = true;  ///< of equal rights the largest area first (Graham 1969); false: by arrival
+  bool preempt = true;                 ///< of lower priority by higher, where the lower is preemptible
+  bool longest_first = true;           ///< of equal rights the longest first (Graham 1969); false: by arrival
+  std::int64_t most_stops = 100;       ///< of one job, after which it is stopped no more: no storm goes on for ever
+  std::int64_t search_steps = 200000;  ///< starts of jobs that `shortest` tries in all
 };
 
 /// GPUs of one node, in one stretch of time, held by one job.
@@ -77,18 +82,32 @@ struct Hold {
 
 enum class Outcome : std::uint8_t { done, late, refused, crashed };
 
+/// Why a job never ran.
+enum class Refusal : std::uint8_t {
+  none,
+  quota,   ///< each choice needs more GPUs than its tenant may hold of that pool
+  credit,  ///< at its arrival the tenant's balance was less than its cheapest choice: the ledger's line tells both
+  prerequisite,  ///< JobRun::because, which it waits for, was refused or crashed
+};
+
 struct JobRun {
   Outcome outcome = Outcome::done;
-  std::string why;         ///< of one that was refused: one sentence
-  std::size_t choice = 0;  ///< taken last
-  Seconds start{}, end{};  ///< first start, last end
-  Seconds lost{};          ///< work done twice, and restarts
-  std::int64_t stops = 0;  ///< times that it was preempted
+  Refusal refusal = Refusal::none;
+  std::size_t because = 0;  ///< job, for Refusal::prerequisite
+  std::size_t choice = 0;   ///< taken last
+  Seconds ready{};          ///< arrived, and all that it waits for has ended
+  Seconds start{}, end{};   ///< first start of its work, last end; the wait is start - ready
+  Seconds lost{};           ///< work done twice, and restarts
+  std::int64_t stops = 0;   ///< times that it was preempted
 };
 
 /// A line of the ledger; balances follow from the lines in their order.
 struct Entry {
-  enum class Kind : std::uint8_t { grant, reserve, refund, refuse } kind = Kind::grant;
+  /// Double entry: a grant brings `amount` to the balance; a reserve moves it from there to what is held for the job;
+  /// at the job's end a debit moves what was used from held to spent, and a refund what was not from held to the
+  /// balance. At each line grants = balance + held + spent. A refuse moves nothing: the balance was less than its
+  /// amount.
+  enum class Kind : std::uint8_t { grant, reserve, debit, refund, refuse } kind = Kind::grant;
   Seconds at{};
   std::size_t tenant = 0;
   std::optional<std::size_t> job;
@@ -98,10 +117,19 @@ struct Entry {
 
 struct PoolUse {
   double busy = 0.0;  ///< share of its GPU-seconds up to the makespan
-  double stranded =
-      0.0;  ///< GPU-seconds that were free while a job that fitted the pool's free GPUs waited, by labels or quota
+  /// GPU-seconds that were free while gangs of no more GPUs waited that have no choice of the pool or no quota left
+  /// there; no more than those gangs want together.
+  double stranded = 0.0;
+  /// The same of gangs that may run there: the free GPUs lay on too many nodes, or were kept for a larger gang.
+  double fragmented = 0.0;
   Dollars cost{};         ///< up to the makespan; of a rented pool, of what was held
   std::int64_t most = 0;  ///< GPUs held at once
+};
+
+struct TenantUse {
+  double gpu_seconds = 0.0;  ///< held, on all pools
+  Seconds mean_wait{};       ///< of its jobs that ran
+  std::int64_t ran = 0;      ///< jobs
 };
 
 struct Schedule {
@@ -109,8 +137,10 @@ struct Schedule {
   std::vector<Hold> holds;    ///< in the order of their starts
   std::vector<Entry> ledger;  ///< in the order of time
   std::vector<PoolUse> pools;
+  std::vector<TenantUse> tenants;
   Seconds makespan{};
-  Seconds bound{};  ///< that no schedule beats: the largest of area over GPUs, longest job, longest chain
+  Seconds bound{};      ///< that no schedule of the jobs that ran beats: area over GPUs, longest job, longest chain
+  bool proven = false;  ///< no schedule has a shorter makespan: it is the bound, or all were tried
   Seconds mean_wait{}, p95_wait{};
   Dollars cost{};
 };
