@@ -144,7 +144,7 @@ inline constexpr std::array policy_rows{
         .usually(2)
         .says("It is who starts next: fifo: the first that waits, and none before it; backfill: the first that waits "
               "has a reservation, and others start where they do not delay it; fair: a job of the tenant with the "
-              "least weighted share, backfilled."),
+              "least weighted dominant share, backfilled; shortest: whatever makes the last job end first."),
     boolean("preempt").usually(true).says(
         "It says that jobs of a higher priority stop preemptible ones of a lower priority."),
     boolean("longest_first")

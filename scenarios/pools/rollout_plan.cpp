@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
+#include <headroom/core/quantity_text.hpp>
+#include <headroom/core/real.hpp>
+#include <headroom/scenarios/pools/cluster_plan.hpp>
+#include <headroom/scenarios/pools/rollout_plan.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace headroom::pools {
+namespace {
+
+/// The first run of a job of the document; nullopt where none runs at `at`.
+std::optional<std::size_t> run_at(const ClusterPlan& plan, std::size_t job, Seconds at) {
+  for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
+    const scheduler::JobRun& run = plan.schedule.runs[i];
+    if (plan.job_of[i] == job && run.outcome != scheduler::Outcome::refused && run.start <= at && at < run.end) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+std::int64_t free_gpus(const ClusterPlan& plan, std::size_t pool, Seconds at) {
+  std::int64_t gpus = plan.question.pools[pool].pool.gpus();
+  for (const scheduler::Hold& hold : plan.schedule.holds) {
+    gpus -= hold.pool == pool && hold.from <= at && at < hold.to ? hold.gpus : 0;
+  }
+  return gpus;
+}
+
+std::int64_t replicas_of(const ReplicaCount& count, std::int64_t replicas, bool up) {
+  if (count.number) {
+    return std::min(*count.number, replicas);
+  }
+  constexpr double slack = 1e-9;  // of "33.3 %" of 3
+  const double exact = count.share * real(replicas);
+  return static_cast<std::int64_t>(up ? std::ceil(exact - slack) : std::floor(exact + slack));
+}
+
+RolloutOutcome outcome_of(const ClusterPlan& plan, std::size_t place) {
+  const AskedRollout& asked = plan.question.rollouts[place];
+  const std::string& name = plan.question.jobs[asked.job].name;
+  RolloutOutcome out;
+  out.rollout = place;
+  const std::optional<std::size_t> run = run_at(plan, asked.job, asked.at);
+  if (!run) {
+    out.why = "service " + name + " does not run at " + format(asked.at);
+    return out;
+  }
+  const scheduler::Choice& choice = plan.jobs[*run].choices[plan.schedule.runs[*run].choice];
+  out.replicas = asked.replicas.value_or(choice.gpus);
+  if (choice.gpus % out.replicas != 0) {
+    out.why = counted(choice.gpus, "GPU") + " of service " + name + " are no whole number of " +
+              counted(out.replicas, "replica") + "; state rollout.replicas";
+    return out;
+  }
+  out.gpus_per_replica = choice.gpus / out.replicas;
+  out.surge = replicas_of(asked.surge, out.replicas, true);
+  out.unavailable = replicas_of(asked.unavailable, out.replicas, false);
+  if (out.surge == 0 && out.unavailable == 0) {
+    out.unavailable = 1;
+  }
+  out.surge_gpus = out.surge * out.gpus_per_replica;
+  out.spare_gpus = free_gpus(plan, choice.pool, asked.at);
+  out.surged = std::min(out.surge, out.spare_gpus / out.gpus_per_replica);
+  const double without = 1.0 - real(out.unavailable) / real(out.replicas);
+  out.least_capacity = out.surged > 0 ? 1.0 : without;
+  out.least_with_surge = out.surge > 0 ? 1.0 : without;
+  const std::int64_t at_once = out.surged > 0 ? out.surged : out.unavailable;
+  if (at_once == 0) {
+    out.why = "the surge needs " + counted(out.gpus_per_replica, "GPU") + " at least, pool " +
+              plan.question.pools[choice.pool].pool.name + " has " + std::to_string(out.spare_gpus) +
+              " free at " + format(asked.at) + ", and no replica may be unavailable: add a node, or allow one";
+    return out;
+  }
+  const double steps = std::ceil(real(out.replicas) / real(at_once));
+  out.time = steps * (asked.start + asked.drain);
+  return out;
+}
+
+}  // namespace
+
+void add_rollouts(ClusterPlan& plan) {
+  for (std::size_t i = 0; i < plan.question.rollouts.size(); ++i) {
+    plan.rollouts.push_back(outcome_of(plan, i));
+  }
+}
+
+}  // namespace headroom::pools
