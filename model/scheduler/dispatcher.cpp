@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/model/scheduler/dispatcher.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace headroom::scheduler {
+namespace {
+
+/// The least time of a job on choices that do not spill, of all if each does.
+Seconds least_time(std::span<const Pool> pools, const Job& job) {
+  Seconds least{}, least_of_all{};
+  for (std::size_t c = 0; c < job.choices.size(); ++c) {
+    const Seconds time = job.choices[c].time;
+    if (!spills(pools, job, c) && (least == Seconds{} || time < least)) {
+      least = time;
+    }
+    if (c == 0 || time < least_of_all) {
+      least_of_all = time;
+    }
+  }
+  return least > Seconds{} ? least : least_of_all;
+}
+
+}  // namespace
+
+std::vector<std::size_t> ranks_of(const ClusterQuestion& question, const Policy& policy) {
+  const std::span<const Job> jobs = question.jobs;
+  std::vector<Seconds> times;
+  for (const Job& job : jobs) {
+    times.push_back(least_time(question.pools, job));
+  }
+  const bool by_arrival = policy.order == Order::fifo || policy.order == Order::backfill;
+  std::vector<std::size_t> order(jobs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    if (jobs[a].priority != jobs[b].priority) {
+      return jobs[a].priority > jobs[b].priority;
+    }
+    if (by_arrival && jobs[a].arrival != jobs[b].arrival) {
+      return jobs[a].arrival < jobs[b].arrival;
+    }
+    if (policy.longest_first && times[a] != times[b]) {
+      return times[a] > times[b];
+    }
+    if (policy.longest_first && jobs[a].choices.front().gpus != jobs[b].choices.front().gpus) {
+      return jobs[a].choices.front().gpus > jobs[b].choices.front().gpus;
+    }
+    return jobs[a].arrival != jobs[b].arrival ? jobs[a].arrival < jobs[b].arrival : a < b;
+  });
+  std::vector<std::size_t> ranks(jobs.size());
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    ranks[order[rank]] = rank;
+  }
+  return ranks;
+}
+
+Dispatcher::Dispatcher(ClusterState& state, const Policy& policy, std::vector<std::size_t> ranks)
+    : state_{state},
+      policy_{policy},
+      ranks_{std::move(ranks)},
+      place_(ranks_.size()),
+      lines_(state.question().tenants.size()),
+      limits_(state.question().pools.size()),
+      quota_holds_(state.question().tenants.size() * state.question().pools.size()),
+      targets_(ranks_.size()) {
+  const ClusterQuestion& question = state_.question();
+  const std::size_t pools = question.pools.size();
+  for (std::size_t pool = 0; pool < pools; ++pool) {
+    outlooks_.emplace_back(state_, pool);
+  }
+  std::vector<std::size_t> order(ranks_.size());
+  for (std::size_t job = 0; job < ranks_.size(); ++job) {
+    order[ranks_[job]] = job;
+    weighs_ = weighs_ || question.jobs[job].choices.size() > 1;
+    for (std::size_t c = 0; c < question.jobs[job].choices.size(); ++c) {
+      any_spill_ = any_spill_ || spills(question.pools, question.jobs[job], c);
+    }
+  }
+  for (const std::size_t job : order) {
+    std::vector<std::size_t>& line = lines_[question.jobs[job].tenant].job_at;
+    place_[job] = line.size();
+    line.push_back(job);
+  }
+  for (Line& line : lines_) {
+    line.own = WaitingLine{line.job_at.size(), pools};
+    if (any_spill_) {
+      line.spill = WaitingLine{line.job_at.size(), pools};
+    }
+  }
+  if (weighs_) {
+    backlog_.assign(pools, RankSums{ranks_.size()});
+  }
+}
+
+bool Dispatcher::own(std::size_t job, std::size_t choice) const {
+  const Job& asked = state_.question().jobs[job];
+  const std::vector<bool>& allowed = state_.progress(job).allowed;
+  if (!allowed[choice] || !any_spill_ || !spills(state_.question().pools, asked, choice)) {
+    return allowed[choice];
+  }
+  for (std::size_t c = 0; c < asked.choices.size(); ++c) {
+    if (allowed[c] && !spills(state_.question().pools, asked, c)) {
+      return false;
+    }
+  }
+  return true;  // where there is nothing to spill from
+}
+
+void Dispatcher::enter(std::size_t job) {
+  const Job& asked = state_.question().jobs[job];
+  const std::size_t pools = state_.question().pools.size();
+  std::vector<PoolWant> wants(pools), spill(pools);
+  bool some_spill = false;
+  std::size_t fastest = asked.choices.size();
+  for (std::size_t c = 0; c < asked.choices.size(); ++c) {
+    if (!state_.progress(job).allowed[c]) {
+      continue;
+    }
+    const bool is_own = own(job, c);
+    some_spill = some_spill || !is_own;
+    const Seconds time = state_.time_on(job, c);
+    PoolWant& want = (is_own ? wants : spill)[asked.choices[c].pool];
+    want = {std::min(want.gpus, asked.choices[c].gpus), std::min(want.time, time.raw())};
+    if (is_own && (fastest == asked.choices.size() || time < state_.time_on(job, fastest))) {
+      fastest = c;
+    }
+  }
+  Line& line = lines_[asked.tenant];
+  line.own.enter(place_[job], wants);
+  if (some_spill) {
+    line.spill.enter(place_[job], spill);
+  }
+  state_.progress(job).stage = Stage::waiting;
+  ++waiting_;
+  set_target(job, fastest);
+}
+
+void Dispatcher::set_target(std::size_t job, std::size_t choice) {
+  if (!weighs_) {
+    return;
+  }
+  clear_target(job);
+  const Choice& on = state_.question().jobs[job].choices[choice];
+  targets_[job] = {on.pool, real(on.gpus) * state_.time_on(job, choice).raw()};
+  backlog_[on.pool].add(ranks_[job], targets_[job].area);
+}
+
+void Dispatcher::clear_target(std::size_t job) {
+  if (weighs_ && targets_[job].area > 0.0) {
+    backlog_[targets_[job].pool].add(ranks_[job], -targets_[job].area);
+    targets_[job].area = 0.0;
+  }
+}
+
+void Dispatcher::leave(std::size_t job) {
+  Line& line = lines_[state_.question().jobs[job].tenant];
+  line.own.leave(place_[job]);
+  if (any_spill_) {
+    line.spill.leave(place_[job]);
+  }
+  clear_target(job);
+  --waiting_;
+}
+
+std::vector<std::size_t> Dispatcher::take_started() {
+  return std::exchange(started_, {});
+}
+
+std::vector<std::size_t> Dispatcher::take_stopped() {
+  return std::exchange(stopped_jobs_, {});
+}
+
+Dispatcher::QuotaHold& Dispatcher::quota_hold(std::size_t tenant, std::size_t pool) {
+  return quota_holds_[tenant * outlooks_.size() + pool];
+}
+
+bool Dispatcher::quota_lets(std::size_t tenant, const Choice& choice, Seconds end) {
+  if (choice.gpus > state_.quota_left(tenant, choice.pool)) {
+    return false;
+  }
+  const QuotaHold& hold = quota_hold(tenant, choice.pool);
+  return !hold.active || (!hold.closed && (end <= hold.shadow || choice.gpus <= hold.extra));
+}
+
+Seconds Dispatcher::quota_shadow(std::size_t tenant, const Choice& choice, std::int64_t& extra) const {
+  std::int64_t left = state_.quota_left(tenant, choice.pool);
+  Seconds shadow{};
+  for (const ClusterState::Running& each : state_.running(choice.pool)) {
+    if (state_.question().jobs[each.job].tenant != tenant) {
+      continue;
+    }
+    if (left >= choice.gpus && shadow < each.planned_end) {
+      break;
+    }
+    left += state_.choice(each.job).gpus;
+    shadow = each.planned_end;
+  }
+  extra = left - choice.gpus;
+  return shadow;
+}
+
+Seconds Dispatcher::wait_until(std::size_t job, const Choice& choice, Seconds now) {
+  const Seconds ahead{backlog_[choice.pool].before(ranks_[job]) / real(state_.question().pools[choice.pool].gpus())};
+  Seconds at = std::max(now, outlooks_[choice.pool].free_again(choice.gpus, now));
+  const std::size_t tenant = state_.question().jobs[job].tenant;
+  if (choice.gpus > state_.quota_left(tenant, choice.pool)) {
+    std::int64_t extra = 0;
+    at = std::max(at, quota_shadow(tenant, choice, extra));
+  }
+  return at + std::max(ahead, Seconds{});
+}
+
+Dispatcher::Way Dispatcher::way(std::size_t job, std::size_t choice, Seconds now) {
+  const Job& asked = state_.question().jobs[job];
+  const Choice& on = asked.choices[choice];
+  const Pool& pool = state_.question().pools[on.pool];
+  const Seconds time = state_.time_on(job, choice);
+  Way way{choice, now + time, real(on.gpus) * time * pool.price, false};
+  way.now = quota_lets(asked.tenant, on, way.end) && outlooks_[on.pool].may_start(on.gpus, way.end);
+  if (!way.now && weighs_) {
+    way.end = wait_until(job, on, now) + time;
+  }
+  return way;
+}
+
+void Dispatcher::start(std::size_t job, std::size_t choice, std::vector<NodePart> parts, Seconds now) {
+  leave(job);
+  state_.start(job, choice, std::move(parts), now);
+  const Job& asked = state_.question().jobs[job];
+  const std::size_t pool = asked.choices[choice].pool;
+  const Seconds end = state_.progress(job).planned_end;
+  outlooks_[pool].started(state_.progress(job).parts, end);
+  limits_[pool] = outlooks_[pool].limit(now);
+  QuotaHold& hold = quota_hold(asked.tenant, pool);
+  if (hold.active && end > hold.shadow) {
+    hold.extra -= asked.choices[choice].gpus;
+  }
+  started_.push_back(job);
+}
+
+bool Dispatcher::stop_others_for(std::size_t job, std::size_t choice, Seconds now) {
+  const Job& asked = state_.question().jobs[job];
+  const Choice& on = asked.choices[choice];
+  PoolOutlook& outlook = outlooks_[on.pool];
+  const Seconds end = now + state_.time_on(job, choice);
+  if (outlook.closed() || !quota_lets(asked.tenant, on, end)) {
+    return false;
+  }
+  std::vector<std::size_t> victims;
+  std::int64_t free = state_.room(on.pool).free();
+  for (const ClusterState::Running& each : state_.running(on.pool)) {
+    const Job& other = state_.question().jobs[each.job];
+    if (other.preemptible && other.priority < asked.priority && state_.run(each.job).stops < policy_.most_stops) {
+      victims.push_back(each.job);
+      free += state_.choice(each.job).gpus;
+    }
+  }
+  if (victims.empty() || free < on.gpus || !outlook.ends_before_reserved(end)) {
+    return false;
+  }
+  // The least priority first, then who began last, who has the least to lose.
+  std::sort(victims.begin(), victims.end(), [&](std::size_t a, std::size_t b) {
+    const std::int64_t pa = state_.question().jobs[a].priority, pb = state_.question().jobs[b].priority;
+    if (pa != pb) {
+      return pa < pb;
+    }
+    const Seconds begun_a = state_.progress(a).from, begun_b = state_.progress(b).from;
+    return begun_a != begun_b ? begun_a > begun_b : a > b;
+  });
+  NodeRoom room = state_.room(on.pool);
+  std::size_t needed = 0;
+  while (needed < victims.size() && !room.fits(on.gpus)) {
+    for (const NodePart& part : state_.progress(victims[needed]).parts) {
+      room.give(part);
+    }
+    ++needed;
+  }
+  if (!room.fits(on.gpus)) {
+    return false;
+  }
+  // Of those, whoever lies where it does not help goes on.
+  std::vector<std::size_t> stopped;
+  for (std::size_t i = needed; i-- > 0;) {
+    for (const NodePart& part : state_.progress(victims[i]).parts) {
+      room.take(part);
+    }
+    if (!room.fits(on.gpus)) {
+      for (const NodePart& part : state_.progress(victims[i]).parts) {
+        room.give(part);
+      }
+      stopped.push_back(victims[i]);
+    }
+  }
+  for (const std::size_t victim : stopped) {
+    const std::vector<NodePart> parts = state_.progress(victim).parts;
+    state_.stop(victim, now);
+    outlook.stopped(parts);
+    enter(victim);
+    stopped_jobs_.push_back(victim);
+  }
+  std::vector<NodePart> parts;
+  room.place(on.gpus, parts);
+  start(job, choice, std::move(parts), now);
+  stopped_ = true;
+  return true;
+}
+
+void Dispatcher::block(std::size_t job, std::size_t choice) {
+  const Job& asked = state_.question().jobs[job];
+  const Choice& on = asked.choices[choice];
+  set_target(job, choice);
+  const auto hold_quota = [&](const Choice& blocked, bool closed) {
+    QuotaHold& hold = quota_hold(asked.tenant, blocked.pool);
+    if (!hold.active) {
+      hold = {true, closed, {}, 0};
+      hold.shadow = quota_shadow(asked.tenant, blocked, hold.extra);
+      used_quota_holds_.push_back(asked.tenant * outlooks_.size() + blocked.pool);
+    }
+  };
+  if (policy_.order == Order::fifo) {
+    for (std::size_t c = 0; c < asked.choices.size(); ++c) {
+      if (!own(job, c)) {
+        continue;
+      }
+      const std::size_t pool = asked.choices[c].pool;
+      if (asked.choices[c].gpus > state_.quota_left(asked.tenant, pool)) {
+        hold_quota(asked.choices[c], true);
+      } else {
+        outlooks_[pool].close();
+      }
+    }
+  } else if (on.gpus > state_.quota_left(asked.tenant, on.pool)) {
+    hold_quota(on, false);
+  } else if (!outlooks_[on.pool].reserved()) {
+    outlooks_[on.pool].reserve(on.gpus);
+  }
+}
+
+void Dispatcher::visit(std::size_t job, Seconds now) {
+  const Job& asked = state_.question().jobs[job];
+  Way best;
+  bool found = false;
+  std::vector<std::size_t> later;
+  for (std::size_t c = 0; c < asked.choices.size(); ++c) {
+    if (!own(job, c)) {
+      continue;
+    }
+    const Way each = way(job, c, now);
+    if (!each.now) {
+      later.push_back(c);
+    }
+    if (!found || each.better_than(best)) {
+      best = each;
+      found = true;
+    }
+  }
+  if (asked.deadline && best.end > *asked.deadline) {
+    for (std::size_t c = 0; c < asked.choices.size(); ++c) {
+      if (state_.progress(job).allowed[c] && !own(job, c)) {
+        const Way each = way(job, c, now);
+        if (each.now && each.end <= *asked.deadline && (best.end > *asked.deadline || each.better_than(best))) {
+          best = each;
+        }
+      }
+    }
+  }
+  if (!best.now && policy_.preempt) {
+    std::stable_sort(later.begin(), later.end(),
+                     [&](std::size_t a, std::size_t b) { return state_.time_on(job, a) < state_.time_on(job, b); });
+    for (const std::size_t c : later) {
+      if (stop_others_for(job, c, now)) {
+        return;
+      }
+    }
+  }
+  if (!best.now) {
+    block(job, best.choice);
+    for (const Choice& each : asked.choices) {  // what was reserved, closed or looked into
+      limits_[each.pool] = outlooks_[each.pool].limit(now);
+    }
+    return;
+  }
+  const Choice& on = asked.choices[best.choice];
+  start(job, best.choice, outlooks_[on.pool].place(on.gpus, best.end), now);
+}
+
+void Dispatcher::visit_spill(std::size_t job, Seconds now) {
+  const Job& asked = state_.question().jobs[job];
+  Way best;
+  bool found = false, waits = false;
+  Seconds own_end{};
+  for (std::size_t c = 0; c < asked.choices.size(); ++c) {
+    if (!state_.progress(job).allowed[c]) {
+      continue;
+    }
+    const Way each = way(job, c, now);
+    if (own(job, c)) {
+      if (each.now) {
+        return;
+      }
+      own_end = waits ? std::min(own_end, each.end) : each.end;
+      waits = true;
+    } else if (each.now && (!found || each.better_than(best))) {
+      best = each;
+      found = true;
+    }
+  }
+  if (found && best.end < own_end) {
+    const Choice& on = asked.choices[best.choice];
+    start(job, best.choice, outlooks_[on.pool].place(on.gpus, best.end), now);
+  }
+}
+
+bool Dispatcher::next_turn(std::size_t tenant, bool spilling, Turn& turn, std::size_t& place) {
+  Line& line = lines_[tenant];
+  const WaitingLine& waiting = spilling ? line.spill : line.own;
+  if (state_.question().tenants[tenant].quota.empty()) {
+    place = waiting.next(line.cursor, limits_);
+  } else {
+    std::vector<PoolLimit> limits = limits_;
+    for (std::size_t pool = 0; pool < limits.size(); ++pool) {
+      if (quota_hold(tenant, pool).active) {
+        limits[pool].gpus = std::min(limits[pool].gpus, state_.quota_left(tenant, pool));
+      }
+    }
+    place = waiting.next(line.cursor, limits);
+  }
+  if (place == waiting.places()) {
+    return false;
+  }
+  const std::size_t job = line.job_at[place];
+  turn = {state_.question().jobs[job].priority, policy_.order == Order::fair ? state_.weighted_share(tenant) : 0.0,
+          ranks_[job], tenant};
+  return true;
+}
+
+void Dispatcher::push_turn(std::size_t tenant, bool spilling) {
+  Turn turn;
+  std::size_t place = 0;
+  if (next_turn(tenant, spilling, turn, place)) {
+    turns_.push_back(turn);
+    std::push_heap(turns_.begin(), turns_.end(), [](const Turn& a, const Turn& b) { return a.after(b); });
+  }
+}
+
+void Dispatcher::round(bool spilling, Seconds now) {
+  const auto order = [](const Turn& a, const Turn& b) { return a.after(b); };
+  turns_.clear();
+  for (std::size_t tenant = 0; tenant < lines_.size(); ++tenant) {
+    lines_[tenant].cursor = 0;
+    if (!(spilling ? lines_[tenant].spill : lines_[tenant].own).empty()) {
+      push_turn(tenant, spilling);
+    }
+  }
+  while (!turns_.empty()) {
+    std::pop_heap(turns_.begin(), turns_.end(), order);
+    const Turn top = turns_.back();
+    turns_.pop_back();
+    // What was free, or held, when the turn was made may be no more.
+    Turn turn;
+    std::size_t place = 0;
+    if (!next_turn(top.tenant, spilling, turn, place)) {
+      continue;
+    }
+    if (turn.after(top)) {
+      turns_.push_back(turn);
+      std::push_heap(turns_.begin(), turns_.end(), order);
+      continue;
+    }
+    lines_[top.tenant].cursor = place + 1;
+    const std::size_t job = lines_[top.tenant].job_at[place];
+    if (spilling) {
+      visit_spill(job, now);
+    } else {
+      visit(job, now);
+      if (stopped_) {
+        return;
+      }
+    }
+    push_turn(top.tenant, spilling);
+  }
+}
+
+void Dispatcher::pass(Seconds now) {
+  if (waiting_ == 0) {
+    return;
+  }
+  const auto begin = [&] {
+    for (std::size_t pool = 0; pool < outlooks_.size(); ++pool) {
+      outlooks_[pool].begin_pass();
+      limits_[pool] = outlooks_[pool].limit(now);
+    }
+    for (const std::size_t hold : used_quota_holds_) {
+      quota_holds_[hold].active = false;
+    }
+    used_quota_holds_.clear();
+  };
+  // Who was stopped waits, and left room beside the one for which it was stopped: all are asked again.
+  do {
+    begin();
+    stopped_ = false;
+    round(false, now);
+  } while (stopped_);
+  if (any_spill_) {
+    round(true, now);
+  }
+}
+
+}  // namespace headroom::scheduler
