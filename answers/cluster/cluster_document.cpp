@@ -110,9 +110,8 @@ Value ledger_value(const ClusterPlan& plan) {
 }
 
 Value variant_value(const ClusterPlan& plan, const Variant& variant) {
-  return row("makespan_s"_m = variant.makespan, "wait_mean_s"_m = variant.mean_wait,
-             "wait_p95_s"_m = variant.p95_wait, "late"_m = variant.late, "refused"_m = variant.refused,
-             "cost_usd"_m = dollars(plan, variant.cost));
+  return row("makespan_s"_m = variant.makespan, "wait_mean_s"_m = variant.mean_wait, "wait_p95_s"_m = variant.p95_wait,
+             "late"_m = variant.late, "refused"_m = variant.refused, "cost_usd"_m = dollars(plan, variant.cost));
 }
 
 Value gains_value(const ClusterPlan& plan) {
@@ -140,9 +139,9 @@ Value rollouts_value(const ClusterPlan& plan) {
     const bool goes = out.why.empty();
     return object("job"_m = plan.question.jobs[asked.job].name, "at_s"_m = asked.at, "goes"_m = goes,
                   "why"_m = when(!goes, Value{out.why}), "replicas"_m = out.replicas,
-                  "gpus_per_replica"_m = out.gpus_per_replica, "surge"_m = out.surge,
-                  "unavailable"_m = out.unavailable, "surge_gpus"_m = out.surge_gpus, "spare_gpus"_m = out.spare_gpus,
-                  "surged"_m = out.surged, "least_capacity"_m = when(goes, share(out.least_capacity)),
+                  "gpus_per_replica"_m = out.gpus_per_replica, "surge"_m = out.surge, "unavailable"_m = out.unavailable,
+                  "surge_gpus"_m = out.surge_gpus, "spare_gpus"_m = out.spare_gpus, "surged"_m = out.surged,
+                  "least_capacity"_m = when(goes, share(out.least_capacity)),
                   "least_capacity_with_surge"_m = share(out.least_with_surge),
                   "time_s"_m = when(goes, Value{out.time}));
   });
@@ -178,8 +177,8 @@ std::string cluster_verdict(const ClusterPlan& plan) {
   }
   for (const pools::RolloutOutcome& rollout : plan.rollouts) {
     if (!rollout.why.empty()) {
-      parts.push_back("the rollout of " +
-                      plan.question.jobs[plan.question.rollouts[rollout.rollout].job].name + " does not go through");
+      parts.push_back("the rollout of " + plan.question.jobs[plan.question.rollouts[rollout.rollout].job].name +
+                      " does not go through");
     }
   }
   return joined(parts);
@@ -223,25 +222,24 @@ Value cluster_document(const ClusterPlan& plan) {
     done += outcome.done;
   }
   const bool all_holds = schedule.holds.size() <= most_told_holds;
-  return object(
-      "schema"_m = "headroom.cluster/1", "kind"_m = "cluster", "name"_m = plan.question.name,
-      "verdict"_m = plan.feasible() ? "feasible" : "infeasible", "verdict_text"_m = cluster_verdict(plan),
-      "order"_m = std::string{queue_order_names[static_cast<std::size_t>(plan.question.policy.order)]},
-      "gpus"_m = gpus, "makespan_s"_m = schedule.makespan, "makespan_bound_s"_m = schedule.bound,
-      "makespan_gap"_m = share(plan.gap()), "makespan_proven"_m = schedule.proven, "done"_m = done,
-      "late"_m = plan.late, "refused"_m = plan.refused, "crashed"_m = plan.crashed,
-      "wait_mean_s"_m = schedule.mean_wait, "wait_p95_s"_m = schedule.p95_wait,
-      "wait_longest_s"_m = plan.longest_wait, "cost_usd"_m = dollars(plan, schedule.cost),
-      "idle_cost_usd"_m = dollars(plan, plan.idle_cost), "pools"_m = pools_value(plan), "shares_at_s"_m = plan.fullest,
-      "tenants"_m = tenants_value(plan), "jobs"_m = jobs_value(plan), "ledger"_m = ledger_value(plan),
-      "fifo"_m = plan.fifo ? variant_value(plan, *plan.fifo) : Value{},
-      "without_fairness"_m = plan.unfair ? variant_value(plan, *plan.unfair) : Value{},
-      "price_of_fairness"_m =
-          plan.unfair && plan.unfair->makespan > Seconds{} ? change(plan.price_of_fairness()) : Value{},
-      "one_more_node"_m = gains_value(plan), "spill_over"_m = spill_value(plan), "rollouts"_m = rollouts_value(plan),
-      "holds"_m = holds_value(plan),
-      "holds_left_out"_m = when(!all_holds, Value{static_cast<std::int64_t>(schedule.holds.size())}),
-      "notes"_m = plan.notes);
+  return object("schema"_m = "headroom.cluster/1", "kind"_m = "cluster", "name"_m = plan.question.name,
+                "verdict"_m = plan.feasible() ? "feasible" : "infeasible", "verdict_text"_m = cluster_verdict(plan),
+                "order"_m = std::string{queue_order_names[static_cast<std::size_t>(plan.question.policy.order)]},
+                "gpus"_m = gpus, "makespan_s"_m = schedule.makespan, "makespan_bound_s"_m = schedule.bound,
+                "makespan_gap"_m = share(plan.gap()), "makespan_proven"_m = schedule.proven, "done"_m = done,
+                "late"_m = plan.late, "refused"_m = plan.refused, "crashed"_m = plan.crashed,
+                "wait_mean_s"_m = schedule.mean_wait, "wait_p95_s"_m = schedule.p95_wait,
+                "wait_longest_s"_m = plan.longest_wait, "cost_usd"_m = dollars(plan, schedule.cost),
+                "idle_cost_usd"_m = dollars(plan, plan.idle_cost), "pools"_m = pools_value(plan),
+                "shares_at_s"_m = plan.fullest, "tenants"_m = tenants_value(plan), "jobs"_m = jobs_value(plan),
+                "ledger"_m = ledger_value(plan), "fifo"_m = plan.fifo ? variant_value(plan, *plan.fifo) : Value{},
+                "without_fairness"_m = plan.unfair ? variant_value(plan, *plan.unfair) : Value{},
+                "price_of_fairness"_m =
+                    plan.unfair && plan.unfair->makespan > Seconds{} ? change(plan.price_of_fairness()) : Value{},
+                "one_more_node"_m = gains_value(plan), "spill_over"_m = spill_value(plan),
+                "rollouts"_m = rollouts_value(plan), "holds"_m = holds_value(plan),
+                "holds_left_out"_m = when(!all_holds, Value{static_cast<std::int64_t>(schedule.holds.size())}),
+                "notes"_m = plan.notes);
 }
 
 std::string cluster_csv(const ClusterPlan& plan) {

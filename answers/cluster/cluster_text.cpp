@@ -34,8 +34,8 @@ std::string title_text(const ClusterPlan& plan) {
   for (const pools::AskedJob& job : plan.question.jobs) {
     jobs += job.count;
   }
-  return counted(static_cast<std::int64_t>(plan.question.pools.size()), "pool") + " of " + counted(gpus, "GPU") +
-         ", " + counted(jobs, "job") +
+  return counted(static_cast<std::int64_t>(plan.question.pools.size()), "pool") + " of " + counted(gpus, "GPU") + ", " +
+         counted(jobs, "job") +
          (plan.question.tenants_stated
               ? " of " + counted(static_cast<std::int64_t>(plan.question.tenants.size()), "tenant")
               : "") +
@@ -45,9 +45,10 @@ std::string title_text(const ClusterPlan& plan) {
 std::string head_text(const ClusterPlan& plan) {
   const scheduler::Schedule& s = plan.schedule;
   Table table{{"", "<"}};
-  const std::string bound = s.proven                 ? ", and no schedule is shorter"
-                            : s.bound > Seconds{} ? ", at least " + format(s.bound) + " (" + percent(plan.gap()) + " above)"
-                                                  : "";
+  const std::string bound = s.proven ? ", and no schedule is shorter"
+                            : s.bound > Seconds{}
+                                ? ", at least " + format(s.bound) + " (" + percent(plan.gap()) + " above)"
+                                : "";
   table.row({"the last job ends after", format(s.makespan) + bound});
   table.row({"waits", "mean " + format(s.mean_wait) + ", 95 % within " + format(s.p95_wait) + ", longest " +
                           format(plan.longest_wait)});
@@ -62,8 +63,8 @@ std::string head_text(const ClusterPlan& plan) {
 
 std::string pool_table(const ClusterPlan& plan) {
   const bool priced = plan.priced_pools;
-  Table table{{"pool", "<SKU", "GPUs", "busy", "most at once", "stranded GPU-h", "fragmented GPU-h",
-               priced ? "cost" : ""}};
+  Table table{
+      {"pool", "<SKU", "GPUs", "busy", "most at once", "stranded GPU-h", "fragmented GPU-h", priced ? "cost" : ""}};
   for (std::size_t i = 0; i < plan.question.pools.size(); ++i) {
     const pools::AskedPool& asked = plan.question.pools[i];
     const scheduler::PoolUse& use = plan.schedule.pools[i];
@@ -96,8 +97,8 @@ std::string gpus_text(const std::vector<scheduler::Choice>& choices) {
   if (choices.empty()) {
     return "";
   }
-  const auto [least, most] = std::minmax_element(choices.begin(), choices.end(),
-                                                 [](const auto& a, const auto& b) { return a.gpus < b.gpus; });
+  const auto [least, most] =
+      std::minmax_element(choices.begin(), choices.end(), [](const auto& a, const auto& b) { return a.gpus < b.gpus; });
   return std::to_string(least->gpus) + (least->gpus < most->gpus ? " to " + std::to_string(most->gpus) : "");
 }
 
@@ -135,8 +136,9 @@ std::string missed_text(const ClusterPlan& plan, bool explained) {
     ++told;
     text += "  " + plan.question.jobs[i].name + (out.refused > 0 ? " does not run: " : " is late: ") + out.why + "\n";
   }
-  return text.empty() ? ""
-                      : "\nmissed\n" + text + (left > 0 ? "  " + std::to_string(left) + " more: headroom explain\n" : "");
+  return text.empty()
+             ? ""
+             : "\nmissed\n" + text + (left > 0 ? "  " + std::to_string(left) + " more: headroom explain\n" : "");
 }
 
 std::string ledger_text(const ClusterPlan& plan, bool explained) {
@@ -187,8 +189,8 @@ std::string spill_text(const ClusterPlan& plan) {
   const pools::SpillOver& spill = plan.spill;
   std::string text;
   if (spill.rented_jobs > 0) {
-    text += counted(spill.rented_jobs, "job") + (spill.rented_jobs == 1 ? " runs" : " run") + " on rented GPUs: " +
-            hours_text(spill.rented_gpu_seconds) + " GPU-h" +
+    text += counted(spill.rented_jobs, "job") + (spill.rented_jobs == 1 ? " runs" : " run") +
+            " on rented GPUs: " + hours_text(spill.rented_gpu_seconds) + " GPU-h" +
             (plan.priced_pools ? ", " + format(spill.rented_cost) : "") + "\n";
   }
   if (spill.spilled_jobs > 0) {

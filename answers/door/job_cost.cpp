@@ -48,9 +48,9 @@ struct CostOf {
   }
   JobCost operator()(const NetworkPlan& plan) const {
     if (!plan.feasible()) {
-      return nowhere(plan.problems.empty() ? "it takes " + format(plan.total()) + " of a GPU that has " +
-                                                 format(plan.capacity)
-                                           : plan.problems.front());
+      return nowhere(plan.problems.empty()
+                         ? "it takes " + format(plan.total()) + " of a GPU that has " + format(plan.capacity)
+                         : plan.problems.front());
     }
     if (!plan.times) {
       return nowhere(plan.untimed);
@@ -90,9 +90,7 @@ struct CostOf {
 
 /// Whether an answer says when the work ends.
 struct Ends {
-  bool operator()(const asked::OnePlan& q) const {
-    return std::holds_alternative<TrainScenario>(q.scenario.question);
-  }
+  bool operator()(const asked::OnePlan& q) const { return std::holds_alternative<TrainScenario>(q.scenario.question); }
   bool operator()(const asked::BatchRun& q) const {
     return std::any_of(q.candidates.begin(), q.candidates.end(),
                        [](const BatchCandidate& each) { return each.scenario && each.scenario->job; });

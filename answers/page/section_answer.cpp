@@ -271,7 +271,7 @@ std::string heading(const Documents& documents) {
   const Place plan = plan_of(documents);
   const Place root{documents.all.front()};
   const Place& asked = plan["model"].there() ? plan : root;
-  std::string of = escaped(asked["model"].text());
+  std::string of = asked["pools"].there() ? "A cluster of unlike pools" : escaped(asked["model"].text());
   if (asked["gpus"].is_number()) {
     of += " on " + figure(asked["gpus"]) + " &times; " + escaped(asked["gpu"].text());
   } else if (asked["gpu"].is_text()) {
@@ -287,6 +287,9 @@ std::string answer_section(const Documents& documents) {
   }
   if (const std::string batch = batch_answer(documents); !batch.empty()) {
     return answer_part(batch);
+  }
+  if (const std::string cluster = cluster_answer(documents); !cluster.empty()) {
+    return answer_part(cluster);
   }
   const Place plan = plan_of(documents);
   std::string text = verdict(plan);

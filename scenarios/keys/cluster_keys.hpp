@@ -52,8 +52,10 @@ inline constexpr std::array pool_rows = joined(own_pool_rows, offer_rows);
 
 inline constexpr std::array tenant_rows{
     text("name").needed().says("It names the tenant."),
-    number("weight", 0.0, 1e6).above(0.0, 1e6).usually(1).says(
-        "It is the tenant's weight in fair shares: shares are in proportion to it."),
+    number("weight", 0.0, 1e6)
+        .above(0.0, 1e6)
+        .usually(1)
+        .says("It is the tenant's weight in fair shares: shares are in proportion to it."),
     of_type("quota", KeyType::count_map)
         .from(0, static_cast<double>(most_pool_gpus))
         .or_nothing("no quota: the tenant may hold every GPU")
@@ -71,8 +73,9 @@ inline constexpr std::array cluster_job_rows{
     text("tenant").blank_is("the first tenant").says("It is the name of the tenant that the job belongs to."),
     text("scenario")
         .or_nothing("that gpus and time say what the job takes")
-        .says("It is the path of a scenario of training, serving or batch inference, relative to this file: its plan on "
-              "each pool's SKU says whether it fits, on how many GPUs, and how long it takes."),
+        .says(
+            "It is the path of a scenario of training, serving or batch inference, relative to this file: its plan on "
+            "each pool's SKU says whether it fits, on how many GPUs, and how long it takes."),
     integer("gpus", 1, most_pool_gpus)
         .blank_is("those of the scenario")
         .says("It is the number of GPUs that start and end together (a gang).")
@@ -162,22 +165,17 @@ inline constexpr std::array rollout_rows{
     integer("replicas", 1, 1'000'000)
         .blank_is("the service's GPUs, one replica each")
         .says("It is the number of replicas, which share the service's GPUs evenly."),
-    text("surge")
-        .usually_named("25 %")
-        .says("It is how many new replicas may stand beside the old ones, in number or in percent of the replicas, "
-              "rounded up (Kubernetes maxSurge)."),
+    text("surge").usually_named("25 %").says(
+        "It is how many new replicas may stand beside the old ones, in number or in percent of the replicas, "
+        "rounded up (Kubernetes maxSurge)."),
     text("unavailable")
         .usually_named("25 %")
         .says("It is how many replicas may be missing, in number or in percent of the replicas, rounded down "
               "(Kubernetes maxUnavailable)."),
-    quantity_or_zero<Seconds>("start")
-        .such_as("3 min")
-        .usually(0)
-        .says("It is the time from the start of a new replica until it answers."),
-    quantity_or_zero<Seconds>("drain")
-        .such_as("1 min")
-        .usually(0)
-        .says("It is the time that an old replica still answers what it has begun, its GPUs held."),
+    quantity_or_zero<Seconds>("start").such_as("3 min").usually(0).says(
+        "It is the time from the start of a new replica until it answers."),
+    quantity_or_zero<Seconds>("drain").such_as("1 min").usually(0).says(
+        "It is the time that an old replica still answers what it has begun, its GPUs held."),
 };
 
 inline constexpr KeyTable pool{"pool", Kinds::cluster, pool_rows};

@@ -67,10 +67,12 @@ struct KindName {
   Kinds kind;
   std::string_view name;
 };
-inline constexpr std::array kind_names{
-    KindName{Kinds::train, "training"}, KindName{Kinds::serve, "serving"}, KindName{Kinds::network, "networks of ops"},
-    KindName{Kinds::batch, "batch inference"}, KindName{Kinds::token_job, "jobs of language models"},
-    KindName{Kinds::cluster, "clusters"}};
+inline constexpr std::array kind_names{KindName{Kinds::train, "training"},
+                                       KindName{Kinds::serve, "serving"},
+                                       KindName{Kinds::network, "networks of ops"},
+                                       KindName{Kinds::batch, "batch inference"},
+                                       KindName{Kinds::token_job, "jobs of language models"},
+                                       KindName{Kinds::cluster, "clusters"}};
 inline constexpr Kinds every_kind = [] {
   Kinds every = Kinds::none;
   for (const KindName& known : kind_names) {

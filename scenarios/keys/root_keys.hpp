@@ -56,7 +56,10 @@ inline constexpr std::array root_rows{
         .says(
             "It lists values of sizes that the network names, such as \"tokens=128\" ('headroom catalog show networks "
             "ID')."),
-    table("hardware").of(Kinds::all).needed().says("It says what the GPUs are, how many there are, and which hosts hold them."),
+    table("hardware")
+        .of(Kinds::all)
+        .needed()
+        .says("It says what the GPUs are, how many there are, and which hosts hold them."),
     table("training").of(Kinds::training).needed().says("It says what a step of training takes."),
     table("serving").of(Kinds::served).needed().says("It says what is served, in which formats, by which engine."),
     table("traffic")
@@ -94,10 +97,7 @@ inline constexpr std::array root_rows{
         .of(Kinds::cluster)
         .blank_is("one tenant, whose jobs all are")
         .says("It lists who shares the cluster."),
-    of_type("job", KeyType::tables)
-        .of(Kinds::cluster)
-        .needed()
-        .says("It lists what is to run on the cluster."),
+    of_type("job", KeyType::tables).of(Kinds::cluster).needed().says("It lists what is to run on the cluster."),
     table("policy").of(Kinds::cluster).blank_is("fair shares").says("It says who goes before whom."),
     of_type("rollout", KeyType::tables)
         .of(Kinds::cluster)

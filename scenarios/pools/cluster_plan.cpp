@@ -141,9 +141,8 @@ class Expansion {
       more = false;
       for (std::size_t i = 0; i < asked.size(); ++i) {
         PricedJob& priced = plan_.priced[i];
-        const auto none = std::find_if(asked[i].after.begin(), asked[i].after.end(), [&](std::size_t before) {
-          return plan_.priced[before].choices.empty();
-        });
+        const auto none = std::find_if(asked[i].after.begin(), asked[i].after.end(),
+                                       [&](std::size_t before) { return plan_.priced[before].choices.empty(); });
         if (!priced.choices.empty() && none != asked[i].after.end()) {
           priced.choices.clear();
           priced.why = "it waits for job " + asked[*none].name + ", which runs nowhere";
@@ -240,7 +239,8 @@ std::string refusal(const ClusterPlan& plan, std::size_t index) {
   const scheduler::Job& job = plan.jobs[index];
   const std::string& tenant = plan.question.tenants[job.tenant].name;
   switch (run.refusal) {
-    case scheduler::Refusal::quota: return "each pool that it may run on asks for more GPUs than the quota of " + tenant;
+    case scheduler::Refusal::quota:
+      return "each pool that it may run on asks for more GPUs than the quota of " + tenant;
     case scheduler::Refusal::prerequisite:
       return "it waits for job " + plan.jobs[run.because].name + ", which did not end well";
     case scheduler::Refusal::credit: break;

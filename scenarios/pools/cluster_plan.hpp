@@ -30,11 +30,11 @@ struct JobOutcome {
   Seconds mean_wait{}, longest_wait{};
   std::int64_t stops = 0;
   Seconds lost{};
-  std::int64_t spilled = 0;            ///< that ran where they spilled over
-  double gpu_seconds = 0.0;            ///< held
-  Dollars cost{};                      ///< of that, at the pools' prices
-  std::vector<std::int64_t> by_pool;   ///< those that ran last on each pool
-  std::string why;                     ///< of the first that is late or refused: a sentence
+  std::int64_t spilled = 0;           ///< that ran where they spilled over
+  double gpu_seconds = 0.0;           ///< held
+  Dollars cost{};                     ///< of that, at the pools' prices
+  std::vector<std::int64_t> by_pool;  ///< those that ran last on each pool
+  std::string why;                    ///< of the first that is late or refused: a sentence
 
   [[nodiscard]] std::int64_t ran() const noexcept { return done + late + crashed; }
 };
@@ -81,20 +81,20 @@ struct RolloutOutcome {
 
 struct ClusterPlan {
   ClusterQuestion question;
-  std::vector<PricedJob> priced;                ///< by job of the document
-  std::vector<scheduler::Job> jobs;             ///< that were scheduled, each by itself
-  std::vector<std::size_t> job_of;              ///< of each of those its place in the document
+  std::vector<PricedJob> priced;     ///< by job of the document
+  std::vector<scheduler::Job> jobs;  ///< that were scheduled, each by itself
+  std::vector<std::size_t> job_of;   ///< of each of those its place in the document
   scheduler::Schedule schedule;
-  std::vector<JobOutcome> outcomes;             ///< by job of the document
+  std::vector<JobOutcome> outcomes;  ///< by job of the document
   Seconds longest_wait{};
-  bool priced_pools = false;                    ///< some pool has a price
-  Dollars idle_cost{};                          ///< of GPUs that nobody held
-  std::vector<Dollars> tenant_cost;             ///< of what each held
-  Seconds fullest{};                            ///< when most GPUs were asked for
-  std::vector<FairShare> shares;                ///< by tenant, then
-  std::optional<Variant> fifo;                  ///< where the order is another
-  std::optional<Variant> unfair;                ///< the shortest makespan that is found without shares, of order fair
-  std::vector<NodeGain> gains;                  ///< by pool
+  bool priced_pools = false;         ///< some pool has a price
+  Dollars idle_cost{};               ///< of GPUs that nobody held
+  std::vector<Dollars> tenant_cost;  ///< of what each held
+  Seconds fullest{};                 ///< when most GPUs were asked for
+  std::vector<FairShare> shares;     ///< by tenant, then
+  std::optional<Variant> fifo;       ///< where the order is another
+  std::optional<Variant> unfair;     ///< the shortest makespan that is found without shares, of order fair
+  std::vector<NodeGain> gains;       ///< by pool
   SpillOver spill;
   std::vector<RolloutOutcome> rollouts;
   std::int64_t late = 0, refused = 0, crashed = 0, ended_beyond_horizon = 0;

@@ -23,10 +23,10 @@ struct Sources;
 
 /// What a question's answer takes of a pool.
 struct JobCost {
-  std::string why;             ///< one sentence: why it does not run on this SKU; empty: it does
-  std::int64_t gpus = 0;       ///< 0 where it does not run
-  std::optional<Seconds> time; ///< to its end; nothing: it has none, as a service
-  std::string basis;           ///< what the time is: "80 % of runs end within it"; empty without one
+  std::string why;              ///< one sentence: why it does not run on this SKU; empty: it does
+  std::int64_t gpus = 0;        ///< 0 where it does not run
+  std::optional<Seconds> time;  ///< to its end; nothing: it has none, as a service
+  std::string basis;            ///< what the time is: "80 % of runs end within it"; empty without one
 };
 
 /// A scenario that a job names, on one SKU. It holds a question of any kind but a cluster.
@@ -59,8 +59,8 @@ struct AskedPool {
 /// What a job takes on a pool, in numbers or as a question.
 struct AskedChoice {
   std::size_t pool = 0;
-  std::optional<std::int64_t> gpus;  ///< stated
-  std::optional<Seconds> time;       ///< stated, on this pool
+  std::optional<std::int64_t> gpus;             ///< stated
+  std::optional<Seconds> time;                  ///< stated, on this pool
   std::shared_ptr<const JobQuestion> question;  ///< null: both are stated
   bool spill = false;
 };

@@ -58,8 +58,7 @@ class ClusterReader {
     read_pools();
     read_policy();
     read_tenants();
-    const JobContext context{&asked_.pools,   &pool_names_, &tenant_names_,
-                             asked_.horizon,  &book_,       &asked_.assumptions};
+    const JobContext context{&asked_.pools, &pool_names_, &tenant_names_, asked_.horizon, &book_, &asked_.assumptions};
     asked_.jobs = read_jobs(root_, context, job_names_);
     read_rollouts();
     root_.finish();
@@ -86,8 +85,7 @@ class ClusterReader {
     const std::string gpu = table.get<"gpu">();
     std::optional<Device> device;
     if (!gpu.empty()) {
-      device = look_up(table, "gpu", gpu,
-                       [&](const std::string& s) -> Device { return sources_.catalog.device(s); });
+      device = look_up(table, "gpu", gpu, [&](const std::string& s) -> Device { return sources_.catalog.device(s); });
     }
     asked.gpu = device ? device->id : gpu;
     read_size(table, device, pool);
@@ -134,8 +132,8 @@ class ClusterReader {
     } else if (gpus) {
       pool.nodes = std::max<std::int64_t>(1, *gpus / pool.gpus_per_node);
       if (per_node && *gpus % *per_node != 0) {
-        table.problem("gpus", counted(*gpus, "GPU") + " are no whole number of nodes of " +
-                                  std::to_string(*per_node) + "; use " + std::to_string(pool.gpus()) + " or " +
+        table.problem("gpus", counted(*gpus, "GPU") + " are no whole number of nodes of " + std::to_string(*per_node) +
+                                  "; use " + std::to_string(pool.gpus()) + " or " +
                                   std::to_string(pool.gpus() + *per_node) + ", or state 'gpus_per_node'");
       }
     } else {
@@ -240,7 +238,8 @@ class ClusterReader {
     }
     const std::optional<double> hours = number_before(*credit, "GPU-h");
     if (!hours) {
-      table.problem("credit", "'credit' is " + quoted(*credit) + "; it is a number of GPU-hours, such as \"1000 GPU-h\"");
+      table.problem("credit",
+                    "'credit' is " + quoted(*credit) + "; it is a number of GPU-hours, such as \"1000 GPU-h\"");
     } else if (*hours < 0.0 || !std::isfinite(*hours)) {
       table.problem("credit", "'credit' is " + quoted(*credit) +
                                   "; what is granted is 0 GPU-h or more, and no balance goes below 0: a debt of old is "
@@ -292,7 +291,8 @@ class ClusterReader {
     }
     const std::optional<double> share =
         value->kind == ConfigValue::Kind::text ? number_before(value->text, "%") : std::nullopt;
-    const std::optional<double> number = value->kind == ConfigValue::Kind::text ? whole_real(value->text) : std::nullopt;
+    const std::optional<double> number =
+        value->kind == ConfigValue::Kind::text ? whole_real(value->text) : std::nullopt;
     if (share && *share >= 0.0 && *share <= 100.0) {
       count.share = 0.01 * *share;
       if (*share == 0.0) {

@@ -308,8 +308,9 @@ class JobReader {
       return;
     }
     const std::vector<Diagnostic> why = unread_->sorted();
-    with_.assumptions->push_back("job " + job_.name + " does not run on " + joined(unread_pools_) + ": " +
-                                 (why.empty() ? std::string{"its scenario cannot be asked there"} : why.front().message));
+    with_.assumptions->push_back(
+        "job " + job_.name + " does not run on " + joined(unread_pools_) + ": " +
+        (why.empty() ? std::string{"its scenario cannot be asked there"} : why.front().message));
   }
 
   /// A service needs an end that somebody states: its own time or the horizon.
@@ -323,10 +324,9 @@ class JobReader {
       return;
     }
     if (!with_.horizon) {
-      table_.missing("time",
-                     ": job " + quoted(job_.name) +
-                         " is a service, which has no end of its own; state for how long it holds its GPUs, or "
-                         "policy.horizon");
+      table_.missing("time", ": job " + quoted(job_.name) +
+                                 " is a service, which has no end of its own; state for how long it holds its GPUs, or "
+                                 "policy.horizon");
       return;
     }
     if (*with_.horizon <= job_.arrival) {
@@ -371,7 +371,8 @@ std::string cycle_of(const std::vector<AskedJob>& jobs, std::size_t& at) {
       }
       const std::size_t before = jobs[job].after[next++];
       if (marks[before] == Mark::open) {
-        const auto start = std::find_if(path.begin(), path.end(), [&](const auto& step) { return step.first == before; });
+        const auto start =
+            std::find_if(path.begin(), path.end(), [&](const auto& step) { return step.first == before; });
         std::string text;
         for (auto step = start; step != path.end(); ++step) {
           text += jobs[step->first].name + " after ";
@@ -397,8 +398,8 @@ const ScenarioBook::File& ScenarioBook::file_of(const std::string& path) {
       at->second.document = scenario_tree(path, std::span<const Assignment>{});
       if (const ConfigValue* const kind = at->second.document->find("kind");
           kind != nullptr && kinds_of_word(kind->text) == Kinds::cluster) {
-        throw ConfigError{
-            {{path, kind->at, "a job of a cluster is no cluster itself: name a scenario of training, serving or batch"}}};
+        throw ConfigError{{{path, kind->at,
+                            "a job of a cluster is no cluster itself: name a scenario of training, serving or batch"}}};
       }
     } catch (const ConfigError& error) {
       at->second.document.reset();

@@ -25,7 +25,10 @@ class ScenarioBook {
     std::optional<Diagnostics> problems;          ///< why not
   };
   /// The scenario of a path on the SKU of a pool, at its price. `gpus`: in place of the scenario's own.
-  const Entry& find(const std::string& path, std::size_t place, const AskedPool& pool, std::optional<std::int64_t> gpus);
+  const Entry& find(const std::string& path,
+                    std::size_t place,
+                    const AskedPool& pool,
+                    std::optional<std::int64_t> gpus);
 
  private:
   struct File {

@@ -42,8 +42,8 @@ class NamedList {
     table.diagnostics().add(value.file ? *value.file : table.file(), value.at, [&] {
       const std::vector<std::string_view> known(names_.begin(), names_.end());
       constexpr std::size_t most_told = 12;
-      return "'" + std::string{key} + "' names " + quoted(name) + ", and no " + std::string{kind_} +
-             " has that name" + suggestion(name, known) +
+      return "'" + std::string{key} + "' names " + quoted(name) + ", and no " + std::string{kind_} + " has that name" +
+             suggestion(name, known) +
              (known.empty() || known.size() > most_told ? "" : "; there are " + listed_names());
     });
     return std::nullopt;

@@ -74,8 +74,8 @@ RolloutOutcome outcome_of(const ClusterPlan& plan, std::size_t place) {
   const std::int64_t at_once = out.surged > 0 ? out.surged : out.unavailable;
   if (at_once == 0) {
     out.why = "the surge needs " + counted(out.gpus_per_replica, "GPU") + " at least, pool " +
-              plan.question.pools[choice.pool].pool.name + " has " + std::to_string(out.spare_gpus) +
-              " free at " + format(asked.at) + ", and no replica may be unavailable: add a node, or allow one";
+              plan.question.pools[choice.pool].pool.name + " has " + std::to_string(out.spare_gpus) + " free at " +
+              format(asked.at) + ", and no replica may be unavailable: add a node, or allow one";
     return out;
   }
   const double steps = std::ceil(real(out.replicas) / real(at_once));
