@@ -62,11 +62,14 @@ Dispatcher::Dispatcher(ClusterState& state, const Policy& policy, std::vector<st
       policy_{policy},
       ranks_{std::move(ranks)},
       place_(ranks_.size()),
-      lines_(state.question().tenants.size()),
       limits_(state.question().pools.size()),
       quota_holds_(state.question().tenants.size() * state.question().pools.size()),
+      uses_(ranks_.size()),
       targets_(ranks_.size()) {
   const ClusterQuestion& question = state_.question();
+  one_line_ = policy_.order != Order::fair && std::all_of(question.tenants.begin(), question.tenants.end(),
+                                                          [](const Tenant& tenant) { return tenant.quota.empty(); });
+  lines_.resize(one_line_ ? 1 : question.tenants.size());
   const std::size_t pools = question.pools.size();
   for (std::size_t pool = 0; pool < pools; ++pool) {
     outlooks_.emplace_back(state_, pool);
@@ -80,7 +83,7 @@ Dispatcher::Dispatcher(ClusterState& state, const Policy& policy, std::vector<st
     }
   }
   for (const std::size_t job : order) {
-    std::vector<std::size_t>& line = lines_[question.jobs[job].tenant].job_at;
+    std::vector<std::size_t>& line = line_of(job).job_at;
     place_[job] = line.size();
     line.push_back(job);
   }
@@ -95,18 +98,24 @@ Dispatcher::Dispatcher(ClusterState& state, const Policy& policy, std::vector<st
   }
 }
 
-bool Dispatcher::own(std::size_t job, std::size_t choice) const {
+std::vector<Dispatcher::Use> Dispatcher::uses_of(std::size_t job) const {
   const Job& asked = state_.question().jobs[job];
-  const std::vector<bool>& allowed = state_.progress(job).allowed;
-  if (!allowed[choice] || !any_spill_ || !spills(state_.question().pools, asked, choice)) {
-    return allowed[choice];
-  }
-  for (std::size_t c = 0; c < asked.choices.size(); ++c) {
-    if (allowed[c] && !spills(state_.question().pools, asked, c)) {
-      return false;
+  std::vector<Use> uses(asked.choices.size(), Use::never);
+  bool some_own = false;
+  for (std::size_t c = 0; c < uses.size(); ++c) {
+    if (state_.progress(job).allowed[c]) {
+      uses[c] = spills(state_.question().pools, asked, c) ? Use::spill : Use::own;
+      some_own = some_own || uses[c] == Use::own;
     }
   }
-  return true;  // where there is nothing to spill from
+  if (!some_own) {  // nothing to spill from
+    std::replace(uses.begin(), uses.end(), Use::spill, Use::own);
+  }
+  return uses;
+}
+
+Dispatcher::Line& Dispatcher::line_of(std::size_t job) noexcept {
+  return lines_[one_line_ ? 0 : state_.question().jobs[job].tenant];
 }
 
 void Dispatcher::enter(std::size_t job) {
@@ -115,11 +124,14 @@ void Dispatcher::enter(std::size_t job) {
   std::vector<PoolWant> wants(pools), spill(pools);
   bool some_spill = false;
   std::size_t fastest = asked.choices.size();
+  if (uses_[job].empty()) {
+    uses_[job] = uses_of(job);
+  }
   for (std::size_t c = 0; c < asked.choices.size(); ++c) {
-    if (!state_.progress(job).allowed[c]) {
+    if (uses_[job][c] == Use::never) {
       continue;
     }
-    const bool is_own = own(job, c);
+    const bool is_own = uses_[job][c] == Use::own;
     some_spill = some_spill || !is_own;
     const Seconds time = state_.time_on(job, c);
     PoolWant& want = (is_own ? wants : spill)[asked.choices[c].pool];
@@ -128,7 +140,7 @@ void Dispatcher::enter(std::size_t job) {
       fastest = c;
     }
   }
-  Line& line = lines_[asked.tenant];
+  Line& line = line_of(job);
   line.own.enter(place_[job], wants);
   if (some_spill) {
     line.spill.enter(place_[job], spill);
@@ -156,13 +168,20 @@ void Dispatcher::clear_target(std::size_t job) {
 }
 
 void Dispatcher::leave(std::size_t job) {
-  Line& line = lines_[state_.question().jobs[job].tenant];
+  Line& line = line_of(job);
   line.own.leave(place_[job]);
   if (any_spill_) {
     line.spill.leave(place_[job]);
   }
   clear_target(job);
   --waiting_;
+}
+
+void Dispatcher::refresh_limit(std::size_t pool, Seconds now) {
+  limits_[pool] = outlooks_[pool].limit(now);
+  if (spilling_) {  // nothing more is reserved, so that only what can start is asked
+    limits_[pool].gpus = std::min(limits_[pool].gpus, state_.room(pool).largest());
+  }
 }
 
 std::vector<std::size_t> Dispatcher::take_started() {
@@ -233,7 +252,7 @@ void Dispatcher::start(std::size_t job, std::size_t choice, std::vector<NodePart
   const std::size_t pool = asked.choices[choice].pool;
   const Seconds end = state_.progress(job).planned_end;
   outlooks_[pool].started(state_.progress(job).parts, end);
-  limits_[pool] = outlooks_[pool].limit(now);
+  refresh_limit(pool, now);
   QuotaHold& hold = quota_hold(asked.tenant, pool);
   if (hold.active && end > hold.shadow) {
     hold.extra -= asked.choices[choice].gpus;
@@ -322,7 +341,7 @@ void Dispatcher::block(std::size_t job, std::size_t choice) {
   };
   if (policy_.order == Order::fifo) {
     for (std::size_t c = 0; c < asked.choices.size(); ++c) {
-      if (!own(job, c)) {
+      if (uses_[job][c] != Use::own) {
         continue;
       }
       const std::size_t pool = asked.choices[c].pool;
@@ -345,7 +364,7 @@ void Dispatcher::visit(std::size_t job, Seconds now) {
   bool found = false;
   std::vector<std::size_t> later;
   for (std::size_t c = 0; c < asked.choices.size(); ++c) {
-    if (!own(job, c)) {
+    if (uses_[job][c] != Use::own) {
       continue;
     }
     const Way each = way(job, c, now);
@@ -359,7 +378,7 @@ void Dispatcher::visit(std::size_t job, Seconds now) {
   }
   if (asked.deadline && best.end > *asked.deadline) {
     for (std::size_t c = 0; c < asked.choices.size(); ++c) {
-      if (state_.progress(job).allowed[c] && !own(job, c)) {
+      if (uses_[job][c] == Use::spill) {
         const Way each = way(job, c, now);
         if (each.now && each.end <= *asked.deadline && (best.end > *asked.deadline || each.better_than(best))) {
           best = each;
@@ -379,7 +398,7 @@ void Dispatcher::visit(std::size_t job, Seconds now) {
   if (!best.now) {
     block(job, best.choice);
     for (const Choice& each : asked.choices) {  // what was reserved, closed or looked into
-      limits_[each.pool] = outlooks_[each.pool].limit(now);
+      refresh_limit(each.pool, now);
     }
     return;
   }
@@ -393,11 +412,11 @@ void Dispatcher::visit_spill(std::size_t job, Seconds now) {
   bool found = false, waits = false;
   Seconds own_end{};
   for (std::size_t c = 0; c < asked.choices.size(); ++c) {
-    if (!state_.progress(job).allowed[c]) {
+    if (uses_[job][c] == Use::never) {
       continue;
     }
     const Way each = way(job, c, now);
-    if (own(job, c)) {
+    if (uses_[job][c] == Use::own) {
       if (each.now) {
         return;
       }
@@ -414,73 +433,69 @@ void Dispatcher::visit_spill(std::size_t job, Seconds now) {
   }
 }
 
-bool Dispatcher::next_turn(std::size_t tenant, bool spilling, Turn& turn, std::size_t& place) {
-  Line& line = lines_[tenant];
+bool Dispatcher::next_turn(std::size_t index, bool spilling, Turn& turn, std::size_t& place) {
+  const Line& line = lines_[index];
   const WaitingLine& waiting = spilling ? line.spill : line.own;
-  if (state_.question().tenants[tenant].quota.empty()) {
+  if (waiting.empty()) {
+    return false;
+  }
+  if (one_line_ || state_.question().tenants[index].quota.empty()) {
     place = waiting.next(line.cursor, limits_);
   } else {
-    std::vector<PoolLimit> limits = limits_;
-    for (std::size_t pool = 0; pool < limits.size(); ++pool) {
-      if (quota_hold(tenant, pool).active) {
-        limits[pool].gpus = std::min(limits[pool].gpus, state_.quota_left(tenant, pool));
+    own_limits_ = limits_;
+    for (std::size_t pool = 0; pool < limits_.size(); ++pool) {
+      if (quota_hold(index, pool).active) {
+        own_limits_[pool].gpus = std::min(limits_[pool].gpus, state_.quota_left(index, pool));
       }
     }
-    place = waiting.next(line.cursor, limits);
+    place = waiting.next(line.cursor, own_limits_);
   }
   if (place == waiting.places()) {
     return false;
   }
   const std::size_t job = line.job_at[place];
-  turn = {state_.question().jobs[job].priority, policy_.order == Order::fair ? state_.weighted_share(tenant) : 0.0,
-          ranks_[job], tenant};
+  turn = {state_.question().jobs[job].priority, policy_.order == Order::fair ? state_.weighted_share(index) : 0.0,
+          ranks_[job], index};
   return true;
 }
 
-void Dispatcher::push_turn(std::size_t tenant, bool spilling) {
+void Dispatcher::round(bool spilling, Seconds now) {
+  const auto after = [](const Turn& a, const Turn& b) { return a.after(b); };
   Turn turn;
   std::size_t place = 0;
-  if (next_turn(tenant, spilling, turn, place)) {
-    turns_.push_back(turn);
-    std::push_heap(turns_.begin(), turns_.end(), [](const Turn& a, const Turn& b) { return a.after(b); });
-  }
-}
-
-void Dispatcher::round(bool spilling, Seconds now) {
-  const auto order = [](const Turn& a, const Turn& b) { return a.after(b); };
   turns_.clear();
-  for (std::size_t tenant = 0; tenant < lines_.size(); ++tenant) {
-    lines_[tenant].cursor = 0;
-    if (!(spilling ? lines_[tenant].spill : lines_[tenant].own).empty()) {
-      push_turn(tenant, spilling);
+  for (std::size_t line = 0; line < lines_.size(); ++line) {
+    lines_[line].cursor = 0;
+    if (next_turn(line, spilling, turn, place)) {
+      turns_.push_back(turn);
     }
   }
+  std::make_heap(turns_.begin(), turns_.end(), after);
   while (!turns_.empty()) {
-    std::pop_heap(turns_.begin(), turns_.end(), order);
+    std::pop_heap(turns_.begin(), turns_.end(), after);
     const Turn top = turns_.back();
     turns_.pop_back();
     // What was free, or held, when the turn was made may be no more.
-    Turn turn;
-    std::size_t place = 0;
-    if (!next_turn(top.tenant, spilling, turn, place)) {
+    if (!next_turn(top.line, spilling, turn, place)) {
       continue;
     }
-    if (turn.after(top)) {
-      turns_.push_back(turn);
-      std::push_heap(turns_.begin(), turns_.end(), order);
-      continue;
-    }
-    lines_[top.tenant].cursor = place + 1;
-    const std::size_t job = lines_[top.tenant].job_at[place];
-    if (spilling) {
-      visit_spill(job, now);
-    } else {
-      visit(job, now);
+    if (!turn.after(top)) {
+      Line& line = lines_[top.line];
+      line.cursor = place + 1;
+      if (spilling) {
+        visit_spill(line.job_at[place], now);
+      } else {
+        visit(line.job_at[place], now);
+      }
       if (stopped_) {
         return;
       }
+      if (!next_turn(top.line, spilling, turn, place)) {
+        continue;
+      }
     }
-    push_turn(top.tenant, spilling);
+    turns_.push_back(turn);
+    std::push_heap(turns_.begin(), turns_.end(), after);
   }
 }
 
@@ -491,7 +506,7 @@ void Dispatcher::pass(Seconds now) {
   const auto begin = [&] {
     for (std::size_t pool = 0; pool < outlooks_.size(); ++pool) {
       outlooks_[pool].begin_pass();
-      limits_[pool] = outlooks_[pool].limit(now);
+      refresh_limit(pool, now);
     }
     for (const std::size_t hold : used_quota_holds_) {
       quota_holds_[hold].active = false;
@@ -505,7 +520,12 @@ void Dispatcher::pass(Seconds now) {
     round(false, now);
   } while (stopped_);
   if (any_spill_) {
+    spilling_ = true;
+    for (std::size_t pool = 0; pool < outlooks_.size(); ++pool) {
+      refresh_limit(pool, now);
+    }
     round(true, now);
+    spilling_ = false;
   }
 }
 

@@ -56,11 +56,11 @@ class Dispatcher {
       return end < o.end || (end == o.end && cost < o.cost);
     }
   };
-  /// A tenant's next job, the first of all tenants' on top of a heap.
+  /// A line's next job, the first of all lines' on top of a heap.
   struct Turn {
     std::int64_t priority = 0;
     double share = 0.0;
-    std::size_t rank = 0, tenant = 0;
+    std::size_t rank = 0, line = 0;
     [[nodiscard]] bool after(const Turn& o) const noexcept {
       if (priority != o.priority) {
         return priority < o.priority;
@@ -74,7 +74,9 @@ class Dispatcher {
     std::size_t cursor = 0;
   };
 
-  [[nodiscard]] bool own(std::size_t job, std::size_t choice) const;
+  /// How a job may take a choice.
+  enum class Use : std::uint8_t { never, own, spill };
+  [[nodiscard]] std::vector<Use> uses_of(std::size_t job) const;
   [[nodiscard]] Way way(std::size_t job, std::size_t choice, Seconds now);
   [[nodiscard]] Seconds wait_until(std::size_t job, const Choice& choice, Seconds now);
   [[nodiscard]] QuotaHold& quota_hold(std::size_t tenant, std::size_t pool);
@@ -87,9 +89,10 @@ class Dispatcher {
   void block(std::size_t job, std::size_t choice);
   void start(std::size_t job, std::size_t choice, std::vector<NodePart> parts, Seconds now);
   [[nodiscard]] bool stop_others_for(std::size_t job, std::size_t choice, Seconds now);
-  [[nodiscard]] bool next_turn(std::size_t tenant, bool spilling, Turn& turn, std::size_t& place);
-  void push_turn(std::size_t tenant, bool spilling);
+  [[nodiscard]] bool next_turn(std::size_t line, bool spilling, Turn& turn, std::size_t& place);
+  [[nodiscard]] Line& line_of(std::size_t job) noexcept;
   void leave(std::size_t job);
+  void refresh_limit(std::size_t pool, Seconds now);
   void set_target(std::size_t job, std::size_t choice);
   void clear_target(std::size_t job);
 
@@ -97,18 +100,20 @@ class Dispatcher {
   Policy policy_;
   std::vector<std::size_t> ranks_;
   std::vector<std::size_t> place_;  // of a job in its tenant's line
-  std::vector<Line> lines_;         // by tenant
+  std::vector<Line> lines_;         // by tenant; one for all where neither shares nor quotas tell them apart
+  bool one_line_ = false;
   std::vector<PoolOutlook> outlooks_;
-  std::vector<PoolLimit> limits_;  // by pool, in this pass
+  std::vector<PoolLimit> limits_, own_limits_;  // by pool, in this pass; of a tenant with a quota
   std::vector<QuotaHold> quota_holds_;
   std::vector<std::size_t> used_quota_holds_;
   std::vector<Turn> turns_;  // a heap
   std::vector<std::size_t> started_, stopped_jobs_;
   std::size_t waiting_ = 0;
   bool stopped_ = false;  // someone, in this round
-  bool any_spill_ = false;
-  bool weighs_ = false;            // some job has several choices
-  std::vector<RankSums> backlog_;  // GPU-seconds that wait, by pool and rank
+  bool any_spill_ = false, spilling_ = false;
+  std::vector<std::vector<Use>> uses_;  // by job and choice, of those that have waited
+  bool weighs_ = false;                 // some job has several choices
+  std::vector<RankSums> backlog_;       // GPU-seconds that wait, by pool and rank
   struct Target {
     std::size_t pool = 0;
     double area = 0.0;  // 0: none

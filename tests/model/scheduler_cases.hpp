@@ -31,9 +31,7 @@ class Dice {
   std::int64_t whole(std::int64_t low, std::int64_t high) {
     return low + static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(high - low + 1));
   }
-  double real(double low, double high) {
-    return low + (high - low) * static_cast<double>(engine_() >> 11) * 0x1p-53;
-  }
+  double real(double low, double high) { return low + (high - low) * static_cast<double>(engine_() >> 11) * 0x1p-53; }
   bool chance(double p) { return real(0.0, 1.0) < p; }
 
  private:
@@ -230,10 +228,22 @@ inline std::vector<std::string> broken(const Case& c, const Schedule& s) {
       at = line.at.raw();
       complain(line.amount < 0.0, "a negative amount, tenant", t);
       switch (line.kind) {
-        case Entry::Kind::grant: grants += line.amount; balance += line.amount; break;
-        case Entry::Kind::reserve: balance -= line.amount; reserve += line.amount; break;
-        case Entry::Kind::debit: reserve -= line.amount; spent += line.amount; break;
-        case Entry::Kind::refund: reserve -= line.amount; balance += line.amount; break;
+        case Entry::Kind::grant:
+          grants += line.amount;
+          balance += line.amount;
+          break;
+        case Entry::Kind::reserve:
+          balance -= line.amount;
+          reserve += line.amount;
+          break;
+        case Entry::Kind::debit:
+          reserve -= line.amount;
+          spent += line.amount;
+          break;
+        case Entry::Kind::refund:
+          reserve -= line.amount;
+          balance += line.amount;
+          break;
         case Entry::Kind::refuse: complain(line.balance >= line.amount, "refused though it can pay, tenant", t); break;
       }
       complain(line.balance < 0.0 || reserve < -1e-6 || std::abs(balance - line.balance) > 1e-6,
@@ -246,7 +256,7 @@ inline std::vector<std::string> broken(const Case& c, const Schedule& s) {
   for (const JobRun& run : s.runs) {
     complain(run.outcome != Outcome::refused && run.end > s.makespan, "an end after the makespan", 0);
   }
-  complain(s.bound.raw() > s.makespan.raw() + tiny, "a makespan below its bound, case of jobs", c.jobs.size());
+  complain(s.bound.raw() > s.makespan.raw() + tiny, "a makespan below its bound, of jobs", c.jobs.size());
   return wrong;
 }
 

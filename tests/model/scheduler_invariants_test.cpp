@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scheduler_cases.hpp"
-
 #include <doctest/doctest.h>
 
+#include "scheduler_cases.hpp"
 #include <cstdint>
 #include <string>
 #include <vector>
