@@ -137,13 +137,17 @@ Value rollouts_value(const ClusterPlan& plan) {
   return list(plan.rollouts, [&](const pools::RolloutOutcome& out) {
     const pools::AskedRollout& asked = plan.question.rollouts[out.rollout];
     const bool goes = out.why.empty();
-    return object("job"_m = plan.question.jobs[asked.job].name, "at_s"_m = asked.at, "goes"_m = goes,
-                  "why"_m = when(!goes, Value{out.why}), "replicas"_m = out.replicas,
-                  "gpus_per_replica"_m = out.gpus_per_replica, "surge"_m = out.surge, "unavailable"_m = out.unavailable,
-                  "surge_gpus"_m = out.surge_gpus, "spare_gpus"_m = out.spare_gpus, "surged"_m = out.surged,
-                  "least_capacity"_m = when(goes, share(out.least_capacity)),
-                  "least_capacity_with_surge"_m = share(out.least_with_surge),
-                  "time_s"_m = when(goes, Value{out.time}));
+    if (out.gpus_per_replica == 0) {
+      return object("job"_m = plan.question.jobs[asked.job].name, "at_s"_m = asked.at, "goes"_m = goes,
+                    "why"_m = out.why);
+    }
+    return object(
+        "job"_m = plan.question.jobs[asked.job].name, "at_s"_m = asked.at, "goes"_m = goes,
+        "why"_m = when(!goes, Value{out.why}), "replicas"_m = out.replicas, "gpus_per_replica"_m = out.gpus_per_replica,
+        "surge"_m = out.way.surge, "unavailable"_m = out.way.unavailable, "surge_gpus"_m = out.way.spare_gpus_wanted,
+        "spare_gpus"_m = out.spare_gpus, "surged"_m = out.way.surge_had, "at_once"_m = out.way.at_once,
+        "batches"_m = out.way.batches, "least_capacity"_m = share(out.way.lowest), "time_s"_m = out.way.duration,
+        "rollback_first_s"_m = out.way.rollback_first, "rollback_s"_m = out.way.rollback);
   });
 }
 
@@ -225,14 +229,16 @@ Value cluster_document(const ClusterPlan& plan) {
   return object("schema"_m = "headroom.cluster/1", "kind"_m = "cluster", "name"_m = plan.question.name,
                 "verdict"_m = plan.feasible() ? "feasible" : "infeasible", "verdict_text"_m = cluster_verdict(plan),
                 "order"_m = std::string{queue_order_names[static_cast<std::size_t>(plan.question.policy.order)]},
-                "gpus"_m = gpus, "makespan_s"_m = schedule.makespan, "makespan_bound_s"_m = schedule.bound,
-                "makespan_gap"_m = share(plan.gap()), "makespan_proven"_m = schedule.proven, "done"_m = done,
-                "late"_m = plan.late, "refused"_m = plan.refused, "crashed"_m = plan.crashed,
-                "wait_mean_s"_m = schedule.mean_wait, "wait_p95_s"_m = schedule.p95_wait,
-                "wait_longest_s"_m = plan.longest_wait, "cost_usd"_m = dollars(plan, schedule.cost),
-                "idle_cost_usd"_m = dollars(plan, plan.idle_cost), "pools"_m = pools_value(plan),
-                "shares_at_s"_m = plan.fullest, "tenants"_m = tenants_value(plan), "jobs"_m = jobs_value(plan),
-                "ledger"_m = ledger_value(plan), "fifo"_m = plan.fifo ? variant_value(plan, *plan.fifo) : Value{},
+                "gpus"_m = gpus, "makespan_s"_m = schedule.makespan,
+                "makespan_bound_s"_m = when(schedule.bound > Seconds{}, Value{schedule.bound}),
+                "makespan_gap"_m = when(schedule.bound > Seconds{}, share(plan.gap())),
+                "makespan_proven"_m = schedule.proven, "done"_m = done, "late"_m = plan.late,
+                "refused"_m = plan.refused, "crashed"_m = plan.crashed, "wait_mean_s"_m = schedule.mean_wait,
+                "wait_p95_s"_m = schedule.p95_wait, "wait_longest_s"_m = plan.longest_wait,
+                "cost_usd"_m = dollars(plan, schedule.cost), "idle_cost_usd"_m = dollars(plan, plan.idle_cost),
+                "pools"_m = pools_value(plan), "shares_at_s"_m = plan.fullest, "jain_index"_m = Value{plan.jain},
+                "tenants"_m = tenants_value(plan), "jobs"_m = jobs_value(plan), "ledger"_m = ledger_value(plan),
+                "fifo"_m = plan.fifo ? variant_value(plan, *plan.fifo) : Value{},
                 "without_fairness"_m = plan.unfair ? variant_value(plan, *plan.unfair) : Value{},
                 "price_of_fairness"_m =
                     plan.unfair && plan.unfair->makespan > Seconds{} ? change(plan.price_of_fairness()) : Value{},

@@ -26,6 +26,11 @@ std::string hours_text(double gpu_seconds) {
   return format_number(gpu_seconds / gpu_hour, 4);
 }
 
+/// As format(), but a time of nothing in seconds.
+std::string time_text(Seconds time) {
+  return time == Seconds{} ? "0 s" : format(time);
+}
+
 std::string title_text(const ClusterPlan& plan) {
   std::int64_t gpus = 0, jobs = 0;
   for (const pools::AskedPool& pool : plan.question.pools) {
@@ -49,9 +54,9 @@ std::string head_text(const ClusterPlan& plan) {
                             : s.bound > Seconds{}
                                 ? ", at least " + format(s.bound) + " (" + percent(plan.gap()) + " above)"
                                 : "";
-  table.row({"the last job ends after", format(s.makespan) + bound});
-  table.row({"waits", "mean " + format(s.mean_wait) + ", 95 % within " + format(s.p95_wait) + ", longest " +
-                          format(plan.longest_wait)});
+  table.row({"the last job ends after", time_text(s.makespan) + bound});
+  table.row({"waits", "mean " + time_text(s.mean_wait) + ", 95 % within " + time_text(s.p95_wait) + ", longest " +
+                          time_text(plan.longest_wait)});
   if (plan.priced_pools) {
     table.row({"cost", format(s.cost) + ", of which " + format(plan.idle_cost) + " for GPUs that nobody held"});
   }
@@ -86,10 +91,10 @@ std::string tenant_table(const ClusterPlan& plan) {
     const scheduler::TenantUse& use = plan.schedule.tenants[t];
     const pools::FairShare& share = plan.shares[t];
     table.row({tenant.name, format_number(tenant.weight), std::to_string(use.ran), hours_text(use.gpu_seconds),
-               format(use.mean_wait), std::to_string(share.asked), format_number(share.fair), std::to_string(share.got),
-               plan.priced_pools ? format(plan.tenant_cost[t]) : ""});
+               time_text(use.mean_wait), std::to_string(share.asked), format_number(share.fair),
+               std::to_string(share.got), plan.priced_pools ? format(plan.tenant_cost[t]) : ""});
   }
-  return "\n" + table.text() + "  shares are those at " + format(plan.fullest) + ", when most GPUs were asked for\n";
+  return "\n" + table.text() + "  shares are those at " + time_text(plan.fullest) + ", when most GPUs were asked for\n";
 }
 
 /// "8" or "4 to 8".
@@ -113,8 +118,8 @@ std::string job_table(const ClusterPlan& plan, bool explained) {
     const bool ran = out.ran() > 0;
     table.row({asked.name, plan.question.tenants_stated ? plan.question.tenants[asked.tenant].name : "",
                asked.count > 1 ? std::to_string(asked.count) : "", gpus_text(plan.priced[i].choices),
-               pools_text(plan, out), ran ? format(out.first_start) : "", ran ? format(out.last_end) : "",
-               ran ? format(out.mean_wait) : "", ran ? hours_text(out.gpu_seconds) : "",
+               pools_text(plan, out), ran ? time_text(out.first_start) : "", ran ? time_text(out.last_end) : "",
+               ran ? time_text(out.mean_wait) : "", ran ? hours_text(out.gpu_seconds) : "",
                plan.priced_pools && ran ? format(out.cost) : "", outcome_text(out)});
   }
   return "\n" + table.text() +
@@ -151,7 +156,7 @@ std::string ledger_text(const ClusterPlan& plan, bool explained) {
   Table table{{"ledger at", "<tenant", "<", "GPU-h", "left", "<job"}};
   for (std::size_t i = 0; i < shown; ++i) {
     const scheduler::Entry& line = lines[i];
-    table.row({format(line.at), plan.question.tenants[line.tenant].name,
+    table.row({time_text(line.at), plan.question.tenants[line.tenant].name,
                std::string{words[static_cast<std::size_t>(line.kind)]}, hours_text(line.amount),
                hours_text(line.balance), line.job ? plan.jobs[*line.job].name : ""});
   }
@@ -162,7 +167,7 @@ std::string ledger_text(const ClusterPlan& plan, bool explained) {
 std::string beside_text(const ClusterPlan& plan) {
   Table table{{"beside it", "last job ends", "mean wait", "95 % of waits", "late", plan.priced_pools ? "cost" : ""}};
   const auto add = [&](const std::string& name, const Variant& v) {
-    table.row({name, format(v.makespan), format(v.mean_wait), format(v.p95_wait), std::to_string(v.late),
+    table.row({name, time_text(v.makespan), time_text(v.mean_wait), time_text(v.p95_wait), std::to_string(v.late),
                plan.priced_pools ? format(v.cost) : ""});
   };
   const scheduler::Schedule& s = plan.schedule;
@@ -204,17 +209,19 @@ std::string rollout_text(const ClusterPlan& plan) {
   std::string text;
   for (const pools::RolloutOutcome& out : plan.rollouts) {
     const pools::AskedRollout& asked = plan.question.rollouts[out.rollout];
-    text += "rollout of " + plan.question.jobs[asked.job].name + " at " + format(asked.at) + ": ";
+    text += "rollout of " + plan.question.jobs[asked.job].name + " at " + time_text(asked.at) + ": ";
     if (!out.why.empty()) {
       text += "it does not go through: " + out.why + "\n";
       continue;
     }
-    text += "a surge of " + counted(out.surge, "replica") + " of " + std::to_string(out.replicas) + " needs " +
-            counted(out.surge_gpus, "spare GPU") + ", and " + std::to_string(out.spare_gpus) +
-            (out.spare_gpus == 1 ? " is" : " are") + " free: ";
-    text += out.surged > 0 ? std::to_string(out.surged) + " at a time, capacity stays at 100 %"
-                           : "capacity drops to " + percent(out.least_capacity);
-    text += out.time > Seconds{} ? ", it takes " + format(out.time) + "\n" : "\n";
+    const scheduler::Rollout& way = out.way;
+    text += "a surge of " + counted(way.surge, "replica") + " of " + std::to_string(out.replicas) + " needs " +
+            counted(way.spare_gpus_wanted, "spare GPU") + ", and " + std::to_string(out.spare_gpus) +
+            (out.spare_gpus == 1 ? " is" : " are") + " free: " + std::to_string(way.at_once) + " at a time, capacity " +
+            (way.lowest < 1.0 ? "drops to " : "stays at ") + percent(way.lowest);
+    text += way.duration > Seconds{}
+                ? "; it takes " + format(way.duration) + ", the way back " + format(way.rollback) + "\n"
+                : "\n";
   }
   return text.empty() ? "" : "\n" + text;
 }

@@ -69,7 +69,7 @@ std::string beside_cluster_section(const Documents& documents) {
                      object_table("rented and spilled over", cluster["spill_over"]) +
                      items_table("rollouts", cluster["rollouts"],
                                  {"job", "at_s", "goes", "replicas", "surge_gpus", "spare_gpus", "least_capacity",
-                                  "least_capacity_with_surge", "time_s", "why"}) +
+                                  "time_s", "rollback_s", "why"}) +
                      (notes.empty() ? "" : "<h3>Assumed</h3>\n" + notes));
 }
 

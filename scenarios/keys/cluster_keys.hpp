@@ -169,9 +169,10 @@ inline constexpr std::array rollout_rows{
         "It is how many new replicas may stand beside the old ones, in number or in percent of the replicas, "
         "rounded up (Kubernetes maxSurge)."),
     text("unavailable")
-        .usually_named("25 %")
+        .usually_named("0 %")
         .says("It is how many replicas may be missing, in number or in percent of the replicas, rounded down "
-              "(Kubernetes maxUnavailable)."),
+              "(Kubernetes maxUnavailable).")
+        .but("Kubernetes' own default is 25 %, which takes replicas away although there is room for the surge."),
     quantity_or_zero<Seconds>("start").such_as("3 min").usually(0).says(
         "It is the time from the start of a new replica until it answers."),
     quantity_or_zero<Seconds>("drain").such_as("1 min").usually(0).says(

@@ -5,6 +5,7 @@
 
 #include <headroom/core/quantity.hpp>
 #include <headroom/model/scheduler/cluster_jobs.hpp>
+#include <headroom/model/scheduler/rollout.hpp>
 #include <headroom/scenarios/pools/cluster_question.hpp>
 
 #include <cstddef>
@@ -69,14 +70,9 @@ struct SpillOver {
 struct RolloutOutcome {
   std::size_t rollout = 0;  ///< place in the question
   std::int64_t replicas = 0, gpus_per_replica = 0;
-  std::int64_t surge = 0, unavailable = 0;  ///< replicas that are allowed
-  std::int64_t surge_gpus = 0;              ///< that the surge needs
-  std::int64_t spare_gpus = 0;              ///< free on the service's pool when it begins
-  std::int64_t surged = 0;                  ///< replicas that the spare GPUs hold beside the old ones, of the surge
-  double least_capacity = 1.0;              ///< share of the replicas that answer, at the worst moment
-  double least_with_surge = 1.0;            ///< the same if the whole surge had GPUs
-  Seconds time{};                           ///< to the end of the last old replica
-  std::string why;                          ///< why it cannot go on; empty: it does
+  std::int64_t spare_gpus = 0;  ///< free on the service's pool when it begins
+  scheduler::Rollout way;       ///< of no meaning where there are no replicas
+  std::string why;              ///< why it does not go through; empty: it does
 };
 
 struct ClusterPlan {
@@ -91,6 +87,7 @@ struct ClusterPlan {
   Dollars idle_cost{};               ///< of GPUs that nobody held
   std::vector<Dollars> tenant_cost;  ///< of what each held
   Seconds fullest{};                 ///< when most GPUs were asked for
+  double jain = 1.0;                 ///< index of fairness of what tenants got then, over what is fair
   std::vector<FairShare> shares;     ///< by tenant, then
   std::optional<Variant> fifo;       ///< where the order is another
   std::optional<Variant> unfair;     ///< the shortest makespan that is found without shares, of order fair

@@ -258,13 +258,10 @@ class ClusterReader {
           name.empty() ? std::nullopt : job_names_.find(table, *table.value("job"), "job", name);
       rollout.at = table.get<"at">();
       rollout.replicas = table.stated<"replicas">();
-      rollout.surge = read_count(table, "surge");
-      rollout.unavailable = read_count(table, "unavailable");
+      rollout.surge = read_count(table, "surge", 0.25);
+      rollout.unavailable = read_count(table, "unavailable", 0.0);
       rollout.start = table.get<"start">();
       rollout.drain = table.get<"drain">();
-      if (rollout.surge.number == 0 && rollout.unavailable.number == 0) {
-        table.problem("surge", "'surge' and 'unavailable' are both 0, so that no replica can be replaced; allow one");
-      }
       if (job && *job < asked_.jobs.size()) {
         rollout.job = *job;
         if (!asked_.jobs[*job].service && !asked_.jobs[*job].choices.empty()) {
@@ -279,8 +276,8 @@ class ClusterReader {
   }
 
   /// "25 %" or a number of replicas.
-  ReplicaCount read_count(RolloutKeys& table, std::string_view key) {
-    ReplicaCount count{0.25, std::nullopt};
+  ReplicaCount read_count(RolloutKeys& table, std::string_view key, double usual) {
+    ReplicaCount count{usual, std::nullopt};
     const ConfigValue* const value = table.value(key);
     if (value == nullptr) {
       return count;
@@ -295,9 +292,6 @@ class ClusterReader {
         value->kind == ConfigValue::Kind::text ? whole_real(value->text) : std::nullopt;
     if (share && *share >= 0.0 && *share <= 100.0) {
       count.share = 0.01 * *share;
-      if (*share == 0.0) {
-        count.number = 0;
-      }
     } else if (number && *number >= 0.0 && *number <= 1e6 && *number == std::floor(*number)) {
       count.number = static_cast<std::int64_t>(*number);
     } else {

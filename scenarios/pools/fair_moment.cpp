@@ -1,34 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/model/scheduler/fair_shares.hpp>
 #include <headroom/scenarios/pools/cluster_plan.hpp>
 #include <headroom/scenarios/pools/fair_moment.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
+#include <vector>
 
 namespace headroom::pools {
-
-std::vector<double> max_min_shares(double capacity,
-                                   const std::vector<double>& asked,
-                                   const std::vector<double>& weights) {
-  std::vector<std::size_t> order(asked.size());
-  double weight = 0.0;
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    order[i] = i;
-    weight += weights[i];
-  }
-  // Whoever asks for least of its weight is filled first.
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return asked[a] * weights[b] < asked[b] * weights[a]; });
-  std::vector<double> shares(asked.size(), 0.0);
-  for (const std::size_t i : order) {
-    shares[i] = std::min(asked[i], capacity * weights[i] / weight);
-    capacity -= shares[i];
-    weight -= weights[i];
-  }
-  return shares;
-}
 
 void add_fair_shares(ClusterPlan& plan) {
   struct Event {
@@ -78,10 +58,15 @@ void add_fair_shares(ClusterPlan& plan) {
     asked.push_back(real(plan.shares[t].asked));
     weights.push_back(plan.question.tenants[t].weight);
   }
-  const std::vector<double> fair = max_min_shares(capacity, asked, weights);
+  const std::vector<double> fair = scheduler::fair_shares(asked, weights, capacity);
+  std::vector<double> reached;
   for (std::size_t t = 0; t < tenants; ++t) {
     plan.shares[t].fair = fair[t];
+    if (fair[t] > 0.0) {
+      reached.push_back(real(plan.shares[t].got) / fair[t]);
+    }
   }
+  plan.jain = scheduler::jain_index(reached);
 }
 
 }  // namespace headroom::pools

@@ -6,7 +6,6 @@
 #include <headroom/scenarios/pools/rollout_plan.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,13 +32,8 @@ std::int64_t free_gpus(const ClusterPlan& plan, std::size_t pool, Seconds at) {
   return gpus;
 }
 
-std::int64_t replicas_of(const ReplicaCount& count, std::int64_t replicas, bool up) {
-  if (count.number) {
-    return std::min(*count.number, replicas);
-  }
-  constexpr double slack = 1e-9;  // of "33.3 %" of 3
-  const double exact = count.share * real(replicas);
-  return static_cast<std::int64_t>(up ? std::ceil(exact - slack) : std::floor(exact + slack));
+double share_of(const ReplicaCount& count, std::int64_t replicas) {
+  return count.number ? std::min(1.0, real(*count.number) / real(replicas)) : count.share;
 }
 
 RolloutOutcome outcome_of(const ClusterPlan& plan, std::size_t place) {
@@ -60,26 +54,23 @@ RolloutOutcome outcome_of(const ClusterPlan& plan, std::size_t place) {
     return out;
   }
   out.gpus_per_replica = choice.gpus / out.replicas;
-  out.surge = replicas_of(asked.surge, out.replicas, true);
-  out.unavailable = replicas_of(asked.unavailable, out.replicas, false);
-  if (out.surge == 0 && out.unavailable == 0) {
-    out.unavailable = 1;
-  }
-  out.surge_gpus = out.surge * out.gpus_per_replica;
   out.spare_gpus = free_gpus(plan, choice.pool, asked.at);
-  out.surged = std::min(out.surge, out.spare_gpus / out.gpus_per_replica);
-  const double without = 1.0 - real(out.unavailable) / real(out.replicas);
-  out.least_capacity = out.surged > 0 ? 1.0 : without;
-  out.least_with_surge = out.surge > 0 ? 1.0 : without;
-  const std::int64_t at_once = out.surged > 0 ? out.surged : out.unavailable;
-  if (at_once == 0) {
-    out.why = "the surge needs " + counted(out.gpus_per_replica, "GPU") + " at least, pool " +
-              plan.question.pools[choice.pool].pool.name + " has " + std::to_string(out.spare_gpus) + " free at " +
-              format(asked.at) + ", and no replica may be unavailable: add a node, or allow one";
-    return out;
+  scheduler::RolloutPlan rollout;
+  rollout.replicas = out.replicas;
+  rollout.gpus_each = out.gpus_per_replica;
+  rollout.surge = share_of(asked.surge, out.replicas);
+  rollout.unavailable = share_of(asked.unavailable, out.replicas);
+  rollout.drain = asked.drain;
+  rollout.start = asked.start;
+  rollout.spare_gpus = out.spare_gpus;
+  out.way = scheduler::rollout(rollout);
+  if (out.way.stuck) {
+    out.why = "a surge of " + counted(out.way.surge, "replica") + " needs " +
+              counted(out.way.spare_gpus_wanted, "spare GPU") + ", pool " + plan.question.pools[choice.pool].pool.name +
+              " has " + std::to_string(out.spare_gpus) + " free at " + format(asked.at) +
+              ", and no replica may be missing; add a node, or state 'unavailable': capacity then drops to " +
+              percent(out.way.lowest);
   }
-  const double steps = std::ceil(real(out.replicas) / real(at_once));
-  out.time = steps * (asked.start + asked.drain);
   return out;
 }
 
