@@ -103,6 +103,19 @@ const charts = {
     return barChart(bars, `cost, ${unit}`, {whiskers}, 1.02 * most / factor);
   },
 
+  sharing(at) {
+    const bars = member(at + "/ways")
+                     .map((way, i) => ({way, pointer: `${at}/ways/${i}/mean_speed`}))
+                     .filter(({way}) => way.possible)
+                     .map(({way, pointer}) => ({
+                            name: way.way,
+                            range: [0, 100 * way.mean_speed],
+                            colour: way.holds ? termColour("t", "gemm") : faded(css("--mark"), 0.55),
+                            pointer
+                          }));
+    return bars.length ? barChart(bars, "% of the tenants' speed alone", {}, 100) : null;
+  },
+
   calendar(at) {
     const shares = Object.entries(member(at + "/shares"));
     return {

@@ -291,6 +291,9 @@ std::string answer_section(const Documents& documents) {
   if (const std::string cluster = cluster_answer(documents); !cluster.empty()) {
     return answer_part(cluster);
   }
+  if (const std::string shared = sharing_answer(documents); !shared.empty()) {
+    return answer_part(shared);
+  }
   const Place plan = plan_of(documents);
   std::string text = verdict(plan);
   if (const Place box = documents.find("box"); box.there()) {

@@ -65,6 +65,10 @@ struct NamedFigure {
 [[nodiscard]] std::string ledger_section(const Documents& documents);
 [[nodiscard]] std::string beside_cluster_section(const Documents& documents);
 
+/// Of tenants on one card: the verdict, ways to share it, and what each tenant gets.
+[[nodiscard]] std::string sharing_answer(const Documents& documents);
+[[nodiscard]] std::string sharing_section(const Documents& documents);
+
 /// Of stated GPUs under fixed loads: tokens/s per GPU against tokens/s per user.
 [[nodiscard]] std::string box_section(const Documents& documents);
 

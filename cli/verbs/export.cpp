@@ -17,6 +17,8 @@
 #include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
+#include <headroom/scenarios/sharing/mig_parted.hpp>
+#include <headroom/scenarios/sharing/sharing_plan.hpp>
 #include <headroom/scenarios/traffic/admission.hpp>
 
 #include <algorithm>
@@ -29,13 +31,14 @@ extern const Verb export_verb;
 namespace export_parts {
 namespace {
 
-enum class Asks : std::uint8_t { training, search, serving, fleet, box };
+enum class Asks : std::uint8_t { training, search, serving, fleet, box, sharing };
 constexpr std::array forms{
     Form{"the launch of one training strategy", "the plan of one training strategy"},
     Form{"the launch of the plan that a search takes", "a search ([search] or --search)"},
     Form{"the launch of a server under a fixed load", "a serving plan under a fixed load"},
     Form{"the launch of a fleet ([traffic])", "a fleet ([traffic])"},
     Form{"the launch of the layout that a curve takes", "the curve of stated GPUs (--concurrency 1..512)"},
+    Form{"the slices of a card for its tenants", "tenants of one card (kind sharing)"},
 };
 
 /// The forms that an option of the quick form has a part in.
@@ -77,8 +80,8 @@ std::string_view form_meant(std::string_view word) {
 constexpr std::array own_options{
     Option{"--to", OptionKind::one,
            "megatron|nemo|torchtitan|deepspeed|torchrun|slurm|vllm|sglang|tensorrt-llm|kubernetes|leaderworkerset|"
-           "kserve|ray-serve",
-           "the form to write; from vllm on for serving"}
+           "kserve|ray-serve|mig-parted",
+           "the form to write; from vllm on for serving, mig-parted for tenants of one card"}
         .or_else(instead_of)
         .or_meant(form_meant),
     Option{"--search", OptionKind::many, "AXIS=VALUES",
@@ -129,6 +132,35 @@ Outcome delivered(const ExportedLaunch& launch, const Arguments& arguments, std:
     return {"", remarks, 0};
   }
   return {launch.text, remarks, 0};
+}
+
+constexpr std::string_view slices_form = "mig-parted";
+
+/// Slices of a card for its tenants, as the partition editor takes them.
+Outcome write_slices(const ConfigValue& root,
+                     const std::string& file,
+                     const QuestionLibrary& library,
+                     const Arguments& arguments) {
+  if (arguments.one("--to") != slices_form) {
+    throw ConfigError{quoted(file) + " asks about tenants of one card; --to mig-parted writes its slices"};
+  }
+  const SharingPlan plan = make_sharing_plan(read_sharing(root, file, library.sources, library.networks));
+  const SharingWay& way = plan.ways[static_cast<std::size_t>(CardSharing::mig)];
+  if (!way.possible) {
+    return {"", "not written: " + joined(way.why_not, "; ") + "\n", 1};
+  }
+  MigLayout layout{"tenants", "all", {}};
+  std::vector<std::string> notes;
+  for (std::size_t i = 0; i < way.tenants.size(); ++i) {
+    layout.profiles.push_back(way.tenants[i].profile);
+    notes.push_back(way.tenants[i].profile + " at memory slice " + std::to_string(way.tenants[i].start) + ": " +
+                    plan.question.tenants[i].name);
+  }
+  std::string remarks;
+  for (const std::string& why : way.why_not) {
+    remarks += why + "\n";
+  }
+  return delivered({mig_parted(plan.question.card, {&layout, 1}, notes), {}, true}, arguments, remarks);
 }
 
 /// Changes that would let a replica hold its load.
@@ -207,7 +239,12 @@ Outcome write(const Plan& plan, const std::string& file, const Arguments& argume
 
 Outcome answer(const ConfigValue& root, const std::string& file, const Arguments& arguments) {
   const QuestionLibrary library = own_library();
-  switch (kind_of(root, library)) {
+  const DocumentKind asked = kind_of(root, library);
+  if (arguments.one("--to") == slices_form && asked != DocumentKind::sharing) {
+    throw ConfigError{"form 'mig-parted' cuts a card for its tenants; " + quoted(file) +
+                      " asks about something else: ask kind 'sharing' with [[tenant]]"};
+  }
+  switch (asked) {
     case DocumentKind::network:
       throw ConfigError{"a network of ops has no launch form; export writes training plans of the model presets"};
     case DocumentKind::fleet:
@@ -221,6 +258,9 @@ Outcome answer(const ConfigValue& root, const std::string& file, const Arguments
     }
     case DocumentKind::search: require_form(export_verb, Asks::search, arguments); break;
     case DocumentKind::box: require_form(export_verb, Asks::box, arguments); break;
+    case DocumentKind::sharing:
+      require_form(export_verb, Asks::sharing, arguments);
+      return write_slices(root, file, library, arguments);
     default: throw ConfigError{quoted(file) + " has no launch form; export writes plans of training and serving"};
   }
   AskedQuestion question = read_question(root, file, library);

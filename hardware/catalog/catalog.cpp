@@ -3,9 +3,12 @@
 #include <headroom/core/number_words.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/hardware/catalog/catalog_reader.hpp>
+#include <headroom/hardware/catalog/partition_name.hpp>
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <mutex>
 #include <tuple>
 #include <utility>
 
@@ -29,6 +32,7 @@ constexpr EntryKind<Node> node_kind{"nodes", "node type", read_node};
 constexpr EntryKind<Cluster> cluster_kind{"clusters", "cluster", read_cluster};
 constexpr EntryKind<PriceList> price_kind{"prices", "price list", read_prices};
 constexpr EntryKind<UnitLimits> architecture_kind{"architectures", "architecture", read_unit_limits};
+constexpr EntryKind<PartitionScheme> partition_kind{"partitions", "partition scheme", read_partitions};
 
 /// Bytes of a spelling beyond which it is no name.
 constexpr std::size_t longest_name = 100;
@@ -150,6 +154,34 @@ bool is_site_build(const Node& node) {
   return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view p) { return node.id.starts_with(p); });
 }
 
+/// A server whose cards are all cut into slices of one profile: no link between them but the host, whose NICs they
+/// share (NVIDIA, Multi-Instance GPU user guide, deployment considerations: no P2P over PCIe or NVLink).
+Node sliced(const Node& node, const Device& slice) {
+  Node cut = node;
+  cut.gpu = slice.id;
+  cut.also.clear();
+  cut.gpus *= slice.slice->per_card;
+  cut.topology = LinkTopology::none;
+  cut.switches.reset();
+  cut.per_gpu.reset();
+  cut.per_pair.reset();
+  cut.pairs.reset();
+  cut.planes.reset();
+  cut.domain.reset();
+  cut.peer_access = false;
+  cut.gpus_per_pcie_switch *= slice.slice->per_card;
+  for (auto* places : {&cut.gpu_switch, &cut.gpu_socket}) {
+    if (*places) {
+      std::vector<std::int64_t> each;
+      for (const std::int64_t place : (*places)->value) {
+        each.insert(each.end(), static_cast<std::size_t>(slice.slice->per_card), place);
+      }
+      (*places)->value = std::move(each);
+    }
+  }
+  return cut;
+}
+
 /// Whether two SKUs fit the same board: same generation and fabric. A PCIe card implies nothing about its server.
 bool same_board(const Device& a, const Device& b) {
   const auto fabric = [](const Device& d) {
@@ -168,29 +200,6 @@ std::optional<BytesPerSecond> Node::scale_out_per_gpu() const {
   return static_cast<double>(nics->value) * nic_rate->value / static_cast<double>(gpus);
 }
 
-namespace {
-
-/// "T4" of "MIG:T4 (2x1g.5gb MIG)": the SKU that a MIG slice is part of; empty if the spelling is no slice.
-std::string cut_device(std::string_view spelling) {
-  constexpr std::string_view mark = "mig:";
-  if (!normalised(spelling).starts_with(mark)) {
-    return {};
-  }
-  const std::string_view rest = spelling.substr(mark.size());
-  return std::string{rest.substr(0, rest.find_first_of(" ("))};
-}
-
-/// Throws ConfigError for a MIG slice: the SKU has no slices, or the table of refused spellings gives the reason.
-void refuse_slice(const Device& device, std::string_view spelling) {
-  if (device.mig_profiles.empty()) {
-    throw ConfigError{quoted(std::string{spelling}) + ": " + device.id +
-                      " does not support MIG (its file states no profiles); 'headroom catalog show ID' tells the "
-                      "profiles of those that do, such as a100-sxm-80gb"};
-  }
-}
-
-}  // namespace
-
 struct Catalog::Cache {
   std::mutex mutex;
   Shelf<Device> devices;
@@ -198,7 +207,59 @@ struct Catalog::Cache {
   Shelf<Cluster> clusters;
   Shelf<PriceList> prices;
   Shelf<UnitLimits> architectures;
+  Shelf<PartitionScheme> schemes;
+  std::map<std::string, Device, std::less<>> slices;      ///< by id
+  std::map<std::string, Node, std::less<>> sliced_nodes;  ///< by the node's id and the slice's
+
+  /// The caller of each holds the lock.
+  const PartitionScheme* scheme_of(const DataStore& store, const Device& card) {
+    return card.partitions.empty() ? nullptr : &look_up(store, schemes, partition_kind, card.partitions);
+  }
+  const Device& slice(const DataStore& store, const PartitionName& name, std::string_view spelling);
+  std::string cards_with_slices(const DataStore& store);
 };
+
+/// "a100-sxm-80gb, ...": the cards that can be cut, for whoever asked for a slice of one that cannot.
+std::string Catalog::Cache::cards_with_slices(const DataStore& store) {
+  std::vector<std::string> cards;
+  for (const std::string& id : store.ids(gpu_kind.folder)) {
+    try {
+      if (!look_up(store, devices, gpu_kind, id).partitions.empty()) {
+        cards.push_back(id);
+      }
+    } catch (const ConfigError&) {
+      continue;  // a user's broken file is reported by lint or when a plan names it
+    }
+  }
+  return joined(cards);
+}
+
+const Device& Catalog::Cache::slice(const DataStore& store, const PartitionName& name, std::string_view spelling) {
+  const Device& card = look_up(store, devices, gpu_kind, name.card);
+  const std::string id = card.id + "/" + name.profile;
+  if (const auto known = slices.find(id); known != slices.end()) {
+    return known->second;
+  }
+  const PartitionScheme* const scheme = scheme_of(store, card);
+  const std::string refused = "GPU " + quoted(spelling) + " cannot be used: ";
+  if (scheme == nullptr) {
+    throw ConfigError{refused + card.id + " cannot be cut into slices; those that can are " + cards_with_slices(store)};
+  }
+  const PartitionProfile* const profile = scheme->find(name.profile);
+  if (profile == nullptr) {
+    std::vector<std::string_view> known;
+    for (const PartitionProfile& one : scheme->profiles) {
+      known.emplace_back(one.name);
+    }
+    throw ConfigError{refused + card.id + " is cut into " + scheme->profiles_text() + " and has no profile " +
+                      quoted(name.profile) + suggestion(name.profile, known)};
+  }
+  if (name.count > profile->most.value) {
+    throw ConfigError{refused + "a card has at most " + std::to_string(profile->most.value) + " slices " +
+                      profile->name + "; write " + quoted(id)};
+  }
+  return slices.emplace(id, partition_device(card, *scheme, *profile)).first->second;
+}
 
 Catalog::Catalog(DataStore store) : store_{std::move(store)}, cache_{std::make_shared<Cache>()} {}
 
@@ -212,15 +273,26 @@ Catalog Catalog::standard() {
 
 const Device& Catalog::device(std::string_view spelling) const {
   const std::lock_guard lock{cache_->mutex};
-  if (const std::string whole = cut_device(spelling); !whole.empty()) {
-    refuse_slice(look_up(store_, cache_->devices, gpu_kind, whole), spelling);
+  if (const std::optional<PartitionName> slice = partition_name(spelling)) {
+    return cache_->slice(store_, *slice, spelling);
   }
   return look_up(store_, cache_->devices, gpu_kind, spelling);
+}
+
+const PartitionScheme* Catalog::partitions(const Device& device) const {
+  const std::lock_guard lock{cache_->mutex};
+  return cache_->scheme_of(store_,
+                           device.slice ? look_up(store_, cache_->devices, gpu_kind, device.slice->card) : device);
 }
 
 const Node& Catalog::node(std::string_view spelling) const {
   const std::lock_guard lock{cache_->mutex};
   return look_up(store_, cache_->nodes, node_kind, spelling);
+}
+
+const Node& Catalog::node_of_slices(const Node& node, const Device& slice) const {
+  const std::lock_guard lock{cache_->mutex};
+  return cache_->sliced_nodes.try_emplace(node.id + ' ' + slice.id, sliced(node, slice)).first->second;
 }
 
 const Cluster& Catalog::cluster(std::string_view spelling) const {
@@ -258,6 +330,10 @@ std::optional<std::string> Catalog::why_no_device(std::string_view spelling) con
 }
 
 const Node* Catalog::reference_node(const Device& device) const {
+  if (device.slice) {
+    const Node* const whole = reference_node(this->device(device.slice->card));
+    return whole == nullptr ? nullptr : &node_of_slices(*whole, device);
+  }
   struct Candidate {
     int rank;
     std::int64_t smaller;  ///< minus the number of GPUs
@@ -297,8 +373,9 @@ const Node* Catalog::reference_node(const Device& device) const {
 }
 
 // Each names what is missing; none is a slip of a name that the catalog has.
-constexpr std::string_view mig_reason =
-    "MIG slices are not modelled: the share of L2 and memory bandwidth of a slice is not in the catalog yet";
+constexpr std::string_view slice_reason =
+    "a slice is spelled CARD/PROFILE, such as a100-sxm-80gb/1g.10gb or mi300x/cpx-nps4; 'headroom catalog list "
+    "partitions' lists them";
 constexpr std::string_view tpu_reason =
     "TPUs are not modelled: their compiler, kernels and torus are none that the model knows";
 constexpr std::string_view aws_reason =
@@ -325,10 +402,10 @@ constexpr std::array refused_rows{
     RefusedSpelling{"v100-sxm2", "it may be v100-sxm2-16gb or v100-sxm2-32gb; say which"},
     RefusedSpelling{"v100-pcie", "it may be v100-pcie-16gb or v100-pcie-32gb; say which"},
     RefusedSpelling{"gh200",     "the GH200 comes as gh200-96gb and gh200-144gb; say which"},
-    RefusedSpelling{"mig:*",     mig_reason},
-    RefusedSpelling{"*-mig-*",   mig_reason},
-    RefusedSpelling{"*-mig",     mig_reason},
-    RefusedSpelling{"*g.*gb*",   mig_reason},
+    RefusedSpelling{"mig:*",     slice_reason},
+    RefusedSpelling{"*-mig-*",   slice_reason},
+    RefusedSpelling{"*-mig",     slice_reason},
+    RefusedSpelling{"*g.*gb*",   slice_reason},
     RefusedSpelling{"*tpu*",     tpu_reason},
     RefusedSpelling{"v5e",       tpu_reason},
     RefusedSpelling{"v5p",       tpu_reason},

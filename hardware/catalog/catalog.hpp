@@ -5,6 +5,7 @@
 
 #include <headroom/core/embedded.hpp>
 #include <headroom/hardware/catalog/device.hpp>
+#include <headroom/hardware/catalog/partition.hpp>
 #include <headroom/hardware/catalog/unit_limits.hpp>
 
 #include <memory>
@@ -138,13 +139,16 @@ class Catalog {
   [[nodiscard]] static Catalog standard();
 
   /// Each lookup throws ConfigError if the spelling is unknown (with the nearest one) or refused (with the reason), or
-  /// if the file has errors.
+  /// if the file has errors. A slice of a card is a device too: CARD/PROFILE, "a100-sxm-80gb/1g.10gb"; where the card
+  /// has no such profile the error lists those that it has.
   [[nodiscard]] const Device& device(std::string_view spelling) const;
   [[nodiscard]] const Node& node(std::string_view spelling) const;
   [[nodiscard]] const Cluster& cluster(std::string_view spelling) const;
   [[nodiscard]] const PriceList& prices(std::string_view spelling) const;
   /// An architecture by its id, "sm-80", or its compute capability, "8.0".
   [[nodiscard]] const UnitLimits& architecture(std::string_view spelling) const;
+  /// How a card can be cut into slices, or, of a slice, how its card was; nullptr where it cannot.
+  [[nodiscard]] const PartitionScheme* partitions(const Device& device) const;
   /// That of a device. ConfigError, with the architectures that are known, where the catalog has none of its units.
   [[nodiscard]] const UnitLimits& unit_limits(const Device& device) const;
 
@@ -152,8 +156,10 @@ class Catalog {
   [[nodiscard]] std::optional<std::string> why_no_device(std::string_view spelling) const;
   /// The node type in which a SKU is usually sold, in order of preference: a vendor's board made for the SKU, one also
   /// sold with it, a build of a cloud or site that names it, a vendor's board of its generation and fabric. Ties go to
-  /// the larger board, then the lower id. nullptr if there is none.
+  /// the larger board, then the lower id. nullptr if there is none. Of a slice it is the card's node, cut.
   [[nodiscard]] const Node* reference_node(const Device& device) const;
+  /// A node all of whose cards are cut into the profile of a slice: its GPUs are slices, and no link joins them.
+  [[nodiscard]] const Node& node_of_slices(const Node& node, const Device& slice) const;
 
   [[nodiscard]] const DataStore& store() const noexcept { return store_; }
 

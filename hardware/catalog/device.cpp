@@ -113,6 +113,7 @@ Device read_device(const ConfigValue& document, const std::string& file, Diagnos
   device.kind = static_cast<DeviceKind>(root.choice("kind", device_kind_names));
   device.generation = generations[root.choice("generation", generations)];
   device.curves = root.maybe_text("curves").value_or("");
+  device.partitions = root.maybe_text("partitions").value_or("");
   device.year = root.integer("year", years);
   device.compute_capability = compute_capability_of(root, device.vendor);
 
@@ -128,10 +129,6 @@ Device read_device(const ConfigValue& document, const std::string& file, Diagnos
   section("power", read_power, device.power);
   section("scale_up", read_scale_up, device.scale_up);
   section("pcie", read_pcie, device.pcie);
-  if (std::optional<ConfigTable> mig = root.maybe_table("mig")) {
-    device.mig_profiles = mig->texts("profiles");
-    mig->finish();
-  }
   device.lint_exceptions = read_lint_exceptions(root);
   device.unused_sources = tags.unused();
   root.finish();

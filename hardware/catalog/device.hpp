@@ -106,7 +106,20 @@ struct Device {
     std::optional<Sourced<BytesPerSecond>> rate;
   } pcie;
 
-  std::vector<std::string> mig_profiles;
+  std::string partitions;  ///< id of the scheme by which the card can be cut into slices; empty: it cannot
+
+  /// What a slice of a card keeps of the card. Its own numbers stand where those of a card stand.
+  struct Slice {
+    std::string card;           ///< id
+    std::string profile;        ///< "1g.10gb"
+    std::int64_t per_card = 1;  ///< slices of this profile that one card has
+    double share = 1.0;         ///< part of the card that it takes from others: of compute or of memory, the larger one
+    double compute = 1.0;       ///< its SMs over the card's
+    double memory = 1.0;        ///< its part of the card's memory, bandwidth and L2
+    bool mig = true;            ///< an instance of NVIDIA's MIG; else a partition of AMD's
+    std::optional<Sourced<std::int64_t>> copy_engines, decoders, jpeg, ofa;
+  };
+  std::optional<Slice> slice;
 
   struct LintException {
     std::string check;

@@ -146,6 +146,10 @@ CallDevice call_device(
     resolved.peak = std::max(resolved.peak, fp8->value);
   }
   resolved.vector_rate = device.peak_of(Rate::fp32_vector);
+  if (device.slice) {
+    resolved.peak *= rates.physics.slice;
+    resolved.vector_rate *= rates.physics.slice;
+  }
   resolved.bandwidth = device.bandwidth();
   resolved.product = *share * early_rate(engine, device.compute_capability);
   const auto& units = device.compute.dense_flop_per_clock_per_unit;

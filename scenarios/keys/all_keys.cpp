@@ -12,6 +12,7 @@
 #include <headroom/scenarios/keys/root_keys.hpp>
 #include <headroom/scenarios/keys/search_keys.hpp>
 #include <headroom/scenarios/keys/serving_keys.hpp>
+#include <headroom/scenarios/keys/sharing_keys.hpp>
 #include <headroom/scenarios/keys/strategy_keys.hpp>
 #include <headroom/scenarios/keys/traffic_keys.hpp>
 #include <headroom/scenarios/keys/training_keys.hpp>
@@ -61,6 +62,9 @@ constexpr std::array tables{keys::root,
                             keys::requests_slo,
                             keys::clients,
                             keys::job,
+                            keys::sharing,
+                            keys::tenant,
+                            keys::tenant_slo,
                             keys::fleet,
                             keys::prefix_routing,
                             keys::prefill,
@@ -79,7 +83,7 @@ constexpr std::array tables{keys::root,
                             keys::search_offer,
                             keys::objective,
                             keys::pool,
-                            keys::tenant,
+                            keys::cluster_tenant,
                             keys::cluster_job,
                             keys::job_on,
                             keys::policy,

@@ -50,7 +50,7 @@ inline constexpr std::array own_pool_rows{
 };
 inline constexpr std::array pool_rows = joined(own_pool_rows, offer_rows);
 
-inline constexpr std::array tenant_rows{
+inline constexpr std::array cluster_tenant_rows{
     text("name").needed().says("It names the tenant."),
     number("weight", 0.0, 1e6)
         .above(0.0, 1e6)
@@ -180,7 +180,7 @@ inline constexpr std::array rollout_rows{
 };
 
 inline constexpr KeyTable pool{"pool", Kinds::cluster, pool_rows};
-inline constexpr KeyTable tenant{"tenant", Kinds::cluster, tenant_rows};
+inline constexpr KeyTable cluster_tenant{"tenant", Kinds::cluster, cluster_tenant_rows};
 inline constexpr KeyTable cluster_job{"job", Kinds::cluster, cluster_job_rows};
 inline constexpr KeyTable job_on{"job.on", Kinds::cluster, job_on_rows};
 inline constexpr KeyTable policy{"policy", Kinds::cluster, policy_rows};

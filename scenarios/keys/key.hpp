@@ -16,9 +16,9 @@ namespace headroom {
 
 struct ConfigValue;
 
-/// Set of kinds of questions that may state a key, one bit a kind; `all`: those of a model; `served`, `batches`: those
-/// that serve a language model, those that the word batch asks. A cluster has questions instead of a model. `any`: of a
-/// row, all that its table is of.
+/// Set of kinds of questions that may state a key, one bit a kind; `modelled`: those of one model; `served`, `batches`:
+/// those that serve a language model, those that the word batch asks; `all`: those of one SKU. A cluster has questions
+/// instead. `any`: of a row, all that its table is of.
 enum class Kinds : std::uint8_t {
   none = 0,
   train = 1,
@@ -30,7 +30,9 @@ enum class Kinds : std::uint8_t {
   token_job = 16,
   served = 18,
   batches = 24,
-  all = 31,
+  modelled = 31,
+  sharing = 32,
+  all = 63,
   cluster = 128,
   any = 255
 };
@@ -51,7 +53,8 @@ struct KindWord {
   Kinds kinds;
 };
 inline constexpr std::array kind_words{KindWord{"train", Kinds::training}, KindWord{"serve", Kinds::serve},
-                                       KindWord{"batch", Kinds::batches}, KindWord{"cluster", Kinds::cluster}};
+                                       KindWord{"batch", Kinds::batches}, KindWord{"sharing", Kinds::sharing},
+                                       KindWord{"cluster", Kinds::cluster}};
 /// Kinds::none: an unknown word.
 [[nodiscard]] constexpr Kinds kinds_of_word(std::string_view word) noexcept {
   for (const KindWord& known : kind_words) {
@@ -72,6 +75,7 @@ inline constexpr std::array kind_names{KindName{Kinds::train, "training"},
                                        KindName{Kinds::network, "networks of ops"},
                                        KindName{Kinds::batch, "batch inference"},
                                        KindName{Kinds::token_job, "jobs of language models"},
+                                       KindName{Kinds::sharing, "tenants of one card"},
                                        KindName{Kinds::cluster, "clusters"}};
 inline constexpr Kinds every_kind = [] {
   Kinds every = Kinds::none;

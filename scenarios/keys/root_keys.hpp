@@ -23,6 +23,10 @@ inline constexpr std::array root_rows{
         .says("It says what is asked: calls of a network, for requests, clients or a job, or a job of a language "
               "model."),
     choice("kind", std::span{scenario_kind_names}.subspan(3, 1))
+        .of(Kinds::sharing)
+        .needed()
+        .says("It says what is asked: several tenants on one card."),
+    choice("kind", std::span{scenario_kind_names}.subspan(4, 1))
         .of(Kinds::cluster)
         .needed()
         .says("It says what is asked: jobs of tenants on a cluster of unlike pools."),
@@ -124,9 +128,11 @@ inline constexpr std::array root_rows{
         .of(Kinds::train)
         .or_nothing("that no sweep is priced")
         .says("It describes a search over settings that is to be priced."),
+    table("sharing").of(Kinds::sharing).blank_is("every key's default").says("It says how tenants share the card."),
+    of_type("tenant", KeyType::tables).of(Kinds::sharing).needed().says("It lists who shares the card."),
     table("money").of(Kinds::all).or_nothing("that no dollars are printed").says("It says what the GPUs cost."),
     table("energy")
-        .of(Kinds::all)
+        .of(Kinds::modelled)
         .or_nothing("the energy of the machines alone")
         .says("It says what the building and the electricity add."),
     table("search")

@@ -25,6 +25,10 @@ inline constexpr std::array<std::string_view, 4> queue_order_names{"fifo", "back
 /// Gaps between requests: of many clients, and of clocks.
 inline constexpr std::array<std::string_view, 2> request_arrival_names{"poisson", "periodic"};
 
+/// How tenants share a card: any of them, or as CardSharing names it.
+inline constexpr std::array<std::string_view, 5> sharing_mode_names{"any", "none", "time-slice", "mps", "mig"};
+inline constexpr std::array<std::string_view, 2> tenant_kind_names{"serving", "training"};
+
 /// Bytes of a gradient: 4 and 2.
 inline constexpr std::array<std::string_view, 2> gradient_names{"fp32", "bf16"};
 

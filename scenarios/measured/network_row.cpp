@@ -2,7 +2,7 @@
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/core/real_text.hpp>
-#include <headroom/hardware/catalog/mig_slice.hpp>
+#include <headroom/hardware/catalog/partition_name.hpp>
 #include <headroom/model/infer/network_calls.hpp>
 #include <headroom/model/workload/model_data.hpp>
 #include <headroom/scenarios/measured/network_row.hpp>
@@ -225,24 +225,6 @@ std::optional<double> network_value(const NetworkRowCall& call, const NetworkPac
   return std::nullopt;
 }
 
-std::shared_ptr<const Device> NetworkRowModel::device_of(const std::string& gpu, double& slices, std::string& why) {
-  const std::optional<MigSpelling> slice = mig_spelling(gpu);
-  const RowDevices::Answer& card = devices_.find(slice ? slice->card : gpu);
-  why = card.why;
-  if (!slice || card.device == nullptr) {
-    return {std::shared_ptr<const Device>{}, card.device};  // the catalog's, which outlives all rows
-  }
-  slices = slice->slices;
-  std::shared_ptr<const Device>& kept = slices_[gpu];
-  if (!kept) {
-    why = "the multiprocessors of a slice of " + card.device->id + " are not known";
-    if (std::optional<Device> device = mig_slice(*card.device, *slice, call_rates(sources_.data).physics.slice)) {
-      kept = std::make_shared<const Device>(*std::move(device));
-    }
-  }
-  return kept;
-}
-
 void NetworkRowModel::set_host(NetworkRowCall& call) const {
   if (const Node* node = sources_.catalog.reference_node(*call.device)) {
     call.host_cpu = node->cpu;
@@ -317,12 +299,13 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
   if (precision == Precision::int8 && spelling.int8_is) {
     precision = spelling.int8_is;
   }
-  double slices = 1.0;
-  std::string no_device;
-  const std::shared_ptr<const Device> device = device_of(run.gpu, slices, no_device);
+  const RowDevices::Answer& known = devices_.find(run.gpu);
+  const Device* const device = known.device;
   if (device == nullptr) {
-    return refuse(no_device);
+    return refuse(known.why);
   }
+  const std::optional<PartitionName> slice = partition_name(run.gpu);
+  const double slices = slice ? real(slice->count) : 1.0;
   if (precision == Precision::fp32 && spelling.fp32_is) {
     const CallSilicon* silicon = call_rates(sources_.data).silicon_of(device->compute_capability);
     const auto format = static_cast<std::size_t>(call_format(*spelling.fp32_is));
@@ -340,8 +323,7 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
   }
   NetworkRowCall call;
   call.engine = engine;
-  call.device = device.get();
-  call.slice = device;
+  call.device = device;
   call.gpus = slices * real(run.gpus.value_or(1));
   call.cap = power_cap_of(run);
   call.cap = call.cap ? call.cap : published_power_limit(sources_.data, row);

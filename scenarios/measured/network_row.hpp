@@ -34,7 +34,6 @@ struct NetworkRowCall {
   double flop = 0.0;                         ///< of the same
   const NetworkEngine* engine = nullptr;
   const Device* device = nullptr;
-  std::shared_ptr<const Device> slice;  ///< `device` where it is a slice of a card, which no catalog keeps
   CallSetting setting;
   std::string host_cpu;  ///< of the reference node; empty: none is known
   double gpus = 1.0;
@@ -125,8 +124,6 @@ class NetworkRowModel {
   /// The GPUs of a row of training. ConfigError where the catalog has no link between them.
   [[nodiscard]] const JobGroups& groups_of(const RunConfiguration& run, const Device& device);
   void set_host(NetworkRowCall& call) const;
-  /// A GPU, or a slice of one under MIG; `slices`: of the row's for each of its GPUs.
-  [[nodiscard]] std::shared_ptr<const Device> device_of(const std::string& gpu, double& slices, std::string& why);
 
   /// Of a server; each of one network, format, GPU, engine and rule is simulated once.
   [[nodiscard]] const ServedQueue& served_queue(const NetworkRowCall& call);
@@ -141,7 +138,6 @@ class NetworkRowModel {
   std::map<std::string, Calls, std::less<>> ops_;
   std::map<std::string, std::unique_ptr<const ServedQueue>, std::less<>> served_;
   std::map<std::string, std::unique_ptr<const JobGroups>, std::less<>> groups_;
-  std::map<std::string, std::shared_ptr<const Device>, std::less<>> slices_;
 };
 
 /// The row's metric of a call at a pace, in the row's unit; nullopt where calls do not answer it.

@@ -24,7 +24,7 @@ namespace headroom::pools {
 namespace {
 
 using PoolKeys = KeyedTable<keys::pool, Kinds::cluster>;
-using TenantKeys = KeyedTable<keys::tenant, Kinds::cluster>;
+using TenantKeys = KeyedTable<keys::cluster_tenant, Kinds::cluster>;
 using PolicyKeys = KeyedTable<keys::policy, Kinds::cluster>;
 using RolloutKeys = KeyedTable<keys::rollout, Kinds::cluster>;
 

@@ -93,8 +93,6 @@ per_pair = { value = "64 GB/s", source = "IC" }
 [pcie]
 generation = 5
 lanes = 16
-[mig]
-profiles = ["1g.10gb x7"]
 [[lint_exception]]
 check = "dtype-ladder"
 reason = "so it is"
@@ -105,10 +103,9 @@ reason = "so it is"
   CHECK(device.scale_up.per_pair->value.raw() == doctest::Approx(64e9));
   CHECK_FALSE(device.scale_up.per_gpu);
   CHECK(device.pcie.lanes == 16);
-  CHECK(device.mig_profiles.size() == 1);
   REQUIRE(device.lint_exceptions.size() == 1);
   CHECK(device.lint_exceptions[0].check == "dtype-ladder");
-  CHECK(device.lint_exceptions[0].at.line == 25);
+  CHECK(device.lint_exceptions[0].at.line == 23);
 }
 
 TEST_CASE("a device without links has domain 1 and no topology") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
-#include <headroom/hardware/catalog/mig_slice.hpp>
+#include <headroom/hardware/catalog/partition.hpp>
 #include <headroom/model/infer/call_rates.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 #include <headroom/model/kernels/roofline.hpp>
@@ -45,21 +45,17 @@ RowPrediction predict_slice(const Catalog& catalog, const ModelData& data, const
   if (card == nullptr) {
     return unsupported(why);
   }
-  const double clock = call_rates(data).physics.slice;
-  const auto slice_of = [&](const std::string& slices) {
-    const std::optional<MigSpelling> spelling = mig_spelling("MIG:" + card->id + " (" + slices + " MIG)");
-    return spelling ? mig_slice(*card, *spelling, clock) : std::nullopt;
-  };
+  const PartitionScheme* const scheme = catalog.partitions(*card);
+  if (scheme == nullptr) {
+    return unsupported(card->id + " cannot be cut into slices");
+  }
   RowPrediction answer;
   answer.status = RowStatus::ok;
   if (config.starts_with(lost) && row.metric == "sm_loss_pct") {
-    // Seven slices of one compute slice each are the most that a card has (NVIDIA, Multi-Instance GPU user guide).
-    const std::optional<Device> slice = slice_of("7x1g.5gb");
-    if (!slice) {
-      return unsupported("the multiprocessors of a slice of " + card->id + " are not known");
-    }
-    const double all = real(card->compute.units->value);
-    answer.predicted = answer.low = answer.high = 100.0 * (all - 7.0 * real(slice->compute.units->value)) / all;
+    // All slices of the smallest profile, of which a card has the most.
+    const PartitionProfile& least = scheme->profiles.front();
+    const Device slice = partition_device(*card, *scheme, least);
+    answer.predicted = answer.low = answer.high = 100.0 * (1.0 - real(least.most.value) * slice.slice->compute);
     return answer;
   }
   if (row.metric != "tflops") {
@@ -67,25 +63,27 @@ RowPrediction predict_slice(const Catalog& catalog, const ModelData& data, const
   }
   const std::vector<std::string> parts = parts_of(config);
   const std::string profile = profile_in(parts);
-  std::optional<Device> device = profile.empty() ? std::optional{*card} : slice_of("1x" + profile);
-  if (!device) {
-    return unsupported("the multiprocessors of a slice of " + card->id + " are not known");
+  const PartitionProfile* const cut = scheme->find(profile);
+  if (!profile.empty() && cut == nullptr) {
+    return unsupported(card->id + " has no profile '" + profile + "'; it is cut into " + scheme->profiles_text());
   }
+  const Device device = cut == nullptr ? *card : partition_device(*card, *scheme, *cut);
+  const double clock = cut == nullptr ? 1.0 : call_rates(data).physics.slice;
   const Rate rate = config.find("TF32") != std::string::npos ? Rate::tf32 : Rate::bf16;
-  const auto& peak = device->peak[static_cast<std::size_t>(rate)];
-  const auto& half = device->peak[static_cast<std::size_t>(Rate::bf16)];
+  const auto& peak = device.peak[static_cast<std::size_t>(rate)];
+  const auto& half = device.peak[static_cast<std::size_t>(Rate::bf16)];
   if (!peak || !half) {
-    return unsupported("the catalog has no peak of that format for " + device->id);
+    return unsupported("the catalog has no peak of that format for " + device.id);
   }
   try {
     const GemmFormat& format = *find_gemm_format("bf16");
-    const auto chosen = choose_gemm(find_curve_set(data, *card), *device, format);
-    const GemmModel model{chosen.curve->values, kernel_device(*device, Rate::bf16), format};
+    const auto chosen = choose_gemm(find_curve_set(data, *card), device, format);
+    const GemmModel model{chosen.curve->values, kernel_device(device, Rate::bf16), format};
     constexpr double side = 8192.0;
     // Formats of one kind of unit reach the same share of their peaks in products as large as this.
     const double share = (gemm_flops(side, side, side) / model.time({side, side, side})) / half->value;
     const double over = 1.0 + chosen.curve->provenance.p90;
-    answer.roofline = peak->value.raw() / 1e12;
+    answer.roofline = clock * peak->value.raw() / 1e12;
     answer.predicted = share * answer.roofline;
     answer.low = answer.predicted / over;
     answer.high = answer.predicted * over;
