@@ -5,6 +5,7 @@
 
 #include <headroom/core/config_value.hpp>
 #include <headroom/core/quantity.hpp>
+#include <headroom/hardware/catalog/device.hpp>
 #include <headroom/model/scheduler/cluster_jobs.hpp>
 #include <headroom/scenarios/money/money.hpp>
 
@@ -50,7 +51,9 @@ namespace pools {
 
 struct AskedPool {
   scheduler::Pool pool;
-  std::string gpu;                            ///< id of the SKU
+  std::string gpu;  ///< id of the SKU
+  std::string vendor;
+  std::optional<Device::Slice> slice;         ///< of a SKU that is a slice of a card
   std::map<std::string, std::string> labels;  ///< its own, and gpu, pool and zone
   double speed = 1.0;                         ///< of jobs of one stated time
   GpuPrice price;

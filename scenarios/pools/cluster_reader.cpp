@@ -88,6 +88,10 @@ class ClusterReader {
       device = look_up(table, "gpu", gpu, [&](const std::string& s) -> Device { return sources_.catalog.device(s); });
     }
     asked.gpu = device ? device->id : gpu;
+    if (device) {
+      asked.vendor = device->vendor;
+      asked.slice = device->slice;
+    }
     read_size(table, device, pool);
     asked.speed = table.get<"speed">();
     pool.credits = table.get<"credits">();
