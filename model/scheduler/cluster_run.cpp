@@ -17,10 +17,15 @@ namespace {
 
 class ClusterRun {
  public:
-  ClusterRun(const ClusterQuestion& question, const Policy& policy, const std::vector<std::size_t>& ranks)
+  ClusterRun(const ClusterQuestion& question,
+             const Policy& policy,
+             const ListOrder& order,
+             std::span<const PlannedStart> planned)
       : question_{question},
         state_{question},
-        dispatcher_{state_, policy, ranks},
+        planned_{planned},
+        pins_{order.pins},
+        dispatcher_{state_, policy, order.ranks},
         ledger_{question.tenants},
         idle_{state_},
         next_(question.jobs.size()),
@@ -57,18 +62,10 @@ class ClusterRun {
       for (; arrived < arrivals_.size() && question_.jobs[arrivals_[arrived]].arrival == now; ++arrived) {
         admit(arrivals_[arrived], now);
       }
-      dispatcher_.pass(now);
-      for (const std::size_t job : dispatcher_.take_started()) {
-        const JobProgress& progress = state_.progress(job);
-        if (progress.stage == Stage::running) {
-          ends_.push({progress.end, job, progress.stretches});
-          idle_.waits_no_more(job);
-        }
-      }
-      for (const std::size_t job : dispatcher_.take_stopped()) {
-        if (state_.progress(job).stage == Stage::waiting) {
-          idle_.waits(job);
-        }
+      if (planned_.empty()) {
+        pass(now);
+      } else {
+        start_planned(now);
       }
     }
     return summary();
@@ -81,6 +78,33 @@ class ClusterRun {
     std::uint32_t stretch = 0;
     bool operator>(const End& o) const noexcept { return at > o.at || (at == o.at && job > o.job); }
   };
+
+  void pass(Seconds now) {
+    dispatcher_.pass(now);
+    for (const std::size_t job : dispatcher_.take_started()) {
+      if (state_.progress(job).stage == Stage::running) {
+        started(job);
+      }
+    }
+    for (const std::size_t job : dispatcher_.take_stopped()) {
+      if (state_.progress(job).stage == Stage::waiting) {
+        idle_.waits(job);
+      }
+    }
+  }
+
+  void start_planned(Seconds now) {
+    for (; !planned_.empty() && planned_.front().start == now; planned_ = planned_.subspan(1)) {
+      state_.start(planned_.front().job, planned_.front().choice, planned_.front().parts, now);
+      started(planned_.front().job);
+    }
+  }
+
+  void started(std::size_t job) {
+    const JobProgress& progress = state_.progress(job);
+    ends_.push({progress.end, job, progress.stretches});
+    idle_.waits_no_more(job);
+  }
 
   /// A job arrives, and is refused, or has its credits reserved and waits.
   void admit(std::size_t job, Seconds now) {
@@ -106,6 +130,10 @@ class ClusterRun {
         most = std::max(most, cost);
         allowed = true;
       }
+    }
+    if (!pins_.empty() && pins_[job] != free_choice && progress.allowed[pins_[job]]) {
+      progress.allowed.assign(progress.allowed.size(), false);
+      progress.allowed[pins_[job]] = true;
     }
     if (!within_quota) {
       refuse(job, Refusal::quota, 0, now);
@@ -189,6 +217,8 @@ class ClusterRun {
 
   ClusterQuestion question_;
   ClusterState state_;
+  std::span<const PlannedStart> planned_;  // that are still to come
+  std::vector<std::size_t> pins_;
   Dispatcher dispatcher_;
   CreditLedger ledger_;
   IdleMeter idle_;
@@ -264,8 +294,15 @@ Schedule ClusterRun::summary() {
 
 }  // namespace
 
-Schedule run_cluster(const ClusterQuestion& question, const Policy& policy, const std::vector<std::size_t>& ranks) {
-  return ClusterRun{question, policy, ranks}.run();
+Schedule run_cluster(const ClusterQuestion& question, const Policy& policy, const ListOrder& order) {
+  return ClusterRun{question, policy, order, {}}.run();
+}
+
+Schedule run_planned(const ClusterQuestion& question, std::span<const PlannedStart> starts) {
+  ListOrder any;
+  any.ranks.resize(question.jobs.size());
+  std::iota(any.ranks.begin(), any.ranks.end(), std::size_t{0});
+  return ClusterRun{question, Policy{}, any, starts}.run();
 }
 
 }  // namespace headroom::scheduler

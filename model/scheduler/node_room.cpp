@@ -63,16 +63,54 @@ void NodeRoom::place(std::int64_t gpus, std::vector<NodePart>& parts) const {
   if (rest == 0) {
     return;
   }
-  std::int64_t count = rest;
-  while (count < per_node_ && nodes_with_[index(count)] == 0) {
-    ++count;
-  }
+  const std::int64_t count = best_fit(rest);
   std::size_t node = 0;
   if (count == per_node_ && gpus > per_node_) {  // a whole node beyond those just placed
     node = index(parts.back().node) + 1;
   }
   const auto found = std::find(free_of_.begin() + static_cast<std::ptrdiff_t>(node), free_of_.end(), count);
   parts.push_back({found - free_of_.begin(), rest});
+}
+
+std::int64_t NodeRoom::best_fit(std::int64_t rest) const noexcept {
+  std::int64_t count = rest;
+  while (count < per_node_ && nodes_with_[index(count)] == 0) {
+    ++count;
+  }
+  return count;
+}
+
+void NodeRoom::place_later(std::int64_t gpus, const NodeRoom& now, std::vector<NodePart>& parts) const {
+  const std::int64_t whole = gpus / per_node_, rest = gpus % per_node_;
+  const std::int64_t count = rest > 0 ? best_fit(rest) : per_node_;
+  const bool rest_on_whole = rest > 0 && count == per_node_;
+  // How many of the whole nodes come from each count of what is free now.
+  std::vector<std::int64_t> quota(index(per_node_ + 1), 0);
+  for (std::size_t node = 0; node < free_of_.size(); ++node) {
+    if (free_of_[node] == per_node_) {
+      ++quota[index(now.free_of_[node])];
+    }
+  }
+  std::int64_t left = whole + (rest_on_whole ? 1 : 0);
+  for (std::int64_t& each : quota) {
+    each = std::min(each, left);
+    left -= each;
+  }
+  std::int64_t wholes = 0, best_now = per_node_ + 1, best_node = 0;
+  for (std::size_t node = 0; node < free_of_.size(); ++node) {
+    const std::int64_t at_present = now.free_of_[node];
+    if (free_of_[node] == per_node_ && quota[index(at_present)] > 0) {
+      --quota[index(at_present)];
+      parts.push_back({static_cast<std::int64_t>(node), wholes < whole ? per_node_ : rest});
+      ++wholes;
+    } else if (rest > 0 && !rest_on_whole && free_of_[node] == count && at_present < best_now) {
+      best_now = at_present;
+      best_node = static_cast<std::int64_t>(node);
+    }
+  }
+  if (rest > 0 && !rest_on_whole) {
+    parts.push_back({best_node, rest});
+  }
 }
 
 void NodeRoom::set(std::int64_t node, std::int64_t free) noexcept {

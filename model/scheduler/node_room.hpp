@@ -30,6 +30,9 @@ class NodeRoom {
   [[nodiscard]] std::int64_t largest() const noexcept;
   /// Appends where the gang goes. Precondition: it fits. In O(nodes).
   void place(std::int64_t gpus, std::vector<NodePart>& parts) const;
+  /// The same for a gang that starts later, where `now` is what is free at present: of equal nodes those of which the
+  /// least is free now, which leaves the most to others until then. In O(nodes).
+  void place_later(std::int64_t gpus, const NodeRoom& now, std::vector<NodePart>& parts) const;
 
   void set(std::int64_t node, std::int64_t free) noexcept;
   void take(const NodePart& part) noexcept { set(part.node, free_of(part.node) - part.gpus); }
@@ -38,6 +41,8 @@ class NodeRoom {
   void set_to_lesser(const NodeRoom& a, const NodeRoom& b);
 
  private:
+  /// The least count of free GPUs, `rest` or more, that a node has.
+  [[nodiscard]] std::int64_t best_fit(std::int64_t rest) const noexcept;
   std::int64_t per_node_ = 1, free_ = 0;
   std::vector<std::int64_t> free_of_;     // by node
   std::vector<std::int64_t> nodes_with_;  // by count of free GPUs, 0 to per_node_

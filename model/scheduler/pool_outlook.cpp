@@ -31,7 +31,7 @@ void PoolOutlook::look_ahead() {
     }
   }
   std::vector<NodePart> parts;
-  extra_.place(reserved_gpus_, parts);
+  extra_.place_later(reserved_gpus_, state_->room(pool_), parts);
   for (const NodePart& part : parts) {
     extra_.take(part);
   }
