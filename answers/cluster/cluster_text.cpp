@@ -67,9 +67,7 @@ std::string head_text(const ClusterPlan& plan) {
 }
 
 std::string pool_table(const ClusterPlan& plan) {
-  const bool priced = plan.priced_pools;
-  Table table{
-      {"pool", "<SKU", "GPUs", "busy", "most at once", "stranded GPU-h", "fragmented GPU-h", priced ? "cost" : ""}};
+  Table table{{"pool", "<SKU", "GPUs", "busy", "at most", "stranded", "fragmented", plan.priced_pools ? "cost" : ""}};
   for (std::size_t i = 0; i < plan.question.pools.size(); ++i) {
     const pools::AskedPool& asked = plan.question.pools[i];
     const scheduler::PoolUse& use = plan.schedule.pools[i];
@@ -77,7 +75,7 @@ std::string pool_table(const ClusterPlan& plan) {
                percent(use.busy), std::to_string(use.most), hours_text(use.stranded), hours_text(use.fragmented),
                asked.price.price ? format(use.cost) : ""});
   }
-  return "\n" + table.text();
+  return "\n" + table.text() + "  stranded and fragmented are GPU-h that were free while jobs waited\n";
 }
 
 std::string tenant_table(const ClusterPlan& plan) {
@@ -110,17 +108,17 @@ std::string gpus_text(const std::vector<scheduler::Choice>& choices) {
 std::string job_table(const ClusterPlan& plan, bool explained) {
   const std::size_t all = plan.question.jobs.size();
   const std::size_t shown = explained ? all : std::min(all, most_rows);
-  Table table{{"job", "<tenant", "jobs", "GPUs", "<on", "starts", "ends", "mean wait", "GPU-h",
-               plan.priced_pools ? "cost" : "", "<"}};
+  Table table{{"job", "<tenant", "jobs", "GPUs", "starts", "ends", "mean wait", "GPU-h",
+               plan.priced_pools ? "cost" : "", "<", "<on"}};
   for (std::size_t i = 0; i < shown; ++i) {
     const pools::AskedJob& asked = plan.question.jobs[i];
     const JobOutcome& out = plan.outcomes[i];
     const bool ran = out.ran() > 0;
     table.row({asked.name, plan.question.tenants_stated ? plan.question.tenants[asked.tenant].name : "",
                asked.count > 1 ? std::to_string(asked.count) : "", gpus_text(plan.priced[i].choices),
-               pools_text(plan, out), ran ? time_text(out.first_start) : "", ran ? time_text(out.last_end) : "",
+               ran ? time_text(out.first_start) : "", ran ? time_text(out.last_end) : "",
                ran ? time_text(out.mean_wait) : "", ran ? hours_text(out.gpu_seconds) : "",
-               plan.priced_pools && ran ? format(out.cost) : "", outcome_text(out)});
+               plan.priced_pools && ran ? format(out.cost) : "", outcome_text(out), pools_text(plan, out)});
   }
   return "\n" + table.text() +
          (shown < all ? "  " + std::to_string(all - shown) + " more: headroom explain, or --format json\n" : "");

@@ -83,12 +83,16 @@ double step_of(double seconds) {
   return found == steps.end() ? std::ceil(seconds / wanted / steps.back()) * steps.back() : *found;
 }
 
+std::string gpus_text(double gpus) {
+  return format_count(gpus) + (gpus == 1.0 ? " GPU" : " GPUs");
+}
+
 std::string rectangle(const Box& box, const Band& band, double scale, std::string_view colour) {
   const double x = Frame::left + box.from * scale;
   const double y = band.top + (box.node * band.per_node + box.first) * band.gpu;
   const double width = std::max(0.5, (box.to - box.from) * scale);
   const double height = std::max(0.3, box.gpus * band.gpu);
-  const std::string words = box.job + " (" + box.tenant + "): " + format_number(box.gpus) + " GPUs of " + box.pool +
+  const std::string words = box.job + " (" + box.tenant + "): " + gpus_text(box.gpus) + " of " + box.pool +
                             " from " + format(Seconds{box.from}) + " to " + format(Seconds{box.to});
   std::string svg = "<rect x=\"" + report::coordinate(x) + "\" y=\"" + report::coordinate(y) + "\" width=\"" +
                     report::coordinate(width) + "\" height=\"" + report::coordinate(height) + "\" fill=\"" +
@@ -119,7 +123,7 @@ std::string cluster_timeline(const Place& cluster) {
   for (double at = 0.0; at <= end * (1.0 + 1e-9); at += step) {
     const double x = Frame::left + at * scale;
     svg += report::line(x, Frame::top, x, bottom, "class=\"grid\"") +
-           report::label(x, bottom + 16.0, format(Seconds{at}), "text-anchor=\"middle\" font-size=\"10\"");
+           report::label(x, bottom + 16.0, at > 0.0 ? format(Seconds{at}) : "0", "text-anchor=\"middle\" font-size=\"10\"");
   }
   for (const auto& [name, band] : bands) {
     svg += "<rect x=\"" + report::coordinate(Frame::left) + "\" y=\"" + report::coordinate(band.top) + "\" width=\"" +
@@ -127,7 +131,7 @@ std::string cluster_timeline(const Place& cluster) {
            "\" class=\"pool\"/>\n" +
            report::label(Frame::left - 6.0, band.top + 0.5 * band.gpu * band.gpus, name, "text-anchor=\"end\"") +
            report::label(Frame::left - 6.0, band.top + 0.5 * band.gpu * band.gpus + 13.0,
-                         format_number(band.gpus) + " GPUs", "text-anchor=\"end\" font-size=\"10\"");
+                         gpus_text(band.gpus), "text-anchor=\"end\" font-size=\"10\"");
   }
   std::vector<std::string> tenants;
   for (const Place& tenant : cluster["tenants"].items()) {

@@ -51,7 +51,7 @@ Forms forms_of(const Key& key) {
   return table == "training"  ? bit(Asks::training) | bit(Asks::search)
          : table == "serving" ? bit(Asks::serving) | bit(Asks::fleet) | bit(Asks::box)
          : table == "traffic" ? bit(Asks::fleet)
-                              : every_form;
+                              : every_form & ~bit(Asks::cluster);
 }
 
 struct OtherWord {

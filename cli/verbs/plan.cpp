@@ -74,7 +74,7 @@ Forms forms_of(const Key& key) {
   if (table == "money") {
     return together(Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::box, Asks::network);
   }
-  return table == "traffic" ? together(Asks::fleet) : every_form;
+  return table == "traffic" ? together(Asks::fleet) : every_form & ~together(Asks::cluster);
 }
 
 constexpr std::array own_options{

@@ -152,7 +152,7 @@ inline constexpr std::array policy_rows{
         "It says that jobs of a higher priority stop preemptible ones of a lower priority."),
     boolean("longest_first")
         .usually(true)
-        .says("It says that of equal rights the job with the most GPU-hours goes first; else the one that came first."),
+        .says("It says that of equal rights the longest job goes first; else the one that came first."),
     quantity<Seconds>("horizon", Seconds{1.0}, longest_plan)
         .such_as("7 d")
         .or_nothing("that services state their time")

@@ -303,11 +303,17 @@ class JobReader {
     if (unread_ == nullptr) {
       return;
     }
+    const std::vector<Diagnostic> why = unread_->sorted();
     if (job_.choices.empty()) {
-      table_.diagnostics().add(*unread_);
+      const bool of_file = why.size() == 1 && why.front().at.line == 0;  // missing, a folder, too large
+      if (of_file) {
+        table_.problem("scenario", "'scenario' is " + quoted(job_.scenario) + ", a path relative to this file: " +
+                                       why.front().message);
+      } else {
+        table_.diagnostics().add(*unread_);
+      }
       return;
     }
-    const std::vector<Diagnostic> why = unread_->sorted();
     with_.assumptions->push_back(
         "job " + job_.name + " does not run on " + joined(unread_pools_) + ": " +
         (why.empty() ? std::string{"its scenario cannot be asked there"} : why.front().message));

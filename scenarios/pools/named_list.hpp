@@ -74,8 +74,11 @@ class NamedList {
  private:
   [[nodiscard]] std::string listed_names() const {
     std::string text;
-    for (const std::string& name : names_) {
-      text += (text.empty() ? "" : ", ") + name;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const auto found = places_.find(names_[i]);
+      if (found != places_.end() && found->second == i) {  // of one name the first
+        text += (text.empty() ? "" : ", ") + names_[i];
+      }
     }
     return text;
   }

@@ -32,6 +32,10 @@ std::int64_t free_gpus(const ClusterPlan& plan, std::size_t pool, Seconds at) {
   return gpus;
 }
 
+std::string when_text(Seconds at) {
+  return at == Seconds{} ? "at the start" : "at " + format(at);
+}
+
 double share_of(const ReplicaCount& count, std::int64_t replicas) {
   return count.number ? std::min(1.0, real(*count.number) / real(replicas)) : count.share;
 }
@@ -43,7 +47,7 @@ RolloutOutcome outcome_of(const ClusterPlan& plan, std::size_t place) {
   out.rollout = place;
   const std::optional<std::size_t> run = run_at(plan, asked.job, asked.at);
   if (!run) {
-    out.why = "service " + name + " does not run at " + format(asked.at);
+    out.why = "service " + name + " does not run " + when_text(asked.at);
     return out;
   }
   const scheduler::Choice& choice = plan.jobs[*run].choices[plan.schedule.runs[*run].choice];
@@ -67,7 +71,7 @@ RolloutOutcome outcome_of(const ClusterPlan& plan, std::size_t place) {
   if (out.way.stuck) {
     out.why = "a surge of " + counted(out.way.surge, "replica") + " needs " +
               counted(out.way.spare_gpus_wanted, "spare GPU") + ", pool " + plan.question.pools[choice.pool].pool.name +
-              " has " + std::to_string(out.spare_gpus) + " free at " + format(asked.at) +
+              " has " + std::to_string(out.spare_gpus) + " free " + when_text(asked.at) +
               ", and no replica may be missing; add a node, or state 'unavailable': capacity then drops to " +
               percent(out.way.lowest);
   }

@@ -12,6 +12,7 @@
 #include "../../cli/run_headroom.hpp"
 #include "../../scenarios/key_hosts.hpp"
 #include "batch_hosts.hpp"
+#include "cluster_hosts.hpp"
 #include "more_hosts.hpp"
 #include "search_hosts.hpp"
 #include "token_job_hosts.hpp"
@@ -31,6 +32,7 @@
 
 using namespace headroom;
 using headroom::test::batch_hosts;
+using headroom::test::cluster_hosts;
 using headroom::test::HostReader;
 using headroom::test::key_hosts;
 using headroom::test::KeyHost;
@@ -161,6 +163,8 @@ std::vector<std::string> values_of(const Key& key) {
       add(key.example.empty() ? example_of(key.dimension) : key.example);
       break;
     }
+    case KeyType::text_map: values = {"{pool = \"a100\"}", "{pool = \"t4\"}", "{rack = \"r1\"}"}; break;
+    case KeyType::count_map: values = {"{a100 = 8}", "{a100 = 1}"}; break;
     case KeyType::table:
     case KeyType::tables: break;
   }
@@ -306,6 +310,8 @@ std::string_view kind_word(Kinds kind) {
          : kind == Kinds::serve   ? "serve"
          : kind == Kinds::network ? "network"
          : kind == Kinds::batch   ? "batch"
+         : kind == Kinds::sharing ? "sharing"
+         : kind == Kinds::cluster ? "cluster"
                                   : "job of a language model";
 }
 
@@ -359,6 +365,7 @@ trace = ")"} + written_trace("headroom-keys-other.csv", 0.25) +
   add_all(more_hosts);
   add_all(batch_hosts);
   add_all(token_job_hosts);
+  add_all(cluster_hosts);
   add_all(search_hosts);
   std::vector<Tried> all;
   for (const Key& key : all_keys()) {
