@@ -23,6 +23,7 @@ class ClusterRun {
              std::span<const PlannedStart> planned)
       : question_{question},
         state_{question},
+        by_plan_{!planned.empty()},
         planned_{planned},
         pins_{order.pins},
         dispatcher_{state_, policy, order.ranks},
@@ -62,10 +63,10 @@ class ClusterRun {
       for (; arrived < arrivals_.size() && question_.jobs[arrivals_[arrived]].arrival == now; ++arrived) {
         admit(arrivals_[arrived], now);
       }
-      if (planned_.empty()) {
-        pass(now);
-      } else {
+      if (by_plan_) {
         start_planned(now);
+      } else {
+        pass(now);
       }
     }
     return summary();
@@ -217,6 +218,7 @@ class ClusterRun {
 
   ClusterQuestion question_;
   ClusterState state_;
+  bool by_plan_;
   std::span<const PlannedStart> planned_;  // that are still to come
   std::vector<std::size_t> pins_;
   Dispatcher dispatcher_;

@@ -63,6 +63,7 @@ Dispatcher::Dispatcher(ClusterState& state, const Policy& policy, std::vector<st
       ranks_{std::move(ranks)},
       place_(ranks_.size()),
       limits_(state.question().pools.size()),
+      holders_(state.question().pools.size(), none),
       quota_holds_(state.question().tenants.size() * state.question().pools.size()),
       uses_(ranks_.size()),
       targets_(ranks_.size()) {
@@ -147,6 +148,7 @@ void Dispatcher::enter(std::size_t job) {
   }
   state_.progress(job).stage = Stage::waiting;
   ++waiting_;
+  ++waiting_priorities_[asked.priority];
   set_target(job, fastest);
 }
 
@@ -175,6 +177,10 @@ void Dispatcher::leave(std::size_t job) {
   }
   clear_target(job);
   --waiting_;
+  const auto priority = waiting_priorities_.find(state_.question().jobs[job].priority);
+  if (--priority->second == 0) {
+    waiting_priorities_.erase(priority);
+  }
 }
 
 void Dispatcher::refresh_limit(std::size_t pool, Seconds now) {
@@ -355,6 +361,7 @@ void Dispatcher::block(std::size_t job, std::size_t choice) {
     hold_quota(on, false);
   } else if (!outlooks_[on.pool].reserved()) {
     outlooks_[on.pool].reserve(on.gpus);
+    holders_[on.pool] = job;
   }
 }
 
@@ -484,7 +491,7 @@ void Dispatcher::round(bool spilling, Seconds now) {
       line.cursor = place + 1;
       if (spilling) {
         visit_spill(line.job_at[place], now);
-      } else {
+      } else if (std::find(asked_.begin(), asked_.end(), line.job_at[place]) == asked_.end()) {
         visit(line.job_at[place], now);
       }
       if (stopped_) {
@@ -499,25 +506,61 @@ void Dispatcher::round(bool spilling, Seconds now) {
   }
 }
 
+void Dispatcher::begin_pass(Seconds now) {
+  for (std::size_t pool = 0; pool < outlooks_.size(); ++pool) {
+    outlooks_[pool].begin_pass();
+    refresh_limit(pool, now);
+  }
+  for (const std::size_t hold : used_quota_holds_) {
+    quota_holds_[hold].active = false;
+  }
+  used_quota_holds_.clear();
+  stopped_ = false;
+}
+
+std::int64_t Dispatcher::least_gang(std::size_t job, std::size_t pool) const {
+  std::int64_t least = PoolLimit::any;
+  const Job& asked = state_.question().jobs[job];
+  for (std::size_t c = 0; c < asked.choices.size(); ++c) {
+    if (uses_[job][c] == Use::own && asked.choices[c].pool == pool) {
+      least = std::min(least, asked.choices[c].gpus);
+    }
+  }
+  return least;
+}
+
+void Dispatcher::ask_holders(Seconds now) {
+  asked_.clear();
+  const std::vector<std::size_t> before = std::exchange(holders_, std::vector<std::size_t>(holders_.size(), none));
+  if (policy_.order != Order::fair) {
+    return;
+  }
+  for (std::size_t pool = 0; pool < before.size(); ++pool) {
+    const std::size_t job = before[pool];
+    if (job == none || stopped_ || state_.progress(job).stage != Stage::waiting ||
+        state_.question().jobs[job].priority != waiting_priorities_.rbegin()->first ||
+        std::find(asked_.begin(), asked_.end(), job) != asked_.end()) {
+      continue;
+    }
+    const std::int64_t gpus = least_gang(job, pool);
+    if (std::any_of(lines_.begin(), lines_.end(), [&](const Line& line) { return line.own.least(pool).gpus < gpus; })) {
+      asked_.push_back(job);
+      visit(job, now);
+    }
+  }
+}
+
 void Dispatcher::pass(Seconds now) {
   if (waiting_ == 0) {
     return;
   }
-  const auto begin = [&] {
-    for (std::size_t pool = 0; pool < outlooks_.size(); ++pool) {
-      outlooks_[pool].begin_pass();
-      refresh_limit(pool, now);
-    }
-    for (const std::size_t hold : used_quota_holds_) {
-      quota_holds_[hold].active = false;
-    }
-    used_quota_holds_.clear();
-  };
   // Who was stopped waits, and left room beside the one for which it was stopped: all are asked again.
   do {
-    begin();
-    stopped_ = false;
-    round(false, now);
+    begin_pass(now);
+    ask_holders(now);
+    if (!stopped_) {
+      round(false, now);
+    }
   } while (stopped_);
   if (any_spill_) {
     spilling_ = true;

@@ -8,6 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -19,7 +21,9 @@ namespace headroom::scheduler {
 /// One pass at each moment at which something changed: jobs are asked in the order of their rights; each starts on the
 /// choice on which it would end first, waiting counted, then on the cheapest; one whose best choice has to wait makes
 /// itself room by stopping others where it may, or is reserved that choice's pool where it is the first that waits for
-/// it. Afterwards those that wait are asked again for choices that spill.
+/// it. Afterwards those that wait are asked again for choices that spill. Under Order::fair the first may be another
+/// one whenever a job starts or ends, and a large gang would lose its reservation to small ones again and again: there
+/// a job keeps it until it starts, while smaller gangs wait for the pool and none of higher priority waits.
 ///
 /// How long a job would wait for a choice is estimated: until enough of the pool's GPUs are free, and the work of those
 /// before it that wait for the same pool over the pool's GPUs. Only jobs with several choices depend on it.
@@ -83,6 +87,9 @@ class Dispatcher {
   [[nodiscard]] bool quota_lets(std::size_t tenant, const Choice& choice, Seconds end);
   [[nodiscard]] Seconds quota_shadow(std::size_t tenant, const Choice& choice, std::int64_t& extra) const;
 
+  void begin_pass(Seconds now);
+  void ask_holders(Seconds now);
+  [[nodiscard]] std::int64_t least_gang(std::size_t job, std::size_t pool) const;
   void round(bool spilling, Seconds now);
   void visit(std::size_t job, Seconds now);
   void visit_spill(std::size_t job, Seconds now);
@@ -104,6 +111,10 @@ class Dispatcher {
   bool one_line_ = false;
   std::vector<PoolOutlook> outlooks_;
   std::vector<PoolLimit> limits_, own_limits_;  // by pool, in this pass; of a tenant with a quota
+  static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+  std::vector<std::size_t> holders_;                        // by pool, for which job it is reserved; none
+  std::vector<std::size_t> asked_;                          // in this pass already, because they hold a reservation
+  std::map<std::int64_t, std::size_t> waiting_priorities_;  // jobs of each
   std::vector<QuotaHold> quota_holds_;
   std::vector<std::size_t> used_quota_holds_;
   std::vector<Turn> turns_;  // a heap

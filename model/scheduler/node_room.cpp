@@ -80,15 +80,15 @@ std::int64_t NodeRoom::best_fit(std::int64_t rest) const noexcept {
   return count;
 }
 
-void NodeRoom::place_later(std::int64_t gpus, const NodeRoom& now, std::vector<NodePart>& parts) const {
+void NodeRoom::place_beside(std::int64_t gpus, const NodeRoom& other, std::vector<NodePart>& parts) const {
   const std::int64_t whole = gpus / per_node_, rest = gpus % per_node_;
   const std::int64_t count = rest > 0 ? best_fit(rest) : per_node_;
   const bool rest_on_whole = rest > 0 && count == per_node_;
-  // How many of the whole nodes come from each count of what is free now.
+  // How many of the whole nodes are taken of each count that the other use has free.
   std::vector<std::int64_t> quota(index(per_node_ + 1), 0);
   for (std::size_t node = 0; node < free_of_.size(); ++node) {
     if (free_of_[node] == per_node_) {
-      ++quota[index(now.free_of_[node])];
+      ++quota[index(other.free_of_[node])];
     }
   }
   std::int64_t left = whole + (rest_on_whole ? 1 : 0);
@@ -96,15 +96,15 @@ void NodeRoom::place_later(std::int64_t gpus, const NodeRoom& now, std::vector<N
     each = std::min(each, left);
     left -= each;
   }
-  std::int64_t wholes = 0, best_now = per_node_ + 1, best_node = 0;
+  std::int64_t wholes = 0, least = per_node_ + 1, best_node = 0;
   for (std::size_t node = 0; node < free_of_.size(); ++node) {
-    const std::int64_t at_present = now.free_of_[node];
-    if (free_of_[node] == per_node_ && quota[index(at_present)] > 0) {
-      --quota[index(at_present)];
+    const std::int64_t beside = other.free_of_[node];
+    if (free_of_[node] == per_node_ && quota[index(beside)] > 0) {
+      --quota[index(beside)];
       parts.push_back({static_cast<std::int64_t>(node), wholes < whole ? per_node_ : rest});
       ++wholes;
-    } else if (rest > 0 && !rest_on_whole && free_of_[node] == count && at_present < best_now) {
-      best_now = at_present;
+    } else if (rest > 0 && !rest_on_whole && free_of_[node] == count && beside < least) {
+      least = beside;
       best_node = static_cast<std::int64_t>(node);
     }
   }

@@ -30,9 +30,9 @@ class NodeRoom {
   [[nodiscard]] std::int64_t largest() const noexcept;
   /// Appends where the gang goes. Precondition: it fits. In O(nodes).
   void place(std::int64_t gpus, std::vector<NodePart>& parts) const;
-  /// The same for a gang that starts later, where `now` is what is free at present: of equal nodes those of which the
-  /// least is free now, which leaves the most to others until then. In O(nodes).
-  void place_later(std::int64_t gpus, const NodeRoom& now, std::vector<NodePart>& parts) const;
+  /// The same beside another use of the nodes: of equal nodes those of which it has the least free, which leaves it the
+  /// most. Precondition: pools of one shape. In O(nodes).
+  void place_beside(std::int64_t gpus, const NodeRoom& other, std::vector<NodePart>& parts) const;
 
   void set(std::int64_t node, std::int64_t free) noexcept;
   void take(const NodePart& part) noexcept { set(part.node, free_of(part.node) - part.gpus); }

@@ -31,7 +31,7 @@ void PoolOutlook::look_ahead() {
     }
   }
   std::vector<NodePart> parts;
-  extra_.place_later(reserved_gpus_, state_->room(pool_), parts);
+  extra_.place_beside(reserved_gpus_, state_->room(pool_), parts);
   for (const NodePart& part : parts) {
     extra_.take(part);
   }
@@ -55,7 +55,14 @@ bool PoolOutlook::may_start(std::int64_t gpus, Seconds end) {
 
 std::vector<NodePart> PoolOutlook::place(std::int64_t gpus, Seconds end) {
   std::vector<NodePart> parts;
-  (ends_before_reserved(end) ? state_->room(pool_) : both_).place(gpus, parts);
+  const NodeRoom& room = state_->room(pool_);
+  if (!reserved()) {
+    room.place(gpus, parts);
+  } else if (ends_before_reserved(end)) {
+    room.place_beside(gpus, both_, parts);  // what the reserved job will have, before what others might take for longer
+  } else {
+    both_.place(gpus, parts);
+  }
   return parts;
 }
 
