@@ -17,14 +17,13 @@ using pools::ClusterPlan;
 using pools::JobOutcome;
 using pools::Variant;
 
-constexpr double seconds_of_hour = 3600.0;
 /// Holds that the document tells one by one; more stand in the CSV alone.
 constexpr std::size_t most_told_holds = 20'000;
 
 constexpr std::array<std::string_view, 5> entry_names{"grant", "reserve", "debit", "refund", "refuse"};
 
 Value hours(double gpu_seconds) {
-  return Value{gpu_seconds / seconds_of_hour};
+  return Value{gpu_seconds / hour.raw()};
 }
 Value dollars(const ClusterPlan& plan, Dollars cost) {
   return when(plan.priced_pools, Value{cost});

@@ -18,12 +18,11 @@ using pools::ClusterPlan;
 using pools::JobOutcome;
 using pools::Variant;
 
-constexpr double gpu_hour = 3600.0;
 /// Rows of a table that is not explained.
 constexpr std::size_t most_rows = 30;
 
 std::string hours_text(double gpu_seconds) {
-  return format_number(gpu_seconds / gpu_hour, 4);
+  return format_number(gpu_seconds / hour.raw(), 4);
 }
 
 /// As format(), but a time of nothing in seconds.

@@ -92,8 +92,8 @@ std::string rectangle(const Box& box, const Band& band, double scale, std::strin
   const double y = band.top + (box.node * band.per_node + box.first) * band.gpu;
   const double width = std::max(0.5, (box.to - box.from) * scale);
   const double height = std::max(0.3, box.gpus * band.gpu);
-  const std::string words = box.job + " (" + box.tenant + "): " + gpus_text(box.gpus) + " of " + box.pool +
-                            " from " + format(Seconds{box.from}) + " to " + format(Seconds{box.to});
+  const std::string words = box.job + " (" + box.tenant + "): " + gpus_text(box.gpus) + " of " + box.pool + " from " +
+                            format(Seconds{box.from}) + " to " + format(Seconds{box.to});
   std::string svg = "<rect x=\"" + report::coordinate(x) + "\" y=\"" + report::coordinate(y) + "\" width=\"" +
                     report::coordinate(width) + "\" height=\"" + report::coordinate(height) + "\" fill=\"" +
                     std::string{colour} + "\" class=\"hold\"><title>" + report::escaped(words) + "</title></rect>\n";
@@ -123,15 +123,16 @@ std::string cluster_timeline(const Place& cluster) {
   for (double at = 0.0; at <= end * (1.0 + 1e-9); at += step) {
     const double x = Frame::left + at * scale;
     svg += report::line(x, Frame::top, x, bottom, "class=\"grid\"") +
-           report::label(x, bottom + 16.0, at > 0.0 ? format(Seconds{at}) : "0", "text-anchor=\"middle\" font-size=\"10\"");
+           report::label(x, bottom + 16.0, at > 0.0 ? format(Seconds{at}) : "0",
+                         "text-anchor=\"middle\" font-size=\"10\"");
   }
   for (const auto& [name, band] : bands) {
     svg += "<rect x=\"" + report::coordinate(Frame::left) + "\" y=\"" + report::coordinate(band.top) + "\" width=\"" +
            report::coordinate(Frame::inner_width) + "\" height=\"" + report::coordinate(band.gpu * band.gpus) +
            "\" class=\"pool\"/>\n" +
            report::label(Frame::left - 6.0, band.top + 0.5 * band.gpu * band.gpus, name, "text-anchor=\"end\"") +
-           report::label(Frame::left - 6.0, band.top + 0.5 * band.gpu * band.gpus + 13.0,
-                         gpus_text(band.gpus), "text-anchor=\"end\" font-size=\"10\"");
+           report::label(Frame::left - 6.0, band.top + 0.5 * band.gpu * band.gpus + 13.0, gpus_text(band.gpus),
+                         "text-anchor=\"end\" font-size=\"10\"");
   }
   std::vector<std::string> tenants;
   for (const Place& tenant : cluster["tenants"].items()) {

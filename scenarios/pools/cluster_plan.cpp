@@ -232,8 +232,6 @@ std::string lateness(const ClusterPlan& plan, const scheduler::Job& job, const s
          plan.question.pools[taken.pool].pool.name;
 }
 
-constexpr double gpu_hour = 3600.0;
-
 std::string refusal(const ClusterPlan& plan, std::size_t index) {
   const scheduler::JobRun& run = plan.schedule.runs[index];
   const scheduler::Job& job = plan.jobs[index];
@@ -248,8 +246,8 @@ std::string refusal(const ClusterPlan& plan, std::size_t index) {
   }
   for (const scheduler::Entry& line : plan.schedule.ledger) {
     if (line.kind == scheduler::Entry::Kind::refuse && line.job == index) {
-      return "it needs " + format_number(line.amount / gpu_hour, 4) + " GPU-h of credit, and " + tenant + " has " +
-             format_number(line.balance / gpu_hour, 4) + " left";
+      return "it needs " + format_number(line.amount / hour.raw(), 4) + " GPU-h of credit, and " + tenant + " has " +
+             format_number(line.balance / hour.raw(), 4) + " left";
     }
   }
   return "the credit of " + tenant + " does not hold it";

@@ -28,8 +28,6 @@ using TenantKeys = KeyedTable<keys::cluster_tenant, Kinds::cluster>;
 using PolicyKeys = KeyedTable<keys::policy, Kinds::cluster>;
 using RolloutKeys = KeyedTable<keys::rollout, Kinds::cluster>;
 
-constexpr double hour = 3600.0;
-
 /// The number in front of a word: 1000 of "1000 GPU-h"; nullopt where that is not what stands there.
 std::optional<double> number_before(std::string_view text, std::string_view word) {
   if (!text.ends_with(word)) {
@@ -249,7 +247,7 @@ class ClusterReader {
                                   "; what is granted is 0 GPU-h or more, and no balance goes below 0: a debt of old is "
                                   "taken from the grant");
     } else {
-      tenant.credit = *hours * hour;
+      tenant.credit = *hours * hour.raw();
     }
   }
 

@@ -2,7 +2,7 @@
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/printable.hpp>
 #include <headroom/core/quantity_text.hpp>
-#include <headroom/core/real.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/keys/cluster_keys.hpp>
 #include <headroom/scenarios/keys/keyed_table.hpp>
 #include <headroom/scenarios/pools/job_reader.hpp>
@@ -49,7 +49,7 @@ ConfigValue document_on(ConfigValue document, const AskedPool& pool, std::option
   document.entries.erase_if([](const ConfigEntry& entry) { return entry.key == "money"; });
   if (pool.price.price) {
     ConfigValue money;
-    money.entries.emplace_back("price", word_value(format_number(pool.price.price->raw() * 3600.0, 12) + " $/h"));
+    money.entries.emplace_back("price", word_value(general_text(pool.price.price->raw() * hour.raw(), 12) + " $/h"));
     money.entries.emplace_back("date", word_value(pool.price.date.empty() ? "2026-01" : pool.price.date));
     document.entries.emplace_back("money", std::move(money));
   }
@@ -307,8 +307,8 @@ class JobReader {
     if (job_.choices.empty()) {
       const bool of_file = why.size() == 1 && why.front().at.line == 0;  // missing, a folder, too large
       if (of_file) {
-        table_.problem("scenario", "'scenario' is " + quoted(job_.scenario) + ", a path relative to this file: " +
-                                       why.front().message);
+        table_.problem("scenario", "'scenario' is " + quoted(job_.scenario) +
+                                       ", a path relative to this file: " + why.front().message);
       } else {
         table_.diagnostics().add(*unread_);
       }

@@ -115,7 +115,7 @@ std::string kueue_text(const ClusterQuestion& question) {
   }
   for (const scheduler::Tenant& tenant : question.tenants) {
     if (tenant.credit) {
-      text += "# Not expressed: the credit of " + tenant.name + ", " + format_number(*tenant.credit / 3600.0, 6) +
+      text += "# Not expressed: the credit of " + tenant.name + ", " + format_number(*tenant.credit / hour.raw(), 6) +
               " GPU-h: Kueue has quotas at a time and no ledger.\n";
     }
   }
