@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/batch/render_job.hpp>
 #include <headroom/answers/cluster/render_cluster.hpp>
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/core/number_words.hpp>
@@ -245,13 +246,7 @@ std::string cluster_text(const ClusterPlan& plan, bool explained) {
                      tenant_table(plan) + job_table(plan, explained) + missed_text(plan, explained) +
                      ledger_text(plan, explained) + beside_text(plan) + spill_text(plan) + rollout_text(plan) +
                      (explained ? basis_text(plan) : "");
-  if (!plan.notes.empty()) {
-    text += "\nassumed\n";
-    for (const std::string& note : plan.notes) {
-      text += "  " + note + "\n";
-    }
-  }
-  return text;
+  return text + assumed_text(plan.notes);
 }
 
 }  // namespace headroom

@@ -22,11 +22,11 @@ struct cluster {
   [[nodiscard]] static bool asks(const ConfigValue& document, const QuestionLibrary& library);
   [[nodiscard]] static Asked read(const ConfigValue& document, const std::string& file, const QuestionLibrary& library);
   [[nodiscard]] static Given answer(Asked& question, const AnswerOptions& options);
-  [[nodiscard]] static bool good(const Given& plan) noexcept;
-  [[nodiscard]] static std::string text(const Given& plan, bool explained);
   [[nodiscard]] static Value document(const Given& plan);
   /// A row of each stretch in which a job holds GPUs of a node.
   [[nodiscard]] static std::string csv(const Given& plan);
+  [[nodiscard]] static std::string text(const Given& plan, bool explained);
+  [[nodiscard]] static bool good(const Given& plan) noexcept;
 };
 }  // namespace kinds
 
