@@ -109,15 +109,17 @@ Value ledger_value(const ClusterPlan& plan) {
 }
 
 Value variant_value(const ClusterPlan& plan, const Variant& variant) {
-  return row("makespan_s"_m = variant.makespan, "wait_mean_s"_m = variant.mean_wait, "wait_p95_s"_m = variant.p95_wait,
-             "late"_m = variant.late, "refused"_m = variant.refused, "cost_usd"_m = dollars(plan, variant.cost));
+  return row("makespan_s"_m = variant.makespan, "work_end_s"_m = variant.work_end, "wait_mean_s"_m = variant.mean_wait,
+             "wait_p95_s"_m = variant.p95_wait, "late"_m = variant.late, "refused"_m = variant.refused,
+             "cost_usd"_m = dollars(plan, variant.cost));
 }
 
 Value gains_value(const ClusterPlan& plan) {
   return list(plan.gains, [&](const pools::NodeGain& gain) {
     const Variant& with = gain.with;
     return row("pool"_m = plan.question.pools[gain.pool].pool.name, "makespan_s"_m = with.makespan,
-               "makespan_saved_s"_m = plan.schedule.makespan - with.makespan, "wait_mean_s"_m = with.mean_wait,
+               "makespan_saved_s"_m = plan.schedule.makespan - with.makespan, "work_end_s"_m = with.work_end,
+               "work_end_saved_s"_m = plan.work_end - with.work_end, "wait_mean_s"_m = with.mean_wait,
                "wait_mean_saved_s"_m = plan.schedule.mean_wait - with.mean_wait, "late"_m = with.late,
                "cost_usd"_m = dollars(plan, with.cost),
                "cost_added_usd"_m = dollars(plan, with.cost - plan.schedule.cost));
@@ -224,11 +226,12 @@ Value cluster_document(const ClusterPlan& plan) {
   for (const JobOutcome& outcome : plan.outcomes) {
     done += outcome.done;
   }
+  const std::optional<double> fairness = plan.price_of_fairness();
   const bool all_holds = schedule.holds.size() <= most_told_holds;
   return object("schema"_m = "headroom.cluster/1", "kind"_m = "cluster", "name"_m = plan.question.name,
                 "verdict"_m = plan.feasible() ? "feasible" : "infeasible", "verdict_text"_m = cluster_verdict(plan),
                 "order"_m = std::string{queue_order_names[static_cast<std::size_t>(plan.question.policy.order)]},
-                "gpus"_m = gpus, "makespan_s"_m = schedule.makespan,
+                "gpus"_m = gpus, "makespan_s"_m = schedule.makespan, "work_end_s"_m = plan.work_end,
                 "makespan_bound_s"_m = when(schedule.bound > Seconds{}, Value{schedule.bound}),
                 "makespan_gap"_m = when(schedule.bound > Seconds{}, share(plan.gap())),
                 "makespan_proven"_m = schedule.proven, "done"_m = done, "late"_m = plan.late,
@@ -239,10 +242,8 @@ Value cluster_document(const ClusterPlan& plan) {
                 "tenants"_m = tenants_value(plan), "jobs"_m = jobs_value(plan), "ledger"_m = ledger_value(plan),
                 "fifo"_m = plan.fifo ? variant_value(plan, *plan.fifo) : Value{},
                 "without_fairness"_m = plan.unfair ? variant_value(plan, *plan.unfair) : Value{},
-                "price_of_fairness"_m =
-                    plan.unfair && plan.unfair->makespan > Seconds{} ? change(plan.price_of_fairness()) : Value{},
-                "one_more_node"_m = gains_value(plan), "spill_over"_m = spill_value(plan),
-                "rollouts"_m = rollouts_value(plan), "holds"_m = holds_value(plan),
+                "price_of_fairness"_m = fairness ? change(*fairness) : Value{}, "one_more_node"_m = gains_value(plan),
+                "spill_over"_m = spill_value(plan), "rollouts"_m = rollouts_value(plan), "holds"_m = holds_value(plan),
                 "holds_left_out"_m = when(!all_holds, Value{static_cast<std::int64_t>(schedule.holds.size())}),
                 "notes"_m = plan.notes);
 }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 
 namespace headroom {
 namespace {
@@ -54,7 +55,14 @@ std::string head_text(const ClusterPlan& plan) {
                             : s.bound > Seconds{}
                                 ? ", at least " + format(s.bound) + " (" + percent(plan.gap()) + " above)"
                                 : "";
-  table.row({"the last job ends after", time_text(s.makespan) + bound});
+  if (plan.services) {
+    if (plan.work_end > Seconds{}) {
+      table.row({"the last job ends after", time_text(plan.work_end)});
+    }
+    table.row({"services hold GPUs until", time_text(s.makespan)});
+  } else {
+    table.row({"the last job ends after", time_text(s.makespan) + bound});
+  }
   table.row({"waits", "mean " + time_text(s.mean_wait) + ", 95 % within " + time_text(s.p95_wait) + ", longest " +
                           time_text(plan.longest_wait)});
   if (plan.priced_pools) {
@@ -165,11 +173,11 @@ std::string ledger_text(const ClusterPlan& plan, bool explained) {
 std::string beside_text(const ClusterPlan& plan) {
   Table table{{"beside it", "last job ends", "mean wait", "95 % of waits", "late", plan.priced_pools ? "cost" : ""}};
   const auto add = [&](const std::string& name, const Variant& v) {
-    table.row({name, time_text(v.makespan), time_text(v.mean_wait), time_text(v.p95_wait), std::to_string(v.late),
+    table.row({name, time_text(v.work_end), time_text(v.mean_wait), time_text(v.p95_wait), std::to_string(v.late),
                plan.priced_pools ? format(v.cost) : ""});
   };
   const scheduler::Schedule& s = plan.schedule;
-  add("this schedule", {s.makespan, s.mean_wait, s.p95_wait, s.cost, plan.late, plan.refused});
+  add("this schedule", {s.makespan, plan.work_end, s.mean_wait, s.p95_wait, s.cost, plan.late, plan.refused});
   if (plan.fifo) {
     add("first come, first served", *plan.fifo);
   }
@@ -180,10 +188,9 @@ std::string beside_text(const ClusterPlan& plan) {
     add("a node more of " + plan.question.pools[gain.pool].pool.name, gain.with);
   }
   std::string text = "\n" + table.text();
-  if (plan.unfair && plan.unfair->makespan > Seconds{}) {
-    const double price = plan.price_of_fairness();
-    text += price > 0.0005 ? "  fair shares make the whole " + percent(price) + " longer\n"
-                           : "  fair shares make the whole no longer\n";
+  if (const std::optional<double> price = plan.price_of_fairness()) {
+    text += *price > 0.0005 ? "  fair shares make the whole " + percent(*price) + " longer\n"
+                            : "  fair shares make the whole no longer\n";
   }
   return text;
 }

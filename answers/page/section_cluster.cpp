@@ -13,7 +13,8 @@ std::string cluster_answer(const Documents& documents) {
     return {};
   }
   return verdict_line(cluster["verdict"].text() == "feasible" ? "fits" : "no", cluster["verdict_text"].text()) +
-         headline_numbers({{"the last job ends after", cluster["makespan_s"], ""},
+         headline_numbers({{"the last job ends after", cluster["work_end_s"], ""},
+                           {"services hold GPUs until", cluster["makespan_s"], ""},
                            {"no schedule ends before", cluster["makespan_bound_s"], ""},
                            {"mean wait", cluster["wait_mean_s"], ""},
                            {"cost", cluster["cost_usd"], ""},

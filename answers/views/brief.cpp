@@ -104,8 +104,7 @@ constexpr std::array simulated_lines{
     Line{"cost per M output tokens", "cost/usd_per_million_output_tokens"},
 };
 constexpr std::array cluster_lines{
-    Line{"the last job ends after", "makespan_s"},
-    Line{"at least", "makespan_bound_s"},
+    Line{"the last job ends after", "work_end_s"},
     Line{"mean wait", "wait_mean_s"},
     Line{"95 % of waits", "wait_p95_s"},
     Line{"cost", "cost_usd"},

@@ -202,8 +202,19 @@ std::vector<scheduler::Pool> pools_of(const ClusterQuestion& question) {
   return pools;
 }
 
-Variant variant_of(const scheduler::Schedule& schedule) {
-  Variant variant{schedule.makespan, schedule.mean_wait, schedule.p95_wait, schedule.cost, 0, 0};
+/// End of the last job that is no service.
+Seconds work_end_of(const ClusterPlan& plan, const scheduler::Schedule& schedule) {
+  Seconds end{};
+  for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
+    const bool ran = schedule.runs[i].outcome != scheduler::Outcome::refused;
+    end = ran && !plan.question.jobs[plan.job_of[i]].service ? std::max(end, schedule.runs[i].end) : end;
+  }
+  return end;
+}
+
+Variant variant_of(const ClusterPlan& plan, const scheduler::Schedule& schedule) {
+  Variant variant{
+      schedule.makespan, work_end_of(plan, schedule), schedule.mean_wait, schedule.p95_wait, schedule.cost, 0, 0};
   for (const scheduler::JobRun& run : schedule.runs) {
     variant.late += run.outcome == scheduler::Outcome::late ? 1 : 0;
     variant.refused += run.outcome == scheduler::Outcome::refused ? 1 : 0;
@@ -370,7 +381,8 @@ void add_variants(ClusterPlan& plan, unsigned threads) {
     cases.push_back({std::move(more), policy, {}});
   }
   on_threads(thread_count(threads), cases.size(), [&](std::size_t i) {
-    cases[i].found = variant_of(scheduler::schedule(cases[i].pools, plan.question.tenants, plan.jobs, cases[i].policy));
+    cases[i].found =
+        variant_of(plan, scheduler::schedule(cases[i].pools, plan.question.tenants, plan.jobs, cases[i].policy));
   });
   if (policy.order != scheduler::Order::fifo) {
     plan.fifo = cases[0].found;
@@ -418,6 +430,10 @@ bool ClusterPlan::feasible() const noexcept {
          std::all_of(rollouts.begin(), rollouts.end(), [](const RolloutOutcome& each) { return each.why.empty(); });
 }
 
+std::optional<double> ClusterPlan::price_of_fairness() const {
+  return unfair && unfair->work_end > Seconds{} ? std::optional{work_end / unfair->work_end - 1.0} : std::nullopt;
+}
+
 double ClusterPlan::gap() const {
   return schedule.bound > Seconds{} ? schedule.makespan / schedule.bound - 1.0 : 0.0;
 }
@@ -433,6 +449,9 @@ ClusterPlan plan_cluster(ClusterQuestion question, unsigned threads) {
   }
   Expansion{plan}.run();
   plan.schedule = scheduler::schedule(pools_of(plan.question), plan.question.tenants, plan.jobs, plan.question.policy);
+  plan.work_end = work_end_of(plan, plan.schedule);
+  plan.services = std::any_of(plan.question.jobs.begin(), plan.question.jobs.end(),
+                              [](const AskedJob& job) { return job.service; });
   Outcomes{plan}.run();
   add_fair_shares(plan);
   add_variants(plan, threads);

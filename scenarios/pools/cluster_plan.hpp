@@ -42,7 +42,7 @@ struct JobOutcome {
 
 /// How another order or another cluster would do.
 struct Variant {
-  Seconds makespan{}, mean_wait{}, p95_wait{};
+  Seconds makespan{}, work_end{}, mean_wait{}, p95_wait{};  ///< work_end: of the last job that is no service
   Dollars cost{};
   std::int64_t late = 0, refused = 0;
 };
@@ -81,6 +81,8 @@ struct ClusterPlan {
   std::vector<scheduler::Job> jobs;  ///< that were scheduled, each by itself
   std::vector<std::size_t> job_of;   ///< of each of those its place in the document
   scheduler::Schedule schedule;
+  Seconds work_end{};                ///< of the last job that is no service
+  bool services = false;             ///< some job is one
   std::vector<JobOutcome> outcomes;  ///< by job of the document
   Seconds longest_wait{};
   bool priced_pools = false;         ///< some pool has a price
@@ -99,9 +101,10 @@ struct ClusterPlan {
 
   /// Every job runs and keeps its deadline, and every rollout goes through.
   [[nodiscard]] bool feasible() const noexcept;
-  /// Makespan over that of the shortest schedule that was found, less one (Bertsimas et al. 2011). Precondition:
-  /// there is one.
-  [[nodiscard]] double price_of_fairness() const { return schedule.makespan / unfair->makespan - 1.0; }
+  /// End of the last job that is no service over that of the shortest schedule that was found, less one (Bertsimas,
+  /// Farias and Trichakis 2011); nothing where there is no such schedule.
+  [[nodiscard]] std::optional<double> price_of_fairness() const;
+
   /// Of the makespan over the bound, less one; 0 where nothing ran.
   [[nodiscard]] double gap() const;
 };

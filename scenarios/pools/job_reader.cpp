@@ -245,7 +245,11 @@ class JobReader {
     for (const std::size_t place : own_) {
       add_choice(place, false);
     }
-    if (spill_) {
+    if (spill_ && table_.has("on") && job_.scenario.empty() && (!gpus_ || (!time_ && !job_.service))) {
+      table_.problem("spill",
+                     "'spill' takes other pools, and the job says what it takes on those of [[job.on]] alone; state "
+                     "'gpus' and 'time' in the job too, or leave it out");
+    } else if (spill_) {
       for (std::size_t i = 0; i < pools().size(); ++i) {
         if (std::find(own_.begin(), own_.end(), i) == own_.end()) {
           add_choice(i, true);
@@ -280,7 +284,8 @@ class JobReader {
     if (on != on_.end() && on->second.time) {
       choice.time = on->second.time;
     } else if (time_) {
-      choice.time = (1.0 / pool.speed) * *time_;
+      const bool work = job_.scenario.empty() && !job_.service;
+      choice.time = (work ? 1.0 / pool.speed : 1.0) * *time_;
     }
     if (choice.gpus && *choice.gpus > pool.pool.gpus()) {
       return;
