@@ -37,19 +37,41 @@ std::string verdict_text(const SharingPlan& plan) {
   return who + " take " + shown_name(way.sharing) + ": " + plan.why;
 }
 
-std::string ways_table(const SharingPlan& plan) {
-  Table table{
-      {"way", "<", "cards", "speed", "all at work do", "kernels run", "stranded memory", "stranded GPU-h/day", "$/h"}};
-  for (const SharingWay& way : plan.ways) {
-    if (!way.possible) {
-      table.row({shown_name(way.sharing), "impossible", "", "", "", "", "", "", ""});
-      continue;
+/// Without the columns in which nothing stands.
+std::string compact(const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> shown;
+  for (std::size_t c = 0; c < header.size(); ++c) {
+    if (c == 0 || std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return !row[c].empty(); })) {
+      shown.push_back(c);
     }
-    table.row({shown_name(way.sharing), way.good() ? "holds" : "misses " + std::to_string(way.missed),
-               std::to_string(way.cards), percent(way.mean_speed), format_number(way.together) + "x", percent(way.used),
-               format(way.stranded), format_number(way.stranded_hours), way.price ? format(*way.price) : ""});
+  }
+  const auto picked = [&](const std::vector<std::string>& cells) {
+    std::vector<std::string> some;
+    for (const std::size_t c : shown) {
+      some.push_back(cells[c]);
+    }
+    return some;
+  };
+  Table table{picked(header)};
+  for (const std::vector<std::string>& row : rows) {
+    table.row(picked(row));
   }
   return table.text();
+}
+
+std::string ways_table(const SharingPlan& plan) {
+  std::vector<std::vector<std::string>> rows;
+  for (const SharingWay& way : plan.ways) {
+    if (!way.possible) {
+      rows.push_back({shown_name(way.sharing), "impossible", "", "", "", "", "", "", ""});
+      continue;
+    }
+    rows.push_back({shown_name(way.sharing), way.good() ? "holds" : "misses " + std::to_string(way.missed),
+                    std::to_string(way.cards), percent(way.mean_speed), format_number(way.together) + "x",
+                    percent(way.used), format(way.stranded), format_number(way.stranded_hours),
+                    way.price ? format(*way.price) : ""});
+  }
+  return compact({"way", "<", "cards", "speed", "at once", "kernels run", "stranded", "idle GPU-h/day", "price"}, rows);
 }
 
 std::string reasons_text(const SharingPlan& plan) {
@@ -59,10 +81,12 @@ std::string reasons_text(const SharingPlan& plan) {
     std::vector<std::string> reasons = way.why_not;
     if (!taken && reasons.empty() && plan.taken) {
       const SharingWay& than = plan.ways[*plan.taken];
+      const std::string speeds = "it leaves the tenants " + percent(way.mean_speed) + " of their speed, and " +
+                                 shown_name(than.sharing) + " " + percent(than.mean_speed);
       reasons.push_back(way.cards > than.cards
                             ? "it takes " + counted(way.cards, "card") + " instead of " + std::to_string(than.cards)
-                            : "it leaves the tenants " + percent(way.mean_speed) + " of their speed, and " +
-                                  shown_name(than.sharing) + " " + percent(than.mean_speed));
+                        : plan.question.mode ? "another way was asked; " + speeds
+                                             : speeds);
     }
     for (const std::string& reason : reasons) {
       text += (taken ? "but " : "not ") + shown_name(way.sharing) + ": " + reason + "\n";
@@ -79,22 +103,23 @@ std::string promises_text(const TenantShare& share) {
 }
 
 std::string tenants_table(const SharingPlan& plan, const SharingWay& way) {
-  Table table{{"tenant", "<slice", "memory cap", "speed", "at work", "p50", "p95", "p99", "card-h/day", "steps/day",
-               "pays", "$/h", "<promises"}};
+  std::vector<std::vector<std::string>> rows;
   for (std::size_t i = 0; i < way.tenants.size(); ++i) {
     const TenantShare& share = way.tenants[i];
     const auto tail = [&](std::size_t s) {
       return share.latency && !share.falls_behind && (*share.latency)[s] > Seconds{} ? format((*share.latency)[s])
                                                                                      : std::string{};
     };
-    table.row({plan.question.tenants[i].name,
-               share.profile.empty() ? "" : share.profile + " at " + std::to_string(share.start), format(share.cap),
-               percent(share.speed), percent(share.under_way), tail(0), tail(1), tail(2),
-               format_number(share.card_hours), share.steps ? format_number(*share.steps) : "", percent(share.paid),
-               share.price ? format(*share.price) : "",
-               share.falls_behind ? "its queue grows without end" : promises_text(share)});
+    rows.push_back({plan.question.tenants[i].name,
+                    share.profile.empty() ? "" : share.profile + " at " + std::to_string(share.start),
+                    format(share.cap), percent(share.speed), percent(share.under_way), tail(0), tail(1), tail(2),
+                    format_number(share.card_hours), share.steps ? format_number(*share.steps) : "",
+                    percent(share.paid), share.price ? format(*share.price) : "",
+                    share.falls_behind ? "its queue grows without end" : promises_text(share)});
   }
-  std::string text = table.text();
+  std::string text = compact({"tenant", "<slice", "memory cap", "speed", "at work", "p50", "p95", "p99", "card-h/day",
+                              "steps/day", "pays", "price", "<promises"},
+                             rows);
   for (std::size_t i = 0; i < way.tenants.size(); ++i) {
     const TenantShare& share = way.tenants[i];
     if (share.ttft_p95) {

@@ -52,16 +52,16 @@ class Packer {
   }
 
   void keep_if_better() {
-    std::int64_t missed = 0, compute = 0;
+    std::int64_t missed = 0, product = 1;
     Bytes stranded{};
     std::vector<const PartitionProfile*> profiles;
     for (const SliceOption* option : taken_) {
       missed += option->missed;
       stranded = stranded + option->stranded;
-      compute += option->profile->compute_slices;
+      product *= option->profile->compute_slices;
       profiles.push_back(option->profile);
     }
-    const std::tuple cost{missed, stranded.raw(), -compute};
+    const std::tuple cost{missed, stranded.raw(), -product};
     if (!best_.profiles.empty() && cost >= best_cost_) {
       return;
     }

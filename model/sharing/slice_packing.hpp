@@ -28,8 +28,8 @@ struct SlicePacking {
 
 /// Exhaustive over the options of every tenant (variable-sized bin packing with placements; the cards have seven slices
 /// at most). Of packings that place_slices() allows the one with the fewest missed promises; then the least memory in
-/// slices beyond what is asked, memory outside of slices being free for others; then the most compute slices, which
-/// nobody else could use without memory. Pointers into `scheme.profiles`.
+/// slices beyond what is asked, memory outside of slices being free for others; then the largest product of the
+/// tenants' compute slices, the proportionally fair of them (Kelly 1997). Pointers into `scheme.profiles`.
 [[nodiscard]] SlicePacking pack_slices(const PartitionScheme& scheme,
                                        std::span<const std::vector<SliceOption>> tenants);
 

@@ -166,7 +166,13 @@ class SharingPlanner {
   }
 
   /// Promises that are missed where a tenant runs alone, a queue without end as one of them.
-  [[nodiscard]] std::int64_t missed_alone(const Tenant& tenant, const SharedLoad& load) const {
+  [[nodiscard]] std::int64_t missed_alone(const Tenant& tenant, const TenantLoad& on) const {
+    if (on.engine) {
+      const auto misses = [](const auto& promise) { return !(promise.second.second <= promise.second.first); };
+      return (on.engine->overloaded ? 1 : 0) +
+             std::count_if(on.engine->promises.begin(), on.engine->promises.end(), misses);
+    }
+    const SharedLoad& load = on.load;
     if (load.rate <= 0.0) {
       return 0;
     }
@@ -204,7 +210,7 @@ class SharingPlanner {
         }
         if (auto load = load_on_slice(q_, q_.tenants[i], loads_[i], profile, clock, why)) {
           const Bytes shown = partition_memory(q_.card, *q_.scheme, profile);
-          options[i].push_back({&profile, shown - loads_[i].need, missed_alone(q_.tenants[i], load->load)});
+          options[i].push_back({&profile, shown - loads_[i].need, missed_alone(q_.tenants[i], *load)});
           on_slices[i].emplace(&profile, *std::move(load));
         }
       }
@@ -230,7 +236,6 @@ class SharingPlanner {
       way.memory_slices += profile.memory_slices;
       on_slice_.push_back({&profile, on_slices[i].at(&profile)});
     }
-    clock_ = clock;
   }
 
   /// SMs of a compute slice, by the largest profile that tells them.
@@ -247,14 +252,15 @@ class SharingPlanner {
   /// Each on a card or a slice of its own.
   void run_apart(SharingWay& way) {
     for (std::size_t i = 0; i < q_.tenants.size(); ++i) {
-      const bool sliced = way.sharing == CardSharing::mig;
-      const SharedLoad& load = sliced ? on_slice_[i].second.load : loads_[i].load;
+      const TenantLoad& on = way.sharing == CardSharing::mig ? on_slice_[i].second : loads_[i];
       const SharedOutcome outcome =
-          std::move(simulate_shared({&load, 1}, CardSharing::none, q_.simulated, q_.seed).front());
+          std::move(simulate_shared({&on.load, 1}, CardSharing::none, q_.simulated, q_.seed).front());
       const double hours_share = q_.tenants[i].hours ? q_.tenants[i].hours->hours() / 24.0 : 1.0;
-      const double slower =
-          loads_[i].load.curve.at(std::max(outcome.mean_batch, 1.0)) / load.curve.at(std::max(outcome.mean_batch, 1.0));
-      take(way, i, outcome, hours_share, slower, sliced ? on_slice_[i].first : nullptr, sliced ? clock_ : 1.0);
+      // An engine on a slower device has larger batches, so that its time of a request and not its work tells.
+      const double batch = std::max(outcome.mean_batch, 1.0);
+      const double slower = on.engine ? loads_[i].engine->e2e[0] / on.engine->e2e[0]
+                                      : loads_[i].load.curve.at(batch) / on.load.curve.at(batch);
+      take(way, i, outcome, hours_share, slower, on.engine ? &*on.engine : nullptr);
     }
     for (const PartOfDay& part : parts_) {
       way.together = std::max(way.together, [&] {
@@ -280,7 +286,7 @@ class SharingPlanner {
       }
       std::vector<SharedOutcome> outcomes = simulate_shared(loads, way.sharing, q_.simulated, q_.seed);
       for (std::size_t at = 0; at < part.running.size(); ++at) {
-        take(way, part.running[at], outcomes[at], part.share, 1.0, nullptr, 1.0);
+        take(way, part.running[at], outcomes[at], part.share, 1.0, nullptr);
       }
       double sum = 0.0;
       for (const double speed : shared_speeds(way.sharing, busy)) {
@@ -295,14 +301,14 @@ class SharingPlanner {
     }
   }
 
-  /// Adds a part of the day to what a tenant gets. `slower`: speed of its slice over that of the card.
+  /// Adds a part of the day to what a tenant gets. `slower`: speed of its slice over that of the card. `engine`: where
+  /// it is one that has a device of its own.
   void take(SharingWay& way,
             std::size_t i,
             const SharedOutcome& outcome,
             double share_of_day,
             double slower,
-            const PartitionProfile* profile,
-            double clock) {
+            const EngineTimes* engine) {
     TenantShare& share = way.tenants[i];
     const Tenant& tenant = q_.tenants[i];
     const bool first = share.under_way == 0.0 && share.card_hours == 0.0;
@@ -317,7 +323,8 @@ class SharingPlanner {
       share.cap = card_memory_;
     }
     if (tenant.served) {
-      take_engine(share, tenant, profile, profile != nullptr ? clock : std::clamp(outcome.speed(), 0.02, 1.0));
+      take_engine(share, engine != nullptr ? *engine
+                                           : engine_times(q_, tenant, nullptr, std::clamp(outcome.speed(), 0.02, 1.0)));
       return;
     }
     if (outcome.requests == 0) {
@@ -339,8 +346,7 @@ class SharingPlanner {
     }
   }
 
-  void take_engine(TenantShare& share, const Tenant& tenant, const PartitionProfile* profile, double speed) {
-    const EngineTimes times = engine_times(q_, tenant, profile, speed);
+  static void take_engine(TenantShare& share, const EngineTimes& times) {
     const auto later = [](Seconds a, Seconds b) { return std::max(a, b); };
     std::array<Seconds, told_shares.size()> latency = times.e2e;
     if (share.latency) {
@@ -378,7 +384,8 @@ class SharingPlanner {
       }
     }
     way.mean_speed = weights > 0.0 ? weighted / weights : 1.0;
-    way.used = std::min(way.used, 1.0);
+    // Kernels of tenants without gaps add up to all of it but for rounding.
+    way.used = way.used > 1.0 - 1e-9 ? 1.0 : way.used;
     way.stranded_hours = 24.0 * real(way.cards) * (1.0 - way.used);
     way.together_bound = bound();
     const Bytes memory = real(way.cards) * card_memory_;
@@ -530,7 +537,6 @@ class SharingPlanner {
   Bytes card_memory_;
   std::vector<TenantLoad> loads_;
   std::vector<std::pair<const PartitionProfile*, TenantLoad>> on_slice_;
-  double clock_ = 1.0;
   std::vector<std::string> notes_;
 };
 

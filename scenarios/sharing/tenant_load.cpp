@@ -97,6 +97,7 @@ TenantLoad load_on_card(const SharingQuestion& q, const Tenant& tenant) {
     NetworkCalls calls = network_calls(*tenant.network);
     TenantLoad on{{tenant.rate, std::move(calls.curve), tenant.spread, tenant.busy.value_or(calls.busy)},
                   tenant.memory ? *tenant.memory + context : calls.memory,
+                  {},
                   {}};
     on.notes.push_back(tenant.name + ": calls of up to " + std::to_string(on.load.curve.largest()) +
                        " samples, whatever waits at once; kernels run " + percent(on.load.busy) + " of a call");
@@ -107,6 +108,7 @@ TenantLoad load_on_card(const SharingQuestion& q, const Tenant& tenant) {
     const double each = std::max(alone.busy, 1e-6) / alone.offered.raw();
     TenantLoad on{{alone.offered.raw(), CallCurve{{Seconds{each}}}, 1.0, tenant.busy.value_or(1.0)},
                   *tenant.memory + context,
+                  alone,
                   {}};
     on.notes.push_back(tenant.name + ": the engine iterates " + percent(alone.busy) + " of the time alone on the card" +
                        (tenant.busy ? "" : "; kernels are taken to run all of it (busy = 1)"));
@@ -115,6 +117,7 @@ TenantLoad load_on_card(const SharingQuestion& q, const Tenant& tenant) {
   return {{tenant.rate, CallCurve{{tenant.call.value_or(tenant.step.value_or(Seconds{1.0}))}}, tenant.spread,
            tenant.busy.value_or(1.0)},
           *tenant.memory + context,
+          {},
           {}};
 }
 
@@ -140,8 +143,8 @@ std::optional<TenantLoad> load_on_slice(const SharingQuestion& q,
       on.load.curve = at_clock(calls.curve, slice_stretch(busy, clock));
       on.load.busy = busy;
     } else if (tenant.served) {
-      const EngineTimes alone = engine_times(q, tenant, &profile, clock);
-      on.load.curve = CallCurve{{Seconds{std::max(alone.busy, 1e-6) / alone.offered.raw()}}};
+      on.engine = engine_times(q, tenant, &profile, clock);
+      on.load.curve = CallCurve{{Seconds{std::max(on.engine->busy, 1e-6) / on.engine->offered.raw()}}};
     } else {
       const double share =
           slice.slice ? std::min(slice.slice->compute, slice.slice->memory) : q.scheme->memory_share(profile);

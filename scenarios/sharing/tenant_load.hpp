@@ -5,18 +5,29 @@
 #include <headroom/scenarios/serving/simulated_serving.hpp>
 #include <headroom/scenarios/sharing/sharing_question.hpp>
 
-#include <map>
-#include <memory>
+#include <array>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headroom {
 
+/// An engine among others, which have it go on at `speed` while it has work: its traffic 1 / speed as fast on the
+/// device alone, and all times over speed. `profile`: of the slice that it runs on; nullptr: the card.
+struct EngineTimes {
+  std::array<Seconds, 4> e2e{};  ///< p50, p95, p99; the last is not told and 0
+  Seconds ttft_p95{}, tpot_p95{};
+  std::vector<std::pair<std::string, std::pair<Seconds, Seconds>>> promises;  ///< key, limit and what is reached
+  double busy = 0.0;  ///< share of the time in which the engine iterates
+  Hertz offered{};
+  bool overloaded = false;
+};
 /// A tenant on one device.
 struct TenantLoad {
   SharedLoad load;
-  Bytes need{};  ///< memory, its context included
+  Bytes need{};                       ///< memory, its context included
+  std::optional<EngineTimes> engine;  ///< alone on the device, where it is one
   std::vector<std::string> notes;
 };
 
@@ -32,16 +43,7 @@ struct TenantLoad {
                                                       double clock,
                                                       std::string& why);
 
-/// An engine among others, which have it go on at `speed` while it has work: its traffic 1 / speed as fast on the
-/// device alone, and all times over speed. `profile`: of the slice that it runs on; nullptr: the card.
-struct EngineTimes {
-  std::array<Seconds, 4> e2e{};  ///< p50, p95, p99; the last is not told and 0
-  Seconds ttft_p95{}, tpot_p95{};
-  std::vector<std::pair<std::string, std::pair<Seconds, Seconds>>> promises;  ///< key, limit and what is reached
-  double busy = 0.0;  ///< share of the time in which the engine iterates
-  Hertz offered{};
-  bool overloaded = false;
-};
+/// As EngineTimes says.
 [[nodiscard]] EngineTimes engine_times(const SharingQuestion& q,
                                        const Tenant& tenant,
                                        const PartitionProfile* profile,

@@ -75,20 +75,19 @@ struct Published {
 /// requests/s; MOSS-TD 64 %, 1.49, three 1.35 to 1.70; Qwen3-ASR 6 %, 1.83 and 2.67), docs/basic_usage/mps_dp.md (29 %;
 /// 21.9 alone, two 31.5 to 37.7, three 39.9 to 46.9) and pull request 986 (2.0 and 2.16).
 constexpr std::array under_mps{
-    Published{"Higgs H200", 5, 0.201, 3.6},      Published{"Higgs H200", 6, 0.201, 3.6 * 1.06},
-    Published{"Higgs H100", 2, 0.233, 1.87},     Published{"Higgs guide", 2, 0.29, 34.6 / 21.9},
+    Published{"Higgs H200", 5, 0.201, 3.6},         Published{"Higgs H200", 6, 0.201, 3.6 * 1.06},
+    Published{"Higgs H100", 2, 0.233, 1.87},        Published{"Higgs guide", 2, 0.29, 34.6 / 21.9},
     Published{"Higgs guide", 3, 0.29, 43.4 / 21.9}, Published{"Higgs review", 2, 0.29, 2.0},
-    Published{"Higgs review", 3, 0.29, 2.16},    Published{"MOSS-TD", 2, 0.64, 1.49},
-    Published{"MOSS-TD", 3, 0.64, 1.525},        Published{"Qwen3-ASR", 2, 0.06, 1.83},
+    Published{"Higgs review", 3, 0.29, 2.16},       Published{"MOSS-TD", 2, 0.64, 1.49},
+    Published{"MOSS-TD", 3, 0.64, 1.525},           Published{"Qwen3-ASR", 2, 0.06, 1.83},
     Published{"Qwen3-ASR", 3, 0.06, 2.67}};
 
 /// Without MPS: the same, and pull requests 1635 (5.635 to 7.206), 986 (1.03); RobTand/prismaquant issue 283;
 /// NVIDIA/nvidia-docker issue 911.
-constexpr std::array in_turn{
-    Published{"Higgs H200", 2, 0.201, 1.47}, Published{"Higgs H200", 3, 0.201, 1.65},
-    Published{"Higgs H200", 4, 0.201, 1.73}, Published{"Higgs guide", 2, 0.29, 1.24},
-    Published{"Higgs review", 3, 0.29, 1.03}, Published{"Qwen3-TTS", 2, 0.5, 7.206 / 5.635},
-    Published{"encoder", 3, 1.0, 0.97},      Published{"digits", 2, 0.3, 1.0}};
+constexpr std::array in_turn{Published{"Higgs H200", 2, 0.201, 1.47},  Published{"Higgs H200", 3, 0.201, 1.65},
+                             Published{"Higgs H200", 4, 0.201, 1.73},  Published{"Higgs guide", 2, 0.29, 1.24},
+                             Published{"Higgs review", 3, 0.29, 1.03}, Published{"Qwen3-TTS", 2, 0.5, 7.206 / 5.635},
+                             Published{"encoder", 3, 1.0, 0.97},       Published{"digits", 2, 0.3, 1.0}};
 
 /// Mean of the workloads' mean absolute errors.
 template <class Rows>

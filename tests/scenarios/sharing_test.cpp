@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tenants of one card: what is read and refused, which way is taken, what a night gives, who pays, and slices as a file.
+// Tenants of one card: what is read and refused, which way is taken, what a night gives, who pays, and slices as a
+// file.
 #include <headroom/core/config_reader.hpp>
 #include <headroom/model/workload/network_library.hpp>
 #include <headroom/scenarios/sharing/mig_parted.hpp>
@@ -71,15 +72,15 @@ TEST_CASE("sharing: hours of a day are read with their minutes, over midnight to
 }
 
 TEST_CASE("sharing: every problem of a question is told at once, each where it stands") {
-  const std::string said = refused(
-      on("t4", "mig",
-         tenant("a", "busy = 1.5\nmemory = \"6 GB\"\nisolation = \"faults\"\n") +
-             tenant("a", "rate = \"3 req/s\"\nmemory = \"60 GB\"\nhours = \"20-06\"\ncolour = \"red\"\n") +
-             tenant("c", "busy = 0.5\nstep = \"1 s\"\nslo = { p95 = \"1 s\" }\n")));
+  const std::string said =
+      refused(on("t4", "mig",
+                 tenant("a", "busy = 1.5\nmemory = \"6 GB\"\nisolation = \"faults\"\n") +
+                     tenant("a", "rate = \"3 req/s\"\nmemory = \"60 GB\"\nhours = \"20-06\"\ncolour = \"red\"\n") +
+                     tenant("c", "busy = 0.5\nstep = \"1 s\"\nslo = { p95 = \"1 s\" }\n")));
   for (const char* const part :
-       {"t4 has no slices of MIG", "a share of the time", "isolation", "two tenants are called 'a'", "missing key 'call'",
-        "more than the", "no part of a day", "unknown key 'colour'", "kind = \"training\"", "missing key 'memory'",
-        "nothing comes that times could be promised to"}) {
+       {"t4 has no slices of MIG", "a share of the time", "isolation", "two tenants are called 'a'",
+        "missing key 'call'", "more than the", "no part of a day", "unknown key 'colour'", "kind = \"training\"",
+        "missing key 'memory'", "nothing comes that times could be promised to"}) {
     CAPTURE(part);
     CHECK_MESSAGE(said.find(part) != std::string::npos, said);
   }
@@ -90,12 +91,13 @@ TEST_CASE("sharing: what the stated way does not give is refused with the way ou
   const std::string fault = "busy = 0.5\nmemory = \"10 GB\"\nisolation = \"fault\"\n";
   CHECK(refused(on("a100-sxm-80gb", "mps", tenant("a", fault))).find("mode = \"mig\"") != std::string::npos);
   CHECK(refused(on("a100-sxm-80gb", "mig", tenant("a", fault))).empty());
-  CHECK(refused(on("a100-sxm-80gb", "time-slice", tenant("a", "busy = 0.5\nmemory = \"10 GB\"\nisolation = \"memory\"\n")))
+  CHECK(refused(
+            on("a100-sxm-80gb", "time-slice", tenant("a", "busy = 0.5\nmemory = \"10 GB\"\nisolation = \"memory\"\n")))
             .find("apart in nothing") != std::string::npos);
   CHECK(refused(on("a100-sxm-80gb/1g.10gb", "any", tenant("a", "busy = 0.5\nmemory = \"1 GB\"\n")))
             .find("is a slice already") != std::string::npos);
-  CHECK(refused(on("a100-sxm-80gb", "any", tenant("a", "workload = { kind = \"train\" }\n"))).find("kind serve or batch") !=
-        std::string::npos);
+  CHECK(refused(on("a100-sxm-80gb", "any", tenant("a", "workload = { kind = \"train\" }\n")))
+            .find("kind serve or batch") != std::string::npos);
 }
 
 TEST_CASE("sharing: memory counts at the hours at which tenants run, for slices all day") {
@@ -128,8 +130,10 @@ TEST_CASE("sharing: those who do not trust each other get slices, one team the w
 }
 
 TEST_CASE("sharing: a training by night gets the hours of the card that nobody else works in") {
-  const std::string day = "busy = 1\nrate = \"20 req/s\"\ncall = \"10 ms\"\nmemory = \"10 GB\"\nhours = \"06:00-20:00\"\n";
-  const std::string night = "kind = \"training\"\nbusy = 1\nstep = \"2 s\"\nmemory = \"20 GB\"\nhours = \"20:00-06:00\"\n";
+  const std::string day =
+      "busy = 1\nrate = \"20 req/s\"\ncall = \"10 ms\"\nmemory = \"10 GB\"\nhours = \"06:00-20:00\"\n";
+  const std::string night =
+      "kind = \"training\"\nbusy = 1\nstep = \"2 s\"\nmemory = \"20 GB\"\nhours = \"20:00-06:00\"\n";
   const SharingPlan plan = planned(on("a100-sxm-80gb", "mps", tenant("serve", day) + tenant("train", night)));
   const SharingWay& way = plan.ways[*plan.taken];
   CHECK(way.tenants[1].card_hours == doctest::Approx(10.0));
@@ -140,11 +144,11 @@ TEST_CASE("sharing: a training by night gets the hours of the card that nobody e
 }
 
 TEST_CASE("sharing: tenants pay for all cards together, more who take more and who weigh more") {
-  const std::string text = on("a100-sxm-80gb", "mps",
-                              tenant("light", "busy = 0.2\nmemory = \"10 GB\"\n") +
-                                  tenant("heavy", "busy = 0.6\nmemory = \"10 GB\"\n") +
-                                  tenant("rich", "busy = 0.2\nmemory = \"10 GB\"\nweight = 3\n") +
-                                  "[money]\nprice = \"2 $/h\"\ndate = \"2026-08\"\n");
+  const std::string text =
+      on("a100-sxm-80gb", "mps",
+         tenant("light", "busy = 0.2\nmemory = \"10 GB\"\n") + tenant("heavy", "busy = 0.6\nmemory = \"10 GB\"\n") +
+             tenant("rich", "busy = 0.2\nmemory = \"10 GB\"\nweight = 3\n") +
+             "[money]\nprice = \"2 $/h\"\ndate = \"2026-08\"\n");
   const SharingPlan plan = planned(text);
   for (const SharingWay& way : plan.ways) {
     if (!way.possible) {
@@ -167,7 +171,8 @@ TEST_CASE("sharing: a promise that time slices miss and MPS keeps decides") {
   // Calls of 20 ms, a fifth of them on the card: in turn each waits for the others' hosts.
   const std::string keys =
       "busy = 0.2\nmemory = \"4 GB\"\nrate = \"20 req/s\"\ncall = \"20 ms\"\nslo = { p95 = \"60 ms\" }\n";
-  const SharingPlan plan = planned(on("t4", "any", tenant("a", keys) + tenant("b", keys) + tenant("c", "busy = 0.2\nmemory = \"3 GB\"\n")));
+  const SharingPlan plan =
+      planned(on("t4", "any", tenant("a", keys) + tenant("b", keys) + tenant("c", "busy = 0.2\nmemory = \"3 GB\"\n")));
   REQUIRE(plan.taken);
   CHECK(plan.ways[*plan.taken].sharing == CardSharing::mps);
   CHECK(way_of(plan, CardSharing::time_slice).missed > 0);
@@ -178,7 +183,8 @@ TEST_CASE("sharing: a network brings its calls, its rate and its promises, on th
   const std::string vision =
       "[tenant.workload]\nkind = \"batch\"\nmodel = \"resnet50\"\n[tenant.workload.inference]\nprecision = \"fp16\"\n"
       "[tenant.workload.requests]\nrate = \"300 req/s\"\nslo = { p95 = \"30 ms\" }\n";
-  const SharingPlan plan = planned(on("a100-sxm-80gb", "any", tenant("vision", vision) + tenant("other", "busy = 0.3\nmemory = \"10 GB\"\n")));
+  const SharingPlan plan = planned(
+      on("a100-sxm-80gb", "any", tenant("vision", vision) + tenant("other", "busy = 0.3\nmemory = \"10 GB\"\n")));
   REQUIRE(plan.taken);
   const SharingWay& alone = way_of(plan, CardSharing::none);
   const SharingWay& mps = way_of(plan, CardSharing::mps);
@@ -196,8 +202,8 @@ TEST_CASE("sharing: an engine goes on at the speed that others leave it, its tim
       "[tenant.workload.traffic]\nrate = \"2 req/s\"\nrequests = 300\n[tenant.workload.traffic.prompt]\nmean = 500\n"
       "[tenant.workload.traffic.output]\nmean = 100\n[tenant.workload.slo]\nttft_p95 = \"2 s\"\n"
       "[tenant.workload.serving]\nweights = \"bf16\"\n[tenant.workload.strategy]\ntp = 1\n";
-  const SharingPlan plan =
-      planned(on("h100-sxm-80gb", "time-slice", tenant("chat", chat) + tenant("other", "busy = 1\nmemory = \"4 GB\"\n")));
+  const SharingPlan plan = planned(
+      on("h100-sxm-80gb", "time-slice", tenant("chat", chat) + tenant("other", "busy = 1\nmemory = \"4 GB\"\n")));
   const SharingWay& alone = way_of(plan, CardSharing::none);
   const SharingWay& turns = way_of(plan, CardSharing::time_slice);
   REQUIRE((alone.possible && turns.possible));
