@@ -67,10 +67,11 @@ enum class Order : std::uint8_t {
 
 struct Policy {
   Order order = Order::fair;
-  bool preempt = true;                 ///< of lower priority by higher, where the lower is preemptible
-  bool longest_first = true;           ///< of equal rights the longest first (Graham 1969); false: by arrival
-  std::int64_t most_stops = 100;       ///< of one job, after which it is stopped no more: no storm goes on for ever
-  std::int64_t search_steps = 100000;  ///< starts of jobs that `shortest` tries in all
+  bool preempt = true;            ///< of lower priority by higher, where the lower is preemptible
+  bool longest_first = true;      ///< of equal rights the longest first (Graham 1969); false: by arrival
+  std::int64_t most_stops = 100;  ///< of one job, after which it is stopped no more: no storm goes on for ever
+  /// Nodes held by jobs, in all schedules that `shortest` tries beyond its first ones.
+  std::int64_t search_steps = 100000;
 };
 
 /// GPUs of one node, in one stretch of time, held by one job.

@@ -102,8 +102,8 @@ class MakespanSearch {
   void try_list(const ListOrder& list, Order order = Order::shortest) {
     Policy policy = policy_;
     policy.order = order;
-    steps_ -= static_cast<std::int64_t>(std::max<std::size_t>(question_.jobs.size(), 1));
     Schedule made = run_cluster(question_, policy, list);
+    steps_ -= static_cast<std::int64_t>(std::max<std::size_t>(made.holds.size(), 1));
     const std::int64_t refused = refusals(made);
     if (!some_ || refused < refused_ || (refused == refused_ && made.makespan <= best_.makespan)) {
       some_ = true;
