@@ -120,8 +120,9 @@ inline constexpr std::array cluster_job_rows{
         .says("It holds labels with the values that a pool must have for the job to run on it.")
         .but("Every pool has the labels gpu, pool and zone."),
     texts("pools")
-        .blank_is("every pool that has what it needs, the cheapest for the job first, without prices the fastest")
-        .says("It lists pools that the job may run on, in the order of its owner's liking."),
+        .blank_is("every pool that has what it needs")
+        .says("It lists pools that the job may run on: it takes the one on which it ends first, waiting counted, then "
+              "the cheapest, then the first."),
     boolean("spill").usually(false).says(
         "It says that the job may take pools that lack what it needs, or that it does not list, where none of its own "
         "can start it at once."),
