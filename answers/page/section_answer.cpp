@@ -271,8 +271,11 @@ std::string heading(const Documents& documents) {
   const Place plan = plan_of(documents);
   const Place root{documents.all.front()};
   const Place& asked = plan["model"].there() ? plan : root;
-  std::string of = asked["pools"].there() ? "A cluster of unlike pools" : escaped(asked["model"].text());
-  if (asked["gpus"].is_number()) {
+  std::string of = escaped(asked["model"].text());
+  if (asked["pools"].there()) {
+    of = "A cluster of " + figure(asked["gpus"]) + " GPUs in " + std::to_string(asked["pools"].items().size()) +
+         " pools";
+  } else if (asked["gpus"].is_number()) {
     of += " on " + figure(asked["gpus"]) + " &times; " + escaped(asked["gpu"].text());
   } else if (asked["gpu"].is_text()) {
     of += " on " + escaped(asked["gpu"].text());
