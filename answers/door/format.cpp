@@ -48,6 +48,19 @@ struct DocumentOf {
   }
 };
 
+struct CsvOf {
+  std::string operator()(const given::Series& s) const { return scaling_csv(s.scenario, s.curve); }
+  template <class Given>
+  std::string operator()(const Given& answer) const {
+    if constexpr (requires { KindOf<Given>::csv(answer); }) {
+      return KindOf<Given>::csv(answer);
+    } else {
+      throw ConfigError{
+          "csv holds the rows of a series of GPU counts or of a cluster's schedule; this answer has none: take json"};
+    }
+  }
+};
+
 /// The page's names of the answers, in their order.
 template <class... Kind>
 constexpr std::array<const char*, std::variant_size_v<GivenAnswer>> names_of(KindList<Kind...> /*kinds*/) {
@@ -89,10 +102,7 @@ Value document_of(const GivenAnswer& answer) {
 }
 
 std::string to_csv(const GivenAnswer& answer) {
-  if (const auto* const series = std::get_if<given::Series>(&answer)) {
-    return scaling_csv(series->scenario, series->curve);
-  }
-  throw ConfigError{"csv holds the rows of a series of GPU counts; this answer has none: take json"};
+  return std::visit(CsvOf{}, answer);
 }
 
 std::string to_html(const GivenAnswer& answer, unsigned threads) {

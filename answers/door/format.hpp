@@ -17,7 +17,7 @@ namespace headroom {
 /// What programs read and every page is drawn from: raw SI, the unit in the key, the schema first
 /// (docs/scenario-format.md).
 [[nodiscard]] Value document_of(const GivenAnswer& answer);
-/// A row a number of GPUs of a series. ConfigError for answers that have no rows.
+/// A row a number of GPUs of a series, a row a hold of a cluster's schedule. ConfigError for answers that have no rows.
 [[nodiscard]] std::string to_csv(const GivenAnswer& answer);
 /// One file with charts; a fleet is simulated at more rates for it, on so many threads. ConfigError where the build has
 /// no chart library.

@@ -25,6 +25,10 @@ struct Part {
 
 /// The page from top to bottom.
 constexpr std::array parts{Part{"answer", "Answer", answer_section},
+                           Part{"timeline", "Timeline", timeline_section},
+                           Part{"cluster", "Pools and jobs", cluster_section},
+                           Part{"ledger", "Credit", ledger_section},
+                           Part{"beside", "Beside it", beside_cluster_section},
                            Part{"choices", "Which GPU", choices_section},
                            Part{"requests", "Requests and jobs", load_of_batch_section},
                            Part{"calls", "Calls", calls_section},

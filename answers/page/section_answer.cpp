@@ -272,7 +272,10 @@ std::string heading(const Documents& documents) {
   const Place root{documents.all.front()};
   const Place& asked = plan["model"].there() ? plan : root;
   std::string of = escaped(asked["model"].text());
-  if (asked["gpus"].is_number()) {
+  if (asked["pools"].there()) {
+    of = "A cluster of " + figure(asked["gpus"]) + " GPUs in " + std::to_string(asked["pools"].items().size()) +
+         " pools";
+  } else if (asked["gpus"].is_number()) {
     of += " on " + figure(asked["gpus"]) + " &times; " + escaped(asked["gpu"].text());
   } else if (asked["gpu"].is_text()) {
     of += " on " + escaped(asked["gpu"].text());
@@ -287,6 +290,9 @@ std::string answer_section(const Documents& documents) {
   }
   if (const std::string batch = batch_answer(documents); !batch.empty()) {
     return answer_part(batch);
+  }
+  if (const std::string cluster = cluster_answer(documents); !cluster.empty()) {
+    return answer_part(cluster);
   }
   if (const std::string shared = sharing_answer(documents); !shared.empty()) {
     return answer_part(shared);

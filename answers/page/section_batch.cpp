@@ -10,7 +10,14 @@
 namespace headroom::report {
 namespace {
 
-/// A table of the members of each item, in the document's order; those without any value are left out.
+std::string tails_table(const std::string& label, const Place& list) {
+  return items_table(label, list,
+                     {"max_batch", "window_s", "mean_batch", "utilisation", "latency_mean_s", "latency_p95_s",
+                      "latency_p99_s", "latency_p999_s"});
+}
+
+}  // namespace
+
 std::string items_table(const std::string& label, const Place& list, const std::vector<std::string_view>& members) {
   const std::vector<Place> items = list.items();
   if (items.empty()) {
@@ -33,18 +40,10 @@ std::string items_table(const std::string& label, const Place& list, const std::
   return "<h3>" + escaped(label) + "</h3>\n" + table.html();
 }
 
-std::string tails_table(const std::string& label, const Place& list) {
-  return items_table(label, list,
-                     {"max_batch", "window_s", "mean_batch", "utilisation", "latency_mean_s", "latency_p95_s",
-                      "latency_p99_s", "latency_p999_s"});
-}
-
 std::string object_table(const std::string& label, const Place& object) {
   const std::string table = member_table(label, object);
   return table.empty() ? table : "<h3>" + escaped(label) + "</h3>\n" + table;
 }
-
-}  // namespace
 
 std::string batch_answer(const Documents& documents) {
   const Place batch = documents.find("batch");

@@ -57,6 +57,14 @@ struct NamedFigure {
 [[nodiscard]] std::string pipeline_section(const Documents& documents);
 [[nodiscard]] std::string replica_section(const Documents& documents);
 
+/// Of a cluster: the verdict with its numbers, who holds which GPUs when, pools, tenants and jobs, what credit was
+/// booked, other orders and one more node, rollouts.
+[[nodiscard]] std::string cluster_answer(const Documents& documents);
+[[nodiscard]] std::string timeline_section(const Documents& documents);
+[[nodiscard]] std::string cluster_section(const Documents& documents);
+[[nodiscard]] std::string ledger_section(const Documents& documents);
+[[nodiscard]] std::string beside_cluster_section(const Documents& documents);
+
 /// Of tenants on one card: the verdict, ways to share it, and what each tenant gets.
 [[nodiscard]] std::string sharing_answer(const Documents& documents);
 [[nodiscard]] std::string sharing_section(const Documents& documents);
@@ -93,6 +101,14 @@ struct NamedFigure {
 /// Name and value of the members that are numbers, intervals or short texts, with the unit that their names say;
 /// nothing of an absent object.
 [[nodiscard]] std::string member_table(const std::string& label, const Place& object);
+
+/// The same under a heading of its label.
+[[nodiscard]] std::string object_table(const std::string& label, const Place& object);
+/// Under a heading, a table of the members of each item of a list, in the document's order; those without any value are
+/// left out.
+[[nodiscard]] std::string items_table(const std::string& label,
+                                      const Place& list,
+                                      const std::vector<std::string_view>& members);
 
 /// The strings of an array as a list.
 [[nodiscard]] std::string text_list(const Place& array);

@@ -60,6 +60,7 @@ namespace answers {
 [[nodiscard]] std::span<const AnswerMember> fleet_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> box_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> batch_members() noexcept;
+[[nodiscard]] std::span<const AnswerMember> cluster_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> sharing_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> simulate_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> compare_members() noexcept;

@@ -103,6 +103,14 @@ constexpr std::array simulated_lines{
     Line{"saturates at, req/s", "saturation_requests_per_s"},
     Line{"cost per M output tokens", "cost/usd_per_million_output_tokens"},
 };
+constexpr std::array cluster_lines{
+    Line{"the last job ends after", "work_end_s"},
+    Line{"mean wait", "wait_mean_s"},
+    Line{"95 % of waits", "wait_p95_s"},
+    Line{"cost", "cost_usd"},
+    Line{"jobs late", "late"},
+    Line{"jobs that do not run", "refused"},
+};
 constexpr std::array speedup_lines{
     Line{"measured speed-up", "measured_speedup"},
     Line{"predicted speed-up", "predicted_speedup"},
@@ -255,6 +263,9 @@ std::string brief_text(const Value& document, bool time_over) {
     const Place knee = root["knee_gpus"];
     return (knee.is_number() ? "more GPUs pay up to " + shown_text(knee) + "\n" : "") +
            items_brief(root["points"], scaled_columns);
+  }
+  if (schema.starts_with("headroom.cluster/")) {
+    return verdict_line(root) + lines_text(root, cluster_lines);
   }
   if (schema.starts_with("headroom.speedup/")) {
     return verdict_line(root) + lines_text(root, speedup_lines);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom export`: writes a training or serving plan as the launch file of another program.
+#include <headroom/answers/door/cluster_kind.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_fleet.hpp>
 #include <headroom/cli/frame/command.hpp>
@@ -14,6 +15,7 @@
 #include <headroom/scenarios/keys/key.hpp>
 #include <headroom/scenarios/launch/launch.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/pools/cluster_export.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
@@ -31,7 +33,7 @@ extern const Verb export_verb;
 namespace export_parts {
 namespace {
 
-enum class Asks : std::uint8_t { training, search, serving, fleet, box, sharing };
+enum class Asks : std::uint8_t { training, search, serving, fleet, box, sharing, cluster };
 constexpr std::array forms{
     Form{"the launch of one training strategy", "the plan of one training strategy"},
     Form{"the launch of the plan that a search takes", "a search ([search] or --search)"},
@@ -39,6 +41,7 @@ constexpr std::array forms{
     Form{"the launch of a fleet ([traffic])", "a fleet ([traffic])"},
     Form{"the launch of the layout that a curve takes", "the curve of stated GPUs (--concurrency 1..512)"},
     Form{"the slices of a card for its tenants", "tenants of one card (kind sharing)"},
+    Form{"queues, quotas and priorities of a cluster", "a cluster (kind cluster)"},
 };
 
 /// The forms that an option of the quick form has a part in.
@@ -48,7 +51,7 @@ Forms forms_of(const Key& key) {
   return table == "training"  ? bit(Asks::training) | bit(Asks::search)
          : table == "serving" ? bit(Asks::serving) | bit(Asks::fleet) | bit(Asks::box)
          : table == "traffic" ? bit(Asks::fleet)
-                              : every_form;
+                              : every_form & ~bit(Asks::cluster);
 }
 
 struct OtherWord {
@@ -80,8 +83,8 @@ std::string_view form_meant(std::string_view word) {
 constexpr std::array own_options{
     Option{"--to", OptionKind::one,
            "megatron|nemo|torchtitan|deepspeed|torchrun|slurm|vllm|sglang|tensorrt-llm|kubernetes|leaderworkerset|"
-           "kserve|ray-serve|mig-parted",
-           "the form to write; from vllm on for serving, mig-parted for tenants of one card"}
+           "kserve|ray-serve|mig-parted|kueue|slurm-qos",
+           "the form to write; from vllm on for serving, mig-parted for slices of cards, then for clusters"}
         .or_else(instead_of)
         .or_meant(form_meant),
     Option{"--search", OptionKind::many, "AXIS=VALUES",
@@ -163,6 +166,29 @@ Outcome write_slices(const ConfigValue& root,
   return delivered({mig_parted(plan.question.card, {&layout, 1}, notes), {}, true}, arguments, remarks);
 }
 
+constexpr std::array<std::string_view, 2> cluster_forms{"kueue", "slurm-qos"};
+bool is_cluster_form(std::string_view form) {
+  return std::find(cluster_forms.begin(), cluster_forms.end(), form) != cluster_forms.end();
+}
+
+/// Tenants, quotas and priorities of a cluster for the program that runs it, or the slices of its pools.
+Outcome write_cluster(const ConfigValue& root,
+                      const std::string& file,
+                      const QuestionLibrary& library,
+                      const Arguments& arguments) {
+  const std::string form = arguments.one("--to");
+  if (form != slices_form && !is_cluster_form(form)) {
+    throw ConfigError{quoted(file) +
+                      " asks about a cluster; --to kueue and --to slurm-qos write its queues, --to mig-parted the "
+                      "slices of its pools"};
+  }
+  const pools::ClusterQuestion question = kinds::cluster::read(root, file, library);
+  const std::string text = form == slices_form ? pools::slices_text(question, library.sources)
+                           : form == "kueue"   ? pools::kueue_text(question)
+                                               : pools::slurm_qos_text(question);
+  return delivered({text, {}, true}, arguments, "");
+}
+
 /// Changes that would let a replica hold its load.
 std::string memory_ways_out(const ServePlan& answer) {
   const Changes& changes = answer.changes.empty() ? answer.changes_of_weights : answer.changes;
@@ -240,9 +266,14 @@ Outcome write(const Plan& plan, const std::string& file, const Arguments& argume
 Outcome answer(const ConfigValue& root, const std::string& file, const Arguments& arguments) {
   const QuestionLibrary library = own_library();
   const DocumentKind asked = kind_of(root, library);
-  if (arguments.one("--to") == slices_form && asked != DocumentKind::sharing) {
+  const std::string form = arguments.one("--to");
+  if (form == slices_form && asked != DocumentKind::sharing && asked != DocumentKind::cluster) {
     throw ConfigError{"form 'mig-parted' cuts a card for its tenants; " + quoted(file) +
-                      " asks about something else: ask kind 'sharing' with [[tenant]]"};
+                      " asks about something else: ask kind 'sharing' with [[tenant]], or kind 'cluster'"};
+  }
+  if (is_cluster_form(form) && asked != DocumentKind::cluster) {
+    throw ConfigError{"form " + quoted(form) + " writes the queues of a cluster; " + quoted(file) +
+                      " asks about something else: ask kind 'cluster' with [[pool]] and [[job]]"};
   }
   switch (asked) {
     case DocumentKind::network:
@@ -261,6 +292,9 @@ Outcome answer(const ConfigValue& root, const std::string& file, const Arguments
     case DocumentKind::sharing:
       require_form(export_verb, Asks::sharing, arguments);
       return write_slices(root, file, library, arguments);
+    case DocumentKind::cluster:
+      require_form(export_verb, Asks::cluster, arguments);
+      return write_cluster(root, file, library, arguments);
     default: throw ConfigError{quoted(file) + " has no launch form; export writes plans of training and serving"};
   }
   AskedQuestion question = read_question(root, file, library);
@@ -305,6 +339,7 @@ constexpr std::string_view examples =
     "  headroom export scenarios/train/llama3-70b-search.toml --to slurm -o train.sbatch\n"
     "  headroom export scenarios/serve/llama3-70b.toml --to vllm -o serve.sh\n"
     "  headroom export scenarios/serve/llama3-70b-fleet.toml --to kubernetes -o fleet.yaml\n"
+    "  headroom export scenarios/cluster/two-teams.toml --to kueue -o queues.yaml\n"
     "  headroom export --model llama3-70b --gpu h100-sxm-80gb --gpus 8 --tp 8 --isl 1024 --osl 256 --concurrency 64 "
     "--to vllm\n";
 

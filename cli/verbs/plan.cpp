@@ -42,6 +42,7 @@ enum class Asks : std::uint8_t {
   box,
   network,
   network_memory,
+  cluster,
 };
 constexpr std::array forms{
     Form{"the plan of one training strategy", "the plan of one training strategy"},
@@ -53,6 +54,7 @@ constexpr std::array forms{
     Form{"the curve of stated GPUs", "the curve of stated GPUs under fixed loads (--concurrency 1..512)"},
     Form{"the plan of a network of ops", "a network of ops"},
     Form{"the memory of a network of ops (--only memory)", ""},
+    Form{"the schedule of a cluster", "a cluster (kind = \"cluster\")"},
 };
 
 template <class... Form>
@@ -72,7 +74,7 @@ Forms forms_of(const Key& key) {
   if (table == "money") {
     return together(Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::box, Asks::network);
   }
-  return table == "traffic" ? together(Asks::fleet) : every_form;
+  return table == "traffic" ? together(Asks::fleet) : every_form & ~together(Asks::cluster);
 }
 
 constexpr std::array own_options{
@@ -94,7 +96,7 @@ constexpr std::array own_options{
            "what a search minimises: step-time, time, cost, energy, gpu-hours, gpus, memory"}
         .of(Asks::search),
     Option{"--threads", OptionKind::one, "N", "threads of a search; default as many as the machine has"}.of(
-        Asks::search, Asks::fleet, Asks::box),
+        Asks::search, Asks::fleet, Asks::box, Asks::cluster),
     Option{"--ttft", OptionKind::one, "TIME", "serving: slo.ttft_mean of a fixed load, slo.ttft_p95 of traffic"}.of(
         Asks::fleet, Asks::box),
     Option{"--tpot", OptionKind::one, "TIME", "serving: slo.tpot_mean of a fixed load, slo.tpot_p95 of traffic"}.of(
@@ -110,8 +112,8 @@ constexpr std::array own_options{
     Option{"--only", OptionKind::one, "PART", "'memory' answers that part alone: no peak, rate or price needed"}.of(
         Asks::training_memory, Asks::serving_memory, Asks::network_memory),
     brief_option,
-    Option{"--format", OptionKind::one, formats_in<"text|{}|html">,
-           meanings_in<"text for people (default), {}, html: one file with charts; see -o">},
+    Option{"--format", OptionKind::one, formats_in<"text|{}|html|csv">,
+           meanings_in<"text for people (default), {}, html: one file with charts; of a cluster also csv; see -o">},
 };
 
 /// Those of keys, then the verb's own.
@@ -163,6 +165,7 @@ std::optional<Asks> asks_of(const ConfigValue& document, DocumentKind kind, Plan
     case DocumentKind::box: return Asks::box;
     case DocumentKind::fleet: return Asks::fleet;
     case DocumentKind::search: return Asks::search;
+    case DocumentKind::cluster: return Asks::cluster;
     case DocumentKind::one_plan: break;
     default: return std::nullopt;
   }
@@ -241,6 +244,11 @@ Outcome answer(const Arguments& arguments, bool explained) {
       report::require_charts();
     }
     const DocumentKind kind = kind_of(root, library);
+    if (arguments.one("--format") == "csv" && kind != DocumentKind::cluster) {
+      throw ConfigError{
+          "--format csv writes the schedule of a cluster, a row for each stretch in which a job holds GPUs, and " +
+          quoted(files.empty() ? "command line" : files.front()) + " asks no cluster: take text, json or html"};
+    }
     if (kind == DocumentKind::box && explained) {
       throw ConfigError{
           "the curve of stated GPUs holds many plans; ask explain for one of them: one serving.concurrency, and the "

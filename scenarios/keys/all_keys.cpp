@@ -3,6 +3,7 @@
 #include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/keys/batch_keys.hpp>
+#include <headroom/scenarios/keys/cluster_keys.hpp>
 #include <headroom/scenarios/keys/data_keys.hpp>
 #include <headroom/scenarios/keys/fleet_keys.hpp>
 #include <headroom/scenarios/keys/goodput_keys.hpp>
@@ -80,7 +81,13 @@ constexpr std::array tables{keys::root,
                             keys::search_of_fleets,
                             keys::search_of_batch,
                             keys::search_offer,
-                            keys::objective};
+                            keys::objective,
+                            keys::pool,
+                            keys::cluster_tenant,
+                            keys::cluster_job,
+                            keys::job_on,
+                            keys::policy,
+                            keys::rollout};
 
 class AllKeys {
  public:

@@ -17,7 +17,8 @@ namespace headroom {
 struct ConfigValue;
 
 /// Set of kinds of questions that may state a key, one bit a kind; `modelled`: those of one model; `served`, `batches`:
-/// those that serve a language model, those that the word batch asks.
+/// those that serve a language model, those that the word batch asks; `all`: those of one SKU. A cluster has questions
+/// instead. `any`: of a row, all that its table is of.
 enum class Kinds : std::uint8_t {
   none = 0,
   train = 1,
@@ -31,7 +32,9 @@ enum class Kinds : std::uint8_t {
   batches = 24,
   modelled = 31,
   sharing = 32,
-  all = 63
+  all = 63,
+  cluster = 128,
+  any = 255
 };
 [[nodiscard]] constexpr Kinds operator&(Kinds a, Kinds b) noexcept {
   return static_cast<Kinds>(static_cast<unsigned>(a) & static_cast<unsigned>(b));
@@ -50,7 +53,8 @@ struct KindWord {
   Kinds kinds;
 };
 inline constexpr std::array kind_words{KindWord{"train", Kinds::training}, KindWord{"serve", Kinds::serve},
-                                       KindWord{"batch", Kinds::batches}, KindWord{"sharing", Kinds::sharing}};
+                                       KindWord{"batch", Kinds::batches}, KindWord{"sharing", Kinds::sharing},
+                                       KindWord{"cluster", Kinds::cluster}};
 /// Kinds::none: an unknown word.
 [[nodiscard]] constexpr Kinds kinds_of_word(std::string_view word) noexcept {
   for (const KindWord& known : kind_words) {
@@ -71,7 +75,8 @@ inline constexpr std::array kind_names{KindName{Kinds::train, "training"},
                                        KindName{Kinds::network, "networks of ops"},
                                        KindName{Kinds::batch, "batch inference"},
                                        KindName{Kinds::token_job, "jobs of language models"},
-                                       KindName{Kinds::sharing, "tenants of one card"}};
+                                       KindName{Kinds::sharing, "tenants of one card"},
+                                       KindName{Kinds::cluster, "clusters"}};
 inline constexpr Kinds every_kind = [] {
   Kinds every = Kinds::none;
   for (const KindName& known : kind_names) {
@@ -103,7 +108,10 @@ enum class KeyType : std::uint8_t {
   boolean_axis,
   quantity_axis,
   table,
-  tables  ///< an array of them
+  tables,  ///< an array of them
+  // Tables whose keys are names of the document: of texts, of whole numbers.
+  text_map,
+  count_map
 };
 
 inline constexpr double unbounded = std::numeric_limits<double>::infinity();
@@ -115,7 +123,7 @@ enum class KeySource : std::uint8_t { stated, checkpoint, publication, standard,
 struct Key {
   std::string_view path;  ///< whole, "strategy.tp"; in a row of a KeyTable the last part alone, "tp"
   KeyType type = KeyType::text;
-  Kinds kinds = Kinds::all;
+  Kinds kinds = Kinds::any;  ///< of those of its table
   // Bounds of a number, of each number of a list, and of a quantity in its SI unit.
   double low = 0.0;
   double high = unbounded;

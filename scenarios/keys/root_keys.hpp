@@ -26,6 +26,10 @@ inline constexpr std::array root_rows{
         .of(Kinds::sharing)
         .needed()
         .says("It says what is asked: several tenants on one card."),
+    choice("kind", std::span{scenario_kind_names}.subspan(4, 1))
+        .of(Kinds::cluster)
+        .needed()
+        .says("It says what is asked: jobs of tenants on a cluster of unlike pools."),
     number("confidence", 0.5, 0.999)
         .of(Kinds::train | Kinds::serve | Kinds::batches)
         .usually(0.8)
@@ -56,7 +60,10 @@ inline constexpr std::array root_rows{
         .says(
             "It lists values of sizes that the network names, such as \"tokens=128\" ('headroom catalog show networks "
             "ID')."),
-    table("hardware").needed().says("It says what the GPUs are, how many there are, and which hosts hold them."),
+    table("hardware")
+        .of(Kinds::all)
+        .needed()
+        .says("It says what the GPUs are, how many there are, and which hosts hold them."),
     table("training").of(Kinds::training).needed().says("It says what a step of training takes."),
     table("serving").of(Kinds::served).needed().says("It says what is served, in which formats, by which engine."),
     table("traffic")
@@ -86,6 +93,20 @@ inline constexpr std::array root_rows{
         .needed()
         .says("It describes prompts that must be answered, by when and for how "
               "much."),
+    of_type("pool", KeyType::tables)
+        .of(Kinds::cluster)
+        .needed()
+        .says("It lists the pools of the cluster, each GPUs of one SKU."),
+    of_type("tenant", KeyType::tables)
+        .of(Kinds::cluster)
+        .blank_is("one tenant, whose jobs all are")
+        .says("It lists who shares the cluster."),
+    of_type("job", KeyType::tables).of(Kinds::cluster).needed().says("It lists what is to run on the cluster."),
+    table("policy").of(Kinds::cluster).blank_is("fair shares").says("It says who goes before whom."),
+    of_type("rollout", KeyType::tables)
+        .of(Kinds::cluster)
+        .or_nothing("that no service changes its version")
+        .says("It lists services that are replaced by a new version."),
     table("strategy")
         .of(Kinds::placed | Kinds::token_job)
         .blank_is("that every key of it is open")
@@ -109,7 +130,7 @@ inline constexpr std::array root_rows{
         .says("It describes a search over settings that is to be priced."),
     table("sharing").of(Kinds::sharing).blank_is("every key's default").says("It says how tenants share the card."),
     of_type("tenant", KeyType::tables).of(Kinds::sharing).needed().says("It lists who shares the card."),
-    table("money").or_nothing("that no dollars are printed").says("It says what the GPUs cost."),
+    table("money").of(Kinds::all).or_nothing("that no dollars are printed").says("It says what the GPUs cost."),
     table("energy")
         .of(Kinds::modelled)
         .or_nothing("the energy of the machines alone")
@@ -123,6 +144,6 @@ inline constexpr std::array root_rows{
         .blank_is("the shortest time")
         .says("It says what a search looks for and which limits a plan keeps."),
 };
-inline constexpr KeyTable root{"", Kinds::all, root_rows};
+inline constexpr KeyTable root{"", every_kind, root_rows};
 
 }  // namespace headroom::keys

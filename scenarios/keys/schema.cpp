@@ -41,15 +41,34 @@ struct Node {
   }
 };
 
-/// The node of a path, made where it is missing.
-Node& node_at(Node& root, std::string_view path) {
+/// A table and an array of tables of one name, of different kinds, are nodes of their own.
+bool is_array(const Key& key) {
+  return key.type == KeyType::tables;
+}
+
+/// The node of a row, made where it is missing; `path`: what of the row's is below `root`.
+Node& node_at(Node& root, const Key& key, std::string_view path) {
   const std::size_t dot = path.find('.');
   const std::string_view name = path.substr(0, dot);
-  auto at = std::find_if(root.below.begin(), root.below.end(), [&](const Node& n) { return n.name == name; });
+  const bool last = dot == std::string_view::npos;
+  auto at = std::find_if(root.below.begin(), root.below.end(), [&](const Node& n) {
+    return n.name == name && (last ? is_array(n.first()) == is_array(key) : meet(n.kinds(), key.kinds));
+  });
   if (at == root.below.end()) {
     at = root.below.insert(root.below.end(), Node{name, {}, {}});
   }
-  return dot == std::string_view::npos ? *at : node_at(*at, path.substr(dot + 1));
+  return last ? *at : node_at(*at, key, path.substr(dot + 1));
+}
+
+/// The children of a node that have this name: one but where a table and an array of tables share it.
+std::vector<const Node*> named(const Node& node, std::string_view name) {
+  std::vector<const Node*> found;
+  for (const Node& child : node.below) {
+    if (child.name == name) {
+      found.push_back(&child);
+    }
+  }
+  return found;
 }
 
 std::string quantity_text(const Key& key) {
@@ -131,7 +150,7 @@ class SchemaWriter {
  public:
   explicit SchemaWriter(std::span<const Key> keys) {
     for (const Key& key : keys) {
-      node_at(root_, key.path).rows.push_back(&key);
+      node_at(root_, key, key.path).rows.push_back(&key);
     }
   }
 
@@ -165,14 +184,26 @@ class SchemaWriter {
     json_.key("properties");
     json_.begin_object();
     for (const Node& child : node.below) {
+      const std::vector<const Node*> alike = named(node, child.name);
+      if (alike.front() != &child) {
+        continue;
+      }
       json_.key(child.name);
       json_.begin_object();
-      json_.member("description", std::string_view{description(child)});
-      write_type(child);
+      if (alike.size() > 1) {
+        write_any_of([&] { write_described(child); }, [&] { write_described(*alike.back()); });
+      } else {
+        write_described(child);
+      }
       json_.end_object();
     }
     json_.end_object();
     json_.member("additionalProperties", false);
+  }
+
+  void write_described(const Node& node) {
+    json_.member("description", std::string_view{description(node)});
+    write_type(node);
   }
 
   void write_bounds(const Merged& key) {
@@ -305,7 +336,18 @@ class SchemaWriter {
       case KeyType::quantity_axis: write_axis(key.any, [&] { write_pattern(quantity); }); break;
       case KeyType::table: write_object(node); break;
       case KeyType::tables: write_tables(node); break;
+      case KeyType::text_map: write_map([&] { write_text(key.choices); }); break;
+      case KeyType::count_map: write_map([&] { write_integer(key); }); break;
     }
+  }
+
+  template <class Write>
+  void write_map(Write write) {
+    json_.member("type", "object");
+    json_.key("additionalProperties");
+    json_.begin_object();
+    write();
+    json_.end_object();
   }
 
   /// Arrays are not laid over those of a base: what one of their tables needs stands in it.
@@ -419,8 +461,13 @@ class SchemaWriter {
     json_.key("properties");
     json_.begin_object();
     for (const Node& child : node.below) {
+      const std::vector<const Node*> alike = named(node, child.name);
+      const bool known =
+          std::any_of(alike.begin(), alike.end(), [&](const Node* each) { return !is_refused(*each, kinds); });
       if (is_refused(child, kinds)) {
-        json_.member(child.name, false);
+        if (!known && alike.front() == &child) {
+          json_.member(child.name, false);
+        }
       } else if (child.first().type == KeyType::table && has_refused(child, kinds)) {
         json_.key(child.name);
         json_.begin_object();

@@ -114,14 +114,13 @@ template <class Value, class See>
 void for_each_value(Value& table, const std::string& path, const See& see) {
   for (auto& entry : table.entries) {
     const std::string below = path.empty() ? entry.key : path + "." + entry.key;
-    const Key* key = find_key(below, Kinds::all);
+    const Key* key = find_key(below, every_kind);
     if (key == nullptr) {
       continue;
     }
-    if (key->type == KeyType::table) {
+    if (key->type == KeyType::table || key->type == KeyType::tables) {
       for_each_value(entry.value, below, see);
-    } else if (key->type == KeyType::tables) {
-      for (auto& item : entry.value.items) {
+      for (auto& item : entry.value.items) {  // of an array of tables
         for_each_value(item, below, see);
       }
     } else {

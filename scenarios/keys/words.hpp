@@ -19,6 +19,9 @@ inline constexpr std::array<std::string_view, kind_words.size()> scenario_kind_n
   return names;
 }();
 
+/// Who starts next: in the order of scheduler::Order.
+inline constexpr std::array<std::string_view, 4> queue_order_names{"fifo", "backfill", "fair", "shortest"};
+
 /// Gaps between requests: of many clients, and of clocks.
 inline constexpr std::array<std::string_view, 2> request_arrival_names{"poisson", "periodic"};
 

@@ -4,6 +4,7 @@
 
 #include <headroom/core/config_reader.hpp>
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,13 @@ inline void refuse_base(ConfigTable& root) {
                  "'base' stands in a scenario's file alone, for its path is relative to that file; ask about the file "
                  "that it names, and state over it what differs (--set KEY=VALUE)");
   }
+}
+
+/// A path relative to the file that names it; on the command line to the current folder.
+[[nodiscard]] inline std::string path_beside(const std::string& file, const std::string& path) {
+  return file.empty() || file.starts_with("--") || file == "command line"
+             ? path
+             : (std::filesystem::path{file}.parent_path() / path).lexically_normal().string();
 }
 
 /// What `look` finds. Problems without a place of their own stand at `key` of `table`, and nothing is found.

@@ -94,7 +94,7 @@ class ScenarioReader {
   /// A preset's id or the path of a config.json; else a name that means a preset. ConfigError where there is none.
   Architecture find_model(const ConfigValue& named) {
     if (is_path(named.text)) {
-      const std::string path = beside(named.file ? *named.file : scenario_.file, named.text);
+      const std::string path = path_beside(named.file ? *named.file : scenario_.file, named.text);
       std::error_code status;
       if (std::filesystem::exists(path, status)) {
         return load_model(path);
@@ -163,14 +163,6 @@ class ScenarioReader {
   /// A file instead of a preset's id: config.json of Hugging Face.
   static bool is_path(std::string_view text) {
     return text.find('/') != std::string_view::npos || text.ends_with(".json");
-  }
-
-  /// Relative to the file that names it; on the command line to the current folder.
-  static std::string beside(const std::string& file, const std::string& path) {
-    if (file.starts_with("--") || file == "command line") {
-      return path;
-    }
-    return (std::filesystem::path{file}.parent_path() / path).lexically_normal().string();
   }
 
   Architecture load_model(const std::string& path) {

@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <numbers>
 
@@ -152,16 +151,8 @@ class TrafficReader {
     return found;
   }
 
-  /// A path relative to the file that names it; on the command line to the current folder.
-  static std::string beside(const ConfigTable& table, const std::string& path) {
-    const std::string& file = table.file();
-    return file.empty() || file.starts_with("--") || file == "command line"
-               ? path
-               : (std::filesystem::path{file}.parent_path() / path).lexically_normal().string();
-  }
-
   void read_trace(TrafficKeys& table, ServingTraffic& traffic) {
-    const std::string file = beside(table, table.needed<"trace">());
+    const std::string file = path_beside(table.file(), table.needed<"trace">());
     for (const std::string_view other :
          {"arrivals", "cv", "shape", "prompt", "output", "prefix", "turns", "think", "class", "over_time"}) {
       if (table.value(other) != nullptr) {

@@ -118,6 +118,8 @@ std::vector<std::string> questions() {
       "--set 'data.set_bytes=6 GB' --set data.copies=8 --set 'data.copy_latency=10 us' --set 'data.pageable_link=5 "
       "GB/s' --set data.host_links=2 --set hardware.gpus=1 --set 'requests.slo.p99=100 ms'",
       "plan scenarios/batch/10m-prompts-overnight.toml",
+      "plan scenarios/cluster/two-teams.toml",
+      "plan scenarios/cluster/labels-and-stranded.toml --set policy.order=fifo",
       "plan scenarios/sharing/night-and-day.toml",
       "plan scenarios/sharing/night-and-day.toml --set sharing.mode=mig",
       "plan --model llama3.1-70b --gpu h100-sxm-80gb --gpus 1 --isl 1000 --osl 100 --set kind=batch --set "

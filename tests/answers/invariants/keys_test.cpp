@@ -12,6 +12,7 @@
 #include "../../cli/run_headroom.hpp"
 #include "../../scenarios/key_hosts.hpp"
 #include "batch_hosts.hpp"
+#include "cluster_hosts.hpp"
 #include "more_hosts.hpp"
 #include "search_hosts.hpp"
 #include "sharing_hosts.hpp"
@@ -32,6 +33,7 @@
 
 using namespace headroom;
 using headroom::test::batch_hosts;
+using headroom::test::cluster_hosts;
 using headroom::test::HostReader;
 using headroom::test::key_hosts;
 using headroom::test::KeyHost;
@@ -164,6 +166,8 @@ std::vector<std::string> values_of(const Key& key) {
       add(key.example.empty() ? example_of(key.dimension) : key.example);
       break;
     }
+    case KeyType::text_map: values = {"{pool = \"a100\"}", "{pool = \"t4\"}", "{rack = \"r1\"}"}; break;
+    case KeyType::count_map: values = {"{a100 = 8}", "{a100 = 1}"}; break;
     case KeyType::table:
     case KeyType::tables: break;
   }
@@ -310,6 +314,7 @@ std::string_view kind_word(Kinds kind) {
          : kind == Kinds::network ? "network"
          : kind == Kinds::batch   ? "batch"
          : kind == Kinds::sharing ? "sharing"
+         : kind == Kinds::cluster ? "cluster"
                                   : "job of a language model";
 }
 
@@ -364,6 +369,7 @@ trace = ")"} + written_trace("headroom-keys-other.csv", 0.25) +
   add_all(batch_hosts);
   add_all(token_job_hosts);
   add_all(sharing_hosts);
+  add_all(cluster_hosts);
   add_all(search_hosts);
   std::vector<Tried> all;
   for (const Key& key : all_keys()) {
