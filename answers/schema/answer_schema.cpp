@@ -142,6 +142,7 @@ std::span<const AnswerSchema> all_answers() noexcept {
       AnswerSchema{"scale", 1, "headroom scale", "a plan over numbers of GPUs", answers::scale_members()},
       AnswerSchema{"measured_scale", 1, "headroom scale --measured", "laws of measured times",
                    answers::measured_scale_members()},
+      AnswerSchema{"laws", 1, "headroom scale --law", "laws of scaling of a parallel share", answers::laws_members()},
       AnswerSchema{"speedup", 1, "headroom scale --measured-speedup", "a measured speed-up, and what would help",
                    answers::speedup_members()},
       AnswerSchema{"validate", 1, "headroom validate", "predictions against measurements", answers::validate_members()},

@@ -64,6 +64,7 @@ namespace answers {
 [[nodiscard]] std::span<const AnswerMember> compare_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> compare_fleets_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> scale_members() noexcept;
+[[nodiscard]] std::span<const AnswerMember> laws_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> measured_scale_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> speedup_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> validate_members() noexcept;
