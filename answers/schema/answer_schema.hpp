@@ -59,6 +59,8 @@ namespace answers {
 [[nodiscard]] std::span<const AnswerMember> search_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> fleet_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> box_members() noexcept;
+[[nodiscard]] std::span<const AnswerMember> mixed_training_members() noexcept;
+[[nodiscard]] std::span<const AnswerMember> mixed_fleet_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> batch_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> simulate_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> compare_members() noexcept;

@@ -129,6 +129,8 @@ const std::vector<Question>& questions() {
        "--model llama3-8b --gpu h100-sxm-80gb --gpus 1 --isl 256 --osl 32 --concurrency 1,4 --threads 1"},
       {&plan_verb, 7, "--model perception-2b --gpu h100-sxm-80gb --gpus 8 --global-batch 64"},
       {&plan_verb, 8, "--model perception-2b --gpu h100-sxm-80gb --gpus 8 --global-batch 64 --only memory"},
+      {&plan_verb, 9, "{S}/scenarios/train/llama3-8b-h100-and-a100.toml"},
+      {&plan_verb, 10, "{S}/scenarios/serve/llama3-8b-h100-and-l40s.toml --set traffic.requests=400"},
       {&explain_verb, 0, train},
       {&simulate_verb, 0, "{S}/scenarios/serve/llama3-70b-traffic.toml --requests 200"},
       {&compare_verb, 0, "{S}/scenarios/train/llama2-7b-8xa100.toml {S}/scenarios/train/gpt3-175b-selene.toml"},
