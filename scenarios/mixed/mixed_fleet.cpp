@@ -130,7 +130,7 @@ class MixedFleetPlanner {
       fleet.pools.push_back(told);
       out_.times_source = one.times_source;
     }
-    fleet.loss = std::max(0.0, 1.0 - fleet.most / out_.together);
+    fleet.loss = routing == MixedRouting::by_rate ? 0.0 : 1.0 - fleet.most / out_.together;
     const ServingMetrics all = together(simulated, shares, traffic());
     if (!fleet.overloaded) {
       fleet.ttft = all.all.ttft;
