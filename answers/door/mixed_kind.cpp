@@ -2,7 +2,9 @@
 #include <headroom/answers/door/answer.hpp>
 #include <headroom/answers/mixed/render_mixed.hpp>
 
+#include <string>
 #include <utility>
+#include <variant>
 
 namespace headroom::kinds {
 

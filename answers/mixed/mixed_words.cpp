@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/mixed/mixed_words.hpp>
 
+#include <cstddef>
+#include <string>
+#include <variant>
+
 namespace headroom {
 
 const std::string& gpu_of(const MixedQuestion& question, std::size_t pool) {

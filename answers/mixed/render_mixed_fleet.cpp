@@ -9,6 +9,12 @@
 #include <headroom/scenarios/mixed/mixed_fleet.hpp>
 
 #include <cmath>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace headroom {
 namespace {

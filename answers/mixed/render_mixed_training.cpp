@@ -7,6 +7,12 @@
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/scenarios/mixed/mixed_training.hpp>
 
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
 namespace headroom {
 namespace {
 

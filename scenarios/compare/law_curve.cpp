@@ -9,6 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
 
 namespace headroom::scaling {
 namespace {

@@ -2,6 +2,7 @@
 #include <headroom/scenarios/keys/foreign_keys.hpp>
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace headroom {

@@ -10,7 +10,12 @@
 #include <headroom/scenarios/traffic/traffic.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <utility>
+#include <variant>
+#include <vector>
 
 namespace headroom {
 namespace {

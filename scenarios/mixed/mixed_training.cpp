@@ -9,8 +9,14 @@
 #include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 namespace headroom {
 namespace {
