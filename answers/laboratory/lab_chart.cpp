@@ -70,7 +70,7 @@ class Scale {
   double low_, high_, from_, to_;
 };
 
-struct Range {
+struct AxisRange {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
 
@@ -81,17 +81,17 @@ struct Range {
     }
   }
   /// With a margin, and from nought where that is near.
-  [[nodiscard]] Range widened(bool logarithmic) const {
+  [[nodiscard]] AxisRange widened(bool logarithmic) const {
     constexpr double margin = 0.08;
     if (!(low <= high)) {
       return {1.0, 10.0};
     }
     if (logarithmic) {
-      return low == high ? Range{low / 2.0, high * 2.0}
-                         : Range{low / std::pow(high / low, margin / 2.0), high * std::pow(high / low, margin)};
+      return low == high ? AxisRange{low / 2.0, high * 2.0}
+                         : AxisRange{low / std::pow(high / low, margin / 2.0), high * std::pow(high / low, margin)};
     }
     const double from = low > 0.0 && low < 0.5 * high ? 0.0 : low;
-    return from == high ? Range{from - 1.0, high + 1.0} : Range{from, high + margin * (high - from)};
+    return from == high ? AxisRange{from - 1.0, high + 1.0} : AxisRange{from, high + margin * (high - from)};
   }
 };
 
@@ -126,8 +126,8 @@ std::string mark_name(report::Names& names, double x, const std::string& name) {
 }  // namespace
 
 std::string lab_drawing(const LabChart& chart) {
-  Range across;
-  Range up;
+  AxisRange across;
+  AxisRange up;
   for (const LabLine& line : chart.lines) {
     for (const LabPoint& p : line.points) {
       across.take(p.x, chart.x.logarithmic);

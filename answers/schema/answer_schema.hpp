@@ -59,6 +59,8 @@ namespace answers {
 [[nodiscard]] std::span<const AnswerMember> search_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> fleet_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> box_members() noexcept;
+[[nodiscard]] std::span<const AnswerMember> mixed_training_members() noexcept;
+[[nodiscard]] std::span<const AnswerMember> mixed_fleet_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> batch_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> cluster_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> sharing_members() noexcept;
@@ -66,6 +68,7 @@ namespace answers {
 [[nodiscard]] std::span<const AnswerMember> compare_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> compare_fleets_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> scale_members() noexcept;
+[[nodiscard]] std::span<const AnswerMember> laws_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> measured_scale_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> speedup_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> validate_members() noexcept;

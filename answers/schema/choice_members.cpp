@@ -158,6 +158,26 @@ constexpr std::array measured_scale{
     M{"stop_gpus", T::number, "GPUs from which more are slower; null: none"},
 };
 
+constexpr std::array laws{
+    M{"schema", T::text, "name and version of this schema"},
+    M{"version", T::text, "program that answered"},
+    M{"parallel_share", T::number, "share of the work that workers divide"},
+    M{"points", T::objects, "points"},
+    M{"points/workers", T::number, "number of workers"},
+    M{"points/amdahl_speedup", T::number, "speed-up over one worker at the same work"},
+    M{"points/amdahl_efficiency", T::number, "the same of a worker"},
+    M{"points/doubling_gain", T::number, "what twice the workers gain at the same work, as a share"},
+    M{"points/gustafson_speedup", T::number, "work in the same time over that of one worker"},
+    M{"points/gustafson_efficiency", T::number, "the same of a worker"},
+    M{"amdahl_limit", T::number, "most speed-up at the same work; null: none"},
+    M{"threshold", T::number, "least gain of a doubling that is asked for"},
+    M{"poor_doubling_workers", T::number, "workers from which another doubling gains less than asked; null: none"},
+    M{"measured_speedup", T::number, "speed-up measured"},
+    M{"measured_workers", T::number, "workers that it was measured on"},
+    M{"measured_amdahl_speedup", T::number, "speed-up of so many workers by the law"},
+    M{"karp_flatt_serial_share", T::number, "share of the work that did not divide in what was measured"},
+};
+
 constexpr std::array scale{
     M{"schema", T::text, "name and version of this schema"},
     M{"name", T::text, "name"},
@@ -302,6 +322,10 @@ std::span<const AnswerMember> compare_members() noexcept {
 std::span<const AnswerMember> compare_fleets_members() noexcept {
   return compare_fleets;
 }
+std::span<const AnswerMember> laws_members() noexcept {
+  return laws;
+}
+
 std::span<const AnswerMember> measured_scale_members() noexcept {
   return measured_scale;
 }

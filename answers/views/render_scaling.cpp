@@ -320,6 +320,64 @@ Value measured_series_document(const MeasuredSeries& m) {
                 "knee_gpus"_m = or_null(told.knee), "stop_gpus"_m = or_null(told.stop));
 }
 
+std::string law_text(const scaling::LawCurve& curve) {
+  const scaling::LawRequest& r = curve.request;
+  Table table{{"workers", "same work", "efficiency", "another doubling", "grown work", "efficiency"}};
+  for (const scaling::LawPoint& p : curve.points) {
+    table.row({count_text(p.workers), format_number(p.amdahl, 4) + "x", percent(p.amdahl_efficiency()),
+               percent(p.doubling), format_number(p.gustafson, 4) + "x", percent(p.gustafson_efficiency())});
+  }
+  const scaling::LawPoint& last = curve.points.back();
+  const std::string workers = counted(last.workers, "worker") + (last.workers == 1 ? " does" : " do");
+  std::string text = "laws of scaling alone: " + percent(r.parallel) + " of the work divides\n\n" + table.text() +
+                     "\nsame work: " + workers + " it " + format_number(last.amdahl, 4) +
+                     "x as fast as one by Amdahl's law, 1 / ((1 - f) + f / N)" +
+                     (curve.limit ? ", and no count does it more than " + format_number(*curve.limit, 4) + "x as fast"
+                                  : ", which has no limit where all of it divides") +
+                     "\ngrown work: " + workers + " " + format_number(last.gustafson, 4) +
+                     "x the work in the same time by Gustafson's law, (1 - f) + f N\n";
+  text += curve.last_doubling ? "another doubling: it gains less than " + percent(r.least) + " at the same work from " +
+                                    format_count(*curve.last_doubling) +
+                                    (*curve.last_doubling == 1.0 ? " worker" : " workers") + " on\n"
+                              : "another doubling: it gains 100 % at any count\n";
+  if (const auto& m = curve.measured) {
+    text += "measured: " + format_number(m->speedup) + "x on " + counted(m->workers, "worker") +
+            ", where the law has " + format_number(m->amdahl, 4) + "x; " + percent(m->serial) +
+            " of the work did not divide (Karp and Flatt: (1/S - 1/N) / (1 - 1/N)), where " +
+            percent(1.0 - r.parallel) + " was asked\n";
+  }
+  return text;
+}
+
+Value law_document(const scaling::LawCurve& curve) {
+  const scaling::LawRequest& r = curve.request;
+  const auto& m = curve.measured;
+  return object("schema"_m = "headroom.laws/1", "version"_m = version(), "parallel_share"_m = share(r.parallel),
+                "points"_m = list(curve.points,
+                                  [](const scaling::LawPoint& p) {
+                                    return row("workers"_m = p.workers, "amdahl_speedup"_m = p.amdahl,
+                                               "amdahl_efficiency"_m = share(p.amdahl_efficiency()),
+                                               "doubling_gain"_m = share(p.doubling),
+                                               "gustafson_speedup"_m = p.gustafson,
+                                               "gustafson_efficiency"_m = share(p.gustafson_efficiency()));
+                                  }),
+                "amdahl_limit"_m = or_null(curve.limit), "threshold"_m = share(r.least),
+                "poor_doubling_workers"_m = or_null(curve.last_doubling),
+                m ? object("measured_speedup"_m = m->speedup, "measured_workers"_m = m->workers,
+                           "measured_amdahl_speedup"_m = m->amdahl, "karp_flatt_serial_share"_m = share(m->serial))
+                  : Value{});
+}
+
+std::string law_csv(const scaling::LawCurve& curve) {
+  constexpr std::array columns{Column{"workers", "workers"},
+                               Column{"amdahl_speedup", "amdahl_speedup"},
+                               Column{"amdahl_efficiency", "amdahl_efficiency"},
+                               Column{"doubling_gain", "doubling_gain"},
+                               Column{"gustafson_speedup", "gustafson_speedup"},
+                               Column{"gustafson_efficiency", "gustafson_efficiency"}};
+  return csv_text(*law_document(curve).find("points"), columns);
+}
+
 std::string speedup_text(const Scenario& scenario, const SpeedupAnswer& a) {
   const scaling::MeasuredSpeedup& m = a.measured;
   const double ratio = static_cast<double>(m.gpus) / static_cast<double>(m.of);

@@ -4,6 +4,7 @@
 
 #include <headroom/answers/document/value.hpp>
 #include <headroom/scenarios/compare/cures.hpp>
+#include <headroom/scenarios/compare/law_curve.hpp>
 #include <headroom/scenarios/compare/scaling.hpp>
 
 #include <string>
@@ -25,6 +26,13 @@ struct MeasuredSeries {
 [[nodiscard]] std::string measured_series_text(const MeasuredSeries& measured);
 /// Schema "headroom.measured_scale/1".
 [[nodiscard]] Value measured_series_document(const MeasuredSeries& measured);
+
+/// The laws of a parallel share by themselves.
+[[nodiscard]] std::string law_text(const scaling::LawCurve& curve);
+/// Schema "headroom.laws/1".
+[[nodiscard]] Value law_document(const scaling::LawCurve& curve);
+/// One row a count.
+[[nodiscard]] std::string law_csv(const scaling::LawCurve& curve);
 
 [[nodiscard]] std::string speedup_text(const Scenario& scenario, const scaling::SpeedupAnswer& answer);
 /// Schema "headroom.speedup/1".

@@ -211,7 +211,7 @@ CurveProblem custom_all_reduce_problem(const ModelData& data,
                                        const KernelGroup& group,
                                        const Device& device,
                                        const Node* node) {
-  const CollectiveCurves library = find_collective_set(data, device.curves).curves();
+  const CollectiveCurves library = at_clock_of(find_collective_set(data, device.curves), device).curves();
   const bool eager = is_eager(group.format);
   CurveProblem problem;
   problem.parameters = custom_parameters();

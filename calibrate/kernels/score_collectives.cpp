@@ -68,7 +68,7 @@ Validation score_collectives(const ModelData& data,
                              std::span<const KernelFile> files,
                              const Device& device,
                              const Node* node) {
-  const CollectiveSet& set = find_collective_set(data, device.curves);
+  const CollectiveSet set = at_clock_of(find_collective_set(data, device.curves), device);
   RowPredictions predictions;
   for (const KernelGroup& group : group_kernels(files)) {
     predict_rows(

@@ -59,7 +59,12 @@ ConfigValue priced_tree(const Verb& verb,
                         const QuestionLibrary& library) {
   ConfigValue root = scenario_tree(file, overrides);
   refuse_overwrite_of(verb, arguments, root);
-  if (kind_of(root, library) == DocumentKind::network) {
+  const DocumentKind kind = kind_of(root, library);
+  if (kind == DocumentKind::mixed) {
+    throw ConfigError{quoted(verb.name) + " does not take pools of unlike SKUs ([[hardware.pool]]), and " +
+                      quoted(file) + " has them: 'headroom plan' answers what they do together"};
+  }
+  if (kind == DocumentKind::network) {
     throw ConfigError{quoted(verb.name) + " does not take networks of ops, and " + quoted(file) +
                       " is one: 'headroom plan' answers its memory and its step"};
   }

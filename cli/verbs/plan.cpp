@@ -43,6 +43,8 @@ enum class Asks : std::uint8_t {
   network,
   network_memory,
   cluster,
+  mixed_job,
+  mixed_fleet,
 };
 constexpr std::array forms{
     Form{"the plan of one training strategy", "the plan of one training strategy"},
@@ -55,6 +57,9 @@ constexpr std::array forms{
     Form{"the plan of a network of ops", "a network of ops"},
     Form{"the memory of a network of ops (--only memory)", ""},
     Form{"the schedule of a cluster", "a cluster (kind = \"cluster\")"},
+    Form{"a training job on pools of SKUs", "a training job on pools of SKUs ([[hardware.pool]])",
+         formats_in<"text|{}">},
+    Form{"a fleet of pools of SKUs", "a fleet of pools of SKUs ([[hardware.pool]])", formats_in<"text|{}">},
 };
 
 template <class... Form>
@@ -66,15 +71,17 @@ constexpr Forms together(Form... form) {
 Forms forms_of(const Key& key) {
   const std::string_view table = key.table();
   if (table == "training") {
-    return together(Asks::training, Asks::training_memory, Asks::search, Asks::network, Asks::network_memory);
+    return together(Asks::training, Asks::training_memory, Asks::search, Asks::network, Asks::network_memory,
+                    Asks::mixed_job);
   }
   if (table == "serving") {
-    return together(Asks::serving, Asks::serving_memory, Asks::fleet, Asks::box);
+    return together(Asks::serving, Asks::serving_memory, Asks::fleet, Asks::box, Asks::mixed_fleet);
   }
   if (table == "money") {
-    return together(Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::box, Asks::network);
+    return together(Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::box, Asks::network, Asks::mixed_job,
+                    Asks::mixed_fleet);
   }
-  return table == "traffic" ? together(Asks::fleet) : every_form & ~together(Asks::cluster);
+  return table == "traffic" ? together(Asks::fleet, Asks::mixed_fleet) : every_form & ~together(Asks::cluster);
 }
 
 constexpr std::array own_options{
@@ -98,9 +105,9 @@ constexpr std::array own_options{
     Option{"--threads", OptionKind::one, "N", "threads of a search; default as many as the machine has"}.of(
         Asks::search, Asks::fleet, Asks::box, Asks::cluster),
     Option{"--ttft", OptionKind::one, "TIME", "serving: slo.ttft_mean of a fixed load, slo.ttft_p95 of traffic"}.of(
-        Asks::fleet, Asks::box),
+        Asks::fleet, Asks::box, Asks::mixed_fleet),
     Option{"--tpot", OptionKind::one, "TIME", "serving: slo.tpot_mean of a fixed load, slo.tpot_p95 of traffic"}.of(
-        Asks::fleet, Asks::box),
+        Asks::fleet, Asks::box, Asks::mixed_fleet),
     Option{"--deadline", OptionKind::one, "TIME", "training: objective.deadline, what the whole run may take"}.of(
         Asks::search),
     Option{within_option, OptionKind::one, "TIME",
@@ -166,12 +173,16 @@ std::optional<Asks> asks_of(const ConfigValue& document, DocumentKind kind, Plan
     case DocumentKind::fleet: return Asks::fleet;
     case DocumentKind::search: return Asks::search;
     case DocumentKind::cluster: return Asks::cluster;
+    case DocumentKind::mixed:
     case DocumentKind::one_plan: break;
     default: return std::nullopt;
   }
   const ConfigValue* const stated = document.find("kind");
   if (stated == nullptr || (stated->text != "train" && stated->text != "serve")) {
     return std::nullopt;
+  }
+  if (kind == DocumentKind::mixed) {
+    return stated->text == "serve" ? Asks::mixed_fleet : Asks::mixed_job;
   }
   return stated->text == "serve" ? (memory ? Asks::serving_memory : Asks::serving)
                                  : (memory ? Asks::training_memory : Asks::training);
@@ -253,6 +264,11 @@ Outcome answer(const Arguments& arguments, bool explained) {
       throw ConfigError{
           "the curve of stated GPUs holds many plans; ask explain for one of them: one serving.concurrency, and the "
           "layout that the curve takes"};
+    }
+    if (kind == DocumentKind::mixed && explained) {
+      throw ConfigError{
+          "a mix of SKUs is told pool by pool; ask explain for one of them: its hardware.gpu and hardware.gpus instead "
+          "of [[hardware.pool]]"};
     }
     if (kind == DocumentKind::fleet && explained) {
       throw ConfigError{

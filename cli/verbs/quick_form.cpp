@@ -50,31 +50,17 @@ void refuse_grouped(const Assignment& given, const std::string& value) {
 
 /// The values of an option of a key that lists several, "8k,32k" or "1..8 x2"; else its assignment's one value. What
 /// `--set` and `--search` assign is read as it stands.
-std::vector<std::string> listed_values(const Assignment& given) {
-  const std::size_t equals = given.text.find('=');
-  const std::string value = given.text.substr(equals + 1);
+std::vector<std::string> assigned_values(const Assignment& given) {
+  const std::string value = given.text.substr(given.text.find('=') + 1);
   const bool of_key = !given.place.starts_with("--set ") && !given.place.starts_with("--search ");
   const bool text = value.find_first_of("[{\"'") != std::string::npos || given.text.starts_with("search.");
   if (!of_key || text) {
     return {value};
   }
-  std::vector<std::string> values;
-  for (const std::int64_t n : parse_range(value)) {
-    values.push_back(std::to_string(n));
+  if (parse_range(value).empty() && value.find(',') != std::string::npos) {
+    refuse_grouped(given, value);
   }
-  if (!values.empty() || value.find(',') == std::string::npos) {
-    return values.empty() ? std::vector<std::string>{value} : values;
-  }
-  refuse_grouped(given, value);
-  for (std::size_t at = 0; at <= value.size();) {
-    const std::size_t end = std::min(value.find(',', at), value.size());
-    const std::size_t first = value.find_first_not_of(' ', at);
-    if (first < end) {
-      values.push_back(value.substr(first, value.find_last_not_of(' ', end - 1) + 1 - first));
-    }
-    at = end + 1;
-  }
-  return values.empty() ? std::vector<std::string>{value} : values;
+  return listed_values(value);
 }
 
 /// Each makes the quick form a question of serving.
@@ -91,6 +77,25 @@ Assignment serving_kind(const Arguments& arguments) {
 }
 
 }  // namespace
+
+std::vector<std::string> listed_values(std::string_view text) {
+  std::vector<std::string> values;
+  for (const std::int64_t n : parse_range(text)) {
+    values.push_back(std::to_string(n));
+  }
+  if (!values.empty() || text.find(',') == std::string_view::npos) {
+    return values.empty() ? std::vector{std::string{text}} : values;
+  }
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::size_t first = text.find_first_not_of(' ', at);
+    if (first < end) {
+      values.emplace_back(text.substr(first, text.find_last_not_of(' ', end - 1) + 1 - first));
+    }
+    at = end + 1;
+  }
+  return values.empty() ? std::vector{std::string{text}} : values;
+}
 
 std::vector<Option> quick_options(std::span<const Option> own, Forms (*forms_of)(const Key& key)) {
   std::vector<Option> all;
@@ -150,7 +155,7 @@ std::vector<SweptForm> swept(const std::vector<Assignment>& overrides) {
   constexpr std::size_t most = 100;
   std::vector<SweptForm> forms(1);
   for (const Assignment& given : overrides) {
-    const std::vector<std::string> values = listed_values(given);
+    const std::vector<std::string> values = assigned_values(given);
     std::vector<SweptForm> more;
     for (const SweptForm& form : forms) {
       for (const std::string& value : values) {

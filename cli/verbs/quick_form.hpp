@@ -25,6 +25,9 @@ namespace headroom::cli {
 /// Those of --set-each and of --set, where a verb has both: what is set in every scenario.
 [[nodiscard]] std::vector<Assignment> set_in_each(const Arguments& arguments);
 
+/// The values of a list "8, 64" or of a range of whole numbers "1..64 x2"; the text itself where it is neither.
+[[nodiscard]] std::vector<std::string> listed_values(std::string_view text);
+
 /// One value each of the lists that options of keys were given.
 struct SweptForm {
   std::string name;  ///< "isl 8k, tp 4": what it has of the lists; empty: there are none

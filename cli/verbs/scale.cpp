@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom scale`: a training scenario at several numbers of GPUs, an explanation of a measured speed-up, or what the
-// laws of scaling say of measured times.
+// `headroom scale`: a training scenario at several numbers of GPUs, an explanation of a measured speed-up, what the
+// laws of scaling say of measured times, or those laws by themselves.
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/page/page.hpp>
 #include <headroom/answers/views/render_scaling.hpp>
@@ -8,14 +8,18 @@
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
+#include <headroom/cli/verbs/quick_form.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/input_file.hpp>
 #include <headroom/core/number_words.hpp>
+#include <headroom/scenarios/compare/law_curve.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headroom::cli {
@@ -25,23 +29,28 @@ extern const Verb scale_verb;
 namespace scale_parts {
 namespace {
 
-enum class Asks : std::uint8_t { series, rows, speedup, measured };
+enum class Asks : std::uint8_t { series, rows, speedup, measured, laws };
 constexpr std::array forms{
     Form{"a series of counts", "a series of counts", formats_in<"text|{}|html">},
     Form{"the rows of a series (--format csv)", "a series of counts", "csv"},
     Form{"a measured speed-up", "--measured-speedup X", formats_in<"text|{}">},
     Form{"measured times", "--measured FILE.csv", formats_in<"text|{}">},
+    Form{"the laws alone", "--law SHARE", formats_in<"text|{}|csv">},
 };
 
 constexpr std::array options{
     Option{"--from", OptionKind::one, "N", "first GPU count; default the scenario's, halved as far as replicas allow"}
-        .of(Asks::series, Asks::rows),
-    Option{"--to", OptionKind::one, "N", "counts double up to this; default eight times the scenario's"}.of(
-        Asks::series, Asks::rows),
+        .of(Asks::series, Asks::rows, Asks::laws),
+    Option{
+        "--to", OptionKind::one, "N",
+        "counts double up to this; default eight times the scenario's, of the laws 1024; of these a list or a range, "
+        "8,64,512 or \"1..64 x4\", too"}
+        .of(Asks::series, Asks::rows, Asks::laws),
     Option{"--strong", OptionKind::flag, "", "the global batch stays (default)"}.of(Asks::series, Asks::rows),
     Option{"--weak", OptionKind::flag, "", "the global batch grows with the GPUs"}.of(Asks::series, Asks::rows),
-    Option{"--threshold", OptionKind::one, "SHARE", "marginal efficiency that makes more GPUs worth it; default 50 %"}
-        .of(Asks::series, Asks::measured),
+    Option{"--threshold", OptionKind::one, "SHARE",
+           "marginal efficiency that makes more GPUs worth it; default 50 %, of a doubling by the laws 10 %"}
+        .of(Asks::series, Asks::measured, Asks::laws),
     Option{"--budget", OptionKind::one, "MONEY", "\"1 M$\" for the whole run, or \"500 $/h\": the most useful GPUs"}.of(
         Asks::series),
     Option{"--cluster", OptionKind::one, "ID", "a cluster of the catalog, for its tiers and transport"}.of(
@@ -49,9 +58,13 @@ constexpr std::array options{
     Option{"--measured", OptionKind::one, "FILE.csv", "times of yours: columns gpus, and seconds or per_second"}
         .of(Asks::measured)
         .that(FileUse::reads),
+    Option{"--law", OptionKind::one, "SHARE", "the laws alone, of a share that workers divide: 0.95 or \"95 %\""}.of(
+        Asks::laws),
     Option{"--measured-speedup", OptionKind::one, "X", "explain a measured speed-up, e.g. 3x; needs --at"}.of(
-        Asks::speedup),
-    Option{"--at", OptionKind::one, "N", "GPUs of the measured speed-up"}.of(Asks::speedup),
+        Asks::speedup, Asks::laws),
+    Option{"--at", OptionKind::one, "N", "GPUs of the measured speed-up; of the laws the largest count by default"}
+        .of(Asks::speedup, Asks::laws)
+        .with("--measured-speedup"),
     Option{"--over", OptionKind::one, "N", "GPUs that it is measured against; default 1"}.of(Asks::speedup),
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=4; repeats"}.of(
         Asks::series, Asks::rows, Asks::speedup),
@@ -182,7 +195,64 @@ Outcome tell_measured(const Arguments& arguments) {
           format == nullptr};
 }
 
+/// "64": doublings up to it; "8,64" and "1..64 x4": those counts.
+std::vector<std::int64_t> law_counts(const Arguments& arguments, Diagnostics& diagnostics) {
+  const std::string to = arguments.one("--to", "1024");
+  const std::vector<std::string> values = listed_values(to);
+  std::vector<std::int64_t> counts;
+  for (const std::string& value : values) {
+    if (const std::optional<std::int64_t> count = integer_of(value)) {
+      counts.push_back(*count);
+    } else {
+      diagnostics.add("", {},
+                      "--to " + quoted(to) + " must be a count, a list or a range of them, such as 64, \"8, 64\" or " +
+                          "\"1..64 x4\"");
+    }
+  }
+  if (values.size() > 1 && arguments.has("--from")) {
+    diagnostics.add("", {}, "--from has no part beside a list of --to, which says every count");
+  }
+  const std::optional<std::int64_t> from = integer_option(arguments, "--from", diagnostics);
+  if (values.size() > 1 || counts.empty()) {
+    return counts;
+  }
+  const std::int64_t last = counts.back();
+  const std::int64_t first = from.value_or(1);
+  if (first < 1 || (last >= 1 && first > last)) {
+    diagnostics.add("", {}, "--from is " + std::to_string(first) + "; it must be 1 to --to, " + std::to_string(last));
+    return counts;
+  }
+  for (std::int64_t count = first; count < std::min(last, scaling::most_gpus); count *= 2) {
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+Outcome tell_laws(const Arguments& arguments) {
+  Diagnostics diagnostics;
+  scaling::LawRequest request;
+  request.parallel = number_option(arguments, "--law", diagnostics).value_or(request.parallel);
+  request.counts = law_counts(arguments, diagnostics);
+  request.least = number_option(arguments, "--threshold", diagnostics).value_or(request.least);
+  request.measured = number_option(arguments, "--measured-speedup", diagnostics, "x");
+  request.at = integer_option(arguments, "--at", diagnostics);
+  if (!arguments.many("").empty()) {
+    diagnostics.add("", {}, "a scenario has no part beside --law, which asks the laws alone");
+  }
+  add_idle_options(scale_verb, Asks::laws, arguments, diagnostics);
+  diagnostics.throw_if_any();
+  const scaling::LawCurve curve = scaling::law_curve(std::move(request));
+  if (arguments.one("--format") == "csv") {
+    return {law_csv(curve), "", 0, false};
+  }
+  const DocumentFormat* const format = document_format(arguments);
+  return {format != nullptr ? format->print(law_document(curve)) : law_text(curve), "", 0, format == nullptr};
+}
+
 Outcome run_scale(const Arguments& arguments) {
+  if (arguments.has("--law")) {
+    return tell_laws(arguments);
+  }
   if (arguments.has("--measured")) {
     return tell_measured(arguments);
   }
@@ -204,7 +274,8 @@ constexpr std::string_view examples =
     "  headroom scale scenarios/train/llama3-70b-512xh100.toml --weak --cluster dgx-superpod-h100\n"
     "  headroom scale scenarios/train/llama3-70b-512xh100.toml --budget '15 M$'\n"
     "  headroom scale scenarios/train/llama2-7b-8xa100.toml --measured-speedup 3x --at 8\n"
-    "  headroom scale --measured times.csv\n";
+    "  headroom scale --measured times.csv\n"
+    "  headroom scale --law 0.95 --to 64\n";
 
 }  // namespace
 }  // namespace scale_parts

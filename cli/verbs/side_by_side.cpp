@@ -65,6 +65,9 @@ void refuse_alone(const ConfigValue& root, const std::string& name, const Questi
     case DocumentKind::network:
       throw ConfigError{"networks of ops are not held side by side, and " + quoted(name) +
                         " is one: 'headroom plan' answers its memory and its step"};
+    case DocumentKind::mixed:
+      throw ConfigError{"mixes of SKUs are not held side by side, and " + quoted(name) +
+                        " is one ([[hardware.pool]]): 'headroom plan' answers each"};
     default: break;
   }
   throw ConfigError{"questions of kind " + quoted(root.find("kind")->text) + " are not held side by side, and " +

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/number_words.hpp>
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/model/collectives/collective_library.hpp>
 #include <headroom/model/kernels/curve_reader.hpp>
 #include <headroom/model/workload/model_data.hpp>
@@ -67,6 +68,9 @@ void append(CollectiveSet& set, CollectiveSet&& base) {
     set.graphs_source = std::move(base.graphs_source);
     set.staged_shares = base.staged_shares;
   }
+  if (!set.clock) {
+    set.clock = std::move(base.clock);
+  }
   if (set.eager_source.empty()) {
     set.eager_launch = base.eager_launch;
     set.eager_source = std::move(base.eager_source);
@@ -122,6 +126,10 @@ CollectiveSet read_collective_set(const ConfigValue& document, const std::string
     set.eager_launch = eager.quantity<Seconds>("launch");
     set.eager_source = eager.text("source");
     eager.finish();
+  }
+  if (std::optional<ConfigTable> clock = root.maybe_table("clock")) {
+    set.clock = MeasuredClock{clock->text("generation"), clock->quantity<Hertz>("highest"), clock->text("source")};
+    clock->finish();
   }
   set.ring = read_curves(root, "ring", ring_parameters());
   set.all_to_all = read_curves(root, "all-to-all", pair_parameters());
@@ -179,6 +187,37 @@ CollectiveSet load_collective_set(const DataStore& files, std::string_view id) {
 
 }  // namespace
 
+double clock_ratio(const CollectiveSet& set, const Device& device) noexcept {
+  if (set.id == device.id || !set.clock || !device.compute.clock || set.clock->generation == device.generation) {
+    return 1.0;
+  }
+  return set.clock->highest / device.compute.clock->value;
+}
+
+CollectiveSet at_clock_of(CollectiveSet set, const Device& device) {
+  const double ratio = clock_ratio(set, device);
+  const bool over_pcie = !set.graphs.ll128;  // NCCL uses LL128 only over NVLink
+  const auto scale = [&](auto& curves, auto... parameters) {
+    for (auto& curve : curves) {
+      ((curve.values[static_cast<std::size_t>(parameters)] *= ratio), ...);
+    }
+  };
+  if (ratio == 1.0) {
+    return set;
+  }
+  scale(set.ring, RingParameter::launch);
+  scale(set.all_to_all, PairParameter::launch);
+  scale(set.custom, CustomParameter::launch);
+  if (!over_pcie) {
+    scale(set.ring, RingParameter::ll_hop, RingParameter::ll128_hop, RingParameter::simple_hop, RingParameter::pipeline,
+          RingParameter::nvls_latency, RingParameter::nvls_pipeline);
+    scale(set.all_to_all, PairParameter::ll_hop, PairParameter::chunk, PairParameter::simple_latency,
+          PairParameter::simple_hop, PairParameter::pipeline);
+    scale(set.custom, CustomParameter::hop, CustomParameter::barrier);
+  }
+  return set;
+}
+
 const CollectiveSet& find_collective_set(const ModelData& data, std::string_view id) {
   return data.once(id, [&] { return load_collective_set(data.files(), id); });
 }
@@ -214,6 +253,10 @@ ChosenCollectives choose_collectives(const ModelData& data, const Device& device
                 " on " + chosen.set.id;
   if (chosen.set.id != device.id) {
     chosen.why += " with the links of " + device.id;
+    if (const double ratio = clock_ratio(chosen.set, device); ratio != 1.0) {
+      chosen.why += ", what SMs run " + format_number(ratio) + " times as long by their clocks";
+    }
+    chosen.set = at_clock_of(std::move(chosen.set), device);
   }
   return chosen;
 }

@@ -22,6 +22,13 @@ using FittedPairs = FittedCurve<pair_parameter_count>;
 using FittedCustom = FittedCurve<custom_parameter_count>;
 using FittedExchange = FittedCurve<moe_exchange_parameter_count>;
 
+/// The SM clock of the boards that a set was measured on.
+struct MeasuredClock {
+  std::string generation;  ///< of the SKU, as the catalog names it
+  Hertz highest{};         ///< that kernels run at which are not bound by power
+  std::string source;
+};
+
 /// The collectives of one measured SKU. The `format` of a curve's provenance is the op; for custom all-reduce it is the
 /// implementation, for MoE the transport.
 struct CollectiveSet {
@@ -33,6 +40,7 @@ struct CollectiveSet {
   bool staged_shares = false;
   Seconds eager_launch{};  ///< time that a call outside a CUDA graph adds
   std::string eager_source;
+  std::optional<MeasuredClock> clock;
   std::vector<FittedRing> ring;
   std::vector<FittedPairs> all_to_all;
   std::vector<FittedCustom> custom;
@@ -57,13 +65,24 @@ struct Transport {
                                                 Diagnostics& diagnostics);
 [[nodiscard]] Transport read_transport(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics);
 
+/// How many times as long the code of an SM takes on a device as on the boards of a set, by the set's highest clock and
+/// the device's, which SKUs print but for Hopper's. 1 for SKUs of the set's generation, whose hosts and links part them
+/// more than their clocks do (docs/collectives.md), and where a clock is not known.
+[[nodiscard]] double clock_ratio(const CollectiveSet& set, const Device& device) noexcept;
+
+/// A set as another SKU's boards would have it: what SMs run takes clock_ratio() times as long. That is the launch, and
+/// over NVLink every step, chunk, segment and barrier, whose flight is a small part of them and not known apart; over
+/// PCIe steps are the bus's and stay, as do rates, shares and what hosts do.
+[[nodiscard]] CollectiveSet at_clock_of(CollectiveSet set, const Device& device);
+
 /// The set of an id, extended by the curves of its chain of bases. ConfigError for an unknown id (naming the known
 /// ones) or a cyclic chain.
 [[nodiscard]] const CollectiveSet& find_collective_set(const ModelData& data, std::string_view id);
 
 /// The set that applies to a group of a SKU, and the reason in words: the SKU's own set, or the set of its generation
-/// with the SKU's link rate; for GPUs joined only by PCIe the set of a measured PCIe server with or without peer
-/// access, as the group has it. ConfigError for links that were never measured (xGMI, Ethernet).
+/// with the SKU's link rate and latencies at its clock (at_clock_of()); for GPUs joined only by PCIe the set of a
+/// measured PCIe server with or without peer access, as the group has it. ConfigError for links that were never
+/// measured (xGMI, Ethernet).
 struct ChosenCollectives {
   CollectiveSet set;
   std::string why;

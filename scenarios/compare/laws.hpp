@@ -11,6 +11,8 @@
 
 namespace headroom::scaling {
 
+inline constexpr std::int64_t most_gpus = 10'000'000;  ///< as scenarios are read
+
 /// Throughput of `workers` over that of one; of a series, workers and throughput over those of its smallest count.
 struct Speedup {
   double workers = 1.0;

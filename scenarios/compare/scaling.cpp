@@ -9,8 +9,6 @@
 namespace headroom::scaling {
 namespace {
 
-constexpr std::int64_t most_gpus = 10'000'000;  ///< as scenarios are read
-
 std::int64_t replica_of(const Strategy& s) noexcept {
   return std::int64_t{s.tp} * s.pp * s.cp;
 }

@@ -30,6 +30,7 @@ namespace {
 /// In the order in which people write them.
 constexpr std::array tables{keys::root,
                             keys::hardware,
+                            keys::hardware_pool,
                             keys::training,
                             keys::strategy,
                             keys::data,

@@ -9,12 +9,16 @@ namespace headroom::keys {
 inline constexpr Key gpus_row =
     integer("gpus", 1, 10'000'000).says("It is the number of GPUs in all.").typed_as("--gpus", "N", "number of GPUs");
 
+inline constexpr Key gpu_row = text("gpu")
+                                   .says("It is the id or an alias of a SKU ('headroom catalog list gpus').")
+                                   .typed_as("--gpu", "ID", "SKU of the catalog");
+inline constexpr std::string_view of_the_pools = "what [[hardware.pool]] states; without it the key is required";
+
 inline constexpr std::array hardware_rows{
-    text("gpu")
-        .needed()
-        .says("It is the id or an alias of a SKU ('headroom catalog list gpus').")
-        .typed_as("--gpu", "ID", "SKU of the catalog"),
-    gpus_row.of(Kinds::training).needed(),
+    gpu_row.of(Kinds::network | Kinds::batches).needed(),
+    gpu_row.of(Kinds::train | Kinds::serve).blank_is(of_the_pools),
+    gpus_row.of(Kinds::network).needed(),
+    gpus_row.of(Kinds::train).blank_is(of_the_pools),
     gpus_row.of(Kinds::serve)
         .blank_is("with [traffic] as many as the promises need, of a fixed load as few as hold all requests")
         .but("A curve over fixed loads ([search], [slo]) requires it."),
@@ -43,7 +47,28 @@ inline constexpr std::array hardware_rows{
         .says("It caps the power of one GPU, in watts: products run at the clock that holds it, passes over memory and "
               "links as without.")
         .but("It lies above the idle power and is at most 1.5 times the TDP."),
+    of_type("pool", KeyType::tables)
+        .of(Kinds::train | Kinds::serve)
+        .or_nothing("that all GPUs are of one SKU")
+        .says("It lists pools of unlike SKUs that train one model or serve behind one router; no other key of "
+              "[hardware] stands beside it."),
 };
+inline constexpr std::array pool_rows{
+    text("gpu").needed().says("It is the id or an alias of the pool's SKU."),
+    integer("gpus", 1, 10'000'000).needed().says("It is the number of the pool's GPUs, whole replicas."),
+    text("node").blank_is("the SKU's reference node").says("It is the id of a node of the catalog that holds the SKU."),
+    integer("tp", 1, 4096)
+        .of(Kinds::serve)
+        .blank_is("strategy.tp")
+        .says("It is the number of tensor-parallel ranks of the pool's replicas."),
+    quantity<DollarsPerSecond>("price")
+        .such_as("2.99 $/h")
+        .blank_is("what [money] says of the SKU")
+        .says("It is the price of one GPU of the pool.")
+        .but("Its date stands in [money]."),
+};
+
 inline constexpr KeyTable hardware{"hardware", Kinds::all, hardware_rows};
+inline constexpr KeyTable hardware_pool{"hardware.pool", Kinds::train | Kinds::serve, pool_rows};
 
 }  // namespace headroom::keys

@@ -57,8 +57,14 @@ HardwareChoice read_hardware(ConfigTable& root,
   const PowerForm& form = power_form(sources.data);
   HardwareChoice result;
   auto table = KeyedTable<keys::hardware, Kinds::all>::of(root);
-  const std::string gpu = table.get<"gpu">();
-  result.gpus = gpus_open && !table.has("gpus") ? 0 : table.get<"gpus">();
+  const bool pools = table.value("pool") != nullptr;
+  if (pools) {
+    table.problem_at_key("pool",
+                         "pools of unlike SKUs are answered by 'headroom plan' alone; state 'gpu' and 'gpus' of one of "
+                         "them");
+  }
+  const std::string gpu = pools && !table.has("gpu") ? std::string{} : table.get<"gpu">();
+  result.gpus = (gpus_open || pools) && !table.has("gpus") ? 0 : table.get<"gpus">();
   if (!gpu.empty()) {
     if (auto device = look_up(table, "gpu", gpu, [&](const std::string& s) -> Device { return catalog.device(s); })) {
       result.device = *device;

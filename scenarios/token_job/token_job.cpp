@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/number_words.hpp>
+#include <headroom/scenarios/keys/foreign_keys.hpp>
 #include <headroom/scenarios/keys/key.hpp>
 #include <headroom/scenarios/read/job_reader.hpp>
 #include <headroom/scenarios/read/network_reader.hpp>
@@ -16,64 +17,59 @@
 namespace headroom {
 namespace {
 
-/// A table, or a key of one, that other questions take and a job of a language model does not.
-struct Foreign {
-  std::string_view table, key, why;  ///< an empty key: the table
-};
+/// What other questions take and a job of a language model does not.
 constexpr std::array foreign{
-    Foreign{"traffic", "",
-            "[traffic] is of requests that come when they come, and the prompts of a job lie there; leave it out, or "
-            "ask kind 'serve', which sizes a fleet for them"},
-    Foreign{"slo", "",
-            "nobody waits for one answer of a job, so that no latency is promised; state job.deadline, or ask kind "
-            "'serve'"},
-    Foreign{"fleet", "",
-            "how many replicas work is the answer to a job; leave [fleet] out, or state hardware.gpus, or ask kind "
-            "'serve'"},
-    Foreign{"requests", "",
-            "requests to a language model that come one by one are asked with kind 'serve' and [traffic] rate; kind "
-            "'batch' answers its [job] alone"},
-    Foreign{"clients", "",
-            "clients of a language model that each ask again once answered are asked with kind 'serve' and "
-            "serving.concurrency; kind 'batch' answers its [job] alone"},
-    Foreign{"inference", "",
-            "[inference] says how other networks are called; a language model is described by [serving] and "
-            "[strategy]"},
-    Foreign{"data", "",
-            "[data] is of samples that hosts decode and copy; prompts are text, which no stage of it slows"},
-    Foreign{"search", "",
-            "a job tries layouts and requests in flight by itself where they are left out; state one of them "
-            "([strategy], serving.concurrency) or none"},
-    Foreign{"objective", "",
-            "a job takes the most records a second of each GPU; its limits are job.deadline and budget"},
-    Foreign{"sizes", "", "'sizes' are those that a network of ops names; a language model has none of them"},
-    Foreign{"hardware", "host_memory", "nothing of a job's replicas is offloaded; leave 'host_memory' out"},
-    Foreign{"hardware", "host_link", "nothing of a job's replicas goes to their host; leave 'host_link' out"},
-    Foreign{"strategy", "dp", "the number of replicas is the answer to a job; leave 'dp' out, or state hardware.gpus"},
-    Foreign{"serving", "pool",
-            "the replicas of a job prefill and decode; leave 'pool' out, or ask kind 'serve' for a pool of one phase"},
-    Foreign{"serving", "distinct_prompts",
-            "each record of a job is a prompt of its own; leave 'distinct_prompts' out, and state as job.records the "
-            "prompts that differ"},
-    Foreign{"serving", "prefix_caching",
-            "what prompts share is a part of [traffic], kind 'serve'; a job computes every prompt whole"},
-    Foreign{"serving", "preemption_mode",
-            "a job has no more requests in flight than the KV cache surely holds, so that none is preempted; leave it "
-            "out"},
-    Foreign{"serving", "kv_offload", "tiers of caches keep what prompts share, a part of [traffic], kind 'serve'"},
-    Foreign{"money", "api", "answers of kind batch hold no offers against each other; ask kind 'serve' beside an API"},
-    Foreign{"job", "longest_call",
-            "an engine runs its requests iteration by iteration, so that no call has a length; bound "
-            "serving.concurrency instead"},
+    ForeignKey{
+        "traffic", "",
+        "[traffic] is of requests that come when they come, and the prompts of a job lie there; leave it out, or "
+        "ask kind 'serve', which sizes a fleet for them"},
+    ForeignKey{"slo", "",
+               "nobody waits for one answer of a job, so that no latency is promised; state job.deadline, or ask kind "
+               "'serve'"},
+    ForeignKey{"fleet", "",
+               "how many replicas work is the answer to a job; leave [fleet] out, or state hardware.gpus, or ask kind "
+               "'serve'"},
+    ForeignKey{"requests", "",
+               "requests to a language model that come one by one are asked with kind 'serve' and [traffic] rate; kind "
+               "'batch' answers its [job] alone"},
+    ForeignKey{"clients", "",
+               "clients of a language model that each ask again once answered are asked with kind 'serve' and "
+               "serving.concurrency; kind 'batch' answers its [job] alone"},
+    ForeignKey{"inference", "",
+               "[inference] says how other networks are called; a language model is described by [serving] and "
+               "[strategy]"},
+    ForeignKey{"data", "",
+               "[data] is of samples that hosts decode and copy; prompts are text, which no stage of it slows"},
+    ForeignKey{"search", "",
+               "a job tries layouts and requests in flight by itself where they are left out; state one of them "
+               "([strategy], serving.concurrency) or none"},
+    ForeignKey{"objective", "",
+               "a job takes the most records a second of each GPU; its limits are job.deadline and budget"},
+    ForeignKey{"sizes", "", "'sizes' are those that a network of ops names; a language model has none of them"},
+    ForeignKey{"hardware", "host_memory", "nothing of a job's replicas is offloaded; leave 'host_memory' out"},
+    ForeignKey{"hardware", "host_link", "nothing of a job's replicas goes to their host; leave 'host_link' out"},
+    ForeignKey{"strategy", "dp",
+               "the number of replicas is the answer to a job; leave 'dp' out, or state hardware.gpus"},
+    ForeignKey{
+        "serving", "pool",
+        "the replicas of a job prefill and decode; leave 'pool' out, or ask kind 'serve' for a pool of one phase"},
+    ForeignKey{
+        "serving", "distinct_prompts",
+        "each record of a job is a prompt of its own; leave 'distinct_prompts' out, and state as job.records the "
+        "prompts that differ"},
+    ForeignKey{"serving", "prefix_caching",
+               "what prompts share is a part of [traffic], kind 'serve'; a job computes every prompt whole"},
+    ForeignKey{
+        "serving", "preemption_mode",
+        "a job has no more requests in flight than the KV cache surely holds, so that none is preempted; leave it "
+        "out"},
+    ForeignKey{"serving", "kv_offload", "tiers of caches keep what prompts share, a part of [traffic], kind 'serve'"},
+    ForeignKey{"money", "api",
+               "answers of kind batch hold no offers against each other; ask kind 'serve' beside an API"},
+    ForeignKey{"job", "longest_call",
+               "an engine runs its requests iteration by iteration, so that no call has a length; bound "
+               "serving.concurrency instead"},
 };
-
-bool is_table(const ConfigValue* value) noexcept {
-  return value != nullptr && value->kind == ConfigValue::Kind::table;
-}
-
-void erase(ConfigValue& table, std::string_view key) {
-  table.entries.erase_if([&](const ConfigEntry& entry) { return entry.key == key; });
-}
 
 class TokenJobReader {
  public:
@@ -81,7 +77,7 @@ class TokenJobReader {
       : document_{document}, file_{std::move(file)}, sources_{sources} {}
 
   TokenJob run() {
-    refuse_foreign();
+    refuse_foreign(document_, foreign, root_);
     const bool gpus_stated = states("hardware", "gpus");
     std::optional<BatchJob> job = read_job(root_, gpus_stated);
     if (!root_.has("job")) {
@@ -119,36 +115,14 @@ class TokenJobReader {
   }
 
  private:
-  /// Whether a key is stated. What is no table is told by who reads it.
   [[nodiscard]] bool states(std::string_view table, std::string_view key) const {
-    const ConfigValue* const found = document_.find(table);
-    return is_table(found) && found->find(key) != nullptr;
-  }
-
-  void refuse_foreign() {
-    for (const Foreign& each : foreign) {
-      if (each.key.empty()) {
-        if (root_.has(each.table)) {
-          root_.problem_at_key(each.table, std::string{each.why});
-        }
-      } else if (states(each.table, each.key)) {
-        ConfigTable{*document_.find(each.table), std::string{each.table}, diagnostics_}.problem_at_key(
-            each.key, std::string{each.why});
-      }
-    }
+    return headroom::states(document_, table, key);
   }
 
   /// The same document as a question of kind serve about replicas under a fixed load.
   [[nodiscard]] ConfigValue as_serving() const {
-    ConfigValue served = document_;
-    for (const Foreign& each : foreign) {
-      if (each.key.empty()) {
-        erase(served, each.table);
-      } else if (is_table(served.find(each.table))) {
-        erase(*served.find(each.table), each.key);
-      }
-    }
-    erase(served, "job");
+    ConfigValue served = without_foreign(document_, foreign);
+    erase_key(served, "job");
     served.find("kind")->text = "serve";
     if (ConfigValue* const serving = served.find("serving"); is_table(serving) && !states("serving", "concurrency")) {
       serving->entries.emplace_back("concurrency", count_value(1));
@@ -158,10 +132,10 @@ class TokenJobReader {
 
   /// Without the number of GPUs, which each layout has of its own, and without what moves nothing of a job.
   [[nodiscard]] static ConfigValue of_one_replica(ConfigValue served) {
-    erase(*served.find("hardware"), "gpus");
+    erase_key(*served.find("hardware"), "gpus");
     if (ConfigValue* const money = served.find("money")) {
       for (const std::string_view key : {"against", "storage", "egress", "what_if"}) {
-        erase(*money, key);
+        erase_key(*money, key);
       }
     }
     return served;

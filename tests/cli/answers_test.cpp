@@ -92,6 +92,12 @@ std::vector<std::string> questions() {
       "kernel sparsity --gpu a100-sxm-80gb --weights '140 GB' --fraction 0.9",
       "collective all-reduce --bytes \"1 GiB\" --gpu h100-sxm-80gb --measured-busbw \"12 GB/s\"",
       "scale scenarios/train/llama3-70b-512xh100.toml --budget \"15 M$\"",
+      "scale --law 0.95 --to 64 --measured-speedup 12x",
+      "plan scenarios/train/llama3-8b-h100-and-a100.toml",
+      // No whole number of micro-batches for each rank, and no batch for a pool by itself.
+      "plan scenarios/train/llama3-8b-h100-and-a100.toml --global-batch 500",
+      "plan scenarios/serve/llama3-8b-h100-and-l40s.toml --set traffic.requests=400",
+      "scale --law 1 --to 1,8",
       "compare --model llama3-8b --gpu h100-sxm-80gb --isl 512 --osl 128 --rate '10 req/s' --price '2 $/h' --tp 1,2 "
       "--set-each traffic.requests=200",
       "plan --model mixtral-8x7b --gpu h100-sxm-80gb --gpus 8 --seq-len 4096 --global-batch 64 --tp 1 --pp 1 --ep 8 "

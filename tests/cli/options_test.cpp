@@ -130,6 +130,8 @@ const std::vector<Question>& questions() {
       {&plan_verb, 7, "--model perception-2b --gpu h100-sxm-80gb --gpus 8 --global-batch 64"},
       {&plan_verb, 8, "--model perception-2b --gpu h100-sxm-80gb --gpus 8 --global-batch 64 --only memory"},
       {&plan_verb, 9, "{S}/scenarios/cluster/labels-and-stranded.toml"},
+      {&plan_verb, 10, "{S}/scenarios/train/llama3-8b-h100-and-a100.toml"},
+      {&plan_verb, 11, "{S}/scenarios/serve/llama3-8b-h100-and-l40s.toml --set traffic.requests=400"},
       {&explain_verb, 0, train},
       {&simulate_verb, 0, "{S}/scenarios/serve/llama3-70b-traffic.toml --requests 200"},
       {&compare_verb, 0, "{S}/scenarios/train/llama2-7b-8xa100.toml {S}/scenarios/train/gpt3-175b-selene.toml"},
@@ -144,6 +146,7 @@ const std::vector<Question>& questions() {
       {&scale_verb, 1, "{S}/scenarios/train/llama2-7b-8xa100.toml --to 16 --format csv"},
       {&scale_verb, 2, "{S}/scenarios/train/llama2-7b-8xa100.toml --measured-speedup 3x --at 8"},
       {&scale_verb, 3, "--measured {T}/times.csv"},
+      {&scale_verb, 4, "--law 0.95 --to 64"},
       {&export_verb, 0, "{S}/scenarios/train/llama2-7b-8xa100.toml --to slurm"},
       {&export_verb, 1,
        "--model llama3-8b --gpu h100-sxm-80gb --gpus 8 --seq-len 4096 --global-batch 64 --search cp_form=any --to "
@@ -323,7 +326,7 @@ bool decides(const Verb& verb, std::string_view option) {
                              ? Names{"--objective", "--only", "--isl",      "--osl",   "--concurrency", "--rate",
                                      "--ttft",      "--tpot", "--deadline", "--turns", "--think"}
                          : &verb == &fabric_verb     ? Names{"--topo", "--nccl-xml"}
-                         : &verb == &scale_verb      ? Names{"--measured-speedup", "--measured"}
+                         : &verb == &scale_verb      ? Names{"--measured-speedup", "--measured", "--law"}
                          : &verb == &compare_verb    ? Names{"--overlay",     "--harness", "--isl",   "--osl",
                                                           "--concurrency", "--rate",    "--turns", "--think"}
                          : &verb == &schema_verb     ? Names{"--answer", "--answers"}

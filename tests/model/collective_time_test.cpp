@@ -58,6 +58,67 @@ NetworkCurve plain_network() {
 
 }  // namespace
 
+TEST_CASE("borrowed curves take what SMs run as much longer as their clock is lower, and nothing else") {
+  CollectiveSet set;
+  set.id = "measured";
+  set.graphs.generation = nccl::Generation::hopper;
+  set.graphs.ll128 = true;
+  set.clock = MeasuredClock{"hopper", Hertz{1.98e9}, "a test"};
+  set.ring.emplace_back();
+  set.all_to_all.emplace_back();
+  set.custom.emplace_back();
+  set.ring[0].values.fill(1.0);
+  set.all_to_all[0].values.fill(1.0);
+  set.custom[0].values.fill(1.0);
+  const auto of = [](const char* id, const char* generation, double clock) {
+    Device device;
+    device.id = id;
+    device.generation = generation;
+    device.compute.clock.emplace();
+    device.compute.clock->value = Hertz{clock};
+    return device;
+  };
+  const auto ring = [](const CollectiveSet& s, RingParameter p) {
+    return s.ring[0].values[static_cast<std::size_t>(p)];
+  };
+  const auto pair = [](const CollectiveSet& s, PairParameter p) {
+    return s.all_to_all[0].values[static_cast<std::size_t>(p)];
+  };
+  const auto custom = [](const CollectiveSet& s, CustomParameter p) {
+    return s.custom[0].values[static_cast<std::size_t>(p)];
+  };
+  // Another generation prints its highest clock: 1,980 over 1,410 MHz.
+  const double slower = 1980.0 / 1410.0;
+  const CollectiveSet older = at_clock_of(set, of("older", "ampere", 1.41e9));
+  for (const RingParameter p : {RingParameter::launch, RingParameter::ll_hop, RingParameter::ll128_hop,
+                                RingParameter::simple_hop, RingParameter::pipeline}) {
+    CHECK(ring(older, p) == doctest::Approx(slower));
+  }
+  for (const RingParameter p : {RingParameter::crowd, RingParameter::ll_rate, RingParameter::ll128_rate,
+                                RingParameter::share_2, RingParameter::share_8, RingParameter::nvls_rate}) {
+    CHECK(ring(older, p) == 1.0);
+  }
+  CHECK(pair(older, PairParameter::ll_hop) == doctest::Approx(slower));
+  CHECK(pair(older, PairParameter::ll_limit) == 1.0);
+  CHECK(custom(older, CustomParameter::barrier) == doctest::Approx(slower));
+  CHECK(custom(older, CustomParameter::host) == 1.0);
+  CHECK(custom(older, CustomParameter::limit) == 1.0);
+  // Boards of one generation, and those that were measured, are as measured.
+  CHECK(ring(at_clock_of(set, of("card", "hopper", 1.755e9)), RingParameter::launch) == 1.0);
+  CHECK(ring(at_clock_of(set, of("measured", "hopper", 1.0e9)), RingParameter::launch) == 1.0);
+  CHECK(ring(at_clock_of(set, Device{}), RingParameter::launch) == 1.0);
+  // Steps over PCIe are the bus's.
+  set.graphs.ll128 = false;
+  const CollectiveSet bus = at_clock_of(set, of("older", "ampere", 1.41e9));
+  CHECK(ring(bus, RingParameter::launch) == doctest::Approx(slower));
+  CHECK(ring(bus, RingParameter::ll_hop) == 1.0);
+  CHECK(ring(bus, RingParameter::simple_hop) == 1.0);
+  CHECK(custom(bus, CustomParameter::barrier) == 1.0);
+  CHECK(pair(bus, PairParameter::ll_hop) == 1.0);
+  set.clock.reset();
+  CHECK(ring(at_clock_of(set, of("older", "ampere", 1.41e9)), RingParameter::launch) == 1.0);
+}
+
 TEST_CASE("a ring's time is its launch, its hops and its bytes") {
   const GroupCollectives group{plain_curves(), {}, nvlink(8)};
   // LL, 14 steps of a microsecond: 512 bytes are nothing.

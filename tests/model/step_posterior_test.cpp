@@ -8,6 +8,10 @@
 #include "../near.hpp"
 #include "../support/model_data.hpp"
 #include <cmath>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
 
 using namespace headroom;
 using test::near;
@@ -67,6 +71,42 @@ TEST_CASE("software and SKUs that no run used add what they differ by") {
   const StepVariance sku = p.variance({StepKind::dense, false, {"known"}, "h200", "hopper", {}});
   CHECK(sku.sku == near(0.49 * 0.1 * 0.1));
   CHECK(sku.software == 0.0);
+}
+
+TEST_CASE("numbers of a software's own whose runs are none are as uncertain as their effects say, and no more") {
+  StepPosterior p = two_numbers();
+  p.seen = {"h100"};
+  // The effect "stack|known|host" is its own: 0.04 is what the fit knows of it, its own departure from others within.
+  const StepVariance own = p.variance({StepKind::dense, false, {"known"}, "h100", "hopper", {}});
+  CHECK(own.software == 0.0);
+  CHECK(own.numbers == near(0.49 * 0.01 + 0.04 * 0.04 - 2.0 * 0.14 * 0.005));
+  // One that takes another's numbers departs from them by its own.
+  const StepVariance based = p.variance({StepKind::dense, false, {"mine", "known"}, "h100", "hopper", {}});
+  CHECK(based.software == near(0.04 * 0.4 * 0.4));
+}
+
+TEST_CASE("the variance of a step is what the covariance of its numbers makes of it, whoever has runs") {
+  StepPosterior p = two_numbers();
+  for (const bool seen : {true, false}) {
+    for (const auto& stacks : {std::vector<std::string>{"known"}, {"mine", "known"}, {"mine", "any"}, {"any"}}) {
+      for (const char* const sku : {"h100", "h200"}) {
+        for (const StepKind kind : {StepKind::dense, StepKind::experts}) {
+          p.seen = seen ? std::set<std::string, std::less<>>{"known", "h100"} : std::set<std::string, std::less<>>{};
+          const StepUnknown unknown{kind, false, stacks, sku, "hopper", {}};
+          const StepVariance v = p.variance(unknown);
+          const PairTable prior = p.prior_of(unknown);
+          const PairTable& weight = p.sensitivity[static_cast<std::size_t>(kind)][0];
+          double sum = 0.0;
+          for (std::size_t a = 0; a < prior.size; ++a) {
+            for (std::size_t b = 0; b < prior.size; ++b) {
+              sum += weight(a, b) * prior(a, b);
+            }
+          }
+          CHECK(v.numbers + v.software + v.sku == near(sum));
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("a software without numbers of its own takes those of the first stack that it is based on") {
@@ -179,4 +219,7 @@ TEST_CASE("the posterior that ships knows every software that ships, and is wide
     return std::sqrt(p.variance({StepKind::dense, true, {std::move(id)}, "h100-sxm-80gb", "hopper", {}}).total());
   };
   CHECK(deviation("megatron-core-te") < 0.8 * deviation("any"));
+  // No run of the fit used it, and four numbers are its own: narrower than one that has none.
+  CHECK_FALSE(p.seen.contains("pytorch-fsdp"));
+  CHECK(deviation("pytorch-fsdp") < deviation("any"));
 }

@@ -10,7 +10,7 @@
 namespace headroom::test {
 
 /// Who reads a document.
-enum class HostReader { scenario, network, search, fleet_axes };
+enum class HostReader { scenario, network, search, fleet_axes, mixed };
 
 struct KeyHost {
   Kinds kind;
@@ -371,6 +371,45 @@ kind = "serve"
 model = "llama3-8b"
 [search]
 pp = [1, 2]
+)"},
+    // Pools of unlike SKUs.
+    KeyHost{Kinds::train, HostReader::mixed, R"(
+schema = 1
+kind = "train"
+model = "llama3-8b"
+[[hardware.pool]]
+gpu = "h100-sxm-80gb"
+gpus = 8
+[[hardware.pool]]
+gpu = "a100-sxm-80gb"
+gpus = 8
+[training]
+seq_len = 8192
+global_batch = 64
+precision = "bf16"
+[money]
+price = "3 $/h"
+date = "2026-08"
+)"},
+    KeyHost{Kinds::serve, HostReader::mixed, R"(
+schema = 1
+kind = "serve"
+model = "llama3-8b"
+[[hardware.pool]]
+gpu = "h100-sxm-80gb"
+gpus = 8
+[[hardware.pool]]
+gpu = "a100-sxm-80gb"
+gpus = 8
+[serving]
+engine = "vllm"
+[traffic]
+rate = "2 req/s"
+prompt = { mean = 800 }
+output = { mean = 200 }
+[money]
+price = "3 $/h"
+date = "2026-08"
 )"},
 };
 

@@ -7,6 +7,7 @@
 #include <headroom/scenarios/fleet/fleet_axes.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/keys/short_numbers.hpp>
+#include <headroom/scenarios/mixed/mixed_question.hpp>
 #include <headroom/scenarios/read/network_reader.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
@@ -42,6 +43,7 @@ std::vector<Diagnostic> problems_of(const KeyHost& host, const ConfigValue& root
     switch (host.reader) {
       case HostReader::scenario: static_cast<void>(read_scenario(root, host_file, sources())); break;
       case HostReader::network: static_cast<void>(read_network_scenario(root, host_file, sources(), networks)); break;
+      case HostReader::mixed: static_cast<void>(read_mixed(root, host_file, sources())); break;
       case HostReader::search: static_cast<void>(read_search(root, host_file, sources())); break;
       case HostReader::fleet_axes: {
         Diagnostics diagnostics;

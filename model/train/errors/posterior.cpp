@@ -203,10 +203,47 @@ double StepPosterior::blank_variance(const BlankAxes& axes) const noexcept {
   return sum;
 }
 
+namespace {
+
+/// A population of software, whose numbers are no software's own.
+bool is_population(std::string_view id) noexcept {
+  return id == "any" || id.starts_with("any-");
+}
+
+/// Which keys' numbers a software or SKU without runs may have unlike those that stand in for them. How far a number of
+/// its own may lie off, the covariance of its effect says already.
+class Departures {
+ public:
+  Departures(const StepPosterior& posterior, const StepUnknown& unknown)
+      : posterior_{posterior}, unknown_{unknown}, software_{unknown.stacks.empty() ? "" : unknown.stacks.front()} {
+    known_software_ = posterior.seen.contains(unknown.kind == StepKind::experts ? software_ + ".moe" : software_);
+    known_sku_ = posterior.seen.contains(unknown.sku);
+  }
+
+  [[nodiscard]] bool of_software(std::size_t key, std::ptrdiff_t effect) const {
+    return !known_software_ && posterior_.keys[key].starts_with("stack.") && departs(key, effect, software_);
+  }
+  [[nodiscard]] bool of_sku(std::size_t key, std::ptrdiff_t effect) const {
+    return !known_sku_ && posterior_.keys[key].starts_with("level.") && departs(key, effect, unknown_.sku);
+  }
+
+ private:
+  [[nodiscard]] bool departs(std::size_t key, std::ptrdiff_t effect, std::string_view id) const {
+    const std::string_view owner =
+        effect < 0 ? std::string_view{} : std::string_view{posterior_.effects[static_cast<std::size_t>(effect)].id};
+    return (owner != id || is_population(id)) && !is_stated(posterior_.keys[key], unknown_);
+  }
+
+  const StepPosterior& posterior_;
+  const StepUnknown& unknown_;
+  std::string software_;
+  bool known_software_ = false, known_sku_ = false;
+};
+
+}  // namespace
+
 PairTable StepPosterior::prior_of(const StepUnknown& unknown) const {
-  const std::string software = unknown.stacks.empty() ? "" : unknown.stacks.front();
-  const bool known_software = seen.contains(unknown.kind == StepKind::experts ? software + ".moe" : software);
-  const bool known_sku = seen.contains(unknown.sku);
+  const Departures departures{*this, unknown};
   const std::vector<std::ptrdiff_t> effect = effects_of(unknown);
   PairTable prior{keys.size()};
   for (std::size_t a = 0; a < keys.size(); ++a) {
@@ -215,21 +252,14 @@ PairTable StepPosterior::prior_of(const StepUnknown& unknown) const {
         prior(a, b) = covariance(static_cast<std::size_t>(effect[a]), static_cast<std::size_t>(effect[b]));
       }
     }
-    const std::string_view owner =
-        effect[a] < 0 ? std::string_view{} : std::string_view{effects[static_cast<std::size_t>(effect[a])].id};
-    const bool departs = keys[a].starts_with("stack.")   ? !known_software && owner != software
-                         : keys[a].starts_with("level.") ? !known_sku && owner != unknown.sku
-                                                         : false;
-    prior(a, a) += departs && !is_stated(keys[a], unknown) ? own[a] * own[a] : 0.0;
+    const bool departs = departures.of_software(a, effect[a]) || departures.of_sku(a, effect[a]);
+    prior(a, a) += departs ? own[a] * own[a] : 0.0;
   }
   return prior;
 }
 
 StepVariance StepPosterior::variance(const StepUnknown& unknown) const {
-  const bool experts = unknown.kind == StepKind::experts;
-  const std::string software = unknown.stacks.empty() ? "" : unknown.stacks.front();
-  const bool known_software = seen.contains(experts ? software + ".moe" : software);
-  const bool known_sku = seen.contains(unknown.sku);
+  const Departures departures{*this, unknown};
   const std::vector<std::ptrdiff_t> effect = effects_of(unknown);
   const PairTable& weight = sensitivity[static_cast<std::size_t>(unknown.kind)][unknown.hosts ? 1 : 0];
   StepVariance variance;
@@ -240,12 +270,9 @@ StepVariance StepPosterior::variance(const StepUnknown& unknown) const {
             weight(a, b) * covariance(static_cast<std::size_t>(effect[a]), static_cast<std::size_t>(effect[b]));
       }
     }
-    const double alone = is_stated(keys[a], unknown) ? 0.0 : weight(a, a) * own[a] * own[a];
-    if (keys[a].starts_with("stack.") && !known_software) {
-      variance.software += alone;
-    } else if (keys[a].starts_with("level.") && !known_sku) {
-      variance.sku += alone;
-    }
+    const double alone = weight(a, a) * own[a] * own[a];
+    variance.software += departures.of_software(a, effect[a]) ? alone : 0.0;
+    variance.sku += departures.of_sku(a, effect[a]) ? alone : 0.0;
   }
   variance.numbers = std::max(0.0, variance.numbers);
   // A share x of stragglers turns an error of ln(c) into x of it; the runs of the fit had fewer GPUs on the mean.
