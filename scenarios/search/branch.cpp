@@ -268,7 +268,8 @@ class LayoutSearch {
         Strategy s = open;
         s.schedule = schedule.schedule;
         s.vpp = schedule.vpp;
-        Estimate e = settle_stages(job_.compiled, table, job_.room, s);
+        // By how much a plan falls short is of interest while none is found.
+        Estimate e = settle_stages(job_.compiled, table, job_.room, s, found_.found() ? job_.room : any_room);
         if (!fits(s, e)) {
           continue;
         }

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -196,6 +197,7 @@ struct CompiledMemory {
   std::vector<LayerKind> kinds;
   std::vector<std::uint16_t> before;  ///< kinds x (layers + 1): layers of a kind in front of a layer
   std::int64_t layers = 1;
+  std::int64_t uniform_from = 0;  ///< all layers from this one on are of one kind
   double hidden = 0, vocab = 0, seq_len = 0;
   double embedding = 0, head = 0, final_norm = 0;  ///< parameters of the ends; head with its matrix even when tied
   bool tied = false;
@@ -256,6 +258,12 @@ struct MemoryTable {
     double ffn_dummies = 0;
   };
   std::array<Row, CompiledMemory::most_kinds> kinds{};
+  /// Over the network's layers: parameters of the smallest and of the mean one, activations of the smallest.
+  struct LayerShare {
+    double dense = 0, experts = 0;
+  };
+  LayerShare least, mean;
+  double least_activations = 0;
   double embedding = 0, head = 0, final_norm = 0;  ///< parameters
   double saved_input = 0;                          ///< of a layer: what full recomputation keeps
   double loss = 0;                                 ///< the head phase's bytes without gathers
@@ -303,11 +311,18 @@ struct FullestStage {
   StageMemory memory;
   std::int32_t stage = 0;
   HostMemory host;
+  /// The upper end of the fullest stage's interval is no lower; known, and above `room`, only of a stage that stands
+  /// for a fuller one.
+  Bytes at_least{};
 };
+/// No memory, that is all of it.
+inline constexpr Bytes any_room{std::numeric_limits<double>::infinity()};
+/// `room`: a stage that alone shows that the upper end of the fullest one's interval is beyond it may stand for that.
 [[nodiscard]] FullestStage fullest_stage(const CompiledMemory& compiled,
                                          const MemoryTable& table,
                                          const Strategy& strategy,
-                                         double micro_batches) noexcept;
+                                         double micro_batches,
+                                         Bytes room = any_room) noexcept;
 
 /// What the device shows, as an interval. The software's interval belongs to the number that its logs print; what lies
 /// beyond that number was seen to differ by up to a factor of 1.5 between runs (reserve 1.03 to 1.09 of live, 2.4 to

@@ -264,12 +264,7 @@ Seconds LayerPricer::parts_again(const LayerTimes& t, const LayerOps& ops, const
     again += passes(z.tokens, (8.0 * z.hidden + 4.0 * (attention != nullptr ? attention->latent : 0.0)) / sigma);
   }
   if (parts.has(RecomputePart::mla_up_proj) && attention != nullptr) {
-    for (const LayerOp& op : ops) {
-      if (op.kind == LayerOpKind::product && op.from_latent) {
-        const ProductTimes up = kernels_.product(z.tokens, op.n, op.k, 1.0, 1.0);
-        again += crowding(z.key) * up.forward + up.casts_forward;
-      }
-    }
+    again += crowding(z.key) * z.products->up + z.products->up_casts;
     again += passes(z.tokens, 4.0 * (attention->heads + 2.0 * attention->kv_heads) * attention->width);
   }
   const LayerOp* experts = ops.find(LayerOpKind::experts);
@@ -340,9 +335,7 @@ ExpertLaunch LayerPricer::launch_of(const LayerKey& key) const noexcept {
 /// The forward pass of what comes after the router.
 Seconds LayerPricer::expert_time(const LayerOps& ops, const Sizes& z, Seconds exchanges) const noexcept {
   const LayerOp* experts = ops.find(LayerOpKind::experts);
-  LayerTimes alone;
-  add_experts(alone, *experts, z);
-  return alone.forward.total() + passes(expert_rows(*experts, z), expert_width(*experts, z)) + exchanges;
+  return z.products->experts + passes(expert_rows(*experts, z), expert_width(*experts, z)) + exchanges;
 }
 
 namespace {
@@ -390,33 +383,58 @@ LayerTimes LayerPricer::layer(const Block& block,
                               const LayerKey& key,
                               const JobGroups& groups,
                               ExpertDispatcher dispatcher) const {
+  return layer(block, key, groups, dispatcher, products(block, key));
+}
+
+LayerProducts LayerPricer::products(const Block& block, const LayerKey& key) const {
+  const Sizes z = sizes_of(block, key);
+  const bool adapted = recipe_.options.method != Method::full;
+  LayerProducts p;
+  for (const LayerOp& op : layer_ops(recipe_.architecture, block, LayerForm::training, z.t)) {
+    const bool pairs = adapted && has_adapters(op, recipe_.targets);
+    if (op.kind == LayerOpKind::product) {
+      if (op.part != LayerPart::router) {
+        add_product(p.all, z.tokens, op.n, op.k);
+      }
+      if (op.from_latent) {
+        const ProductTimes up = kernels_.product(z.tokens, op.n, op.k, 1.0, 1.0);
+        p.up += up.forward;
+        p.up_casts += up.casts_forward;
+      }
+      if (pairs) {
+        add_adapters(p.all, z.tokens, op.n, op.k);
+      }
+    } else if (op.kind == LayerOpKind::experts) {
+      LayerTimes alone;
+      add_experts(alone, op, z);
+      p.experts += alone.forward.total();
+      add_experts(p.all, op, z);
+      if (pairs) {
+        const double ffn = op.width / z.key.etp;
+        add_adapters(p.all, expert_rows(op, z), op.pieces * ffn, z.hidden);
+        add_adapters(p.all, expert_rows(op, z), z.hidden, ffn);
+      }
+    }
+  }
+  return p;
+}
+
+LayerTimes LayerPricer::layer(const Block& block,
+                              const LayerKey& key,
+                              const JobGroups& groups,
+                              ExpertDispatcher dispatcher,
+                              const LayerProducts& products) const {
   const StepRecipe& r = recipe_;
   Sizes z = sizes_of(block, key);
   z.dispatcher = dispatcher;
   z.ranks = groups_of(key, groups);
+  z.products = &products;
   const LayerOps ops = layer_ops(r.architecture, block, LayerForm::training, z.t);
-  const bool adapted = r.options.method != Method::full;
-  LayerTimes t;
+  LayerTimes t = products.all;
   t.dispatcher = dispatcher;
   double reductions = 0.0;
   for (const LayerOp& op : ops) {
     switch (op.kind) {
-      case LayerOpKind::product:
-        if (op.part != LayerPart::router) {
-          add_product(t, z.tokens, op.n, op.k);
-        }
-        if (adapted && has_adapters(op, r.targets)) {
-          add_adapters(t, z.tokens, op.n, op.k);
-        }
-        break;
-      case LayerOpKind::experts:
-        add_experts(t, op, z);
-        if (adapted && has_adapters(op, r.targets)) {
-          const double ffn = op.width / z.key.etp;
-          add_adapters(t, expert_rows(op, z), op.pieces * ffn, z.hidden);
-          add_adapters(t, expert_rows(op, z), z.hidden, ffn);
-        }
-        break;
       case LayerOpKind::attention:
         add_attention(t, op, z);
         add_context(t, op, z, groups);
@@ -432,6 +450,8 @@ LayerTimes LayerPricer::layer(const Block& block,
       }
       case LayerOpKind::reduction: reductions += 1.0; break;
       case LayerOpKind::scan: add_scan(t, op, z, groups); break;
+      case LayerOpKind::product:
+      case LayerOpKind::experts:
       case LayerOpKind::activation:
       case LayerOpKind::pass: break;
     }

@@ -46,6 +46,14 @@ struct StepRecipe {
   TermSet without;
 };
 
+/// Products of one layer on one rank, with the casts, unpacking and adapters beside them: alike for all strategies that
+/// give a rank as many tokens, columns and experts.
+struct LayerProducts {
+  LayerTimes all;            ///< products and passes of both directions, nothing else
+  Seconds experts{};         ///< forward, of the grouped ones
+  Seconds up{}, up_casts{};  ///< forward, of those from latents
+};
+
 /// Bytes of an 8-bit element on its way to an expert, with a scale of 4 bytes each 128 of them.
 inline constexpr double narrow_element = 1.0 + 4.0 / 128.0;
 
@@ -80,6 +88,14 @@ class LayerPricer {
                                  const LayerKey& key,
                                  const JobGroups& groups,
                                  ExpertDispatcher dispatcher) const;
+  /// The same of products that are known.
+  [[nodiscard]] LayerTimes layer(const Block& block,
+                                 const LayerKey& key,
+                                 const JobGroups& groups,
+                                 ExpertDispatcher dispatcher,
+                                 const LayerProducts& products) const;
+  /// The search for their tiles is most of the work on a layer.
+  [[nodiscard]] LayerProducts products(const Block& block, const LayerKey& key) const;
   /// Where the key's ranks fall among the job's.
   [[nodiscard]] static RankGroups groups_of(const LayerKey& key, const JobGroups& groups) noexcept;
   [[nodiscard]] HeadTimes head(const LayerKey& key) const noexcept;
@@ -120,6 +136,7 @@ class LayerPricer {
     double hidden = 1.0;
     RankGroups ranks{};
     ExpertDispatcher dispatcher = ExpertDispatcher::alltoall;
+    const LayerProducts* products = nullptr;
   };
   void add_product(LayerTimes& t, double m, double n, double k, double share = 1.0, bool casts = true) const noexcept;
   /// QLoRA unpacks a matrix before each product with it: 4 bits are read, an activation's format is written, which the
