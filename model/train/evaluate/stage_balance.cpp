@@ -73,7 +73,7 @@ Strategy with_balanced_stages(const CompiledTraining& c, const LayerTable& t, co
     return s;
   }
   const StageLayers even = c.step->stages(s);
-  const double head = (t.step.head.product + t.step.head.loss) / layer;
+  const double head = t.step.head.total() / layer;
   const double modules = c.step->layers() - c.layers;
   const std::optional<EndStages> ends = balanced_ends(layers, s.pp, head + modules);
   if (!ends || ends->first > most_layers || ends->last > most_layers) {

@@ -253,6 +253,7 @@ CompiledTraining compile_for_memory(const Architecture& arch,
 
   c.capacity = device.visible_capacity().value;
   c.memory = compile_memory(arch, software, work.states, work.precision, work.options, work.shape.seq_len, c.capacity);
+  c.memory.attention = narrow_attention_of(software, work.options, work.precision, device.generation);
   c.sources.architecture = arch.source;
   c.sources.capacity = device.visible_capacity().source;
   return c;
@@ -295,6 +296,8 @@ CompiledTraining compile(const Architecture& arch,
   recipe.host_gpus = work.host_gpus;
   recipe.host_memory = work.host_memory;
   recipe.targets = targets_of(software);
+  recipe.drops_inputs = drops_inputs(software, work.options);
+  recipe.attention = c.memory.attention;
   recipe.feed = work.feed;
   c.step = std::make_shared<const StepModel>(std::move(recipe), std::move(groups), work.options.lora_rank);
   return c;

@@ -88,7 +88,9 @@ struct ActivationShape {
   /// Inputs of the experts' activation in 8 bit and the attention's output in 12 (E5M6), beside inputs of products in 8
   /// (DeepSeek-AI 2024, DeepSeek-V3, section 3.3.3).
   bool narrow_saved = false;
-  double parts = 2;         ///< mixer and feed-forward, each behind a norm
+  double parts = 2;               ///< mixer and feed-forward, each behind a norm
+  bool narrow_attention = false;  ///< queries, keys, values and the output in 8 bit
+  bool dropped_inputs = false;    ///< frozen matrices with adapters keep no input
   bool frozen_mlp = false;  ///< its matrices form no gradients and have no adapters: nobody needs their inputs again
   Recompute recompute = Recompute::none;
   RecomputeParts again{};  ///< what is not kept, for it runs again
@@ -129,7 +131,7 @@ inline constexpr double average_bytes = 4.0;
 struct MemoryOptions {
   std::optional<bool> dropout;
   bool flash_attention = true;
-  bool narrow_attention = false;   ///< fused attention multiplies in 8 bit
+  std::optional<bool> narrow_attention;  ///< fused attention multiplies in 8 bit; unstated: NarrowAttention
   double document_tokens = 0.0;    ///< mean of the documents packed into a sequence, which see themselves; 0: one does
   std::optional<bool> fused_loss;  ///< unstated and no habit: unfused, and the range says so
   bool overlapped = true;          ///< communication runs beside compute as far as the software can
@@ -153,6 +155,22 @@ struct MemoryOptions {
   Bytes bucket{};  ///< of data-parallel collectives once a step; zero: those of a group at once
 };
 
+/// Whether fused attention multiplies in 8 bit, and keeps what it multiplies in 8 bit.
+struct NarrowAttention {
+  bool whole = false, split = false;  ///< over whole sequences; over context ranks
+  [[nodiscard]] constexpr bool narrow(std::int64_t context_ranks) const noexcept {
+    return context_ranks > 1 ? split : whole;
+  }
+};
+/// As stated; unstated as the software's recipes of adapters do in 8 bit on that generation, else not.
+[[nodiscard]] NarrowAttention narrow_attention_of(const MemoryStack& stack,
+                                                  const MemoryOptions& options,
+                                                  Precision precision,
+                                                  std::string_view generation) noexcept;
+/// Whether the software's recipes drop out what adapters read.
+[[nodiscard]] inline bool drops_inputs(const MemoryStack& stack, const MemoryOptions& options) noexcept {
+  return options.method != Method::full && stack.adapters && stack.adapters->drops_inputs;
+}
 /// Whether the loss is fused, and a 4-bit base doubly quantised: as stated, else by the software's habit.
 [[nodiscard]] bool is_fused(const MemoryStack& stack, const MemoryOptions& options) noexcept;
 [[nodiscard]] bool doubly_quantised(const MemoryStack& stack, const MemoryOptions& options) noexcept;
@@ -167,6 +185,7 @@ struct LoraParameters {
   double dense = 0.0, experts = 0.0;
   double kept = 0.0;    ///< elements a token: what the first matrices of the pairs give the second
   double inputs = 0.0;  ///< elements a token that all pairs read
+  double read = 0.0;    ///< of which distinct: matrices side by side have one input
   [[nodiscard]] constexpr double total() const noexcept { return dense + experts; }
 };
 [[nodiscard]] LoraParameters lora_parameters(const Architecture& architecture,
@@ -214,6 +233,7 @@ struct CompiledMemory {
   double logit_bytes = 0, gather_bytes = 2, element_bytes = 2, input_bytes = 2;
   double part_bytes = 0, part_tokens = 0;  ///< of a logit and tokens of the part of a fused loss that stands unfused
   bool dropout = false;
+  NarrowAttention attention;
   MemoryOptions options;
   MemoryStack stack;
   Architecture architecture;

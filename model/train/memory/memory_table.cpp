@@ -116,6 +116,8 @@ ActivationShape shape_of(const CompiledMemory& c, const LayerKey& key, const Blo
   s.sequence_parallel = key.sequence_parallel;
   s.flash_attention = c.options.flash_attention;
   s.dropout = c.dropout;
+  s.narrow_attention = c.attention.narrow(key.cp) && s.flash_attention;
+  s.dropped_inputs = drops_inputs(c.stack, c.options);
   s.frozen_mlp = c.options.method != Method::full && targets_of(c.stack) == AdapterTargets::attention;
   const bool exchanged = key.cp_form == CpForm::ulysses && key.cp > 1;
   s.two_outputs = (c.stack.copies_attention_output && key.cp > 1) || exchanged;
@@ -379,7 +381,8 @@ MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexce
                                                         : layer_activations(whole).raw() - row.activations;
     if (c.options.method != Method::full) {
       const double copies = c.stack.adapters && c.stack.adapters->copies_inputs ? kind.adapters.inputs / tp : 0.0;
-      const double between = c.element_bytes * (kind.adapters.kept + copies) * tokens;
+      const double dropped = shape.dropped_inputs ? (c.element_bytes + 1.0) * kind.adapters.read / tp : 0.0;
+      const double between = (c.element_bytes * (kind.adapters.kept + copies) + dropped) * tokens;
       row.activations += between;
       row.formed_again += key.recompute == Recompute::full ? between : 0.0;
     }

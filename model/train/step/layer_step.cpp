@@ -44,13 +44,7 @@ LayerTimes& LayerTimes::add(const LayerTimes& other, double weight) noexcept {
 
 LayerPricer::LayerPricer(const ModelData& data, StepRecipe recipe)
     : recipe_{std::move(recipe)},
-      kernels_{data,
-               recipe_.device,
-               recipe_.stack,
-               recipe_.physics,
-               recipe_.level,
-               recipe_.precision,
-               recipe_.options.narrow_attention},
+      kernels_{data, recipe_.device, recipe_.stack, recipe_.physics, recipe_.level, recipe_.precision},
       element_{row_of(recipe_.precision).compute_bytes} {}
 
 void LayerPricer::add_product(LayerTimes& t, double m, double n, double k, double share, bool casts) const noexcept {
@@ -68,9 +62,10 @@ void LayerPricer::add_product(LayerTimes& t, double m, double n, double k, doubl
 }
 
 void LayerPricer::add_adapters(LayerTimes& t, double rows, double n, double k) const noexcept {
-  const double element = recipe_.physics.adapter_passes * rows * element_;
-  t.forward.elementwise += Bytes{element * (k + 4.0 * n)} / bandwidth();
-  t.backward.elementwise += Bytes{element * (5.0 * k + 2.0 * n)} / bandwidth();
+  const double passes = recipe_.physics.adapter_passes * rows;
+  const double dropped = recipe_.drops_inputs ? (2.0 * element_ + 1.0) * k : 0.0;
+  t.forward.elementwise += Bytes{passes * (element_ * (k + 4.0 * n) + dropped)} / bandwidth();
+  t.backward.elementwise += Bytes{passes * (element_ * (5.0 * k + 2.0 * n) + dropped)} / bandwidth();
 }
 
 void LayerPricer::add_unpacking(LayerTimes& t, double weights) const noexcept {
@@ -90,7 +85,8 @@ void LayerPricer::add_attention(LayerTimes& t, const LayerOp& op, const Sizes& z
   const double documents = real(z.key.micro_batch) * (r.seq_len / length);
   const AttentionTimes times =
       r.options.flash_attention
-          ? kernels_.attention({documents, length, length, heads, heads, width, op.window, causal})
+          ? kernels_.attention({documents, length, length, heads, heads, width, op.window, causal},
+                               r.attention.narrow(z.key.cp))
           : kernels_.unfused(z.tokens * op.heads * r.seq_len, width, z.block.head_dim % 8 == 0, element_);
   t.forward.attention = times.forward;
   t.backward.attention = times.backward;
@@ -309,7 +305,7 @@ void LayerPricer::add_host(LayerTimes& t, const LayerOps& ops, const Sizes& z) c
     routed = r.physics.moe_graph_nodes * r.physics.graph_node;
   } else if (experts != nullptr) {
     // Padded experts are one batch of equal rows.
-    const bool one_by_one = reads_back(launch) && !r.experts.fused_products;
+    const bool one_by_one = reads_back(launch) && !r.experts.fused_products && !r.experts.one_launch;
     const double local = one_by_one ? std::max(1.0, experts->count / z.key.ep) : 0.0;
     routed = tensor * (r.stack.moe_launch + local * r.stack.expert_launch);
   }
@@ -506,6 +502,17 @@ HeadTimes LayerPricer::head(const LayerKey& key) const noexcept {
   t.product *= kernels_.wide_factor();
   t.loss = Bytes{r.physics.logit_bytes * tokens * columns} / bandwidth();
   return t;
+}
+
+Seconds LayerPricer::head_wait(const HeadTimes& head, const LayerKey& key) const noexcept {
+  if (!on(Term::head) || !on(Term::host)) {
+    return {};
+  }
+  const StepRecipe& r = recipe_;
+  const bool captured = key.cuda_graphs || launch_of(key) == ExpertLaunch::full_graphs;
+  const Seconds launches = captured ? r.physics.graph_nodes * r.physics.graph_node
+                                    : (1.0 + r.physics.tp_host * std::log2(real(key.tp))) * r.stack.host;
+  return wait_for_host(head.product + head.loss, 3.0 * launches);
 }
 
 Seconds LayerPricer::prediction(const LayerKey& key) const noexcept {

@@ -243,6 +243,7 @@ StepTable StepModel::tabulate_layers(const LayerKey& key) const {
   const std::shared_ptr<const RankProducts> products = products_of(key);
   table.layer = mean_layer(key, LayerPricer::groups_of(key, *groups_), *products);
   table.head = products->head;
+  table.head.host = pricer_.head_wait(table.head, key);
   add_parameters(key, table);
   if (r.options.optimizer == Optimizer::muon && r.options.method == Method::full) {
     for (const Kind& kind : kinds_) {
@@ -303,13 +304,14 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
   t.layer = shards ? sharded_forward + sharded_backward : forward + backward;
 
   StageLayers split = stages(s);
-  const Seconds whole_head = table.head.product + table.head.loss;
-  Seconds head = whole_head;
+  const Seconds whole_head = table.head.total();
+  double share = 1.0;
   if (placement_of(s.schedule, s.pp) == StagePlacement::two_way) {
     // Half of the micro-batches come from either end, and so does the head.
     split.first = split.last = 0.5 * (split.first + split.last);
-    head = 0.5 * whole_head;
+    share = 0.5;
   }
+  const Seconds head = share * whole_head;
   const double early = std::max(split.first, split.middle);
   t.head_binds = s.pp == 1 || split.last * t.layer + head > early * t.layer;
   t.layers = t.head_binds ? split.last : early;
@@ -332,9 +334,10 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
   t.time[Term::cp_comm] = n * (l.forward.cp + l.backward.cp);
   t.time[Term::ep_comm] = n * (l.forward.ep + l.backward.ep) - paired(s, m) * t.hidden_exchanges;
   t.time[Term::recompute] = n * l.recompute;
-  t.time[Term::host] = n * (l.host_forward + l.host_backward) + m * fixed;
+  const Seconds head_host = t.head_binds ? share * table.head.host : Seconds{};
+  t.time[Term::host] = n * (l.host_forward + l.host_backward) + m * (fixed + head_host);
   t.time[Term::host_sync] = n * l.sync;
-  t.time[Term::head] = m * bound_head;
+  t.time[Term::head] = m * (bound_head - head_host);
   if (shards) {
     t.time[Term::dp_comm] = n * (t.layer - forward - backward) + t.gather + t.scatter;
   }
@@ -596,7 +599,7 @@ Seconds StepModel::least_time(const StepTable& table, std::int64_t stages, doubl
   const StepRecipe& r = pricer_.recipe();
   const Seconds hidden = table.layer.ep_paired;  // the most that any schedule hides
   // With exchanges hidden beside other micro-batches' compute the head may be what binds, and they are then fewer.
-  const Seconds head = hidden > Seconds{} ? Seconds{} : table.head.product + table.head.loss;
+  const Seconds head = hidden > Seconds{} ? Seconds{} : table.head.total();
   const Seconds share = (layers_ * std::max(Seconds{}, table.layer.total() - hidden) + head) / real(stages);
   const double doublings = std::log2(std::max(1.0, real(groups_->ranks()) / straggler_free));
   const double stragglers =
