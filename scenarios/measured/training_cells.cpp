@@ -34,7 +34,11 @@ std::vector<std::string_view> missing_training_cells(const RunConfiguration& run
 
 bool leaves_layout_open(const RunConfiguration& run) {
   constexpr std::int64_t most_gpus = 128;  // how far off the fastest layout is was measured up to there
-  const std::vector<std::string_view> layout{"dp", "tp", "pp", "cp"};
+  // Runs whose sequences are known to be split so or not at all state the context ranks alone.
+  std::vector<std::string_view> layout{"dp", "tp", "pp"};
+  if (!run.cp) {
+    layout.emplace_back("cp");
+  }
   return run.arch != "moe" && run.experts.value_or(0) < 2 && run.gpus.value_or(0) <= most_gpus &&
          missing_training_cells(run) == layout;
 }
@@ -44,7 +48,7 @@ std::vector<RunConfiguration> possible_layouts(const RunConfiguration& run) {
   const std::int64_t gpus = filled(run.gpus);
   const std::int64_t host = std::clamp<std::int64_t>(run.gpus_per_node.value_or(8), 1, 8);
   for (std::int64_t tp = 1; tp <= host; tp *= 2) {
-    for (std::int64_t cp = 1; cp <= 4; cp *= 2) {
+    for (std::int64_t cp = std::max<std::int64_t>(1, run.cp.value_or(1)); cp <= run.cp.value_or(4); cp *= 2) {
       for (std::int64_t pp = 1; pp <= 4; pp *= 2) {
         const std::int64_t ranks = tp * cp * pp;
         if (gpus % ranks != 0 || filled(run.global_batch) % (gpus / ranks) != 0) {
@@ -196,7 +200,9 @@ MemoryOptions options_of(const RunConfiguration& run, const StackDefaults& defau
   const std::string_view method = option(run, "method");
   o.method = method == "lora" ? Method::lora : method == "qlora" ? Method::qlora : Method::full;
   o.flash_attention = run.flash_attn.value_or(defaults.flash_attention ? 1 : 0) == 1;
-  o.narrow_attention = option(run, "attention") == "fp8" || option(run, "fp8_dpa") == "1";
+  if (option(run, "attention") == "fp8" || !option(run, "fp8_dpa").empty()) {
+    o.narrow_attention = option(run, "attention") == "fp8" || option(run, "fp8_dpa") == "1";
+  }
   if (!method.empty()) {
     o.document_tokens = static_cast<double>(option_count(run, "document_tokens").value_or(0));
     o.document_tokens = o.document_tokens > 0.0 ? o.document_tokens : defaults.tuning_documents;

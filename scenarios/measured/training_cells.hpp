@@ -18,7 +18,8 @@ namespace headroom {
 /// Blank cells that a scorable row must have (docs/design.md, section 6).
 [[nodiscard]] std::vector<std::string_view> missing_training_cells(const RunConfiguration& run);
 
-/// Whether a row of a dense network on up to 128 GPUs states nothing of its layout: dp, tp, pp and cp are all it lacks.
+/// Whether a row of a dense network on up to 128 GPUs states nothing of its layout, or of it the context ranks alone:
+/// dp, tp, pp and, if blank, cp are all it lacks.
 [[nodiscard]] bool leaves_layout_open(const RunConfiguration& run);
 /// The row with each layout in powers of two: tp to 8 and a host's GPUs, cp and pp to 4, replicas that divide the
 /// batch.

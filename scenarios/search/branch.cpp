@@ -2,6 +2,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/train/evaluate/stage_balance.hpp>
 #include <headroom/model/train/memory/memory_bound.hpp>
+#include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/model/train/step/step_time.hpp>
 #include <headroom/scenarios/search/branch.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
@@ -25,7 +26,32 @@ bool ranks_within_data(RankOrder order) noexcept {
 /// What no strategy of a table, stages and micro-batches takes less of.
 struct LeastTimes {
   Seconds step{}, computing{};
+  [[nodiscard]] LeastTimes with_bubble(double share) const noexcept { return {(1.0 + share) * step, computing}; }
 };
+
+/// What a schedule's bubble adds to a stage's passes at least, as a share of them: (p - 1)/(v m) where its stages wait
+/// for one another, for the slowest is no faster than the mean (Narayanan et al. 2021, section 2.2).
+double least_bubble(const SearchJob& job,
+                    const ScheduleForm& form,
+                    std::int64_t stages,
+                    double micro_batches) noexcept {
+  const bool waits = stages > 1 && model_of(form.schedule).waits_for_stages &&
+                     placement_of(form.schedule, stages) == StagePlacement::looped;
+  // Passes through stages that are stated are simulated: a slow first one is waited for by nobody.
+  if (!waits || states_stages(job.space->base()) || job.compiled.step->pricer().recipe().without.has(Term::bubble)) {
+    return 0.0;
+  }
+  return (real(stages) - 1.0) / (form.vpp * micro_batches);
+}
+
+/// The least of all schedules of the stages.
+double least_bubble(const SearchJob& job, const Stages& stages, double micro_batches) noexcept {
+  double least = std::numeric_limits<double>::infinity();
+  for (const ScheduleForm& form : stages.schedules) {
+    least = std::min(least, least_bubble(job, form, stages.pp, micro_batches));
+  }
+  return stages.schedules.empty() ? 0.0 : least;
+}
 
 /// Products and passes over memory of the stage that sets the pace: it holds the mean number of layers or more, or, for
 /// each layer fewer, as much more of the head, which is all products.
@@ -233,17 +259,19 @@ class LayoutSearch {
   void search_form(const Stages& stages, std::uint16_t micro_batch, const LayerSettings& form) {
     LayerTable& table = tables_.of(stages, micro_batch, form);
     const double m = micro_batches(stages, micro_batch);
-    LeastTimes least;
+    LeastTimes passes;
     if (context_.bounded) {
-      least = least_times(*job_.compiled.step, table.step, stages.pp, m);
+      passes = least_times(*job_.compiled.step, table.step, stages.pp, m);
+      const LeastTimes least = passes.with_bubble(least_bubble(job_, stages, m));
       // The form at its smallest, states over all data ranks, and at its simplest.
       const Strategy smallest = strategy(stages, micro_batch, form, 0, {}, stages.zeros.back());
-      if (excluded(smallest, stages.zeros.front(), table, m, least, stages.under_form())) {
+      const Bytes memory = least_memory(smallest, table, m);
+      if (excluded(smallest, stages.zeros.front(), memory, least, stages.under_form())) {
         return;
       }
     }
     for (const std::uint8_t zero : stages.zeros) {
-      search_zero(stages, micro_batch, form, zero, table, m, least);
+      search_zero(stages, micro_batch, form, zero, table, m, passes);
     }
   }
 
@@ -253,14 +281,16 @@ class LayoutSearch {
                    std::uint8_t zero,
                    LayerTable& table,
                    double m,
-                   const LeastTimes& least) {
+                   const LeastTimes& passes) {
+    const LeastTimes least = context_.bounded ? passes.with_bubble(least_bubble(job_, stages, m)) : passes;
     for (std::size_t i = 0; i < stages.shard_ranks.size(); ++i) {
       const std::uint16_t shard = stages.shard_ranks[i];
       if (i > 0 && zero == 0) {
         continue;  // nothing is sharded: one of them stands for all
       }
       const Strategy open = strategy(stages, micro_batch, form, shard, {}, zero);
-      if (context_.bounded && excluded(open, zero, table, m, least, stages.schedules.size())) {
+      const Bytes memory = context_.bounded ? least_memory(open, table, m) : Bytes{};
+      if (context_.bounded && excluded(open, zero, memory, least, stages.schedules.size())) {
         continue;
       }
       bool grouped = false;
@@ -268,7 +298,12 @@ class LayoutSearch {
         Strategy s = open;
         s.schedule = schedule.schedule;
         s.vpp = schedule.vpp;
-        Estimate e = settle_stages(job_.compiled, table, job_.room, s);
+        if (context_.bounded && stages.schedules.size() > 1 &&
+            excluded(s, zero, memory, passes.with_bubble(least_bubble(job_, schedule, stages.pp, m)), 1)) {
+          continue;
+        }
+        // By how much a plan falls short is of interest while none is found.
+        Estimate e = settle_stages(job_.compiled, table, job_.room, s, found_.found() ? job_.room : any_room);
         if (!fits(s, e)) {
           continue;
         }
@@ -290,13 +325,7 @@ class LayoutSearch {
   }
 
   /// Whether nothing that takes at least this memory and time, at ZeRO stages from `zero`, can matter; counted if so.
-  bool excluded(const Strategy& s,
-                std::uint8_t zero,
-                const LayerTable& table,
-                double m,
-                const LeastTimes& least,
-                std::uint64_t strategies) {
-    const Bytes memory = least_memory(s, table, m);
+  bool excluded(const Strategy& s, std::uint8_t zero, Bytes memory, const LeastTimes& least, std::uint64_t strategies) {
     if (memory > job_.room && (found_.found() || memory.raw() >= found_.shortfall(Limit::memory))) {
       counts_.bound_memory += strategies;
       return true;
@@ -440,7 +469,8 @@ LayoutBound bound_layout(const BranchContext& context, const LayerRanks& layout)
         }
         const LayerTable& table = tables.of(stages, micro_batch, form);
         const double m = batch / (real(stages.dp) * micro_batch);
-        const LeastTimes times = least_times(*job.compiled.step, table.step, stages.pp, m);
+        const LeastTimes times =
+            least_times(*job.compiled.step, table.step, stages.pp, m).with_bubble(least_bubble(job, stages, m));
         least.step = std::min(least.step, times.step);
         least.goal = std::min(least.goal, job.least(context.objective->minimize, times.step, {}, times.computing));
       }

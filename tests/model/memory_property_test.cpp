@@ -74,6 +74,21 @@ Bytes kept_states(const StageMemory& m) {
   return m.bytes[MemoryTerm::weights] + m.bytes[MemoryTerm::gradients] + m.bytes[MemoryTerm::optimizer];
 }
 
+/// Pipelines of many stages, in chunks, or with end stages of their own.
+void split_otherwise(Strategy& s) {
+  if (*rc::gen::arbitrary<bool>()) {
+    return;
+  }
+  s.schedule = usual_schedule;
+  s.pp = *rc::gen::inRange<std::uint16_t>(2, 33);
+  s.vpp = *rc::gen::inRange<std::uint16_t>(1, 4);
+  if (s.pp < 8 && *rc::gen::arbitrary<bool>()) {
+    s.vpp = 1;
+    s.first_stage_layers = *rc::gen::inRange<std::uint8_t>(0, 4);
+    s.last_stage_layers = *rc::gen::inRange<std::uint8_t>(1, 4);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("memory is never below the sum of its states, and live <= reserved <= device") {
@@ -96,6 +111,7 @@ TEST_CASE("no stage wants more than the fullest, and the earliest of equals is t
       d.arch = models.find("deepseek-v3");
       d.arch.layers = *rc::gen::inRange(8, 64);
     }
+    split_otherwise(d.strategy);
     const CompiledMemory c = compiled(d);
     const FullestStage told = fullest_stage(c, table(c, d.strategy), d.strategy, d.micro_batches);
     Bytes most{}, host{};
@@ -109,6 +125,27 @@ TEST_CASE("no stage wants more than the fullest, and the earliest of equals is t
     RC_ASSERT(told.memory.wanted() == most);
     RC_ASSERT(told.stage == earliest);
     RC_ASSERT(told.host.total() == host);
+  }));
+}
+
+TEST_CASE("what a room does not hold is told to be beyond it, and what it holds in full") {
+  CHECK(rc::check([] {
+    Drawn d = draw();
+    split_otherwise(d.strategy);
+    const CompiledMemory c = compiled(d);
+    const MemoryTable t = table(c, d.strategy);
+    const FullestStage whole = fullest_stage(c, t, d.strategy, d.micro_batches);
+    const Bytes needed = device_interval(whole.memory, c.stack).high;
+    const Bytes room = 0.01 * *rc::gen::inRange(50, 150) * needed;
+    const FullestStage told = fullest_stage(c, t, d.strategy, d.micro_batches, room);
+    const Bytes upper = std::max(device_interval(told.memory, c.stack).high, told.at_least);
+    RC_ASSERT(whole.at_least == Bytes{});
+    RC_ASSERT((upper > room) == (needed > room));
+    if (needed <= room) {
+      RC_ASSERT(upper == needed);
+      RC_ASSERT(told.stage == whole.stage);
+      RC_ASSERT(told.host.total() == whole.host.total());
+    }
   }));
 }
 

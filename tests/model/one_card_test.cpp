@@ -213,6 +213,39 @@ TEST_CASE("an MLP without adapters keeps the inputs of neither its first nor its
   CHECK((trained - layer_activations(shape)).raw() == near(2.0 * 2048.0 * (4096.0 + 11008.0)));
 }
 
+TEST_CASE("what adapters drop out is kept with its mask, and 8-bit attention keeps a byte of what it multiplies") {
+  // Llama 2 70B, a token and layer: two norms' inputs, q, k, v and the output in 8 bit, log-sums of 64 heads, and the
+  // two outputs of the first matrices of the MLP, whose other inputs nobody needs again.
+  ActivationShape shape;
+  shape.hidden = shape.queries = shape.output = 8192;
+  shape.keys = shape.values = 1024;
+  shape.heads = 64;
+  shape.ffn = 28672;
+  shape.gated = true;
+  shape.input_bytes = 1;
+  shape.frozen_mlp = shape.dropped_inputs = shape.narrow_attention = true;
+  CHECK(layer_activations(shape).raw() ==
+        near(2.0 * 2.0 * 8192 + (8192 + 2.0 * 1024 + 8192) + 4.0 * 64 + 2.0 * 2.0 * 28672));
+  // MLPerf Training v5.0, Llama 2 70B LoRA, 8 B200 without and with 8 context ranks: max_memory_usage of the logs.
+  const Device& device = catalog().device("b200-sxm-180gb");
+  const auto logged = [&](std::uint16_t cp) {
+    MemoryOptions options = tuned(Method::lora);
+    const MemoryStack& stack = stacks().find("nemo-megatron");
+    TrainingWorkload work;
+    work.shape = {8L * cp, 8192, 8};
+    work.precision = Precision::fp8;
+    work.states = stack.states_of(Precision::fp8, device.generation);
+    work.options = options;
+    const CompiledTraining c = compile_for_memory(model("llama2-70b"), device, stack, work);
+    Strategy s = strategy(1, 1, 8);
+    s.cp = cp;
+    s.recompute = Recompute::selective;  // the activation's input in 8 bit
+    return stage(c.memory, s, 1).live().raw() / gib;
+  };
+  CHECK(logged(1) == doctest::Approx(168.8).epsilon(0.03));
+  CHECK(logged(8) == doctest::Approx(82.3).epsilon(0.03));
+}
+
 TEST_CASE("frozen matrices cast 3 of 5 bytes an element, and before Blackwell transpose what lies in 8 bit") {
   const auto casts = [](const char* sku, double gradients) {
     const Device& device = catalog().device(sku);

@@ -221,7 +221,8 @@ TEST_CASE("a software is found by the longest name that a row's framework starts
   CHECK(stacks().of_framework("Megatron-Bridge / NeMo mb26.04")->id == "megatron-bridge-performance");
   CHECK(stacks().of_framework("Megatron-Bridge / NeMo mb26.06.01")->id == "megatron-bridge-2026");
   CHECK(stacks().of_framework("NeMo/Megatron")->id == "nemo-megatron");
-  CHECK(stacks().of_framework("Megatron-DeepSpeed 2022")->id == "megatron-deepspeed");
+  CHECK(stacks().of_framework("Megatron-DeepSpeed 2021")->id == "megatron-deepspeed");
+  CHECK(stacks().of_framework("Megatron-DeepSpeed 2022")->id == "megatron-deepspeed-2022");
   CHECK(stacks().of_framework("torchtitan")->id == "torchtitan");
   CHECK(stacks().of_framework("nobody's trainer") == nullptr);
 }

@@ -258,6 +258,33 @@ TEST_CASE("each doubling of tensor ranks adds a tenth to the host's time, the GP
   }
 }
 
+TEST_CASE(
+    "embedding and head launch as much as a dense layer: three times the host's time where the GPU has little to do") {
+  Case c;
+  c.architecture.hidden = 512;
+  c.architecture.heads = c.architecture.kv_heads = 8;
+  c.architecture.head_dim = 64;
+  c.architecture.ffn_hidden = 2048;
+  c.architecture.vocab = 1024;
+  const HeadTimes head = compiled(c).step->tabulate(key_of(layout(2, 1, 8))).head;
+  const double gpu = (head.product + head.loss).raw();
+  const double host = 3.0 * 350e-6 * 1.1;
+  CHECK(head.host.raw() == near(std::pow(std::pow(gpu, 5.0) + std::pow(host, 5.0), 0.2) - gpu));
+  CHECK(head.total().raw() == near(gpu + head.host.raw()));
+  const HeadTimes large = compiled({}).step->tabulate({1, 1, 1, 1, 8}).head;
+  CHECK(large.host / (large.product + large.loss) < 0.001);
+  // A step of one stage pays for it once a micro-batch, in the host's time.
+  const Strategy s = layout(2, 1, 8);
+  Case without = c;
+  without.without = {"host"};
+  const Estimate all = price(compiled(c), s);
+  CHECK(all.time[Term::head].raw() == near(price(compiled(without), s).time[Term::head].raw()));
+  const LayerTimes layer = compiled(c).step->tabulate(key_of(s)).layer;
+  const double micro_batches = 64.0 / 4.0;
+  CHECK(all.time[Term::host].raw() ==
+        near(micro_batches * (24.0 * (layer.host_forward + layer.host_backward).raw() + head.host.raw())));
+}
+
 TEST_CASE("accumulating gradients costs bytes a weight and micro-batch, and nothing with a single one") {
   Case c;
   const CompiledTraining many = compiled(c);

@@ -196,8 +196,30 @@ TEST_CASE("a row that states nothing of its layout takes the fastest that fits, 
   run.tp = 4;                      // part of a layout is none
   CHECK(model.predict(run, "step_time_s", "s").why == "not published: dp, pp, cp");
   run.tp.reset();
+  run.cp = 1;  // a run that splits no sequence is open in the rest
+  const RowPrediction whole = model.predict(run, "step_time_s", "s");
+  REQUIRE(whole.status == RowStatus::ok);
+  CHECK(whole.predicted >= open.predicted);
+  run.cp.reset();
   run.gpus = 1;  // nothing holds 70B at 8 bit beside what training takes
   CHECK(model.predict(run, "step_time_s", "s").status == RowStatus::unsupported);
+}
+
+TEST_CASE("a row that does not state its format takes that of its software's recipes, with a wider interval") {
+  static const Sources sources = Sources::standard();
+  TrainingRowModel model{sources};
+  RunConfiguration run = lora_run();
+  run.precision = "fp8";
+  const RowPrediction stated = model.predict(run, "step_time_s", "s");
+  run.precision.clear();
+  const RowPrediction blank = model.predict(run, "step_time_s", "s");
+  REQUIRE(blank.status == RowStatus::ok);
+  CHECK(blank.predicted == stated.predicted);
+  CHECK(blank.high / blank.predicted > 1.02 * stated.high / stated.predicted);
+  CHECK(model.predict(run, "memory_gib_per_gpu", "GiB").why == "not published: precision");
+  CHECK_FALSE(model.job_of(run));  // no fit sees it
+  run.framework = "torchtitan";    // of which no recipe says
+  CHECK(model.predict(run, "step_time_s", "s").why == "not published: precision");
 }
 
 TEST_CASE("hardware FLOP of frozen weights count a third pass for full recomputation") {

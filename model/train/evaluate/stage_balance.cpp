@@ -73,7 +73,7 @@ Strategy with_balanced_stages(const CompiledTraining& c, const LayerTable& t, co
     return s;
   }
   const StageLayers even = c.step->stages(s);
-  const double head = (t.step.head.product + t.step.head.loss) / layer;
+  const double head = t.step.head.total() / layer;
   const double modules = c.step->layers() - c.layers;
   const std::optional<EndStages> ends = balanced_ends(layers, s.pp, head + modules);
   if (!ends || ends->first > most_layers || ends->last > most_layers) {
@@ -89,16 +89,16 @@ Strategy with_balanced_stages(const CompiledTraining& c, const LayerTable& t, co
   return then <= (1.0 - least_gain) * now ? balanced : s;
 }
 
-Estimate settle_stages(const CompiledTraining& c, const LayerTable& t, Bytes room, Strategy& s) noexcept {
+Estimate settle_stages(const CompiledTraining& c, const LayerTable& t, Bytes room, Strategy& s, Bytes known) noexcept {
   const Strategy balanced = with_balanced_stages(c, t, s);
   if (!(balanced == s)) {
-    const Estimate e = evaluate_memory(c, t, balanced);
+    const Estimate e = evaluate_memory(c, t, balanced, room);
     if (e.micro_batches > 0 && e.device.high <= room) {
       s = balanced;
       return e;
     }
   }
-  return evaluate_memory(c, t, s);
+  return evaluate_memory(c, t, s, known);
 }
 
 }  // namespace headroom

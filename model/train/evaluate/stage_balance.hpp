@@ -27,11 +27,12 @@ struct EndStages {
                                             const Strategy& strategy) noexcept;
 
 /// evaluate_memory() of the strategy with balanced stages where those surely fit `room`, else as it stands; `strategy`
-/// becomes what was evaluated.
+/// becomes what was evaluated. Beyond `known` memory is told as evaluate_memory() tells it.
 [[nodiscard]] Estimate settle_stages(const CompiledTraining& compiled,
                                      const LayerTable& table,
                                      Bytes room,
-                                     Strategy& strategy) noexcept;
+                                     Strategy& strategy,
+                                     Bytes known = any_room) noexcept;
 
 /// Without the layers of end stages that nobody stated.
 [[nodiscard]] constexpr Strategy with_open_stages(Strategy s) noexcept {

@@ -94,7 +94,8 @@ void judge_memory(Bytes capacity, Estimate& e) noexcept {
 }
 
 template <class Recorder>
-Estimate memory_with(const CompiledTraining& c, const LayerTable& t, const Strategy& s, Recorder& recorder) {
+Estimate memory_with(
+    const CompiledTraining& c, const LayerTable& t, const Strategy& s, Recorder& recorder, Bytes room = any_room) {
   Estimate e;
   const Legality legality = check(c.architecture, c.work.shape, s);
   if (legality.verdict != Verdict::feasible) {
@@ -106,13 +107,14 @@ Estimate memory_with(const CompiledTraining& c, const LayerTable& t, const Strat
   const double m = real(c.work.shape.global_batch) / (static_cast<double>(s.dp) * s.micro_batch);
   e.micro_batches = static_cast<std::int32_t>(m);
 
-  const FullestStage fullest = fullest_stage(c.memory, t.memory, s, m);
+  const FullestStage fullest = fullest_stage(c.memory, t.memory, s, m, room);
   e.memory = fullest.memory.bytes;
   e.stage = fullest.stage;
   e.moment = fullest.memory.moment;
   e.in_flight = fullest.memory.in_flight;
   e.host = fullest.host;
   e.device = device_interval(fullest.memory, c.memory.stack);
+  e.device.high = std::max(e.device.high, fullest.at_least);
   judge_memory(c.capacity, e);
   if constexpr (Recorder::records) {
     record_memory(c.memory, c.sources.architecture, c.sources.capacity, s, fullest, recorder);
@@ -251,6 +253,7 @@ CompiledTraining compile_for_memory(const Architecture& arch,
 
   c.capacity = device.visible_capacity().value;
   c.memory = compile_memory(arch, software, work.states, work.precision, work.options, work.shape.seq_len, c.capacity);
+  c.memory.attention = narrow_attention_of(software, work.options, work.precision, device.generation);
   c.sources.architecture = arch.source;
   c.sources.capacity = device.visible_capacity().source;
   return c;
@@ -293,6 +296,8 @@ CompiledTraining compile(const Architecture& arch,
   recipe.host_gpus = work.host_gpus;
   recipe.host_memory = work.host_memory;
   recipe.targets = targets_of(software);
+  recipe.drops_inputs = drops_inputs(software, work.options);
+  recipe.attention = c.memory.attention;
   recipe.feed = work.feed;
   c.step = std::make_shared<const StepModel>(std::move(recipe), std::move(groups), work.options.lora_rank);
   return c;
@@ -360,9 +365,12 @@ Estimate evaluate(const CompiledTraining& compiled, const LayerTable& table, con
   return evaluate_with(compiled, table, strategy, recorder);
 }
 
-Estimate evaluate_memory(const CompiledTraining& compiled, const LayerTable& table, const Strategy& strategy) noexcept {
+Estimate evaluate_memory(const CompiledTraining& compiled,
+                         const LayerTable& table,
+                         const Strategy& strategy,
+                         Bytes room) noexcept {
   NoRecorder recorder;
-  return memory_with(compiled, table, strategy, recorder);
+  return memory_with(compiled, table, strategy, recorder, room);
 }
 
 void evaluate_time(const CompiledTraining& compiled,

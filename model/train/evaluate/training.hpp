@@ -109,10 +109,12 @@ struct LayerTable {
                                 const LayerTable& table,
                                 const Strategy& strategy) noexcept;
 /// First half of evaluate(), for searches that time only what fits: legality and memory, without groups of ranks in the
-/// table. evaluate_time() is the second half. A broken rule leaves memory and time zero.
+/// table. evaluate_time() is the second half. A broken rule leaves memory and time zero. Of what surely needs more than
+/// `room` no more may be told than a device's upper end above it.
 [[nodiscard]] Estimate evaluate_memory(const CompiledTraining& compiled,
                                        const LayerTable& table,
-                                       const Strategy& strategy) noexcept;
+                                       const Strategy& strategy,
+                                       Bytes room = any_room) noexcept;
 void evaluate_time(const CompiledTraining& compiled,
                    const LayerTable& table,
                    const Strategy& strategy,

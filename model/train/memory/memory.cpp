@@ -26,11 +26,14 @@ Tokens tokens_of(const ActivationShape& s) noexcept {
 double mixer_bytes(const ActivationShape& s, const Tokens& t) noexcept {
   const double floor = s.latent > 0.0 ? 0.0 : s.head_dim;
   const double outputs = s.two_outputs && s.latent <= 0.0 ? 2.0 : 1.0;
-  const double output_bytes = s.narrow_saved ? 1.5 : s.element_bytes;
+  // In 8 bit the attention keeps its own copies; the projection behind it keeps its input unless it is frozen.
+  const double behind = s.dropped_inputs ? 0.0 : s.input_bytes;
+  const double output_bytes = s.narrow_attention ? 1.0 + behind : s.narrow_saved ? 1.5 : s.element_bytes;
+  const double multiplied = s.narrow_attention ? 1.0 : s.element_bytes;
   const double norm_bytes = s.again.has(RecomputePart::layernorm) ? 0.0 : s.input_bytes;
   return (s.element_bytes + norm_bytes) * s.latent * t.sharded  //
          + s.element_bytes * s.rope * t.whole                   //
-         + s.element_bytes * (s.queries / s.tp + std::max(s.keys / s.tp, floor) + std::max(s.values / s.tp, floor)) *
+         + multiplied * (s.queries / s.tp + std::max(s.keys / s.tp, floor) + std::max(s.values / s.tp, floor)) *
                t.whole                                          //
          + outputs * output_bytes * s.output * t.whole / s.tp;  // input of the output projection
 }
@@ -154,7 +157,8 @@ Bytes layer_activations(const ActivationShape& s) noexcept {
   }
   const double norm_inputs = s.parts * s.element_bytes * s.hidden * t.sharded;
   // Inputs of the qkv and first MLP matrices.
-  const double read = s.frozen_mlp && s.experts <= 0.0 ? std::max(0.0, s.parts - 1.0) : s.parts;
+  const double trained = s.dropped_inputs ? s.parts - 1.0 : s.parts;
+  const double read = s.frozen_mlp && s.experts <= 0.0 ? std::max(0.0, trained - 1.0) : trained;
   const double norm_outputs = s.again.has(RecomputePart::layernorm) ? 0.0 : read * s.input_bytes * s.hidden * t.sharded;
   const double masks = s.dropout ? s.parts * s.hidden * t.sharded : 0.0;  // after attention and after the MLP
   return Bytes{norm_inputs + norm_outputs + masks + mixer_bytes(s, t) + scores_bytes(s, t) + feed_forward_bytes(s, t)};
@@ -163,6 +167,17 @@ Bytes layer_activations(const ActivationShape& s) noexcept {
 double micro_batches_in_flight(const Strategy& s, double stage, double micro_batches) noexcept {
   const double chunks = chunks_of(s.schedule, s.vpp);
   return model_of(s.schedule).in_flight({static_cast<double>(s.pp), chunks, stage, micro_batches});
+}
+
+NarrowAttention narrow_attention_of(const MemoryStack& stack,
+                                    const MemoryOptions& options,
+                                    Precision precision,
+                                    std::string_view generation) noexcept {
+  if (options.narrow_attention || options.method == Method::full || row_of(precision).weight_bytes >= 2.0) {
+    const bool narrow = options.narrow_attention.value_or(false);
+    return {narrow, narrow};
+  }
+  return {stack.narrows_attention(generation, false), stack.narrows_attention(generation, true)};
 }
 
 bool has_adapters(const LayerOp& op, AdapterTargets targets) noexcept {
@@ -181,10 +196,12 @@ LoraParameters lora_parameters(const Architecture& arch, const Block& b, double 
       sum.experts += rank * op.count * (op.pieces + 1.0) * (op.input + op.width);
       sum.kept += rank * op.top_k * (op.pieces + 1.0);
       sum.inputs += op.top_k * (op.pieces * op.input + op.width);
+      sum.read += op.top_k * (op.input + op.width);
     } else {
       sum.dense += rank * (op.pieces * op.k + op.n);
       sum.kept += rank * op.pieces;
       sum.inputs += op.pieces * op.k;
+      sum.read += op.k;
     }
   }
   return sum;

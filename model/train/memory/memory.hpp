@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -87,7 +88,9 @@ struct ActivationShape {
   /// Inputs of the experts' activation in 8 bit and the attention's output in 12 (E5M6), beside inputs of products in 8
   /// (DeepSeek-AI 2024, DeepSeek-V3, section 3.3.3).
   bool narrow_saved = false;
-  double parts = 2;         ///< mixer and feed-forward, each behind a norm
+  double parts = 2;               ///< mixer and feed-forward, each behind a norm
+  bool narrow_attention = false;  ///< queries, keys, values and the output in 8 bit
+  bool dropped_inputs = false;    ///< frozen matrices with adapters keep no input
   bool frozen_mlp = false;  ///< its matrices form no gradients and have no adapters: nobody needs their inputs again
   Recompute recompute = Recompute::none;
   RecomputeParts again{};  ///< what is not kept, for it runs again
@@ -128,7 +131,7 @@ inline constexpr double average_bytes = 4.0;
 struct MemoryOptions {
   std::optional<bool> dropout;
   bool flash_attention = true;
-  bool narrow_attention = false;   ///< fused attention multiplies in 8 bit
+  std::optional<bool> narrow_attention;  ///< fused attention multiplies in 8 bit; unstated: NarrowAttention
   double document_tokens = 0.0;    ///< mean of the documents packed into a sequence, which see themselves; 0: one does
   std::optional<bool> fused_loss;  ///< unstated and no habit: unfused, and the range says so
   bool overlapped = true;          ///< communication runs beside compute as far as the software can
@@ -152,6 +155,22 @@ struct MemoryOptions {
   Bytes bucket{};  ///< of data-parallel collectives once a step; zero: those of a group at once
 };
 
+/// Whether fused attention multiplies in 8 bit, and keeps what it multiplies in 8 bit.
+struct NarrowAttention {
+  bool whole = false, split = false;  ///< over whole sequences; over context ranks
+  [[nodiscard]] constexpr bool narrow(std::int64_t context_ranks) const noexcept {
+    return context_ranks > 1 ? split : whole;
+  }
+};
+/// As stated; unstated as the software's recipes of adapters do in 8 bit on that generation, else not.
+[[nodiscard]] NarrowAttention narrow_attention_of(const MemoryStack& stack,
+                                                  const MemoryOptions& options,
+                                                  Precision precision,
+                                                  std::string_view generation) noexcept;
+/// Whether the software's recipes drop out what adapters read.
+[[nodiscard]] inline bool drops_inputs(const MemoryStack& stack, const MemoryOptions& options) noexcept {
+  return options.method != Method::full && stack.adapters && stack.adapters->drops_inputs;
+}
 /// Whether the loss is fused, and a 4-bit base doubly quantised: as stated, else by the software's habit.
 [[nodiscard]] bool is_fused(const MemoryStack& stack, const MemoryOptions& options) noexcept;
 [[nodiscard]] bool doubly_quantised(const MemoryStack& stack, const MemoryOptions& options) noexcept;
@@ -166,6 +185,7 @@ struct LoraParameters {
   double dense = 0.0, experts = 0.0;
   double kept = 0.0;    ///< elements a token: what the first matrices of the pairs give the second
   double inputs = 0.0;  ///< elements a token that all pairs read
+  double read = 0.0;    ///< of which distinct: matrices side by side have one input
   [[nodiscard]] constexpr double total() const noexcept { return dense + experts; }
 };
 [[nodiscard]] LoraParameters lora_parameters(const Architecture& architecture,
@@ -196,6 +216,7 @@ struct CompiledMemory {
   std::vector<LayerKind> kinds;
   std::vector<std::uint16_t> before;  ///< kinds x (layers + 1): layers of a kind in front of a layer
   std::int64_t layers = 1;
+  std::int64_t uniform_from = 0;  ///< all layers from this one on are of one kind
   double hidden = 0, vocab = 0, seq_len = 0;
   double embedding = 0, head = 0, final_norm = 0;  ///< parameters of the ends; head with its matrix even when tied
   bool tied = false;
@@ -212,6 +233,7 @@ struct CompiledMemory {
   double logit_bytes = 0, gather_bytes = 2, element_bytes = 2, input_bytes = 2;
   double part_bytes = 0, part_tokens = 0;  ///< of a logit and tokens of the part of a fused loss that stands unfused
   bool dropout = false;
+  NarrowAttention attention;
   MemoryOptions options;
   MemoryStack stack;
   Architecture architecture;
@@ -256,6 +278,12 @@ struct MemoryTable {
     double ffn_dummies = 0;
   };
   std::array<Row, CompiledMemory::most_kinds> kinds{};
+  /// Over the network's layers: parameters of the smallest and of the mean one, activations of the smallest.
+  struct LayerShare {
+    double dense = 0, experts = 0;
+  };
+  LayerShare least, mean;
+  double least_activations = 0;
   double embedding = 0, head = 0, final_norm = 0;  ///< parameters
   double saved_input = 0;                          ///< of a layer: what full recomputation keeps
   double loss = 0;                                 ///< the head phase's bytes without gathers
@@ -303,11 +331,18 @@ struct FullestStage {
   StageMemory memory;
   std::int32_t stage = 0;
   HostMemory host;
+  /// The upper end of the fullest stage's interval is no lower; known, and above `room`, only of a stage that stands
+  /// for a fuller one.
+  Bytes at_least{};
 };
+/// No memory, that is all of it.
+inline constexpr Bytes any_room{std::numeric_limits<double>::infinity()};
+/// `room`: a stage that alone shows that the upper end of the fullest one's interval is beyond it may stand for that.
 [[nodiscard]] FullestStage fullest_stage(const CompiledMemory& compiled,
                                          const MemoryTable& table,
                                          const Strategy& strategy,
-                                         double micro_batches) noexcept;
+                                         double micro_batches,
+                                         Bytes room = any_room) noexcept;
 
 /// What the device shows, as an interval. The software's interval belongs to the number that its logs print; what lies
 /// beyond that number was seen to differ by up to a factor of 1.5 between runs (reserve 1.03 to 1.09 of live, 2.4 to

@@ -12,30 +12,6 @@ double fewest_first_layers(const CompiledMemory& c, std::int64_t stages) noexcep
   return real(std::max<std::int64_t>(0, std::min(c.layers / stages, (c.layers + 2) / stages - 2)));
 }
 
-/// Of a layer: the least over the kinds, and the mean over the network's layers.
-struct LayerShare {
-  double dense = 0.0, experts = 0.0;  ///< parameters
-};
-
-struct LayerBounds {
-  LayerShare least{1e300, 1e300}, mean;
-  double activations = 1e300;  ///< the least
-};
-
-LayerBounds bounds_of(const CompiledMemory& c, const MemoryTable& t) noexcept {
-  LayerBounds b;
-  for (std::size_t k = 0; k < c.kinds.size(); ++k) {
-    const MemoryTable::Row& row = t.kinds[k];
-    const double layers = c.before[(k + 1) * static_cast<std::size_t>(c.layers + 1) - 1];
-    b.least.dense = std::min(b.least.dense, row.dense);
-    b.least.experts = std::min(b.least.experts, row.experts);
-    b.mean.dense += layers * row.dense / real(c.layers);
-    b.mean.experts += layers * row.experts / real(c.layers);
-    b.activations = std::min(b.activations, row.activations);
-  }
-  return b;
-}
-
 /// States of some layers of a rank.
 class StateBound {
  public:
@@ -47,7 +23,7 @@ class StateBound {
     ranks_ = s.shard_ranks > 0 ? std::min(all, real(s.shard_ranks)) : all;
     expert_ranks_ = std::max(1.0, ranks_ * s.tp / (real(s.ep) * s.etp));
   }
-  [[nodiscard]] Bytes of(double layers, const LayerShare& layer) const noexcept {
+  [[nodiscard]] Bytes of(double layers, const MemoryTable::LayerShare& layer) const noexcept {
     return state_memory(layers * layer.dense, bytes_, zero_, ranks_).total() +
            state_memory(layers * layer.experts, bytes_, zero_, expert_ranks_).total();
   }
@@ -83,18 +59,17 @@ Bytes least_device(const CompiledMemory& c, const MemoryTable& t, const Strategy
   if ((states_stages(s) && !s.stages_open) || c.options.method != Method::full) {
     return {};
   }
-  const LayerBounds layer = bounds_of(c, t);
   const StateBound states{c, s};
   const bool full = s.recompute == Recompute::full;
   const bool away = c.options.offload_activations || (full && c.options.offload_checkpoints);
-  const double kept = away ? 0.0 : full ? t.saved_input / s.recompute_block : layer.activations;
+  const double kept = away ? 0.0 : full ? t.saved_input / s.recompute_block : t.least_activations;
   const double first = s.stages_open ? s.first_stage_layers : fewest_first_layers(c, s.pp);
-  const Bytes at_first = states.of(first, layer.least) + Bytes{std::min(micro_batches, real(s.pp)) * first * kept};
+  const Bytes at_first = states.of(first, t.least) + Bytes{std::min(micro_batches, real(s.pp)) * first * kept};
   // The fullest stage holds no less than the mean one.
   const double each = real(c.layers) / real(s.pp);
   const double crossed =
       s.stages_open ? mean_layers_in_flight(c, s, micro_batches) : mean_in_flight(micro_batches, s.pp) * each;
-  const Bytes at_mean = states.of(each, layer.mean) + Bytes{crossed * kept};
+  const Bytes at_mean = states.of(each, t.mean) + Bytes{crossed * kept};
   return rounding * ((1.0 + c.stack.interval) * std::max(at_first, at_mean) + c.stack.outside - c.stack.communicators);
 }
 

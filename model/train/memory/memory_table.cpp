@@ -70,6 +70,10 @@ void compile_kinds(const Architecture& arch, const MemoryOptions& options, Compi
       c.before[row + i + 1] = static_cast<std::uint16_t>(c.before[row + i] + (kind_of[i] == k ? 1 : 0));
     }
   }
+  c.uniform_from = static_cast<std::int64_t>(blocks.size());
+  while (c.uniform_from > 0 && kind_of[static_cast<std::size_t>(c.uniform_from) - 1] == kind_of.back()) {
+    --c.uniform_from;
+  }
 }
 
 /// Elements a token that a recurrent mixer keeps in 16 bit beside the input of its output projection. Mamba-2
@@ -112,6 +116,8 @@ ActivationShape shape_of(const CompiledMemory& c, const LayerKey& key, const Blo
   s.sequence_parallel = key.sequence_parallel;
   s.flash_attention = c.options.flash_attention;
   s.dropout = c.dropout;
+  s.narrow_attention = c.attention.narrow(key.cp) && s.flash_attention;
+  s.dropped_inputs = drops_inputs(c.stack, c.options);
   s.frozen_mlp = c.options.method != Method::full && targets_of(c.stack) == AdapterTargets::attention;
   const bool exchanged = key.cp_form == CpForm::ulysses && key.cp > 1;
   s.two_outputs = (c.stack.copies_attention_output && key.cp > 1) || exchanged;
@@ -334,6 +340,24 @@ CompiledMemory compile_memory(const Architecture& arch,
   return c;
 }
 
+namespace {
+
+void add_layer_shares(const CompiledMemory& c, MemoryTable& table) noexcept {
+  table.least = {1e300, 1e300};
+  table.least_activations = 1e300;
+  for (std::size_t k = 0; k < c.kinds.size(); ++k) {
+    const MemoryTable::Row& row = table.kinds[k];
+    const double layers = c.before[(k + 1) * static_cast<std::size_t>(c.layers + 1) - 1];
+    table.least.dense = std::min(table.least.dense, row.dense);
+    table.least.experts = std::min(table.least.experts, row.experts);
+    table.mean.dense += layers * row.dense / real(c.layers);
+    table.mean.experts += layers * row.experts / real(c.layers);
+    table.least_activations = std::min(table.least_activations, row.activations);
+  }
+}
+
+}  // namespace
+
 MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexcept {
   MemoryTable table;
   const double tp = key.tp;
@@ -357,7 +381,8 @@ MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexce
                                                         : layer_activations(whole).raw() - row.activations;
     if (c.options.method != Method::full) {
       const double copies = c.stack.adapters && c.stack.adapters->copies_inputs ? kind.adapters.inputs / tp : 0.0;
-      const double between = c.element_bytes * (kind.adapters.kept + copies) * tokens;
+      const double dropped = shape.dropped_inputs ? (c.element_bytes + 1.0) * kind.adapters.read / tp : 0.0;
+      const double between = (c.element_bytes * (kind.adapters.kept + copies) + dropped) * tokens;
       row.activations += between;
       row.formed_again += key.recompute == Recompute::full ? between : 0.0;
     }
@@ -391,6 +416,7 @@ MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexce
     const double joined = key.recompute == Recompute::full ? 0.0 : 2.0 * c.input_bytes / c.element_bytes;
     table.mtp_saved = (2.0 + joined) * table.saved_input;
   }
+  add_layer_shares(c, table);
   return table;
 }
 

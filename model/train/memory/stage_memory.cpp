@@ -11,6 +11,9 @@
 namespace headroom {
 namespace {
 
+/// How far what lies beyond the number that a software prints was seen to differ between runs.
+constexpr double beyond_printed = 1.5;
+
 /// The layers of one stage: their number and how many are of each kind.
 struct StageLayers {
   double layers = 0.0;
@@ -201,11 +204,17 @@ struct Blocks {
   double number = 0.0;  ///< of the layers that one micro-batch crosses on this rank
 };
 
+/// Of a number of layers or blocks: without SSE 4.1 std::ceil is a function call.
+double rounded_up(double count) noexcept {
+  const auto whole = static_cast<double>(static_cast<std::int64_t>(count));
+  return whole < count ? whole + 1.0 : whole;
+}
+
 Blocks blocks_of_stage(const Strategy& s, double layers) noexcept {
   const double chunks = is_folded(s) ? chunks_of(s.schedule, s.vpp) : s.vpp;
-  const double in_a_row = std::max(1.0, std::ceil(layers / chunks));
+  const double in_a_row = std::max(1.0, rounded_up(layers / chunks));
   const double length = std::min(static_cast<double>(s.recompute_block), in_a_row);
-  return {length, std::min(layers, chunks * std::ceil(in_a_row / length))};
+  return {length, std::min(layers, chunks * rounded_up(in_a_row / length))};
 }
 
 void fill_activations(const CompiledMemory& c,
@@ -420,10 +429,47 @@ StageMemory stage_memory(const CompiledMemory& c,
   return m;
 }
 
-FullestStage fullest_stage(const CompiledMemory& c,
-                           const MemoryTable& t,
-                           const Strategy& s,
-                           double micro_batches) noexcept {
+namespace {
+
+/// Of pipelines whose stages follow one another, the layer that a stage begins with, of its first chunk.
+std::int64_t first_layer_of(const CompiledMemory& c, const Strategy& s, std::int64_t stage) noexcept {
+  if (states_stages(s)) {
+    const std::int64_t others = s.pp - (s.first_stage_layers > 0 ? 1 : 0) - (s.last_stage_layers > 0 ? 1 : 0);
+    const std::int64_t each = others > 0 ? (c.layers - s.first_stage_layers - s.last_stage_layers) / others : 0;
+    const std::int64_t first = s.first_stage_layers > 0 ? s.first_stage_layers : each;
+    return first + (stage - 1) * each;
+  }
+  const std::int64_t whole = std::int64_t{s.pp} * s.vpp;
+  const std::int64_t parts = divides(c, whole) ? whole : s.pp;
+  if (divides(c, parts)) {
+    const std::int64_t shift = c.layers % parts == 0 ? 0 : 1;
+    return stage * ((c.layers + 2 * shift) / parts) - shift;
+  }
+  return stage * (c.layers / parts) + std::min(stage, c.layers % parts);
+}
+
+/// Of such a pipeline, the next stage between the ends that may hold other layers than `stage`, or the last one.
+std::int64_t next_unlike(const CompiledMemory& c, const Strategy& s, std::int64_t stage) noexcept {
+  if (first_layer_of(c, s, stage) < c.uniform_from) {
+    return stage + 1;
+  }
+  const std::int64_t last = s.pp - 1;
+  const bool even = states_stages(s) || divides(c, std::int64_t{s.pp} * s.vpp) || divides(c, s.pp);
+  const std::int64_t fewer = even ? last : c.layers % s.pp;  // from this one on stages have a layer less
+  return std::max(stage + 1, fewer > stage ? std::min(fewer, last) : last);
+}
+
+/// What is held of a stage's memory where nothing limits it is at most that of the fullest one, whose interval widens
+/// it by the software's width at least, but for frozen weights.
+Bytes least_upper_end(const StageMemory& m, const MemoryStack& software) noexcept {
+  constexpr double rounding = 1.0 - 1e-12;
+  return rounding * (m.frozen > Bytes{} ? 1.0 : std::min(1.0 + software.interval, beyond_printed)) * m.wanted();
+}
+
+}  // namespace
+
+FullestStage fullest_stage(
+    const CompiledMemory& c, const MemoryTable& t, const Strategy& s, double micro_batches, Bytes room) noexcept {
   FullestStage best;
   const auto look = [&](std::int64_t stage) {
     const StageMemory m = stage_memory(c, t, s, micro_batches, stage);
@@ -436,12 +482,20 @@ FullestStage fullest_stage(const CompiledMemory& c,
       best.host = m.host;
     }
   };
+  const auto is_beyond = [&] {
+    const Bytes least = room < any_room ? least_upper_end(best.memory, c.stack) : Bytes{};
+    best.at_least = least > room ? least : Bytes{};
+    return least > room;
+  };
   look(0);
+  if (is_beyond()) {
+    return best;
+  }
   // The number in flight never rises along a pipeline of one stage after another: of stages between the ends with the
   // same layers the first holds the largest.
   const bool falling = placement_of(s.schedule, s.pp) == StagePlacement::looped;
   StageLayers looked{c};
-  for (std::int64_t stage = 1; stage < s.pp; ++stage) {
+  for (std::int64_t stage = 1; stage < s.pp; stage = falling ? next_unlike(c, s, stage) : stage + 1) {
     if (falling && stage + 1 < s.pp) {
       const StageLayers own = layers_of_stage(c, s, stage);
       if (stage > 1 && std::equal(own.of_kind.begin(), own.of_kind.begin() + c.kinds.size(), looked.of_kind.begin())) {
@@ -450,12 +504,14 @@ FullestStage fullest_stage(const CompiledMemory& c,
       looked = own;
     }
     look(stage);
+    if (is_beyond()) {
+      break;
+    }
   }
   return best;
 }
 
 Interval<Bytes> device_interval(const StageMemory& memory, const MemoryStack& software) noexcept {
-  constexpr double beyond = 1.5;
   const Bytes live = memory.live();
   const Bytes outside = memory.bytes[MemoryTerm::framework];
   const auto printed = [&](Bytes slack) {
@@ -466,8 +522,8 @@ Interval<Bytes> device_interval(const StageMemory& memory, const MemoryStack& so
   const Bytes held = printed(memory.bytes[MemoryTerm::fragmentation]);
   const Bytes wanted = printed(memory.wanted_slack);
   const double width = 1.0 + software.interval;
-  return {held / width + (memory.device() - held) / beyond, memory.device(),
-          memory.frozen + width * (wanted - memory.frozen) + beyond * (memory.wanted() - wanted)};
+  return {held / width + (memory.device() - held) / beyond_printed, memory.device(),
+          memory.frozen + width * (wanted - memory.frozen) + beyond_printed * (memory.wanted() - wanted)};
 }
 
 }  // namespace headroom

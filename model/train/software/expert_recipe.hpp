@@ -45,6 +45,7 @@ struct ExpertHabits {
   ExpertLaunch launch = ExpertLaunch::eager;
   ExpertDispatcher dispatcher = ExpertDispatcher::alltoall;
   bool fused_products = false;       ///< one kernel for both products of all local experts, activation and casts within
+  bool one_launch = false;           ///< the products of all local experts are one kernel each
   bool overlaps = false;             ///< exchanges of one micro-batch run beside another's compute
   RecomputeParts recompute_parts{};  ///< of selective recomputation; empty: the software's habit
   bool predicts = false;             ///< the network's prediction modules are trained, where it has any

@@ -55,6 +55,9 @@ void read_adapters(ConfigTable& root, MemoryStack& stack) {
   a.fused_loss = table->maybe_boolean("fused_loss").value_or(stack.defaults.fused_loss);
   a.double_quant = table->maybe_boolean("double_quant").value_or(false);
   a.copies_inputs = table->maybe_boolean("copies_inputs").value_or(false);
+  a.drops_inputs = table->maybe_boolean("drops_inputs").value_or(false);
+  a.narrow_attention = table->texts("narrow_attention");
+  a.narrow_split_attention = table->texts("narrow_split_attention");
   a.targets = static_cast<AdapterTargets>(table->maybe_choice("targets", adapter_targets_names).value_or(0));
   a.source = table->text("source");
   table->finish();
@@ -179,6 +182,9 @@ void read_defaults(ConfigTable& root, MemoryStack& stack) {
   d.vocabulary = table->maybe_integer("vocabulary", {1, std::int64_t{1} << 40}).value_or(d.vocabulary);
   d.tuning_documents = table->maybe_number("tuning_documents", {1.0, 1e9}).value_or(d.tuning_documents);
   d.reduce_bucket = table->maybe_text("reduce_bucket").value_or(d.reduce_bucket);
+  if (const auto precision = table->maybe_choice("precision", precision_names)) {
+    d.precision = static_cast<Precision>(*precision);
+  }
   d.source = table->text("source");
   table->finish();
 }
@@ -216,6 +222,14 @@ bool MemoryStack::shards(int zero, bool pipeline) const noexcept {
   const std::vector<std::int64_t>& stages =
       pipeline && !zero_stages_with_pp.empty() ? zero_stages_with_pp : zero_stages;
   return stages.empty() || std::find(stages.begin(), stages.end(), zero) != stages.end();
+}
+
+bool MemoryStack::narrows_attention(std::string_view generation, bool split) const noexcept {
+  if (!adapters) {
+    return false;
+  }
+  const std::vector<std::string>& on = split ? adapters->narrow_split_attention : adapters->narrow_attention;
+  return std::find(on.begin(), on.end(), generation) != on.end();
 }
 
 StateBytes MemoryStack::states_of(Precision precision, std::string_view generation) const noexcept {

@@ -79,7 +79,8 @@ struct StackDefaults {
   CpForm cp_form = CpForm::unstated;
   std::int64_t vocabulary = 50257;  ///< vocabulary of a model that states none; GPT-2's tokenizer
   double tuning_documents = 0.0;    ///< tokens of a document in the packed sequences of its tuning runs; 0: not packed
-  std::string reduce_bucket;        ///< a bucket of data-parallel collectives, in words; empty: not known
+  std::optional<Precision> precision;  ///< of a measured run that does not state its format; nothing: not known
+  std::string reduce_bucket;           ///< a bucket of data-parallel collectives, in words; empty: not known
   std::string source;
   [[nodiscard]] std::uint16_t expert_tensor_ranks(std::uint16_t tp, std::uint16_t ep) const noexcept;
 };
@@ -103,6 +104,11 @@ struct StackAdapters {
   bool fused_loss = false;
   bool double_quant = false;   ///< scales of a 4-bit base are in 8 bit themselves
   bool copies_inputs = false;  ///< each pair keeps a copy of its input, cast to its own format or dropped out
+  /// A matrix's input is dropped out for its pair or pairs: a copy and a mask of a byte an element are kept, and the
+  /// frozen matrix keeps nothing.
+  bool drops_inputs = false;
+  /// Generations on which 8-bit recipes multiply attention in 8 bit too, over whole sequences and over context ranks.
+  std::vector<std::string> narrow_attention, narrow_split_attention;
   AdapterTargets targets = AdapterTargets::every_matrix;
   std::string source;
 };
@@ -168,6 +174,8 @@ struct MemoryStack {
 
   /// Whether the software can shard states at a ZeRO stage, with or without a pipeline. Remedies must satisfy this.
   [[nodiscard]] bool shards(int zero, bool pipeline) const noexcept;
+  /// Whether its recipes of adapters multiply attention in 8 bit, `split` over context ranks or not.
+  [[nodiscard]] bool narrows_attention(std::string_view generation, bool split) const noexcept;
   /// Whether the loss is fused when nobody says.
   [[nodiscard]] bool fuses_loss(bool adapted) const noexcept {
     return adapted && adapters ? adapters->fused_loss : defaults.fused_loss;

@@ -44,13 +44,7 @@ LayerTimes& LayerTimes::add(const LayerTimes& other, double weight) noexcept {
 
 LayerPricer::LayerPricer(const ModelData& data, StepRecipe recipe)
     : recipe_{std::move(recipe)},
-      kernels_{data,
-               recipe_.device,
-               recipe_.stack,
-               recipe_.physics,
-               recipe_.level,
-               recipe_.precision,
-               recipe_.options.narrow_attention},
+      kernels_{data, recipe_.device, recipe_.stack, recipe_.physics, recipe_.level, recipe_.precision},
       element_{row_of(recipe_.precision).compute_bytes} {}
 
 void LayerPricer::add_product(LayerTimes& t, double m, double n, double k, double share, bool casts) const noexcept {
@@ -68,9 +62,10 @@ void LayerPricer::add_product(LayerTimes& t, double m, double n, double k, doubl
 }
 
 void LayerPricer::add_adapters(LayerTimes& t, double rows, double n, double k) const noexcept {
-  const double element = recipe_.physics.adapter_passes * rows * element_;
-  t.forward.elementwise += Bytes{element * (k + 4.0 * n)} / bandwidth();
-  t.backward.elementwise += Bytes{element * (5.0 * k + 2.0 * n)} / bandwidth();
+  const double passes = recipe_.physics.adapter_passes * rows;
+  const double dropped = recipe_.drops_inputs ? (2.0 * element_ + 1.0) * k : 0.0;
+  t.forward.elementwise += Bytes{passes * (element_ * (k + 4.0 * n) + dropped)} / bandwidth();
+  t.backward.elementwise += Bytes{passes * (element_ * (5.0 * k + 2.0 * n) + dropped)} / bandwidth();
 }
 
 void LayerPricer::add_unpacking(LayerTimes& t, double weights) const noexcept {
@@ -90,7 +85,8 @@ void LayerPricer::add_attention(LayerTimes& t, const LayerOp& op, const Sizes& z
   const double documents = real(z.key.micro_batch) * (r.seq_len / length);
   const AttentionTimes times =
       r.options.flash_attention
-          ? kernels_.attention({documents, length, length, heads, heads, width, op.window, causal})
+          ? kernels_.attention({documents, length, length, heads, heads, width, op.window, causal},
+                               r.attention.narrow(z.key.cp))
           : kernels_.unfused(z.tokens * op.heads * r.seq_len, width, z.block.head_dim % 8 == 0, element_);
   t.forward.attention = times.forward;
   t.backward.attention = times.backward;
@@ -264,12 +260,7 @@ Seconds LayerPricer::parts_again(const LayerTimes& t, const LayerOps& ops, const
     again += passes(z.tokens, (8.0 * z.hidden + 4.0 * (attention != nullptr ? attention->latent : 0.0)) / sigma);
   }
   if (parts.has(RecomputePart::mla_up_proj) && attention != nullptr) {
-    for (const LayerOp& op : ops) {
-      if (op.kind == LayerOpKind::product && op.from_latent) {
-        const ProductTimes up = kernels_.product(z.tokens, op.n, op.k, 1.0, 1.0);
-        again += crowding(z.key) * up.forward + up.casts_forward;
-      }
-    }
+    again += crowding(z.key) * z.products->up + z.products->up_casts;
     again += passes(z.tokens, 4.0 * (attention->heads + 2.0 * attention->kv_heads) * attention->width);
   }
   const LayerOp* experts = ops.find(LayerOpKind::experts);
@@ -314,7 +305,7 @@ void LayerPricer::add_host(LayerTimes& t, const LayerOps& ops, const Sizes& z) c
     routed = r.physics.moe_graph_nodes * r.physics.graph_node;
   } else if (experts != nullptr) {
     // Padded experts are one batch of equal rows.
-    const bool one_by_one = reads_back(launch) && !r.experts.fused_products;
+    const bool one_by_one = reads_back(launch) && !r.experts.fused_products && !r.experts.one_launch;
     const double local = one_by_one ? std::max(1.0, experts->count / z.key.ep) : 0.0;
     routed = tensor * (r.stack.moe_launch + local * r.stack.expert_launch);
   }
@@ -340,9 +331,7 @@ ExpertLaunch LayerPricer::launch_of(const LayerKey& key) const noexcept {
 /// The forward pass of what comes after the router.
 Seconds LayerPricer::expert_time(const LayerOps& ops, const Sizes& z, Seconds exchanges) const noexcept {
   const LayerOp* experts = ops.find(LayerOpKind::experts);
-  LayerTimes alone;
-  add_experts(alone, *experts, z);
-  return alone.forward.total() + passes(expert_rows(*experts, z), expert_width(*experts, z)) + exchanges;
+  return z.products->experts + passes(expert_rows(*experts, z), expert_width(*experts, z)) + exchanges;
 }
 
 namespace {
@@ -390,33 +379,58 @@ LayerTimes LayerPricer::layer(const Block& block,
                               const LayerKey& key,
                               const JobGroups& groups,
                               ExpertDispatcher dispatcher) const {
+  return layer(block, key, groups, dispatcher, products(block, key));
+}
+
+LayerProducts LayerPricer::products(const Block& block, const LayerKey& key) const {
+  const Sizes z = sizes_of(block, key);
+  const bool adapted = recipe_.options.method != Method::full;
+  LayerProducts p;
+  for (const LayerOp& op : layer_ops(recipe_.architecture, block, LayerForm::training, z.t)) {
+    const bool pairs = adapted && has_adapters(op, recipe_.targets);
+    if (op.kind == LayerOpKind::product) {
+      if (op.part != LayerPart::router) {
+        add_product(p.all, z.tokens, op.n, op.k);
+      }
+      if (op.from_latent) {
+        const ProductTimes up = kernels_.product(z.tokens, op.n, op.k, 1.0, 1.0);
+        p.up += up.forward;
+        p.up_casts += up.casts_forward;
+      }
+      if (pairs) {
+        add_adapters(p.all, z.tokens, op.n, op.k);
+      }
+    } else if (op.kind == LayerOpKind::experts) {
+      LayerTimes alone;
+      add_experts(alone, op, z);
+      p.experts += alone.forward.total();
+      add_experts(p.all, op, z);
+      if (pairs) {
+        const double ffn = op.width / z.key.etp;
+        add_adapters(p.all, expert_rows(op, z), op.pieces * ffn, z.hidden);
+        add_adapters(p.all, expert_rows(op, z), z.hidden, ffn);
+      }
+    }
+  }
+  return p;
+}
+
+LayerTimes LayerPricer::layer(const Block& block,
+                              const LayerKey& key,
+                              const JobGroups& groups,
+                              ExpertDispatcher dispatcher,
+                              const LayerProducts& products) const {
   const StepRecipe& r = recipe_;
   Sizes z = sizes_of(block, key);
   z.dispatcher = dispatcher;
   z.ranks = groups_of(key, groups);
+  z.products = &products;
   const LayerOps ops = layer_ops(r.architecture, block, LayerForm::training, z.t);
-  const bool adapted = r.options.method != Method::full;
-  LayerTimes t;
+  LayerTimes t = products.all;
   t.dispatcher = dispatcher;
   double reductions = 0.0;
   for (const LayerOp& op : ops) {
     switch (op.kind) {
-      case LayerOpKind::product:
-        if (op.part != LayerPart::router) {
-          add_product(t, z.tokens, op.n, op.k);
-        }
-        if (adapted && has_adapters(op, r.targets)) {
-          add_adapters(t, z.tokens, op.n, op.k);
-        }
-        break;
-      case LayerOpKind::experts:
-        add_experts(t, op, z);
-        if (adapted && has_adapters(op, r.targets)) {
-          const double ffn = op.width / z.key.etp;
-          add_adapters(t, expert_rows(op, z), op.pieces * ffn, z.hidden);
-          add_adapters(t, expert_rows(op, z), z.hidden, ffn);
-        }
-        break;
       case LayerOpKind::attention:
         add_attention(t, op, z);
         add_context(t, op, z, groups);
@@ -432,6 +446,8 @@ LayerTimes LayerPricer::layer(const Block& block,
       }
       case LayerOpKind::reduction: reductions += 1.0; break;
       case LayerOpKind::scan: add_scan(t, op, z, groups); break;
+      case LayerOpKind::product:
+      case LayerOpKind::experts:
       case LayerOpKind::activation:
       case LayerOpKind::pass: break;
     }
@@ -486,6 +502,17 @@ HeadTimes LayerPricer::head(const LayerKey& key) const noexcept {
   t.product *= kernels_.wide_factor();
   t.loss = Bytes{r.physics.logit_bytes * tokens * columns} / bandwidth();
   return t;
+}
+
+Seconds LayerPricer::head_wait(const HeadTimes& head, const LayerKey& key) const noexcept {
+  if (!on(Term::head) || !on(Term::host)) {
+    return {};
+  }
+  const StepRecipe& r = recipe_;
+  const bool captured = key.cuda_graphs || launch_of(key) == ExpertLaunch::full_graphs;
+  const Seconds launches = captured ? r.physics.graph_nodes * r.physics.graph_node
+                                    : (1.0 + r.physics.tp_host * std::log2(real(key.tp))) * r.stack.host;
+  return wait_for_host(head.product + head.loss, 3.0 * launches);
 }
 
 Seconds LayerPricer::prediction(const LayerKey& key) const noexcept {

@@ -37,6 +37,8 @@ struct StepRecipe {
   std::vector<ExpertDispatcher> dispatchers;  ///< of which layers take the fastest; empty: that of `experts`
   double seq_len = 1.0;
   AdapterTargets targets = AdapterTargets::every_matrix;
+  bool drops_inputs = false;  ///< of adapters, for each matrix
+  NarrowAttention attention;
   double gathered_bytes = 2.0;                ///< of a weight that sharded ranks gather, of QLoRA's base as it lies
   std::optional<BytesPerSecond> host_link;    ///< of one GPU to its host, each way
   std::int64_t host_gpus = 1;                 ///< GPUs that share a host
@@ -44,6 +46,14 @@ struct StepRecipe {
   std::optional<DataFeed> feed;
   MeasuredLevel measured;  ///< of the user's own runs
   TermSet without;
+};
+
+/// Products of one layer on one rank, with the casts, unpacking and adapters beside them: alike for all strategies that
+/// give a rank as many tokens, columns and experts.
+struct LayerProducts {
+  LayerTimes all;            ///< products and passes of both directions, nothing else
+  Seconds experts{};         ///< forward, of the grouped ones
+  Seconds up{}, up_casts{};  ///< forward, of those from latents
 };
 
 /// Bytes of an 8-bit element on its way to an expert, with a scale of 4 bytes each 128 of them.
@@ -80,9 +90,20 @@ class LayerPricer {
                                  const LayerKey& key,
                                  const JobGroups& groups,
                                  ExpertDispatcher dispatcher) const;
+  /// The same of products that are known.
+  [[nodiscard]] LayerTimes layer(const Block& block,
+                                 const LayerKey& key,
+                                 const JobGroups& groups,
+                                 ExpertDispatcher dispatcher,
+                                 const LayerProducts& products) const;
+  /// The search for their tiles is most of the work on a layer.
+  [[nodiscard]] LayerProducts products(const Block& block, const LayerKey& key) const;
   /// Where the key's ranks fall among the job's.
   [[nodiscard]] static RankGroups groups_of(const LayerKey& key, const JobGroups& groups) noexcept;
   [[nodiscard]] HeadTimes head(const LayerKey& key) const noexcept;
+  /// What a pass through embedding and head waits for its host: table look-up, norm, product, and the loss op by op are
+  /// as many launches as a dense layer's (Megatron-LM, vocab_parallel_cross_entropy: 16 forward, 9 backward).
+  [[nodiscard]] Seconds head_wait(const HeadTimes& head, const LayerKey& key) const noexcept;
   /// Of a prediction module beside its layer and its pass through the head: the product that joins hidden state and
   /// next embedding, [T,h,2h] and its gradients (DeepSeek-AI 2024, DeepSeek-V3, equation 21).
   [[nodiscard]] Seconds prediction(const LayerKey& key) const noexcept;
@@ -120,6 +141,7 @@ class LayerPricer {
     double hidden = 1.0;
     RankGroups ranks{};
     ExpertDispatcher dispatcher = ExpertDispatcher::alltoall;
+    const LayerProducts* products = nullptr;
   };
   void add_product(LayerTimes& t, double m, double n, double k, double share = 1.0, bool casts = true) const noexcept;
   /// QLoRA unpacks a matrix before each product with it: 4 bits are read, an activation's format is written, which the
@@ -128,7 +150,8 @@ class LayerPricer {
   /// A pair of adapters of a k x n matrix, in the activations' format: forward x is read for the first and the second's
   /// result written and added to the matrix's own, e (k + 4 n) bytes a token; backward the gradient is read for both
   /// products with the second, x for the first's own, and what goes to x is added, e (5 k + 2 n) (Hu et al. 2022,
-  /// equation 3). Their products wait for these bytes.
+  /// equation 3). Where x is dropped out it is read, and its copy and a mask of a byte an element are written, and
+  /// backward the same: (2 e + 1) k each way (Srivastava et al. 2014). Their products wait for these bytes.
   void add_adapters(LayerTimes& t, double rows, double n, double k) const noexcept;
   void add_attention(LayerTimes& t, const LayerOp& op, const Sizes& z) const noexcept;
   void add_scan(LayerTimes& t, const LayerOp& op, const Sizes& z, const JobGroups& groups) const;

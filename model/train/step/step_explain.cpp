@@ -108,16 +108,19 @@ class StepLines {
     if (s_.cuda_graphs || recipe_.experts.launch == ExpertLaunch::full_graphs) {
       line(Term::host, "m n ((GPU^5 + nodes^5)^(1/5) - GPU)", "CUDA graphs: gaps between nodes instead of launches",
            {{"nodes", physics.graph_nodes, Shown::count, "of a dense layer's forward"},
-            {"gap", physics.graph_node.raw(), Shown::seconds, "Gray 2019, NVIDIA Technical Blog"}});
+            {"gap", physics.graph_node.raw(), Shown::seconds, "Gray 2019, NVIDIA Technical Blog"},
+            {"head", table_.head.host.raw(), Shown::seconds, "of a pass through it, one micro-batch"}});
     } else if (recipe_.architecture.moe) {
       line(Term::host, "m n ((GPU^5 + (host + experts + local x expert)^5)^(1/5) - GPU)",
            "launches that the GPU waits for",
            {{"host", recipe_.stack.host.raw(), Shown::seconds, recipe_.stack.source},
             {"experts", recipe_.stack.moe_launch.raw(), Shown::seconds, "beyond a dense layer's forward"},
-            {"expert", recipe_.stack.expert_launch.raw(), Shown::seconds, "each local expert's forward"}});
+            {"expert", recipe_.stack.expert_launch.raw(), Shown::seconds, "each local expert's forward"},
+            {"head", table_.head.host.raw(), Shown::seconds, "of a pass through it, one micro-batch"}});
     } else {
       line(Term::host, "m n ((GPU^5 + host^5)^(1/5) - GPU)", "launches that the GPU waits for",
-           {{"host", recipe_.stack.host.raw(), Shown::seconds, recipe_.stack.source}});
+           {{"host", recipe_.stack.host.raw(), Shown::seconds, recipe_.stack.source},
+            {"head", table_.head.host.raw(), Shown::seconds, "of a pass through it, one micro-batch"}});
     }
     line(Term::host_sync, "m n (latency + launches of experts into an empty queue)",
          "the host reads back how many tokens each expert got",

@@ -73,17 +73,16 @@ std::optional<TrainingAttentionModel> faster_attention(const ModelData& data,
   return faster;
 }
 
-/// What the release, the format and the device's exponentials make of a kernel's measured rate.
+/// What the release and the device's exponentials make of a kernel's measured rate.
 double attention_rate(const Device& device,
                       const StepStack& stack,
                       const StepPhysics& physics,
-                      const StepLevel& level,
-                      bool narrow) noexcept {
+                      const StepLevel& level) noexcept {
   double rate = stack.attention * level.attention / level.wide;
   rate *= stack.attention_kernel == "cudnn-early" ? physics.early_cudnn : 1.0;
   // Nobody measured training kernels of this chip: they are those of chips with half its exponentials a clock.
   rate *= device.compute_capability == "10.3" ? physics.ultra_attention : 1.0;
-  return narrow ? rate / physics.fp8_attention : rate;
+  return rate;
 }
 
 /// Tensor cores that multiply 8-bit matrices in one layout alone (Micikevicius et al. 2022; cuBLAS, 8-bit products are
@@ -124,8 +123,7 @@ StepKernels::StepKernels(const ModelData& data,
                          const StepStack& stack,
                          const StepPhysics& physics,
                          const StepLevel& level,
-                         Precision precision,
-                         bool narrow_attention)
+                         Precision precision)
     : physics_{physics},
       wide_format_{wide_format_of(device, precision)},
       narrow_format_{narrow_recipe(precision) ? *find_gemm_format("fp8") : wide_format_},
@@ -140,7 +138,7 @@ StepKernels::StepKernels(const ModelData& data,
       narrow_factor_{(narrow_recipe(precision) ? level.narrow : level.wide) * stack.gemm *
                      (four_bit_recipe(precision) ? physics.fp4_time : 1.0)},
       wide_factor_{level.wide * stack.gemm},
-      attention_rate_{attention_rate(device, stack, physics, level, narrow_attention)},
+      attention_rate_{attention_rate(device, stack, physics, level)},
       casts_{narrow_recipe(precision)},
       transposes_{needs_transposes(device)},
       wide_peak_{device.peak_of(wide_format_.rate)},
@@ -164,14 +162,15 @@ ProductTimes StepKernels::product(double m, double n, double k, double share, do
   return t;
 }
 
-AttentionTimes StepKernels::attention(const AttentionShape& shape) const noexcept {
+AttentionTimes StepKernels::attention(const AttentionShape& shape, bool narrow) const noexcept {
+  const double rate = narrow ? attention_rate_ / physics_.fp8_attention : attention_rate_;
   const auto time = [&](AttentionPass pass) {
     const Seconds usual = fused_.time(shape, pass);
     if (!faster_) {
-      return usual / attention_rate_;
+      return usual / rate;
     }
     // The median over such runs: the mean of the logarithm.
-    return usual * std::pow(faster_->time(shape, pass) / usual, physics_.fast_attention) / attention_rate_;
+    return usual * std::pow(faster_->time(shape, pass) / usual, physics_.fast_attention) / rate;
   };
   return {time(AttentionPass::forward), time(AttentionPass::backward)};
 }

@@ -64,8 +64,7 @@ class StepKernels {
               const StepStack& stack,
               const StepPhysics& physics,
               const StepLevel& level,
-              Precision precision,
-              bool narrow_attention = false);
+              Precision precision);
 
   /// m x n from m x k, `share` of them, in the recipe's format; `gradient_share` of the weight gradient, 0 of a frozen
   /// matrix. Casts take five bytes an element: inputs and half the weights forward, gradients of outputs backward. A
@@ -77,8 +76,8 @@ class StepKernels {
   [[nodiscard]] const GemmModel& wide_gradient() const noexcept { return wide_gradient_; }
   [[nodiscard]] const GemmFormat& wide_format() const noexcept { return wide_format_; }
   [[nodiscard]] double wide_factor() const noexcept { return wide_factor_; }
-  /// The software's fused kernel, at the clock that power leaves to products.
-  [[nodiscard]] AttentionTimes attention(const AttentionShape& shape) const noexcept;
+  /// The software's fused kernel, at the clock that power leaves to products; `narrow`: in 8 bit.
+  [[nodiscard]] AttentionTimes attention(const AttentionShape& shape, bool narrow = false) const noexcept;
   /// Every score is formed, masked or not (Korthikanti et al. 2022, section 4): al 4 pairs d / (u P16) + `score_bytes`
   /// a score / B; backward 2 x products, 1.5 x bytes; al = `unaligned` where 8 does not divide d. `pairs` of all heads,
   /// `element` bytes of an activation.

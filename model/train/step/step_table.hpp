@@ -39,6 +39,8 @@ struct LayerTimes {
 struct HeadTimes {
   Seconds product{};  ///< logits and their two gradients
   Seconds loss{};
+  Seconds host{};  ///< what the GPU waits for its host
+  [[nodiscard]] constexpr Seconds total() const noexcept { return product + loss + host; }
 };
 
 /// Parameters that one rank trains of a layer, and of the ends of the network.

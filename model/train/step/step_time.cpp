@@ -102,21 +102,50 @@ StepModel::StepModel(StepRecipe recipe, std::shared_ptr<const JobGroups> groups,
   board_wait_ = board_wait(r.device, r.physics, real(groups_->ranks()));
 }
 
+std::shared_ptr<const StepModel::RankProducts> StepModel::products_of(const LayerKey& k) const {
+  const std::array cached{k.micro_batch, k.cp, k.tp, k.ep, k.etp};
+  {
+    const std::lock_guard lock{mutex_};
+    if (const auto found = products_.find(cached); found != products_.end()) {
+      return found->second;
+    }
+  }
+  auto products = std::make_shared<RankProducts>();
+  products->layers.reserve(kinds_.size());
+  for (const Kind& kind : kinds_) {
+    products->layers.push_back(pricer_.products(kind.block, k));
+  }
+  products->head = pricer_.head(k);
+  products->head.product *= heads_;
+  products->head.loss *= heads_;
+  if (on(Term::head)) {
+    products->head.product += (heads_ - 1.0) * pricer_.prediction(k);
+  }
+  constexpr std::size_t most_kept = 4096;  // of some kilobytes each where a network has many kinds of layers
+  const std::lock_guard lock{mutex_};
+  if (products_.size() >= most_kept) {
+    products_.clear();
+  }
+  products_.emplace(cached, products);
+  return products;
+}
+
 /// Of several dispatchers the one with which a layer takes least.
-LayerTimes StepModel::priced_mean(const LayerKey& k) const {
+LayerTimes StepModel::priced_mean(const LayerKey& k, const RankProducts& products) const {
   const StepRecipe& r = pricer_.recipe();
   const ExpertDispatcher own = r.experts.dispatcher;
   std::vector<LayerTimes> layers;
   layers.reserve(kinds_.size());
-  for (const Kind& kind : kinds_) {
-    layers.push_back(pricer_.layer(kind.block, k, *groups_, own));
+  for (std::size_t i = 0; i < kinds_.size(); ++i) {
+    layers.push_back(pricer_.layer(kinds_[i].block, k, *groups_, own, products.layers[i]));
   }
   const auto with = [&](ExpertDispatcher dispatcher) {
     LayerTimes mean;
     for (std::size_t i = 0; i < kinds_.size(); ++i) {
       const Kind& kind = kinds_[i];
       const bool other = dispatcher != own && kind.block.feed_forward == FeedForward::moe;
-      mean.add(other ? pricer_.layer(kind.block, k, *groups_, dispatcher) : layers[i], kind.layers / layers_);
+      mean.add(other ? pricer_.layer(kind.block, k, *groups_, dispatcher, products.layers[i]) : layers[i],
+               kind.layers / layers_);
     }
     mean.dispatcher = dispatcher;
     return mean;
@@ -134,7 +163,7 @@ LayerTimes StepModel::priced_mean(const LayerKey& k) const {
   return best;
 }
 
-LayerTimes StepModel::mean_layer(const LayerKey& k, const RankGroups& ranks) const {
+LayerTimes StepModel::mean_layer(const LayerKey& k, const RankGroups& ranks, const RankProducts& products) const {
   const CacheKey cached{k.tp,
                         k.cp,
                         k.ep,
@@ -155,7 +184,7 @@ LayerTimes StepModel::mean_layer(const LayerKey& k, const RankGroups& ranks) con
       return found->second;
     }
   }
-  const LayerTimes mean = priced_mean(k);
+  const LayerTimes mean = priced_mean(k, products);
   constexpr std::size_t most_kept = 65'536;  // of a few hundred bytes each: searches see millions
   const std::lock_guard lock{mutex_};
   if (cache_.size() >= most_kept) {
@@ -211,13 +240,10 @@ void StepModel::regroup(const LayerKey& key, StepTable& table) const {
 StepTable StepModel::tabulate_layers(const LayerKey& key) const {
   const StepRecipe& r = pricer_.recipe();
   StepTable table;
-  table.layer = mean_layer(key, LayerPricer::groups_of(key, *groups_));
-  table.head = pricer_.head(key);
-  table.head.product *= heads_;
-  table.head.loss *= heads_;
-  if (on(Term::head)) {
-    table.head.product += (heads_ - 1.0) * pricer_.prediction(key);
-  }
+  const std::shared_ptr<const RankProducts> products = products_of(key);
+  table.layer = mean_layer(key, LayerPricer::groups_of(key, *groups_), *products);
+  table.head = products->head;
+  table.head.host = pricer_.head_wait(table.head, key);
   add_parameters(key, table);
   if (r.options.optimizer == Optimizer::muon && r.options.method == Method::full) {
     for (const Kind& kind : kinds_) {
@@ -278,13 +304,14 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
   t.layer = shards ? sharded_forward + sharded_backward : forward + backward;
 
   StageLayers split = stages(s);
-  const Seconds whole_head = table.head.product + table.head.loss;
-  Seconds head = whole_head;
+  const Seconds whole_head = table.head.total();
+  double share = 1.0;
   if (placement_of(s.schedule, s.pp) == StagePlacement::two_way) {
     // Half of the micro-batches come from either end, and so does the head.
     split.first = split.last = 0.5 * (split.first + split.last);
-    head = 0.5 * whole_head;
+    share = 0.5;
   }
+  const Seconds head = share * whole_head;
   const double early = std::max(split.first, split.middle);
   t.head_binds = s.pp == 1 || split.last * t.layer + head > early * t.layer;
   t.layers = t.head_binds ? split.last : early;
@@ -307,9 +334,10 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
   t.time[Term::cp_comm] = n * (l.forward.cp + l.backward.cp);
   t.time[Term::ep_comm] = n * (l.forward.ep + l.backward.ep) - paired(s, m) * t.hidden_exchanges;
   t.time[Term::recompute] = n * l.recompute;
-  t.time[Term::host] = n * (l.host_forward + l.host_backward) + m * fixed;
+  const Seconds head_host = t.head_binds ? share * table.head.host : Seconds{};
+  t.time[Term::host] = n * (l.host_forward + l.host_backward) + m * (fixed + head_host);
   t.time[Term::host_sync] = n * l.sync;
-  t.time[Term::head] = m * bound_head;
+  t.time[Term::head] = m * (bound_head - head_host);
   if (shards) {
     t.time[Term::dp_comm] = n * (t.layer - forward - backward) + t.gather + t.scatter;
   }
@@ -571,7 +599,7 @@ Seconds StepModel::least_time(const StepTable& table, std::int64_t stages, doubl
   const StepRecipe& r = pricer_.recipe();
   const Seconds hidden = table.layer.ep_paired;  // the most that any schedule hides
   // With exchanges hidden beside other micro-batches' compute the head may be what binds, and they are then fewer.
-  const Seconds head = hidden > Seconds{} ? Seconds{} : table.head.product + table.head.loss;
+  const Seconds head = hidden > Seconds{} ? Seconds{} : table.head.total();
   const Seconds share = (layers_ * std::max(Seconds{}, table.layer.total() - hidden) + head) / real(stages);
   const double doublings = std::log2(std::max(1.0, real(groups_->ranks()) / straggler_free));
   const double stragglers =

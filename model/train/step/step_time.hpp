@@ -7,6 +7,8 @@
 #include <headroom/model/train/step/axis_traffic.hpp>
 #include <headroom/model/train/step/layer_step.hpp>
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -116,8 +118,14 @@ class StepModel {
     BlockParameters parameters;
     LoraParameters adapters;
   };
-  [[nodiscard]] LayerTimes priced_mean(const LayerKey& key) const;
-  [[nodiscard]] LayerTimes mean_layer(const LayerKey& key, const RankGroups& ranks) const;
+  /// What all tables share that give a rank as many tokens, columns and experts.
+  struct RankProducts {
+    std::vector<LayerProducts> layers;  ///< of each kind
+    HeadTimes head;                     ///< of all passes through it, with what joins prediction modules to it
+  };
+  [[nodiscard]] std::shared_ptr<const RankProducts> products_of(const LayerKey& key) const;
+  [[nodiscard]] LayerTimes priced_mean(const LayerKey& key, const RankProducts& products) const;
+  [[nodiscard]] LayerTimes mean_layer(const LayerKey& key, const RankGroups& ranks, const RankProducts& products) const;
   void add_parameters(const LayerKey& key, StepTable& table) const noexcept;
   void set_groups(const LayerKey& key, const RankGroups& ranks, StepTable& table) const;
   [[nodiscard]] static Seconds bubble(const StepTable& table, const Strategy& s, const StepTime& t) noexcept;
@@ -144,6 +152,7 @@ class StepModel {
   mutable std::mutex mutex_;
   using CacheKey = std::array<std::int64_t, 14>;  ///< with the strides, for the order decides them
   mutable std::map<CacheKey, LayerTimes> cache_;
+  mutable std::map<std::array<std::uint16_t, 5>, std::shared_ptr<const RankProducts>> products_;
 };
 
 /// Adds the step's terms line by line to `recorder`.

@@ -71,7 +71,7 @@ std::vector<StageCosts> stage_costs(const StepModel& model,
   const LayerTimes& l = table.layer;
   const Seconds forward = l.forward.total() + l.host_forward + l.sync;
   const Seconds fixed = model.stage_overhead(s) / shape.chunks;
-  const Seconds head = (table.head.product + table.head.loss) / 3.0;
+  const Seconds head = table.head.total() / 3.0;
   std::vector<StageCosts> costs(static_cast<std::size_t>(shape.positions()));
   for (std::int32_t position = 0; position < shape.positions(); ++position) {
     const std::int32_t stage = stage_of(shape, position, 0);
