@@ -48,6 +48,7 @@ constexpr std::array number_facts{
     NumberFact{launched_places, 1.0, 1e9},
     NumberFact{"beams", 1.0, 64.0},
     NumberFact{"draft_tokens", 1.0, 64.0},
+    NumberFact{"verified_tokens", 1.0, 1024.0},
     NumberFact{"prompt_tokens", 1.0, 1e7},
     NumberFact{"prompt_tokens_low", 1.0, 1e7},
     NumberFact{"prompt_tokens_high", 1.0, 1e7},
@@ -63,8 +64,8 @@ constexpr std::array number_facts{
     NumberFact{"tensor_ranks", 1.0, 4096.0},
     NumberFact{"power_cap_w", 1.0, 1e4},
 };
-constexpr std::array<std::string_view, 5> text_facts{"kv_cache", "lengths", "engine_version", "speculative",
-                                                     "quantization"};
+constexpr std::array<std::string_view, 6> text_facts{"kv_cache",    "lengths",      "engine_version",
+                                                     "speculative", "draft_method", "quantization"};
 
 std::optional<std::array<std::int64_t, 2>> read_row_bounds(ConfigTable& table, std::string_view key) {
   if (!table.has(key)) {
