@@ -69,10 +69,11 @@ SteadyState disaggregated_loop(const DisaggregatedPool& prefill,
   double place = 0.0;
   for (int round = 0; round < most_rounds; ++round) {
     const double late = waiting_for_place(decoding, decode.replicas, decode.places);
-    load.batch = std::max(std::min(1.0, clients / decode.replicas), decoding / decode.replicas - late);
+    const double running = decoding / decode.replicas - late;
+    load.batch = std::max(std::min(1.0, clients / decode.replicas), running);
     s = decode_pool(decode.step, load, habits);
     wait = each * (clients - 1.0) / clients * queued;
-    place = late / load.batch * outputs * s.tpot.raw();
+    place = late > 0.0 ? late / running * outputs * s.tpot.raw() : 0.0;
     const double to_first = habits.request.raw() + first + wait + transfer.raw() + habits.steps * s.tpot.raw() + place;
     const double next = clients / (to_first + outputs * s.tpot.raw());
     s.ttft = Seconds{to_first + habits.burst * 0.5 * (clients - 1.0) * each / decode.load.waves};
