@@ -131,8 +131,8 @@ PublishedDeployments read_deployments(ConfigTable& table) {
   const std::vector<std::int64_t> cells = table.integers("deployments");
   if (cells.empty() || cells.size() % deployment_cells != 0) {
     table.problem("deployments",
-                  "takes 12 numbers a deployment: isl, osl, clients; workers, ranks, ep, attention-DP (0 "
-                  "or 1) of the prefilling and of the decoding pool; drafts");
+                  "takes 14 numbers a deployment: isl, osl, clients; workers, ranks, ep, attention-DP (0 or 1) of the "
+                  "prefilling and of the decoding pool; drafts; experts with their copies; places of a decoding rank");
     return read;
   }
   for (std::size_t i = 0; i < cells.size(); i += deployment_cells) {
