@@ -229,6 +229,9 @@ void gather(
       LaunchedRow filled = launched(row, published_launches(model.places().data()));
       limit_power(filled, model.places().data(), row);
       const ServingConfiguration& launch = filled.run;
+      if (row_number(launch, "launched_places_low")) {
+        continue;  // of any number of places in a range: the row measures no one of them
+      }
       if (asks_for_run(launch, row.metric) && !first_token_of_loop(launch, row.metric)) {
         gather_queue(row, launch, model, problem, fit, all);
       } else {

@@ -96,6 +96,7 @@ double answer(const DisaggregatedQuestion& q, const SteadyState& s) {
     case ServingMetric::request_rate: return s.requests_per_s;
     case ServingMetric::ttft: return q.to_unit * s.ttft.raw();
     case ServingMetric::tpot: return q.to_unit * s.tpot.raw();
+    case ServingMetric::running:
     case ServingMetric::e2e: break;
   }
   return q.to_unit * (s.ttft.raw() + (q.decode_load.osl - 1.0) * s.tpot.raw());
@@ -154,7 +155,9 @@ std::optional<DisaggregatedQuestion> disaggregated_question(const ServingConfigu
   q.prefill.replicas = static_cast<std::int64_t>(*row_number(run, "prefill_workers"));
   q.prefill_load = load_of(q.prefill, q.decode.isl, q.decode.osl);
   q.decode_load = load_of(q.decode, q.decode.isl, q.decode.osl);
+  q.decode_load.client = client_facts(run);
   q.clients = std::max(1.0, *run.concurrency);
+  q.places = row_number(run, "decode_places").value_or(0.0);
   q.metric = asked.metric;
   q.median = asked.median;
   q.to_unit = asked.metric == ServingMetric::ttft || asked.metric == ServingMetric::tpot ? 1e3 : 1.0;
@@ -179,22 +182,25 @@ double asked(const DisaggregatedQuestion& q,
              const IterationCost& prefill,
              const IterationCost& decode,
              Seconds transfer,
+             double places,
              SteadyHabits habits) {
   habits.burst = q.median ? 0.0 : habits.burst;
-  return answer(q, disaggregated_loop({prefill, q.prefill_load, real(q.prefill.replicas)},
-                                      {decode, q.decode_load, real(q.decode.replicas)}, q.clients, transfer, habits));
+  return answer(
+      q, disaggregated_loop({prefill, q.prefill_load, real(q.prefill.replicas)},
+                            {decode, q.decode_load, real(q.decode.replicas), places}, q.clients, transfer, habits));
 }
 
 }  // namespace
 
 double predict_deployment(const DisaggregatedQuestion& q, const IterationPhysics& physics) {
   const IterationStack& stack = q.decode.stack->time;
-  return asked(q, engine_cost(q.prefill, physics), engine_cost(q.decode, physics), q.transfer,
-               {stack.request, stack.steps, stack.burst, stack.interference, physics.bubble});
+  return asked(
+      q, engine_cost(q.prefill, physics), engine_cost(q.decode, physics), q.transfer, q.places,
+      {stack.request, stack.steps, stack.burst, stack.interference, physics.bubble, 0.0, stack.holds_first_apart});
 }
 
 double sheet_deployment(const DisaggregatedQuestion& q) {
-  return asked(q, least_cost(q.prefill, ExpertsRead::expected), least_cost(q.decode, ExpertsRead::expected), {},
+  return asked(q, least_cost(q.prefill, ExpertsRead::expected), least_cost(q.decode, ExpertsRead::expected), {}, 0.0,
                no_pool_habits);
 }
 
@@ -203,7 +209,7 @@ double fastest_deployment(const DisaggregatedQuestion& q) {
   DisaggregatedQuestion lone = q;
   lone.clients = 1.0;
   const double one = asked(lone, least_cost(q.prefill, ExpertsRead::least), least_cost(q.decode, ExpertsRead::least),
-                           {}, no_pool_habits);
+                           {}, 0.0, no_pool_habits);
   return q.to_unit == 1.0 ? q.clients * one : one;
 }
 

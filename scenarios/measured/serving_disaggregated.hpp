@@ -18,7 +18,8 @@ struct DisaggregatedQuestion {
   PlacedRow prefill, decode;
   SteadyLoad prefill_load, decode_load;  ///< of one worker each
   double clients = 1.0;
-  Seconds transfer{};  ///< of the cache of a prompt, by the links of the GPUs that computed it
+  double places = 0.0;  ///< sequences that a decoding worker runs at once, by its launch; 0: not published
+  Seconds transfer{};   ///< of the cache of a prompt, by the links of the GPUs that computed it
   ServingMetric metric = ServingMetric::tpot;
   double to_unit = 1.0;
   bool median = false;  ///< a median does not hold the first burst, in which a tenth of the requests waits

@@ -6,6 +6,7 @@
 #include <headroom/model/serve/engine/draft_acceptance.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
 #include <headroom/model/serve/engine/scheduler.hpp>
+#include <headroom/model/workload/parameters.hpp>
 #include <headroom/scenarios/measured/serving_launches.hpp>
 #include <headroom/scenarios/measured/serving_place.hpp>
 #include <headroom/scenarios/measured/serving_row.hpp>
@@ -123,15 +124,20 @@ ClientFacts client_facts(const ServingConfiguration& run) {
 
 namespace {
 
-/// Drafts by the modules of multi-token prediction that a network was trained with; nullopt: by another method, or
-/// nobody published how many tokens are drafted, or how many are accepted.
+/// Drafts by the modules of multi-token prediction that a network was trained with, or by EAGLE's heads, of which a row
+/// or its launch says so; nullopt: by another method, or nobody published how many tokens are drafted, or how many are
+/// accepted. Of drafts as a tree the acceptance is that of a chain as deep.
 std::optional<RowDrafts> drafts_of(const ServingConfiguration& run, const Architecture& arch, const ModelData& data) {
   const std::string method = row_option(run, "speculative");
+  const std::string heads = row_option(run, "draft_method");
   const auto drafted = static_cast<std::int64_t>(row_number(run, "draft_tokens").value_or(0.0));
-  if ((method != "1" && method != "mtp") || arch.mtp_layers < 1 || drafted < 1) {
+  const bool by_heads = method == "1" && (heads == "eagle" || heads == "eagle3");
+  const bool by_modules = ((method == "1" && heads.empty()) || method == "mtp") && arch.mtp_layers >= 1;
+  if ((!by_heads && !by_modules) || drafted < 1) {
     return std::nullopt;
   }
-  const std::optional<AssumedAcceptance> accepted = published_drafts(data).assumed(arch.id, "mtp", drafted);
+  const std::optional<AssumedAcceptance> accepted =
+      published_drafts(data).assumed(arch.id, by_heads ? heads : "mtp", drafted);
   if (!accepted) {
     return std::nullopt;
   }
@@ -140,7 +146,11 @@ std::optional<RowDrafts> drafts_of(const ServingConfiguration& run, const Archit
   drafts.tokens = Speculation{drafted, accepted->mid, 0}.tokens_per_step();
   drafts.tokens_low = Speculation{drafted, accepted->low, 0}.tokens_per_step();
   drafts.tokens_high = Speculation{drafted, accepted->high, 0}.tokens_per_step();
-  drafts.share = real(drafted) / real(arch.layers);
+  const double head = real(arch.hidden) * real(arch.vocab);
+  const double layers = count_parameters(arch).total - (arch.tied_embeddings ? 1.0 : 2.0) * head;
+  const double layer = 1.0 / real(arch.layers);
+  drafts.share = real(drafted) * (by_heads ? (layers * layer + head) / (layers + head) : layer);
+  drafts.verified = static_cast<std::int64_t>(row_number(run, "verified_tokens").value_or(0.0));
   drafts.of = accepted->of;
   return drafts;
 }

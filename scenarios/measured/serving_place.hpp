@@ -53,10 +53,12 @@ struct RowDrafts {
   std::int64_t drafted = 0;                                  ///< tokens of a step; 0: none are drafted
   double tokens = 1.0, tokens_low = 1.0, tokens_high = 1.0;  ///< that a step yields, and where 80 % of models lie
   /// What drafting takes of an iteration of decodes that verifies nothing: one layer a drafted token (DeepSeek-AI 2024,
-  /// DeepSeek-V3, section 2.2: a module of multi-token prediction is one layer, and shares embedding and head).
+  /// DeepSeek-V3, section 2.2: a module of multi-token prediction is one layer, and shares embedding and head), and of
+  /// EAGLE's heads the language head too (Li et al. 2025, section 3.1).
   double share = 0.0;
-  std::string of;  ///< models that the acceptance rests on
-  [[nodiscard]] double queries() const noexcept { return static_cast<double>(1 + drafted); }
+  std::string of;             ///< models that the acceptance rests on
+  std::int64_t verified = 0;  ///< tokens of a step that are verified, of drafts as a tree; 0: those drafted and one
+  [[nodiscard]] double queries() const noexcept { return static_cast<double>(verified > 0 ? verified : 1 + drafted); }
 };
 
 /// Network, device, engine and layout of a row.

@@ -16,6 +16,7 @@
 #include <cctype>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace headroom {
 namespace {
@@ -75,6 +76,13 @@ std::int64_t whole_option(const ServingConfiguration& run, std::string_view key,
 /// A format of weights as the classes of errors spell it.
 std::string_view weights_named(std::string_view format) noexcept {
   return format == "fp4" ? "nvfp4" : format;
+}
+
+/// A mean first token of a closed loop with drafts: runs with drafts are not simulated, but the loop has a closed form.
+bool drafts_in_loop(const ServingConfiguration& run, std::string_view metric) {
+  const std::string method = row_option(run, "speculative");
+  return (metric == "ttft_ms_mean" || metric == "ttft_ms_p50") && !method.empty() && method != "0" &&
+         scenario_of(run) == "closed";
 }
 
 ServingQuantity quantity_of(ServingMetric metric) noexcept {
@@ -256,7 +264,7 @@ RowPrediction ServingRowModel::predict_times(const ServingConfiguration& run,
   if (asks_for_deployment(run, metric)) {
     return predict_deployment(run, metric);
   }
-  if (asks_for_run(run, metric)) {
+  if (asks_for_run(run, metric) && !drafts_in_loop(run, metric)) {
     return predict_run(run, metric, unit);
   }
   RowPrediction refusal;
@@ -433,8 +441,46 @@ RowPrediction ServingRowModel::predict(const ServingConfiguration& run,
       widen(answer, any(other), is_rate(metric));
     }
   }
+  for (const std::string_view end : {"launched_places_low", "launched_places_high"}) {
+    if (const std::optional<double> places = row_number(run, end)) {
+      ServingConfiguration other = run;
+      other.max_batch = static_cast<std::int64_t>(*places);
+      if (const std::optional<double> per = row_number(run, "requests_per_place")) {
+        other.options["requests"] = shortest_text(std::max(1.0, std::round(*per * *places)));
+      }
+      widen(answer, any(other), is_rate(metric));
+    }
+  }
   return answer;
 }
+
+namespace {
+
+/// The answer where any of several deployments may be the row's: in the middle of the least and the most (in the
+/// logarithm), as wide as all of them. One that is not answered leaves the row unanswered.
+RowPrediction between(const std::vector<RowPrediction>& answers, bool rate) {
+  RowPrediction all = answers.front();
+  double least = all.predicted, most = all.predicted;
+  for (const RowPrediction& one : answers) {
+    if (one.status != RowStatus::ok) {
+      return one;
+    }
+    widen(all, one, rate);
+    least = std::min(least, one.predicted);
+    most = std::max(most, one.predicted);
+  }
+  all.predicted = std::sqrt(least * most);
+  for (std::size_t i = 1; i < answers.size(); ++i) {
+    all.assumed += "; or " + answers[i].assumed;
+  }
+  return all;
+}
+
+/// Of deployments with and without drafts whose number nobody published, the drafts take as many as a launch of the
+/// network elsewhere states at most, and widen the answer without moving it.
+constexpr std::string_view widest_drafts = "3";
+
+}  // namespace
 
 RowPrediction ServingRowModel::predict(const RunRow& row) {
   if (networks_.knows(row.serving)) {
@@ -442,8 +488,32 @@ RowPrediction ServingRowModel::predict(const RunRow& row) {
   }
   LaunchedRow filled = launched(row, published_launches(sources_.data));
   limit_power(filled, sources_.data, row);
-  RowPrediction answer = predict(filled.run, row.metric, row.unit);
-  answer.assumed = filled.assumed + (filled.assumed.empty() || answer.assumed.empty() ? "" : "; ") + answer.assumed;
+  const auto answered = [&](const LaunchedRow& one) {
+    RowPrediction answer = predict(one.run, row.metric, row.unit);
+    answer.assumed = one.assumed + (one.assumed.empty() || answer.assumed.empty() ? "" : "; ") + answer.assumed;
+    return answer;
+  };
+  const std::vector<LaunchedRow> deployments = deployments_of(row, filled, published_deployments(sources_.data));
+  if (deployments.empty()) {
+    return answered(filled);
+  }
+  std::vector<RowPrediction> answers, open;
+  for (LaunchedRow one : deployments) {
+    if (one.open_drafts && deployments.size() > 1) {
+      one.run.options["draft_tokens"] = widest_drafts;
+      open.push_back(answered(one));
+    } else {
+      answers.push_back(answered(one));
+    }
+  }
+  if (answers.empty()) {
+    return unsupported("several deployments with drafts of an unpublished number have its lengths and clients");
+  }
+  RowPrediction answer = between(answers, is_rate(row.metric));
+  for (const RowPrediction& one : open) {
+    widen(answer, one, is_rate(row.metric));
+    answer.assumed += answer.status == RowStatus::ok ? "; or " + one.assumed : "";
+  }
   return answer;
 }
 

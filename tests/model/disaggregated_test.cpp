@@ -76,3 +76,41 @@ TEST_CASE("the first burst adds to the mean of first tokens and takes nothing of
   CHECK(s.requests_per_s == near(without.requests_per_s));
   CHECK((s.ttft - without.ttft).raw() == near(1.5 * 0.5 * 64 * 10e-3 / 10));
 }
+
+TEST_CASE("a full decoding replica keeps requests waiting for a place, and its first token waits with them") {
+  DisaggregatedPool full = decode();
+  full.places = 16.0;
+  // Little: 16 of 64 decode for 100 iterations of 11.6 ms, so that 48 wait, but for those that prefill.
+  const SteadyState s = disaggregated_loop(prefill(1000.0), full, 64.0, Seconds{}, quiet);
+  const double cycle = 100 * 11.6e-3;
+  CHECK(s.tpot.raw() == near(11.6e-3, 1e-3));
+  CHECK(s.requests_per_s == near(16.0 / cycle, 1e-3));
+  CHECK(s.ttft.raw() == near((64.0 - 16.0) / 16.0 * cycle, 0.02));
+  full.places = 64.0;
+  const SteadyState roomy = disaggregated_loop(prefill(1000.0), full, 64.0, Seconds{}, quiet);
+  CHECK(roomy.ttft.raw() == near(disaggregated_loop(prefill(1000.0), decode(), 64.0, Seconds{}, quiet).ttft.raw()));
+}
+
+TEST_CASE("requests wait at one replica while another is free, half of what a router that draws replicas would leave") {
+  DisaggregatedPool seven = decode(7.0);
+  seven.places = 1.0;
+  // Of 7 over 7 replicas of one place each, X binomial: E[(X - 1)+] = P(X = 0) = (6/7)^7 = 0.3399, and 0 in turns: half
+  // of it is late for 0.1700 / 0.8300 of an answer, 100 iterations of one sequence.
+  const SteadyState s = disaggregated_loop(prefill(1e6), seven, 7.0, Seconds{}, {Seconds{}, 0.0, 0.0, 1.0, 0.3});
+  const double wait = s.ttft.raw() - 20e-3;  // but for the prompt itself
+  CHECK(wait == near(0.1700 / 0.8300 * 100 * s.tpot.raw(), 0.04));
+}
+
+TEST_CASE(
+    "an engine that holds a first piece answers when it is full: so many iterations later, without slower tokens") {
+  SteadyHabits holds = quiet;
+  holds.holds_first = true;
+  DisaggregatedPool pieces = decode();
+  pieces.load.client.stream_interval = 21.0;
+  const SteadyState held = disaggregated_loop(prefill(), pieces, 1.0, Seconds{}, holds);
+  const SteadyState once = disaggregated_loop(prefill(), pieces, 1.0, Seconds{}, quiet);
+  CHECK((held.ttft - once.ttft).raw() == near(20 * 10.1e-3));
+  CHECK(held.requests_per_s == near(once.requests_per_s));
+  // the answer ends when it did: 100 tokens' time less what the first waited
+  CHECK(held.tpot.raw() == near(10.1e-3 - 20 * 10.1e-3 / 100));
+}

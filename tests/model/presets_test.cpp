@@ -82,6 +82,7 @@ const std::vector<Published> published{
     {"llama4-scout", 107.77e9, Active::all, 17e9, 1e9, "llama.cpp prints 107.77 B without vision; card: 17B active"},
     {"llama4-maverick", 400.71e9, Active::all, 17e9, 1e9, "llama.cpp prints 400.71 B without vision; card: 17B active"},
     {"mistral-7b", 7241732096, Active::none, 0, 0, "HF of mistralai/Mistral-7B-v0.1"},
+    {"decilm-7b", 7.04e9, Active::none, 0, 0, "card of Deci/DeciLM-7B"},
     {"mistral-7b-v0.3", 7248023552, Active::none, 0, 0, "HF of mistralai/Mistral-7B-v0.3"},
     {"mistral-nemo-12b", 12247782400, Active::none, 0, 0, "HF of mistralai/Mistral-Nemo-Instruct-2407"},
     {"mistral-large-2", 122610069504, Active::none, 0, 0, "index of mistralai/Mistral-Large-Instruct-2407"},

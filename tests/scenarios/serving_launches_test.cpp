@@ -386,3 +386,147 @@ TEST_CASE("requests that the publication's own files count replace a row's, whic
   one.serving.options["requests"] = "100";
   CHECK(launched(one, launches).assumed == "quantization gptq (counted)");
 }
+
+TEST_CASE(
+    "places that the publication's own script launched replace a row's, and a range of them widens the interval") {
+  Diagnostics diagnostics;
+  const PublishedLaunches launches = launches_of(
+      "[[launch]]\nid = \"script\"\nsources = [\"Dump\"]\nlaunched_places = 4\nlaunched_places_low = 2\n"
+      "launched_places_high = 8\nrequests_per_place = 10\nsource = \"a test\"\n",
+      diagnostics);
+  REQUIRE(diagnostics.empty());
+  RunRow one = row();
+  one.serving.max_batch = 512;
+  one.serving.concurrency = 512.0;
+  const LaunchedRow filled = launched(one, launches);
+  CHECK(filled.run.max_batch == 4);
+  CHECK(filled.run.options.at("requests") == "40");
+  CHECK(filled.assumed.find("max_num_seqs 4") != std::string::npos);
+
+  // A token of 4 sequences takes no longer than one of 512, and the interval holds that of 2 and of 8.
+  ServingRowModel model{sources()};
+  const auto tpot = [&](std::int64_t places, bool range) {
+    ServingConfiguration run = filled.run;
+    run.max_batch = places;
+    for (const char* key : {"launched_places_low", "launched_places_high", "requests_per_place"}) {
+      if (!range) {
+        run.options.erase(key);
+      }
+    }
+    return model.predict(run, "tpot_ms_mean", "ms");
+  };
+  const RowPrediction ranged = tpot(4, true);
+  CHECK(ranged.predicted == tpot(4, false).predicted);
+  CHECK(ranged.predicted < tpot(512, false).predicted);
+  CHECK(ranged.low == std::min(tpot(2, false).low, tpot(4, false).low));
+  CHECK(ranged.high == std::max(tpot(8, false).high, tpot(4, false).high));
+}
+
+namespace {
+
+std::vector<PublishedDeployments> deployments(const std::string& numbers, Diagnostics& diagnostics) {
+  return read_published_deployments(
+      parse_toml("schema = 1\nid = \"serve-deployments\"\nsource = \"a test\"\n[[configuration]]\nid = \"pools\"\n"
+                 "sources = [\"Dump\"]\nsource = \"a test\"\ndeployments = [" +
+                     numbers + "]\n",
+                 "deployments.toml"),
+      diagnostics);
+}
+
+RunRow apart() {
+  RunRow r = row();
+  r.serving.disaggregated = true;
+  r.serving.concurrency = 64.0;
+  r.serving.gpus.reset();
+  r.serving.tp = 8;
+  r.serving.options = {{"scenario", "closed"}, {"disaggregated", "1"}, {"prefill_tp", "4"}, {"decode_tp", "8"}};
+  return r;
+}
+
+}  // namespace
+
+TEST_CASE("a row that states no workers takes those that its publication launched for its lengths and clients") {
+  Diagnostics diagnostics;
+  const std::string two =
+      "1000, 100, 64, 2, 4, 4, 1, 1, 8, 8, 1, 0, 288, 128, 1000, 100, 32, 1, 4, 4, 0, 3, 8, 1, 0, 0, 0, 0";
+  const std::vector<PublishedDeployments> published = deployments(two, diagnostics);
+  REQUIRE(diagnostics.empty());
+  const RunRow r = apart();
+  const std::vector<LaunchedRow> found = deployments_of(r, {r.serving, ""}, published);
+  REQUIRE(found.size() == 1);
+  const ServingConfiguration& run = found[0].run;
+  CHECK(run.options.at("prefill_workers") == "2");
+  CHECK(run.options.at("prefill_attention_dp") == "4");
+  CHECK(run.options.at("decode_workers") == "1");
+  CHECK(run.options.at("decode_places") == "1024");  // 128 of each of 8 attention ranks
+  CHECK(run.options.at("eplb") == "1");
+  CHECK(run.tp == 1);
+  CHECK(run.dp == 8);
+  CHECK(run.ep == 8);
+  CHECK(found[0].assumed.find("prefilling 2 x 4 (attention-DP), decoding 1 x 8 (attention-DP) ranks, 128 places of a "
+                              "decoding rank, 288 experts") == 0);
+
+  RunRow other = r;
+  other.serving.concurrency = 48.0;  // clients that nothing was launched for
+  CHECK(deployments_of(other, {other.serving, ""}, published).empty());
+  other = r;
+  other.serving.options["decode_tp"] = "16";  // ranks that contradict what was launched
+  CHECK(deployments_of(other, {other.serving, ""}, published).empty());
+  other.serving.options["decode_tp"] = other.serving.options["prefill_tp"] = "16";  // all GPUs, 2 x 4 + 8, in either
+  CHECK(deployments_of(other, {other.serving, ""}, published).size() == 1);
+  other = r;
+  other.serving.disaggregated = false;
+  CHECK(deployments_of(other, {other.serving, ""}, published).empty());
+}
+
+TEST_CASE("lists of deployments hold for rows of their days, and for rows that state no day") {
+  Diagnostics diagnostics;
+  const auto on = [&](const std::string& notes) {
+    RunRow r = apart();
+    r.notes = notes;
+    const std::vector<PublishedDeployments> published = read_published_deployments(
+        parse_toml("schema = 1\nid = \"serve-deployments\"\nsource = \"a test\"\n[[configuration]]\nid = \"pools\"\n"
+                   "sources = [\"Dump\"]\nsource = \"a test\"\nfrom = \"2026-02-06\"\nuntil = \"2026-03-13\"\n"
+                   "deployments = [1000, 100, 64, 1, 4, 1, 0, 2, 8, 1, 0, 0, 0, 0]\n",
+                   "deployments.toml"),
+        diagnostics);
+    return deployments_of(r, {r.serving, ""}, published).size();
+  };
+  CHECK(on("measured 2026-02-05; image x") == 0);
+  CHECK(on("measured 2026-02-06; image x") == 1);
+  CHECK(on("measured 2026-03-13") == 1);
+  CHECK(on("measured 2026-03-14") == 0);
+  CHECK(on("") == 1);
+  CHECK(diagnostics.empty());
+}
+
+TEST_CASE("a row that states its workers takes their places alone, of launches without drafts") {
+  Diagnostics diagnostics;
+  const std::vector<PublishedDeployments> published = deployments(
+      "1000, 100, 64, 1, 4, 1, 0, 2, 8, 1, 0, 0, 0, 16, 1000, 100, 64, 1, 4, 1, 0, 2, 8, 1, 0, 3, 0, 32", diagnostics);
+  RunRow r = apart();
+  CHECK(deployments_of(r, {r.serving, ""}, published).size() == 2);  // with and without drafts: no cell tells which
+  r.serving.options["prefill_workers"] = "1";
+  r.serving.options["decode_workers"] = "2";
+  const std::vector<LaunchedRow> found = deployments_of(r, {r.serving, ""}, published);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].run.options.at("decode_places") == "16");
+  CHECK(found[0].run.options.count("speculative") == 0);
+}
+
+TEST_CASE("every problem of the table of deployments has its place, and those that ship are read") {
+  const auto told = [](const std::string& numbers) {
+    Diagnostics diagnostics;
+    static_cast<void>(deployments(numbers, diagnostics));
+    std::string text;
+    for (const Diagnostic& d : diagnostics.sorted()) {
+      text += d.message + "\n";
+    }
+    return text;
+  };
+  CHECK(told("1000, 100, 64").find("14 numbers") != std::string::npos);
+  CHECK(told("1000, 100, 64, 0, 4, 1, 0, 2, 8, 1, 0, 0, 0, 0").find("below 1") != std::string::npos);
+  CHECK(told("1000, 100, 64, 1, 4, 1, 2, 2, 8, 1, 0, 0, 0, 0").find("flag") != std::string::npos);
+  CHECK(told("1000, 100, 64, 1, 4, 1, 0, 2, 8, 1, 0, -2, 0, 0").find("drafts") != std::string::npos);
+  CHECK(published_deployments(sources().data).size() > 20);
+}

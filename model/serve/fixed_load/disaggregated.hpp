@@ -12,17 +12,22 @@ struct DisaggregatedPool {
   IterationCost step;
   SteadyLoad load;
   double replicas = 1.0;
+  double places = 0.0;  ///< sequences that a replica decodes at once at most; 0: as many as come
 };
 
 /// `clients` (>= 1), each of which sends its next request when the last has ended. All rates are of the deployment:
 /// @code
 /// tpot = T(b / replicas) / step_tokens of the decode pool, without prompts
 /// ttft = request + one prompt alone + queue + transfer + steps tpot + burst (clients - 1) / 2 prefills / waves
-/// rate = clients / (ttft without the burst + (osl - 1) tpot)
+///        + place + response
+/// rate = clients / (ttft without burst and response + (osl - 1) tpot)
 /// queue = S (clients - 1) / clients Q, Q = rate (queue + S), S the time of a prompt in full iterations over the
 /// replicas
 ///         (approximate mean value analysis of a closed network: Schweitzer 1979; Reiser and Lavenberg 1980)
 /// b = rate (osl - 1) tpot (Little 1961)
+/// place = replicas E[(X - places)+] / rate, X the requests at a replica: the mean of a router that takes turns (X the
+///         mean) and one that draws a replica (X binomial), of which launches do not say which theirs is
+/// response = (stream_interval - 1) iterations where a decoding engine holds a first piece until it is full
 /// @endcode
 /// so that a pool of prompts that is too small holds the requests back, and the decode pool runs fewer of them.
 [[nodiscard]] SteadyState disaggregated_loop(const DisaggregatedPool& prefill,
