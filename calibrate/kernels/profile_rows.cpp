@@ -59,6 +59,9 @@ class ProfileCells {
   [[nodiscard]] bool good() const { return columns_->row_good(); }
   [[nodiscard]] int line() const { return columns_->line(); }
   [[nodiscard]] const std::string& text(std::string_view name) const { return columns_->maybe_text(at(name)); }
+  [[nodiscard]] bool has(std::string_view name) const {
+    return std::find(names_.begin(), names_.end(), name) != names_.end();
+  }
   double integer(std::string_view name) { return static_cast<double>(columns_->integer(at(name))); }
   double count(std::string_view name) { return static_cast<double>(columns_->count(at(name))); }
   Seconds micros(std::string_view name) { return Seconds{columns_->number(at(name)) * micro}; }
@@ -121,9 +124,11 @@ Found product_of(KernelRow row, bool fp8, double m, double n, double k) {
   return Profiled{KernelKind::gemm, std::move(row)};
 }
 
-Found pass_of_op(KernelRow row, const MemoryOp& op) {
+/// `one_by_one`: threads read and write its elements singly, as vLLM's kernels of rotary embeddings, gated activations,
+/// norms and the cache's write do (csrc of releases before 0.9); PyTorch's take 16 bytes at once.
+Found pass_of_op(KernelRow row, const MemoryOp& op, bool one_by_one) {
   row.format = row.op;
-  row.shape = {op.read.raw(), op.written.raw(), op.rows};
+  row.shape = {op.read.raw(), op.written.raw(), op.rows, one_by_one ? op.moved().raw() / wide : 0.0};
   return Profiled{KernelKind::pass, std::move(row)};
 }
 
@@ -162,21 +167,21 @@ Found linear_op(ProfileCells& cells) {
   }
   if (op == "mlp_act") {
     const double ffn = cells.integer("ffn") / s.tp;
-    return pass_of_op(std::move(row), rows_pass(s.tokens, gates * ffn, ffn));
+    return pass_of_op(std::move(row), rows_pass(s.tokens, gates * ffn, ffn), true);
   }
   if (op == "attn_rope" && simple) {
-    return pass_of_op(std::move(row), rows_pass(s.tokens, queries + keys, queries + keys));
+    return pass_of_op(std::move(row), rows_pass(s.tokens, queries + keys, queries + keys), true);
   }
   if ((op == "input_layernorm" || op == "post_attention_layernorm") && simple) {
     MemoryOp pass = norm(s.tokens, s.hidden, wide);
     pass.rows = s.tokens;
-    return pass_of_op(std::move(row), pass);
+    return pass_of_op(std::move(row), pass, true);
   }
   if (op == "add") {
-    return pass_of_op(std::move(row), elementwise(s.tokens * s.hidden, 2.0, wide));
+    return pass_of_op(std::move(row), elementwise(s.tokens * s.hidden, 2.0, wide), false);
   }
   if (op == "emb") {
-    return pass_of_op(std::move(row), gather(s.tokens, s.hidden, wide));
+    return pass_of_op(std::move(row), gather(s.tokens, s.hidden, wide), false);
   }
   return std::nullopt;
 }
@@ -192,14 +197,15 @@ Found attention_op(ProfileCells& cells) {
   const double cached = cells.count("kv_len");
   const Sizes s = sizes_of(cells, batch * fresh);
   if (row.op == "attn_kv_cache_save") {
-    return pass_of_op(std::move(row),
-                      rows_pass(s.tokens, 2.0 * s.kv_heads * s.head_dim, 2.0 * s.kv_heads * s.head_dim));
+    return pass_of_op(std::move(row), rows_pass(s.tokens, 2.0 * s.kv_heads * s.head_dim, 2.0 * s.kv_heads * s.head_dim),
+                      true);
   }
   const bool decode = row.op == "attn_decode" && phase == "decode";
   if (!decode && (row.op != "attn_prefill" || phase != "prefill")) {
     return std::nullopt;
   }
   row.format = "bfloat16/bfloat16";
+  row.variant = cells.has("backend") && cells.text("backend") == "FLASHINFER" ? "flashinfer" : "";
   // Frontier gives every sequence of a batch the same blocks (@ a4b22df, attention_wrapper.py); Vidur's rows, which do
   // not state how they were measured, have blocks of their own.
   const double sharers = row.version == "unstated" ? 1.0 : batch;

@@ -124,6 +124,7 @@ class Problem {
                : knob.key == "attention_fused"     ? call.engine->fused_attention && has(CallOpKind::product)
                : knob.key == "winograd"            ? format == "fp32" && has(CallOpKind::winograd)
                : knob.key == "recurrent_gap"       ? has(CallOpKind::recurrent)
+               : knob.key == "ring_bytes"          ? call.merged > 0.0
                : knob.key == "exchange_tensor"     ? call.step->ranks > 1.0
                : knob.key.starts_with("depthwise") ? has(CallOpKind::depthwise)
                : knob.key.ends_with("8bit")        ? format == "8-bit"

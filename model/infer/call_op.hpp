@@ -62,6 +62,9 @@ struct CallOp {
   double traffic = 1.0;        ///< passes over those of the forward form: backward passes read more
   double launches = 1.0;       ///< kernels over those of the forward form
   double count = 1.0;          ///< equal ops one after another
+  /// Recurrent layers of one stack: a layer's step waits for its own last one and for the layer below, so that steps of
+  /// the layers of a stack run beside each other along a diagonal (Appleyard, Kocisky and Blunsom 2016, section 3.3).
+  double beside = 1.0;
   bool operator==(const CallOp&) const = default;
   /// FLOP of one sample; a multiply-add is 2.
   [[nodiscard]] constexpr double flop() const noexcept { return 2.0 * m * n * k * groups * count; }

@@ -58,6 +58,9 @@ CallPhysics read_physics(ConfigTable table) {
   p.update_tensor = table.quantity<Seconds>("update_tensor");
   p.exchange_tensor = table.quantity<Seconds>("exchange_tensor");
   p.straggler = table.number("straggler", {0.0, 1.0});
+  p.draw = table.number("draw", {0.1, 2.0});
+  p.voltage = table.number("voltage", {0.0, 1.0});
+  p.ring_bytes = table.number("ring_bytes", {0.0, 1e4});
   table.finish();
   return p;
 }
@@ -79,6 +82,7 @@ CallSilicon read_silicon(ConfigTable table) {
   s.whole_units = table.maybe_number("whole_units", {1.0, 1e6}).value_or(0.0);
   s.bandwidth = table.number("bandwidth", {1e-2, 1.0});
   s.bandwidth_training = table.maybe_number("bandwidth_training", {1e-2, 1.0}).value_or(s.bandwidth);
+  s.watts_per_teraflops = table.maybe_number("watts_per_teraflops", {0.1, 1000.0}).value_or(0.0);
   s.step = table.quantity<Seconds>("step");
   table.finish();
   return s;
@@ -102,7 +106,7 @@ CallRates read_rates(const ConfigValue& root, Diagnostics& diagnostics) {
   rates.width_training_source = interval.text("training_source");
   interval.finish();
   for (ConfigTable& each : table.tables("host")) {
-    rates.hosts.push_back({each.text("cpu"), each.number("launch", {0.05, 20.0})});
+    rates.hosts.push_back({each.text("cpu"), each.texts("like"), each.number("launch", {0.05, 20.0})});
     each.finish();
   }
   for (ConfigTable& each : table.tables("silicon")) {
@@ -157,7 +161,8 @@ const CallSilicon* CallRates::silicon_of(std::string_view capability) const noex
 
 const CallHost* CallRates::host_of(std::string_view cpus) const noexcept {
   for (const CallHost& host : hosts) {
-    if (cpus.find(host.cpu) != std::string_view::npos) {
+    const auto named = [&](std::string_view name) { return cpus.find(name) != std::string_view::npos; };
+    if (named(host.cpu) || std::any_of(host.like.begin(), host.like.end(), named)) {
       return &host;
     }
   }

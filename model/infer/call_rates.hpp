@@ -41,6 +41,9 @@ struct CallSilicon {
   /// FLOP a clock of a multiprocessor whose matrix units are whole, at 16 bit; 0: all of the kind are.
   double whole_units = 0.0;
   double bandwidth_training = 0.8;
+  /// TDP over the datasheet's fp32 rate of the board with the most power for its rate, W/(TFLOP/s): boards with less
+  /// run products at a lower clock. 0: all boards of the silicon hold theirs.
+  double watts_per_teraflops = 0.0;
   Seconds step{};  ///< of one step along k in a kernel whose grid leaves the GPU empty
 };
 
@@ -67,11 +70,16 @@ struct CallPhysics {
   Seconds update_tensor{};                ///< of an optimizer's kernels a tensor
   Seconds exchange_tensor{};              ///< of a tensor's part in the exchange of gradients, on one host
   double straggler = 0.015;  ///< of a step for each doubling of its ranks
+  double draw = 0.9;         ///< of a board's power that products draw at its full clock
+  double voltage = 0.5;      ///< that products keep as their clock falls (docs/money.md, Power cap)
+  /// That ranks in a ring move an element of attention's result a step, to merge a block's part into what they have.
+  double ring_bytes = 60.0;
 };
 
 /// Launch time of a host's processor over that of the Xeon E5-2698 v4.
 struct CallHost {
   std::string cpu;
+  std::vector<std::string> like;  ///< other names of its generation
   double launch = 1.0;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/infer/call_time.hpp>
+#include <headroom/model/power/power.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -72,7 +73,7 @@ struct Shape {
   const double weights = op.weights * (op.weight_gradient ? 4.0 : s.weight);
   const double memory = (activations + weights) / (d.bandwidth_share * d.bandwidth.raw());
   return power_norm(power_norm(compute, memory, physics.norm),
-                    chain_time(x.k, d.step.raw() * step_of(s.format), s.deterministic), physics.norm);
+                    chain_time(x.k, d.step.raw() * step_of(s.format), s.deterministic) / op.beside, physics.norm);
 }
 
 [[nodiscard]] double depthwise_seconds(
@@ -119,6 +120,17 @@ struct OpCost {
   return {bytes / (d.bandwidth_share * d.bandwidth.raw()), f.launches_of(op) * op.launches};
 }
 
+/// The clock that a board's power leaves of products, over that of the silicon's board with the most power for its
+/// rate: dynamic power is C V^2 f, and boards of one silicon differ in watts a multiprocessor and hertz.
+[[nodiscard]] double held_clock(const Device& device, const CallSilicon& silicon, const CallPhysics& physics) {
+  const auto& rate = device.peak[static_cast<std::size_t>(Rate::fp32_vector)];
+  if (silicon.watts_per_teraflops <= 0.0 || !rate || !device.power.tdp) {
+    return 1.0;
+  }
+  const double needed = physics.draw * silicon.watts_per_teraflops * 1e-12 * rate->value.raw();
+  return capped_clock(device.power.tdp->value.raw() / needed, physics.voltage);
+}
+
 }  // namespace
 
 CallDevice call_device(
@@ -147,7 +159,8 @@ CallDevice call_device(
   }
   resolved.vector_rate = device.peak_of(Rate::fp32_vector);
   resolved.bandwidth = device.bandwidth();
-  resolved.product = *share * early_rate(engine, device.compute_capability);
+  resolved.product =
+      *share * early_rate(engine, device.compute_capability) * held_clock(device, *silicon, rates.physics);
   const auto& units = device.compute.dense_flop_per_clock_per_unit;
   if (format == CallFormat::half && silicon->whole_units > 0.0 && units) {
     resolved.units = std::min(1.0, static_cast<double>(units->value) / silicon->whole_units);
@@ -174,13 +187,13 @@ CallTime call_time(std::span<const CallOp> ops,
                    const NetworkEngine& engine,
                    const CallSetting& setting) noexcept {
   CallTime t;
-  double launches = 0.0;
+  double launches = setting.launches;
   for (const CallOp& op : ops) {
     const OpCost cost = cost_of(op, batch, device, physics, engine, setting);
     const Seconds time{cost.seconds * op.count};
     (multiplies(op.kind) ? t.products : t.passes) += time;
     if (op.kind == CallOpKind::recurrent) {
-      t.gaps += op.count * physics.recurrent_gap;  // one kernel loops over the steps
+      t.gaps += op.count / op.beside * physics.recurrent_gap;  // one kernel loops over the steps
       launches += cost.kernels;
     } else {
       t.gaps += op.count * cost.kernels * physics.gap;

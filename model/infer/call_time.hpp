@@ -35,6 +35,7 @@ struct CallSetting {
   double host = 1.0;           ///< launch time of the host over that of a DGX-1's
   double input_bytes = 0.0;    ///< of one sample on its way to the GPU; 0: it is there
   Seconds host_per_sample{};   ///< serial host work beside the network
+  double launches = 0.0;       ///< beside those of the ops: what ranks that share a sample exchange
 };
 
 /// The device of a setting as an engine's release reaches it. ConfigError where the SKU lacks the format's peak or its

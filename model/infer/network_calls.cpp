@@ -59,8 +59,12 @@ class Calls {
     } else {
       CallOp call;
       call.kind = pass_kind(op);
+      stack_.clear();
       call.in = op.input_elements;
       call.out = op.output_elements;
+      if (op.kind == OpKind::embedding_bag) {
+        call.in = op.weight_elements;  // the rows that a sample looks up, each read where it lies
+      }
       call.primitives = op.primitives;
       if (op.once) {
         call.grows = BatchGrows::nothing;
@@ -97,6 +101,9 @@ class Calls {
 
   void add_products(const Op& op) {
     const std::vector<OpProduct> products = products_of(op);
+    if (op.kind != OpKind::recurrent) {
+      stack_.clear();
+    }
     for (std::size_t i = 0; i < products.size(); ++i) {
       const OpProduct& p = products[i];
       const bool step = op.kind == OpKind::recurrent && i % 2 == 1;
@@ -105,6 +112,9 @@ class Calls {
         call.in = p.m * p.k * p.groups;
         call.out = p.m * p.n * p.groups;
         call.weights = p.k * p.n * p.groups;
+        if (step) {
+          stack_.push_back(calls_.size());
+        }
       } else {
         call.in = op.input_elements;
         call.out = op.output_elements;
@@ -114,6 +124,9 @@ class Calls {
         call.grows = BatchGrows::nothing;
       }
       push(call);
+    }
+    for (const std::size_t layer : stack_) {
+      calls_[layer].beside = static_cast<double>(stack_.size());
     }
     if (op.sizes.bias && op.kind != OpKind::recurrent) {
       CallOp bias;
@@ -125,6 +138,7 @@ class Calls {
   }
 
   void add_attention(const Op& op) {
+    stack_.clear();
     const std::vector<OpProduct> products = products_of(op);
     const double scores = op.sizes.heads * op.sizes.rows * op.sizes.context;
     const double values = op.sizes.kv_heads * op.sizes.width * op.sizes.context * op.sizes.windows;
@@ -149,6 +163,7 @@ class Calls {
 
   double blocks_ = 1.0, passes_ = 1.0;
   std::vector<CallOp> calls_;
+  std::vector<std::size_t> stack_;  ///< steps of recurrent layers that follow each other with nothing between
 };
 
 }  // namespace

@@ -10,7 +10,8 @@
 namespace headroom {
 
 /// The forward pass of one sample, equal blocks counted. Attention becomes its two products and the softmax between
-/// them, a recurrent layer one product over all steps' inputs and one a step of its state, a bias a pass of its own.
+/// them, a recurrent layer one product over all steps' inputs and one a step of its state, an embedding the rows that
+/// it reads, a bias a pass of its own.
 [[nodiscard]] std::vector<CallOp> call_ops(const Network& network);
 
 }  // namespace headroom

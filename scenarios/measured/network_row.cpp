@@ -2,6 +2,7 @@
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/core/real_text.hpp>
+#include <headroom/core/release.hpp>
 #include <headroom/hardware/catalog/partition_name.hpp>
 #include <headroom/model/infer/network_calls.hpp>
 #include <headroom/model/workload/model_data.hpp>
@@ -81,20 +82,10 @@ constexpr std::array<std::string_view, 5> rate_metrics{"images_per_s", "requests
              : &find_network_engine(data, spelling.engine);
 }
 
-/// Of one sample whose tokens lie on `ranks` GPUs: before and after each attention every rank exchanges its part of
-/// queries, keys, values and results with the others (Jacobs et al. 2023, DeepSpeed Ulysses, section 3.1).
-[[nodiscard]] Seconds exchange_of(const std::vector<CallOp>& ops, double element, double ranks, const Device& device) {
-  if (ranks <= 1.0 || !device.scale_up.per_gpu) {
-    return Seconds{};
-  }
-  double elements = 0.0;
-  for (const CallOp& op : ops) {
-    if (op.in_attention && op.kind == CallOpKind::product) {
-      elements += (op.in + op.out - op.scores) * op.count;
-    }
-  }
-  constexpr double sustained = 0.8;  // of the link, by NCCL's all-to-all of megabytes
-  return Bytes{elements * element / ranks * (ranks - 1.0) / ranks} / (sustained * device.scale_up.per_gpu->value);
+/// Whether a GPU is of compute capability `least` or later; an empty `least` asks for nothing.
+[[nodiscard]] bool at_least(const Device& device, std::string_view least) {
+  return least.empty() ||
+         (!device.compute_capability.empty() && !(release_of(device.compute_capability) < release_of(least)));
 }
 
 /// Equal ops as one that is counted more often: a call's time does not depend on their order.
@@ -143,64 +134,6 @@ constexpr std::array<std::string_view, 5> rate_metrics{"images_per_s", "requests
 }
 
 }  // namespace
-
-NetworkPace network_pace(const NetworkRowCall& call,
-                         const CallDevice& uncapped,
-                         const CallPhysics& physics,
-                         const NetworkEngine& engine) {
-  // Memory has a clock of its own, which no cap lowers (docs/money.md).
-  CallDevice device = uncapped;
-  device.product *= call.clock * call.core_clock;
-  device.vector_rate *= call.core_clock;
-  device.step /= call.core_clock;
-  device.bandwidth *= call.memory_clock;
-  const auto time = [&](double samples, const CallSetting& setting) {
-    const double called = samples * call.evaluations / call.shared;
-    const Seconds exchange = call.shared > 1.0 ? samples * call.evaluations * call.exchange : Seconds{};
-    return (call_time(*call.ops, called, device, physics, engine, setting).total() + exchange).raw();
-  };
-  if (call.step) {
-    const double samples = call.batches.front();
-    const Seconds step = training_step_time(*call.step, Seconds{time(samples, call.setting)}, device, physics, engine);
-    return {samples * call.step->calls / step.raw(), step.raw(), samples};
-  }
-  if (call.together > 0.0) {
-    CallSetting setting = call.setting;
-    // Copies of others run beside a call: the server's input path is the lone client's.
-    setting.input_bytes = 0.0;
-    const double rate = engine.served * call.batches.front() / time(call.batches.front(), setting);
-    return {rate, 0.97 * call.together / rate, call.batches.front()};
-  }
-  NetworkPace best;
-  for (const double samples : call.batches) {
-    const double seconds = time(samples, call.setting);
-    if (samples / seconds > best.rate) {
-      best = {samples / seconds, seconds, samples};
-    }
-  }
-  if (call.beside > FlopsPerSecond{} && call.flop > 0.0) {
-    best.rate += call.beside.raw() / (call.evaluations * call.flop);
-  }
-  return best;
-}
-
-NetworkPace network_pace(const NetworkRowCall& call, const CallRates& rates, const NetworkEngine& engine) {
-  return network_pace(call, call_device(*call.device, rates, engine, call.setting.format, call.setting.training),
-                      rates.physics, engine);
-}
-
-Watts network_watts(const NetworkRowCall& call, double batch, const CallRates& rates, const GpuPower& power) {
-  CallDevice device = call_device(*call.device, rates, *call.engine, call.setting.format, false);
-  device.product *= call.clock;
-  const CallTime time =
-      call_time(*call.ops, batch * call.evaluations / call.shared, device, rates.physics, *call.engine, call.setting);
-  const Seconds exchange = call.shared > 1.0 ? batch * call.evaluations * call.exchange : Seconds{};
-  const Seconds all = time.total() + exchange;
-  const auto share = [&](Seconds part) { return part / all; };
-  const double waits = 1.0 - share(time.products) - share(time.passes) - share(exchange);
-  return share(time.products) * power.of(Draw::matrix) + share(time.passes) * power.of(Draw::memory) +
-         share(exchange) * power.of(Draw::communication) + waits * power.of(Draw::waiting);
-}
 
 std::optional<double> network_value(const NetworkRowCall& call, const NetworkPace& pace, std::string_view metric) {
   if (metric == "step_time_s") {
@@ -312,6 +245,9 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
       slice && !beside
           ? std::optional{std::min(slices, real(device->slice->per_card)) * real(device->compute.units->value)}
           : std::nullopt;
+  if (precision == Precision::fp16 && spelling.trained.narrow && at_least(*device, spelling.narrow_from)) {
+    precision = spelling.trained.narrow;
+  }
   if (precision == Precision::fp32 && spelling.fp32_is) {
     const CallSilicon* silicon = call_rates(sources_.data).silicon_of(device->compute_capability);
     const auto format = static_cast<std::size_t>(call_format(*spelling.fp32_is));
@@ -348,7 +284,9 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
     }
     call.steps = *stated * spelling.evaluations_per_step;
   }
-  call.shared = option_number(run.options, "ulysses").value_or(1.0) * option_number(run.options, "ring").value_or(1.0);
+  const double columns = option_number(run.options, "ulysses").value_or(1.0);
+  const double ring = option_number(run.options, "ring").value_or(1.0);
+  call.shared = columns * ring;
   // Evaluations with and without the prompt run beside each other (Fang et al. 2024, xDiT, section 4).
   const double guided = option_number(run.options, "cfg").value_or(1.0);
   call.evaluations /= guided;
@@ -394,7 +332,13 @@ std::vector<NetworkRowCall> NetworkRowModel::calls(const RunRow& row, RowPredict
       own.ops = &calls.ops;
       own.flop = calls.flop;
       own.setting.input_bytes = run.engine == "Triton Inference Server" ? calls.input_bytes : 0.0;
-      own.exchange = exchange_of(calls.ops, setting.element, call.shared, *device);
+      const SharedAttention shared = shared_attention(calls.ops, setting.element, columns, ring, *device);
+      own.exchange = shared.exchange;
+      own.merged = shared.merged;
+      own.setting.launches = shared.launches;
+      if (!spelling.decoder.empty()) {
+        own.after = &calls_of(spelling.decoder, {}, std::nullopt, run.options, false).ops;
+      }
       if (own.batches.empty()) {
         own.batches = batches_that_fit(calls.memory, call.evaluations, device->visible_capacity().value);
       }

@@ -37,16 +37,19 @@ struct NetworkRowCall {
   CallSetting setting;
   std::string host_cpu;  ///< of the reference node; empty: none is known
   double gpus = 1.0;
-  std::optional<Watts> cap;           ///< on each GPU's power; nullopt: none
-  double clock = 1.0;                 ///< of products under the cap, over the uncapped clock
-  double core_clock = 1.0;            ///< of it all, over the SKU's, where an operator set it
-  double memory_clock = 1.0;          ///< of memory, likewise
-  FlopsPerSecond beside{};            ///< what accelerators beside the GPU add to the rate of an offline run
-  double tokens = 1.0;                ///< of a sample, where rates count them
-  double evaluations = 1.0;           ///< of the network for a sample
-  double steps = 1.0;                 ///< one after another
-  double shared = 1.0;                ///< ranks that share each sample's tokens
-  Seconds exchange{};                 ///< of one sample between them
+  std::optional<Watts> cap;   ///< on each GPU's power; nullopt: none
+  double clock = 1.0;         ///< of products under the cap, over the uncapped clock
+  double core_clock = 1.0;    ///< of it all, over the SKU's, where an operator set it
+  double memory_clock = 1.0;  ///< of memory, likewise
+  FlopsPerSecond beside{};    ///< what accelerators beside the GPU add to the rate of an offline run
+  double tokens = 1.0;        ///< of a sample, where rates count them
+  double evaluations = 1.0;   ///< of the network for a sample
+  double steps = 1.0;         ///< one after another
+  double shared = 1.0;        ///< ranks that share each sample's tokens
+  Seconds exchange{};         ///< of one sample between them
+  double merged = 0.0;        ///< elements that ranks in a ring merge of one sample
+  const std::vector<CallOp>* after =
+      nullptr;                        ///< of what decodes a sample on one rank after its steps; nullptr: nothing
   std::vector<double> batches;        ///< samples of a call; of several the one with the most samples a second is taken
   Seconds limit{};                    ///< within which a server answers 99 % of requests; 0: no server
   NetworkServer server;               ///< of a server
@@ -58,6 +61,19 @@ struct NetworkRowCall {
   std::optional<TrainingStep> step;   ///< of training; nothing: a call alone
   double converges = 0.0;             ///< samples that training takes to its target; 0: not published
 };
+
+/// What ranks that share a sample's tokens do beside its ops, in one evaluation of one sample.
+struct SharedAttention {
+  Seconds exchange{};     ///< on their links
+  double merged = 0.0;    ///< elements of results that a ring's steps merge
+  double launches = 0.0;  ///< of one call
+};
+/// Before and after each attention every one of `columns` ranks exchanges its part of queries, keys, values and results
+/// with the others (Jacobs et al. 2023, DeepSpeed Ulysses, section 3.1); the ranks of a ring hand keys and values on,
+/// beside the attention on those before, and merge its results (Liu, Zaharia and Abbeel 2023, Ring Attention, section
+/// 3).
+[[nodiscard]] SharedAttention shared_attention(
+    const std::vector<CallOp>& ops, double element, double columns, double ring, const Device& device);
 
 /// Samples a second of one GPU and seconds of a sample's answer.
 struct NetworkPace {

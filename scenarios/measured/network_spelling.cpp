@@ -52,6 +52,8 @@ std::vector<NetworkSpelling> read_spellings(const ConfigValue& root, Diagnostics
     if (const auto precision = each.maybe_choice("int8_is", precision_names)) {
       row.int8_is = static_cast<Precision>(*precision);
     }
+    row.narrow_from = each.maybe_text("narrow_from").value_or("");
+    row.decoder = each.maybe_text("decoder").value_or("");
     row.hidden = each.maybe_text("hidden").value_or("");
     row.evaluations = each.maybe_number("evaluations", {1e-3, 1e9}).value_or(1.0);
     row.evaluations_per_step = each.maybe_number("evaluations_per_step", {1e-3, 1e3}).value_or(0.0);

@@ -129,3 +129,25 @@ TEST_CASE("calls between events tell the host's time, which short kernels do not
   // The kernel moves 2 x 64 x 4096 x 2 bytes in a few microseconds, far below the call.
   CHECK(fit.values()[0] == doctest::Approx(25e-6).epsilon(0.03));
 }
+
+TEST_CASE("passes whose threads take elements one by one are bound by their instructions on wide memory") {
+  // A rotary embedding of 16,384 tokens of 32 + 32 heads of 128 in 16 bit: 2 x 134,217,728 elements read and written.
+  const std::string row = ",Llama-2-7b,mlp.csv,attn_rope,KERNEL_ONLY,,,16384,1,4096,11008,32,32,32000,1,100,100\n";
+  const auto predicted = [&](std::string_view gpu, std::string_view id) {
+    const std::vector<KernelFile> files = read(linear_header + std::string{gpu} + row, id);
+    REQUIRE(files.size() == 1);
+    const std::vector<KernelGroup> groups = group_kernels(files);
+    const Catalog catalog = Catalog::standard();
+    const Device& device = catalog.device(id);
+    const ModelData data = ModelData::standard();
+    const CurveProblem problem = curve_problem(data, groups.front(), device);
+    const std::vector<double> values = priors_of(problem.parameters);
+    const std::array<std::size_t, 1> which{0};
+    std::array<double, 1> seconds{};
+    problem.predict(values, which, seconds);
+    return seconds[0];
+  };
+  // 268,435,456 elements x 34 instructions / (128 lanes x 108 SMs x 1.41 GHz) = 468 us; 537 MB at 0.8 of 2,039 GB/s,
+  // the curve's prior, take 329 us: cbrt(468^3 + 329^3) = 518 us and a launch of 2.
+  CHECK(predicted("a800_sxm", "a800-sxm-80gb") == near(520e-6, 0.02));
+}

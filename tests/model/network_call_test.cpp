@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/infer/call_time.hpp>
+#include <headroom/model/infer/network_calls.hpp>
 #include <headroom/model/workload/model_data.hpp>
+#include <headroom/model/workload/network_library.hpp>
 
 #include <doctest/doctest.h>
 
@@ -126,6 +128,76 @@ TEST_CASE("network call: hosts that overlap hide launches, hosts that wait add t
   const std::vector<CallOp> small(100, product(8, 64, 64));
   CHECK(call_time(small, 1.0, plain_device(), p, engine, {}).total().raw() == doctest::Approx(5e-3).epsilon(1e-3));
   CHECK(call_time(small, 8.0, plain_device(), p, engine, {}).total().raw() == doctest::Approx(5e-3).epsilon(1e-3));
+}
+
+TEST_CASE("network call: layers of a recurrent stack run beside each other, their work does not") {
+  CallPhysics p = plain_physics();
+  p.recurrent_gap = Seconds{10e-6};
+  CallOp step = product(1, 4096, 1024);
+  step.kind = CallOpKind::recurrent;
+  step.weights = step.in = step.out = 0.0;
+  step.count = 300.0;  // three layers of a hundred steps
+  CallOp stacked = step;
+  stacked.beside = 3.0;
+  const CallTime apart = call_time(std::vector{step}, 1.0, plain_device(), p, {}, {});
+  const CallTime together = call_time(std::vector{stacked}, 1.0, plain_device(), p, {}, {});
+  CHECK(apart.gaps.raw() == doctest::Approx(300 * 10e-6));
+  CHECK(together.gaps.raw() == doctest::Approx(100 * 10e-6));
+  CHECK(together.products == apart.products);
+}
+
+TEST_CASE("network call: lstm layers that follow each other are one stack, an embedding reads what it looks up") {
+  const ModelData data = ModelData::standard();
+  const NetworkLibrary library{data.files()};
+  double stacks_of_three = 0.0, stacks_of_two = 0.0;
+  for (const CallOp& op : call_ops(library.find("rnnt-training"))) {
+    if (op.kind == CallOpKind::recurrent) {
+      (op.beside == 3.0 ? stacks_of_three : stacks_of_two) += op.count;
+      CHECK((op.beside == 3.0 || op.beside == 2.0));
+    }
+  }
+  CHECK(stacks_of_three == 3 * 205.0);           // frames halved after two layers
+  CHECK(stacks_of_two == 2 * 410.0 + 2 * 40.0);  // frames, and pieces said
+  // 214 lookups of 128 are read, 26 sums of 128 written.
+  bool found = false;
+  for (const CallOp& op : call_ops(library.find("dlrm-dcnv2"))) {
+    if (op.kind == CallOpKind::gather) {
+      CHECK(op.in == 214.0 * 128.0);
+      CHECK(op.out == 26.0 * 128.0);
+      found = true;
+    }
+  }
+  CHECK(found);
+}
+
+TEST_CASE("network call: a board with less power for its rate runs products slower, and nothing else") {
+  Device device;
+  device.id = "card";
+  device.compute_capability = "8.0";
+  device.peak[static_cast<std::size_t>(Rate::fp16)] = Sourced<FlopsPerSecond>{FlopsPerSecond{312e12}};
+  device.peak[static_cast<std::size_t>(Rate::fp32_vector)] = Sourced<FlopsPerSecond>{FlopsPerSecond{20e12}};
+  device.memory.bandwidth = Sourced<BytesPerSecond>{BytesPerSecond{2e12}};
+  CallRates rates;
+  rates.physics = plain_physics();
+  rates.physics.voltage = 0.5;
+  rates.physics.draw = 1.0;
+  CallSilicon silicon;
+  silicon.capabilities = {"8.0"};
+  silicon.product[static_cast<std::size_t>(CallFormat::half)] = 1.0;
+  silicon.bandwidth = 1.0;
+  silicon.watts_per_teraflops = 20.0;
+  rates.silicon = {silicon};
+  const auto at = [&](double watts) {
+    device.power.tdp = Sourced<Watts>{Watts{watts}};
+    return call_device(device, rates, {}, CallFormat::half, false);
+  };
+  CHECK(at(400.0).product == 1.0);  // 20 W for each of 20 TFLOP/s
+  CHECK(at(700.0).product == 1.0);
+  // f (1/2 + f/2)^2 = 48/125 at f = 0.6.
+  CHECK(at(400.0 * 48.0 / 125.0).product == doctest::Approx(0.6));
+  CHECK(at(400.0 * 48.0 / 125.0).bandwidth == at(400.0).bandwidth);
+  device.power.tdp.reset();
+  CHECK(call_device(device, rates, {}, CallFormat::half, false).product == 1.0);
 }
 
 TEST_CASE("network call: training is each product three times") {

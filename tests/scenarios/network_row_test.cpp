@@ -197,6 +197,31 @@ TEST_CASE("network rows: GPUs that evaluate with and without the prompt beside e
   CHECK(video("2") == doctest::Approx(0.5 * video("1")).epsilon(0.02));
 }
 
+TEST_CASE("network rows: BERT in 16 bit ran in FP8 from Hopper on") {
+  const auto offline = [](const std::string& gpu, const std::string& format) {
+    return predicted(parsed("m,s,t,bert," + gpu + ",1," + format +
+                            ",,,inf,TensorRT (MLPerf harness),,scenario=offline,requests_per_s,1000,samples/s,\n")
+                         .rows.front())
+        .predicted;
+  };
+  CHECK(offline("H100-SXM5-80GB", "fp16") == offline("H100-SXM5-80GB", "int8"));
+  CHECK(offline("A100-SXM4-80GB", "fp16") < 0.8 * offline("A100-SXM4-80GB", "int8"));
+  CHECK(offline("L4", "fp16") < 0.8 * offline("L4", "int8"));
+}
+
+TEST_CASE("network rows: ranks in a ring merge what ranks in columns do not, and pixels are decoded on one rank") {
+  const auto picture = [](const std::string& model, const std::string& columns, const std::string& ring) {
+    return predicted(parsed("d,s,t," + model +
+                            ",B200-SXM,8,bf16,,8,,xDiT,0.4.5,steps=50;height=1024;width=1024;ulysses=" + columns +
+                            ";ring=" + ring + ",latency_ms_mean,5000,ms,\n")
+                         .rows.front())
+        .predicted;
+  };
+  CHECK(picture("FLUX.1-dev", "1", "8") > 1.03 * picture("FLUX.1-dev", "8", "1"));
+  // Eight ranks are less than eight times as fast: the decoder runs on one.
+  CHECK(8.0 * picture("FLUX.1-dev", "8", "1") > 1.02 * picture("FLUX.1-dev", "1", "1"));
+}
+
 TEST_CASE("network rows: a MIG slice has its share of the card's multiprocessors and memory") {
   const auto row = [](const std::string& gpu) {
     return parsed("m,s,t,bert," + gpu + ",1,int8,,,inf,TensorRT (MLPerf harness),,scenario=offline,requests_per_s,1," +
