@@ -17,9 +17,6 @@
 
 namespace headroom::scheduler {
 
-/// The order of jobs' rights under a policy, by job: the lower goes first among jobs of tenants with equal shares.
-[[nodiscard]] std::vector<std::size_t> ranks_of(const ClusterQuestion& question, const Policy& policy);
-
 /// One pass at each moment at which something changed: jobs are asked in the order of their rights; each starts on the
 /// choice on which it would end first, waiting counted, then on the cheapest; one whose best choice has to wait makes
 /// itself room by stopping others where it may, or is reserved that choice's pool where it is the first that waits for
