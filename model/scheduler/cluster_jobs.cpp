@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/scheduler/cluster_jobs.hpp>
 #include <headroom/model/scheduler/cluster_run.hpp>
-#include <headroom/model/scheduler/dispatcher.hpp>
+#include <headroom/model/scheduler/job_ranks.hpp>
 #include <headroom/model/scheduler/makespan_bound.hpp>
 #include <headroom/model/scheduler/makespan_search.hpp>
 

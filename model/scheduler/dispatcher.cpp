@@ -3,59 +3,9 @@
 #include <headroom/model/scheduler/dispatcher.hpp>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace headroom::scheduler {
-namespace {
-
-/// The least time of a job on choices that do not spill, of all if each does.
-Seconds least_time(std::span<const Pool> pools, const Job& job) {
-  Seconds least{}, least_of_all{};
-  for (std::size_t c = 0; c < job.choices.size(); ++c) {
-    const Seconds time = job.choices[c].time;
-    if (!spills(pools, job, c) && (least == Seconds{} || time < least)) {
-      least = time;
-    }
-    if (c == 0 || time < least_of_all) {
-      least_of_all = time;
-    }
-  }
-  return least > Seconds{} ? least : least_of_all;
-}
-
-}  // namespace
-
-std::vector<std::size_t> ranks_of(const ClusterQuestion& question, const Policy& policy) {
-  const std::span<const Job> jobs = question.jobs;
-  std::vector<Seconds> times;
-  for (const Job& job : jobs) {
-    times.push_back(least_time(question.pools, job));
-  }
-  const bool by_arrival = policy.order == Order::fifo || policy.order == Order::backfill;
-  std::vector<std::size_t> order(jobs.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    if (jobs[a].priority != jobs[b].priority) {
-      return jobs[a].priority > jobs[b].priority;
-    }
-    if (by_arrival && jobs[a].arrival != jobs[b].arrival) {
-      return jobs[a].arrival < jobs[b].arrival;
-    }
-    if (policy.longest_first && times[a] != times[b]) {
-      return times[a] > times[b];
-    }
-    if (policy.longest_first && jobs[a].choices.front().gpus != jobs[b].choices.front().gpus) {
-      return jobs[a].choices.front().gpus > jobs[b].choices.front().gpus;
-    }
-    return jobs[a].arrival != jobs[b].arrival ? jobs[a].arrival < jobs[b].arrival : a < b;
-  });
-  std::vector<std::size_t> ranks(jobs.size());
-  for (std::size_t rank = 0; rank < order.size(); ++rank) {
-    ranks[order[rank]] = rank;
-  }
-  return ranks;
-}
 
 Dispatcher::Dispatcher(ClusterState& state, const Policy& policy, std::vector<std::size_t> ranks)
     : state_{state},
@@ -119,33 +69,56 @@ Dispatcher::Line& Dispatcher::line_of(std::size_t job) noexcept {
   return lines_[one_line_ ? 0 : state_.question().jobs[job].tenant];
 }
 
+void Dispatcher::stand_for_own(std::size_t job, std::size_t only) {
+  const Job& asked = state_.question().jobs[job];
+  std::vector<PoolWant> wants(limits_.size());
+  for (std::size_t c = 0; c < asked.choices.size(); ++c) {
+    if (uses_[job][c] == Use::own && (only == none || asked.choices[c].pool == only)) {
+      PoolWant& want = wants[asked.choices[c].pool];
+      want = {std::min(want.gpus, asked.choices[c].gpus), std::min(want.time, state_.time_on(job, c).raw())};
+    }
+  }
+  line_of(job).own.enter(place_[job], wants);
+}
+
+void Dispatcher::stand_for_spill(std::size_t job, bool at_all) {
+  if (!any_spill_) {
+    return;
+  }
+  const Job& asked = state_.question().jobs[job];
+  std::vector<PoolWant> wants(limits_.size());
+  bool some = false;
+  for (std::size_t c = 0; c < asked.choices.size() && at_all; ++c) {
+    if (uses_[job][c] == Use::spill) {
+      PoolWant& want = wants[asked.choices[c].pool];
+      want = {std::min(want.gpus, asked.choices[c].gpus), std::min(want.time, state_.time_on(job, c).raw())};
+      some = true;
+    }
+  }
+  if (some) {
+    line_of(job).spill.enter(place_[job], wants);
+  } else {
+    line_of(job).spill.leave(place_[job]);
+  }
+}
+
+void Dispatcher::ask_again_halfway(std::size_t job, Seconds now, Seconds until) {
+  again_.push({now + std::max(until - now, Seconds{}) * 0.5, job});
+}
+
 void Dispatcher::enter(std::size_t job) {
   const Job& asked = state_.question().jobs[job];
-  const std::size_t pools = state_.question().pools.size();
-  std::vector<PoolWant> wants(pools), spill(pools);
-  bool some_spill = false;
-  std::size_t fastest = asked.choices.size();
   if (uses_[job].empty()) {
     uses_[job] = uses_of(job);
   }
+  std::size_t fastest = none;
   for (std::size_t c = 0; c < asked.choices.size(); ++c) {
-    if (uses_[job][c] == Use::never) {
-      continue;
-    }
-    const bool is_own = uses_[job][c] == Use::own;
-    some_spill = some_spill || !is_own;
-    const Seconds time = state_.time_on(job, c);
-    PoolWant& want = (is_own ? wants : spill)[asked.choices[c].pool];
-    want = {std::min(want.gpus, asked.choices[c].gpus), std::min(want.time, time.raw())};
-    if (is_own && (fastest == asked.choices.size() || time < state_.time_on(job, fastest))) {
+    if (uses_[job][c] == Use::own && (fastest == none || state_.time_on(job, c) < state_.time_on(job, fastest))) {
       fastest = c;
     }
   }
-  Line& line = line_of(job);
-  line.own.enter(place_[job], wants);
-  if (some_spill) {
-    line.spill.enter(place_[job], spill);
-  }
+  stand_for_own(job, none);
+  stand_for_spill(job, true);
   state_.progress(job).stage = Stage::waiting;
   ++waiting_;
   ++waiting_priorities_[asked.priority];
@@ -369,6 +342,7 @@ void Dispatcher::visit(std::size_t job, Seconds now) {
   const Job& asked = state_.question().jobs[job];
   Way best;
   bool found = false;
+  bool could_start = false;
   std::vector<std::size_t> later;
   for (std::size_t c = 0; c < asked.choices.size(); ++c) {
     if (uses_[job][c] != Use::own) {
@@ -378,7 +352,10 @@ void Dispatcher::visit(std::size_t job, Seconds now) {
     if (!each.now) {
       later.push_back(c);
     }
-    if (!found || each.better_than(best)) {
+    could_start = could_start || each.now;
+    // First come, first served knows of no better time than now.
+    const bool better = policy_.order == Order::fifo && each.now != best.now ? each.now : each.better_than(best);
+    if (!found || better) {
       best = each;
       found = true;
     }
@@ -404,6 +381,10 @@ void Dispatcher::visit(std::size_t job, Seconds now) {
   }
   if (!best.now) {
     block(job, best.choice);
+    if (could_start) {
+      stand_for_own(job, asked.choices[best.choice].pool);
+      ask_again_halfway(job, now, best.end - state_.time_on(job, best.choice));
+    }
     for (const Choice& each : asked.choices) {  // what was reserved, closed or looked into
       refresh_limit(each.pool, now);
     }
@@ -417,7 +398,7 @@ void Dispatcher::visit_spill(std::size_t job, Seconds now) {
   const Job& asked = state_.question().jobs[job];
   Way best;
   bool found = false, waits = false;
-  Seconds own_end{};
+  Seconds own_end{}, own_start{};
   for (std::size_t c = 0; c < asked.choices.size(); ++c) {
     if (uses_[job][c] == Use::never) {
       continue;
@@ -427,7 +408,10 @@ void Dispatcher::visit_spill(std::size_t job, Seconds now) {
       if (each.now) {
         return;
       }
-      own_end = waits ? std::min(own_end, each.end) : each.end;
+      if (!waits || each.end < own_end) {
+        own_end = each.end;
+        own_start = each.end - state_.time_on(job, c);
+      }
       waits = true;
     } else if (each.now && (!found || each.better_than(best))) {
       best = each;
@@ -437,6 +421,9 @@ void Dispatcher::visit_spill(std::size_t job, Seconds now) {
   if (found && best.end < own_end) {
     const Choice& on = asked.choices[best.choice];
     start(job, best.choice, outlooks_[on.pool].place(on.gpus, best.end), now);
+  } else if (found) {
+    stand_for_spill(job, false);
+    ask_again_halfway(job, now, own_start);
   }
 }
 
@@ -553,6 +540,12 @@ void Dispatcher::ask_holders(Seconds now) {
 void Dispatcher::pass(Seconds now) {
   if (waiting_ == 0) {
     return;
+  }
+  for (; !again_.empty() && again_.top().at <= now; again_.pop()) {
+    if (state_.progress(again_.top().job).stage == Stage::waiting) {
+      stand_for_own(again_.top().job, none);
+      stand_for_spill(again_.top().job, true);
+    }
   }
   // Who was stopped waits, and left room beside the one for which it was stopped: all are asked again.
   do {

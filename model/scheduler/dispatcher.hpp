@@ -8,15 +8,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
+#include <queue>
 #include <span>
 #include <vector>
 
 namespace headroom::scheduler {
-
-/// The order of jobs' rights under a policy, by job: the lower goes first among jobs of tenants with equal shares.
-[[nodiscard]] std::vector<std::size_t> ranks_of(const ClusterQuestion& question, const Policy& policy);
 
 /// One pass at each moment at which something changed: jobs are asked in the order of their rights; each starts on the
 /// choice on which it would end first, waiting counted, then on the cheapest; one whose best choice has to wait makes
@@ -27,6 +26,7 @@ namespace headroom::scheduler {
 ///
 /// How long a job would wait for a choice is estimated: until enough of the pool's GPUs are free, and the work of those
 /// before it that wait for the same pool over the pool's GPUs. Only jobs with several choices depend on it.
+/// Under Order::fifo no job waits that could start.
 class Dispatcher {
  public:
   /// `ranks`: by job, each number once.
@@ -99,6 +99,10 @@ class Dispatcher {
   [[nodiscard]] bool next_turn(std::size_t line, bool spilling, Turn& turn, std::size_t& place);
   [[nodiscard]] Line& line_of(std::size_t job) noexcept;
   void leave(std::size_t job);
+  /// Which pools a job is asked for again: all of its choices', or for a while fewer.
+  void stand_for_own(std::size_t job, std::size_t only);
+  void stand_for_spill(std::size_t job, bool at_all);
+  void ask_again_halfway(std::size_t job, Seconds now, Seconds until);
   void refresh_limit(std::size_t pool, Seconds now);
   void set_target(std::size_t job, std::size_t choice);
   void clear_target(std::size_t job);
@@ -122,6 +126,13 @@ class Dispatcher {
   std::size_t waiting_ = 0;
   bool stopped_ = false;  // someone, in this round
   bool any_spill_ = false, spilling_ = false;
+  /// Jobs that could start and rather wait are asked again halfway to the start that they expect, not at every moment.
+  struct Again {
+    Seconds at{};
+    std::size_t job = 0;
+    bool operator>(const Again& o) const noexcept { return at > o.at || (at == o.at && job > o.job); }
+  };
+  std::priority_queue<Again, std::vector<Again>, std::greater<>> again_;
   std::vector<std::vector<Use>> uses_;  // by job and choice, of those that have waited
   bool weighs_ = false;                 // some job has several choices
   std::vector<RankSums> backlog_;       // GPU-seconds that wait, by pool and rank

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/scheduler/cluster_run.hpp>
-#include <headroom/model/scheduler/dispatcher.hpp>
 #include <headroom/model/scheduler/exact_makespan.hpp>
+#include <headroom/model/scheduler/job_ranks.hpp>
 #include <headroom/model/scheduler/makespan_bound.hpp>
 #include <headroom/model/scheduler/makespan_search.hpp>
 
