@@ -387,7 +387,7 @@ bool PublishedDeployment::is_of(const ServingConfiguration& run) const {
 namespace {
 
 /// A deployment as *assumed* tells it: "prefilling 2 x 4, decoding 1 x 8 (attention-DP) ranks, 3 drafts".
-std::string told(const PublishedDeployment& d) {
+std::string deployment_text(const PublishedDeployment& d) {
   const auto pool = [](const PublishedPool& p) {
     return std::to_string(p.workers) + " x " + std::to_string(p.ranks) + (p.attention_dp ? " (attention-DP)" : "");
   };
@@ -408,7 +408,7 @@ LaunchedRow as_deployed(const LaunchedRow& filled, const PublishedDeployment& d,
     row.run = d.deployed(filled.run);
     row.open_drafts = d.drafts < 0;
   }
-  row.assumed += (filled.assumed.empty() ? "" : ", ") + told(d) + " (" + id + ")";
+  row.assumed += (filled.assumed.empty() ? "" : ", ") + deployment_text(d) + " (" + id + ")";
   return row;
 }
 
