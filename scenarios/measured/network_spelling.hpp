@@ -67,8 +67,8 @@ struct NetworkSpelling {
   std::optional<Precision> int8_is;   ///< the same where the column says int8 and most of the network has another's
   std::string narrow_from;  ///< compute capability from which rows that say fp16 ran in `trained.narrow`; empty: all
   std::string decoder;      ///< network that decodes a sample on one rank after its steps; empty: none
-  std::string hidden;                 ///< what no column says and how it is known, for print; empty: nothing
-  Seconds server_limit{};  ///< within which the publication's server answers 99 % of requests; 0: none is run
+  std::string hidden;       ///< what no column says and how it is known, for print; empty: nothing
+  Seconds server_limit{};   ///< within which the publication's server answers 99 % of requests; 0: none is run
   /// That a batch below the harness's own waits for more before it is called; 0: none.
   Seconds window{};
   /// Percentiles (50, 90, 95, 99) of one sample's answers over their mean, where samples differ in size; 0: they do
