@@ -53,7 +53,7 @@ inline constexpr std::array hardware_rows{
         .says("It lists pools of unlike SKUs that train one model or serve behind one router; no other key of "
               "[hardware] stands beside it."),
 };
-inline constexpr std::array pool_rows{
+inline constexpr std::array mixed_pool_rows{
     text("gpu").needed().says("It is the id or an alias of the pool's SKU."),
     integer("gpus", 1, 10'000'000).needed().says("It is the number of the pool's GPUs, whole replicas."),
     text("node").blank_is("the SKU's reference node").says("It is the id of a node of the catalog that holds the SKU."),
@@ -69,6 +69,6 @@ inline constexpr std::array pool_rows{
 };
 
 inline constexpr KeyTable hardware{"hardware", Kinds::all, hardware_rows};
-inline constexpr KeyTable hardware_pool{"hardware.pool", Kinds::train | Kinds::serve, pool_rows};
+inline constexpr KeyTable hardware_pool{"hardware.pool", Kinds::train | Kinds::serve, mixed_pool_rows};
 
 }  // namespace headroom::keys
