@@ -103,7 +103,7 @@ inline Case random_case(std::uint64_t seed) {
 }
 
 /// Everything wrong with a schedule, by what each promise says; empty if nothing is.
-inline std::vector<std::string> broken(const Case& c, const Schedule& s) {
+inline std::vector<std::string> broken(const Case& c, const scheduler::Schedule& s) {
   std::vector<std::string> wrong;
   const auto complain = [&](bool bad, const std::string& what, std::size_t which) {
     if (bad) {

@@ -14,7 +14,7 @@ namespace {
 void keeps_every_promise(std::uint64_t first, std::uint64_t count) {
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const Case c = random_case(seed);
-    const Schedule s = schedule(c.pools, c.tenants, c.jobs, c.policy);
+    const scheduler::Schedule s = schedule(c.pools, c.tenants, c.jobs, c.policy);
     const std::vector<std::string> wrong = broken(c, s);
     CAPTURE(seed);
     if (!wrong.empty()) {

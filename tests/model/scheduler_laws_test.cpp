@@ -172,7 +172,7 @@ TEST_CASE("one more node: twice the pool halves a makespan of area and of waits"
   const std::vector<Pool> pool{{"pool", 1, 8, DollarsPerSecond{1.0}}};
   const std::vector<Tenant> tenants{{"tenant", 1.0, {}, {}}};
   const std::vector<Job> jobs(4, job_of({{0, 8, Seconds{10.0}}}));
-  const Schedule base = schedule(pool, tenants, jobs, Policy{});
+  const scheduler::Schedule base = schedule(pool, tenants, jobs, Policy{});
   const std::vector<OneMoreNode> more = value_of_one_more_node(pool, tenants, jobs, Policy{}, base);
   CHECK(base.makespan.raw() == doctest::Approx(40.0));
   CHECK(more[0].makespan.raw() == doctest::Approx(-20.0));

@@ -44,7 +44,7 @@ void agrees_with_rules(std::uint64_t first, std::uint64_t count) {
     c.policy.longest_first = dice.chance(0.5);
     for (const Order order : {Order::fifo, Order::backfill, Order::fair}) {
       c.policy.order = order;
-      const Schedule s = schedule(c.pools, c.tenants, c.jobs, c.policy);
+      const scheduler::Schedule s = schedule(c.pools, c.tenants, c.jobs, c.policy);
       const std::vector<double> starts = naive_starts(c);
       bool same = true;
       for (std::size_t j = 0; j < c.jobs.size(); ++j) {
@@ -100,7 +100,7 @@ Case few_jobs(std::uint64_t seed) {
 void is_shortest(std::uint64_t first, std::uint64_t count) {
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const Case c = few_jobs(seed);
-    const Schedule s = schedule(c.pools, c.tenants, c.jobs, c.policy);
+    const scheduler::Schedule s = schedule(c.pools, c.tenants, c.jobs, c.policy);
     CAPTURE(seed);
     CHECK(s.proven);
     const double shortest = EverySchedule{c}.shortest();
@@ -137,7 +137,7 @@ double worst_makespan(Order order, std::uint64_t first, std::uint64_t count) {
     }
     c.policy.order = order;
     c.policy.search_steps = 10 * jobs;
-    const Schedule s = schedule(c.pools, c.tenants, c.jobs, c.policy);
+    const scheduler::Schedule s = schedule(c.pools, c.tenants, c.jobs, c.policy);
     worst = std::max(worst, s.makespan.raw() / std::max(area, longest));
   }
   return worst;
@@ -156,7 +156,7 @@ void shares_stay_even(std::uint64_t seed) {
     c.jobs.push_back(job);
   }
   c.policy.order = Order::fair;
-  const Schedule s = schedule(c.pools, c.tenants, c.jobs, c.policy);
+  const scheduler::Schedule s = schedule(c.pools, c.tenants, c.jobs, c.policy);
   for (std::size_t j = 0; j < c.jobs.size(); ++j) {
     last_start[c.jobs[j].tenant] = std::max(last_start[c.jobs[j].tenant], s.runs[j].start.raw());
   }

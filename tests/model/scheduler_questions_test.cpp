@@ -25,13 +25,13 @@ Tenant tenant_of(double weight = 1.0) {
   return {"tenant", weight, {}, {}};
 }
 
-Schedule asked(const Case& c) {
-  Schedule s = schedule(c.pools, c.tenants, c.jobs, c.policy);
+scheduler::Schedule asked(const Case& c) {
+  scheduler::Schedule s = schedule(c.pools, c.tenants, c.jobs, c.policy);
   CHECK(broken(c, s).empty());
   return s;
 }
 
-std::int64_t held_at(const Case& c, const Schedule& s, std::size_t tenant, double at) {
+std::int64_t held_at(const Case& c, const scheduler::Schedule& s, std::size_t tenant, double at) {
   std::int64_t held = 0;
   for (const Hold& hold : s.holds) {
     if (c.jobs[hold.job].tenant == tenant && hold.from.raw() <= at && at < hold.to.raw()) {
@@ -41,7 +41,7 @@ std::int64_t held_at(const Case& c, const Schedule& s, std::size_t tenant, doubl
   return held;
 }
 
-std::vector<double> starts(const Schedule& s) {
+std::vector<double> starts(const scheduler::Schedule& s) {
   std::vector<double> starts;
   for (const JobRun& run : s.runs) {
     starts.push_back(run.start.raw());
@@ -56,7 +56,7 @@ TEST_CASE("scheduler: of 64 GPUs tenants who want 100 and 20 hold 44 and 20") {
   for (int j = 0; j < 120; ++j) {
     c.jobs.push_back(job_on({{0, 1, Seconds{60.0}}}, j < 100 ? 0 : 1));
   }
-  const Schedule s = asked(c);
+  const scheduler::Schedule s = asked(c);
   CHECK(held_at(c, s, 0, 0.0) == 44);
   CHECK(held_at(c, s, 1, 0.0) == 20);
 }
@@ -66,7 +66,7 @@ TEST_CASE("scheduler: weights 3 and 1 hold 48 and 16 of 64 GPUs") {
   for (int j = 0; j < 200; ++j) {
     c.jobs.push_back(job_on({{0, 1, Seconds{60.0}}}, j % 2 == 0 ? 0 : 1));
   }
-  const Schedule s = asked(c);
+  const scheduler::Schedule s = asked(c);
   CHECK(held_at(c, s, 0, 0.0) == 48);
   CHECK(held_at(c, s, 1, 0.0) == 16);
 }
@@ -80,7 +80,7 @@ TEST_CASE("scheduler: shares are of the pool that a tenant holds most of") {
     c.jobs.push_back(job_on({{1, 1, Seconds{50.0}}}, 0));
     c.jobs.push_back(job_on({{1, 1, Seconds{50.0}}}, 1));
   }
-  const Schedule s = asked(c);
+  const scheduler::Schedule s = asked(c);
   CHECK(held_at(c, s, 1, 0.0) == 16);
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("scheduler: shares are of the pool that a tenant holds most of") {
     c.jobs.push_back(job_on({{1, 1, Seconds{50.0}}}, 0));
     c.jobs.push_back(job_on({{1, 1, Seconds{50.0}}}, 1));
   }
-  const Schedule s = asked(c);
+  const scheduler::Schedule s = asked(c);
   // 16 + 2 n - 1 or so: the second reaches 16 of 32 = 2 of 4 alone, and the other 16 are shared evenly after the first
   // has as large a share there: it has 16 as well.
   CHECK(held_at(c, s, 1, 0.0) == 16);
@@ -105,7 +105,7 @@ TEST_CASE("scheduler: a grant of 1000 GPU-hours refuses 64 GPUs for 20 h, and a 
   c.tenants[0].credit = 1000.0 * hours;
   c.jobs = {job_on({{0, 64, Seconds{20.0 * hours}}}), job_on({{0, 64, Seconds{15.0 * hours}}})};
   c.jobs[1].crash = Seconds{10.0 * hours};
-  const Schedule s = asked(c);
+  const scheduler::Schedule s = asked(c);
   CHECK(s.runs[0].outcome == Outcome::refused);
   CHECK(s.runs[0].refusal == Refusal::credit);
   CHECK(s.runs[1].outcome == Outcome::crashed);
@@ -127,7 +127,7 @@ TEST_CASE("scheduler: a GPU-second of a dearer pool costs more credits, and what
   c.pools[0].credits = 4.0;
   c.tenants[0].credit = 100.0;
   c.jobs = {job_on({{0, 1, Seconds{30.0}}, {1, 1, Seconds{60.0}}})};  // 120 or 60 credits
-  const Schedule s = asked(c);
+  const scheduler::Schedule s = asked(c);
   CHECK(s.runs[0].choice == 1);
   CHECK(s.ledger.back().balance == doctest::Approx(40.0));
 }
@@ -141,7 +141,7 @@ TEST_CASE("scheduler: who was stopped pays for its work once") {
   c.jobs[0].restart = Seconds{5.0};
   c.jobs[1].priority = 1;
   c.jobs[1].arrival = Seconds{50.0};
-  const Schedule s = asked(c);
+  const scheduler::Schedule s = asked(c);
   // Stopped at 50 with 30 kept: 20 are done again. It starts again at 60, restarts for 5 and works the 70 left.
   CHECK(s.runs[1].start.raw() == doctest::Approx(50.0));
   CHECK(s.runs[0].end.raw() == doctest::Approx(60.0 + 5.0 + 70.0));
@@ -161,7 +161,7 @@ TEST_CASE("scheduler: only who may be stopped is, the least priority first, and 
   c.jobs.push_back(job_on({{0, 2, Seconds{10.0}}}));
   c.jobs[4].priority = 1;
   c.jobs[4].arrival = Seconds{20.0};
-  const Schedule s = asked(c);
+  const scheduler::Schedule s = asked(c);
   CHECK(s.runs[3].stops == 1);
   CHECK(s.runs[0].stops + s.runs[1].stops + s.runs[2].stops == 0);
   CHECK(s.runs[4].start.raw() == 20.0);
@@ -178,7 +178,7 @@ TEST_CASE("scheduler: who lies where it does not help is not stopped") {
   c.jobs[2].arrival = Seconds{1.0};  // the last to begin is the first to go
   c.jobs[3].arrival = Seconds{5.0};
   c.jobs[3].priority = 1;
-  const Schedule s = asked(c);
+  const scheduler::Schedule s = asked(c);
   CHECK(s.runs[3].start.raw() == 5.0);
   CHECK(s.runs[0].stops == 1);
   CHECK(s.runs[2].stops == 0);
@@ -219,7 +219,7 @@ TEST_CASE("scheduler: a gang lies in one node where one holds it, the fullest th
   Case c{{{"pool", 3, 8}}, {tenant_of()}, {}, {}};
   c.jobs = {job_on({{0, 6, Seconds{100.0}}}), job_on({{0, 5, Seconds{90.0}}}), job_on({{0, 3, Seconds{80.0}}}),
             job_on({{0, 8, Seconds{70.0}}})};
-  const Schedule s = asked(c);
+  const scheduler::Schedule s = asked(c);
   CHECK(starts(s) == std::vector{0.0, 0.0, 0.0, 0.0});
   CHECK(s.holds[2].node == s.holds[1].node);  // 3 beside 5, not beside 6 nor alone
   CHECK(s.makespan.raw() == 100.0);
@@ -232,7 +232,7 @@ TEST_CASE("scheduler: a gang lies in one node where one holds it, the fullest th
 TEST_CASE("scheduler: a gang larger than a node takes whole nodes and the rest of one") {
   Case c{{{"pool", 4, 8}}, {tenant_of()}, {}, {}};
   c.jobs = {job_on({{0, 20, Seconds{10.0}}})};
-  const Schedule s = asked(c);
+  const scheduler::Schedule s = asked(c);
   std::vector<std::int64_t> gpus;
   for (const Hold& hold : s.holds) {
     gpus.push_back(hold.gpus);
@@ -245,7 +245,7 @@ TEST_CASE("scheduler: GPUs that lie on too many nodes are told as fragmented") {
   // Two nodes of 4 with 2 held in each to 10: a gang of 4 waits beside 4 free GPUs.
   Case c{{{"pool", 2, 4}}, {tenant_of()}, {}, {}};
   c.jobs = {job_on({{0, 3, Seconds{10.0}}}), job_on({{0, 3, Seconds{10.0}}}), job_on({{0, 2, Seconds{10.0}}})};
-  const Schedule s = asked(c);
+  const scheduler::Schedule s = asked(c);
   CHECK(s.runs[2].start.raw() == 10.0);
   CHECK(s.pools[0].fragmented == doctest::Approx(2 * 10.0));
   CHECK(s.pools[0].stranded == 0.0);
@@ -254,7 +254,7 @@ TEST_CASE("scheduler: GPUs that lie on too many nodes are told as fragmented") {
 TEST_CASE("scheduler: light jobs leave the A100s alone unless the T4s are full and they may spill") {
   Case c{{{"T4", 4, 1}, {"A100", 1, 4}}, {tenant_of()}, {}, {}};
   c.jobs = std::vector<Job>(6, job_on({{0, 1, Seconds{40.0}}}));
-  const Schedule labelled = asked(c);
+  const scheduler::Schedule labelled = asked(c);
   for (const Hold& hold : labelled.holds) {
     CHECK(hold.pool == 0);
   }
@@ -264,13 +264,13 @@ TEST_CASE("scheduler: light jobs leave the A100s alone unless the T4s are full a
   for (Job& job : c.jobs) {
     job.choices.push_back({1, 1, Seconds{10.0}, true});
   }
-  const Schedule spilt = asked(c);
+  const scheduler::Schedule spilt = asked(c);
   CHECK(std::count_if(spilt.holds.begin(), spilt.holds.end(), [](const Hold& hold) { return hold.pool == 1; }) == 2);
   CHECK(spilt.makespan.raw() == 40.0);
   CHECK(spilt.pools[1].stranded == 0.0);
   // Large jobs that can start at once go first, and the light ones follow at 30 s, still before a T4 is free.
   c.jobs.push_back(job_on({{1, 4, Seconds{30.0}}}));
-  const Schedule large = asked(c);
+  const scheduler::Schedule large = asked(c);
   CHECK(large.runs[6].start.raw() == 0.0);
   CHECK(large.makespan.raw() == 30.0 + 10.0);
 }
@@ -292,12 +292,12 @@ TEST_CASE(
     c.jobs[j].arrival = Seconds{0.001 * static_cast<double>(j)};
   }
   c.policy.order = Order::fifo;
-  const Schedule fifo = asked(c);
+  const scheduler::Schedule fifo = asked(c);
   for (Job& job : c.jobs) {
     job.arrival = Seconds{};
   }
   c.policy.order = Order::fair;
-  const Schedule fair = asked(c);
+  const scheduler::Schedule fair = asked(c);
   CHECK(fair.makespan.raw() == doctest::Approx(16.0 * hours));  // two at once, twice: the A100s' area
   CHECK(fair.proven);
   CHECK(fifo.makespan > fair.makespan);
@@ -337,7 +337,7 @@ TEST_CASE("scheduler: a rented pool is taken only where the own one cannot start
          {},
          {}};
   c.jobs = std::vector<Job>(2, job_on({{0, 4, Seconds{100.0}}, {1, 4, Seconds{100.0}}}));
-  const Schedule s = asked(c);
+  const scheduler::Schedule s = asked(c);
   CHECK(s.runs[0].choice == 0);
   CHECK(s.runs[1].choice == 1);
   CHECK(s.runs[1].start.raw() == 5.0);
@@ -355,7 +355,7 @@ TEST_CASE("scheduler: a job takes the choice that meets its deadline, and one th
   c.jobs = {job_on({{0, 4, Seconds{100.0}}, {1, 4, Seconds{40.0}, true}})};
   CHECK(asked(c).runs[0].choice == 0);  // the other spills, and there is room
   c.jobs[0].deadline = Seconds{50.0};
-  const Schedule met = asked(c);
+  const scheduler::Schedule met = asked(c);
   CHECK(met.runs[0].choice == 1);
   CHECK(met.runs[0].outcome == Outcome::done);
   c.jobs[0].deadline = Seconds{30.0};
@@ -370,7 +370,7 @@ TEST_CASE("scheduler: a job starts when the last that it waits for has ended, an
   c.jobs[3].after = {2};
   CHECK(starts(asked(c)) == std::vector{0.0, 0.0, 20.0, 25.0});
   c.jobs[0].crash = Seconds{3.0};
-  const Schedule s = asked(c);
+  const scheduler::Schedule s = asked(c);
   CHECK(s.runs[2].refusal == Refusal::prerequisite);
   CHECK(s.runs[2].because == 0);
   CHECK(s.runs[3].refusal == Refusal::prerequisite);
@@ -382,7 +382,7 @@ TEST_CASE("scheduler: a quota keeps a tenant's jobs waiting beside free GPUs, wh
   c.tenants[0].quota = {4};
   c.jobs = std::vector<Job>(4, job_on({{0, 2, Seconds{10.0}}}));
   c.jobs.push_back(job_on({{0, 5, Seconds{10.0}}}));
-  const Schedule s = asked(c);
+  const scheduler::Schedule s = asked(c);
   CHECK(s.makespan.raw() == 20.0);
   CHECK(s.pools[0].stranded == doctest::Approx(4 * 10.0));  // two gangs of 2 for 10 s
   CHECK(s.pools[0].most == 4);
@@ -416,9 +416,9 @@ TEST_CASE("scheduler: a large gang of one tenant starts though another's small j
 
 TEST_CASE("scheduler: the same question has the same schedule, whatever was asked before") {
   const Case c = random_case(77);
-  const Schedule first = asked(c);
+  const scheduler::Schedule first = asked(c);
   (void)asked(random_case(78));
-  const Schedule second = asked(c);
+  const scheduler::Schedule second = asked(c);
   REQUIRE(first.holds.size() == second.holds.size());
   for (std::size_t i = 0; i < first.holds.size(); ++i) {
     CHECK(first.holds[i].job == second.holds[i].job);
@@ -442,7 +442,7 @@ TEST_CASE("scheduler: a job is stopped so many times and no more") {
     c.jobs.back().arrival = Seconds{10.0 * j};
   }
   c.policy.most_stops = 3;
-  const Schedule s = asked(c);
+  const scheduler::Schedule s = asked(c);
   CHECK(s.runs[0].stops == 3);
   CHECK(s.runs[0].end.raw() == 31.0 + 1.0 + 50.0);
   c.policy.most_stops = 100;
@@ -462,7 +462,7 @@ TEST_CASE("scheduler: a storm of jobs that stop each other ends") {
     job.restart = Seconds{1.0};
     c.jobs.push_back(job);
   }
-  const Schedule s = asked(c);
+  const scheduler::Schedule s = asked(c);
   for (const JobRun& run : s.runs) {
     stops += run.stops;
   }
@@ -471,7 +471,7 @@ TEST_CASE("scheduler: a storm of jobs that stop each other ends") {
 }
 
 TEST_CASE("scheduler: nothing asked is an empty schedule") {
-  const Schedule none = schedule({{"pool", 1, 8}}, {tenant_of()}, {}, Policy{});
+  const scheduler::Schedule none = schedule({{"pool", 1, 8}}, {tenant_of()}, {}, Policy{});
   CHECK(none.runs.empty());
   CHECK(none.makespan == Seconds{});
   Policy shortest;
