@@ -239,4 +239,101 @@ ConfigValue parse_json(std::string_view text, const std::string& file) {
   return std::move(builder.root);
 }
 
+namespace {
+
+/// RapidJSON's idea of a stream, over pieces.
+class Pieces {
+ public:
+  using Ch = char;
+  explicit Pieces(const NextText& next) : next_{next} {}
+  [[nodiscard]] char Peek() {
+    if (at_ == end_) {
+      turn();
+    }
+    return at_ == end_ ? '\0' : *at_;
+  }
+  char Take() {
+    const char c = Peek();
+    at_ += at_ == end_ ? 0 : 1;
+    return c;
+  }
+  [[nodiscard]] std::size_t Tell() const { return before_ + static_cast<std::size_t>(at_ - begin_); }
+  static char* PutBegin() { return nullptr; }
+  static void Put(char) {}
+  static void Flush() {}
+  static std::size_t PutEnd(char*) { return 0; }
+
+  /// Line and column of the next character, from 1.
+  [[nodiscard]] Position place() const {
+    const Lines lines = lines_up_to(at_);
+    return {static_cast<int>(lines.ended) + 1, static_cast<int>(Tell() - lines.start) + 1};
+  }
+
+ private:
+  struct Lines {
+    std::size_t ended = 0;
+    std::size_t start = 0;  ///< of the last line, in characters from the first
+  };
+  [[nodiscard]] Lines lines_up_to(const char* until) const {
+    Lines lines = lines_;
+    for (const char* c = begin_; (c = std::find(c, until, '\n')) != until; ++c) {
+      ++lines.ended;
+      lines.start = before_ + static_cast<std::size_t>(c - begin_) + 1;
+    }
+    return lines;
+  }
+  void turn() {
+    lines_ = lines_up_to(end_);
+    before_ += static_cast<std::size_t>(end_ - begin_);
+    const std::string_view piece = next_();
+    begin_ = at_ = piece.data();
+    end_ = begin_ + piece.size();
+  }
+
+  const NextText& next_;
+  const char *begin_ = nullptr, *at_ = nullptr, *end_ = nullptr;
+  std::size_t before_ = 0;  ///< characters of the pieces before this one
+  Lines lines_;
+};
+
+struct Teller : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Teller> {
+  explicit Teller(JsonListener& told) : listener{told} {}
+  bool StartObject() { return listener.opened(true); }
+  bool StartArray() { return listener.opened(false); }
+  bool EndObject(rapidjson::SizeType) { return listener.closed(); }
+  bool EndArray(rapidjson::SizeType) { return listener.closed(); }
+  bool Null() { return true; }
+  bool Bool(bool) { return true; }
+  bool Key(const char* text, rapidjson::SizeType length, bool) {
+    listener.key({text, length});
+    return true;
+  }
+  bool RawNumber(const char* text, rapidjson::SizeType length, bool) {
+    listener.value({text, length});
+    return true;
+  }
+  bool String(const char* text, rapidjson::SizeType length, bool) {
+    listener.value({text, length});
+    return true;
+  }
+  JsonListener& listener;
+};
+
+}  // namespace
+
+void stream_json(const NextText& next, const std::string& file, JsonListener& listener, const std::string& hint) {
+  Pieces pieces{next};
+  Teller teller{listener};
+  rapidjson::Reader reader;
+  constexpr unsigned flags = rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseNanAndInfFlag |
+                             rapidjson::kParseIterativeFlag | rapidjson::kParseStopWhenDoneFlag;
+  const rapidjson::ParseResult result = reader.Parse<flags>(pieces, teller);
+  if (result.IsError()) {
+    Diagnostics diagnostics;
+    diagnostics.add(file, pieces.place(),
+                    std::string{"the text breaks here: "} + rapidjson::GetParseError_En(result.Code()) + " " + hint);
+    diagnostics.throw_if_any();
+  }
+}
+
 }  // namespace headroom

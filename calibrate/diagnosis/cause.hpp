@@ -59,14 +59,11 @@ struct Cause {
   std::vector<std::string> evidence;  ///< each a line with its file
 };
 
-/// Use of the hardware, side by side: a share that is busy says nothing without the others. Shares of 1; unset: the
+/// Use of the hardware, side by side: a share that is busy says nothing without the other. Shares of 1; unset: the
 /// files do not say.
 struct Utilisation {
   std::optional<double> busy;       ///< time with any kernel resident: what nvidia-smi calls utilisation
   std::optional<double> sm_active;  ///< of the SMs that have a warp, over all time
-  std::optional<double> tensor_active;
-  std::optional<double> memory_bandwidth;
-  std::optional<double> mfu;
 };
 
 /// A part of the time of a step.

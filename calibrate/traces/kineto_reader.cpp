@@ -2,11 +2,8 @@
 #include <headroom/calibrate/traces/kineto_reader.hpp>
 #include <headroom/calibrate/traces/trace_text.hpp>
 #include <headroom/core/diagnostic.hpp>
-#include <headroom/core/printable.hpp>
+#include <headroom/core/json_reader.hpp>
 #include <headroom/core/real_text.hpp>
-
-#include <rapidjson/error/en.h>
-#include <rapidjson/reader.h>
 
 #include <algorithm>
 #include <array>
@@ -17,23 +14,6 @@
 
 namespace headroom {
 namespace {
-
-/// RapidJSON's idea of a stream that is read.
-class JsonCharacters {
- public:
-  using Ch = char;
-  explicit JsonCharacters(TraceText& text) : text_{text} {}
-  [[nodiscard]] char Peek() const { return text_.peek(); }
-  char Take() { return text_.take(); }
-  [[nodiscard]] std::size_t Tell() const { return static_cast<std::size_t>(text_.taken()); }
-  static char* PutBegin() { return nullptr; }
-  static void Put(char) {}
-  static void Flush() {}
-  static std::size_t PutEnd(char*) { return 0; }
-
- private:
-  TraceText& text_;
-};
 
 /// Nanoseconds of a number of microseconds as it is written; no rounding of a clock that counts from 1970. nullopt:
 /// out of range, or no number.
@@ -130,35 +110,18 @@ struct Event {
 /// Where in the document the reader is. Everything deeper is passed over.
 enum class Place : std::uint8_t { outside, root, events, event, arguments, grid, devices, device, distributed };
 
-class TraceHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, TraceHandler> {
+class TraceHandler : public JsonListener {
  public:
   explicit TraceHandler(Timeline& timeline) : timeline_{timeline} {}
 
-  bool StartObject() { return opened(true); }
-  bool StartArray() { return opened(false); }
-  bool EndObject(rapidjson::SizeType) { return closed(); }
-  bool EndArray(rapidjson::SizeType) { return closed(); }
-  bool Key(const char* text, rapidjson::SizeType length, bool) {
+  void key(std::string_view name) override {
     if (deeper_ == 0) {
-      key_.assign(text, length);
+      key_ = name;
     }
-    return true;
   }
-  bool Null() { return true; }
-  bool Bool(bool) { return true; }
-  bool RawNumber(const char* text, rapidjson::SizeType length, bool) {
-    value({text, length});
-    return true;
-  }
-  bool String(const char* text, rapidjson::SizeType length, bool) {
-    value({text, length});
-    return true;
-  }
-
   [[nodiscard]] bool saw_events() const noexcept { return saw_events_; }
 
- private:
-  bool opened(bool object) {
+  bool opened(bool object) override {
     if (deeper_ > 0) {
       ++deeper_;
       return deeper_ < 512;
@@ -195,7 +158,7 @@ class TraceHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Trac
     return true;
   }
 
-  bool closed() {
+  bool closed() override {
     if (deeper_ > 0) {
       --deeper_;
       return true;
@@ -209,7 +172,7 @@ class TraceHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Trac
     return true;
   }
 
-  void value(std::string_view text) {
+  void value(std::string_view text) override {
     if (deeper_ > 0) {
       return;
     }
@@ -232,6 +195,7 @@ class TraceHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Trac
     }
   }
 
+ private:
   void event_value(std::string_view text) {
     if (key_ == "ph") {
       event_.phase = text.empty() ? '\0' : text.front();
@@ -366,21 +330,14 @@ Timeline read_kineto(const std::string& file) {
   Timeline timeline;
   timeline.file = file;
   TraceText text{file};
-  JsonCharacters characters{text};
   TraceHandler handler{timeline};
-  rapidjson::Reader reader;
-  constexpr unsigned flags = rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseNanAndInfFlag |
-                             rapidjson::kParseIterativeFlag | rapidjson::kParseStopWhenDoneFlag;
-  const rapidjson::ParseResult result = reader.Parse<flags>(characters, handler);
-  Diagnostics diagnostics;
-  if (result.IsError()) {
-    diagnostics.add(file, text.place(),
-                    std::string{"the trace breaks here: "} + rapidjson::GetParseError_En(result.Code()) +
-                        " A profiler that was killed leaves such a file; let it stop by itself");
-  } else if (!handler.saw_events()) {
+  stream_json([&] { return text.next(); }, file, handler,
+              "A profiler that was killed leaves such a file; let it stop by itself");
+  if (!handler.saw_events()) {
+    Diagnostics diagnostics;
     diagnostics.add(file, {}, "the file holds no list \"traceEvents\", as PyTorch's profiler writes it");
+    diagnostics.throw_if_any();
   }
-  diagnostics.throw_if_any();
   std::stable_sort(timeline.work.begin(), timeline.work.end(),
                    [](const DeviceSpan& a, const DeviceSpan& b) { return a.begin < b.begin; });
   std::stable_sort(timeline.host.begin(), timeline.host.end(), [](const HostSpan& a, const HostSpan& b) {

@@ -5,8 +5,8 @@
 
 #include <zlib.h>
 
-#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdlib>
 #include <string>
 #include <utility>
@@ -84,30 +84,9 @@ TraceText::TraceText(const std::string& path) : packed_{std::make_unique<Packed>
 
 TraceText::~TraceText() = default;
 
-Position TraceText::place() const {
-  const auto ended = static_cast<std::uint64_t>(std::count(begin_, next_, '\n'));
-  std::uint64_t start = line_;
-  for (const char* c = next_; ended > 0 && c != begin_;) {
-    if (*--c == '\n') {
-      start = before_ + static_cast<std::uint64_t>(c - begin_) + 1;
-      break;
-    }
-  }
-  return {static_cast<int>(lines_ + ended) + 1, static_cast<int>(taken() - start) + 1};
-}
-
-void TraceText::fill() {
+std::string_view TraceText::next() {
   Packed& p = *packed_;
-  const auto ended = static_cast<std::uint64_t>(std::count(begin_, end_, '\n'));
-  lines_ += ended;
-  for (const char* c = end_; ended > 0 && c != begin_;) {
-    if (*--c == '\n') {
-      line_ = before_ + static_cast<std::uint64_t>(c - begin_) + 1;
-      break;
-    }
-  }
-  before_ += static_cast<std::uint64_t>(end_ - begin_);
-  std::size_t size = 0;
+  std::string_view piece;
   if (!p.begun) {
     p.begun = true;
     constexpr unsigned char magic[2] = {0x1f, 0x8b};  // RFC 1952, section 2.3.1
@@ -115,6 +94,7 @@ void TraceText::fill() {
     p.unpacks = any && p.state.avail_in > 1 && p.state.next_in[0] == magic[0] && p.state.next_in[1] == magic[1];
     constexpr int gzip_window = 15 + 16;
     if (p.unpacks && inflateInit2(&p.state, gzip_window) != Z_OK) {
+      p.unpacks = false;
       p.fail("there is no memory to unpack the file");
     }
     p.within = p.unpacks;
@@ -122,18 +102,16 @@ void TraceText::fill() {
     p.read();
   }
   if (p.unpacks) {
-    size = p.unpack();
-    begin_ = p.text.data();
+    piece = {p.text.data(), p.unpack()};
   } else {
-    size = p.state.avail_in;
+    piece = {p.raw.data(), p.state.avail_in};
     p.state.avail_in = 0;
-    begin_ = p.raw.data();
   }
-  next_ = begin_;
-  end_ = begin_ + size;
-  if (before_ + size > most) {
+  given_ += piece.size();
+  if (given_ > most) {
     p.fail("the trace holds more than " + std::to_string(most >> 30U) + " GiB of text; profile fewer steps");
   }
+  return piece;
 }
 
 }  // namespace headroom

@@ -5,10 +5,10 @@
 #include <headroom/calibrate/kernels/collective_problem.hpp>
 #include <headroom/calibrate/kernels/curve_problem.hpp>
 #include <headroom/calibrate/kernels/curve_text.hpp>
+#include <headroom/cli/fits/fit_kernels.hpp>
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/kernel_files.hpp>
 #include <headroom/cli/frame/own_data.hpp>
-#include <headroom/cli/fits/fit_kernels.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/kernels/grouped_gemm.hpp>

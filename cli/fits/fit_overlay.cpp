@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/page/page.hpp>
+#include <headroom/cli/fits/fit_overlay.hpp>
 #include <headroom/cli/frame/data_folder.hpp>
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/render/render_calibration.hpp>
-#include <headroom/cli/fits/fit_overlay.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/embedded.hpp>
 #include <headroom/core/whole_file.hpp>

@@ -3,8 +3,8 @@
 #include <headroom/calibrate/stacks/fit_serving.hpp>
 #include <headroom/calibrate/stacks/serving_errors.hpp>
 #include <headroom/calibrate/stacks/serving_files.hpp>
-#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/fits/fit_serving.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/printable.hpp>
 #include <headroom/core/statistics.hpp>

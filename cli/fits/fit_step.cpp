@@ -3,9 +3,9 @@
 #include <headroom/calibrate/stacks/fit_step.hpp>
 #include <headroom/calibrate/stacks/step_confidence.hpp>
 #include <headroom/calibrate/stacks/step_files.hpp>
+#include <headroom/cli/fits/fit_step.hpp>
 #include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/render/fit_page.hpp>
-#include <headroom/cli/fits/fit_step.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/printable.hpp>
 #include <headroom/core/statistics.hpp>

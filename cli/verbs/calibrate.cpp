@@ -7,6 +7,7 @@
 #include <headroom/calibrate/measure/timings_csv.hpp>
 #include <headroom/calibrate/probe/probe_library.hpp>
 #include <headroom/calibrate/samples/manifest.hpp>
+#include <headroom/cli/fits/fit_overlay.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
@@ -15,7 +16,6 @@
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/render/render_calibration.hpp>
 #include <headroom/cli/render/render_probe.hpp>
-#include <headroom/cli/fits/fit_overlay.hpp>
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/version.hpp>
 #include <headroom/core/whole_file.hpp>

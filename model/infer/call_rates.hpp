@@ -69,9 +69,9 @@ struct CallPhysics {
   double update_bytes = 30.0;             ///< that an optimizer moves a parameter
   Seconds update_tensor{};                ///< of an optimizer's kernels a tensor
   Seconds exchange_tensor{};              ///< of a tensor's part in the exchange of gradients, on one host
-  double straggler = 0.015;  ///< of a step for each doubling of its ranks
-  double draw = 0.9;         ///< of a board's power that products draw at its full clock
-  double voltage = 0.5;      ///< that products keep as their clock falls (docs/money.md, Power cap)
+  double straggler = 0.015;               ///< of a step for each doubling of its ranks
+  double draw = 0.9;                      ///< of a board's power that products draw at its full clock
+  double voltage = 0.5;                   ///< that products keep as their clock falls (docs/money.md, Power cap)
   /// That ranks in a ring move an element of attention's result a step, to merge a block's part into what they have.
   double ring_bytes = 60.0;
 };

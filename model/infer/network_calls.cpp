@@ -123,6 +123,10 @@ class Calls {
       if (op.once) {
         call.grows = BatchGrows::nothing;
       }
+      // Another number of steps: what stands between the layers folds frames together.
+      if (step && !stack_.empty() && calls_[stack_.back()].count != call.count * blocks_) {
+        stack_.clear();
+      }
       push(call);
     }
     for (const std::size_t layer : stack_) {

@@ -21,7 +21,8 @@ struct FoundOffer {
 
 /// Picks the offer for the region, else the one for any region. Without a region: the offer for any, else the price
 /// that all regions share; where prices differ, the region must be stated. `region` is one of region_names, or empty.
-/// Of a slice that the list does not sell: the card's, times the slice's part of the card (PartitionScheme::card_share).
+/// Of a slice that the list does not sell: the card's, times the slice's part of the card
+/// (PartitionScheme::card_share).
 [[nodiscard]] FoundOffer find_offer(
     const PriceList& list, const Catalog& catalog, const std::string& gpu, Market market, std::string_view region);
 

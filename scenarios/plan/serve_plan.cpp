@@ -81,7 +81,9 @@ std::string verdict_line(const ServeScenario& s, const ServePlan& answer) {
     text += "; none of the " + format_count(real(s.work.concurrency)) + " asked sequences runs";
   } else if (e.verdict == Verdict::out_of_memory) {
     const std::int64_t gpus = gpus_to_hold(whole_weights(s), device, s.work.memory_fraction);
-    text += gpus > s.work.layout.gpus() && !s.device.slice ? "; the weights alone need " + std::to_string(gpus) + " GPUs" : "";
+    text += gpus > s.work.layout.gpus() && !s.device.slice
+                ? "; the weights alone need " + std::to_string(gpus) + " GPUs"
+                : "";
   }
   return text + (s.engine.basis == MemoryBasis::nothing
                      ? "; untested: there is no measured memory of " + title(s) + " to compare with"

@@ -139,11 +139,11 @@ TEST_CASE("traces: what breaks off, is damaged or is no trace is refused with it
   };
   const std::string whole = trace_of({work("k", 0, 1, 7, 1, "kernel")});
   CHECK(said(whole).empty());
-  CHECK(said(whole.substr(0, whole.size() / 2)).find("breaks here") != std::string::npos);
+  CHECK(said(whole.substr(0, whole.size() / 2)).find("the text breaks here") != std::string::npos);
   CHECK(said("{\"events\": []}").find("no list \"traceEvents\"") != std::string::npos);
-  CHECK(said("").find(":1:1: error: the trace breaks here") != std::string::npos);
+  CHECK(said("").find(":1:1: error: the text breaks here") != std::string::npos);
   CHECK(said(std::string{"\x1f\x8b\x08\x00 cut", 8}).find("packed file") != std::string::npos);
-  CHECK(said("{\"traceEvents\": " + std::string(100'000, '[')).find("breaks here") != std::string::npos);
+  CHECK(said("{\"traceEvents\": " + std::string(100'000, '[')).find("the text breaks here") != std::string::npos);
 }
 
 }  // namespace

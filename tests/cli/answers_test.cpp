@@ -125,8 +125,10 @@ std::vector<std::string> questions() {
       "GB/s' --set data.host_links=2 --set hardware.gpus=1 --set 'requests.slo.p99=100 ms'",
       "plan scenarios/batch/10m-prompts-overnight.toml",
       "plan scenarios/cluster/two-teams.toml",
+      "plan tests/cli/cluster_refusals.toml",
       "plan scenarios/cluster/labels-and-stranded.toml --set policy.order=fifo",
       "plan scenarios/sharing/night-and-day.toml",
+      "plan tests/cli/sharing_engine.toml",
       "plan scenarios/sharing/night-and-day.toml --set sharing.mode=mig",
       "plan --model llama3.1-70b --gpu h100-sxm-80gb --gpus 1 --isl 1000 --osl 100 --set kind=batch --set "
       "job.records=1e7",
@@ -169,7 +171,7 @@ std::vector<std::string> documents_of(const std::string& transcript) {
 }
 
 /// Rows that no question here has an answer to: rare plans, and answers to calibrations.
-constexpr std::array<std::string_view, 88> seldom{
+constexpr std::array<std::string_view, 89> seldom{
     "plan:batch_change/warm_up_steps",
     "plan:data",
     "plan:data/binds",
@@ -258,6 +260,7 @@ constexpr std::array<std::string_view, 88> seldom{
     "lint:findings/check",
     "lint:findings/file",
     "lint:findings/message",
+    "cluster:holds_left_out",
 };
 constexpr std::array<std::string_view, 5> of_calibrations{"harness", "fit", "overlay", "gate", "measured_scale"};
 

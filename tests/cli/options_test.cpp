@@ -155,6 +155,7 @@ const std::vector<Question>& questions() {
       {&export_verb, 3, serve + " --tp 1 --rate '2 req/s' --set 'slo.ttft_p95=1 s' --to kubernetes"},
       {&export_verb, 4,
        "--model llama3-8b --gpu h100-sxm-80gb --gpus 1 --isl 256 --osl 32 --concurrency 1,4 --to vllm"},
+      {&export_verb, 5, "{S}/scenarios/sharing/night-and-day.toml --to mig-parted --set sharing.mode=mig"},
       {&export_verb, 6, "{S}/scenarios/cluster/two-teams.toml --to kueue"},
       {&import_verb, 0, "{S}/tests/launch/pretrain.sbatch --gpu h100-sxm-80gb --model llama3-8b"},
       {&import_verb, 1, "{T}/serve.sh --gpu h100-sxm-80gb --isl 256 --osl 32 --concurrency 4 --weights bf16"},

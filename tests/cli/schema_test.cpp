@@ -28,17 +28,44 @@ const ConfigValue& schema() {
   return parsed;
 }
 
-/// What the schema says of a key; nullptr: nothing.
-const ConfigValue* property(const ConfigValue& root, std::string_view path) {
-  const ConfigValue* at = &root;
-  while (at != nullptr && !path.empty()) {
+/// A schema, or where a path means a table of one kind and a list of another, each of them.
+std::vector<const ConfigValue*> forms_of(const ConfigValue& value) {
+  const ConfigValue* either = value.find("anyOf");
+  if (either == nullptr || value.find("description") != nullptr) {
+    return {&value};
+  }
+  std::vector<const ConfigValue*> forms;
+  for (const ConfigValue& form : either->items) {
+    forms.push_back(&form);
+  }
+  return forms;
+}
+
+/// What the schema says of a key, in each table that its path may mean.
+std::vector<const ConfigValue*> properties_of(const ConfigValue& root, std::string_view path) {
+  std::vector<const ConfigValue*> at{&root};
+  while (!path.empty()) {
     const std::size_t dot = std::min(path.find('.'), path.size());
-    const ConfigValue* items = at->find("items");
-    const ConfigValue* properties = (items != nullptr ? items : at)->find("properties");
-    at = properties == nullptr ? nullptr : properties->find(path.substr(0, dot));
+    std::vector<const ConfigValue*> next;
+    for (const ConfigValue* table : at) {
+      const ConfigValue* items = table->find("items");
+      const ConfigValue* properties = (items != nullptr ? items : table)->find("properties");
+      const ConfigValue* found = properties == nullptr ? nullptr : properties->find(path.substr(0, dot));
+      if (found != nullptr) {
+        const std::vector<const ConfigValue*> forms = forms_of(*found);
+        next.insert(next.end(), forms.begin(), forms.end());
+      }
+    }
+    at = std::move(next);
     path.remove_prefix(std::min(path.size(), dot + 1));
   }
   return at;
+}
+
+/// The first of them; nullptr: nothing.
+const ConfigValue* property(const ConfigValue& root, std::string_view path) {
+  const std::vector<const ConfigValue*> all = properties_of(root, path);
+  return all.empty() ? nullptr : all.front();
 }
 
 std::string text_at(const ConfigValue* value, std::string_view key) {
@@ -184,24 +211,29 @@ TEST_CASE("schema: the verb prints valid JSON of the draft that it names, and -o
 
 TEST_CASE("schema: each key stands in it once, with what its rows say and with their bounds") {
   std::vector<std::string_view> paths;
+  std::size_t places = 0;
   for (const Key& key : all_keys()) {
     CAPTURE(key.path);
-    const ConfigValue* found = property(schema(), key.path);
-    REQUIRE(found != nullptr);
-    const std::string told = text_at(found, "description");
-    CHECK(told.find(key.meaning) != std::string::npos);
-    CHECK((key.required || told.find("A blank means " + blank_text(key)) != std::string::npos));
+    const std::vector<const ConfigValue*> all = properties_of(schema(), key.path);
+    const auto tells = [&](const ConfigValue* value) {
+      const std::string told = text_at(value, "description");
+      return told.find(key.meaning) != std::string::npos &&
+             (key.required || told.find("A blank means " + blank_text(key)) != std::string::npos);
+    };
+    const auto found = std::find_if(all.begin(), all.end(), tells);
+    REQUIRE(found != all.end());
     if (key.type == KeyType::integer) {
-      REQUIRE(found->find("minimum") != nullptr);
-      REQUIRE(found->find("maximum") != nullptr);
-      CHECK(number_of(*found->find("minimum")) <= key.low);
-      CHECK(number_of(*found->find("maximum")) >= key.high);
+      REQUIRE((*found)->find("minimum") != nullptr);
+      REQUIRE((*found)->find("maximum") != nullptr);
+      CHECK(number_of(*(*found)->find("minimum")) <= key.low);
+      CHECK(number_of(*(*found)->find("maximum")) >= key.high);
     }
     if (std::find(paths.begin(), paths.end(), key.path) == paths.end()) {
       paths.push_back(key.path);
+      places += all.size();
     }
   }
-  CHECK(described(schema()) == paths.size());
+  CHECK(described(schema()) == places);
   const ConfigValue* tp = property(schema(), "strategy.tp");
   CHECK(number_of(*tp->find("minimum")) == 1.0);
   CHECK(number_of(*tp->find("maximum")) == 4096.0);

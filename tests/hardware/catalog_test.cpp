@@ -142,8 +142,7 @@ TEST_CASE("nothing in the catalog is called by a refused spelling, and the ids t
 
 TEST_CASE("what the catalog cannot model is said to be so, and is no slip of another name") {
   const Catalog catalog = embedded_only();
-  for (const std::string_view name :
-       {"tpu-v5e", "v6e", "trainium", "trn2", "inf2", "ascend-910b"}) {
+  for (const std::string_view name : {"tpu-v5e", "v6e", "trainium", "trn2", "inf2", "ascend-910b"}) {
     CAPTURE(name);
     const std::string error = error_of(catalog, std::string{name});
     CHECK(error.find("not modelled") != std::string::npos);

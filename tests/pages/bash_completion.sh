@@ -36,9 +36,9 @@ offers pl -- plan
 offers ex -- explain export
 offers --v -- --version
 offers plan --form -- --format
-offers plan --format '' -- text json html
+offers plan --format '' -- text json html csv
 offers plan --format = j -- json
-offers plan --format = -- text json html
+offers plan --format = -- text json html csv
 offers plan --gpu h200 -- h200-nvl-141gb h200-sxm-141gb
 offers plan --cluster dgx-superpod-h -- dgx-superpod-h100
 offers plan --node dgx-h1 -- dgx-h100
@@ -55,7 +55,7 @@ offers compare a.toml b -- b.toml
 offers validate r -- rows.csv runs
 offers scale --weak '' -- a.toml b.toml 'with space.toml' runs
 offers catalog '' -- list show diff lint import
-offers catalog list p -- prices
+offers catalog list p -- partitions prices
 offers catalog show dgx-superpod-h -- dgx-superpod-h100
 offers catalog diff h200-sxm-141gb h200-s -- h200-sxm-141gb
 offers catalog import c -- config.json

@@ -15,9 +15,9 @@ end
 
 offers 'headroom pl' plan
 offers 'headroom plan --form' --format
-offers 'headroom plan --format ' text json html
+offers 'headroom plan --format ' text json html csv
 offers 'headroom plan --gpu h200' h200-nvl-141gb h200-sxm-141gb
-offers 'headroom catalog list p' prices
+offers 'headroom catalog list p' partitions prices
 offers 'headroom catalog show dgx-superpod-h' dgx-superpod-h100
 offers 'headroom catalog import --file x --out' --output
 offers 'headroom op attention-t' attention-training

@@ -202,7 +202,7 @@ deadline = "3 h"
   CHECK(plan.outcomes[2].why.find("the jobs that it waits for end at 3.00 h") != std::string::npos);
 }
 
-TEST_CASE("own pools cost from start to end, rented ones as they are held; tenants and jobs what they hold") {
+TEST_CASE("own pools cost from start to end, rented ones as they are held, tenants and jobs what they hold") {
   const ClusterPlan plan = plan_of(R"(
 schema = 1
 kind = "cluster"
@@ -297,7 +297,7 @@ priority = 7
   }
 }
 
-TEST_CASE("Slurm's accounts have shares, quotas in GPUs and credit in minutes; QOS may stop what is lower") {
+TEST_CASE("Slurm's accounts have shares, quotas in GPUs and credit in minutes, and QOS may stop what is lower") {
   Told none;
   const ClusterQuestion question = question_of(std::string{two_pools} + R"(
 [[tenant]]
@@ -329,7 +329,7 @@ priority = 7
   }
 }
 
-TEST_CASE("pools of slices are entries of the partition editor; a cluster without any has none") {
+TEST_CASE("pools of slices are entries of the partition editor, and a cluster without any has none") {
   Told none;
   const std::string text = slices_text(question_of(R"(
 schema = 1

@@ -35,12 +35,14 @@ constexpr std::array kinds_by_name{Named{"train", Kinds::train},     Named{"serv
                                    Named{"network", Kinds::network}, Named{"batch", Kinds::batch},
                                    Named{"job", Kinds::token_job},   Named{"served", Kinds::served},
                                    Named{"batches", Kinds::batches}, Named{"sharing", Kinds::sharing},
-                                   Named{"all", Kinds::all},
-                                   Named{"cluster", Kinds::cluster}};
-constexpr std::array told_kinds{Named{"training", Kinds::train}, Named{"serving", Kinds::serve},
-                                Named{"networks of ops", Kinds::network}, Named{"batch inference", Kinds::batch},
+                                   Named{"all", Kinds::all},         Named{"cluster", Kinds::cluster}};
+constexpr std::array told_kinds{Named{"training", Kinds::train},
+                                Named{"serving", Kinds::serve},
+                                Named{"networks of ops", Kinds::network},
+                                Named{"batch inference", Kinds::batch},
                                 Named{"jobs of language models", Kinds::token_job},
-                            Named{"tenants of one card", Kinds::sharing}, Named{"clusters", Kinds::cluster}};
+                                Named{"tenants of one card", Kinds::sharing},
+                                Named{"clusters", Kinds::cluster}};
 
 std::string page() {
   std::ifstream stream{file};

@@ -184,5 +184,5 @@ TEST_CASE("rows in words: a slice beside other jobs is answered as that slice, a
   REQUIRE(run);
   CHECK(run->serving.gpu == "MIG:a30 (1x1g.6gb MIG)");
   CHECK(workload_assumed(test::sources().data, file, file.rows.front()) ==
-        "jobs on other slices take nothing of this one");
+        "jobs on other slices take the card's power and no more");
 }

@@ -7,9 +7,8 @@
 
 namespace headroom::test {
 
-inline constexpr std::array cluster_hosts{
-    // More work than GPUs, of two tenants, with credit; a pool that is rented.
-    KeyHost{Kinds::cluster, HostReader::scenario, R"(
+inline constexpr std::array cluster_hosts{// More work than GPUs, of two tenants, with credit; a pool that is rented.
+                                          KeyHost{Kinds::cluster, HostReader::scenario, R"(
 schema = 1
 kind = "cluster"
 [[pool]]
@@ -57,8 +56,8 @@ time = "20 min"
 [policy]
 order = "fair"
 )"},
-    // Services and a rollout on pools of one's own, each job on any of them.
-    KeyHost{Kinds::cluster, HostReader::scenario, R"(
+                                          // Services and a rollout on pools of one's own, each job on any of them.
+                                          KeyHost{Kinds::cluster, HostReader::scenario, R"(
 schema = 1
 kind = "cluster"
 [[pool]]
