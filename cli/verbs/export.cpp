@@ -50,8 +50,9 @@ Forms forms_of(const Key& key) {
   const std::string_view table = key.table();
   return table == "training"  ? bit(Asks::training) | bit(Asks::search)
          : table == "serving" ? bit(Asks::serving) | bit(Asks::fleet) | bit(Asks::box)
-         : table == "traffic" ? bit(Asks::fleet)
-                              : every_form & ~bit(Asks::cluster);
+         : table == "traffic"
+             ? bit(Asks::fleet)
+             : every_form & ~bit(Asks::cluster) & ~(meet(key.kinds, Kinds::sharing) ? 0U : bit(Asks::sharing));
 }
 
 struct OtherWord {

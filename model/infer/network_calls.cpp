@@ -113,6 +113,10 @@ class Calls {
         call.out = p.m * p.n * p.groups;
         call.weights = p.k * p.n * p.groups;
         if (step) {
+          // Another number of steps: what stands between the layers folds frames together.
+          if (!stack_.empty() && calls_[stack_.back()].count != call.count * blocks_) {
+            stack_.clear();
+          }
           stack_.push_back(calls_.size());
         }
       } else {
@@ -122,10 +126,6 @@ class Calls {
       }
       if (op.once) {
         call.grows = BatchGrows::nothing;
-      }
-      // Another number of steps: what stands between the layers folds frames together.
-      if (step && !stack_.empty() && calls_[stack_.back()].count != call.count * blocks_) {
-        stack_.clear();
       }
       push(call);
     }
