@@ -31,6 +31,8 @@ constexpr std::array diagnose{
     M{"use", T::object, "use of the hardware side by side, shares of 1"},
     M{"use/busy", T::number, "time with a kernel resident"},
     M{"use/sm_active", T::number, "multiprocessors with a block, over all time"},
+    M{"use/tensor_active", T::number, "cycles in which the tensor cores' pipe works"},
+    M{"use/memory_active", T::number, "cycles in which the memory's interface moves data"},
     M{"kernels", T::objects, "names with the most time"},
     M{"kernels/name", T::text, "name"},
     M{"kernels/work", T::text, "compute, communication, copy or fill"},

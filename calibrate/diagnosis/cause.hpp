@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace headroom {
@@ -62,14 +63,39 @@ struct Cause {
 /// Use of the hardware, side by side: a share that is busy says nothing without the other. Shares of 1; unset: the
 /// files do not say.
 struct Utilisation {
-  std::optional<double> busy;       ///< time with any kernel resident: what nvidia-smi calls utilisation
-  std::optional<double> sm_active;  ///< of the SMs that have a warp, over all time
+  std::optional<double> busy;           ///< time with any kernel resident: what nvidia-smi calls utilisation
+  std::optional<double> sm_active;      ///< of the SMs that have a warp, over all time
+  std::optional<double> tensor_active;  ///< cycles in which the tensor cores' pipe works
+  std::optional<double> memory_active;  ///< cycles in which the memory's interface moves data
 };
 
 /// A part of the time of a step.
 struct TimePart {
   std::string_view key;  ///< "computing", "exposed_communication", "idle_sync"
   Seconds time{};
+};
+
+/// Kernels of one name, over all that was read.
+struct KernelTotal {
+  std::string name;
+  std::string_view work;  ///< compute, communication, copy, fill
+  Seconds time{};
+  std::int64_t count = 0;
+};
+
+/// A cell of what was found; absent where a file does not say.
+using FindingCell =
+    std::variant<std::monostate, std::string, std::int64_t, double, Seconds, Bytes, BytesPerSecond, Hertz, Watts>;
+struct FindingColumn {
+  std::string_view key;    ///< in documents, with its unit: "clock_hz"
+  std::string_view title;  ///< for people; one that starts with '<' holds text
+};
+/// Rows of one matter: clocks over time, who holds the memory, where ranks part.
+struct FindingTable {
+  std::string_view key;   ///< in documents: "clocks"
+  std::string_view says;  ///< for people, a heading
+  std::vector<FindingColumn> columns;
+  std::vector<std::vector<FindingCell>> rows;  ///< as long as `columns`
 };
 
 /// A run as its files tell it.
@@ -81,7 +107,9 @@ struct RunReading {
   std::int64_t steps = 0;
   std::vector<TimePart> parts;  ///< of a step, or of the window where no step is known; they sum to it
   Utilisation use;
-  std::vector<Cause> causes;       ///< most lost time first
+  std::vector<Cause> causes;         ///< most lost time first
+  std::vector<KernelTotal> kernels;  ///< names with the most time, the longest first
+  std::vector<FindingTable> tables;
   std::vector<std::string> notes;  ///< what could not be read, and what is taken for granted
 };
 

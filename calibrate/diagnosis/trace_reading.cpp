@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -215,6 +216,27 @@ void add_rank_causes(RunReading& reading, std::span<const TracedRank> ranks, con
        {slow.file + ": computing " + text_of(slow.mean(&DeviceTime::computing)) + " a step"}});
 }
 
+/// The names with the most time over all ranks; of equal ones the first by name.
+std::vector<KernelTotal> longest(std::span<const TracedRank> ranks) {
+  constexpr std::size_t most_kernels = 8;
+  std::map<std::pair<std::string, std::string_view>, KernelTotal> all;
+  for (const TracedRank& rank : ranks) {
+    for (const KernelTotal& named : rank.names) {
+      KernelTotal& sum = all.try_emplace({named.name, named.work}, KernelTotal{named.name, named.work}).first->second;
+      sum.time += named.time;
+      sum.count += named.count;
+    }
+  }
+  std::vector<KernelTotal> kernels;
+  for (auto& [key, total] : all) {
+    kernels.push_back(std::move(total));
+  }
+  std::stable_sort(kernels.begin(), kernels.end(),
+                   [](const KernelTotal& a, const KernelTotal& b) { return a.time > b.time; });
+  kernels.resize(std::min(kernels.size(), most_kernels));
+  return kernels;
+}
+
 }  // namespace
 
 Seconds TracedRank::step() const noexcept {
@@ -300,7 +322,10 @@ TracedRank traced_rank(const Timeline& timeline) {
   rank.kernel = rank.kernels > 0.0 ? kernels / rank.kernels : Seconds{};
   rank.collective = rank.collectives > 0.0 ? collectives / rank.collectives : Seconds{};
   rank.sm_active = end > begin ? filled / length(end - begin).raw() : 0.0;
-  rank.names = time_by_name(timeline, rank.device);
+  for (const NamedTime& named : time_by_name(timeline, rank.device)) {
+    rank.names.push_back({timeline.names.name(named.name), device_work_names[static_cast<std::size_t>(named.work)],
+                          named.time, named.count});
+  }
   rank.host_work = host_work(timeline, begin, end) * each;
   return rank;
 }
@@ -331,6 +356,7 @@ RunReading reading_of(std::span<const TracedRank> ranks) {
   if (ranks.front().sm_active > 0.0) {
     reading.use.sm_active = ranks.front().sm_active;
   }
+  reading.kernels = longest(ranks);
   if (m.step.raw() > 0.0) {
     add_idle_causes(reading, m);
     add_traffic_causes(reading, m);

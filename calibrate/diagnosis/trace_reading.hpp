@@ -21,13 +21,13 @@ struct TracedRank {
   std::int64_t units = 0;         ///< SMs or compute units; 0: not stated
   std::vector<DeviceTime> steps;  ///< the window alone where the trace names no steps
   bool named_steps = false;
-  Seconds host_work{};           ///< of a step, in which the thread that launches does anything but wait
-  double kernels = 0.0;          ///< of a step
-  Seconds kernel{};              ///< mean time of one
-  double sm_active = 0.0;        ///< share of the SMs with a block, over all time, from the grids; 0: grids not stated
-  std::vector<NamedTime> names;  ///< over the whole trace
-  double collectives = 0.0;      ///< of a step
-  Seconds collective{};          ///< mean time of one
+  Seconds host_work{};     ///< of a step, in which the thread that launches does anything but wait
+  double kernels = 0.0;    ///< of a step
+  Seconds kernel{};        ///< mean time of one
+  double sm_active = 0.0;  ///< share of the SMs with a block, over all time, from the grids; 0: grids not stated
+  std::vector<KernelTotal> names;  ///< over the whole trace
+  double collectives = 0.0;        ///< of a step
+  Seconds collective{};            ///< mean time of one
 
   /// Mean over the steps.
   [[nodiscard]] Seconds step() const noexcept;

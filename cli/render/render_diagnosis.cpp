@@ -5,6 +5,12 @@
 #include <headroom/core/quantity_text.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace headroom::cli {
 namespace {
@@ -15,6 +21,54 @@ std::string words_of(std::string_view key) {
     c = c == '_' ? ' ' : c;
   }
   return words;
+}
+
+/// A cell as a value of the document, or as people read it.
+Value value_of(const FindingCell& cell) {
+  return std::visit(
+      [](const auto& held) -> Value {
+        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
+          return {};
+        } else {
+          return {held};
+        }
+      },
+      cell);
+}
+
+std::string text_of_cell(const FindingCell& cell) {
+  return std::visit(
+      [](const auto& held) -> std::string {
+        using T = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return "-";
+        } else if constexpr (std::is_same_v<T, std::string>) {
+          return held;
+        } else if constexpr (std::is_same_v<T, std::int64_t>) {
+          return std::to_string(held);
+        } else if constexpr (std::is_same_v<T, double>) {
+          return format_number(held, 3);
+        } else {
+          return format(held);
+        }
+      },
+      cell);
+}
+
+std::string table_text(const FindingTable& found) {
+  std::vector<std::string> titles;
+  for (const FindingColumn& column : found.columns) {
+    titles.emplace_back(column.title);
+  }
+  Table table{titles};
+  for (const std::vector<FindingCell>& cells : found.rows) {
+    std::vector<std::string> row;
+    for (const FindingCell& cell : cells) {
+      row.push_back(text_of_cell(cell));
+    }
+    table.row(std::move(row));
+  }
+  return std::string{found.says} + "\n" + table.text(0);
 }
 
 std::string share_of(std::optional<double> part) {
@@ -35,7 +89,7 @@ std::string verdict_of(const RunReading& reading) {
   return first.says + (first.time_ratio ? " Without it " + gain_of(first) + "." : "");
 }
 
-std::string diagnosis_text(const RunReading& reading, const std::vector<ShownKernel>& kernels) {
+std::string diagnosis_text(const RunReading& reading) {
   std::string text;
   for (const std::string& file : reading.files) {
     text += (text.empty() ? "" : ", ") + file;
@@ -65,15 +119,20 @@ std::string diagnosis_text(const RunReading& reading, const std::vector<ShownKer
   Table use{{"use of the GPU", "<"}};
   use.row({"a kernel is resident", share_of(reading.use.busy)});
   use.row({"multiprocessors with a block", share_of(reading.use.sm_active)});
-  text += use.text(0) + "Tensor cores, memory bandwidth and MFU are in no trace: compare with the plan.\n\n";
-  if (!kernels.empty()) {
+  use.row({"the tensor cores' pipe works", share_of(reading.use.tensor_active)});
+  use.row({"the memory moves data", share_of(reading.use.memory_active)});
+  text += use.text(0) + "\n";
+  if (!reading.kernels.empty()) {
     Table table{{"longest work", "time", "count", "<name"}};
     constexpr std::size_t widest = 72;
-    for (const ShownKernel& kernel : kernels) {
-      table.row({kernel.work, format(kernel.time), std::to_string(kernel.count),
+    for (const KernelTotal& kernel : reading.kernels) {
+      table.row({std::string{kernel.work}, format(kernel.time), std::to_string(kernel.count),
                  kernel.name.size() > widest ? kernel.name.substr(0, widest) + "..." : kernel.name});
     }
     text += table.text(0);
+  }
+  for (const FindingTable& found : reading.tables) {
+    text += "\n" + table_text(found);
   }
   for (const Cause& cause : reading.causes) {
     for (const std::string& line : cause.evidence) {
@@ -86,8 +145,8 @@ std::string diagnosis_text(const RunReading& reading, const std::vector<ShownKer
   return text;
 }
 
-Value diagnosis_document(const RunReading& reading, const std::vector<ShownKernel>& kernels) {
-  return object(
+Value diagnosis_document(const RunReading& reading) {
+  Value document = object(
       "schema"_m = "headroom.diagnose/1", "verdict"_m = verdict_of(reading), "files"_m = reading.files,
       "device"_m = when(!reading.gpu.empty(), reading.gpu), "ranks"_m = reading.ranks, "steps"_m = reading.steps,
       "step_s"_m = reading.step,
@@ -99,13 +158,24 @@ Value diagnosis_document(const RunReading& reading, const std::vector<ShownKerne
                         }),
       "parts"_m =
           list(reading.parts, [&](const TimePart& part) { return row("part"_m = part.key, "time_s"_m = part.time); }),
-      "use"_m = row("busy"_m = reading.use.busy, "sm_active"_m = reading.use.sm_active),
-      "kernels"_m = list(kernels,
-                         [](const ShownKernel& kernel) {
+      "use"_m = row("busy"_m = reading.use.busy, "sm_active"_m = reading.use.sm_active,
+                    "tensor_active"_m = reading.use.tensor_active, "memory_active"_m = reading.use.memory_active),
+      "kernels"_m = list(reading.kernels,
+                         [](const KernelTotal& kernel) {
                            return row("name"_m = kernel.name, "work"_m = kernel.work, "time_s"_m = kernel.time,
                                       "count"_m = kernel.count);
                          }),
       "notes"_m = reading.notes);
+  for (const FindingTable& found : reading.tables) {
+    document.add({std::string{found.key}, list(found.rows, [&](const std::vector<FindingCell>& cells) {
+                    Value held = row();
+                    for (std::size_t i = 0; i < cells.size(); ++i) {
+                      held.add({std::string{found.columns[i].key}, value_of(cells[i])});
+                    }
+                    return held;
+                  })});
+  }
+  return document;
 }
 
 }  // namespace headroom::cli

@@ -6,25 +6,13 @@
 #include <headroom/calibrate/diagnosis/cause.hpp>
 
 #include <string>
-#include <vector>
 
-namespace headroom {
-
-/// Kernels of one name, over all that was read.
-struct ShownKernel {
-  std::string name;
-  std::string work;  ///< compute, communication, copy, fill
-  Seconds time{};
-  std::int64_t count = 0;
-};
-
-namespace cli {
+namespace headroom::cli {
 
 /// One sentence: the first cause with its gain, or that nothing stands out.
 [[nodiscard]] std::string verdict_of(const RunReading& reading);
-[[nodiscard]] std::string diagnosis_text(const RunReading& reading, const std::vector<ShownKernel>& kernels);
+[[nodiscard]] std::string diagnosis_text(const RunReading& reading);
 /// Schema "headroom.diagnose/1": raw SI, the unit in the key.
-[[nodiscard]] Value diagnosis_document(const RunReading& reading, const std::vector<ShownKernel>& kernels);
+[[nodiscard]] Value diagnosis_document(const RunReading& reading);
 
-}  // namespace cli
-}  // namespace headroom
+}  // namespace headroom::cli

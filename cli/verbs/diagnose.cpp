@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom diagnose`: why a run is slow, from what it left: traces of PyTorch's profiler, one of each rank.
-#include <headroom/calibrate/diagnosis/trace_reading.hpp>
-#include <headroom/calibrate/traces/kineto_reader.hpp>
+// `headroom diagnose`: why a run is slow, from what it left.
+#include <headroom/calibrate/evidence/evidence_form.hpp>
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/render/render_diagnosis.hpp>
 #include <headroom/core/diagnostic.hpp>
 
-#include <algorithm>
 #include <array>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace headroom::cli {
@@ -26,20 +22,6 @@ constexpr std::array options{
 };
 
 constexpr std::size_t most_files = 1024;
-constexpr std::size_t most_kernels = 8;
-
-std::vector<ShownKernel> longest(const std::map<std::pair<std::string, DeviceWork>, NamedTime>& all) {
-  std::vector<ShownKernel> kernels;
-  for (const auto& [key, named] : all) {
-    kernels.push_back(
-        {key.first, std::string{device_work_names[static_cast<std::size_t>(key.second)]}, named.time, named.count});
-  }
-  std::stable_sort(kernels.begin(), kernels.end(),
-                   [](const ShownKernel& a, const ShownKernel& b) { return a.time > b.time; });
-  kernels.resize(std::min(kernels.size(), most_kernels));
-  return kernels;
-}
-
 Outcome run(const Arguments& arguments) {
   const std::vector<std::string> files = arguments.many("");
   if (files.empty()) {
@@ -48,28 +30,10 @@ Outcome run(const Arguments& arguments) {
   if (files.size() > most_files) {
     throw ConfigError{"diagnose reads at most " + std::to_string(most_files) + " files; name fewer ranks"};
   }
-  std::vector<TracedRank> ranks;
-  std::map<std::pair<std::string, DeviceWork>, NamedTime> names;
-  Diagnostics problems;
-  for (const std::string& file : files) {
-    try {
-      const Timeline timeline = read_kineto(file);
-      ranks.push_back(traced_rank(timeline));
-      for (const NamedTime& named : ranks.back().names) {
-        NamedTime& sum = names[{timeline.names.name(named.name), named.work}];
-        sum.time += named.time;
-        sum.count += named.count;
-      }
-    } catch (const ConfigError& error) {
-      problems.add(error);
-    }
-  }
-  problems.throw_if_any();
-  const RunReading reading = reading_of(ranks);
+  const RunReading reading = reading_of(read_evidence(files));
   const DocumentFormat* const format = document_format(arguments);
-  const std::vector<ShownKernel> kernels = longest(names);
   const bool prose = format == nullptr;
-  return {prose ? diagnosis_text(reading, kernels) : format->print(diagnosis_document(reading, kernels)), "", 0, prose};
+  return {prose ? diagnosis_text(reading) : format->print(diagnosis_document(reading)), "", 0, prose};
 }
 
 constexpr std::string_view examples =
@@ -81,7 +45,7 @@ constexpr std::string_view examples =
 
 const Verb diagnose_verb{"diagnose",
                          "why a run is slow: where its time went, causes, and the step without each",
-                         "TRACE",
+                         "FILE",
                          1024,
                          diagnose_parts::options,
                          diagnose_parts::examples,

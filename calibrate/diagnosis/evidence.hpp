@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was read of a run before anything is concluded: one member for each kind of thing that files hold.
+#pragma once
+
+#include <headroom/calibrate/diagnosis/cause.hpp>
+#include <headroom/calibrate/diagnosis/trace_reading.hpp>
+
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+struct Evidence {
+  std::vector<std::string> files;  ///< in the order in which they were named
+  std::vector<TracedRank> ranks;   ///< of profilers' traces, one a process
+};
+
+/// What all files together say: parts, causes with the most lost time first, tables, notes. Precondition: a file was
+/// read.
+[[nodiscard]] RunReading reading_of(const Evidence& evidence);
+
+}  // namespace headroom
