@@ -44,6 +44,8 @@ CallPhysics read_physics(ConfigTable table) {
   p.winograd = table.number("winograd", share);
   p.depth = table.number("depth", {0.0, 1e5});
   p.rows = table.number("rows", {0.0, 1e5});
+  p.depth_training = table.number("depth_training", {0.0, 1e5});
+  p.rows_training = table.number("rows_training", {0.0, 1e5});
   p.rows_8bit = table.number("rows_8bit", {0.0, 1e3});
   p.depthwise_bytes = table.number("depthwise_bytes", share);
   p.depthwise_flop = table.number("depthwise_flop", share);

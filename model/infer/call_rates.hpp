@@ -51,14 +51,16 @@ struct CallSilicon {
 struct CallPhysics {
   ByFormat<double> convolution{}, grouped{};  ///< over the product's share
   ByFormat<double> convolution_training{}, grouped_training{};
-  double attention = 0.8;        ///< products of two activations over the product's share
-  double attention_fused = 0.8;  ///< the same of attention kernels that keep scores on the chip (Dao et al. 2022)
-  double winograd = 0.6;         ///< multiplications of Winograd's form over the direct one's, fp32
-  double depth = 106.0;          ///< k at which a product reaches half its rate; fp32 takes a fifth
-  double rows = 31.0;            ///< m, with n above it, at which a product reaches half; fp32 takes half
-  double rows_8bit = 2.2;        ///< of `rows`, 8-bit kernels
-  double depthwise_bytes = 0.6;  ///< share of the bandwidth that depthwise kernels reach
-  double depthwise_flop = 0.3;   ///< share of the vector rate
+  double attention = 0.8;         ///< products of two activations over the product's share
+  double attention_fused = 0.8;   ///< the same of attention kernels that keep scores on the chip (Dao et al. 2022)
+  double winograd = 0.6;          ///< multiplications of Winograd's form over the direct one's, fp32
+  double depth = 106.0;           ///< k at which a product reaches half its rate; fp32 takes a fifth
+  double rows = 31.0;             ///< m, with n above it, at which a product reaches half; fp32 takes half
+  double depth_training = 106.0;  ///< the same where calls train
+  double rows_training = 31.0;
+  double rows_8bit = 2.2;                 ///< of `rows`, 8-bit kernels
+  double depthwise_bytes = 0.6;           ///< share of the bandwidth that depthwise kernels reach
+  double depthwise_flop = 0.3;            ///< share of the vector rate
   double depthwise_bytes_training = 0.6;  ///< of the bandwidth, forward and backward
   double depthwise_flop_training = 0.03;  ///< the same forward and backward: gradients of weights sum over planes
   double bytes_8bit = 0.6;                ///< of activations under 8-bit engines over one byte an element

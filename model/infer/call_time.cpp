@@ -62,8 +62,10 @@ struct Shape {
   const Shape x = shape_of(op, batch);
   const bool fp32 = s.format == CallFormat::fp32;
   const bool eight = s.format == CallFormat::eight;
-  const double k0 = physics.depth * (fp32 ? 0.2 : 1.0);
-  const double m0 = physics.rows * (fp32 ? 0.5 : eight ? physics.rows_8bit : 1.0);
+  const double k0 = (s.training ? physics.depth_training : physics.depth) * (fp32 ? 0.2 : 1.0);
+  const double m0 = (s.training ? physics.rows_training : physics.rows) * (fp32    ? 0.5
+                                                                           : eight ? physics.rows_8bit
+                                                                                   : 1.0);
   const double multiplications = op.kind == CallOpKind::winograd && fp32 ? physics.winograd : 1.0;
   const double flop = 2.0 * x.m * x.n * x.k * x.groups * multiplications;
   const double over_peak =

@@ -51,7 +51,6 @@ namespace headroom::test {
   p.cp_overlap = 0.51;
   p.exchange = Seconds{15e-6};
   p.optimizer_bytes = 40.0;
-  p.optimizer_step = Seconds{5e-3};
   p.compiled = 0.75;
   p.async_tp = 0.7;
   p.graph_node = Seconds{0.5e-6};

@@ -63,7 +63,7 @@ class NetworkLines {
           {"host", recipe_.stack.host.raw(), Shown::seconds, recipe_.stack.source}});
     line(Term::optimizer, "40 bytes a local parameter / B + a fixed part", recipe_.physics.source,
          {{"parameters", t_.updated, Shown::count, "of this rank's update"},
-          {"fixed", recipe_.physics.optimizer_step.raw(), Shown::seconds, "once a step"}});
+          {"fixed", recipe_.stack.optimizer_step.raw(), Shown::seconds, "once a step"}});
   }
 
   void traffic() {

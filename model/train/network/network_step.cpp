@@ -340,7 +340,7 @@ void NetworkStep::add_rest(NetworkStepTime& t) const noexcept {
   const NetworkRecipe& r = recipe_;
   t.updated = network_.parameters / (r.training.zero >= 1 ? real(r.training.ranks) : 1.0);
   if (on(Term::optimizer)) {
-    t.time[Term::optimizer] = Bytes{r.physics.optimizer_bytes * t.updated} / bandwidth() + r.physics.optimizer_step;
+    t.time[Term::optimizer] = Bytes{r.physics.optimizer_bytes * t.updated} / bandwidth() + r.stack.optimizer_step;
   }
   t.sharers = real(groups_->ranks());
   if (on(Term::straggler)) {

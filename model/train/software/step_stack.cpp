@@ -43,6 +43,7 @@ struct StackTime {
   Seconds StepStack::*member;
 };
 constexpr std::array stack_times{StackTime{"host", &StepStack::host}, StackTime{"stage", &StepStack::stage},
+                                 StackTime{"optimizer_step", &StepStack::optimizer_step},
                                  StackTime{"moe_launch", &StepStack::moe_launch},
                                  StackTime{"expert_launch", &StepStack::expert_launch}};
 
@@ -123,7 +124,6 @@ constexpr std::array physics_times{
     PhysicsTime{"graph_node", &StepPhysics::graph_node},
     PhysicsTime{"sync", &StepPhysics::sync},
     PhysicsTime{"host_update", &StepPhysics::host_update},
-    PhysicsTime{"optimizer_step", &StepPhysics::optimizer_step},
 };
 
 struct LevelField {

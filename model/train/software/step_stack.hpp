@@ -35,6 +35,7 @@ struct StepStack {
   bool broadcast_weights = false;           ///< ZeRO 1: ranks broadcast the weights they updated, one after another
   bool full_tensor_sends = false;           ///< every tensor rank sends the whole activation to the next stage
   Seconds stage{};                          ///< time per micro-batch and chunk of a pipeline stage
+  Seconds optimizer_step{5e-3};             ///< once a step: norm of gradients, scaling, logging, the next batch
   // Mixture of experts
   Seconds moe_launch{};         ///< host time of an expert layer's forward pass beyond a dense layer's
   Seconds expert_launch{};      ///< the same for each local expert, where their products are launched one by one
@@ -52,28 +53,27 @@ void read_step_stack(ConfigTable& root, StepStacks& stacks);
 
 /// Parameters that all stacks and SKUs share (model/stacks/step/physics.toml).
 struct StepPhysics {
-  double bandwidth = 0.78;         ///< share of the memory's bandwidth that passes over tensors sustain
-  double unfused_rate = 0.6;       ///< share of the 16-bit peak in unfused attention's products
-  double score_bytes = 11.8;       ///< bytes moved per score of unfused attention, forward
-  double unaligned = 20.0;         ///< slow-down of unfused attention's products if 8 does not divide head_dim
-  double early_cudnn = 0.85;       ///< rate of cuDNN's fused attention before container release 24.09 over later ones
-  double fast_attention = 0.6;     ///< share of runs on the newest kernels among those that do not state theirs
-  double ultra_attention = 1.3;    ///< rate of attention with twice the exponentials a clock (Blackwell Ultra)
-  double fp8_attention = 0.75;     ///< time of attention in 8 bit over that in 16 bit
-  double logit_bytes = 28.0;       ///< bytes moved per logit at the loss
-  double overlap_slowdown = 0.15;  ///< share of hidden communication's time that it takes from compute
-  double expert_overlap = 0.37;    ///< share of the exchanges of experts that run beside another micro-batch's compute
-  double straggler = 0.0094;       ///< relative delay per doubling of GPUs above eight
-  double board_spread = 0.01;      ///< standard deviation of a board's time across boards of a SKU that states none
-  double cast = 1.0;               ///< passes of five bytes per element for 8-bit casts
-  double fp8_host = 0.85;          ///< host time with 8-bit recipes over that with 16 bit
-  double fp4_time = 0.5;           ///< time of 4-bit products over that of 8-bit ones
-  double tp_host = 0.29;           ///< share added to host time by each doubling of tensor ranks
-  double nic = 0.9;                ///< share of the measured scale-out bandwidth that training reaches
-  double cp_overlap = 0.51;        ///< share of context-parallel traffic that overlaps with compute
-  Seconds exchange{15e-6};         ///< latency of an exchange between experts on several nodes
-  double optimizer_bytes = 40;     ///< bytes moved per local parameter in the update
-  Seconds optimizer_step{5e-3};
+  double bandwidth = 0.78;          ///< share of the memory's bandwidth that passes over tensors sustain
+  double unfused_rate = 0.6;        ///< share of the 16-bit peak in unfused attention's products
+  double score_bytes = 11.8;        ///< bytes moved per score of unfused attention, forward
+  double unaligned = 20.0;          ///< slow-down of unfused attention's products if 8 does not divide head_dim
+  double early_cudnn = 0.85;        ///< rate of cuDNN's fused attention before container release 24.09 over later ones
+  double fast_attention = 0.6;      ///< share of runs on the newest kernels among those that do not state theirs
+  double ultra_attention = 1.3;     ///< rate of attention with twice the exponentials a clock (Blackwell Ultra)
+  double fp8_attention = 0.75;      ///< time of attention in 8 bit over that in 16 bit
+  double logit_bytes = 28.0;        ///< bytes moved per logit at the loss
+  double overlap_slowdown = 0.15;   ///< share of hidden communication's time that it takes from compute
+  double expert_overlap = 0.37;     ///< share of the exchanges of experts that run beside another micro-batch's compute
+  double straggler = 0.0094;        ///< relative delay per doubling of GPUs above eight
+  double board_spread = 0.01;       ///< standard deviation of a board's time across boards of a SKU that states none
+  double cast = 1.0;                ///< passes of five bytes per element for 8-bit casts
+  double fp8_host = 0.85;           ///< host time with 8-bit recipes over that with 16 bit
+  double fp4_time = 0.5;            ///< time of 4-bit products over that of 8-bit ones
+  double tp_host = 0.29;            ///< share added to host time by each doubling of tensor ranks
+  double nic = 0.9;                 ///< share of the measured scale-out bandwidth that training reaches
+  double cp_overlap = 0.51;         ///< share of context-parallel traffic that overlaps with compute
+  Seconds exchange{15e-6};          ///< latency of an exchange between experts on several nodes
+  double optimizer_bytes = 40;      ///< bytes moved per local parameter in the update
   double compiled = 0.7;            ///< bytes of passes in a compiled model over those run op by op
   double async_tp = 0.7;            ///< share of tensor-parallel traffic that overlaps with products split for it
   Seconds graph_node{0.5e-6};       ///< gap between kernels of a CUDA graph

@@ -92,7 +92,7 @@ class StepLines {
          muon ? "Jordan et al. 2024" : recipe_.physics.source,
          {{"parameters", t_.updated, Shown::count,
            t_.host_update > Seconds{} ? "updated on the host: the fixed part alone" : "of this rank's update"},
-          {"fixed", recipe_.physics.optimizer_step.raw(), Shown::seconds, "once a step"}});
+          {"fixed", recipe_.stack.optimizer_step.raw(), Shown::seconds, "once a step"}});
     line(
         Term::offload, "m (max(0, copy - o F) + max(0, copy - o B)) + gradients beside the last B + update + weights",
         "Ren et al. 2021, ZeRO-Offload, section 4",
