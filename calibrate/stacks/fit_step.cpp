@@ -202,7 +202,13 @@ class StepProblem {
       return UnusedRow{&row, kind, prediction.why};
     }
     // Predicted with another software, the row would move that software's numbers.
-    if (const std::optional<RowJob> job = model.job_of(row.run); !job || job->software == nullptr) {
+    const std::optional<RowJob> job = model.job_of(row.run);
+    if (!job) {
+      return UnusedRow{&row, UnusedKind::unpublished,
+                       "not published: " + listed(missing_training_cells(row.run)) +
+                           "; a layout that was searched for the row says nothing of a software's numbers"};
+    }
+    if (job->software == nullptr) {
       return UnusedRow{&row, UnusedKind::framework,
                        "framework " + quoted(row.run.framework) + " is known to no software" +
                            suggestion(row.run.framework, model.frameworks()) +
