@@ -148,9 +148,7 @@ void add_clock_table(const Signals& signals, std::span<const GpuSummary> gpus, R
       }
     }
   }
-  if (!table.rows.empty()) {
-    reading.tables.push_back(std::move(table));
-  }
+  keep_table(std::move(table), reading);
 }
 
 struct XidWords {

@@ -126,9 +126,7 @@ void add_engines(const Signals& signals, RunReading& reading) {
                               "(--max-num-seqs, --max-num-batched-tokens; --max-running-requests) holds them.");
     }
   }
-  if (!table.rows.empty()) {
-    reading.tables.push_back(std::move(table));
-  }
+  keep_table(std::move(table), reading);
 }
 
 }  // namespace headroom

@@ -115,9 +115,7 @@ class SpikeReading {
                               " follow no idleness, no long prompt and no period: look at batching, the network, "
                               "neighbours and preemptions.");
     }
-    if (!table_.rows.empty()) {
-      reading.tables.push_back(table_);
-    }
+    keep_table(table_, reading);
   }
 
  private:

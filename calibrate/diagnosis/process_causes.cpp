@@ -31,9 +31,7 @@ void add_process_table(const Signals& signals, RunReading& reading) {
     }
     table.rows.push_back({use.gpu, *use.process, use.name, use.memory ? FindingCell{*use.memory} : FindingCell{}});
   }
-  if (!table.rows.empty()) {
-    reading.tables.push_back(std::move(table));
-  }
+  keep_table(std::move(table), reading);
 }
 
 }  // namespace

@@ -53,6 +53,9 @@ struct GpuSummary {
 /// The SKU that a driver's name means; nullptr: the catalog has none.
 [[nodiscard]] const Device* device_of_name(const std::string& name);
 
+/// Adds a table that has rows.
+void keep_table(FindingTable table, RunReading& reading);
+
 /// Adds all that the signals say: use side by side, parts of a step, causes, tables, notes.
 void add_signals(const Signals& signals, RunReading& reading);
 

@@ -140,6 +140,12 @@ const Device* device_of_name(const std::string& name) {
   }
 }
 
+void keep_table(FindingTable table, RunReading& reading) {
+  if (!table.rows.empty()) {
+    reading.tables.push_back(std::move(table));
+  }
+}
+
 void add_signals(const Signals& signals, RunReading& reading) {
   const std::vector<GpuSummary> gpus = gpu_summaries(signals);
   for (const GpuSummary& gpu : gpus) {

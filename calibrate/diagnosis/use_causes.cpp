@@ -58,9 +58,7 @@ void add_use_table(std::span<const GpuSummary> gpus, RunReading& reading) {
                           memory ? FindingCell{Bytes{*memory}} : FindingCell{},
                           gpu.holds ? FindingCell{std::string{*gpu.holds ? "yes" : "none"}} : FindingCell{}});
   }
-  if (!table.rows.empty()) {
-    reading.tables.push_back(std::move(table));
-  }
+  keep_table(std::move(table), reading);
 }
 
 std::vector<std::string> use_evidence(std::span<const GpuSummary> gpus) {

@@ -52,11 +52,10 @@ std::optional<Seconds> time_of_line(std::string_view line) {
     if (const auto time = time_of_stamp(rest.substr(0, whole)); time && rest.size() >= whole && rest[4] == '-') {
       return time;
     }
-    if (rest.size() >= without_year && rest[2] == '-') {
-      const std::string dated = "1970-" + std::string{rest.substr(0, without_year)};
-      if (const auto time = time_of_stamp(dated)) {
-        return time;
-      }
+    const bool dated = rest.size() >= without_year && rest[2] == '-';
+    const auto time = time_of_stamp(dated ? "1970-" + std::string{rest.substr(0, without_year)} : std::string{"-"});
+    if (time) {
+      return time;
     }
   }
   return std::nullopt;

@@ -99,43 +99,54 @@ void wrong_count(Diagnostics& problems, const std::string& file, int line, std::
                    ": take the row out where the tool broke off");
 }
 
-void keep(std::vector<GpuSeries>& read, const std::string& file, Signals& signals, Diagnostics& problems) {
-  if (problems.empty() && read.empty()) {
-    problems.add(file, {}, "holds a header and no sample; let the monitor run beside the program");
+/// Rows of columns below lines of names that begin with '#'. A line of names without `mark` has units.
+class MonitorRows {
+ public:
+  MonitorRows(std::string_view text, std::string_view mark) : lines_{text}, mark_{mark} {}
+
+  bool next() {
+    while (lines_.next()) {
+      const std::string_view line = trimmed(lines_.line());
+      if (line.starts_with('#')) {
+        std::vector<std::string_view> header = names_of(line);
+        names_ = has_cell(header, mark_) ? std::move(header) : names_;
+      } else if (!line.empty()) {
+        cells_ = cells_of(line);
+        if (!cells_.empty()) {
+          return true;
+        }
+      }
+    }
+    return false;
   }
-  for (const GpuSeries& series : read) {
-    check_order(series, problems);
-  }
-  problems.throw_if_any();
-  for (GpuSeries& series : read) {
-    signals.gpus.push_back(std::move(series));
-  }
-}
+  [[nodiscard]] const std::vector<std::string_view>& names() const noexcept { return names_; }
+  [[nodiscard]] const std::vector<std::string_view>& cells() const noexcept { return cells_; }
+  [[nodiscard]] int line() const noexcept { return lines_.number(); }
+  [[nodiscard]] Position at(std::string_view cell) const noexcept { return lines_.at(cell); }
+
+ private:
+  TextLines lines_;
+  std::string_view mark_;
+  std::vector<std::string_view> names_, cells_;
+};
+
+constexpr std::string_view monitor_remedy = "let the monitor run beside the program";
 
 }  // namespace
 
 void read_smi_monitor(std::string_view text, const std::string& file, Signals& signals) {
   Diagnostics problems;
   std::vector<GpuSeries> read;
-  std::vector<std::string_view> names;
-  TextLines lines{text};
-  while (lines.next()) {
-    const std::string_view line = trimmed(lines.line());
-    if (line.empty()) {
-      continue;
-    }
-    if (line.front() == '#') {
-      const std::vector<std::string_view> header = names_of(line);
-      names = has_cell(header, "gpu") ? header : names;  // the other line has the units
-      continue;
-    }
-    const std::vector<std::string_view> cells = cells_of(line);
+  MonitorRows rows{text, "gpu"};
+  while (rows.next()) {
+    const std::vector<std::string_view>& cells = rows.cells();
+    const std::vector<std::string_view>& names = rows.names();
     if (cells.size() != names.size()) {
-      wrong_count(problems, file, lines.number(), cells.size(), names.size());
+      wrong_count(problems, file, rows.line(), cells.size(), names.size());
       continue;
     }
     GpuSample sample;
-    sample.line = lines.number();
+    sample.line = rows.line();
     std::string_view gpu = "0";
     std::string stamp;
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -150,52 +161,42 @@ void read_smi_monitor(std::string_view text, const std::string& file, Signals& s
         stamp += cells[i];
         sample.time = time_of_stamp(stamp);
         if (!sample.time) {
-          problems.add(file, lines.at(cells[i]), "time " + quoted(stamp) + " is no time, such as 10:00:00");
+          problems.add(file, rows.at(cells[i]), "time " + quoted(stamp) + " is no time, such as 10:00:00");
         }
       } else {
-        take_cell(sample, smi_monitor_columns, names[i], cells[i], problems, file, lines.at(cells[i]));
+        take_cell(sample, smi_monitor_columns, names[i], cells[i], problems, file, rows.at(cells[i]));
       }
     }
     series_of(read, file, gpu).samples.push_back(sample);
   }
-  keep(read, file, signals, problems);
+  keep_series(std::move(read), file, monitor_remedy, problems, signals);
 }
 
 void read_process_monitor(std::string_view text, const std::string& file, Signals& signals) {
   Diagnostics problems;
-  std::vector<std::string_view> names;
-  std::size_t rows = 0;
-  TextLines lines{text};
-  while (lines.next()) {
-    const std::string_view line = trimmed(lines.line());
-    if (line.empty()) {
-      continue;
-    }
-    if (line.front() == '#') {
-      const std::vector<std::string_view> header = names_of(line);
-      names = has_cell(header, "gpu") && has_cell(header, "pid") ? header : names;
-      continue;
-    }
-    const std::vector<std::string_view> cells = cells_of(line);
+  std::size_t count = 0;
+  MonitorRows rows{text, "pid"};
+  for (; rows.next(); ++count) {
+    const std::vector<std::string_view>& cells = rows.cells();
+    const std::vector<std::string_view>& names = rows.names();
     if (names.empty() || cells.size() < names.size()) {  // commands may hold blanks
-      wrong_count(problems, file, lines.number(), cells.size(), names.size());
+      wrong_count(problems, file, rows.line(), cells.size(), names.size());
       continue;
     }
-    ++rows;
     ProcessUse use;
     use.file = file;
-    use.line = lines.number();
+    use.line = rows.line();
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (names[i] == "gpu") {
         use.gpu = cells[i];
       } else if (names[i] == "pid" && !is_untold(cells[i])) {
         use.process = integer_of(cells[i]);
         if (!use.process) {
-          problems.add(file, lines.at(cells[i]), "pid " + quoted(cells[i]) + " is no number of a process");
+          problems.add(file, rows.at(cells[i]), "pid " + quoted(cells[i]) + " is no number of a process");
         }
       } else if (names[i] == "fb") {
         std::optional<double> bytes;
-        take_value(bytes, {"fb", cells[i], monitor_mebi, false}, problems, file, lines.at(cells[i]));
+        take_value(bytes, {"fb", cells[i], monitor_mebi, false}, problems, file, rows.at(cells[i]));
         use.memory = bytes ? std::optional{Bytes{*bytes}} : std::nullopt;
       } else if (names[i] == "command") {
         use.name = is_untold(cells[i]) ? std::string_view{} : cells[i];
@@ -203,7 +204,7 @@ void read_process_monitor(std::string_view text, const std::string& file, Signal
     }
     signals.processes.push_back(std::move(use));
   }
-  if (problems.empty() && rows == 0) {
+  if (problems.empty() && count == 0) {
     problems.add(file, {}, "holds a header and no row; let 'nvidia-smi pmon -s um' run beside the program");
   }
   problems.throw_if_any();
@@ -212,36 +213,29 @@ void read_process_monitor(std::string_view text, const std::string& file, Signal
 void read_dcgm_monitor(std::string_view text, const std::string& file, Signals& signals) {
   Diagnostics problems;
   std::vector<GpuSeries> read;
-  std::vector<std::string_view> names;
-  TextLines lines{text};
-  while (lines.next()) {
-    const std::string_view line = trimmed(lines.line());
-    if (line.empty()) {
-      continue;
-    }
-    if (line.front() == '#') {
-      names = names_of(line);
-      names.erase(names.begin(), names.begin() + (names.empty() ? 0 : 1));  // "Entity"
-      continue;
-    }
-    const std::vector<std::string_view> cells = cells_of(line);
+  MonitorRows rows{text, "Entity"};
+  while (rows.next()) {
+    const std::vector<std::string_view>& cells = rows.cells();
+    const std::vector<std::string_view>& names = rows.names();
     const std::string_view entity = cells.front();
-    if (entity == "ID" || entity == "Id" || (!entity.starts_with("GPU") && cells.size() == names.size() + 2)) {
+    // An entity is two words, "GPU 0", below one name.
+    const std::size_t needs = names.size() + 1;
+    if (entity == "ID" || entity == "Id" || (!entity.starts_with("GPU") && cells.size() == needs)) {
       continue;  // the line below the names; a switch or another entity
     }
-    if (cells.size() != names.size() + 2) {
-      wrong_count(problems, file, lines.number(), cells.size(), names.size() + 2);
+    if (cells.size() != needs) {
+      wrong_count(problems, file, rows.line(), cells.size(), needs);
       continue;
     }
     GpuSample sample;
-    sample.line = lines.number();
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      take_cell(sample, dcgm_monitor_columns, names[i], cells[i + 2], problems, file, lines.at(cells[i + 2]));
+    sample.line = rows.line();
+    for (std::size_t i = 1; i < names.size(); ++i) {
+      take_cell(sample, dcgm_monitor_columns, names[i], cells[i + 1], problems, file, rows.at(cells[i + 1]));
     }
     const std::string gpu = entity == "GPU" ? std::string{cells[1]} : std::string{entity} + " " + std::string{cells[1]};
     series_of(read, file, gpu).samples.push_back(sample);
   }
-  keep(read, file, signals, problems);
+  keep_series(std::move(read), file, monitor_remedy, problems, signals);
 }
 
 }  // namespace headroom

@@ -10,6 +10,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -67,6 +69,20 @@ std::optional<Seconds> time_of_day(std::string_view text) noexcept {
     return std::nullopt;
   }
   return Seconds{3600.0 * *hours + 60.0 * *minutes + *seconds + fraction};
+}
+
+/// A problem where the clock of a series goes back.
+void check_order(const GpuSeries& series, Diagnostics& problems) {
+  const GpuSample* before = nullptr;
+  for (const GpuSample& sample : series.samples) {
+    if (before != nullptr && sample.time && before->time && *sample.time < *before->time) {
+      problems.add(series.file, {sample.line, 1},
+                   "the clock of GPU " + quoted(series.gpu) + " goes back from line " + std::to_string(before->line) +
+                       "; sort the rows by time, or give diagnose each run's file by itself");
+      return;
+    }
+    before = &sample;
+  }
 }
 
 }  // namespace
@@ -211,19 +227,6 @@ void take_value(
   kept = told.share ? std::min(raw, 1.0) : raw;
 }
 
-void check_order(const GpuSeries& series, Diagnostics& problems) {
-  const GpuSample* before = nullptr;
-  for (const GpuSample& sample : series.samples) {
-    if (before != nullptr && sample.time && before->time && *sample.time < *before->time) {
-      problems.add(series.file, {sample.line, 1},
-                   "the clock of GPU " + quoted(series.gpu) + " goes back from line " + std::to_string(before->line) +
-                       "; sort the rows by time, or give diagnose each run's file by itself");
-      return;
-    }
-    before = &sample;
-  }
-}
-
 GpuSeries& series_of(std::vector<GpuSeries>& all, const std::string& file, std::string_view gpu) {
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const GpuSeries& s) { return s.file == file && s.gpu == gpu; });
@@ -232,6 +235,21 @@ GpuSeries& series_of(std::vector<GpuSeries>& all, const std::string& file, std::
   }
   all.push_back({file, std::string{gpu}, {}, {}, {}});
   return all.back();
+}
+
+void keep_series(std::vector<GpuSeries> read,
+                 const std::string& file,
+                 std::string_view remedy,
+                 Diagnostics& problems,
+                 Signals& signals) {
+  if (problems.empty() && read.empty()) {
+    problems.add(file, {}, "holds a header and no sample; " + std::string{remedy});
+  }
+  for (const GpuSeries& series : read) {
+    check_order(series, problems);
+  }
+  problems.throw_if_any();
+  std::move(read.begin(), read.end(), std::back_inserter(signals.gpus));
 }
 
 }  // namespace headroom

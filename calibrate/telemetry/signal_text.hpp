@@ -65,8 +65,13 @@ void take_value(
 /// Whether the signal is a share of 1.
 [[nodiscard]] bool is_share(Signal signal) noexcept;
 
-/// A problem where the clock of a series goes back.
-void check_order(const GpuSeries& series, Diagnostics& problems);
+/// Adds what was read of a file to the signals. ConfigError with all problems: a clock that goes back, and, where there
+/// are no others, that there is no sample (`remedy`: how to come by one).
+void keep_series(std::vector<GpuSeries> read,
+                 const std::string& file,
+                 std::string_view remedy,
+                 Diagnostics& problems,
+                 Signals& signals);
 
 /// The series of a GPU among those of a file, a new one where there is none. References hold until the next call.
 GpuSeries& series_of(std::vector<GpuSeries>& all, const std::string& file, std::string_view gpu);

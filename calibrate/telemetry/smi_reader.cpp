@@ -195,16 +195,7 @@ void read_smi_csv(std::string_view text, const std::string& file, Signals& signa
     take_reasons(table, csv, sample, problems);
     series.samples.push_back(sample);
   }
-  if (problems.empty() && read.empty()) {
-    problems.add(file, {}, "holds a header and no sample; let nvidia-smi run beside the program (-l 1)");
-  }
-  for (const GpuSeries& series : read) {
-    check_order(series, problems);
-  }
-  problems.throw_if_any();
-  for (GpuSeries& series : read) {
-    signals.gpus.push_back(std::move(series));
-  }
+  keep_series(std::move(read), file, "let nvidia-smi run beside the program (-l 1)", problems, signals);
 }
 
 void read_smi_processes(std::string_view text, const std::string& file, Signals& signals) {
@@ -324,10 +315,7 @@ void read_smi_details(std::string_view text, const std::string& file, Signals& s
   if (problems.empty() && count == 0) {
     problems.add(file, {}, "names no GPU; write it with 'nvidia-smi -q -d CLOCK,PERFORMANCE'");
   }
-  problems.throw_if_any();
-  for (GpuSeries& series : read) {
-    signals.gpus.push_back(std::move(series));
-  }
+  keep_series(std::move(read), file, "", problems, signals);
 }
 
 }  // namespace headroom
