@@ -55,6 +55,17 @@ std::optional<Period> period_of(std::span<const Seconds> events) {
       at = frequency;
     }
   }
+  // The peak is 1/span wide: halving steps from the grid's best find its top.
+  constexpr int halvings = 16;
+  double half = step;
+  for (int i = 0; i < halvings; ++i, half *= 0.5) {
+    for (const double beside : {at - half, at + half}) {
+      if (const double length = beside > 0.0 ? resultant(events, beside) : 0.0; length > best) {
+        best = length;
+        at = beside;
+      }
+    }
+  }
   const double trials = std::max(1.0, (highest - lowest) * span);
   const double exponent = std::sqrt(1.0 + 4.0 * n + 4.0 * std::max(0.0, n * n - best * best)) - (1.0 + 2.0 * n);
   Period found{Seconds{1.0 / at}, best / n, std::min(1.0, trials * std::exp(exponent))};
