@@ -8,8 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -105,19 +109,16 @@ class MonitorRows {
   MonitorRows(std::string_view text, std::string_view mark) : lines_{text}, mark_{mark} {}
 
   bool next() {
-    while (lines_.next()) {
+    cells_.clear();
+    while (cells_.empty() && lines_.next()) {
       const std::string_view line = trimmed(lines_.line());
-      if (line.starts_with('#')) {
-        std::vector<std::string_view> header = names_of(line);
-        names_ = has_cell(header, mark_) ? std::move(header) : names_;
-      } else if (!line.empty()) {
+      if (!line.starts_with('#')) {
         cells_ = cells_of(line);
-        if (!cells_.empty()) {
-          return true;
-        }
+      } else if (std::vector<std::string_view> header = names_of(line); has_cell(header, mark_)) {
+        names_ = std::move(header);
       }
     }
-    return false;
+    return !cells_.empty();
   }
   [[nodiscard]] const std::vector<std::string_view>& names() const noexcept { return names_; }
   [[nodiscard]] const std::vector<std::string_view>& cells() const noexcept { return cells_; }
@@ -175,6 +176,8 @@ void read_smi_monitor(std::string_view text, const std::string& file, Signals& s
 void read_process_monitor(std::string_view text, const std::string& file, Signals& signals) {
   Diagnostics problems;
   std::size_t count = 0;
+  std::vector<GpuSeries> read;
+  std::map<std::string, std::size_t, std::less<>> rounds;  // by GPU and process
   MonitorRows rows{text, "pid"};
   for (; rows.next(); ++count) {
     const std::vector<std::string_view>& cells = rows.cells();
@@ -186,9 +189,12 @@ void read_process_monitor(std::string_view text, const std::string& file, Signal
     ProcessUse use;
     use.file = file;
     use.line = rows.line();
+    std::optional<double> busy;
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (names[i] == "gpu") {
         use.gpu = cells[i];
+      } else if (names[i] == "sm") {
+        take_value(busy, {"sm", cells[i], 0.01, true}, problems, file, rows.at(cells[i]));
       } else if (names[i] == "pid" && !is_untold(cells[i])) {
         use.process = integer_of(cells[i]);
         if (!use.process) {
@@ -202,12 +208,22 @@ void read_process_monitor(std::string_view text, const std::string& file, Signal
         use.name = is_untold(cells[i]) ? std::string_view{} : cells[i];
       }
     }
+    if (busy) {  // the GPU's use is that of its processes in a round together
+      std::size_t& round = rounds[use.gpu + " " + std::to_string(use.process.value_or(0))];
+      std::vector<GpuSample>& samples = series_of(read, file, use.gpu).samples;
+      samples.resize(std::max(samples.size(), round + 1));
+      GpuSample& sample = samples[round++];
+      sample.line = sample.line == 0 ? use.line : sample.line;
+      std::optional<double>& sum = sample.at(Signal::busy);
+      sum = std::min(1.0, sum.value_or(0.0) + *busy);
+    }
     signals.processes.push_back(std::move(use));
   }
   if (problems.empty() && count == 0) {
     problems.add(file, {}, "holds a header and no row; let 'nvidia-smi pmon -s um' run beside the program");
   }
   problems.throw_if_any();
+  std::move(read.begin(), read.end(), std::back_inserter(signals.gpus));
 }
 
 void read_dcgm_monitor(std::string_view text, const std::string& file, Signals& signals) {

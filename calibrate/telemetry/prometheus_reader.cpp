@@ -74,6 +74,18 @@ constexpr std::array engine_metrics{
     EngineMetric{"sglang:num_retracted_reqs", EngineSignal::preemptions},
 };
 
+/// What DCGM tells of a field that it has not (dcgm_structs.h, DCGM_INT32_BLANK, DCGM_INT64_BLANK, DCGM_FP64_BLANK),
+/// and vLLM of a share of nothing.
+bool is_blank(std::string_view name, std::string_view value) {
+  constexpr double blank_32 = 2147483632.0;  // 0x7ffffff0
+  constexpr double blank_real = 140737488355328.0;
+  constexpr double blank_64 = 9223372036854775792.0;
+  const double number = whole_real(value).value_or(0.0);
+  const bool counts = name.find("_PCIE_") == std::string_view::npos;
+  return (counts && number >= blank_32 && number < blank_32 + 16.0) || number == blank_real || number >= blank_64 ||
+         (name.ends_with("hit_rate") && number == -1.0);
+}
+
 using Labels = std::map<std::string, std::string, std::less<>>;
 
 std::string label(const Labels& labels, std::initializer_list<std::string_view> names) {
@@ -98,6 +110,9 @@ class MetricKeeper {
 
   void take(
       std::string_view name, const Labels& labels, std::string_view value, std::optional<Seconds> time, Position at) {
+    if (is_blank(name, value)) {
+      value = "N/A";
+    }
     for (const GpuMetric& metric : gpu_metrics) {
       if (metric.name == name) {
         const std::string host = label(labels, {"Hostname", "hostname", "instance", "node"});

@@ -22,17 +22,24 @@ bool is_letter(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/// What stands behind the word "loss", an optional quote and ':' or '='; empty: no loss is told.
+/// Whether a text begins with a number or with what stands for none.
+bool is_number_word(std::string_view text) noexcept {
+  return text.starts_with("nan") || text.starts_with("NaN") || text.starts_with("inf") ||
+         text.find_first_of("0123456789") == 0;
+}
+
+/// What stands behind the word "loss", an optional quote and ':', '=' or a blank; empty: no loss is told.
 std::string_view told_loss(std::string_view line) noexcept {
   for (std::size_t at = line.find("oss"); at != std::string_view::npos; at = line.find("oss", at + 1)) {
     const bool word = at > 0 && (line[at - 1] == 'l' || line[at - 1] == 'L');
     std::string_view rest = line.substr(at + 3);
     rest.remove_prefix(!rest.empty() && (rest.front() == '\'' || rest.front() == '"') ? 1 : 0);
+    const bool blank = !rest.empty() && rest.front() == ' ';
     rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-    if (!word || rest.empty() || (rest.front() != ':' && rest.front() != '=')) {
+    if (!word || rest.empty() || (rest.front() != ':' && rest.front() != '=' && !(blank && is_number_word(rest)))) {
       continue;
     }
-    rest.remove_prefix(1);
+    rest.remove_prefix(rest.front() == ':' || rest.front() == '=' ? 1 : 0);
     rest.remove_prefix(std::min(rest.find_first_not_of(" '\""), rest.size()));
     return rest;
   }
@@ -141,8 +148,7 @@ void read_training_log(std::string_view text, const std::string& file, Signals& 
       log.last_overflow = lines.number();
     }
     const ToldLoss loss = loss_of(line);
-    const bool scaled = mentions(line, "loss scale") && !mentions(line, "iteration");
-    if (loss == ToldLoss::number && !scaled) {
+    if (loss == ToldLoss::number) {
       ++log.losses;
     } else if (loss == ToldLoss::not_number) {
       ++log.not_numbers;

@@ -132,6 +132,8 @@ TEST_CASE("telemetry: nvidia-smi pmon tells which GPU has no process") {
   CHECK(signals.processes[1].gpu == "1");
   CHECK(signals.processes[1].memory->raw() == 30500.0 * 1048576.0);
   CHECK(signals.processes[1].name == "python");
+  REQUIRE(signals.gpus.size() == 1);
+  CHECK(held(signals.gpus[0].samples.at(0), Signal::busy) == doctest::Approx(0.97));
 }
 
 TEST_CASE("telemetry: nvidia-smi -q tells clocks and reasons by section") {
@@ -195,6 +197,18 @@ TEST_CASE("telemetry: what breaks off within a metric is refused with its line")
   CHECK(says(said, "has no end"));
   CHECK(says(said, "f:4:1"));
   CHECK(says(refusal_of(read_prometheus_text, "up 1\n"), "DCGM_FI_PROF_SM_ACTIVE"));
+}
+
+TEST_CASE("telemetry: what DCGM and vLLM write for nothing is nothing") {
+  const Signals signals = read_as(read_prometheus_text,
+                                  "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\"} 2147483632\n"
+                                  "DCGM_FI_PROF_SM_ACTIVE{gpu=\"0\"} 140737488355328.000000\n"
+                                  "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE{gpu=\"0\"} NaN\n"
+                                  "vllm:gpu_prefix_cache_hit_rate{model_name=\"m\"} -1.0\n");
+  for (const auto& value : signals.gpus.at(0).samples.at(0).values) {
+    CHECK_FALSE(value);
+  }
+  CHECK_FALSE(signals.engines.at(0).samples.at(0).get(EngineSignal::prefix_hits));
 }
 
 TEST_CASE("telemetry: a range query is read by time") {
@@ -311,6 +325,9 @@ TEST_CASE("telemetry: training logs tell losses, skipped steps, formats and the 
   CHECK(log.first_overflows == 1);
   CHECK(log.least_scale == 16384.0);
   CHECK(says(refusal_of(read_training_log, "nothing\n"), "no line tells a loss"));
+  CHECK(read_as(read_training_log, "iter 0: loss 10.98, time 80ms\niter 1: loss nan, time 80ms\n")
+            .logs.at(0)
+            .not_numbers == 1);
   // What the log switches off is not its format.
   CHECK(read_as(read_training_log, "precision: bfloat16\nloss: 1.0\n").logs.at(0).format == "bf16");
   CHECK(read_as(read_training_log, "fp16=False, bf16=True\nloss: 1.0\n").logs.at(0).format == "bf16");
