@@ -19,6 +19,11 @@ namespace {
 constexpr double no_tensor = 0.05;
 /// Of the SMs: below it a resident kernel leaves most of them empty.
 constexpr double few_units = 0.3;
+/// Of the warps that fit: products need no more where they keep the tensor pipe busy, others do.
+constexpr double few_warps = 0.15;
+constexpr double low_tensor = 0.3;
+/// Of the host link: above it copies fill much of a step.
+constexpr double busy_link = 0.5;
 
 /// The mean of what is told over the GPUs that the run uses, or over all where it uses none.
 std::optional<double> mean_use(std::span<const GpuSummary> gpus, std::optional<double> (*of)(const GpuSummary&)) {
@@ -182,6 +187,21 @@ void add_busy_causes(std::span<const GpuSummary> gpus, double busy, RunReading& 
          use_evidence(gpus)});
     return;
   }
+  const std::optional<double> occupancy =
+      mean_use(gpus, [](const GpuSummary& gpu) { return gpu.get(Signal::occupancy); });
+  if (occupancy && *occupancy < few_warps && use.tensor_active && tensor >= no_tensor && tensor < low_tensor &&
+      use.memory_active) {
+    reading.causes.push_back({CauseKind::small_batch, std::max(0.0, busy - std::max(tensor, memory)), std::nullopt,
+                              "Only " + percent(*occupancy) +
+                                  " of the warps that fit are resident and no unit is near its peak (tensor pipe " +
+                                  percent(tensor) + ", memory " + percent(memory) +
+                                  "): the warps wait for what they have sent for.",
+                              "Give each kernel more work (a larger batch), or fuse small ones; Nsight Compute's "
+                              "counters name what warps wait "
+                              "for.",
+                              use_evidence(gpus)});
+    return;
+  }
   if (use.tensor_active && tensor < no_tensor && use.sm_active) {
     std::optional<double> ratio;
     std::string gain;
@@ -201,6 +221,23 @@ void add_busy_causes(std::span<const GpuSummary> gpus, double busy, RunReading& 
          "Compute in BF16 or FP16 (autocast), allow TF32, and keep sizes multiples of 8; not all work is products" +
              gain + ".",
          use_evidence(gpus)});
+  }
+}
+
+/// Copies over the host link, where they come near its rate.
+void add_link(std::span<const GpuSummary> gpus, RunReading& reading) {
+  const Device* const device = device_of_name(reading.gpu);
+  const std::optional<double> received =
+      mean_use(gpus, [](const GpuSummary& gpu) { return gpu.get(Signal::pcie_received); });
+  if (device == nullptr || !device->pcie.rate || !received) {
+    return;
+  }
+  const double share = *received / device->pcie.rate->value.raw();
+  if (share >= busy_link) {
+    reading.notes.push_back("The host link brings " + format(BytesPerSecond{*received}) + " to each GPU, " +
+                            percent(share) +
+                            " of its rate: copies fill much of the time; keep on the GPU what is used "
+                            "again, and copy in the narrower format.");
   }
 }
 
@@ -231,6 +268,7 @@ void add_use(const Signals& signals, std::span<const GpuSummary> gpus, RunReadin
     }
   }
   add_use_table(gpus, reading);
+  add_link(gpus, reading);
   const bool used = std::any_of(gpus.begin(), gpus.end(), [](const GpuSummary& gpu) { return gpu.used(); });
   if (!use.busy || !used) {
     return;

@@ -94,6 +94,28 @@ TEST_CASE("signal causes: products on the ordinary units gain what the catalog's
   CHECK(*cause_in(free, CauseKind::no_tensor_cores)->time_ratio == doctest::Approx(19.5 / 312.0));
 }
 
+TEST_CASE("signal causes: few warps on idle units wait, few warps that keep the tensor pipe busy do not") {
+  const auto with = [](double tensor) {
+    return reading_with(series_with({{Signal::busy, 1.0},
+                                     {Signal::sm_active, 0.9},
+                                     {Signal::occupancy, 0.1},
+                                     {Signal::tensor_active, tensor},
+                                     {Signal::memory_active, 0.3}}));
+  };
+  REQUIRE(cause_in(with(0.2), CauseKind::small_batch) != nullptr);
+  CHECK(cause_in(with(0.2), CauseKind::small_batch)->lost == doctest::Approx(0.7));
+  CHECK(with(0.6).causes.empty());
+}
+
+TEST_CASE("signal causes: a host link near its rate is told") {
+  // A100: PCIe 4.0 x16, 31.5 GB/s (data sheet).
+  const auto with = [](double rate) {
+    return reading_with(series_with({{Signal::busy, 0.9}, {Signal::pcie_received, rate}}));
+  };
+  CHECK(notes_say(with(20e9), "host link"));
+  CHECK_FALSE(notes_say(with(5e9), "host link"));
+}
+
 TEST_CASE("signal causes: samples before the run begins and after it ends are no waits") {
   GpuSeries series = series_with({{Signal::busy, 0.95}}, 100);
   for (int i = 0; i < 40; ++i) {
