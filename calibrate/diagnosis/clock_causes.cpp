@@ -53,7 +53,9 @@ struct Clock {
     const std::optional<double> clock = sample.get(Signal::sm_clock);
     const std::optional<double> share =
         sample.get(Signal::busy) ? sample.get(Signal::busy) : sample.get(Signal::engine_active);
-    const auto bits = static_cast<std::uint64_t>(sample.get(Signal::reasons).value_or(0.0));
+    constexpr double beyond = 4294967296.0;  // no reason has such a bit
+    const double told_bits = sample.get(Signal::reasons).value_or(0.0);
+    const auto bits = told_bits < beyond ? static_cast<std::uint64_t>(told_bits) : std::uint64_t{0};
     constexpr double at_work = 0.5;
     if (!clock || share.value_or(1.0) < at_work || (bits & bit(ClockReason::idle)) != 0) {
       return;

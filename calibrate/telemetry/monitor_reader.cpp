@@ -239,7 +239,7 @@ void read_dcgm_monitor(std::string_view text, const std::string& file, Signals& 
     if (entity == "ID" || entity == "Id" || (!entity.starts_with("GPU") && cells.size() == needs)) {
       continue;  // the line below the names; a switch or another entity
     }
-    if (cells.size() != needs) {
+    if (names.empty() || cells.size() != needs) {
       wrong_count(problems, file, rows.line(), cells.size(), needs);
       continue;
     }

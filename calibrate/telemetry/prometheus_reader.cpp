@@ -284,8 +284,9 @@ void read_prometheus_text(std::string_view text, const std::string& file, Signal
       continue;
     }
     const std::string_view name = line.substr(0, std::min(line.find_first_of("{ \t"), line.size()));
-    const bool letter = (name.front() >= 'a' && name.front() <= 'z') || (name.front() >= 'A' && name.front() <= 'Z') ||
-                        name.front() == '_' || name.front() == ':';
+    const char first = name.empty() ? '{' : name.front();
+    const bool letter =
+        (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '_' || first == ':';
     if (!letter) {
       problems.add(file, {lines.number(), 1},
                    quoted(line) + " is no metric of Prometheus' text format: name{label=\"value\"} number");

@@ -165,6 +165,7 @@ void read_smi_csv(std::string_view text, const std::string& file, Signals& signa
                  "utilization.gpu,utilization.memory,clocks.sm,clocks.max.sm,clocks_throttle_reasons.active,"
                  "temperature.gpu,power.draw,memory.used --format=csv");
   }
+  problems.throw_if_any();
   std::vector<GpuSeries> read;
   while (csv.next()) {
     const std::vector<std::string>& fields = csv.fields();
