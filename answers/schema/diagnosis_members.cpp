@@ -74,6 +74,7 @@ constexpr std::array diagnose{
     M{"copy_cures/step_s", T::number, "time of a step with it"},
     M{"copy_cures/step_ratio", T::number, "time of a step with it over now"},
     M{"spikes", T::objects, "latencies far above the others', by cause"},
+    M{"spikes/file", T::text, "file of the latencies"},
     M{"spikes/cause", T::text, "kind of the cause"},
     M{"spikes/count", T::number, "how many"},
     M{"spikes/latency_s", T::number, "mean latency of them"},

@@ -83,7 +83,7 @@ struct SpikeGroup {
 
 class SpikeReading {
  public:
-  explicit SpikeReading(const LatencySeries& series) : series_{series} {
+  SpikeReading(const LatencySeries& series, FindingTable& table) : series_{series}, table_{table} {
     for (const LatencyPoint& point : series.points) {
       latencies_.push_back(point.latency.raw());
       all_ += point.latency;
@@ -115,7 +115,6 @@ class SpikeReading {
                               " follow no idleness, no long prompt and no period: look at batching, the network, "
                               "neighbours and preemptions.");
     }
-    keep_table(table_, reading);
   }
 
  private:
@@ -262,7 +261,7 @@ class SpikeReading {
         evidence.push_back(series_.file + ":" + std::to_string(point.line) + ": " + format(point.latency));
       }
     }
-    table_.rows.push_back({std::string{cause_names[static_cast<std::size_t>(kind)]},
+    table_.rows.push_back({series_.file, std::string{cause_names[static_cast<std::size_t>(kind)]},
                            static_cast<std::int64_t>(group.which.size()),
                            Seconds{middle_} + group.excess / static_cast<double>(group.which.size()),
                            period ? FindingCell{*period} : FindingCell{}});
@@ -274,18 +273,24 @@ class SpikeReading {
   std::vector<bool> left_;  ///< spikes that no cause explains yet
   Seconds all_{};
   double middle_ = 0.0;
-  FindingTable table_{"spikes",
-                      "Spikes of the latency by cause",
-                      {{"cause", "<cause"}, {"count", "spikes"}, {"latency_s", "mean latency"}, {"period_s", "every"}},
-                      {}};
+  FindingTable& table_;
 };
 
 }  // namespace
 
 void add_latencies(const Signals& signals, RunReading& reading) {
+  FindingTable table{"spikes",
+                     "Spikes of the latency by cause",
+                     {{"file", "<file"},
+                      {"cause", "<cause"},
+                      {"count", "spikes"},
+                      {"latency_s", "mean latency"},
+                      {"period_s", "every"}},
+                     {}};
   for (const LatencySeries& series : signals.latencies) {
-    SpikeReading{series}.add(reading);
+    SpikeReading{series, table}.add(reading);
   }
+  keep_table(std::move(table), reading);
 }
 
 }  // namespace headroom
