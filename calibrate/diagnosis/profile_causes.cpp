@@ -35,7 +35,7 @@ struct HeldSum {
   std::int64_t kernels = 0;
   std::string longest, cure;
   Seconds longest_time{};
-  double use = 0.0, occupancy = 0.0;
+  double use = 0.0;
 };
 
 double tensor_gain_of(const Device* device) {
@@ -47,12 +47,12 @@ double tensor_gain_of(const Device* device) {
   return vector && tensor ? tensor->value / vector->value : 1.0;
 }
 
-CauseKind cause_of(HeldBy held, const HeldSum& sum) {
-  constexpr double few_warps = 0.25;
-  return held == HeldBy::compute ? CauseKind::no_tensor_cores
-         : held == HeldBy::latency && sum.occupancy / std::max(1e-30, sum.time.raw()) < few_warps
-             ? CauseKind::small_batch
-             : CauseKind::memory_bound;
+CauseKind cause_of(HeldBy held) {
+  switch (held) {
+    case HeldBy::compute: return CauseKind::no_tensor_cores;
+    case HeldBy::latency: return CauseKind::small_batch;
+    default: return CauseKind::memory_bound;
+  }
 }
 
 void add_profile(const ProfiledFile& file, RunReading& reading) {
@@ -74,7 +74,6 @@ void add_profile(const ProfiledFile& file, RunReading& reading) {
     ++sum.kernels;
     sum.cured += (cures.empty() ? 1.0 : cures.front().ratio) * state.time;
     sum.use += state.time.raw() * state.most_use();
-    sum.occupancy += state.time.raw() * state.occupancy.value_or(1.0);
     if (state.time > sum.longest_time) {
       sum.longest_time = state.time;
       sum.longest = kernel.name;
@@ -108,9 +107,9 @@ void add_profile(const ProfiledFile& file, RunReading& reading) {
     }
     const bool is_latency = held == HeldBy::latency;
     reading.causes.push_back(
-        {cause_of(held, sum),
+        {cause_of(held),
          lost,
-         std::clamp(1.0 - (sum.time - sum.cured) / all, 0.0, 1.0),
+         sum.cure.empty() ? std::nullopt : std::optional{std::clamp(1.0 - (sum.time - sum.cured) / all, 0.0, 1.0)},
          std::string{is_latency ? "No unit is near its peak in " : "Kernels are held up by the "} +
              (is_latency ? counted(sum.kernels, "kernel") + ": warps wait" : std::string{held_by_names[i]}) + " (" +
              percent(sum.use / sum.time.raw()) + " of its peak) for " + percent(lost) +

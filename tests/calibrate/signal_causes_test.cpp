@@ -2,6 +2,7 @@
 // Signals as causes with their gains; healthy ones name none.
 #include <headroom/calibrate/diagnosis/evidence.hpp>
 #include <headroom/calibrate/diagnosis/period.hpp>
+#include <headroom/calibrate/import/kernel_profile.hpp>
 #include <headroom/calibrate/telemetry/engine_journal.hpp>
 #include <headroom/calibrate/telemetry/smi_reader.hpp>
 #include <headroom/calibrate/telemetry/step_reader.hpp>
@@ -336,4 +337,25 @@ TEST_CASE("period: five events are too few, equal times have none") {
       period_of(std::vector<Seconds>{Seconds{0}, Seconds{1}, Seconds{2}, Seconds{3}, Seconds{4}, Seconds{5}});
   REQUIRE(even);
   CHECK(even->period.raw() == doctest::Approx(1.0).epsilon(0.01));
+}
+
+TEST_CASE("signal causes: counters of kernels name the memory, and the ordinary units where the tensor pipe rests") {
+  const auto of = [](const std::string& text) {
+    Signals signals;
+    signals.profiles.push_back({"f", read_kernel_profiles(text, "f")});
+    return reading_with(std::move(signals));
+  };
+  // 85 % of the memory's peak, 3 % of the tensor pipe: half the bytes take half the time.
+  const RunReading memory =
+      of("counter,value,unit\nduration,1,ms\ndram_throughput,85,%\nsm_throughput,20,%\ntensor_pipe,3,%\n");
+  REQUIRE(cause_in(memory, CauseKind::memory_bound) != nullptr);
+  CHECK(cause_in(memory, CauseKind::memory_bound)->lost == doctest::Approx(1.0));
+  CHECK(*memory.use.memory_active == doctest::Approx(0.85));
+  CHECK(*memory.use.tensor_active == doctest::Approx(0.03));
+  const RunReading vector =
+      of("counter,value,unit\nduration,1,ms\ndram_throughput,10,%\nsm_throughput,90,%\ntensor_pipe,0,%\n");
+  CHECK(cause_in(vector, CauseKind::no_tensor_cores) != nullptr);
+  // Tensor cores at work are what one wants.
+  CHECK(of("counter,value,unit\nduration,1,ms\ndram_throughput,30,%\nsm_throughput,90,%\ntensor_pipe,90,%\n")
+            .causes.empty());
 }

@@ -69,7 +69,8 @@ std::vector<std::string> questions() {
       "diagnose scenarios/traces/rank-0.json scenarios/traces/rank-1.json",
       "diagnose tests/questions/files/telemetry/throttled.csv tests/questions/files/telemetry/two-gpus.csv "
       "tests/questions/files/telemetry/two-gpus-processes.csv",
-      "diagnose tests/questions/files/telemetry/one-block.prom tests/questions/files/telemetry/copies.csv "
+      "diagnose tests/questions/files/telemetry/memory-bound.txt tests/questions/files/telemetry/one-block.prom "
+      "tests/questions/files/telemetry/copies.csv "
       "tests/questions/files/telemetry/fp16-v100.log",
       "diagnose tests/questions/files/telemetry/idle-spikes.csv tests/questions/files/telemetry/periodic-spikes.csv "
       "tests/questions/files/telemetry/engines.prom tests/questions/files/telemetry/jobs.txt",
