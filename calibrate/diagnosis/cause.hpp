@@ -40,6 +40,9 @@ enum class CauseKind : std::uint8_t {
   format_range,           ///< numbers leave the range of their format
   mismatched_collective,  ///< ranks issued different collectives
   dead_rank,              ///< a rank stopped, the others wait
+  starved,                ///< the GPU waits for its host; these files do not tell for what
+  cache_full,             ///< the KV cache of an engine is full: requests wait or are computed again
+  failed_jobs,            ///< jobs or their nodes failed
   count
 };
 inline constexpr std::size_t cause_count = static_cast<std::size_t>(CauseKind::count);
@@ -48,7 +51,7 @@ inline constexpr std::array<std::string_view, cause_count> cause_names{
     "small_messages",        "straggler",   "imbalance",     "exposed_copies", "memory_bound",
     "no_tensor_cores",       "small_batch", "low_clock",     "wrong_device",   "cold_cache",
     "long_prompts",          "collector",   "fragmentation", "checkpointing",  "format_range",
-    "mismatched_collective", "dead_rank"};
+    "mismatched_collective", "dead_rank",   "starved",       "cache_full",     "failed_jobs"};
 
 /// One explanation.
 struct Cause {

@@ -4,6 +4,7 @@
 
 #include <headroom/calibrate/diagnosis/cause.hpp>
 #include <headroom/calibrate/diagnosis/trace_reading.hpp>
+#include <headroom/calibrate/telemetry/signals.hpp>
 
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@ namespace headroom {
 struct Evidence {
   std::vector<std::string> files;  ///< in the order in which they were named
   std::vector<TracedRank> ranks;   ///< of profilers' traces, one a process
+  Signals signals;                 ///< of telemetry, logs and tables over time
 };
 
 /// What all files together say: parts, causes with the most lost time first, tables, notes. Precondition: a file was

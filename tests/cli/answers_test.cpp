@@ -67,6 +67,13 @@ std::vector<std::string> questions() {
       "kernel diverge --gpu a100-sxm-80gb --paths 2 --time 1ms --elements 1e8",
       "kernel profile tests/cli/kernel_profile.csv --gpu a100-sxm-80gb",
       "diagnose scenarios/traces/rank-0.json scenarios/traces/rank-1.json",
+      "diagnose tests/questions/files/telemetry/throttled.csv tests/questions/files/telemetry/two-gpus.csv "
+      "tests/questions/files/telemetry/two-gpus-processes.csv",
+      "diagnose tests/questions/files/telemetry/memory-bound.txt tests/questions/files/telemetry/one-block.prom "
+      "tests/questions/files/telemetry/copies.csv "
+      "tests/questions/files/telemetry/fp16-v100.log",
+      "diagnose tests/questions/files/telemetry/idle-spikes.csv tests/questions/files/telemetry/periodic-spikes.csv "
+      "tests/questions/files/telemetry/engines.prom tests/questions/files/telemetry/jobs.txt",
       "kernel roof --gpu a100-sxm-80gb --flop 2e12 --bytes '1 GB' --time 10ms",
       "kernel occupancy --gpu h100-sxm-80gb --threads 256 --registers 64 --shared '16 KiB' --carve-out '100 KiB' "
       "--cluster 2 --bulk '16 KiB' --blocks 1000 --spilled '64 B' --latency '600 ns'",
