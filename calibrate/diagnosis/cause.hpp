@@ -40,6 +40,13 @@ enum class CauseKind : std::uint8_t {
   format_range,           ///< numbers leave the range of their format
   mismatched_collective,  ///< ranks issued different collectives
   dead_rank,              ///< a rank stopped, the others wait
+  opposite_order,         ///< ranks enter groups in opposite orders and wait for each other
+  slow_transport,         ///< collectives go a slower way than the hardware has
+  network_fault,          ///< a link, an adapter or the way between hosts failed
+  out_of_memory,          ///< a request found no memory
+  device_fault,           ///< the GPU or its links failed, whatever the program did
+  program_fault,          ///< the program's own error stopped the GPU's work
+  host_fault,             ///< the host: its memory, its limits
   count
 };
 inline constexpr std::size_t cause_count = static_cast<std::size_t>(CauseKind::count);
@@ -48,7 +55,8 @@ inline constexpr std::array<std::string_view, cause_count> cause_names{
     "small_messages",        "straggler",   "imbalance",     "exposed_copies", "memory_bound",
     "no_tensor_cores",       "small_batch", "low_clock",     "wrong_device",   "cold_cache",
     "long_prompts",          "collector",   "fragmentation", "checkpointing",  "format_range",
-    "mismatched_collective", "dead_rank"};
+    "mismatched_collective", "dead_rank",   "opposite_order", "slow_transport", "network_fault",
+    "out_of_memory",         "device_fault", "program_fault", "host_fault"};
 
 /// One explanation.
 struct Cause {
