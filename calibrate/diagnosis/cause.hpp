@@ -51,12 +51,12 @@ enum class CauseKind : std::uint8_t {
 };
 inline constexpr std::size_t cause_count = static_cast<std::size_t>(CauseKind::count);
 inline constexpr std::array<std::string_view, cause_count> cause_names{
-    "data_loading",          "host_sync",   "launch_bound",  "host_bound",     "exposed_communication",
-    "small_messages",        "straggler",   "imbalance",     "exposed_copies", "memory_bound",
-    "no_tensor_cores",       "small_batch", "low_clock",     "wrong_device",   "cold_cache",
-    "long_prompts",          "collector",   "fragmentation", "checkpointing",  "format_range",
-    "mismatched_collective", "dead_rank",   "opposite_order", "slow_transport", "network_fault",
-    "out_of_memory",         "device_fault", "program_fault", "host_fault"};
+    "data_loading",          "host_sync",    "launch_bound",   "host_bound",     "exposed_communication",
+    "small_messages",        "straggler",    "imbalance",      "exposed_copies", "memory_bound",
+    "no_tensor_cores",       "small_batch",  "low_clock",      "wrong_device",   "cold_cache",
+    "long_prompts",          "collector",    "fragmentation",  "checkpointing",  "format_range",
+    "mismatched_collective", "dead_rank",    "opposite_order", "slow_transport", "network_fault",
+    "out_of_memory",         "device_fault", "program_fault",  "host_fault"};
 
 /// One explanation.
 struct Cause {

@@ -15,12 +15,12 @@
 namespace headroom {
 
 struct Evidence {
-  std::vector<std::string> files;  ///< in the order in which they were named
-  std::vector<TracedRank> ranks;   ///< of profilers' traces, one a process
-  std::vector<RankRecord> records;          ///< of flight recorders, one a rank
-  std::vector<MemorySnapshot> snapshots;    ///< of PyTorch's allocator, one a process
-  std::vector<MemoryTimeline> timelines;    ///< of PyTorch's memory profiler, one a process
-  std::vector<RunMessages> messages;        ///< of logs, one a file
+  std::vector<std::string> files;         ///< in the order in which they were named
+  std::vector<TracedRank> ranks;          ///< of profilers' traces, one a process
+  std::vector<RankRecord> records;        ///< of flight recorders, one a rank
+  std::vector<MemorySnapshot> snapshots;  ///< of PyTorch's allocator, one a process
+  std::vector<MemoryTimeline> timelines;  ///< of PyTorch's memory profiler, one a process
+  std::vector<RunMessages> messages;      ///< of logs, one a file
 };
 
 /// What all files together say: parts, causes with the most lost time first, tables, notes. Precondition: a file was

@@ -96,9 +96,8 @@ void add_parting(const HangReading& hang, RunReading& reading) {
   const bool waits = std::any_of(hang.ranks.begin(), hang.ranks.end(), [](const RankPlace& p) { return p.waits; });
   const std::string who = ranks_text(parting.ranks);
   std::string says = capital(who) + (parting.even ? " are not at one: one side issued " : " issued ") + parting.issued +
-                     " as number " + std::to_string(parting.number) + " of " +
-                     group_text(hang.groups[parting.group]) + (parting.even ? " and the other " : " where the others issued ") +
-                     parting.others;
+                     " as number " + std::to_string(parting.number) + " of " + group_text(hang.groups[parting.group]) +
+                     (parting.even ? " and the other " : " where the others issued ") + parting.others;
   switch (parting.reason) {
     case PartingReason::skipped: says += ": one that the others issued was left out"; break;
     case PartingReason::extra: says += ": one was issued that the others do not have"; break;
@@ -113,9 +112,8 @@ void add_parting(const HangReading& hang, RunReading& reading) {
       "Cast to one type before the collective on all ranks."};
   std::vector<std::string> evidence;
   if (const RankPlace* const place = place_of(hang, parting.ranks.front())) {
-    evidence.push_back(place->file + ": rank " + std::to_string(place->rank) + ", op " +
-                       std::to_string(parting.index) + " of its record: " + parting.issued +
-                       (parting.site.empty() ? "" : ", from " + parting.site) +
+    evidence.push_back(place->file + ": rank " + std::to_string(place->rank) + ", op " + std::to_string(parting.index) +
+                       " of its record: " + parting.issued + (parting.site.empty() ? "" : ", from " + parting.site) +
                        (parting.other_site.empty() ? "" : "; others from " + parting.other_site));
   }
   const PartingKind kind = parting.reason == PartingReason::unknown ? parting.kind : PartingKind::op;
@@ -140,10 +138,11 @@ void add_stopped(const HangReading& hang, RunReading& reading) {
          who + (silent ? " left no record" : " issued nothing more") + ", and " + ranks_text(waiting) +
              (waiting.size() == 1 ? " waits for " : " wait for ") + one +
              (place != nullptr ? " in " + place_text(hang, *place) : "") + "." + watchdog_text(hang),
-         silent ? "Look at the end of its log and at its node's kernel log (a GPU's Xid, the killer of processes without "
-                  "memory): the process is gone; go on from the last checkpoint without that node."
-                : "See where its process stands (py-spy dump --pid): it is alive, in a loop of its own, at an "
-                  "exception that was caught, or through with fewer steps than the others.",
+         silent
+             ? "Look at the end of its log and at its node's kernel log (a GPU's Xid, the killer of processes without "
+               "memory): the process is gone; go on from the last checkpoint without that node."
+             : "See where its process stands (py-spy dump --pid): it is alive, in a loop of its own, at an "
+               "exception that was caught, or through with fewer steps than the others.",
          lines_of(hang, told)});
   }
 }
@@ -159,10 +158,11 @@ void add_circle(const HangReading& hang, RunReading& reading) {
     says += (i == 0 ? "" : "; ") + ("rank " + std::to_string(hang.circle[i])) +
             (place != nullptr ? " in " + place_text(hang, *place) + "," : "") + " for rank " + std::to_string(next);
   }
-  reading.causes.push_back({CauseKind::opposite_order, 1.0, std::nullopt, says + "." + watchdog_text(hang),
-                            "Enter the groups in one order on all ranks, or end the first collective (wait, synchronize) "
-                            "before the next group is entered.",
-                            lines_of(hang, hang.circle)});
+  reading.causes.push_back(
+      {CauseKind::opposite_order, 1.0, std::nullopt, says + "." + watchdog_text(hang),
+       "Enter the groups in one order on all ranks, or end the first collective (wait, synchronize) "
+       "before the next group is entered.",
+       lines_of(hang, hang.circle)});
 }
 
 void add_last_comer(const HangReading& hang, RunReading& reading) {
@@ -227,8 +227,7 @@ void add_tables(const HangReading& hang, RunReading& reading) {
         {place.rank, static_cast<std::int64_t>(place.issued), number_cell(place.number),
          place.op.empty() ? FindingCell{} : FindingCell{hang.groups[place.group].name}, text_or_none(place.op),
          place.op.empty() ? FindingCell{} : FindingCell{std::string{place.waits ? "waits" : "ended"}},
-         place.waits_for.empty() ? FindingCell{} : FindingCell{ranks_text(place.waits_for)},
-         text_or_none(place.site)});
+         place.waits_for.empty() ? FindingCell{} : FindingCell{ranks_text(place.waits_for)}, text_or_none(place.site)});
   }
   reading.tables.push_back(std::move(groups));
   reading.tables.push_back(std::move(ranks));
@@ -255,8 +254,9 @@ void add_hang_reading(std::span<const RankRecord> records, RunReading& reading) 
                             ", and it had not ended when the records were written: where the watchdog wrote them, a "
                             "link, a GPU or a kernel before it stands still; else the run was moving.");
   } else if (hang.stuck() && !hang.parting) {
-    reading.notes.emplace_back("Where the records were asked for while the run was moving, they show that moment and no "
-                               "standstill.");
+    reading.notes.emplace_back(
+        "Where the records were asked for while the run was moving, they show that moment and no "
+        "standstill.");
   }
   if (!hang.other_order.empty() && hang.circle.empty()) {
     reading.notes.push_back(hang.other_order);

@@ -35,14 +35,11 @@ struct MemoryTables {
                         {"held_free_bytes", "free within"},
                         {"largest_free_bytes", "largest piece"}},
                        {}};
-  FindingTable holders{"memory_holders",
-                       "Who holds the memory at the peak",
-                       {{"held_bytes", "held"},
-                        {"share", "share"},
-                        {"blocks", "blocks"},
-                        {"site", "<allocated by"},
-                        {"file", "<file"}},
-                       {}};
+  FindingTable holders{
+      "memory_holders",
+      "Who holds the memory at the peak",
+      {{"held_bytes", "held"}, {"share", "share"}, {"blocks", "blocks"}, {"site", "<allocated by"}, {"file", "<file"}},
+      {}};
   FindingTable moments{"memory_over_time",
                        "Memory over time",
                        {{"event", "event"},
@@ -70,8 +67,8 @@ void add_refusal(const MemorySnapshot& snapshot, const MemoryHistory& history, R
     const bool cures = refused.expandable_grants.value_or(true);
     reading.causes.push_back(
         {CauseKind::fragmentation, 1.0, std::nullopt,
-         "A request of " + format(refused.asked) + " found no memory although " + format(free) + " are free: " +
-             format(refused.held_free) + " lie in pieces within segments, of which the largest holds " +
+         "A request of " + format(refused.asked) + " found no memory although " + format(free) +
+             " are free: " + format(refused.held_free) + " lie in pieces within segments, of which the largest holds " +
              format(refused.largest) + ", and " + format(refused.device_free) + " on the device.",
          cures ? "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; else use a smaller micro batch, or sizes that "
                  "repeat from step to step."
@@ -83,8 +80,8 @@ void add_refusal(const MemorySnapshot& snapshot, const MemoryHistory& history, R
   const std::string who = history.holders.empty() ? "" : holder_text(history.holders.front().site);
   reading.causes.push_back(
       {CauseKind::out_of_memory, 1.0, std::nullopt,
-       "A request of " + format(refused.asked) + " found " + format(free) + " free: " +
-           format(std::max(Bytes{}, refused.asked - free)) + " too little" +
+       "A request of " + format(refused.asked) + " found " + format(free) +
+           " free: " + format(std::max(Bytes{}, refused.asked - free)) + " too little" +
            (who.empty() ? "."
                         : "; most of the peak of " + format(history.peak.allocated) + ", " +
                               format(history.holders.front().held) + ", is held by " + who + "."),
@@ -116,15 +113,15 @@ void add_snapshot(const MemorySnapshot& snapshot, RunReading& reading, MemoryTab
       constexpr double much = 0.2;
       if (unused > much) {
         reading.notes.push_back(snapshot.file + ": " + percent_number(unused, 3) + " % of the " +
-                                format(history.reserved) +
-                                " that the allocator holds are free, in pieces of up to " + format(history.largest) +
-                                "; a request above that takes more of the device.");
+                                format(history.reserved) + " that the allocator holds are free, in pieces of up to " +
+                                format(history.largest) + "; a request above that takes more of the device.");
       }
     }
   }
   if (!history_told) {
-    reading.notes.push_back(snapshot.file + ": no history was recorded, so the peak is that of the snapshot's moment; call "
-                                            "torch.cuda.memory._record_memory_history() first.");
+    reading.notes.push_back(snapshot.file +
+                            ": no history was recorded, so the peak is that of the snapshot's moment; call "
+                            "torch.cuda.memory._record_memory_history() first.");
   }
 }
 
@@ -154,7 +151,8 @@ void add_memory_reading(std::span<const MemorySnapshot> snapshots,
     for (std::size_t i = 0; i < memory_purposes.size(); ++i) {
       if (timeline.own_peak[i].raw() > 0.0) {
         purposes.rows.push_back({std::string{memory_purposes[i]}, timeline.at_peak[i],
-                                 timeline.peak.raw() > 0.0 ? timeline.at_peak[i] / timeline.peak : 0.0, timeline.own_peak[i], timeline.file});
+                                 timeline.peak.raw() > 0.0 ? timeline.at_peak[i] / timeline.peak : 0.0,
+                                 timeline.own_peak[i], timeline.file});
       }
     }
     reading.notes.push_back(timeline.file + ": the peak is " + format(timeline.peak) + ", " +

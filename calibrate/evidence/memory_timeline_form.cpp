@@ -17,8 +17,7 @@ bool is_memory_timeline(const FileHead& head) noexcept {
     return false;
   }
   const std::size_t inner = first.find('[', at + 1);
-  return inner != std::string_view::npos &&
-         first.find_first_not_of(" \t\r\n", at + 1) == inner &&
+  return inner != std::string_view::npos && first.find_first_not_of(" \t\r\n", at + 1) == inner &&
          first.find_first_not_of("0123456789-, \t\r\n", inner + 1) == std::string_view::npos &&
          std::count(first.begin(), first.end(), ',') == 3;
 }

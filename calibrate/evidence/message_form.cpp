@@ -33,8 +33,8 @@ bool holds_messages(const std::string& file) noexcept {
 
 bool is_message_log(const FileHead& head) noexcept {
   const std::size_t first = head.text.find_first_not_of(" \t\r\n");
-  const bool text = first != std::string_view::npos && head.text[first] != '{' &&
-                    head.text.find('\0') == std::string_view::npos;
+  const bool text =
+      first != std::string_view::npos && head.text[first] != '{' && head.text.find('\0') == std::string_view::npos;
   return text && (has_run_messages(head.text) || holds_messages(head.file));
 }
 

@@ -8,12 +8,15 @@ namespace {
 
 using S = FaultSource;
 
-constexpr std::string_view own_error = "Find the kernel with compute-sanitizer or CUDA_LAUNCH_BLOCKING=1; the GPU is well.";
-constexpr std::string_view reset = "Drain the node, reset the GPU, and run its diagnostics (dcgmi diag -r 3) before it takes "
-                                   "work again.";
+constexpr std::string_view own_error =
+    "Find the kernel with compute-sanitizer or CUDA_LAUNCH_BLOCKING=1; the GPU is well.";
+constexpr std::string_view reset =
+    "Drain the node, reset the GPU, and run its diagnostics (dcgmi diag -r 3) before it takes "
+    "work again.";
 constexpr std::string_view replace = "Take the node out of the job and have the GPU, its seat and its power looked at.";
-constexpr std::string_view link = "Take the node out, look at NVLink's counters (nvidia-smi nvlink -e) and at the fabric "
-                                  "manager's log.";
+constexpr std::string_view link =
+    "Take the node out, look at NVLink's counters (nvidia-smi nvlink -e) and at the fabric "
+    "manager's log.";
 constexpr std::string_view driver = "Restart the node; where it comes again, update driver and firmware.";
 
 constexpr std::array xids{
@@ -74,7 +77,8 @@ constexpr std::array cuda_words{
                 "Use a GPU without a display, or shorter kernels."},
     WordMeaning{"no kernel image", S::program, "the build holds no kernels for this GPU",
                 "Install a build for the GPU's compute capability."},
-    WordMeaning{"too many resources requested", S::program, "a kernel wants more registers or shared memory than there are",
+    WordMeaning{"too many resources requested", S::program,
+                "a kernel wants more registers or shared memory than there are",
                 "Use fewer threads a block; headroom kernel occupancy says how many."},
     WordMeaning{"invalid device ordinal", S::program, "the process asks for a GPU that is not there",
                 "Start one process for each GPU of the node, and look at CUDA_VISIBLE_DEVICES."},

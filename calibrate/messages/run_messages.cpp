@@ -178,23 +178,23 @@ void read_watchdog(std::string_view line, std::int64_t number, RunMessages& mess
   }
 }
 
-Transport transport_of(std::string_view via) {
+ConnectionWay way_of(std::string_view via) {
   if (via.starts_with("P2P") || via.starts_with("NVLS")) {
-    return Transport::p2p;
+    return ConnectionWay::p2p;
   }
   if (via.starts_with("SHM")) {
-    return Transport::shared_memory;
+    return ConnectionWay::shared_memory;
   }
   if (via.starts_with("NET/Socket")) {
-    return Transport::socket;
+    return ConnectionWay::socket;
   }
   if (via.starts_with("NET/") || via.starts_with("COLLNET")) {
     if (holds_text(via, "GDRDMA") || holds_text(via, "/GDR")) {
-      return Transport::rdma_direct;
+      return ConnectionWay::rdma_direct;
     }
-    return via.starts_with("NET/IB") ? Transport::rdma : Transport::other;
+    return via.starts_with("NET/IB") ? ConnectionWay::rdma : ConnectionWay::other;
   }
-  return Transport::other;
+  return ConnectionWay::other;
 }
 
 void read_nccl_info(std::string_view line, std::string_view told, std::int64_t number, RunMessages& messages) {
@@ -207,8 +207,8 @@ void read_nccl_info(std::string_view line, std::string_view told, std::int64_t n
     messages.hosts.emplace(process.substr(0, colon));
   }
   if (const std::string_view via = behind(told, " via "); !via.empty() && holds_text(told, "->")) {
-    const Transport transport = transport_of(via);
-    const auto place = static_cast<std::size_t>(transport);
+    const ConnectionWay way = way_of(via);
+    const auto place = static_cast<std::size_t>(way);
     if (messages.connections[place]++ == 0) {
       constexpr std::size_t widest = 120;
       messages.examples[place] =
@@ -269,7 +269,8 @@ void read_run_message(std::string_view line, std::int64_t number, RunMessages& m
   if (const std::string_view told = behind(line, " NCCL INFO "); !told.empty()) {
     read_nccl_info(line, told, number, messages);
   }
-  if (const std::string_view version = behind(line, "NCCL version "); !version.empty() && messages.nccl_version.empty()) {
+  if (const std::string_view version = behind(line, "NCCL version ");
+      !version.empty() && messages.nccl_version.empty()) {
     messages.nccl_version = version.substr(0, version.find_first_of(" \r\n"));
   }
   if (holds_text(line, "NVRM: Xid")) {
@@ -279,11 +280,15 @@ void read_run_message(std::string_view line, std::int64_t number, RunMessages& m
   } else if (holds_text(line, "Detected mismatch between collectives")) {
     if (!messages.mismatch) {
       constexpr std::size_t widest = 600;
-      messages.mismatch = FaultMessage{FaultSource::program, "ranks issued different collectives",
+      messages.mismatch = FaultMessage{FaultSource::program,
+                                       "ranks issued different collectives",
                                        "Let every rank issue the same collectives in the same order.",
-                                       std::string{line.substr(0, widest)}, number, 1};
+                                       std::string{line.substr(0, widest)},
+                                       number,
+                                       1};
     }
-  } else if (holds_text(line, "CUDA out of memory") || (holds_text(line, "Cuda failure") && holds_text(line, "out of memory")) ||
+  } else if (holds_text(line, "CUDA out of memory") ||
+             (holds_text(line, "Cuda failure") && holds_text(line, "out of memory")) ||
              (holds_text(line, "CUDA error: ") && holds_text(line, "out of memory"))) {
     read_out_of_memory(line, number, messages);
   } else if (holds_text(line, "CUDA error: ") || holds_text(line, "Cuda failure")) {

@@ -30,9 +30,9 @@ enum class FaultSource : std::uint8_t {
 /// Messages of one kind in one file.
 struct FaultMessage {
   FaultSource source = FaultSource::program;
-  std::string what;   ///< "Xid 79, the GPU fell off the bus"
-  std::string cure;   ///< a sentence
-  std::string first;  ///< the first such line, cut at 200 characters
+  std::string what;       ///< "Xid 79, the GPU fell off the bus"
+  std::string cure;       ///< a sentence
+  std::string first;      ///< the first such line, cut at 200 characters
   std::int64_t line = 0;  ///< its number, from 1
   std::int64_t count = 1;
 };
@@ -55,9 +55,9 @@ struct RefusedAllocation {
 };
 
 /// Ways of NCCL's connections, as "via" tells them.
-enum class Transport : std::uint8_t { p2p, shared_memory, rdma_direct, rdma, socket, other, count };
-inline constexpr std::size_t transport_count = static_cast<std::size_t>(Transport::count);
-inline constexpr std::array<std::string_view, transport_count> transport_names{
+enum class ConnectionWay : std::uint8_t { p2p, shared_memory, rdma_direct, rdma, socket, other, count };
+inline constexpr std::size_t connection_way_count = static_cast<std::size_t>(ConnectionWay::count);
+inline constexpr std::array<std::string_view, connection_way_count> connection_way_names{
     "P2P", "shared memory", "RDMA from the GPU", "RDMA through the host", "sockets", "other networks"};
 
 struct RunMessages {
@@ -66,9 +66,9 @@ struct RunMessages {
   std::set<std::string> hosts, networks;  ///< networks as NCCL names them: "IB", "Socket"
   std::int64_t ranks = 0;                 ///< of the largest communicator; 0: not stated
   std::int64_t channels = 0, nvls_channels = 0;
-  std::array<std::int64_t, transport_count> connections{};
-  std::array<std::string, transport_count> examples;  ///< "FILE line 12: Channel 00/0 : ..."
-  bool no_adapter = false;  ///< NCCL looked for InfiniBand or RoCE and found none
+  std::array<std::int64_t, connection_way_count> connections{};
+  std::array<std::string, connection_way_count> examples;  ///< "FILE line 12: Channel 00/0 : ..."
+  bool no_adapter = false;                                 ///< NCCL looked for InfiniBand or RoCE and found none
   bool no_direct_rdma = false;
   std::map<std::string, std::string> settings;  ///< NCCL_* that the environment set
   std::vector<FaultMessage> faults;

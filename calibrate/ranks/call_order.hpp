@@ -19,12 +19,12 @@ struct OrderedCall {
 
 /// What a rank still has before it.
 struct CallSequence {
-  std::vector<OrderedCall> calls;     ///< in the order of the program
-  std::vector<std::int64_t> passed;   ///< per group, the last number that it has left behind; -1: none
+  std::vector<OrderedCall> calls;    ///< in the order of the program
+  std::vector<std::int64_t> passed;  ///< per group, the last number that it has left behind; -1: none
 };
 
 struct CallPlay {
-  std::vector<std::size_t> left;                   ///< per rank, how many of its calls ended
+  std::vector<std::size_t> left;                    ///< per rank, how many of its calls ended
   std::vector<std::vector<std::size_t>> waits_for;  ///< per rank, whom its next call waits for; empty: it is through
   [[nodiscard]] bool all_end() const noexcept;
 };

@@ -102,8 +102,7 @@ class Comparison {
           members_.emplace_back();
         }
         of_.back().push_back(at->second);
-        if (!group.ranks.empty() &&
-            !std::binary_search(group.ranks.begin(), group.ranks.end(), records_[r].rank)) {
+        if (!group.ranks.empty() && !std::binary_search(group.ranks.begin(), group.ranks.end(), records_[r].rank)) {
           continue;  // every rank knows of groups that it is no member of
         }
         members_[at->second].push_back({r, {}});
@@ -152,10 +151,9 @@ class Comparison {
       }
     }
     for (const std::int64_t rank : reading_.groups[g].ranks) {
-      const bool came =
-          std::any_of(members_[g].begin(), members_[g].end(), [&](const Member& m) {
-            return records_[m.record].rank == rank && m.ops.contains(progress.furthest);
-          });
+      const bool came = std::any_of(members_[g].begin(), members_[g].end(), [&](const Member& m) {
+        return records_[m.record].rank == rank && m.ops.contains(progress.furthest);
+      });
       if (progress.furthest >= 0) {
         (came ? progress.arrived : progress.absent).push_back(rank);
       }
@@ -211,11 +209,8 @@ class Comparison {
     }
   }
 
-  void note_parting(std::size_t g,
-                    std::int64_t number,
-                    const std::vector<const Member*>& members,
-                    const Member& common,
-                    bool even) {
+  void note_parting(
+      std::size_t g, std::int64_t number, const std::vector<const Member*>& members, const Member& common, bool even) {
     Parting parting;
     parting.group = g;
     parting.number = number;
@@ -240,10 +235,10 @@ class Comparison {
     parting.kind = issued.name != others.name || odd->ops.at(number).size() != common.ops.at(number).size()
                        ? PartingKind::op
                        : (issued.dtype != others.dtype ? PartingKind::dtype : PartingKind::size);
-    parting.reason = goes_on_as(*odd, number, common, number + 1)
-                         ? PartingReason::skipped
-                         : (goes_on_as(*odd, number + 1, common, number) ? PartingReason::extra
-                                                                         : PartingReason::unknown);
+    parting.reason =
+        goes_on_as(*odd, number, common, number + 1)
+            ? PartingReason::skipped
+            : (goes_on_as(*odd, number + 1, common, number) ? PartingReason::extra : PartingReason::unknown);
     const auto created = issued.created_ns;
     if (!reading_.parting || created < parted_at_) {
       reading_.parting = std::move(parting);
@@ -434,7 +429,7 @@ class Comparison {
     }
   }
 
-  using Step = std::pair<std::size_t, std::int64_t>;                           // group and number
+  using Step = std::pair<std::size_t, std::int64_t>;                             // group and number
   using Windows = std::map<std::size_t, std::pair<std::int64_t, std::int64_t>>;  // by group, first and last number
 
   [[nodiscard]] std::vector<Step> steps_of(std::size_t record, const Windows& windows) const {
@@ -461,8 +456,7 @@ class Comparison {
         y = member.record == b ? &member.ops : y;
       }
       if (x != nullptr && y != nullptr && !x->empty() && !y->empty()) {
-        windows[g] = {std::max(x->begin()->first, y->begin()->first),
-                      std::min(x->rbegin()->first, y->rbegin()->first)};
+        windows[g] = {std::max(x->begin()->first, y->begin()->first), std::min(x->rbegin()->first, y->rbegin()->first)};
       }
     }
     if (windows.size() < 2) {

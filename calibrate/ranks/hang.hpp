@@ -42,9 +42,9 @@ struct Parting {
 
 /// A group as its ranks left it.
 struct GroupProgress {
-  std::int64_t complete = -1;  ///< last collective that any of its ranks saw end; -1: none
-  std::int64_t furthest = -1;  ///< last that any of them issued; -1: none
-  std::string op;              ///< the furthest one
+  std::int64_t complete = -1;                 ///< last collective that any of its ranks saw end; -1: none
+  std::int64_t furthest = -1;                 ///< last that any of them issued; -1: none
+  std::string op;                             ///< the furthest one
   std::vector<std::int64_t> arrived, absent;  ///< ranks that issued the furthest one, and those that did not
 };
 
@@ -52,11 +52,11 @@ struct GroupProgress {
 struct RankPlace {
   std::int64_t rank = 0;
   std::string file;
-  std::size_t issued = 0;      ///< ops in its record
-  std::string op;              ///< the first that did not end, or the last one; empty: it issued none
+  std::size_t issued = 0;  ///< ops in its record
+  std::string op;          ///< the first that did not end, or the last one; empty: it issued none
   std::size_t group = 0;
   std::int64_t number = -1;
-  bool waits = false;          ///< the op did not end
+  bool waits = false;  ///< the op did not end
   std::string site;
   std::vector<std::int64_t> waits_for;
 };
@@ -73,13 +73,13 @@ struct HangReading {
   std::vector<GroupProgress> progress;  ///< of each group
   std::vector<RankPlace> ranks;         ///< by rank
   std::optional<Parting> parting;
-  std::vector<std::int64_t> stopped;   ///< waited for, with a record in which nothing is left to end
-  std::vector<std::int64_t> silent;    ///< waited for, without a record
-  std::vector<std::int64_t> circle;    ///< wait for each other, each for the next
-  std::vector<std::int64_t> unseen;    ///< members of groups without a record that nobody waits for
-  std::optional<Seconds> patience;     ///< from issuing what waits to the watchdog's end of the job
-  std::string in_flight;               ///< a collective at which all came and which did not end; empty: none
-  std::string other_order;             ///< a sentence on groups that ranks enter in another order; empty: none
+  std::vector<std::int64_t> stopped;  ///< waited for, with a record in which nothing is left to end
+  std::vector<std::int64_t> silent;   ///< waited for, without a record
+  std::vector<std::int64_t> circle;   ///< wait for each other, each for the next
+  std::vector<std::int64_t> unseen;   ///< members of groups without a record that nobody waits for
+  std::optional<Seconds> patience;    ///< from issuing what waits to the watchdog's end of the job
+  std::string in_flight;              ///< a collective at which all came and which did not end; empty: none
+  std::string other_order;            ///< a sentence on groups that ranks enter in another order; empty: none
   std::optional<LastComer> last_comer;
 
   [[nodiscard]] bool stuck() const noexcept {

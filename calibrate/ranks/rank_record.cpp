@@ -107,8 +107,9 @@ class DumpReader {
   RankRecord read() {
     const std::optional<std::int64_t> rank = rank_of_name(file_);
     if (!rank) {
-      fail("the file's name does not say its rank, and a dump of the flight recorder does not either; name it as "
-           "PyTorch does: nccl_trace_rank_3");
+      fail(
+          "the file's name does not say its rank, and a dump of the flight recorder does not either; name it as "
+          "PyTorch does: nccl_trace_rank_3");
     }
     record_.rank = rank.value_or(0);
     read_groups();

@@ -30,13 +30,13 @@ inline constexpr std::array<std::string_view, 3> op_state_names{"scheduled", "st
 
 /// A collective or a message between two ranks that was issued.
 struct IssuedOp {
-  std::size_t group = 0;     ///< of RankRecord::groups
-  std::int64_t number = 0;   ///< among the collectives of its group, or among its messages
-  bool message = false;      ///< between two ranks
-  std::int64_t from = -1, to = -1;  ///< of a message, numbers within the group
-  std::string name;          ///< "all_reduce", "send"
+  std::size_t group = 0;               ///< of RankRecord::groups
+  std::int64_t number = 0;             ///< among the collectives of its group, or among its messages
+  bool message = false;                ///< between two ranks
+  std::int64_t from = -1, to = -1;     ///< of a message, numbers within the group
+  std::string name;                    ///< "all_reduce", "send"
   double inputs = 0.0, outputs = 0.0;  ///< elements
-  std::string dtype;         ///< of the inputs: "BFloat16"
+  std::string dtype;                   ///< of the inputs: "BFloat16"
   OpState state = OpState::scheduled;
   std::int64_t created_ns = 0;
   std::optional<std::int64_t> completed_ns;

@@ -153,9 +153,8 @@ std::optional<bool> grants_expandable(const DeviceMemory& before,
   for (std::size_t i = 0; i < until; ++i) {
     const MemoryEvent& event = events[i];
     if (event.kind == MemoryEventKind::alloc) {
-      const auto at = places.contains(event.address)
-                          ? std::nullopt
-                          : allocator.allocate(std::max<std::uint64_t>(1, event.size));
+      const auto at =
+          places.contains(event.address) ? std::nullopt : allocator.allocate(std::max<std::uint64_t>(1, event.size));
       if (!at) {
         return false;
       }
@@ -245,9 +244,8 @@ MemoryHistory history_of(const MemorySnapshot& snapshot, std::int64_t device) {
   std::reverse(history.moments.begin(), history.moments.end());
   if (history.refused && !memory.expandable()) {
     const RefusedRequest& refused = *history.refused;
-    history.refused->expandable_grants =
-        grants_expandable(memory, events, refused_at,
-                          static_cast<std::uint64_t>((refused.reserved + refused.device_free).raw()));
+    history.refused->expandable_grants = grants_expandable(
+        memory, events, refused_at, static_cast<std::uint64_t>((refused.reserved + refused.device_free).raw()));
   }
   DeviceMemory peak{snapshot, device};
   for (std::size_t i = events.size(); i-- > history.peak.event;) {

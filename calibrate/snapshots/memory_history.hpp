@@ -43,11 +43,11 @@ struct RefusedRequest {
 
 struct MemoryHistory {
   std::int64_t device = 0;
-  Bytes allocated{}, reserved{};  ///< when the snapshot was taken
-  Bytes held_free{}, largest{};   ///< free within segments, and its largest piece
-  MemoryMoment peak;              ///< of allocated bytes
-  std::vector<MemoryHolder> holders;  ///< at the peak, the largest first
-  std::vector<MemoryMoment> moments;  ///< evenly over the events, at most 24
+  Bytes allocated{}, reserved{};          ///< when the snapshot was taken
+  Bytes held_free{}, largest{};           ///< free within segments, and its largest piece
+  MemoryMoment peak;                      ///< of allocated bytes
+  std::vector<MemoryHolder> holders;      ///< at the peak, the largest first
+  std::vector<MemoryMoment> moments;      ///< evenly over the events, at most 24
   std::optional<RefusedRequest> refused;  ///< the last one
 };
 

@@ -62,9 +62,8 @@ class SnapshotReader {
   /// Addresses use up to 57 bits; those of hosts that count from the top are negative.
   [[nodiscard]] std::optional<std::uint64_t> address_of(Id table, std::string_view key) const {
     const std::optional<std::int64_t> value = data_.whole(data_.find(table, key));
-    return value && *value >= 0 && *value < (std::int64_t{1} << 60U)
-               ? std::optional{static_cast<std::uint64_t>(*value)}
-               : std::nullopt;
+    return value && *value >= 0 && *value < (std::int64_t{1} << 60U) ? std::optional{static_cast<std::uint64_t>(*value)}
+                                                                     : std::nullopt;
   }
 
   std::uint32_t site_of(Id entry) {

@@ -13,8 +13,8 @@
 namespace headroom {
 
 enum class BlockState : std::uint8_t {
-  live,     ///< handed out, or freed by the program and still in use by a stream
-  free      ///< held by the allocator
+  live,  ///< handed out, or freed by the program and still in use by a stream
+  free   ///< held by the allocator
 };
 
 struct SnapshotBlock {

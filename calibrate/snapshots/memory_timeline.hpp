@@ -18,11 +18,11 @@ inline constexpr std::array<std::string_view, 8> memory_purposes{
 
 struct MemoryTimeline {
   std::string file;
-  Bytes peak{};                                            ///< of all together
-  std::array<Bytes, memory_purposes.size()> at_peak{};     ///< of each when all together are at their peak
-  std::array<Bytes, memory_purposes.size()> own_peak{};    ///< of each by itself
-  std::int64_t peak_ns = 0;                                ///< from the first event with a time
-  std::int64_t span_ns = 0;                                ///< from the first to the last
+  Bytes peak{};                                          ///< of all together
+  std::array<Bytes, memory_purposes.size()> at_peak{};   ///< of each when all together are at their peak
+  std::array<Bytes, memory_purposes.size()> own_peak{};  ///< of each by itself
+  std::int64_t peak_ns = 0;                              ///< from the first event with a time
+  std::int64_t span_ns = 0;                              ///< from the first to the last
   std::int64_t events = 0;
 };
 

@@ -61,7 +61,8 @@ class Rows {
     const int told = sqlite3_step(statement_.get());
     if (told == SQLITE_ROW) {
       if (++read_ > most_nsys_rows) {
-        refuse_report(file_, "a table holds more than " + std::to_string(most_nsys_rows) + " rows; profile fewer steps");
+        refuse_report(file_,
+                      "a table holds more than " + std::to_string(most_nsys_rows) + " rows; profile fewer steps");
       }
       return true;
     }
@@ -71,9 +72,7 @@ class Rows {
     return false;
   }
   [[nodiscard]] std::int64_t whole(int column) const { return sqlite3_column_int64(statement_.get(), column); }
-  [[nodiscard]] bool none(int column) const {
-    return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
-  }
+  [[nodiscard]] bool none(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
   [[nodiscard]] std::string_view text(int column) const {
     const unsigned char* const held = sqlite3_column_text(statement_.get(), column);
     const int size = sqlite3_column_bytes(statement_.get(), column);
@@ -97,12 +96,11 @@ class Rows {
 /// Number behind a word that counts steps; nullopt: the name counts none.
 std::optional<std::int64_t> step_number(std::string_view name) {
   constexpr std::array<std::string_view, 7> counted_words{"profilerstep", "iteration", "train_step", "training_step",
-                                                           "iter",         "step",      "batch"};
+                                                          "iter",         "step",      "batch"};
   for (const std::string_view word : counted_words) {
     const bool begins = name.size() > word.size() &&
-                        std::equal(word.begin(), word.end(), name.begin(), [](char a, char b) {
-                          return a == std::tolower(static_cast<unsigned char>(b));
-                        });
+                        std::equal(word.begin(), word.end(), name.begin(),
+                                   [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
     if (!begins) {
       continue;
     }
@@ -140,9 +138,10 @@ class Report {
     const bool kernels = has("CUPTI_ACTIVITY_KIND_KERNEL");
     const bool copies = has("CUPTI_ACTIVITY_KIND_MEMCPY");
     if (!kernels && !copies) {
-      refuse_report(file_, "the database holds neither kernels nor copies (CUPTI_ACTIVITY_KIND_KERNEL, "
-                           "CUPTI_ACTIVITY_KIND_MEMCPY); profile with 'nsys profile --trace=cuda,nvtx' and export "
-                           "with 'nsys export --type sqlite'");
+      refuse_report(file_,
+                    "the database holds neither kernels nor copies (CUPTI_ACTIVITY_KIND_KERNEL, "
+                    "CUPTI_ACTIVITY_KIND_MEMCPY); profile with 'nsys profile --trace=cuda,nvtx' and export "
+                    "with 'nsys export --type sqlite'");
     }
     if (kernels) {
       read_kernels();
@@ -252,11 +251,10 @@ class Report {
   }
 
   void read_kernels() {
-    const std::string name =
-        has_column("CUPTI_ACTIVITY_KIND_KERNEL", "demangledName") ? "demangledName" : "shortName";
-    Rows rows = ask("SELECT start, end, deviceId, streamId, correlationId, " +
-                    process_column("CUPTI_ACTIVITY_KIND_KERNEL") + ", " + name +
-                    ", gridX, gridY, gridZ FROM CUPTI_ACTIVITY_KIND_KERNEL");
+    const std::string name = has_column("CUPTI_ACTIVITY_KIND_KERNEL", "demangledName") ? "demangledName" : "shortName";
+    Rows rows =
+        ask("SELECT start, end, deviceId, streamId, correlationId, " + process_column("CUPTI_ACTIVITY_KIND_KERNEL") +
+            ", " + name + ", gridX, gridY, gridZ FROM CUPTI_ACTIVITY_KIND_KERNEL");
     while (rows.next()) {
       Process& process = process_of(rows.whole(5));
       const auto times = times_of(rows, process);
@@ -275,8 +273,8 @@ class Report {
       for (const int axis : {7, 8, 9}) {
         span.blocks = std::min(most_blocks, span.blocks * std::clamp<std::int64_t>(rows.whole(axis), 0, 1 << 20));
       }
-      span.work = is_communication(process.timeline.names.name(span.name)) ? DeviceWork::communication
-                                                                           : DeviceWork::compute;
+      span.work =
+          is_communication(process.timeline.names.name(span.name)) ? DeviceWork::communication : DeviceWork::compute;
       process.timeline.work.push_back(span);
     }
   }
@@ -387,7 +385,8 @@ class Report {
       timelines.push_back(std::move(timeline));
     }
     if (timelines.empty()) {
-      refuse_report(file_, "the report holds no work of a GPU with a time; profile with 'nsys profile --trace=cuda,nvtx'");
+      refuse_report(file_,
+                    "the report holds no work of a GPU with a time; profile with 'nsys profile --trace=cuda,nvtx'");
     }
     return timelines;
   }

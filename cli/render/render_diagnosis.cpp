@@ -101,7 +101,8 @@ std::string diagnosis_text(const RunReading& reading) {
   if (!reading.causes.empty()) {
     Table causes{{"cause", "of the time", "time with the cure", "<what to do"}};
     for (const Cause& cause : reading.causes) {
-      causes.row({words_of(cause_names[static_cast<std::size_t>(cause.kind)]), cause.lost > 0.0 ? percent_number(cause.lost, 3) + " %" : "-",
+      causes.row({words_of(cause_names[static_cast<std::size_t>(cause.kind)]),
+                  cause.lost > 0.0 ? percent_number(cause.lost, 3) + " %" : "-",
                   cause.time_ratio ? percent_number(*cause.time_ratio, 3) + " %" : "-", cause.cure});
     }
     text += causes.text(0) + "\n";

@@ -164,15 +164,16 @@ TEST_CASE("hang: a rank with one collective more, another type, another op or an
 
 TEST_CASE("hang: parts of unequal size are no mismatch where an op allows them") {
   const auto records = job(4, [](std::int64_t rank, Rank& to) {
-    to.issue("all_to_all", 10.0 + static_cast<double>(rank), true).issue("all_gather", 5.0 * static_cast<double>(rank + 1), true);
+    to.issue("all_to_all", 10.0 + static_cast<double>(rank), true)
+        .issue("all_gather", 5.0 * static_cast<double>(rank + 1), true);
   });
   CHECK(!hang_of(records).parting);
   CHECK(reading_of_records(records).causes.empty());
 }
 
 TEST_CASE("hang: without a majority both sides are named") {
-  const HangReading hang = hang_of(
-      job(2, [](std::int64_t rank, Rank& to) { to.issue(rank == 0 ? "all_reduce" : "broadcast", 8, false); }));
+  const HangReading hang =
+      hang_of(job(2, [](std::int64_t rank, Rank& to) { to.issue(rank == 0 ? "all_reduce" : "broadcast", 8, false); }));
   REQUIRE(hang.parting);
   CHECK(hang.parting->even);
   CHECK(hang.parting->ranks == std::vector<std::int64_t>{0, 1});
@@ -325,8 +326,9 @@ TEST_CASE("hang: two records of one rank, and ranks that share no group, are ref
 TEST_CASE("call order: calls end when all members entered them, and what is left tells who waits") {
   // Groups {0, 1} and {1, 2}; rank 2 never enters the second call of its group.
   const std::vector<std::vector<std::size_t>> members{{0, 1}, {1, 2}};
-  const std::vector<CallSequence> ranks{
-      {{{0, 0, "a"}, {0, 1, "a"}}, {}}, {{{0, 0, "a"}, {1, 0, "a"}, {1, 1, "a"}, {0, 1, "a"}}, {}}, {{{1, 0, "a"}}, {}}};
+  const std::vector<CallSequence> ranks{{{{0, 0, "a"}, {0, 1, "a"}}, {}},
+                                        {{{0, 0, "a"}, {1, 0, "a"}, {1, 1, "a"}, {0, 1, "a"}}, {}},
+                                        {{{1, 0, "a"}}, {}}};
   const CallPlay play = play_calls(ranks, members);
   CHECK(play.left == std::vector<std::size_t>{1, 2, 1});
   CHECK(play.waits_for[0] == std::vector<std::size_t>{1});
@@ -360,16 +362,17 @@ std::string entry(int number, const char* name, const char* state) {
 }
 
 std::string dump(const std::vector<std::string>& entries) {
-  return pickle_file(pickled_table(
-      {{"version", pickled("2.4")},
-       {"pg_config", pickled_table({{"0", pickled_table({{"name", pickled("0")},
-                                                         {"desc", pickled("default_pg")},
-                                                         {"ranks", pickled("[0, 1, 2, 3]")}})}})},
-       {"entries", pickled_list(entries)}}));
+  return pickle_file(
+      pickled_table({{"version", pickled("2.4")},
+                     {"pg_config", pickled_table({{"0", pickled_table({{"name", pickled("0")},
+                                                                       {"desc", pickled("default_pg")},
+                                                                       {"ranks", pickled("[0, 1, 2, 3]")}})}})},
+                     {"entries", pickled_list(entries)}}));
 }
 
 TEST_CASE("flight recorder: a dump says ops, sizes, groups and states; its file says the rank") {
-  const PlainData data = read_pickle(dump({entry(0, "nccl:all_reduce", "completed"), entry(1, "nccl:broadcast", "started")}), "f");
+  const PlainData data =
+      read_pickle(dump({entry(0, "nccl:all_reduce", "completed"), entry(1, "nccl:broadcast", "started")}), "f");
   CHECK(is_recorder_dump(data));
   const RankRecord record = read_recorder_dump(data, "/tmp/nccl_trace_rank_3");
   CHECK(record.rank == 3);
@@ -383,7 +386,8 @@ TEST_CASE("flight recorder: a dump says ops, sizes, groups and states; its file 
   CHECK(record.ops[1].state == OpState::started);
   CHECK(record.ops[1].number == 2);
   CHECK(record.ops[1].timeout_ms == 3'600'000.0);
-  const RankRecord send = read_recorder_dump(read_pickle(dump({entry(0, "nccl:recv 3<-0", "started")}), "f"), "rank_0.pickle");
+  const RankRecord send =
+      read_recorder_dump(read_pickle(dump({entry(0, "nccl:recv 3<-0", "started")}), "f"), "rank_0.pickle");
   CHECK(send.ops[0].from == 0);
   CHECK(send.ops[0].to == 3);
 }
@@ -397,8 +401,8 @@ TEST_CASE("flight recorder: the rank stands at the end of a name or behind the w
 }
 
 TEST_CASE("flight recorder: every wrong entry is told, and a name without a rank") {
-  const PlainData data =
-      read_pickle(dump({entry(0, "nccl:all_reduce", "lost"), pickled(7), pickled_table({{"state", pickled("started")}})}), "f");
+  const PlainData data = read_pickle(
+      dump({entry(0, "nccl:all_reduce", "lost"), pickled(7), pickled_table({{"state", pickled("started")}})}), "f");
   try {
     static_cast<void>(read_recorder_dump(data, "dump.pickle"));
     FAIL("read");

@@ -63,10 +63,10 @@ std::string event(const char* action, std::int64_t at, std::int64_t size, int li
 }
 
 MemorySnapshot snapshot_of(const std::vector<std::string>& segments, const std::vector<std::string>& events) {
-  const PlainData data = read_pickle(
-      pickle_file(pickled_table({{"segments", pickled_list(segments)},
-                                 {"device_traces", pickled_list({pickled_list(events)})}})),
-      "memory.pickle");
+  const PlainData data =
+      read_pickle(pickle_file(pickled_table(
+                      {{"segments", pickled_list(segments)}, {"device_traces", pickled_list({pickled_list(events)})}})),
+                  "memory.pickle");
   REQUIRE(is_memory_snapshot(data));
   return read_memory_snapshot(data, "memory.pickle");
 }
@@ -74,13 +74,12 @@ MemorySnapshot snapshot_of(const std::vector<std::string>& segments, const std::
 /// Four blocks of 30 MiB in a segment of 120, the second and the last freed again; then 40 MiB are asked for, of which
 /// the device has 5.
 MemorySnapshot in_pieces() {
-  return snapshot_of({segment(0, 120, {block(0, 30, true, 1), block(30, 30, false), block(60, 30, true, 3),
-                                       block(90, 30, false)})},
-                     {event("segment_alloc", 0, 120, 1, 1), event("alloc", 0, 30, 1, 10), event("alloc", 30, 30, 2, 20),
-                      event("alloc", 60, 30, 3, 30), event("alloc", 90, 30, 2, 40),
-                      event("free_requested", 30, 30, 0, 50), event("free_completed", 30, 30, 0, 50),
-                      event("free_requested", 90, 30, 0, 60), event("free_completed", 90, 30, 0, 60),
-                      event("oom", 5, 40, 9, 70)});
+  return snapshot_of(
+      {segment(0, 120, {block(0, 30, true, 1), block(30, 30, false), block(60, 30, true, 3), block(90, 30, false)})},
+      {event("segment_alloc", 0, 120, 1, 1), event("alloc", 0, 30, 1, 10), event("alloc", 30, 30, 2, 20),
+       event("alloc", 60, 30, 3, 30), event("alloc", 90, 30, 2, 40), event("free_requested", 30, 30, 0, 50),
+       event("free_completed", 30, 30, 0, 50), event("free_requested", 90, 30, 0, 60),
+       event("free_completed", 90, 30, 0, 60), event("oom", 5, 40, 9, 70)});
 }
 
 double in_mib(Bytes bytes) {

@@ -23,9 +23,7 @@ constexpr std::int64_t process_bits = 24;
 /// A database that statements are written to.
 class Database {
  public:
-  explicit Database(const std::string& file) {
-    REQUIRE(sqlite3_open(file.c_str(), &database_) == SQLITE_OK);
-  }
+  explicit Database(const std::string& file) { REQUIRE(sqlite3_open(file.c_str(), &database_) == SQLITE_OK); }
   ~Database() { sqlite3_close(database_); }
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -52,15 +50,19 @@ class Database {
 void write_report(const std::string& file, int processes) {
   Database report{file};
   report.run("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL)");
-  report.run("INSERT INTO StringIds VALUES (1, 'sm90_gemm'), (2, 'ncclDevKernel_AllReduce_Sum_bf16'), "
-             "(3, 'cudaLaunchKernel_v7000')");
+  report.run(
+      "INSERT INTO StringIds VALUES (1, 'sm90_gemm'), (2, 'ncclDevKernel_AllReduce_Sum_bf16'), "
+      "(3, 'cudaLaunchKernel_v7000')");
   report.run("CREATE TABLE TARGET_INFO_GPU (id INT, name TEXT, smCount INT, totalMemory INT)");
   report.run("INSERT INTO TARGET_INFO_GPU VALUES (0, 'NVIDIA H100 80GB HBM3', 132, 85000000000)");
-  report.run("CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, deviceId INT, streamId INT, correlationId INT, "
-             "globalPid INT, demangledName INT, shortName INT, gridX INT, gridY INT, gridZ INT)");
-  report.run("CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INT, end INT, deviceId INT, streamId INT, correlationId INT, "
-             "globalPid INT, bytes INT, copyKind INT)");
-  report.run("CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, globalTid INT, correlationId INT, nameId INT)");
+  report.run(
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, deviceId INT, streamId INT, correlationId INT, "
+      "globalPid INT, demangledName INT, shortName INT, gridX INT, gridY INT, gridZ INT)");
+  report.run(
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INT, end INT, deviceId INT, streamId INT, correlationId INT, "
+      "globalPid INT, bytes INT, copyKind INT)");
+  report.run(
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, globalTid INT, correlationId INT, nameId INT)");
   report.run("CREATE TABLE NVTX_EVENTS (start INT, end INT, eventType INT, text TEXT, globalTid INT, textId INT)");
   constexpr std::int64_t ms = 1'000'000;
   for (std::int64_t p = 1; p <= processes; ++p) {
@@ -128,8 +130,9 @@ TEST_CASE("nsys: what is no report, is cut or asks to be run is refused") {
   refused(empty, "holds neither kernels nor copies");
   // A view in the place of a table would run whatever its author chose.
   const std::string view = (scratch.path() / "view.sqlite").string();
-  Database{view}.run("CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 "
-                     "FROM n) SELECT x AS start FROM n");
+  Database{view}.run(
+      "CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 "
+      "FROM n) SELECT x AS start FROM n");
   refused(view, "holds neither kernels nor copies");
 }
 

@@ -63,13 +63,15 @@ TEST_CASE("messages: NCCL's log says hosts, ranks, channels and the way of each 
   CHECK(messages.ranks == 16);
   CHECK(messages.channels == 24);
   CHECK(messages.nvls_channels == 16);
-  CHECK(messages.connections == std::array<std::int64_t, transport_count>{1, 1, 1, 1, 0, 0});
+  CHECK(messages.connections == std::array<std::int64_t, connection_way_count>{1, 1, 1, 1, 0, 0});
   CHECK(messages.settings.at("NCCL_IB_HCA") == "mlx5");
 }
 
-TEST_CASE("messages: sockets between hosts, RDMA through the host and shared memory alone are slower than the hardware") {
-  const RunReading sockets = reading_of_lines({"a:1:2 [0] NCCL INFO NET/IB : No device found.",
-                                               "a:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/Socket/0"});
+TEST_CASE(
+    "messages: sockets between hosts, RDMA through the host and shared memory alone are slower than the hardware") {
+  const RunReading sockets =
+      reading_of_lines({"a:1:2 [0] NCCL INFO NET/IB : No device found.",
+                        "a:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/Socket/0"});
   REQUIRE(cause_of(sockets, CauseKind::slow_transport) != nullptr);
   CHECK(says(cause_of(sockets, CauseKind::slow_transport)->says, "it found no InfiniBand or RoCE adapter"));
   CHECK(cause_of(sockets, CauseKind::slow_transport)->evidence.front() ==
@@ -81,8 +83,9 @@ TEST_CASE("messages: sockets between hosts, RDMA through the host and shared mem
                                               "a:1:2 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM/direct/direct"});
   REQUIRE(cause_of(shared, CauseKind::slow_transport) != nullptr);
   CHECK(says(cause_of(shared, CauseKind::slow_transport)->says, "NCCL_P2P_DISABLE=1 is set"));
-  const RunReading well = reading_of_lines({"a:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC",
-                                            "a:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0/GDRDMA"});
+  const RunReading well =
+      reading_of_lines({"a:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC",
+                        "a:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0/GDRDMA"});
   CHECK(well.causes.empty());
   REQUIRE(well.tables.size() == 1);
   CHECK(well.tables.front().key == "transports");
@@ -98,8 +101,8 @@ std::string watchdog(int rank, int number, const char* op, int elements) {
 
 TEST_CASE("messages: ranks whose watchdogs speak wait for the one that is silent") {
   const RunReading reading = reading_of_lines(
-      {"a:1:2 [0] NCCL INFO comm 0x55 rank 0 nranks 4 cudaDev 0 busId 1c000 - Init START", watchdog(0, 12, "ALLREDUCE", 64),
-       watchdog(1, 12, "ALLREDUCE", 64), watchdog(3, 12, "ALLREDUCE", 64)});
+      {"a:1:2 [0] NCCL INFO comm 0x55 rank 0 nranks 4 cudaDev 0 busId 1c000 - Init START",
+       watchdog(0, 12, "ALLREDUCE", 64), watchdog(1, 12, "ALLREDUCE", 64), watchdog(3, 12, "ALLREDUCE", 64)});
   const Cause* const dead = cause_of(reading, CauseKind::dead_rank);
   REQUIRE(dead != nullptr);
   CHECK(says(dead->says, "3 ranks gave up ALLREDUCE, number 12, after 600 s; rank 2 did not say so"));
@@ -111,26 +114,31 @@ TEST_CASE("messages: ranks whose watchdogs speak wait for the one that is silent
 
 TEST_CASE("messages: PyTorch's sentence of a refused request says whether memory was there in pieces") {
   const RunReading pieces = reading_of_lines(
-      {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of "
-       "which 1.05 GiB is free. Including non-PyTorch memory, this process has 78.09 GiB memory in use. Of the allocated "
+      {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 "
+       "GiB of "
+       "which 1.05 GiB is free. Including non-PyTorch memory, this process has 78.09 GiB memory in use. Of the "
+       "allocated "
        "memory 70.50 GiB is allocated by PyTorch, and 6.80 GiB is reserved by PyTorch but unallocated."});
   REQUIRE(pieces.causes.size() == 1);
   CHECK(pieces.causes.front().kind == CauseKind::fragmentation);
   CHECK(says(pieces.causes.front().says, "2.00 GiB found 1.05 GiB free"));
   CHECK(says(pieces.causes.front().says, "6.80 GiB that nobody uses"));
-  const RunMessages old = messages_of(
-      {"RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 15.75 GiB total capacity; 14.50 GiB already "
-       "allocated; 19.75 MiB free; 14.75 GiB reserved in total by PyTorch)"});
+  const RunMessages old =
+      messages_of({"RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 15.75 GiB total capacity; "
+                   "14.50 GiB already "
+                   "allocated; 19.75 MiB free; 14.75 GiB reserved in total by PyTorch)"});
   REQUIRE(old.refused.size() == 1);
   CHECK(old.refused.front().asked.raw() == 20.0 * 0x1p20);
   CHECK(old.refused.front().capacity->raw() == 15.75 * 0x1p30);
   CHECK(old.refused.front().free->raw() == 19.75 * 0x1p20);
   CHECK(old.refused.front().allocated->raw() == 14.5 * 0x1p30);
   CHECK(old.refused.front().unallocated->raw() == 0.25 * 0x1p30);
-  const RunReading full = reading_of_lines(
-      {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of "
-       "which 1.05 GiB is free. Of the allocated memory 77.00 GiB is allocated by PyTorch, and 100.00 MiB is reserved by "
-       "PyTorch but unallocated."});
+  const RunReading full =
+      reading_of_lines({"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "
+                        "capacity of 79.15 GiB of "
+                        "which 1.05 GiB is free. Of the allocated memory 77.00 GiB is allocated by PyTorch, and 100.00 "
+                        "MiB is reserved by "
+                        "PyTorch but unallocated."});
   CHECK(full.causes.front().kind == CauseKind::out_of_memory);
 }
 
@@ -162,8 +170,9 @@ TEST_CASE("messages: CUDA's and NCCL's errors and the host's killer are told apa
   const auto first = [](const std::string& line) { return reading_of_lines({line}).causes.front().kind; };
   CHECK(first("RuntimeError: CUDA error: an illegal memory access was encountered") == CauseKind::program_fault);
   CHECK(first("RuntimeError: CUDA error: uncorrectable ECC error encountered") == CauseKind::device_fault);
-  CHECK(first("a:1:2 [0] misc/ib.cc:9 NCCL WARN NET/IB : Got completion from peer 10.0.0.1<5> with status=12 opcode=0") ==
-        CauseKind::network_fault);
+  CHECK(
+      first("a:1:2 [0] misc/ib.cc:9 NCCL WARN NET/IB : Got completion from peer 10.0.0.1<5> with status=12 opcode=0") ==
+      CauseKind::network_fault);
   CHECK(first("a:1:2 [0] init.cc:9 NCCL WARN Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 1b000") ==
         CauseKind::program_fault);
   CHECK(first("[9.1] Out of memory: Killed process 77 (python) total-vm:9kB") == CauseKind::host_fault);
@@ -176,8 +185,8 @@ TEST_CASE("messages: CUDA's and NCCL's errors and the host's killer are told apa
 
 TEST_CASE("messages: a file is read line by line, its last line without an end too") {
   const test::ScratchFolder scratch;
-  const std::string file = scratch.write("dmesg", "quiet\n" + std::string(100'000, 'x') +
-                                                      "\n[1] NVRM: Xid (PCI:0000:10:1c): 48, pid=1, DBE");
+  const std::string file = scratch.write(
+      "dmesg", "quiet\n" + std::string(100'000, 'x') + "\n[1] NVRM: Xid (PCI:0000:10:1c): 48, pid=1, DBE");
   const RunMessages messages = read_run_messages(file);
   REQUIRE(messages.faults.size() == 1);
   CHECK(messages.faults.front().line == 3);

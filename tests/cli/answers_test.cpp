@@ -67,6 +67,9 @@ std::vector<std::string> questions() {
       "kernel diverge --gpu a100-sxm-80gb --paths 2 --time 1ms --elements 1e8",
       "kernel profile tests/cli/kernel_profile.csv --gpu a100-sxm-80gb",
       "diagnose scenarios/traces/rank-0.json scenarios/traces/rank-1.json",
+      "diagnose tests/questions/files/ranks/dead/nccl_trace_rank_0 tests/questions/files/ranks/dead/nccl_trace_rank_1",
+      "diagnose tests/questions/files/ranks/memory.pickle tests/questions/files/ranks/memory.raw.json",
+      "diagnose tests/questions/files/ranks/nccl.log tests/questions/files/ranks/kernel.log",
       "kernel roof --gpu a100-sxm-80gb --flop 2e12 --bytes '1 GB' --time 10ms",
       "kernel occupancy --gpu h100-sxm-80gb --threads 256 --registers 64 --shared '16 KiB' --carve-out '100 KiB' "
       "--cluster 2 --bulk '16 KiB' --blocks 1000 --spilled '64 B' --latency '600 ns'",
