@@ -94,6 +94,30 @@ class Player {
   CallPlay play_;
 };
 
+/// Breadth first: the way back to the start that takes the fewest ranks; empty: there is none.
+std::vector<std::size_t> circle_through(std::size_t start, std::span<const std::vector<std::size_t>> waits_for) {
+  std::vector<std::size_t> before(waits_for.size(), nobody);
+  std::deque<std::size_t> seen{start};
+  std::vector<std::size_t> circle;
+  for (; !seen.empty(); seen.pop_front()) {
+    for (const std::size_t other : waits_for[seen.front()]) {
+      if (other == start) {
+        circle.push_back(seen.front());
+        while (circle.back() != start) {
+          circle.push_back(before[circle.back()]);
+        }
+        std::reverse(circle.begin(), circle.end());
+        return circle;
+      }
+      if (before[other] == nobody) {
+        before[other] = seen.front();
+        seen.push_back(other);
+      }
+    }
+  }
+  return circle;
+}
+
 }  // namespace
 
 bool CallPlay::all_end() const noexcept {
@@ -106,26 +130,8 @@ CallPlay play_calls(std::span<const CallSequence> ranks, std::span<const std::ve
 
 std::vector<std::size_t> waiting_circle(std::span<const std::vector<std::size_t>> waits_for) {
   for (std::size_t start = 0; start < waits_for.size(); ++start) {
-    // Breadth first: the way back to the start that takes the fewest ranks.
-    std::vector<std::size_t> before(waits_for.size(), nobody);
-    std::deque<std::size_t> seen{start};
-    while (!seen.empty()) {
-      const std::size_t rank = seen.front();
-      seen.pop_front();
-      for (const std::size_t other : waits_for[rank]) {
-        if (other == start) {
-          std::vector<std::size_t> circle{rank};
-          while (circle.back() != start) {
-            circle.push_back(before[circle.back()]);
-          }
-          std::reverse(circle.begin(), circle.end());
-          return circle;
-        }
-        if (before[other] == nobody) {
-          before[other] = rank;
-          seen.push_back(other);
-        }
-      }
+    if (std::vector<std::size_t> circle = circle_through(start, waits_for); !circle.empty()) {
+      return circle;
     }
   }
   return {};

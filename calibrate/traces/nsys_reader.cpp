@@ -250,6 +250,21 @@ class Report {
     return std::pair{begin, std::max(begin, end)};
   }
 
+  /// What kernels, copies and fills have in common: the first five columns of what is asked.
+  std::optional<DeviceSpan> span_of(const Rows& rows, Process& process) {
+    const auto times = times_of(rows, process);
+    if (!times) {
+      return std::nullopt;
+    }
+    DeviceSpan span;
+    span.begin = times->first;
+    span.end = times->second;
+    span.device = static_cast<std::int32_t>(rows.whole(2));
+    span.stream = static_cast<std::int32_t>(rows.whole(3));
+    span.correlation = rows.whole(4);
+    return span;
+  }
+
   void read_kernels() {
     const std::string name = has_column("CUPTI_ACTIVITY_KIND_KERNEL", "demangledName") ? "demangledName" : "shortName";
     Rows rows =
@@ -257,17 +272,12 @@ class Report {
             ", " + name + ", gridX, gridY, gridZ FROM CUPTI_ACTIVITY_KIND_KERNEL");
     while (rows.next()) {
       Process& process = process_of(rows.whole(5));
-      const auto times = times_of(rows, process);
-      if (!times) {
+      std::optional<DeviceSpan> read = span_of(rows, process);
+      if (!read) {
         continue;
       }
-      DeviceSpan span;
-      span.begin = times->first;
-      span.end = times->second;
+      DeviceSpan& span = *read;
       span.name = name_of(process, rows.whole(6));
-      span.device = static_cast<std::int32_t>(rows.whole(2));
-      span.stream = static_cast<std::int32_t>(rows.whole(3));
-      span.correlation = rows.whole(4);
       constexpr std::int64_t most_blocks = std::int64_t{1} << 40U;
       span.blocks = 1;
       for (const int axis : {7, 8, 9}) {
@@ -289,22 +299,14 @@ class Report {
                     (copies ? "copyKind" : "NULL") + " FROM " + table);
     while (rows.next()) {
       Process& process = process_of(rows.whole(5));
-      const auto times = times_of(rows, process);
-      if (!times) {
-        continue;
+      if (std::optional<DeviceSpan> span = span_of(rows, process)) {
+        const auto kind = static_cast<std::size_t>(
+            std::clamp<std::int64_t>(rows.whole(7), 0, static_cast<std::int64_t>(kinds.size()) - 1));
+        span->name = process.timeline.names.number(copies ? kinds[kind] : "Memset");
+        span->work = work;
+        span->bytes = static_cast<double>(std::max<std::int64_t>(0, rows.whole(6)));
+        process.timeline.work.push_back(*span);
       }
-      const auto kind = static_cast<std::size_t>(
-          std::clamp<std::int64_t>(rows.whole(7), 0, static_cast<std::int64_t>(kinds.size()) - 1));
-      DeviceSpan span;
-      span.begin = times->first;
-      span.end = times->second;
-      span.name = process.timeline.names.number(copies ? kinds[kind] : "Memset");
-      span.device = static_cast<std::int32_t>(rows.whole(2));
-      span.stream = static_cast<std::int32_t>(rows.whole(3));
-      span.correlation = rows.whole(4);
-      span.work = work;
-      span.bytes = static_cast<double>(std::max<std::int64_t>(0, rows.whole(6)));
-      process.timeline.work.push_back(span);
     }
   }
 
