@@ -4,6 +4,7 @@
 #include <headroom/core/diagnostic.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <map>
 #include <span>
@@ -118,11 +119,32 @@ class DumpReader {
       read_entry(entry, place++);
     }
     problems_.throw_if_any();
+    settle_parts();
     return std::move(record_);
   }
 
  private:
   void fail(std::string message) { problems_.add(file_, {}, std::move(message)); }
+
+  /// Parts of a coalesced op have no events of their own, so that they stay scheduled for good: the entry "coalesced"
+  /// behind them, of the same number, says how far they came (ProcessGroupNCCL::endCoalescing).
+  void settle_parts() {
+    using Number = std::pair<std::size_t, std::int64_t>;  // group and number
+    std::array<std::map<Number, const IssuedOp*>, 2> whole;
+    for (const IssuedOp& op : record_.ops) {
+      if (op.name == "coalesced") {
+        whole[op.message ? 1 : 0][{op.group, op.number}] = &op;
+      }
+    }
+    for (IssuedOp& op : record_.ops) {
+      const auto& known = whole[op.message ? 1 : 0];
+      const auto found = known.find({op.group, op.number});
+      if (found != known.end()) {
+        op.state = found->second->state;
+        op.completed_ns = found->second->completed_ns;
+      }
+    }
+  }
 
   void read_groups() {
     const std::span<const Id> config = data_.items(data_.find(data_.root(), "pg_config"));

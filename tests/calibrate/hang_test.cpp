@@ -392,6 +392,20 @@ TEST_CASE("flight recorder: a dump says ops, sizes, groups and states; its file 
   CHECK(send.ops[0].to == 3);
 }
 
+TEST_CASE("flight recorder: parts of a coalesced op are as far as the whole") {
+  // Parts are never more than scheduled in a dump; all three entries have number 1.
+  const auto part = [](const char* name, const char* state) { return entry(0, name, state); };
+  const RankRecord record = read_recorder_dump(
+      read_pickle(dump({part("nccl:_all_gather_base", "scheduled"), part("nccl:_all_gather_base", "scheduled"),
+                        part("nccl:coalesced", "completed"), entry(1, "nccl:all_reduce", "scheduled")}),
+                  "f"),
+      "rank_0");
+  REQUIRE(record.ops.size() == 4);
+  CHECK(record.ops[0].state == OpState::completed);
+  CHECK(record.ops[1].state == OpState::completed);
+  CHECK(record.ops[3].state == OpState::scheduled);
+}
+
 TEST_CASE("flight recorder: the rank stands at the end of a name or behind the word") {
   CHECK(rank_of_name("/tmp/nccl_trace_rank_12") == 12);
   CHECK(rank_of_name("job7/nccl_trace_rank_0.json.gz") == 0);
