@@ -102,6 +102,9 @@ void add_snapshot(const MemorySnapshot& snapshot, RunReading& reading, MemoryTab
     }
     const std::int64_t first = history.moments.empty() ? 0 : history.moments.front().time_us;
     for (const MemoryMoment& moment : history.moments) {
+      if (history.moments.size() == 1) {
+        break;  // the snapshot's own, which stands above
+      }
       tables.moments.rows.push_back({static_cast<std::int64_t>(moment.event), time_cell(moment.time_us, first),
                                      moment.allocated, moment.reserved, snapshot.file});
       history_told = true;

@@ -218,6 +218,7 @@ MemoryHistory history_of(const MemorySnapshot& snapshot, std::int64_t device) {
                         bytes(memory.reserved())};
   };
   history.peak = moment(events.size());
+  history.moments.push_back(history.peak);
   std::size_t refused_at = events.size();
   for (std::size_t i = events.size(); i-- > 0;) {
     const MemoryEvent& event = events[i];
@@ -242,6 +243,11 @@ MemoryHistory history_of(const MemorySnapshot& snapshot, std::int64_t device) {
     }
   }
   std::reverse(history.moments.begin(), history.moments.end());
+  const auto after = std::lower_bound(history.moments.begin(), history.moments.end(), history.peak.event,
+                                      [](const MemoryMoment& m, std::size_t event) { return m.event < event; });
+  if (after == history.moments.end() || after->event != history.peak.event) {
+    history.moments.insert(after, history.peak);
+  }
   if (history.refused && !memory.expandable()) {
     const RefusedRequest& refused = *history.refused;
     history.refused->expandable_grants = grants_expandable(

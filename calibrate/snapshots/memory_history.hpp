@@ -47,7 +47,7 @@ struct MemoryHistory {
   Bytes held_free{}, largest{};           ///< free within segments, and its largest piece
   MemoryMoment peak;                      ///< of allocated bytes
   std::vector<MemoryHolder> holders;      ///< at the peak, the largest first
-  std::vector<MemoryMoment> moments;      ///< evenly over the events, at most 24
+  std::vector<MemoryMoment> moments;      ///< evenly over the events, at most 24, the peak and the end
   std::optional<RefusedRequest> refused;  ///< the last one
 };
 

@@ -138,6 +138,9 @@ std::string diagnosis_text(const RunReading& reading) {
   for (const FindingTable& found : reading.tables) {
     text += "\n" + table_text(found);
   }
+  for (std::size_t i = 1; i < reading.causes.size(); ++i) {  // the first is the verdict
+    text += (i == 1 ? "\n" : "") + reading.causes[i].says + "\n";
+  }
   for (const Cause& cause : reading.causes) {
     for (const std::string& line : cause.evidence) {
       text += "evidence: " + line + "\n";
