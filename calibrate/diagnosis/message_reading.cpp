@@ -78,7 +78,7 @@ void add_transports(const AllLogs& all, RunReading& reading) {
   if (all.of(ConnectionWay::rdma) > 0 && all.of(ConnectionWay::rdma_direct) == 0) {
     slow(ConnectionWay::rdma,
          "NCCL copies what it sends between hosts through host memory (" + count(ConnectionWay::rdma) +
-             " without GPUDirect RDMA).",
+             " without GPUDirect RDMA)" + (all.no_direct_rdma ? ", and says that it is disabled." : "."),
          "Load nvidia-peermem (or use dma-buf), and let GPU and adapter share a switch of PCIe "
          "(NCCL_NET_GDR_LEVEL, nvidia-smi topo -m).");
   }
@@ -138,7 +138,8 @@ void add_faults(std::span<const RunMessages> logs, RunReading& reading) {
         std::string says = fault.what;
         says.front() =
             says.front() == 'n' ? 'N' : (says.front() == 't' ? 'T' : (says.front() == 'a' ? 'A' : says.front()));
-        reading.causes.push_back({kind_of(fault.source), 1.0, std::nullopt, says + ".", fault.cure, {evidence}});
+        reading.causes.push_back(
+            {kind_of(fault.source), fault.stops ? 1.0 : 0.0, std::nullopt, says + ".", fault.cure, {evidence}});
       } else {
         reading.causes[at->second].evidence.push_back(evidence);
       }

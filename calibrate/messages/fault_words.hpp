@@ -15,6 +15,7 @@ struct XidMeaning {
   std::int64_t code = 0;
   FaultSource source = FaultSource::device;
   std::string_view what, cure;
+  bool stops = true;  ///< work on the GPU; else it goes on
 };
 
 /// Xids of data centre GPUs (NVIDIA, "Xid Errors", GPU Deployment and Management, catalog of Xids and their

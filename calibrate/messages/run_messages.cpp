@@ -75,7 +75,8 @@ void note_fault(RunMessages& messages,
                 std::string what,
                 std::string_view cure,
                 std::string_view line,
-                std::int64_t number) {
+                std::int64_t number,
+                bool stops = true) {
   const auto known = std::find_if(messages.faults.begin(), messages.faults.end(),
                                   [&](const FaultMessage& fault) { return fault.what == what; });
   if (known != messages.faults.end()) {
@@ -85,7 +86,7 @@ void note_fault(RunMessages& messages,
   constexpr std::size_t widest = 200;
   if (messages.faults.size() < most_message_kinds) {
     messages.faults.push_back(
-        {source, std::move(what), std::string{cure}, std::string{line.substr(0, widest)}, number, 1});
+        {source, std::move(what), std::string{cure}, std::string{line.substr(0, widest)}, number, 1, stops});
   }
 }
 
@@ -115,7 +116,8 @@ void read_xid(std::string_view line, std::int64_t number, RunMessages& messages)
       std::find_if(meanings.begin(), meanings.end(), [&](const XidMeaning& meaning) { return meaning.code == *code; });
   const std::string name = "Xid " + std::to_string(*code);
   if (known != meanings.end()) {
-    note_fault(messages, known->source, name + ", " + std::string{known->what}, known->cure, line, number);
+    note_fault(messages, known->source, name + ", " + std::string{known->what}, known->cure, line, number,
+               known->stops);
   } else {
     note_fault(messages, FaultSource::device, name, "Look it up in NVIDIA's catalog of Xids.", line, number);
   }

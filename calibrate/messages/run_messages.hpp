@@ -35,6 +35,7 @@ struct FaultMessage {
   std::string first;      ///< the first such line, cut at 200 characters
   std::int64_t line = 0;  ///< its number, from 1
   std::int64_t count = 1;
+  bool stops = true;  ///< work on the GPU; else it goes on
 };
 
 /// A collective that a rank's watchdog gave up.

@@ -158,6 +158,9 @@ TEST_CASE("messages: Xids tell the program's faults from the hardware's, and wha
   REQUIRE(reading.tables.size() == 1);
   CHECK(reading.tables.front().rows.size() == 5);
   CHECK(std::get<std::int64_t>(reading.tables.front().rows[2][1]) == 2);
+  const RunReading remapped =
+      reading_of_lines({"[1] NVRM: Xid (PCI:0000:10:1c): 63, pid=1, Row Remapper: New row marked"});
+  CHECK(remapped.causes.front().lost == 0.0);  // the run goes on
   for (const XidMeaning& meaning : xid_meanings()) {
     CAPTURE(meaning.code);
     CHECK(!meaning.cure.empty());
