@@ -121,6 +121,15 @@ void add_parting(const HangReading& hang, RunReading& reading) {
                             cures[static_cast<std::size_t>(kind)], std::move(evidence)});
 }
 
+std::string left_out_text(const HangReading& hang, std::span<const std::int64_t> ranks) {
+  if (!hang.left_out || std::find(ranks.begin(), ranks.end(), hang.left_out->rank) == ranks.end()) {
+    return "";
+  }
+  return " Rank " + std::to_string(hang.left_out->rank) + " left out number " + std::to_string(hang.left_out->number) +
+         " of " + group_text(hang.groups[hang.left_out->group]) + ", which the others issued from " +
+         hang.left_out->site + ".";
+}
+
 void add_stopped(const HangReading& hang, RunReading& reading) {
   for (const bool silent : {false, true}) {
     const std::vector<std::int64_t>& ranks = silent ? hang.silent : hang.stopped;
@@ -137,7 +146,8 @@ void add_stopped(const HangReading& hang, RunReading& reading) {
         {CauseKind::dead_rank, 1.0, std::nullopt,
          who + (silent ? " left no record" : " issued nothing more") + ", and " + ranks_text(waiting) +
              (waiting.size() == 1 ? " waits for " : " wait for ") + one +
-             (place != nullptr ? " in " + place_text(hang, *place) : "") + "." + watchdog_text(hang),
+             (place != nullptr ? " in " + place_text(hang, *place) : "") + "." + left_out_text(hang, ranks) +
+             watchdog_text(hang),
          silent
              ? "Look at the end of its log and at its node's kernel log (a GPU's Xid, the killer of processes without "
                "memory): the process is gone; go on from the last checkpoint without that node."

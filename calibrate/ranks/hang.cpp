@@ -51,6 +51,14 @@ std::string meeting_text(const std::vector<const IssuedOp*>& ops) {
   return text;
 }
 
+/// Whether one is issued as the other by what meets, or from the same line of the program.
+bool meets(const std::vector<const IssuedOp*>& a, const std::vector<const IssuedOp*>& b) {
+  return meeting_text(a) == meeting_text(b);
+}
+bool same_site(const std::vector<const IssuedOp*>& a, const std::vector<const IssuedOp*>& b) {
+  return a.front()->site == b.front()->site;
+}
+
 /// A rank's collectives of one group.
 struct Member {
   std::size_t record = 0;
@@ -71,6 +79,7 @@ class Comparison {
     }
     place_ranks();
     play();
+    find_left_out();
     find_other_order();
     find_last_comer();
     return std::move(reading_);
@@ -236,9 +245,9 @@ class Comparison {
                        ? PartingKind::op
                        : (issued.dtype != others.dtype ? PartingKind::dtype : PartingKind::size);
     parting.reason =
-        goes_on_as(*odd, number, common, number + 1)
+        goes_on_as(*odd, number, common, number + 1, meets) > 0
             ? PartingReason::skipped
-            : (goes_on_as(*odd, number + 1, common, number) ? PartingReason::extra : PartingReason::unknown);
+            : (goes_on_as(*odd, number + 1, common, number, meets) > 0 ? PartingReason::extra : PartingReason::unknown);
     const auto created = issued.created_ns;
     if (!reading_.parting || created < parted_at_) {
       reading_.parting = std::move(parting);
@@ -246,8 +255,11 @@ class Comparison {
     }
   }
 
-  /// Whether a rank's ops from one number on are those of another from another number on, as far as both reach.
-  static bool goes_on_as(const Member& a, std::int64_t from_a, const Member& b, std::int64_t from_b) {
+  /// How many of a rank's ops from one number on are those of another from another number on, up to 16; 0: the two
+  /// part before either ends.
+  template <class Equal>
+  static std::int64_t goes_on_as(
+      const Member& a, std::int64_t from_a, const Member& b, std::int64_t from_b, Equal are_equal) {
     constexpr std::int64_t enough = 16;
     std::int64_t equal = 0;
     for (; equal < enough; ++equal) {
@@ -256,11 +268,46 @@ class Comparison {
       if (x == a.ops.end() || y == b.ops.end()) {
         break;
       }
-      if (meeting_text(x->second) != meeting_text(y->second)) {
-        return false;
+      if (!are_equal(x->second, y->second)) {
+        return 0;
       }
     }
-    return equal > 0;
+    return equal;
+  }
+
+  /// Ops that all look alike tell by their lines which of them a rank left out.
+  void find_left_out() {
+    for (std::size_t g = 0; g < members_.size() && !reading_.parting && !reading_.left_out; ++g) {
+      const auto of_rank = [&](std::int64_t rank) {
+        return std::find_if(members_[g].begin(), members_[g].end(),
+                            [&](const Member& m) { return records_[m.record].rank == rank; });
+      };
+      const GroupProgress& progress = reading_.progress[g];
+      if (progress.arrived.empty()) {
+        continue;
+      }
+      const auto whole = of_rank(progress.arrived.front());
+      for (const std::int64_t rank : reading_.stopped) {
+        const auto late = of_rank(rank);
+        if (late != members_[g].end() && whole != members_[g].end() && !late->ops.empty() &&
+            !late->ops.contains(progress.furthest)) {
+          note_left_out(g, rank, *late, *whole);
+        }
+      }
+    }
+  }
+  void note_left_out(std::size_t g, std::int64_t rank, const Member& late, const Member& whole) {
+    for (const auto& [number, ops] : late.ops) {
+      const auto others = whole.ops.find(number);
+      if (others == whole.ops.end() || same_site(ops, others->second)) {
+        continue;
+      }
+      constexpr std::int64_t sure = 2;  // one line alone may repeat by chance
+      if (goes_on_as(late, number, whole, number + 1, same_site) >= sure) {
+        reading_.left_out = LeftOut{rank, g, number, others->second.front()->site};
+      }
+      return;
+    }
   }
 
   void place_ranks() {

@@ -40,6 +40,15 @@ struct Parting {
   bool even = false;  ///< no side has the majority
 };
 
+/// Where a rank that others wait for left a collective out that none of its sizes betrays: from there on its lines of
+/// the program are those of the others one number later.
+struct LeftOut {
+  std::int64_t rank = 0;
+  std::size_t group = 0;    ///< of HangReading::groups
+  std::int64_t number = 0;  ///< of the collective in its group
+  std::string site;         ///< line from which the others issued it
+};
+
 /// A group as its ranks left it.
 struct GroupProgress {
   std::int64_t complete = -1;                 ///< last collective that any of its ranks saw end; -1: none
@@ -73,6 +82,7 @@ struct HangReading {
   std::vector<GroupProgress> progress;  ///< of each group
   std::vector<RankPlace> ranks;         ///< by rank
   std::optional<Parting> parting;
+  std::optional<LeftOut> left_out;
   std::vector<std::int64_t> stopped;  ///< waited for, with a record in which nothing is left to end
   std::vector<std::int64_t> silent;   ///< waited for, without a record
   std::vector<std::int64_t> circle;   ///< wait for each other, each for the next

@@ -200,6 +200,26 @@ TEST_CASE("hang: the others wait for a rank that issues nothing more, until the 
   CHECK(says(reading.causes.front().says, "The watchdog ends the job 600 s after"));
 }
 
+TEST_CASE("hang: of ops that all look alike the lines of the program tell which one a rank left out") {
+  // Six all-reduces of one size from lines 1 to 6; rank 3 leaves out the one of line 4.
+  const auto records = job(4, [](std::int64_t rank, Rank& to) {
+    for (int line = 1; line <= 6; ++line) {
+      if (rank != 3 || line != 4) {
+        to.issue("all_reduce", 8, to.record.ops.size() < 5);
+        to.record.ops.back().site = "train.py:" + std::to_string(line);
+      }
+    }
+  });
+  const HangReading hang = hang_of(records);
+  CHECK(!hang.parting);
+  CHECK(hang.stopped == std::vector<std::int64_t>{3});
+  REQUIRE(hang.left_out);
+  CHECK(hang.left_out->rank == 3);
+  CHECK(hang.left_out->number == 4);
+  CHECK(hang.left_out->site == "train.py:4");
+  CHECK(says(reading_of_records(records).causes.front().says, "Rank 3 left out number 4"));
+}
+
 TEST_CASE("hang: a rank without a record is dead where others wait for it, and only not passed where nobody does") {
   auto records = job(4, [](std::int64_t, Rank& to) { to.issue("all_reduce", 8, true).issue("all_reduce", 8, false); });
   records.erase(records.begin() + 2);
