@@ -310,6 +310,13 @@ class Comparison {
     }
   }
 
+  void set_op(RankPlace& place, std::size_t record, const IssuedOp& op) const {
+    place.op = op_text(op);
+    place.group = of_[record][op.group];
+    place.number = op.number;
+    place.site = op.site;
+  }
+
   void place_ranks() {
     for (std::size_t r = 0; r < records_.size(); ++r) {
       const RankRecord& record = records_[r];
@@ -320,11 +327,7 @@ class Comparison {
       const auto pending = std::find_if(record.ops.begin(), record.ops.end(),
                                         [](const IssuedOp& op) { return op.state != OpState::completed; });
       if (!record.ops.empty()) {
-        const IssuedOp& op = pending != record.ops.end() ? *pending : record.ops.back();
-        place.op = op_text(op);
-        place.group = of_[r][op.group];
-        place.number = op.number;
-        place.site = op.site;
+        set_op(place, r, pending != record.ops.end() ? *pending : record.ops.back());
         place.waits = pending != record.ops.end();
       }
       reading_.ranks.push_back(std::move(place));
@@ -348,6 +351,7 @@ class Comparison {
     }
     std::vector<std::vector<std::size_t>> members(reading_.groups.size());
     std::vector<CallSequence> left(numbers.size());
+    std::vector<std::vector<const IssuedOp*>> calls(records_.size());
     for (std::size_t g = 0; g < members.size(); ++g) {
       for (const std::int64_t rank : reading_.groups[g].ranks) {
         members[g].push_back(places.at(rank));
@@ -371,12 +375,19 @@ class Comparison {
                    left[r].calls.back().number != op.number) {
           left[r].passed[g] = left[r].calls.empty() ? std::max(left[r].passed[g], op.number - 1) : left[r].passed[g];
           left[r].calls.push_back({g, op.number, meeting_text(op)});
+          calls[r].push_back(&op);
         } else {
           left[r].calls.back().what += meeting_text(op);
         }
       }
     }
     const CallPlay played = play_calls(left, members);
+    // What did not end yet may still end: a rank stands where it waits.
+    for (std::size_t r = 0; r < records_.size(); ++r) {
+      if (!played.waits_for[r].empty()) {
+        set_op(reading_.ranks[r], r, *calls[r][played.left[r]]);
+      }
+    }
     std::vector<std::vector<std::size_t>> waits = played.waits_for;
     add_messages(waits, places);
     tell_waits(numbers, waits, left);

@@ -272,6 +272,24 @@ TEST_CASE("hang: a chain of groups leads to the rank that everything waits for")
   CHECK(hang.ranks[1].waits_for == std::vector<std::int64_t>{2});
 }
 
+TEST_CASE("hang: a rank stands where it waits, not where the first op did not end yet") {
+  // Ranks 0 and 1 both came to the op of their pair, which may still end; rank 2 does not come to that of all.
+  const std::vector<ProcessGroup> groups{{"all", "", {0, 1, 2}}, {"pair", "", {0, 1}}};
+  std::vector<RankRecord> records;
+  for (std::int64_t r = 0; r < 3; ++r) {
+    Rank rank{r, groups};
+    rank.issue("all_reduce", 8, true, 0);
+    if (r < 2) {
+      rank.issue("broadcast", 8, false, 1).issue("all_reduce", 9, false, 0);
+    }
+    records.push_back(std::move(rank.record));
+  }
+  const HangReading hang = hang_of(records);
+  CHECK(hang.stopped == std::vector<std::int64_t>{2});
+  CHECK(hang.ranks[0].op == "all_reduce of 9 Float");
+  CHECK(hang.ranks[0].waits_for == std::vector<std::int64_t>{2});
+}
+
 TEST_CASE("hang: a message that nobody sends is waited for from its sender") {
   const auto records = job(2, [](std::int64_t rank, Rank& to) {
     if (rank == 1) {
