@@ -408,7 +408,7 @@ std::string dump(const std::vector<std::string>& entries) {
                      {"entries", pickled_list(entries)}}));
 }
 
-TEST_CASE("flight recorder: a dump says ops, sizes, groups and states; its file says the rank") {
+TEST_CASE("flight recorder: a dump says ops, sizes, groups and states, and its file the rank") {
   const PlainData data =
       read_pickle(dump({entry(0, "nccl:all_reduce", "completed"), entry(1, "nccl:broadcast", "started")}), "f");
   CHECK(is_recorder_dump(data));
