@@ -43,15 +43,24 @@ enum class CauseKind : std::uint8_t {
   starved,                ///< the GPU waits for its host; these files do not tell for what
   cache_full,             ///< the KV cache of an engine is full: requests wait or are computed again
   failed_jobs,            ///< jobs or their nodes failed
+  opposite_order,         ///< ranks enter groups in opposite orders and wait for each other
+  slow_transport,         ///< collectives go a slower way than the hardware has
+  network_fault,          ///< a link, an adapter or the way between hosts failed
+  out_of_memory,          ///< a request found no memory
+  device_fault,           ///< the GPU or its links failed, whatever the program did
+  program_fault,          ///< the program's own error stopped the GPU's work
+  host_fault,             ///< the host: its memory, its limits
   count
 };
 inline constexpr std::size_t cause_count = static_cast<std::size_t>(CauseKind::count);
 inline constexpr std::array<std::string_view, cause_count> cause_names{
-    "data_loading",          "host_sync",   "launch_bound",  "host_bound",     "exposed_communication",
-    "small_messages",        "straggler",   "imbalance",     "exposed_copies", "memory_bound",
-    "no_tensor_cores",       "small_batch", "low_clock",     "wrong_device",   "cold_cache",
-    "long_prompts",          "collector",   "fragmentation", "checkpointing",  "format_range",
-    "mismatched_collective", "dead_rank",   "starved",       "cache_full",     "failed_jobs"};
+    "data_loading",          "host_sync",      "launch_bound",  "host_bound",     "exposed_communication",
+    "small_messages",        "straggler",      "imbalance",     "exposed_copies", "memory_bound",
+    "no_tensor_cores",       "small_batch",    "low_clock",     "wrong_device",   "cold_cache",
+    "long_prompts",          "collector",      "fragmentation", "checkpointing",  "format_range",
+    "mismatched_collective", "dead_rank",      "starved",       "cache_full",     "failed_jobs",
+    "opposite_order",        "slow_transport", "network_fault", "out_of_memory",  "device_fault",
+    "program_fault",         "host_fault"};
 
 /// One explanation.
 struct Cause {

@@ -4,6 +4,10 @@
 
 #include <headroom/calibrate/diagnosis/cause.hpp>
 #include <headroom/calibrate/diagnosis/trace_reading.hpp>
+#include <headroom/calibrate/messages/run_messages.hpp>
+#include <headroom/calibrate/ranks/rank_record.hpp>
+#include <headroom/calibrate/snapshots/memory_snapshot.hpp>
+#include <headroom/calibrate/snapshots/memory_timeline.hpp>
 #include <headroom/calibrate/telemetry/signals.hpp>
 
 #include <string>
@@ -12,9 +16,13 @@
 namespace headroom {
 
 struct Evidence {
-  std::vector<std::string> files;  ///< in the order in which they were named
-  std::vector<TracedRank> ranks;   ///< of profilers' traces, one a process
-  Signals signals;                 ///< of telemetry, logs and tables over time
+  std::vector<std::string> files;         ///< in the order in which they were named
+  std::vector<TracedRank> ranks;          ///< of profilers' traces, one a process
+  Signals signals;                        ///< of telemetry, logs and tables over time
+  std::vector<RankRecord> records;        ///< of flight recorders, one a rank
+  std::vector<MemorySnapshot> snapshots;  ///< of PyTorch's allocator, one a process
+  std::vector<MemoryTimeline> timelines;  ///< of PyTorch's memory profiler, one a process
+  std::vector<RunMessages> messages;      ///< of logs, one a file
 };
 
 /// What all files together say: parts, causes with the most lost time first, tables, notes. Precondition: a file was

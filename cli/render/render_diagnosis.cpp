@@ -101,7 +101,8 @@ std::string diagnosis_text(const RunReading& reading) {
   if (!reading.causes.empty()) {
     Table causes{{"cause", "of the time", "time with the cure", "<what to do"}};
     for (const Cause& cause : reading.causes) {
-      causes.row({words_of(cause_names[static_cast<std::size_t>(cause.kind)]), percent_number(cause.lost, 3) + " %",
+      causes.row({words_of(cause_names[static_cast<std::size_t>(cause.kind)]),
+                  cause.lost > 0.0 ? percent_number(cause.lost, 3) + " %" : "-",
                   cause.time_ratio ? percent_number(*cause.time_ratio, 3) + " %" : "-", cause.cure});
     }
     text += causes.text(0) + "\n";
@@ -121,7 +122,10 @@ std::string diagnosis_text(const RunReading& reading) {
   use.row({"multiprocessors with a block", share_of(reading.use.sm_active)});
   use.row({"the tensor cores' pipe works", share_of(reading.use.tensor_active)});
   use.row({"the memory moves data", share_of(reading.use.memory_active)});
-  text += use.text(0) + "\n";
+  const Utilisation& told = reading.use;
+  if (told.busy || told.sm_active || told.tensor_active || told.memory_active) {
+    text += use.text(0) + "\n";
+  }
   if (!reading.kernels.empty()) {
     Table table{{"longest work", "time", "count", "<name"}};
     constexpr std::size_t widest = 72;
@@ -133,6 +137,9 @@ std::string diagnosis_text(const RunReading& reading) {
   }
   for (const FindingTable& found : reading.tables) {
     text += "\n" + table_text(found);
+  }
+  for (std::size_t i = 1; i < reading.causes.size(); ++i) {  // the first is the verdict
+    text += (i == 1 ? "\n" : "") + reading.causes[i].says + "\n";
   }
   for (const Cause& cause : reading.causes) {
     for (const std::string& line : cause.evidence) {

@@ -74,6 +74,9 @@ std::vector<std::string> questions() {
       "tests/questions/files/telemetry/fp16-v100.log",
       "diagnose tests/questions/files/telemetry/idle-spikes.csv tests/questions/files/telemetry/periodic-spikes.csv "
       "tests/questions/files/telemetry/engines.prom tests/questions/files/telemetry/jobs.txt",
+      "diagnose tests/questions/files/ranks/dead/nccl_trace_rank_0 tests/questions/files/ranks/dead/nccl_trace_rank_1",
+      "diagnose tests/questions/files/ranks/memory.pickle tests/questions/files/ranks/memory.raw.json",
+      "diagnose tests/questions/files/ranks/nccl.log tests/questions/files/ranks/kernel.log",
       "kernel roof --gpu a100-sxm-80gb --flop 2e12 --bytes '1 GB' --time 10ms",
       "kernel occupancy --gpu h100-sxm-80gb --threads 256 --registers 64 --shared '16 KiB' --carve-out '100 KiB' "
       "--cluster 2 --bulk '16 KiB' --blocks 1000 --spilled '64 B' --latency '600 ns'",
