@@ -7,7 +7,7 @@
 namespace headroom::classic {
 namespace {
 
-constexpr double distance_bytes = 4.0;
+constexpr double pair_distance = 4.0;  // bytes of the distance of a point and a centroid
 
 GroupTime shuffle_of(const GroupTask& task, BytesPerSecond network) noexcept {
   const double own = task.rows / task.workers;
@@ -38,7 +38,7 @@ KMeansTime kmeans_time(
   KMeansTime time;
   time.products = kmeans_flops(task) / ((card.early ? law.early_efficiency : law.efficiency) * cards * peak);
   time.distances =
-      Bytes{law.passes * task.points * task.clusters * task.iterations * distance_bytes} / (cards * card.bandwidth);
+      Bytes{law.passes * task.points * task.clusters * task.iterations * pair_distance} / (cards * card.bandwidth);
   if (resident) {
     time.host = task.iterations * law.gpu_iteration / 40.0;
   } else {
