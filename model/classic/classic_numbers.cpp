@@ -73,6 +73,7 @@ void read_kmeans(ConfigTable table, Numbers::KMeans& read) {
   read.cpu_efficiency = table.number("cpu_efficiency", shares);
   read.cpu_iteration = table.quantity<Seconds>("cpu_iteration");
   read.gpu_iteration = table.quantity<Seconds>("gpu_iteration");
+  read.resident_iteration = table.quantity<Seconds>("resident_iteration");
   read.width = table.number("width", {0.0, 10.0});
   table.finish();
 }

@@ -7,6 +7,7 @@
 #include <headroom/hardware/cpus/cpu.hpp>
 #include <headroom/model/workload/model_data.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,7 +71,7 @@ struct Numbers {
   struct KMeans {
     double efficiency = 1.0, early_efficiency = 1.0, passes = 0.0, cpu_efficiency = 1.0, width = 0.0;
     BytesPerSecond host{};
-    Seconds centroid{}, cpu_iteration{}, gpu_iteration{};
+    Seconds centroid{}, cpu_iteration{}, gpu_iteration{}, resident_iteration{};
   } kmeans;
 
   struct Search {

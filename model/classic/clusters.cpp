@@ -40,10 +40,10 @@ KMeansTime kmeans_time(
   time.distances =
       Bytes{law.passes * task.points * task.clusters * task.iterations * pair_distance} / (cards * card.bandwidth);
   if (resident) {
-    time.host = task.iterations * law.gpu_iteration / 40.0;
+    time.host = task.iterations * law.resident_iteration;
   } else {
     time.host = Bytes{task.iterations * task.points * task.dims * 4.0} / law.host +
-                task.iterations * task.clusters * law.centroid;
+                task.iterations * (law.gpu_iteration + task.clusters * law.centroid);
   }
   return time;
 }
@@ -52,7 +52,7 @@ KMeansTime kmeans_time(const KMeansTask& task, const Cores& cores, const Numbers
   KMeansTime time;
   time.products = kmeans_flops(task) / (law.cpu_efficiency * cores.peak);
   time.distances = Bytes{2.0 * task.iterations * task.points * task.dims * 4.0} / cores.bandwidth;
-  time.host = task.iterations * law.cpu_iteration / 40.0;
+  time.host = task.iterations * law.cpu_iteration;
   return time;
 }
 

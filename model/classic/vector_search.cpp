@@ -63,6 +63,7 @@ SearchTime search_time(
     const SearchTask& task, const Card& card, double shards, double replicas, const Numbers& numbers) noexcept {
   const Numbers::Search& law = numbers.search;
   SearchTime time;
+  time.launch = law.launch;
   const double queries = std::max(1.0, task.batch / replicas);
   switch (task.index) {
     case IndexKind::flat: add_flat(task, card, queries, task.vectors / shards, law, time); break;
