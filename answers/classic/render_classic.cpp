@@ -20,7 +20,7 @@ using classic::PartTime;
 using classic::Plan;
 
 std::string machines_text(const Column& column) {
-  return format_number(column.count, 6) + " x " + column.id;
+  return format_count(column.count) + " x " + column.id;
 }
 
 std::string size_text(const Plan& plan, double size) {
@@ -69,7 +69,7 @@ std::string columns_table(const Plan& plan) {
   }
   table.row(row_of("memory of one", format(gpu.memory), format(cpu.memory)));
   table.row(row_of("that it may fill", format(*gpu.capacity), cpu.capacity ? format(*cpu.capacity) : "not stated"));
-  table.row(row_of("that memory asks for", format_number(gpu.needed, 6), format_number(cpu.needed, 6)));
+  table.row(row_of("that memory asks for", format_count(gpu.needed), format_count(cpu.needed)));
   if (gpu.exchange > Bytes{}) {
     table.row(row_of("exchanged", format(gpu.exchange), cpu.exchange > Bytes{} ? format(cpu.exchange) : ""));
   }
@@ -109,7 +109,7 @@ std::string cures_table(const Plan& plan) {
 std::string figures_text(const Plan& plan) {
   std::string text;
   if (plan.search) {
-    text += "index: " + format_number(plan.search->shards) + " shards, " + format_number(plan.search->replicas) +
+    text += "index: " + format_count(plan.search->shards) + " shards, " + format_count(plan.search->replicas) +
             " replicas, built in " + format(plan.search->build) + "; a batch scans " + format(plan.search->scanned) +
             (plan.search->probes > 0.0 ? " with " + format_number(plan.search->probes) + " probes" : "") +
             (plan.search->recall ? "; recall " + format_number(*plan.search->recall) : "") + "\n";

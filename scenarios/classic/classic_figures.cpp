@@ -43,7 +43,8 @@ void add_search(Plan& plan, const VectorsAsked& asked, const Numbers& law) {
        "launches, waits and the merge of shards are paid once a batch",
        query_ratio(plan, asked, law, q.cards, [](VectorsAsked& other) { other.task.batch *= 100.0; }));
   if (layout.shards > 1.0) {
-    cure("hold the index on one GPU", "a query of shards goes to all of them and waits for the last",
+    cure("hold the index whole on each GPU, " + format(search_memory(task).total()) + " of its memory",
+         "a query of shards goes to all of them and waits for the last",
          query_ratio(plan, asked, law, q.cards, [](VectorsAsked& other) { other.shards = 1.0; }));
   }
   if (task.index == IndexKind::ivf_flat || task.index == IndexKind::flat) {

@@ -71,7 +71,8 @@ void make_columns(Plan& plan, const Numbers& law) {
   const Bytes all = memory_of(q, law, plan.memory);
   plan.gpu.machine = "gpu";
   plan.gpu.id = q.card.id;
-  plan.gpu.count = q.cards;
+  // Of a grouping each worker has its own.
+  plan.gpu.count = std::max(q.cards, hosts_of(q));
   plan.gpu.power = q.card.power;
   plan.gpu.capacity = usable_memory * q.card.memory;
   plan.gpu.memory = gpu_part(q, all);
