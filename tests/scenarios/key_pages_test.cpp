@@ -85,6 +85,7 @@ std::string quantity_name(Dimension dimension) {
                             Row{dimension_of<Watts>, "power"},
                             Row{dimension_of<Hertz>, "requests per time"},
                             Row{dimension_of<Dollars>, "dollars"},
+                            Row{dimension_of<Joules>, "energy"},
                             Row{dimension_of<DollarsPerSecond>, "dollars per time"},
                             Row{dimension_of<DollarsPerJoule>, "dollars per energy"},
                             Row{dimension_of<DollarsPerByte>, "dollars per bytes"},
