@@ -140,6 +140,8 @@ std::span<const AnswerSchema> all_answers() noexcept {
       AnswerSchema{"batch", 1, "headroom plan",
                    "calls of a network, for requests, clients and jobs; jobs of a language model",
                    answers::batch_members()},
+      AnswerSchema{"classic", 1, "headroom plan, explain", "classic machine learning on GPUs and on cores",
+                   answers::classic_members()},
       AnswerSchema{"cluster", 1, "headroom plan, explain", "jobs of tenants on a cluster of unlike pools",
                    answers::cluster_members()},
       AnswerSchema{"sharing", 1, "headroom plan", "tenants of one card", answers::sharing_members()},

@@ -3,6 +3,7 @@
 #include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/keys/batch_keys.hpp>
+#include <headroom/scenarios/keys/classic_keys.hpp>
 #include <headroom/scenarios/keys/cluster_keys.hpp>
 #include <headroom/scenarios/keys/data_keys.hpp>
 #include <headroom/scenarios/keys/fleet_keys.hpp>
@@ -66,6 +67,14 @@ constexpr std::array tables{keys::root,
                             keys::sharing,
                             keys::tenant,
                             keys::tenant_slo,
+                            keys::classic_host,
+                            keys::trees,
+                            keys::kmeans,
+                            keys::vectors,
+                            keys::selection,
+                            keys::grouping,
+                            keys::recommender,
+                            keys::units,
                             keys::fleet,
                             keys::prefix_routing,
                             keys::prefill,

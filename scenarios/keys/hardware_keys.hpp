@@ -15,7 +15,7 @@ inline constexpr Key gpu_row = text("gpu")
 inline constexpr std::string_view of_the_pools = "what [[hardware.pool]] states; without it the key is required";
 
 inline constexpr std::array hardware_rows{
-    gpu_row.of(Kinds::network | Kinds::batches).needed(),
+    gpu_row.of(Kinds::network | Kinds::batches | Kinds::classic).needed(),
     gpu_row.of(Kinds::train | Kinds::serve).blank_is(of_the_pools),
     gpus_row.of(Kinds::network).needed(),
     gpus_row.of(Kinds::train).blank_is(of_the_pools),
@@ -23,6 +23,7 @@ inline constexpr std::array hardware_rows{
         .blank_is("with [traffic] as many as the promises need, of a fixed load as few as hold all requests")
         .but("A curve over fixed loads ([search], [slo]) requires it."),
     gpus_row.of(Kinds::batches).blank_is("as many as keep the promise, or end the job in time"),
+    gpus_row.of(Kinds::classic).blank_is("as many as memory and the rate ask for"),
     text("node")
         .blank_is("the SKU's reference node")
         .says("It is the id of a node of the catalog that holds the SKU: it gives GPUs per node and host memory.")

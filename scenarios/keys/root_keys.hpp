@@ -30,6 +30,10 @@ inline constexpr std::array root_rows{
         .of(Kinds::cluster)
         .needed()
         .says("It says what is asked: jobs of tenants on a cluster of unlike pools."),
+    choice("kind", std::span{scenario_kind_names}.subspan(5, 1))
+        .of(Kinds::classic)
+        .needed()
+        .says("It says what is asked: an algorithm of classic machine learning, on GPUs and on cores."),
     number("confidence", 0.5, 0.999)
         .of(Kinds::train | Kinds::serve | Kinds::batches)
         .usually(0.8)
@@ -130,6 +134,26 @@ inline constexpr std::array root_rows{
         .says("It describes a search over settings that is to be priced."),
     table("sharing").of(Kinds::sharing).blank_is("every key's default").says("It says how tenants share the card."),
     of_type("tenant", KeyType::tables).of(Kinds::sharing).needed().says("It lists who shares the card."),
+    table("host").of(Kinds::classic).blank_is("every key's default").says("It says what stands beside the GPUs."),
+    table("trees").of(Kinds::classic).or_nothing("another algorithm").says("It asks about gradient boosted trees."),
+    table("kmeans").of(Kinds::classic).or_nothing("another algorithm").says("It asks about k-means."),
+    table("vectors").of(Kinds::classic).or_nothing("another algorithm").says("It asks about a search of vectors."),
+    table("selection")
+        .of(Kinds::classic)
+        .or_nothing("another algorithm")
+        .says("It asks about the largest of items that stream by."),
+    table("grouping")
+        .of(Kinds::classic)
+        .or_nothing("another algorithm")
+        .says("It asks about sums by key, over one host or many."),
+    table("recommender")
+        .of(Kinds::classic)
+        .or_nothing("another algorithm")
+        .says("It asks about a recommender of embedding tables."),
+    table("units")
+        .of(Kinds::classic)
+        .or_nothing("that no rate is to be reached")
+        .says("It asks how many units reach a rate, and what they cost over years."),
     table("money").of(Kinds::all).or_nothing("that no dollars are printed").says("It says what the GPUs cost."),
     table("energy")
         .of(Kinds::modelled)

@@ -31,6 +31,11 @@ inline constexpr std::array<std::string_view, 5> sharing_mode_names{"any", "none
 inline constexpr std::array<std::string_view, 2> slice_pack_names{"whole", "tight"};
 inline constexpr std::array<std::string_view, 2> tenant_kind_names{"serving", "training"};
 
+/// Libraries of boosted trees, and of recommenders what they do and how they step: in the order of classic::Optimizer.
+inline constexpr std::array<std::string_view, 4> tree_library_names{"xgboost", "lightgbm", "catboost", "h2o"};
+inline constexpr std::array<std::string_view, 2> recommender_mode_names{"train", "serve"};
+inline constexpr std::array<std::string_view, 3> recommender_optimizer_names{"sgd", "adagrad", "adam"};
+
 /// Bytes of a gradient: 4 and 2.
 inline constexpr std::array<std::string_view, 2> gradient_names{"fp32", "bf16"};
 

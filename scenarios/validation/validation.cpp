@@ -4,6 +4,7 @@
 #include <headroom/scenarios/measured/serving_row.hpp>
 #include <headroom/scenarios/measured/training_row.hpp>
 #include <headroom/scenarios/measured/words/attention_row.hpp>
+#include <headroom/scenarios/measured/words/classic_row.hpp>
 #include <headroom/scenarios/measured/words/copy_row.hpp>
 #include <headroom/scenarios/measured/words/launch_row.hpp>
 #include <headroom/scenarios/measured/words/slice_row.hpp>
@@ -94,6 +95,9 @@ class RowModels {
       }
       if (slice_row(file, row)) {
         return predict_slice(sources_.catalog, sources_.data, file, row);
+      }
+      if (classic_row(file, row)) {
+        return predict_classic(sources_.catalog, sources_.data, file, row);
       }
       if (copy_row(file, row)) {
         return predict_copy(sources_.data, file, row);

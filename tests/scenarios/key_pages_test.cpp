@@ -35,14 +35,16 @@ constexpr std::array kinds_by_name{Named{"train", Kinds::train},     Named{"serv
                                    Named{"network", Kinds::network}, Named{"batch", Kinds::batch},
                                    Named{"job", Kinds::token_job},   Named{"served", Kinds::served},
                                    Named{"batches", Kinds::batches}, Named{"sharing", Kinds::sharing},
-                                   Named{"all", Kinds::all},         Named{"cluster", Kinds::cluster}};
+                                   Named{"all", Kinds::all},         Named{"cluster", Kinds::cluster},
+                                   Named{"classic", Kinds::classic}};
 constexpr std::array told_kinds{Named{"training", Kinds::train},
                                 Named{"serving", Kinds::serve},
                                 Named{"networks of ops", Kinds::network},
                                 Named{"batch inference", Kinds::batch},
                                 Named{"jobs of language models", Kinds::token_job},
                                 Named{"tenants of one card", Kinds::sharing},
-                                Named{"clusters", Kinds::cluster}};
+                                Named{"clusters", Kinds::cluster},
+                                Named{"classic machine learning", Kinds::classic}};
 
 std::string page() {
   std::ifstream stream{file};
@@ -83,6 +85,7 @@ std::string quantity_name(Dimension dimension) {
                             Row{dimension_of<Watts>, "power"},
                             Row{dimension_of<Hertz>, "requests per time"},
                             Row{dimension_of<Dollars>, "dollars"},
+                            Row{dimension_of<Joules>, "energy"},
                             Row{dimension_of<DollarsPerSecond>, "dollars per time"},
                             Row{dimension_of<DollarsPerJoule>, "dollars per energy"},
                             Row{dimension_of<DollarsPerByte>, "dollars per bytes"},

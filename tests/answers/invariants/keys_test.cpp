@@ -12,6 +12,7 @@
 #include "../../cli/run_headroom.hpp"
 #include "../../scenarios/key_hosts.hpp"
 #include "batch_hosts.hpp"
+#include "classic_hosts.hpp"
 #include "cluster_hosts.hpp"
 #include "more_hosts.hpp"
 #include "search_hosts.hpp"
@@ -40,6 +41,7 @@ using headroom::test::KeyHost;
 using headroom::test::more_hosts;
 using headroom::test::read_text;
 using headroom::test::search_hosts;
+using headroom::test::classic_hosts;
 using headroom::test::sharing_hosts;
 using headroom::test::token_job_hosts;
 
@@ -315,6 +317,7 @@ std::string_view kind_word(Kinds kind) {
          : kind == Kinds::batch   ? "batch"
          : kind == Kinds::sharing ? "sharing"
          : kind == Kinds::cluster ? "cluster"
+         : kind == Kinds::classic ? "classic"
                                   : "job of a language model";
 }
 
@@ -370,6 +373,7 @@ trace = ")"} + written_trace("headroom-keys-other.csv", 0.25) +
   add_all(token_job_hosts);
   add_all(sharing_hosts);
   add_all(cluster_hosts);
+  add_all(classic_hosts);
   add_all(search_hosts);
   std::vector<Tried> all;
   for (const Key& key : all_keys()) {

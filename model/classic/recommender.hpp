@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recommenders of embedding tables and dense layers, DLRM and DCN v2: work, bytes, memory by tier, a step and a
+// request.
+#pragma once
+
+#include <headroom/model/classic/classic_numbers.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace headroom::classic {
+
+enum class Crossing : std::uint8_t { dot, cross };  ///< DLRM's pairwise products, DCN v2's low-rank crosses
+inline constexpr std::array<std::string_view, 2> crossing_names{"dlrm", "dcn-v2"};
+
+/// Defaults are those of NVIDIA's and MLPerf's models on Criteo (Naumov et al. 2019; Wang et al. 2021).
+struct RecommenderTask {
+  Crossing crossing = Crossing::dot;
+  double tables = 26.0, dims = 128.0, row_bytes = 4.0;  ///< bytes of an element of a row
+  double lookups = 26.0;                                ///< rows a sample, all tables
+  double parameters = 0.0;                              ///< of all tables
+  std::vector<double> bottom{13.0, 512.0, 256.0, 128.0};
+  std::vector<double> top{1024.0, 1024.0, 512.0, 256.0, 1.0};
+  double cross_layers = 3.0, cross_rank = 512.0;
+  bool half = false;
+};
+
+/// Multiplications of one sample's products in the forward pass; three times as many a step of training.
+[[nodiscard]] double dense_multiplications(const RecommenderTask& task) noexcept;
+[[nodiscard]] Bytes dense_bytes(const RecommenderTask& task) noexcept;
+/// Rows that a sample reads: lookups x dims x bytes.
+[[nodiscard]] Bytes rows_bytes(const RecommenderTask& task) noexcept;
+
+struct StepTime {
+  Seconds dense{}, rows{}, exchange{}, software{}, far{};
+  [[nodiscard]] Seconds total() const noexcept { return dense + rows + exchange + software + far; }
+};
+/// Where rows lie, shares of all lookups. They add up to 1.
+struct RowTiers {
+  double card = 1.0, host = 0.0, nvme = 0.0;
+};
+/// A step on `cards` with `batch` samples on each: 3 x 2 x products, table passes over the rows, two all-to-alls of
+/// batch x lookups x dims x bytes x (n - 1) / n (Mudigere et al. 2022, 4.2). `software`: what a step of several takes.
+[[nodiscard]] StepTime recommender_step(const RecommenderTask& task,
+                                        const Card& card,
+                                        double cards,
+                                        double batch,
+                                        Seconds software,
+                                        const RowTiers& tiers,
+                                        const Numbers::Recommender& law) noexcept;
+/// A request of `batch` samples to a server: mean time.
+[[nodiscard]] Seconds recommender_request(const RecommenderTask& task,
+                                          const Card& card,
+                                          double batch,
+                                          const RowTiers& tiers,
+                                          const Numbers::Recommender& law) noexcept;
+[[nodiscard]] Seconds recommender_request(const RecommenderTask& task,
+                                          const Cores& cores,
+                                          double batch,
+                                          const Numbers::Recommender& law) noexcept;
+
+/// All-to-all of one direction that a card sends a step.
+[[nodiscard]] Bytes exchange_bytes(const RecommenderTask& task, double cards, double batch, bool wide) noexcept;
+
+/// Share of lookups that the most asked `cached` of `rows` answer, popularity by Zipf's law of exponent s (Breslau et
+/// al. 1999): (cached^(1-s) - 1) / (rows^(1-s) - 1), of s = 1 ln(cached) / ln(rows).
+[[nodiscard]] double cache_hits(double cached, double rows, double exponent) noexcept;
+
+}  // namespace headroom::classic

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Laws of classic machine learning against arithmetic by hand, limits that they must keep, and published measurements.
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/classic/boosted_trees.hpp>
+#include <headroom/model/classic/clusters.hpp>
+#include <headroom/model/classic/recommender.hpp>
+#include <headroom/model/classic/vector_search.hpp>
+
+#include <doctest/doctest.h>
+
+#include "../support/model_data.hpp"
+#include <cmath>
+
+using namespace headroom;
+using namespace headroom::classic;
+using headroom::test::model_data;
+
+namespace {
+
+const Numbers& law() {
+  return numbers(model_data());
+}
+Card sku(const char* id) {
+  static const Catalog shipped = Catalog::standard();
+  return card_of(shipped.device(id));
+}
+Cores cores(const char* id, double count) {
+  static const Catalog shipped = Catalog::standard();
+  return cores_of(find_cpu(shipped, id), 1.0, count, count);
+}
+TreeTask airline(double rows) {
+  return {rows, 8.0, 8.0, 256.0, 100.0, 10.0, 1.0};
+}
+
+}  // namespace
+
+TEST_CASE("classic: trees add each entry of each row once a level of each tree") {
+  // 1e6 rows x 8 entries x 10 levels x 100 trees.
+  CHECK(tree_updates(airline(1e6)) == doctest::Approx(8e9));
+  // At 300 rows a node, a million of them split 2^10 nodes and 30,000 only a hundred.
+  CHECK(tree_nodes(airline(1e6), 300.0) == doctest::Approx(1024.0));
+  CHECK(tree_nodes(airline(3e4), 300.0) == doctest::Approx(100.0));
+  // 1024 nodes x 8 columns x 256 bins x 16 B.
+  CHECK(tree_exchange(airline(1e7), 300.0).raw() == doctest::Approx(1024.0 * 8 * 256 * 16));
+}
+
+TEST_CASE("classic: trees of 10 M rows take what GBM-perf published, and GPUs win between 100 K and 10 M rows") {
+  const GpuTrees& gpu = *law().gpu_library("xgboost");
+  const CpuTrees& cpu = *law().cpu_library("xgboost");
+  const auto on = [&](const char* id, double rows) {
+    return tree_time(airline(rows), sku(id), 1.0, gpu, law().rows_per_split).total().raw();
+  };
+  // szilard/GBM-perf, 2024: H100 3.64 s, L4 6.12 s.
+  CHECK(on("h100-pcie-80gb", 1e7) == doctest::Approx(3.64).epsilon(0.15));
+  CHECK(on("l4", 1e7) == doctest::Approx(6.12).epsilon(0.15));
+  const Cores host = cores("xeon-e5-2686-v4", 16.0);
+  CHECK(tree_time(airline(1e5), host, cpu).total().raw() < on("v100-sxm2-16gb", 1e5));
+  CHECK(tree_time(airline(1e7), host, cpu).total().raw() > on("v100-sxm2-16gb", 1e7));
+}
+
+TEST_CASE("classic: updates of trees share cards, levels do not, and histograms are exchanged") {
+  const GpuTrees& library = *law().gpu_library("xgboost");
+  const Card card = sku("a100-sxm-80gb");
+  const TreeTime one = tree_time(airline(1e7), card, 1.0, library, 300.0);
+  const TreeTime four = tree_time(airline(1e7), card, 4.0, library, 300.0);
+  CHECK(four.updates.raw() == doctest::Approx(one.updates.raw() / 4.0));
+  CHECK(four.levels == one.levels);
+  CHECK(one.exchange == Seconds{});
+  // 100 trees x 2 x 3 / 4 x bytes over the link.
+  CHECK(four.exchange.raw() == doctest::Approx(150.0 * tree_exchange(airline(1e7), 300.0).raw() / card.link.raw()));
+}
+
+TEST_CASE("classic: barriers of a second socket cost LightGBM more than its cores give") {
+  static const Catalog shipped = Catalog::standard();
+  const Cpu cpu = find_cpu(shipped, "xeon-8488c");
+  const CpuTrees& library = *law().cpu_library("lightgbm");
+  const Seconds one = tree_time(airline(1e6), cores_of(cpu, 1.0, 48.0, 48.0), library).total();
+  const Seconds two = tree_time(airline(1e6), cores_of(cpu, 2.0, 96.0, 96.0), library).total();
+  CHECK(two > one);
+}
+
+TEST_CASE("classic: k-means multiplies 2 n d k an iteration") {
+  const KMeansTask task{1e6, 256.0, 20000.0, 25.0, false};
+  CHECK(kmeans_flops(task).raw() == doctest::Approx(256e12));
+  // faiss wiki: one P100 takes 55 s, eight 14 s, since the points go over the bus.
+  const Card& p100 = *law().card("p100");
+  CHECK(kmeans_time(task, p100, 1.0, false, law().kmeans).total().raw() == doctest::Approx(55.0).epsilon(0.06));
+  CHECK(kmeans_time(task, p100, 8.0, false, law().kmeans).total().raw() == doctest::Approx(14.0).epsilon(0.15));
+  CHECK(kmeans_exchange(task).raw() == doctest::Approx(4.0 * 20000 * 257));
+  // A problem of nothing: 50 iterations of faiss on a GPU took 1.0 s, of scikit-learn 0.3 s.
+  const KMeansTask tiny{1e4, 3.0, 8.0, 50.0, false};
+  CHECK(kmeans_time(tiny, sku("t4"), 1.0, false, law().kmeans).total() >
+        kmeans_time(tiny, cores("xeon-e5-2698-v4", 20.0), law().kmeans).total());
+}
+
+TEST_CASE("classic: flat search reads every vector, an inverted file its part of the lists") {
+  SearchTask flat;
+  flat.vectors = 1e6;
+  flat.dims = 128.0;
+  const Card a100 = sku("a100-sxm-80gb");
+  const SearchTime one = search_time(flat, a100, 1.0, 1.0, law());
+  CHECK(one.scanned.raw() == doctest::Approx(512e6));
+  CHECK(one.scan.raw() == doctest::Approx(512e6 / a100.bandwidth.raw()));  // 0.251 ms at 2,039 GB/s
+  SearchTask lists = flat;
+  lists.index = IndexKind::ivf_flat;
+  lists.lists = 1000.0;
+  lists.probes = 10.0;
+  lists.batch = 100.0;
+  // 100 queries x 10 probes x 1000 vectors x 512 B.
+  CHECK(search_time(lists, a100, 1.0, 1.0, law()).scanned.raw() == doctest::Approx(512e6));
+  CHECK(search_time(lists, a100, 2.0, 1.0, law()).scanned.raw() == doctest::Approx(256e6));
+  CHECK(search_time(lists, a100, 2.0, 1.0, law()).merge > Seconds{});
+}
+
+TEST_CASE("classic: a billion codes of 8 bytes take 8 GB, their ids as much again") {
+  SearchTask task;
+  task.index = IndexKind::ivf_pq;
+  task.vectors = 1e9;
+  task.dims = 128.0;
+  task.code = 8.0;
+  task.lists = 262144.0;
+  CHECK(search_memory(task).vectors.raw() == doctest::Approx(8e9));
+  CHECK(search_memory(task).ids.raw() == doctest::Approx(8e9));
+  task.ids = false;
+  CHECK(search_memory(task).ids == Bytes{});
+}
+
+TEST_CASE("classic: misses fall as a power of the knob, and the knob for a recall is the inverse") {
+  // Twice the probes halve the misses at power 1: 0.8 to 0.9.
+  CHECK(recall_at(0.8, 32.0, 64.0, 1.0) == doctest::Approx(0.9));
+  CHECK(knob_for(0.8, 32.0, 0.9, 1.0) == doctest::Approx(64.0));
+  for (const double power : {0.5, 1.0, 2.0}) {
+    CHECK(recall_at(0.7, 10.0, knob_for(0.7, 10.0, 0.95, power), power) == doctest::Approx(0.95));
+  }
+  CHECK(recall_at(0.1, 32.0, 1.0, 1.0) == 0.0);
+}
+
+TEST_CASE("classic: the largest of a billion on eight cards are read in 0.245 ms and merged from 9.6 kB") {
+  const Card a100 = sku("a100-sxm-80gb");
+  const TopKTime time = top_k_time({1e9, 100.0, 4.0, 8.0}, a100, law());
+  CHECK(time.scan.raw() == doctest::Approx(0.5e9 / a100.bandwidth.raw()));
+  CHECK(time.merged.raw() == doctest::Approx(9600.0));
+}
+
+TEST_CASE("classic: partial sums send at most a row a key and worker") {
+  // Each of 100 workers draws 1e7 of 1e6 keys: 1 - exp(-10) of them.
+  CHECK(distinct_keys(1e7, 1e6) == doctest::Approx(1e6 * (1.0 - std::exp(-10.0))));
+  CHECK(distinct_keys(1.0, 1e6) == doctest::Approx(1.0));
+  const Cores host = cores("xeon-8488c", 48.0);
+  const GroupTime with = group_time({1e9, 1e6, 100.0, 16.0, true}, host, BytesPerSecond{12.5e9});
+  const GroupTime without = group_time({1e9, 1e6, 100.0, 16.0, false}, host, BytesPerSecond{12.5e9});
+  CHECK(with.sent_rows <= 1e8);
+  CHECK(with.sent_rows > 0.99e8);
+  CHECK(without.sent_rows == doctest::Approx(1e9));
+  CHECK(with.shuffle < without.shuffle);
+}
+
+TEST_CASE("classic: DLRM's layers multiply what their widths say") {
+  const RecommenderTask dlrm;
+  // 13-512-256-128, 26 x 27 / 2 pairs of 128, 479-1024-1024-512-256-1.
+  const double bottom = 13 * 512 + 512 * 256 + 256 * 128, pairs = 351.0 * 128;
+  const double top = 479.0 * 1024 + 1024.0 * 1024 + 1024 * 512 + 512 * 256 + 256;
+  CHECK(dense_multiplications(dlrm) == doctest::Approx(bottom + pairs + top));
+  CHECK(rows_bytes(dlrm).raw() == doctest::Approx(26 * 128 * 4));
+  // 8192 samples x 26 rows of 128 x 2 B x 7 / 8.
+  CHECK(exchange_bytes(dlrm, 8.0, 8192.0, false).raw() == doctest::Approx(8192.0 * 26 * 128 * 2 * 7 / 8));
+}
+
+TEST_CASE("classic: hits of a cache follow Zipf's law") {
+  CHECK(cache_hits(1e6, 1e6, 1.0) == 1.0);
+  CHECK(cache_hits(1.0, 1e6, 1.0) == 0.0);
+  CHECK(cache_hits(1e3, 1e6, 1.0) == doctest::Approx(0.5));  // ln 1e3 / ln 1e6
+  CHECK(cache_hits(1e5, 1e6, 0.0) == doctest::Approx(0.1).epsilon(0.01));
+  CHECK(cache_hits(1e4, 1e6, 1.2) > cache_hits(1e4, 1e6, 0.8));
+}
+
+TEST_CASE("classic: a step on eight A100 of 64k samples reaches what NVIDIA published") {
+  RecommenderTask task;
+  task.half = true;
+  const Seconds step = recommender_step(task, sku("a100-sxm-80gb"), 8.0, 8192.0, law().recommender.step_tensorflow, {},
+                                        law().recommender)
+                           .total();
+  // DLRM_and_DCNv2 README, 113B parameters, AMP: 11.5 M samples/s.
+  CHECK(65536.0 / step.raw() == doctest::Approx(11.5e6).epsilon(0.3));
+}
