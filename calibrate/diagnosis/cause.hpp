@@ -40,6 +40,7 @@ enum class CauseKind : std::uint8_t {
   format_range,           ///< numbers leave the range of their format
   mismatched_collective,  ///< ranks issued different collectives
   dead_rank,              ///< a rank stopped, the others wait
+  recomputation,          ///< layers are formed again before their backward pass
   count
 };
 inline constexpr std::size_t cause_count = static_cast<std::size_t>(CauseKind::count);
@@ -48,7 +49,7 @@ inline constexpr std::array<std::string_view, cause_count> cause_names{
     "small_messages",        "straggler",   "imbalance",     "exposed_copies", "memory_bound",
     "no_tensor_cores",       "small_batch", "low_clock",     "wrong_device",   "cold_cache",
     "long_prompts",          "collector",   "fragmentation", "checkpointing",  "format_range",
-    "mismatched_collective", "dead_rank"};
+    "mismatched_collective", "dead_rank",   "recomputation"};
 
 /// One explanation.
 struct Cause {
