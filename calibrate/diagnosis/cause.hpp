@@ -99,6 +99,16 @@ struct FindingTable {
   std::vector<std::vector<FindingCell>> rows;  ///< as long as `columns`
 };
 
+/// What a rank did in one step, for a drawing: stretches that follow closely are one.
+struct StepTrack {
+  struct Stretch {
+    Seconds begin{}, end{};  ///< from the begin of the step on the first rank's clock
+    std::string_view work;   ///< compute, communication, copy
+  };
+  std::string name;  ///< "rank 3"
+  std::vector<Stretch> stretches;
+};
+
 /// A run as its files tell it.
 struct RunReading {
   std::vector<std::string> files;
@@ -111,6 +121,7 @@ struct RunReading {
   std::vector<Cause> causes;         ///< most lost time first
   std::vector<KernelTotal> kernels;  ///< names with the most time, the longest first
   std::vector<FindingTable> tables;
+  std::vector<StepTrack> tracks;   ///< of the last step that was read, of at most 16 ranks; empty: no trace was
   std::vector<std::string> notes;  ///< what could not be read, and what is taken for granted
 };
 

@@ -139,7 +139,7 @@ void add_data(TracedRun& run) {
     }
   }
   if (taken.count > 0) {
-    run.add(CauseKind::data_loading, run.replay.ratio(changes),
+    run.add(CauseKind::data_loading, run.replay.ratio(changes, true),
             "The host waits for samples for " + a_step(run, taken) + ", and the GPU for the host.",
             "Load ahead with more workers, or prepare samples before the run.");
   }
@@ -156,7 +156,7 @@ void add_host_causes(TracedRun& run) {
   tell_cold(kinds, run);
   RunChanges synced = run.replay.as_it_was();
   const Taken waits = without_calls(synced, run, [](const GraphCall& call) { return call.kind == CallKind::sync; });
-  const double ahead = waits.count > 0 ? run.replay.ratio(synced) : 1.0;
+  const double ahead = waits.count > 0 ? run.replay.ratio(synced, true) : 1.0;
   run.add(CauseKind::host_sync, ahead,
           "The host waits for the GPU to run dry " + counted(waits.count, "time") + ", " + a_step(run, waits) +
               ", before it sends more.",
@@ -166,14 +166,14 @@ void add_host_causes(TracedRun& run) {
   const auto also_ahead = [&](auto change, double& alone) {
     RunChanges with = run.replay.as_it_was();
     change(with);
-    alone = run.replay.ratio(with);
+    alone = run.replay.ratio(with, true);
     if (ahead > 1.0 - least_share || alone > 1.0 - least_share) {
       return 1.0 - alone;
     }
     RunChanges both = synced;
     change(both);
     constexpr double behind = 0.95;
-    return std::min(1.0 - alone, std::max(ahead - run.replay.ratio(both), behind * (1.0 - ahead)));
+    return std::min(1.0 - alone, std::max(ahead - run.replay.ratio(both, true), behind * (1.0 - ahead)));
   };
   Taken taken;
   const auto take = [&](GapKind kind) {

@@ -105,7 +105,7 @@ class GraphMaker {
       std::string_view op;
       if (found != around.end() && found->second.any) {
         op = timeline_.names.name(found->second.op);
-        if (const OpProduct* product = product_of(found->second)) {
+        if (const TracedProduct* product = product_of(found->second)) {
           work.flop = product->flop();
           work.wide = product->wide;
         }
@@ -121,9 +121,9 @@ class GraphMaker {
     }
   }
 
-  [[nodiscard]] const OpProduct* product_of(const Around& around) const {
+  [[nodiscard]] const TracedProduct* product_of(const Around& around) const {
     auto at = std::partition_point(timeline_.products.begin(), timeline_.products.end(),
-                                   [&](const OpProduct& product) { return product.begin < around.begin; });
+                                   [&](const TracedProduct& product) { return product.begin < around.begin; });
     while (at != timeline_.products.end() && at->begin == around.begin) {
       if (at->thread == around.thread) {
         return &*at;

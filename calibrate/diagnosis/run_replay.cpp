@@ -64,6 +64,7 @@ RunReplay::RunReplay(std::vector<const RankGraph*> graphs) : graphs_{std::move(g
     was_.push_back(std::move(own));
   }
   unchanged_ = time(was_);
+  unchanged_settled_ = time(was_, true);
 }
 
 void RunReplay::find_meetings() {
@@ -161,7 +162,7 @@ struct RunReplay::Clock {
   std::vector<TraceTime> host;
 };
 
-Seconds RunReplay::time(const RunChanges& changes) const {
+Seconds RunReplay::time(const RunChanges& changes, bool settled) const {
   constexpr TraceTime unset = std::numeric_limits<TraceTime>::min();
   Clock clock;
   for (std::size_t r = 0; r < graphs_.size(); ++r) {
@@ -220,18 +221,24 @@ Seconds RunReplay::time(const RunChanges& changes) const {
   }
   double sum = 0.0;
   for (std::size_t r = 0; r < graphs_.size(); ++r) {
-    const TraceTime begin = graphs_[r]->steps.front().begin + offsets_[r];
+    const RankGraph& graph = *graphs_[r];
+    TraceTime begin = graph.steps.front().begin + offsets_[r];
     TraceTime last = begin;
-    for (std::size_t i = 0; i < graphs_[r]->work.size(); ++i) {
-      last = std::max(last, end_of(r, static_cast<std::int32_t>(i)));
+    TraceTime first = begin;  // end of the first step
+    for (std::size_t i = 0; i < graph.work.size(); ++i) {
+      const TraceTime end = end_of(r, static_cast<std::int32_t>(i));
+      last = std::max(last, end);
+      first = graph.work[i].step == 0 ? std::max(first, end) : first;
     }
+    begin = settled && graph.steps.size() > 2 ? first : begin;
     sum += 1e-9 * real(last - begin);
   }
   return Seconds{sum / real(static_cast<std::int64_t>(graphs_.size()))};
 }
 
-double RunReplay::ratio(const RunChanges& changes) const {
-  return unchanged_ > Seconds{} ? time(changes) / unchanged_ : 1.0;
+double RunReplay::ratio(const RunChanges& changes, bool settled) const {
+  const Seconds was = settled ? unchanged_settled_ : unchanged_;
+  return was > Seconds{} ? time(changes, settled) / was : 1.0;
 }
 
 }  // namespace headroom

@@ -33,9 +33,10 @@ class RunReplay {
 
   [[nodiscard]] const RunChanges& as_it_was() const noexcept { return was_; }
   /// Mean over the ranks of the time from the begin of their windows to the end of their work.
-  [[nodiscard]] Seconds time(const RunChanges& changes) const;
+  /// `settled`: from the end of their first step on, of three and more, once what runs ahead is ahead.
+  [[nodiscard]] Seconds time(const RunChanges& changes, bool settled = false) const;
   /// The same over that of the unchanged run.
-  [[nodiscard]] double ratio(const RunChanges& changes) const;
+  [[nodiscard]] double ratio(const RunChanges& changes, bool settled = false) const;
 
   [[nodiscard]] const RankGraph& graph(std::size_t rank) const { return *graphs_[rank]; }
   [[nodiscard]] std::size_t ranks() const noexcept { return graphs_.size(); }
@@ -64,7 +65,7 @@ class RunReplay {
   std::vector<std::vector<std::int32_t>> meeting_of_;  // of each work; -1: none
   std::vector<Ordered> order_;
   RunChanges was_;
-  Seconds unchanged_{};
+  Seconds unchanged_{}, unchanged_settled_{};
 };
 
 }  // namespace headroom

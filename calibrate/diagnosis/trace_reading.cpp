@@ -143,6 +143,46 @@ std::vector<KernelTotal> longest(std::span<const TracedRank> ranks) {
   return kernels;
 }
 
+/// The last step of each rank on the first rank's clock.
+std::vector<StepTrack> tracks_of(const TracedRun& run) {
+  constexpr std::size_t most_ranks = 16;
+  constexpr TraceTime finest = 1000;  // pieces of a step that a drawing can show
+  std::vector<StepTrack> tracks;
+  const GraphWindow& step = run.graph(0).steps.back();
+  const TraceTime close = std::max<TraceTime>(1, (step.end - step.begin) / finest);
+  for (std::size_t r = 0; r < std::min(most_ranks, run.replay.ranks()); ++r) {
+    const RankGraph& graph = run.graph(r);
+    const auto last = static_cast<std::int32_t>(graph.steps.size()) - 1;
+    StepTrack track{run.who(r), {}};
+    std::array<TraceTime, device_work_names.size()> begins{}, ends{};
+    std::array<bool, device_work_names.size()> open{};
+    const auto put = [&](std::size_t kind) {
+      if (open[kind]) {
+        track.stretches.push_back({length(begins[kind] + run.replay.offset(r) - step.begin),
+                                   length(ends[kind] + run.replay.offset(r) - step.begin), device_work_names[kind]});
+        open[kind] = false;
+      }
+    };
+    for (const GraphWork& work : graph.work) {
+      if (work.step != last) {
+        continue;
+      }
+      const auto kind = static_cast<std::size_t>(work.work);
+      if (open[kind] && work.begin > ends[kind] + close) {
+        put(kind);
+      }
+      begins[kind] = open[kind] ? begins[kind] : work.begin;
+      ends[kind] = open[kind] ? std::max(ends[kind], work.end) : work.end;
+      open[kind] = true;
+    }
+    for (std::size_t kind = 0; kind < open.size(); ++kind) {
+      put(kind);
+    }
+    tracks.push_back(std::move(track));
+  }
+  return tracks;
+}
+
 /// Ranks of one run have a step in common, by its number.
 void refuse_strangers(std::span<const TracedRank> ranks) {
   const auto numbers = [](const TracedRank& rank) {
@@ -311,6 +351,7 @@ RunReading reading_of(std::span<const TracedRank> ranks) {
     add_rank_causes(run);
     add_kernel_causes(run);
     add_traffic_causes(run);
+    reading.tracks = tracks_of(run);
   }
   std::stable_sort(reading.causes.begin(), reading.causes.end(),
                    [](const Cause& a, const Cause& b) { return a.lost > b.lost; });

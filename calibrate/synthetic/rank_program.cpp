@@ -96,7 +96,7 @@ class Writer {
   }
 
   void reduce_tensor() {
-    if (run_.tensor_ranks > 1) {
+    if (run_.tensor_bytes > 0.0) {
       message(all_reduce, run_.latency.raw() + run_.tensor_bytes / run_.tensor_link, run_.tensor_bytes,
               1 + run_.tensor_ranks + rank_ / run_.tensor_ranks, run_.tensor_ranks);
       add(HostAct::after_messages);

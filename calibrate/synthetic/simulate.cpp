@@ -79,7 +79,7 @@ class SimulatedRank {
     moved(timeline.work);
     moved(timeline.host);
     moved(timeline.ranges);
-    for (OpProduct& product : timeline.products) {
+    for (TracedProduct& product : timeline.products) {
       product.begin += shift;
     }
     const auto by_begin = [](const auto& a, const auto& b) { return a.begin < b.begin; };

@@ -132,8 +132,8 @@ bool is_product(std::string_view op) {
 }
 
 /// The product of the first two operands that fit together; one of no size: there is none.
-OpProduct product_of(const Event& event) {
-  OpProduct product;
+TracedProduct product_of(const Event& event) {
+  TracedProduct product;
   for (std::size_t i = 0; i + 1 < event.operands; ++i) {
     const auto rank = event.ranks[i];
     const auto& a = event.shapes[i];
@@ -368,7 +368,7 @@ class TraceHandler : public JsonListener {
         }
         timeline_.host.push_back({begin, end, name, thread(), work, event_.correlation});
         if (event_.operands > 1) {
-          OpProduct product = product_of(event_);
+          TracedProduct product = product_of(event_);
           product.begin = begin;
           product.thread = timeline_.host.back().thread;
           if (product.flop() > 0.0) {
@@ -434,7 +434,7 @@ Timeline read_kineto(const std::string& file) {
     return a.begin < b.begin || (a.begin == b.begin && a.end > b.end);
   });
   std::stable_sort(timeline.products.begin(), timeline.products.end(),
-                   [](const OpProduct& a, const OpProduct& b) { return a.begin < b.begin; });
+                   [](const TracedProduct& a, const TracedProduct& b) { return a.begin < b.begin; });
   std::stable_sort(timeline.ranges.begin(), timeline.ranges.end(),
                    [](const DeviceRange& a, const DeviceRange& b) { return a.begin < b.begin; });
   return timeline;

@@ -64,7 +64,7 @@ struct HostSpan {
 };
 
 /// A product of matrices that an op computes, from the shapes that it was called with.
-struct OpProduct {
+struct TracedProduct {
   TraceTime begin = 0;                            ///< of the op
   std::uint32_t thread = 0;                       ///< of Timeline::threads
   bool wide = false;                              ///< its operands are numbers of 32 bit
@@ -92,10 +92,10 @@ struct Timeline {
   NameTable names;
   std::vector<std::string> threads;  ///< "PID/TID"
   std::vector<TracedDevice> devices;
-  std::vector<DeviceSpan> work;     ///< by begin
-  std::vector<HostSpan> host;       ///< by begin, longer first
-  std::vector<DeviceRange> ranges;  ///< by begin
-  std::vector<OpProduct> products;  ///< by begin
+  std::vector<DeviceSpan> work;         ///< by begin
+  std::vector<HostSpan> host;           ///< by begin, longer first
+  std::vector<DeviceRange> ranges;      ///< by begin
+  std::vector<TracedProduct> products;  ///< by begin
   std::optional<std::int64_t> rank, world_size;
   std::int64_t events = 0;       ///< that were read, of every kind
   std::int64_t passed_over = 0;  ///< of these, without a time or of a kind that says nothing of time
