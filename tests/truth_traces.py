@@ -21,7 +21,6 @@ TABLES = {
 REFUSED = {
     "cupti-counters": "holds no work of a GPU",
     "rank-without-gpu": "holds no work of a GPU",
-    "rocprof-908": 'holds no list "traceEvents"',
 }
 
 

@@ -50,6 +50,7 @@ enum class CauseKind : std::uint8_t {
   device_fault,           ///< the GPU or its links failed, whatever the program did
   program_fault,          ///< the program's own error stopped the GPU's work
   host_fault,             ///< the host: its memory, its limits
+  recomputation,          ///< layers are formed again before their backward pass
   count
 };
 inline constexpr std::size_t cause_count = static_cast<std::size_t>(CauseKind::count);
@@ -60,7 +61,7 @@ inline constexpr std::array<std::string_view, cause_count> cause_names{
     "long_prompts",          "collector",      "fragmentation", "checkpointing",  "format_range",
     "mismatched_collective", "dead_rank",      "starved",       "cache_full",     "failed_jobs",
     "opposite_order",        "slow_transport", "network_fault", "out_of_memory",  "device_fault",
-    "program_fault",         "host_fault"};
+    "program_fault",         "host_fault",     "recomputation"};
 
 /// One explanation.
 struct Cause {
@@ -110,6 +111,16 @@ struct FindingTable {
   std::vector<std::vector<FindingCell>> rows;  ///< as long as `columns`
 };
 
+/// What a rank did in one step, for a drawing: stretches that follow closely are one.
+struct StepTrack {
+  struct Stretch {
+    Seconds begin{}, end{};  ///< from the begin of the step on the first rank's clock
+    std::string_view work;   ///< compute, communication, copy
+  };
+  std::string name;  ///< "rank 3"
+  std::vector<Stretch> stretches;
+};
+
 /// A run as its files tell it.
 struct RunReading {
   std::vector<std::string> files;
@@ -122,6 +133,7 @@ struct RunReading {
   std::vector<Cause> causes;         ///< most lost time first
   std::vector<KernelTotal> kernels;  ///< names with the most time, the longest first
   std::vector<FindingTable> tables;
+  std::vector<StepTrack> tracks;   ///< of the last step that was read, of at most 16 ranks; empty: no trace was
   std::vector<std::string> notes;  ///< what could not be read, and what is taken for granted
 };
 

@@ -1,219 +1,125 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/diagnosis/run_replay.hpp>
+#include <headroom/calibrate/diagnosis/trace_causes.hpp>
 #include <headroom/calibrate/diagnosis/trace_reading.hpp>
 #include <headroom/core/diagnostic.hpp>
-#include <headroom/core/number_words.hpp>
-#include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
+#include <headroom/core/real_text.hpp>
 
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
 namespace headroom {
 namespace {
 
-/// Below this share of a step a cause is not named: steps of one run differ by as much.
-constexpr double least_share = 0.03;
-
-struct Window {
-  TraceTime begin = 0, end = 0;
-};
-
 bool names_step(const std::string& name) {
   return name.starts_with("ProfilerStep#") || name.starts_with("ProfilerStep ");
 }
 
-/// Steps on the GPU's side where the trace has them, else from the start of one on the host to that of the next.
-std::vector<Window> steps_of(const Timeline& timeline, std::int32_t device) {
-  std::vector<Window> steps;
+std::int64_t number_of(const std::string& name) {
+  const std::size_t at = name.find_first_of("0123456789");
+  const auto number = at == std::string::npos ? std::nullopt : whole_real(name.substr(at));
+  return number ? static_cast<std::int64_t>(*number) : -1;
+}
+
+/// Steps on the GPU's side where the trace has them, each from the end of the one before; else from the start of one on
+/// the host to that of the next. Empty: none is named.
+std::vector<GraphWindow> steps_of(const Timeline& timeline, std::int32_t device) {
+  std::vector<GraphWindow> ranges;
   for (const DeviceRange& range : timeline.ranges) {
-    if (range.device == device && names_step(timeline.names.name(range.name)) && range.end > range.begin) {
-      steps.push_back({range.begin, range.end});
+    const std::string& name = timeline.names.name(range.name);
+    if (range.device == device && names_step(name) && range.end > range.begin) {
+      ranges.push_back({range.begin, range.end, number_of(name)});
     }
   }
-  if (steps.empty()) {
-    for (const HostSpan& span : timeline.host) {
-      if (span.work == HostWork::annotation && names_step(timeline.names.name(span.name)) && span.end > span.begin) {
-        steps.push_back({span.begin, span.end});
-      }
+  const auto in_order = [](std::vector<GraphWindow>& steps) {
+    std::sort(steps.begin(), steps.end(), [](const GraphWindow& a, const GraphWindow& b) { return a.begin < b.begin; });
+  };
+  if (ranges.size() > 1) {
+    in_order(ranges);
+    std::vector<GraphWindow> steps;
+    for (std::size_t i = 1; i < ranges.size(); ++i) {
+      ranges[i].end = std::max(ranges[i].end, ranges[i - 1].end + 1);
+      steps.push_back({ranges[i - 1].end, ranges[i].end, ranges[i].number});
+    }
+    return steps;
+  }
+  if (!ranges.empty()) {
+    return ranges;
+  }
+  for (const HostSpan& span : timeline.host) {
+    const std::string& name = timeline.names.name(span.name);
+    if (span.work == HostWork::annotation && names_step(name) && span.end > span.begin) {
+      ranges.push_back({span.begin, span.end, number_of(name)});
     }
   }
-  std::sort(steps.begin(), steps.end(), [](const Window& a, const Window& b) { return a.begin < b.begin; });
-  // A GPU may still work on a step while the next has begun: each ends where the next begins.
+  in_order(ranges);
+  for (std::size_t i = 0; i + 1 < ranges.size(); ++i) {
+    ranges[i].end = ranges[i + 1].begin;
+  }
+  if (ranges.size() > 2) {
+    ranges.erase(ranges.begin());
+  }
+  return ranges;
+}
+
+/// A last step that ends in a message which outlasts all steps before is none: the run hung in it.
+void take_hang(const Timeline& timeline, std::int32_t device, std::vector<GraphWindow>& steps, TracedRank& rank) {
+  constexpr std::size_t enough = 3;
+  constexpr TraceTime times = 5;
+  if (steps.size() < enough) {
+    return;
+  }
+  std::vector<TraceTime> lengths;
   for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
-    steps[i].end = steps[i + 1].begin;
+    lengths.push_back(steps[i].end - steps[i].begin);
   }
-  if (steps.size() > 2) {
-    steps.erase(steps.begin());
+  std::nth_element(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2), lengths.end());
+  const TraceTime usual = lengths[lengths.size() / 2];
+  const DeviceSpan* last = nullptr;
+  for (const DeviceSpan& span : timeline.work) {
+    last = span.device == device && (last == nullptr || span.end >= last->end) ? &span : last;
   }
-  return steps;
+  if (last == nullptr || last->work != DeviceWork::communication || last->end - last->begin < times * usual ||
+      last->end < steps.back().end) {
+    return;
+  }
+  rank.graph.hangs = last->end - last->begin;
+  rank.graph.hangs_in = timeline.names.name(last->name);
+  rank.graph.hangs_bytes = last->bytes;
+  steps.pop_back();
 }
 
 Seconds length(TraceTime nanoseconds) {
   return Seconds{1e-9 * real(nanoseconds)};
 }
 
-std::string text_of(Seconds time) {
-  return format(time);
-}
-
-std::string share_text(double share) {
-  return format_number(100.0 * share, 3) + " %";
-}
-
-/// A cause that a change of `saved` cures: the step afterwards over the step now.
-std::optional<double> ratio_without(Seconds step, Seconds saved) {
-  return step.raw() > 0.0 ? std::optional{std::clamp(1.0 - saved / step, 0.0, 1.0)} : std::nullopt;
-}
-
-/// Where the traces of a run differ from one another.
-struct Across {
-  double slowest = 0.0;  ///< computing of the slowest rank over the mean
-  std::size_t which = 0;
-  Seconds waits{};  ///< mean exposed communication of the others beyond that rank's own
-};
-
-Across across(std::span<const TracedRank> ranks) {
-  Across a;
-  Seconds sum{};
-  Seconds most{};
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const Seconds own = ranks[i].mean(&DeviceTime::computing);
-    sum += own;
-    if (own > most) {
-      most = own;
-      a.which = i;
-    }
-  }
-  const Seconds mean = sum / real(ranks.size());
-  a.slowest = mean.raw() > 0.0 ? most / mean : 1.0;
-  Seconds others{};
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    others += i == a.which ? Seconds{} : ranks[i].mean(&DeviceTime::exposed_communication);
-  }
-  if (ranks.size() > 1) {
-    a.waits =
-        std::max(Seconds{}, others / real(ranks.size() - 1) - ranks[a.which].mean(&DeviceTime::exposed_communication));
-  }
-  return a;
-}
-
 /// Means over the ranks.
 struct Means {
-  Seconds step{}, computing{}, exposed_communication{}, exposed_copies{}, communication{}, copies{}, host_work{};
+  Seconds step{}, computing{}, exposed_communication{}, exposed_copies{};
   std::array<Seconds, idle_cause_count> idle{};
-  double kernels = 0.0, collectives = 0.0;
-  Seconds kernel{}, collective{};
 
   [[nodiscard]] Seconds of(IdleCause cause) const { return idle[static_cast<std::size_t>(cause)]; }
 };
 
 Means means_of(std::span<const TracedRank> ranks) {
   Means m;
-  const double each = 1.0 / real(ranks.size());
+  const double each = 1.0 / real(static_cast<std::int64_t>(ranks.size()));
   for (const TracedRank& r : ranks) {
     m.step += each * r.step();
     m.computing += each * r.mean(&DeviceTime::computing);
     m.exposed_communication += each * r.mean(&DeviceTime::exposed_communication);
     m.exposed_copies += each * r.mean(&DeviceTime::exposed_copies);
-    m.communication += each * r.mean(&DeviceTime::communication);
-    m.copies += each * r.mean(&DeviceTime::copies);
-    m.host_work += each * r.host_work;
-    m.kernels += each * r.kernels;
-    m.kernel += each * r.kernel;
-    m.collectives += each * r.collectives;
-    m.collective += each * r.collective;
     for (std::size_t i = 0; i < idle_cause_count; ++i) {
       m.idle[i] += each * r.mean_idle(static_cast<IdleCause>(i));
     }
   }
   return m;
-}
-
-void add(RunReading& reading, Cause cause) {
-  if (cause.lost >= least_share) {
-    reading.causes.push_back(std::move(cause));
-  }
-}
-
-void add_idle_causes(RunReading& reading, const Means& m) {
-  const auto lost = [&](Seconds time) { return time / m.step; };
-  const Seconds data = m.of(IdleCause::data);
-  add(reading, {CauseKind::data_loading,
-                lost(data),
-                ratio_without(m.step, data),
-                "The GPU waits " + text_of(data) + " of each step of " + text_of(m.step) +
-                    " while its host makes or fetches samples.",
-                "Load ahead with more workers, or prepare samples before the run.",
-                {}});
-  const Seconds sync = m.of(IdleCause::sync);
-  // Without the wait the host runs ahead, and the step is what the GPU or the host takes, the longer one.
-  const Seconds ahead = std::max(m.step - sync, m.host_work);
-  add(reading, {CauseKind::host_sync,
-                lost(sync),
-                ratio_without(m.step, m.step - ahead),
-                "The host waits for the GPU to run dry before it sends more: " + text_of(sync) + " of each step of " +
-                    text_of(m.step) + " pass with nothing to do.",
-                "Read numbers back every hundred steps in place of each (.item(), .cpu(), prints, "
-                "synchronize), so that the host runs ahead.",
-                {}});
-  const Seconds host = m.of(IdleCause::host) + m.of(IdleCause::launch);
-  const bool many = m.kernels > 0.0 && m.kernel < Seconds{20e-6};
-  add(reading, {many ? CauseKind::launch_bound : CauseKind::host_bound,
-                lost(host),
-                ratio_without(m.step, host),
-                many ? "The host sends " + format_number(m.kernels, 3) + " kernels of " + text_of(m.kernel) +
-                           " a step more slowly than the GPU runs them: " + text_of(host) + " of " + text_of(m.step) +
-                           " pass between them."
-                     : "The host is busy with the program for " + text_of(host) + " of each step of " +
-                           text_of(m.step) + " while the GPU has nothing to do.",
-                many ? "Capture the step as a CUDA graph, or compile it so that fewer and longer kernels run."
-                     : "Move work of the host out of the step, or let it run ahead.",
-                {}});
-}
-
-void add_traffic_causes(RunReading& reading, const Means& m) {
-  const auto lost = [&](Seconds time) { return time / m.step; };
-  constexpr Seconds small{100e-6};
-  const bool tiny = m.collectives >= 16.0 && m.collective < small;
-  add(reading,
-      {tiny ? CauseKind::small_messages : CauseKind::exposed_communication,
-       lost(m.exposed_communication),
-       ratio_without(m.step, m.exposed_communication),
-       "Collectives take " + text_of(m.communication) + " of each step, " + text_of(m.exposed_communication) +
-           " of them with no computing beside them" +
-           (tiny ? ", in " + format_number(m.collectives, 3) + " pieces of " + text_of(m.collective) : "") + ".",
-       tiny ? "Send fewer and larger messages: larger buckets."
-            : "Overlap them with computing, send less, or use faster links.",
-       {}});
-  add(reading, {CauseKind::exposed_copies,
-                lost(m.exposed_copies),
-                ratio_without(m.step, m.exposed_copies),
-                "Copies and fills take " + text_of(m.copies) + " of each step, " + text_of(m.exposed_copies) +
-                    " of them with nothing beside them.",
-                "Copy from pinned memory on a stream of its own while the step before computes.",
-                {}});
-}
-
-void add_rank_causes(RunReading& reading, std::span<const TracedRank> ranks, const Means& m) {
-  if (ranks.size() < 2) {
-    return;
-  }
-  const Across a = across(ranks);
-  const TracedRank& slow = ranks[a.which];
-  if (a.slowest < 1.0 + least_share) {
-    return;
-  }
-  const std::string who = slow.rank ? "rank " + std::to_string(*slow.rank) : slow.file;
-  add(reading,
-      {CauseKind::straggler,
-       a.waits / m.step,
-       ratio_without(m.step, a.waits),
-       "The others wait for " + who + ", whose kernels take " + share_text(a.slowest - 1.0) + " more than the mean.",
-       "Look at its clock, its share of the work and its neighbours; replace the GPU where it stays slow.",
-       {slow.file + ": computing " + text_of(slow.mean(&DeviceTime::computing)) + " a step"}});
 }
 
 /// The names with the most time over all ranks; of equal ones the first by name.
@@ -237,7 +143,86 @@ std::vector<KernelTotal> longest(std::span<const TracedRank> ranks) {
   return kernels;
 }
 
+/// The last step of each rank on the first rank's clock.
+std::vector<StepTrack> tracks_of(const TracedRun& run) {
+  constexpr std::size_t most_ranks = 16;
+  constexpr TraceTime finest = 1000;  // pieces of a step that a drawing can show
+  std::vector<StepTrack> tracks;
+  const GraphWindow& step = run.graph(0).steps.back();
+  const TraceTime close = std::max<TraceTime>(1, (step.end - step.begin) / finest);
+  for (std::size_t r = 0; r < std::min(most_ranks, run.replay.ranks()); ++r) {
+    const RankGraph& graph = run.graph(r);
+    const auto last = static_cast<std::int32_t>(graph.steps.size()) - 1;
+    StepTrack track{run.who(r), {}};
+    std::array<TraceTime, device_work_names.size()> begins{}, ends{};
+    std::array<bool, device_work_names.size()> open{};
+    const auto put = [&](std::size_t kind) {
+      if (open[kind]) {
+        track.stretches.push_back({length(begins[kind] + run.replay.offset(r) - step.begin),
+                                   length(ends[kind] + run.replay.offset(r) - step.begin), device_work_names[kind]});
+        open[kind] = false;
+      }
+    };
+    for (const GraphWork& work : graph.work) {
+      if (work.step != last) {
+        continue;
+      }
+      const auto kind = static_cast<std::size_t>(work.work);
+      if (open[kind] && work.begin > ends[kind] + close) {
+        put(kind);
+      }
+      begins[kind] = open[kind] ? begins[kind] : work.begin;
+      ends[kind] = open[kind] ? std::max(ends[kind], work.end) : work.end;
+      open[kind] = true;
+    }
+    for (std::size_t kind = 0; kind < open.size(); ++kind) {
+      put(kind);
+    }
+    tracks.push_back(std::move(track));
+  }
+  return tracks;
+}
+
+/// Ranks of one run have a step in common, by its number.
+void refuse_strangers(std::span<const TracedRank> ranks) {
+  const auto numbers = [](const TracedRank& rank) {
+    std::string text;
+    for (const GraphWindow& step : rank.graph.steps) {
+      text += (text.empty() ? "" : ", ") + std::to_string(step.number);
+    }
+    return text;
+  };
+  Diagnostics diagnostics;
+  for (const TracedRank& rank : ranks.subspan(1)) {
+    const auto& first = ranks.front().graph.steps;
+    const auto& own = rank.graph.steps;
+    const bool common = std::any_of(own.begin(), own.end(), [&](const GraphWindow& step) {
+      return std::any_of(first.begin(), first.end(),
+                         [&](const GraphWindow& other) { return other.number == step.number; });
+    });
+    if (!common) {
+      diagnostics.add(rank.file, {},
+                      "its whole steps are " + numbers(rank) + ", those of " + ranks.front().file + " " +
+                          numbers(ranks.front()) +
+                          ": they have none in common; name traces that were taken of the same steps");
+    }
+  }
+  diagnostics.throw_if_any();
+}
+
 }  // namespace
+
+std::string TracedRun::who(std::size_t rank) const {
+  return ranks[rank].rank ? "rank " + std::to_string(*ranks[rank].rank) : ranks[rank].file;
+}
+
+void TracedRun::add(
+    CauseKind kind, double ratio, std::string says, std::string cure, double lost, std::vector<std::string> evidence) {
+  if (1.0 - ratio >= least_share) {
+    reading.causes.push_back({kind, lost < 0.0 ? 1.0 - ratio : lost, std::clamp(ratio, 0.0, 1.0), std::move(says),
+                              std::move(cure), std::move(evidence)});
+  }
+}
 
 Seconds TracedRank::step() const noexcept {
   Seconds sum{};
@@ -290,43 +275,37 @@ TracedRank traced_rank(const Timeline& timeline) {
       rank.units = device.units;
     }
   }
-  const std::vector<Window> windows = steps_of(timeline, rank.device);
+  std::vector<GraphWindow> windows = steps_of(timeline, rank.device);
   rank.named_steps = !windows.empty();
-  for (const Window& window : windows) {
-    rank.steps.push_back(device_time(timeline, rank.device, window.begin, window.end));
+  take_hang(timeline, rank.device, windows, rank);
+  if (windows.empty()) {
+    const DeviceTime all = device_time(timeline, rank.device);
+    windows.push_back({all.begin, all.end, -1});
   }
-  if (rank.steps.empty()) {
-    rank.steps.push_back(device_time(timeline, rank.device));
+  std::vector<TraceWindow> within;
+  for (const GraphWindow& window : windows) {
+    within.push_back({window.begin, window.end});
   }
-  const TraceTime begin = rank.steps.front().begin;
-  const TraceTime end = rank.steps.back().end;
-  const double each = 1.0 / real(rank.steps.size());
-  Seconds kernels{};
-  Seconds collectives{};
+  rank.steps = device_times(timeline, rank.device, within);
+  const TraceTime begin = windows.front().begin;
+  const TraceTime end = windows.back().end;
   double filled = 0.0;
   for (const DeviceSpan& span : timeline.work) {
-    if (span.device != rank.device || span.begin < begin || span.begin >= end) {
-      continue;
-    }
-    const Seconds time = length(span.end - span.begin);
-    if (span.work == DeviceWork::compute) {
-      rank.kernels += each;
-      kernels += each * time;
+    if (span.device == rank.device && span.begin >= begin && span.begin < end && span.work == DeviceWork::compute) {
       const double blocks = span.blocks > 0 && rank.units > 0 ? real(span.blocks) / real(rank.units) : 0.0;
-      filled += std::min(1.0, blocks) * time.raw();
-    } else if (span.work == DeviceWork::communication) {
-      rank.collectives += each;
-      collectives += each * time;
+      filled += std::min(1.0, blocks) * length(span.end - span.begin).raw();
     }
   }
-  rank.kernel = rank.kernels > 0.0 ? kernels / rank.kernels : Seconds{};
-  rank.collective = rank.collectives > 0.0 ? collectives / rank.collectives : Seconds{};
   rank.sm_active = end > begin ? filled / length(end - begin).raw() : 0.0;
   for (const NamedTime& named : time_by_name(timeline, rank.device)) {
     rank.names.push_back({timeline.names.name(named.name), device_work_names[static_cast<std::size_t>(named.work)],
                           named.time, named.count});
   }
-  rank.host_work = host_work(timeline, begin, end) * each;
+  RankGraph graph = rank_graph(timeline, rank.device, std::move(windows));
+  graph.hangs = rank.graph.hangs;
+  graph.hangs_in = rank.graph.hangs_in;
+  graph.hangs_bytes = rank.graph.hangs_bytes;
+  rank.graph = std::move(graph);
   return rank;
 }
 
@@ -358,9 +337,21 @@ RunReading reading_of(std::span<const TracedRank> ranks) {
   }
   reading.kernels = longest(ranks);
   if (m.step.raw() > 0.0) {
-    add_idle_causes(reading, m);
-    add_traffic_causes(reading, m);
-    add_rank_causes(reading, ranks, m);
+    std::vector<const RankGraph*> graphs;
+    for (const TracedRank& rank : ranks) {
+      graphs.push_back(&rank.graph);
+    }
+    const RunReplay replay{std::move(graphs)};
+    if (named) {
+      refuse_strangers(ranks);
+    }
+    TracedRun run{ranks, replay, m.step, reading};
+    add_hangs(run);
+    add_host_causes(run);
+    add_rank_causes(run);
+    add_kernel_causes(run);
+    add_traffic_causes(run);
+    reading.tracks = tracks_of(run);
   }
   std::stable_sort(reading.causes.begin(), reading.causes.end(),
                    [](const Cause& a, const Cause& b) { return a.lost > b.lost; });

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/traces/device_time.hpp>
+#include <headroom/calibrate/traces/host_activity.hpp>
 #include <headroom/core/real.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace headroom {
 namespace {
 
-struct Stretch {
-  TraceTime begin = 0, end = 0;
-};
-using Stretches = std::vector<Stretch>;  // by begin, none touching another
+using Stretch = TraceStretch;
+using Stretches = TraceStretches;
 
 Seconds seconds(TraceTime nanoseconds) {
   return Seconds{real(nanoseconds) * 1e-9};
@@ -29,25 +28,13 @@ TraceTime total(const Stretches& stretches) {
   return sum;
 }
 
-/// Adds a stretch that begins no earlier than those before it.
-void add(Stretches& stretches, Stretch s) {
-  if (s.end <= s.begin) {
-    return;
-  }
-  if (!stretches.empty() && s.begin <= stretches.back().end) {
-    stretches.back().end = std::max(stretches.back().end, s.end);
-  } else {
-    stretches.push_back(s);
-  }
-}
-
 Stretches both(const Stretches& a, const Stretches& b) {
   Stretches all = a;
   all.insert(all.end(), b.begin(), b.end());
   std::sort(all.begin(), all.end(), [](const Stretch& x, const Stretch& y) { return x.begin < y.begin; });
   Stretches joined;
   for (const Stretch& s : all) {
-    add(joined, s);
+    add_stretch(joined, s);
   }
   return joined;
 }
@@ -57,94 +44,12 @@ Stretches rest_of(const Stretches& stretches, TraceTime begin, TraceTime end) {
   Stretches rest;
   TraceTime at = begin;
   for (const Stretch& s : stretches) {
-    add(rest, {at, s.begin});
+    add_stretch(rest, {at, s.begin});
     at = s.end;
   }
-  add(rest, {at, end});
+  add_stretch(rest, {at, end});
   return rest;
 }
-
-bool holds(std::string_view name, std::string_view word) {
-  return std::search(name.begin(), name.end(), word.begin(), word.end(),
-                     [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; }) != name.end();
-}
-
-/// Calls and ops in which a host waits for its GPU: synchronisations, a number read back, a copy to the host that does
-/// not return before it is done.
-bool waits_for_device(std::string_view name, HostWork work) {
-  if (work == HostWork::runtime) {
-    return holds(name, "synchronize") || name == "cudaMemcpy" || name == "hipMemcpy" || name == "hipMemcpyWithStream";
-  }
-  return work == HostWork::op && (name == "aten::item" || name == "aten::_local_scalar_dense" ||
-                                  name == "aten::nonzero" || name == "aten::is_nonzero");
-}
-
-bool fetches_samples(std::string_view name) {
-  return holds(name, "dataloader") || holds(name, "data_loader") || holds(name, "next(iter") ||
-         holds(name, "__next__") || holds(name, "data loading") || holds(name, "get_batch") ||
-         holds(name, "load_batch");
-}
-
-/// What the threads of a host were doing, to be asked by time.
-class HostActivity {
- public:
-  explicit HostActivity(const Timeline& timeline) {
-    std::map<std::uint32_t, std::vector<Stretch>> syncs, data;
-    for (const HostSpan& span : timeline.host) {
-      const std::string& name = timeline.names.name(span.name);
-      if (waits_for_device(name, span.work)) {
-        syncs[span.thread].push_back({span.begin, span.end});
-      } else if (span.work != HostWork::runtime && span.work != HostWork::source && fetches_samples(name)) {
-        data[span.thread].push_back({span.begin, span.end});
-      }
-      if (span.work == HostWork::runtime && span.correlation >= 0) {
-        launches_.emplace(span.correlation, &span);
-      }
-    }
-    const auto join = [](const std::vector<Stretch>& all) {
-      Stretches joined;
-      for (const Stretch& s : all) {
-        add(joined, s);
-      }
-      return joined;
-    };
-    for (const auto& [thread, all] : syncs) {
-      syncs_[thread] = join(all);
-    }
-    for (const auto& [thread, all] : data) {
-      data_[thread] = join(all);
-    }
-  }
-
-  [[nodiscard]] const HostSpan* launch_of(const DeviceSpan& work) const {
-    const auto found = launches_.find(work.correlation);
-    return work.correlation >= 0 && found != launches_.end() ? found->second : nullptr;
-  }
-  [[nodiscard]] TraceTime in_sync(std::uint32_t thread, Stretch s) const { return within(syncs_, thread, s); }
-  /// Whether the thread was waiting for its GPU at that moment, so that the GPU ran dry.
-  [[nodiscard]] bool waits_at(std::uint32_t thread, TraceTime at) const {
-    return within(syncs_, thread, {at, at + 1}) > 0;
-  }
-  [[nodiscard]] TraceTime in_data(std::uint32_t thread, Stretch s) const { return within(data_, thread, s); }
-
- private:
-  static TraceTime within(const std::map<std::uint32_t, Stretches>& threads, std::uint32_t thread, Stretch s) {
-    const auto found = threads.find(thread);
-    if (found == threads.end()) {
-      return 0;
-    }
-    TraceTime sum = 0;
-    auto at = std::partition_point(found->second.begin(), found->second.end(),
-                                   [&](const Stretch& x) { return x.end <= s.begin; });
-    for (; at != found->second.end() && at->begin < s.end; ++at) {
-      sum += std::min(at->end, s.end) - std::max(at->begin, s.begin);
-    }
-    return sum;
-  }
-
-  std::map<std::uint32_t, Stretches> syncs_, data_;
-  std::unordered_map<std::int64_t, const HostSpan*> launches_;
-};
 
 /// From a launch to the first moment of its work on a GPU that has nothing else to do: some 2 to 10 us (Gysi et al.,
 /// and the launches of catalog data); what lasts longer waited for something.
@@ -229,28 +134,32 @@ DeviceTime device_time(const Timeline& timeline, std::int32_t device) {
   return device_time(timeline, device, begin, end);
 }
 
-DeviceTime device_time(const Timeline& timeline, std::int32_t device, TraceTime begin, TraceTime end) {
+namespace {
+
+DeviceTime time_within(const Timeline& timeline,
+                       const HostActivity& host,
+                       const std::vector<const DeviceSpan*>& all,
+                       std::size_t& from,
+                       std::int32_t device,
+                       TraceWindow window) {
+  const auto [begin, end] = window;
   DeviceTime time;
   time.device = device;
   time.begin = begin;
   time.end = std::max(begin, end);
   Stretches computing, communication, copies;
-  std::vector<const DeviceSpan*> starts;
-  for (const DeviceSpan& span : timeline.work) {
-    if (span.device != device || span.end < begin) {
-      continue;
-    }
-    if (span.begin >= end) {
-      starts.push_back(&span);  // what a last gap waits for
-      break;
-    }
+  while (from < all.size() && all[from]->end < begin) {  // of works before, few are still going on
+    ++from;
+  }
+  std::size_t last = from;
+  for (; last < all.size() && all[last]->begin < end; ++last) {
+    const DeviceSpan& span = *all[last];
     const Stretch s{std::max(span.begin, begin), std::min(span.end, end)};
     time.kernels += span.begin >= begin && span.work != DeviceWork::copy && span.work != DeviceWork::fill ? 1 : 0;
-    starts.push_back(&span);
     switch (span.work) {
-      case DeviceWork::compute: add(computing, s); break;
-      case DeviceWork::communication: add(communication, s); break;
-      default: add(copies, s);
+      case DeviceWork::compute: add_stretch(computing, s); break;
+      case DeviceWork::communication: add_stretch(communication, s); break;
+      default: add_stretch(copies, s);
     }
   }
   const Stretches moving = both(computing, communication);
@@ -260,16 +169,40 @@ DeviceTime device_time(const Timeline& timeline, std::int32_t device, TraceTime 
   time.copies = seconds(total(copies));
   time.exposed_communication = seconds(total(moving) - total(computing));
   time.exposed_copies = seconds(total(busy) - total(moving));
-  const HostActivity host{timeline};
   for (const Stretch& gap : rest_of(busy, time.begin, time.end)) {
     const auto next =
-        std::partition_point(starts.begin(), starts.end(), [&](const DeviceSpan* s) { return s->begin < gap.end; });
-    const DeviceSpan* const work = next != starts.end() ? *next : nullptr;
+        std::partition_point(all.begin(), all.end(), [&](const DeviceSpan* s) { return s->begin < gap.end; });
+    const DeviceSpan* const work = next != all.end() ? *next : nullptr;
     IdleGap found = explained(host, work, gap, time);
     found.next = work != nullptr ? static_cast<std::size_t>(work - timeline.work.data()) : timeline.work.size();
     time.gaps.push_back(found);
   }
   return time;
+}
+
+}  // namespace
+
+std::vector<DeviceTime> device_times(const Timeline& timeline,
+                                     std::int32_t device,
+                                     std::span<const TraceWindow> windows) {
+  std::vector<const DeviceSpan*> all;
+  for (const DeviceSpan& span : timeline.work) {
+    if (span.device == device) {
+      all.push_back(&span);
+    }
+  }
+  const HostActivity host{timeline};
+  std::vector<DeviceTime> times;
+  std::size_t from = 0;
+  for (const TraceWindow& window : windows) {
+    times.push_back(time_within(timeline, host, all, from, device, window));
+  }
+  return times;
+}
+
+DeviceTime device_time(const Timeline& timeline, std::int32_t device, TraceTime begin, TraceTime end) {
+  const TraceWindow window{begin, end};
+  return std::move(device_times(timeline, device, {&window, 1}).front());
 }
 
 Seconds host_work(const Timeline& timeline, TraceTime begin, TraceTime end) {

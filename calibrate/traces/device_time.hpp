@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -59,6 +60,14 @@ struct DeviceTime {
 /// From the first to the last moment of a GPU's work and ranges, or of the stated window [begin, end).
 [[nodiscard]] DeviceTime device_time(const Timeline& timeline, std::int32_t device);
 [[nodiscard]] DeviceTime device_time(const Timeline& timeline, std::int32_t device, TraceTime begin, TraceTime end);
+
+struct TraceWindow {
+  TraceTime begin = 0, end = 0;
+};
+/// The same of several windows, each beginning no earlier than the one before.
+[[nodiscard]] std::vector<DeviceTime> device_times(const Timeline& timeline,
+                                                   std::int32_t device,
+                                                   std::span<const TraceWindow> windows);
 
 /// Time in [begin, end) that the thread which launches the most does anything but wait for its GPU.
 [[nodiscard]] Seconds host_work(const Timeline& timeline, TraceTime begin, TraceTime end);

@@ -92,6 +92,12 @@ struct Event {
   std::optional<TraceTime> at, lasts;
   std::int64_t correlation = -1, stream = -1, device = -1, blocks = 0, dimensions = 0;
   double bytes = 0.0;
+  double elements = 0.0, element_bytes = 0.0;     // of a collective's message
+  bool collective = false;                        // the profiler names the collective that the kernel belongs to
+  bool wide = false;                              // an operand is of 32 bit
+  std::array<std::array<double, 4>, 4> shapes{};  // of the first operands, their first dimensions
+  std::array<std::uint8_t, 4> ranks{};
+  std::size_t operands = 0;
 
   void clear() {
     name.clear();
@@ -103,12 +109,62 @@ struct Event {
     lasts.reset();
     correlation = stream = device = -1;
     blocks = dimensions = 0;
-    bytes = 0.0;
+    bytes = elements = element_bytes = 0.0;
+    collective = wide = false;
+    ranks = {};
+    operands = 0;
   }
 };
 
+/// Bytes of an element, as PyTorch's profiler names its type.
+double element_bytes(std::string_view type) {
+  const auto holds = [&](std::string_view word) { return type.find(word) != std::string_view::npos; };
+  return holds("16") || holds("Half") || holds("half")     ? 2.0
+         : holds("8") || holds("Byte") || holds("Char")    ? 1.0
+         : holds("64") || holds("Double") || holds("Long") ? 8.0
+                                                           : 4.0;
+}
+
+/// Ops that are one product of matrices themselves: those that call them would count it twice.
+bool is_product(std::string_view op) {
+  return op == "aten::mm" || op == "aten::addmm" || op == "aten::bmm" || op == "aten::baddbmm" ||
+         op == "aten::_scaled_mm";
+}
+
+/// The product of the first two operands that fit together; one of no size: there is none.
+TracedProduct product_of(const Event& event) {
+  TracedProduct product;
+  for (std::size_t i = 0; i + 1 < event.operands; ++i) {
+    const auto rank = event.ranks[i];
+    const auto& a = event.shapes[i];
+    const auto& b = event.shapes[i + 1];
+    if (rank >= 2 && rank <= 3 && event.ranks[i + 1] == rank && a[rank - 1U] == b[rank - 2U]) {
+      product.wide = event.wide;
+      product.batch = rank == 3 ? a[0] : 1.0;
+      product.m = a[rank - 2U];
+      product.k = a[rank - 1U];
+      product.n = b[rank - 1U];
+      break;
+    }
+  }
+  return product;
+}
+
 /// Where in the document the reader is. Everything deeper is passed over.
-enum class Place : std::uint8_t { outside, root, events, event, arguments, grid, devices, device, distributed };
+enum class Place : std::uint8_t {
+  outside,
+  root,
+  events,
+  event,
+  arguments,
+  grid,
+  shapes,
+  shape,
+  types,
+  devices,
+  device,
+  distributed
+};
 
 class TraceHandler : public JsonListener {
  public:
@@ -152,6 +208,13 @@ class TraceHandler : public JsonListener {
     } else if (place_ == Place::arguments && !object && key_ == "grid") {
       enter(Place::grid);
       event_.blocks = 1;
+    } else if (place_ == Place::arguments && !object && key_ == "Input Dims" && is_product(event_.name)) {
+      enter(Place::shapes);
+    } else if (place_ == Place::shapes && !object && event_.operands < event_.shapes.size()) {
+      enter(Place::shape);
+      ++event_.operands;
+    } else if (place_ == Place::arguments && !object && key_ == "Input type" && is_product(event_.name)) {
+      enter(Place::types);
     } else {
       deeper_ = 1;
     }
@@ -183,6 +246,14 @@ class TraceHandler : public JsonListener {
         event_.blocks =
             std::min(event_.blocks * std::clamp<std::int64_t>(integer(text, 0), 0, most_blocks), most_blocks);
         break;
+      case Place::shape: {
+        const std::size_t at = event_.operands - 1;
+        if (event_.ranks[at] < event_.shapes[at].size()) {
+          event_.shapes[at][event_.ranks[at]++] = std::max(0.0, whole_real(text).value_or(0.0));
+        }
+        break;
+      }
+      case Place::types: event_.wide = event_.wide || text == "float"; break;
       case Place::device: device_value(text); break;
       case Place::distributed:
         if (key_ == "rank") {
@@ -223,6 +294,12 @@ class TraceHandler : public JsonListener {
       event_.device = integer(text, -1);
     } else if (key_ == "bytes") {
       event_.bytes = std::max(0.0, whole_real(text).value_or(0.0));
+    } else if (key_ == "In msg nelems") {
+      event_.elements = std::max(0.0, whole_real(text).value_or(0.0));
+    } else if (key_ == "dtype") {
+      event_.element_bytes = element_bytes(text);
+    } else if (key_ == "Collective name") {
+      event_.collective = true;
     }
   }
 
@@ -268,14 +345,15 @@ class TraceHandler : public JsonListener {
       case Category::kernel:
       case Category::copy:
       case Category::fill: {
-        const DeviceWork work = category == Category::copy      ? DeviceWork::copy
-                                : category == Category::fill    ? DeviceWork::fill
-                                : is_communication(event_.name) ? DeviceWork::communication
-                                                                : DeviceWork::compute;
+        const DeviceWork work = category == Category::copy                           ? DeviceWork::copy
+                                : category == Category::fill                         ? DeviceWork::fill
+                                : event_.collective || is_communication(event_.name) ? DeviceWork::communication
+                                                                                     : DeviceWork::compute;
+        const double bytes = event_.bytes > 0.0 ? event_.bytes : event_.elements * event_.element_bytes;
         const std::int64_t stream = event_.stream >= 0 ? event_.stream : integer(event_.tid, 0);
         timeline_.work.push_back({begin, end, name, device,
                                   static_cast<std::int32_t>(std::clamp<std::int64_t>(stream, 0, 1 << 30)), work,
-                                  event_.correlation, event_.blocks, event_.bytes});
+                                  event_.correlation, event_.blocks, bytes});
         break;
       }
       case Category::device_annotation: timeline_.ranges.push_back({begin, end, name, device}); break;
@@ -284,7 +362,19 @@ class TraceHandler : public JsonListener {
                               : category == Category::op         ? HostWork::op
                               : category == Category::annotation ? HostWork::annotation
                                                                  : HostWork::source;
+        if (work == HostWork::source) {  // frames of Python: most of a trace with stacks, and no word of waiting
+          ++timeline_.passed_over;
+          break;
+        }
         timeline_.host.push_back({begin, end, name, thread(), work, event_.correlation});
+        if (event_.operands > 1) {
+          TracedProduct product = product_of(event_);
+          product.begin = begin;
+          product.thread = timeline_.host.back().thread;
+          if (product.flop() > 0.0) {
+            timeline_.products.push_back(product);
+          }
+        }
       }
     }
   }
@@ -343,6 +433,8 @@ Timeline read_kineto(const std::string& file) {
   std::stable_sort(timeline.host.begin(), timeline.host.end(), [](const HostSpan& a, const HostSpan& b) {
     return a.begin < b.begin || (a.begin == b.begin && a.end > b.end);
   });
+  std::stable_sort(timeline.products.begin(), timeline.products.end(),
+                   [](const TracedProduct& a, const TracedProduct& b) { return a.begin < b.begin; });
   std::stable_sort(timeline.ranges.begin(), timeline.ranges.end(),
                    [](const DeviceRange& a, const DeviceRange& b) { return a.begin < b.begin; });
   return timeline;

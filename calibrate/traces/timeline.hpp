@@ -44,7 +44,7 @@ struct DeviceSpan {
   DeviceWork work = DeviceWork::compute;
   std::int64_t correlation = -1;  ///< that it shares with the call which launched it; -1: none is known
   std::int64_t blocks = 0;        ///< of a kernel's grid; 0: not stated
-  double bytes = 0.0;             ///< that a copy moved; 0: not stated
+  double bytes = 0.0;             ///< that a copy moved or a rank gave to a collective; 0: not stated
 };
 
 enum class HostWork : std::uint8_t {
@@ -61,6 +61,16 @@ struct HostSpan {
   std::uint32_t thread = 0;      ///< of Timeline::threads
   HostWork work = HostWork::op;
   std::int64_t correlation = -1;
+};
+
+/// A product of matrices that an op computes, from the shapes that it was called with.
+struct TracedProduct {
+  TraceTime begin = 0;                            ///< of the op
+  std::uint32_t thread = 0;                       ///< of Timeline::threads
+  bool wide = false;                              ///< its operands are numbers of 32 bit
+  double batch = 1.0, m = 0.0, n = 0.0, k = 0.0;  ///< of [m, k] [k, n]
+  /// A multiply-add is two.
+  [[nodiscard]] double flop() const noexcept { return 2.0 * batch * m * n * k; }
 };
 
 /// A range that the program named, as its work on the GPU: from its first kernel to its last.
@@ -82,9 +92,10 @@ struct Timeline {
   NameTable names;
   std::vector<std::string> threads;  ///< "PID/TID"
   std::vector<TracedDevice> devices;
-  std::vector<DeviceSpan> work;     ///< by begin
-  std::vector<HostSpan> host;       ///< by begin, longer first
-  std::vector<DeviceRange> ranges;  ///< by begin
+  std::vector<DeviceSpan> work;         ///< by begin
+  std::vector<HostSpan> host;           ///< by begin, longer first
+  std::vector<DeviceRange> ranges;      ///< by begin
+  std::vector<TracedProduct> products;  ///< by begin
   std::optional<std::int64_t> rank, world_size;
   std::int64_t events = 0;       ///< that were read, of every kind
   std::int64_t passed_over = 0;  ///< of these, without a time or of a kind that says nothing of time

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom diagnose`: why a run is slow, from what it left.
+#include <headroom/calibrate/diagnosis/gpu_ability.hpp>
+#include <headroom/calibrate/diagnosis/trace_difference.hpp>
 #include <headroom/calibrate/evidence/evidence_form.hpp>
 #include <headroom/cli/frame/format_option.hpp>
+#include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/verb.hpp>
+#include <headroom/cli/render/diagnosis_page.hpp>
 #include <headroom/cli/render/render_diagnosis.hpp>
 #include <headroom/core/diagnostic.hpp>
 
@@ -18,7 +22,10 @@ namespace diagnose_parts {
 namespace {
 
 constexpr std::array options{
-    Option{"--format", OptionKind::one, formats_in<"text|{}">, meanings_in<"text for people (default), {}">},
+    Option{"--format", OptionKind::one, formats_in<"text|{}|html">,
+           meanings_in<"text for people (default), {}, html: a page with drawings">},
+    Option{"--before", OptionKind::many, "FILE", "a trace of the same program before a change; repeats, one a rank"}
+        .that(FileUse::reads),
 };
 
 constexpr std::size_t most_files = 1024;
@@ -30,7 +37,19 @@ Outcome run(const Arguments& arguments) {
   if (files.size() > most_files) {
     throw ConfigError{"diagnose reads at most " + std::to_string(most_files) + " files; name fewer ranks"};
   }
-  const RunReading reading = reading_of(read_evidence(files));
+  Evidence evidence = read_evidence(files);
+  tell_abilities(own_catalog(), evidence.ranks);
+  RunReading reading = reading_of(evidence);
+  if (const std::vector<std::string> before = arguments.many("--before"); !before.empty()) {
+    Evidence old = read_evidence(before);
+    if (old.ranks.empty() || evidence.ranks.empty()) {
+      throw ConfigError{"--before compares traces of profilers; name one before the change and one after it"};
+    }
+    add_difference(reading, old.ranks, evidence.ranks);
+  }
+  if (arguments.has("--format") && arguments.one("--format") == "html") {
+    return {diagnosis_page(reading), "", 0, false};
+  }
   const DocumentFormat* const format = document_format(arguments);
   const bool prose = format == nullptr;
   return {prose ? diagnosis_text(reading) : format->print(diagnosis_document(reading)), "", 0, prose};
@@ -38,7 +57,8 @@ Outcome run(const Arguments& arguments) {
 
 constexpr std::string_view examples =
     "  headroom diagnose trace.json.gz\n"
-    "  headroom diagnose rank0.json.gz rank1.json.gz --format json\n";
+    "  headroom diagnose rank0.json.gz rank1.json.gz --format html\n"
+    "  headroom diagnose after.json.gz --before before.json.gz\n";
 
 }  // namespace
 }  // namespace diagnose_parts

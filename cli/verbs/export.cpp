@@ -6,6 +6,7 @@
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/verb.hpp>
+#include <headroom/cli/verbs/export_timeline.hpp>
 #include <headroom/cli/verbs/quick_form.hpp>
 #include <headroom/cli/verbs/search.hpp>
 #include <headroom/core/number_words.hpp>
@@ -33,7 +34,7 @@ extern const Verb export_verb;
 namespace export_parts {
 namespace {
 
-enum class Asks : std::uint8_t { training, search, serving, fleet, box, sharing, cluster };
+enum class Asks : std::uint8_t { training, search, serving, fleet, box, sharing, cluster, timeline };
 constexpr std::array forms{
     Form{"the launch of one training strategy", "the plan of one training strategy"},
     Form{"the launch of the plan that a search takes", "a search ([search] or --search)"},
@@ -42,13 +43,14 @@ constexpr std::array forms{
     Form{"the launch of the layout that a curve takes", "the curve of stated GPUs (--concurrency 1..512)"},
     Form{"the slices of a card for its tenants", "tenants of one card (kind sharing)"},
     Form{"queues, quotas and priorities of a cluster", "a cluster (kind cluster)"},
+    Form{"what profilers and monitors would see of a run", "a timeline (--to kineto, chakra or dcgm)"},
 };
 
 /// The forms that an option of the quick form has a part in.
 Forms forms_of(const Key& key) {
   constexpr auto bit = [](Asks asks) { return Forms{1} << static_cast<unsigned>(asks); };
   const std::string_view table = key.table();
-  return table == "training"  ? bit(Asks::training) | bit(Asks::search)
+  return table == "training"  ? bit(Asks::training) | bit(Asks::search) | bit(Asks::timeline)
          : table == "serving" ? bit(Asks::serving) | bit(Asks::fleet) | bit(Asks::box)
          : table == "traffic"
              ? bit(Asks::fleet)
@@ -84,15 +86,22 @@ std::string_view form_meant(std::string_view word) {
 constexpr std::array own_options{
     Option{"--to", OptionKind::one,
            "megatron|nemo|torchtitan|deepspeed|torchrun|slurm|vllm|sglang|tensorrt-llm|kubernetes|leaderworkerset|"
-           "kserve|ray-serve|mig-parted|kueue|slurm-qos",
-           "the form to write; from vllm on for serving, mig-parted for slices of cards, then for clusters"}
+           "kserve|ray-serve|mig-parted|kueue|slurm-qos|kineto|chakra|dcgm",
+           "the form to write; from vllm on for serving, mig-parted for slices of cards, then for clusters; the last "
+           "three are what profilers and monitors would see of a training run"}
         .or_else(instead_of)
         .or_meant(form_meant),
     Option{"--search", OptionKind::many, "AXIS=VALUES",
            "free an axis, e.g. tp=any; 'any': the whole strategy; the plan taken is written"},
     Option{"--objective", OptionKind::one, "GOAL",
            "what a search minimises: step-time, time, cost, energy, gpu-hours, gpus, memory"}
-        .of(Asks::search),
+        .of(Asks::search, Asks::timeline),
+    Option{"--ranks", OptionKind::one, "N", "ranks to simulate; default 8, or the job's"}.of(Asks::timeline),
+    Option{"--steps", OptionKind::one, "N", "steps to simulate; default 6"}.of(Asks::timeline),
+    Option{"--seed", OptionKind::one, "N", "another draw of the same run; default 1"}.of(Asks::timeline),
+    Option{"--plant", OptionKind::many, "CAUSE=SHARE",
+           "plant a fault that 'headroom diagnose' names, e.g. data_loading=0.3; repeats"}
+        .of(Asks::timeline),
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
     Option{"--output", OptionKind::one, "FILE", "write the launch to a file, whole or not at all"}.that(
         FileUse::writes),
@@ -246,6 +255,10 @@ Outcome write_fleet(const ConfigValue& root,
 
 /// Writes a feasible plan as a launch file, or says why it is not feasible. `said` is printed to stderr first.
 Outcome write(const Plan& plan, const std::string& file, const Arguments& arguments, const std::string& said) {
+  if (is_timeline_form(arguments.one("--to"))) {
+    return plan.feasible() ? write_timeline(plan, arguments, said)
+                           : Outcome{"", said + refusal(std::get<TrainPlan>(plan.answer)), 1};
+  }
   const auto& answer = std::get<TrainPlan>(plan.answer);
   const LaunchForm form = form_named(arguments.one("--to"));
   if (serves(form)) {
@@ -276,6 +289,11 @@ Outcome answer(const ConfigValue& root, const std::string& file, const Arguments
     throw ConfigError{"form " + quoted(form) + " writes the queues of a cluster; " + quoted(file) +
                       " asks about something else: ask kind 'cluster' with [[pool]] and [[job]]"};
   }
+  const bool timeline = is_timeline_form(form);
+  if (timeline && asked != DocumentKind::one_plan && asked != DocumentKind::search) {
+    throw ConfigError{"form " + quoted(form) + " writes what a profiler would see of a training run; " + quoted(file) +
+                      " asks about something else: ask a training plan"};
+  }
   switch (asked) {
     case DocumentKind::network:
       throw ConfigError{"a network of ops has no launch form; export writes training plans of the model presets"};
@@ -284,11 +302,19 @@ Outcome answer(const ConfigValue& root, const std::string& file, const Arguments
       return write_fleet(root, file, library.sources, arguments);
     case DocumentKind::one_plan: {
       if (const ConfigValue* kind = root.find("kind"); kind != nullptr) {
-        require_form(export_verb, kind->text == "serve" ? Asks::serving : Asks::training, arguments);
+        if (timeline && kind->text == "serve") {
+          throw ConfigError{"form " + quoted(form) + " writes what a profiler would see of a training run; " +
+                            quoted(file) + " asks about serving"};
+        }
+        require_form(export_verb,
+                     timeline                ? Asks::timeline
+                     : kind->text == "serve" ? Asks::serving
+                                             : Asks::training,
+                     arguments);
       }
       break;
     }
-    case DocumentKind::search: require_form(export_verb, Asks::search, arguments); break;
+    case DocumentKind::search: require_form(export_verb, timeline ? Asks::timeline : Asks::search, arguments); break;
     case DocumentKind::box: require_form(export_verb, Asks::box, arguments); break;
     case DocumentKind::sharing:
       require_form(export_verb, Asks::sharing, arguments);
@@ -341,6 +367,8 @@ constexpr std::string_view examples =
     "  headroom export scenarios/serve/llama3-70b.toml --to vllm -o serve.sh\n"
     "  headroom export scenarios/serve/llama3-70b-fleet.toml --to kubernetes -o fleet.yaml\n"
     "  headroom export scenarios/cluster/two-teams.toml --to kueue -o queues.yaml\n"
+    "  headroom export scenarios/train/llama2-7b-8xa100.toml --to kineto --plant data_loading=0.3 -o "
+    "'rank{rank}.json'\n"
     "  headroom export --model llama3-70b --gpu h100-sxm-80gb --gpus 8 --tp 8 --isl 1024 --osl 256 --concurrency 64 "
     "--to vllm\n";
 
@@ -348,7 +376,8 @@ constexpr std::string_view examples =
 }  // namespace export_parts
 
 const Verb export_verb{"export",
-                       "a plan as a launch file of a training program, a serving engine, Slurm, Kubernetes or Ray",
+                       "a plan as a launch file of a training program, a serving engine, Slurm, Kubernetes or Ray, or "
+                       "as a trace of its run",
                        "SCENARIO.toml",
                        1,
                        export_parts::options(),
