@@ -5,11 +5,13 @@
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/render/render_diagnosis.hpp>
+#include <headroom/cli/verbs/diagnose_plan.hpp>
 #include <headroom/core/diagnostic.hpp>
 
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +24,12 @@ namespace diagnose_parts {
 namespace {
 
 constexpr std::array options{
+    Option{"--against", OptionKind::one, "SCENARIO.toml", "a training scenario: its plan's terms beside the run's parts"}
+        .that(FileUse::reads),
+    Option{"--set", OptionKind::many, "KEY=VALUE", "override a key of that scenario; repeats"}.with("--against"),
+    Option{"--learn", OptionKind::one, "FILE.csv", "add the run's step as a row that 'headroom plan --runs' reads"}
+        .with("--against")
+        .that(FileUse::keeps),
     Option{"--format", OptionKind::one, formats_in<"text|{}">, meanings_in<"text for people (default), {}">},
 };
 
@@ -48,6 +56,11 @@ Outcome run(const Arguments& arguments) {
   if (files.size() > most_files) {
     throw ConfigError{"diagnose reads at most " + std::to_string(most_files) + " files; name fewer ranks"};
   }
+  if (files.size() == 1) {
+    if (const std::optional<Outcome> breakdown = diagnosed_breakdown(arguments, files.front())) {
+      return *breakdown;
+    }
+  }
   std::vector<TracedRank> ranks;
   std::map<std::pair<std::string, DeviceWork>, NamedTime> names;
   Diagnostics problems;
@@ -66,15 +79,14 @@ Outcome run(const Arguments& arguments) {
   }
   problems.throw_if_any();
   const RunReading reading = reading_of(ranks);
-  const DocumentFormat* const format = document_format(arguments);
-  const std::vector<ShownKernel> kernels = longest(names);
-  const bool prose = format == nullptr;
-  return {prose ? diagnosis_text(reading, kernels) : format->print(diagnosis_document(reading, kernels)), "", 0, prose};
+  return diagnosed(arguments, reading, longest(names));
 }
 
 constexpr std::string_view examples =
     "  headroom diagnose trace.json.gz\n"
-    "  headroom diagnose rank0.json.gz rank1.json.gz --format json\n";
+    "  headroom diagnose rank0.json.gz rank1.json.gz --format json\n"
+    "  headroom diagnose rank0.json.gz --against scenario.toml --learn mine.csv\n"
+    "  headroom diagnose breakdown.csv --against scenario.toml\n";
 
 }  // namespace
 }  // namespace diagnose_parts

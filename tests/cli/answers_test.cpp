@@ -67,6 +67,12 @@ std::vector<std::string> questions() {
       "kernel diverge --gpu a100-sxm-80gb --paths 2 --time 1ms --elements 1e8",
       "kernel profile tests/cli/kernel_profile.csv --gpu a100-sxm-80gb",
       "diagnose scenarios/traces/rank-0.json scenarios/traces/rank-1.json",
+      "diagnose tests/questions/files/steps/breakdown.csv --against scenarios/train/llama2-7b-8xa100.toml",
+      "gate tests/questions/files/gate/baseline.csv tests/questions/files/gate/slower.csv",
+      "compare --pipelines tests/questions/files/gate/pipelines.toml",
+      "plan scenarios/train/llama3-405b-54-days.toml --set goodput.bad_node_per_day=0.001 --set training.sync_every=10 "
+      "--set 'training.host_dispatch=50 ms' --set training.rank_spread=0.02 --set training.slow_rank=0.01 --set "
+      "'hardware.clock=1.6 GHz'",
       "kernel roof --gpu a100-sxm-80gb --flop 2e12 --bytes '1 GB' --time 10ms",
       "kernel occupancy --gpu h100-sxm-80gb --threads 256 --registers 64 --shared '16 KiB' --carve-out '100 KiB' "
       "--cluster 2 --bulk '16 KiB' --blocks 1000 --spilled '64 B' --latency '600 ns'",
