@@ -151,7 +151,8 @@ std::string conduct_text(const TrainScenario& t, const TrainPlan& p) {
   const ConductCost cost = conduct_cost(stated, p.estimate.time);
   std::string text;
   if (stated.sync_every > 0.0) {
-    const std::string often = stated.sync_every > 1.0 ? "every " + format_count(stated.sync_every) + " steps" : "every step";
+    const std::string often =
+        stated.sync_every > 1.0 ? "every " + format_count(stated.sync_every) + " steps" : "every step";
     text += "the host reads back " + often + ": " + format(cost.sync) + " a step on average, throughput " +
             percent(cost.sync_throughput, 3) + "; read every hundred steps, or copy without waiting\n";
   }

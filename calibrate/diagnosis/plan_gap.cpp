@@ -15,8 +15,8 @@ namespace {
 /// What a part of a run is, in the plan's words.
 enum class PartKind : std::uint8_t { computing, communication, copies, data, host, unplanned, count };
 constexpr std::size_t kind_count = static_cast<std::size_t>(PartKind::count);
-constexpr std::array<std::string_view, kind_count> kind_names{"computing", "exposed_communication", "exposed_copies",
-                                                              "data",      "host",                  "unplanned"};
+constexpr std::array<std::string_view, kind_count> kind_names{
+    "computing", "exposed_communication", "exposed_copies", "data", "host", "unplanned"};
 
 constexpr PartKind kind_of(Term term) noexcept {
   switch (term) {
@@ -233,7 +233,7 @@ PlanGap plan_gap(const RunReading& run, const PlannedStep& plan) {
     const std::string word = plain_word(part.key);
     const PartKind kind = kind_of_word(word);
     const bool known = term_named(word) || kind != PartKind::unplanned;
-    PlanGapRow& row = all.row(term_named(word)               ? std::string_view{word}
+    PlanGapRow& row = all.row(term_named(word)              ? std::string_view{word}
                               : kind != PartKind::unplanned ? kind_names[static_cast<std::size_t>(kind)]
                                                             : std::string_view{word});
     row.run = row.run.value_or(Seconds{}) + part.time;

@@ -24,8 +24,8 @@ struct PlannedStep {
 
 /// A part of the run beside the plan's terms of the same work.
 struct PlanGapRow {
-  std::string part;                     ///< "computing", "exposed_communication"; of a breakdown the file's own words
-  std::optional<Seconds> run;           ///< unset: the run's files do not tell this part
+  std::string part;            ///< "computing", "exposed_communication"; of a breakdown the file's own words
+  std::optional<Seconds> run;  ///< unset: the run's files do not tell this part
   Seconds plan{};
   std::vector<std::string_view> terms;  ///< the plan's, the longest first
   double of_gap = 0.0;                  ///< of the whole gap, where it is no nought
@@ -43,10 +43,10 @@ struct PlannedUse {
 
 struct PlanGap {
   Seconds run{}, plan{};
-  bool within = false;            ///< the run's step lies in the plan's interval
-  std::vector<PlanGapRow> rows;   ///< by the size of the gap
+  bool within = false;           ///< the run's step lies in the plan's interval
+  std::vector<PlanGapRow> rows;  ///< by the size of the gap
   PlannedUse planned, reached;
-  std::string verdict;            ///< a sentence
+  std::string verdict;  ///< a sentence
   std::vector<std::string> notes;
 };
 

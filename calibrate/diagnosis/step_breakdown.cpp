@@ -40,8 +40,7 @@ constexpr std::string_view read_cure =
     "Read numbers back every hundred steps in place of each (.item(), .cpu(), prints, synchronize), so that the host "
     "runs ahead.";
 constexpr std::string_view send_cure = "Overlap them with computing, send less, or use faster links.";
-constexpr std::string_view copy_cure =
-    "Copy from pinned memory on a stream of its own while the step before computes.";
+constexpr std::string_view copy_cure = "Copy from pinned memory on a stream of its own while the step before computes.";
 constexpr std::array part_causes{
     PartCause{"data", CauseKind::data_loading, "waiting for samples", fetch_cure},
     PartCause{"grad", CauseKind::exposed_communication, "collectives with no computing beside them", send_cure},
@@ -62,9 +61,9 @@ void add_part_causes(RunReading& reading) {
     std::string word{part.key};
     std::transform(word.begin(), word.end(), word.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    const auto* const found =
-        std::find_if(part_causes.begin(), part_causes.end(),
-                     [&](const PartCause& cause) { return word.find(cause.word) != std::string::npos; });
+    const auto* const found = std::find_if(part_causes.begin(), part_causes.end(), [&](const PartCause& cause) {
+      return word.find(cause.word) != std::string::npos;
+    });
     const double lost = part.time / *reading.step;
     if (found != part_causes.end() && lost >= least_named) {
       reading.causes.push_back({found->kind,

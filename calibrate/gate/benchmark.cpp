@@ -14,17 +14,17 @@
 namespace headroom {
 namespace {
 
-constexpr std::array<std::string_view, 11> worse_words{"error",     "errors",     "failed", "failures", "loss", "rmse",
+constexpr std::array<std::string_view, 11> worse_words{"error",      "errors",     "failed", "failures", "loss", "rmse",
                                                        "perplexity", "mispredict", "misses", "dropped",  "wer"};
 constexpr std::array<std::string_view, 28> rate_words{
-    "throughput", "rate",    "rps",      "qps",   "fps",     "ips",         "ops",      "bandwidth", "busbw", "algbw",
-    "gbps",       "flops",   "tflops",   "mfu",   "hfu",     "mbu",         "speedup",  "accuracy",  "auc",   "f1",
-    "goodput",    "score",   "gflops",   "psnr",  "bleu",    "utilization", "utilisation", "precision"};
+    "throughput", "rate",  "rps",    "qps",  "fps",  "ips",         "ops",         "bandwidth", "busbw", "algbw",
+    "gbps",       "flops", "tflops", "mfu",  "hfu",  "mbu",         "speedup",     "accuracy",  "auc",   "f1",
+    "goodput",    "score", "gflops", "psnr", "bleu", "utilization", "utilisation", "precision"};
 constexpr std::array<std::string_view, 38> lower_words{
-    "time", "latency", "duration", "seconds", "second", "secs",   "sec",    "s",     "ms",     "us",
-    "ns",   "minutes", "hours",    "ttft",    "tpot",   "itl",    "e2el",   "elapsed", "wall", "memory",
-    "bytes", "mib",    "gib",      "mb",      "gb",     "cost",   "usd",    "dollars", "energy", "joules",
-    "wh",   "kwh",     "watts",    "power",   "real",   "walltime", "delay", "ttst"};
+    "time",  "latency", "duration", "seconds", "second", "secs",     "sec",   "s",       "ms",     "us",
+    "ns",    "minutes", "hours",    "ttft",    "tpot",   "itl",      "e2el",  "elapsed", "wall",   "memory",
+    "bytes", "mib",     "gib",      "mb",      "gb",     "cost",     "usd",   "dollars", "energy", "joules",
+    "wh",    "kwh",     "watts",    "power",   "real",   "walltime", "delay", "ttst"};
 constexpr std::array<std::string_view, 6> rate_signs{"per_s", "per s", "persecond", "/s", "_s-1", "per-s"};
 
 bool holds_word(std::string_view text, std::span<const std::string_view> words) noexcept {
@@ -94,7 +94,8 @@ BenchmarkResult parse_benchmark(std::string_view text, const std::string& file, 
     if (std::optional<BenchmarkResult> result = benchmark_of_json(root, file)) {
       return *result;
     }
-    throw ConfigError{{Diagnostic{file, {},
+    throw ConfigError{{Diagnostic{file,
+                                  {},
                                   "this JSON is no result of google-benchmark, pytest-benchmark, hyperfine, 'vllm "
                                   "bench serve', GuideLLM, AIPerf or genai-perf; write its numbers as a CSV with a "
                                   "column a metric and a row a repetition"}}};

@@ -80,10 +80,12 @@ BenchmarkResult benchmark_of_csv(std::string_view text, const std::string& file,
   const std::size_t rows = columns.front().cells.size();
   // A column whose name says that it holds numbers, and one cell of which is none, is a slip and no name of a case.
   for (const Column& column : columns) {
-    for (std::size_t row = 0; !column.numbers && !column.names_case && better_of(column.name) != Better::unknown && row < rows; ++row) {
+    for (std::size_t row = 0;
+         !column.numbers && !column.names_case && better_of(column.name) != Better::unknown && row < rows; ++row) {
       if (!column.cells[row].empty() && !whole_real(column.cells[row])) {
-        problems.add(file, column.places[row], quoted(column.name) + " is " + quoted(column.cells[row]) +
-                                                   ", which is no number; correct the cell or take the row out");
+        problems.add(file, column.places[row],
+                     quoted(column.name) + " is " + quoted(column.cells[row]) +
+                         ", which is no number; correct the cell or take the row out");
       }
     }
   }
@@ -178,8 +180,9 @@ BenchmarkResult benchmark_of_metric_rows(std::string_view text, const std::strin
   if (result.series.empty()) {
     throw ConfigError{{Diagnostic{file, {}, "no row of 'Metric,avg,...' or 'Metric,Value' holds a number"}}};
   }
-  result.notes.emplace_back("The table tells averages of one run: name several of each side (--baseline, --candidate), "
-                            "or give the JSON, which tells deviations.");
+  result.notes.emplace_back(
+      "The table tells averages of one run: name several of each side (--baseline, --candidate), "
+      "or give the JSON, which tells deviations.");
   return result;
 }
 

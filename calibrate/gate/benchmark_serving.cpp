@@ -99,9 +99,8 @@ void add_perf_metric(BenchmarkResult& result,
     return;
   }
   constexpr std::array<std::string_view, 10> usual{
-      "request_throughput",  "output_token_throughput",  "time_to_first_token", "inter_token_latency",
-      "request_latency",     "Request Throughput",       "Output Token Throughput", "Time To First Token",
-      "Inter Token Latency", "Request Latency"};
+      "request_throughput", "output_token_throughput", "time_to_first_token", "inter_token_latency", "request_latency",
+      "Request Throughput", "Output Token Throughput", "Time To First Token", "Inter Token Latency", "Request Latency"};
   BenchmarkSeries& series = result.series_of("", name, unit);
   series.usual = is_usual(name, usual);
   if (series.better == Better::lower && deviation && requests >= 2.0) {
@@ -169,11 +168,13 @@ BenchmarkResult benchmark_of_loadgen(std::string_view text, const std::string& f
     const std::string name{without_blanks(std::string_view{line}.substr(0, colon))};
     const std::string_view value = without_blanks(std::string_view{line}.substr(colon + 1));
     if (name == "Result is" && value != "VALID") {
-      problems.add(file, {number, 1},
-                   "the result is " + quoted(value) + ": loadgen's own rules are not kept, so that it measures nothing");
+      problems.add(
+          file, {number, 1},
+          "the result is " + quoted(value) + ": loadgen's own rules are not kept, so that it measures nothing");
     }
     const std::optional<double> read = whole_real(value);
-    const bool measured = name.find("per second") != std::string::npos || name.find("latency (ns)") != std::string::npos;
+    const bool measured =
+        name.find("per second") != std::string::npos || name.find("latency (ns)") != std::string::npos;
     if (read && *read > 0.0 && measured && name.find("target") == std::string::npos) {
       BenchmarkSeries& series = result.series_of("", name);
       series.better = name.find("per second") != std::string::npos ? Better::higher : Better::lower;
@@ -230,7 +231,8 @@ BenchmarkResult benchmark_of_mllog(std::string_view text, const std::string& fil
     }
   }
   if (result.series.empty()) {
-    throw ConfigError{{Diagnostic{file, {},
+    throw ConfigError{{Diagnostic{file,
+                                  {},
                                   "no line of MLLOG tells a time or a rate: neither run_stop after run_start, nor "
                                   "blocks, nor tracked_stats, nor results of loadgen"}}};
   }

@@ -47,8 +47,8 @@ std::string verdict_of_pipelines(const PipelinePair& q, const PipelineVerdict& a
   std::string text = "At equal " + q.measure + " (" + apart + " apart) " + second.name + " is " +
                      times_text(1.0 / a.time_ratio, "as fast", "as slow") + " as " + first.name;
   if (a.cost_ratio) {
-    text += " and costs " + percent(*a.cost_ratio, 3) + " of it: " +
-            (*a.cost_ratio < 1.0 ? second.name : first.name) + " is better per dollar";
+    text += " and costs " + percent(*a.cost_ratio, 3) + " of it: " + (*a.cost_ratio < 1.0 ? second.name : first.name) +
+            " is better per dollar";
     text += (*a.cost_ratio < 1.0) == (a.time_ratio < 1.0)
                 ? ", and in time"
                 : ", " + (a.time_ratio < 1.0 ? second.name : first.name) + " in time";
@@ -59,8 +59,9 @@ std::string verdict_of_pipelines(const PipelinePair& q, const PipelineVerdict& a
 void tell_unfair(const PipelinePair& q, PipelineVerdict& a) {
   const MeasuredPipeline& first = q.pipelines[0];
   const MeasuredPipeline& second = q.pipelines[1];
-  a.unfair.push_back("Training alone makes " + second.name + " " + times_text(1.0 / a.training_ratio, "as fast", "as slow") +
-                     ", the whole way " + times_text(1.0 / a.time_ratio, "as fast", "as slow") + ": it leaves out " +
+  a.unfair.push_back("Training alone makes " + second.name + " " +
+                     times_text(1.0 / a.training_ratio, "as fast", "as slow") + ", the whole way " +
+                     times_text(1.0 / a.time_ratio, "as fast", "as slow") + ": it leaves out " +
                      percent(a.left_out_first, 3) + " of the time of " + first.name + " and " +
                      percent(a.left_out_second, 3) + " of " + second.name + ".");
   for (const MeasuredPipeline& p : q.pipelines) {

@@ -29,15 +29,15 @@ struct MeasuredPipeline {
 };
 
 struct PipelinePair {
-  std::string measure;             ///< "AUC"
+  std::string measure;  ///< "AUC"
   bool higher_is_better = true;
-  double tolerance = 0.0;          ///< qualities within it are equal
+  double tolerance = 0.0;                   ///< qualities within it are equal
   std::vector<MeasuredPipeline> pipelines;  ///< two; the first is what the second is held against
 };
 
-/// Reads schema = 1, quality ("AUC"), better ("higher" or "lower"), tolerance and two [[pipeline]] of name, preparation,
-/// copies, training, evaluation, quality, price and power. ConfigError with every problem: a pipeline that states
-/// preparation or copies nowhere says so with "0 s", because what is left out is what makes a comparison unfair.
+/// Reads schema = 1, quality ("AUC"), better ("higher" or "lower"), tolerance and two [[pipeline]] of name,
+/// preparation, copies, training, evaluation, quality, price and power. ConfigError with every problem: a pipeline that
+/// states preparation or copies nowhere says so with "0 s", because what is left out is what makes a comparison unfair.
 [[nodiscard]] PipelinePair read_pipelines(std::string_view text, const std::string& file);
 
 /// The second pipeline over the first; shares above 1 are more.
@@ -46,11 +46,11 @@ struct PipelineVerdict {
   bool equal_quality = false;
   double time_ratio = 1.0;
   std::optional<double> cost_ratio, energy_ratio;
-  double training_ratio = 1.0;               ///< of training alone, as unfair comparisons tell it
+  double training_ratio = 1.0;  ///< of training alone, as unfair comparisons tell it
   std::optional<double> training_cost_ratio;
   double left_out_first = 0.0, left_out_second = 0.0;  ///< shares of their time that training alone leaves out
-  std::string verdict;                       ///< a sentence
-  std::vector<std::string> unfair;           ///< what a comparison of training alone would have left out, a sentence each
+  std::string verdict;                                 ///< a sentence
+  std::vector<std::string> unfair;  ///< what a comparison of training alone would have left out, a sentence each
 };
 /// Time, money and energy are compared at equal quality alone: where qualities differ by more than the tolerance the
 /// verdict says which must be tuned further.

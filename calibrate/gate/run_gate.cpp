@@ -195,8 +195,8 @@ class Judge {
 
   [[nodiscard]] std::string nothing_in_common() const {
     const auto first = [](const std::vector<std::string>& names) { return names.empty() ? "" : quoted(names.front()); };
-    return "the two hold no metric in common: the baseline has " + first(gate_.only_baseline) +
-           ", the candidate " + first(gate_.only_candidate);
+    return "the two hold no metric in common: the baseline has " + first(gate_.only_baseline) + ", the candidate " +
+           first(gate_.only_candidate);
   }
 
   void judge_pair(const Pair& pair, std::vector<GateRow>& rows) {

@@ -39,17 +39,17 @@ struct MetricGate {
 };
 
 struct RunGate {
-  BenchmarkResult baseline, candidate;  ///< as they were read
-  std::vector<MetricGate> metrics;      ///< the worst first
+  BenchmarkResult baseline, candidate;   ///< as they were read
+  std::vector<MetricGate> metrics;       ///< the worst first
   std::vector<std::string> passed_over;  ///< metrics whose better direction is not known
   std::vector<std::string> only_baseline, only_candidate;
   /// slower: a metric is; inconclusive: none is, and one that was tested is inconclusive, or none was tested.
   GateVerdict verdict = GateVerdict::inconclusive;
 };
 
-/// Judges what both hold. A case that is the only one of each side matches whatever it is called. ConfigError with every
-/// problem: nothing in common, a metric that is named and not there, or whose direction nobody tells, values that are
-/// not above 0.
+/// Judges what both hold. A case that is the only one of each side matches whatever it is called. ConfigError with
+/// every problem: nothing in common, a metric that is named and not there, or whose direction nobody tells, values that
+/// are not above 0.
 [[nodiscard]] RunGate judge_runs(BenchmarkResult baseline, BenchmarkResult candidate, const RunGateRule& rule);
 
 }  // namespace headroom

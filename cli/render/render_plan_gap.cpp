@@ -47,7 +47,8 @@ std::string plan_gap_text(const PlanGap& gap, const std::string& scenario) {
   }
   Table use{{"use of the GPU that the plan knows", "planned", "the same work in the run's time"}};
   use.row({"MFU", percent(gap.planned.mfu, 3), percent(gap.reached.mfu, 3)});
-  use.row({"tensor cores, over the peak", percent(gap.planned.tensor_active, 3), percent(gap.reached.tensor_active, 3)});
+  use.row(
+      {"tensor cores, over the peak", percent(gap.planned.tensor_active, 3), percent(gap.reached.tensor_active, 3)});
   use.row({"memory bandwidth by passes and optimizer alone", percent(gap.planned.memory_passes, 3),
            percent(gap.reached.memory_passes, 3)});
   text += "\n" + use.text(0);

@@ -30,9 +30,8 @@ std::string signed_share(double share) {
 }
 
 std::size_t count_of(const RunGate& gate, GateVerdict verdict) {
-  return static_cast<std::size_t>(std::count_if(gate.metrics.begin(), gate.metrics.end(), [&](const MetricGate& m) {
-    return m.tested && m.verdict == verdict;
-  }));
+  return static_cast<std::size_t>(std::count_if(gate.metrics.begin(), gate.metrics.end(),
+                                                [&](const MetricGate& m) { return m.tested && m.verdict == verdict; }));
 }
 
 const MetricGate* first_with(const RunGate& gate, GateVerdict verdict) {
@@ -49,12 +48,9 @@ std::string gate_sentence(const RunGate& gate, const RunGateRule& rule) {
                                : metric_title(*first) + " changes by " + signed_share(first->change) + " (" +
                                      signed_share(first->low) + " to " + signed_share(first->high) + ")";
   switch (gate.verdict) {
-    case GateVerdict::slower:
-      return "The candidate is slower by more than " + limit + ": " + told + ".";
-    case GateVerdict::same:
-      return "The candidate is not slower by more than " + limit + ": " + told + ".";
-    case GateVerdict::faster:
-      return "The candidate is faster by more than " + limit + ": " + told + ".";
+    case GateVerdict::slower: return "The candidate is slower by more than " + limit + ": " + told + ".";
+    case GateVerdict::same: return "The candidate is not slower by more than " + limit + ": " + told + ".";
+    case GateVerdict::faster: return "The candidate is faster by more than " + limit + ": " + told + ".";
     case GateVerdict::inconclusive: break;
   }
   if (first == nullptr) {
@@ -111,13 +107,14 @@ std::string run_gate_text(const RunGate& gate, const RunGateRule& rule) {
                m.tested ? verdict_word(m.verdict) : "not tested"});
   }
   text += table.text(0);
-  text += gate.metrics.size() > shown ? std::to_string(gate.metrics.size() - shown) + " more metrics follow in JSON\n" : "";
+  text +=
+      gate.metrics.size() > shown ? std::to_string(gate.metrics.size() - shown) + " more metrics follow in JSON\n" : "";
   text += "\nA side is its median and 1.4826 median absolute deviations. The change is of means of logarithms with " +
           percent(rule.rule.confidence, 3) +
           " intervals (Welch 1947), outliers moved to the farthest ordinary value, p-values corrected for " +
           counted(static_cast<std::int64_t>(gate.metrics.size()), "metric") +
-          " (Holm 1979). These runs show a slow-down of so much with " +
-          percent(rule.power, 2) + " probability; to tell no change from " + percent(rule.rule.threshold, 2) +
+          " (Holm 1979). These runs show a slow-down of so much with " + percent(rule.power, 2) +
+          " probability; to tell no change from " + percent(rule.rule.threshold, 2) +
           " needs so many runs of each side.\n";
   for (const MetricGate& m : gate.metrics) {
     text += disagreement(m, rule.rule.threshold);

@@ -38,20 +38,19 @@ std::string pipelines_text(const PipelinePair& q, const PipelineVerdict& a) {
 }
 
 Value pipelines_document(const PipelinePair& q, const PipelineVerdict& a) {
-  return object("schema"_m = "headroom.compare_pipelines/1", "verdict_text"_m = a.verdict, "quality"_m = q.measure,
-                "tolerance"_m = q.tolerance, "equal_quality"_m = a.equal_quality,
-                "quality_difference"_m = a.quality_difference, "time_ratio"_m = a.time_ratio,
-                "cost_ratio"_m = a.cost_ratio, "energy_ratio"_m = a.energy_ratio, "training_ratio"_m = a.training_ratio,
-                "training_cost_ratio"_m = a.training_cost_ratio,
-                "pipelines"_m = list(q.pipelines,
-                                     [](const MeasuredPipeline& p) {
-                                       return row("name"_m = p.name, "preparation_s"_m = p.preparation,
-                                                  "copies_s"_m = p.copies, "training_s"_m = p.training,
-                                                  "evaluation_s"_m = p.evaluation, "time_s"_m = p.time(),
-                                                  "quality"_m = p.quality, "cost_usd"_m = p.cost(),
-                                                  "energy_j"_m = p.energy());
-                                     }),
-                "left_out"_m = a.unfair);
+  return object(
+      "schema"_m = "headroom.compare_pipelines/1", "verdict_text"_m = a.verdict, "quality"_m = q.measure,
+      "tolerance"_m = q.tolerance, "equal_quality"_m = a.equal_quality, "quality_difference"_m = a.quality_difference,
+      "time_ratio"_m = a.time_ratio, "cost_ratio"_m = a.cost_ratio, "energy_ratio"_m = a.energy_ratio,
+      "training_ratio"_m = a.training_ratio, "training_cost_ratio"_m = a.training_cost_ratio,
+      "pipelines"_m = list(q.pipelines,
+                           [](const MeasuredPipeline& p) {
+                             return row("name"_m = p.name, "preparation_s"_m = p.preparation, "copies_s"_m = p.copies,
+                                        "training_s"_m = p.training, "evaluation_s"_m = p.evaluation,
+                                        "time_s"_m = p.time(), "quality"_m = p.quality, "cost_usd"_m = p.cost(),
+                                        "energy_j"_m = p.energy());
+                           }),
+      "left_out"_m = a.unfair);
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ namespace diagnose_parts {
 namespace {
 
 constexpr std::array options{
-    Option{"--against", OptionKind::one, "SCENARIO.toml", "a training scenario: its plan's terms beside the run's parts"}
+    Option{"--against", OptionKind::one, "SCENARIO.toml",
+           "a training scenario: its plan's terms beside the run's parts"}
         .that(FileUse::reads),
     Option{"--set", OptionKind::many, "KEY=VALUE", "override a key of that scenario; repeats"}.with("--against"),
     Option{"--learn", OptionKind::one, "FILE.csv", "add the run's step as a row that 'headroom plan --runs' reads"}

@@ -28,19 +28,20 @@ extern const Verb diagnose_verb;
 namespace {
 
 constexpr std::string_view learned_columns =
-    "model,gpu,gpus,dp,tp,pp,cp,vpp,ep,zero,micro_batch,global_batch,seq_len,precision,recompute,framework,metric,value";
+    "model,gpu,gpus,dp,tp,pp,cp,vpp,ep,zero,micro_batch,global_batch,seq_len,precision,recompute,framework,metric,"
+    "value";
 
 /// The run's step as a row of `plan --runs`.
 std::string learned_row(const TrainScenario& t, const Strategy& s, Seconds step) {
   std::string row = csv_field(t.architecture.id) + "," + csv_field(t.device.id);
-  for (const std::int64_t number :
-       {t.work.shape.gpus, std::int64_t{s.dp}, std::int64_t{s.tp}, std::int64_t{s.pp}, std::int64_t{s.cp},
-        std::int64_t{s.vpp}, std::int64_t{s.ep}, std::int64_t{s.zero}, std::int64_t{s.micro_batch},
-        t.work.shape.global_batch, t.work.shape.seq_len}) {
+  for (const std::int64_t number : {t.work.shape.gpus, std::int64_t{s.dp}, std::int64_t{s.tp}, std::int64_t{s.pp},
+                                    std::int64_t{s.cp}, std::int64_t{s.vpp}, std::int64_t{s.ep}, std::int64_t{s.zero},
+                                    std::int64_t{s.micro_batch}, t.work.shape.global_batch, t.work.shape.seq_len}) {
     row += "," + std::to_string(number);
   }
-  return row + "," + std::string{name_of(t.work.precision)} + "," + std::string{recompute_names[static_cast<std::size_t>(s.recompute)]} + "," +
-         csv_field(t.software.id) + ",step_time_s," + general_text(step.raw(), 6) + "\n";
+  return row + "," + std::string{name_of(t.work.precision)} + "," +
+         std::string{recompute_names[static_cast<std::size_t>(s.recompute)]} + "," + csv_field(t.software.id) +
+         ",step_time_s," + general_text(step.raw(), 6) + "\n";
 }
 
 /// Adds a row to a file of such rows, which is made where there is none.
@@ -51,7 +52,8 @@ void learn(const std::string& file, const std::string& row) {
   if (std::filesystem::exists(file, error)) {
     text = read_file(file).text;
     if (text.substr(0, text.find_first_of("\r\n")) != learned_columns) {
-      throw ConfigError{{Diagnostic{file, {1, 1},
+      throw ConfigError{{Diagnostic{file,
+                                    {1, 1},
                                     "--learn adds rows of the columns " + std::string{learned_columns} +
                                         ", and the file has others; name another file"}}};
     }
@@ -68,12 +70,14 @@ struct HeldAgainst {
 HeldAgainst held_against(const Arguments& arguments, const RunReading& reading) {
   const std::string file = arguments.one("--against");
   const QuestionLibrary library = own_library();
-  const Plan plan = make_plan(
-      scenario_of(diagnose_verb, arguments, file, assignments_of(arguments, "--set"), library), false);
+  const Plan plan =
+      make_plan(scenario_of(diagnose_verb, arguments, file, assignments_of(arguments, "--set"), library), false);
   const auto* const trained = std::get_if<TrainScenario>(&plan.scenario.question);
   if (trained == nullptr) {
-    throw ConfigError{{Diagnostic{file, {}, "--against takes a scenario that trains a language model; steps of servers "
-                                            "have other parts"}}};
+    throw ConfigError{{Diagnostic{file,
+                                  {},
+                                  "--against takes a scenario that trains a language model; steps of servers "
+                                  "have other parts"}}};
   }
   const TrainPlan& answer = std::get<TrainPlan>(plan.answer);
   if (answer.step.mid.raw() <= 0.0) {
@@ -105,7 +109,8 @@ Outcome diagnosed(const Arguments& arguments, const RunReading& reading, const s
   std::string learned;
   if (arguments.has("--learn")) {
     learn(arguments.one("--learn"), held.row);
-    learned = "'headroom plan " + scenario + " --runs " + arguments.one("--learn") + "' plans with what this run says\n";
+    learned =
+        "'headroom plan " + scenario + " --runs " + arguments.one("--learn") + "' plans with what this run says\n";
   }
   if (prose) {
     return {diagnosis_text(reading, kernels) + plan_gap_text(held.gap, scenario) + learned, "", 0, true};

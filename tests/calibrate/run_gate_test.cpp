@@ -46,7 +46,8 @@ std::string problem_of(const std::string& text) {
 }  // namespace
 
 TEST_CASE("Student's t has the quantiles of tables") {
-  // Abramowitz and Stegun 1964, table 26.10: t of 0.975 at 18 degrees of freedom 2.101, at 5 2.571; of 0.95 at 10 1.812.
+  // Abramowitz and Stegun 1964, table 26.10: t of 0.975 at 18 degrees of freedom 2.101, at 5 2.571; of 0.95 at
+  // 10 1.812.
   CHECK(student_quantile(0.025, 18.0) == doctest::Approx(2.101).epsilon(3e-4));
   CHECK(student_quantile(0.025, 5.0) == doctest::Approx(2.571).epsilon(3e-4));
   CHECK(student_quantile(0.05, 10.0) == doctest::Approx(1.812).epsilon(3e-4));

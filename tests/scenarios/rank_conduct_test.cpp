@@ -82,7 +82,8 @@ TEST_CASE("a held clock slows products and not passes over memory") {
   const TrainPlan full = conducted();
   const TrainPlan held = conducted({"hardware.clock=1128 MHz"});
   CHECK(full.estimate.time[Term::gemm] / held.estimate.time[Term::gemm] == doctest::Approx(0.8));
-  CHECK(full.estimate.time[Term::attention] / held.estimate.time[Term::attention] == doctest::Approx(0.8).epsilon(0.01));
+  CHECK(full.estimate.time[Term::attention] / held.estimate.time[Term::attention] ==
+        doctest::Approx(0.8).epsilon(0.01));
   CHECK(held.estimate.time[Term::elementwise].raw() == doctest::Approx(full.estimate.time[Term::elementwise].raw()));
   CHECK(held.estimate.time[Term::optimizer].raw() == doctest::Approx(full.estimate.time[Term::optimizer].raw()));
 }

@@ -60,9 +60,8 @@ void StepModel::add_stragglers(StepTime& t) const noexcept {
   if (on(Term::straggler)) {
     const RankConduct& conduct = pricer_.recipe().conduct;
     const Seconds rest = t.time.total();
-    t.time[Term::straggler] = conduct.states_ranks()
-                                  ? slowest_share(conduct, fitted_stragglers(), t.sharers) * rest
-                                  : fitted_stragglers() * rest + board_wait_ * compute_of(t.time);
+    t.time[Term::straggler] = conduct.states_ranks() ? slowest_share(conduct, fitted_stragglers(), t.sharers) * rest
+                                                     : fitted_stragglers() * rest + board_wait_ * compute_of(t.time);
   }
 }
 

@@ -597,9 +597,8 @@ Seconds StepModel::least_time(const StepTable& table, std::int64_t stages, doubl
   // With exchanges hidden beside other micro-batches' compute the head may be what binds, and they are then fewer.
   const Seconds head = hidden > Seconds{} ? Seconds{} : table.head.total();
   const Seconds share = (layers_ * std::max(Seconds{}, table.layer.total() - hidden) + head) / real(stages);
-  const double waits = r.conduct.states_ranks()
-                           ? slowest_share(r.conduct, fitted_stragglers(), real(groups_->ranks()))
-                           : fitted_stragglers() + std::min(0.0, board_wait_);
+  const double waits = r.conduct.states_ranks() ? slowest_share(r.conduct, fitted_stragglers(), real(groups_->ranks()))
+                                                : fitted_stragglers() + std::min(0.0, board_wait_);
   const double stragglers = on(Term::straggler) ? 1.0 + waits : 1.0;
   const double level = on(Term::measured_level) ? r.measured.factor : 1.0;
   return rounding * level * stragglers * micro_batches * share;
