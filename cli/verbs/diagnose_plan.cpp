@@ -7,6 +7,7 @@
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/render/render_plan_gap.hpp>
 #include <headroom/cli/verbs/diagnose_plan.hpp>
+#include <headroom/core/config_reader.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/input_file.hpp>
@@ -69,9 +70,15 @@ struct HeldAgainst {
 
 HeldAgainst held_against(const Arguments& arguments, const RunReading& reading) {
   const std::string file = arguments.one("--against");
+  const std::vector<Assignment> overrides = assignments_of(arguments, "--set");
+  Diagnostics problems;
+  ConfigValue alone;
+  for (const Assignment& assignment : overrides) {
+    apply_override(alone, assignment, problems);
+  }
+  problems.throw_if_any();  // told though the file may not be there
   const QuestionLibrary library = own_library();
-  const Plan plan =
-      make_plan(scenario_of(diagnose_verb, arguments, file, assignments_of(arguments, "--set"), library), false);
+  const Plan plan = make_plan(scenario_of(diagnose_verb, arguments, file, overrides, library), false);
   const auto* const trained = std::get_if<TrainScenario>(&plan.scenario.question);
   if (trained == nullptr) {
     throw ConfigError{{Diagnostic{file,

@@ -328,10 +328,11 @@ bool decides(const Verb& verb, std::string_view option) {
   const Names deciding = &verb == &plan_verb || &verb == &explain_verb || &verb == &export_verb
                              ? Names{"--objective", "--only", "--isl",      "--osl",   "--concurrency", "--rate",
                                      "--ttft",      "--tpot", "--deadline", "--turns", "--think"}
-                         : &verb == &fabric_verb     ? Names{"--topo", "--nccl-xml"}
-                         : &verb == &scale_verb      ? Names{"--measured-speedup", "--measured", "--law"}
-                         : &verb == &compare_verb    ? Names{"--overlay",     "--harness", "--isl",   "--osl",
-                                                          "--concurrency", "--rate",    "--turns", "--think"}
+                         : &verb == &fabric_verb ? Names{"--topo", "--nccl-xml"}
+                         : &verb == &scale_verb  ? Names{"--measured-speedup", "--measured", "--law"}
+                         : &verb == &compare_verb
+                             ? Names{"--overlay",     "--harness", "--pipelines", "--isl",  "--osl",
+                                     "--concurrency", "--rate",    "--turns",     "--think"}
                          : &verb == &schema_verb     ? Names{"--answer", "--answers"}
                          : &verb == &fit_verb        ? Names{"--base", "--gpu"}
                          : &verb == &collective_verb ? Names{"--cluster", "--link"}
