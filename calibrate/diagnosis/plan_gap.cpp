@@ -3,6 +3,7 @@
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
+#include <headroom/model/power/power.hpp>
 
 #include <algorithm>
 #include <array>
@@ -18,30 +19,20 @@ constexpr std::size_t kind_count = static_cast<std::size_t>(PartKind::count);
 constexpr std::array<std::string_view, kind_count> kind_names{
     "computing", "exposed_communication", "exposed_copies", "data", "host", "unplanned"};
 
+/// As draws of power tell terms apart; what waits for other ranks shows in a trace as a collective that runs on.
 constexpr PartKind kind_of(Term term) noexcept {
-  switch (term) {
-    case Term::gemm:
-    case Term::attention:
-    case Term::scan:
-    case Term::elementwise:
-    case Term::recompute:
-    case Term::head:
-    case Term::optimizer: return PartKind::computing;
-    case Term::tp_comm:
-    case Term::cp_comm:
-    case Term::ep_comm:
-    case Term::pp_comm:
-    case Term::dp_comm:
-    case Term::bubble:
-    case Term::straggler: return PartKind::communication;
-    case Term::offload: return PartKind::copies;
-    case Term::data: return PartKind::data;
-    case Term::host:
-    case Term::host_sync: return PartKind::host;
-    case Term::measured_level:
-    case Term::count: break;
+  if (term == Term::bubble || term == Term::straggler) {
+    return PartKind::communication;
   }
-  return PartKind::unplanned;
+  switch (draw_of(term)) {
+    case Draw::matrix:
+    case Draw::memory: return PartKind::computing;
+    case Draw::communication: return term == Term::offload ? PartKind::copies : PartKind::communication;
+    case Draw::waiting: break;
+  }
+  return term == Term::data                              ? PartKind::data
+         : term == Term::host || term == Term::host_sync ? PartKind::host
+                                                         : PartKind::unplanned;
 }
 
 struct PartWord {

@@ -55,6 +55,31 @@ std::string_view first_line(std::string_view text) {
   return rest.substr(0, std::min(rest.size(), rest.find_first_of("\r\n")));
 }
 
+void add_run(const std::string& file,
+             const std::vector<std::string>& by,
+             std::vector<BenchmarkResult>& runs,
+             Diagnostics& problems) {
+  try {
+    runs.push_back(parse_benchmark(read_file(file).text, file, by));
+    runs.back().file = file;
+  } catch (const ConfigError& error) {
+    problems.add(error);
+  }
+}
+
+/// Of one run among `several` a summary counts as its mean.
+void join_series(const BenchmarkSeries& series, bool several, BenchmarkResult& all) {
+  BenchmarkSeries& sum = all.series_of(series.of, series.metric, series.unit);
+  sum.better = series.better;
+  sum.usual = series.usual;
+  if (series.summary && several) {
+    sum.values.push_back(series.summary->mean);
+  } else {
+    sum.values.insert(sum.values.end(), series.values.begin(), series.values.end());
+    sum.summary = series.summary;
+  }
+}
+
 }  // namespace
 
 Better better_of(std::string_view metric, std::string_view unit) noexcept {
@@ -113,34 +138,25 @@ BenchmarkResult parse_benchmark(std::string_view text, const std::string& file, 
 }
 
 BenchmarkResult read_benchmarks(const std::vector<std::string>& files, const std::vector<std::string>& by) {
-  BenchmarkResult all;
   Diagnostics problems;
+  std::vector<BenchmarkResult> runs;
   for (const std::string& file : files) {
-    try {
-      BenchmarkResult one = parse_benchmark(read_file(file).text, file, by);
-      all.file += (all.file.empty() ? "" : ", ") + file;
-      all.form = all.form.empty() || all.form == one.form ? one.form : "several forms";
-      for (const BenchmarkSeries& series : one.series) {
-        BenchmarkSeries& sum = all.series_of(series.of, series.metric, series.unit);
-        sum.better = series.better;
-        sum.usual = series.usual;
-        if (series.summary && files.size() > 1) {
-          sum.values.push_back(series.summary->mean);
-        } else {
-          sum.values.insert(sum.values.end(), series.values.begin(), series.values.end());
-          sum.summary = series.summary;
-        }
-      }
-      for (std::string& note : one.notes) {
-        if (std::find(all.notes.begin(), all.notes.end(), note) == all.notes.end()) {
-          all.notes.push_back(std::move(note));
-        }
-      }
-    } catch (const ConfigError& error) {
-      problems.add(error);
-    }
+    add_run(file, by, runs, problems);
   }
   problems.throw_if_any();
+  BenchmarkResult all;
+  for (BenchmarkResult& one : runs) {
+    all.file += (all.file.empty() ? "" : ", ") + one.file;
+    all.form = all.form.empty() || all.form == one.form ? one.form : "several forms";
+    for (const BenchmarkSeries& series : one.series) {
+      join_series(series, files.size() > 1, all);
+    }
+    for (std::string& note : one.notes) {
+      if (std::find(all.notes.begin(), all.notes.end(), note) == all.notes.end()) {
+        all.notes.push_back(std::move(note));
+      }
+    }
+  }
   return all;
 }
 

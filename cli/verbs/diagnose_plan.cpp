@@ -17,7 +17,6 @@
 #include <headroom/scenarios/plan/plan.hpp>
 
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -132,13 +131,11 @@ std::optional<Outcome> diagnosed_breakdown(const Arguments& arguments, const std
   if (!std::filesystem::is_regular_file(file, error)) {
     return std::nullopt;  // what is looked into of a pipe is lost to its reader
   }
-  std::ifstream stream{file};
-  std::string line;
-  constexpr std::size_t longest = 4096;
-  line.resize(longest);
-  stream.read(line.data(), static_cast<std::streamsize>(longest));
-  line.resize(static_cast<std::size_t>(stream.gcount()));
-  if (!is_step_breakdown(line)) {
+  InputFile stream{file};
+  std::string beginning(4096, '\0');
+  stream.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+  beginning.resize(static_cast<std::size_t>(stream.gcount()));
+  if (!is_step_breakdown(beginning)) {
     return std::nullopt;
   }
   const StepBreakdown told = read_step_breakdown(read_file(file).text, file);
