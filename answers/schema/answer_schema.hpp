@@ -84,6 +84,8 @@ namespace answers {
 [[nodiscard]] std::span<const AnswerMember> fit_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> overlay_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> gate_members() noexcept;
+[[nodiscard]] std::span<const AnswerMember> run_gate_members() noexcept;
+[[nodiscard]] std::span<const AnswerMember> compare_pipelines_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> catalog_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> entry_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> diff_members() noexcept;

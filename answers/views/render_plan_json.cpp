@@ -172,6 +172,22 @@ Value job(const TrainScenario& t) {
                 "global_batch"_m = t.work.shape.global_batch, "tokens"_m = when(t.tokens > 0.0, t.tokens));
 }
 
+/// Host, ranks and clock where the scenario states them.
+Value conduct_value(const TrainScenario& t, const TrainPlan& p) {
+  const RankConduct& stated = t.work.conduct;
+  const ConductCost cost = conduct_cost(stated, p.estimate.time);
+  const bool reads = stated.sync_every > 0.0;
+  return reads || stated.states_ranks() || t.clock < 1.0
+             ? object("sync_every"_m = when(reads, stated.sync_every), "host_dispatch_s"_m = stated.dispatch,
+                      "sync_s"_m = when(reads, cost.sync),
+                      "sync_throughput_change"_m = when(reads, change(cost.sync_throughput)),
+                      "rank_spread"_m = stated.spread ? share(*stated.spread) : Value{},
+                      "slow_rank"_m = when(stated.slow_rank > 0.0, share(stated.slow_rank)),
+                      "slowest_share"_m = when(stated.states_ranks(), share(cost.slowest)),
+                      "clock_share"_m = when(t.clock < 1.0, share(t.clock)))
+             : Value{};
+}
+
 Value train(const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
   const bool timed = p.estimate.step.raw() > 0.0;
   const bool whole = timed && plan.part == PlanPart::all;
@@ -181,6 +197,7 @@ Value train(const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
                 "fits_probability"_m = fits_probability(plan), "asked_probability"_m = t.confidence,
                 "problems"_m = problems_of(p.problems), "remedies"_m = remedies(p.remedies, plan.part),
                 timed ? train_memory(t, p) : Value{}, whole ? train_times(money, t, p) : Value{},
+                "conduct"_m = whole ? conduct_value(t, p) : Value{},
                 "money"_m = whole ? money_value(money, p.bill, p.variants) : Value{},
                 "energy"_m = whole ? energy_value(p.energy, "j_per_million_tokens") : Value{},
                 "sensitivities"_m = whole ? sensitivities(plan.sensitivities, p.strategy) : Value{},

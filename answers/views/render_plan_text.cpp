@@ -145,6 +145,23 @@ std::string work_text(const TrainScenario& t, const TrainPlan& p) {
   return text + sent + "\n" + (p.load ? load_text(*p.load) + "\n" : "");
 }
 
+/// What a host that reads back and ranks that differ take of the step.
+std::string conduct_text(const TrainScenario& t, const TrainPlan& p) {
+  const RankConduct& stated = t.work.conduct;
+  const ConductCost cost = conduct_cost(stated, p.estimate.time);
+  std::string text;
+  if (stated.sync_every > 0.0) {
+    const std::string often =
+        stated.sync_every > 1.0 ? "every " + format_count(stated.sync_every) + " steps" : "every step";
+    text += "the host reads back " + often + ": " + format(cost.sync) + " a step on average, throughput " +
+            percent(cost.sync_throughput, 3) + "; read every hundred steps, or copy without waiting\n";
+  }
+  if (stated.states_ranks()) {
+    text += "the slowest rank takes " + percent(cost.slowest, 3) + " more than the mean, and the job with it\n";
+  }
+  return text;
+}
+
 /// Step, rates, days and dollars.
 std::string train_time_text(const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
   Table answer{{"", "<"}};
@@ -173,7 +190,7 @@ std::string train_time_text(const Plan& plan, const TrainScenario& t, const Trai
     answer.row({"cost per M tokens", interval_text(p.cost_per_million_tokens)});
   }
   energy_row(answer, p.energy, "tokens");
-  return answer.text() + "binds: " + p.binds + "\n" + work_text(t, p) + outlook_text(t, p) + "\n" +
+  return answer.text() + "binds: " + p.binds + "\n" + work_text(t, p) + conduct_text(t, p) + outlook_text(t, p) + "\n" +
          time_table(p.estimate.time);
 }
 

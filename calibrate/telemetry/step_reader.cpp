@@ -70,7 +70,7 @@ bool names_step(std::string_view bare) {
   return is_one_of(bare, {"step", "iteration", "iter"});
 }
 bool names_whole(std::string_view bare) {
-  return is_one_of(bare, {"total", "step_time", "whole", "whole_step", "all", "iteration_time"});
+  return is_one_of(bare, {"total", "step", "step_time", "whole", "whole_step", "all", "iteration_time"});
 }
 /// A column of a table with a row a step that is a phase of it.
 bool is_phase_column(std::string_view bare) {

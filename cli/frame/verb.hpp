@@ -129,7 +129,7 @@ class Arguments {
 struct Outcome {
   std::string out;
   std::string err;
-  int code = 0;        ///< 0 answered, 1 infeasible or outside budget, 2 usage or input, 3 no device, 128 + signal
+  int code = 0;        ///< 0 answered, 1 no, 2 usage or input, 3 no device, 4 a gate cannot tell, 128 + signal
   bool prose = false;  ///< `out` is text for people, which is fitted to the width that they read it on
 };
 

@@ -70,16 +70,31 @@ std::string svg(double height, const std::string& name, const std::string& insid
 
 constexpr double bar_left = 90.0, bar_width = 740.0;
 
-/// Parts of a step one after the other.
-std::string bar(const RunReading& reading) {
+/// The plan's terms under the names of the run's parts, in the run's scale.
+std::string plan_bar(const PlanGap& gap, Seconds longest) {
+  std::string inside = report::label(0.0, 64.0, "the plan");
+  double x = bar_left;
+  for (const PlanGapRow& part : gap.rows) {
+    const double width = bar_width * (part.plan / longest);
+    if (width > 0.0) {
+      inside += rectangle(x, 48.0, width, 26.0, part.part, report::words(part.part) + " " + format(part.plan));
+      x += width;
+    }
+  }
+  return inside;
+}
+
+/// Parts of a step one after the other, and below them those of the plan.
+std::string bar(const RunReading& reading, const PlanGap* gap) {
   if (!reading.step || *reading.step <= Seconds{}) {
     return "";
   }
-  std::string inside = report::label(0.0, 32.0, "a step");
+  const Seconds longest = gap == nullptr ? *reading.step : std::max(*reading.step, gap->plan);
+  std::string inside = report::label(0.0, 32.0, "a step") + (gap == nullptr ? "" : plan_bar(*gap, longest));
   double x = bar_left;
   std::string legend;
   double legend_x = bar_left;
-  double legend_y = 70.0;
+  double legend_y = gap == nullptr ? 70.0 : 102.0;
   for (const TimePart& part : reading.parts) {
     const double share = part.time / *reading.step;
     if (share <= 0.0) {
@@ -87,8 +102,9 @@ std::string bar(const RunReading& reading) {
     }
     const std::string words =
         report::words(part.key) + " " + format(part.time) + ", " + percent_number(share, 3) + " %";
-    inside += rectangle(x, 16.0, share * bar_width, 26.0, part.key, words);
-    x += share * bar_width;
+    const double width = bar_width * (part.time / longest);
+    inside += rectangle(x, 16.0, width, 26.0, part.key, words);
+    x += width;
     if (share >= 0.005) {
       constexpr double letter = 7.2;
       const double needs = 26.0 + letter * real(static_cast<std::int64_t>(words.size()));
@@ -159,7 +175,7 @@ std::string cell_text(const FindingCell& cell) {
 
 }  // namespace
 
-std::string diagnosis_page(const RunReading& reading) {
+std::string diagnosis_page(const RunReading& reading, const PlanGap* gap) {
   constexpr std::size_t shown = 3;
   std::string body = report::paragraph("verdict", escaped(verdict_of(reading)));
   report::HtmlTable causes{"Causes, the dearest first",
@@ -172,7 +188,16 @@ std::string diagnosis_page(const RunReading& reading) {
                 escaped(cause.says + " " + cause.cure), "<code>" + escaped(command_of(cause.kind)) + "</code>"});
   }
   body += causes.empty() ? "" : report::section("causes", "Causes", "", causes.html());
-  body += report::section("parts", "Where the time went", "", bar(reading));
+  body +=
+      report::section("parts", "Where the time went", gap == nullptr ? "" : escaped(gap->verdict), bar(reading, gap));
+  if (gap != nullptr) {
+    report::HtmlTable gaps{"The run beside its plan", {"<part of a step", "run", "plan", "<<the gap"}};
+    for (const PlanGapRow& part : gap->rows) {
+      gaps.row({escaped(report::words(part.part)), part.run ? format(*part.run) : "-", format(part.plan),
+                escaped(part.says)});
+    }
+    body += report::section("against", "Beside the plan", "", gaps.html());
+  }
   body += report::section("timeline", "One step", "Computing above, communication below it, copies last.",
                           timeline(reading));
   report::HtmlTable kernels{"Longest work", {"<work", "time", "count", "<<name"}};

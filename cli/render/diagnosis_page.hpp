@@ -3,13 +3,14 @@
 #pragma once
 
 #include <headroom/calibrate/diagnosis/cause.hpp>
+#include <headroom/calibrate/diagnosis/plan_gap.hpp>
 
 #include <string>
 
 namespace headroom::cli {
 
-/// Verdict, the first three causes with a command to ask on, the parts of a step as one bar (beside those of a plan
-/// where the reading has them), one step of each rank as a drawing, tables, notes, and the document.
-[[nodiscard]] std::string diagnosis_page(const RunReading& reading);
+/// Verdict, the first three causes with a command to ask on, the parts of a step as one bar (with a gap beside those
+/// of its plan), one step of each rank as a drawing, tables, notes, and the document.
+[[nodiscard]] std::string diagnosis_page(const RunReading& reading, const PlanGap* gap = nullptr);
 
 }  // namespace headroom::cli

@@ -7,6 +7,7 @@
 #include <headroom/cli/frame/progress.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/verbs/compare_overlay.hpp>
+#include <headroom/cli/verbs/compare_pipelines.hpp>
 #include <headroom/cli/verbs/harness.hpp>
 #include <headroom/cli/verbs/quick_form.hpp>
 #include <headroom/cli/verbs/side_by_side.hpp>
@@ -23,13 +24,14 @@ namespace {
 
 constexpr std::size_t most_plans = 16;
 
-enum class Asks : std::uint8_t { training, overlay, harness, fleets, serving };
+enum class Asks : std::uint8_t { training, overlay, harness, fleets, serving, pipelines };
 constexpr std::array forms{
     Form{"a comparison of training plans", "several training scenarios", formats_in<"text|{}|html">},
     Form{"what an overlay changes", "--overlay FOLDER", "text"},
     Form{"a matrix of cells", "--harness FILE.csv", formats_in<"text|{}">},
     Form{"a comparison of fleets", "several fleets ([traffic])", formats_in<"text|{}|html">},
     Form{"a comparison of plans under fixed loads", "several plans under a fixed load", formats_in<"text|{}|html">},
+    Form{"a comparison of measured pipelines", "--pipelines FILE.toml", formats_in<"text|{}">},
 };
 
 /// The forms that an option of the quick form has a part in.
@@ -43,8 +45,10 @@ Forms forms_of(const Key& key) {
 }
 
 constexpr std::array own_options{
-    Option{"--set-each", OptionKind::many, "KEY=VALUE", "override a key of every scenario; repeats"},
-    Option{"--set", OptionKind::many, "KEY=VALUE", "the same as --set-each, as other verbs spell it"},
+    Option{"--set-each", OptionKind::many, "KEY=VALUE", "override a key of every scenario; repeats"}.of(
+        Asks::training, Asks::overlay, Asks::harness, Asks::fleets, Asks::serving),
+    Option{"--set", OptionKind::many, "KEY=VALUE", "the same as --set-each, as other verbs spell it"}.of(
+        Asks::training, Asks::overlay, Asks::harness, Asks::fleets, Asks::serving),
     Option{"--search", OptionKind::many, "AXIS=VALUES",
            "free an axis of every scenario, e.g. tp=any; 'any': the whole strategy"}
         .of(Asks::training, Asks::serving, Asks::fleets),
@@ -58,6 +62,10 @@ constexpr std::array own_options{
         "--harness", OptionKind::one, "FILE.csv",
         "one scenario over a matrix of SKUs and scales: what to expect of each cell, and whether measured rates hold"}
         .of(Asks::harness)
+        .that(FileUse::reads),
+    Option{"--pipelines", OptionKind::one, "FILE.toml",
+           "two measured pipelines: time, money and energy at equal quality, preparation and copies counted"}
+        .of(Asks::pipelines)
         .that(FileUse::reads),
     Option{"--tolerance", OptionKind::one, "SHARE", "with --harness; default: what past predictions were off by"}.of(
         Asks::harness),
@@ -107,6 +115,10 @@ Outcome run_compare(const Arguments& arguments) {
     require_form(compare_verb, Asks::harness, arguments);
     return run_harness(arguments);
   }
+  if (arguments.has("--pipelines")) {
+    require_form(compare_verb, Asks::pipelines, arguments);
+    return run_pipelines(arguments);
+  }
   static_cast<void>(asks_for_brief(arguments));  // refused before anything is computed
   const QuestionLibrary library = own_library();
   try {
@@ -137,7 +149,8 @@ constexpr std::string_view examples =
     "  headroom compare --model llama3-70b --gpu h100-sxm-80gb,h200-sxm-141gb --gpus 8 --isl 1024 --osl 256 "
     "--concurrency 64\n"
     "  headroom compare h200.toml --overlay h200-rack-7/overlay\n"
-    "  headroom compare llama3-8b.toml --harness nightly.csv --tolerance '10 %'\n";
+    "  headroom compare llama3-8b.toml --harness nightly.csv --tolerance '10 %'\n"
+    "  headroom compare --pipelines cpu-and-gpus.toml\n";
 
 }  // namespace
 }  // namespace compare_parts

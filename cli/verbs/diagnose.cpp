@@ -6,8 +6,7 @@
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/verb.hpp>
-#include <headroom/cli/render/diagnosis_page.hpp>
-#include <headroom/cli/render/render_diagnosis.hpp>
+#include <headroom/cli/verbs/diagnose_plan.hpp>
 #include <headroom/core/diagnostic.hpp>
 
 #include <array>
@@ -22,6 +21,13 @@ namespace diagnose_parts {
 namespace {
 
 constexpr std::array options{
+    Option{"--against", OptionKind::one, "SCENARIO.toml",
+           "a training scenario: its plan's terms beside the run's parts"}
+        .that(FileUse::reads),
+    Option{"--set", OptionKind::many, "KEY=VALUE", "override a key of that scenario; repeats"}.with("--against"),
+    Option{"--learn", OptionKind::one, "FILE.csv", "add the run's step as a row that 'headroom plan --runs' reads"}
+        .with("--against")
+        .that(FileUse::keeps),
     Option{"--format", OptionKind::one, formats_in<"text|{}|html">,
            meanings_in<"text for people (default), {}, html: a page with drawings">},
     Option{"--before", OptionKind::many, "FILE", "a trace of the same program before a change; repeats, one a rank"}
@@ -29,6 +35,7 @@ constexpr std::array options{
 };
 
 constexpr std::size_t most_files = 1024;
+
 Outcome run(const Arguments& arguments) {
   const std::vector<std::string> files = arguments.many("");
   if (files.empty()) {
@@ -47,18 +54,15 @@ Outcome run(const Arguments& arguments) {
     }
     add_difference(reading, old.ranks, evidence.ranks);
   }
-  if (arguments.has("--format") && arguments.one("--format") == "html") {
-    return {diagnosis_page(reading), "", 0, false};
-  }
-  const DocumentFormat* const format = document_format(arguments);
-  const bool prose = format == nullptr;
-  return {prose ? diagnosis_text(reading) : format->print(diagnosis_document(reading)), "", 0, prose};
+  return diagnosed(arguments, reading);
 }
 
 constexpr std::string_view examples =
     "  headroom diagnose trace.json.gz\n"
     "  headroom diagnose rank0.json.gz rank1.json.gz --format html\n"
-    "  headroom diagnose after.json.gz --before before.json.gz\n";
+    "  headroom diagnose after.json.gz --before before.json.gz\n"
+    "  headroom diagnose rank0.json.gz --against scenario.toml --learn mine.csv\n"
+    "  headroom diagnose smi.csv phases.csv train.log\n";
 
 }  // namespace
 }  // namespace diagnose_parts

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/estimate/spread.hpp>
 #include <headroom/scenarios/compare/comparison.hpp>
@@ -68,6 +69,16 @@ void add_long_run(const TrainScenario& t, Keys& keys) {
                {"goodput.evaluation_every", std::to_string(asked.evaluation_every)}});
 }
 
+/// What is said of host, ranks and clock.
+void add_conduct(const TrainScenario& t, Keys& keys) {
+  const RankConduct& stated = t.work.conduct;
+  keys.insert(keys.end(), {{"hardware.clock", t.clock < 1.0 ? percent(t.clock) + " of the SKU's" : "-"},
+                           {"training.sync_every", stated.sync_every > 0.0 ? format_count(stated.sync_every) : "-"},
+                           {"training.host_dispatch", stated.dispatch ? format(*stated.dispatch) : "-"},
+                           {"training.rank_spread", stated.spread ? percent(*stated.spread) : "-"},
+                           {"training.slow_rank", stated.slow_rank > 0.0 ? percent(stated.slow_rank) : "-"}});
+}
+
 Keys keys_of(const Plan& plan, const TrainScenario& t) {
   const MemoryOptions& o = t.work.options;
   Keys keys{
@@ -95,6 +106,7 @@ Keys keys_of(const Plan& plan, const TrainScenario& t) {
     keys.emplace_back(std::string{stated.path}, stated.value.empty() ? "-" : stated.value);
   }
   add_cap(t.power_cap, keys);
+  add_conduct(t, keys);
   add_money(plan.scenario, keys);
   add_long_run(t, keys);
   return keys;

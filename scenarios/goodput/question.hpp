@@ -26,6 +26,7 @@ struct Question {
   Seconds evaluation{};  ///< pause for one evaluation
   std::int64_t evaluation_every = 0;
   std::optional<std::chrono::sys_days> start;
+  std::optional<double> bad_node;  ///< chance of one node to turn bad in a day, 0 to 1
   std::uint64_t seed = 1;
   std::optional<std::int64_t> runs;  ///< simulated runs; absent: as many as take little time
   std::string file;  ///< file of the table or of the steps between saves, for problems that only the step time reveals

@@ -90,6 +90,11 @@ inline constexpr std::array goodput_rows{
         .or_nothing("that the run pauses for nothing")
         .says("It is the number of steps between two pauses.")
         .but("It goes with evaluation."),
+    number("bad_node_per_day", 0.0, 1.0)
+        .or_nothing("that no bad node is looked for")
+        .says("It is the chance that a node turns bad in a day, so that the run diverges or stops with it: the chance "
+              "over the job's nodes and the runs on halves that find it are told.")
+        .but("It tells of what failures do not: it changes neither goodput nor cost."),
     of_type("start", KeyType::date)
         .or_nothing("that no date is told")
         .says("It is the day on which the run begins: \"2026-12-01\"; also that of a date as objective.deadline."),

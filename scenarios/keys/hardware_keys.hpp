@@ -48,6 +48,13 @@ inline constexpr std::array hardware_rows{
         .says("It caps the power of one GPU, in watts: products run at the clock that holds it, passes over memory and "
               "links as without.")
         .but("It lies above the idle power and is at most 1.5 times the TDP."),
+    quantity<Hertz>("clock")
+        .of(Kinds::training | Kinds::serve)
+        .such_as("1128 MHz")
+        .or_nothing("the clock that power and heat leave, as measured")
+        .says("It is the clock that the multiprocessors are held at, by a lock or by heat: products and attention run "
+              "at its share of the SKU's own, passes over memory and links as without.")
+        .but("It is at most the SKU's clock in the catalog."),
     of_type("pool", KeyType::tables)
         .of(Kinds::train | Kinds::serve)
         .or_nothing("that all GPUs are of one SKU")

@@ -200,6 +200,28 @@ inline constexpr std::array training_rows{
         .says("It is the number of rows that buffers of a rank's experts hold over their mean, for shapes that are "
               "fixed; nothing is dropped below it.")
         .but("It goes with a model of experts only."),
+    integer("sync_every", 1, 1'000'000'000)
+        .of(Kinds::train)
+        .or_nothing("that the host runs ahead of the GPU")
+        .says("It is the number of steps between two reads of the GPU by its host (`.item()`, `.cpu()`, a printed "
+              "loss): each exposes the time that the host takes to send a step, as the term host_sync.")
+        .but("An upper end: a host that sends a step in pieces lets the GPU begin with the first."),
+    quantity<Seconds>("host_dispatch")
+        .of(Kinds::train)
+        .such_as("3.5 ms")
+        .blank_is("the launches of a rank's layers, as the software's were fitted")
+        .says("It is the time that the host takes to send one step.")
+        .but("It goes with sync_every only."),
+    number("rank_spread", 0.0, 1.0)
+        .of(Kinds::train)
+        .blank_is("stragglers as fitted to measured runs")
+        .says("It is the standard deviation of the ranks' step time over its mean: a step waits for the slowest, the "
+              "mean largest of so many normal numbers (`docs/train-model.md`).")
+        .but("It stands in place of the fitted stragglers."),
+    number("slow_rank", 0.0, 100.0)
+        .of(Kinds::train)
+        .or_nothing("that no rank is slower than the others by itself")
+        .says("It is what one rank takes more than the others, as a share: 0.2 is 20 % slower, and so is the job."),
     choice("weight_average", weight_average_names)
         .of(Kinds::train)
         .usually(0)

@@ -19,7 +19,7 @@ NetworkRecipe recipe_of(const NetworkScenario& s, TermSet without) {
   recipe.stack = s.software.time.plain;
   recipe.physics = parameters.physics;
   recipe.level = parameters.levels.of(s.device, parameters.physics.power_clock)
-                     .at_clock(matrix_clock(s.device, s.power_cap, power_form(*s.data)));
+                     .at_clock(std::min(s.clock, matrix_clock(s.device, s.power_cap, power_form(*s.data))));
   recipe.precision = s.precision;
   recipe.training = s.training;
   recipe.global_batch = real(s.global_batch);

@@ -40,6 +40,7 @@ struct NetworkScenario {
   Money money;
   EnergyQuestion energy;
   std::optional<Watts> power_cap;  ///< of one GPU
+  double clock = 1.0;              ///< of the multiprocessors as stated, over the SKU's own
   std::int64_t gpus_per_node = 1;
   std::optional<DataFeed> feed;   ///< nothing: data is taken not to bind
   bool micro_batch_open = false;  ///< blank: the largest that fits

@@ -37,6 +37,7 @@ struct TrainScenario {
   std::shared_ptr<const OwnNumbers> own;  ///< numbers that measured runs of the user's own moved; null: the fit's
   std::optional<Bytes> host_memory;       ///< of one node, for offloading
   std::optional<Watts> power_cap;         ///< of one GPU
+  double clock = 1.0;                     ///< as stated, over the SKU's own
   std::int64_t gpus_per_node = 1;
   bool offload_to_nvme = false;
   TrainingWorkload work;

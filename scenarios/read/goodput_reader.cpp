@@ -53,6 +53,7 @@ class GoodputReader {
     read_start();
     question_.seed = static_cast<std::uint64_t>(table_.get<"seed">());
     question_.runs = table_.stated<"runs">();
+    question_.bad_node = table_.stated<"bad_node_per_day">();
     table_.finish();
     if (table_.diagnostics().empty()) {
       check_pace();

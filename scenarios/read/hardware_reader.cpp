@@ -37,6 +37,24 @@ std::string slice_text(const Device& device, std::int64_t gpus, const PowerForm&
   return text + " (docs/sharing.md)";
 }
 
+/// A clock that is held below the SKU's own.
+template <class HardwareKeys>
+void read_clock(HardwareKeys& table, Hertz clock, HardwareChoice& result, std::vector<std::string>& assumptions) {
+  const auto& own = result.device.compute.clock;
+  if (!own) {
+    table.problem("clock", "'clock' is stated, and the clock of " + result.device.id +
+                               " is not known: state compute.clock in its catalog file, or leave 'clock' out");
+  } else if (clock > own->value) {
+    table.problem("clock", "'clock' is " + format(clock) + "; " + result.device.id + " runs at " + format(own->value) +
+                               " at most (" + own->source + ")");
+  } else {
+    result.clock = clock / own->value;
+    assumptions.push_back("hardware.clock = " + format(clock) + " of " + format(own->value) +
+                          ": products and attention take " + percent(1.0 / result.clock - 1.0, 3) +
+                          " longer, passes over memory and links as long; power is told as at the full clock");
+  }
+}
+
 }  // namespace
 
 PricedHardware HardwareChoice::priced(const PowerForm& form, bool serves) const {
@@ -112,6 +130,9 @@ HardwareChoice read_hardware(ConfigTable& root,
       result.power_cap = cap;
       assumptions.push_back(cap_text(result.device, *cap, form));
     }
+  }
+  if (const auto clock = table.stated<"clock">(); clock && !result.device.id.empty()) {
+    read_clock(table, *clock, result, assumptions);
   }
   table.finish();
   if (result.device.slice) {

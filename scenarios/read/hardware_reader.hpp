@@ -26,6 +26,7 @@ struct HardwareChoice {
   std::int64_t gpus_per_node = 1;
   std::optional<Bytes> host_memory;
   std::optional<Watts> power_cap;  ///< of one GPU
+  double clock = 1.0;              ///< as stated, over the SKU's own
   /// What the prices and the power of this hardware are of.
   [[nodiscard]] PricedHardware priced(const PowerForm& form, bool serves) const;
 };

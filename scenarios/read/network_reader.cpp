@@ -82,6 +82,7 @@ class NetworkScenarioReader {
     }
     priced_ = hardware.priced(power_form(sources_.data), false);
     scenario_.power_cap = hardware.power_cap;
+    scenario_.clock = hardware.clock;
     scenario_.gpus = hardware.gpus;
     scenario_.gpus_per_node = hardware.gpus_per_node;
     scenario_.device = std::move(hardware.device);

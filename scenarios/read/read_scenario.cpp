@@ -229,7 +229,9 @@ class ScenarioReader {
     const HardwareChoice hardware = read_hardware(root_, sources_, scenario_.assumptions);
     priced_ = hardware.priced(power_form(sources_.data), false);
     train.power_cap = hardware.power_cap;
-    train.work.clock = matrix_clock(hardware.device, hardware.power_cap, power_form(sources_.data));
+    train.clock = hardware.clock;
+    train.work.clock =
+        std::min(hardware.clock, matrix_clock(hardware.device, hardware.power_cap, power_form(sources_.data)));
     train.device = hardware.device;
     train.domain = hardware.domain;
     train.scale_out = hardware.scale_out;
@@ -268,7 +270,8 @@ class ScenarioReader {
     serve.device = hardware.device;
     serve.host = hardware.host;
     serve.power_cap = hardware.power_cap;
-    serve.work.clock = matrix_clock(hardware.device, hardware.power_cap, power_form(sources_.data));
+    serve.work.clock =
+        std::min(hardware.clock, matrix_clock(hardware.device, hardware.power_cap, power_form(sources_.data)));
     serve.work.gpus = hardware.gpus;
     read_serving(
         root_, [&](const ConfigValue& named) { return find_model(named); }, serve, scenario_.assumptions);

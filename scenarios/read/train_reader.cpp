@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/number_words.hpp>
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/train/step/job_groups.hpp>
 #include <headroom/scenarios/keys/strategy_keys.hpp>
@@ -59,6 +60,7 @@ class TrainingReader {
     read_narrow(table, train);
     read_dispatch(table, train);
     read_offload_target(table, train);
+    read_conduct(table, train);
     // Token counts are written as 15e12 or as an integer.
     train.tokens = table.stated<"tokens">().value_or(0.0);
     read_way_to_loss(train);
@@ -82,6 +84,28 @@ class TrainingReader {
     options.bucket = table.stated<"bucket_bytes">().value_or(Bytes{});
     if (const auto form = table.stated<"checkpoint_form">()) {
       train.checkpoint_form = static_cast<CheckpointForm>(*form);
+    }
+  }
+
+  /// A host that reads back, ranks that differ.
+  void read_conduct(TrainingKeys& table, TrainScenario& train) {
+    RankConduct& conduct = train.work.conduct;
+    conduct.sync_every = real(table.stated<"sync_every">().value_or(0));
+    conduct.dispatch = table.stated<"host_dispatch">();
+    conduct.spread = table.stated<"rank_spread">();
+    conduct.slow_rank = table.stated<"slow_rank">().value_or(0.0);
+    if (conduct.dispatch && conduct.sync_every == 0.0) {
+      table.problem("host_dispatch",
+                    "'host_dispatch' means something with 'sync_every' only: a host that runs ahead hides it");
+    }
+    const double ranks = std::max(1.0, real(train.work.shape.gpus));
+    if (conduct.spread) {
+      assume("training.rank_spread = " + percent(*conduct.spread, 3) + ": the slowest of " + format_count(ranks) +
+             " takes " + percent(slowest_share({0.0, {}, conduct.spread, 0.0}, 0.0, ranks), 3) +
+             " more than the mean (Blom 1958), in place of the fitted stragglers");
+    }
+    if (conduct.slow_rank > 0.0) {
+      assume("training.slow_rank = " + percent(conduct.slow_rank, 3) + ": the others wait for it in every step");
     }
   }
 

@@ -77,6 +77,12 @@ std::vector<std::string> questions() {
       "diagnose tests/questions/files/ranks/dead/nccl_trace_rank_0 tests/questions/files/ranks/dead/nccl_trace_rank_1",
       "diagnose tests/questions/files/ranks/memory.pickle tests/questions/files/ranks/memory.raw.json",
       "diagnose tests/questions/files/ranks/nccl.log tests/questions/files/ranks/kernel.log",
+      "diagnose tests/questions/files/steps/breakdown.csv --against scenarios/train/llama2-7b-8xa100.toml",
+      "gate tests/questions/files/gate/baseline.csv tests/questions/files/gate/slower.csv",
+      "compare --pipelines tests/questions/files/gate/pipelines.toml",
+      "plan scenarios/train/llama3-405b-54-days.toml --set goodput.bad_node_per_day=0.001 --set training.sync_every=10 "
+      "--set 'training.host_dispatch=50 ms' --set training.rank_spread=0.02 --set training.slow_rank=0.01 --set "
+      "'hardware.clock=1.6 GHz'",
       "kernel roof --gpu a100-sxm-80gb --flop 2e12 --bytes '1 GB' --time 10ms",
       "kernel occupancy --gpu h100-sxm-80gb --threads 256 --registers 64 --shared '16 KiB' --carve-out '100 KiB' "
       "--cluster 2 --bulk '16 KiB' --blocks 1000 --spilled '64 B' --latency '600 ns'",

@@ -142,6 +142,7 @@ const std::vector<Question>& questions() {
        "'2 "
        "req/s' --set-each 'slo.ttft_p95=1 s'"},
       {&compare_verb, 4, "--model llama3-8b --gpu h100-sxm-80gb --gpus 1 --isl 256,512 --osl 32,64 --concurrency 4"},
+      {&compare_verb, 5, "--pipelines {S}/tests/questions/files/gate/pipelines.toml"},
       {&scale_verb, 0, "{S}/scenarios/train/llama2-7b-8xa100.toml --to 16"},
       {&scale_verb, 1, "{S}/scenarios/train/llama2-7b-8xa100.toml --to 16 --format csv"},
       {&scale_verb, 2, "{S}/scenarios/train/llama2-7b-8xa100.toml --measured-speedup 3x --at 8"},
@@ -210,6 +211,7 @@ const std::vector<Question>& questions() {
       {&kernel_verb, 13, "profile {T}/profile.csv --gpu a100-sxm-80gb"},
       {&replay_verb, 0, "{T}/trace.csv --memory 40GB"},
       {&diagnose_verb, 0, "{S}/scenarios/traces/rank-0.json"},
+      {&gate_verb, 0, "{S}/tests/questions/files/gate/baseline.csv {S}/tests/questions/files/gate/slower.csv"},
       {&schema_verb, 0, ""},
       {&schema_verb, 1, "--answer plan"},
       {&schema_verb, 2, "--answers"},
@@ -327,10 +329,11 @@ bool decides(const Verb& verb, std::string_view option) {
   const Names deciding = &verb == &plan_verb || &verb == &explain_verb || &verb == &export_verb
                              ? Names{"--objective", "--only", "--isl",      "--osl",   "--concurrency", "--rate",
                                      "--ttft",      "--tpot", "--deadline", "--turns", "--think"}
-                         : &verb == &fabric_verb     ? Names{"--topo", "--nccl-xml"}
-                         : &verb == &scale_verb      ? Names{"--measured-speedup", "--measured", "--law"}
-                         : &verb == &compare_verb    ? Names{"--overlay",     "--harness", "--isl",   "--osl",
-                                                          "--concurrency", "--rate",    "--turns", "--think"}
+                         : &verb == &fabric_verb ? Names{"--topo", "--nccl-xml"}
+                         : &verb == &scale_verb  ? Names{"--measured-speedup", "--measured", "--law"}
+                         : &verb == &compare_verb
+                             ? Names{"--overlay",     "--harness", "--pipelines", "--isl",  "--osl",
+                                     "--concurrency", "--rate",    "--turns",     "--think"}
                          : &verb == &schema_verb     ? Names{"--answer", "--answers"}
                          : &verb == &fit_verb        ? Names{"--base", "--gpu"}
                          : &verb == &collective_verb ? Names{"--cluster", "--link"}

@@ -97,7 +97,7 @@ std::string quantity_name(Dimension dimension) {
 }
 
 std::string quantity_text(const Key& key) {
-  std::string text = quantity_name(key.dimension);
+  std::string text = key.example.ends_with("Hz") ? "frequency" : quantity_name(key.dimension);
   if (std::isfinite(key.high)) {
     const std::string high = bound_text(key.high, key.dimension);
     text += key.low > 0.0 ? ", " + bound_text(key.low, key.dimension) + " to " + high : ", up to " + high;

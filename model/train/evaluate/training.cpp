@@ -299,6 +299,7 @@ CompiledTraining compile(const Architecture& arch,
   recipe.drops_inputs = drops_inputs(software, work.options);
   recipe.attention = c.memory.attention;
   recipe.feed = work.feed;
+  recipe.conduct = work.conduct;
   c.step = std::make_shared<const StepModel>(std::move(recipe), std::move(groups), work.options.lora_rank);
   return c;
 }

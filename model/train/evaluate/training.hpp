@@ -9,6 +9,7 @@
 #include <headroom/model/train/memory/memory.hpp>
 #include <headroom/model/train/software/step_stack.hpp>
 #include <headroom/model/train/step/input_pipeline.hpp>
+#include <headroom/model/train/step/rank_conduct.hpp>
 #include <headroom/model/train/step/step_table.hpp>
 
 #include <cstdint>
@@ -33,7 +34,8 @@ struct TrainingWorkload {
   std::optional<DataFeed> feed;               ///< nullopt: data loading is assumed fast enough
   MeasuredLevel measured;                     ///< correction from the user's own runs
   std::string release;                        ///< of the software, whose recipes of experts depend on it; empty: any
-  double clock = 1.0;                         ///< clock of products over the clock without a power cap
+  double clock = 1.0;   ///< clock of products over the clock without a power cap and as the SKU states it
+  RankConduct conduct;  ///< of host and ranks, where it is stated
   /// What does not change the numbers of a network and nobody states is taken as fastest, as far as the software has
   /// it: what exchanges the tokens of experts.
   bool open_recipe = false;

@@ -12,6 +12,7 @@
 #include <headroom/model/train/software/step_stack.hpp>
 #include <headroom/model/train/step/input_pipeline.hpp>
 #include <headroom/model/train/step/job_groups.hpp>
+#include <headroom/model/train/step/rank_conduct.hpp>
 #include <headroom/model/train/step/step_parts.hpp>
 #include <headroom/model/train/step/step_table.hpp>
 #include <headroom/model/workload/layer_ops.hpp>
@@ -45,6 +46,7 @@ struct StepRecipe {
   std::optional<BytesPerSecond> host_memory;  ///< peak bandwidth of the host's memory, where it is known
   std::optional<DataFeed> feed;
   MeasuredLevel measured;  ///< of the user's own runs
+  RankConduct conduct;     ///< of host and ranks, where it is stated
   TermSet without;
 };
 

@@ -122,9 +122,35 @@ class StepLines {
            {{"host", recipe_.stack.host.raw(), Shown::seconds, recipe_.stack.source},
             {"head", table_.head.host.raw(), Shown::seconds, "of a pass through it, one micro-batch"}});
     }
+    if (recipe_.conduct.sync_every > 0.0) {
+      return;
+    }
     line(Term::host_sync, "m n (latency + launches of experts into an empty queue)",
          "the host reads back how many tokens each expert got",
          {{"latency", physics.sync.raw(), Shown::seconds, physics.source}});
+  }
+
+  /// A host that reads back, and ranks whose speeds are stated.
+  void conduct() {
+    const RankConduct& stated = recipe_.conduct;
+    if (stated.sync_every > 0.0) {
+      const double experts = (t_.time[Term::host_sync] - t_.synced).raw();
+      r_.line("host_sync", "(h - exposed) / n", "the host sends the next step when the GPU has run dry",
+              t_.time[Term::host_sync].raw(), Shown::seconds,
+              {{"h", t_.dispatch.raw(), Shown::seconds,
+                stated.dispatch ? "training.host_dispatch" : "launches of a rank's layers: " + recipe_.stack.source},
+               {"exposed", t_.time[Term::host].raw(), Shown::seconds, "of h, that the GPU waits for anyway"},
+               {"n", stated.sync_every, Shown::count, "training.sync_every"},
+               {"experts", experts, Shown::seconds, "counts of experts' tokens that the host reads back"}});
+    }
+    if (stated.states_ranks()) {
+      line(Term::straggler, "max(s k(N), x) of the rest", "Blom 1958, equation 6.10.6",
+           {{"s", stated.spread.value_or(0.0), Shown::fraction,
+             stated.spread ? "training.rank_spread" : "not stated: stragglers as fitted"},
+            {"k(N)", largest_of(t_.sharers), Shown::count, "mean of the largest of N standard normal numbers"},
+            {"N", t_.sharers, Shown::count, "GPUs"},
+            {"x", stated.slow_rank, Shown::fraction, "training.slow_rank"}});
+    }
   }
 
   /// What a GPU sends over a group: of a layer and in a step.
@@ -196,8 +222,12 @@ class StepLines {
           {"slowest", t_.slowest.raw(), Shown::seconds, "one micro-batch"},
           {"sum", t_.stages.raw(), Shown::seconds, "one micro-batch"},
           {"bubble / step", t_.time[Term::bubble] / t_.time.total(), Shown::fraction, ""}});
-    const StragglerWords words = straggler_words(recipe_.device, recipe_.physics, t_.sharers);
-    line(Term::straggler, words.formula, recipe_.physics.source, {words.rest, words.gpus, words.spread, words.slowest});
+    conduct();
+    if (!recipe_.conduct.states_ranks()) {
+      const StragglerWords words = straggler_words(recipe_.device, recipe_.physics, t_.sharers);
+      line(Term::straggler, words.formula, recipe_.physics.source,
+           {words.rest, words.gpus, words.spread, words.slowest});
+    }
     const MeasuredLevel& level = recipe_.measured;
     if (t_.time[Term::measured_level].raw() != 0.0) {
       r_.line("level of your runs", "(exp(u) - 1) of the rest", "Rasmussen & Williams 2006, equation A.6",

@@ -423,12 +423,8 @@ StepTime StepModel::time(const StepTable& table,
   add_data_parallel(table, s, t);
   add_optimizer(table, s, host.updated > 0.0, t);
   add_offload(table, host, t);
-  t.sharers = real(groups_->ranks());
-  if (on(Term::straggler)) {
-    const double doublings = std::log2(std::max(1.0, t.sharers / straggler_free));
-    t.time[Term::straggler] =
-        pricer_.recipe().physics.straggler * doublings * t.time.total() + board_wait_ * compute_of(t.time);
-  }
+  add_reads(s, t);
+  add_stragglers(t);
   if (on(Term::measured_level)) {
     t.time[Term::measured_level] = (pricer_.recipe().measured.factor - 1.0) * t.time.total();
   }
@@ -443,9 +439,9 @@ Seconds StepModel::least_time(const StepTable& table, std::int64_t stages, doubl
   // With exchanges hidden beside other micro-batches' compute the head may be what binds, and they are then fewer.
   const Seconds head = hidden > Seconds{} ? Seconds{} : table.head.total();
   const Seconds share = (layers_ * std::max(Seconds{}, table.layer.total() - hidden) + head) / real(stages);
-  const double doublings = std::log2(std::max(1.0, real(groups_->ranks()) / straggler_free));
-  const double stragglers =
-      on(Term::straggler) ? 1.0 + r.physics.straggler * doublings + std::min(0.0, board_wait_) : 1.0;
+  const double waits = r.conduct.states_ranks() ? slowest_share(r.conduct, fitted_stragglers(), real(groups_->ranks()))
+                                                : fitted_stragglers() + std::min(0.0, board_wait_);
+  const double stragglers = on(Term::straggler) ? 1.0 + waits : 1.0;
   const double level = on(Term::measured_level) ? r.measured.factor : 1.0;
   return rounding * level * stragglers * micro_batches * share;
 }

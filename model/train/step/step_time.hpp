@@ -48,6 +48,8 @@ struct StepTime {
   FedStep fed;                  ///< by storage, host and copies
   double samples = 0.0;         ///< of one host in a step
   double sharers = 1.0;         ///< GPUs that stragglers are drawn from
+  Seconds dispatch{};           ///< of the host, to send a step, where it reads back
+  Seconds synced{};             ///< what reading back adds to a step on average
 };
 
 /// A recipe on a job's groups. Tables are built on first use and kept. Safe to call from several threads.
@@ -64,8 +66,9 @@ class StepModel {
   /// optimizer = 40 bytes a local parameter over B, Muon's products, and a fixed part
   /// offload   = m max(0, copy - share of each pass) + gradients as far as the last backward pass does not hide them +
   ///             host update + weights (Ren et al. 2021, ZeRO-Offload, section 4) + paged moments both ways
-  /// step      = ((core + exposed + optimizer + offload) (1 + straggler log2(max(N / 8, 1))) + compute board_wait(N)) x
-  ///             level of the user's own runs
+  /// sync      = (dispatch - what of it is exposed anyway) / steps between two reads (rank_conduct.hpp)
+  /// step      = ((core + exposed + optimizer + offload + sync) (1 + straggler log2(max(N / 8, 1))) + compute
+  ///             board_wait(N)) x level of the user's own runs; ranks whose spread is stated: slowest_share()
   /// data      = what the step then waits for its samples (input_pipeline.hpp)
   /// `host`: what the rank keeps on its host.
   [[nodiscard]] StepTime time(const StepTable& table,
@@ -138,6 +141,11 @@ class StepModel {
   void add_pipeline(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
   void add_optimizer(const StepTable& table, const Strategy& s, bool on_host, StepTime& t) const noexcept;
   void add_offload(const StepTable& table, const HostMemory& host, StepTime& t) const noexcept;
+  void add_reads(const Strategy& s, StepTime& t) const noexcept;
+  void add_stragglers(StepTime& t) const noexcept;
+  [[nodiscard]] Seconds dispatch(const Strategy& s, const StepTime& t) const noexcept;
+  /// Of the step, where no spread of the ranks is stated.
+  [[nodiscard]] double fitted_stragglers() const noexcept;
   void add_data(const Strategy& s, double global_batch, StepTime& t) const noexcept;
   [[nodiscard]] static double paired(const Strategy& s, double micro_batches) noexcept;
   [[nodiscard]] bool on(Term term) const noexcept { return !pricer_.recipe().without.has(term); }

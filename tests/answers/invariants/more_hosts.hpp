@@ -41,6 +41,7 @@ precision = "bf16"
 tokens = 1e12
 base_batch = 32
 epoch_samples = 1e6
+sync_every = 2
 [strategy]
 cp = 4
 [data]

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results of clients that load a server: vLLM's, GuideLLM, AIPerf and genai-perf; MLPerf's loadgen and MLLOG.
+#include <headroom/calibrate/gate/benchmark_forms.hpp>
+#include <headroom/core/diagnostic.hpp>
+#include <headroom/core/input_file.hpp>
+#include <headroom/core/json_reader.hpp>
+#include <headroom/core/real_text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <string>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+constexpr std::string_view requests_stand_for_runs =
+    "Requests of one run stand for repetitions, which they share a server and a moment with; name several runs of each "
+    "side (--baseline, --candidate) to judge runs.";
+
+bool is_usual(std::string_view name, std::span<const std::string_view> all) {
+  return std::find(all.begin(), all.end(), name) != all.end();
+}
+
+void add_value(BenchmarkResult& result, const std::string& of, const std::string& metric, double value, bool usual) {
+  BenchmarkSeries& series = result.series_of(of, metric);
+  series.usual = usual;
+  series.values.push_back(value);
+}
+
+BenchmarkResult vllm_serve(const ConfigValue& root, double completed) {
+  constexpr std::array<std::string_view, 4> usual{"request_throughput", "output_throughput", "mean_ttft_ms",
+                                                  "mean_tpot_ms"};
+  BenchmarkResult result;
+  result.form = "vllm bench serve";
+  for (const ConfigEntry& entry : root.entries) {
+    const std::optional<double> value =
+        entry.value.kind == ConfigValue::Kind::text ? std::nullopt : number_of(&entry.value);
+    if (!value || better_of(entry.key) == Better::unknown || entry.key.starts_with("std_") ||
+        entry.key.starts_with("request_rate") || *value <= 0.0) {
+      continue;
+    }
+    const bool judged = is_usual(entry.key, usual);
+    const std::optional<double> deviation =
+        entry.key.starts_with("mean_") ? number_of(root.find("std_" + entry.key.substr(5))) : std::nullopt;
+    if (deviation && completed >= 2.0) {
+      BenchmarkSeries& series = result.series_of("", entry.key);
+      series.usual = judged;
+      series.summary = BenchmarkSummary{completed, *value, *deviation};
+    } else {
+      add_value(result, "", entry.key, *value, judged);
+    }
+  }
+  result.notes.emplace_back(requests_stand_for_runs);
+  return result;
+}
+
+/// {"mean": .., "std_dev": .., "count": ..} of requests that succeeded.
+BenchmarkResult guidellm(const ConfigValue& benchmarks) {
+  constexpr std::array<std::string_view, 5> usual{"requests_per_second", "output_tokens_per_second",
+                                                  "time_to_first_token_ms", "inter_token_latency_ms",
+                                                  "time_per_output_token_ms"};
+  BenchmarkResult result;
+  result.form = "GuideLLM";
+  for (std::size_t i = 0; i < benchmarks.items.size(); ++i) {
+    const ConfigValue* const metrics = benchmarks.items[i].find("metrics");
+    const std::string of = benchmarks.items.size() > 1 ? "benchmark " + std::to_string(i + 1) : "";
+    for (std::size_t m = 0; metrics != nullptr && m < metrics->entries.size(); ++m) {
+      const ConfigEntry& entry = *(metrics->entries.begin() + static_cast<std::ptrdiff_t>(m));
+      const ConfigValue* const told = member_of(&entry.value, "successful");
+      const std::optional<double> mean = number_of(member_of(told, "mean"));
+      if (!mean || *mean <= 0.0 || better_of(entry.key) == Better::unknown) {
+        continue;
+      }
+      BenchmarkSeries& series = result.series_of(of, entry.key);
+      series.usual = is_usual(entry.key, usual);
+      // A rate over the run has weights in place of repetitions: its count is no number of runs.
+      const double count = number_of(member_of(told, "count")).value_or(0.0);
+      if (series.better == Better::lower && count >= 2.0) {
+        series.summary = BenchmarkSummary{count, *mean, number_of(member_of(told, "std_dev")).value_or(0.0)};
+      } else {
+        series.values.push_back(*mean);
+      }
+    }
+  }
+  result.notes.emplace_back(requests_stand_for_runs);
+  return result;
+}
+
+/// One metric of AIPerf or genai-perf, with the number of requests behind it.
+void add_perf_metric(BenchmarkResult& result,
+                     const std::string& name,
+                     const std::string& unit,
+                     double average,
+                     std::optional<double> deviation,
+                     double requests) {
+  if (average <= 0.0 || better_of(name, unit) == Better::unknown) {
+    return;
+  }
+  constexpr std::array<std::string_view, 10> usual{
+      "request_throughput", "output_token_throughput", "time_to_first_token", "inter_token_latency", "request_latency",
+      "Request Throughput", "Output Token Throughput", "Time To First Token", "Inter Token Latency", "Request Latency"};
+  BenchmarkSeries& series = result.series_of("", name, unit);
+  series.usual = is_usual(name, usual);
+  if (series.better == Better::lower && deviation && requests >= 2.0) {
+    series.summary = BenchmarkSummary{requests, average, *deviation};
+  } else {
+    series.values.push_back(average);
+  }
+}
+
+BenchmarkResult ai_perf(const ConfigValue& root) {
+  BenchmarkResult result;
+  result.form = "AIPerf";
+  const double requests = number_of(member_of(root.find("request_count"), "avg")).value_or(0.0);
+  for (const ConfigEntry& entry : root.entries) {
+    const std::optional<double> average = number_of(member_of(&entry.value, "avg"));
+    const ConfigValue* const unit = member_of(&entry.value, "unit");
+    if (average) {
+      add_perf_metric(result, entry.key, unit == nullptr ? "" : unit->text, *average,
+                      number_of(member_of(&entry.value, "std")), requests);
+    }
+  }
+  result.notes.emplace_back(requests_stand_for_runs);
+  return result;
+}
+
+std::string_view without_blanks(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r");
+  return begin == std::string_view::npos ? std::string_view{}
+                                         : text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+}  // namespace
+
+std::optional<BenchmarkResult> benchmark_of_serving(const ConfigValue& root, const std::string& file) {
+  if (const std::optional<double> completed = number_of(root.find("completed"));
+      completed && root.find("request_throughput") != nullptr) {
+    if (*completed < 1.0) {
+      throw ConfigError{{Diagnostic{file, root.find("completed")->at, "no request was completed: nothing is judged"}}};
+    }
+    return vllm_serve(root, *completed);
+  }
+  const ConfigValue* const benchmarks = root.find("benchmarks");
+  if (benchmarks != nullptr && !benchmarks->items.empty() &&
+      member_of(&benchmarks->items.front(), "metrics") != nullptr) {
+    return guidellm(*benchmarks);
+  }
+  const bool perf = std::any_of(root.entries.begin(), root.entries.end(), [](const ConfigEntry& entry) {
+    return member_of(&entry.value, "avg") != nullptr && member_of(&entry.value, "unit") != nullptr;
+  });
+  return perf ? std::optional{ai_perf(root)} : std::nullopt;
+}
+
+BenchmarkResult benchmark_of_loadgen(std::string_view text, const std::string& file) {
+  BenchmarkResult result;
+  result.form = "MLPerf loadgen";
+  Diagnostics problems;
+  std::istringstream lines{std::string{text}};
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) {
+      continue;
+    }
+    const std::string name{without_blanks(std::string_view{line}.substr(0, colon))};
+    const std::string_view value = without_blanks(std::string_view{line}.substr(colon + 1));
+    if (name == "Result is" && value != "VALID") {
+      problems.add(
+          file, {number, 1},
+          "the result is " + quoted(value) + ": loadgen's own rules are not kept, so that it measures nothing");
+    }
+    const std::optional<double> read = whole_real(value);
+    const bool measured =
+        name.find("per second") != std::string::npos || name.find("latency (ns)") != std::string::npos;
+    if (read && *read > 0.0 && measured && name.find("target") == std::string::npos) {
+      BenchmarkSeries& series = result.series_of("", name);
+      series.better = name.find("per second") != std::string::npos ? Better::higher : Better::lower;
+      series.usual = name.find("per second") != std::string::npos || name.starts_with("Mean") ||
+                     name.starts_with("99.00") || name.starts_with("90.00");
+      series.values.push_back(*read);
+    }
+  }
+  if (result.series.empty() && problems.empty()) {
+    problems.add(file, {}, "the summary holds no samples a second and no latency");
+  }
+  problems.throw_if_any();
+  result.notes.emplace_back("A summary of loadgen is one run: name several of each side (--baseline, --candidate).");
+  return result;
+}
+
+BenchmarkResult benchmark_of_mllog(std::string_view text, const std::string& file) {
+  BenchmarkResult result;
+  result.form = "MLLOG";
+  constexpr std::string_view sign = ":::MLLOG";
+  std::optional<double> run_start;
+  std::optional<double> block_start;
+  std::istringstream lines{std::string{text}};
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t at = line.find(sign);
+    if (at == std::string::npos) {
+      continue;
+    }
+    const ConfigValue root = parse_json(std::string_view{line}.substr(at + sign.size()), file);
+    const ConfigValue* const key = root.find("key");
+    const std::optional<double> milliseconds = number_of(root.find("time_ms"));
+    const std::string name = key == nullptr ? "" : key->text;
+    const ConfigValue* const value = root.find("value");
+    if (name == "run_start") {
+      run_start = milliseconds;
+    } else if (name == "block_start" || name == "epoch_start") {
+      block_start = milliseconds;
+    } else if (name == "run_stop" && run_start && milliseconds) {
+      BenchmarkSeries& series = result.series_of("", "time_to_train", "s");
+      series.values.push_back(1e-3 * (*milliseconds - *run_start));
+    } else if ((name == "block_stop" || name == "epoch_stop") && block_start && milliseconds) {
+      BenchmarkSeries& series = result.series_of("", "time of " + name.substr(0, name.size() - 5), "s");
+      series.values.push_back(1e-3 * (*milliseconds - *block_start));
+      block_start.reset();
+    } else if (name == "tracked_stats") {
+      if (const std::optional<double> rate = number_of(member_of(value, "throughput"))) {
+        add_value(result, "", "throughput", *rate, true);
+      }
+    } else if (name.starts_with("result_") && number_of(value).value_or(0.0) > 0.0) {
+      if (better_of(name) != Better::unknown) {
+        const bool rate = name.find("per_second") != std::string::npos;
+        add_value(result, "", name, *number_of(value), rate || name.find("mean_latency") != std::string::npos);
+      }
+    }
+  }
+  if (result.series.empty()) {
+    throw ConfigError{{Diagnostic{file,
+                                  {},
+                                  "no line of MLLOG tells a time or a rate: neither run_stop after run_start, nor "
+                                  "blocks, nor tracked_stats, nor results of loadgen"}}};
+  }
+  return result;
+}
+
+}  // namespace headroom
