@@ -63,6 +63,7 @@ namespace answers {
 [[nodiscard]] std::span<const AnswerMember> mixed_fleet_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> batch_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> cluster_members() noexcept;
+[[nodiscard]] std::span<const AnswerMember> post_training_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> sharing_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> simulate_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> compare_members() noexcept;

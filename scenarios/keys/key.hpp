@@ -19,7 +19,7 @@ struct ConfigValue;
 /// Set of kinds of questions that may state a key, one bit a kind; `modelled`: those of one model; `served`, `batches`:
 /// those that serve a language model, those that the word batch asks; `all`: those of one SKU. A cluster has questions
 /// instead. `any`: of a row, all that its table is of.
-enum class Kinds : std::uint8_t {
+enum class Kinds : std::uint16_t {
   none = 0,
   train = 1,
   serve = 2,
@@ -32,9 +32,10 @@ enum class Kinds : std::uint8_t {
   batches = 24,
   modelled = 31,
   sharing = 32,
-  all = 63,
+  post_train = 256,
+  all = 319,
   cluster = 128,
-  any = 255
+  any = 511
 };
 [[nodiscard]] constexpr Kinds operator&(Kinds a, Kinds b) noexcept {
   return static_cast<Kinds>(static_cast<unsigned>(a) & static_cast<unsigned>(b));
@@ -54,7 +55,7 @@ struct KindWord {
 };
 inline constexpr std::array kind_words{KindWord{"train", Kinds::training}, KindWord{"serve", Kinds::serve},
                                        KindWord{"batch", Kinds::batches}, KindWord{"sharing", Kinds::sharing},
-                                       KindWord{"cluster", Kinds::cluster}};
+                                       KindWord{"cluster", Kinds::cluster}, KindWord{"post_train", Kinds::post_train}};
 /// Kinds::none: an unknown word.
 [[nodiscard]] constexpr Kinds kinds_of_word(std::string_view word) noexcept {
   for (const KindWord& known : kind_words) {
@@ -76,7 +77,8 @@ inline constexpr std::array kind_names{KindName{Kinds::train, "training"},
                                        KindName{Kinds::batch, "batch inference"},
                                        KindName{Kinds::token_job, "jobs of language models"},
                                        KindName{Kinds::sharing, "tenants of one card"},
-                                       KindName{Kinds::cluster, "clusters"}};
+                                       KindName{Kinds::cluster, "clusters"},
+                                       KindName{Kinds::post_train, "post-training"}};
 inline constexpr Kinds every_kind = [] {
   Kinds every = Kinds::none;
   for (const KindName& known : kind_names) {
