@@ -53,11 +53,10 @@ Forms forms_of(const Key& key) {
   const std::string_view table = key.table();
   return table == "training"  ? bit(Asks::training) | bit(Asks::search)
          : table == "serving" ? bit(Asks::serving) | bit(Asks::fleet) | bit(Asks::box)
-         : table == "traffic"
-             ? bit(Asks::fleet)
-             : every_form & ~bit(Asks::cluster) &
-                   ~(meet(key.kinds, Kinds::post_train) ? 0U : bit(Asks::post_training)) &
-                   ~(meet(key.kinds, Kinds::sharing) ? 0U : bit(Asks::sharing));
+         : table == "traffic" ? bit(Asks::fleet)
+                              : every_form & ~bit(Asks::cluster) &
+                                    ~(meet(key.kinds, Kinds::post_train) ? 0U : bit(Asks::post_training)) &
+                                    ~(meet(key.kinds, Kinds::sharing) ? 0U : bit(Asks::sharing));
 }
 
 struct OtherWord {

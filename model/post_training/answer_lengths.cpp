@@ -71,6 +71,27 @@ std::vector<double> stratified_lengths(const AnswerLengths& lengths, std::int64_
   return all;
 }
 
+double cut_spread(const AnswerLengths& lengths) {
+  if (all_alike(lengths)) {
+    return 0.0;
+  }
+  const double mu = median_of(lengths), s = sigma_of(lengths.spread), cut = std::log(lengths.most);
+  const double second = std::exp(2.0 * mu + 2.0 * s * s) * normal_share((cut - mu - 2.0 * s * s) / s) +
+                        lengths.most * lengths.most * normal_share((mu - cut) / s);
+  return std::sqrt(std::max(0.0, second - lengths.mean * lengths.mean)) / lengths.mean;
+}
+
+double rank_imbalance(const AnswerLengths& lengths, double prompt, double ranks, double each, bool balanced) {
+  if (ranks <= 1.0 || each <= 0.0) {
+    return 1.0;
+  }
+  const double mean = prompt + lengths.mean;
+  const double longest = prompt + answer_quantile(lengths, 1.0 - 0.5 / (ranks * each));
+  const double spread = cut_spread(lengths) * lengths.mean / mean;
+  const double sums = balanced ? 1.0 : 1.0 + spread * std::sqrt(2.0 * std::log(ranks) / each);
+  return std::max({1.0, sums, longest / (each * mean)});
+}
+
 double cut_share(const AnswerLengths& lengths) {
   if (all_alike(lengths)) {
     return lengths.mean >= 0.999 * lengths.most ? 1.0 : 0.0;

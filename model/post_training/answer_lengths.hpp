@@ -26,6 +26,17 @@ struct AnswerLengths {
 /// 1 - 1 / (2 count). Empty for no answers.
 [[nodiscard]] std::vector<double> stratified_lengths(const AnswerLengths& lengths, std::int64_t count);
 
+/// Standard deviation of cut answers over their mean: sqrt(E[min(X, c)^2] - m^2) / m, with
+/// E[min(X, c)^2] = exp(2 mu + 2 s^2) F((ln c - mu - 2 s^2) / s) + c^2 (1 - F((ln c - mu) / s)).
+[[nodiscard]] double cut_spread(const AnswerLengths& lengths);
+
+/// Tokens of the fullest of `ranks` data ranks over the mean's, each of which gets `each` sequences of a mini-batch as
+/// they come: the highest of `ranks` sums that are near normal lies sqrt(2 ln ranks) deviations above their mean
+/// (Gumbel 1958, section 4.2.3), and none below its longest sequence. `prompt`: tokens in front of every answer. Dealt
+/// out by their tokens, no rank is fuller than the longest sequence makes it.
+[[nodiscard]] double rank_imbalance(
+    const AnswerLengths& lengths, double prompt, double ranks, double each, bool balanced);
+
 /// Share of answers that are cut, 0 to 1.
 [[nodiscard]] double cut_share(const AnswerLengths& lengths);
 

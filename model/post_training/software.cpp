@@ -4,6 +4,7 @@
 #include <headroom/model/workload/model_data.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 
@@ -38,6 +39,7 @@ PostTrainSoftware read_post_train_stack(const ConfigValue& document, Diagnostics
   ConfigTable root{document, "", diagnostics};
   require_schema(root);
   PostTrainSoftware software;
+  static_cast<void>(root.maybe_text("base"));
   software.id = root.text("id");
   software.name = root.text("name");
   software.source = root.text("source");
@@ -57,6 +59,11 @@ PostTrainSoftware read_post_train_stack(const ConfigValue& document, Diagnostics
   software.logprob_column_holds_all = root.boolean("logprob_column_holds_all");
   software.recipe_prompts = root.integer("recipe_prompts", not_negative);
   software.recipe_samples = root.integer("recipe_samples", not_negative);
+  software.balances_ranks = root.boolean("balances_ranks");
+  software.uses_reference = root.boolean("uses_reference");
+  software.async_partial = root.boolean("async_partial");
+  software.sync_beside = root.boolean("sync_beside");
+  software.usual_recompute = root.maybe_text("usual_recompute").value_or("");
   software.reference_on_host = root.boolean("reference_on_host");
   ConfigTable numbers = root.table("numbers");
   software.rollout = numbers.number("rollout", any_stretch);
@@ -86,6 +93,8 @@ AnswerTables read_answer_tables(const ConfigValue& document, const std::string& 
     usual.prompt = table.number("prompt", any_tokens);
     usual.mean = table.maybe_number("mean", any_tokens);
     usual.of_most = table.maybe_number("of_most", any_fraction);
+    usual.factor = table.maybe_number("factor", any_tokens);
+    usual.power = table.maybe_number("power", any_fraction);
     usual.source = table.text("source");
     table.finish();
     tables.of.push_back(std::move(usual));
@@ -95,6 +104,14 @@ AnswerTables read_answer_tables(const ConfigValue& document, const std::string& 
 }
 
 }  // namespace
+
+double UsualAnswers::mean_of(double most) const noexcept {
+  if (of_most) {
+    return *of_most * most;
+  }
+  constexpr double fullest = 0.6;
+  return std::min(fullest * most, mean ? *mean : factor.value_or(1.0) * std::pow(most, power.value_or(0.0)));
+}
 
 const std::vector<PostTrainSoftware>& post_train_software(const ModelData& data) {
   return data.once("stacks/post", [&] {

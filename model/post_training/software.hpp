@@ -31,7 +31,13 @@ struct PostTrainSoftware {
   bool async_old_logprobs = true;  ///< whether asynchronous trainers pass over the answers again, or take the engines'
   bool logprob_column_holds_all = true;  ///< whether what it prints as log-probabilities is policy and reference
   std::int64_t recipe_prompts = 0, recipe_samples = 0;  ///< of its recipes, where nobody states a batch; 0: none
-  bool reference_on_host = true;                        ///< whether the reference waits in host memory until its pass
+  /// Whether sequences of a mini-batch are dealt to data ranks by their tokens; else as they come.
+  bool balances_ranks = false;
+  bool uses_reference = true;     ///< whether its recipes keep to a frozen policy
+  bool async_partial = false;     ///< whether answers under way outlast new weights in its asynchronous order
+  bool sync_beside = false;       ///< whether new weights travel beside training and sampling, and stop neither
+  std::string usual_recompute;    ///< of its recipes; empty: the fastest that fits
+  bool reference_on_host = true;  ///< whether the reference waits in host memory until its pass
   // Numbers that are fitted (`numbers` in the file says which, on what)
   double rollout = 1.0;                                    ///< time over that of the engine under a steady load
   double train = 1.0;                                      ///< time over that of the training stack on equal sequences
@@ -50,11 +56,14 @@ struct PostTrainSoftware {
 
 /// Answers of a model where a row or a question states no lengths (model/stacks/step/answer-lengths.toml).
 struct UsualAnswers {
-  std::vector<std::string> models;  ///< ids of presets
-  double prompt = 128.0;            ///< tokens, its template with it
-  std::optional<double> mean;       ///< tokens
-  std::optional<double> of_most;    ///< share of the most tokens; at most one of the two is set
+  std::vector<std::string> models;      ///< ids of presets
+  double prompt = 128.0;                ///< tokens, its template with it
+  std::optional<double> mean;           ///< tokens
+  std::optional<double> of_most;        ///< share of the most tokens
+  std::optional<double> factor, power;  ///< mean = factor x most^power
   std::string source;
+  /// Mean of answers cut at `most`: one of the three is stated. No more than 0.6 of the cut where it is a number.
+  [[nodiscard]] double mean_of(double most) const noexcept;
 };
 struct AnswerTables {
   double spread = 0.0;

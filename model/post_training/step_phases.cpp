@@ -15,21 +15,19 @@ StepPhases step_of_phases(const PhaseTimes& p, const PostTrainFlow& flow) noexce
     return all;
   }
   Seconds rollout = p[Phase::rollout];
-  Seconds sync = p[Phase::sync] + p[Phase::swap];
-  const bool waits_for_all = flow.order == PostTrainOrder::synchronous ||
-                             (flow.order == PostTrainOrder::asynchronous && flow.staleness <= 0.0 && !flow.partial);
+  const Seconds sync = p[Phase::sync] + p[Phase::swap];
+  double beside = flow.order == PostTrainOrder::one_step_off ? 1.0 : 0.0;
   if (flow.order == PostTrainOrder::asynchronous) {
-    const double hidden = flow.partial ? 1.0 : std::clamp(flow.staleness, 0.0, 1.0);
-    const Seconds steady = std::min(rollout, flow.rollout_steady);
-    rollout = rollout - hidden * (rollout - steady);
-    sync = sync / std::max(1.0, flow.sync_every);
+    const double hidden = flow.partial ? 1.0 : std::clamp(flow.staleness - 1.0, 0.0, 1.0);
+    rollout = rollout - hidden * (rollout - std::min(rollout, flow.rollout_steady));
+    beside = std::clamp(flow.staleness + 1.0 - 1.0 / std::max(1.0, flow.parts), 0.0, 1.0);
   }
   all.rollout_busy = rollout;
   all.train_busy = train + p[Phase::other];
   all.rollout_binds = rollout > train;
-  all.step =
-      waits_for_all ? rollout + train + sync + p[Phase::other] : std::max(rollout, train) + sync + p[Phase::other];
-  all.waits = waits_for_all ? rollout : std::max(Seconds{}, rollout - train);
+  const Seconds both = std::max(rollout, train) + (1.0 - beside) * std::min(rollout, train);
+  all.step = both + sync + p[Phase::other];
+  all.waits = both - train;
   if (all.step > Seconds{}) {
     all.rollout_idle = std::max(0.0, 1.0 - (rollout + sync) / all.step);
     all.train_idle = all.waits / all.step;

@@ -51,9 +51,9 @@ struct PostTrainFlow {
   PostTrainPlacement placement = PostTrainPlacement::colocated;
   PostTrainOrder order = PostTrainOrder::synchronous;
   double staleness = 0.0;    ///< steps that a sample may be old at most, asynchronous; fractions of a batch count
-  bool partial = false;      ///< whether answers under way survive new weights
-  double sync_every = 1.0;   ///< steps between two syncs, at least 1
-  Seconds rollout_steady{};  ///< a batch of an engine that never empties; asynchronous
+  bool partial = false;      ///< whether answers under way outlast new weights
+  double parts = 1.0;        ///< in which the trainer takes a step's batch as it comes, asynchronous; at least 1
+  Seconds rollout_steady{};  ///< a batch of engines that never empty; asynchronous
 };
 
 /// Where a step's time goes.
@@ -68,12 +68,14 @@ struct StepPhases {
 /// colocated:            T = sum of all phases
 /// split, synchronous:   T = rollout + reward + logprob + reference + critic + train + sync + other
 /// one step off:         T = max(rollout, reward + ... + train) + sync + other
-/// asynchronous:         T = max(g, reward + ... + train) + sync / every + other, with
-///   g = rollout_steady                                          with partial rollouts, or staleness >= 1 steps
-///   g = rollout - staleness (rollout - rollout_steady)          below one step: the tail of the batch is hidden by as
-///                                                               much of the next as may be under way
-/// (Noukhovitch et al. 2024, section 2; Fu et al. 2025, AReaL, section 4.) Rewards are taken beside the rollout where
-/// samples come one by one. Asynchronous with staleness 0 is synchronous on two pools.
+/// asynchronous:         T = max(g, t) + (1 - o) min(g, t) + sync + other, with t = reward + ... + train and
+///   o = min(1, staleness + 1 - 1 / parts)   the share of both sides that runs beside each other: samples of the next
+///                                           batch that may be under way while one is trained, and parts of a batch
+///                                           that are trained while the others are sampled
+///   g = rollout - h (rollout - rollout_steady), h = 1 with partial rollouts, else staleness - 1 within 0 and 1: the
+///                                           second step of age lets a batch begin while the one before empties
+/// (Noukhovitch et al. 2024, section 2; Fu et al. 2025, AReaL, section 4.) Asynchronous with one part and staleness 0
+/// is synchronous on two pools, with staleness 1 one step off.
 [[nodiscard]] StepPhases step_of_phases(const PhaseTimes& phases, const PostTrainFlow& flow) noexcept;
 
 }  // namespace headroom

@@ -163,11 +163,17 @@ TrainerPrice PoolPrices::price_layout(std::int64_t gpus,
   state(!q_.node.empty(), "hardware.node=" + q_.node);
   state(q_.lora, "training.method=lora");
   state(q_.lora, "training.lora_rank=16");
-  state(!q_.recompute.empty(), "strategy.recompute=" + q_.recompute);
+  state(q_.micro_batch > 0, "strategy.micro_batch=" + std::to_string(q_.micro_batch));
+  const std::string& recompute = q_.recompute.empty() ? q_.software.usual_recompute : q_.recompute;
+  state(!recompute.empty(), "strategy.recompute=" + recompute);
   state(model.moe && layout.ep > 1, "strategy.ep=" + std::to_string(layout.ep));
+  state(model.moe && layout.ep > 1, "strategy.etp=1");
   state(sharded, "strategy.zero=3");
   const Scenario scenario = scenario_from_overrides(stated, *q_.sources);
-  const auto& train = std::get<TrainScenario>(scenario.question);
+  TrainScenario train = std::get<TrainScenario>(scenario.question);
+  if (!q_.attention.empty()) {
+    train.software.time.plain.attention_kernel = train.software.time.moe.attention_kernel = q_.attention;
+  }
   if (!groups) {
     groups = groups_of(train);
   }
@@ -175,6 +181,11 @@ TrainerPrice PoolPrices::price_layout(std::int64_t gpus,
   question.compiled.capacity = question.compiled.capacity - resident;
   const Strategy closed = close_open_axes(question.compiled, open_strategy(train), FitRule::likely);
   const Estimate e = evaluate(question.compiled, tabulate(question.compiled, key_of(closed)), closed);
+  if (e.step.raw() <= 0.0) {
+    throw ConfigError{"tp " + std::to_string(layout.tp) + ", pp " + std::to_string(layout.pp) + ", cp " +
+                      std::to_string(layout.cp) + ", ep " + std::to_string(layout.ep) + " on " + std::to_string(gpus) +
+                      " GPUs: " + verdict_text(e.verdict, e.broke, e.limit, closed.schedule)};
+  }
   const double steps = std::ceil(static_cast<double>(sequences) / static_cast<double>(global) - 1e-9);
   TrainerPrice price{closed, steps * e.step, steps * forward_of(e.time, sharded), e.memory, e.device.mid, true, {}};
   if (e.device.mid > question.compiled.capacity) {
@@ -291,8 +302,9 @@ PricedRollout price_rollout(const PostTrainQuestion& q, const EnginePrice& engin
     // Engines that never empty: batches behind each other, the last one's tail shared among them.
     constexpr std::size_t batches = 4;
     std::vector<double> many;
-    const auto under_way = static_cast<std::int64_t>(
-        std::ceil(static_cast<double>(mixed.size()) * (1.0 + std::max(q.staleness, q.partial ? 0.5 : 0.0))));
+    // Beside the batch that is trained, as many more as their age allows.
+    const auto under_way =
+        static_cast<std::int64_t>(std::ceil(static_cast<double>(mixed.size()) * std::max(1.0, q.staleness)));
     for (std::size_t i = 0; i < batches; ++i) {
       many.insert(many.end(), mixed.begin(), mixed.end());
     }

@@ -91,15 +91,15 @@ std::string verl_launch(const PostTrainPlan& plan) {
     set("rollout.nnodes", std::to_string(hosts(q, way.rollout_gpus)));
     if (streams) {
       set("async_training.staleness_threshold", shortest_text(way.flow.staleness));
-      set("async_training.trigger_parameter_sync_step", digits(way.flow.sync_every));
+      set("async_training.trigger_parameter_sync_step", digits(way.flow.parts));
       set("async_training.partial_rollout", way.flow.partial ? "True" : "False");
     }
   }
   if (q.steps > 0.0) {
     set("trainer.total_training_steps", digits(q.steps));
   }
-  std::string text = "#!/bin/sh\n# Data and rewards are yours: data.train_files, custom_reward_function.path.\npython3 -m " +
-                     entry;
+  std::string text =
+      "#!/bin/sh\n# Data and rewards are yours: data.train_files, custom_reward_function.path.\npython3 -m " + entry;
   for (const std::string& line : lines) {
     text += " \\\n  " + line;
   }
@@ -115,15 +115,16 @@ std::string nemo_rl_recipe(const PostTrainPlan& plan) {
   const bool full = s.recompute == Recompute::full;
   const std::int64_t per_host = std::min<std::int64_t>(q.per_node, q.gpus);
   const std::string length = digits(q.prompt_tokens + q.lengths.most);
-  std::string text = "# Data and environment are yours. Run: uv run examples/run_grpo_math.py --config FILE\ndefaults: "
-                     "grpo_math_1B.yaml\ngrpo:\n  num_prompts_per_step: " +
-                     std::to_string(q.prompts) + "\n  num_generations_per_prompt: " + std::to_string(q.samples) + "\n";
+  std::string text =
+      "# Data and environment are yours. Run: uv run examples/run_grpo_math.py --config FILE\ndefaults: "
+      "grpo_math_1B.yaml\ngrpo:\n  num_prompts_per_step: " +
+      std::to_string(q.prompts) + "\n  num_generations_per_prompt: " + std::to_string(q.samples) + "\n";
   text += q.steps > 0.0 ? "  max_num_steps: " + digits(q.steps) + "\n" : "";
-  text += std::string{"  async_grpo:\n    enabled: "} + (ahead ? "true" : "false") + "\n    max_trajectory_age_steps: " +
-          digits(std::max(1.0, std::ceil(way.flow.staleness))) + "\n";
+  text += std::string{"  async_grpo:\n    enabled: "} + (ahead ? "true" : "false") +
+          "\n    max_trajectory_age_steps: " + digits(std::max(1.0, std::ceil(way.flow.staleness))) + "\n";
   text += std::string{"loss_fn:\n  reference_policy_kl_penalty: "} + (q.reference ? "0.01" : "0.0") + "\n";
-  text += "policy:\n  model_name: " + q.model + "\n  train_global_batch_size: " +
-          std::to_string(q.mini_batch > 0 ? q.mini_batch : q.answers()) +
+  text += "policy:\n  model_name: " + q.model +
+          "\n  train_global_batch_size: " + std::to_string(q.mini_batch > 0 ? q.mini_batch : q.answers()) +
           "\n  train_micro_batch_size: " + std::to_string(s.micro_batch) + "\n  max_total_sequence_length: " + length +
           "\n  precision: bfloat16\n  sequence_packing:\n    enabled: true\n";
   if (by_megatron(way)) {
@@ -140,7 +141,8 @@ std::string nemo_rl_recipe(const PostTrainPlan& plan) {
   text += "  generation:\n    backend: vllm\n    max_new_tokens: " + digits(q.lengths.most) +
           "\n    vllm_cfg:\n      tensor_parallel_size: " + std::to_string(way.engine_tp) +
           "\n      gpu_memory_utilization: " + shortest_text(engine_share(plan, way)) +
-          "\n      max_model_len: " + length + "\n      precision: " + (q.rollout_precision == "fp8" ? "fp8" : "bfloat16") +
+          "\n      max_model_len: " + length +
+          "\n      precision: " + (q.rollout_precision == "fp8" ? "fp8" : "bfloat16") +
           "\n    colocated:\n      enabled: " + (together ? "true" : "false") + "\n";
   if (!together) {
     text += "      resources:\n        gpus_per_node: " + std::to_string(per_host) +

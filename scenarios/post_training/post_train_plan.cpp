@@ -36,7 +36,7 @@ std::vector<PostTrainFlow> flows_of(const PostTrainQuestion& q) {
   std::vector<PostTrainFlow> all;
   const auto add = [&](PostTrainPlacement placement, PostTrainOrder order, double staleness, bool partial) {
     if ((!q.placement || *q.placement == placement) && (!q.order || *q.order == order)) {
-      all.push_back({placement, order, staleness, partial, q.sync_every, {}});
+      all.push_back({placement, order, staleness, partial, q.parts, {}});
     }
   };
   const bool unlike = q.rollout_device.has_value();

@@ -70,7 +70,9 @@ struct PostTrainQuestion {
   bool old_logprobs = true;  ///< whether the trainer passes over the answers with the weights that sampled them
   bool lora = false;
   std::string precision = "bf16", rollout_precision = "bf16";
-  std::string recompute;  ///< empty: the fastest that fits
+  std::int64_t micro_batch = 0;  ///< sequences of a pass; 0: the fastest that fit
+  std::string attention;         ///< implementation in the trainer (attention_training.hpp); empty: the stack's
+  std::string recompute;         ///< empty: the fastest that fits
   std::int64_t most_sequences = 256;
   std::optional<double> memory_fraction;
   Seconds reward{};           ///< of a step, beside the rollout's end
@@ -82,7 +84,7 @@ struct PostTrainQuestion {
   std::optional<PostTrainOrder> order;
   double staleness = 0.0;
   bool partial = false;
-  double sync_every = 1.0;
+  double parts = 1.0;  ///< in which the trainer takes a batch as it comes
   std::optional<WeightSync> sync;
   std::int64_t rollout_gpus = 0;  ///< 0: open
   std::int64_t rollout_tp = 0;    ///< 0: open

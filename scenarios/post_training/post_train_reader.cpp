@@ -164,9 +164,7 @@ class PostTrainReader {
     const auto most = table.stated<"answer_most">();
     q_.lengths.spread = table.get<"answer_spread">();
     q_.lengths.most = most.value_or(std::max(4096.0, 4.0 * mean.value_or(0.0)));
-    q_.lengths.mean = mean          ? *mean
-                      : usual->mean ? std::min(*usual->mean, q_.lengths.most)
-                                    : *usual->of_most * q_.lengths.most;
+    q_.lengths.mean = mean ? *mean : usual->mean_of(q_.lengths.most);
     if (!mean) {
       q_.assumptions.push_back("answers have " + format_count(q_.lengths.mean) +
                                " tokens on the mean: " + usual->source);
@@ -188,7 +186,7 @@ class PostTrainReader {
   }
 
   void read_passes(StepKeys& table) {
-    q_.reference = table.stated<"reference">().value_or(form_of(q_.algorithm).reference);
+    q_.reference = table.stated<"reference">().value_or(form_of(q_.algorithm).reference && q_.software.uses_reference);
     q_.old_logprobs = table.get<"old_logprobs">();
     q_.lora = table.get<"lora">();
     const auto named_model = [&](std::string& field, std::optional<std::string> stated, std::string_view key) {
@@ -222,7 +220,7 @@ class PostTrainReader {
     }
     q_.staleness = table.get<"staleness">();
     q_.partial = table.get<"partial">();
-    q_.sync_every = table.get<"sync_every">();
+    q_.parts = table.get<"parts">();
     if (const auto sync = table.stated<"sync">()) {
       q_.sync = static_cast<WeightSync>(*sync);
     }

@@ -122,8 +122,10 @@ WeightSync way_of_options(const PostTrainCells& cells, WeightSync usual) {
 void set_lengths(const PostTrainCells& cells, PostTrainQuestion& q, std::string& assumed) {
   const AnswerTables& tables = answer_tables(q.sources->data);
   const UsualAnswers* usual = &tables.of.back();
+  // What is not tuned to instructions yet does not think at length.
+  const bool base = cells.text("model").ends_with("-Base");
   for (const UsualAnswers& each : tables.of) {
-    if (std::find(each.models.begin(), each.models.end(), q.model) != each.models.end()) {
+    if (!base && std::find(each.models.begin(), each.models.end(), q.model) != each.models.end()) {
       usual = &each;
       break;
     }
@@ -133,7 +135,7 @@ void set_lengths(const PostTrainCells& cells, PostTrainQuestion& q, std::string&
   q.prompt_tokens = cells.number("prompt_tokens_mean").value_or(usual->prompt);
   q.lengths.spread = tables.spread;
   q.lengths.most = most > 0.0 ? most : 4096.0;
-  q.lengths.mean = mean ? *mean : usual->mean ? *usual->mean : *usual->of_most * q.lengths.most;
+  q.lengths.mean = mean ? *mean : usual->mean_of(q.lengths.most);
   q.lengths.most = std::max(q.lengths.most, q.lengths.mean);
   q.lengths.mean = std::min(q.lengths.mean, q.lengths.most);
   if (!mean) {
@@ -192,7 +194,8 @@ void set_flow(const PostTrainCells& cells, PostTrainQuestion& q) {
   const bool async =
       q.placement == PostTrainPlacement::split && (q.staleness > 0.0 || q.partial || cells.has("require_batches"));
   q.order = async ? PostTrainOrder::asynchronous : PostTrainOrder::synchronous;
-  q.sync_every = std::max(1.0, cells.behind("sync every").value_or(1.0));
+  q.partial = q.partial || (async && q.software.async_partial);
+  q.parts = std::max(1.0, cells.behind("sync every").value_or(1.0));
   if (q.order == PostTrainOrder::asynchronous && !q.software.async_old_logprobs) {
     q.old_logprobs = false;
   }
@@ -217,6 +220,7 @@ std::optional<PostTrainQuestion> post_train_question_of(
     return std::nullopt;
   }
   q.device = *device;
+  q.per_node = 8;
   if (const Node* node = sources.catalog.reference_node(*device)) {
     q.per_node = node->domain ? node->domain->value : node->gpus;
     if (node->nic_rate && node->nics) {
@@ -267,7 +271,13 @@ std::optional<PostTrainQuestion> post_train_question_of(
       q.backend = word;
     }
   }
-  if (cells.has("activation checkpointing on")) {
+  if (cells.has("attention fa3")) {
+    q.attention = "flash3";
+  }
+  if (cells.has("one sample per row")) {
+    q.micro_batch = 1;
+  }
+  if (cells.has("activation checkpointing on") || cells.has("recompute on")) {
     q.recompute = "full";
   }
   if (algorithm.find("trainer only") != std::string::npos) {
@@ -275,13 +285,18 @@ std::optional<PostTrainQuestion> post_train_question_of(
     q.trainer = {};
     return q;
   }
+  if (cells.has("turns") && !cells.number("response_tokens_mean")) {
+    refusal = unsupported("not published: tokens of answers over several turns, and what their tools take");
+    return std::nullopt;
+  }
   set_batch(cells, q, assumed);
   if (q.prompts == 0 || q.samples == 0) {
     refusal = unsupported("not published: prompts_per_step and samples_per_prompt");
     return std::nullopt;
   }
   set_lengths(cells, q, assumed);
-  q.reference = cells.has("kl ref") || (form_of(q.algorithm).reference && !cells.has("no kl"));
+  q.reference =
+      cells.has("kl ref") || (form_of(q.algorithm).reference && q.software.uses_reference && !cells.has("no kl"));
   if (const auto drafted = cells.behind("mean length"); drafted && cells.has("mtp")) {
     q.step_tokens = std::max(1.0, *drafted);
   }
@@ -301,7 +316,7 @@ const PostTrainRowModel::Priced& PostTrainRowModel::priced(const RunFile& file, 
     if (entry->question && !entry->question->model.empty()) {
       PostTrainQuestion& q = *entry->question;
       PoolPrices prices{q};
-      PostTrainFlow flow{*q.placement, *q.order, q.staleness, q.partial, q.sync_every, {}};
+      PostTrainFlow flow{*q.placement, *q.order, q.staleness, q.partial, q.parts, {}};
       const std::int64_t rollout = q.rollout_gpus > 0 ? q.rollout_gpus : std::max<std::int64_t>(1, q.gpus / 2);
       entry->way = price_way(q, prices, flow, rollout);
       if (entry->way->trainer.train.raw() <= 0.0 || (form_of(q.algorithm).samples && entry->way->engine_tp == 0)) {
@@ -332,9 +347,11 @@ RowPrediction PostTrainRowModel::predict(const RunFile& file, const RunRow& row)
     if (row.metric == "sync_time_s") {
       const bool local = *q.placement == PostTrainPlacement::colocated;
       const WeightSync way = *q.sync;
-      return give(
-          sync_time(q, way, std::max<double>(1.0, real(q.rollout_tp)), q.gpus > q.per_node || (!local && q.gpus == 0))
-              .raw());
+      // An engine whose ranks nobody states has as many as hold the weights in half of their memory.
+      const double needed = std::ceil(2.0 * q.parameters / (0.5 * q.device.capacity().value.raw()));
+      return give(sync_time(q, way, q.rollout_tp > 0 ? real(q.rollout_tp) : needed,
+                            q.gpus > q.per_node || (!local && q.gpus == 0))
+                      .raw());
     }
     return q.model.empty() ? unsupported("a row of weights that are sent has no metric " + quoted(shown(row.metric)))
                            : known.refusal;
@@ -344,7 +361,10 @@ RowPrediction PostTrainRowModel::predict(const RunFile& file, const RunRow& row)
   const double sequences = static_cast<double>(q.answers());
   const double tokens = sequences * (q.prompt_tokens + q.lengths.mean);
   const bool alone = !form_of(q.algorithm).samples;
-  const double step = alone ? p[Phase::train].raw() : way.step.step.raw();
+  // A trainer by itself has what surrounds a step of reinforcement too, fine-tuning nothing.
+  const bool reinforces = lower(cell(file, row, "algorithm").value_or("")).starts_with("rl");
+  const Seconds trained = p[Phase::train] + p[Phase::critic] + (alone && reinforces ? p[Phase::other] : Seconds{});
+  const double step = alone ? trained.raw() : way.step.step.raw();
   if (row.metric == "step_time_s") {
     return give(step);
   }
@@ -358,7 +378,7 @@ RowPrediction PostTrainRowModel::predict(const RunFile& file, const RunRow& row)
     return give(p[Phase::rollout].raw());
   }
   if (row.metric == "train_time_s") {
-    return give((p[Phase::train] + p[Phase::critic]).raw());
+    return give(trained.raw());
   }
   if (row.metric == "logprob_time_s") {
     const Seconds both = p[Phase::logprob] + p[Phase::reference];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
+#include <headroom/model/post_training/answer_lengths.hpp>
 #include <headroom/model/train/step/job_groups.hpp>
 #include <headroom/model/workload/parameters.hpp>
 #include <headroom/scenarios/post_training/post_train_plan.hpp>
@@ -48,9 +49,15 @@ double size_beside(const PostTrainQuestion& q, const std::string& model) {
 void set_trained_phases(const PostTrainQuestion& q, PostTrainWay& way) {
   const PostTrainSoftware& s = q.software;
   const AlgorithmForm form = form_of(q.algorithm);
-  const Seconds pass = s.logprob * way.trainer.forward;
+  const double ranks = real(std::int64_t{way.trainer.strategy.dp});
+  const auto sequences = static_cast<double>(q.answers());
+  const double mini = q.mini_batch > 0 ? std::min(real(q.mini_batch), sequences) : sequences;
+  // Passes go over the whole batch at once, which all software deals out by tokens.
+  const Seconds pass =
+      s.logprob * rank_imbalance(q.lengths, q.prompt_tokens, ranks, sequences / ranks, true) * way.trainer.forward;
   PhaseTimes& p = way.phases;
-  p[Phase::train] = s.train * way.trainer.train;
+  p[Phase::train] =
+      s.train * rank_imbalance(q.lengths, q.prompt_tokens, ranks, mini / ranks, s.balances_ranks) * way.trainer.train;
   p[Phase::logprob] = form.samples && q.old_logprobs ? pass : Seconds{};
   p[Phase::reference] = q.reference ? pass : Seconds{};
   if (form.critic) {
@@ -74,7 +81,9 @@ Seconds sync_time(const PostTrainQuestion& q, WeightSync way, double engine_rank
   send.inside = q.device.scale_up.per_gpu ? q.device.scale_up.per_gpu->value
                 : q.device.pcie.rate      ? q.device.pcie.rate->value
                                           : BytesPerSecond{25e9};
-  return weight_sync_time(way, send, q.software.paths[static_cast<std::size_t>(way)]);
+  // Within a host a broadcast is the copy that engines beside their trainer take.
+  const WeightSync path = way == WeightSync::broadcast && !hosts ? WeightSync::local : way;
+  return weight_sync_time(way, send, q.software.paths[static_cast<std::size_t>(path)]);
 }
 
 PostTrainWay price_way(const PostTrainQuestion& q,
@@ -130,7 +139,11 @@ PostTrainWay price_way(const PostTrainQuestion& q,
       way.phases[Phase::swap] = swap_time(q, way.trainer);
     }
   }
-  way.step = step_of_phases(way.phases, way.flow);
+  PhaseTimes waited = way.phases;
+  if (q.software.sync_beside && flow.order == PostTrainOrder::asynchronous) {
+    waited[Phase::sync] = Seconds{};
+  }
+  way.step = step_of_phases(waited, way.flow);
   return way;
 }
 

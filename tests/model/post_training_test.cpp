@@ -131,9 +131,15 @@ TEST_CASE("post-training: whoever waits is idle for what is left of the step") {
   CHECK(beside.train_idle == doctest::Approx(30.0 / 70.0));
   CHECK(beside.rollout_binds);
   flow.order = PostTrainOrder::asynchronous;
-  flow.staleness = 0.5;
+  flow.staleness = 0.5;  // half of the 30 s of training lies beside the next rollout
+  CHECK(step_of_phases(phases, flow).step.raw() == doctest::Approx(85.0));
+  flow.parts = 2.0;  // the other half lies beside the second part of the same rollout
+  CHECK(step_of_phases(phases, flow).step.raw() == doctest::Approx(70.0));
+  flow.staleness = 1.5;
   flow.rollout_steady = Seconds{40.0};  // half of the 20 s that the tail takes is hidden
   CHECK(step_of_phases(phases, flow).step.raw() == doctest::Approx(60.0));
+  flow.partial = true;
+  CHECK(step_of_phases(phases, flow).step.raw() == doctest::Approx(50.0));
 }
 
 TEST_CASE("post-training: no sample is older than its bound, and none is lost") {
