@@ -2,6 +2,7 @@
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
 #include <headroom/model/serve/replica/replica.hpp>
 #include <headroom/model/serve/replica/replica_formats.hpp>
@@ -66,6 +67,11 @@ Seconds forward_of(const Breakdown& step, bool sharded) noexcept {
     both += step[Term::dp_comm];
   }
   return both / 3.0;
+}
+
+/// "500 W".
+std::string cap_words(const PostTrainQuestion& q) {
+  return shortest_text(q.power_cap.value_or(Watts{}).raw()) + " W";
 }
 
 /// What fits before what does not; then the faster, or the smaller.
@@ -160,7 +166,9 @@ TrainerPrice PoolPrices::price_layout(std::int64_t gpus,
       stated.push_back(key);
     }
   };
-  state(!q_.node.empty(), "hardware.node=" + q_.node);
+  state(!q_.node.empty() && q_.cluster.empty(), "hardware.node=" + q_.node);
+  state(!q_.cluster.empty(), "hardware.cluster=" + q_.cluster);
+  state(q_.power_cap.has_value(), "hardware.power_cap=" + cap_words(q_));
   state(q_.lora, "training.method=lora");
   state(q_.lora, "training.lora_rank=16");
   state(q_.micro_batch > 0, "strategy.micro_batch=" + std::to_string(q_.micro_batch));
@@ -224,8 +232,13 @@ EnginePrice PoolPrices::price_engine(std::int64_t tp, double fraction, const Dev
                                   "serving.memory_fraction=" + std::to_string(fraction),
                                   "serving.max_num_seqs=" + std::to_string(q_.most_sequences),
                                   "strategy.tp=" + std::to_string(tp)};
-  if (!q_.node.empty() && device.id == q_.device.id) {
-    stated.push_back("hardware.node=" + q_.node);
+  if (device.id == q_.device.id) {
+    if (!q_.node.empty()) {
+      stated.push_back("hardware.node=" + q_.node);
+    }
+    if (q_.power_cap) {
+      stated.push_back("hardware.power_cap=" + cap_words(q_));
+    }
   }
   try {
     const Scenario scenario = scenario_from_overrides(stated, *q_.sources);

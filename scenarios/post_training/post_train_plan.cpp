@@ -91,7 +91,7 @@ void set_power(PostTrainPlan& plan) {
   const PostTrainQuestion& q = plan.question;
   const PostTrainWay& way = plan.ways[*plan.taken];
   const PowerForm& form = power_form(q.sources->data);
-  const std::optional<GpuPower> power = gpu_power(q.device, nullptr, std::nullopt, form);
+  const std::optional<GpuPower> power = gpu_power(q.device, nullptr, q.power_cap, form);
   if (!power || q.rollout_device) {
     return;
   }

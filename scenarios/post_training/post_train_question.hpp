@@ -45,8 +45,10 @@ struct PostTrainQuestion {
   const Sources* sources = nullptr;  ///< must outlive the question
   std::string name, file;
   Device device;
-  std::string node;       ///< id; empty: the SKU's reference node
-  std::int64_t gpus = 1;  ///< of both pools; with a SKU of its own for rollouts those that train
+  std::string node;                ///< id; empty: the SKU's reference node
+  std::string cluster;             ///< id; empty: one switch without oversubscription
+  std::optional<Watts> power_cap;  ///< of one GPU
+  std::int64_t gpus = 1;           ///< of both pools; with a SKU of its own for rollouts those that train
   std::int64_t per_node = 1;
   std::optional<BytesPerSecond> outside;  ///< of one GPU's NIC
   std::optional<Device> rollout_device;   ///< unlike SKU of the rollout pool

@@ -84,6 +84,8 @@ class PostTrainReader {
     q_.energy = read_energy(root_, q_.money);
     q_.gpus = hardware.gpus;
     q_.node = hardware.node;
+    q_.cluster = hardware.cluster ? hardware.cluster->id : std::string{};
+    q_.power_cap = hardware.power_cap;
     q_.per_node = std::max(hardware.gpus_per_node, hardware.domain);
     q_.outside = hardware.scale_out;
     q_.device = std::move(hardware.device);

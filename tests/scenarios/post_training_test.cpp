@@ -22,8 +22,8 @@ namespace {
 
 std::string asked(const std::string& step, const std::string& pools = "", std::string_view gpus = "16") {
   return "schema = 1\nkind = \"post_train\"\nmodel = \"llama3.1-8b\"\n[hardware]\ngpu = \"h100-sxm-80gb\"\ngpus = " +
-         std::string{gpus} + "\n[post_train]\nsoftware = \"nemo-rl\"\nprompts = 64\nsamples = 32\n" + step + "\n[pools]\n" +
-         pools + "\n";
+         std::string{gpus} + "\n[post_train]\nsoftware = \"nemo-rl\"\nprompts = 64\nsamples = 32\n" + step +
+         "\n[pools]\n" + pools + "\n";
 }
 
 PostTrainQuestion read(const std::string& text) {
@@ -145,8 +145,10 @@ TEST_CASE("post-training: launches hold the way that is taken") {
 
 TEST_CASE("post-training: rows of steps and phases are predicted, and blank ones say what is missing") {
   const std::string header =
-      "id,source,model,params_b,algorithm,software,software_version,gpu,gpus,colocated,async_staleness,prompts_per_step,"
-      "samples_per_prompt,prompt_tokens_mean,response_tokens_mean,response_tokens_max,train_tp,train_pp,train_cp,train_ep,"
+      "id,source,model,params_b,algorithm,software,software_version,gpu,gpus,colocated,async_staleness,prompts_per_"
+      "step,"
+      "samples_per_prompt,prompt_tokens_mean,response_tokens_mean,response_tokens_max,train_tp,train_pp,train_cp,train_"
+      "ep,"
       "train_precision,rollout_engine,rollout_tp,rollout_ep,rollout_gpus,train_gpus,options,metric,value,unit,notes\n";
   const auto row = [](const std::string& id, const std::string& prompts, const std::string& metric) {
     return id + ",own,Llama-3.1-8B-Instruct,8.03,GRPO,NeMo RL,0.5,H100-SXM5-80GB,16,1,0," + prompts +

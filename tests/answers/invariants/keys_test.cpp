@@ -14,6 +14,7 @@
 #include "batch_hosts.hpp"
 #include "cluster_hosts.hpp"
 #include "more_hosts.hpp"
+#include "post_train_hosts.hpp"
 #include "search_hosts.hpp"
 #include "sharing_hosts.hpp"
 #include "token_job_hosts.hpp"
@@ -38,6 +39,7 @@ using headroom::test::HostReader;
 using headroom::test::key_hosts;
 using headroom::test::KeyHost;
 using headroom::test::more_hosts;
+using headroom::test::post_train_hosts;
 using headroom::test::read_text;
 using headroom::test::search_hosts;
 using headroom::test::sharing_hosts;
@@ -309,13 +311,14 @@ void try_key(const Library& library, const std::vector<Host>& hosts, Tried& trie
 }
 
 std::string_view kind_word(Kinds kind) {
-  return kind == Kinds::train     ? "train"
-         : kind == Kinds::serve   ? "serve"
-         : kind == Kinds::network ? "network"
-         : kind == Kinds::batch   ? "batch"
-         : kind == Kinds::sharing ? "sharing"
-         : kind == Kinds::cluster ? "cluster"
-                                  : "job of a language model";
+  return kind == Kinds::train        ? "train"
+         : kind == Kinds::serve      ? "serve"
+         : kind == Kinds::network    ? "network"
+         : kind == Kinds::batch      ? "batch"
+         : kind == Kinds::sharing    ? "sharing"
+         : kind == Kinds::cluster    ? "cluster"
+         : kind == Kinds::post_train ? "post-training"
+                                     : "job of a language model";
 }
 
 /// "strategy.tp (train)" of each line.
@@ -370,6 +373,7 @@ trace = ")"} + written_trace("headroom-keys-other.csv", 0.25) +
   add_all(token_job_hosts);
   add_all(sharing_hosts);
   add_all(cluster_hosts);
+  add_all(post_train_hosts);
   add_all(search_hosts);
   std::vector<Tried> all;
   for (const Key& key : all_keys()) {
