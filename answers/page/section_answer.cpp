@@ -294,6 +294,9 @@ std::string answer_section(const Documents& documents) {
   if (const std::string cluster = cluster_answer(documents); !cluster.empty()) {
     return answer_part(cluster);
   }
+  if (const std::string phases = post_training_answer(documents); !phases.empty()) {
+    return answer_part(phases);
+  }
   if (const std::string shared = sharing_answer(documents); !shared.empty()) {
     return answer_part(shared);
   }

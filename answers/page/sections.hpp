@@ -65,6 +65,10 @@ struct NamedFigure {
 [[nodiscard]] std::string ledger_section(const Documents& documents);
 [[nodiscard]] std::string beside_cluster_section(const Documents& documents);
 
+/// Of post-training: the verdict, its phases over time, and ways to lay it out.
+[[nodiscard]] std::string post_training_answer(const Documents& documents);
+[[nodiscard]] std::string post_training_section(const Documents& documents);
+
 /// Of tenants on one card: the verdict, ways to share it, and what each tenant gets.
 [[nodiscard]] std::string sharing_answer(const Documents& documents);
 [[nodiscard]] std::string sharing_section(const Documents& documents);

@@ -144,6 +144,8 @@ std::span<const AnswerSchema> all_answers() noexcept {
                    answers::classic_members()},
       AnswerSchema{"cluster", 1, "headroom plan, explain", "jobs of tenants on a cluster of unlike pools",
                    answers::cluster_members()},
+      AnswerSchema{"post-training", 1, "headroom plan, explain", "a step of post-training, or stages that feed each other",
+                   answers::post_training_members()},
       AnswerSchema{"sharing", 1, "headroom plan", "tenants of one card", answers::sharing_members()},
       AnswerSchema{"simulate", 1, "headroom simulate", "a fleet, request by request", answers::simulate_members()},
       AnswerSchema{"compare", 1, "headroom compare", "plans side by side", answers::compare_members()},

@@ -64,6 +64,7 @@ namespace answers {
 [[nodiscard]] std::span<const AnswerMember> batch_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> classic_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> cluster_members() noexcept;
+[[nodiscard]] std::span<const AnswerMember> post_training_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> sharing_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> simulate_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> compare_members() noexcept;

@@ -17,6 +17,8 @@
 #include <headroom/scenarios/launch/launch.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/pools/cluster_export.hpp>
+#include <headroom/scenarios/post_training/post_train_export.hpp>
+#include <headroom/scenarios/post_training/post_train_plan.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
@@ -34,7 +36,17 @@ extern const Verb export_verb;
 namespace export_parts {
 namespace {
 
-enum class Asks : std::uint8_t { training, search, serving, fleet, box, sharing, cluster, timeline };
+enum class Asks : std::uint8_t {
+  training,
+  search,
+  serving,
+  fleet,
+  box,
+  sharing,
+  cluster,
+  timeline,
+  post_training
+};
 constexpr std::array forms{
     Form{"the launch of one training strategy", "the plan of one training strategy"},
     Form{"the launch of the plan that a search takes", "a search ([search] or --search)"},
@@ -44,6 +56,7 @@ constexpr std::array forms{
     Form{"the slices of a card for its tenants", "tenants of one card (kind sharing)"},
     Form{"queues, quotas and priorities of a cluster", "a cluster (kind cluster)"},
     Form{"what profilers and monitors would see of a run", "a timeline (--to kineto, chakra or dcgm)"},
+    Form{"the launch of a step of post-training", "a step of post-training (kind post_train)"},
 };
 
 /// The forms that an option of the quick form has a part in.
@@ -52,9 +65,10 @@ Forms forms_of(const Key& key) {
   const std::string_view table = key.table();
   return table == "training"  ? bit(Asks::training) | bit(Asks::search) | bit(Asks::timeline)
          : table == "serving" ? bit(Asks::serving) | bit(Asks::fleet) | bit(Asks::box)
-         : table == "traffic"
-             ? bit(Asks::fleet)
-             : every_form & ~bit(Asks::cluster) & ~(meet(key.kinds, Kinds::sharing) ? 0U : bit(Asks::sharing));
+         : table == "traffic" ? bit(Asks::fleet)
+                              : every_form & ~bit(Asks::cluster) &
+                                    ~(meet(key.kinds, Kinds::post_train) ? 0U : bit(Asks::post_training)) &
+                                    ~(meet(key.kinds, Kinds::sharing) ? 0U : bit(Asks::sharing));
 }
 
 struct OtherWord {
@@ -86,9 +100,9 @@ std::string_view form_meant(std::string_view word) {
 constexpr std::array own_options{
     Option{"--to", OptionKind::one,
            "megatron|nemo|torchtitan|deepspeed|torchrun|slurm|vllm|sglang|tensorrt-llm|kubernetes|leaderworkerset|"
-           "kserve|ray-serve|mig-parted|kueue|slurm-qos|kineto|chakra|dcgm",
-           "the form to write; from vllm on for serving, mig-parted for slices of cards, then for clusters; the last "
-           "three are what profilers and monitors would see of a training run"}
+           "kserve|ray-serve|mig-parted|kueue|slurm-qos|kineto|chakra|dcgm|verl|nemo-rl",
+           "the form to write; from vllm on for serving, mig-parted for slices of cards, kueue and slurm-qos for "
+           "clusters, then what profilers and monitors would see of a training run, and post-training"}
         .or_else(instead_of)
         .or_meant(form_meant),
     Option{"--search", OptionKind::many, "AXIS=VALUES",
@@ -199,6 +213,23 @@ Outcome write_cluster(const ConfigValue& root,
   return delivered({text, {}, true}, arguments, "");
 }
 
+bool is_post_train_form(std::string_view form) {
+  return std::find(post_train_form_names.begin(), post_train_form_names.end(), form) != post_train_form_names.end();
+}
+
+/// The way that a plan of post-training takes.
+Outcome write_post_training(const ConfigValue& root,
+                            const std::string& file,
+                            const QuestionLibrary& library,
+                            const Arguments& arguments) {
+  const std::string form = arguments.one("--to");
+  if (!is_post_train_form(form)) {
+    throw ConfigError{quoted(file) + " asks about post-training; --to verl and --to nemo-rl write its launch"};
+  }
+  const PostTrainPlan plan = make_post_train_plan(read_post_training(root, file, library.sources));
+  return delivered({form == "verl" ? verl_launch(plan) : nemo_rl_recipe(plan), {}, true}, arguments, "");
+}
+
 /// Changes that would let a replica hold its load.
 std::string memory_ways_out(const ServePlan& answer) {
   const Changes& changes = answer.changes.empty() ? answer.changes_of_weights : answer.changes;
@@ -294,6 +325,10 @@ Outcome answer(const ConfigValue& root, const std::string& file, const Arguments
     throw ConfigError{"form " + quoted(form) + " writes what a profiler would see of a training run; " + quoted(file) +
                       " asks about something else: ask a training plan"};
   }
+  if (is_post_train_form(form) && asked != DocumentKind::post_train) {
+    throw ConfigError{"form " + quoted(form) + " launches post-training; " + quoted(file) +
+                      " asks about something else: ask kind 'post_train'"};
+  }
   switch (asked) {
     case DocumentKind::network:
       throw ConfigError{"a network of ops has no launch form; export writes training plans of the model presets"};
@@ -322,6 +357,9 @@ Outcome answer(const ConfigValue& root, const std::string& file, const Arguments
     case DocumentKind::cluster:
       require_form(export_verb, Asks::cluster, arguments);
       return write_cluster(root, file, library, arguments);
+    case DocumentKind::post_train:
+      require_form(export_verb, Asks::post_training, arguments);
+      return write_post_training(root, file, library, arguments);
     default: throw ConfigError{quoted(file) + " has no launch form; export writes plans of training and serving"};
   }
   AskedQuestion question = read_question(root, file, library);

@@ -10,6 +10,7 @@
 #include <headroom/scenarios/keys/goodput_keys.hpp>
 #include <headroom/scenarios/keys/hardware_keys.hpp>
 #include <headroom/scenarios/keys/money_keys.hpp>
+#include <headroom/scenarios/keys/post_train_keys.hpp>
 #include <headroom/scenarios/keys/root_keys.hpp>
 #include <headroom/scenarios/keys/search_keys.hpp>
 #include <headroom/scenarios/keys/serving_keys.hpp>
@@ -97,7 +98,10 @@ constexpr std::array tables{keys::root,
                             keys::cluster_job,
                             keys::job_on,
                             keys::policy,
-                            keys::rollout};
+                            keys::rollout,
+                            keys::post_train,
+                            keys::pools,
+                            keys::stage};
 
 class AllKeys {
  public:

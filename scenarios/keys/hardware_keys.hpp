@@ -15,9 +15,10 @@ inline constexpr Key gpu_row = text("gpu")
 inline constexpr std::string_view of_the_pools = "what [[hardware.pool]] states; without it the key is required";
 
 inline constexpr std::array hardware_rows{
-    gpu_row.of(Kinds::network | Kinds::batches | Kinds::classic).needed(),
+    gpu_row.of(Kinds::network | Kinds::batches | Kinds::classic | Kinds::post_train).needed(),
     gpu_row.of(Kinds::train | Kinds::serve).blank_is(of_the_pools),
     gpus_row.of(Kinds::network).needed(),
+    gpus_row.of(Kinds::post_train).blank_is("required; of [[stage]] tables as many as their demands ask"),
     gpus_row.of(Kinds::train).blank_is(of_the_pools),
     gpus_row.of(Kinds::serve)
         .blank_is("with [traffic] as many as the promises need, of a fixed load as few as hold all requests")

@@ -32,8 +32,9 @@ enum class Kinds : std::uint16_t {
   batches = 24,
   modelled = 31,
   sharing = 32,
-  all = 575,
+  all = 831,
   cluster = 128,
+  post_train = 256,
   classic = 512,
   any = 65535
 };
@@ -55,7 +56,8 @@ struct KindWord {
 };
 inline constexpr std::array kind_words{KindWord{"train", Kinds::training},  KindWord{"serve", Kinds::serve},
                                        KindWord{"batch", Kinds::batches},   KindWord{"sharing", Kinds::sharing},
-                                       KindWord{"cluster", Kinds::cluster}, KindWord{"classic", Kinds::classic}};
+                                       KindWord{"cluster", Kinds::cluster}, KindWord{"classic", Kinds::classic},
+                                       KindWord{"post_train", Kinds::post_train}};
 /// Kinds::none: an unknown word.
 [[nodiscard]] constexpr Kinds kinds_of_word(std::string_view word) noexcept {
   for (const KindWord& known : kind_words) {
@@ -78,7 +80,8 @@ inline constexpr std::array kind_names{KindName{Kinds::train, "training"},
                                        KindName{Kinds::token_job, "jobs of language models"},
                                        KindName{Kinds::sharing, "tenants of one card"},
                                        KindName{Kinds::cluster, "clusters"},
-                                       KindName{Kinds::classic, "classic machine learning"}};
+                                       KindName{Kinds::classic, "classic machine learning"},
+                                       KindName{Kinds::post_train, "post-training"}};
 inline constexpr Kinds every_kind = [] {
   Kinds every = Kinds::none;
   for (const KindName& known : kind_names) {

@@ -154,6 +154,6 @@ inline constexpr KeyTable owned{"money.owned", Kinds::all, owned_rows};
 inline constexpr KeyTable storage{"money.storage", Kinds::all, storage_rows};
 inline constexpr KeyTable egress{"money.egress", Kinds::all, egress_rows};
 inline constexpr KeyTable api{"money.api", Kinds::serve, api_rows};
-inline constexpr KeyTable energy{"energy", Kinds::modelled, energy_rows};
+inline constexpr KeyTable energy{"energy", Kinds::modelled | Kinds::post_train, energy_rows};
 
 }  // namespace headroom::keys

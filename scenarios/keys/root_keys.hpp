@@ -34,6 +34,11 @@ inline constexpr std::array root_rows{
         .of(Kinds::classic)
         .needed()
         .says("It says what is asked: an algorithm of classic machine learning, on GPUs and on cores."),
+    choice("kind", std::span{scenario_kind_names}.subspan(6, 1))
+        .of(Kinds::post_train)
+        .needed()
+        .says("It says what is asked: a step of post-training, from rollouts to new weights, or stages that feed each "
+              "other."),
     number("confidence", 0.5, 0.999)
         .of(Kinds::train | Kinds::serve | Kinds::batches)
         .usually(0.8)
@@ -57,6 +62,11 @@ inline constexpr std::array root_rows{
         .needed()
         .says("It is the id of a preset or of a network ('headroom catalog list models'), the path of a config.json, "
               "or a table that describes the model.")
+        .typed_as("--model", "ID", "model preset, network, or the path of a config.json"),
+    of_type("model", KeyType::model)
+        .of(Kinds::post_train)
+        .blank_is("required, but of [[stage]] tables")
+        .says("It is the id of the policy's preset ('headroom catalog list models').")
         .typed_as("--model", "ID", "model preset, network, or the path of a config.json"),
     texts("sizes")
         .of(Kinds::network | Kinds::batch)
@@ -154,9 +164,22 @@ inline constexpr std::array root_rows{
         .of(Kinds::classic)
         .or_nothing("that no rate is to be reached")
         .says("It asks how many units reach a rate, and what they cost over years."),
+    table("post_train")
+        .of(Kinds::post_train)
+        .blank_is("required, but of [[stage]] tables")
+        .says("It says what a step samples, judges and trains."),
+    table("pools")
+        .of(Kinds::post_train)
+        .blank_is("every key open")
+        .says("It says which GPUs sample, which train, and what waits for what."),
+    of_type("stage", KeyType::tables)
+        .of(Kinds::post_train)
+        .or_nothing("that a step of post-training is asked")
+        .says("It lists stages that feed each other, such as simulate, render, train and evaluate, whose rates are to "
+              "balance."),
     table("money").of(Kinds::all).or_nothing("that no dollars are printed").says("It says what the GPUs cost."),
     table("energy")
-        .of(Kinds::modelled)
+        .of(Kinds::modelled | Kinds::post_train)
         .or_nothing("the energy of the machines alone")
         .says("It says what the building and the electricity add."),
     table("search")

@@ -109,10 +109,13 @@ class RunRowReader::Rows {
       form_ = RowForm::other;
     } else if (csv_.column("gpus") && csv_.column("global_batch")) {
       form_ = RowForm::training;
+    } else if (csv_.column("prompts_per_step") && csv_.column("samples_per_prompt")) {
+      form_ = RowForm::post_training;
     } else {
       csv_.diagnostics().add(csv_.file(), {1, 1},
                              "the header is of no known form: training rows have the columns global_batch and dp or "
-                             "gpus, serving rows engine and isl, others workload and config; " +
+                             "gpus, serving rows engine and isl, others workload and config, rows of post-training "
+                             "prompts_per_step and samples_per_prompt; " +
                                  least_run_columns());
       return false;
     }

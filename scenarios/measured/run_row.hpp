@@ -18,8 +18,8 @@
 namespace headroom {
 
 /// Form of a file, by its header: training has global_batch with dp or gpus, serving engine and isl, other workload and
-/// config.
-enum class RowForm : std::uint8_t { training, serving, other };
+/// config, post-training prompts_per_step and samples_per_prompt.
+enum class RowForm : std::uint8_t { training, serving, other, post_training };
 
 /// Configuration columns of a training row: all that the model may see. Nothing here names the row or its publication.
 struct RunConfiguration {

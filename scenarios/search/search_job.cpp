@@ -87,9 +87,9 @@ std::vector<std::int64_t> doublings(std::int64_t most) {
   return counts;
 }
 
-class QuestionReader {
+class StrategySearchReader {
  public:
-  QuestionReader(const ConfigValue& root, std::string file, const Sources& sources)
+  StrategySearchReader(const ConfigValue& root, std::string file, const Sources& sources)
       : root_{root}, file_{std::move(file)}, sources_{sources} {}
 
   SearchQuestion run() {
@@ -354,7 +354,7 @@ bool asks_for_search(const ConfigValue& root) noexcept {
 }
 
 SearchQuestion read_search(const ConfigValue& root, const std::string& file, const Sources& sources) {
-  SearchQuestion q = QuestionReader{root, file, sources}.run();
+  SearchQuestion q = StrategySearchReader{root, file, sources}.run();
   if (const std::uint64_t jobs = job_count(q); jobs > most_jobs) {
     std::string axes;
     for (const JobAxis& axis : q.axes.jobs) {

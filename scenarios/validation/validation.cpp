@@ -9,6 +9,7 @@
 #include <headroom/scenarios/measured/words/launch_row.hpp>
 #include <headroom/scenarios/measured/words/slice_row.hpp>
 #include <headroom/scenarios/measured/words/workload_row.hpp>
+#include <headroom/scenarios/post_training/post_train_row.hpp>
 #include <headroom/scenarios/validation/row_marks.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
@@ -76,6 +77,7 @@ class RowModels {
         training_{std::in_place, sources, without},
         serving_{std::in_place, sources},
         networks_{std::in_place, sources},
+        post_training_{std::in_place, sources},
         attention_{sources.catalog, sources.data} {}
 
   RowPrediction predict(const RunFile& file, const RunRow& row) {
@@ -88,6 +90,12 @@ class RowModels {
     }
     if (networks_->kept() > most_kept) {
       networks_.emplace(sources_);
+    }
+    if (post_training_->kept() > most_kept) {
+      post_training_.emplace(sources_);
+    }
+    if (file.form == RowForm::post_training) {
+      return post_training_->predict(file, row);
     }
     if (file.form == RowForm::other) {
       if (AttentionRowModel::means(file, row)) {
@@ -132,7 +140,8 @@ class RowModels {
   std::optional<TrainingRowModel> training_;
   std::optional<ServingRowModel> serving_;
   std::optional<NetworkRowModel> networks_;  ///< of rows of training; serving rows have their own
-  AttentionRowModel attention_;              ///< keeps as many GPUs as rows name
+  std::optional<PostTrainRowModel> post_training_;
+  AttentionRowModel attention_;  ///< keeps as many GPUs as rows name
 };
 
 /// All statistics over rows, collected row by row.

@@ -147,6 +147,8 @@ std::vector<std::string> questions() {
       "plan scenarios/cluster/two-teams.toml",
       "plan tests/cli/cluster_refusals.toml",
       "plan scenarios/cluster/labels-and-stranded.toml --set policy.order=fifo",
+      "plan scenarios/post_train/qwen3-32b-grpo-64xh100.toml",
+      "plan scenarios/post_train/humanoid-stages.toml",
       "plan scenarios/sharing/night-and-day.toml",
       "plan tests/cli/sharing_engine.toml",
       "plan scenarios/sharing/night-and-day.toml --set sharing.mode=mig",

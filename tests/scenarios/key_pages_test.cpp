@@ -36,7 +36,8 @@ constexpr std::array kinds_by_name{Named{"train", Kinds::train},     Named{"serv
                                    Named{"job", Kinds::token_job},   Named{"served", Kinds::served},
                                    Named{"batches", Kinds::batches}, Named{"sharing", Kinds::sharing},
                                    Named{"all", Kinds::all},         Named{"cluster", Kinds::cluster},
-                                   Named{"classic", Kinds::classic}};
+                                   Named{"classic", Kinds::classic},
+                                   Named{"post_train", Kinds::post_train}};
 constexpr std::array told_kinds{Named{"training", Kinds::train},
                                 Named{"serving", Kinds::serve},
                                 Named{"networks of ops", Kinds::network},
@@ -44,7 +45,8 @@ constexpr std::array told_kinds{Named{"training", Kinds::train},
                                 Named{"jobs of language models", Kinds::token_job},
                                 Named{"tenants of one card", Kinds::sharing},
                                 Named{"clusters", Kinds::cluster},
-                                Named{"classic machine learning", Kinds::classic}};
+                                Named{"classic machine learning", Kinds::classic},
+                                Named{"post-training", Kinds::post_train}};
 
 std::string page() {
   std::ifstream stream{file};

@@ -15,6 +15,7 @@
 #include "classic_hosts.hpp"
 #include "cluster_hosts.hpp"
 #include "more_hosts.hpp"
+#include "post_train_hosts.hpp"
 #include "search_hosts.hpp"
 #include "sharing_hosts.hpp"
 #include "token_job_hosts.hpp"
@@ -39,6 +40,7 @@ using headroom::test::HostReader;
 using headroom::test::key_hosts;
 using headroom::test::KeyHost;
 using headroom::test::more_hosts;
+using headroom::test::post_train_hosts;
 using headroom::test::read_text;
 using headroom::test::search_hosts;
 using headroom::test::classic_hosts;
@@ -318,6 +320,7 @@ std::string_view kind_word(Kinds kind) {
          : kind == Kinds::sharing ? "sharing"
          : kind == Kinds::cluster ? "cluster"
          : kind == Kinds::classic ? "classic"
+         : kind == Kinds::post_train ? "post-training"
                                   : "job of a language model";
 }
 
@@ -374,6 +377,7 @@ trace = ")"} + written_trace("headroom-keys-other.csv", 0.25) +
   add_all(sharing_hosts);
   add_all(cluster_hosts);
   add_all(classic_hosts);
+  add_all(post_train_hosts);
   add_all(search_hosts);
   std::vector<Tried> all;
   for (const Key& key : all_keys()) {

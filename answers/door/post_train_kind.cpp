@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/door/answer.hpp>
+#include <headroom/answers/post_training/render_post_train.hpp>
+
+#include <utility>
+
+namespace headroom::kinds {
+
+bool post_train::asks(const ConfigValue& document, const QuestionLibrary& /*library*/) {
+  return asks_for_post_training(document);
+}
+
+PostTrainQuestion post_train::read(const ConfigValue& document,
+                                   const std::string& file,
+                                   const QuestionLibrary& library) {
+  return read_post_training(document, file, library.sources);
+}
+
+PostTrainPlan post_train::answer(PostTrainQuestion& question, const AnswerOptions& /*options*/) {
+  return make_post_train_plan(std::move(question));
+}
+
+bool post_train::good(const PostTrainPlan& plan) noexcept {
+  return plan.feasible();
+}
+
+std::string post_train::text(const PostTrainPlan& plan, bool explained) {
+  return post_train_text(plan, explained);
+}
+
+Value post_train::document(const PostTrainPlan& plan) {
+  return post_train_document(plan);
+}
+
+std::string post_train::csv(const PostTrainPlan& plan) {
+  return post_train_csv(plan);
+}
+
+}  // namespace headroom::kinds

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
+#include <headroom/core/real.hpp>
+#include <headroom/model/post_training/answer_lengths.hpp>
+#include <headroom/model/train/step/job_groups.hpp>
+#include <headroom/model/workload/parameters.hpp>
+#include <headroom/scenarios/post_training/post_train_plan.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+namespace {
+
+constexpr double bytes_of_format(std::string_view precision) noexcept {
+  return precision == "fp8" || precision == "int8" ? 1.0 : precision == "fp32" ? 4.0 : 2.0;
+}
+
+/// The pool's GPUs as engines: the width that the question states, else each power of two of one host.
+std::vector<std::int64_t> widths(const PostTrainQuestion& q, std::int64_t gpus) {
+  if (q.rollout_tp > 0) {
+    return {q.rollout_tp};
+  }
+  std::vector<std::int64_t> all;
+  for (std::int64_t tp = 1; tp <= std::min(gpus, std::max<std::int64_t>(8, q.per_node)); tp *= 2) {
+    all.push_back(tp);
+  }
+  return all;
+}
+
+/// States of the trainer that leave its GPUs for a rollout and come back: optimizer, gradients and weights, each way
+/// over the link to the host (Sheng et al. 2024, section 5.2; NeMo RL offloads the same).
+Seconds swap_time(const PostTrainQuestion& q, const TrainerPrice& trainer) {
+  const Node* const node =
+      q.node.empty() ? q.sources->catalog.reference_node(q.device) : &q.sources->catalog.node(q.node);
+  const std::optional<BytesPerSecond> link = host_link_of(q.device, node);
+  if (!link) {
+    return q.software.swap;
+  }
+  const Bytes held = trainer.memory[MemoryTerm::optimizer] + trainer.memory[MemoryTerm::weights];
+  return q.software.swap + 2.0 * (held / *link);
+}
+
+/// Parameters of a second network over those of the policy; without a name as large.
+double size_beside(const PostTrainQuestion& q, const std::string& model) {
+  return model.empty() ? 1.0 : count_parameters(q.sources->models.find(model)).total / q.parameters;
+}
+
+void set_trained_phases(const PostTrainQuestion& q, PostTrainWay& way) {
+  const PostTrainSoftware& s = q.software;
+  const AlgorithmForm form = form_of(q.algorithm);
+  const double ranks = real(std::int64_t{way.trainer.strategy.dp});
+  const auto sequences = static_cast<double>(q.answers());
+  const double mini = q.mini_batch > 0 ? std::min(real(q.mini_batch), sequences) : sequences;
+  // Passes go over the whole batch at once, which all software deals out by tokens.
+  const Seconds pass =
+      s.logprob * rank_imbalance(q.lengths, q.prompt_tokens, ranks, sequences / ranks, true) * way.trainer.forward;
+  PhaseTimes& p = way.phases;
+  p[Phase::train] =
+      s.train * rank_imbalance(q.lengths, q.prompt_tokens, ranks, mini / ranks, s.balances_ranks) * way.trainer.train;
+  p[Phase::logprob] = form.samples && q.old_logprobs ? pass : Seconds{};
+  p[Phase::reference] = q.reference ? pass : Seconds{};
+  if (form.critic) {
+    p[Phase::critic] = size_beside(q, q.critic_model) * (pass + p[Phase::train]);
+  }
+  p[Phase::reward] = q.reward;
+  if (!q.reward_model.empty()) {
+    p[Phase::reward] += size_beside(q, q.reward_model) * pass;
+  }
+  p[Phase::other] = s.fixed;
+}
+
+}  // namespace
+
+Seconds sync_time(const PostTrainQuestion& q, WeightSync way, double engine_ranks, bool hosts) {
+  WeightSend send;
+  send.weights = Bytes{q.parameters * bytes_of_format(q.rollout_precision)};
+  send.engine_ranks = engine_ranks;
+  send.hosts = hosts;
+  send.outside = q.outside.value_or(BytesPerSecond{25e9});
+  send.inside = q.device.scale_up.per_gpu ? q.device.scale_up.per_gpu->value
+                : q.device.pcie.rate      ? q.device.pcie.rate->value
+                                          : BytesPerSecond{25e9};
+  // Within a host a broadcast is the copy that engines beside their trainer take.
+  const WeightSync path = way == WeightSync::broadcast && !hosts ? WeightSync::local : way;
+  return weight_sync_time(way, send, q.software.paths[static_cast<std::size_t>(path)]);
+}
+
+PostTrainWay price_way(const PostTrainQuestion& q,
+                       PoolPrices& prices,
+                       const PostTrainFlow& flow,
+                       std::int64_t rollout_gpus) {
+  PostTrainWay way;
+  way.flow = flow;
+  const bool together = flow.placement == PostTrainPlacement::colocated;
+  const bool samples = form_of(q.algorithm).samples;
+  way.gpus = q.rollout_device ? q.gpus + q.rollout_device_gpus : q.gpus;
+  way.rollout_gpus = together ? q.gpus : rollout_gpus;
+  way.train_gpus = together || q.rollout_device ? q.gpus : q.gpus - rollout_gpus;
+  way.sync = q.sync.value_or(together ? q.software.sync_local : q.software.sync_split);
+  way.trainer = prices.trainer(way.train_gpus);
+  if (!way.trainer.fits) {
+    way.possible = false;
+    way.why_not = way.trainer.why_not;
+  }
+  set_trained_phases(q, way);
+  if (samples) {
+    const Device& device = q.rollout_device && !together ? *q.rollout_device : q.device;
+    const double fraction =
+        q.memory_fraction.value_or(together ? q.software.colocated_fraction : q.software.split_fraction);
+    std::string why_not = "no engine holds the model on " + std::to_string(way.rollout_gpus) + " GPUs";
+    Seconds least{1e300};
+    for (const std::int64_t tp : widths(q, way.rollout_gpus)) {
+      const EnginePrice& engine = prices.engine(tp, fraction, device);
+      if (!engine.why_not.empty() || tp > way.rollout_gpus) {
+        why_not = engine.why_not.empty() ? why_not : engine.why_not;
+        continue;
+      }
+      const PricedRollout rollout =
+          price_rollout(q, engine, way.rollout_gpus / tp, flow.order == PostTrainOrder::asynchronous);
+      if (rollout.times.whole < least) {
+        least = rollout.times.whole;
+        way.rollout = rollout;
+        way.engine_tp = tp;
+        way.engines = way.rollout_gpus / tp;
+        way.slots = engine.slots;
+        way.engine_memory = engine.memory;
+      }
+    }
+    if (way.engine_tp == 0) {
+      way.possible = false;
+      way.why_not = why_not;
+      return way;
+    }
+    way.phases[Phase::rollout] = q.software.rollout * way.rollout.times.whole;
+    way.flow.rollout_steady = q.software.rollout * way.rollout.steady;
+    way.phases[Phase::sync] = sync_time(q, way.sync, real(way.engine_tp), together ? q.gpus > q.per_node : true);
+    if (together) {
+      way.phases[Phase::swap] = swap_time(q, way.trainer);
+    }
+  }
+  PhaseTimes waited = way.phases;
+  if (q.software.sync_beside && flow.order == PostTrainOrder::asynchronous) {
+    waited[Phase::sync] = Seconds{};
+  }
+  way.step = step_of_phases(waited, way.flow);
+  return way;
+}
+
+}  // namespace headroom

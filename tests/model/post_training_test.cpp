@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/post_training/answer_lengths.hpp>
+#include <headroom/model/post_training/phase_simulation.hpp>
+#include <headroom/model/post_training/rollout.hpp>
+#include <headroom/model/post_training/stage_balance.hpp>
+#include <headroom/model/post_training/step_phases.hpp>
+#include <headroom/model/post_training/weight_sync.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <vector>
+
+using namespace headroom;
+
+namespace {
+
+/// One second an iteration, whatever the batch.
+RolloutClock even_clock() {
+  return {[](double /*batch*/, double /*keys*/) { return Seconds{1.0}; }, Seconds{}};
+}
+
+PhaseTimes random_phases(std::mt19937& random) {
+  std::uniform_real_distribution<double> time{0.1, 100.0};
+  PhaseTimes phases;
+  for (Seconds& each : phases.of) {
+    each = Seconds{time(random)};
+  }
+  return phases;
+}
+
+}  // namespace
+
+TEST_CASE("post-training: cut lengths keep their mean, and their strata too") {
+  // E[min(X, c)] of a lognormal by a sum over 100,000 strata.
+  const double mu = std::log(900.0), sigma = 0.7, most = 2000.0;
+  const AnswerLengths lengths{cut_mean(mu, sigma, most), most, std::sqrt(std::expm1(sigma * sigma))};
+  const std::vector<double> many = stratified_lengths(lengths, 100'000);
+  CHECK(std::accumulate(many.begin(), many.end(), 0.0) / 100'000.0 == doctest::Approx(lengths.mean).epsilon(1e-3));
+  CHECK(answer_quantile(lengths, 0.5) == doctest::Approx(900.0).epsilon(1e-6));
+  // What exceeds 2000: 1 - F(ln(2000 / 900) / 0.7) = 1 - F(1.1407) = 0.127.
+  CHECK(cut_share(lengths) == doctest::Approx(0.127).epsilon(0.01));
+  CHECK(std::is_sorted(many.begin(), many.end()));
+  CHECK(stratified_lengths({512.0, 4096.0, 0.0}, 3) == std::vector<double>{512.0, 512.0, 512.0});
+  CHECK(stratified_lengths(lengths, 0).empty());
+}
+
+TEST_CASE("post-training: a rollout ends with its longest answer, and a queue refills its slots") {
+  const std::vector<double> lengths{10.0, 10.0, 10.0, 40.0};
+  RolloutShare share;
+  share.lengths = lengths;
+  share.slots = 4;
+  const RolloutTimes all = simulate_rollout(share, even_clock());
+  CHECK(all.whole.raw() == doctest::Approx(40.0));
+  CHECK(all.tokens == doctest::Approx(70.0));
+  // 4 answers for 10 s, then one for 30: 70 of 160 slot-seconds are used.
+  CHECK(all.empty == doctest::Approx(1.0 - 70.0 / 160.0));
+  share.slots = 2;  // 10 and 10, then 10 and 40: the last begins at 10
+  CHECK(simulate_rollout(share, even_clock()).whole.raw() == doctest::Approx(50.0));
+  share.step_tokens = 2.0;
+  CHECK(simulate_rollout(share, even_clock()).whole.raw() == doctest::Approx(25.0));
+}
+
+TEST_CASE("post-training: a group's prompt is computed once where prefixes are shared") {
+  const std::vector<double> lengths(8, 5.0);
+  RolloutShare share;
+  share.lengths = lengths;
+  share.slots = 8;
+  share.group = 4;
+  RolloutClock clock = even_clock();
+  clock.prompt = Seconds{3.0};
+  CHECK(simulate_rollout(share, clock).whole.raw() == doctest::Approx(2.0 * 3.0 + 5.0));
+  share.shares_prefix = false;
+  CHECK(simulate_rollout(share, clock).whole.raw() == doctest::Approx(8.0 * 3.0 + 5.0));
+}
+
+TEST_CASE("post-training: keys of the batch grow with its answers") {
+  // One answer of 4 tokens behind 10: keys of its iterations are 10.. 14, 12 on the mean, at 1 s a key.
+  const std::vector<double> lengths{4.0};
+  RolloutShare share;
+  share.lengths = lengths;
+  share.prompt = 10.0;
+  const RolloutClock clock{[](double /*batch*/, double keys) { return Seconds{keys}; }, Seconds{}};
+  CHECK(simulate_rollout(share, clock).whole.raw() == doctest::Approx(4.0 * 12.0));
+}
+
+TEST_CASE("post-training: weights whole or in parts over the link that joins both") {
+  WeightSend send;
+  send.weights = Bytes{64e9};
+  send.engine_ranks = 8.0;
+  send.hosts = true;
+  send.inside = BytesPerSecond{400e9};
+  send.outside = BytesPerSecond{50e9};
+  const SyncPath path{0.5, Seconds{1.0}};
+  CHECK(weight_sync_time(WeightSync::broadcast, send, path).raw() == doctest::Approx(1.0 + 64.0 / 25.0));
+  CHECK(weight_sync_time(WeightSync::sharded, send, path).raw() == doctest::Approx(1.0 + 8.0 / 25.0));
+  send.hosts = false;
+  CHECK(weight_sync_time(WeightSync::local, send, path).raw() == doctest::Approx(1.0 + 64.0 / 200.0));
+  CHECK(weight_sync_time(WeightSync::gloo, send, path).raw() == doctest::Approx(1.0 + 64.0 / 0.5));
+}
+
+TEST_CASE("post-training: 1,000 steps whose batches are waited for, event by event as in closed form") {
+  std::mt19937 random{20261129};
+  for (int i = 0; i < 1000; ++i) {
+    const PhaseTimes phases = random_phases(random);
+    PostTrainFlow flow;
+    flow.placement = i % 3 == 0 ? PostTrainPlacement::colocated : PostTrainPlacement::split;
+    flow.order = i % 3 == 2 ? PostTrainOrder::one_step_off : PostTrainOrder::synchronous;
+    const double closed = step_of_phases(phases, flow).step.raw();
+    CHECK(simulate_steps(phases, flow, 20).raw() == doctest::Approx(closed).epsilon(0.01));
+  }
+}
+
+TEST_CASE("post-training: whoever waits is idle for what is left of the step") {
+  PhaseTimes phases;
+  phases[Phase::rollout] = Seconds{60.0};
+  phases[Phase::train] = Seconds{30.0};
+  phases[Phase::sync] = Seconds{10.0};
+  PostTrainFlow flow;
+  flow.placement = PostTrainPlacement::split;
+  const StepPhases waits = step_of_phases(phases, flow);
+  CHECK(waits.step.raw() == doctest::Approx(100.0));
+  CHECK(waits.train_idle == doctest::Approx(0.6));
+  CHECK(waits.rollout_idle == doctest::Approx(0.3));
+  flow.order = PostTrainOrder::one_step_off;
+  const StepPhases beside = step_of_phases(phases, flow);
+  CHECK(beside.step.raw() == doctest::Approx(70.0));
+  CHECK(beside.train_idle == doctest::Approx(30.0 / 70.0));
+  CHECK(beside.rollout_binds);
+  flow.order = PostTrainOrder::asynchronous;
+  flow.staleness = 0.5;  // half of the 30 s of training lies beside the next rollout
+  CHECK(step_of_phases(phases, flow).step.raw() == doctest::Approx(85.0));
+  flow.parts = 2.0;  // the other half lies beside the second part of the same rollout
+  CHECK(step_of_phases(phases, flow).step.raw() == doctest::Approx(70.0));
+  flow.staleness = 1.5;
+  flow.rollout_steady = Seconds{40.0};  // half of the 20 s that the tail takes is hidden
+  CHECK(step_of_phases(phases, flow).step.raw() == doctest::Approx(60.0));
+  flow.partial = true;
+  CHECK(step_of_phases(phases, flow).step.raw() == doctest::Approx(50.0));
+}
+
+TEST_CASE("post-training: no sample is older than its bound, and none is lost") {
+  std::mt19937 random{7};
+  std::uniform_real_distribution<double> time{0.5, 60.0};
+  std::uniform_int_distribution<int> small{1, 40};
+  for (int i = 0; i < 300; ++i) {
+    std::vector<double> times(97);
+    std::generate(times.begin(), times.end(), [&] { return time(random); });
+    SampleFlow flow;
+    flow.times = times;
+    flow.batch = small(random);
+    flow.slots = small(random) * 2;
+    flow.staleness = (i % 7) * 0.5;
+    flow.partial = i % 2 == 0;
+    flow.train = Seconds{time(random)};
+    flow.sync = Seconds{1.0};
+    const SampleCounts counts = simulate_samples(flow, 30);
+    CHECK(counts.oldest <= std::ceil(flow.staleness));
+    CHECK(counts.started == counts.trained + counts.under_way + counts.buffered);
+    CHECK(counts.trained == 31 * flow.batch);
+    CHECK(counts.trainer_idle >= 0.0);
+    CHECK(counts.trainer_idle <= 1.0);
+  }
+}
+
+TEST_CASE("post-training: a step never gets longer where samples may be older") {
+  std::vector<double> times;
+  for (int i = 0; i < 64; ++i) {
+    times.push_back(i % 16 == 0 ? 100.0 : 10.0);
+  }
+  double before = 1e300;
+  for (const double staleness : {0.0, 1.0, 2.0, 4.0}) {
+    SampleFlow flow;
+    flow.times = times;
+    flow.batch = 64;
+    flow.slots = 64;
+    flow.staleness = staleness;
+    flow.partial = true;
+    flow.train = Seconds{20.0};
+    const double step = simulate_samples(flow, 40).step.raw();
+    CHECK(step <= before * (1.0 + 1e-9));
+    before = step;
+  }
+}
+
+TEST_CASE("post-training: stages take GPUs by their demand over their rate") {
+  // 84,000 steps a second at 21,000 a GPU are four GPUs.
+  const std::vector<BalancedStage> stages{{"render", 21e3, 1.0, 0.0, 0}, {"train", 84e3, 1.0, 84e3, 0}};
+  const StageBalance asked = stages_for(stages, 84e3);
+  CHECK(asked.stages[0].gpus == 4);
+  CHECK(asked.stages[1].gpus == 1);
+  CHECK(asked.flow == doctest::Approx(84e3));
+  // Five GPUs of the same stages deal themselves out alike; a sixth has nobody to wait for.
+  const auto five = balance_stages(stages, 5);
+  REQUIRE(five);
+  CHECK(five->stages[0].gpus == 4);
+  CHECK(five->flow == doctest::Approx(84e3));
+  CHECK(!balance_stages(stages, 1));
+}

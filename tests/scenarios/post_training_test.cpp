@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Post-training: what is read and refused, which way is taken, what its neighbours lose, launches, and measured rows.
+#include <headroom/core/config_reader.hpp>
+#include <headroom/scenarios/measured/run_row.hpp>
+#include <headroom/scenarios/post_training/post_train_export.hpp>
+#include <headroom/scenarios/post_training/post_train_plan.hpp>
+#include <headroom/scenarios/validation/validation.hpp>
+
+#include <doctest/doctest.h>
+
+#include "../support/sources.hpp"
+#include <algorithm>
+#include <chrono>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+using namespace headroom;
+using headroom::test::sources;
+
+namespace {
+
+std::string asked(const std::string& step, const std::string& pools = "", std::string_view gpus = "16") {
+  return "schema = 1\nkind = \"post_train\"\nmodel = \"llama3.1-8b\"\n[hardware]\ngpu = \"h100-sxm-80gb\"\ngpus = " +
+         std::string{gpus} + "\n[post_train]\nsoftware = \"nemo-rl\"\nprompts = 64\nsamples = 32\n" + step +
+         "\n[pools]\n" + pools + "\n";
+}
+
+PostTrainQuestion read(const std::string& text) {
+  return read_post_training(parse_toml(text, "step.toml"), "step.toml", sources());
+}
+
+PostTrainPlan planned(const std::string& text) {
+  return make_post_train_plan(read(text));
+}
+
+std::string refused(const std::string& text) {
+  try {
+    static_cast<void>(read(text));
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool says(const std::string& text, std::string_view words) {
+  return text.find(words) != std::string::npos;
+}
+
+const PostTrainWay* way_of(const PostTrainPlan& plan, PostTrainPlacement placement, PostTrainOrder order) {
+  const auto found = std::find_if(plan.ways.begin(), plan.ways.end(), [&](const PostTrainWay& way) {
+    return way.flow.placement == placement && way.flow.order == order;
+  });
+  return found == plan.ways.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+TEST_CASE("post-training: what cannot be is refused with its remedy") {
+  CHECK(says(refused(asked("", "placement = \"colocated\"\nstaleness = 2")), "staleness without asynchrony"));
+  CHECK(says(refused(asked("", "order = \"synchronous\"\npartial = true")), "partial rollouts without asynchrony"));
+  CHECK(says(refused(asked("mini_batch = 16")), "a group of 32 answers is larger than a mini-batch of 16"));
+  CHECK(says(refused(asked("mini_batch = 4096")), "4096 sequences of an optimizer step are more than the 2048"));
+  CHECK(says(refused(asked("answer_most = 200000")), "longer than the context of 131"));
+  CHECK(says(refused(asked("answer_tokens = 900\nanswer_most = 500")), "lies above answer_most"));
+  CHECK(says(refused(asked("", "rollout_gpus = 16")), "none is left to train"));
+  CHECK(says(refused(asked("", "rollout_gpu = \"l40s\"")), "go together"));
+  CHECK(says(refused(asked("backend = \"jax\"")), "has no trainer"));
+  // Every problem at once.
+  const std::string both = refused(asked("mini_batch = 16", "placement = \"colocated\"\nstaleness = 2"));
+  CHECK(says(both, "mini-batch of 16"));
+  CHECK(says(both, "staleness without asynchrony"));
+}
+
+TEST_CASE("post-training: pools that cannot hold their model say what is short") {
+  const PostTrainPlan plan = planned(
+      "schema = 1\nkind = \"post_train\"\nmodel = \"llama3.1-70b\"\n[hardware]\ngpu = \"h100-sxm-80gb\"\ngpus = 2\n"
+      "[post_train]\nsoftware = \"verl\"\nprompts = 8\nsamples = 8\n");
+  CHECK(!plan.feasible());
+  REQUIRE(!plan.ways.empty());
+  CHECK(!plan.ways.front().why_not.empty());
+}
+
+TEST_CASE("post-training: the fastest way is taken, and each other says why it loses") {
+  const PostTrainPlan plan = planned(asked("answer_tokens = 1100\nanswer_most = 4096\nmini_batch = 512\nsteps = 100"));
+  REQUIRE(plan.taken);
+  const PostTrainWay& best = plan.ways[*plan.taken];
+  for (const PostTrainWay& way : plan.ways) {
+    CHECK((!way.possible || way.step.step >= best.step.step));
+    CHECK((&way == &best || !way.why_not.empty()));
+  }
+  const PostTrainWay* together = way_of(plan, PostTrainPlacement::colocated, PostTrainOrder::synchronous);
+  REQUIRE(together != nullptr);
+  CHECK(together->step.step.raw() == doctest::Approx(together->phases.total().raw()));
+  CHECK(plan.run->raw() == doctest::Approx(100.0 * best.step.step.raw()));
+  CHECK(plan.samples_per_s == doctest::Approx(2048.0 / best.step.step.raw()));
+  // Older samples never lengthen a step.
+  for (std::size_t i = 1; i < plan.staleness.size(); ++i) {
+    CHECK(plan.staleness[i].step <= plan.staleness[i - 1].step);
+  }
+}
+
+TEST_CASE("post-training: a 32B on 64 GPUs is searched within five seconds") {
+  const auto begin = std::chrono::steady_clock::now();
+  const PostTrainPlan plan = planned(
+      "schema = 1\nkind = \"post_train\"\nmodel = \"qwen3-32b\"\n[hardware]\ngpu = \"h100-sxm-80gb\"\ngpus = 64\n"
+      "[post_train]\nsoftware = \"nemo-rl\"\nprompts = 64\nsamples = 32\n[pools]\nstaleness = 1\n");
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  CHECK(took.count() < 5.0);
+  CHECK(plan.feasible());
+  CHECK(plan.priced > 100);
+}
+
+TEST_CASE("post-training: algorithms ask for their passes") {
+  const auto phases = [](const std::string& step) {
+    const PostTrainPlan plan = planned(asked("answer_tokens = 500\nanswer_most = 1024\n" + step));
+    REQUIRE(plan.taken);
+    return plan.ways[*plan.taken].phases;
+  };
+  const PhaseTimes grpo = phases("algorithm = \"grpo\""), ppo = phases("algorithm = \"ppo\"");
+  CHECK(grpo[Phase::critic].raw() == 0.0);
+  CHECK(ppo[Phase::critic].raw() > 0.0);
+  CHECK(grpo[Phase::reference].raw() > 0.0);
+  CHECK(phases("algorithm = \"dapo\"")[Phase::reference].raw() == 0.0);
+  const PhaseTimes sft = phases("algorithm = \"sft\"");
+  CHECK(sft[Phase::rollout].raw() == 0.0);
+  CHECK(sft[Phase::sync].raw() == 0.0);
+  // A preference trains two sequences.
+  CHECK(phases("algorithm = \"dpo\"")[Phase::train].raw() > 1.5 * sft[Phase::train].raw());
+}
+
+TEST_CASE("post-training: launches hold the way that is taken") {
+  const PostTrainPlan plan =
+      planned(asked("answer_tokens = 1100\nanswer_most = 4096\nmini_batch = 512", "placement = \"colocated\""));
+  const std::string verl = verl_launch(plan), nemo = nemo_rl_recipe(plan);
+  CHECK(says(verl, "data.train_batch_size=64"));
+  CHECK(says(verl, "actor_rollout_ref.rollout.n=32"));
+  CHECK(says(verl, "actor_rollout_ref.actor.ppo_mini_batch_size=16"));
+  CHECK(says(verl, "verl.trainer.main_ppo"));
+  CHECK(says(nemo, "num_generations_per_prompt: 32"));
+  CHECK(says(nemo, "train_global_batch_size: 512"));
+  CHECK(says(nemo, "    colocated:\n      enabled: true"));
+  CHECK_THROWS_AS(static_cast<void>(verl_launch(planned(asked("algorithm = \"sft\"")))), ConfigError);
+}
+
+TEST_CASE("post-training: rows of steps and phases are predicted, and blank ones say what is missing") {
+  const std::string header =
+      "id,source,model,params_b,algorithm,software,software_version,gpu,gpus,colocated,async_staleness,prompts_per_"
+      "step,"
+      "samples_per_prompt,prompt_tokens_mean,response_tokens_mean,response_tokens_max,train_tp,train_pp,train_cp,train_"
+      "ep,"
+      "train_precision,rollout_engine,rollout_tp,rollout_ep,rollout_gpus,train_gpus,options,metric,value,unit,notes\n";
+  const auto row = [](const std::string& id, const std::string& prompts, const std::string& metric) {
+    return id + ",own,Llama-3.1-8B-Instruct,8.03,GRPO,NeMo RL,0.5,H100-SXM5-80GB,16,1,0," + prompts +
+           ",32,,1000,4096,1,2,1,1,bf16,vLLM,1,1,16,16,train_gbs=512," + metric + ",50,s,\n";
+  };
+  std::istringstream text{header + row("a", "64", "step_time_s") + row("b", "64", "rollout_time_s") +
+                          row("c", "64", "train_time_s") + row("d", "64", "reward_time_s")};
+  Diagnostics diagnostics;
+  const RunFile file = read_runs(text, "own.csv", diagnostics);
+  diagnostics.throw_if_any();
+  CHECK(file.form == RowForm::post_training);
+  const Validation scored = validate(std::vector<RunFile>{file}, {}, sources());
+  REQUIRE(scored.rows.size() == 4);
+  CHECK(scored.rows[0].prediction.status == RowStatus::ok);
+  CHECK(scored.rows[0].prediction.predicted >
+        scored.rows[1].prediction.predicted + scored.rows[2].prediction.predicted);
+  CHECK(scored.rows[3].prediction.status == RowStatus::unsupported);
+  CHECK(says(scored.rows[3].prediction.why, "reward_time_s"));
+}
