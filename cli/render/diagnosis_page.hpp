@@ -2,8 +2,8 @@
 // A reading of a run as one HTML file that needs nothing but itself.
 #pragma once
 
+#include <headroom/calibrate/against/plan_gap.hpp>
 #include <headroom/calibrate/diagnosis/cause.hpp>
-#include <headroom/calibrate/diagnosis/plan_gap.hpp>
 
 #include <string>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <headroom/answers/document/value.hpp>
-#include <headroom/calibrate/diagnosis/plan_gap.hpp>
+#include <headroom/calibrate/against/plan_gap.hpp>
 
 #include <string>
 

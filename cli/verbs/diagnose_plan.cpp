@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/door/library.hpp>
-#include <headroom/calibrate/diagnosis/plan_gap.hpp>
+#include <headroom/calibrate/against/plan_gap.hpp>
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>

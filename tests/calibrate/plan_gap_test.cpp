@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run beside its plan: parts of a breakdown sum to the step, the largest gap comes first, the plan's terms find the
 // run's parts.
+#include <headroom/calibrate/against/plan_gap.hpp>
 #include <headroom/calibrate/diagnosis/evidence.hpp>
-#include <headroom/calibrate/diagnosis/plan_gap.hpp>
 #include <headroom/calibrate/telemetry/step_reader.hpp>
 #include <headroom/core/diagnostic.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/calibrate/diagnosis/plan_gap.hpp>
+#include <headroom/calibrate/against/plan_gap.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
