@@ -48,11 +48,9 @@ double tensor_gain_of(const Device* device) {
 }
 
 CauseKind cause_of(HeldBy held) {
-  switch (held) {
-    case HeldBy::compute: return CauseKind::no_tensor_cores;
-    case HeldBy::latency: return CauseKind::small_batch;
-    default: return CauseKind::memory_bound;
-  }
+  return held == HeldBy::compute   ? CauseKind::no_tensor_cores
+         : held == HeldBy::latency ? CauseKind::small_batch
+                                   : CauseKind::memory_bound;
 }
 
 void add_profile(const ProfiledFile& file, RunReading& reading) {

@@ -265,11 +265,10 @@ const ConfigValue* found_in(const ConfigValue& table, std::string_view key, Conf
 }
 
 std::optional<double> plain_number(const ConfigValue& value) {
-  switch (value.kind) {
-    case ConfigValue::Kind::integer: return static_cast<double>(value.integer);
-    case ConfigValue::Kind::number: return value.number;
-    default: return std::nullopt;
+  if (value.kind == ConfigValue::Kind::integer) {
+    return static_cast<double>(value.integer);
   }
+  return value.kind == ConfigValue::Kind::number ? std::optional{value.number} : std::nullopt;
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
 }
 
 bool names_phase(std::string_view bare) {
-  return is_one_of(bare, {"phase", "component", "stage", "part"});
+  return is_one_of(bare, {"phase", "term", "component", "stage", "part"});
 }
 bool names_time(std::string_view bare) {
   return is_one_of(bare, {"seconds", "s", "ms", "us", "milliseconds", "microseconds", "time", "duration", "mean"});
@@ -138,7 +138,8 @@ class PhaseSum {
       if (held.has_bytes && held.counts > 0.0) {
         held.phase.bytes = Bytes{held.bytes / held.counts};
       }
-      if (names_whole(without_unit(held.phase.name))) {
+      const std::string bare = without_unit(held.phase.name);
+      if (names_whole(bare) || bare == "step") {
         all.step = held.phase.time;
       } else {
         all.phases.push_back(held.phase);

@@ -268,6 +268,9 @@ TEST_CASE("telemetry: phases come a row a phase or a row a step, in their unit")
   const Signals columns = read_as(read_phases, "step,data_ms,forward_ms,step_time_ms\n0,10,20,31\n1,10,22,33\n");
   CHECK(columns.phases.at(0).phases.size() == 2);
   CHECK(columns.phases[0].step->raw() == doctest::Approx(0.032));
+  const Signals told = read_as(read_phases, "term,seconds\nforward,2\nstep,3\n");
+  CHECK(told.phases.at(0).phases.size() == 1);
+  CHECK(told.phases[0].step->raw() == 3.0);
   CHECK(says(refusal_of(read_phases, "phase,seconds\nforward,fast\nbackward,\n"), "f:2:9"));
   CHECK(says(refusal_of(read_phases, "phase,seconds\nforward,fast\nbackward,\n"), "f:3:10"));
   CHECK(says(refusal_of(read_phases, "phase,seconds\nforward,0\n"), "no phase takes any time"));
