@@ -22,16 +22,16 @@ headroom::classic::Plan classic::answer(headroom::classic::Question& question, c
   return headroom::classic::make_plan(std::move(question));
 }
 
-bool classic::good(const headroom::classic::Plan& plan) noexcept {
-  return plan.feasible();
+bool classic::good(const headroom::classic::Plan& priced) noexcept {
+  return priced.feasible();
 }
 
-std::string classic::text(const headroom::classic::Plan& plan, bool explained) {
-  return classic_text(plan, explained);
+std::string classic::text(const headroom::classic::Plan& priced, bool explained) {
+  return classic_text(priced, explained);
 }
 
-Value classic::document(const headroom::classic::Plan& plan) {
-  return classic_document(plan);
+Value classic::document(const headroom::classic::Plan& priced) {
+  return classic_document(priced);
 }
 
 }  // namespace headroom::kinds

@@ -20,20 +20,20 @@ PostTrainPlan post_train::answer(PostTrainQuestion& question, const AnswerOption
   return make_post_train_plan(std::move(question));
 }
 
-bool post_train::good(const PostTrainPlan& plan) noexcept {
-  return plan.feasible();
+bool post_train::good(const PostTrainPlan& step) noexcept {
+  return step.feasible();
 }
 
-std::string post_train::text(const PostTrainPlan& plan, bool explained) {
-  return post_train_text(plan, explained);
+std::string post_train::text(const PostTrainPlan& step, bool explained) {
+  return post_train_text(step, explained);
 }
 
-Value post_train::document(const PostTrainPlan& plan) {
-  return post_train_document(plan);
+Value post_train::document(const PostTrainPlan& step) {
+  return post_train_document(step);
 }
 
-std::string post_train::csv(const PostTrainPlan& plan) {
-  return post_train_csv(plan);
+std::string post_train::csv(const PostTrainPlan& step) {
+  return post_train_csv(step);
 }
 
 }  // namespace headroom::kinds

@@ -21,10 +21,10 @@ struct post_train {
   [[nodiscard]] static bool asks(const ConfigValue& document, const QuestionLibrary& library);
   [[nodiscard]] static Asked read(const ConfigValue& document, const std::string& file, const QuestionLibrary& library);
   [[nodiscard]] static Given answer(Asked& question, const AnswerOptions& options);
-  [[nodiscard]] static bool good(const Given& plan) noexcept;
-  [[nodiscard]] static std::string text(const Given& plan, bool explained);
-  [[nodiscard]] static Value document(const Given& plan);
-  [[nodiscard]] static std::string csv(const Given& plan);
+  [[nodiscard]] static bool good(const Given& step) noexcept;
+  [[nodiscard]] static std::string text(const Given& step, bool explained);
+  [[nodiscard]] static Value document(const Given& step);
+  [[nodiscard]] static std::string csv(const Given& step);
 };
 }  // namespace kinds
 

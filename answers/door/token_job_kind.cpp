@@ -18,16 +18,16 @@ TokenJobPlan token_job::answer(TokenJob& question, const AnswerOptions& options)
   return plan_token_job(std::move(question), options.explain);
 }
 
-bool token_job::good(const TokenJobPlan& plan) noexcept {
-  return plan.feasible();
+bool token_job::good(const TokenJobPlan& job) noexcept {
+  return job.feasible();
 }
 
-std::string token_job::text(const TokenJobPlan& plan, bool explained) {
-  return token_job_text(plan, explained);
+std::string token_job::text(const TokenJobPlan& job, bool explained) {
+  return token_job_text(job, explained);
 }
 
-Value token_job::document(const TokenJobPlan& plan) {
-  return token_job_document(plan);
+Value token_job::document(const TokenJobPlan& job) {
+  return token_job_document(job);
 }
 
 }  // namespace headroom::kinds

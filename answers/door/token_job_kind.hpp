@@ -22,9 +22,9 @@ struct token_job {
   [[nodiscard]] static bool asks(const ConfigValue& document, const QuestionLibrary& library);
   [[nodiscard]] static Asked read(const ConfigValue& document, const std::string& file, const QuestionLibrary& library);
   [[nodiscard]] static Given answer(Asked& question, const AnswerOptions& options);
-  [[nodiscard]] static bool good(const Given& plan) noexcept;
-  [[nodiscard]] static std::string text(const Given& plan, bool explained);
-  [[nodiscard]] static Value document(const Given& plan);
+  [[nodiscard]] static bool good(const Given& job) noexcept;
+  [[nodiscard]] static std::string text(const Given& job, bool explained);
+  [[nodiscard]] static Value document(const Given& job);
 };
 }  // namespace kinds
 

@@ -7,15 +7,6 @@
 
 namespace headroom {
 
-std::string way_words(const PostTrainWay& way) {
-  std::string text{name_of(way.flow.placement)};
-  if (way.flow.placement != PostTrainPlacement::colocated) {
-    text += ", " + std::string{name_of(way.flow.order)} + ", " + std::to_string(way.rollout_gpus) +
-            " GPUs sample and " + std::to_string(way.train_gpus) + " train";
-  }
-  return text;
-}
-
 std::string verdict_of(const PostTrainPlan& plan) {
   const PostTrainQuestion& q = plan.question;
   if (plan.balance) {

@@ -7,10 +7,7 @@
 namespace headroom {
 
 struct PostTrainPlan;
-struct PostTrainWay;
 
-/// "split, asynchronous, 16 GPUs sample and 48 train".
-[[nodiscard]] std::string way_words(const PostTrainWay& way);
 /// One sentence: what is taken and what a step takes, or why nothing is.
 [[nodiscard]] std::string verdict_of(const PostTrainPlan& plan);
 

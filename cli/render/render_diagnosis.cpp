@@ -36,7 +36,9 @@ Value value_of(const FindingCell& cell) {
       cell);
 }
 
-std::string text_of_cell(const FindingCell& cell) {
+}  // namespace
+
+std::string finding_text(const FindingCell& cell) {
   return std::visit(
       [](const auto& held) -> std::string {
         using T = std::decay_t<decltype(held)>;
@@ -55,6 +57,8 @@ std::string text_of_cell(const FindingCell& cell) {
       cell);
 }
 
+namespace {
+
 std::string table_text(const FindingTable& found) {
   std::vector<std::string> titles;
   for (const FindingColumn& column : found.columns) {
@@ -64,7 +68,7 @@ std::string table_text(const FindingTable& found) {
   for (const std::vector<FindingCell>& cells : found.rows) {
     std::vector<std::string> row;
     for (const FindingCell& cell : cells) {
-      row.push_back(text_of_cell(cell));
+      row.push_back(finding_text(cell));
     }
     table.row(std::move(row));
   }

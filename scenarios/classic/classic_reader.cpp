@@ -36,7 +36,7 @@ class ClassicReader {
     refuse_base(root_);
     q_.name = root_.maybe_text("name").value_or(shown(q_.file));
     static_cast<void>(root_.maybe_choice("kind", scenario_kind_names));
-    read_card();
+    read_machines();
     read_host();
     read_algorithm();
     read_units();
@@ -46,7 +46,7 @@ class ClassicReader {
   }
 
  private:
-  void read_card() {
+  void read_machines() {
     HardwareChoice hardware = read_hardware(root_, *q_.sources, q_.assumptions, true);
     q_.cards = std::max(1.0, real(hardware.gpus));
     q_.cards_open = hardware.gpus == 0;

@@ -54,15 +54,6 @@ std::vector<PostTrainFlow> flows_of(const PostTrainQuestion& q) {
   return all;
 }
 
-std::string words_of(const PostTrainWay& way) {
-  std::string text{name_of(way.flow.placement)};
-  if (way.flow.placement != PostTrainPlacement::colocated) {
-    text += ", " + std::string{name_of(way.flow.order)} + ", " + std::to_string(way.rollout_gpus) +
-            " GPUs sample and " + std::to_string(way.train_gpus) + " train";
-  }
-  return text;
-}
-
 /// Fastest first, impossible ones last.
 bool before(const PostTrainWay& a, const PostTrainWay& b) noexcept {
   return a.possible != b.possible ? a.possible : a.step.step < b.step.step;
@@ -178,6 +169,15 @@ PostTrainPlan balanced_plan(PostTrainQuestion question) {
 
 }  // namespace
 
+std::string way_words(const PostTrainWay& way) {
+  std::string text{name_of(way.flow.placement)};
+  if (way.flow.placement != PostTrainPlacement::colocated) {
+    text += ", " + std::string{name_of(way.flow.order)} + ", " + std::to_string(way.rollout_gpus) +
+            " GPUs sample and " + std::to_string(way.train_gpus) + " train";
+  }
+  return text;
+}
+
 PostTrainPlan make_post_train_plan(PostTrainQuestion question) {
   if (!question.stages.empty()) {
     return balanced_plan(std::move(question));
@@ -225,7 +225,7 @@ PostTrainPlan make_post_train_plan(PostTrainQuestion question) {
   set_staleness(plan, prices);
   plan.priced = prices.priced();
   plan.notes.push_back("numbers of " + q.software.name + ": " + q.software.fitted);
-  plan.notes.push_back(words_of(way) + " is the fastest of " + std::to_string(plan.ways.size()) + " ways and " +
+  plan.notes.push_back(way_words(way) + " is the fastest of " + std::to_string(plan.ways.size()) + " ways and " +
                        std::to_string(plan.priced) + " layouts of trainers and engines");
   return plan;
 }

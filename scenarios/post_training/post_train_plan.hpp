@@ -65,6 +65,9 @@ struct PostTrainPlan {
                                      const PostTrainFlow& flow,
                                      std::int64_t rollout_gpus);
 
+/// "split, asynchronous, 16 GPUs sample and 48 train".
+[[nodiscard]] std::string way_words(const PostTrainWay& way);
+
 /// Every placement, order, split of the GPUs and layout that the question leaves open; the fastest that fits is taken.
 [[nodiscard]] PostTrainPlan make_post_train_plan(PostTrainQuestion question);
 

@@ -64,9 +64,7 @@ class SharingReader {
     read_card();
     read_mode();
     read_tenants();
-    if (!q_.card.id.empty()) {
-      refuse_what_no_card_gives();
-    }
+    refuse_what_no_card_gives();
     root_.finish();
     diagnostics_.throw_if_any();
     return std::move(q_);
@@ -332,6 +330,9 @@ class SharingReader {
 
   /// Memory of all tenants that run at one time under a way of one card.
   void refuse_what_no_card_gives() {
+    if (q_.card.id.empty()) {
+      return;  // told already
+    }
     if (!q_.mode || *q_.mode == CardSharing::none) {
       return;
     }
