@@ -255,10 +255,12 @@ Outcome answer(const Arguments& arguments, bool explained) {
       report::require_charts();
     }
     const DocumentKind kind = kind_of(root, library);
-    if (arguments.one("--format") == "csv" && kind != DocumentKind::cluster) {
+    if (arguments.one("--format") == "csv" && kind != DocumentKind::cluster &&
+        kind != DocumentKind::post_train) {
       throw ConfigError{
-          "--format csv writes the schedule of a cluster, a row for each stretch in which a job holds GPUs, and " +
-          quoted(files.empty() ? "command line" : files.front()) + " asks no cluster: take text, json or html"};
+          "--format csv writes the schedule of a cluster, a row for each stretch in which a job holds GPUs, or the ways "
+          "to lay a step of post-training out, and " +
+          quoted(files.empty() ? "command line" : files.front()) + " asks neither: take text, json or html"};
     }
     if (kind == DocumentKind::box && explained) {
       throw ConfigError{

@@ -76,7 +76,6 @@ kind = "post_train"
 gpu = "l40"
 gpus = 8
 [post_train]
-prompts = 1
 demand = 1e9
 [[stage]]
 name = "simulate"
