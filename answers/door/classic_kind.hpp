@@ -19,11 +19,11 @@ struct classic {
   using Asked = headroom::classic::Question;
   using Given = headroom::classic::Plan;
   static constexpr const char* page = "classic";
-  [[nodiscard]] static bool asks(const ConfigValue& document, const QuestionLibrary& library);
-  [[nodiscard]] static Asked read(const ConfigValue& document, const std::string& file, const QuestionLibrary& library);
-  [[nodiscard]] static Given answer(Asked& question, const AnswerOptions& options);
   [[nodiscard]] static bool good(const Given& plan) noexcept;
+  [[nodiscard]] static Given answer(Asked& question, const AnswerOptions& options);
+  [[nodiscard]] static bool asks(const ConfigValue& document, const QuestionLibrary& library);
   [[nodiscard]] static std::string text(const Given& plan, bool explained);
+  [[nodiscard]] static Asked read(const ConfigValue& document, const std::string& file, const QuestionLibrary& library);
   [[nodiscard]] static Value document(const Given& plan);
 };
 }  // namespace kinds

@@ -51,17 +51,19 @@ class ClassicReader {
     q_.cards = std::max(1.0, real(hardware.gpus));
     q_.cards_open = hardware.gpus == 0;
     q_.money = read_money(root_, q_.sources->catalog, hardware.priced(power_form(q_.sources->data), false));
-    tell_idle_money(root_,
-                    {"answers of kind classic hold no offers against each other",
-                     "answers of kind classic pay for machines alone", "it asks for variants of a training plan"},
-                    q_.assumptions);
-    for (const char* const key : {"node", "cluster"}) {
-      const ConfigValue* const stated = root_.value("hardware");
-      if (stated != nullptr && stated->find(key) != nullptr) {
+    const IdleMoney idle{.offers = "answers of kind classic hold no offers against each other",
+                         .bytes = "answers of kind classic pay for machines alone",
+                         .variants = "it asks for variants of a training plan"};
+    tell_idle_money(root_, idle, q_.assumptions);
+    const ConfigValue* const machines = root_.value("hardware");
+    const auto no_effect = [&](std::string_view key) {
+      if (machines != nullptr && machines->find(key) != nullptr) {
         q_.assumptions.push_back("hardware." + std::string{key} +
                                  " has no effect: GPUs exchange over the links of their SKU");
       }
-    }
+    };
+    no_effect("node");
+    no_effect("cluster");
     if (hardware.device.id.empty()) {
       return;
     }
