@@ -46,6 +46,27 @@ class ClassicReader {
   }
 
  private:
+  void read_host() {
+    auto table = Of<keys::classic_host>{root_.has("host") ? root_.table("host") : blank_table("host")};
+    const std::string id = table.get<"cpu">();
+    const double sockets = real(table.get<"sockets">());
+    if (const auto cpu = look_up(table, "cpu", id, [&](const std::string& spelling) -> Cpu {
+          return find_cpu(q_.sources->catalog, spelling);
+        })) {
+      q_.host = cores_of(*cpu, sockets, sockets * real(cpu->cores.value), sockets * real(cpu->cores.value));
+      if (!table.has("cpu")) {
+        q_.assumptions.push_back("host.cpu = " + cpu->id);
+      }
+    }
+    if (const auto price = table.stated<"price">()) {
+      q_.host.price = *price;
+    }
+    q_.host_memory = table.stated<"memory">();
+    q_.nvme = table.stated<"nvme">();
+    q_.network = table.get<"network">();
+    table.finish();
+  }
+
   void read_card() {
     HardwareChoice hardware = read_hardware(root_, *q_.sources, q_.assumptions, true);
     q_.cards = std::max(1.0, real(hardware.gpus));
@@ -74,27 +95,6 @@ class ClassicReader {
       return;
     }
     q_.card.power = hardware.power_cap.value_or(q_.card.power);
-  }
-
-  void read_host() {
-    auto table = Of<keys::classic_host>{root_.has("host") ? root_.table("host") : blank_table("host")};
-    const std::string id = table.get<"cpu">();
-    const double sockets = real(table.get<"sockets">());
-    if (const auto cpu = look_up(table, "cpu", id, [&](const std::string& spelling) -> Cpu {
-          return find_cpu(q_.sources->catalog, spelling);
-        })) {
-      q_.host = cores_of(*cpu, sockets, sockets * real(cpu->cores.value), sockets * real(cpu->cores.value));
-      if (!table.has("cpu")) {
-        q_.assumptions.push_back("host.cpu = " + cpu->id);
-      }
-    }
-    if (const auto price = table.stated<"price">()) {
-      q_.host.price = *price;
-    }
-    q_.host_memory = table.stated<"memory">();
-    q_.nvme = table.stated<"nvme">();
-    q_.network = table.get<"network">();
-    table.finish();
   }
 
   [[nodiscard]] ConfigTable blank_table(std::string_view name) {
