@@ -25,6 +25,7 @@ struct Part {
 
 /// The page from top to bottom.
 constexpr std::array parts{Part{"answer", "Answer", answer_section},
+                           Part{"sizes", "GPUs and cores", sizes_section},
                            Part{"timeline", "Timeline", timeline_section},
                            Part{"cluster", "Pools and jobs", cluster_section},
                            Part{"ledger", "Credit", ledger_section},

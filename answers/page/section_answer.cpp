@@ -291,6 +291,9 @@ std::string answer_section(const Documents& documents) {
   if (const std::string batch = batch_answer(documents); !batch.empty()) {
     return answer_part(batch);
   }
+  if (const std::string classic = classic_answer(documents); !classic.empty()) {
+    return answer_part(classic);
+  }
   if (const std::string cluster = cluster_answer(documents); !cluster.empty()) {
     return answer_part(cluster);
   }

@@ -57,6 +57,10 @@ struct NamedFigure {
 [[nodiscard]] std::string pipeline_section(const Documents& documents);
 [[nodiscard]] std::string replica_section(const Documents& documents);
 
+/// Of classic machine learning: the verdict with both times, their parts, other sizes and cures.
+[[nodiscard]] std::string classic_answer(const Documents& documents);
+[[nodiscard]] std::string sizes_section(const Documents& documents);
+
 /// Of a cluster: the verdict with its numbers, who holds which GPUs when, pools, tenants and jobs, what credit was
 /// booked, other orders and one more node, rollouts.
 [[nodiscard]] std::string cluster_answer(const Documents& documents);

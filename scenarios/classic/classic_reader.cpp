@@ -36,7 +36,7 @@ class ClassicReader {
     refuse_base(root_);
     q_.name = root_.maybe_text("name").value_or(shown(q_.file));
     static_cast<void>(root_.maybe_choice("kind", scenario_kind_names));
-    read_machines();
+    read_card();
     read_host();
     read_algorithm();
     read_units();
@@ -46,34 +46,6 @@ class ClassicReader {
   }
 
  private:
-  void read_machines() {
-    HardwareChoice hardware = read_hardware(root_, *q_.sources, q_.assumptions, true);
-    q_.cards = std::max(1.0, real(hardware.gpus));
-    q_.cards_open = hardware.gpus == 0;
-    q_.money = read_money(root_, q_.sources->catalog, hardware.priced(power_form(q_.sources->data), false));
-    tell_idle_money(root_,
-                    {"answers of kind classic hold no offers against each other",
-                     "answers of kind classic pay for machines alone", "it asks for variants of a training plan"},
-                    q_.assumptions);
-    for (const char* const key : {"node", "cluster"}) {
-      const ConfigValue* const stated = root_.value("hardware");
-      if (stated != nullptr && stated->find(key) != nullptr) {
-        q_.assumptions.push_back("hardware." + std::string{key} +
-                                 " has no effect: GPUs exchange over the links of their SKU");
-      }
-    }
-    if (hardware.device.id.empty()) {
-      return;
-    }
-    try {
-      q_.card = card_of(hardware.device);
-    } catch (const ConfigError& error) {
-      diagnostics_.add(error);
-      return;
-    }
-    q_.card.power = hardware.power_cap.value_or(q_.card.power);
-  }
-
   void read_host() {
     auto table = Of<keys::classic_host>{root_.has("host") ? root_.table("host") : blank_table("host")};
     const std::string id = table.get<"cpu">();
@@ -93,6 +65,36 @@ class ClassicReader {
     q_.nvme = table.stated<"nvme">();
     q_.network = table.get<"network">();
     table.finish();
+  }
+
+  void read_card() {
+    HardwareChoice hardware = read_hardware(root_, *q_.sources, q_.assumptions, true);
+    q_.cards = std::max(1.0, real(hardware.gpus));
+    q_.cards_open = hardware.gpus == 0;
+    q_.money = read_money(root_, q_.sources->catalog, hardware.priced(power_form(q_.sources->data), false));
+    const IdleMoney idle{.offers = "answers of kind classic hold no offers against each other",
+                         .bytes = "answers of kind classic pay for machines alone",
+                         .variants = "it asks for variants of a training plan"};
+    tell_idle_money(root_, idle, q_.assumptions);
+    const ConfigValue* const machines = root_.value("hardware");
+    const auto no_effect = [&](std::string_view key) {
+      if (machines != nullptr && machines->find(key) != nullptr) {
+        q_.assumptions.push_back("hardware." + std::string{key} +
+                                 " has no effect: GPUs exchange over the links of their SKU");
+      }
+    };
+    no_effect("node");
+    no_effect("cluster");
+    if (hardware.device.id.empty()) {
+      return;
+    }
+    try {
+      q_.card = card_of(hardware.device);
+    } catch (const ConfigError& error) {
+      diagnostics_.add(error);
+      return;
+    }
+    q_.card.power = hardware.power_cap.value_or(q_.card.power);
   }
 
   [[nodiscard]] ConfigTable blank_table(std::string_view name) {

@@ -141,7 +141,7 @@ std::vector<std::string> questions() {
       "GB/s' --set data.host_links=2 --set hardware.gpus=1 --set 'requests.slo.p99=100 ms'",
       "plan scenarios/batch/10m-prompts-overnight.toml",
       "plan scenarios/classic/trees-10m.toml",
-      "plan scenarios/classic/billion-vectors.toml --set units.rate='100000 req/s' --set 'units.price=22021.90 $'",
+      "plan scenarios/classic/billion-vectors.toml --set 'units.rate=100000 req/s' --set 'units.price=22021.90 $'",
       "plan scenarios/classic/recommender-113b.toml --set recommender.mode=serve",
       "plan tests/cli/classic_grouping.toml",
       "plan scenarios/cluster/two-teams.toml",

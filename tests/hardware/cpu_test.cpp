@@ -70,8 +70,8 @@ watts = 5
   } catch (const ConfigError& error) {
     said = error.what();
   }
-  for (const char* const part : {"clock", "missing key 'per_clock'", "missing key 'fp32_per_clock'", "missing key 'tdp'",
-                                 "unknown key 'watts'"}) {
+  for (const char* const part : {"clock", "missing key 'per_clock'", "missing key 'fp32_per_clock'",
+                                 "missing key 'tdp'", "unknown key 'watts'"}) {
     CAPTURE(part);
     CHECK_MESSAGE(said.find(part) != std::string::npos, said);
   }

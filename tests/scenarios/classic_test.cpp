@@ -54,10 +54,10 @@ TEST_CASE("classic: sizes that contradict each other are refused with the way ou
 }
 
 TEST_CASE("classic: every problem is told at once") {
-  const std::string said = classic_refusal(
-      on("gpu = \"a100-sxm-80gb\"\n",
-         "[host]\ncpu = \"z80\"\n[vectors]\nindex = \"ivf-flat\"\nvectors = 1e6\ndims = 16\nlists = 10\nprobes = 20\nk = "
-         "0\npassing = 2.0\ncolour = \"red\"\n"));
+  const std::string said = classic_refusal(on(
+      "gpu = \"a100-sxm-80gb\"\n",
+      "[host]\ncpu = \"z80\"\n[vectors]\nindex = \"ivf-flat\"\nvectors = 1e6\ndims = 16\nlists = 10\nprobes = 20\nk = "
+      "0\npassing = 2.0\ncolour = \"red\"\n"));
   for (const char* const part : {"z80", "nprobe above nlist", "'k' is 0", "it is a share", "unknown key 'colour'"}) {
     CAPTURE(part);
     CHECK_MESSAGE(said.find(part) != std::string::npos, said);
@@ -92,8 +92,7 @@ TEST_CASE("classic: parts add up to the time, and energy is power by time") {
       }
       CHECK(sum == doctest::Approx(column->time.mid.raw()));
       CHECK(column->time.low < column->time.mid);
-      CHECK(column->energy.raw() ==
-            doctest::Approx(column->count * column->power.raw() * column->time.mid.raw()));
+      CHECK(column->energy.raw() == doctest::Approx(column->count * column->power.raw() * column->time.mid.raw()));
     }
     CHECK(plan.work > Flops{});
     CHECK(plan.moved > Bytes{});
@@ -109,9 +108,8 @@ TEST_CASE("classic: an index takes the cards that hold it, and replicas for a ra
   CHECK(with_ids.search->shards == 3.0);
   CHECK(without.search->shards == 2.0);
   const double rate = without.gpu.rate->raw();
-  const classic::Plan faster =
-      classic_plan(on("gpu = \"t4\"\n", index + "ids_on_host = true\nrate = \"" + std::to_string(1.5 * rate) +
-                                            " req/s\"\n"));
+  const classic::Plan faster = classic_plan(
+      on("gpu = \"t4\"\n", index + "ids_on_host = true\nrate = \"" + std::to_string(1.5 * rate) + " req/s\"\n"));
   CHECK(faster.search->replicas == 2.0);
   CHECK(faster.gpu.count == 4.0);
 }
@@ -141,13 +139,12 @@ TEST_CASE("classic: units are whole, and their money and energy follow") {
 }
 
 TEST_CASE("classic: a slow search is told its cures with the best first") {
-  const classic::Plan plan = classic_plan(
-      on("gpu = \"h100-sxm-80gb\"\ngpus = 8\n",
-         "[vectors]\nindex = \"graph\"\nvectors = 1e8\ndims = 96\nbatch = 1\nshards = 8\n"));
+  const classic::Plan plan =
+      classic_plan(on("gpu = \"h100-sxm-80gb\"\ngpus = 8\n",
+                      "[vectors]\nindex = \"graph\"\nvectors = 1e8\ndims = 96\nbatch = 1\nshards = 8\n"));
   REQUIRE_FALSE(plan.cures.empty());
-  CHECK(std::is_sorted(plan.cures.begin(), plan.cures.end(), [](const classic::Cure& a, const classic::Cure& b) {
-    return a.time_ratio < b.time_ratio;
-  }));
+  CHECK(std::is_sorted(plan.cures.begin(), plan.cures.end(),
+                       [](const classic::Cure& a, const classic::Cure& b) { return a.time_ratio < b.time_ratio; }));
   // One query at a time pays launches alone: batches come first.
   CHECK(plan.cures.front().what.find("batches") != std::string::npos);
   CHECK(plan.cures.front().time_ratio < 0.1);

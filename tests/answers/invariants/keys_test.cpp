@@ -35,6 +35,7 @@
 
 using namespace headroom;
 using headroom::test::batch_hosts;
+using headroom::test::classic_hosts;
 using headroom::test::cluster_hosts;
 using headroom::test::HostReader;
 using headroom::test::key_hosts;
@@ -43,7 +44,6 @@ using headroom::test::more_hosts;
 using headroom::test::post_train_hosts;
 using headroom::test::read_text;
 using headroom::test::search_hosts;
-using headroom::test::classic_hosts;
 using headroom::test::sharing_hosts;
 using headroom::test::token_job_hosts;
 
