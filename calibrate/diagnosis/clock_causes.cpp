@@ -130,7 +130,7 @@ void add_clock_table(const Signals& signals, std::span<const GpuSummary> gpus, R
                      {}};
   constexpr std::size_t stretches = 6;
   constexpr std::size_t most_rows = 96;
-  for (const GpuSeries& series : signals.gpus) {
+  for (const GpuSignals& series : signals.gpus) {
     const auto gpu =
         std::find_if(gpus.begin(), gpus.end(), [&](const GpuSummary& known) { return known.gpu == series.gpu; });
     if (gpu == gpus.end()) {
@@ -175,7 +175,7 @@ constexpr std::array xid_words{
 };
 
 void add_errors(const Signals& signals, RunReading& reading) {
-  for (const GpuSeries& series : signals.gpus) {
+  for (const GpuSignals& series : signals.gpus) {
     int told = 0;
     for (const GpuSample& sample : series.samples) {
       const double number = sample.get(Signal::xid).value_or(0.0);
@@ -207,7 +207,7 @@ void add_clocks(const Signals& signals, std::span<const GpuSummary> gpus, RunRea
   std::vector<std::string> evidence;
   for (const GpuSummary& gpu : gpus) {
     Clock clock;
-    for (const GpuSeries& series : signals.gpus) {
+    for (const GpuSignals& series : signals.gpus) {
       if (series.gpu == gpu.gpu) {
         std::for_each(series.samples.begin(), series.samples.end(),
                       [&](const GpuSample& sample) { clock.take(sample, series.file); });

@@ -26,7 +26,7 @@ struct GpuSums {
   std::int64_t low = 0, high = 0, told = 0;
 };
 
-void take_series(GpuSums& sums, const GpuSeries& series) {
+void take_series(GpuSums& sums, const GpuSignals& series) {
   std::size_t first = 0;
   std::size_t last = series.samples.size();
   const auto working = [](const GpuSample& sample) { return busy_of(sample).value_or(0.0) > works; };
@@ -105,7 +105,7 @@ std::vector<GpuSummary> gpu_summaries(const Signals& signals) {
     all.back().summary.gpu = gpu;
     return all.back();
   };
-  for (const GpuSeries& series : signals.gpus) {
+  for (const GpuSignals& series : signals.gpus) {
     take_series(of(series.gpu), series);
   }
   for (const ProcessUse& use : signals.processes) {

@@ -92,7 +92,7 @@ struct Dips {
   std::int64_t samples = 0, all = 0;
 };
 
-Dips dips_of(const GpuSeries& series) {
+Dips dips_of(const GpuSignals& series) {
   Dips dips;
   constexpr double idle = 0.1;
   constexpr double at_work = 0.5;
@@ -121,7 +121,7 @@ Dips dips_of(const GpuSeries& series) {
 
 /// Whether stops of a fixed period explain most of the idle time: their cause is added.
 bool add_periodic_stops(const Signals& signals, RunReading& reading) {
-  for (const GpuSeries& series : signals.gpus) {
+  for (const GpuSignals& series : signals.gpus) {
     const Dips dips = dips_of(series);
     const std::optional<Period> period = period_of(dips.begins);
     const double lost = dips.all > 0 ? real(dips.samples) / real(dips.all) : 0.0;

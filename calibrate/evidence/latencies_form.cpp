@@ -12,7 +12,7 @@ namespace headroom {
 namespace {
 
 bool is_latencies(const FileHead& head) noexcept {
-  return step_table_of(first_line_of(head.text)) == StepTable::latencies;
+  return table_form_of(first_line_of(head.text)) == TableForm::latencies;
 }
 
 void read_latencies_file(const std::string& file, Evidence& evidence) {

@@ -12,8 +12,8 @@ namespace headroom {
 namespace {
 
 bool is_phases(const FileHead& head) noexcept {
-  const StepTable table = step_table_of(first_line_of(head.text));
-  return table == StepTable::phases || table == StepTable::wide_phases;
+  const TableForm table = table_form_of(first_line_of(head.text));
+  return table == TableForm::phases || table == TableForm::wide_phases;
 }
 
 void read_phases_file(const std::string& file, Evidence& evidence) {

@@ -137,7 +137,7 @@ constexpr std::string_view monitor_remedy = "let the monitor run beside the prog
 
 void read_smi_monitor(std::string_view text, const std::string& file, Signals& signals) {
   Diagnostics problems;
-  std::vector<GpuSeries> read;
+  std::vector<GpuSignals> read;
   MonitorRows rows{text, "gpu"};
   while (rows.next()) {
     const std::vector<std::string_view>& cells = rows.cells();
@@ -176,7 +176,7 @@ void read_smi_monitor(std::string_view text, const std::string& file, Signals& s
 void read_process_monitor(std::string_view text, const std::string& file, Signals& signals) {
   Diagnostics problems;
   std::size_t count = 0;
-  std::vector<GpuSeries> read;
+  std::vector<GpuSignals> read;
   std::map<std::string, std::size_t, std::less<>> rounds;  // by GPU and process
   MonitorRows rows{text, "pid"};
   for (; rows.next(); ++count) {
@@ -228,7 +228,7 @@ void read_process_monitor(std::string_view text, const std::string& file, Signal
 
 void read_dcgm_monitor(std::string_view text, const std::string& file, Signals& signals) {
   Diagnostics problems;
-  std::vector<GpuSeries> read;
+  std::vector<GpuSignals> read;
   MonitorRows rows{text, "Entity"};
   while (rows.next()) {
     const std::vector<std::string_view>& cells = rows.cells();

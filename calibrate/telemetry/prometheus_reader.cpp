@@ -152,7 +152,7 @@ class MetricKeeper {
     }
     problems_.throw_if_any();
     for (auto& [who, held] : gpus_) {
-      GpuSeries series{file_, hosts_.size() > 1 ? who.first + " " + who.second : who.second, held.name, {}, {}};
+      GpuSignals series{file_, hosts_.size() > 1 ? who.first + " " + who.second : who.second, held.name, {}, {}};
       for (auto& [at, sample] : held.samples) {
         series.samples.push_back(sample);
       }

@@ -72,7 +72,7 @@ std::optional<Seconds> time_of_day(std::string_view text) noexcept {
 }
 
 /// A problem where the clock of a series goes back.
-void check_order(const GpuSeries& series, Diagnostics& problems) {
+void check_order(const GpuSignals& series, Diagnostics& problems) {
   const GpuSample* before = nullptr;
   for (const GpuSample& sample : series.samples) {
     if (before != nullptr && sample.time && before->time && *sample.time < *before->time) {
@@ -227,9 +227,9 @@ void take_value(
   kept = told.share ? std::min(raw, 1.0) : raw;
 }
 
-GpuSeries& series_of(std::vector<GpuSeries>& all, const std::string& file, std::string_view gpu) {
+GpuSignals& series_of(std::vector<GpuSignals>& all, const std::string& file, std::string_view gpu) {
   const auto found =
-      std::find_if(all.begin(), all.end(), [&](const GpuSeries& s) { return s.file == file && s.gpu == gpu; });
+      std::find_if(all.begin(), all.end(), [&](const GpuSignals& s) { return s.file == file && s.gpu == gpu; });
   if (found != all.end()) {
     return *found;
   }
@@ -237,7 +237,7 @@ GpuSeries& series_of(std::vector<GpuSeries>& all, const std::string& file, std::
   return all.back();
 }
 
-void keep_series(std::vector<GpuSeries> read,
+void keep_series(std::vector<GpuSignals> read,
                  const std::string& file,
                  std::string_view remedy,
                  Diagnostics& problems,
@@ -245,7 +245,7 @@ void keep_series(std::vector<GpuSeries> read,
   if (problems.empty() && read.empty()) {
     problems.add(file, {}, "holds a header and no sample; " + std::string{remedy});
   }
-  for (const GpuSeries& series : read) {
+  for (const GpuSignals& series : read) {
     check_order(series, problems);
   }
   problems.throw_if_any();

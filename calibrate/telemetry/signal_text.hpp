@@ -67,13 +67,13 @@ void take_value(
 
 /// Adds what was read of a file to the signals. ConfigError with all problems: a clock that goes back, and, where there
 /// are no others, that there is no sample (`remedy`: how to come by one).
-void keep_series(std::vector<GpuSeries> read,
+void keep_series(std::vector<GpuSignals> read,
                  const std::string& file,
                  std::string_view remedy,
                  Diagnostics& problems,
                  Signals& signals);
 
 /// The series of a GPU among those of a file, a new one where there is none. References hold until the next call.
-GpuSeries& series_of(std::vector<GpuSeries>& all, const std::string& file, std::string_view gpu);
+GpuSignals& series_of(std::vector<GpuSignals>& all, const std::string& file, std::string_view gpu);
 
 }  // namespace headroom

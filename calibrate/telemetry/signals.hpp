@@ -64,7 +64,7 @@ struct GpuSample {
 };
 
 /// Samples of one GPU from one file, in order of time.
-struct GpuSeries {
+struct GpuSignals {
   std::string file;
   std::string gpu;   ///< index, or what else tells it apart
   std::string name;  ///< as the driver calls it; empty: not told
@@ -174,7 +174,7 @@ struct KernelList {
 };
 
 struct Signals {
-  std::vector<GpuSeries> gpus;
+  std::vector<GpuSignals> gpus;
   std::vector<ProcessUse> processes;
   std::vector<EngineSeries> engines;
   std::vector<StepPhases> phases;

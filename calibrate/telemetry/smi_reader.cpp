@@ -166,14 +166,14 @@ void read_smi_csv(std::string_view text, const std::string& file, Signals& signa
                  "temperature.gpu,power.draw,memory.used --format=csv");
   }
   problems.throw_if_any();
-  std::vector<GpuSeries> read;
+  std::vector<GpuSignals> read;
   while (csv.next()) {
     const std::vector<std::string>& fields = csv.fields();
     if (std::string_view{fields.front()}.starts_with("timestamp")) {
       continue;  // appended runs repeat their header
     }
     const std::optional<std::size_t> who = table.identity();
-    GpuSeries& series = series_of(read, file, who ? trimmed(fields[*who]) : std::string_view{"0"});
+    GpuSignals& series = series_of(read, file, who ? trimmed(fields[*who]) : std::string_view{"0"});
     if (table.name && series.name.empty()) {
       series.name = trimmed(fields[*table.name]);
     }
@@ -244,7 +244,7 @@ void read_smi_processes(std::string_view text, const std::string& file, Signals&
 
 void read_smi_details(std::string_view text, const std::string& file, Signals& signals) {
   Diagnostics problems;
-  std::vector<GpuSeries> read;
+  std::vector<GpuSignals> read;
   std::map<std::string, std::string, std::less<>> of_bus;
   std::string gpu;
   std::string section;
@@ -255,7 +255,7 @@ void read_smi_details(std::string_view text, const std::string& file, Signals& s
   std::size_t count = 0;
   const auto close = [&] {
     if (open) {
-      GpuSeries& series = series_of(read, file, gpu);
+      GpuSignals& series = series_of(read, file, gpu);
       series.name = name.empty() ? series.name : name;
       series.samples.push_back(sample);
     }

@@ -284,7 +284,7 @@ double unit_of_column(std::string_view name) {
   return 1.0;
 }
 
-StepTable step_table_of(std::string_view header) {
+TableForm table_form_of(std::string_view header) {
   bool phase = false;
   bool time = false;
   bool begin = false;
@@ -301,12 +301,12 @@ StepTable step_table_of(std::string_view header) {
     columns += is_phase_column(bare) ? 1 : 0;
   }
   if (phase && time) {
-    return StepTable::phases;
+    return TableForm::phases;
   }
   if (columns >= 2) {
-    return StepTable::wide_phases;
+    return TableForm::wide_phases;
   }
-  return begin && latency ? StepTable::latencies : StepTable::none;
+  return begin && latency ? TableForm::latencies : TableForm::none;
 }
 
 void read_phases(std::string_view text, const std::string& file, Signals& signals) {
@@ -315,10 +315,10 @@ void read_phases(std::string_view text, const std::string& file, Signals& signal
   CsvReader csv{stream, file, problems};
   problems.throw_if_any();
   const std::size_t before = signals.phases.size();
-  const StepTable form = step_table_of(first_line_of(text));
-  if (form == StepTable::phases) {
+  const TableForm form = table_form_of(first_line_of(text));
+  if (form == TableForm::phases) {
     read_long_phases(csv, signals);
-  } else if (form == StepTable::wide_phases) {
+  } else if (form == TableForm::wide_phases) {
     read_wide_phases(csv, signals);
   }
   Seconds sum{};

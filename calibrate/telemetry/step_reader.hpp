@@ -11,8 +11,8 @@
 namespace headroom {
 
 /// Which of the tables a header is of.
-enum class StepTable : std::uint8_t { none, phases, wide_phases, latencies };
-[[nodiscard]] StepTable step_table_of(std::string_view header);
+enum class TableForm : std::uint8_t { none, phases, wide_phases, latencies };
+[[nodiscard]] TableForm table_form_of(std::string_view header);
 
 /// phase,seconds (or ms, us)[,count][,bytes][,step]: a row a phase, of a step or step by step. Or a row a step, a
 /// column a phase: step,data_load_ms,forward_ms,... An unit ends the name of its column; a bare "time" is in seconds.

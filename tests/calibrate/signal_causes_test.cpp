@@ -24,8 +24,8 @@ using headroom::test::says;
 namespace {
 
 /// One GPU whose samples are a second apart.
-GpuSeries series_with(std::initializer_list<std::pair<Signal, double>> values, int samples = 20) {
-  GpuSeries series{"f", "0", "NVIDIA A100-SXM4-80GB", {}, {}};
+GpuSignals series_with(std::initializer_list<std::pair<Signal, double>> values, int samples = 20) {
+  GpuSignals series{"f", "0", "NVIDIA A100-SXM4-80GB", {}, {}};
   for (int i = 0; i < samples; ++i) {
     GpuSample sample;
     sample.time = Seconds{1.0 * i};
@@ -45,7 +45,7 @@ RunReading reading_with(Signals signals) {
   return reading_of(evidence);
 }
 
-RunReading reading_with(GpuSeries series) {
+RunReading reading_with(GpuSignals series) {
   Signals signals;
   signals.gpus.push_back(std::move(series));
   return reading_with(std::move(signals));
@@ -118,7 +118,7 @@ TEST_CASE("signal causes: a host link near its rate is told") {
 }
 
 TEST_CASE("signal causes: samples before the run begins and after it ends are no waits") {
-  GpuSeries series = series_with({{Signal::busy, 0.95}}, 100);
+  GpuSignals series = series_with({{Signal::busy, 0.95}}, 100);
   for (int i = 0; i < 40; ++i) {
     series.samples[static_cast<std::size_t>(i)].at(Signal::busy) = 0.0;
     series.samples[static_cast<std::size_t>(99 - i)].at(Signal::busy) = 0.0;
@@ -130,7 +130,7 @@ TEST_CASE("signal causes: samples before the run begins and after it ends are no
 
 TEST_CASE("signal causes: stops of a fixed period are a checkpoint's, and cost what they last") {
   // Every 60 s the GPU rests for 12: a fifth of the time.
-  GpuSeries series = series_with({{Signal::busy, 0.95}}, 600);
+  GpuSignals series = series_with({{Signal::busy, 0.95}}, 600);
   for (int i = 0; i < 600; ++i) {
     if (i % 60 >= 48) {
       series.samples[static_cast<std::size_t>(i)].at(Signal::busy) = 0.0;

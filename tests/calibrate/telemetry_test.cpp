@@ -61,7 +61,7 @@ TEST_CASE("telemetry: samples of nvidia-smi are told apart by GPU, in raw units"
                         "2026/11/20 10:00:01.500, 0, Tesla T4, 40 %, 1290 MHz, 0x0000000000000000, 50.00 W, 1024 "
                         "MiB\n");
   REQUIRE(signals.gpus.size() == 2);
-  const GpuSeries& first = signals.gpus[0];
+  const GpuSignals& first = signals.gpus[0];
   CHECK(first.gpu == "0");
   CHECK(first.name == "Tesla T4");
   REQUIRE(first.samples.size() == 2);
