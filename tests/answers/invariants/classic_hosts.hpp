@@ -20,6 +20,17 @@ features = 28
 [money]
 price = "1 $/h"
 date = "2026-08"
+[[money.against]]
+price = "2 $/h"
+date = "2026-08"
+[money.storage]
+size = "400 TB"
+price = "0.02 $/GB/month"
+date = "2026-08"
+[money.egress]
+size = "2 TB"
+price = "0.09 $/GB"
+date = "2026-08"
 [units]
 rate = "100000 req/s"
 unit_rate = "5035 req/s"
@@ -36,6 +47,13 @@ gpus = 2
 points = 1e6
 dims = 96
 clusters = 1000
+[money.owned]
+capex = "30000 $"
+lifetime = "4 y"
+utilisation = 0.9
+power_price = "0.1 $/kWh"
+pue = 1.2
+date = "2026-08"
 )"},
     KeyHost{Kinds::classic, HostReader::scenario, R"(
 schema = 1
@@ -49,6 +67,7 @@ dims = 96
 code = 20
 lists = 262144
 recall = 0.7
+wanted_recall = 0.8
 rate = "500000 req/s"
 )"},
     KeyHost{Kinds::classic, HostReader::scenario, R"(
