@@ -91,7 +91,10 @@ void add_products(TracedRun& run) {
     }
     for (std::size_t i = 0; i < graph.work.size(); ++i) {
       const GraphWork& work = graph.work[i];
-      if (!work.wide || work.flop <= 0.0 || work.work != DeviceWork::compute) {
+      // cuBLAS and rocBLAS call products of 32-bit numbers on the ordinary units so; without shapes their name tells.
+      const bool named = work.use == WorkUse::product &&
+                         graph.names[static_cast<std::size_t>(work.name)].find("sgemm") != std::string::npos;
+      if (work.work != DeviceWork::compute || !((work.wide && work.flop > 0.0) || named)) {
         continue;
       }
       // Faster than the ordinary units could be: it did use the tensor cores, in tf32.
@@ -100,14 +103,16 @@ void add_products(TracedRun& run) {
       }
       time += real(work.lasts());
       flop += work.flop;
-      const double best = 1e9 * work.flop / (reached * ability->tensor.raw());
+      const double best = work.flop > 0.0 ? 1e9 * work.flop / (reached * ability->tensor.raw())
+                                          : real(work.lasts()) * (ability->plain / ability->tensor);
       changes[r].work[i] = std::min(changes[r].work[i], static_cast<TraceTime>(best));
     }
   }
   if (time > 0.0) {
     run.add(CauseKind::no_tensor_cores, run.replay.ratio(changes),
             "Products of matrices run on the ordinary units: " + format(Seconds{1e-9 * time / sum_of_steps(run)}) +
-                " of each step of " + format(run.step) + ", at " + format(FlopsPerSecond{1e9 * flop / time}) + ".",
+                " of each step of " + format(run.step) +
+                (flop > 0.0 ? ", at " + format(FlopsPerSecond{1e9 * flop / time}) : "") + ".",
             "Compute in bf16 (autocast), or allow TF32: torch.set_float32_matmul_precision('high').");
   }
 }

@@ -20,7 +20,7 @@ constexpr TraceTime slack = 2'000;
 constexpr TraceTime longest_reach = 50'000;
 constexpr TraceTime usual_reach = 5'000;
 /// A copy of fewer bytes reads a number back.
-constexpr double least_copy = 1 << 20;
+constexpr double least_copy = 1e6;
 
 /// The op around a launch.
 struct Around {

@@ -3,6 +3,7 @@
 #include <headroom/calibrate/diagnosis/trace_causes.hpp>
 #include <headroom/calibrate/diagnosis/trace_reading.hpp>
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/core/real_text.hpp>
 
@@ -355,6 +356,13 @@ RunReading reading_of(std::span<const TracedRank> ranks) {
   }
   std::stable_sort(reading.causes.begin(), reading.causes.end(),
                    [](const Cause& a, const Cause& b) { return a.lost > b.lost; });
+  const bool blind = std::any_of(ranks.begin(), ranks.end(), [](const TracedRank& r) { return r.graph.calls.empty(); });
+  if (const Seconds idle = m.of(IdleCause::host) + m.of(IdleCause::wait); blind && idle > least_share * m.step) {
+    reading.notes.push_back("The trace holds no calls of the host: why the GPU has nothing to do for " + format(idle) +
+                            " of " + format(m.step) +
+                            " is not told; profile the host beside it (ProfilerActivity.CPU, "
+                            "rocprofv3 --hip-trace, --cuda-graph-trace=node).");
+  }
   if (!named) {
     reading.notes.emplace_back("The trace names no steps (profiler.step()): its whole window stands for one step.");
   }

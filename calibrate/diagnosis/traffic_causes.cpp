@@ -43,7 +43,7 @@ bool is_message(const GraphWork& work) {
   return work.work == DeviceWork::communication;
 }
 
-constexpr double least_copy = 1 << 20;  // bytes; smaller ones are numbers that are read back
+constexpr double least_copy = 1e6;  // bytes; smaller ones are numbers that are read back
 bool is_copy_in(const GraphWork& work) {
   return work.work == DeviceWork::copy && !work.to_host && work.bytes >= least_copy;
 }

@@ -67,6 +67,7 @@ std::vector<std::string> questions() {
       "kernel diverge --gpu a100-sxm-80gb --paths 2 --time 1ms --elements 1e8",
       "kernel profile tests/cli/kernel_profile.csv --gpu a100-sxm-80gb",
       "diagnose scenarios/traces/rank-0.json scenarios/traces/rank-1.json",
+      "diagnose scenarios/traces/rank-0.json --before scenarios/traces/rank-1.json",
       "kernel roof --gpu a100-sxm-80gb --flop 2e12 --bytes '1 GB' --time 10ms",
       "kernel occupancy --gpu h100-sxm-80gb --threads 256 --registers 64 --shared '16 KiB' --carve-out '100 KiB' "
       "--cluster 2 --bulk '16 KiB' --blocks 1000 --spilled '64 B' --latency '600 ns'",
