@@ -167,20 +167,19 @@ void add_recomputation(TracedRun& run) {
     std::stable_sort(sent.begin(), sent.end(),
                      [&](std::size_t a, std::size_t b) { return graph.work[a].call < graph.work[b].call; });
     // Repetitions of one kernel count once.
-    std::vector<std::vector<std::size_t>> groups;
+    std::vector<std::size_t> groups;  // where each begins in `sent`
     std::vector<Word> words;
-    for (const std::size_t i : sent) {
+    for (std::size_t at = 0; at < sent.size(); ++at) {
+      const std::size_t i = sent[at];
       const Word word{graph.work[i].name, graph.work[i].blocks};
-      const bool again = !words.empty() && words.back() == word &&
-                         graph.work[groups.back().front()].backward == graph.work[i].backward;
-      if (again) {
-        groups.back().push_back(i);
-      } else {
-        groups.push_back({i});
+      const bool again =
+          !words.empty() && words.back() == word && graph.work[sent[groups.back()]].backward == graph.work[i].backward;
+      if (!again) {
+        groups.push_back(at);
         words.push_back(word);
       }
     }
-    const auto backward = [&](std::size_t g) { return graph.work[groups[g].front()].backward; };
+    const auto backward = [&](std::size_t g) { return graph.work[sent[groups[g]]].backward; };
     const auto words_at = [&](std::size_t g) {
       Words w;
       std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(g), run_length, w.begin());
@@ -199,10 +198,11 @@ void add_recomputation(TracedRun& run) {
       }
     }
     for (std::size_t g = 0; g < groups.size(); ++g) {
-      for (std::size_t i = 0; again[g] && i < groups[g].size(); ++i) {
-        time += real(graph.work[groups[g][i]].lasts());
+      const std::size_t end = g + 1 < groups.size() ? groups[g + 1] : sent.size();
+      for (std::size_t at = groups[g]; again[g] && at < end; ++at) {
+        time += real(graph.work[sent[at]].lasts());
         ++taken;
-        take_out(changes, graph, r, groups[g][i]);
+        take_out(changes, graph, r, sent[at]);
       }
     }
   }
