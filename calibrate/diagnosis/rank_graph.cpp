@@ -69,6 +69,13 @@ class GraphMaker {
     std::unordered_map<std::uint32_t, std::int32_t> names;
     const TraceTime begin = graph_.steps.front().begin;
     const TraceTime end = graph_.steps.back().end;
+    const auto within = static_cast<std::size_t>(
+        std::count_if(timeline_.work.begin(), timeline_.work.end(), [&](const DeviceSpan& span) {
+          return span.device == device_ && span.begin >= begin && span.begin < end;
+        }));
+    graph_.work.reserve(within);
+    graph_.calls.reserve(within);
+    sent_by_.reserve(within);
     for (const DeviceSpan& span : timeline_.work) {
       if (span.device != device_) {
         continue;
@@ -99,7 +106,6 @@ class GraphMaker {
       }
       graph_.work.push_back(work);
     }
-    graph_.work.shrink_to_fit();
     std::sort(sent_by_.begin(), sent_by_.end());
     look_at_ops();
   }
