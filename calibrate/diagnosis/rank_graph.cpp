@@ -47,8 +47,12 @@ class GraphMaker {
     graph_.steps = std::move(steps);
   }
 
-  RankGraph make() {
+  /// `spent`: work of the timeline that may go once it is taken; nullptr: it stays.
+  RankGraph make(std::vector<DeviceSpan>* spent) {
     take_work();
+    if (spent != nullptr) {
+      *spent = {};
+    }
     take_calls();
     chain_streams();
     find_waits();
@@ -69,10 +73,9 @@ class GraphMaker {
     std::unordered_map<std::uint32_t, std::int32_t> names;
     const TraceTime begin = graph_.steps.front().begin;
     const TraceTime end = graph_.steps.back().end;
-    const auto within = static_cast<std::size_t>(
-        std::count_if(timeline_.work.begin(), timeline_.work.end(), [&](const DeviceSpan& span) {
-          return span.device == device_ && span.begin >= begin && span.begin < end;
-        }));
+    const auto within = static_cast<std::size_t>(std::count_if(
+        timeline_.work.begin(), timeline_.work.end(),
+        [&](const DeviceSpan& span) { return span.device == device_ && span.begin >= begin && span.begin < end; }));
     graph_.work.reserve(within);
     graph_.calls.reserve(within);
     sent_by_.reserve(within);
@@ -370,7 +373,11 @@ class GraphMaker {
 }  // namespace
 
 RankGraph rank_graph(const Timeline& timeline, std::int32_t device, std::vector<GraphWindow> steps) {
-  return GraphMaker{timeline, device, std::move(steps)}.make();
+  return GraphMaker{timeline, device, std::move(steps)}.make(nullptr);
+}
+
+RankGraph rank_graph(Timeline&& timeline, std::int32_t device, std::vector<GraphWindow> steps) {
+  return GraphMaker{timeline, device, std::move(steps)}.make(&timeline.work);
 }
 
 }  // namespace headroom

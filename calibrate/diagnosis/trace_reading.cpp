@@ -249,14 +249,16 @@ Seconds TracedRank::mean_idle(IdleCause cause) const noexcept {
   return sum / real(std::max<std::size_t>(1, steps.size()));
 }
 
-TracedRank traced_rank(const Timeline& timeline) {
+namespace {
+
+/// All of a rank but its graph, whose windows it gives back.
+std::vector<GraphWindow> read_rank(const Timeline& timeline, TracedRank& rank) {
   if (timeline.work.empty()) {
     Diagnostics diagnostics;
     diagnostics.add(timeline.file, {},
                     "the trace holds no work of a GPU; profile with ProfilerActivity.CUDA beside the CPU");
     diagnostics.throw_if_any();
   }
-  TracedRank rank;
   rank.file = timeline.file;
   rank.rank = timeline.rank;
   TraceTime most = -1;
@@ -287,10 +289,7 @@ TracedRank traced_rank(const Timeline& timeline) {
   for (const GraphWindow& window : windows) {
     within.push_back({window.begin, window.end});
   }
-  rank.steps = device_times(timeline, rank.device, within);
-  for (DeviceTime& step : rank.steps) {  // a million of them, which nobody asks again
-    step.gaps = {};
-  }
+  rank.steps = device_times(timeline, rank.device, within, false);
   const TraceTime begin = windows.front().begin;
   const TraceTime end = windows.back().end;
   double filled = 0.0;
@@ -305,11 +304,29 @@ TracedRank traced_rank(const Timeline& timeline) {
     rank.names.push_back({timeline.names.name(named.name), device_work_names[static_cast<std::size_t>(named.work)],
                           named.time, named.count});
   }
-  RankGraph graph = rank_graph(timeline, rank.device, std::move(windows));
+  return windows;
+}
+
+void give_graph(TracedRank& rank, RankGraph graph) {
   graph.hangs = rank.graph.hangs;
   graph.hangs_in = rank.graph.hangs_in;
   graph.hangs_bytes = rank.graph.hangs_bytes;
   rank.graph = std::move(graph);
+}
+
+}  // namespace
+
+TracedRank traced_rank(const Timeline& timeline) {
+  TracedRank rank;
+  std::vector<GraphWindow> windows = read_rank(timeline, rank);
+  give_graph(rank, rank_graph(timeline, rank.device, std::move(windows)));
+  return rank;
+}
+
+TracedRank traced_rank(Timeline&& timeline) {
+  TracedRank rank;
+  std::vector<GraphWindow> windows = read_rank(timeline, rank);
+  give_graph(rank, rank_graph(std::move(timeline), rank.device, std::move(windows)));
   return rank;
 }
 

@@ -56,10 +56,10 @@ enum class HostWork : std::uint8_t {
 
 /// A stretch of a host thread. Stretches of one thread nest.
 struct HostSpan {
-  TraceTime begin = 0, end = 0;  ///< end >= begin
-  std::uint32_t name = 0;        ///< of Timeline::names
-  std::uint32_t thread = 0;      ///< of Timeline::threads
-  HostWork work = HostWork::op;
+  TraceTime begin = 0, end = 0;      ///< end >= begin
+  std::uint32_t name = 0;            ///< of Timeline::names
+  std::uint32_t thread : 24 = 0;     ///< of Timeline::threads
+  HostWork work : 8 = HostWork::op;  // a trace holds millions of these
   std::int64_t correlation = -1;
 };
 
