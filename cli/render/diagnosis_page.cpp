@@ -138,25 +138,6 @@ std::string timeline(const RunReading& reading) {
   return svg(y + 24.0, "One step of the ranks: computing, communication and copies", inside);
 }
 
-std::string cell_text(const FindingCell& cell) {
-  return std::visit(
-      [](const auto& held) -> std::string {
-        using T = std::decay_t<decltype(held)>;
-        if constexpr (std::is_same_v<T, std::monostate>) {
-          return "-";
-        } else if constexpr (std::is_same_v<T, std::string>) {
-          return escaped(held);
-        } else if constexpr (std::is_same_v<T, std::int64_t>) {
-          return std::to_string(held);
-        } else if constexpr (std::is_same_v<T, double>) {
-          return format_number(held, 3);
-        } else {
-          return format(held);
-        }
-      },
-      cell);
-}
-
 }  // namespace
 
 std::string diagnosis_page(const RunReading& reading) {
@@ -189,7 +170,7 @@ std::string diagnosis_page(const RunReading& reading) {
     for (const std::vector<FindingCell>& row : found.rows) {
       std::vector<std::string> cells;
       for (const FindingCell& cell : row) {
-        cells.push_back(cell_text(cell));
+        cells.push_back(escaped(text_of_cell(cell)));
       }
       table.row(std::move(cells));
     }
