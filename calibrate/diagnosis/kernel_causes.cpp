@@ -91,7 +91,10 @@ void add_products(TracedRun& run) {
     }
     for (std::size_t i = 0; i < graph.work.size(); ++i) {
       const GraphWork& work = graph.work[i];
-      if (!work.wide || work.flop <= 0.0 || work.work != DeviceWork::compute) {
+      // cuBLAS and rocBLAS call products of 32-bit numbers on the ordinary units so; without shapes their name tells.
+      const bool named = work.use == WorkUse::product &&
+                         graph.names[static_cast<std::size_t>(work.name)].find("sgemm") != std::string::npos;
+      if (work.work != DeviceWork::compute || !((work.wide && work.flop > 0.0) || named)) {
         continue;
       }
       // Faster than the ordinary units could be: it did use the tensor cores, in tf32.
@@ -100,14 +103,16 @@ void add_products(TracedRun& run) {
       }
       time += real(work.lasts());
       flop += work.flop;
-      const double best = 1e9 * work.flop / (reached * ability->tensor.raw());
+      const double best = work.flop > 0.0 ? 1e9 * work.flop / (reached * ability->tensor.raw())
+                                          : real(work.lasts()) * (ability->plain / ability->tensor);
       changes[r].work[i] = std::min(changes[r].work[i], static_cast<TraceTime>(best));
     }
   }
   if (time > 0.0) {
     run.add(CauseKind::no_tensor_cores, run.replay.ratio(changes),
             "Products of matrices run on the ordinary units: " + format(Seconds{1e-9 * time / sum_of_steps(run)}) +
-                " of each step of " + format(run.step) + ", at " + format(FlopsPerSecond{1e9 * flop / time}) + ".",
+                " of each step of " + format(run.step) +
+                (flop > 0.0 ? ", at " + format(FlopsPerSecond{1e9 * flop / time}) : "") + ".",
             "Compute in bf16 (autocast), or allow TF32: torch.set_float32_matmul_precision('high').");
   }
 }
@@ -162,20 +167,19 @@ void add_recomputation(TracedRun& run) {
     std::stable_sort(sent.begin(), sent.end(),
                      [&](std::size_t a, std::size_t b) { return graph.work[a].call < graph.work[b].call; });
     // Repetitions of one kernel count once.
-    std::vector<std::vector<std::size_t>> groups;
+    std::vector<std::size_t> groups;  // where each begins in `sent`
     std::vector<Word> words;
-    for (const std::size_t i : sent) {
+    for (std::size_t at = 0; at < sent.size(); ++at) {
+      const std::size_t i = sent[at];
       const Word word{graph.work[i].name, graph.work[i].blocks};
-      const bool again = !words.empty() && words.back() == word &&
-                         graph.work[groups.back().front()].backward == graph.work[i].backward;
-      if (again) {
-        groups.back().push_back(i);
-      } else {
-        groups.push_back({i});
+      const bool again =
+          !words.empty() && words.back() == word && graph.work[sent[groups.back()]].backward == graph.work[i].backward;
+      if (!again) {
+        groups.push_back(at);
         words.push_back(word);
       }
     }
-    const auto backward = [&](std::size_t g) { return graph.work[groups[g].front()].backward; };
+    const auto backward = [&](std::size_t g) { return graph.work[sent[groups[g]]].backward; };
     const auto words_at = [&](std::size_t g) {
       Words w;
       std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(g), run_length, w.begin());
@@ -194,10 +198,11 @@ void add_recomputation(TracedRun& run) {
       }
     }
     for (std::size_t g = 0; g < groups.size(); ++g) {
-      for (std::size_t i = 0; again[g] && i < groups[g].size(); ++i) {
-        time += real(graph.work[groups[g][i]].lasts());
+      const std::size_t end = g + 1 < groups.size() ? groups[g + 1] : sent.size();
+      for (std::size_t at = groups[g]; again[g] && at < end; ++at) {
+        time += real(graph.work[sent[at]].lasts());
         ++taken;
-        take_out(changes, graph, r, groups[g][i]);
+        take_out(changes, graph, r, sent[at]);
       }
     }
   }

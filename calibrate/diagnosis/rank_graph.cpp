@@ -20,44 +20,39 @@ constexpr TraceTime slack = 2'000;
 constexpr TraceTime longest_reach = 50'000;
 constexpr TraceTime usual_reach = 5'000;
 /// A copy of fewer bytes reads a number back.
-constexpr double least_copy = 1 << 20;
+constexpr double least_copy = 1e6;
 
 /// The op around a launch.
 struct Around {
-  std::uint32_t thread = 0, op = 0;
+  std::uint32_t thread = 0;
   TraceTime begin = -1;
-  bool any = false;
 };
 
-/// The innermost op around each launch, by correlation.
-std::unordered_map<std::int64_t, Around> ops_around(const Timeline& timeline) {
-  std::unordered_map<std::int64_t, Around> around;
-  std::vector<std::vector<const HostSpan*>> open(timeline.threads.size());
-  for (const HostSpan& span : timeline.host) {
-    auto& stack = open[span.thread];
-    while (!stack.empty() && stack.back()->end <= span.begin) {
-      stack.pop_back();
-    }
-    if (span.work == HostWork::op) {
-      stack.push_back(&span);
-    } else if (span.work == HostWork::runtime && span.correlation >= 0) {
-      const bool any = !stack.empty();
-      around.emplace(span.correlation,
-                     Around{span.thread, any ? stack.back()->name : 0U, any ? stack.back()->begin : span.begin, any});
-    }
-  }
-  return around;
+using SentBy = std::vector<std::pair<std::int64_t, std::int32_t>>;  // correlations and works, in order
+
+SentBy::const_iterator first_of(const SentBy& sent, std::int64_t correlation) {
+  return correlation < 0 ? sent.end()
+                         : std::lower_bound(sent.begin(), sent.end(), std::pair{correlation, std::int32_t{-1}});
+}
+
+bool sends(const SentBy& sent, std::int64_t correlation) {
+  const auto at = first_of(sent, correlation);
+  return at != sent.end() && at->first == correlation;
 }
 
 class GraphMaker {
  public:
   GraphMaker(const Timeline& timeline, std::int32_t device, std::vector<GraphWindow> steps)
-      : timeline_{timeline}, device_{device}, activity_{timeline} {
+      : timeline_{timeline}, device_{device}, activity_{timeline, false} {
     graph_.steps = std::move(steps);
   }
 
-  RankGraph make() {
+  /// `spent`: work of the timeline that may go once it is taken; nullptr: it stays.
+  RankGraph make(std::vector<DeviceSpan>* spent) {
     take_work();
+    if (spent != nullptr) {
+      *spent = {};
+    }
     take_calls();
     chain_streams();
     find_waits();
@@ -75,10 +70,15 @@ class GraphMaker {
   }
 
   void take_work() {
-    const std::unordered_map<std::int64_t, Around> around = ops_around(timeline_);
     std::unordered_map<std::uint32_t, std::int32_t> names;
     const TraceTime begin = graph_.steps.front().begin;
     const TraceTime end = graph_.steps.back().end;
+    const auto within = static_cast<std::size_t>(std::count_if(
+        timeline_.work.begin(), timeline_.work.end(),
+        [&](const DeviceSpan& span) { return span.device == device_ && span.begin >= begin && span.begin < end; }));
+    graph_.work.reserve(within);
+    graph_.calls.reserve(within);
+    sent_by_.reserve(within);
     for (const DeviceSpan& span : timeline_.work) {
       if (span.device != device_) {
         continue;
@@ -101,23 +101,44 @@ class GraphMaker {
       work.blocks = span.blocks;
       work.bytes = span.bytes;
       work.to_host = span.work == DeviceWork::copy && goes_to_host(graph_.names[static_cast<std::size_t>(work.name)]);
-      const auto found = span.correlation >= 0 ? around.find(span.correlation) : around.end();
-      std::string_view op;
-      if (found != around.end() && found->second.any) {
-        op = timeline_.names.name(found->second.op);
-        if (const TracedProduct* product = product_of(found->second)) {
+      if (span.work == DeviceWork::compute) {
+        work.use = use_of(graph_.names[static_cast<std::size_t>(work.name)], "");
+      }
+      if (span.correlation >= 0) {
+        sent_by_.emplace_back(span.correlation, static_cast<std::int32_t>(graph_.work.size()));
+      }
+      graph_.work.push_back(work);
+    }
+    std::sort(sent_by_.begin(), sent_by_.end());
+    look_at_ops();
+  }
+
+  /// The innermost op around each launch: what it computes, and what kernels without a telling name are.
+  void look_at_ops() {
+    std::vector<std::vector<const HostSpan*>> open(timeline_.threads.size());
+    for (const HostSpan& span : timeline_.host) {
+      auto& stack = open[span.thread];
+      while (!stack.empty() && stack.back()->end <= span.begin) {
+        stack.pop_back();
+      }
+      if (span.work == HostWork::op) {
+        stack.push_back(&span);
+        continue;
+      }
+      if (span.work != HostWork::runtime || span.correlation < 0 || stack.empty()) {
+        continue;
+      }
+      for (auto at = first_of(sent_by_, span.correlation); at != sent_by_.end() && at->first == span.correlation;
+           ++at) {
+        GraphWork& work = graph_.work[static_cast<std::size_t>(at->second)];
+        if (work.work == DeviceWork::compute && work.use == WorkUse::other) {
+          work.use = use_of("", timeline_.names.name(stack.back()->name));
+        }
+        if (const TracedProduct* product = product_of({span.thread, stack.back()->begin})) {
           work.flop = product->flop();
           work.wide = product->wide;
         }
       }
-      if (span.work == DeviceWork::compute) {
-        work.use = use_of(graph_.names[static_cast<std::size_t>(work.name)], op);
-      }
-      if (span.correlation >= 0) {
-        sent_by_.emplace(span.correlation, static_cast<std::int32_t>(graph_.work.size()));
-      }
-      correlations_.push_back(span.correlation);
-      graph_.work.push_back(work);
     }
   }
 
@@ -138,11 +159,9 @@ class GraphMaker {
     std::set<std::uint32_t> threads;
     TraceTime first = 0;
     TraceTime last = -1;
-    std::map<std::uint32_t, std::int64_t> launches;
     for (const HostSpan& span : timeline_.host) {
-      if (span.work == HostWork::runtime && span.correlation >= 0 && sent_by_.contains(span.correlation)) {
+      if (span.work == HostWork::runtime && sends(sent_by_, span.correlation)) {
         threads.insert(span.thread);
-        ++launches[span.thread];
         first = last < 0 ? span.begin : first;
         last = std::max(last, span.begin);
       }
@@ -150,7 +169,6 @@ class GraphMaker {
     if (last < 0) {
       return;
     }
-    std::unordered_map<std::int64_t, std::int32_t> calls;
     std::map<std::uint32_t, std::int64_t> order;  // threads as they first send
     TraceTime busy = first;
     TraceTime before = 0;
@@ -169,10 +187,11 @@ class GraphMaker {
         graph_.host_begin = busy;
       }
       const std::string& name = timeline_.names.name(span.name);
-      const auto sends = span.correlation >= 0 ? sent_by_.find(span.correlation) : sent_by_.end();
+      auto own_work = first_of(sent_by_, span.correlation);
+      const bool launches_work = own_work != sent_by_.end() && own_work->first == span.correlation;
       const bool sync = waits_for_device(name, HostWork::runtime);
       const bool memory = is_memory_call(name);
-      if (sends == sent_by_.end() && !sync && !memory) {
+      if (!launches_work && !sync && !memory) {
         continue;
       }
       GraphCall call;
@@ -187,28 +206,26 @@ class GraphMaker {
       }
       busy = std::max(busy, span.end);
       const auto number = static_cast<std::int32_t>(graph_.calls.size());
-      if (sends != sent_by_.end()) {
-        calls.emplace(span.correlation, number);
-        const GraphWork& own = graph_.work[static_cast<std::size_t>(sends->second)];
+      order.emplace(span.thread, static_cast<std::int64_t>(order.size()));
+      if (launches_work) {
+        const GraphWork& own = graph_.work[static_cast<std::size_t>(own_work->second)];
         const bool held = own.work == DeviceWork::copy && own.end <= span.end + 20'000 && own.end > span.begin &&
                           2 * (span.end - span.begin) > own.end - span.begin;
         if (held) {
           call.kind = own.bytes >= least_copy ? CallKind::copy : CallKind::sync;
           call.sent_back = own.to_host;
-          call.waits = sends->second;
+          call.waits = own_work->second;
         }
       }
-      order.emplace(span.thread, static_cast<std::int64_t>(order.size()));
-      graph_.calls.push_back(call);
-      threads_.push_back(span.thread);
-    }
-    for (std::size_t i = 0; i < graph_.work.size(); ++i) {
-      const auto found = correlations_[i] >= 0 ? calls.find(correlations_[i]) : calls.end();
-      if (found != calls.end()) {
-        graph_.work[i].call = found->second;
-        graph_.work[i].backward = order.size() > 1 && order[threads_[static_cast<std::size_t>(found->second)]] > 0;
+      for (; own_work != sent_by_.end() && own_work->first == span.correlation; ++own_work) {
+        GraphWork& work = graph_.work[static_cast<std::size_t>(own_work->second)];
+        work.backward = work.call < 0 ? order[span.thread] > 0 : work.backward;
+        work.call = work.call < 0 ? number : work.call;
       }
+      graph_.calls.push_back(call);
     }
+    graph_.calls.shrink_to_fit();
+    sent_by_ = {};
   }
 
   void chain_streams() {
@@ -349,16 +366,18 @@ class GraphMaker {
   std::int32_t device_;
   HostActivity activity_;
   RankGraph graph_;
-  std::unordered_map<std::int64_t, std::int32_t> sent_by_;  // correlation to the first work
-  std::vector<std::int64_t> correlations_;
-  std::vector<std::uint32_t> threads_;  // of calls
+  SentBy sent_by_;
   std::map<std::int32_t, std::size_t> streams_;
 };
 
 }  // namespace
 
 RankGraph rank_graph(const Timeline& timeline, std::int32_t device, std::vector<GraphWindow> steps) {
-  return GraphMaker{timeline, device, std::move(steps)}.make();
+  return GraphMaker{timeline, device, std::move(steps)}.make(nullptr);
+}
+
+RankGraph rank_graph(Timeline&& timeline, std::int32_t device, std::vector<GraphWindow> steps) {
+  return GraphMaker{timeline, device, std::move(steps)}.make(&timeline.work);
 }
 
 }  // namespace headroom

@@ -71,5 +71,8 @@ struct RankGraph {
 
 /// The graph of a GPU over the windows. Threads that send work are one program in the order of their calls.
 [[nodiscard]] RankGraph rank_graph(const Timeline& timeline, std::int32_t device, std::vector<GraphWindow> steps);
+/// The same, which gives the timeline's work up as soon as the graph has its own: of a large trace there is not room
+/// for both.
+[[nodiscard]] RankGraph rank_graph(Timeline&& timeline, std::int32_t device, std::vector<GraphWindow> steps);
 
 }  // namespace headroom

@@ -3,6 +3,7 @@
 #include <headroom/calibrate/diagnosis/trace_causes.hpp>
 #include <headroom/calibrate/diagnosis/trace_reading.hpp>
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/core/real_text.hpp>
 
@@ -248,14 +249,16 @@ Seconds TracedRank::mean_idle(IdleCause cause) const noexcept {
   return sum / real(std::max<std::size_t>(1, steps.size()));
 }
 
-TracedRank traced_rank(const Timeline& timeline) {
+namespace {
+
+/// All of a rank but its graph, whose windows it gives back.
+std::vector<GraphWindow> read_rank(const Timeline& timeline, TracedRank& rank) {
   if (timeline.work.empty()) {
     Diagnostics diagnostics;
     diagnostics.add(timeline.file, {},
                     "the trace holds no work of a GPU; profile with ProfilerActivity.CUDA beside the CPU");
     diagnostics.throw_if_any();
   }
-  TracedRank rank;
   rank.file = timeline.file;
   rank.rank = timeline.rank;
   TraceTime most = -1;
@@ -286,7 +289,7 @@ TracedRank traced_rank(const Timeline& timeline) {
   for (const GraphWindow& window : windows) {
     within.push_back({window.begin, window.end});
   }
-  rank.steps = device_times(timeline, rank.device, within);
+  rank.steps = device_times(timeline, rank.device, within, false);
   const TraceTime begin = windows.front().begin;
   const TraceTime end = windows.back().end;
   double filled = 0.0;
@@ -301,11 +304,29 @@ TracedRank traced_rank(const Timeline& timeline) {
     rank.names.push_back({timeline.names.name(named.name), device_work_names[static_cast<std::size_t>(named.work)],
                           named.time, named.count});
   }
-  RankGraph graph = rank_graph(timeline, rank.device, std::move(windows));
+  return windows;
+}
+
+void give_graph(TracedRank& rank, RankGraph graph) {
   graph.hangs = rank.graph.hangs;
   graph.hangs_in = rank.graph.hangs_in;
   graph.hangs_bytes = rank.graph.hangs_bytes;
   rank.graph = std::move(graph);
+}
+
+}  // namespace
+
+TracedRank traced_rank(const Timeline& timeline) {
+  TracedRank rank;
+  std::vector<GraphWindow> windows = read_rank(timeline, rank);
+  give_graph(rank, rank_graph(timeline, rank.device, std::move(windows)));
+  return rank;
+}
+
+TracedRank traced_rank(Timeline&& timeline) {
+  TracedRank rank;
+  std::vector<GraphWindow> windows = read_rank(timeline, rank);
+  give_graph(rank, rank_graph(std::move(timeline), rank.device, std::move(windows)));
   return rank;
 }
 
@@ -355,6 +376,13 @@ RunReading reading_of(std::span<const TracedRank> ranks) {
   }
   std::stable_sort(reading.causes.begin(), reading.causes.end(),
                    [](const Cause& a, const Cause& b) { return a.lost > b.lost; });
+  const bool blind = std::any_of(ranks.begin(), ranks.end(), [](const TracedRank& r) { return r.graph.calls.empty(); });
+  if (const Seconds idle = m.of(IdleCause::host) + m.of(IdleCause::wait); blind && idle > least_share * m.step) {
+    reading.notes.push_back("The trace holds no calls of the host: why the GPU has nothing to do for " + format(idle) +
+                            " of " + format(m.step) +
+                            " is not told; profile the host beside it (ProfilerActivity.CPU, "
+                            "rocprofv3 --hip-trace, --cuda-graph-trace=node).");
+  }
   if (!named) {
     reading.notes.emplace_back("The trace names no steps (profiler.step()): its whole window stands for one step.");
   }

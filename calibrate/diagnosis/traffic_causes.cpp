@@ -43,9 +43,9 @@ bool is_message(const GraphWork& work) {
   return work.work == DeviceWork::communication;
 }
 
-constexpr double least_copy = 1 << 20;  // bytes; smaller ones are numbers that are read back
+constexpr double bulk_copy = 1e6;  // bytes; smaller ones are numbers that are read back
 bool is_copy_in(const GraphWork& work) {
-  return work.work == DeviceWork::copy && !work.to_host && work.bytes >= least_copy;
+  return work.work == DeviceWork::copy && !work.to_host && work.bytes >= bulk_copy;
 }
 
 void add_messages(TracedRun& run) {

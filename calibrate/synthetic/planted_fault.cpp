@@ -185,7 +185,7 @@ void plant(SyntheticRun& run, const PlantedFault& fault, const SyntheticRun& hea
   const double s = std::clamp(fault.strength, 0.01, 0.95);
   const double step = mean_step(healthy).raw();
   const double host = sending(healthy);
-  const double more = step * s / (1.0 - s);                 // that a step grows by
+  const double more = step * s / (1.0 - s);  // that a step grows by
   // What the host can be ahead is what the driver's queue holds, at most what it has to spare.
   const double queue = 1024.0 / std::max(1024.0, real(launches_of(healthy)));
   const double beyond = std::min(std::max(0.0, step - host), queue * step) + more;

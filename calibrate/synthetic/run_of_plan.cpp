@@ -216,7 +216,7 @@ SyntheticRun run_of_plan(const Plan& plan, std::int64_t ranks, std::int64_t step
   run.fetch = time[Term::data];
   run.program = time[Term::host] + time[Term::host_sync];
   run.program_pieces = run.layers;
-  run.sync_every = run.program > Seconds{} ? 1 : 0;
+  run.sync_every = run.program > 0.005 * time.total() ? 1 : 0;
   run.copy_rate = train.work.host_link ? train.work.host_link->raw() : 25e9;
   run.sample_bytes = 8.0 * real(count(s.micro_batch)) * tokens * real(run.micro_batches);  // ids and labels
   if (time[Term::offload] > Seconds{}) {

@@ -152,7 +152,8 @@ class SimulatedRank {
     host_span(op, begin, host_ + 500, HostWork::op);
     host_span(call, launch, host_, HostWork::runtime, correlation_);
     if (step.m > 0.0) {
-      timeline.products.push_back({begin, thread_, step.wide, 1.0, step.m, step.n, step.k});
+      timeline.products.push_back({begin, thread_, step.wide, 1.0F, static_cast<float>(step.m),
+                                   static_cast<float>(step.n), static_cast<float>(step.k)});
     }
     host_ += 500;
     return launch;

@@ -141,7 +141,8 @@ DeviceTime time_within(const Timeline& timeline,
                        const std::vector<const DeviceSpan*>& all,
                        std::size_t& from,
                        std::int32_t device,
-                       TraceWindow window) {
+                       TraceWindow window,
+                       bool gaps) {
   const auto [begin, end] = window;
   DeviceTime time;
   time.device = device;
@@ -175,7 +176,9 @@ DeviceTime time_within(const Timeline& timeline,
     const DeviceSpan* const work = next != all.end() ? *next : nullptr;
     IdleGap found = explained(host, work, gap, time);
     found.next = work != nullptr ? static_cast<std::size_t>(work - timeline.work.data()) : timeline.work.size();
-    time.gaps.push_back(found);
+    if (gaps) {
+      time.gaps.push_back(found);
+    }
   }
   return time;
 }
@@ -184,7 +187,8 @@ DeviceTime time_within(const Timeline& timeline,
 
 std::vector<DeviceTime> device_times(const Timeline& timeline,
                                      std::int32_t device,
-                                     std::span<const TraceWindow> windows) {
+                                     std::span<const TraceWindow> windows,
+                                     bool gaps) {
   std::vector<const DeviceSpan*> all;
   for (const DeviceSpan& span : timeline.work) {
     if (span.device == device) {
@@ -195,7 +199,7 @@ std::vector<DeviceTime> device_times(const Timeline& timeline,
   std::vector<DeviceTime> times;
   std::size_t from = 0;
   for (const TraceWindow& window : windows) {
-    times.push_back(time_within(timeline, host, all, from, device, window));
+    times.push_back(time_within(timeline, host, all, from, device, window, gaps));
   }
   return times;
 }

@@ -64,10 +64,11 @@ struct DeviceTime {
 struct TraceWindow {
   TraceTime begin = 0, end = 0;
 };
-/// The same of several windows, each beginning no earlier than the one before.
+/// The same of several windows, each beginning no earlier than the one before; with or without their gaps.
 [[nodiscard]] std::vector<DeviceTime> device_times(const Timeline& timeline,
                                                    std::int32_t device,
-                                                   std::span<const TraceWindow> windows);
+                                                   std::span<const TraceWindow> windows,
+                                                   bool gaps = true);
 
 /// Time in [begin, end) that the thread which launches the most does anything but wait for its GPU.
 [[nodiscard]] Seconds host_work(const Timeline& timeline, TraceTime begin, TraceTime end);

@@ -40,7 +40,7 @@ void add_stretch(TraceStretches& stretches, TraceStretch s) {
   }
 }
 
-HostActivity::HostActivity(const Timeline& timeline) {
+HostActivity::HostActivity(const Timeline& timeline, bool launches) {
   // Asked once a name, not once a call: a trace holds millions of calls of a thousand names.
   enum : std::uint8_t { plain, op_waits, call_waits, fetches };
   std::vector<std::uint8_t> kinds;
@@ -51,13 +51,16 @@ HostActivity::HostActivity(const Timeline& timeline) {
                     : fetches_samples(name)                   ? fetches
                                                               : plain);
   }
-  launches_.reserve(timeline.work.size());
-  std::unordered_map<std::int64_t, bool> wanted;
-  wanted.reserve(timeline.work.size());
-  for (const DeviceSpan& span : timeline.work) {
-    if (span.correlation >= 0) {
-      wanted.emplace(span.correlation, true);
+  if (launches) {
+    for (const DeviceSpan& span : timeline.work) {
+      if (span.correlation >= 0) {
+        launches_.emplace_back(span.correlation, nullptr);
+      }
     }
+    std::sort(launches_.begin(), launches_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    launches_.erase(std::unique(launches_.begin(), launches_.end(),
+                                [](const auto& a, const auto& b) { return a.first == b.first; }),
+                    launches_.end());
   }
   for (const HostSpan& span : timeline.host) {
     const std::uint8_t kind = kinds[span.name];
@@ -67,15 +70,20 @@ HostActivity::HostActivity(const Timeline& timeline) {
     } else if (!runtime && kind == fetches) {
       add_stretch(data_[span.thread], {span.begin, span.end});
     }
-    if (runtime && span.correlation >= 0 && wanted.contains(span.correlation)) {
-      launches_.emplace(span.correlation, &span);
+    if (launches && runtime && span.correlation >= 0) {
+      const auto at = std::lower_bound(launches_.begin(), launches_.end(), span.correlation,
+                                       [](const auto& launch, std::int64_t number) { return launch.first < number; });
+      if (at != launches_.end() && at->first == span.correlation && at->second == nullptr) {
+        at->second = &span;
+      }
     }
   }
 }
 
 const HostSpan* HostActivity::launch_of(const DeviceSpan& work) const {
-  const auto found = launches_.find(work.correlation);
-  return work.correlation >= 0 && found != launches_.end() ? found->second : nullptr;
+  const auto at = std::lower_bound(launches_.begin(), launches_.end(), work.correlation,
+                                   [](const auto& launch, std::int64_t number) { return launch.first < number; });
+  return work.correlation >= 0 && at != launches_.end() && at->first == work.correlation ? at->second : nullptr;
 }
 
 TraceTime HostActivity::within(const std::map<std::uint32_t, TraceStretches>& threads,

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace headroom {
@@ -26,7 +26,8 @@ using TraceStretches = std::vector<TraceStretch>;  ///< by begin, none touching 
 
 class HostActivity {
  public:
-  explicit HostActivity(const Timeline& timeline);
+  /// `launches`: also which call launched which work.
+  explicit HostActivity(const Timeline& timeline, bool launches = true);
 
   /// The call that launched some work; nullptr: the trace does not tell.
   [[nodiscard]] const HostSpan* launch_of(const DeviceSpan& work) const;
@@ -42,7 +43,7 @@ class HostActivity {
   static TraceTime within(const std::map<std::uint32_t, TraceStretches>& threads, std::uint32_t thread, TraceStretch s);
 
   std::map<std::uint32_t, TraceStretches> syncs_, data_;
-  std::unordered_map<std::int64_t, const HostSpan*> launches_;
+  std::vector<std::pair<std::int64_t, const HostSpan*>> launches_;  // by correlation
 };
 
 /// Adds a stretch that begins no earlier than those before it.

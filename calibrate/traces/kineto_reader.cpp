@@ -140,14 +140,23 @@ TracedProduct product_of(const Event& event) {
     const auto& b = event.shapes[i + 1];
     if (rank >= 2 && rank <= 3 && event.ranks[i + 1] == rank && a[rank - 1U] == b[rank - 2U]) {
       product.wide = event.wide;
-      product.batch = rank == 3 ? a[0] : 1.0;
-      product.m = a[rank - 2U];
-      product.k = a[rank - 1U];
-      product.n = b[rank - 1U];
+      product.batch = rank == 3 ? static_cast<float>(a[0]) : 1.0F;
+      product.m = static_cast<float>(a[rank - 2U]);
+      product.k = static_cast<float>(a[rank - 1U]);
+      product.n = static_cast<float>(b[rank - 1U]);
       break;
     }
   }
   return product;
+}
+
+/// Room for one more, a quarter at a time: doubling takes three times the memory while it moves.
+template <class Spans>
+void make_room(Spans& spans) {
+  if (spans.size() == spans.capacity()) {
+    constexpr std::size_t least = 4096;
+    spans.reserve(spans.size() + std::max(least, spans.size() / 4));
+  }
 }
 
 /// Where in the document the reader is. Everything deeper is passed over.
@@ -351,6 +360,7 @@ class TraceHandler : public JsonListener {
                                                                                      : DeviceWork::compute;
         const double bytes = event_.bytes > 0.0 ? event_.bytes : event_.elements * event_.element_bytes;
         const std::int64_t stream = event_.stream >= 0 ? event_.stream : integer(event_.tid, 0);
+        make_room(timeline_.work);
         timeline_.work.push_back({begin, end, name, device,
                                   static_cast<std::int32_t>(std::clamp<std::int64_t>(stream, 0, 1 << 30)), work,
                                   event_.correlation, event_.blocks, bytes});
@@ -366,12 +376,14 @@ class TraceHandler : public JsonListener {
           ++timeline_.passed_over;
           break;
         }
+        make_room(timeline_.host);
         timeline_.host.push_back({begin, end, name, thread(), work, event_.correlation});
         if (event_.operands > 1) {
           TracedProduct product = product_of(event_);
           product.begin = begin;
           product.thread = timeline_.host.back().thread;
           if (product.flop() > 0.0) {
+            make_room(timeline_.products);
             timeline_.products.push_back(product);
           }
         }
@@ -428,15 +440,20 @@ Timeline read_kineto(const std::string& file) {
     diagnostics.add(file, {}, "the file holds no list \"traceEvents\", as PyTorch's profiler writes it");
     diagnostics.throw_if_any();
   }
-  std::stable_sort(timeline.work.begin(), timeline.work.end(),
-                   [](const DeviceSpan& a, const DeviceSpan& b) { return a.begin < b.begin; });
-  std::stable_sort(timeline.host.begin(), timeline.host.end(), [](const HostSpan& a, const HostSpan& b) {
+  // Rooms that grew by doubling are given back; a trace in order is not sorted again, which takes as much again.
+  const auto settle = [](auto& spans, auto before) {
+    spans.shrink_to_fit();
+    if (!std::is_sorted(spans.begin(), spans.end(), before)) {
+      std::stable_sort(spans.begin(), spans.end(), before);
+    }
+  };
+  const auto by_begin = [](const auto& a, const auto& b) { return a.begin < b.begin; };
+  settle(timeline.work, by_begin);
+  settle(timeline.products, by_begin);
+  settle(timeline.ranges, by_begin);
+  settle(timeline.host, [](const HostSpan& a, const HostSpan& b) {
     return a.begin < b.begin || (a.begin == b.begin && a.end > b.end);
   });
-  std::stable_sort(timeline.products.begin(), timeline.products.end(),
-                   [](const TracedProduct& a, const TracedProduct& b) { return a.begin < b.begin; });
-  std::stable_sort(timeline.ranges.begin(), timeline.ranges.end(),
-                   [](const DeviceRange& a, const DeviceRange& b) { return a.begin < b.begin; });
   return timeline;
 }
 

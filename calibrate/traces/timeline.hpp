@@ -56,21 +56,21 @@ enum class HostWork : std::uint8_t {
 
 /// A stretch of a host thread. Stretches of one thread nest.
 struct HostSpan {
-  TraceTime begin = 0, end = 0;  ///< end >= begin
-  std::uint32_t name = 0;        ///< of Timeline::names
-  std::uint32_t thread = 0;      ///< of Timeline::threads
-  HostWork work = HostWork::op;
+  TraceTime begin = 0, end = 0;      ///< end >= begin
+  std::uint32_t name = 0;            ///< of Timeline::names
+  std::uint32_t thread : 24 = 0;     ///< of Timeline::threads
+  HostWork work : 8 = HostWork::op;  // a trace holds millions of these
   std::int64_t correlation = -1;
 };
 
 /// A product of matrices that an op computes, from the shapes that it was called with.
 struct TracedProduct {
-  TraceTime begin = 0;                            ///< of the op
-  std::uint32_t thread = 0;                       ///< of Timeline::threads
-  bool wide = false;                              ///< its operands are numbers of 32 bit
-  double batch = 1.0, m = 0.0, n = 0.0, k = 0.0;  ///< of [m, k] [k, n]
+  TraceTime begin = 0;                               ///< of the op
+  std::uint32_t thread = 0;                          ///< of Timeline::threads
+  bool wide = false;                                 ///< its operands are numbers of 32 bit
+  float batch = 1.0F, m = 0.0F, n = 0.0F, k = 0.0F;  ///< of [m, k] [k, n]
   /// A multiply-add is two.
-  [[nodiscard]] double flop() const noexcept { return 2.0 * batch * m * n * k; }
+  [[nodiscard]] double flop() const noexcept { return 2.0 * double{batch} * double{m} * double{n} * double{k}; }
 };
 
 /// A range that the program named, as its work on the GPU: from its first kernel to its last.

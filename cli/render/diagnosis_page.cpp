@@ -195,7 +195,7 @@ std::string diagnosis_page(const RunReading& reading, const PlanGap* gap) {
     for (const std::vector<FindingCell>& row : found.rows) {
       std::vector<std::string> cells;
       for (const FindingCell& cell : row) {
-        cells.push_back(escaped(finding_text(cell)));
+        cells.push_back(escaped(text_of_cell(cell)));
       }
       table.row(std::move(cells));
     }

@@ -36,29 +36,6 @@ Value value_of(const FindingCell& cell) {
       cell);
 }
 
-}  // namespace
-
-std::string finding_text(const FindingCell& cell) {
-  return std::visit(
-      [](const auto& held) -> std::string {
-        using T = std::decay_t<decltype(held)>;
-        if constexpr (std::is_same_v<T, std::monostate>) {
-          return "-";
-        } else if constexpr (std::is_same_v<T, std::string>) {
-          return held;
-        } else if constexpr (std::is_same_v<T, std::int64_t>) {
-          return std::to_string(held);
-        } else if constexpr (std::is_same_v<T, double>) {
-          return format_number(held, 3);
-        } else {
-          return format(held);
-        }
-      },
-      cell);
-}
-
-namespace {
-
 std::string table_text(const FindingTable& found) {
   std::vector<std::string> titles;
   for (const FindingColumn& column : found.columns) {
@@ -84,6 +61,25 @@ std::string gain_of(const Cause& cause) {
 }
 
 }  // namespace
+
+std::string text_of_cell(const FindingCell& cell) {
+  return std::visit(
+      [](const auto& held) -> std::string {
+        using T = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return "-";
+        } else if constexpr (std::is_same_v<T, std::string>) {
+          return held;
+        } else if constexpr (std::is_same_v<T, std::int64_t>) {
+          return std::to_string(held);
+        } else if constexpr (std::is_same_v<T, double>) {
+          return format_number(held, 3);
+        } else {
+          return format(held);
+        }
+      },
+      cell);
+}
 
 std::string verdict_of(const RunReading& reading) {
   if (reading.causes.empty()) {

@@ -11,8 +11,8 @@ namespace headroom::cli {
 
 /// One sentence: the first cause with its gain, or that nothing stands out.
 [[nodiscard]] std::string verdict_of(const RunReading& reading);
-/// A cell as people read it; "-" where a file does not say.
-[[nodiscard]] std::string finding_text(const FindingCell& cell);
+/// A cell of a table for people; "-" where nothing is known.
+[[nodiscard]] std::string text_of_cell(const FindingCell& cell);
 [[nodiscard]] std::string diagnosis_text(const RunReading& reading);
 /// Schema "headroom.diagnose/1": raw SI, the unit in the key.
 [[nodiscard]] Value diagnosis_document(const RunReading& reading);

@@ -83,6 +83,7 @@ std::vector<std::string> questions() {
       "plan scenarios/train/llama3-405b-54-days.toml --set goodput.bad_node_per_day=0.001 --set training.sync_every=10 "
       "--set 'training.host_dispatch=50 ms' --set training.rank_spread=0.02 --set training.slow_rank=0.01 --set "
       "'hardware.clock=1.6 GHz'",
+      "diagnose scenarios/traces/rank-0.json --before scenarios/traces/rank-1.json",
       "kernel roof --gpu a100-sxm-80gb --flop 2e12 --bytes '1 GB' --time 10ms",
       "kernel occupancy --gpu h100-sxm-80gb --threads 256 --registers 64 --shared '16 KiB' --carve-out '100 KiB' "
       "--cluster 2 --bulk '16 KiB' --blocks 1000 --spilled '64 B' --latency '600 ns'",
