@@ -45,7 +45,7 @@ std::string table_text(const FindingTable& found) {
   for (const std::vector<FindingCell>& cells : found.rows) {
     std::vector<std::string> row;
     for (const FindingCell& cell : cells) {
-      row.push_back(finding_text(cell));
+      row.push_back(text_of_cell(cell));
     }
     table.row(std::move(row));
   }
