@@ -75,10 +75,10 @@ struct Step {
 };
 
 /// The mean step of all files.
-Step step_of(std::span<const StepPhases> files, RunReading& reading) {
+Step step_of(std::span<const StatedPhases> files, RunReading& reading) {
   Step step;
   const double each = 1.0 / static_cast<double>(files.size());
-  for (const StepPhases& file : files) {
+  for (const StatedPhases& file : files) {
     Seconds told{};
     for (const PhaseTime& phase : file.phases) {
       KindSum& kind = step.kinds[static_cast<std::size_t>(kind_of_phase(phase.name))];
@@ -109,13 +109,13 @@ Step step_of(std::span<const StepPhases> files, RunReading& reading) {
   return step;
 }
 
-void add_phase_table(std::span<const StepPhases> files, const Step& step, RunReading& reading) {
+void add_phase_table(std::span<const StatedPhases> files, const Step& step, RunReading& reading) {
   FindingTable table{
       "phases",
       "Phases of a step",
       {{"phase", "<phase"}, {"part", "<counted as"}, {"time_s", "time"}, {"share", "share"}, {"count", "calls"}},
       {}};
-  for (const StepPhases& file : files) {
+  for (const StatedPhases& file : files) {
     for (const PhaseTime& phase : file.phases) {
       const auto kind = static_cast<std::size_t>(kind_of_phase(phase.name));
       table.rows.push_back(
@@ -210,7 +210,7 @@ void add_phases(const Signals& signals, RunReading& reading) {
     return;  // a trace tells the parts more finely
   }
   reading.step = step.whole;
-  for (const StepPhases& file : signals.phases) {
+  for (const StatedPhases& file : signals.phases) {
     reading.steps += file.steps;
   }
   reading.ranks = std::max<std::int64_t>(reading.ranks, static_cast<std::int64_t>(signals.phases.size()));

@@ -119,7 +119,7 @@ struct PhaseTime {
   int line = 0;                ///< of its first mention
 };
 
-struct StepPhases {
+struct StatedPhases {
   std::string file;
   std::vector<PhaseTime> phases;  ///< in the order of the file
   std::optional<Seconds> step;    ///< where the file tells the whole step
@@ -177,7 +177,7 @@ struct Signals {
   std::vector<GpuSignals> gpus;
   std::vector<ProcessUse> processes;
   std::vector<EngineSeries> engines;
-  std::vector<StepPhases> phases;
+  std::vector<StatedPhases> phases;
   std::vector<LatencySeries> latencies;
   std::vector<TrainingLog> logs;
   std::vector<AccountedJob> jobs;

@@ -129,8 +129,8 @@ class PhaseSum {
     return held_[place->second];
   }
   /// Sums over `steps` as means of a step.
-  StepPhases means(const std::string& file, std::int64_t steps) {
-    StepPhases all{file, {}, {}, steps};
+  StatedPhases means(const std::string& file, std::int64_t steps) {
+    StatedPhases all{file, {}, {}, steps};
     const double each = 1.0 / static_cast<double>(steps);
     for (Held& held : held_) {
       held.phase.time *= each;
@@ -204,7 +204,7 @@ void read_long_phases(CsvReader& csv, Signals& signals) {
     ++held.rows;
   }
   csv.diagnostics().throw_if_any();
-  StepPhases phases = sum.means(csv.file(), std::max<std::int64_t>(1, static_cast<std::int64_t>(steps.size())));
+  StatedPhases phases = sum.means(csv.file(), std::max<std::int64_t>(1, static_cast<std::int64_t>(steps.size())));
   signals.phases.push_back(std::move(phases));
 }
 

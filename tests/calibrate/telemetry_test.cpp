@@ -259,7 +259,7 @@ TEST_CASE("telemetry: logs of vLLM and SGLang tell their load") {
 TEST_CASE("telemetry: phases come a row a phase or a row a step, in their unit") {
   const Signals rows =
       read_as(read_phases, "step,phase,ms\n1,forward,10\n1,data_load,30\n2,forward,20\n2,data_load,30\n");
-  const StepPhases& mean = rows.phases.at(0);
+  const StatedPhases& mean = rows.phases.at(0);
   CHECK(mean.steps == 2);
   REQUIRE(mean.phases.size() == 2);
   CHECK(mean.phases[0].name == "forward");
