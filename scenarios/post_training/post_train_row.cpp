@@ -210,7 +210,12 @@ std::optional<PostTrainQuestion> post_train_question_of(
   q.sources = &sources;
   const Device* const device = [&]() -> const Device* {
     try {
-      return &sources.catalog.device(cells.text("gpu"));
+      // Publications of post-training write H20 for the first of its two cards, which alone was sold when they were.
+      const std::string gpu = cells.text("gpu");
+      if (gpu == "H20") {
+        assumed += (assumed.empty() ? "" : "; ") + std::string{"H20 has 96 GB"};
+      }
+      return &sources.catalog.device(gpu == "H20" ? "h20-sxm-96gb" : gpu);
     } catch (const ConfigError&) {
       return nullptr;
     }

@@ -150,6 +150,7 @@ std::vector<std::string> questions() {
       "plan scenarios/cluster/labels-and-stranded.toml --set policy.order=fifo",
       "plan scenarios/post_train/qwen3-32b-grpo-64xh100.toml",
       "plan scenarios/post_train/humanoid-stages.toml",
+      "plan scenarios/post_train/humanoid-stages.toml --set post_train.demand=1e9 --set hardware.gpus=8",
       "plan scenarios/sharing/night-and-day.toml",
       "plan tests/cli/sharing_engine.toml",
       "plan scenarios/sharing/night-and-day.toml --set sharing.mode=mig",

@@ -159,6 +159,7 @@ const std::vector<Question>& questions() {
       {&export_verb, 5, "{S}/scenarios/sharing/night-and-day.toml --to mig-parted --set sharing.mode=mig"},
       {&export_verb, 6, "{S}/scenarios/cluster/two-teams.toml --to kueue"},
       {&export_verb, 7, "{S}/scenarios/train/llama2-7b-8xa100.toml --to kineto --ranks 1 --steps 2"},
+      {&export_verb, 8, "{S}/scenarios/post_train/qwen3-32b-grpo-64xh100.toml --to verl"},
       {&import_verb, 0, "{S}/tests/launch/pretrain.sbatch --gpu h100-sxm-80gb --model llama3-8b"},
       {&import_verb, 1, "{T}/serve.sh --gpu h100-sxm-80gb --isl 256 --osl 32 --concurrency 4 --weights bf16"},
       {&import_verb, 2, "{T}/all_reduce.log --from nccl-tests"},

@@ -296,7 +296,8 @@ std::string judge(const std::vector<std::string>& words, const Files& before, co
     case SIGXFSZ: return "more output than allowed";
     default: return std::string{"ended by signal "} + strsignal(reply.signal);
   }
-  if (reply.code != 0 && reply.code != 1 && reply.code != 2 && reply.code != 3 && reply.code != 124) {
+  if (reply.code != 0 && reply.code != 1 && reply.code != 2 && reply.code != 3 && reply.code != 4 &&
+      reply.code != 124) {
     return "exit code " + std::to_string(reply.code);
   }
   for (const char* const internal : internals) {
@@ -309,8 +310,8 @@ std::string judge(const std::vector<std::string>& words, const Files& before, co
   if (!visible(reply.err)) {
     return "control characters on stderr";
   }
-  return reply.code >= 2 && reply.code != 124 ? judge_refusal(before, after, reply)
-                                              : judge_answer(words, before, after, reply);
+  return reply.code >= 2 && reply.code != 4 && reply.code != 124 ? judge_refusal(before, after, reply)
+                                                                 : judge_answer(words, before, after, reply);
 }
 
 }  // namespace headroom::fuzz
