@@ -143,7 +143,7 @@ const std::vector<Published> published{
     {"minimax-m2", 228689764864, Active::no_tables, 10e9, 1e9, "HF of MiniMaxAI/MiniMax-M2; card: 10B"},
     {"qwen3.5-9b", 8.96e9, Active::none, 0, 0,
      "ggml-org/Llama-macOS, pull request 63, its table: 8.96B without vision"},
-    {"qwen3.5-35b-a3b", 34.7e9, Active::no_tables, 3e9, 1e9, "the same table: 34.7B; its name: A3B"},
+    {"qwen3.5-35b-a3b", 34.7e9, Active::all, 3e9, 1e9, "the same table: 34.7B; its name: A3B"},
     {"qwen3-next-80b-a3b", 79674391296, Active::no_tables, 3e9, 1e9, "HF of Qwen/Qwen3-Coder-Next; its name: A3B"},
     {"qwen3.5-397b-a17b", 397e9, Active::all, 17e9, 1e9, "its name"},
     {"nemotron-3-nano-30b-a3b", 31577937344, Active::no_input_table, 3.2e9, 0.1e9,

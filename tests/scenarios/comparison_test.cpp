@@ -120,7 +120,7 @@ TEST_CASE("errors of one class, SKU and software share their level: the ratio is
 }
 
 TEST_CASE("plans inside each other's ratio are indistinguishable, plans outside are not") {
-  const Comparison near = compared({train(), train({"strategy.tp=4"})});
+  const Comparison near = compared({train(), train({"strategy.vpp=5"})});
   CHECK_FALSE(near.plans[1].difference->distinguishable);
   CHECK(near.plans[1].difference->ratio.low < 1.0);
   const Comparison twice = compared({train(), train({"hardware.gpus=1024"})});
@@ -133,8 +133,8 @@ TEST_CASE("plans inside each other's ratio are indistinguishable, plans outside 
 }
 
 TEST_CASE("the ranking is by what a dollar buys, who lies within errors of the best is told") {
-  const Comparison c = compared(
-      {train(), train({"money.price=1 $/h"}), train({"strategy.tp=4", "money.price=1 $/h"}), train({"strategy.tp=6"})});
+  const Comparison c = compared({train(), train({"money.price=1 $/h"}), train({"strategy.vpp=5", "money.price=1 $/h"}),
+                                 train({"strategy.tp=6"})});
   REQUIRE(c.ranking.size() == 4);
   CHECK(c.ranking[0].samples_per_dollar ==
         doctest::Approx(c.plans[c.ranking[0].offer].samples_per_second / (512.0 * 1.0 / 3600.0)));

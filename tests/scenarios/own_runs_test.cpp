@@ -157,7 +157,7 @@ TEST_CASE("a run moves the numbers that its own step depends on") {
     return own.own->after.by[static_cast<std::size_t>(std::find(keys.begin(), keys.end(), name) - keys.begin())];
   };
   // Few tokens a GPU on many hosts, of which gradients take much; and one host without a NIC.
-  const RunCells wide{.gpus = "512", .dp = "256", .global_batch = "256", .value = "300"};
+  const RunCells wide{.seq_len = "2048", .gpus = "512", .dp = "256", .global_batch = "256", .value = "300"};
   const RunCells host{.gpus = "8", .dp = "4", .global_batch = "128", .value = "300"};
   const auto off = [](RunCells cells) {
     const double ours = priced(cells);
