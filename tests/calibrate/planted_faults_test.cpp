@@ -149,7 +149,7 @@ TEST_CASE("planted faults: of 30 healthy runs nearly all are left alone") {
   CHECK(quiet >= 27);
 }
 
-TEST_CASE("long: planted faults: of 500 runs first in 90 %, in three in 98 %, gains within a fifth; 200 healthy") {
+TEST_CASE("long: planted faults: of 500 runs first in 90 %, in three in 98 %, gains within a fifth, and 200 healthy") {
   check(score(500, seed_of_today() + 1, 10), 0.90, 0.98, 0.9);
   std::string named;
   const int quiet = quiet_of(200, seed_of_today() + 1, named);
