@@ -67,8 +67,9 @@ RunReading read(const SyntheticRun& run, std::uint64_t seed, bool through_files)
   return reading_of(ranks);
 }
 
+/// First: of runs, either fault of a pair; in three: of faults, each of a pair.
 struct Score {
-  int runs = 0, first = 0, in_three = 0, gains = 0, near = 0;
+  int runs = 0, first = 0, faults = 0, in_three = 0, gains = 0, near = 0;
   std::string missed;
 };
 
@@ -103,7 +104,10 @@ Score score(int count, std::uint64_t seed, int files_each) {
     for (std::size_t k = 0; k < planted.faults.size(); ++k) {
       const auto at = place(planted.faults[k]);
       first = first || (at == 0 && !reading.causes.empty());
-      all = all && at < 3 && at < static_cast<std::ptrdiff_t>(reading.causes.size());
+      const bool seen = at < 3 && at < static_cast<std::ptrdiff_t>(reading.causes.size());
+      ++s.faults;
+      s.in_three += seen ? 1 : 0;
+      all = all && seen;
       if (at < static_cast<std::ptrdiff_t>(reading.causes.size()) && planted.time_ratios[k] > 0.0) {
         const std::optional<double> ratio = reading.causes[static_cast<std::size_t>(at)].time_ratio;
         ++s.gains;
@@ -112,7 +116,6 @@ Score score(int count, std::uint64_t seed, int files_each) {
     }
     ++s.runs;
     s.first += first ? 1 : 0;
-    s.in_three += all ? 1 : 0;
     s.missed += first && all ? "" : told(planted, reading);
   }
   return s;
@@ -130,16 +133,16 @@ int quiet_of(int count, std::uint64_t seed, std::string& named) {
 }
 
 void check(const Score& s, double first, double in_three, double near) {
-  INFO("HEADROOM_SEED=", seed_of_today(), ": first ", s.first, ", in three ", s.in_three, " of ", s.runs,
-       "; gains near ", s.near, " of ", s.gains, "\n", s.missed);
+  INFO("HEADROOM_SEED=", seed_of_today(), ": first ", s.first, " of ", s.runs, " runs, in three ", s.in_three, " of ",
+       s.faults, " faults; gains near ", s.near, " of ", s.gains, "\n", s.missed);
   CHECK(s.first >= first * s.runs);
-  CHECK(s.in_three >= in_three * s.runs);
+  CHECK(s.in_three >= in_three * s.faults);
   CHECK(s.near >= near * s.gains);
 }
 
 TEST_CASE("planted faults: of 80 runs the fault is named first in most, and its gain within a fifth") {
   // The bounds of 500 runs less what 80 draws scatter (two deviations).
-  check(score(80, seed_of_today(), 10), 0.84, 0.92, 0.8);
+  check(score(80, seed_of_today(), 10), 0.84, 0.93, 0.8);
 }
 
 TEST_CASE("planted faults: of 30 healthy runs nearly all are left alone") {
