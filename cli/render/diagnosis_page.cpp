@@ -36,26 +36,6 @@ std::string_view colour_of(std::string_view key) {
   return "#999999";
 }
 
-/// What to ask next about a cause.
-std::string_view command_of(CauseKind kind) {
-  switch (kind) {
-    case CauseKind::data_loading: return "headroom plan SCENARIO.toml --set data.workers=16";
-    case CauseKind::host_sync: return "headroom kernel sync";
-    case CauseKind::launch_bound:
-    case CauseKind::host_bound: return "headroom kernel chain";
-    case CauseKind::exposed_communication:
-    case CauseKind::small_messages: return "headroom collective all-reduce --bytes '1 GiB' --gpu SKU --nodes 1";
-    case CauseKind::memory_bound: return "headroom roofline MODEL --gpu SKU";
-    case CauseKind::no_tensor_cores: return "headroom kernel precision --model MODEL --gpu SKU";
-    case CauseKind::small_batch: return "headroom plan SCENARIO.toml --search micro_batch=any";
-    case CauseKind::recomputation: return "headroom plan SCENARIO.toml --recompute selective";
-    case CauseKind::straggler:
-    case CauseKind::low_clock: return "headroom probe gemm";
-    case CauseKind::checkpointing: return "headroom plan SCENARIO.toml --set goodput.mtbf='8 h'";
-    default: return "headroom plan SCENARIO.toml --format html";
-  }
-}
-
 std::string rectangle(double x, double y, double width, double height, std::string_view key, const std::string& words) {
   return "<rect x=\"" + report::coordinate(x) + "\" y=\"" + report::coordinate(y) + "\" width=\"" +
          report::coordinate(std::max(0.3, width)) + "\" height=\"" + report::coordinate(height) + "\" fill=\"" +
@@ -155,6 +135,26 @@ std::string timeline(const RunReading& reading) {
 }
 
 }  // namespace
+
+std::string_view command_of(CauseKind kind) noexcept {
+  switch (kind) {
+    case CauseKind::data_loading: return "headroom plan SCENARIO.toml --set data.workers=16";
+    case CauseKind::host_sync: return "headroom plan SCENARIO.toml --set training.sync_every=100";
+    case CauseKind::launch_bound:
+    case CauseKind::host_bound: return "headroom kernel chain --kernels 1000 --time 5us --gpu SKU";
+    case CauseKind::exposed_communication:
+    case CauseKind::small_messages: return "headroom collective all-reduce --bytes '1 GiB' --gpu SKU --nodes 1";
+    case CauseKind::memory_bound: return "headroom roofline MODEL --gpu SKU";
+    case CauseKind::no_tensor_cores:
+      return "headroom kernel precision --model MODEL --gpu SKU --from fp32 --dtype bf16";
+    case CauseKind::small_batch: return "headroom plan SCENARIO.toml --search micro_batch=any";
+    case CauseKind::recomputation: return "headroom plan SCENARIO.toml --recompute selective";
+    case CauseKind::straggler: return "headroom plan SCENARIO.toml --set training.slow_rank=0.1";
+    case CauseKind::imbalance: return "headroom plan SCENARIO.toml --set training.rank_spread=0.05";
+    case CauseKind::low_clock: return "headroom plan SCENARIO.toml --set hardware.clock='1.2 GHz'";
+    default: return "headroom plan SCENARIO.toml --format html";
+  }
+}
 
 std::string diagnosis_page(const RunReading& reading, const PlanGap* gap) {
   constexpr std::size_t shown = 3;

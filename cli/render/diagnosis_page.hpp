@@ -6,8 +6,12 @@
 #include <headroom/calibrate/diagnosis/cause.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace headroom::cli {
+
+/// What to ask next about a cause: a command whose SCENARIO.toml, SKU and MODEL are the reader's.
+[[nodiscard]] std::string_view command_of(CauseKind kind) noexcept;
 
 /// Verdict, the first three causes with a command to ask on, the parts of a step as one bar (with a gap beside those
 /// of its plan), one step of each rank as a drawing, tables, notes, and the document.
