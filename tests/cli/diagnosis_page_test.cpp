@@ -33,7 +33,6 @@ TEST_CASE("diagnose: each command that its page tells is answered") {
   for (const std::string& arguments : asked) {
     CAPTURE(arguments);
     const headroom::test::Run run = headroom::test::run_headroom(arguments);
-    CHECK(run.err == "");
     CHECK(run.code == 0);
   }
 }
