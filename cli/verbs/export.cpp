@@ -36,17 +36,7 @@ extern const Verb export_verb;
 namespace export_parts {
 namespace {
 
-enum class Asks : std::uint8_t {
-  training,
-  search,
-  serving,
-  fleet,
-  box,
-  sharing,
-  cluster,
-  timeline,
-  post_training
-};
+enum class Asks : std::uint8_t { training, search, serving, fleet, box, sharing, cluster, timeline, post_training };
 constexpr std::array forms{
     Form{"the launch of one training strategy", "the plan of one training strategy"},
     Form{"the launch of the plan that a search takes", "a search ([search] or --search)"},

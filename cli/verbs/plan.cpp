@@ -255,10 +255,10 @@ Outcome answer(const Arguments& arguments, bool explained) {
       report::require_charts();
     }
     const DocumentKind kind = kind_of(root, library);
-    if (arguments.one("--format") == "csv" && kind != DocumentKind::cluster &&
-        kind != DocumentKind::post_train) {
+    if (arguments.one("--format") == "csv" && kind != DocumentKind::cluster && kind != DocumentKind::post_train) {
       throw ConfigError{
-          "--format csv writes the schedule of a cluster, a row for each stretch in which a job holds GPUs, or the ways "
+          "--format csv writes the schedule of a cluster, a row for each stretch in which a job holds GPUs, or the "
+          "ways "
           "to lay a step of post-training out, and " +
           quoted(files.empty() ? "command line" : files.front()) + " asks neither: take text, json or html"};
     }

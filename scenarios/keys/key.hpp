@@ -54,9 +54,9 @@ struct KindWord {
   std::string_view word;
   Kinds kinds;
 };
-inline constexpr std::array kind_words{KindWord{"train", Kinds::training},  KindWord{"serve", Kinds::serve},
-                                       KindWord{"batch", Kinds::batches},   KindWord{"sharing", Kinds::sharing},
-                                       KindWord{"cluster", Kinds::cluster}, KindWord{"classic", Kinds::classic},
+inline constexpr std::array kind_words{KindWord{"train", Kinds::training},       KindWord{"serve", Kinds::serve},
+                                       KindWord{"batch", Kinds::batches},        KindWord{"sharing", Kinds::sharing},
+                                       KindWord{"cluster", Kinds::cluster},      KindWord{"classic", Kinds::classic},
                                        KindWord{"post_train", Kinds::post_train}};
 /// Kinds::none: an unknown word.
 [[nodiscard]] constexpr Kinds kinds_of_word(std::string_view word) noexcept {

@@ -70,7 +70,9 @@ inline constexpr std::array pools_rows{
         .usually(0)
         .says("It is the age in steps that a sample may have at most; asynchronous orders alone have one."),
     boolean("partial").usually(0).says("It says that answers under way outlast new weights."),
-    number("parts", 1.0, 1e6).usually(1).says("It is the number of parts in which an asynchronous trainer takes a step's batch as it comes."),
+    number("parts", 1.0, 1e6)
+        .usually(1)
+        .says("It is the number of parts in which an asynchronous trainer takes a step's batch as it comes."),
     choice("sync", sync_words).blank_is("the software's").says("It is how new weights reach the engines."),
     integer("rollout_gpus", 1, 10'000'000).blank_is("searched").says("It is the number of GPUs that sample alone."),
     integer("rollout_tp", 1, 4096).blank_is("searched").says("It is the number of tensor-parallel ranks of an engine."),

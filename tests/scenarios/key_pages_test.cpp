@@ -31,13 +31,11 @@ struct Named {
   std::string_view name;
   Kinds kinds;
 };
-constexpr std::array kinds_by_name{Named{"train", Kinds::train},     Named{"serve", Kinds::serve},
-                                   Named{"network", Kinds::network}, Named{"batch", Kinds::batch},
-                                   Named{"job", Kinds::token_job},   Named{"served", Kinds::served},
-                                   Named{"batches", Kinds::batches}, Named{"sharing", Kinds::sharing},
-                                   Named{"all", Kinds::all},         Named{"cluster", Kinds::cluster},
-                                   Named{"classic", Kinds::classic},
-                                   Named{"post_train", Kinds::post_train}};
+constexpr std::array kinds_by_name{
+    Named{"train", Kinds::train},     Named{"serve", Kinds::serve},     Named{"network", Kinds::network},
+    Named{"batch", Kinds::batch},     Named{"job", Kinds::token_job},   Named{"served", Kinds::served},
+    Named{"batches", Kinds::batches}, Named{"sharing", Kinds::sharing}, Named{"all", Kinds::all},
+    Named{"cluster", Kinds::cluster}, Named{"classic", Kinds::classic}, Named{"post_train", Kinds::post_train}};
 constexpr std::array told_kinds{Named{"training", Kinds::train},
                                 Named{"serving", Kinds::serve},
                                 Named{"networks of ops", Kinds::network},

@@ -313,15 +313,15 @@ void try_key(const Library& library, const std::vector<Host>& hosts, Tried& trie
 }
 
 std::string_view kind_word(Kinds kind) {
-  return kind == Kinds::train     ? "train"
-         : kind == Kinds::serve   ? "serve"
-         : kind == Kinds::network ? "network"
-         : kind == Kinds::batch   ? "batch"
-         : kind == Kinds::sharing ? "sharing"
-         : kind == Kinds::cluster ? "cluster"
-         : kind == Kinds::classic ? "classic"
+  return kind == Kinds::train        ? "train"
+         : kind == Kinds::serve      ? "serve"
+         : kind == Kinds::network    ? "network"
+         : kind == Kinds::batch      ? "batch"
+         : kind == Kinds::sharing    ? "sharing"
+         : kind == Kinds::cluster    ? "cluster"
+         : kind == Kinds::classic    ? "classic"
          : kind == Kinds::post_train ? "post-training"
-                                  : "job of a language model";
+                                     : "job of a language model";
 }
 
 /// "strategy.tp (train)" of each line.
