@@ -37,7 +37,7 @@ Card read_card(ConfigTable& table) {
 void read_trees(ConfigTable table, Numbers& read) {
   for (ConfigTable& each : table.tables("gpu")) {
     GpuTrees& one = read.gpu_trees.emplace_back();
-    one.library = each.text("library");
+    one.package = each.text("library");
     one.warps = each.choice("pace", paces) == 0;
     one.level = each.quantity<Seconds>("level");
     one.node = each.quantity<Seconds>("node");
@@ -49,7 +49,7 @@ void read_trees(ConfigTable table, Numbers& read) {
   }
   for (ConfigTable& each : table.tables("cpu")) {
     CpuTrees& one = read.cpu_trees.emplace_back();
-    one.library = each.text("library");
+    one.package = each.text("library");
     one.update = each.quantity<Seconds>("update");
     one.level = each.quantity<Seconds>("level");
     one.serial = each.number("serial", shares);
@@ -163,7 +163,7 @@ Numbers read_numbers(const ConfigValue& document, Diagnostics& diagnostics) {
 
 template <class Each>
 const Each* library_in(const std::vector<Each>& all, std::string_view name) noexcept {
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Each& each) { return each.library == name; });
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Each& each) { return each.package == name; });
   return found == all.end() ? nullptr : &*found;
 }
 

@@ -50,14 +50,14 @@ struct Cores {
 };
 
 struct GpuTrees {
-  std::string library;
+  std::string package;
   bool warps = true;  ///< which pace the library keeps
   Seconds level{}, node{}, update{};
   double bytes_per_entry = 0.0, width = 0.0;
   bool host_bound = false;
 };
 struct CpuTrees {
-  std::string library;
+  std::string package;
   Seconds update{}, level{}, barrier{};
   double serial = 0.0, sockets = 0.0, bytes_per_entry = 0.0, width = 0.0;
 };

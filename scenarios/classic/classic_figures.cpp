@@ -174,7 +174,7 @@ Work work_of(const Algorithm& algorithm) {
 
 Bytes memory_of(const Question& q, const Numbers& law, std::vector<MemoryPart>& parts) {
   if (const auto* const trees = std::get_if<TreesAsked>(&q.algorithm)) {
-    const GpuTrees& library = *law.gpu_library(trees->library);
+    const GpuTrees& library = *law.gpu_library(trees->package);
     parts.push_back(
         {"rows, gradients and histograms", tree_memory(trees->task, 1.0, library.bytes_per_entry, law.bytes_per_row)});
   } else if (const auto* const kmeans = std::get_if<KMeansAsked>(&q.algorithm)) {

@@ -21,7 +21,7 @@
 namespace headroom::classic {
 
 struct TreesAsked {
-  std::string library;
+  std::string package;
   TreeTask task;
 };
 struct KMeansAsked {

@@ -127,7 +127,7 @@ class ClassicReader {
   TreesAsked read_trees() {
     auto table = Of<keys::trees>::of(root_);
     TreesAsked asked;
-    asked.library = tree_library_names[table.get<"library">()];
+    asked.package = tree_library_names[table.get<"library">()];
     asked.task.rows = table.get<"rows">();
     asked.task.features = table.get<"features">();
     asked.task.entries = std::max(1.0, asked.task.features * table.get<"density">());

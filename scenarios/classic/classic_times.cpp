@@ -80,7 +80,7 @@ Seconds total(const std::vector<PartTime>& parts) noexcept {
 Times gpu_times(const Question& q, const Algorithm& algorithm, double cards, const Numbers& law) {
   return std::visit(
       Either{[&](const TreesAsked& asked) {
-               const GpuTrees& library = *law.gpu_library(asked.library);
+               const GpuTrees& library = *law.gpu_library(asked.package);
                Times times = times_of(tree_time(asked.task, q.card, cards, library, law.rows_per_split), library.width);
                times.exchange = cards > 1.0 ? 2.0 * (cards - 1.0) / cards * asked.task.rounds * asked.task.outputs *
                                                   tree_exchange(asked.task, law.rows_per_split)
@@ -139,7 +139,7 @@ Times gpu_times(const Question& q, const Algorithm& algorithm, double cards, con
 Times cpu_times(const Question& q, const Algorithm& algorithm, const Numbers& law) {
   return std::visit(
       Either{[&](const TreesAsked& asked) {
-               const CpuTrees& library = *law.cpu_library(asked.library);
+               const CpuTrees& library = *law.cpu_library(asked.package);
                return times_of(best_tree_time(asked.task, q.host, library), library.width);
              },
              [&](const KMeansAsked& asked) { return times_of(kmeans_time(asked.task, q.host, law.kmeans), 0.5); },

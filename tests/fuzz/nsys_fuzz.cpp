@@ -7,19 +7,20 @@
 #include <unistd.h>
 
 #include "require.hpp"
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <string>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace headroom;
-  std::array<char, 32> name{"/tmp/headroom-nsys-XXXXXX"};
+  std::string name = (std::filesystem::temp_directory_path() / "headroom-nsys-XXXXXX").string();
   const int file = mkstemp(name.data());
   fuzz::require(file >= 0 && write(file, data, size) == static_cast<ssize_t>(size));
   close(file);
   try {
-    for (const Timeline& timeline : read_nsys(name.data())) {
+    for (const Timeline& timeline : read_nsys(name)) {
       const TracedRank rank = traced_rank(timeline);
       fuzz::require(reading_of({&rank, 1}).step->raw() >= 0.0);
     }

@@ -42,7 +42,7 @@ RowPrediction early_trees(const ModelData& data, const std::string& config) {
   const ClassicTables& tables = classic_tables(data);
   const std::string library = config.substr(0, config.find(';'));
   const auto law = std::find_if(tables.early.begin(), tables.early.end(),
-                                [&](const EarlyTrees& each) { return each.library == library; });
+                                [&](const EarlyTrees& each) { return each.package == library; });
   const TreeData* const set = named_in(tables.trees, config);
   const std::optional<double> rounds = number_in(parts_of(config), "", " rounds");
   if (law == tables.early.end() || set == nullptr || !rounds) {
@@ -74,7 +74,7 @@ RowPrediction trees_of_cores(const Catalog& catalog,
   }
   const Seconds time = classic::tree_time(task, *cores, law).total();
   if (row.metric == "speedup_16c_vs_1c") {
-    if (law.library == "h2o") {
+    if (law.package == "h2o") {
       return unsupported("H2O's runs on all cores do not tell what of its time one core would take");
     }
     classic::Cores one = *cores;

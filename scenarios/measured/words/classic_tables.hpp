@@ -27,7 +27,7 @@ struct ClassicHost {
   double sockets = 1.0, cores = 1.0, efficiency = 0.0;
 };
 struct EarlyTrees {
-  std::string library;
+  std::string package;
   Seconds round{}, feature{}, update{};
 };
 struct TreeData {
