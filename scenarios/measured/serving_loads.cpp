@@ -15,7 +15,11 @@ namespace {
 
 constexpr std::array<std::string_view, 4> shapes{"fixed", "uniform", "lognormal", "exponential"};
 
+/// Bounds that no mean lies in where the table states none: the set is known by its name alone.
 std::array<double, 2> read_bounds(ConfigTable& table, std::string_view key) {
+  if (!table.has(key)) {
+    return {};
+  }
   const std::vector<std::int64_t> read = table.integers(key);
   if (read.size() != 2 || read[0] < 1 || read[0] > read[1]) {
     table.problem(key, "takes two mean lengths in tokens, the lower one first, as [240, 310]");

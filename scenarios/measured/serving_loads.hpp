@@ -21,7 +21,7 @@ class ModelData;
 /// A known set of prompts (model/stacks/step/serve-loads.toml, [[lengths]]).
 struct KnownLengths {
   std::string id;
-  std::array<double, 2> prompt_bounds{}, output_bounds{};  ///< bounds of the row's mean tokens
+  std::array<double, 2> prompt_bounds{}, output_bounds{};  ///< bounds of the row's mean tokens; 0: known by name alone
   LengthLaw prompt, output;                                ///< length laws; a mean of 0 stands for the row's mean
   [[nodiscard]] bool holds(double isl, double osl) const noexcept;
 };

@@ -60,6 +60,21 @@ const std::string chat =
 
 }  // namespace
 
+TEST_CASE("a set of lengths without bounds is known by its name alone") {
+  Diagnostics diagnostics;
+  std::string named = chat;
+  for (const std::string_view bounds : {"prompt = [200, 300]\n", "output = [100, 150]\n"}) {
+    named.erase(named.find(bounds), bounds.size());
+  }
+  const PublishedLoads loads = loads_of(named, diagnostics);
+  CHECK(diagnostics.empty());
+  ServingConfiguration c = run("offline");
+  std::string why;
+  CHECK(client_load(c, 250, 120, loads, why)->output.shape == LengthShape::fixed);
+  c.options["lengths"] = "chat";
+  CHECK(client_load(c, 250, 120, loads, why)->output.shape == LengthShape::uniform);
+}
+
 TEST_CASE("about the longest of many lengths is the quantile that one of them exceeds, within the limit") {
   LengthLaw law;
   law.mean = 100;

@@ -118,6 +118,7 @@ storage_bandwidth = "1 GB/s"
 cpu_time = "10 ms"
 workers = 16
 fed_bytes = "1 MB"
+set_bytes = "100 TB"
 [money]
 price = "3 $/h"
 date = "2026-08"
@@ -142,6 +143,53 @@ prices = "gcs-2026-09"
 [money.egress]
 size = "2 TB"
 prices = "gcs-2026-09"
+)"},
+    // Samples that stages prepare on cores, the GPU and its engines, one of which binds, copied in many pieces.
+    KeyHost{Kinds::batch, HostReader::scenario, R"(
+schema = 1
+kind = "batch"
+[hardware]
+gpu = "a100-sxm-80gb"
+gpus = 1
+[[inference.call]]
+batch = 1
+time = "1 us"
+[job]
+records = 1e9
+[data]
+workers = 4
+fed_bytes = "10 kB"
+[[data.stage]]
+name = "text"
+cpu_time = "2 ms"
+[[data.stage]]
+name = "another"
+cpu_time = "1 ms"
+gpu_time = "100 us"
+engine_time = "300 us"
+on = "gpu"
+)",
+            " data."},
+    // What a batch is asked on.
+    KeyHost{Kinds::batch, HostReader::search, R"(
+schema = 1
+kind = "batch"
+model = "resnet-50"
+[search]
+gpu = ["t4", "a100-sxm-80gb"]
+precision = ["fp16", "int8"]
+[[search.offer]]
+gpu = "t4"
+price = "0.35 $/h"
+date = "2026-08"
+[[search.offer]]
+gpu = "a100-sxm-80gb"
+price = "4.1 $/h"
+date = "2026-08"
+[requests]
+rate = "5000 req/s"
+[requests.slo]
+p95 = "100 ms"
 )"},
 };
 

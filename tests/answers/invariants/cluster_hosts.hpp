@@ -86,6 +86,66 @@ job = "chat"
 replicas = 4
 start = "3 min"
 drain = "1 min"
-)"}};
+)"},
+                                          // Names that other keys take, and a pool that is rented at a price.
+                                          KeyHost{Kinds::cluster, HostReader::scenario, R"(
+schema = 1
+kind = "cluster"
+[[pool]]
+name = "us"
+gpu = "h100-sxm-80gb"
+nodes = 4
+rented = true
+price = "3 $/h"
+date = "2026-08"
+[[pool]]
+name = "eu"
+gpu = "a100-sxm-80gb"
+nodes = 1
+[[tenant]]
+name = "us"
+[[tenant]]
+name = "eu"
+quota = {eu = 4}
+[[job]]
+name = "text"
+gpus = 4
+time = "3 h"
+count = 3
+[[job.on]]
+pool = "eu"
+[[job]]
+name = "0.9"
+gpus = 4
+time = "5 h"
+count = 3
+[[job]]
+name = "another"
+gpus = 8
+service = true
+[policy]
+horizon = "1 d"
+order = "fifo"
+[[rollout]]
+job = "another"
+replicas = 8
+start = "3 min"
+drain = "1 min"
+)"},
+                                          // A pool whose price a list has.
+                                          KeyHost{Kinds::cluster, HostReader::scenario, R"(
+schema = 1
+kind = "cluster"
+[[pool]]
+name = "us"
+gpu = "h100-sxm-80gb"
+nodes = 4
+prices = "lambda-2026-08"
+[[job]]
+name = "text"
+gpus = 4
+time = "3 h"
+)",
+                                                  " pool."}};
 
 }  // namespace headroom::test

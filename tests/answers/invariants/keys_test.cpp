@@ -50,7 +50,7 @@ using headroom::test::token_job_hosts;
 namespace {
 
 /// Ids and free text that some key takes.
-constexpr std::array<std::string_view, 32> words{"20:00-06:00",
+constexpr std::array<std::string_view, 37> words{"20:00-06:00",
                                                  "h200-sxm-141gb",
                                                  "a100-sxm-80gb",
                                                  "aws-p5",
@@ -81,7 +81,12 @@ constexpr std::array<std::string_view, 32> words{"20:00-06:00",
                                                  "tokens=128",
                                                  "aws-p5-efa",
                                                  "llama3-roce-24k",
-                                                 "text"};
+                                                 "text",
+                                                 "topk:0.01",
+                                                 "50 %",
+                                                 "100 GPU-h",
+                                                 "epyc-7742",
+                                                 "xeon-8488c"};
 
 std::string quoted_word(std::string_view word) {
   return "\"" + std::string{word} + "\"";
@@ -99,6 +104,18 @@ std::string written_trace(const std::string& name, double gap) {
 }
 const std::string& trace() {
   static const std::string path = written_trace("headroom-keys-trace.csv", 0.5);
+  return path;
+}
+
+/// A job that another document names, in the folder of temporary files.
+const std::string& scenario() {
+  static const std::string path = [] {
+    const std::filesystem::path file = std::filesystem::temp_directory_path() / "headroom-keys-job.toml";
+    std::ofstream{file} << "schema = 1\nkind = \"train\"\nmodel = \"llama3-8b\"\n[hardware]\ngpu = "
+                           "\"h100-sxm-80gb\"\ngpus = 8\n[training]\nseq_len = 8192\nglobal_batch = 64\nprecision = "
+                           "\"bf16\"\ntokens = 1e9\n";
+    return file.string();
+  }();
   return path;
 }
 
@@ -149,6 +166,7 @@ std::vector<std::string> values_of(const Key& key) {
       each(key.choices, quoted_word);
       each(words, quoted_word);
       values.push_back(quoted_word(trace()));
+      values.push_back(quoted_word(scenario()));
       break;
     case KeyType::choice: each(key.choices, quoted_word); break;
     case KeyType::texts:

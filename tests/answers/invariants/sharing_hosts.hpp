@@ -23,7 +23,8 @@ memory = "2 GB"
 rate = "40 req/s"
 call = "9 ms"
 spread = 0.3
-slo = { p95 = "40 ms" }
+[tenant.slo]
+p95 = "40 ms"
 [[tenant]]
 name = "finetune"
 kind = "training"
@@ -70,6 +71,26 @@ power_price = "0.1 $/kWh"
 pue = 1.2
 date = "2026-08"
 )"},
+    // Paid for from a price list.
+    KeyHost{Kinds::sharing, HostReader::scenario, R"(
+schema = 1
+kind = "sharing"
+[hardware]
+gpu = "h100-sxm-80gb"
+[sharing]
+simulated = 1000
+[[tenant]]
+name = "search"
+busy = 0.45
+memory = "2 GB"
+rate = "40 req/s"
+call = "9 ms"
+[money]
+prices = "lambda-2026-08"
+[[money.against]]
+prices = "nebius-2026-08"
+)",
+            " money."},
 };
 
 }  // namespace headroom::test
