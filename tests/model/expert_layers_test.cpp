@@ -330,7 +330,8 @@ TEST_CASE("Megatron-Bridge's published recipes: graphs of the whole step on NVL7
   CHECK(of("megatron-bridge-performance", "gb200-nvl72", "Qwen3_235B_a22B").launch == ExpertLaunch::partial_graphs);
   CHECK(of("megatron-bridge-performance", "gb200-nvl72", "Qwen3_235B_a22B").dispatcher == ExpertDispatcher::hybridep);
   CHECK(of("megatron-bridge-2026", "h100-sxm-80gb", "Qwen3_30B_a3B").launch == ExpertLaunch::eager);
-  // scripts/performance/configs at v0.4.0 (26.04): HybridEP for B200's larger batch too, where releases before had none.
+  // scripts/performance/configs at v0.4.0 (26.04): HybridEP for B200's larger batch too, where releases before had
+  // none.
   CHECK(of("megatron-bridge-performance", "b200-sxm-180gb", "GPT OSS 120B").dispatcher == ExpertDispatcher::hybridep);
   CHECK(expert_habits(memory_stacks(test::model_data()).find("megatron-bridge-performance").experts,
                       {"mb26.02", "b200-sxm-180gb", "GPT OSS 120B", Precision::mxfp8})

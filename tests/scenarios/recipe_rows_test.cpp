@@ -66,8 +66,8 @@ TEST_CASE("a scale a row costs casts along both dimensions, products and gathers
   run.precision = "bf16";
   run.options.erase("float8");
   const double wide = step_of(run);
-  // Between the two, as published of this job: 5,760 tokens/s in bf16, 6,424 with a scale a row, 7,186 with one a tensor
-  // (pytorch/torchtitan @ 7a04053); a third of the loss is left to what the boards and clocks differ by.
+  // Between the two, as published of this job: 5,760 tokens/s in bf16, 6,424 with a scale a row, 7,186 with one a
+  // tensor (pytorch/torchtitan @ 7a04053); a third of the loss is left to what the boards and clocks differ by.
   CHECK(tensor < row);
   CHECK(row < wide);
   const double published = 7186.0 / 6424.0;

@@ -143,8 +143,8 @@ double LayerPricer::expert_width(const LayerOp& op, const Sizes& z) const noexce
   const double inner = recipe_.experts.fused_products ? 0.0 : activation_width(op, z);
   // Rows of narrow products are aligned: padded before and unpadded after them, where nothing else has done so
   // (Megatron-Core, moe/experts.py: fp8_padding, fp8_unpadding; HybridEP pads as it permutes, graphs as they route).
-  const bool aligns = narrow_recipe(recipe_.precision) && z.dispatcher != ExpertDispatcher::hybridep &&
-                      reads_back(launch_of(z.key));
+  const bool aligns =
+      narrow_recipe(recipe_.precision) && z.dispatcher != ExpertDispatcher::hybridep && reads_back(launch_of(z.key));
   const double copies = dispatcher_form(z.dispatcher).permuted + (aligns ? 4.0 : 0.0);
   return buffers * (inner + 2.0 * copies * op.input);
 }
@@ -295,11 +295,10 @@ void LayerPricer::add_host(LayerTimes& t, const LayerOps& ops, const Sizes& z) c
   const LayerOp* experts = ops.find(LayerOpKind::experts);
   const ExpertLaunch launch = launch_of(z.key);
   const bool partial = launch == ExpertLaunch::partial_graphs;
-  // Graphs of router and preprocessing alone leave attention to the host. Where they hold it, they hold what is alone in
-  // a layer of hybrids too.
+  // Graphs of router and preprocessing alone leave attention to the host. Where they hold it, they hold what is alone
+  // in a layer of hybrids too.
   const bool beside = partial && !r.experts.eager_attention && (experts != nullptr || parts_of(z.block) < 2.0);
-  const bool captured =
-      (z.key.cuda_graphs && experts == nullptr) || beside || launch == ExpertLaunch::full_graphs;
+  const bool captured = (z.key.cuda_graphs && experts == nullptr) || beside || launch == ExpertLaunch::full_graphs;
   const double tensor = 1.0 + r.physics.tp_host * std::log2(z.t);
   const bool unfused = !r.options.flash_attention && ops.find(LayerOpKind::attention) != nullptr;
   Seconds host = tensor * (1.0 + (unfused ? r.physics.unfused_host : 0.0)) * r.stack.host;
