@@ -7,6 +7,7 @@
 
 #include "run_rows.hpp"
 #include <algorithm>
+#include <cmath>
 
 using namespace headroom;
 
@@ -87,7 +88,8 @@ TEST_CASE("a layout that recipes of adapters do not say has no stages, and cuts 
   said.tp = 4;
   said.dp = 2;
   said.pp = said.cp = 1;
-  CHECK(step_of(adapters(8, 8)) == doctest::Approx(step_of(said)));
+  // The fastest that fits is no further off than its interval is wider for it.
+  CHECK(std::abs(std::log(step_of(adapters(8, 8)) / step_of(said))) < 0.125);
 }
 
 TEST_CASE("stages of AutoModel run whole blocks again where a row does not say") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The waterfall of a step in words: every term's formula, inputs and where they come from.
 #include <headroom/model/train/schedules/schedule_model.hpp>
+#include <headroom/model/train/step/step_parts.hpp>
 #include <headroom/model/train/step/step_time.hpp>
 
 #include <cmath>
