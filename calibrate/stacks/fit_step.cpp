@@ -35,11 +35,10 @@ double log_error(const RowPrediction& prediction, const RunRow& row) noexcept {
   return row.metric == "step_time_s" ? ratio : -ratio;
 }
 
-std::string kind_of(const RunConfiguration& run) {
+/// `experts`: the network has some, whether the row states them or names a preset.
+std::string kind_of(const RunConfiguration& run, bool experts) {
   const auto method = run.options.find("method");
-  return method != run.options.end()   ? method->second == "sft" ? "sft" : "adapters"
-         : run.experts.value_or(0) > 1 ? "experts"
-                                       : "dense";
+  return method != run.options.end() ? method->second == "sft" ? "sft" : "adapters" : experts ? "experts" : "dense";
 }
 
 /// Key of a run's configuration, whatever the unit it was published in.
@@ -232,8 +231,10 @@ class StepProblem {
     run.before = run.fitted = log_error(prediction, row);
     run.left_out = run.deviation = unknown;
     const Device& device = *model.device_of(row.run);
-    run.owner = {model.software_of(row.run).id, device.id, device.generation, row.run.experts.value_or(0) > 1};
-    const std::string kind = kind_of(row.run);
+    const std::optional<RowJob> job = model.job_of(row.run);
+    const bool experts = job && job->architecture.moe.has_value();
+    run.owner = {model.software_of(row.run).id, device.id, device.generation, experts};
+    const std::string kind = kind_of(row.run, experts);
     run.kind = kind == "experts" ? StepKind::experts : kind == "dense" ? StepKind::dense : StepKind::adapters;
     run.own_kernels = class_of(device, {}, false, measured_) != RunClass::other_kernels;
     constexpr std::int64_t usual = 8;  // GPUs per host when the row does not state them

@@ -43,13 +43,15 @@ bool leaves_layout_open(const RunConfiguration& run) {
          missing_training_cells(run) == layout;
 }
 
-std::vector<RunConfiguration> possible_layouts(const RunConfiguration& run) {
+std::vector<RunConfiguration> possible_layouts(const RunConfiguration& run, bool stages) {
   std::vector<RunConfiguration> layouts;
   const std::int64_t gpus = filled(run.gpus);
   const std::int64_t host = std::clamp<std::int64_t>(run.gpus_per_node.value_or(8), 1, 8);
   for (std::int64_t tp = 1; tp <= host; tp *= 2) {
-    for (std::int64_t cp = std::max<std::int64_t>(1, run.cp.value_or(1)); cp <= run.cp.value_or(4); cp *= 2) {
-      for (std::int64_t pp = 1; pp <= 4; pp *= 2) {
+    // Where nothing is cut into stages, sequences are cut further.
+    const std::int64_t most_cp = run.cp.value_or(stages ? 4 : 8);
+    for (std::int64_t cp = std::max<std::int64_t>(1, run.cp.value_or(1)); cp <= most_cp; cp *= 2) {
+      for (std::int64_t pp = 1; pp <= (stages ? 4 : 1); pp *= 2) {
         const std::int64_t ranks = tp * cp * pp;
         if (gpus % ranks != 0 || filled(run.global_batch) % (gpus / ranks) != 0) {
           continue;
@@ -211,6 +213,7 @@ MemoryOptions options_of(const RunConfiguration& run, const StackDefaults& defau
     o.fused_loss = fused == "1";
   }
   o.compiled = option(run, "compile") == "1";
+  o.row_scales = option(run, "float8") == "rowwise";
   o.async_tp = option(run, "async_tp") == "1";
   o.overlapped = option(run, "overlap") != "none";
   o.offload_optimizer = option(run, "offload") == "optimizer";

@@ -22,8 +22,8 @@ namespace headroom {
 /// dp, tp, pp and, if blank, cp are all it lacks.
 [[nodiscard]] bool leaves_layout_open(const RunConfiguration& run);
 /// The row with each layout in powers of two: tp to 8 and a host's GPUs, cp and pp to 4, replicas that divide the
-/// batch.
-[[nodiscard]] std::vector<RunConfiguration> possible_layouts(const RunConfiguration& run);
+/// batch. Without `stages` pp is 1 and cp goes to 8.
+[[nodiscard]] std::vector<RunConfiguration> possible_layouts(const RunConfiguration& run, bool stages);
 
 /// Axes of the step that the row leaves blank, whatever its software does about them.
 [[nodiscard]] BlankAxes blank_axes(const RunConfiguration& run) noexcept;

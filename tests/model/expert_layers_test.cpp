@@ -58,11 +58,12 @@ StepStack stack() {
 CompiledTraining compiled(const ExpertTraffic& experts,
                           Architecture architecture = expert_network(),
                           std::int64_t gpus = 8,
-                          const std::vector<ExpertRule>& recipes = {}) {
+                          const std::vector<ExpertRule>& recipes = {},
+                          Precision precision = Precision::bf16) {
   const Device& device = catalog().device("h100-sxm-80gb");
   TrainingWorkload work;
   work.shape = {gpus, 4096, 64};
-  work.precision = Precision::bf16;
+  work.precision = precision;
   work.states = adam_states(work.precision);
   work.options.experts = experts;
   MemoryStack software = test::stated_software(memory_stacks(test::model_data()).find("megatron-core"), stack());
@@ -124,6 +125,32 @@ TEST_CASE("an eager layer of experts launches what a dense layer does, its own a
   CHECK(layer(padded, spread(8)).sync == Seconds{});
 }
 
+TEST_CASE("narrow recipes launch an expert's casts one by one beside its products, and align the rows that it gets") {
+  StepPhysics physics;
+  physics.tensor_casts = 4.0;
+  physics.block_casts = 1.0;
+  physics.fp4_casts = 2.0;
+  CHECK(expert_launches(physics, Precision::bf16) == 1.0);
+  CHECK(expert_launches(physics, Precision::fp8) == 5.0);  // zeroed, found, made a scale and used, then the product
+  CHECK(expert_launches(physics, Precision::mxfp8) == 2.0);
+  CHECK(expert_launches(physics, Precision::nvfp4) == 3.0);
+  const auto narrow = [](const ExpertTraffic& experts) {
+    return compiled(experts, expert_network(), 8, {}, Precision::fp8).step->tabulate(key_of(spread(8))).layer;
+  };
+  const LayerTimes l = narrow({});
+  const Seconds host = 0.85 * dense_host + moe_host + 8.0 * 5.0 * expert_host;
+  CHECK(l.host_forward.raw() == near(waited(l.forward.total(), host), 1e-6));
+  // Padded and unpadded: a row of 2048 elements of 2 bytes is read and written twice, 4096 tokens meet 8 experts.
+  ExpertTraffic padded = launched(ExpertLaunch::static_shapes);
+  const Seconds more = l.forward.elementwise - narrow(padded).forward.elementwise;
+  CHECK(more.raw() == near(1.05 * 4096.0 * 8.0 * (4.0 * 2.0 * 2048.0) / (0.78 * 3.35e12), 1e-3));
+  // HybridEP pads as it permutes.
+  ExpertTraffic flexible = sent_by(ExpertDispatcher::hybridep);
+  const Seconds eager = narrow(flexible).forward.elementwise;
+  flexible.launch = ExpertLaunch::static_shapes;
+  CHECK(eager == narrow(flexible).forward.elementwise);
+}
+
 TEST_CASE("a host that reads back its experts' counts waits for the router and launches into an empty queue") {
   const LayerTimes eager = layer({}, spread(8));
   // No less than the latency; and as the experts' launches outlast their kernels, attention shows beside them.
@@ -149,6 +176,13 @@ TEST_CASE("graphs: partial ones leave the experts' launches and the sync, a full
   const LayerTimes full = layer(launched(ExpertLaunch::full_graphs), spread(8));
   CHECK(full.sync == Seconds{});
   CHECK(full.host_forward.raw() == near(waited(full.forward.total(), Seconds{(16.0 + 24.0) * 0.5e-6}), 1e-4));
+  // Graphs of router and preprocessing alone leave a dense layer's launches.
+  std::vector<ExpertRule> rules(1);
+  rules[0].habits.launch = ExpertLaunch::partial_graphs;
+  rules[0].habits.eager_attention = true;
+  const LayerTimes router = compiled({}, expert_network(), 8, rules).step->tabulate(key_of(spread(8))).layer;
+  CHECK(router.host_forward.raw() ==
+        near(waited(router.forward.total(), dense_host + moe_host + 8.0 * expert_host), 1e-6));
   // Graphs of layers whose shapes nobody fixed are partial.
   Strategy s = spread(8);
   s.cuda_graphs = true;
@@ -296,7 +330,12 @@ TEST_CASE("Megatron-Bridge's published recipes: graphs of the whole step on NVL7
   CHECK(of("megatron-bridge-performance", "gb200-nvl72", "Qwen3_235B_a22B").launch == ExpertLaunch::partial_graphs);
   CHECK(of("megatron-bridge-performance", "gb200-nvl72", "Qwen3_235B_a22B").dispatcher == ExpertDispatcher::hybridep);
   CHECK(of("megatron-bridge-2026", "h100-sxm-80gb", "Qwen3_30B_a3B").launch == ExpertLaunch::eager);
-  CHECK(of("megatron-bridge-performance", "b200-sxm-180gb", "GPT OSS 120B").dispatcher == ExpertDispatcher::alltoall);
+  // scripts/performance/configs at v0.4.0 (26.04): HybridEP for B200's larger batch too, where releases before had
+  // none.
+  CHECK(of("megatron-bridge-performance", "b200-sxm-180gb", "GPT OSS 120B").dispatcher == ExpertDispatcher::hybridep);
+  CHECK(expert_habits(memory_stacks(test::model_data()).find("megatron-bridge-performance").experts,
+                      {"mb26.02", "b200-sxm-180gb", "GPT OSS 120B", Precision::mxfp8})
+            .dispatcher == ExpertDispatcher::alltoall);
   // The library's recipes exchange by the collective, but for the one that says otherwise.
   const auto library = [&](std::string_view device, std::string_view model) {
     return expert_habits(memory_stacks(test::model_data()).find("megatron-bridge").experts,
@@ -304,6 +343,7 @@ TEST_CASE("Megatron-Bridge's published recipes: graphs of the whole step on NVL7
   };
   CHECK(library("h100-sxm-80gb", "Qwen3-30B-A3B").dispatcher == ExpertDispatcher::hybridep);
   CHECK(library("h100-sxm-80gb", "Qwen3-30B-A3B").launch == ExpertLaunch::partial_graphs);
+  CHECK(library("h100-sxm-80gb", "Qwen3-30B-A3B").eager_attention);
   CHECK(library("h100-sxm-80gb", "Moonlight-16B-A3B").dispatcher == ExpertDispatcher::alltoall);
   CHECK(library("h100-sxm-80gb", "Moonlight-16B-A3B").launch == ExpertLaunch::eager);
   // Networks without experts have no such habits.

@@ -242,6 +242,18 @@ TEST_CASE("overlapped experts: every micro-batch but one hides its exchanges, 15
   CHECK(paired.step < plain.step);
 }
 
+TEST_CASE("attention of several kernels adds to a layer's launches") {
+  Job job;
+  job.seq_len = 512;
+  job.stack.host = Seconds{20e-3};  // the GPU's own time is nothing beside it
+  const LayerTimes fused = table_of(compiled(job), layout(1, 1, 1, 8)).layer;
+  job.options.flash_attention = false;
+  const LayerTimes unfused = table_of(compiled(job), layout(1, 1, 1, 8)).layer;
+  // A buffer's product, softmax, dropout, product and copy in the place of one of 11: 5 / 11, as 0.45.
+  CHECK((unfused.forward.total() + unfused.host_forward).raw() == near(1.45 * 20e-3, 1e-3));
+  CHECK((fused.forward.total() + fused.host_forward).raw() == near(20e-3, 1e-3));
+}
+
 TEST_CASE("exchanges that a host launches run beside compute in part, those of graphs and kept multiprocessors whole") {
   Job job;
   job.architecture = expert_network();

@@ -207,12 +207,15 @@ Flops model_flops(const Architecture& arch,
 }
 
 /// Applies the options of a job to its software's parameters.
-void as_asked(const MemoryOptions& options, const StepPhysics& physics, StepStack& stack) noexcept {
+void as_asked(const MemoryOptions& options, StepPhysics& physics, StepStack& stack) noexcept {
   if (options.compiled) {
     stack.elementwise *= physics.compiled;
   }
   if (options.async_tp) {
     stack.tp_overlap = physics.async_tp;
+  }
+  if (options.row_scales) {
+    physics.cast *= physics.row_casts;
   }
   if (!options.overlapped) {
     stack.dp_overlap = stack.tp_overlap = 0.0;
@@ -281,6 +284,7 @@ CompiledTraining compile(const Architecture& arch,
   recipe.physics = parameters.physics;
   as_asked(work.options, recipe.physics, recipe.stack);
   recipe.level = parameters.levels.of(device, parameters.physics.power_clock).at_clock(work.clock);
+  recipe.level.narrow *= work.options.row_scales ? parameters.physics.row_scales : 1.0;
   recipe.selective = software.selective;
   recipe.precision = work.precision;
   recipe.options = work.options;

@@ -137,6 +137,7 @@ struct MemoryOptions {
   bool overlapped = true;          ///< communication runs beside compute as far as the software can
   bool async_tp = false;           ///< tensor-parallel collectives are cut up and run beside their products
   bool compiled = false;
+  bool row_scales = false;  ///< 8-bit casts of a scale a row: weights are gathered as they are
   Method method = Method::full;
   std::int64_t lora_rank = 16;
   std::optional<bool> double_quant;    ///< of QLoRA's base; unstated: the software's habit

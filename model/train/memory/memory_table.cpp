@@ -322,7 +322,7 @@ CompiledMemory compile_memory(const Architecture& arch,
   c.states = states;
   const bool narrow = row_of(precision).weight_bytes < 2.0;
   c.element_bytes = row_of(precision).compute_bytes;
-  c.gather_bytes = stack.fp8_gathers && narrow ? 1.0 : c.element_bytes;
+  c.gather_bytes = stack.fp8_gathers && narrow && !options.row_scales ? 1.0 : c.element_bytes;
   c.input_bytes = options.narrow_saved.value_or(stack.fp8_saved_inputs && narrow) ? 1.0 : c.element_bytes;
   c.logit_bytes = bytes_of_a_logit(stack, options, c.element_bytes);
   c.dropout = options.dropout.value_or(dropout_by_habit(stack, arch));

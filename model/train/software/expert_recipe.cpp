@@ -67,6 +67,7 @@ std::vector<ExpertRule> read_expert_rules(ConfigTable& root) {
         static_cast<ExpertDispatcher>(table.maybe_choice("dispatcher", expert_dispatcher_names).value_or(0));
     rule.habits.fused_products = table.maybe_boolean("fused_products").value_or(false);
     rule.habits.one_launch = table.maybe_boolean("one_launch").value_or(false);
+    rule.habits.eager_attention = table.maybe_boolean("eager_attention").value_or(false);
     rule.habits.overlaps = table.maybe_boolean("overlaps").value_or(false);
     for (const std::string& part : table.texts("recompute_parts")) {
       const auto* const found = std::find(recompute_part_names.begin(), recompute_part_names.end(), part);

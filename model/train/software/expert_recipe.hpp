@@ -23,7 +23,8 @@ namespace headroom {
 enum class ExpertLaunch : std::uint8_t {
   eager,           ///< the host launches every kernel
   static_shapes,   ///< the same with fixed shapes: a capacity that drops and pads, or buffers of a fixed size
-  partial_graphs,  ///< attention, router and preprocessing are CUDA graphs (Megatron-Core, --cuda-graph-scope)
+  partial_graphs,  ///< attention, router and preprocessing are CUDA graphs (Megatron-Core, --cuda-graph-scope), or
+                   ///< the last two alone
   full_graphs,     ///< all layers of a step are one CUDA graph, which fixed shapes allow
 };
 inline constexpr std::array<std::string_view, 4> expert_launch_names{"eager", "static-shapes", "partial-graphs",
@@ -46,6 +47,7 @@ struct ExpertHabits {
   ExpertDispatcher dispatcher = ExpertDispatcher::alltoall;
   bool fused_products = false;       ///< one kernel for both products of all local experts, activation and casts within
   bool one_launch = false;           ///< the products of all local experts are one kernel each
+  bool eager_attention = false;      ///< partial graphs hold router and preprocessing alone
   bool overlaps = false;             ///< exchanges of one micro-batch run beside another's compute
   RecomputeParts recompute_parts{};  ///< of selective recomputation; empty: the software's habit
   bool predicts = false;             ///< the network's prediction modules are trained, where it has any

@@ -53,6 +53,7 @@ void read_adapters(ConfigTable& root, MemoryStack& stack) {
   a.moments = table->number("moments", stored_bytes);
   a.master = table->number("master", stored_bytes);
   a.fused_loss = table->maybe_boolean("fused_loss").value_or(stack.defaults.fused_loss);
+  a.stages = table->maybe_boolean("stages").value_or(true);
   a.double_quant = table->maybe_boolean("double_quant").value_or(false);
   a.copies_inputs = table->maybe_boolean("copies_inputs").value_or(false);
   a.drops_inputs = table->maybe_boolean("drops_inputs").value_or(false);
@@ -173,6 +174,7 @@ void read_defaults(ConfigTable& root, MemoryStack& stack) {
   d.zero_group = static_cast<std::uint16_t>(table->maybe_integer("zero_group", {0, 4096}).value_or(d.zero_group));
   d.interleaves = flag(*table, "interleaves", d.interleaves);
   d.balances_stages = flag(*table, "balances_stages", d.balances_stages);
+  d.stages_recompute = flag(*table, "stages_recompute", d.stages_recompute);
   d.offload_checkpoints = flag(*table, "offload_checkpoints", d.offload_checkpoints);
   d.expert_tensor = static_cast<ExpertTensor>(
       table->maybe_choice("expert_tensor_parallel", expert_tensor_names).value_or(std::size_t{0}));

@@ -74,6 +74,7 @@ struct StackDefaults {
   std::uint16_t zero_group = 0;      ///< ranks that share the states of a measured run; 0: all
   bool interleaves = false;          ///< a pipeline without stated chunks is assumed to use the fastest number of them
   bool balances_stages = false;      ///< takes any layers for the end stages, so that plans balance the stages
+  bool stages_recompute = false;     ///< a measured run with stages that does not say recomputes whole blocks
   bool offload_checkpoints = false;  ///< full recomputation keeps its inputs on the host
   ExpertTensor expert_tensor = ExpertTensor::as_tp;
   CpForm cp_form = CpForm::unstated;
@@ -102,6 +103,7 @@ struct StackAdapters {
   double moments = 8.0;                   ///< of the optimizer that its recipes take; a stated one has its own
   double master = 4.0;                    ///< copy in fp32, where the adapters are in 16 bit
   bool fused_loss = false;
+  bool stages = true;          ///< its recipes cut networks into pipeline stages
   bool double_quant = false;   ///< scales of a 4-bit base are in 8 bit themselves
   bool copies_inputs = false;  ///< each pair keeps a copy of its input, cast to its own format or dropped out
   /// A matrix's input is dropped out for its pair or pairs: a copy and a mask of a byte an element are kept, and the

@@ -69,6 +69,12 @@ struct StepPhysics {
   double cast = 1.0;                ///< passes of five bytes per element for 8-bit casts
   double fp8_host = 0.85;           ///< host time with 8-bit recipes over that with 16 bit
   double fp4_time = 0.5;            ///< time of 4-bit products over that of 8-bit ones
+  double tensor_casts = 4.0;        ///< launches that cast an expert's input with one scale, for one of its product
+  double block_casts = 1.0;         ///< the same with a scale a block, whose maximum the kernel finds itself
+  double fp4_casts = 2.0;           ///< the same of 4-bit blocks below a scale of the tensor
+  double row_scales = 1.2;          ///< time of 8-bit products with a scale a row over those with one a tensor
+  double row_casts = 2.0;           ///< casts with a scale a row over those with one a tensor
+  double unfused_host = 0.45;       ///< share added to host time where attention is not one kernel
   double tp_host = 0.29;            ///< share added to host time by each doubling of tensor ranks
   double nic = 0.9;                 ///< share of the measured scale-out bandwidth that training reaches
   double cp_overlap = 0.51;         ///< share of context-parallel traffic that overlaps with compute

@@ -141,7 +141,12 @@ double LayerPricer::expert_width(const LayerOp& op, const Sizes& z) const noexce
   const ExpertTraffic& stated = recipe_.options.experts;
   const double buffers = stated.paged ? 1.0 : std::max(1.0, stated.rank_capacity);
   const double inner = recipe_.experts.fused_products ? 0.0 : activation_width(op, z);
-  return buffers * (inner + 2.0 * dispatcher_form(z.dispatcher).permuted * op.input);
+  // Rows of narrow products are aligned: padded before and unpadded after them, where nothing else has done so
+  // (Megatron-Core, moe/experts.py: fp8_padding, fp8_unpadding; HybridEP pads as it permutes, graphs as they route).
+  const bool aligns =
+      narrow_recipe(recipe_.precision) && z.dispatcher != ExpertDispatcher::hybridep && reads_back(launch_of(z.key));
+  const double copies = dispatcher_form(z.dispatcher).permuted + (aligns ? 4.0 : 0.0);
+  return buffers * (inner + 2.0 * copies * op.input);
 }
 
 double LayerPricer::activation_width(const LayerOp& op, const Sizes& z) const noexcept {
@@ -289,10 +294,14 @@ void LayerPricer::add_host(LayerTimes& t, const LayerOps& ops, const Sizes& z) c
   const StepRecipe& r = recipe_;
   const LayerOp* experts = ops.find(LayerOpKind::experts);
   const ExpertLaunch launch = launch_of(z.key);
-  const bool captured = z.key.cuda_graphs || (experts != nullptr && launch >= ExpertLaunch::partial_graphs) ||
-                        launch == ExpertLaunch::full_graphs;
+  const bool partial = launch == ExpertLaunch::partial_graphs;
+  // Graphs of router and preprocessing alone leave attention to the host. Where they hold it, they hold what is alone
+  // in a layer of hybrids too.
+  const bool beside = partial && !r.experts.eager_attention && (experts != nullptr || parts_of(z.block) < 2.0);
+  const bool captured = (z.key.cuda_graphs && experts == nullptr) || beside || launch == ExpertLaunch::full_graphs;
   const double tensor = 1.0 + r.physics.tp_host * std::log2(z.t);
-  Seconds host = tensor * r.stack.host;
+  const bool unfused = !r.options.flash_attention && ops.find(LayerOpKind::attention) != nullptr;
+  Seconds host = tensor * (1.0 + (unfused ? r.physics.unfused_host : 0.0)) * r.stack.host;
   host *= narrow_recipe(r.precision) ? r.physics.fp8_host : 1.0;
   if (captured) {
     host = r.physics.graph_nodes * r.physics.graph_node;
@@ -307,7 +316,8 @@ void LayerPricer::add_host(LayerTimes& t, const LayerOps& ops, const Sizes& z) c
     // Padded experts are one batch of equal rows.
     const bool one_by_one = reads_back(launch) && !r.experts.fused_products && !r.experts.one_launch;
     const double local = one_by_one ? std::max(1.0, experts->count / z.key.ep) : 0.0;
-    routed = tensor * (r.stack.moe_launch + local * r.stack.expert_launch);
+    const Seconds each = expert_launches(r.physics, r.precision) * r.stack.expert_launch;
+    routed = tensor * (r.stack.moe_launch + local * each);
   }
   host += routed;
   const double again = z.key.recompute == Recompute::full ? 1.1 : 0.0;

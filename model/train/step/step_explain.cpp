@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The waterfall of a step in words: every term's formula, inputs and where they come from.
 #include <headroom/model/train/schedules/schedule_model.hpp>
+#include <headroom/model/train/step/step_parts.hpp>
 #include <headroom/model/train/step/step_time.hpp>
 
 #include <cmath>
@@ -105,6 +106,9 @@ class StepLines {
 
   void host() {
     const StepPhysics& physics = recipe_.physics;
+    const double kernels = recipe_.options.flash_attention ? 1.0 : 1.0 + physics.unfused_host;
+    const Seconds host = kernels * recipe_.stack.host;
+    const Seconds expert = expert_launches(physics, recipe_.precision) * recipe_.stack.expert_launch;
     if (s_.cuda_graphs || recipe_.experts.launch == ExpertLaunch::full_graphs) {
       line(Term::host, "m n ((GPU^5 + nodes^5)^(1/5) - GPU)", "CUDA graphs: gaps between nodes instead of launches",
            {{"nodes", physics.graph_nodes, Shown::count, "of a dense layer's forward"},
@@ -113,13 +117,13 @@ class StepLines {
     } else if (recipe_.architecture.moe) {
       line(Term::host, "m n ((GPU^5 + (host + experts + local x expert)^5)^(1/5) - GPU)",
            "launches that the GPU waits for",
-           {{"host", recipe_.stack.host.raw(), Shown::seconds, recipe_.stack.source},
+           {{"host", host.raw(), Shown::seconds, recipe_.stack.source},
             {"experts", recipe_.stack.moe_launch.raw(), Shown::seconds, "beyond a dense layer's forward"},
-            {"expert", recipe_.stack.expert_launch.raw(), Shown::seconds, "each local expert's forward"},
+            {"expert", expert.raw(), Shown::seconds, "each local expert's forward"},
             {"head", table_.head.host.raw(), Shown::seconds, "of a pass through it, one micro-batch"}});
     } else {
       line(Term::host, "m n ((GPU^5 + host^5)^(1/5) - GPU)", "launches that the GPU waits for",
-           {{"host", recipe_.stack.host.raw(), Shown::seconds, recipe_.stack.source},
+           {{"host", host.raw(), Shown::seconds, recipe_.stack.source},
             {"head", table_.head.host.raw(), Shown::seconds, "of a pass through it, one micro-batch"}});
     }
     if (recipe_.conduct.sync_every > 0.0) {

@@ -209,6 +209,15 @@ Seconds reached(const GroupCollectives* group,
          (group->view().domains > 1 ? physics.nic * stack.nic : stack.link);
 }
 
+double expert_launches(const StepPhysics& physics, Precision precision) noexcept {
+  if (four_bit_recipe(precision)) {
+    return 1.0 + physics.fp4_casts;
+  }
+  return precision == Precision::mxfp8 ? 1.0 + physics.block_casts
+         : narrow_recipe(precision)    ? 1.0 + physics.tensor_casts
+                                       : 1.0;
+}
+
 double largest_of(double n) noexcept {
   constexpr double alpha = 0.375;
   return normal_quantile((n - alpha) / (n - 2.0 * alpha + 1.0));

@@ -120,6 +120,11 @@ class StepKernels {
                               const StepPhysics& physics,
                               const StepStack& stack) noexcept;
 
+/// Launches of an expert's forward pass over those in 16 bit, its two products: in narrow recipes each product's input
+/// is cast first, expert by expert (TransformerEngine, extensions/cast.cpp: quantised one by one unless scales are
+/// delayed).
+[[nodiscard]] double expert_launches(const StepPhysics& physics, Precision precision) noexcept;
+
 /// GPUs from which stragglers are felt.
 inline constexpr double straggler_free = 8.0;
 /// Mean of the largest of n draws from a standard normal distribution, n of at least 1: Blom 1958, Statistical
