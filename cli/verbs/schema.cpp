@@ -36,8 +36,8 @@ constexpr std::array options{
 std::string answers_text() {
   Table table{{"answer", "<schema", "<asked by", "<what it is"}};
   for (const AnswerSchema& answer : all_answers()) {
-    table.row({std::string{answer.name}, "headroom." + std::string{answer.name} + "/" + std::to_string(answer.version),
-               std::string{answer.asked_by}, std::string{answer.meaning}});
+    table.row(
+        {std::string{answer.name}, schema_name(answer), std::string{answer.asked_by}, std::string{answer.meaning}});
   }
   return table.text(0);
 }
