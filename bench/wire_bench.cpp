@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time of an answer to a request as a program asks it, one thread: what bench/wasm.mjs holds WebAssembly against.
+// usage: wire_bench REPEATS < REQUESTS, a line each of a verb, a tab and a request as JSON; prints milliseconds a line,
+// the fastest of the repeats behind one that is not counted.
+#include <headroom/answers/door/library.hpp>
+#include <headroom/answers/wire/request.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <limits>
+#include <string>
+
+int main(int argc, char** argv) {
+  using namespace headroom;
+  const int repeats = argc > 1 ? std::atoi(argv[1]) : 5;
+  const QuestionLibrary library = QuestionLibrary::standard();
+  WireLimits limits;
+  limits.seconds = 0.0;
+  for (std::string line; std::getline(std::cin, line);) {
+    const std::size_t tab = line.find('\t');
+    if (tab == std::string::npos) {
+      continue;
+    }
+    const std::string verb = line.substr(0, tab);
+    const std::string request = line.substr(tab + 1);
+    double best = std::numeric_limits<double>::infinity();
+    for (int i = 0; i <= repeats; ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      const WireReply reply = wire_reply(library, verb, request, limits);
+      const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+      if (i > 0 && reply.status == 200) {
+        best = std::min(best, took.count());
+      }
+    }
+    std::printf("%.4f\n", best);
+  }
+}
