@@ -1,5 +1,5 @@
 // Questions of scenarios/ and tests/questions as requests, with the command that asks the same of the command line.
-import {readFileSync, readdirSync} from "node:fs";
+import {existsSync, readFileSync, readdirSync} from "node:fs";
 import {join} from "node:path";
 
 /** The words of a TOML list of texts over several lines: `command = ["plan", "--model", ...]`. */
@@ -8,7 +8,10 @@ function commandOf(text) {
   return list === undefined ? null : [...list.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word]) => JSON.parse(`"${word}"`));
 }
 
-const typed = (text) => (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : text);
+const TEXTS = new Set(["text", "choice", "quantity", "percentage", "month", "date", "deadline"]);
+const typed = (text, row) => TEXTS.has(row?.type) ? text
+    : text === "true" || text === "false" ? text === "true"
+    : /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : text;
 
 /**
  * A command as {verb, request}, or null where a request has no word for what it says: files beside the scenario, pages,
@@ -23,7 +26,7 @@ export function requestOf(command, keys, root) {
   for (let i = 1; i < command.length; ++i) {
     const word = command[i];
     if (!word.startsWith("--")) {
-      if (request.scenario !== undefined) return null;
+      if (request.scenario !== undefined || !existsSync(join(root, word))) return null;
       request.scenario = readFileSync(join(root, word), "utf8");
       if (/^base = /m.test(request.scenario)) return null;
       continue;
@@ -32,18 +35,21 @@ export function requestOf(command, keys, root) {
     if (word === "--set") {
       const at = value.indexOf("=");
       if (/[[{"]/.test(value)) return null;
-      set[value.slice(0, at)] = typed(value.slice(at + 1));
+      set[value.slice(0, at)] = typed(value.slice(at + 1), keys.find((one) => one.path === value.slice(0, at)));
       continue;
     }
     const row = keys.find((one) => one.option === word);
-    if (!row) return null;
+    if (!row || /\.\.|,/.test(value)) return null;
     quick = true;
-    set[row.path] = typed(value);
+    if (["model", "hardware.gpu"].includes(row.path)) set[row.path] = value;
+    else set[row.path] = typed(value, row);
   }
   if (request.scenario === undefined) {
     if (!quick) return null;
     const serves = ["serving.isl", "serving.osl", "serving.concurrency", "traffic.rate"].some((key) => key in set);
     request.scenario = {kind: serves ? "serve" : "train"};
+    // What the quick form of the command line adds by itself.
+    if (!serves && !("kind" in set)) request.scenario.training = {precision: "bf16"};
   }
   if (Object.keys(set).length > 0) request.set = set;
   return {verb, request};

@@ -5,7 +5,7 @@ import {Form} from "./form.js";
 import {ConfigFile} from "./config_file.js";
 import {Keys} from "./keys.js";
 import {QUESTIONS, carriedOver, curveOf, questionOf} from "./questions.js";
-import {cards, charts, choices, curve, sources, verdictOf, waysOut} from "./results.js";
+import {cards, charts, choices, curve, rates, sources, verdictOf, waysOut} from "./results.js";
 import {commandOf, readHash, scenarioOf, writeHash} from "./state.js";
 
 const api = document.querySelector('meta[name="headroom-api"]')?.content;
@@ -126,10 +126,17 @@ async function ask() {
     fill(byId("curve"));
     return;
   }
-  const drawn = await engine.ask(beside.verb, request(beside.state), {lane: "side"});
+  // A slider that still moves asks again before its curve is begun.
+  await new Promise((done) => setTimeout(done, 300));
+  const drawn = [];
+  for (const one of beside.states) {
+    if (mine !== asked) return;
+    drawn.push((await engine.ask(beside.verb, request(one), {lane: "side"})).document);
+  }
   if (mine !== asked) return;
-  const parts = curve(drawn.document, take).filter(Boolean);
-  fill(byId("curve"), parts.length > 0 ? section(beside.title, parts) : null);
+  const here = Number(state.get("serving.concurrency")) || undefined;
+  const parts = beside.rates ? [rates(beside.rates.map((rate, i) => ({rate, doc: drawn[i]})), take)] : curve(drawn[0], take, here);
+  fill(byId("curve"), section(beside.title, parts));
 }
 
 function say(mood, text) {
@@ -192,6 +199,7 @@ byId("skip").addEventListener("click", (event) => {
 });
 
 async function start() {
+  if (api) byId("where").textContent = `It is computed by ${location.host}, which sees what is asked.`;
   say("busy", "The engine is being started …");
   const table = await engine.ask("keys", {});
   keys = new Keys(table.document.keys ?? []);

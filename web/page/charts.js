@@ -1,6 +1,6 @@
 // Charts as SVG of their own: coloured by the style sheet, light or dark, each with a table of the same numbers below it.
 import {element, fold, table} from "./dom.js";
-import {digits, quantity, scaleFor, words} from "./format.js";
+import {quantity, scaleFor, tick, words} from "./format.js";
 
 const figure = (title, svg, rows) =>
     element("figure.chart", {}, element("figcaption", {}, title), svg, rows ? fold("numbers of " + title, "The numbers", rows) : null);
@@ -89,12 +89,12 @@ export function plot(title, x, y, series, limits = [], onpick = null) {
   for (const value of ticks(ax.low / ax.factor, ax.high / ax.factor, x.log)) {
     const at = ax.at(value * ax.factor).toFixed(1);
     marks.push(element("line.grid", {x1: at, x2: at, y1: TOP, y2: HIGH - BOTTOM}),
-               element("text", {x: at, y: HIGH - BOTTOM + 16, "text-anchor": "middle"}, digits(value)));
+               element("text", {x: at, y: HIGH - BOTTOM + 16, "text-anchor": "middle"}, tick(value)));
   }
   for (const value of ticks(ay.low / ay.factor, ay.high / ay.factor, y.log)) {
     const at = ay.at(value * ay.factor).toFixed(1);
     marks.push(element("line.grid", {x1: LEFT, x2: WIDE - RIGHT, y1: at, y2: at}),
-               element("text", {x: LEFT - 6, y: Number(at) + 4, "text-anchor": "end"}, digits(value)));
+               element("text", {x: LEFT - 6, y: Number(at) + 4, "text-anchor": "end"}, tick(value)));
   }
   const named = (spec, made) => spec.name + (made.name ? `, ${made.name}` : "");
   marks.push(element("text.axis", {x: (LEFT + WIDE) / 2, y: HIGH - 6, "text-anchor": "middle"}, named(x, ax)),

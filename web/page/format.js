@@ -39,14 +39,30 @@ export function scaleFor(value, unit) {
   return [factor, name];
 }
 
-/** "16.8 s": a number in its SI unit (or "%", "$/h", which is told of dollars a second). */
-export function quantity(value, unit) {
+/** "16.8" and "s": a number in its SI unit (or "%", "$/h", which is told of dollars a second). A count is whole. */
+export function parts(value, unit) {
+  if (unit === "" && Number.isInteger(value)) return [whole(value), ""];
   const [factor, name] = scaleFor(value, unit);
-  return `${digits(value / factor)}${name ? "\u00a0" + name : ""}`;
+  return [digits(value / factor), name];
 }
+
+/** "16.8 s". */
+export function quantity(value, unit) {
+  const [number, name] = parts(value, unit);
+  return number + (name ? "\u00a0" + name : "");
+}
+
+const whole = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, value >= 10000 ? NARROW : "");
+
+/** A tick of an axis: no digit more than it needs. */
+export const tick = (value) => (Math.abs(value) >= 10000 ? digits(value) : String(Number(value.toPrecision(3))));
+
+/** A probability or a share: near its ends by what it is surely beyond. */
+export const chance = (p) => (p > 0.999 ? "above 99.9\u00a0%" : p < 0.001 ? "below 0.1\u00a0%" : quantity(p, "%"));
 
 /** "15.5 to 18.3 s": both ends in the unit of the middle. */
 export function interval(number, unit) {
+  if (unit === "" && [number.low, number.high].every(Number.isInteger)) return `${whole(number.low)} to ${whole(number.high)}`;
   const [factor, name] = scaleFor(number.mid, unit);
   return `${digits(number.low / factor)} to ${digits(number.high / factor)}${name ? "\u00a0" + name : ""}`;
 }

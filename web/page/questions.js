@@ -120,7 +120,7 @@ export function carriedOver(state, to) {
 /** What stands beside the answer as a curve: another verb, or the same question with an axis freed; null: nothing does. */
 export function curveOf(question, state) {
   if (question?.id === "train" && state.get("hardware.gpus")) {
-    return {title: "More or fewer GPUs", verb: "scale", state};
+    return {title: "More or fewer GPUs", verb: "scale", states: [state]};
   }
   if (question?.id === "load") {
     const freed = new Map(state);
@@ -129,7 +129,13 @@ export function curveOf(question, state) {
       if (key.startsWith("search.")) return null;
     }
     freed.set("search.concurrency", "1..1024 x2");
-    return {title: "Throughput against latency", verb: "plan", state: freed};
+    return {title: "Fewer or more requests in flight", verb: "plan", states: [freed]};
+  }
+  const rate = Number.parseFloat(state.get("traffic.rate"));
+  if (question?.id === "fleet" && rate > 0 && !state.has("fleet.replicas")) {
+    const rates = [0.25, 0.5, 1, 2, 4].map((factor) => Number((rate * factor).toPrecision(3)));
+    return {title: "Fewer or more requests per second", verb: "plan", rates, states: rates.map((other) =>
+        new Map([["traffic.requests", "3000"], ...state, ["traffic.rate", `${other} req/s`]]))};
   }
   return null;
 }

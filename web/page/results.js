@@ -1,6 +1,6 @@
 // An answer on the page: the verdict, the numbers that a planner needs first, then what they are made of.
 import {element, fold, table} from "./dom.js";
-import {digits, hasInterval, interval, middle, quantity, words} from "./format.js";
+import {chance, digits, hasInterval, interval, middle, parts, quantity, words} from "./format.js";
 import {bars, plot, stack} from "./charts.js";
 import {assignmentOf} from "./state.js";
 
@@ -8,12 +8,13 @@ import {assignmentOf} from "./state.js";
 function card(title, number, unit, note = "") {
   if (number === undefined || number === null) return null;
   const mid = middle(number);
-  const parts = [element("h3", {}, title), element("p.big", {}, element("data", {value: String(mid)}, quantity(mid, unit)))];
+  const [shown, name] = parts(mid, unit);
+  const made = [element("h3", {}, title), element("p.big", {}, element("data", {value: String(mid)}, shown, name ? element("small", {}, "\u00a0" + name) : null))];
   if (hasInterval(number)) {
-    parts.push(intervalBar(number), element("p.ends", {}, interval(number, unit)));
+    made.push(intervalBar(number), element("p.ends", {}, interval(number, unit)));
   }
-  if (note) parts.push(element("p.ends", {}, note));
-  return element("div.card", {}, parts);
+  if (note) made.push(element("p.ends", {}, note));
+  return element("div.card", {}, made);
 }
 
 /** Where the middle lies between the ends, on a scale from half to twice of it. */
@@ -38,8 +39,16 @@ export function verdictOf(doc) {
     return {mood: "bad", text: text || "no plan of this is feasible"};
   }
   const taken = doc.schema === "headroom.search/1" && doc.taken ? `take ${strategyText(doc.taken.strategy)}: ` : "";
-  const sure = probability !== undefined && !/probability/.test(text) ? `, with probability ${percent(probability)}` : "";
-  return {mood: probability !== undefined && probability < asked ? "warn" : "good", text: taken + text + sure};
+  const sure = probability !== undefined && !/probability/.test(text) ? `, with probability ${chance(probability)}` : "";
+  return {mood: probability !== undefined && probability < asked ? "warn" : "good", text: taken + text + sure + outcome(plan)};
+}
+
+/** "; 349 days and 12.8 M$ on 512 GPUs": what a training plan comes to, where its sentence is about memory alone. */
+function outcome(plan) {
+  if (plan.kind !== "train") return "";
+  const told = [plan.duration_s ? quantity(middle(plan.duration_s), "s") : plan.step_time_s && `${quantity(middle(plan.step_time_s), "s")} a step`,
+                plan.cost_usd && quantity(middle(plan.cost_usd), "$")].filter(Boolean);
+  return told.length > 0 ? `; ${told.join(" and ")} on ${quantity(plan.gpus, "")} GPUs` : "";
 }
 
 export function strategyText(strategy) {
@@ -116,6 +125,8 @@ export function charts(doc) {
   if (plan.decode_terms_s) made.push(bars("Where an iteration of decodes goes", terms(plan.decode_terms_s), "s", "t", plan.binds));
   if (plan.prompt_terms_s) made.push(bars("Where a prompt goes", terms(plan.prompt_terms_s), "s", "t"));
   if (doc.promises?.length > 0) made.push(promises(doc.promises));
+  const promised = (time) => doc.promises?.find((p) => p.promise.startsWith(time));
+  made.push(tails("Time to the first token", doc.intervals?.ttft_s, promised("ttft")), tails("Time per token", doc.intervals?.tpot_s, promised("tpot")));
   const useful = (plan.sensitivities ?? []).filter((s) => s.faster > 0.0005).map((s) => [s.resource, s.faster]);
   if (useful.length > 0) made.push(bars("What 10 % more would save of a step", useful.sort((a, b) => b[1] - a[1]), "%", "t"));
   const bill = plan.money?.bill ?? [];
@@ -128,11 +139,34 @@ function promises(list) {
                  table("Promises", ["promise", "limit", "reached", "kept with probability"], list.map((p) => [
                    words(p.promise).replace("ttft", "first token").replace("tpot", "time per token"), quantity(p.limit_s, "s"),
                    hasInterval(p.reached_s) ? `${quantity(p.reached_s.mid, "s")} (${interval(p.reached_s, "s")})` : quantity(middle(p.reached_s), "s"),
-                   percent(p.kept_probability ?? (p.kept ? 1 : 0))]), [1, 2, 3]));
+                   chance(p.kept_probability ?? (p.kept ? 1 : 0))]), [1, 2, 3]));
 }
 
-/** The curve beside the answer: a series of GPU counts, or the points of a box. `take` sets keys of the question. */
-export function curve(doc, take) {
+/** Quantiles of one time of the requests, each with its interval, and what is promised of it. */
+function tails(title, times, limit) {
+  const points = [["p50", 0.5], ["p90", 0.9], ["p95", 0.95], ["p99", 0.99]].filter(([name]) => times?.[name]).map(([name, share]) => {
+    const one = times[name];
+    return {x: 100 * share, y: middle(one), low: one.low, high: one.high, text: `${name}: ${quantity(middle(one), "s")}`};
+  });
+  return points.length < 2 ? null : plot(title, {name: "of 100 requests", unit: ""}, {name: "time", unit: "s", least: 0},
+      [{name: "", line: true, points}], limit ? [{y: limit.limit_s, name: "promised"}] : []);
+}
+
+/** How many GPUs keep the promises at other rates: [{rate, doc}] of fleets. */
+export function rates(fleets, take) {
+  const points = fleets.filter(({doc}) => doc.options?.[0]).map(({rate, doc}) => {
+    const option = doc.options[0];
+    return {x: rate, y: option.gpus, pick: [["traffic.rate", `${rate} req/s`]], text: `${rate} req/s: ${option.gpus} GPUs` +
+        (option.usd_per_s ? `, ${quantity(option.usd_per_s, "$/h")}` : "") + (option.usd_per_million_output_tokens ?
+        `, ${quantity(middle(option.usd_per_million_output_tokens), "$")} per million answer tokens` : "")};
+  });
+  return points.length < 2 ? null : plot("GPUs that keep the promises, by rate", {name: "requests/s", unit: "", log: true}, {name: "GPUs", unit: "", log: true},
+                                         [{name: "", line: true, points}], [], take);
+}
+
+/** The curve beside the answer: a series of GPU counts, or the points of a box. `take` sets keys of the question;
+ *  `asked`: the requests in flight that are asked about. */
+export function curve(doc, take, asked = undefined) {
   if (doc.schema === "headroom.scale/1") {
     const points = doc.points.filter((p) => p.answered && p.tokens_per_s);
     const mine = (p, y) => ({x: p.gpus, y: middle(y), low: y.low, high: y.high, pick: [["hardware.gpus", String(p.gpus)]],
@@ -151,7 +185,8 @@ export function curve(doc, take) {
     doc.points.forEach((p, i) => {
       const name = p.changes.filter((change) => !change.startsWith("serving.concurrency")).join(", ").replace(/strategy\./g, "").replace(/=/g, " ") || "as stated";
       const list = families.get(name) ?? families.set(name, []).get(name);
-      list.push({x: p.output_tokens_per_s_per_user.mid, y: p.output_tokens_per_s_per_gpu.mid, mark: i === doc.taken,
+      const here = p.in_flight === asked;
+      list.push({x: p.output_tokens_per_s_per_user.mid, y: p.output_tokens_per_s_per_gpu.mid, mark: here || (asked === undefined && i === doc.taken),
                  pick: p.changes.map(assignmentOf).filter(Boolean),
                  text: `${p.in_flight} in flight${name === "as stated" ? "" : ", " + name}: TTFT ${quantity(p.ttft_s.mid, "s")}, TPOT ${quantity(p.tpot_s.mid, "s")}, ` +
                        `${quantity(p.output_tokens_per_s.mid, "tokens/s")}${p.kept ? "" : ", breaks a promise"}`});
@@ -204,7 +239,7 @@ export function waysOut(doc, take) {
   return made;
 }
 
-const placeOf = (e) => e.key ?? (e.file ? e.file + (e.line ? `:${e.line}${e.column ? `:${e.column}` : ""}` : "") : "");
+const placeOf = (e) => e.path?.replace(/^\/(scenario|set)\//, "").replace(/\//g, ".") || (e.file ? e.file + (e.line ? `:${e.line}${e.column ? `:${e.column}` : ""}` : "") : "");
 
 /** The best of a search, its neighbours, and why they lose. */
 export function choices(doc, take) {
