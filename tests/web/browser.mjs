@@ -105,8 +105,8 @@ class Page {
     await this.call("Input.dispatchKeyEvent", {type: "keyUp", ...params});
   }
 
-  async screenshot() {
-    const {data} = await this.call("Page.captureScreenshot", {format: "png", captureBeyondViewport: true});
+  async screenshot(whole = true) {
+    const {data} = await this.call("Page.captureScreenshot", {format: "png", captureBeyondViewport: whole});
     return Buffer.from(data, "base64");
   }
 }

@@ -18,7 +18,7 @@ const say = (good, what, detail = "") => {
 const text = (selector) => `(document.querySelector(${JSON.stringify(selector)})?.textContent ?? "")`;
 const answers = (n) => `Number(document.body.dataset.answered ?? 0) >= ${n}`;
 const settled = "document.getElementById('verdict').className !== 'busy' && !document.body.classList.contains('asking')";
-const picture = async (page, name) => pictures && writeFileSync(join(pictures, name + ".png"), await page.screenshot());
+const picture = async (page, name, whole = true) => pictures && writeFileSync(join(pictures, name + ".png"), await page.screenshot(whole));
 const checks = [];
 const check = (name, run) => checks.push([name, run]);
 
@@ -151,13 +151,14 @@ check("a phone", async () => {
   for (const [name, hash] of [["train", TRAIN], ["load", LOAD], ["fleet", "#kind=serve&model=llama3.1-70b&hardware.gpu=h100-sxm-80gb&strategy.tp=4&serving.isl=1024&serving.osl=256&serving.weights=fp8&serving.kv_cache=fp8&traffic.rate=12+req/s&slo.ttft_p95=1+s&slo.tpot_p95=50+ms&money.prices=lambda-2026-08"]]) {
     const page = await browser.open(server.url + hash, {width: 360, height: 740, phone: true, dark: name === "load"});
     await page.until(`${answers(1)} && ${settled}`);
-    if (name !== "fleet") await page.until("document.querySelectorAll('#curve svg').length >= 1");
+    await page.until("document.querySelectorAll('#curve svg').length >= 1", `${name}: the curve is drawn`);
+    await picture(page, `${name}-360-top`, false);
     await page.evaluate("document.querySelectorAll('#answer details').forEach((one) => (one.open = true))");
     const wide = await page.evaluate("document.documentElement.scrollWidth");
     say(wide <= 360, `${name}: 360 px need no scrolling sideways`, `${wide} px`);
     await picture(page, `${name}-360`);
     const desk = await browser.open(server.url + hash, {dark: name === "fleet"});
-    await desk.until(`${answers(1)} && ${settled}`);
+    await desk.until(`${answers(1)} && ${settled} && document.querySelectorAll('#curve svg').length >= 1`);
     await picture(desk, `${name}-desk`);
   }
 });

@@ -136,7 +136,7 @@ async function ask() {
   if (mine !== asked) return;
   const here = Number(state.get("serving.concurrency")) || undefined;
   const parts = beside.rates ? [rates(beside.rates.map((rate, i) => ({rate, doc: drawn[i]})), take)] : curve(drawn[0], take, here);
-  fill(byId("curve"), section(beside.title, parts));
+  fill(byId("curve"), section(beside.title, element("div.pair", {}, parts)));
 }
 
 function say(mood, text) {
@@ -162,7 +162,7 @@ function show(reply) {
   const bad = mood === "bad" || mood === "warn";
   fill(byId("ways"), section(bad ? "Why not, and what helps" : "Besides", ways));
   fill(byId("numbers"), cards(doc));
-  fill(byId("charts"), section("What it is made of", charts(doc)));
+  fill(byId("charts"), section("What it is made of", element("div.pair", {}, charts(doc))));
   fill(byId("choices"), section("Strategies", choices(doc, take)));
   fill(byId("sources"), section("Can it be trusted?", sources(doc), reply.text ? [
     fold("command", "The same on the command line", element("pre", {tabindex: 0}, commandOf("plan", state))),

@@ -3,7 +3,7 @@ import {element, fold, table} from "./dom.js";
 import {quantity, scaleFor, tick, words} from "./format.js";
 
 const figure = (title, svg, rows) =>
-    element("figure.chart", {}, element("figcaption", {}, title), svg, rows ? fold("numbers of " + title, "The numbers", rows) : null);
+    element("figure.chart.plots", {}, element("figcaption", {}, title), svg, rows ? fold("numbers of " + title, "The numbers", rows) : null);
 
 /** One bar in parts with a legend, against a capacity: memory of a GPU. */
 export function stack(title, terms, unit, family, limit, interval) {
@@ -36,7 +36,7 @@ export function stack(title, terms, unit, family, limit, interval) {
 /** Bars of named values, the largest first, each with its value in words: terms of a step, sensitivities. */
 export function bars(title, entries, unit, family, note) {
   const most = Math.max(...entries.map(([, value]) => Math.abs(value)), 1e-300);
-  return element("figure.chart", {}, element("figcaption", {}, title), note ? element("p.note", {}, note) : null,
+  return element("figure.chart.plots", {}, element("figcaption", {}, title), note ? element("p.note", {}, note) : null,
                  element("dl.bars", {}, entries.map(([term, value]) => [
                    element("dt", {}, words(term)),
                    element("dd", {}, element("svg", {viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": true},

@@ -53,7 +53,7 @@ export const QUESTIONS = [
       ]},
       {title: "Promises", note: "Means, as a fixed load has them.", fields: [
         {key: "slo.ttft_mean", label: "First token within", hint: "1 s", short: true},
-        {key: "slo.tpot_mean", label: "Time per token within", hint: "50 ms", short: true},
+        {key: "slo.tpot_mean", label: "A token within", hint: "50 ms", short: true},
       ]},
       {title: "Engine and layout", fields: [
         {key: "serving.engine", label: "Engine", short: true}, {key: "strategy.tp", label: "Tensor ranks (tp)", short: true},
@@ -81,7 +81,7 @@ export const QUESTIONS = [
       ]},
       {title: "Promises", note: "95 of 100 requests keep them.", fields: [
         {key: "slo.ttft_p95", label: "First token within", hint: "1 s", short: true},
-        {key: "slo.tpot_p95", label: "Time per token within", hint: "50 ms", short: true},
+        {key: "slo.tpot_p95", label: "A token within", hint: "50 ms", short: true},
         {key: "fleet.spare", label: "Spare replicas", short: true}, {key: "fleet.replicas", label: "Replicas at hand", short: true},
       ]},
       {title: "Engine and layout", fields: [

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What JavaScript calls: a verb and a request as JSON in, the document that the command line prints out. One thread asks
-// at a time; a returned text lives until the next call.
+// What JavaScript calls: a verb and a request as JSON in, the document that the command line prints out. One thread
+// asks at a time; a returned text lives until the next call.
 #include <headroom/answers/document/print.hpp>
 #include <headroom/answers/door/library.hpp>
 #include <headroom/answers/wire/failure.hpp>
@@ -24,8 +24,8 @@ const QuestionLibrary& library() {
   return one;
 }
 
-/// Whoever asks waits for nobody else and can give up at any time, so that nothing bounds the seconds. A config.json may
-/// be as long as the command line reads one, and what it is quoted with comes on top.
+/// Whoever asks waits for nobody else and can give up at any time, so that nothing bounds the seconds. A config.json
+/// may be as long as the command line reads one, and what it is quoted with comes on top.
 WireLimits limits_of_page() {
   WireLimits limits;
   limits.bytes = 2 * most_text;
