@@ -174,7 +174,8 @@ std::string_view content_of(const std::string& format) {
 
 WireReply printed(const GivenAnswer& answer, const Print& print, bool explained, unsigned threads) {
   WireReply reply;
-  reply.good = is_good(answer) && is_complete(answer);
+  reply.whole = is_complete(answer);
+  reply.good = is_good(answer) && reply.whole;
   if (print.document != nullptr) {
     reply.content_type = print.document == document_formats.front() ? json_content : content_of("text");
     reply.body = print.document->print(document_of(answer));

@@ -44,6 +44,13 @@ bool reads_onnx() {
   return fs::exists(library);
 }
 
+/// The same of the server.
+bool serves_web() {
+  const fs::path library = fs::path{HEADROOM_BINARY}.parent_path() / "libheadroom_web.so";
+  setenv("HEADROOM_WEB_LIBRARY", library.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  return fs::exists(library);
+}
+
 /// What questions are about, made once.
 const fs::path& fixtures() {
   static const auto folder = [] {
@@ -216,11 +223,17 @@ const std::vector<Question>& questions() {
       {&schema_verb, 0, ""},
       {&schema_verb, 1, "--answer plan"},
       {&schema_verb, 2, "--answers"},
+      {&schema_verb, 3, "--openapi"},
+      {&schema_verb, 4, "--keys"},
       {&probe_verb, 0, "--output {T}/probed"},
       {&calibrate_verb, 0,
        "--output {T}/calibrated --simulate {S}/scenarios/calibrate/rehearsal.toml --quick --only launch"},
       {&calibrate_verb, 1, "--compare {H} {H}"},
   };
+  static const bool web = serves_web();
+  if (web && all.back().verb != &import_verb) {
+    all.push_back({&web_verb, 0, "--port 0 --workers 1 --stop-after '1 ms'"});
+  }
   static const bool onnx = reads_onnx();
   if (onnx && all.back().verb != &import_verb) {
     all.push_back({&import_verb, 3, "{T}/net.onnx --shape seq=4"});
