@@ -28,7 +28,8 @@ namespace {
 constexpr std::int64_t usual_port = 8080;
 constexpr std::int64_t most_port = 65535;
 constexpr std::int64_t most_clients = 8192;
-constexpr double usual_seconds = 20.0;  // of an answer
+constexpr double usual_seconds = 20.0;   // of an answer
+constexpr double usual_patience = 10.0;  // seconds
 constexpr double usual_cache = 64.0 * 1024.0 * 1024.0;
 constexpr double usual_body = 1024.0 * 1024.0;
 constexpr std::size_t worker_memory = std::size_t{4} << 30U;
@@ -49,6 +50,7 @@ constexpr std::array options{
     Option{"--workers", OptionKind::one, "N", "processes that answer; default as many as the machine has threads"},
     Option{"--clients", OptionKind::one, "N", "connections at a time; default 1024"},
     Option{"--within", OptionKind::one, "TIME", "the most that an answer may take; default '20 s'"},
+    Option{"--patience", OptionKind::one, "TIME", "the most that a request may take to come; default '10 s'"},
     Option{"--body", OptionKind::one, "BYTES", "the largest request; default '1 MiB'"},
     Option{"--keys", OptionKind::one, "N", "the most values of a request; default 20000"},
     Option{"--cache", OptionKind::one, "BYTES", "memory for answers that are kept; default '64 MiB'"},
@@ -76,8 +78,13 @@ std::int64_t count_of(const Arguments& arguments,
 std::vector<std::string> hosts_of(const Arguments& arguments, const std::string& address, Diagnostics& diagnostics) {
   std::vector<std::string> hosts{"localhost", "127.0.0.1", "[::1]"};
   const bool every = address == "0.0.0.0" || address == "::";
+  const auto add = [&](std::string host) {
+    if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) {
+      hosts.push_back(std::move(host));
+    }
+  };
   if (!every) {
-    hosts.push_back(address.find(':') == std::string::npos ? address : "[" + address + "]");
+    add(address.find(':') == std::string::npos ? address : "[" + address + "]");
   }
   for (const std::string& host : arguments.many("--host")) {
     const bool plain = !host.empty() && std::all_of(host.begin(), host.end(), [](char c) {
@@ -90,10 +97,8 @@ std::vector<std::string> hosts_of(const Arguments& arguments, const std::string&
     std::string small = host;
     std::transform(small.begin(), small.end(), small.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    hosts.push_back(std::move(small));
+    add(std::move(small));
   }
-  std::sort(hosts.begin() + 3, hosts.end());
-  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
   return hosts;
 }
 
@@ -124,6 +129,8 @@ Asked asked_of(const Arguments& arguments) {
     diagnostics.add("", {}, "--body is " + format(body) + "; it must be at most 64 MiB");
   }
   asked.http.body_bytes = static_cast<std::size_t>(std::min(body, Bytes{64.0 * usual_body}).raw());
+  asked.http.request_seconds =
+      quantity_option<Seconds>(arguments, "--patience", diagnostics).value_or(Seconds{usual_patience}).raw();
   const Seconds within = quantity_option<Seconds>(arguments, "--within", diagnostics).value_or(Seconds{usual_seconds});
   WorkerOptions& workers = asked.workers;
   workers.workers =

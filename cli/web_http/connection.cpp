@@ -124,20 +124,29 @@ bool Connection::wait(short event, Clock::time_point until) const {
   }
 }
 
-std::size_t Connection::more(Clock::time_point until) {
-  if (!wait(POLLIN, until)) {
-    return 0;
-  }
+std::optional<std::size_t> Connection::take() {
   std::array<char, chunk> bytes;
   ssize_t got = 0;
   do {
-    got = recv(socket_, bytes.data(), bytes.size(), 0);
+    got = recv(socket_, bytes.data(), bytes.size(), MSG_DONTWAIT);
   } while (got < 0 && errno == EINTR);
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+    return std::nullopt;
+  }
   if (got <= 0) {
     return 0;
   }
   buffer_.append(bytes.data(), static_cast<std::size_t>(got));
   return static_cast<std::size_t>(got);
+}
+
+std::size_t Connection::more(Clock::time_point until) {
+  while (wait(POLLIN, until)) {
+    if (const std::optional<std::size_t> got = take()) {
+      return *got;
+    }
+  }
+  return 0;
 }
 
 HeadRead Connection::read_head(HttpHead& head) {
@@ -149,7 +158,7 @@ HeadRead Connection::read_head(HttpHead& head) {
       return HeadRead::gone;
     }
     const auto until = std::min(idle, Clock::now() + std::chrono::milliseconds{200});
-    if (wait(POLLIN, until) && more(until) == 0) {
+    if (wait(POLLIN, until) && take() == std::size_t{0}) {
       return HeadRead::gone;
     }
   }

@@ -51,6 +51,8 @@ class Connection : public httplib::Stream {
   using Clock = std::chrono::steady_clock;
 
   [[nodiscard]] bool wait(short event, Clock::time_point until) const;
+  /// Bytes that are there; 0: the client has closed. nullopt: none yet.
+  [[nodiscard]] std::optional<std::size_t> take();
   /// Bytes that came; 0: none in time, or no more.
   [[nodiscard]] std::size_t more(Clock::time_point until);
   [[nodiscard]] HeadRead take_head(std::size_t end, HttpHead& head);

@@ -104,6 +104,7 @@ class Server : public HttpServer, private httplib::Server {
     set_payload_max_length(limits_.body_bytes);
     set_tcp_nodelay(true);
     set_keep_alive_max_count(most_requests);
+    set_keep_alive_timeout(static_cast<time_t>(limits_.idle_seconds));
     // httplib would share the port with any other process of the user.
     set_socket_options([](socket_t socket) {
       const int yes = 1;
