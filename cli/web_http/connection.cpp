@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <string>
 #include <utility>
 
 namespace headroom::cli {
@@ -49,13 +50,9 @@ bool is_token(std::string_view text) {
 }
 
 std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
-    text.remove_suffix(1);
-  }
-  return text;
+  const std::size_t first = text.find_first_not_of(" \t");
+  return first == std::string_view::npos ? std::string_view{}
+                                         : text.substr(first, text.find_last_not_of(" \t") + 1 - first);
 }
 
 template <std::size_t n>
@@ -199,8 +196,13 @@ HeadRead Connection::take_head(std::size_t end, HttpHead& head) {
     }
     at = stop + 2;
   }
-  if (!head.header("transfer-encoding").empty()) {
+  const std::string_view length = head.header("content-length");
+  const bool counts = length.find_first_not_of("0123456789") == std::string_view::npos && length.size() < 16;
+  if (!head.header("transfer-encoding").empty() || !counts) {
     return HeadRead::broken;
+  }
+  if (!length.empty() && std::stoull(std::string{length}) > limits_.body_bytes) {
+    return HeadRead::heavy;
   }
   buffer_.replace(0, end + 4, again + "\r\n");
   const std::size_t here = buffer_.size() - again.size() - 2;
@@ -243,7 +245,7 @@ bool Connection::is_writable() const {
   return wait(POLLOUT, Clock::now() + seconds(limits_.reply_seconds));
 }
 
-ssize_t Connection::read(char* to, size_t size) {
+ssize_t Connection::read(char* to, std::size_t size) {
   if (at_ == buffer_.size()) {
     buffer_.clear();
     at_ = 0;
@@ -259,7 +261,7 @@ ssize_t Connection::read(char* to, size_t size) {
   return static_cast<ssize_t>(taken);
 }
 
-ssize_t Connection::write(const char* from, size_t size) {
+ssize_t Connection::write(const char* from, std::size_t size) {
   const auto until = Clock::now() + seconds(limits_.reply_seconds);
   std::size_t written = 0;
   while (written < size) {
@@ -276,16 +278,6 @@ ssize_t Connection::write(const char* from, size_t size) {
     written += static_cast<std::size_t>(sent);
   }
   return static_cast<ssize_t>(written);
-}
-
-void Connection::get_remote_ip_and_port(std::string& ip, int& port) const {
-  ip.clear();  // nobody asks
-  port = 0;
-}
-
-void Connection::get_local_ip_and_port(std::string& ip, int& port) const {
-  ip.clear();
-  port = 0;
 }
 
 }  // namespace headroom::cli

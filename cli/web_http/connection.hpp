@@ -4,7 +4,7 @@
 
 #include <headroom/cli/web/http.hpp>
 
-#include <httplib.h>
+#include <sys/types.h>
 
 #include <atomic>
 #include <chrono>
@@ -21,14 +21,15 @@ enum class HeadRead : std::uint8_t {
   gone,   ///< nothing came in time, or the client has closed
   slow,   ///< it began and did not end in time
   large,  ///< longer, or of more lines, than the limits
+  heavy,  ///< its body would be longer than the limit
   broken
 };
 
-/// A socket as httplib reads and writes it. It closes the socket.
-class Connection : public httplib::Stream {
+/// A socket within its limits. It closes the socket.
+class Connection {
  public:
   Connection(int socket, const HttpLimits& limits, const std::atomic<bool>& stopped);
-  ~Connection() override;
+  ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   Connection(Connection&&) = delete;
@@ -39,13 +40,13 @@ class Connection : public httplib::Stream {
   /// Writes a reply by itself.
   void write_reply(const HttpReply& reply, bool with_body);
 
-  [[nodiscard]] bool is_readable() const override;
-  [[nodiscard]] bool is_writable() const override;
-  [[nodiscard]] ssize_t read(char* to, size_t size) override;
-  [[nodiscard]] ssize_t write(const char* from, size_t size) override;
-  void get_remote_ip_and_port(std::string& ip, int& port) const override;
-  void get_local_ip_and_port(std::string& ip, int& port) const override;
-  [[nodiscard]] socket_t socket() const override { return socket_; }
+  /// Whether a byte is there in time, or can be sent.
+  [[nodiscard]] bool is_readable() const;
+  [[nodiscard]] bool is_writable() const;
+  /// As the functions of POSIX; -1 where time or bytes are over.
+  [[nodiscard]] ssize_t read(char* to, std::size_t size);
+  [[nodiscard]] ssize_t write(const char* from, std::size_t size);
+  [[nodiscard]] int socket() const noexcept { return socket_; }
 
  private:
   using Clock = std::chrono::steady_clock;

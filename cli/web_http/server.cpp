@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library that `headroom web` opens: cpp-httplib between connections within their limits and whoever answers.
+// The library that `headroom web` opens: cpp-httplib between connections within their limits and whoever answers. The
+// only file that includes it.
 #include <headroom/cli/web_http/connection.hpp>
 
+#include <httplib.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
-#include <memory>
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -89,6 +95,22 @@ class Threads : public httplib::TaskQueue {
   bool over_ = false;
 };
 
+/// A connection as httplib reads and writes it.
+class Bytes : public httplib::Stream {
+ public:
+  explicit Bytes(Connection& connection) : connection_{connection} {}
+  [[nodiscard]] bool is_readable() const override { return connection_.is_readable(); }
+  [[nodiscard]] bool is_writable() const override { return connection_.is_writable(); }
+  [[nodiscard]] ssize_t read(char* to, size_t size) override { return connection_.read(to, size); }
+  [[nodiscard]] ssize_t write(const char* from, size_t size) override { return connection_.write(from, size); }
+  void get_remote_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}  // nobody asks
+  void get_local_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}
+  [[nodiscard]] socket_t socket() const override { return connection_.socket(); }
+
+ private:
+  Connection& connection_;
+};
+
 void put(const HttpReply& from, httplib::Response& to) {
   to.status = from.status;
   for (const auto& [name, value] : from.headers) {
@@ -163,6 +185,7 @@ class Server : public HttpServer, private httplib::Server {
 
   bool process_and_close_socket(socket_t socket) override {
     Connection connection{socket, limits_, stopped_};
+    Bytes bytes{connection};
     if (overfull) {
       connection.write_reply(answers_.broken(503,
                                              "more clients are connected than this server takes; ask again in a "
@@ -178,7 +201,10 @@ class Server : public HttpServer, private httplib::Server {
         break;
       }
       if (read != HeadRead::whole) {
-        const int status = read == HeadRead::slow ? 408 : read == HeadRead::large ? 431 : 400;
+        const int status = read == HeadRead::slow    ? 408
+                           : read == HeadRead::heavy ? 413
+                           : read == HeadRead::large ? 431
+                                                     : 400;
         connection.write_reply(answers_.broken(status, told(status)), true);
         break;
       }
@@ -188,7 +214,7 @@ class Server : public HttpServer, private httplib::Server {
       }
       head_ = &head;
       bool closed = false;
-      goes_on = process_request(connection, stopped_.load(), closed, nullptr) && !closed;
+      goes_on = process_request(bytes, stopped_.load(), closed, nullptr) && !closed;
       head_ = nullptr;
     }
     return true;

@@ -240,8 +240,8 @@ TEST_CASE("web: a slow client is let go, a stop waits for answers") {
   CHECK(status_of(asks.receive()) == "200");
   // A byte now and then is no request in time.
   bool open = true;
-  for (int i = 0; i < 8 && open; ++i) {
-    usleep(100'000);
+  for (int i = 0; i < 4 && open; ++i) {
+    usleep(80'000);
     open = idle.send("T");
   }
   CHECK(status_of(idle.receive(15.0)) == "408");
