@@ -92,6 +92,8 @@ void put(ConfigValue& root,
   } else if (over) {
     *there = value;
   } else if (there->kind == ConfigValue::Kind::table && value.kind == ConfigValue::Kind::table) {
+    there->at = value.at;  // where what it lacks is told, not at the name with dots that came first
+    there->key_at = value.key_at;
     for (const ConfigEntry& entry : value.entries) {
       put(*there, entry.key, entry.value, false, limits, problems);
     }

@@ -22,7 +22,7 @@ namespace headroom {
 namespace {
 
 WireReply listed(const Value& document) {
-  return {200, json_content, json_text(document), true};
+  return {200, json_content, json_text(document), true, true};
 }
 
 /// A word of a request that has no other member; nullopt: it is not stated.
@@ -135,10 +135,14 @@ WireReply wire_catalog(const QuestionLibrary& library, const ConfigValue& tree) 
   return listed(document);
 }
 
+std::string keys_document() {
+  return json_text(
+      object("schema"_m = "headroom.keys/1", "version"_m = version(), "keys"_m = list(all_keys(), key_value)));
+}
+
 WireReply wire_keys(const ConfigValue& tree) {
   static_cast<void>(only_word(tree, ""));
-  return listed(
-      object("schema"_m = "headroom.keys/1", "version"_m = version(), "keys"_m = list(all_keys(), key_value)));
+  return {200, json_content, keys_document(), true, true};
 }
 
 WireReply wire_schema(const ConfigValue& tree) {
@@ -152,10 +156,10 @@ WireReply wire_schema(const ConfigValue& tree) {
                          })));
   }
   if (*asked == "scenario") {
-    return {200, json_content, scenario_schema(all_keys()), true};
+    return {200, json_content, scenario_schema(all_keys()), true, true};
   }
   if (const AnswerSchema* const answer = find_answer(*asked)) {
-    return {200, json_content, json_schema_of(*answer), true};
+    return {200, json_content, json_schema_of(*answer), true, true};
   }
   std::vector<std::string_view> names{"scenario"};
   for (const AnswerSchema& answer : answers) {

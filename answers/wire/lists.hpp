@@ -7,6 +7,7 @@
 #include <headroom/core/config_value.hpp>
 
 #include <array>
+#include <string>
 #include <string_view>
 
 namespace headroom {
@@ -19,11 +20,14 @@ inline constexpr std::array<std::string_view, 11> wire_catalog_kinds{
 /// A tree as a document.
 [[nodiscard]] Value wire_value(const ConfigValue& tree);
 
+/// Schema "headroom.keys/1": the table of keys.
+[[nodiscard]] std::string keys_document();
+
 // Each throws ConfigError for members that it does not know.
 
 /// Schema "headroom.catalog/1": the lists of `kind`, of all kinds without it.
 [[nodiscard]] WireReply wire_catalog(const QuestionLibrary& library, const ConfigValue& tree);
-/// Schema "headroom.keys/1": the table of keys.
+/// keys_document().
 [[nodiscard]] WireReply wire_keys(const ConfigValue& tree);
 /// The JSON Schema of `name`, "scenario" or an answer; without it schema "headroom.schemas/1", the list of them.
 [[nodiscard]] WireReply wire_schema(const ConfigValue& tree);

@@ -174,7 +174,8 @@ std::string_view content_of(const std::string& format) {
 
 WireReply printed(const GivenAnswer& answer, const Print& print, bool explained, unsigned threads) {
   WireReply reply;
-  reply.good = is_good(answer) && is_complete(answer);
+  reply.whole = is_complete(answer);
+  reply.good = is_good(answer) && reply.whole;
   if (print.document != nullptr) {
     reply.content_type = print.document == document_formats.front() ? json_content : content_of("text");
     reply.body = print.document->print(document_of(answer));
@@ -207,7 +208,7 @@ WireReply plan(Asking& asking, WireVerb verb) {
     // Memory needs no price, so a price list without an offer for the SKU must not fail.
     root.entries.erase_if([](const ConfigEntry& entry) { return entry.key == "money"; });
   }
-  if (form.has("without")) {
+  if (form.value("without") != nullptr) {
     try {
       options.without = parse_terms(form.texts("without"));
     } catch (const ConfigError& error) {
@@ -371,9 +372,9 @@ ImportedConfig imported_config(const ConfigValue& config, const std::string& poi
   Diagnostics remarks;
   Architecture architecture;
   if (config.kind == ConfigValue::Kind::text) {
-    const ConfigValue root = parse_json(config.text, file);
-    architecture = import_hf_config(root, file, problems, remarks);
-  } else if (config.kind == ConfigValue::Kind::table) {
+    return imported_config(parse_json(config.text, file), pointer);
+  }
+  if (config.kind == ConfigValue::Kind::table) {
     architecture = import_hf_config(config, *config.file, problems, remarks);
   } else {
     problems.add(*config.file, config.at,
@@ -381,6 +382,11 @@ ImportedConfig imported_config(const ConfigValue& config, const std::string& poi
                      std::string{kind_name(config.kind)});
   }
   problems.throw_if_any();
+  // A request has no file that the model could be called by.
+  const ConfigValue* const named = config.find("_name_or_path");
+  architecture.id = "custom";
+  architecture.name = named != nullptr && !named->text.empty() ? named->text : architecture.id;
+  architecture.source = "Hugging Face config.json";
   ImportedConfig imported;
   imported.id = architecture.id;
   imported.toml = architecture_toml(architecture);

@@ -45,7 +45,7 @@ constexpr std::array routes{
 constexpr int usage_exit = 2;  // of the command line, for input that cannot be used
 
 WireReply refused(int status, const Value& document) {
-  return {status, json_content, json_text(document), false};
+  return {status, json_content, json_text(document), false, status < 500};
 }
 
 WireReply refused(
@@ -68,7 +68,7 @@ WireReply answered(const QuestionLibrary& library, WireVerb verb, const ConfigVa
     case WireVerb::catalog: return wire_catalog(library, tree);
     case WireVerb::keys: return wire_keys(tree);
     case WireVerb::schema: return wire_schema(tree);
-    case WireVerb::openapi: return {200, json_content, openapi_document(), true};
+    case WireVerb::openapi: return {200, json_content, openapi_document(), true, true};
     case WireVerb::health: return wire_health(tree);
     default: return wire_answer(library, verb, tree, limits);
   }

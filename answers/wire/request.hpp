@@ -58,6 +58,7 @@ struct WireReply {
   std::string_view content_type;  ///< of `body`
   std::string body;               ///< what the command line prints, or "headroom.error/1" with every problem at once
   bool good = false;              ///< answered, and neither refused nor a promise missed: the command's exit code 0
+  bool whole = false;             ///< the same whenever it is asked: no limit of time or memory cut it short
 };
 
 /// Answers a request. Problems of its members have their JSON pointers in place of a file. Never throws, but

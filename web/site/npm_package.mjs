@@ -46,10 +46,10 @@ function membersOf(tree, indent) {
   const pad = " ".repeat(indent);
   let text = "";
   for (const [name, {rows, below}] of tree) {
-    const described = rows.map((row) => row.meaning).filter(Boolean).join(" ").replace(/\*\//g, "* /");
+    const described = [...new Set(rows.map((row) => row.meaning).filter(Boolean))].join(" ").replace(/\*\//g, "* /");
     if (described) text += `${pad}/** ${described} */\n`;
     const own = rows.filter((row) => row.type !== "table" && row.type !== "tables").map(typeOfRow);
-    const types = [...new Set(own)];
+    const types = [...new Set(own.flatMap((one) => one.split(" | ")))];
     if (below.size > 0) {
       const body = `{\n${membersOf(below, indent + 2)}${pad}}`;
       types.push(rows.some((row) => row.type === "tables") ? `Array<${body}>` : body);
