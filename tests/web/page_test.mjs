@@ -69,6 +69,20 @@ check("the address", async () => {
   say(page.complaints.length === 0, "the console is clean", page.complaints.join("; "));
 });
 
+check("more of an answer", async () => {
+  const page = await browser.open(server.url + LOAD);
+  await page.until(`${answers(1)} && ${settled}`);
+  await page.until("document.querySelectorAll('#curve circle').length > 8");
+  await page.evaluate("document.querySelector('#sources details summary').click()");
+  await page.until(`/decode/.test(${text("#sources details pre")})`, "every term is explained");
+  // What is saved is what the command line writes with --format html.
+  await page.evaluate("(() => { window.saved = null; const real = URL.createObjectURL; URL.createObjectURL = (blob) => { window.saved = blob; return real(blob); }; document.getElementById('report').click(); })()");
+  await page.until("window.saved !== null", "the report is saved");
+  const report = await page.evaluate("window.saved.text()");
+  say(report.startsWith("<!DOCTYPE html>") || report.startsWith("<!doctype html>"), "the report is a page", `${report.length} characters`);
+  say(page.complaints.length === 0, "the console is clean", page.complaints.join("; "));
+});
+
 check("sliders", async () => {
   const page = await browser.open(server.url + TRAIN);
   await page.until(`${answers(1)} && ${settled}`);

@@ -164,7 +164,8 @@ function show(reply) {
   fill(byId("numbers"), cards(doc));
   fill(byId("charts"), section("What it is made of", element("div.pair", {}, charts(doc))));
   fill(byId("choices"), section("Strategies", choices(doc, take)));
-  fill(byId("sources"), section("Can it be trusted?", sources(doc), reply.text ? [
+  const explains = reply.text && !["headroom.error/1", "headroom.fleet/1", "headroom.box/1"].includes(doc.schema);
+  fill(byId("sources"), section("Can it be trusted?", explains ? explanation() : null, sources(doc), reply.text ? [
     fold("command", "The same on the command line", element("pre", {tabindex: 0}, commandOf("plan", state))),
     fold("json", "The whole answer as JSON", element("pre", {tabindex: 0}, reply.text)),
   ] : null));
@@ -183,12 +184,35 @@ byId("share").addEventListener("click", async () => {
   setTimeout(() => (told.textContent = ""), 4000);
 });
 
-byId("save").addEventListener("click", () => {
-  if (!answer?.text) return;
-  const link = element("a", {href: URL.createObjectURL(new Blob([answer.text], {type: "application/json"})), download: "headroom.json"});
+function save(text, type, name) {
+  const link = element("a", {href: URL.createObjectURL(new Blob([text], {type})), download: name});
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+byId("save").addEventListener("click", () => answer?.text && save(answer.text, "application/json", "headroom.json"));
+
+/** The page of `--format html`, with its charts in one file. */
+byId("report").addEventListener("click", async () => {
+  const told = byId("told");
+  told.textContent = "The report is being written …";
+  const {text, document: refused} = await engine.ask("plan", {...request(state), format: "html"}, {lane: "side"});
+  told.textContent = refused ? refused.errors[0].message : "";
+  if (!refused) save(text, "text/html", "headroom.html");
 });
+
+/** Every term with its formula, inputs and sources, when it is opened. */
+function explanation() {
+  const place = element("pre", {tabindex: 0}, "It is being explained …");
+  const made = fold("explain", "Why these numbers: every term with its formula and its inputs", place);
+  const mine = asked;
+  const ask = async () => {
+    const {text, document: refused} = await engine.ask("explain", {...request(state), format: "text"}, {lane: "side"});
+    if (mine === asked) place.textContent = refused ? refused.errors.map((e) => e.message).join("\n") : text;
+  };
+  made.addEventListener("toggle", () => made.open && ask(), {once: true});
+  return made;
+}
 
 // ---------------------------------------------------------------- the start
 

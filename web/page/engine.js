@@ -4,6 +4,9 @@
 // A lane answers one question at a time, and of those that wait the newest alone: sliders ask more than can be answered.
 // A promise of a question that was overtaken never settles.
 
+/** What a program reads; null of a page, or of text for people. */
+const documentOf = (text) => (text.startsWith("{") ? JSON.parse(text) : null);
+
 /** Answers in a worker of its own. `start` makes a worker that is told its wasm; `patience_ms`: a question that a newer
  *  one has waited for so long is given up, with its worker. */
 class Lane {
@@ -44,7 +47,7 @@ class Lane {
     if (failed) return this.broke(failed);
     const {done} = this.running;
     this.running = null;
-    done({text, ms, document: JSON.parse(text)});
+    done({text, ms, document: documentOf(text)});
     this.next();
   }
 
@@ -114,7 +117,7 @@ export function serverEngine(base) {
     try {
       const response = await fetch(`${base}/${path}`, {...options, signal});
       const text = await response.text();
-      return {text, ms: performance.now() - started, document: JSON.parse(text)};
+      return {text, ms: performance.now() - started, document: documentOf(text)};
     } catch (error) {
       return signal?.aborted ? new Promise(() => {}) : failed(`the server does not answer: ${error.message}`);
     }
