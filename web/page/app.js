@@ -196,7 +196,7 @@ byId("save").addEventListener("click", () => answer?.text && save(answer.text, "
 byId("report").addEventListener("click", async () => {
   const told = byId("told");
   told.textContent = "The report is being written …";
-  const {text, document: refused} = await engine.ask("plan", {...request(state), format: "html"}, {lane: "side"});
+  const {text, document: refused} = await engine.ask("plan", {...request(state), format: "html"}, {lane: "more"});
   told.textContent = refused ? refused.errors[0].message : "";
   if (!refused) save(text, "text/html", "headroom.html");
 });
@@ -207,7 +207,7 @@ function explanation() {
   const made = fold("explain", "Why these numbers: every term with its formula and its inputs", place);
   const mine = asked;
   const ask = async () => {
-    const {text, document: refused} = await engine.ask("explain", {...request(state), format: "text"}, {lane: "side"});
+    const {text, document: refused} = await engine.ask("explain", {...request(state), format: "text"}, {lane: "more"});
     if (mine === asked) place.textContent = refused ? refused.errors.map((e) => e.message).join("\n") : text;
   };
   made.addEventListener("toggle", () => made.open && ask(), {once: true});

@@ -82,7 +82,7 @@ export function browserEngine(makeWorker, wasm) {
     worker.postMessage({module});
     return worker;
   };
-  const lanes = {main: new Lane(start), side: new Lane(start, 0)};
+  const lanes = {main: new Lane(start), side: new Lane(start, 250), more: new Lane(start, 250)};
   /** In a worker of its own, which is ended afterwards with whatever memory it took. */
   const apart = async (ask) => {
     await ready;
