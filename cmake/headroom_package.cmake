@@ -1,5 +1,6 @@
-# Debian packages by CPack, one a component: headroom (runtime), headroom-probes, headroom-mpi and headroom-onnx (probes,
-# mpi and onnx, where they are built) and libheadroom-dev (development). Build them with: cmake --workflow --preset deb
+# Debian packages by CPack, one a component: headroom (runtime), headroom-probes, headroom-mpi, headroom-onnx and
+# headroom-web (probes, mpi, onnx and web, where they are built) and libheadroom-dev (development). Build them with:
+# cmake --workflow --preset deb
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME headroom)
 set(CPACK_PACKAGE_VENDOR "Headroom")
@@ -18,6 +19,9 @@ if(TARGET headroom_mpi)
 endif()
 if(TARGET headroom_onnx)
   list(APPEND CPACK_COMPONENTS_ALL onnx)
+endif()
+if(TARGET headroom_web)
+  list(APPEND CPACK_COMPONENTS_ALL web)
 endif()
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
@@ -41,7 +45,7 @@ every number comes from.
 Hardware, price lists and models are built in; no GPU and no network are
 needed.")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "headroom-onnx, headroom-probes")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "headroom-onnx, headroom-probes, headroom-web")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libheadroom-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
@@ -76,5 +80,12 @@ set(CPACK_DEBIAN_ONNX_DESCRIPTION "plan GPU workloads: networks from ONNX files
  The library that 'headroom import NET.onnx' opens to read a network.")
 set(CPACK_DEBIAN_ONNX_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_ONNX_PACKAGE_DEPENDS "headroom (= ${PROJECT_VERSION})")
+
+set(CPACK_DEBIAN_WEB_PACKAGE_NAME headroom-web)
+set(CPACK_DEBIAN_WEB_DESCRIPTION "plan GPU workloads: the page and its server
+ The library that 'headroom web' opens to answer a page in a browser, and
+ programs that ask over HTTP.")
+set(CPACK_DEBIAN_WEB_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_WEB_PACKAGE_DEPENDS "headroom (= ${PROJECT_VERSION})")
 
 include(CPack)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom schema`: the keys of a scenario, or the members of an answer, as a JSON Schema.
+// `headroom schema`: the keys of a scenario, or the members of an answer, as a JSON Schema; the interface over HTTP.
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/answers/schema/answer_schema.hpp>
+#include <headroom/answers/wire/lists.hpp>
+#include <headroom/answers/wire/openapi.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/diagnostic.hpp>
@@ -19,11 +21,11 @@ extern const Verb schema_verb;
 namespace schema_parts {
 namespace {
 
-enum class Asks : std::uint8_t { keys, answer, answers };
+enum class Asks : std::uint8_t { keys, answer, answers, openapi, table };
 constexpr std::array forms{
-    Form{"the schema of a scenario", ""},
-    Form{"the schema of an answer", "--answer NAME"},
-    Form{"the list of answers", "--answers"},
+    Form{"the schema of a scenario", ""},     Form{"the schema of an answer", "--answer NAME"},
+    Form{"the list of answers", "--answers"}, Form{"the interface over HTTP", "--openapi"},
+    Form{"the table of keys", "--keys"},
 };
 
 constexpr std::array options{
@@ -31,13 +33,19 @@ constexpr std::array options{
         .of(Asks::answer)
         .without("--answers"),
     Option{"--answers", OptionKind::flag, "", "list the answers that have a schema"}.of(Asks::answers),
+    Option{"--openapi", OptionKind::flag, "", "what 'headroom web' answers, as OpenAPI 3.1"}
+        .of(Asks::openapi)
+        .without("--answers"),
+    Option{"--keys", OptionKind::flag, "", "every key of a scenario with type, bounds, default and meaning, as JSON"}
+        .of(Asks::table)
+        .without("--openapi"),
 };
 
 std::string answers_text() {
   Table table{{"answer", "<schema", "<asked by", "<what it is"}};
   for (const AnswerSchema& answer : all_answers()) {
-    table.row({std::string{answer.name}, "headroom." + std::string{answer.name} + "/" + std::to_string(answer.version),
-               std::string{answer.asked_by}, std::string{answer.meaning}});
+    table.row(
+        {std::string{answer.name}, schema_name(answer), std::string{answer.asked_by}, std::string{answer.meaning}});
   }
   return table.text(0);
 }
@@ -55,9 +63,23 @@ ConfigError unknown_answer(const std::string& name) {
 Outcome run(const Arguments& arguments) {
   const std::string name = arguments.one("--answer");
   const bool listed = arguments.has("--answers");
-  require_form(schema_verb, listed ? Asks::answers : name.empty() ? Asks::keys : Asks::answer, arguments);
+  const bool openapi = arguments.has("--openapi");
+  const bool table = arguments.has("--keys");
+  require_form(schema_verb,
+               listed         ? Asks::answers
+               : openapi      ? Asks::openapi
+               : table        ? Asks::table
+               : name.empty() ? Asks::keys
+                              : Asks::answer,
+               arguments);
   if (listed) {
     return {answers_text(), "", 0, true};
+  }
+  if (openapi) {
+    return {openapi_document(), "", 0};
+  }
+  if (table) {
+    return {keys_document(), "", 0};
   }
   if (name.empty()) {
     return {scenario_schema(all_keys()), "", 0};
@@ -74,13 +96,14 @@ constexpr std::string_view examples =
     "a scenario whose first line is '#:schema ./headroom.schema.json' is checked and completed by editors that know "
     "taplo\n"
     "  headroom schema --answers\n"
-    "  headroom schema --answer plan -o headroom.plan.schema.json\n";
+    "  headroom schema --answer plan -o headroom.plan.schema.json\n"
+    "  headroom schema --openapi -o headroom.openapi.json\n";
 
 }  // namespace
 }  // namespace schema_parts
 
 const Verb schema_verb{"schema",
-                       "the keys of a scenario, or the members of an answer, as a JSON Schema",
+                       "the keys of a scenario, or the members of an answer, as a JSON Schema; OpenAPI",
                        "",
                        0,
                        schema_parts::options,

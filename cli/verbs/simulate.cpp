@@ -3,6 +3,7 @@
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/page/page.hpp>
 #include <headroom/answers/views/render_simulation.hpp>
+#include <headroom/answers/wire/simulated_at.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/own_data.hpp>
@@ -10,7 +11,6 @@
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/quantity_text.hpp>
-#include <headroom/core/real_text.hpp>
 #include <headroom/core/whole_file.hpp>
 #include <headroom/model/serve/simulation/simulation_trace.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
@@ -63,23 +63,7 @@ std::vector<Assignment> overrides_of(const Arguments& arguments) {
 
 /// Value of --rate; a bare number is in requests per second.
 std::optional<Hertz> rate_of(const Arguments& arguments) {
-  if (!arguments.has("--rate")) {
-    return std::nullopt;
-  }
-  const std::string typed = arguments.one("--rate");
-  const std::optional<double> bare = parse_short_number(typed) ? parse_short_number(typed) : whole_real(typed);
-  const std::variant<double, TextError> parsed =
-      parse_quantity(bare ? shortest_text(*bare) + " req/s" : typed, dimension_of<Hertz>);
-  if (std::holds_alternative<TextError>(parsed)) {
-    throw ConfigError{"--rate " + quoted(typed) + " is no rate of requests; give e.g. '12 req/s'"};
-  }
-  const Hertz rate{std::get<double>(parsed)};
-  if (!(rate > Hertz{}) || rate > ServingTraffic::most_rate) {
-    throw ConfigError{"--rate " + quoted(typed) + " must be above 0 and at most " +
-                      format_count(ServingTraffic::most_rate.raw()) +
-                      " req/s; to see the most that the fleet answers, read 'saturates at'"};
-  }
-  return rate;
+  return arguments.has("--rate") ? std::optional{request_rate("--rate", arguments.one("--rate"))} : std::nullopt;
 }
 
 const ServeScenario& serving(const Scenario& scenario, const std::string& file) {
@@ -114,16 +98,9 @@ Outcome run(const Arguments& arguments) {
   }
   const QuestionLibrary library = own_library();
   Scenario scenario = scenario_of(simulate_verb, arguments, files.front(), overrides_of(arguments), library);
-  const ServeScenario& serve = serving(scenario, files.front());
-  double factor = 1.0;
-  if (rate && serve.traffic) {
-    factor = *rate / serve.traffic->rate();
-    if (const std::string few = serve.traffic->too_few(factor); !few.empty()) {
-      throw ConfigError{"--rate " + quoted(arguments.one("--rate")) + ": " + few};
-    }
-    scenario.assumptions.push_back("--rate " + arguments.one("--rate") + ": all classes at " + format_number(factor) +
-                                   " times their rates");
-  }
+  static_cast<void>(serving(scenario, files.front()));
+  asked::SimulatedFleet fleet = simulated_at(std::move(scenario), rate, "--rate", arguments.one("--rate"));
+  const ServeScenario& serve = std::get<ServeScenario>(fleet.scenario.question);
   std::optional<SimulationRecord> record;
   if (arguments.has("--trace") && serve.traffic) {
     record.emplace(RecordLimits{.first_request = warm_up_of(serve.traffic->requests)});
@@ -132,7 +109,7 @@ Outcome run(const Arguments& arguments) {
   options.record = record ? &*record : nullptr;
   const GivenAnswer answer = [&] {
     const ProgressLine line{"simulating"};
-    return answer_of(asked::SimulatedFleet{std::move(scenario), factor}, options);
+    return answer_of(std::move(fleet), options);
   }();
   const ServingSimulation& simulation = std::get<given::Simulated>(answer).simulation;
   Outcome outcome;
