@@ -106,7 +106,7 @@ TEST_CASE("web: other hosts, other pages and other methods are refused") {
   CHECK(status("GET / HTTP/1.1\r\n\r\n") == "421");
   CHECK(status("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") == "200");
   CHECK(status("GET / HTTP/1.1\r\n" + host + host + "\r\n") == "400");
-  CHECK(says(server().said("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n"), "--host"));
+  CHECK(says(server().said("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n"), "--hosts"));
   const std::string json = "Content-Type: application/json\r\n";
   CHECK(status_of(server().post("/api/v1/plan", plan, json + "Origin: http://evil.example\r\n")) == "403");
   CHECK(status_of(server().post("/api/v1/plan", plan, json + "Origin: null\r\n")) == "403");
@@ -274,9 +274,9 @@ TEST_CASE("web: more clients than there are places are turned away at once") {
 }
 
 TEST_CASE("web: what it cannot be asked to do is refused, every problem at once") {
-  const Run run = run_headroom("web --port 99999 --bind nowhere! --host 'a b' --within never --keys 0");
+  const Run run = run_headroom("web --port 99999 --bind nowhere! --hosts 'a b' --within never --keys 0");
   CHECK(run.code == 2);
-  for (const char* const part : {"--port is 99999", "--bind 'nowhere!'", "--host 'a b'", "--within", "--keys is 0"}) {
+  for (const char* const part : {"--port is 99999", "--bind 'nowhere!'", "--hosts 'a b'", "--within", "--keys is 0"}) {
     CHECK_MESSAGE(says(run.err, part), run.err);
   }
   if (skipped()) {
