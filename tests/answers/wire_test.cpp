@@ -525,6 +525,13 @@ TEST_CASE("wire: the interface is OpenAPI 3.1, its references lead somewhere, an
       rest.remove_prefix(std::min(rest.size(), end + 1));
     }
   }
+  // What the command line's plan answers, a request's does.
+  const std::string_view planned = find_wire_route("plan")->answers;
+  for (const AnswerSchema& answer : all_answers()) {
+    CAPTURE(answer.name);
+    CHECK(answer.asked_by.starts_with("headroom plan") ==
+          says(" " + std::string{planned} + " ", " " + std::string{answer.name} + " "));
+  }
   // Each key of the table, below the tables that its path names.
   const ConfigValue* const scenario = schemas->find("scenario");
   for (const Key& key : all_keys()) {
