@@ -8,6 +8,7 @@ function commandOf(text) {
   return list === undefined ? null : [...list.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word]) => JSON.parse(`"${word}"`));
 }
 
+const NAMES = new Set(["model", "hardware.gpu", "hardware.node"]);  // names, also where they are digits: 4090
 const TEXTS = new Set(["text", "choice", "quantity", "percentage", "month", "date", "deadline"]);
 const typed = (text, row) => TEXTS.has(row?.type) ? text
     : text === "true" || text === "false" ? text === "true"
@@ -35,14 +36,15 @@ export function requestOf(command, keys, root) {
     if (word === "--set") {
       const at = value.indexOf("=");
       if (/[[{"]/.test(value)) return null;
-      set[value.slice(0, at)] = typed(value.slice(at + 1), keys.find((one) => one.path === value.slice(0, at)));
+      const key = value.slice(0, at);
+      set[key] = NAMES.has(key) ? value.slice(at + 1) : typed(value.slice(at + 1), keys.find((one) => one.path === key));
       continue;
     }
     const row = keys.find((one) => one.option === word);
     if (!row || /\.\.|,/.test(value)) return null;
     quick = true;
-    if (["model", "hardware.gpu"].includes(row.path)) set[row.path] = value;
-    else set[row.path] = typed(value, row);
+    if (row.path === "model" && value.endsWith(".json")) return null;  // a file: requests have what it holds
+    set[row.path] = NAMES.has(row.path) ? value : typed(value, row);
   }
   if (request.scenario === undefined) {
     if (!quick) return null;
