@@ -4,6 +4,7 @@
 #include <headroom/answers/schema/answer_schema.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/verb.hpp>
+#include <headroom/cli/stubs/python_stub.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/keys/schema.hpp>
@@ -19,11 +20,12 @@ extern const Verb schema_verb;
 namespace schema_parts {
 namespace {
 
-enum class Asks : std::uint8_t { keys, answer, answers };
+enum class Asks : std::uint8_t { keys, answer, answers, python };
 constexpr std::array forms{
     Form{"the schema of a scenario", ""},
     Form{"the schema of an answer", "--answer NAME"},
     Form{"the list of answers", "--answers"},
+    Form{"the stubs of the Python package", "--python"},
 };
 
 constexpr std::array options{
@@ -31,6 +33,9 @@ constexpr std::array options{
         .of(Asks::answer)
         .without("--answers"),
     Option{"--answers", OptionKind::flag, "", "list the answers that have a schema"}.of(Asks::answers),
+    Option{"--python", OptionKind::flag, "", "the typed stubs of the Python package (headroom/__init__.pyi)"}
+        .of(Asks::python)
+        .without("--answers"),
 };
 
 std::string answers_text() {
@@ -55,9 +60,18 @@ ConfigError unknown_answer(const std::string& name) {
 Outcome run(const Arguments& arguments) {
   const std::string name = arguments.one("--answer");
   const bool listed = arguments.has("--answers");
-  require_form(schema_verb, listed ? Asks::answers : name.empty() ? Asks::keys : Asks::answer, arguments);
+  const bool stubs = arguments.has("--python");
+  require_form(schema_verb,
+               listed         ? Asks::answers
+               : stubs        ? Asks::python
+               : name.empty() ? Asks::keys
+                              : Asks::answer,
+               arguments);
   if (listed) {
     return {answers_text(), "", 0, true};
+  }
+  if (stubs) {
+    return {python::python_stub(all_keys()), "", 0};
   }
   if (name.empty()) {
     return {scenario_schema(all_keys()), "", 0};
@@ -74,7 +88,8 @@ constexpr std::string_view examples =
     "a scenario whose first line is '#:schema ./headroom.schema.json' is checked and completed by editors that know "
     "taplo\n"
     "  headroom schema --answers\n"
-    "  headroom schema --answer plan -o headroom.plan.schema.json\n";
+    "  headroom schema --answer plan -o headroom.plan.schema.json\n"
+    "  headroom schema --python -o headroom/__init__.pyi\n";
 
 }  // namespace
 }  // namespace schema_parts

@@ -8,6 +8,7 @@
 #include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/progress.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
+#include <headroom/cli/frame/simulated_rate.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real_text.hpp>
@@ -61,27 +62,6 @@ std::vector<Assignment> overrides_of(const Arguments& arguments) {
   return overrides;
 }
 
-/// Value of --rate; a bare number is in requests per second.
-std::optional<Hertz> rate_of(const Arguments& arguments) {
-  if (!arguments.has("--rate")) {
-    return std::nullopt;
-  }
-  const std::string typed = arguments.one("--rate");
-  const std::optional<double> bare = parse_short_number(typed) ? parse_short_number(typed) : whole_real(typed);
-  const std::variant<double, TextError> parsed =
-      parse_quantity(bare ? shortest_text(*bare) + " req/s" : typed, dimension_of<Hertz>);
-  if (std::holds_alternative<TextError>(parsed)) {
-    throw ConfigError{"--rate " + quoted(typed) + " is no rate of requests; give e.g. '12 req/s'"};
-  }
-  const Hertz rate{std::get<double>(parsed)};
-  if (!(rate > Hertz{}) || rate > ServingTraffic::most_rate) {
-    throw ConfigError{"--rate " + quoted(typed) + " must be above 0 and at most " +
-                      format_count(ServingTraffic::most_rate.raw()) +
-                      " req/s; to see the most that the fleet answers, read 'saturates at'"};
-  }
-  return rate;
-}
-
 const ServeScenario& serving(const Scenario& scenario, const std::string& file) {
   const auto* const serve = std::get_if<ServeScenario>(&scenario.question);
   if (serve == nullptr) {
@@ -107,7 +87,8 @@ Outcome run(const Arguments& arguments) {
   if (files.empty()) {
     throw ConfigError{"name a scenario, e.g. 'headroom simulate scenarios/serve/llama3-70b-traffic.toml'"};
   }
-  const std::optional<Hertz> rate = rate_of(arguments);
+  const std::string typed = arguments.one("--rate");
+  const std::optional<Hertz> rate = arguments.has("--rate") ? std::optional{rate_of(typed, "--rate ")} : std::nullopt;
   static_cast<void>(asks_for_brief(arguments));  // refused before anything is computed
   if (arguments.one("--format") == "html") {
     report::require_charts();
@@ -117,12 +98,8 @@ Outcome run(const Arguments& arguments) {
   const ServeScenario& serve = serving(scenario, files.front());
   double factor = 1.0;
   if (rate && serve.traffic) {
-    factor = *rate / serve.traffic->rate();
-    if (const std::string few = serve.traffic->too_few(factor); !few.empty()) {
-      throw ConfigError{"--rate " + quoted(arguments.one("--rate")) + ": " + few};
-    }
-    scenario.assumptions.push_back("--rate " + arguments.one("--rate") + ": all classes at " + format_number(factor) +
-                                   " times their rates");
+    factor = rate_factor(*rate, *serve.traffic, typed, "--rate ");
+    scenario.assumptions.push_back(rate_assumption(typed, factor));
   }
   std::optional<SimulationRecord> record;
   if (arguments.has("--trace") && serve.traffic) {
