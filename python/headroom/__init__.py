@@ -26,28 +26,33 @@ __all__ = [
 ]  # fmt: skip
 
 
+def _ask(function, scenarios, keys, library):
+    asked = tuple(one._core if isinstance(one, Answer) else one for one in scenarios)
+    return Answer(_core.ask(function, asked, keys, library))
+
+
 def plan(scenario=None, /, *, library=None, **keys):
     """Answers a question about a GPU workload: memory, time, money. A list of values for a key that takes one makes several
     questions, which are answered side by side. The keywords stand in the stubs, and `keys()` lists them."""
-    return Answer(_core.ask("plan", (scenario,), keys, library))
+    return _ask("plan", (scenario,), keys, library)
 
 
 def search(scenario=None, /, *, library=None, **keys):
     """Searches the best plan: of the axes that `search` or a [search] table frees, else of the whole strategy. Ctrl-C ends
     it, and `within` seconds end it with what was found."""
-    return Answer(_core.ask("search", (scenario,), keys, library))
+    return _ask("search", (scenario,), keys, library)
 
 
 def simulate(scenario=None, /, *, library=None, **keys):
     """Simulates requests as they come on the fleet that a scenario states."""
-    return Answer(_core.ask("simulate", (scenario,), keys, library))
+    return _ask("simulate", (scenario,), keys, library)
 
 
 def scale(scenario=None, /, *, library=None, **keys):
     """Answers a training plan at a series of GPU counts. `law` and `measured` ask the laws of scaling alone."""
     if scenario is None and ("law" in keys or "measured" in keys):
         return command("scale", **keys)
-    return Answer(_core.ask("scale", (scenario,), keys, library))
+    return _ask("scale", (scenario,), keys, library)
 
 
 def compare(*scenarios, library=None, **keys):
@@ -55,7 +60,7 @@ def compare(*scenarios, library=None, **keys):
     compare measured rows, as the command line does."""
     if "harness" in keys or "pipelines" in keys or "overlay" in keys:
         return command("compare", *scenarios, **keys)
-    return Answer(_core.ask("compare", scenarios, keys, library))
+    return _ask("compare", scenarios, keys, library)
 
 
 def validate(*files, **options):

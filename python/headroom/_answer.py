@@ -9,12 +9,12 @@ from ._records import Record, flat
 # The list that an answer is about, by its schema, where it has several.
 _MAIN_LISTS = {
     "box": "points",
-    "catalog": "entries",
     "compare": "plans",
     "compare_fleets": "fleets",
     "diagnose": "causes",
     "scale": "points",
-    "search": "plans",
+    "fleet": "options",
+    "search": "best",
     "validate": "rows",
 }
 

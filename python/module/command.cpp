@@ -147,7 +147,9 @@ std::shared_ptr<const Found> command(const std::string& name,
   }
   std::vector<std::string> names;
   for (const cli::Option& option : verb.options) {
-    names.push_back(keyword_of(option.name));
+    if (option.name != "--format") {
+      names.push_back(keyword_of(option.name));
+    }
   }
   for (const Keyword& given : options) {
     const auto at = std::find(names.begin(), names.end(), given.name);

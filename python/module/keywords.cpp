@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -24,12 +26,15 @@ const std::vector<cli::Option>& quick_options() {
 
 /// The option "--seq-len" of the keyword "seq_len"; empty: no key has one of that name.
 std::string_view option_named(std::string_view keyword) {
-  for (const Key& key : cli::keys_with_options()) {
-    if (keyword_of(key.option) == keyword) {
-      return key.option;
+  static const auto options = [] {
+    std::map<std::string, std::string_view, std::less<>> all;
+    for (const Key& key : cli::keys_with_options()) {
+      all.emplace(keyword_of(key.option), key.option);
     }
-  }
-  return {};
+    return all;
+  }();
+  const auto found = options.find(keyword);
+  return found == options.end() ? std::string_view{} : found->second;
 }
 
 bool is_list_type(KeyType type) noexcept {
@@ -54,8 +59,16 @@ bool takes_list(std::string_view path) {
 }
 
 bool is_root_key(std::string_view name) {
-  const std::span<const Key> keys = all_keys();
-  return std::any_of(keys.begin(), keys.end(), [&](const Key& key) { return key.path == name; });
+  static const auto names = [] {
+    std::set<std::string_view> all;
+    for (const Key& key : all_keys()) {
+      if (key.table().empty()) {
+        all.insert(key.path);
+      }
+    }
+    return all;
+  }();
+  return names.contains(name);
 }
 
 std::string joined(const std::vector<std::string>& items) {

@@ -333,10 +333,10 @@ Answer ask_with(const std::string& function,
   double seconds = 0.0;
   {
     const py::gil_scoped_release released;
-    const Clock::time_point begin = Clock::now();
     const Sorted kept = sorted(call);
     waiter.emplace(kept.own.has("within") ? std::optional{seconds_of(kept.own.one("within"), "within")} : std::nullopt);
     try {
+      const Clock::time_point begin = Clock::now();
       found = ask(call, kept, data, waiter->stopping());
       seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     } catch (const Waiter::Interrupted&) {
