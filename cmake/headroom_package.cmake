@@ -1,5 +1,5 @@
-# Debian packages by CPack, one a component: headroom (runtime), headroom-probes, headroom-mpi and headroom-onnx (probes,
-# mpi and onnx, where they are built) and libheadroom-dev (development). Build them with: cmake --workflow --preset deb
+# Debian packages by CPack, one a component: headroom (runtime), headroom-probes, headroom-mpi, headroom-onnx and
+# python3-headroom (probes, mpi, onnx and python, where they are built) and libheadroom-dev (development). Build them with: cmake --workflow --preset deb
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME headroom)
 set(CPACK_PACKAGE_VENDOR "Headroom")
@@ -18,6 +18,9 @@ if(TARGET headroom_mpi)
 endif()
 if(TARGET headroom_onnx)
   list(APPEND CPACK_COMPONENTS_ALL onnx)
+endif()
+if(TARGET headroom_python)
+  list(APPEND CPACK_COMPONENTS_ALL python)
 endif()
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
@@ -76,5 +79,18 @@ set(CPACK_DEBIAN_ONNX_DESCRIPTION "plan GPU workloads: networks from ONNX files
  The library that 'headroom import NET.onnx' opens to read a network.")
 set(CPACK_DEBIAN_ONNX_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_ONNX_PACKAGE_DEPENDS "headroom (= ${PROJECT_VERSION})")
+
+# The module is for one version of the interpreter: 3.11, not 3.12.
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-headroom)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_DESCRIPTION "plan GPU workloads: the Python package
+ The module headroom, for notebooks and scripts: plans, searches, simulations
+ and diagnoses in the interpreter's own process.")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
+if(HEADROOM_PYTHON_TAG MATCHES "^cp3([0-9]+)$")
+  math(EXPR next "${CMAKE_MATCH_1} + 1")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= 3.${CMAKE_MATCH_1}~), python3 (<< 3.${next}~)")
+endif()
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "headroom, python3-pandas")
 
 include(CPack)

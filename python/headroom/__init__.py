@@ -27,8 +27,9 @@ __all__ = [
 
 
 def _ask(function, scenarios, keys, library):
-    asked = tuple(one._core if isinstance(one, Answer) else one for one in scenarios)
-    return Answer(_core.ask(function, asked, keys, library))
+    if len(scenarios) != 1 or scenarios[0] is not None:
+        scenarios = tuple(one._core if isinstance(one, Answer) else one for one in scenarios)
+    return Answer(_core.ask(function, scenarios, keys, library))
 
 
 def plan(scenario=None, /, *, library=None, **keys):

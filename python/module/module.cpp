@@ -117,12 +117,19 @@ std::string toml_of(const std::string& keyword, py::handle value) {
   refuse_value(keyword, value);
 }
 
-/// As the command line has it: a text without quotes.
+/// As the command line has it: a text without quotes. Numbers first: to ask one for an attribute that it lacks takes
+/// longer than to write it.
 std::string typed_of(const std::string& keyword, py::handle value) {
-  return py::isinstance<py::str>(value)    ? value.cast<std::string>()
-         : is_path(value)                  ? path_text(value)
-         : py::hasattr(value, "isoformat") ? std::string{py::str(value.attr("isoformat")())}
-                                           : toml_of(keyword, value);
+  if (py::isinstance<py::str>(value)) {
+    return value.cast<std::string>();
+  }
+  if (py::isinstance<py::int_>(value) || py::isinstance<py::float_>(value)) {
+    return toml_of(keyword, value);
+  }
+  if (is_path(value)) {
+    return path_text(value);
+  }
+  return py::hasattr(value, "isoformat") ? std::string{py::str(value.attr("isoformat")())} : toml_of(keyword, value);
 }
 
 void add_entries(std::vector<Assignment>& entries,
