@@ -1,6 +1,6 @@
 # Installs the binary with its pages, and the library: one public header, the floors up to `answers` as archives, and a
 # package that find_package(headroom) finds. Components are what the Debian packages are made of
-# (headroom_package.cmake): runtime, development, probes, mpi, onnx.
+# (headroom_package.cmake): runtime, development, probes, mpi, onnx, web.
 include(CMakePackageConfigHelpers)
 
 get_property(floors GLOBAL PROPERTY HEADROOM_FLOORS)

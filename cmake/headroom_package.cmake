@@ -1,5 +1,7 @@
 # Debian packages by CPack, one a component: headroom (runtime), headroom-probes, headroom-mpi, headroom-onnx and
-# python3-headroom (probes, mpi, onnx and python, where they are built) and libheadroom-dev (development). Build them with: cmake --workflow --preset deb
+# headroom-web and python3-headroom (probes, mpi, onnx, web and python, where they are built) and libheadroom-dev
+# (development). Build them with:
+# cmake --workflow --preset deb
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME headroom)
 set(CPACK_PACKAGE_VENDOR "Headroom")
@@ -21,6 +23,9 @@ if(TARGET headroom_onnx)
 endif()
 if(TARGET headroom_python)
   list(APPEND CPACK_COMPONENTS_ALL python)
+endif()
+if(TARGET headroom_web)
+  list(APPEND CPACK_COMPONENTS_ALL web)
 endif()
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
@@ -44,7 +49,7 @@ every number comes from.
 Hardware, price lists and models are built in; no GPU and no network are
 needed.")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "headroom-onnx, headroom-probes")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "headroom-onnx, headroom-probes, headroom-web")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libheadroom-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
@@ -92,5 +97,12 @@ if(HEADROOM_PYTHON_TAG MATCHES "^cp3([0-9]+)$")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= 3.${CMAKE_MATCH_1}~), python3 (<< 3.${next}~)")
 endif()
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "headroom, python3-pandas")
+
+set(CPACK_DEBIAN_WEB_PACKAGE_NAME headroom-web)
+set(CPACK_DEBIAN_WEB_DESCRIPTION "plan GPU workloads: the page and its server
+ The library that 'headroom web' opens to answer a page in a browser, and
+ programs that ask over HTTP.")
+set(CPACK_DEBIAN_WEB_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_WEB_PACKAGE_DEPENDS "headroom (= ${PROJECT_VERSION})")
 
 include(CPack)

@@ -2,6 +2,7 @@
 // The library's public face over the sums of questions and answers.
 #include <headroom/answers/document/print.hpp>
 #include <headroom/answers/door/format.hpp>
+#include <headroom/answers/door/watch.hpp>
 #include <headroom/answers/markup/place.hpp>
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/config_value.hpp>
@@ -16,7 +17,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <new>
 #include <system_error>
@@ -160,45 +160,6 @@ KeyOrigin origin_of(const Question::Read& read, const Key& key, Kinds kind) {
   }
   return KeyOrigin::unknown;
 }
-
-/// Stops a search, a fleet's plan or a curve that is cancelled or has had its time: at the latest a twentieth of a
-/// second later, and where a search tells its progress.
-class Watch {
- public:
-  explicit Watch(const Options& options) : options_{options} {}
-
-  void set(AnswerOptions& how) {
-    how.stop = &stop_;
-    how.time_over = [this] { return !(options_.cancel != nullptr && options_.cancel->load()); };
-    how.progress = [this](const SearchProgress& p) {
-      look();
-      if (options_.progress) {
-        options_.progress({p.job, p.jobs, passed()});
-      }
-    };
-    if (options_.seconds || options_.cancel != nullptr) {
-      timer_.emplace(0.05, [this] { return !look(); });
-    }
-  }
-
- private:
-  [[nodiscard]] double passed() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-  /// Whether it is stopped.
-  bool look() {
-    if ((options_.seconds && passed() >= *options_.seconds) ||
-        (options_.cancel != nullptr && options_.cancel->load())) {
-      stop_.store(true);
-    }
-    return stop_.load();
-  }
-
-  const Options& options_;
-  std::atomic<bool> stop_{false};
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::optional<Timer> timer_;  ///< last, for it looks at the others until it is gone
-};
 
 /// The member at a path of names and positions.
 report::Place place_of(const Value& document, std::string_view member) {
@@ -485,8 +446,12 @@ Answer answer(const Question& question, const Options& options) {
     how.part = options.memory_only ? PlanPart::memory : PlanPart::all;
     how.explain = options.explain;
     how.threads = options.threads;
-    Watch watch{options};
-    watch.set(how);
+    AnswerWatch watch{options.seconds, options.cancel};
+    watch.set(how, [&options](const SearchProgress& p, double seconds) {
+      if (options.progress) {
+        options.progress({p.job, p.jobs, seconds});
+      }
+    });
     const Question asked = options.seed ? seeded(question, *options.seed) : question;
     auto given = std::make_shared<Answer::Given>(
         Answer::Given{asked, answer_of(asked.read().question, how), {}, options.explain});

@@ -178,6 +178,10 @@ std::span<const AnswerSchema> all_answers() noexcept {
       AnswerSchema{"diff", 1, "headroom catalog diff", "two entries of the catalog", answers::diff_members()},
       AnswerSchema{"lint", 1, "headroom catalog lint", "facts that cannot be true together", answers::lint_members()},
       AnswerSchema{"error", 1, "every verb with --format", "a command without an answer", answers::error_members()},
+      AnswerSchema{"keys", 1, "requests alone", "every key of a scenario", answers::keys_members()},
+      AnswerSchema{"schemas", 1, "requests alone", "answers that have a schema", answers::schemas_members()},
+      AnswerSchema{"health", 1, "requests alone", "a server that answers", answers::health_members()},
+      AnswerSchema{"import", 1, "requests alone", "a config.json as a model", answers::import_members()},
   };
   return all;
 }
@@ -204,8 +208,12 @@ const AnswerMember* find_member(const AnswerSchema& answer, std::string_view pat
   return nullptr;
 }
 
+std::string schema_name(const AnswerSchema& answer) {
+  return "headroom." + std::string{answer.name} + "/" + std::to_string(answer.version);
+}
+
 std::string json_schema_of(const AnswerSchema& answer) {
-  const std::string name = "headroom." + std::string{answer.name} + "/" + std::to_string(answer.version);
+  const std::string name = schema_name(answer);
   Value all = properties(answer, "");
   return json_text(object(
       "$schema"_m = "https://json-schema.org/draft/2020-12/schema", "title"_m = name, "description"_m = answer.meaning,

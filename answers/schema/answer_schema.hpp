@@ -51,6 +51,9 @@ struct AnswerSchema {
 /// A member of an answer by its path, through what it is like; nullptr: there is none.
 [[nodiscard]] const AnswerMember* find_member(const AnswerSchema& answer, std::string_view path) noexcept;
 
+/// "headroom.plan/1".
+[[nodiscard]] std::string schema_name(const AnswerSchema& answer);
+
 /// JSON Schema (draft 2020-12). Members may be absent, and new ones may come.
 [[nodiscard]] std::string json_schema_of(const AnswerSchema& answer);
 
@@ -92,6 +95,10 @@ namespace answers {
 [[nodiscard]] std::span<const AnswerMember> diff_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> lint_members() noexcept;
 [[nodiscard]] std::span<const AnswerMember> error_members() noexcept;
+[[nodiscard]] std::span<const AnswerMember> keys_members() noexcept;
+[[nodiscard]] std::span<const AnswerMember> schemas_members() noexcept;
+[[nodiscard]] std::span<const AnswerMember> health_members() noexcept;
+[[nodiscard]] std::span<const AnswerMember> import_members() noexcept;
 }  // namespace answers
 
 }  // namespace headroom

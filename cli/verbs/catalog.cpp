@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom catalog list|show|diff|lint|import`: known hardware, prices and models, with their sources.
+#include <headroom/answers/catalog/render_catalog.hpp>
+#include <headroom/answers/catalog/render_partitions.hpp>
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/calibrate/onnx/onnx_network.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/verb.hpp>
-#include <headroom/cli/render/render_catalog.hpp>
-#include <headroom/cli/render/render_partitions.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/version.hpp>
 #include <headroom/hardware/catalog/partition_name.hpp>

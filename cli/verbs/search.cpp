@@ -2,6 +2,7 @@
 #include <headroom/answers/door/answer.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_box.hpp>
+#include <headroom/answers/wire/side_by_side.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
 #include <headroom/cli/frame/process.hpp>
 #include <headroom/cli/frame/progress.hpp>
@@ -198,13 +199,13 @@ TakenPlan taken_plan(AskedQuestion question, AnswerOptions options, const Asking
       search->plan.reset();
     }
     found.text = search->plan ? taken_text(*search) : no_plan_text(*search);
-    found.plan = std::move(search->plan);
   } else if (auto* const curve = std::get_if<BoxCurve>(&given.answer)) {
     found.text = dropped ? "interrupted before the curve was done: no plan is taken\n" : box_taken_text(*curve);
-    found.plan = dropped ? std::nullopt : std::move(curve->plan);
-  } else {
-    found.plan = std::move(std::get<Plan>(given.answer));
+    if (dropped) {
+      curve->plan.reset();
+    }
   }
+  found.plan = plan_taken(std::move(given.answer));
   return found;
 }
 

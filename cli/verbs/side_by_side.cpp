@@ -22,10 +22,6 @@ struct ReadQuestions {
   std::vector<RefusedPlan> refused;
 };
 
-std::string first_line(const ConfigError& error) {
-  return error.diagnostics().empty() ? std::string{error.what()} : error.diagnostics().front().message;
-}
-
 /// Reads all. Problems of all are told together where none can be answered, and where what is asked was not listed.
 ReadQuestions read_all(std::vector<NamedDocument> documents, const QuestionLibrary& library) {
   ReadQuestions read;
@@ -37,7 +33,7 @@ ReadQuestions read_all(std::vector<NamedDocument> documents, const QuestionLibra
       read.names.push_back(document.name);
     } catch (const ConfigError& error) {
       diagnostics.add(error);
-      read.refused.push_back({document.name, first_line(error)});
+      read.refused.push_back({document.name, first_problem(error)});
       listed = listed && document.listed;
     }
   }
@@ -45,25 +41,6 @@ ReadQuestions read_all(std::vector<NamedDocument> documents, const QuestionLibra
     diagnostics.throw_if_any();
   }
   return read;
-}
-
-/// What 'headroom plan' answers by itself alone.
-void refuse_alone(const ConfigValue& root, const std::string& name, const QuestionLibrary& library) {
-  switch (kind_of(root, library)) {
-    case DocumentKind::one_plan:
-    case DocumentKind::search:
-    case DocumentKind::box:
-    case DocumentKind::fleet: return;
-    case DocumentKind::network:
-      throw ConfigError{"networks of ops are not held side by side, and " + quoted(name) +
-                        " is one: 'headroom plan' answers its memory and its step"};
-    case DocumentKind::mixed:
-      throw ConfigError{"mixes of SKUs are not held side by side, and " + quoted(name) +
-                        " is one ([[hardware.pool]]): 'headroom plan' answers each"};
-    default: break;
-  }
-  throw ConfigError{"questions of kind " + quoted(root.find("kind")->text) + " are not held side by side, and " +
-                    quoted(name) + " is one: 'headroom plan' answers each"};
 }
 
 }  // namespace
@@ -99,20 +76,6 @@ std::vector<NamedDocument> documents_of(const Verb& verb,
   }
   diagnostics.throw_if_any();
   return documents;
-}
-
-bool are_fleets(const std::vector<NamedDocument>& documents, const QuestionLibrary& library) {
-  const NamedDocument* fleet = nullptr;
-  const NamedDocument* other = nullptr;
-  for (const NamedDocument& document : documents) {
-    (kind_of(document.root, library) == DocumentKind::fleet ? fleet : other) = &document;
-  }
-  if (fleet != nullptr && other != nullptr) {
-    throw ConfigError{quoted(fleet->name) + " asks for a fleet ([traffic]), " + quoted(other->name) +
-                      " does not: fleets are held beside fleets, plans of a fixed load beside such plans; give both "
-                      "[traffic], or both serving.concurrency"};
-  }
-  return fleet != nullptr;
 }
 
 HeldTogether held_together(std::vector<NamedDocument> documents,
@@ -163,7 +126,7 @@ HeldTogether held_together(std::vector<NamedDocument> documents,
       all.scenarios.push_back(std::move(taken.plan->scenario));
     } catch (const ConfigError& error) {
       diagnostics.add(error);
-      all.refused.push_back({names[i], first_line(error)});
+      all.refused.push_back({names[i], first_problem(error)});
     }
   }
   if (!listed || all.scenarios.empty()) {

@@ -2,7 +2,7 @@
 // Questions that were typed or listed together, held side by side.
 #pragma once
 
-#include <headroom/answers/door/answer.hpp>
+#include <headroom/answers/wire/side_by_side.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/verbs/quick_form.hpp>
 #include <headroom/cli/verbs/search.hpp>
@@ -14,22 +14,12 @@
 
 namespace headroom::cli {
 
-/// A question and what its column is called.
-struct NamedDocument {
-  std::string name;
-  ConfigValue root;
-  bool listed = false;  ///< of several values of an option: where it cannot be answered the others are
-};
-
 /// A document for each form of each file, of each form where there is no file. ConfigError with every problem at once,
 /// beyond a hundred documents, for networks of ops, and where the command would overwrite a file that one names.
 [[nodiscard]] std::vector<NamedDocument> documents_of(const Verb& verb,
                                                       const Arguments& arguments,
                                                       const std::vector<SweptForm>& forms,
                                                       const QuestionLibrary& library);
-
-/// Whether they are fleets. ConfigError where some are and others are not.
-[[nodiscard]] bool are_fleets(const std::vector<NamedDocument>& documents, const QuestionLibrary& library);
 
 /// Several questions answered together.
 struct HeldTogether {

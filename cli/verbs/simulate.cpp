@@ -3,15 +3,14 @@
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/page/page.hpp>
 #include <headroom/answers/views/render_simulation.hpp>
+#include <headroom/answers/wire/simulated_at.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/progress.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
-#include <headroom/cli/frame/simulated_rate.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/quantity_text.hpp>
-#include <headroom/core/real_text.hpp>
 #include <headroom/core/whole_file.hpp>
 #include <headroom/model/serve/simulation/simulation_trace.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
@@ -62,6 +61,11 @@ std::vector<Assignment> overrides_of(const Arguments& arguments) {
   return overrides;
 }
 
+/// Value of --rate; a bare number is in requests per second.
+std::optional<Hertz> rate_of(const Arguments& arguments) {
+  return arguments.has("--rate") ? std::optional{request_rate("--rate", arguments.one("--rate"))} : std::nullopt;
+}
+
 const ServeScenario& serving(const Scenario& scenario, const std::string& file) {
   const auto* const serve = std::get_if<ServeScenario>(&scenario.question);
   if (serve == nullptr) {
@@ -87,20 +91,16 @@ Outcome run(const Arguments& arguments) {
   if (files.empty()) {
     throw ConfigError{"name a scenario, e.g. 'headroom simulate scenarios/serve/llama3-70b-traffic.toml'"};
   }
-  const std::string typed = arguments.one("--rate");
-  const std::optional<Hertz> rate = arguments.has("--rate") ? std::optional{rate_of(typed, "--rate ")} : std::nullopt;
+  const std::optional<Hertz> rate = rate_of(arguments);
   static_cast<void>(asks_for_brief(arguments));  // refused before anything is computed
   if (arguments.one("--format") == "html") {
     report::require_charts();
   }
   const QuestionLibrary library = own_library();
   Scenario scenario = scenario_of(simulate_verb, arguments, files.front(), overrides_of(arguments), library);
-  const ServeScenario& serve = serving(scenario, files.front());
-  double factor = 1.0;
-  if (rate && serve.traffic) {
-    factor = rate_factor(*rate, *serve.traffic, typed, "--rate ");
-    scenario.assumptions.push_back(rate_assumption(typed, factor));
-  }
+  static_cast<void>(serving(scenario, files.front()));
+  asked::SimulatedFleet fleet = simulated_at(std::move(scenario), rate, "--rate", arguments.one("--rate"));
+  const ServeScenario& serve = std::get<ServeScenario>(fleet.scenario.question);
   std::optional<SimulationRecord> record;
   if (arguments.has("--trace") && serve.traffic) {
     record.emplace(RecordLimits{.first_request = warm_up_of(serve.traffic->requests)});
@@ -109,7 +109,7 @@ Outcome run(const Arguments& arguments) {
   options.record = record ? &*record : nullptr;
   const GivenAnswer answer = [&] {
     const ProgressLine line{"simulating"};
-    return answer_of(asked::SimulatedFleet{std::move(scenario), factor}, options);
+    return answer_of(std::move(fleet), options);
   }();
   const ServingSimulation& simulation = std::get<given::Simulated>(answer).simulation;
   Outcome outcome;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/document/document_formats.hpp>
 #include <headroom/answers/door/format.hpp>
+#include <headroom/answers/wire/simulated_at.hpp>
 #include <headroom/cli/frame/plan_files.hpp>
-#include <headroom/cli/frame/simulated_rate.hpp>
 #include <headroom/cli/verbs/search.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/on_threads.hpp>
@@ -60,7 +60,7 @@ class Asker {
 
   std::shared_ptr<Found> run() {
     read_options();
-    std::vector<cli::NamedDocument> documents;
+    std::vector<NamedDocument> documents;
     try {
       documents = documents_of(call_, sorted_);
     } catch (const ConfigError& error) {
@@ -74,7 +74,7 @@ class Asker {
     if (several) {
       return together(std::move(documents));
     }
-    cli::NamedDocument& document = documents.front();
+    NamedDocument& document = documents.front();
     switch (call_.function) {
       case Calls::simulate: return simulated(std::move(document));
       case Calls::scale: return scaled(std::move(document));
@@ -85,11 +85,11 @@ class Asker {
 
  private:
   /// Unknown keywords with what else is wrong: the question is read without them.
-  [[noreturn]] void add_problems_of(std::vector<cli::NamedDocument> documents) {
+  [[noreturn]] void add_problems_of(std::vector<NamedDocument> documents) {
     for (const Diagnostic& problem : sorted_.problems) {
       problems_.add(problem);
     }
-    for (cli::NamedDocument& document : documents) {
+    for (NamedDocument& document : documents) {
       try {
         static_cast<void>(read_question(std::move(document.root), document.name, *library_));
       } catch (const ConfigError& error) {
@@ -177,7 +177,7 @@ class Asker {
     return one;
   }
 
-  [[nodiscard]] std::shared_ptr<Found> together(std::vector<cli::NamedDocument> documents) {
+  [[nodiscard]] std::shared_ptr<Found> together(std::vector<NamedDocument> documents) {
     if (call_.function == Calls::simulate || call_.function == Calls::scale) {
       throw ConfigError{"one question is asked at a time, and lists or scenarios here make " +
                         std::to_string(documents.size()) + "; headroom.compare holds several side by side"};
@@ -204,7 +204,7 @@ class Asker {
     return one;
   }
 
-  [[nodiscard]] std::shared_ptr<Found> planned(cli::NamedDocument document) {
+  [[nodiscard]] std::shared_ptr<Found> planned(NamedDocument document) {
     ConfigValue& root = document.root;
     if (options_.part == PlanPart::memory) {
       // Memory needs no price, so a price list without an offer for the SKU must not fail.
@@ -238,7 +238,7 @@ class Asker {
   }
 
   /// The scenario of a question about one plan. ConfigError for others.
-  [[nodiscard]] Scenario stated(const cli::NamedDocument& document, std::string_view what) const {
+  [[nodiscard]] Scenario stated(const NamedDocument& document, std::string_view what) const {
     const DocumentKind kind = kind_of(document.root, *library_);
     if (kind != DocumentKind::one_plan && kind != DocumentKind::fleet) {
       throw ConfigError{
@@ -249,13 +249,13 @@ class Asker {
     return read_scenario(document.root, document.name, library_->sources);
   }
 
-  [[nodiscard]] std::shared_ptr<Found> finished(AskedQuestion asked, const cli::NamedDocument& document) const {
+  [[nodiscard]] std::shared_ptr<Found> finished(AskedQuestion asked, const NamedDocument& document) const {
     std::shared_ptr<OfLibrary> one = found(answered(std::move(asked), false), document.name);
     one->question = std::make_shared<const ConfigValue>(document.root);
     return one;
   }
 
-  [[nodiscard]] std::shared_ptr<Found> simulated(cli::NamedDocument document) {
+  [[nodiscard]] std::shared_ptr<Found> simulated(NamedDocument document) {
     for (const auto& [keyword, key] : {std::pair{"requests", "traffic.requests"}, std::pair{"seed", "traffic.seed"},
                                        std::pair{"replicas", "fleet.replicas"}}) {
       if (sorted_.own.has(keyword)) {
@@ -266,20 +266,16 @@ class Asker {
     }
     problems_.throw_if_any();
     Scenario scenario = stated(document, "a simulation");
-    const auto* const serve = std::get_if<ServeScenario>(&scenario.question);
-    if (serve == nullptr) {
+    if (!std::holds_alternative<ServeScenario>(scenario.question)) {
       throw ConfigError{"a simulation serves requests, and this question is one of training; headroom.plan answers it"};
     }
-    double factor = 1.0;
-    if (sorted_.own.has("rate") && serve->traffic) {
-      const std::string rate = sorted_.own.one("rate");
-      factor = cli::rate_factor(cli::rate_of(rate, "rate="), *serve->traffic, rate, "rate=");
-      scenario.assumptions.push_back(cli::rate_assumption(rate, factor));
-    }
-    return finished(asked::SimulatedFleet{std::move(scenario), factor}, document);
+    const std::string typed = sorted_.own.one("rate");
+    const std::optional<Hertz> rate = typed.empty() ? std::nullopt : std::optional{request_rate("rate", typed)};
+    // Told as the command line tells it, so that both print the same bytes.
+    return finished(simulated_at(std::move(scenario), rate, "--rate", typed), document);
   }
 
-  [[nodiscard]] std::shared_ptr<Found> scaled(cli::NamedDocument document) {
+  [[nodiscard]] std::shared_ptr<Found> scaled(NamedDocument document) {
     scaling::Request request;
     request.from = count("from_");
     request.to = count("to");

@@ -234,7 +234,7 @@ Sorted sorted(const Call& call) {
   return result;
 }
 
-std::vector<cli::NamedDocument> documents_of(const Call& call, const Sorted& sorted) {
+std::vector<NamedDocument> documents_of(const Call& call, const Sorted& sorted) {
   Diagnostics diagnostics;
   for (const Diagnostic& problem : sorted.problems) {
     diagnostics.add(problem);
@@ -245,7 +245,7 @@ std::vector<cli::NamedDocument> documents_of(const Call& call, const Sorted& sor
   std::vector<Assignment> overrides = cli::overrides_of(quick_options(), sorted.keys, quick);
   overrides.insert(overrides.end(), sorted.listed.begin(), sorted.listed.end());
   const std::vector<cli::SweptForm> forms = cli::swept(overrides);
-  std::vector<cli::NamedDocument> documents;
+  std::vector<NamedDocument> documents;
   for (const cli::SweptForm& form : forms) {
     for (const Source& source : sources) {
       try {

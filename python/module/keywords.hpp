@@ -60,7 +60,7 @@ struct Sorted {
 
 /// The documents that a call asks about: one each for its sources and the values of its lists. ConfigError with every
 /// problem at once, unknown keywords among them.
-[[nodiscard]] std::vector<cli::NamedDocument> documents_of(const Call& call, const Sorted& sorted);
+[[nodiscard]] std::vector<NamedDocument> documents_of(const Call& call, const Sorted& sorted);
 
 /// A problem in Python's words: "seq_len=0" where the command line has "--seq-len 0".
 [[nodiscard]] Diagnostic in_python(Diagnostic problem);

@@ -124,7 +124,9 @@ class JobReader {
     gpus_ = table_.stated<"gpus">();
     time_ = table_.stated<"time">();
     const std::optional<std::string> scenario = table_.stated<"scenario">();
-    if (scenario && !scenario->empty()) {
+    if (scenario && is_request(table_.file())) {
+      table_.problem("scenario", no_files_text(*scenario) + "; state the job's 'gpus' and 'time'");
+    } else if (scenario && !scenario->empty()) {
       job_.scenario = path_beside(table_.file(), *scenario);
     }
     if (job_.scenario.empty() && !table_.has("on") && !table_.has("scenario")) {

@@ -21,8 +21,22 @@ inline void refuse_base(ConfigTable& root) {
   }
 }
 
+/// How the name of a document begins that came as a request: it names no files, and none are opened for it.
+inline constexpr std::string_view request_document = "<request>";
+[[nodiscard]] inline bool is_request(std::string_view file) noexcept {
+  return file.starts_with(request_document);
+}
+/// What is said of a path in a request.
+[[nodiscard]] inline std::string no_files_text(std::string_view path) {
+  return quoted(path) + " is the path of a file, and a request opens none";
+}
+
 /// A path relative to the file that names it; on the command line to the current folder.
+/// ConfigError of a request.
 [[nodiscard]] inline std::string path_beside(const std::string& file, const std::string& path) {
+  if (is_request(file)) {
+    throw ConfigError{no_files_text(path)};
+  }
   return file.empty() || file.starts_with("--") || file == "command line"
              ? path
              : (std::filesystem::path{file}.parent_path() / path).lexically_normal().string();

@@ -66,6 +66,9 @@ Network read_network_model(ConfigTable& root, const std::string& file, const Net
     return read_inline(*model, sizes, root.diagnostics());
   }
   const auto read = [&](const std::string& text) {
+    if (is_request(file)) {
+      throw ConfigError{no_files_text(text) + "; 'model' is the id of a network or a table of ops"};
+    }
     const std::filesystem::path folder = std::filesystem::path{file}.parent_path();
     const ConfigSource source = read_file((folder / text).lexically_normal().string());
     const ConfigValue tree = parse_toml(source.text, source.file);

@@ -94,9 +94,10 @@ class ScenarioReader {
   /// A preset's id or the path of a config.json; else a name that means a preset. ConfigError where there is none.
   Architecture find_model(const ConfigValue& named) {
     if (is_path(named.text)) {
-      const std::string path = path_beside(named.file ? *named.file : scenario_.file, named.text);
+      const std::string& beside = named.file ? *named.file : scenario_.file;
+      const std::string path = is_request(beside) ? std::string{} : path_beside(beside, named.text);
       std::error_code status;
-      if (std::filesystem::exists(path, status)) {
+      if (!path.empty() && std::filesystem::exists(path, status)) {
         return load_model(path);
       }
       if (std::optional<Architecture> meant = find_meant(named.text)) {
@@ -120,6 +121,12 @@ class ScenarioReader {
                           "model's config.json"};
       }
       const std::string suggested = sources_.models.suggested(text);
+      if (path.empty()) {
+        throw ConfigError{no_files_text(text) +
+                          "; 'model' is the id of a preset ('headroom catalog list models') or a table that describes "
+                          "the model, such as the import of its config.json gives" +
+                          suggested};
+      }
       throw ConfigError{
           "no such file " + quoted(path) +
           (suggested.empty() ? "; 'model' is the id of a preset or the path of a config.json" : suggested)};

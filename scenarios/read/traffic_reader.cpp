@@ -152,7 +152,9 @@ class TrafficReader {
   }
 
   void read_trace(TrafficKeys& table, ServingTraffic& traffic) {
-    const std::string file = path_beside(table.file(), table.needed<"trace">());
+    const std::string named = table.needed<"trace">();
+    const bool request = is_request(table.file());
+    const std::string file = request ? named : path_beside(table.file(), named);
     for (const std::string_view other :
          {"arrivals", "cv", "shape", "prompt", "output", "prefix", "turns", "think", "class", "over_time"}) {
       if (table.value(other) != nullptr) {
@@ -164,6 +166,10 @@ class TrafficReader {
     checked_rate(table, stated.value_or(Hertz{}));
     traffic.classes.push_back({"all", {}, {}});
     static_cast<void>(table.stated<"bin">());  // known, be the trace broken or not
+    if (request) {
+      table.problem("trace", no_files_text(named) + "; state 'rate' or [[traffic.class]] tables");
+      return;
+    }
     const auto trace = look_up(table, "trace", file, [](const std::string& s) { return load_request_trace(s); });
     if (!trace) {
       return;

@@ -198,6 +198,10 @@ class SharingReader {
     }
     try {
       ConfigValue document = *stated;
+      if (stated->kind == ConfigValue::Kind::text && is_request(q_.file)) {
+        table.problem("workload", no_files_text(stated->text) + "; state the workload as a table");
+        return;
+      }
       if (stated->kind == ConfigValue::Kind::text) {
         document = scenario_tree((std::filesystem::path{q_.file}.parent_path() / stated->text).string());
       } else if (stated->kind != ConfigValue::Kind::table) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What programs read: every member of every answer stands in its table, errors and lists are documents too.
 #include <headroom/answers/schema/answer_schema.hpp>
+#include <headroom/answers/wire/request.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/json_reader.hpp>
 
@@ -18,6 +19,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace headroom;
@@ -335,6 +337,20 @@ TEST_CASE("answers: every member of every answer stands in its table with its ty
     for (const std::string& document : documents_of(read_text(entry.path()))) {
       walk.see(read_value(document));
     }
+  }
+  // Requests have answers of their own.
+  const QuestionLibrary library = QuestionLibrary::of({});
+  for (const auto& [verb, request] :
+       {std::pair{"keys", ""},
+        {"schema", ""},
+        {"health", ""},
+        {"catalog", ""},
+        {"plan", "{\"scenario\": {}}"},
+        {"import",
+         "{\"config\": {\"model_type\": \"llama\", \"hidden_size\": 4096, \"intermediate_size\": 14336, "
+         "\"num_attention_heads\": 32, \"num_hidden_layers\": 32, \"vocab_size\": 128256}}"}}) {
+    CAPTURE(verb);
+    walk.see(read_value(wire_reply(library, std::string_view{verb}, request).body));
   }
   for (const std::string& fault : walk.faults) {
     FAIL_CHECK(fault);

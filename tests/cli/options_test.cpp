@@ -44,6 +44,13 @@ bool reads_onnx() {
   return fs::exists(library);
 }
 
+/// The same of the server.
+bool serves_web() {
+  const fs::path library = fs::path{HEADROOM_BINARY}.parent_path() / "libheadroom_web.so";
+  setenv("HEADROOM_WEB_LIBRARY", library.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  return fs::exists(library);
+}
+
 /// What questions are about, made once.
 const fs::path& fixtures() {
   static const auto folder = [] {
@@ -216,15 +223,22 @@ const std::vector<Question>& questions() {
       {&schema_verb, 0, ""},
       {&schema_verb, 1, "--answer plan"},
       {&schema_verb, 2, "--answers"},
+      {&schema_verb, 3, "--openapi"},
+      {&schema_verb, 4, "--keys"},
       {&probe_verb, 0, "--output {T}/probed"},
       {&calibrate_verb, 0,
        "--output {T}/calibrated --simulate {S}/scenarios/calibrate/rehearsal.toml --quick --only launch"},
       {&calibrate_verb, 1, "--compare {H} {H}"},
   };
-  static const bool onnx = reads_onnx();
-  if (onnx && all.back().verb != &import_verb) {
-    all.push_back({&import_verb, 3, "{T}/net.onnx --shape seq=4"});
-  }
+  [[maybe_unused]] static const bool whole = [] {
+    if (serves_web()) {
+      all.push_back({&web_verb, 0, "--port 0 --workers 1 --stop-after '1 ms'"});
+    }
+    if (reads_onnx()) {
+      all.push_back({&import_verb, 3, "{T}/net.onnx --shape seq=4"});
+    }
+    return true;
+  }();
   return all;
 }
 
@@ -367,7 +381,8 @@ TEST_CASE("options: every form of every verb is among the questions below") {
     if (verb == &explain_verb || verb == &catalog_verb) {  // the first has plan's table, the second one option
       CHECK(!asked.empty());
     } else {
-      const std::size_t unread = verb == &import_verb && !reads_onnx() ? 1 : 0;
+      const bool left_out = (verb == &import_verb && !reads_onnx()) || (verb == &web_verb && !serves_web());
+      const std::size_t unread = left_out ? 1 : 0;
       CHECK(asked.size() + unread == std::max<std::size_t>(1, verb->forms.size()));
     }
   }

@@ -101,14 +101,18 @@ class Loader {
     return ask(binary_, words, made_, made_, {}, Limits{60, 120, 0});
   }
 
-  /// Verbs are the lines of two blanks and a word before the examples.
+  /// Verbs are the lines of two blanks and a word before the examples; but the server's, which does not end, and whose
+  /// requests are those of the target `wire`.
   void read_overview() {
     for (const std::string& line : lines_of(asked({"--help"}).out)) {
       if (line.starts_with("examples:")) {
         break;
       }
       if (line.starts_with("  ") && line[2] != ' ') {
-        seeds_.verbs.push_back(line.substr(2, line.find(' ', 2) - 2));
+        const std::string verb = line.substr(2, line.find(' ', 2) - 2);
+        if (verb != "web") {
+          seeds_.verbs.push_back(verb);
+        }
       }
     }
     if (seeds_.verbs.empty()) {

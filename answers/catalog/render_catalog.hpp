@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace headroom::cli {
+namespace headroom {
 
 /// What `catalog list` lists.
 inline constexpr std::array<std::string_view, 9> catalog_kinds{
@@ -28,4 +28,4 @@ inline constexpr std::array<std::string_view, 9> catalog_kinds{
 /// Schema "headroom.lint/1".
 [[nodiscard]] Value lint_document(std::span<const LintFinding> findings);
 
-}  // namespace headroom::cli
+}  // namespace headroom

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/cli/render/render_catalog.hpp>
-#include <headroom/cli/render/render_partitions.hpp>
+#include <headroom/answers/catalog/render_catalog.hpp>
+#include <headroom/answers/catalog/render_partitions.hpp>
 #include <headroom/core/version.hpp>
 #include <headroom/model/estimate/number_format.hpp>
 #include <headroom/model/workload/parameters.hpp>
 
 #include <algorithm>
 
-namespace headroom::cli {
+namespace headroom {
 namespace {
 
 /// The value without its source; absent where there is none.
@@ -171,4 +171,4 @@ Value lint_document(std::span<const LintFinding> findings) {
                 }));
 }
 
-}  // namespace headroom::cli
+}  // namespace headroom

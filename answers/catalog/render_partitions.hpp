@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace headroom::cli {
+namespace headroom {
 
 /// The profiles of every card that can be cut, one a line.
 [[nodiscard]] std::string list_partitions(const Catalog& catalog);
@@ -22,4 +22,4 @@ namespace headroom::cli {
 /// A slice written as a file of the catalog would be: TOML, each number with its source in words.
 [[nodiscard]] std::string slice_toml(const Device& slice);
 
-}  // namespace headroom::cli
+}  // namespace headroom

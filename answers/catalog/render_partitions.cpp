@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/catalog/render_partitions.hpp>
 #include <headroom/answers/markup/table.hpp>
-#include <headroom/cli/render/render_partitions.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headroom::cli {
+namespace headroom {
 namespace {
 
 constexpr std::array<std::string_view, 11> columns{"slice", "units",      "memory",       "bandwidth",
@@ -182,4 +182,4 @@ std::string slice_toml(const Device& slice) {
   return text + compute.text() + peak.text() + memory.text() + power.text() + engines.text();
 }
 
-}  // namespace headroom::cli
+}  // namespace headroom
