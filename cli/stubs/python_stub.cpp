@@ -355,26 +355,21 @@ std::string type_of(const Key& key) {
 }
 
 std::string docs_of(const Key& key) {
-  std::string text{key.meaning};
-  if (!key.caution.empty()) {
-    text += " " + std::string{key.caution};
-  }
   const bool quantity = key.type == KeyType::quantity || key.type == KeyType::quantity_axis;
-  const auto bound = [&](double value) { return quantity ? bound_text(value, key.dimension) : shortest_text(value); };
   const bool counted = key.type == KeyType::integer || key.type == KeyType::number || key.type == KeyType::integers ||
                        key.type == KeyType::number_axis || key.type == KeyType::real_axis;
+  const auto bound = [&](double value) { return quantity ? bound_text(value, key.dimension) : shortest_text(value); };
+  std::string text = std::string{key.meaning} + (key.caution.empty() ? "" : " ") + std::string{key.caution};
   if (quantity) {
-    text += " It has a unit, such as \"" + std::string{key.example.empty() ? example_of(key.dimension) : key.example} +
-            "\".";
+    const std::string_view example = key.example.empty() ? example_of(key.dimension) : key.example;
+    text += " It has a unit, such as \"" + std::string{example} + "\".";
   }
   if ((quantity || counted) && std::isfinite(key.high)) {
     text += (key.above_low ? " It is above " : " It is from ") + bound(key.low) + " to " + bound(key.high) + ".";
   }
-  if (key.required) {
-    return text + " It is required.";
-  }
-  const std::string blank = blank_text(key);
-  return blank.empty() ? text : text + " A blank means " + blank + ".";
+  const std::string blank = key.required ? std::string{} : blank_text(key);
+  text += key.required ? " It is required." : "";
+  return text + (blank.empty() ? "" : " A blank means " + blank + ".");
 }
 
 std::string python_stub(std::span<const Key> keys) {
