@@ -69,7 +69,7 @@ std::string object_name(const AnswerSchema& answer, const AnswerMember& member) 
   return like.empty() ? "Record" : like;
 }
 
-std::string type_of(const AnswerSchema& answer, const AnswerMember& member) {
+std::string member_type(const AnswerSchema& answer, const AnswerMember& member) {
   switch (member.type) {
     case MemberType::text: return "str";
     case MemberType::texts: return "list[str]";
@@ -121,7 +121,7 @@ void write_record(std::string& out, const AnswerSchema& answer, const AnswerMemb
       continue;  // answer["wide-experts"]
     }
     const std::optional<NameUnit> unit = name_unit(name);
-    const std::string type = type_of(answer, *one);
+    const std::string type = member_type(answer, *one);
     out += "    " + std::string{name} + ": " + type + "\n    " +
            doc_string(std::string{one->meaning} + (unit ? "; in " + std::string{unit->words} : "")) + "\n";
     const std::string_view brief = without_unit(name);
