@@ -1,5 +1,6 @@
 # Debian packages by CPack, one a component: headroom (runtime), headroom-probes, headroom-mpi, headroom-onnx and
-# headroom-web (probes, mpi, onnx and web, where they are built) and libheadroom-dev (development). Build them with:
+# headroom-web and python3-headroom (probes, mpi, onnx, web and python, where they are built) and libheadroom-dev
+# (development). Build them with:
 # cmake --workflow --preset deb
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME headroom)
@@ -19,6 +20,9 @@ if(TARGET headroom_mpi)
 endif()
 if(TARGET headroom_onnx)
   list(APPEND CPACK_COMPONENTS_ALL onnx)
+endif()
+if(TARGET headroom_python)
+  list(APPEND CPACK_COMPONENTS_ALL python)
 endif()
 if(TARGET headroom_web)
   list(APPEND CPACK_COMPONENTS_ALL web)
@@ -80,6 +84,19 @@ set(CPACK_DEBIAN_ONNX_DESCRIPTION "plan GPU workloads: networks from ONNX files
  The library that 'headroom import NET.onnx' opens to read a network.")
 set(CPACK_DEBIAN_ONNX_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_ONNX_PACKAGE_DEPENDS "headroom (= ${PROJECT_VERSION})")
+
+# The module is for one version of the interpreter: 3.11, not 3.12.
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-headroom)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_DESCRIPTION "plan GPU workloads: the Python package
+ The module headroom, for notebooks and scripts: plans, searches, simulations
+ and diagnoses in the interpreter's own process.")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
+if(HEADROOM_PYTHON_TAG MATCHES "^cp3([0-9]+)$")
+  math(EXPR next "${CMAKE_MATCH_1} + 1")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= 3.${CMAKE_MATCH_1}~), python3 (<< 3.${next}~)")
+endif()
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "headroom, python3-pandas")
 
 set(CPACK_DEBIAN_WEB_PACKAGE_NAME headroom-web)
 set(CPACK_DEBIAN_WEB_DESCRIPTION "plan GPU workloads: the page and its server

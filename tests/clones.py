@@ -17,7 +17,7 @@ import sys
 from collections import defaultdict
 
 LEAST = 6
-FLOORS = ["core", "hardware", "model", "scenarios", "answers", "calibrate", "cli", "include"]
+FLOORS = ["core", "hardware", "model", "scenarios", "answers", "calibrate", "cli", "python", "include"]
 ENDINGS = (".cpp", ".hpp", ".cu", ".cuh", ".h")
 # A string or a character as it is, else a comment.
 TOKENS = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*.*?\*/', re.S)

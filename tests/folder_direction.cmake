@@ -13,7 +13,7 @@ list(REMOVE_DUPLICATES folders)
 
 # In the table's order; a folder that is in no row comes after all of them.
 set(found)
-foreach(floor IN ITEMS core hardware model scenarios answers calibrate cli web)
+foreach(floor IN ITEMS core hardware model scenarios answers calibrate cli web python)
   file(GLOB_RECURSE sources RELATIVE ${ROOT} ${ROOT}/${floor}/*.hpp ${ROOT}/${floor}/*.cpp)
   foreach(source IN LISTS sources)
     cmake_path(GET source PARENT_PATH folder)

@@ -2,7 +2,7 @@
 # core/input_file. A journal that is locked while it is read opens its own.
 cmake_policy(VERSION 3.25)
 set(problems)
-foreach(floor IN ITEMS core hardware model scenarios answers calibrate cli)
+foreach(floor IN ITEMS core hardware model scenarios answers calibrate cli python)
   file(GLOB_RECURSE files ${ROOT}/${floor}/*.hpp ${ROOT}/${floor}/*.cpp)
   foreach(file IN LISTS files)
     if(file MATCHES "/(core/input_file|calibrate/samples/sample_journal)\\.cpp$")

@@ -39,7 +39,7 @@ function(reach file result)
 endfunction()
 
 set(problems)
-foreach(floor IN ITEMS core hardware model scenarios answers calibrate cli tests)
+foreach(floor IN ITEMS core hardware model scenarios answers calibrate cli python tests)
   file(GLOB_RECURSE files ${ROOT}/${floor}/*.hpp ${ROOT}/${floor}/*.cpp)
   foreach(file IN LISTS files)
     if(file MATCHES "/(must_not_compile|calibrate/probes)/")

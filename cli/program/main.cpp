@@ -2,6 +2,7 @@
 // Builds the command line from the verbs' tables and maps failures to exit codes. The only file that includes CLI11.
 #include <headroom/answers/markup/fitted.hpp>
 #include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/data_date.hpp>
 #include <headroom/cli/frame/failure.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
 #include <headroom/cli/frame/own_data.hpp>
@@ -278,7 +279,7 @@ int run(Command& command, std::vector<std::string> words) {
     return print(overview());
   }
   if (words.front() == "--version" || words.front() == "-V") {
-    return print(std::string{version()} + "\n");
+    return print(std::string{version()} + ", data of " + data_date() + "\n");
   }
   std::vector<std::string_view> names;
   for (const Verb* verb : all_verbs()) {

@@ -6,16 +6,15 @@
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
 #include <headroom/cli/frame/own_data.hpp>
+#include <headroom/cli/frame/plan_files.hpp>
 #include <headroom/cli/frame/progress.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/verbs/quick_form.hpp>
 #include <headroom/cli/verbs/search.hpp>
 #include <headroom/cli/verbs/side_by_side.hpp>
-#include <headroom/core/input_file.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/whole_file.hpp>
-#include <headroom/scenarios/plan/engine_log.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <algorithm>
@@ -137,33 +136,6 @@ PlanPart part_of(const Arguments& arguments) {
   return part.empty() ? PlanPart::all : PlanPart::memory;
 }
 
-/// Reads the files of --runs. Problems in them are reported together with rows that are not runs of this plan.
-std::vector<RunFile> read_given_runs(const Arguments& arguments, const Scenario& scenario, TermSet without) {
-  if (!arguments.has("--runs")) {
-    return {};
-  }
-  Diagnostics diagnostics;
-  std::vector<RunFile> files = read_run_files(arguments.many("--runs"), diagnostics);
-  if (!diagnostics.empty()) {
-    static_cast<void>(
-        learn_from_runs(files, std::get<TrainScenario>(scenario.question), *scenario.sources, diagnostics, without));
-    diagnostics.throw_if_any();
-  }
-  return files;
-}
-
-/// Replaces predicted memory by the values of an engine's log.
-void take_engine_log(const Arguments& arguments, Scenario& scenario) {
-  if (!arguments.has("--engine-log")) {
-    return;
-  }
-  auto& serve = std::get<ServeScenario>(scenario.question);
-  const EngineLog log = read_engine_log(read_file(arguments.one("--engine-log")), serve.engine.engine);
-  for (std::string& note : calibrate_memory(log, serve)) {
-    scenario.assumptions.push_back(std::move(note));
-  }
-}
-
 /// The verb's form for a document, to check options; nullopt for an unknown kind, which the reader reports.
 std::optional<Asks> asks_of(const ConfigValue& document, DocumentKind kind, PlanPart part) {
   const bool memory = part == PlanPart::memory;
@@ -186,23 +158,6 @@ std::optional<Asks> asks_of(const ConfigValue& document, DocumentKind kind, Plan
   }
   return stated->text == "serve" ? (memory ? Asks::serving_memory : Asks::serving)
                                  : (memory ? Asks::training_memory : Asks::training);
-}
-
-/// What --ttft, --tpot and --deadline promise, as keys of the document.
-void take_promises(const Arguments& arguments, ConfigValue& root) {
-  const bool traffic = root.find("traffic") != nullptr;
-  const std::array<std::pair<std::string_view, std::string>, 3> keys{
-      std::pair{std::string_view{"--ttft"}, std::string{traffic ? "slo.ttft_p95" : "slo.ttft_mean"}},
-      std::pair{std::string_view{"--tpot"}, std::string{traffic ? "slo.tpot_p95" : "slo.tpot_mean"}},
-      std::pair{std::string_view{"--deadline"}, std::string{"objective.deadline"}}};
-  Diagnostics diagnostics;
-  for (const auto& [option, key] : keys) {
-    if (arguments.has(option)) {
-      const std::string value = arguments.one(option);
-      apply_override(root, Assignment{key + "=" + value, std::string{option} + " " + value}, diagnostics);
-    }
-  }
-  diagnostics.throw_if_any();
 }
 
 /// The plan whose step --trace draws.
@@ -289,8 +244,10 @@ Outcome answer(const Arguments& arguments, bool explained) {
     const TimeLimit limit{arguments};
     AskedQuestion question = read_question(std::move(root), files.empty() ? "command line" : files.front(), library);
     if (auto* const one = std::get_if<asked::OnePlan>(&question)) {
-      take_engine_log(arguments, one->scenario);
-      options.runs = read_given_runs(arguments, one->scenario, options.without);
+      if (arguments.has("--engine-log")) {
+        take_engine_log(arguments.one("--engine-log"), one->scenario);
+      }
+      options.runs = read_given_runs(arguments.many("--runs"), one->scenario, options.without);
     }
     Answered found = answered(std::move(question), options);
     Outcome outcome = delivered(found.answer, arguments, explained, std::move(found.effort));

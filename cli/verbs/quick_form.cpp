@@ -177,6 +177,22 @@ std::vector<SweptForm> swept(const std::vector<Assignment>& overrides) {
   return forms;
 }
 
+void take_promises(const Arguments& arguments, ConfigValue& root) {
+  const bool traffic = root.find("traffic") != nullptr;
+  const std::array<std::pair<std::string_view, std::string>, 3> keys{
+      std::pair{std::string_view{"--ttft"}, std::string{traffic ? "slo.ttft_p95" : "slo.ttft_mean"}},
+      std::pair{std::string_view{"--tpot"}, std::string{traffic ? "slo.tpot_p95" : "slo.tpot_mean"}},
+      std::pair{std::string_view{"--deadline"}, std::string{"objective.deadline"}}};
+  Diagnostics diagnostics;
+  for (const auto& [option, key] : keys) {
+    if (arguments.has(option)) {
+      const std::string value = arguments.one(option);
+      apply_override(root, Assignment{key + "=" + value, std::string{option} + " " + value}, diagnostics);
+    }
+  }
+  diagnostics.throw_if_any();
+}
+
 std::vector<Diagnostic> with_options(const ConfigError& error) {
   std::vector<Diagnostic> diagnostics{error.diagnostics().begin(), error.diagnostics().end()};
   for (Diagnostic& diagnostic : diagnostics) {

@@ -37,6 +37,10 @@ struct SweptForm {
 /// turning fastest; one form without them. ConfigError above a hundred forms.
 [[nodiscard]] std::vector<SweptForm> swept(const std::vector<Assignment>& overrides);
 
+/// Sets what --ttft, --tpot and --deadline promise: of a document with [traffic] for 95 of 100 requests, of others in
+/// the mean. ConfigError for values that cannot be set.
+void take_promises(const Arguments& arguments, ConfigValue& root);
+
 /// Problems of the quick form with the options that give what it lacks.
 [[nodiscard]] std::vector<Diagnostic> with_options(const ConfigError& error);
 

@@ -6,6 +6,7 @@
 #include <headroom/answers/wire/openapi.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/verb.hpp>
+#include <headroom/cli/stubs/python_stub.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/keys/schema.hpp>
@@ -21,11 +22,11 @@ extern const Verb schema_verb;
 namespace schema_parts {
 namespace {
 
-enum class Asks : std::uint8_t { keys, answer, answers, openapi, table };
+enum class Asks : std::uint8_t { keys, answer, answers, openapi, table, python };
 constexpr std::array forms{
     Form{"the schema of a scenario", ""},     Form{"the schema of an answer", "--answer NAME"},
     Form{"the list of answers", "--answers"}, Form{"the interface over HTTP", "--openapi"},
-    Form{"the table of keys", "--keys"},
+    Form{"the table of keys", "--keys"},      Form{"the stubs of the Python package", "--python"},
 };
 
 constexpr std::array options{
@@ -33,6 +34,9 @@ constexpr std::array options{
         .of(Asks::answer)
         .without("--answers"),
     Option{"--answers", OptionKind::flag, "", "list the answers that have a schema"}.of(Asks::answers),
+    Option{"--python", OptionKind::flag, "", "the typed stubs of the Python package (headroom/__init__.pyi)"}
+        .of(Asks::python)
+        .without("--answers"),
     Option{"--openapi", OptionKind::flag, "", "what 'headroom web' answers, as OpenAPI 3.1"}
         .of(Asks::openapi)
         .without("--answers"),
@@ -63,17 +67,22 @@ ConfigError unknown_answer(const std::string& name) {
 Outcome run(const Arguments& arguments) {
   const std::string name = arguments.one("--answer");
   const bool listed = arguments.has("--answers");
+  const bool stubs = arguments.has("--python");
   const bool openapi = arguments.has("--openapi");
   const bool table = arguments.has("--keys");
   require_form(schema_verb,
                listed         ? Asks::answers
                : openapi      ? Asks::openapi
                : table        ? Asks::table
+               : stubs        ? Asks::python
                : name.empty() ? Asks::keys
                               : Asks::answer,
                arguments);
   if (listed) {
     return {answers_text(), "", 0, true};
+  }
+  if (stubs) {
+    return {python::python_stub(all_keys()), "", 0};
   }
   if (openapi) {
     return {openapi_document(), "", 0};
@@ -97,6 +106,7 @@ constexpr std::string_view examples =
     "taplo\n"
     "  headroom schema --answers\n"
     "  headroom schema --answer plan -o headroom.plan.schema.json\n"
+    "  headroom schema --python -o headroom/__init__.pyi\n"
     "  headroom schema --openapi -o headroom.openapi.json\n";
 
 }  // namespace

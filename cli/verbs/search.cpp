@@ -182,13 +182,18 @@ Answered answered(AskedQuestion question, AnswerOptions options) {
 
 TakenPlan taken_plan(AskedQuestion question, unsigned threads) {
   AnswerOptions options = search_options();
-  options.beside = false;
   options.threads = threads;
-  Answered given = answered(std::move(question), options);
+  return taken_plan(std::move(question), std::move(options), answered);
+}
+
+TakenPlan taken_plan(AskedQuestion question, AnswerOptions options, const Asking& ask) {
+  options.beside = false;
+  const std::function<bool()> time_over = options.time_over;
+  Answered given = ask(std::move(question), std::move(options));
   TakenPlan found;
   found.effort = std::move(given.effort);
   found.complete = is_complete(given.answer);
-  const bool dropped = !found.complete && interrupted_code() != time_over_code;
+  const bool dropped = !found.complete && !(time_over && time_over());
   if (auto* const search = std::get_if<SearchPlan>(&given.answer)) {
     if (dropped) {
       search->plan.reset();

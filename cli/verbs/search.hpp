@@ -5,6 +5,7 @@
 #include <headroom/answers/door/answer.hpp>
 #include <headroom/cli/frame/verb.hpp>
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -26,6 +27,9 @@ struct Answered {
 /// leaves a fleet's plan without an answer. Throws ConfigError as answer_of does.
 [[nodiscard]] Answered answered(AskedQuestion question, AnswerOptions options);
 
+/// Who answers: answered(), or what notes an interrupt otherwise.
+using Asking = std::function<Answered(AskedQuestion, AnswerOptions)>;
+
 /// The plan that a question takes, for verbs that go on with it.
 struct TakenPlan {
   std::optional<Plan> plan;
@@ -40,6 +44,8 @@ struct TakenPlan {
 /// The plan of one strategy or fixed load, the best of a search, the chosen point of a curve; absent after an
 /// interrupt, but the best so far at the end of a time limit. Throws ConfigError as answer_of does.
 [[nodiscard]] TakenPlan taken_plan(AskedQuestion question, unsigned threads = 0);
+/// The same as `ask` answers it, with `options` but for what stands beside a plan.
+[[nodiscard]] TakenPlan taken_plan(AskedQuestion question, AnswerOptions options, const Asking& ask);
 
 /// Value of --threads; 0: one per hardware thread.
 [[nodiscard]] unsigned threads_of(const Arguments& arguments);

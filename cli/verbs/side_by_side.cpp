@@ -43,14 +43,6 @@ ReadQuestions read_all(std::vector<NamedDocument> documents, const QuestionLibra
   return read;
 }
 
-Outcome outcome_of(const Answered& answered, const Arguments& arguments, unsigned threads, bool complete) {
-  return {written(answered.answer, arguments, threads), answered.effort,
-          !complete                  ? interrupted_code()
-          : is_good(answered.answer) ? 0
-                                     : 1,
-          is_prose(arguments)};
-}
-
 }  // namespace
 
 std::vector<NamedDocument> documents_of(const Verb& verb,
@@ -86,49 +78,51 @@ std::vector<NamedDocument> documents_of(const Verb& verb,
   return documents;
 }
 
-Outcome held_side_by_side(std::vector<NamedDocument> documents,
-                          const Objectives& objectives,
-                          const Arguments& arguments,
-                          const QuestionLibrary& library,
-                          unsigned threads) {
+HeldTogether held_together(std::vector<NamedDocument> documents,
+                           const Objectives& objectives,
+                           const QuestionLibrary& library,
+                           const AnswerOptions& options,
+                           const Asking& ask) {
   const bool fleets = are_fleets(documents, library);
   const bool listed = !documents.empty() && documents.front().listed;
   ReadQuestions read = read_all(std::move(documents), library);
   std::vector<AskedQuestion>& questions = read.questions;
   const std::vector<std::string>& names = read.names;
-  AnswerOptions options = search_options();
-  options.threads = threads;
+  HeldTogether held;
+  const auto answer = [&](AskedQuestion all) {
+    Answered found = ask(std::move(all), options);
+    held.answer = std::move(found.answer);
+    return std::move(found.effort);
+  };
   if (fleets) {
     asked::FleetsSideBySide all;
     all.refused = std::move(read.refused);
     for (AskedQuestion& question : questions) {
       all.fleets.push_back(std::move(std::get<asked::FleetSize>(question).question));
     }
-    const Answered found = answered(std::move(all), options);
-    return outcome_of(found, arguments, threads, is_complete(found.answer));
+    held.said = answer(std::move(all));
+    held.complete = is_complete(*held.answer);
+    return held;
   }
   asked::SideBySide all;
   all.objectives = objectives;
   all.refused = std::move(read.refused);
-  std::string said;
   std::string no_plans;
-  bool complete = true;
-  int code = 1;
   Diagnostics diagnostics;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     try {
-      TakenPlan taken = taken_plan(std::move(questions[i]), threads);
-      said += taken.effort.empty() ? "" : names[i] + ": " + taken.effort;
+      TakenPlan taken = taken_plan(std::move(questions[i]), options, ask);
+      held.said += taken.effort.empty() ? "" : names[i] + ": " + taken.effort;
       if (!taken.plan && listed && taken.complete) {
         all.refused.push_back({names[i], taken.text.substr(0, taken.text.find('\n'))});
       }
       if (!taken.plan) {
         no_plans += names[i] + ": " + taken.text;
-        code = std::max(code, taken.code_without_plan());
+        held.code = std::max(held.code, taken.code_without_plan());
         continue;
       }
-      said += taken.text.empty() ? "" : names[i] + ": " + taken.text;
-      complete = complete && taken.complete;
+      held.said += taken.text.empty() ? "" : names[i] + ": " + taken.text;
+      held.complete = held.complete && taken.complete;
       all.scenarios.push_back(std::move(taken.plan->scenario));
     } catch (const ConfigError& error) {
       diagnostics.add(error);
@@ -138,12 +132,27 @@ Outcome held_side_by_side(std::vector<NamedDocument> documents,
   if (!listed || all.scenarios.empty()) {
     diagnostics.throw_if_any();
     if (!no_plans.empty()) {
-      return {"", said + no_plans, code};
+      held.said += no_plans;
+      return held;
     }
   }
-  Answered found = answered(std::move(all), options);
-  found.effort = said;
-  return outcome_of(found, arguments, threads, complete);
+  static_cast<void>(answer(std::move(all)));
+  return held;
+}
+
+Outcome held_side_by_side(std::vector<NamedDocument> documents,
+                          const Objectives& objectives,
+                          const Arguments& arguments,
+                          const QuestionLibrary& library,
+                          unsigned threads) {
+  AnswerOptions options = search_options();
+  options.threads = threads;
+  HeldTogether held = held_together(std::move(documents), objectives, library, options, answered);
+  if (!held.answer) {
+    return {"", held.said, held.code};
+  }
+  const int code = !held.complete ? interrupted_code() : is_good(*held.answer) ? 0 : 1;
+  return {written(*held.answer, arguments, threads), held.said, code, is_prose(arguments)};
 }
 
 }  // namespace headroom::cli

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What scripts rely on: exit codes, valid JSON, the same bytes every time, and no half answers.
 #include <headroom/core/json_reader.hpp>
+#include <headroom/core/version.hpp>
 
 #include <doctest/doctest.h>
 
 #include "run_headroom.hpp"
+#include <algorithm>
 #include <array>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <string_view>
 
 using namespace headroom;
@@ -249,4 +254,24 @@ TEST_CASE("a reader that stops early is no failure") {
                       .c_str()) == 0);
   CHECK(read_text(code) == "0\n");
   CHECK(read_text(err).empty());
+}
+
+TEST_CASE("the version tells the newest date of the price lists that ship") {
+  const Run run = run_headroom("--version");
+  REQUIRE(run.code == 0);
+  const std::string begin = "Headroom " + std::string{headroom::version_number()} + ", data of ";
+  REQUIRE(run.out.starts_with(begin));
+  const std::string told = run.out.substr(begin.size(), run.out.size() - begin.size() - 1);
+  std::string newest;
+  for (const auto& entry : std::filesystem::directory_iterator{HEADROOM_SOURCE_DIR "/hardware/catalog/prices"}) {
+    std::ifstream file{entry.path()};
+    for (std::string line; std::getline(file, line);) {
+      if (line.starts_with("date = \"")) {
+        newest = std::max(newest, line.substr(8, line.rfind('"') - 8));
+      }
+    }
+  }
+  // Sources in the catalog may have been read later than its newest price list.
+  CHECK(told >= newest);
+  CHECK(told.starts_with("20"));
 }

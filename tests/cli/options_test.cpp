@@ -225,6 +225,7 @@ const std::vector<Question>& questions() {
       {&schema_verb, 2, "--answers"},
       {&schema_verb, 3, "--openapi"},
       {&schema_verb, 4, "--keys"},
+      {&schema_verb, 5, "--python"},
       {&probe_verb, 0, "--output {T}/probed"},
       {&calibrate_verb, 0,
        "--output {T}/calibrated --simulate {S}/scenarios/calibrate/rehearsal.toml --quick --only launch"},
