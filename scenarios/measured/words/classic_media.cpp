@@ -39,24 +39,16 @@ RowPrediction upscaler(const MediaNumbers::Video& law, const RunRow& row, const 
   return answered(bytes / 1e6, 0.05);
 }
 
-RowPrediction enhanced_video(const ClassicLaws& laws,
-                             const RunRow& row,
-                             const std::string& config,
-                             const std::string& hardware) {
-  const MediaNumbers::Video& law = laws.media.video;
-  if (config.starts_with("realesrgan")) {
-    return upscaler(law, row, config);
-  }
-  const classic::VideoEffect* const effect = titled(law.effects, config);
-  if (effect == nullptr) {
-    return unsupported("no effect by the name of '" + config + "' was measured");
-  }
+/// What those cards answer, or why nobody knows them.
+template <class Answer>
+RowPrediction on_cards(const ClassicLaws& laws, const std::string& hardware, const Answer& answer) {
   std::string why;
-  const std::optional<ClassicCards> found = classic_cards(laws.catalog, laws.data, hardware, why);
-  if (!found) {
-    return unsupported(why);
-  }
-  const Seconds frame = classic::effect_time(*effect, found->card, law);
+  const auto cards = classic_cards(laws.catalog, laws.data, hardware, why);
+  return cards ? answer(*cards) : unsupported(why);
+}
+
+RowPrediction effect_row(const ClassicLaws& laws, const RunRow& row, Seconds frame) {
+  const MediaNumbers::Video& law = laws.media.video;
   if (row.metric == "latency_ms_per_frame") {
     return answered(frame.raw() * 1e3, law.width);
   }
@@ -71,6 +63,23 @@ RowPrediction enhanced_video(const ClassicLaws& laws,
     return streams;
   }
   return unsupported("metric " + row.metric + " of a video's effect is not answered");
+}
+
+RowPrediction enhanced_video(const ClassicLaws& laws,
+                             const RunRow& row,
+                             const std::string& config,
+                             const std::string& hardware) {
+  const MediaNumbers::Video& law = laws.media.video;
+  if (config.starts_with("realesrgan")) {
+    return upscaler(law, row, config);
+  }
+  const classic::VideoEffect* const effect = titled(law.effects, config);
+  if (effect == nullptr) {
+    return unsupported("no effect by the name of '" + config + "' was measured");
+  }
+  return on_cards(laws, hardware, [&](const ClassicCards& cards) {
+    return effect_row(laws, row, classic::effect_time(*effect, cards.card, law));
+  });
 }
 
 std::optional<SimulatorPhase> phase_of(std::string_view metric) {
@@ -115,17 +124,14 @@ RowPrediction acting_policy(const ClassicLaws& laws,
   if (row.metric != "latency_ms" || model == nullptr || views == std::string::npos) {
     return unsupported("no policy by the name of '" + config + "' was measured");
   }
-  std::string why;
-  const std::optional<ClassicCards> cards = classic_cards(laws.catalog, laws.data, hardware, why);
-  if (!cards) {
-    return unsupported(why);
-  }
   classic::PolicyTask task;
   task.model = *model;
   task.views = number_behind(config, "; ").value_or(1.0);
   task.chunk = number_behind(config, "chunk ").value_or(task.chunk);
   task.flow_steps = 10.0;
-  return answered(classic::policy_time(task, cards->card, law).total().raw() * 1e3, law.width);
+  return on_cards(laws, hardware, [&](const ClassicCards& cards) {
+    return answered(classic::policy_time(task, cards.card, law).total().raw() * 1e3, law.width);
+  });
 }
 
 }  // namespace
