@@ -135,7 +135,7 @@ kind = "classic"
 gpu = "l40"
 gpus = 1
 [video]
-effect = "denoising"
+effect = "super-resolution-2x"
 )"},
     KeyHost{Kinds::classic, HostReader::scenario, R"(
 schema = 1

@@ -50,7 +50,7 @@ using headroom::test::token_job_hosts;
 namespace {
 
 /// Ids and free text that some key takes.
-constexpr std::array<std::string_view, 32> words{"20:00-06:00",
+constexpr std::array<std::string_view, 36> words{"20:00-06:00",
                                                  "h200-sxm-141gb",
                                                  "a100-sxm-80gb",
                                                  "aws-p5",
@@ -81,6 +81,10 @@ constexpr std::array<std::string_view, 32> words{"20:00-06:00",
                                                  "tokens=128",
                                                  "aws-p5-efa",
                                                  "llama3-roce-24k",
+                                                 "epyc-7742",
+                                                 "denoising",
+                                                 "cartpole",
+                                                 "pi0.5",
                                                  "text"};
 
 std::string quoted_word(std::string_view word) {
