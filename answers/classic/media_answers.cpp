@@ -73,7 +73,8 @@ std::string media_verdict(const Plan& plan) {
   }
   if (!plan.gpu.fits) {
     return "one " + plan.gpu.id + " does not hold it: " + format(plan.gpu.memory) + " of " +
-           format(*plan.gpu.capacity) + "; take a larger GPU, or fewer environments";
+           format(*plan.gpu.capacity) +
+           (plan.simulator ? "; take a larger GPU, or fewer environments" : "; take a larger GPU");
   }
   if (plan.simulator) {
     return simulator_verdict(plan);

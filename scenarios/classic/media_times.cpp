@@ -192,6 +192,11 @@ void add_media_figures(Plan& plan) {
       figures.cards = std::ceil(*simulator->demand / figures.steps * q.cards);
     }
     plan.simulator = figures;
+    if (each == Seconds{}) {
+      plan.notes.emplace_back(
+          "environments are taken to cost nothing beside their launches: state simulator.contact, what a substep of "
+          "one takes");
+    }
     if (!simulator->env) {
       plan.notes.emplace_back("memory: state simulator.env_memory, what an environment takes, to learn how many fit");
     }
