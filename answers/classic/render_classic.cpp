@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/batch/render_job.hpp>
+#include <headroom/answers/classic/media_answers.hpp>
 #include <headroom/answers/classic/render_classic.hpp>
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/core/number_words.hpp>
@@ -31,17 +32,25 @@ std::string crossover_text(const Plan& plan) {
   if (plan.crossover) {
     return "from " + size_text(plan, *plan.crossover) + " on the GPUs are the faster, below it the cores";
   }
-  const bool gpus = plan.gpu.time.mid < plan.cpu.time.mid;
+  const bool gpus = plan.gpu.time.mid < plan.cpu->time.mid;
   return std::string{gpus ? "the GPUs" : "the cores"} + " are the faster at every number of " + plan.size_name;
 }
 
 std::string classic_verdict(const Plan& plan) {
+  if (!plan.cpu) {
+    return media_verdict(plan);
+  }
   if (!plan.feasible()) {
     return "nothing holds it: " + format(plan.gpu.memory) + " a GPU exceed " + format(*plan.gpu.capacity) + "; take " +
            format_count(plan.gpu.needed) + " GPUs, or more memory of the host";
   }
-  const Column& taken = plan.gpu_wins ? plan.gpu : plan.cpu;
-  const Column& other = plan.gpu_wins ? plan.cpu : plan.gpu;
+  const Column& taken = plan.gpu_wins ? plan.gpu : *plan.cpu;
+  const Column& other = plan.gpu_wins ? *plan.cpu : plan.gpu;
+  if (plan.too_close) {
+    return "too close to call: " + machines_text(taken) + " takes " + format(taken.time.mid) + " and " +
+           machines_text(other) + " " + format(other.time.mid) +
+           ", each within the other's interval, so that price and what stands idle decide; " + crossover_text(plan);
+  }
   std::string text = "take " + std::string{plan.gpu_wins ? "the GPU" : "the CPU"} + ": " + machines_text(taken) +
                      " takes " + format(taken.time.mid);
   if (!other.fits) {
@@ -51,13 +60,37 @@ std::string classic_verdict(const Plan& plan) {
   return text + ", " + machines_text(other) + " " + format(other.time.mid) + "; " + crossover_text(plan);
 }
 
+/// The GPUs alone, where no cores are held against them.
+std::string gpu_table(const Plan& plan) {
+  const Column& gpu = plan.gpu;
+  Table table{{"", "GPU"}};
+  table.row({"machines", machines_text(gpu)});
+  table.row({plan.video    ? "latency of a frame"
+             : plan.policy ? "latency"
+                           : "time of a step",
+             format(gpu.time.mid) + "  (" + format(gpu.time.low) + " to " + format(gpu.time.high) + ")"});
+  if (gpu.rate) {
+    table.row({plan.video ? "frames/s" : plan.policy ? "calls/s" : "steps/s", format_number(gpu.rate->raw())});
+  }
+  table.row({"memory of one", format(gpu.memory)});
+  table.row({"that it may fill", format(*gpu.capacity)});
+  table.row({plan.video ? "energy of a frame" : "energy", format(gpu.energy)});
+  if (gpu.cost) {
+    table.row({"cost", format(*gpu.cost)});
+  }
+  return table.text();
+}
+
 std::string columns_table(const Plan& plan) {
+  if (!plan.cpu) {
+    return gpu_table(plan);
+  }
   const auto row_of = [](std::string name, std::string gpu, std::string cpu) {
     return std::vector<std::string>{std::move(name), std::move(gpu), std::move(cpu)};
   };
   Table table{{"", "GPU", "CPU"}};
   const Column& gpu = plan.gpu;
-  const Column& cpu = plan.cpu;
+  const Column& cpu = *plan.cpu;
   const auto span = [](const Column& column) {
     return format(column.time.mid) + "  (" + format(column.time.low) + " to " + format(column.time.high) + ")";
   };
@@ -91,9 +124,24 @@ std::string parts_table(const Column& column) {
 }
 
 std::string sweep_table(const Plan& plan) {
-  Table table{{plan.size_name, "GPU", "CPU"}};
+  const bool sharded = plan.search.has_value();
+  std::vector<std::string> names{plan.size_name, "GPU"};
+  if (plan.cpu) {
+    names.emplace_back("CPU");
+  }
+  if (sharded) {
+    names.emplace_back("shards");
+  }
+  Table table{names};
   for (const classic::Size& size : plan.sweep) {
-    table.row({format_number(size.size), format(size.gpu), format(size.cpu)});
+    std::vector<std::string> cells{format_number(size.size), format(size.gpu)};
+    if (plan.cpu) {
+      cells.push_back(size.cpu ? format(*size.cpu) : "");
+    }
+    if (sharded) {
+      cells.push_back(format_count(size.shards));
+    }
+    table.row(cells);
   }
   return table.text();
 }
@@ -121,6 +169,7 @@ std::string figures_text(const Plan& plan) {
             format_number(100.0 * tables.tiers.nvme) + " % on NVMe\n" +
             (tables.p99 ? "99 of 100 requests end within " + format(*tables.p99) + "\n" : "");
   }
+  text += media_figures(plan);
   if (plan.grouping) {
     text += "shuffle: " + format_number(plan.grouping->rows_sent) + " of " +
             format_number(plan.grouping->rows_without) + " rows are sent, " + format(plan.grouping->sent) + "\n";
@@ -177,12 +226,15 @@ Value units_value(const std::optional<classic::UnitsFigures>& units) {
 std::string classic_text(const Plan& plan, bool explained) {
   std::string text = plan.question.name + ": " + plan.algorithm + ", " + size_text(plan, plan.size) + "\n" +
                      classic_verdict(plan) + "\n\n" + columns_table(plan) + figures_text(plan);
-  for (const Column* const column : {&plan.gpu, &plan.cpu}) {
-    if (explained || (column == &plan.gpu) == plan.gpu_wins) {
-      text += "\n" + parts_table(*column);
-    }
+  if (explained || plan.gpu_wins || !plan.cpu) {
+    text += "\n" + parts_table(plan.gpu);
   }
-  text += "\n" + sweep_table(plan);
+  if (plan.cpu && (explained || !plan.gpu_wins)) {
+    text += "\n" + parts_table(*plan.cpu);
+  }
+  if (!plan.sweep.empty()) {
+    text += "\n" + sweep_table(plan);
+  }
   if (!plan.cures.empty()) {
     text += "\n" + cures_table(plan);
   }
@@ -201,17 +253,21 @@ Value classic_document(const Plan& plan) {
   return object(
       "schema"_m = "headroom.classic/1", "name"_m = plan.question.name, "algorithm"_m = plan.algorithm,
       "verdict"_m = plan.feasible() ? "feasible" : "infeasible", "verdict_text"_m = classic_verdict(plan),
-      "faster"_m = plan.gpu_wins ? "gpu" : "cpu", "size_name"_m = plan.size_name, "size"_m = plan.size,
-      "work_flop"_m = plan.work, "moved_bytes"_m = plan.moved, "crossover_size"_m = plan.crossover,
-      "gpu"_m = column_value(plan.gpu), "cpu"_m = column_value(plan.cpu),
+      "faster"_m = plan.gpu_wins || !plan.cpu ? "gpu" : "cpu", "too_close"_m = plan.too_close,
+      "size_name"_m = plan.size_name, "size"_m = plan.size, "work_flop"_m = plan.work, "moved_bytes"_m = plan.moved,
+      "crossover_size"_m = plan.crossover, "gpu"_m = column_value(plan.gpu),
+      "cpu"_m = plan.cpu ? column_value(*plan.cpu) : Value{},
       "memory"_m = list(
           plan.memory, [](const MemoryPart& part) { return row("what"_m = part.what, "memory_bytes"_m = part.bytes); }),
       "sweep"_m = list(plan.sweep,
                        [](const classic::Size& size) {
-                         return row("size"_m = size.size, "gpu_s"_m = size.gpu, "cpu_s"_m = size.cpu);
+                         return row("size"_m = size.size, "gpu_s"_m = size.gpu, "cpu_s"_m = size.cpu,
+                                    "shards"_m = size.shards);
                        }),
       "search"_m = search_value(plan.search), "recommender"_m = recommender_value(plan.recommender),
-      "grouping"_m = grouping_value(plan.grouping), "units"_m = units_value(plan.units),
+      "grouping"_m = grouping_value(plan.grouping), "video"_m = video_value(plan.video),
+      "simulation"_m = simulation_value(plan.simulator), "control"_m = control_value(plan.policy),
+      "units"_m = units_value(plan.units),
       "cures"_m = list(plan.cures,
                        [](const Cure& cure) {
                          return row("what"_m = cure.what, "time_ratio"_m = cure.time_ratio, "why"_m = cure.why);

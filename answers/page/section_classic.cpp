@@ -23,12 +23,14 @@ std::string classic_answer(const Documents& documents) {
 
 std::string sizes_section(const Documents& documents) {
   const Place classic = documents.find("classic");
-  return section("sizes", "GPUs and cores", "",
-                 items_table("parts on the GPUs", classic["gpu"]["parts"], {"name", "time_s"}) +
-                     items_table("parts on the cores", classic["cpu"]["parts"], {"name", "time_s"}) +
-                     items_table("other sizes", classic["sweep"], {"size", "gpu_s", "cpu_s"}) +
-                     items_table("memory of all", classic["memory"], {"what", "memory_bytes"}) +
-                     items_table("what to try first", classic["cures"], {"what", "time_ratio", "why"}));
+  return section(
+      "sizes", "GPUs and cores", "",
+      items_table("parts on the GPUs", classic["gpu"]["parts"], {"name", "time_s"}) +
+          items_table("parts on the cores", classic["cpu"]["parts"], {"name", "time_s"}) +
+          items_table("other sizes", classic["sweep"], {"size", "gpu_s", "cpu_s", "shards"}) +
+          items_table("parts of a GPU", classic["video"]["stages"], {"name", "streams", "frame_s", "engines"}) +
+          items_table("memory of all", classic["memory"], {"what", "memory_bytes"}) +
+          items_table("what to try first", classic["cures"], {"what", "time_ratio", "why"}));
 }
 
 }  // namespace headroom::report

@@ -11,10 +11,10 @@
 namespace headroom::cli {
 
 /// Subfolders that are read, one per kind of data file.
-inline constexpr std::array<std::string_view, 18> data_kinds{
-    "gpus",         "nodes",        "clusters",    "prices",        "models",       "networks",
-    "stacks/train", "stacks/serve", "stacks/step", "stacks/rough",  "stacks/infer", "stacks/post",
-    "curves",       "collectives",  "transports",  "architectures", "partitions",   "cpus"};
+inline constexpr std::array<std::string_view, 19> data_kinds{
+    "gpus",         "nodes",         "clusters",     "prices",       "models",      "networks", "stacks/train",
+    "stacks/serve", "stacks/step",   "stacks/rough", "stacks/infer", "stacks/post", "curves",   "collectives",
+    "transports",   "architectures", "partitions",   "cpus",         "video"};
 
 /// "gpus, nodes, ...".
 [[nodiscard]] inline std::string data_kinds_text() {

@@ -15,6 +15,10 @@ double trees_of(const TreeTask& task) noexcept {
   return task.rounds * task.outputs;
 }
 
+double pace_of(const Card& card, Pace pace) noexcept {
+  return pace == Pace::warps ? card.by_warps() : pace == Pace::units ? card.by_units() : card.by_bandwidth();
+}
+
 }  // namespace
 
 double tree_updates(const TreeTask& task) noexcept {
@@ -34,12 +38,18 @@ Bytes tree_exchange(const TreeTask& task, double rows_per_split) noexcept {
   return Bytes{tree_nodes(task, rows_per_split) * task.features * task.bins * pair_bytes};
 }
 
-TreeTime tree_time(
-    const TreeTask& task, const Card& card, double cards, const GpuTrees& library, double rows_per_split) noexcept {
-  const double pace = library.warps ? card.by_warps() : card.by_units();
+TreeTime tree_time(const TreeTask& task,
+                   const Card& card,
+                   double cards,
+                   const Cores& host,
+                   const GpuTrees& library,
+                   double rows_per_split) noexcept {
+  const double pace = pace_of(card, library.pace);
   const double trees = trees_of(task);
   TreeTime time;
-  time.levels = trees * task.depth * library.level;
+  time.levels = trees * task.depth / (library.level_on_host ? host.speed : 1.0) * library.level;
+  time.host = task.rows * task.entries / host.speed * library.quantise +
+              tree_updates(task) / host.speed * (library.host_serial + 1.0 / host.cores * library.host_update);
   const double wide = std::max(1.0, task.entries * task.bins / bins_of_node);
   time.nodes = trees * tree_nodes(task, rows_per_split) * wide / pace * library.node;
   time.updates = tree_updates(task) / (pace * cards) * library.update;

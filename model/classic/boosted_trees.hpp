@@ -29,14 +29,20 @@ struct TreeTime {
   Seconds levels{};    ///< launches and waits of each level of each tree
   Seconds nodes{};     ///< histograms cleared and scanned for the best split
   Seconds updates{};   ///< rows added to histograms
+  Seconds host{};      ///< what the host does meanwhile that the card waits for
   Seconds exchange{};  ///< histograms summed over cards
-  [[nodiscard]] Seconds total() const noexcept { return levels + nodes + updates + exchange; }
+  [[nodiscard]] Seconds total() const noexcept { return levels + nodes + updates + host + exchange; }
 };
 
-/// Rows shared by `cards`, whose histograms are summed by a ring: nodes x features x bins x 16 B a level, twice
+/// On cards beside a host, whose cores quantise rows and share the work of libraries that leave some to them. Rows
+/// shared by `cards`, whose histograms are summed by a ring: nodes x features x bins x 16 B a level, twice
 /// (n - 1) / n of it over a link (Mitchell et al. 2018, XGBoost: scalable GPU accelerated learning). cards >= 1.
-[[nodiscard]] TreeTime tree_time(
-    const TreeTask& task, const Card& card, double cards, const GpuTrees& library, double rows_per_split) noexcept;
+[[nodiscard]] TreeTime tree_time(const TreeTask& task,
+                                 const Card& card,
+                                 double cards,
+                                 const Cores& host,
+                                 const GpuTrees& library,
+                                 double rows_per_split) noexcept;
 /// Bytes of histograms that one tree's levels sum over cards: (2^depth - 1) x features x bins x 16 B at most.
 [[nodiscard]] Bytes tree_exchange(const TreeTask& task, double rows_per_split) noexcept;
 

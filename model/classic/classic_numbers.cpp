@@ -13,7 +13,6 @@ namespace {
 
 constexpr Range<double> shares{1e-6, 1.0};
 constexpr Range<double> factors{0.0, 1e9};
-constexpr std::array<std::string_view, 2> paces{"warps", "units"};
 
 Card read_card(ConfigTable& table) {
   Card card;
@@ -38,10 +37,14 @@ void read_trees(ConfigTable table, Numbers& read) {
   for (ConfigTable& each : table.tables("gpu")) {
     GpuTrees& one = read.gpu_trees.emplace_back();
     one.package = each.text("library");
-    one.warps = each.choice("pace", paces) == 0;
+    one.pace = static_cast<Pace>(each.choice("pace", pace_names));
     one.level = each.quantity<Seconds>("level");
-    one.node = each.quantity<Seconds>("node");
-    one.update = each.quantity<Seconds>("update");
+    one.node = each.quantity<Seconds>("node", true);
+    one.update = each.quantity<Seconds>("update", true);
+    one.level_on_host = each.maybe_boolean("level_on_host").value_or(false);
+    one.quantise = each.maybe_quantity<Seconds>("quantise").value_or(Seconds{});
+    one.host_serial = each.maybe_quantity<Seconds>("host_serial").value_or(Seconds{});
+    one.host_update = each.maybe_quantity<Seconds>("host_update").value_or(Seconds{});
     one.bytes_per_entry = each.number("bytes_per_entry", factors);
     one.width = each.number("width", {0.0, 10.0});
     one.host_bound = each.maybe_boolean("host_bound").value_or(false);
@@ -116,13 +119,11 @@ void read_search(ConfigTable table, Numbers& numbers) {
 }
 
 void read_recommender(ConfigTable table, Numbers::Recommender& read) {
-  read.fp32 = table.number("fp32", shares);
-  read.fp16 = table.number("fp16", shares);
-  read.tables = table.number("tables", shares);
+  read.efficiency = table.number("efficiency", shares);
+  read.gather = table.quantity<Seconds>("gather");
   read.table_passes = table.number("table_passes", factors);
   read.exchange = table.number("exchange", shares);
-  read.step_pytorch = table.quantity<Seconds>("step_pytorch");
-  read.step_tensorflow = table.quantity<Seconds>("step_tensorflow");
+  read.step = table.quantity<Seconds>("step");
   ConfigTable copies = table.table("optimizer_copies");
   read.sgd = copies.number("sgd", factors);
   read.adagrad = copies.number("adagrad", factors);
@@ -130,9 +131,8 @@ void read_recommender(ConfigTable table, Numbers::Recommender& read) {
   copies.finish();
   read.width = table.number("width", {0.0, 10.0});
   read.serve_request = table.quantity<Seconds>("serve_request");
-  read.serve_fp32 = table.number("serve_fp32", shares);
-  read.serve_fp16 = table.number("serve_fp16", shares);
-  read.serve_tables = table.number("serve_tables", shares);
+  read.serve_card = table.quantity<Seconds>("serve_card");
+  read.serve_efficiency = table.number("serve_efficiency", shares);
   read.serve_key = table.quantity<Seconds>("serve_key");
   read.serve_tail = table.number("serve_tail", {1.0, 10.0});
   read.serve_width = table.number("serve_width", {0.0, 10.0});
@@ -175,6 +175,10 @@ double Card::by_warps() const noexcept {
 
 double Card::by_units() const noexcept {
   return units * clock.raw() / 1e9 / 100.0;
+}
+
+double Card::by_bandwidth() const noexcept {
+  return bandwidth.raw() / 1e12;
 }
 
 const GpuTrees* Numbers::gpu_library(std::string_view name) const noexcept {
@@ -232,6 +236,7 @@ Cores cores_of(const Cpu& cpu, double sockets, double cores, double threads) {
   at_work.cores = std::min(cores, sockets * real(cpu.cores.value));
   at_work.threads = std::max(at_work.cores, threads);
   at_work.speed = cpu.clock.value.raw() * cpu.per_clock.value / reference;
+  at_work.alone = cpu.boost.value_or(cpu.clock).value.raw() * cpu.per_clock.value / reference;
   const double share = at_work.cores / real(cpu.cores.value);
   at_work.peak = share * cpu.peak();
   at_work.bandwidth = std::min(sockets, std::max(1.0, share)) * cpu.bandwidth.value;

@@ -7,6 +7,8 @@
 #include <headroom/hardware/cpus/cpu.hpp>
 #include <headroom/model/workload/model_data.hpp>
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +35,8 @@ struct Card {
   [[nodiscard]] double by_warps() const noexcept;
   /// Multiprocessors x GHz over 100: what serves atomics in shared memory.
   [[nodiscard]] double by_units() const noexcept;
+  /// Memory bandwidth over 1 TB/s: what moves bytes.
+  [[nodiscard]] double by_bandwidth() const noexcept;
 };
 
 /// Cores of a host at work.
@@ -42,6 +46,7 @@ struct Cores {
   double threads = 1.0;  ///< in all; at least the cores
   double sockets = 1.0;
   double speed = 1.0;  ///< of one core over 3.2 GHz of a Golden Cove
+  double alone = 1.0;  ///< the same of one core by itself, at its own highest clock where the catalog states it
   FlopsPerSecond peak{};
   BytesPerSecond bandwidth{};
   Bytes cache{};
@@ -49,10 +54,16 @@ struct Cores {
   std::optional<DollarsPerSecond> price;
 };
 
+enum class Pace : std::uint8_t { warps, units, bandwidth };
+inline constexpr std::array<std::string_view, 3> pace_names{"warps", "units", "bandwidth"};
 struct GpuTrees {
   std::string package;
-  bool warps = true;  ///< which pace the library keeps
+  Pace pace = Pace::warps;  ///< which pace of the card the library keeps
   Seconds level{}, node{}, update{};
+  bool level_on_host = false;  ///< whether one core of the host makes a level, whose speed it then follows
+  // What the host does beside the card, of a core of speed 1: an entry quantised once, an update on one core, and an
+  // update that all cores share.
+  Seconds quantise{}, host_serial{}, host_update{};
   double bytes_per_entry = 0.0, width = 0.0;
   bool host_bound = false;
 };
@@ -87,10 +98,10 @@ struct Numbers {
   } cpu_search;
 
   struct Recommender {
-    double fp32 = 1.0, fp16 = 1.0, tables = 1.0, table_passes = 1.0, exchange = 1.0, width = 0.0;
+    double efficiency = 1.0, table_passes = 1.0, exchange = 1.0, width = 0.0;
     double sgd = 1.0, adagrad = 1.0, adam = 1.0;
-    Seconds step_pytorch{}, step_tensorflow{}, serve_request{}, serve_key{}, cpu_request{};
-    double serve_fp32 = 1.0, serve_fp16 = 1.0, serve_tables = 1.0, serve_tail = 1.0, serve_width = 0.0;
+    Seconds gather{}, step{}, serve_request{}, serve_card{}, serve_key{}, cpu_request{};
+    double serve_efficiency = 1.0, serve_tail = 1.0, serve_width = 0.0;
     double cpu_efficiency = 1.0, cpu_tail = 1.0, host_rows = 1.0, width_host = 0.0;
   } recommender;
 

@@ -39,16 +39,26 @@ struct StepTime {
 struct RowTiers {
   double card = 1.0, host = 0.0, nvme = 0.0;
 };
-/// A step on `cards` with `batch` samples on each: 3 x 2 x products, table passes over the rows, two all-to-alls of
-/// batch x lookups x dims x bytes x (n - 1) / n (Mudigere et al. 2022, 4.2). `software`: what a step of several takes.
+/// The layers' products of a forward pass. Each multiprocessor makes a tile of 64 x 64 of a product, so that one of
+/// fewer tiles than multiprocessors takes as long as one of as many.
+[[nodiscard]] Seconds dense_time(const RecommenderTask& task,
+                                 const Card& card,
+                                 double batch,
+                                 double efficiency) noexcept;
+/// Tables of the fullest card over the mean one, whole tables shared out.
+[[nodiscard]] double fullest_card(double tables, double cards) noexcept;
+/// A step on `cards` with `batch` samples on each: three forward passes, the rows gathered and their gradients added at
+/// the pace of resident warps, table passes over their bytes, two all-to-alls of batch x lookups x dims x bytes x
+/// (n - 1) / n (Mudigere et al. 2022, 4.2) that wait for the fullest card, and the software's part of collectives,
+/// which grows with the doublings of cards.
 [[nodiscard]] StepTime recommender_step(const RecommenderTask& task,
                                         const Card& card,
                                         double cards,
                                         double batch,
-                                        Seconds software,
                                         const RowTiers& tiers,
                                         const Numbers::Recommender& law) noexcept;
-/// A request of `batch` samples to a server: mean time.
+/// A request of `batch` samples to a server: mean time. Its keys are looked up in a hash table on the card, at the pace
+/// of resident warps as every chain of dependent gathers.
 [[nodiscard]] Seconds recommender_request(const RecommenderTask& task,
                                           const Card& card,
                                           double batch,

@@ -3,6 +3,7 @@
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/scenarios/classic/classic_times.hpp>
+#include <headroom/scenarios/classic/media_times.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -157,6 +158,8 @@ Work work_of(const Algorithm& algorithm) {
             {},
             {"Feller 1968, II.5: distinct keys of random draws", "Dean and Ghemawat 2004, MapReduce, 4.3: combiners"}};
     work.notes.emplace_back("keys are equally likely; of skewed ones a worker sends fewer sums");
+  } else if (!has_cores(algorithm)) {
+    work = media_work(algorithm);
   } else {
     const auto& recommender = std::get<RecommenderAsked>(algorithm);
     const double passes = recommender.serves ? 2.0 : 6.0;
@@ -188,6 +191,8 @@ Bytes memory_of(const Question& q, const Numbers& law, std::vector<MemoryPart>& 
     parts.push_back({"items", Bytes{top->task.items * top->task.item_bytes}});
   } else if (const auto* const group = std::get_if<GroupingAsked>(&q.algorithm)) {
     parts.push_back({"rows", Bytes{group->task.rows * group->task.row_bytes}});
+  } else if (!has_cores(q.algorithm)) {
+    parts = media_memory(q);
   } else {
     const auto& recommender = std::get<RecommenderAsked>(q.algorithm);
     parts.push_back({"tables and the optimizer's moments", table_bytes(recommender, law.recommender)});
@@ -200,6 +205,9 @@ Bytes memory_of(const Question& q, const Numbers& law, std::vector<MemoryPart>& 
 }
 
 Bytes gpu_part(const Question& q, Bytes all) {
+  if (!has_cores(q.algorithm)) {
+    return media_part(q, all);
+  }
   if (const auto* const vectors = std::get_if<VectorsAsked>(&q.algorithm)) {
     const double shards = vectors->shards.value_or(std::max(1.0, std::ceil(all / (usable_memory * q.card.memory))));
     return 1.0 / std::min(shards, vectors->shards ? shards : q.cards) * all;
@@ -233,6 +241,10 @@ void open_cards(Plan& plan, const Numbers& law) {
     }
     return;
   }
+  if (!has_cores(q.algorithm)) {
+    open_media_cards(q);
+    return;
+  }
   const bool tiered = std::holds_alternative<RecommenderAsked>(q.algorithm) && (q.host_memory || q.nvme);
   if (q.cards_open && !tiered) {
     std::vector<MemoryPart> parts;
@@ -250,6 +262,8 @@ void add_figures(Plan& plan, const Numbers& law) {
     add_recommender(plan, *recommender, law);
   } else if (const auto* const grouping = std::get_if<GroupingAsked>(&algorithm)) {
     add_grouping(plan, *grouping, law);
+  } else if (!has_cores(algorithm)) {
+    add_media_figures(plan);
   } else if (plan.question.cards > 1.0) {
     const double alone = total(gpu_times(plan.question, algorithm, 1.0, law).parts).raw();
     const double together = plan.gpu.time.mid.raw();

@@ -5,6 +5,7 @@
 #include <headroom/model/workload/model_data.hpp>
 #include <headroom/scenarios/classic/classic_plan.hpp>
 #include <headroom/scenarios/classic/classic_times.hpp>
+#include <headroom/scenarios/classic/media_times.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -24,6 +25,9 @@ Seconds cpu_total(const Question& q, const Algorithm& algorithm, const Numbers& 
 
 /// The least size from which GPUs are the faster, where they are not at the least of all; nothing: no such size.
 std::optional<double> crossover_of(const Question& q, const Numbers& law) {
+  if (!has_cores(q.algorithm)) {
+    return std::nullopt;
+  }
   const auto gpus_win = [&](double size) {
     const Algorithm there = resized(q.algorithm, size);
     return gpu_total(q, there, law) < cpu_total(q, there, law);
@@ -53,6 +57,7 @@ Interval<Seconds> interval_of(Seconds middle, double width) {
 void fill(Column& column, const Times& times) {
   column.parts = times.parts;
   column.time = interval_of(total(times.parts), times.width);
+  column.rate = times.rate;
   if (times.items > 0.0) {
     column.rate = Hertz{times.items / column.time.mid.raw()};
   }
@@ -81,25 +86,39 @@ void make_columns(Plan& plan, const Numbers& law) {
   fill(plan.gpu, gpu_times(q, q.algorithm, q.cards, law));
   pay(plan.gpu, q.money.price);
 
-  plan.cpu.machine = "cpu";
-  plan.cpu.id = q.host.id;
-  plan.cpu.count = hosts_of(q);
-  plan.cpu.power = q.host.power;
-  plan.cpu.memory = 1.0 / plan.cpu.count * all;
-  plan.cpu.capacity = q.host_memory;
-  plan.cpu.needed = q.host_memory ? std::max(1.0, std::ceil(all / *q.host_memory)) : 1.0;
-  plan.cpu.fits = !q.host_memory || plan.cpu.memory <= *q.host_memory;
-  fill(plan.cpu, cpu_times(q, q.algorithm, law));
-  pay(plan.cpu, q.host.price);
-  plan.gpu_wins = plan.gpu.fits && (!plan.cpu.fits || plan.gpu.time.mid < plan.cpu.time.mid);
+  plan.gpu_wins = plan.gpu.fits;
+  if (!has_cores(q.algorithm)) {
+    return;
+  }
+  Column& cpu = plan.cpu.emplace();
+  cpu.machine = "cpu";
+  cpu.id = q.host.id;
+  cpu.count = hosts_of(q);
+  cpu.power = q.host.power;
+  cpu.memory = 1.0 / cpu.count * all;
+  cpu.capacity = q.host_memory;
+  cpu.needed = q.host_memory ? std::max(1.0, std::ceil(all / *q.host_memory)) : 1.0;
+  cpu.fits = !q.host_memory || cpu.memory <= *q.host_memory;
+  fill(cpu, cpu_times(q, q.algorithm, law));
+  pay(cpu, q.host.price);
+  plan.gpu_wins = plan.gpu.fits && (!cpu.fits || plan.gpu.time.mid < cpu.time.mid);
+  plan.too_close = plan.gpu.fits && cpu.fits && close_calls(plan.gpu.time, cpu.time);
 }
 
 void make_sweep(Plan& plan, const Numbers& law) {
   const Question& q = plan.question;
-  for (const double factor : {0.01, 0.1, 1.0, 10.0, 100.0}) {
-    const double size = std::max(1.0, factor * plan.size);
+  for (const double size : sizes_of(q.algorithm, plan.size)) {
     const Algorithm there = resized(q.algorithm, size);
-    plan.sweep.push_back({size, gpu_total(q, there, law), cpu_total(q, there, law)});
+    Size& other = plan.sweep.emplace_back();
+    other.size = size;
+    other.gpu = gpu_total(q, there, law);
+    if (has_cores(q.algorithm)) {
+      other.cpu = cpu_total(q, there, law);
+    }
+    if (const auto* const vectors = std::get_if<VectorsAsked>(&there)) {
+      // An index takes more GPUs as it grows, so that each scans no more of it than before.
+      other.shards = layout_of(q, *vectors, q.cards, law).shards;
+    }
   }
 }
 

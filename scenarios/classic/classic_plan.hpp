@@ -34,7 +34,9 @@ struct Column {
 /// The question at another size, all else alike.
 struct Size {
   double size = 0.0;
-  Seconds gpu{}, cpu{};
+  Seconds gpu{};
+  std::optional<Seconds> cpu;
+  double shards = 1.0;  ///< GPUs that hold a part of an index of this size each
 };
 struct MemoryPart {
   std::string what;
@@ -61,6 +63,27 @@ struct GroupingFigures {
   double rows_without = 0.0, rows_sent = 0.0;
   Bytes sent{};
 };
+struct VideoFigures {
+  std::vector<VideoStage> stages;  ///< of one GPU, the one that carries the fewest streams first
+  double streams = 0.0;            ///< whole ones that one GPU carries
+  std::optional<double> wanted;
+  double cards = 1.0;  ///< that carry those wanted
+  Bytes stream{};      ///< memory of one
+  Joules frame{};      ///< energy of a frame at rated power, all streams running
+  std::optional<Dollars> stream_hour;
+};
+struct SimulatorFigures {
+  Hertz steps{};                ///< of all environments on all GPUs
+  Hertz most{};                 ///< that ever more environments come near to
+  double half = 0.0;            ///< environments a GPU at which half of that is reached
+  std::optional<Seconds> run;   ///< of all steps asked for
+  std::optional<double> cards;  ///< that reach the rate asked for
+};
+struct PolicyFigures {
+  Seconds loop{};  ///< call and network
+  Hertz rate{};
+  std::optional<bool> reached;
+};
 struct UnitsFigures {
   double units = 1.0;
   Hertz unit_rate{};
@@ -76,8 +99,11 @@ struct Plan {
   double size = 0.0;
   Flops work{};
   Bytes moved{};
-  Column gpu, cpu;
+  Column gpu;
+  std::optional<Column> cpu;
   bool gpu_wins = true;
+  /// Each column's middle lies within the other's interval: which is faster is not told by them.
+  bool too_close = false;
   std::optional<double> crossover;  ///< size from which GPUs are faster; nothing: one is faster at all sizes
   std::vector<Size> sweep;
   std::vector<MemoryPart> memory;
@@ -85,10 +111,20 @@ struct Plan {
   std::optional<SearchFigures> search;
   std::optional<RecommenderFigures> recommender;
   std::optional<GroupingFigures> grouping;
+  std::optional<VideoFigures> video;
+  std::optional<SimulatorFigures> simulator;
+  std::optional<PolicyFigures> policy;
   std::optional<UnitsFigures> units;
   std::vector<std::string> notes, sources;
-  [[nodiscard]] bool feasible() const noexcept { return gpu.fits || cpu.fits; }
+  [[nodiscard]] bool feasible() const noexcept { return gpu.fits || (cpu && cpu->fits); }
 };
+
+/// The rule of a verdict that is none: the middle of each lies within the interval of the other, of which 80 % of
+/// measured rows lie within.
+template <class T>
+[[nodiscard]] bool close_calls(const Interval<T>& a, const Interval<T>& b) noexcept {
+  return a.mid >= b.low && a.mid <= b.high && b.mid >= a.low && b.mid <= a.high;
+}
 
 [[nodiscard]] Plan make_plan(Question question);
 

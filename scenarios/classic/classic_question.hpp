@@ -6,6 +6,7 @@
 #include <headroom/hardware/cpus/cpu.hpp>
 #include <headroom/model/classic/boosted_trees.hpp>
 #include <headroom/model/classic/clusters.hpp>
+#include <headroom/model/classic/media.hpp>
 #include <headroom/model/classic/recommender.hpp>
 #include <headroom/model/classic/vector_search.hpp>
 #include <headroom/scenarios/money/money.hpp>
@@ -48,10 +49,39 @@ struct RecommenderAsked {
   Optimizer optimizer = Optimizer::sgd;
   double popularity = 1.0;
 };
-using Algorithm = std::variant<TreesAsked, KMeansAsked, VectorsAsked, SelectionAsked, GroupingAsked, RecommenderAsked>;
+struct VideoAsked {
+  VideoTask task;
+  CardVideo engines;
+  std::optional<double> streams;  ///< that are wanted; nothing: as many as the GPUs carry
+  double compute_width = 0.0;     ///< half-width of the interval of `task.frame`; 0: it was stated
+};
+struct SimulatorAsked {
+  SimulatorTask task;
+  std::optional<double> steps;    ///< of all environments together, of a run
+  std::optional<Hertz> demand;    ///< steps a second that are wanted
+  std::optional<Bytes> env, own;  ///< of an environment, and of the simulator itself
+};
+struct PolicyAsked {
+  PolicyTask task;
+  Seconds network{};            ///< on the way to the GPU and back
+  std::optional<Hertz> wanted;  ///< calls a second of the control loop
+};
+using Algorithm = std::variant<TreesAsked,
+                               KMeansAsked,
+                               VectorsAsked,
+                               SelectionAsked,
+                               GroupingAsked,
+                               RecommenderAsked,
+                               VideoAsked,
+                               SimulatorAsked,
+                               PolicyAsked>;
 /// In the order of Algorithm: tables of a document.
 inline constexpr std::array<std::string_view, std::variant_size_v<Algorithm>> algorithm_names{
-    "trees", "kmeans", "vectors", "selection", "grouping", "recommender"};
+    "trees", "kmeans", "vectors", "selection", "grouping", "recommender", "video", "simulator", "control"};
+/// Whether the cores of a host are held against the GPUs: of video, simulators and policies they are not.
+[[nodiscard]] constexpr bool has_cores(const Algorithm& algorithm) noexcept {
+  return algorithm.index() < 6;
+}
 
 struct UnitsAsked {
   Hertz rate{};
@@ -78,7 +108,8 @@ struct Question {
 };
 
 /// ConfigError with every problem at once: none or several algorithms; more probes than lists, more lists than vectors;
-/// a code longer than its vector; more bins than rows; tables beyond all tiers; an index that no stated shards hold.
+/// a code longer than its vector; more bins than rows; tables beyond all tiers; an index that no stated shards hold;
+/// streams that no engine decodes or encodes, or more of them than the stated GPUs' engines carry.
 [[nodiscard]] Question read_question(const ConfigValue& root, const std::string& file, const Sources& sources);
 Question read_question(const ConfigValue& root, const std::string& file, const Sources&& gone) = delete;
 

@@ -7,6 +7,7 @@
 #include <headroom/model/power/power.hpp>
 #include <headroom/model/workload/model_data.hpp>
 #include <headroom/scenarios/classic/classic_question.hpp>
+#include <headroom/scenarios/classic/media_reader.hpp>
 #include <headroom/scenarios/keys/classic_keys.hpp>
 #include <headroom/scenarios/keys/keyed_table.hpp>
 #include <headroom/scenarios/read/hardware_reader.hpp>
@@ -122,6 +123,10 @@ class ClassicReader {
     if (root_.has("selection")) q_.algorithm = read_selection();
     if (root_.has("grouping")) q_.algorithm = read_grouping();
     if (root_.has("recommender")) q_.algorithm = read_recommender();
+    const MediaBeside beside{*q_.sources, q_.card, q_.cards, q_.cards_open};
+    if (root_.has("video")) q_.algorithm = read_video(root_, beside);
+    if (root_.has("simulator")) q_.algorithm = read_simulator(root_, beside);
+    if (root_.has("control")) q_.algorithm = read_policy(root_, beside);
   }
 
   TreesAsked read_trees() {

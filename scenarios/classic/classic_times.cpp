@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/scenarios/classic/classic_times.hpp>
+#include <headroom/scenarios/classic/media_times.hpp>
 
 #include <algorithm>
 #include <array>
@@ -18,14 +19,19 @@ template <class... Each>
 Either(Each...) -> Either<Each...>;
 
 Times times_of(const TreeTime& time, double width) {
-  return {{{"levels", time.levels}, {"nodes", time.nodes}, {"updates", time.updates}, {"exchange", time.exchange}},
+  return {{{"levels", time.levels},
+           {"nodes", time.nodes},
+           {"updates", time.updates},
+           {"host", time.host},
+           {"exchange", time.exchange}},
           width,
           0.0,
-          Bytes{}};
+          Bytes{},
+          {}};
 }
 
 Times times_of(const KMeansTime& time, double width) {
-  return {{{"products", time.products}, {"distances", time.distances}, {"host", time.host}}, width, 0.0, Bytes{}};
+  return {{{"products", time.products}, {"distances", time.distances}, {"host", time.host}}, width, 0.0, Bytes{}, {}};
 }
 
 Times times_of(const SearchTime& time, double width, double queries) {
@@ -36,15 +42,16 @@ Times times_of(const SearchTime& time, double width, double queries) {
            {"merge", time.merge}},
           width,
           queries,
-          Bytes{}};
+          Bytes{},
+          {}};
 }
 
 Times times_of(const TopKTime& time, double items) {
-  return {{{"scan", time.scan}, {"select", time.heap}, {"merge", time.merge}}, 0.3, items, time.merged};
+  return {{{"scan", time.scan}, {"select", time.heap}, {"merge", time.merge}}, 0.3, items, time.merged, {}};
 }
 
 Times times_of(const GroupTime& time, double rows) {
-  return {{{"scan", time.scan}, {"table", time.table}, {"shuffle", time.shuffle}}, 0.5, rows, time.sent};
+  return {{{"scan", time.scan}, {"table", time.table}, {"shuffle", time.shuffle}}, 0.5, rows, time.sent, {}};
 }
 
 /// On as many of the host's cores as end soonest: barriers and a second socket can cost more than cores give.
@@ -63,10 +70,6 @@ TreeTime best_tree_time(const TreeTask& task, const Cores& host, const CpuTrees&
   }
 }
 
-Seconds software_of(const Numbers::Recommender& law) {
-  return law.step_pytorch;
-}
-
 }  // namespace
 
 Seconds total(const std::vector<PartTime>& parts) noexcept {
@@ -81,7 +84,8 @@ Times gpu_times(const Question& q, const Algorithm& algorithm, double cards, con
   return std::visit(
       Either{[&](const TreesAsked& asked) {
                const GpuTrees& library = *law.gpu_library(asked.package);
-               Times times = times_of(tree_time(asked.task, q.card, cards, library, law.rows_per_split), library.width);
+               Times times =
+                   times_of(tree_time(asked.task, q.card, cards, q.host, library, law.rows_per_split), library.width);
                times.exchange = cards > 1.0 ? 2.0 * (cards - 1.0) / cards * asked.task.rounds * asked.task.outputs *
                                                   tree_exchange(asked.task, law.rows_per_split)
                                             : Bytes{};
@@ -118,11 +122,11 @@ Times gpu_times(const Question& q, const Algorithm& algorithm, double cards, con
                      {{"request", recommender_request(asked.task, q.card, asked.batch, tiers, law.recommender)}},
                      law.recommender.serve_width,
                      asked.batch,
-                     Bytes{}};
+                     Bytes{},
+                     {}};
                }
                const double each = std::max(1.0, asked.batch / cards);
-               const StepTime step = recommender_step(asked.task, q.card, cards, each, software_of(law.recommender),
-                                                      tiers, law.recommender);
+               const StepTime step = recommender_step(asked.task, q.card, cards, each, tiers, law.recommender);
                const double width = tiers.card < 1.0 ? law.recommender.width_host : law.recommender.width;
                return Times{{{"dense", step.dense},
                              {"rows", step.rows},
@@ -131,8 +135,12 @@ Times gpu_times(const Question& q, const Algorithm& algorithm, double cards, con
                              {"far rows", step.far}},
                             width,
                             asked.batch,
-                            cards > 1.0 ? exchange_bytes(asked.task, cards, each, !asked.task.half) : Bytes{}};
-             }},
+                            cards > 1.0 ? exchange_bytes(asked.task, cards, each, !asked.task.half) : Bytes{},
+                            {}};
+             },
+             [&](const VideoAsked& asked) { return video_times(q, asked, cards); },
+             [&](const SimulatorAsked& asked) { return simulator_times(q, asked, cards); },
+             [&](const PolicyAsked& asked) { return policy_times(q, asked); }},
       algorithm);
 }
 
@@ -158,8 +166,9 @@ Times cpu_times(const Question& q, const Algorithm& algorithm, const Numbers& la
              [&](const RecommenderAsked& asked) {
                const Seconds request = recommender_request(asked.task, q.host, asked.batch, law.recommender);
                // Backward passes take twice a forward one.
-               return Times{{{"request", (asked.serves ? 1.0 : 3.0) * request}}, 1.0, asked.batch, Bytes{}};
-             }},
+               return Times{{{"request", (asked.serves ? 1.0 : 3.0) * request}}, 1.0, asked.batch, Bytes{}, {}};
+             },
+             [](const auto&) { return Times{}; }},
       algorithm);
 }
 
@@ -172,7 +181,9 @@ Algorithm resized(const Algorithm& algorithm, double size) {
              },
              [&](SelectionAsked& asked) { asked.task.items = size; },
              [&](GroupingAsked& asked) { asked.task.rows = size; },
-             [&](RecommenderAsked& asked) { asked.batch = size; }},
+             [&](RecommenderAsked& asked) { asked.batch = size; },
+             [&](SimulatorAsked& asked) { asked.task.envs = size; },
+             [&](PolicyAsked& asked) { asked.task.views = size; }, [](VideoAsked&) {}},
       other);
   return other;
 }

@@ -4,6 +4,7 @@
 
 #include <headroom/scenarios/classic/classic_plan.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,11 @@ struct Times {
   double width = 0.5;
   double items = 0.0;  ///< queries, samples or items that this time is of; 0: a job without a rate
   Bytes exchange{};
+  std::optional<Hertz> rate{};  ///< where it is not `items` over the time
 };
 [[nodiscard]] Seconds total(const std::vector<PartTime>& parts) noexcept;
 [[nodiscard]] Times gpu_times(const Question& q, const Algorithm& algorithm, double cards, const Numbers& law);
+/// Precondition: has_cores().
 [[nodiscard]] Times cpu_times(const Question& q, const Algorithm& algorithm, const Numbers& law);
 
 /// The same algorithm on another number of rows, points, vectors, items or samples.

@@ -2,6 +2,7 @@
 // Keys of kind classic: the host beside the GPUs, one table for each algorithm, and units that a rate asks for.
 #pragma once
 
+#include <headroom/model/classic/media.hpp>
 #include <headroom/model/classic/recommender.hpp>
 #include <headroom/model/classic/vector_search.hpp>
 #include <headroom/scenarios/keys/rows.hpp>
@@ -138,6 +139,91 @@ inline constexpr std::array recommender_rows{
         .says("It is the exponent of Zipf's law by which rows are asked for; 0: all alike."),
 };
 
+inline constexpr std::array video_rows{
+    choice("codec", video_codec_names).usually(0).says("It is the codec of the streams that come in."),
+    integer("width", 16, 65'536).usually(1920).says("It is the width of their frames in pixels."),
+    integer("height", 16, 65'536).usually(1080).says("It is the height of their frames in pixels."),
+    number("fps", 0.01, 10'000.0).usually(30).says("It is the number of frames a second of each stream."),
+    boolean("decode").usually(1).says("It says whether the GPU's engines decode them."),
+    choice("encode", video_encode_names).usually(0).says("It is the codec of what goes out, none where nothing is."),
+    choice("preset", video_preset_names).usually(1).says("It is the encoder's preset, p1 the fastest."),
+    choice("tuning", video_tuning_names).usually(0).says("It is what the encoder is tuned for."),
+    integer("out_width", 16, 65'536).blank_is("the width of what comes in").says("It is the width of encoded frames."),
+    integer("out_height", 16, 65'536)
+        .blank_is("the height of what comes in")
+        .says("It is the height of encoded frames."),
+    text("effect")
+        .or_nothing("that no effect is computed")
+        .says("It is an effect of the model's data on each frame (docs/classic.md), priced by its pixels."),
+    quantity<Seconds>("frame_time")
+        .such_as("4 ms")
+        .or_nothing("that frames are not computed on")
+        .says("It is the GPU's time for one frame that it computes, as measured or as kind batch prices it."),
+    integer("every", 1, 100'000).usually(1).says("It says that one frame of so many is computed."),
+    integer("batch", 1, 4096).usually(1).says("It is the number of frames that are computed together."),
+    integer("surfaces", 1, 64).usually(8).says("It is the number of raw frames that a stream keeps on the GPU."),
+    quantity<Bytes>("model_memory")
+        .or_nothing("that no network's memory is counted")
+        .says("It is what all streams of a GPU share: weights and workspace."),
+    quantity<Bytes>("stream_memory")
+        .or_nothing("that frames alone are counted")
+        .says("It is what a stream takes beside its frames."),
+    boolean("through_host").usually(0).says("It says whether raw frames come from and go to the host."),
+    number("streams", 1.0, 1e9)
+        .or_nothing("that those of the GPUs are counted")
+        .says("It is the number of streams to carry, from which GPUs follow."),
+};
+
+inline constexpr std::array simulator_rows{
+    text("task")
+        .or_nothing("that the keys below say what a step does")
+        .says("It is a task of the model's data (docs/classic.md)."),
+    integer("substeps", 1, 10'000).blank_is("those of the task").says("It is the number of physics substeps a step."),
+    quantity<Seconds>("contact")
+        .such_as("2 us")
+        .blank_is("that of the task, else none")
+        .says("It is what a substep of one environment takes of a GPU whose memory moves 1 TB/s."),
+    number("cameras", 0.0, 1000.0)
+        .blank_is("those of the task, else none")
+        .says("It is the pictures a step and environment."),
+    number("envs", 1.0, 1e9).usually(4096).says("It is the number of environments on each GPU."),
+    choice("phase", classic::simulator_phase_names)
+        .usually(2)
+        .says("It says what a step holds: physics, the policy's sampling with it, learning too."),
+    number("steps", 1.0, 1e18)
+        .or_nothing("that no run is timed")
+        .says("It is the steps of a run, of all environments."),
+    quantity<Hertz>("demand", Hertz{1e-3}, Hertz{1e15})
+        .such_as("84000 req/s")
+        .or_nothing("that no rate is to be reached")
+        .says("It is the steps a second that are wanted, from which GPUs follow."),
+    quantity<Bytes>("env_memory")
+        .or_nothing("that environments' memory is not counted")
+        .says("It is what one environment takes of the GPU's memory."),
+    quantity<Bytes>("memory")
+        .or_nothing("that the simulator's own memory is not counted")
+        .says("It is what the simulator takes without environments."),
+};
+
+inline constexpr std::array control_rows{
+    text("model").usually_named("pi0").says("It is a policy of the model's data (docs/classic.md)."),
+    integer("views", 1, 64).usually(2).says("It is the number of pictures of a call."),
+    number("vision", 0.0, 1e13).blank_is("that of the model").says("It is the parameters of the vision encoder."),
+    number("language", 0.0, 1e13)
+        .blank_is("that of the model")
+        .says("It is those of the language model, without embeddings."),
+    number("action", 0.0, 1e13).blank_is("that of the model").says("It is those of the action expert."),
+    number("view_tokens", 1.0, 1e6).blank_is("that of the model").says("It is the tokens of a picture."),
+    number("prompt", 0.0, 1e6).blank_is("that of the model").says("It is the tokens of the instruction and the state."),
+    integer("chunk", 1, 100'000).usually(50).says("It is the number of actions that a call returns."),
+    integer("flow_steps", 1, 10'000).usually(10).says("It is the number of steps of the flow."),
+    quantity_or_zero<Seconds>("network").usually(0).says("It is the time of the network there and back."),
+    quantity<Hertz>("rate", Hertz{1e-3}, Hertz{1e6})
+        .such_as("30 req/s")
+        .or_nothing("that no loop is to be held")
+        .says("It is the calls a second that the control loop wants."),
+};
+
 inline constexpr std::array units_rows{
     quantity<Hertz>("rate", Hertz{1e-6}, Hertz{1e12})
         .such_as("100000 req/s")
@@ -162,6 +248,9 @@ inline constexpr KeyTable vectors{"vectors", Kinds::classic, vectors_rows};
 inline constexpr KeyTable selection{"selection", Kinds::classic, selection_rows};
 inline constexpr KeyTable grouping{"grouping", Kinds::classic, grouping_rows};
 inline constexpr KeyTable recommender{"recommender", Kinds::classic, recommender_rows};
+inline constexpr KeyTable video{"video", Kinds::classic, video_rows};
+inline constexpr KeyTable simulator{"simulator", Kinds::classic, simulator_rows};
+inline constexpr KeyTable control{"control", Kinds::classic, control_rows};
 inline constexpr KeyTable units{"units", Kinds::classic, units_rows};
 
 }  // namespace headroom::keys

@@ -160,6 +160,18 @@ inline constexpr std::array root_rows{
         .of(Kinds::classic)
         .or_nothing("another algorithm")
         .says("It asks about a recommender of embedding tables."),
+    table("video")
+        .of(Kinds::classic)
+        .or_nothing("another algorithm")
+        .says("It asks about streams of video: decoded, computed and encoded."),
+    table("simulator")
+        .of(Kinds::classic)
+        .or_nothing("another algorithm")
+        .says("It asks about environments of a simulator that step together."),
+    table("control")
+        .of(Kinds::classic)
+        .or_nothing("another algorithm")
+        .says("It asks about a policy of vision, language and action in a control loop."),
     table("units")
         .of(Kinds::classic)
         .or_nothing("that no rate is to be reached")

@@ -36,6 +36,9 @@ inline constexpr std::array<std::string_view, 4> tree_library_names{"xgboost", "
 inline constexpr std::array<std::string_view, 2> recommender_mode_names{"train", "serve"};
 inline constexpr std::array<std::string_view, 3> recommender_optimizer_names{"sgd", "adagrad", "adam"};
 
+/// What frames are encoded in: none, or one of the codecs that encoders have.
+inline constexpr std::array<std::string_view, 4> video_encode_names{"none", "h264", "hevc", "av1"};
+
 /// Bytes of a gradient: 4 and 2.
 inline constexpr std::array<std::string_view, 2> gradient_names{"fp32", "bf16"};
 

@@ -89,6 +89,14 @@ const fs::path& fixtures() {
       networks << "n" << batch << ",made,resnet-50,A100-SXM4-80GB,1,fp16,fp16,," << batch << ",PyTorch,images_per_s,"
                << 120 * batch / (1.0 + 0.05 * batch) << ",images/s,\n";
     }
+    std::ofstream trees{at / "trees.csv"};
+    trees << "source,source_ref,workload,config,hardware,metric,value,unit,notes\n";
+    for (const char* const size : {"100K,0.8", "1M,1.7", "10M,5.7"}) {
+      const std::string text{size};
+      const std::size_t comma = text.find(',');
+      trees << "made,table,gbdt_train,xgboost; airline dataset; rows=" << text.substr(0, comma) << ",A10,train_time_s"
+            << text.substr(comma) << ",s,\n";
+    }
     std::ofstream{at / "times.csv"} << "gpus,seconds\n8,10\n16,5.5\n32,3.25\n";
     std::ofstream{at / "serve.sh"} << "vllm serve meta-llama/Meta-Llama-3-8B --tensor-parallel-size 1\n";
     std::ofstream{at / "all_reduce.log"}
@@ -186,6 +194,7 @@ const std::vector<Question>& questions() {
       {&fit_verb, 4, "{T}/kernels.csv --gpu h100-sxm-80gb"},
       {&fit_verb, 5, "{H} --base h200-sxm-141gb"},
       {&fit_verb, 6, "{T}/networks.csv --stack networks --no-left-out"},
+      {&fit_verb, 7, "{T}/trees.csv --stack classic --no-left-out"},
       {&op_verb, 0, "gemm --gpu h100-sxm-80gb -m 16 -n 1024 -k 1024"},
       {&op_verb, 0, "attention-decode --gpu h100-sxm-80gb --seq-len 1024 --heads 8"},
       {&op_verb, 0, "attention-training --gpu h100-sxm-80gb --seq-len 1024 --heads 8"},

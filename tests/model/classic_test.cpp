@@ -48,7 +48,7 @@ TEST_CASE("classic: trees of 10 M rows take what GBM-perf published, and GPUs wi
   const GpuTrees& gpu = *law().gpu_library("xgboost");
   const CpuTrees& cpu = *law().cpu_library("xgboost");
   const auto on = [&](const char* id, double rows) {
-    return tree_time(airline(rows), sku(id), 1.0, gpu, law().rows_per_split).total().raw();
+    return tree_time(airline(rows), sku(id), 1.0, cores("xeon-8358", 15.0), gpu, law().rows_per_split).total().raw();
   };
   // szilard/GBM-perf, 2024: H100 3.64 s, L4 6.12 s.
   CHECK(on("h100-pcie-80gb", 1e7) == doctest::Approx(3.64).epsilon(0.15));
@@ -61,8 +61,8 @@ TEST_CASE("classic: trees of 10 M rows take what GBM-perf published, and GPUs wi
 TEST_CASE("classic: updates of trees share cards, levels do not, and histograms are exchanged") {
   const GpuTrees& library = *law().gpu_library("xgboost");
   const Card card = sku("a100-sxm-80gb");
-  const TreeTime one = tree_time(airline(1e7), card, 1.0, library, 300.0);
-  const TreeTime four = tree_time(airline(1e7), card, 4.0, library, 300.0);
+  const TreeTime one = tree_time(airline(1e7), card, 1.0, cores("epyc-7742", 64.0), library, 300.0);
+  const TreeTime four = tree_time(airline(1e7), card, 4.0, cores("epyc-7742", 64.0), library, 300.0);
   CHECK(four.updates.raw() == doctest::Approx(one.updates.raw() / 4.0));
   CHECK(four.levels == one.levels);
   CHECK(one.exchange == Seconds{});
@@ -166,6 +166,34 @@ TEST_CASE("classic: DLRM's layers multiply what their widths say") {
   CHECK(exchange_bytes(dlrm, 8.0, 8192.0, false).raw() == doctest::Approx(8192.0 * 26 * 128 * 2 * 7 / 8));
 }
 
+TEST_CASE("classic: whole tables fill one card more than the mean, and few tiles leave multiprocessors idle") {
+  // 26 tables on 8 cards: four on the fullest, 3.25 on the mean; on 13 cards two on each.
+  CHECK(fullest_card(26.0, 8.0) == doctest::Approx(4.0 / 3.25));
+  CHECK(fullest_card(26.0, 13.0) == doctest::Approx(1.0));
+  CHECK(fullest_card(26.0, 52.0) == doctest::Approx(2.0));
+  const RecommenderTask dlrm;
+  const Card a100 = sku("a100-sxm-80gb");
+  const double peak = 2.0 * dense_multiplications(dlrm) / a100.tf32.raw();
+  // Of very many samples every multiprocessor works: 2 FLOP a multiplication at the peak.
+  CHECK(dense_time(dlrm, a100, 1e7, 1.0).raw() == doctest::Approx(1e7 * peak).epsilon(0.02));
+  // A layer of one output and 13 inputs has fewer tiles than multiprocessors, whatever the batch below 64 x 108.
+  CHECK(dense_time(dlrm, a100, 64.0, 1.0) ==
+        dense_time(dlrm, a100, 32.0, 1.0) + Flops{2.0 * 32.0 * 351.0 * 128.0} / a100.tf32);
+}
+
+TEST_CASE("classic: the host beside a card waits for no one but LightGBM and CatBoost") {
+  const Card card = sku("a10");
+  const auto with = [&](const char* library, const Cores& host) {
+    return tree_time(airline(1e7), card, 1.0, host, *law().gpu_library(library), law().rows_per_split).total();
+  };
+  const Cores fast = cores("xeon-8358", 15.0), slow = cores("xeon-e5-2686-v4", 4.0);
+  CHECK(with("xgboost", fast) == with("xgboost", slow));
+  CHECK(with("catboost", fast) < with("catboost", slow));
+  // GBM-perf: 40 s on a V100 beside four cores of an E5-2686 v4, a third of it (12.6 s) beside 15 of a Xeon 8358.
+  CHECK(with("lightgbm", fast) < 0.5 * with("lightgbm", slow));
+  CHECK(with("lightgbm", slow).raw() == doctest::Approx(40.0).epsilon(0.25));
+}
+
 TEST_CASE("classic: hits of a cache follow Zipf's law") {
   CHECK(cache_hits(1e6, 1e6, 1.0) == 1.0);
   CHECK(cache_hits(1.0, 1e6, 1.0) == 0.0);
@@ -177,9 +205,7 @@ TEST_CASE("classic: hits of a cache follow Zipf's law") {
 TEST_CASE("classic: a step on eight A100 of 64k samples reaches what NVIDIA published") {
   RecommenderTask task;
   task.half = true;
-  const Seconds step = recommender_step(task, sku("a100-sxm-80gb"), 8.0, 8192.0, law().recommender.step_tensorflow, {},
-                                        law().recommender)
-                           .total();
+  const Seconds step = recommender_step(task, sku("a100-sxm-80gb"), 8.0, 8192.0, {}, law().recommender).total();
   // DLRM_and_DCNv2 README, 113B parameters, AMP: 11.5 M samples/s.
   CHECK(65536.0 / step.raw() == doctest::Approx(11.5e6).epsilon(0.3));
 }

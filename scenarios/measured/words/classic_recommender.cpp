@@ -36,18 +36,16 @@ RowPrediction recommender_memory(const Numbers::Recommender& law, const std::str
   return answered(113e9 * 4.0 * copies / (1024.0 * 1024.0 * 1024.0), 0.05);
 }
 
-RowPrediction trained_recommender(const Catalog& catalog,
-                                  const ModelData& data,
+RowPrediction trained_recommender(const ClassicLaws& laws,
                                   const RunRow& row,
-                                  const std::string& source,
                                   const std::string& config,
                                   const std::string& hardware) {
-  const Numbers::Recommender& law = classic::numbers(data).recommender;
+  const Numbers::Recommender& law = laws.numbers.recommender;
   if (row.metric == "gpu_memory_required_gib") {
     return recommender_memory(law, config);
   }
   std::string why;
-  const std::optional<ClassicCards> found = classic_cards(catalog, data, hardware, why);
+  const std::optional<ClassicCards> found = classic_cards(laws.catalog, laws.data, hardware, why);
   if (!found) {
     return unsupported(why);
   }
@@ -58,8 +56,7 @@ RowPrediction trained_recommender(const Catalog& catalog,
   const std::optional<double> stated = number_behind(config, "batch/GPU=");
   const double batch = stated ? *stated * 1.024 : 65536.0 / cards;
   const RecommenderTask task = criteo_task(config);
-  const Seconds software = names(source, "TensorFlow") ? law.step_tensorflow : law.step_pytorch;
-  const Seconds step = recommender_step(task, found->card, cards, batch, software, {}, law).total();
+  const Seconds step = recommender_step(task, found->card, cards, batch, {}, law).total();
   const double rate = cards * batch / step.raw();
   if (row.metric == "time_to_train_s") {
     return answered(criteo_samples / rate, law.width);
@@ -72,16 +69,13 @@ RowPrediction trained_recommender(const Catalog& catalog,
 
 }  // namespace
 
-RowPrediction predict_recommender(const Catalog& catalog,
-                                  const ModelData& data,
-                                  const RunFile& file,
-                                  const RunRow& row) {
+RowPrediction predict_recommender(const ClassicLaws& laws, const RunFile& file, const RunRow& row) {
   const std::string config = cell(file, row, "config").value_or("");
   const std::string hardware = cell(file, row, "hardware").value_or("");
   if (cell(file, row, "workload") == "dlrm_train") {
-    return trained_recommender(catalog, data, row, row.source_ref, config, hardware);
+    return trained_recommender(laws, row, config, hardware);
   }
-  const Numbers::Recommender& law = classic::numbers(data).recommender;
+  const Numbers::Recommender& law = laws.numbers.recommender;
   const std::optional<double> batch =
       names(config, "client batch=") ? number_behind(config, "client batch=") : number_behind(config, "batch=");
   if (!batch) {
@@ -90,14 +84,14 @@ RowPrediction predict_recommender(const Catalog& catalog,
   std::string why;
   double mean = 0.0, tail = law.serve_tail;
   if (names(hardware, "Xeon")) {
-    const std::optional<classic::Cores> cores = classic_cores(catalog, data, hardware, "", why);
+    const std::optional<classic::Cores> cores = classic_cores(laws.catalog, laws.data, hardware, "", why);
     if (!cores) {
       return unsupported(why);
     }
     mean = recommender_request(criteo_task(config), *cores, *batch, law).raw();
     tail = law.cpu_tail;
   } else {
-    const std::optional<ClassicCards> found = classic_cards(catalog, data, hardware, why);
+    const std::optional<ClassicCards> found = classic_cards(laws.catalog, laws.data, hardware, why);
     if (!found) {
       return unsupported(why);
     }

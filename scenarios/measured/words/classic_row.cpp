@@ -38,8 +38,8 @@ TreeTask airline(double rows) {
   return task;
 }
 
-RowPrediction early_trees(const ModelData& data, const std::string& config) {
-  const ClassicTables& tables = classic_tables(data);
+RowPrediction early_trees(const ClassicLaws& laws, const std::string& config) {
+  const ClassicTables& tables = classic_tables(laws.data);
   const std::string library = config.substr(0, config.find(';'));
   const auto law = std::find_if(tables.early.begin(), tables.early.end(),
                                 [&](const EarlyTrees& each) { return each.package == library; });
@@ -54,8 +54,7 @@ RowPrediction early_trees(const ModelData& data, const std::string& config) {
   return answered(time.raw(), 0.8, "the depth and the cards of those runs, which their table leaves open");
 }
 
-RowPrediction trees_of_cores(const Catalog& catalog,
-                             const ModelData& data,
+RowPrediction trees_of_cores(const ClassicLaws& laws,
                              const RunRow& row,
                              const std::string& config,
                              const std::string& hardware,
@@ -64,13 +63,12 @@ RowPrediction trees_of_cores(const Catalog& catalog,
   std::string why;
   const std::size_t at = config.find("cores=");
   const std::string stated = at == std::string::npos ? "" : config.substr(at + 6);
-  const std::optional<classic::Cores> cores = classic_cores(catalog, data, hardware, stated, why);
+  const std::optional<classic::Cores> cores = classic_cores(laws.catalog, laws.data, hardware, stated, why);
   if (!cores) {
     return unsupported(why);
   }
   if (row.metric == "peak_memory_gb") {
-    return answered(
-        classic::tree_memory(task, 1.0, law.bytes_per_entry, classic::numbers(data).bytes_per_row).raw() / 1e9, 0.3);
+    return answered(classic::tree_memory(task, 1.0, law.bytes_per_entry, laws.numbers.bytes_per_row).raw() / 1e9, 0.3);
   }
   const Seconds time = classic::tree_time(task, *cores, law).total();
   if (row.metric == "speedup_16c_vs_1c") {
@@ -87,25 +85,29 @@ RowPrediction trees_of_cores(const Catalog& catalog,
   return answered(time.raw(), law.width);
 }
 
-RowPrediction trees_of_cards(const Catalog& catalog,
-                             const ModelData& data,
+RowPrediction trees_of_cards(const ClassicLaws& laws,
                              const RunRow& row,
                              const std::string& hardware,
                              const TreeTask& task,
                              const classic::GpuTrees& law) {
   std::string why;
-  const std::optional<ClassicCards> cards = classic_cards(catalog, data, hardware, why);
+  const std::optional<ClassicCards> cards = classic_cards(laws.catalog, laws.data, hardware, why);
   if (!cards) {
     return unsupported(why);
   }
-  const Numbers& numbers = classic::numbers(data);
+  const Numbers& numbers = laws.numbers;
+  const std::optional<classic::Cores> host = classic_host(laws.catalog, laws.data, hardware, why);
+  if (!host) {
+    return unsupported(why);
+  }
   if (row.metric == "peak_memory_gb") {
     return answered(classic::tree_memory(task, cards->cards, law.bytes_per_entry, numbers.bytes_per_row).raw() / 1e9,
                     0.3);
   }
-  const classic::TreeTime time = classic::tree_time(task, cards->card, cards->cards, law, numbers.rows_per_split);
+  const classic::TreeTime time =
+      classic::tree_time(task, cards->card, cards->cards, *host, law, numbers.rows_per_split);
   if (row.metric == "gpu_utilization_pct" && !law.host_bound) {
-    return answered(100.0 * (1.0 - time.levels / time.total()), 0.25, "ten million rows");
+    return answered(100.0 * (1.0 - (time.levels + time.host) / time.total()), 0.25, "ten million rows");
   }
   if (row.metric != "train_time_s") {
     return unsupported(law.host_bound && row.metric.starts_with("gpu_utilization")
@@ -115,13 +117,12 @@ RowPrediction trees_of_cards(const Catalog& catalog,
   return answered(time.total().raw(), law.width);
 }
 
-RowPrediction predict_trees(const Catalog& catalog,
-                            const ModelData& data,
+RowPrediction predict_trees(const ClassicLaws& laws,
                             const RunRow& row,
                             const std::string& config,
                             const std::string& hardware) {
   if (text_has(config, "dataset=") && text_has(config, " rounds")) {
-    return early_trees(data, config);
+    return early_trees(laws, config);
   }
   if (text_has(config, "dataset=")) {
     return unsupported("rounds and depth of those runs differ by data set, and their table states neither");
@@ -140,22 +141,21 @@ RowPrediction predict_trees(const Catalog& catalog,
   }
   const TreeTask task = airline(rows.value_or(1e7));
   const std::string library = library_of(config);
-  const Numbers& numbers = classic::numbers(data);
+  const Numbers& numbers = laws.numbers;
   const classic::CpuTrees* const cpu = numbers.cpu_library(library);
   const classic::GpuTrees* const gpu = numbers.gpu_library(library);
   if (on_cores ? cpu == nullptr : gpu == nullptr) {
     return unsupported("no boosted trees by the name of '" + library + "' were measured");
   }
-  return on_cores ? trees_of_cores(catalog, data, row, config, hardware, task, *cpu)
-                  : trees_of_cards(catalog, data, row, hardware, task, *gpu);
+  return on_cores ? trees_of_cores(laws, row, config, hardware, task, *cpu)
+                  : trees_of_cards(laws, row, hardware, task, *gpu);
 }
 
-RowPrediction predict_kmeans(const Catalog& catalog,
-                             const ModelData& data,
+RowPrediction predict_kmeans(const ClassicLaws& laws,
                              const RunRow& row,
                              const std::string& config,
                              const std::string& hardware) {
-  const Numbers::KMeans& small = classic::numbers(data).kmeans;
+  const Numbers::KMeans& small = laws.numbers.kmeans;
   if (text_has(config, "one small image, 50 iterations") && row.metric == "time_s") {
     // What an iteration takes whose work is nothing.
     constexpr double iterations = 50.0;
@@ -167,23 +167,22 @@ RowPrediction predict_kmeans(const Catalog& catalog,
     return unsupported("points, dimensions, clusters or iterations of the run are not published");
   }
   std::string why;
-  std::optional<ClassicCards> cards = classic_cards(catalog, data, hardware, why);
+  std::optional<ClassicCards> cards = classic_cards(laws.catalog, laws.data, hardware, why);
   if (!cards) {
     return unsupported(why);
   }
   const classic::KMeansTask task{*n, *d, *k, *iterations, text_has(hardware, "fp16")};
-  const Numbers::KMeans& law = classic::numbers(data).kmeans;
+  const Numbers::KMeans& law = laws.numbers.kmeans;
   return answered(classic::kmeans_time(task, cards->card, cards->cards, false, law).total().raw(), law.width);
 }
 
-RowPrediction predict_image(const Catalog& catalog,
-                            const ModelData& data,
+RowPrediction predict_image(const ClassicLaws& laws,
                             const RunRow& row,
                             const std::string& config,
                             const std::string& hardware) {
-  const ClassicTables& tables = classic_tables(data);
+  const ClassicTables& tables = classic_tables(laws.data);
   std::string why;
-  const std::optional<classic::Cores> cores = classic_cores(catalog, data, hardware, "", why);
+  const std::optional<classic::Cores> cores = classic_cores(laws.catalog, laws.data, hardware, "", why);
   const ClassicHost* const host = longest_name(tables.hosts, hardware).entry;
   const std::string name = config.substr(0, config.find(';'));
   const auto network = std::find_if(tables.images.begin(), tables.images.end(),
@@ -208,19 +207,37 @@ bool classic_row(const RunFile& file, const RunRow& row) {
   const std::string config = cell(file, row, "config").value_or("");
   const std::string hardware = cell(file, row, "hardware").value_or("");
   return workload == "gbdt_train" || workload == "kmeans" || workload == "ann_search" || workload == "dlrm_train" ||
+         workload == "video_enhance" || workload == "rl_sim" || workload == "vla_infer" || workload == "vla_train" ||
          (workload == "dlrm_infer" && (text_has(config, "HPS") || text_has(hardware, "Xeon"))) ||
          (workload == "image_cls_infer" && hardware.starts_with("CPU i"));
 }
 
-RowPrediction predict_classic(const Catalog& catalog, const ModelData& data, const RunFile& file, const RunRow& row) {
+RowPrediction predict_classic(const ClassicLaws& laws, const RunFile& file, const RunRow& row) {
   const std::string workload = cell(file, row, "workload").value_or("");
   const std::string config = cell(file, row, "config").value_or("");
   const std::string hardware = cell(file, row, "hardware").value_or("");
-  return workload == "gbdt_train"        ? predict_trees(catalog, data, row, config, hardware)
-         : workload == "kmeans"          ? predict_kmeans(catalog, data, row, config, hardware)
-         : workload == "ann_search"      ? predict_vectors(catalog, data, file, row)
-         : workload == "image_cls_infer" ? predict_image(catalog, data, row, config, hardware)
-                                         : predict_recommender(catalog, data, file, row);
+  return workload == "gbdt_train"        ? predict_trees(laws, row, config, hardware)
+         : workload == "kmeans"          ? predict_kmeans(laws, row, config, hardware)
+         : workload == "ann_search"      ? predict_vectors(laws, file, row)
+         : workload == "image_cls_infer" ? predict_image(laws, row, config, hardware)
+         : workload.starts_with("dlrm")  ? predict_recommender(laws, file, row)
+                                         : predict_media(laws, file, row);
+}
+
+RowPrediction predict_classic(const Catalog& catalog, const ModelData& data, const RunFile& file, const RunRow& row) {
+  return predict_classic({catalog, data, classic::numbers(data), classic::media_numbers(data), true}, file, row);
+}
+
+std::string classic_machine(const ModelData& data, const RunFile& file, const RunRow& row) {
+  const std::string hardware = cell(file, row, "hardware").value_or("");
+  std::string_view text = hardware;
+  static_cast<void>(leading_count(text));
+  const ClassicTables& tables = classic_tables(data);
+  if (const ClassicGpu* const gpu = longest_name(tables.gpus, text).entry) {
+    return gpu->card;
+  }
+  const ClassicHost* const host = longest_name(tables.hosts, text).entry;
+  return host != nullptr ? host->cpu : hardware;
 }
 
 }  // namespace headroom

@@ -28,6 +28,10 @@ void read_machines(ConfigTable& root, ClassicTables& read) {
     one.efficiency = each.maybe_number("efficiency", {1e-3, 1.0}).value_or(0.0);
     each.finish();
   }
+  for (ConfigTable& each : root.tables("gpu_host")) {
+    read.card_hosts.push_back({each.texts("names"), each.text("cpu"), each.number("cores", classic_counts)});
+    each.finish();
+  }
 }
 
 void read_data(ConfigTable& root, ClassicTables& read) {
@@ -87,7 +91,8 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// "4x " and the text behind it; 1 where the text does not begin so.
+}  // namespace
+
 double leading_count(std::string_view& text) {
   std::size_t digits = 0;
   while (digits < text.size() && is_digit(text[digits])) {
@@ -100,8 +105,6 @@ double leading_count(std::string_view& text) {
   text.remove_prefix(digits + 2);
   return count;
 }
-
-}  // namespace
 
 const ClassicTables& classic_tables(const ModelData& data) {
   return step_numbers(data, "classic-rows", read_classic_rows);
@@ -183,6 +186,25 @@ std::optional<classic::Cores> classic_cores(const Catalog& catalog,
       cores = threads / 2.0;
     }
     return classic::cores_of(cpu, sockets, cores, threads);
+  } catch (const ConfigError& error) {
+    why = error.what();
+    return std::nullopt;
+  }
+}
+
+std::optional<classic::Cores> classic_host(const Catalog& catalog,
+                                           const ModelData& data,
+                                           std::string_view hardware,
+                                           std::string& why) {
+  std::string_view text = hardware;
+  static_cast<void>(leading_count(text));
+  const CardHost* const host = longest_name(classic_tables(data).card_hosts, text).entry;
+  if (host == nullptr) {
+    why = "the host beside '" + std::string{hardware} + "' is not known to classic-rows.toml";
+    return std::nullopt;
+  }
+  try {
+    return classic::cores_of(find_cpu(catalog, host->cpu), 1.0, host->cores, 2.0 * host->cores);
   } catch (const ConfigError& error) {
     why = error.what();
     return std::nullopt;

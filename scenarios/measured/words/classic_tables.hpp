@@ -26,6 +26,12 @@ struct ClassicHost {
   std::string cpu;
   double sockets = 1.0, cores = 1.0, efficiency = 0.0;
 };
+/// The host beside a GPU, whose names begin as those of the GPU's hardware do.
+struct CardHost {
+  std::vector<std::string> names;
+  std::string cpu;
+  double cores = 1.0;
+};
 struct EarlyTrees {
   std::string package;
   Seconds round{}, feature{}, update{};
@@ -52,6 +58,7 @@ struct ImageNetwork {
 struct ClassicTables {
   std::vector<ClassicGpu> gpus;
   std::vector<ClassicHost> hosts;
+  std::vector<CardHost> card_hosts;
   std::vector<EarlyTrees> early;
   std::vector<TreeData> trees;
   std::vector<VectorData> vectors;
@@ -89,6 +96,14 @@ struct ClassicCards {
                                                           std::string_view hardware,
                                                           std::string_view stated,
                                                           std::string& why);
+
+/// The host that stands beside a row's GPU. nullopt, with the reason, where the tables know none.
+[[nodiscard]] std::optional<classic::Cores> classic_host(const Catalog& catalog,
+                                                         const ModelData& data,
+                                                         std::string_view hardware,
+                                                         std::string& why);
+/// "4x " of a text, which then stands behind it; 1 where the text does not begin so.
+[[nodiscard]] double leading_count(std::string_view& text);
 
 /// The number behind `word`, "rows=10M": K, M and B are thousands, millions, billions. nullopt: none stands there.
 [[nodiscard]] std::optional<double> number_behind(std::string_view text, std::string_view word);

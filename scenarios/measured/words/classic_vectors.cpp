@@ -117,13 +117,10 @@ std::optional<ParsedIndex> faiss_index(const ClassicTables& tables, const std::s
   return index;
 }
 
-RowPrediction faiss_batch(const Catalog& catalog,
-                          const ModelData& data,
-                          const std::string& config,
-                          const std::string& hardware) {
-  std::optional<ParsedIndex> index = faiss_index(classic_tables(data), config);
+RowPrediction faiss_batch(const ClassicLaws& laws, const std::string& config, const std::string& hardware) {
+  std::optional<ParsedIndex> index = faiss_index(classic_tables(laws.data), config);
   std::string why = "no index and set by that name are known";
-  std::optional<ClassicCards> cards = index ? classic_cards(catalog, data, hardware, why) : std::nullopt;
+  std::optional<ClassicCards> cards = index ? classic_cards(laws.catalog, laws.data, hardware, why) : std::nullopt;
   if (!cards) {
     return unsupported(why);
   }
@@ -132,7 +129,7 @@ RowPrediction faiss_batch(const Catalog& catalog,
     index->shards = 2.0;
     index->replicas = cards->cards / 2.0;
   }
-  const Numbers& numbers = classic::numbers(data);
+  const Numbers& numbers = laws.numbers;
   return answered(classic::search_time(index->task, cards->card, index->shards, index->replicas, numbers).total().raw(),
                   numbers.search.width);
 }
@@ -159,18 +156,15 @@ RowPrediction processor_rate(const Numbers& numbers, const std::string& config) 
   return unsupported("no index of a processor by that name is known");
 }
 
-RowPrediction graph_rate(const Catalog& catalog,
-                         const ModelData& data,
-                         const std::string& config,
-                         const std::string& hardware) {
-  const Numbers& numbers = classic::numbers(data);
+RowPrediction graph_rate(const ClassicLaws& laws, const std::string& config, const std::string& hardware) {
+  const Numbers& numbers = laws.numbers;
   const Numbers::CpuSearch& law = numbers.cpu_search;
   const double wide = number_behind(config, "efSearch=").value_or(64.0);
   if (speaks_of(hardware, "1 thread")) {
     return answered(1.0 / (law.graph_query + wide * law.graph_step).raw(), 0.2);
   }
   std::string why;
-  const std::optional<ClassicCards> cards = classic_cards(catalog, data, hardware, why);
+  const std::optional<ClassicCards> cards = classic_cards(laws.catalog, laws.data, hardware, why);
   if (!cards) {
     return unsupported(why);
   }
@@ -189,11 +183,11 @@ RowPrediction graph_rate(const Catalog& catalog,
 
 }  // namespace
 
-RowPrediction predict_vectors(const Catalog& catalog, const ModelData& data, const RunFile& file, const RunRow& row) {
+RowPrediction predict_vectors(const ClassicLaws& laws, const RunFile& file, const RunRow& row) {
   const std::string config = cell(file, row, "config").value_or("");
   const std::string hardware = cell(file, row, "hardware").value_or("");
-  const Numbers& numbers = classic::numbers(data);
-  const ClassicTables& tables = classic_tables(data);
+  const Numbers& numbers = laws.numbers;
+  const ClassicTables& tables = classic_tables(laws.data);
   if (named_in(tables.systems, config) != nullptr) {
     const std::optional<Operating> at = operating_in(tables, config);
     return at ? priced_system(numbers, *at, row, config) : unsupported("no rate of that system on that set is known");
@@ -202,12 +196,12 @@ RowPrediction predict_vectors(const Catalog& catalog, const ModelData& data, con
     return unsupported("the GPU is not stated");
   }
   if (row.metric == "batch_time_s" || row.metric == "time_s") {
-    return faiss_batch(catalog, data, config, hardware);
+    return faiss_batch(laws, config, hardware);
   }
   if (row.metric != "qps") {
     return unsupported("metric " + row.metric + " of a vector search is not answered");
   }
-  return hardware.starts_with("Azure") ? processor_rate(numbers, config) : graph_rate(catalog, data, config, hardware);
+  return hardware.starts_with("Azure") ? processor_rate(numbers, config) : graph_rate(laws, config, hardware);
 }
 
 }  // namespace headroom

@@ -113,6 +113,54 @@ nvme = "2 TB"
 parameters = 113e9
 batch = 65536
 )"},
+    KeyHost{Kinds::classic, HostReader::scenario, R"(
+schema = 1
+kind = "classic"
+[hardware]
+gpu = "l4"
+[video]
+codec = "hevc"
+frame_time = "2 ms"
+encode = "h264"
+out_width = 1280
+out_height = 720
+model_memory = "2 GB"
+stream_memory = "100 MB"
+streams = 300
+)"},
+    KeyHost{Kinds::classic, HostReader::scenario, R"(
+schema = 1
+kind = "classic"
+[hardware]
+gpu = "l40"
+gpus = 1
+[video]
+effect = "super-resolution-2x"
+)"},
+    KeyHost{Kinds::classic, HostReader::scenario, R"(
+schema = 1
+kind = "classic"
+[hardware]
+gpu = "l40"
+[simulator]
+task = "humanoid"
+envs = 2048
+steps = 1e9
+demand = "300000 req/s"
+env_memory = "1 MB"
+memory = "3 GB"
+)"},
+    KeyHost{Kinds::classic, HostReader::scenario, R"(
+schema = 1
+kind = "classic"
+[hardware]
+gpu = "rtx-4090"
+gpus = 1
+[control]
+model = "pi0"
+network = "5 ms"
+rate = "30 req/s"
+)"},
 };
 
 }  // namespace headroom::test
