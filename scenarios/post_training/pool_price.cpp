@@ -95,7 +95,7 @@ bool recipe_pads(const PostTrainQuestion& q) {
          std::any_of(blocks.begin(), blocks.end(), [](const Block& each) { return is_recurrent(each.mixer); });
 }
 
-double weight_tensors(const Architecture& a) noexcept {
+double weight_tensors(const Architecture& a, double together) noexcept {
   constexpr double mixer = 4.0, norms = 2.0, feed_forward = 3.0, ends = 3.0;
   const double layers = real(a.layers);
   double tensors = ends + layers * (mixer + norms);
@@ -104,7 +104,7 @@ double weight_tensors(const Architecture& a) noexcept {
   }
   const double dense = real(std::min(a.layers, a.moe->dense_layers));
   const double sparse = (layers - dense) / real(std::max<std::int64_t>(1, a.moe->every));
-  return tensors + (layers - sparse) * feed_forward + sparse * (1.0 + feed_forward * real(a.moe->experts));
+  return tensors + (layers - sparse) * feed_forward + sparse * (1.0 + feed_forward * std::ceil(real(a.moe->experts) / together));
 }
 
 const TrainerPrice& PoolPrices::trainer(std::int64_t gpus, Bytes resident) {

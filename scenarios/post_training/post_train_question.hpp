@@ -115,8 +115,9 @@ struct PostTrainQuestion {
 [[nodiscard]] bool recipe_pads(const PostTrainQuestion& question);
 
 /// Tensors of a network's weights as frameworks name them: of a layer four of the mixer, two norms, and of the
-/// feed-forward three, or three an expert with the router's one; the tables at both ends and the last norm.
-[[nodiscard]] double weight_tensors(const Architecture& architecture) noexcept;
+/// feed-forward three, or three an expert with the router's one; the tables at both ends and the last norm. `together`:
+/// experts that come at once.
+[[nodiscard]] double weight_tensors(const Architecture& architecture, double together = 1.0) noexcept;
 
 /// Whether a document asks for it: kind post_train.
 [[nodiscard]] bool asks_for_post_training(const ConfigValue& root) noexcept;

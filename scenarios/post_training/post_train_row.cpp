@@ -259,7 +259,10 @@ std::optional<PostTrainQuestion> post_train_question_of(
   q.gpus = std::max(cells.count("gpus"), std::max(train, rollout));
   q.parameters = 1e9 * cells.number("params_b").value_or(0.0);
   const std::optional<std::string> id = preset_id(sources, cells.text("model"));
-  q.tensors = id ? weight_tensors(sources.models.find(*id)) : 0.0;
+  // An export by Megatron gathers an expert of each rank of a group at once (verl/utils/megatron_utils.py,
+  // per_tensor_generator); a group is a host where nobody says otherwise.
+  const double group = cells.has("megatron") ? std::max(1.0, cells.number("train_ep").value_or(8.0)) : 1.0;
+  q.tensors = id ? weight_tensors(sources.models.find(*id), group) : 0.0;
   q.rollout_precision = cells.has("rollout_precision=fp8") ? "fp8" : "bf16";
   q.precision = "bf16";
   const std::string algorithm = lower(cells.text("algorithm"));
