@@ -104,7 +104,8 @@ double weight_tensors(const Architecture& a, double together) noexcept {
   }
   const double dense = real(std::min(a.layers, a.moe->dense_layers));
   const double sparse = (layers - dense) / real(std::max<std::int64_t>(1, a.moe->every));
-  return tensors + (layers - sparse) * feed_forward + sparse * (1.0 + feed_forward * std::ceil(real(a.moe->experts) / together));
+  return tensors + (layers - sparse) * feed_forward +
+         sparse * (1.0 + feed_forward * std::ceil(real(a.moe->experts) / together));
 }
 
 const TrainerPrice& PoolPrices::trainer(std::int64_t gpus, Bytes resident) {
@@ -230,7 +231,7 @@ TrainerPrice PoolPrices::price_layout(std::int64_t gpus,
   if (e.device.mid > question.compiled.capacity) {
     price.fits = false;
     price.why_not = "the trainer needs " + format(e.device.mid) + " of the " + format(question.compiled.capacity) +
-                    " that a GPU has left";
+                    " that a GPU has left: more GPUs to train, recompute = \"full\" or lora = true would do with less";
   }
   return price;
 }
@@ -282,8 +283,9 @@ EnginePrice PoolPrices::price_engine(std::int64_t tp, double fraction, const Dev
     const ServingWorkload& w = s.work;
     const ServingEstimate memory = serve_memory(s.architecture, s.device, s.engine, w);
     if (memory.verdict != Verdict::feasible) {
-      price.why_not = "an engine over " + std::to_string(tp) + " GPUs cannot hold the model at " + percent(fraction) +
-                      " of their memory";
+      price.why_not = "an engine over " + counted(tp, "GPU") + " cannot hold the model at " + percent(fraction) +
+                      " of their memory: more GPUs to sample, a larger memory_fraction" +
+                      (q_.rollout_precision == "bf16" ? " or rollout_precision = \"fp8\" would" : " would");
       return price;
     }
     const ReplicaFormats formats{w.weights, activation_precision(s.device, w.weights), w.kv, w.weight_kernels};

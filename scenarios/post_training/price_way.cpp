@@ -167,7 +167,7 @@ PostTrainWay price_way(const PostTrainQuestion& q,
     }
     if (way.engine_tp == 0) {
       way.possible = false;
-      way.why_not = why_not;
+      way.why_not = way.why_not.empty() ? why_not : way.why_not + "; " + why_not;
     }
   }
   set_phases(q, q.software.numbers, q.software.paths, way);
