@@ -22,6 +22,7 @@ done <<'BARS'
 step 25 18
 rollout 30 22
 passes 30 22
+train 30 22
 BARS
 read -r answered asked < <(sed -nE 's/^([0-9]+) of ([0-9]+) rows without a mark are answered.*/\1 \2/p' <<<"$said")
 if ! awk -v a="$answered" -v b="$asked" 'BEGIN { exit !(b > 0 && a >= 0.85 * b) }'; then

@@ -66,8 +66,8 @@ struct PostTrainFit {
 
 struct PostTrainFitOptions {
   bool leave_out = true;
-  double noise = 0.15;  ///< log error of one row, which weighs rows against priors
-  double scale = 0.2;   ///< log error beyond which a row counts linearly
+  double noise = 0.1;   ///< log error of one row, which weighs rows against priors
+  double scale = 0.15;  ///< log error beyond which a row counts linearly
 };
 
 /// Rows of post-training in `files`, without those that their notes doubt. Rows of one source, model and metric weigh
