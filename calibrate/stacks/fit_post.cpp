@@ -318,11 +318,8 @@ PostTrainFit fit_post_training(std::span<const RunFile> files,
                                const Sources& sources,
                                const PostTrainFitOptions& options,
                                const std::function<void(std::string_view)>& progress) {
-  const auto tell = [&](const std::string& what) {
-    if (progress) {
-      progress(what);
-    }
-  };
+  const auto silent = [](std::string_view /*what*/) {};
+  const std::function<void(std::string_view)> tell = progress ? progress : silent;
   PostTrainFit fit;
   fit.model = std::make_shared<PostTrainRowModel>(sources);
   gather(files, options, fit);

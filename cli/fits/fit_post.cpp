@@ -78,9 +78,9 @@ std::string errors_text(const PostTrainFit& fit, bool by_source) {
     if (by_source) {
       cells.push_back(key.second);
     }
-    for (std::string cell : {std::to_string(e.fitted.size()), both(e.before), both(e.fitted), both(e.left_out)}) {
-      cells.push_back(std::move(cell));
-    }
+    const std::vector<std::string> figures{std::to_string(e.fitted.size()), both(e.before), both(e.fitted),
+                                           both(e.left_out)};
+    cells.insert(cells.end(), figures.begin(), figures.end());
     table.row(cells);
   }
   return table.text(0);
@@ -112,10 +112,10 @@ Outcome fit_post_training_numbers(const Arguments& arguments, const std::vector<
                 (options.leave_out ? intervals_text(fit) + "\n" : "") + std::to_string(fit.answered) + " of " +
                 std::to_string(fit.asked) + " rows without a mark are answered, " + std::to_string(fit.runs.size()) +
                 " fitted or judged in " + std::to_string(fit.result.iterations) + " iterations\n";
-  if (arguments.has("--write")) {
-    for (const std::string& file : write_post_files(fit, arguments.one("--write"))) {
-      outcome.err += "headroom: wrote " + file + "\n";
-    }
+  const std::string folder = arguments.one("--write");
+  const std::vector<std::string> written = folder.empty() ? std::vector<std::string>{} : write_post_files(fit, folder);
+  for (const std::string& file : written) {
+    outcome.err += "headroom: wrote " + file + "\n";
   }
   return outcome;
 }
