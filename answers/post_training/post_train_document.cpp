@@ -24,7 +24,7 @@ Value phases_value(const PostTrainWay& way) {
   return phases;
 }
 
-Value phase_memory(const MemoryBreakdown& memory, const char* side) {
+Value memory_terms(const MemoryBreakdown& memory, const char* side) {
   Value terms = Value::empty_list();
   for (std::size_t i = 0; i < memory_term_count; ++i) {
     if (memory.bytes[i] > Bytes{}) {
@@ -73,9 +73,25 @@ Value balance_value(const PostTrainPlan& plan) {
   return stages;
 }
 
+Value phase_memory_value(const PostTrainPlan& plan) {
+  return list(phase_memory(plan.question, plan.ways[*plan.taken]), [](const PhaseMemory& each) {
+    return row("phase"_m = word(phase_names[static_cast<std::size_t>(each.phase)]),
+               "pool"_m = word(each.samples ? "rollout" : "train"), "engine_bytes"_m = each.engine,
+               "policy_bytes"_m = each.policy, "reference_bytes"_m = each.reference, "bytes"_m = each.total());
+  });
+}
+
+Value neighbours_value(const PostTrainPlan& plan) {
+  return list(plan.neighbours, [](const PostTrainNeighbour& each) {
+    return row("change"_m = each.change, "possible"_m = each.possible, "step_s"_m = when(each.possible, each.step),
+               "why_not"_m = each.why_not);
+  });
+}
+
 Value staleness_value(const PostTrainPlan& plan) {
   return list(plan.staleness, [](const PostTrainPlan::Staleness& each) {
-    return row("staleness"_m = each.bound, "step_s"_m = each.step);
+    return row("staleness"_m = each.bound, "step_s"_m = each.step,
+               "binds"_m = word(post_train_binds_names[static_cast<std::size_t>(each.binds)]));
   });
 }
 
@@ -103,8 +119,10 @@ Value post_train_document(const PostTrainPlan& plan) {
                 "cut_answers"_m = when(way != nullptr, share(plan.cut)), "layouts_priced"_m = when(step, plan.priced),
                 "plan"_m = way ? post_way_value(*way) : Value{}, "ways"_m = when(step, list(plan.ways, post_way_value)),
                 "timeline"_m = way ? events_value(*way) : Value{},
-                "train_memory"_m = way ? phase_memory(way->trainer.memory, "train") : Value{},
-                "rollout_memory"_m = way && way->engine_tp > 0 ? phase_memory(way->engine_memory, "rollout") : Value{},
+                "train_memory"_m = way ? memory_terms(way->trainer.memory, "train") : Value{},
+                "rollout_memory"_m = way && way->engine_tp > 0 ? memory_terms(way->engine_memory, "rollout") : Value{},
+                "phase_memory"_m = way ? phase_memory_value(plan) : Value{},
+                "neighbours"_m = when(!plan.neighbours.empty(), neighbours_value(plan)),
                 "staleness"_m = when(!plan.staleness.empty(), staleness_value(plan)),
                 "flow_units_per_s"_m = plan.balance ? Value{plan.balance->flow} : Value{},
                 "stages"_m = plan.balance ? balance_value(plan) : Value{}, "stages_s"_m = plan.stage_time,

@@ -8,6 +8,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/scenarios/post_training/post_train_plan.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -103,6 +104,30 @@ std::string memory_text(const PostTrainPlan& plan) {
   return table.text();
 }
 
+/// What of each side a GPU holds while each phase runs.
+std::string residents_text(const PostTrainPlan& plan) {
+  const PostTrainWay& way = plan.ways[*plan.taken];
+  const bool split = way.flow.placement != PostTrainPlacement::colocated;
+  Table table{{"resident while", "<on", "engine", "policy", "reference", "total"}};
+  const auto bytes = [](Bytes of) { return of > Bytes{} ? format(of) : std::string{}; };
+  for (const PhaseMemory& each : phase_memory(plan.question, way)) {
+    table.row({std::string{phase_names[static_cast<std::size_t>(each.phase)]},
+               !split         ? "all"
+               : each.samples ? "rollout"
+                              : "train",
+               bytes(each.engine), bytes(each.policy), bytes(each.reference), format(each.total())});
+  }
+  return table.text();
+}
+
+std::string neighbours_text(const PostTrainPlan& plan) {
+  std::string text;
+  for (const PostTrainNeighbour& each : plan.neighbours) {
+    text += "not " + each.change + ": " + each.why_not + "\n";
+  }
+  return text;
+}
+
 std::string tail_text(const PostTrainPlan& plan) {
   const PostTrainWay& way = plan.ways[*plan.taken];
   if (way.engine_tp == 0) {
@@ -120,8 +145,13 @@ std::string tail_text(const PostTrainPlan& plan) {
       text += (&each == &plan.staleness.front() ? " " : ", ") + format(each.step) + " at an age of " +
               format_number(each.bound);
     }
-    text += " steps on the best split; partial rollouts save " + format(plan.partial_saves) +
-            " of a batch that is waited for\n";
+    const auto bound = std::find_if(plan.staleness.rbegin(), plan.staleness.rend(),
+                                    [](const auto& each) { return each.binds == PostTrainBinds::age; });
+    text += " steps on the best split; ";
+    text += bound == plan.staleness.rend()
+                ? "the bound on age never binds by itself; "
+                : "the bound itself binds up to an age of " + format_number(bound->bound) + "; ";
+    text += "partial rollouts save " + format(plan.partial_saves) + " of a batch that is waited for\n";
   }
   return text;
 }
@@ -155,9 +185,9 @@ std::string post_train_text(const PostTrainPlan& plan, bool explained) {
   if (plan.taken) {
     const PostTrainWay& way = plan.ways[*plan.taken];
     text += figures_text(plan) + "trainer: " + trainer_text(way) + "\n\n" + phases_text(way) + tail_text(plan) + "\n" +
-            memory_text(plan) + "\n";
+            memory_text(plan) + "\n" + residents_text(plan) + "\n";
   }
-  text += ways_text(plan);
+  text += ways_text(plan) + neighbours_text(plan);
   for (std::size_t i = 0; explained && i < plan.ways.size(); ++i) {
     if (plan.taken != i && plan.ways[i].possible) {
       text += "\nphases of " + way_words(plan.ways[i]) + "\n" + phases_text(plan.ways[i]);

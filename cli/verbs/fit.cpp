@@ -7,6 +7,7 @@
 #include <headroom/cli/fits/fit_classic_laws.hpp>
 #include <headroom/cli/fits/fit_kernels.hpp>
 #include <headroom/cli/fits/fit_overlay.hpp>
+#include <headroom/cli/fits/fit_post.hpp>
 #include <headroom/cli/fits/fit_serving.hpp>
 #include <headroom/cli/fits/fit_step.hpp>
 #include <headroom/cli/frame/command.hpp>
@@ -31,7 +32,7 @@ extern const Verb fit_verb;
 namespace fit_parts {
 namespace {
 
-enum class Asks : std::uint8_t { shares, memory, serving, training, kernels, overlay, networks, classic };
+enum class Asks : std::uint8_t { shares, memory, serving, training, kernels, overlay, networks, classic, post };
 constexpr std::array forms{
     Form{"a fit of the rough stack's shares", "--stack rough-train", "text|toml"},
     Form{"a fit of an engine's memory", "--stack tensorrt-llm", "text|toml"},
@@ -41,24 +42,26 @@ constexpr std::array forms{
     Form{"a fit of an overlay", "--base ID", formats_in<"text|toml|{}">},
     Form{"a fit of calls of networks", "--stack networks", "text"},
     Form{"a fit of classic machine learning", "--stack classic", "text"},
+    Form{"a fit of post-training", "--stack post", "text"},
 };
 
 constexpr std::array options{
     Option{"--stack", OptionKind::one, "NAME",
            "what to fit: a training software or all of them; serving (times of all engines); networks (calls "
-           "of networks); classic (trees, k-means, recommenders, video, robots); rough-train (default); tensorrt-llm "
-           "(memory)"}
-        .of(Asks::shares, Asks::memory, Asks::serving, Asks::networks, Asks::classic, Asks::training),
+           "of networks); classic (trees, k-means, recommenders, video, robots); post (post-training); rough-train "
+           "(default); tensorrt-llm (memory)"}
+        .of(Asks::shares, Asks::memory, Asks::serving, Asks::networks, Asks::classic, Asks::post, Asks::training),
     Option{"--level", OptionKind::many, "ID", "with a training software: fit the level of this SKU or generation too"}
         .of(Asks::training),
     Option{"--write", OptionKind::one, "FOLDER",
-           "with a training software, serving or networks: put the numbers into FOLDER/stacks/{train,serve,infer,step}"}
-        .of(Asks::training, Asks::serving, Asks::networks)
+           "with a training software, serving, networks or post: put the numbers into "
+           "FOLDER/stacks/{train,serve,infer,post,step}"}
+        .of(Asks::training, Asks::serving, Asks::networks, Asks::post)
         .that(FileUse::writes_in),
     Option{"--no-left-out", OptionKind::flag, "",
-           "with a training software, serving, networks or classic: do not fit again without each source, network and "
-           "SKU"}
-        .of(Asks::training, Asks::serving, Asks::networks, Asks::classic),
+           "with a training software, serving, networks, classic or post: do not fit again without each source, network "
+           "and SKU"}
+        .of(Asks::training, Asks::serving, Asks::networks, Asks::classic, Asks::post),
     Option{"--only", OptionKind::many, "NAME",
            "with serving: a stack or a number (vllm.sequence) to fit, all others held"}
         .of(Asks::serving),
@@ -99,6 +102,7 @@ Asks asks_of(const Arguments& arguments) {
          : stack == "serving"      ? Asks::serving
          : stack == "networks"     ? Asks::networks
          : stack == "classic"      ? Asks::classic
+         : stack == "post"         ? Asks::post
          : stack == "tensorrt-llm" ? Asks::memory
          : stack == "rough-train"  ? Asks::shares
                                    : Asks::training;
@@ -205,6 +209,9 @@ Outcome fitted(const Arguments& arguments, Asks asks) {
   if (asks == Asks::classic) {
     return fit_classic_laws(arguments, files);
   }
+  if (asks == Asks::post) {
+    return fit_post_training_numbers(arguments, files);
+  }
   if (asks == Asks::training) {
     return fit_training(arguments, files);
   }
@@ -246,6 +253,7 @@ constexpr std::string_view examples =
     "  headroom fit serve_*.csv --stack serving --write model\n"
     "  headroom fit serve_dlexamples.csv --stack networks --write model\n"
     "  headroom fit other_workloads.csv --stack classic\n"
+    "  headroom fit rl_steps.csv --stack post --write model\n"
     "  headroom fit gemm.csv --gpu h100-sxm-80gb --cross-validate 5\n"
     "  headroom fit h200-rack-7 --base h200-sxm-141gb -o h200-rack-7/overlay\n"
     "  headroom fit h200-rack-7 --base h200-sxm-141gb --html fit.html\n"

@@ -15,6 +15,7 @@
 #include <headroom/cli/verbs/side_by_side.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/whole_file.hpp>
+#include <headroom/scenarios/post_training/post_train_plan.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <algorithm>
@@ -44,6 +45,7 @@ enum class Asks : std::uint8_t {
   cluster,
   mixed_job,
   mixed_fleet,
+  post_training,
 };
 constexpr std::array forms{
     Form{"the plan of one training strategy", "the plan of one training strategy"},
@@ -59,6 +61,7 @@ constexpr std::array forms{
     Form{"a training job on pools of SKUs", "a training job on pools of SKUs ([[hardware.pool]])",
          formats_in<"text|{}">},
     Form{"a fleet of pools of SKUs", "a fleet of pools of SKUs ([[hardware.pool]])", formats_in<"text|{}">},
+    Form{"a step of post-training", "a step of post-training (kind = \"post_train\")"},
 };
 
 template <class... Form>
@@ -69,6 +72,7 @@ constexpr Forms together(Form... form) {
 /// The forms that an option of the quick form has a part in: those whose questions have the table of its key.
 Forms forms_of(const Key& key) {
   const std::string_view table = key.table();
+  const Forms steps = meet(key.kinds, Kinds::post_train) ? together(Asks::post_training) : Forms{};
   if (table == "training") {
     return together(Asks::training, Asks::training_memory, Asks::search, Asks::network, Asks::network_memory,
                     Asks::mixed_job);
@@ -78,9 +82,11 @@ Forms forms_of(const Key& key) {
   }
   if (table == "money") {
     return together(Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::box, Asks::network, Asks::mixed_job,
-                    Asks::mixed_fleet);
+                    Asks::mixed_fleet) |
+           steps;
   }
-  return table == "traffic" ? together(Asks::fleet, Asks::mixed_fleet) : every_form & ~together(Asks::cluster);
+  return table == "traffic" ? together(Asks::fleet, Asks::mixed_fleet)
+                            : (every_form & ~together(Asks::cluster, Asks::post_training)) | steps;
 }
 
 constexpr std::array own_options{
@@ -93,8 +99,9 @@ constexpr std::array own_options{
     Option{"--engine-log", OptionKind::one, "FILE", "serving: the engine's start-up log, whose KV cache the plan takes"}
         .of(Asks::serving, Asks::serving_memory)
         .that(FileUse::reads),
-    Option{"--trace", OptionKind::one, "FILE", "training: the step's pipeline as a trace for Perfetto"}
-        .of(Asks::training, Asks::search)
+    Option{"--trace", OptionKind::one, "FILE",
+           "training: the step's pipeline as a trace for Perfetto; of post-training its phases on both pools"}
+        .of(Asks::training, Asks::search, Asks::post_training)
         .that(FileUse::writes),
     Option{"--search", OptionKind::many, "AXIS=VALUES",
            "free an axis, e.g. tp=any, gpus=64..1024 x2; 'any': the whole strategy"},
@@ -145,6 +152,7 @@ std::optional<Asks> asks_of(const ConfigValue& document, DocumentKind kind, Plan
     case DocumentKind::fleet: return Asks::fleet;
     case DocumentKind::search: return Asks::search;
     case DocumentKind::cluster: return Asks::cluster;
+    case DocumentKind::post_train: return Asks::post_training;
     case DocumentKind::mixed:
     case DocumentKind::one_plan: break;
     default: return std::nullopt;
@@ -169,6 +177,10 @@ const Plan* traced_plan(const GivenAnswer& answer) {
 Outcome delivered(const GivenAnswer& answer, const Arguments& arguments, bool explained, std::string said) {
   if (const Plan* const plan = arguments.has("--trace") ? traced_plan(answer) : nullptr) {
     write_whole_file(arguments.one("--trace"), trace_of(*plan));
+  }
+  if (const auto* const step = arguments.has("--trace") ? std::get_if<PostTrainPlan>(&answer) : nullptr;
+      step != nullptr && is_good(answer)) {
+    write_whole_file(arguments.one("--trace"), phase_trace(*step));
   }
   const std::vector<std::string> files = arguments.many("");
   const std::string file = files.empty() ? "command line" : files.front();

@@ -71,6 +71,20 @@ std::vector<double> stratified_lengths(const AnswerLengths& lengths, std::int64_
   return all;
 }
 
+double longest_of(const AnswerLengths& lengths, std::int64_t count) {
+  if (all_alike(lengths) || count <= 1) {
+    return std::min(lengths.mean, lengths.most);
+  }
+  constexpr int strata = 32;
+  const double mu = median_of(lengths), sigma = sigma_of(lengths.spread);
+  double sum = 0.0;
+  for (int i = 0; i < strata; ++i) {
+    const double p = std::pow((i + 0.5) / strata, 1.0 / static_cast<double>(count));
+    sum += std::min(lengths.most, std::exp(mu + sigma * normal_quantile(p)));
+  }
+  return sum / strata;
+}
+
 double cut_spread(const AnswerLengths& lengths) {
   if (all_alike(lengths)) {
     return 0.0;

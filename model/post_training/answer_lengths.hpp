@@ -22,6 +22,10 @@ struct AnswerLengths {
 /// Tokens of the answer that a share `p` (0 to 1) of all do not exceed.
 [[nodiscard]] double answer_quantile(const AnswerLengths& lengths, double p);
 
+/// Tokens of the longest of `count` answers on the mean: the integral of Q(u^(1/count)) over u, Q the quantiles
+/// (David and Nagaraja 2003, section 2.1), by the middles of 32 strata.
+[[nodiscard]] double longest_of(const AnswerLengths& lengths, std::int64_t count);
+
 /// The middles of `count` equal strata, shortest first: a batch as it comes on the mean, its longest answer at
 /// 1 - 1 / (2 count). Empty for no answers.
 [[nodiscard]] std::vector<double> stratified_lengths(const AnswerLengths& lengths, std::int64_t count);

@@ -13,7 +13,7 @@
 namespace headroom {
 
 Seconds simulate_steps(const PhaseTimes& p, const PostTrainFlow& flow, std::int64_t steps) {
-  const bool one_pool = flow.placement == PostTrainPlacement::colocated;
+  const bool one_pool = flow.placement != PostTrainPlacement::split;
   const bool ahead = !one_pool && flow.order != PostTrainOrder::synchronous;
   double engines = 0.0, trainer = 0.0;  // when each pool is free
   double first = 0.0;

@@ -26,6 +26,9 @@ RolloutTimes simulate_rollout(const RolloutShare& share, const RolloutClock& clo
   const auto group = static_cast<std::size_t>(std::max<std::int64_t>(1, share.group));
   const auto passed = [&](double part) { return static_cast<double>(done) >= part * static_cast<double>(count); };
   const auto admit = [&] {
+    if (share.whole_batches && !active.empty()) {
+      return;
+    }
     for (; next < count && active.size() < most; ++next) {
       const double prompt = share.shares_prefix && next % group != 0 ? 0.0 : clock.prompt.raw();
       now += prompt;

@@ -17,6 +17,7 @@ struct RolloutShare {
   std::int64_t group = 1;           ///< answers of one prompt, which follow each other and share its cache
   bool shares_prefix = true;        ///< whether a group's prompt is computed once (prefix caching)
   std::int64_t slots = 1;           ///< answers that decode together at most
+  bool whole_batches = false;       ///< whether the next begin only when all of them are there
   double step_tokens = 1.0;         ///< tokens of an answer in one iteration; above 1 with accepted drafts
   Seconds turn{};                   ///< that an answer waits for its environment and tools in all, its slot held
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
+#include <headroom/model/post_training/answer_lengths.hpp>
 #include <headroom/model/post_training/software.hpp>
 #include <headroom/model/workload/model_data.hpp>
 
@@ -29,10 +30,20 @@ void read_paths(ConfigTable& root, PostTrainSoftware& software) {
     if (std::optional<ConfigTable> path = sync->maybe_table(weight_sync_names[i])) {
       software.paths[i].share = path->number("share", any_share);
       software.paths[i].start = path->quantity<Seconds>("start", true);
+      software.paths[i].each = path->maybe_quantity<Seconds>("each", true).value_or(Seconds{});
       path->finish();
     }
   }
   sync->finish();
+}
+
+void read_widths(ConfigTable& root, PostTrainSoftware& software) {
+  ConfigTable widths = root.table("widths");
+  for (std::size_t i = 0; i < software.widths.size(); ++i) {
+    software.widths[i] = widths.number(post_train_figure_names[i], any_share);
+  }
+  static_cast<void>(widths.text("source"));
+  widths.finish();
 }
 
 PostTrainSoftware read_post_train_stack(const ConfigValue& document, Diagnostics& diagnostics) {
@@ -57,6 +68,16 @@ PostTrainSoftware read_post_train_stack(const ConfigValue& document, Diagnostics
   software.shares_prefix = root.boolean("shares_prefix");
   software.async_old_logprobs = root.boolean("async_old_logprobs");
   software.logprob_column_holds_all = root.boolean("logprob_column_holds_all");
+  software.eager_with = root.texts("eager_with");
+  software.recipe_rollout_tp = root.integer("recipe_rollout_tp", not_negative);
+  software.recipe_cp = root.integer("recipe_cp", not_negative);
+  software.recipe_micro_batch = root.integer("recipe_micro_batch", not_negative);
+  software.recipe_most = root.integer("recipe_most", not_negative);
+  software.recipe_slots = root.integer("recipe_slots", not_negative);
+  software.whole_batches = root.boolean("whole_batches");
+  software.pads_recurrent = root.boolean("pads_recurrent");
+  software.prints = root.texts("prints");
+  software.recompute_of = root.texts("recompute_of");
   software.recipe_prompts = root.integer("recipe_prompts", not_negative);
   software.recipe_samples = root.integer("recipe_samples", not_negative);
   software.balances_ranks = root.boolean("balances_ranks");
@@ -66,15 +87,15 @@ PostTrainSoftware read_post_train_stack(const ConfigValue& document, Diagnostics
   software.usual_recompute = root.maybe_text("usual_recompute").value_or("");
   software.reference_on_host = root.boolean("reference_on_host");
   ConfigTable numbers = root.table("numbers");
-  software.rollout = numbers.number("rollout", any_stretch);
-  software.train = numbers.number("train", any_stretch);
-  software.logprob = numbers.number("logprob", any_stretch);
-  software.fixed = numbers.quantity<Seconds>("fixed", true);
-  software.swap = numbers.quantity<Seconds>("swap", true);
-  software.width = numbers.number("width", any_share);
+  software.numbers.rollout = numbers.number("rollout", any_stretch);
+  software.numbers.train = numbers.number("train", any_stretch);
+  software.numbers.logprob = numbers.number("logprob", any_stretch);
+  software.numbers.fixed = numbers.quantity<Seconds>("fixed", true);
+  software.numbers.swap = numbers.quantity<Seconds>("swap", true);
   software.fitted = numbers.text("source");
   numbers.finish();
   read_paths(root, software);
+  read_widths(root, software);
   root.finish();
   return software;
 }
@@ -93,8 +114,7 @@ AnswerTables read_answer_tables(const ConfigValue& document, const std::string& 
     usual.prompt = table.number("prompt", any_tokens);
     usual.mean = table.maybe_number("mean", any_tokens);
     usual.of_most = table.maybe_number("of_most", any_fraction);
-    usual.factor = table.maybe_number("factor", any_tokens);
-    usual.power = table.maybe_number("power", any_fraction);
+    usual.uncut = table.maybe_number("uncut", any_tokens);
     usual.source = table.text("source");
     table.finish();
     tables.of.push_back(std::move(usual));
@@ -105,12 +125,20 @@ AnswerTables read_answer_tables(const ConfigValue& document, const std::string& 
 
 }  // namespace
 
-double UsualAnswers::mean_of(double most) const noexcept {
+bool PostTrainSoftware::runs_eager(std::string_view backend) const noexcept {
+  return std::find(eager_with.begin(), eager_with.end(), backend) != eager_with.end();
+}
+
+double UsualAnswers::mean_of(double most, double spread) const noexcept {
   if (of_most) {
     return *of_most * most;
   }
+  if (uncut && spread > 0.0) {
+    const double variance = std::log1p(spread * spread);
+    return cut_mean(std::log(*uncut) - 0.5 * variance, std::sqrt(variance), most);
+  }
   constexpr double fullest = 0.6;
-  return std::min(fullest * most, mean ? *mean : factor.value_or(1.0) * std::pow(most, power.value_or(0.0)));
+  return std::min(fullest * most, mean ? *mean : uncut.value_or(most));
 }
 
 const std::vector<PostTrainSoftware>& post_train_software(const ModelData& data) {

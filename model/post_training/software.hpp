@@ -7,6 +7,7 @@
 #include <headroom/model/post_training/weight_sync.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,6 +18,20 @@
 namespace headroom {
 
 class ModelData;
+
+/// What is fitted of a software, by `headroom fit --stack post`: five numbers, whatever it trains.
+struct PostTrainNumbers {
+  double rollout = 1.5;  ///< time over that of the engine under a steady load
+  double train = 1.5;    ///< time over that of the training stack on equal sequences, attention apart
+  double logprob = 1.5;  ///< time of a forward pass over its share of the step, attention apart
+  Seconds fixed{};       ///< of a step beside its phases
+  Seconds swap{};        ///< a change between training and rollout on the same GPUs, beside the bytes that move
+};
+
+/// What has an interval of its own.
+enum class PostTrainFigure : std::uint8_t { step, rollout, train, passes, sync, idle };
+inline constexpr std::array<std::string_view, 6> post_train_figure_names{"step",   "rollout", "train",
+                                                                         "passes", "sync",    "idle"};
 
 struct PostTrainSoftware {
   std::string id, name, source;
@@ -30,23 +45,36 @@ struct PostTrainSoftware {
   bool shares_prefix = true;
   bool async_old_logprobs = true;  ///< whether asynchronous trainers pass over the answers again, or take the engines'
   bool logprob_column_holds_all = true;  ///< whether what it prints as log-probabilities is policy and reference
+  /// Words of backends beside which its recipes run engines without CUDA graphs.
+  std::vector<std::string> eager_with;
+  std::int64_t recipe_rollout_tp = 0;   ///< GPUs of an engine in its recipes, for rows that state none; 0: not said
+  std::int64_t recipe_cp = 0;           ///< sequence ranks of its first trainer, likewise
+  std::int64_t recipe_micro_batch = 0;  ///< sequences of a pass of its trainers, likewise
+  std::int64_t recipe_most = 0;         ///< tokens at which its recipes cut answers, likewise
+  std::int64_t recipe_slots = 0;  ///< answers that an engine decodes together in its recipes; 0: the engine's own limit
+  bool whole_batches = false;     ///< whether engines decode a batch to its longest answer before they begin the next
+  bool pads_recurrent = false;    ///< whether its trainers cannot pack sequences of recurrent models, and pad them
+  /// Phases that its logs name, of those in `phase_names`; all else of a step is what rows call other. Empty: all.
+  std::vector<std::string> prints;
+  std::vector<std::string> recompute_of;  ///< ids of models whose recipes recompute all; others then nothing
   std::int64_t recipe_prompts = 0, recipe_samples = 0;  ///< of its recipes, where nobody states a batch; 0: none
   /// Whether sequences of a mini-batch are dealt to data ranks by their tokens; else as they come.
   bool balances_ranks = false;
-  bool uses_reference = true;     ///< whether its recipes keep to a frozen policy
-  bool async_partial = false;     ///< whether answers under way outlast new weights in its asynchronous order
-  bool sync_beside = false;       ///< whether new weights travel beside training and sampling, and stop neither
+  bool uses_reference = true;  ///< whether its recipes keep to a frozen policy
+  bool async_partial = false;  ///< whether answers under way outlast new weights in its asynchronous order
+  /// Whether its asynchronous trainer waits for nobody but samples: new weights travel beside it, and what else a step
+  /// takes is done by those who sample.
+  bool sync_beside = false;
   std::string usual_recompute;    ///< of its recipes; empty: the fastest that fits
   bool reference_on_host = true;  ///< whether the reference waits in host memory until its pass
-  // Numbers that are fitted (`numbers` in the file says which, on what)
-  double rollout = 1.0;                                    ///< time over that of the engine under a steady load
-  double train = 1.0;                                      ///< time over that of the training stack on equal sequences
-  double logprob = 1.0;                                    ///< time of a forward pass over its share of the step
-  Seconds fixed{};                                         ///< of a step beside its phases
-  Seconds swap{};                                          ///< a change between training and rollout on the same GPUs
+  PostTrainNumbers numbers;
+  std::string fitted;                                      ///< what they rest on
   std::array<SyncPath, weight_sync_names.size()> paths{};  ///< by WeightSync
-  double width = 0.3;  ///< half-width of the interval that holds 80 % of its rows, relative
-  std::string fitted;  ///< what its numbers rest on
+  /// Half-widths of the intervals that held 80 % of the rows of publications that were no part of the fit: relative,
+  /// within 1 / (1 + w) .. 1 + w; of an idle share in shares of the step.
+  std::array<double, post_train_figure_names.size()> widths{};
+  [[nodiscard]] double width(PostTrainFigure of) const noexcept { return widths[static_cast<std::size_t>(of)]; }
+  [[nodiscard]] bool runs_eager(std::string_view backend) const noexcept;
 };
 
 /// All of them; each file once. ConfigError with all that is wrong in a file.
@@ -56,14 +84,15 @@ struct PostTrainSoftware {
 
 /// Answers of a model where a row or a question states no lengths (model/stacks/step/answer-lengths.toml).
 struct UsualAnswers {
-  std::vector<std::string> models;      ///< ids of presets
-  double prompt = 128.0;                ///< tokens, its template with it
-  std::optional<double> mean;           ///< tokens
-  std::optional<double> of_most;        ///< share of the most tokens
-  std::optional<double> factor, power;  ///< mean = factor x most^power
+  std::vector<std::string> models;  ///< ids of presets
+  double prompt = 128.0;            ///< tokens, its template with it
+  std::optional<double> mean;       ///< tokens
+  std::optional<double> of_most;    ///< share of the most tokens
+  std::optional<double> uncut;      ///< tokens, of answers that nothing cuts
   std::string source;
-  /// Mean of answers cut at `most`: one of the three is stated. No more than 0.6 of the cut where it is a number.
-  [[nodiscard]] double mean_of(double most) const noexcept;
+  /// Mean of answers of this spread cut at `most`: one of the three is stated. No more than 0.6 of the cut where the
+  /// mean is a number.
+  [[nodiscard]] double mean_of(double most, double spread) const noexcept;
 };
 struct AnswerTables {
   double spread = 0.0;

@@ -54,6 +54,7 @@ struct PostTrainFlow {
   bool partial = false;      ///< whether answers under way outlast new weights
   double parts = 1.0;        ///< in which the trainer takes a step's batch as it comes, asynchronous; at least 1
   Seconds rollout_steady{};  ///< a batch of engines that never empty; asynchronous
+  Seconds group{};           ///< that a group is under way, to its longest answer; asynchronous; 0: unknown
 };
 
 /// Where a step's time goes.
@@ -63,15 +64,20 @@ struct StepPhases {
   double rollout_idle = 0.0, train_idle = 0.0;  ///< shares of the step; colocated: none of either
   Seconds waits{};                              ///< of the trainer for samples
   bool rollout_binds = false;                   ///< split: whether the rollout is the longer side
+  bool age_binds = false;                       ///< asynchronous: whether the bound on age is longer than both
 };
 
-/// colocated:            T = sum of all phases
+/// colocated, hybrid:    T = sum of all phases
 /// split, synchronous:   T = rollout + reward + logprob + reference + critic + train + sync + other
 /// one step off:         T = max(rollout, reward + ... + train) + sync + other
 /// asynchronous:         T = max(g, t) + (1 - o) min(g, t) + sync + other, with t = reward + ... + train and
 ///   o = min(1, staleness + 1 - 1 / parts)   the share of both sides that runs beside each other: samples of the next
 ///                                           batch that may be under way while one is trained, and parts of a batch
 ///                                           that are trained while the others are sampled
+///       and T >= (group + t / parts) / (1 + staleness) + sync + other: of a batch B no more than B (1 + staleness)
+///                                           samples are under way, wait or are trained (Fu et al. 2025, eq. 3), each
+///                                           of them for as long as its group and its part of the training take, so
+///                                           that a step lasts at least as long as Little's law (1961) says
 ///   g = rollout - h (rollout - rollout_steady), h = 1 with partial rollouts, else staleness - 1 within 0 and 1: the
 ///                                           second step of age lets a batch begin while the one before empties
 /// (Noukhovitch et al. 2024, section 2; Fu et al. 2025, AReaL, section 4.) Asynchronous with one part and staleness 0

@@ -6,12 +6,19 @@
 namespace headroom {
 
 Seconds weight_sync_time(WeightSync way, const WeightSend& send, const SyncPath& path) noexcept {
-  const bool cut = way == WeightSync::sharded || way == WeightSync::delta;
-  const bool own_rate = way == WeightSync::gloo || way == WeightSync::storage;
+  const bool own_rate = way == WeightSync::gloo || way == WeightSync::storage || way == WeightSync::delta;
+  const double parts = way == WeightSync::sharded ? send.engine_ranks
+                       : way == WeightSync::delta ? send.trainer_ranks
+                                                  : 1.0;
   constexpr double gigabyte = 1e9;
   const double link = own_rate ? gigabyte : (send.hosts ? send.outside : send.inside).raw();
-  const double bytes = send.weights.raw() / (cut ? std::max(1.0, send.engine_ranks) : 1.0);
-  return path.start + Seconds{link > 0.0 ? bytes / (path.share * link) : 0.0};
+  const double times = way == WeightSync::delta || way == WeightSync::storage ? 2.0 : 1.0;
+  const double bytes = times * send.weights.raw() / std::max(1.0, parts);
+  if (way == WeightSync::sharded && send.hosts && send.domain > parts && link > 0.0 && send.inside.raw() > 0.0) {
+    const double once = send.weights.raw() / send.domain / link + bytes / send.inside.raw();
+    return path.start + Seconds{once / path.share};
+  }
+  return path.start + send.tensors * path.each + Seconds{link > 0.0 ? bytes / (path.share * link) : 0.0};
 }
 
 }  // namespace headroom

@@ -21,22 +21,29 @@ inline constexpr std::array<std::string_view, 7> weight_sync_names{"local", "bro
 
 /// Who sends what to whom.
 struct WeightSend {
-  Bytes weights{};            ///< of the whole model in the format that is sent
-  double engine_ranks = 1.0;  ///< ranks that one engine's weights are cut over
-  bool hosts = false;         ///< whether it leaves a host, or a domain of NVLink
-  BytesPerSecond inside{};    ///< of one GPU to others of its host
-  BytesPerSecond outside{};   ///< of one GPU's NIC
+  Bytes weights{};             ///< of the whole model in the format that is sent
+  double engine_ranks = 1.0;   ///< ranks that one engine's weights are cut over
+  bool hosts = false;          ///< whether it leaves a host, or a domain of NVLink
+  BytesPerSecond inside{};     ///< of one GPU to others of its host
+  BytesPerSecond outside{};    ///< of one GPU's NIC
+  double domain = 1.0;         ///< GPUs that NVLink joins: of a host, or of a rack
+  double tensors = 0.0;        ///< of the whole model, each expert's for itself; 0: unknown
+  double trainer_ranks = 1.0;  ///< over which the trainer's weights are cut
 };
 
-/// Measured of a way of sending (model/stacks/step/post-training.toml).
+/// Measured of a way of sending (model/stacks/post/any.toml).
 struct SyncPath {
   double share = 1.0;  ///< of the link's rate that whole sends reach
   Seconds start{};     ///< whatever is sent
+  Seconds each{};      ///< of one tensor, where tensors are gathered and sent one after the other
 };
 
-/// local, broadcast, host: start + W / (share B); every rank sees each whole tensor pass, W bytes at the rate B of one
-/// link. sharded, delta: start + W / r / (share B); an engine's rank gets its part of W alone, r ranks. gloo and
-/// storage: B is share itself, in GB/s, whatever the links are.
+/// local, broadcast, host: start + n each + W / (share B); every rank sees each of n whole tensors pass, W bytes at the
+/// rate B of one link. sharded: start + W / r / (share B); an engine's rank gets its part of W alone, r ranks. Where a
+/// domain of d GPUs holds several engines, weights come into it once, W / d over each NIC, and W / r inside it. delta:
+/// start + 2 W / s / share, each of the trainer's s ranks copies its shard to its host and compares it with what it
+/// was. storage: start + 2 W / share, a file is written, then read. gloo, storage and delta: B is share itself, in
+/// GB/s, whatever the links are.
 [[nodiscard]] Seconds weight_sync_time(WeightSync way, const WeightSend& send, const SyncPath& path) noexcept;
 
 }  // namespace headroom

@@ -84,7 +84,7 @@ inline constexpr std::array pools_rows{
         .says("It is the number of groups that the trainer's experts are dealt to."),
     number("memory_fraction", 0.01, 1.0).blank_is("the software's").says("It is the engines' share of a GPU's memory."),
     integer("max_num_seqs", 1, 1'000'000)
-        .usually(256)
+        .usually(1024)
         .says("It is the number of answers of an engine under way at most."),
     text("rollout_gpu").blank_is("that of [hardware]").says("It is the SKU of the rollout pool, where it is another."),
     integer("rollout_gpu_count", 1, 10'000'000)

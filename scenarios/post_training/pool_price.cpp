@@ -24,20 +24,9 @@ std::string first_problem(const ConfigError& error) {
   return error.diagnostics().empty() ? error.what() : error.diagnostics().front().message;
 }
 
-/// Tokens of a mean sequence of the trainer: prompt and answer.
+/// Tokens of a mean sequence of the trainer, prompt and answer; padded of the longest.
 std::int64_t trained_length(const PostTrainQuestion& q) {
-  return std::max<std::int64_t>(1, std::llround(q.prompt_tokens + q.lengths.mean));
-}
-
-/// The trainer's stack: that of the stated backend, of mixtures that of experts, else the first.
-std::string trainer_stack(const PostTrainQuestion& q, bool experts) {
-  const std::string wanted = !q.backend.empty() ? q.backend : experts ? q.software.trainer_of_experts : std::string{};
-  for (const auto& [word, stack] : q.software.backends) {
-    if (word == wanted) {
-      return stack;
-    }
-  }
-  return q.software.backends.empty() ? std::string{"pytorch-fsdp"} : q.software.backends.front().second;
+  return std::max<std::int64_t>(1, std::llround(q.prompt_tokens + (q.padded ? q.lengths.most : q.lengths.mean)));
 }
 
 /// Whether a stack shards all states over its ranks, as FSDP and ZeRO 3 do.
@@ -84,6 +73,41 @@ bool beats(const TrainerPrice& a, const TrainerPrice& b) noexcept {
 
 }  // namespace
 
+std::pair<std::string, std::string> backend_of(const PostTrainQuestion& q) {
+  const bool experts = q.sources->models.find(q.model).moe.has_value();
+  const std::string wanted = !q.backend.empty() ? q.backend : experts ? q.software.trainer_of_experts : std::string{};
+  for (const auto& backend : q.software.backends) {
+    if (backend.first == wanted) {
+      return backend;
+    }
+  }
+  return q.software.backends.empty() ? std::pair<std::string, std::string>{"fsdp", "pytorch-fsdp"}
+                                     : q.software.backends.front();
+}
+
+bool recipe_is_eager(const PostTrainQuestion& q) {
+  return q.software.runs_eager(backend_of(q).first);
+}
+
+bool recipe_pads(const PostTrainQuestion& q) {
+  const std::vector<Block> blocks = q.sources->models.find(q.model).blocks();
+  return q.software.pads_recurrent &&
+         std::any_of(blocks.begin(), blocks.end(), [](const Block& each) { return is_recurrent(each.mixer); });
+}
+
+double weight_tensors(const Architecture& a, double together) noexcept {
+  constexpr double mixer = 4.0, norms = 2.0, feed_forward = 3.0, ends = 3.0;
+  const double layers = real(a.layers);
+  double tensors = ends + layers * (mixer + norms);
+  if (!a.moe) {
+    return tensors + layers * feed_forward;
+  }
+  const double dense = real(std::min(a.layers, a.moe->dense_layers));
+  const double sparse = (layers - dense) / real(std::max<std::int64_t>(1, a.moe->every));
+  return tensors + (layers - sparse) * feed_forward +
+         sparse * (1.0 + feed_forward * std::ceil(real(a.moe->experts) / together));
+}
+
 const TrainerPrice& PoolPrices::trainer(std::int64_t gpus, Bytes resident) {
   const auto [at, fresh] = trainers_.try_emplace({gpus, resident.raw()});
   if (fresh) {
@@ -112,7 +136,7 @@ TrainerPrice PoolPrices::price_trainer(std::int64_t gpus, Bytes resident) {
 
 std::vector<TrainerLayout> PoolPrices::layouts(std::int64_t gpus) const {
   const Architecture model = q_.sources->models.find(q_.model);
-  const bool sharded = shards_all(trainer_stack(q_, model.moe.has_value()));
+  const bool sharded = shards_all(backend_of(q_).second);
   const bool long_answers = trained_length(q_) > 16384;
   const std::int64_t domain = std::min<std::int64_t>(8, q_.per_node);
   std::vector<TrainerLayout> all;
@@ -140,7 +164,7 @@ TrainerPrice PoolPrices::price_layout(std::int64_t gpus,
                                       Bytes resident,
                                       std::shared_ptr<const JobGroups>& groups) const {
   const Architecture model = q_.sources->models.find(q_.model);
-  const std::string stack = trainer_stack(q_, model.moe.has_value());
+  const std::string stack = backend_of(q_).second;
   const bool sharded = shards_all(stack);
   const auto sequences =
       static_cast<std::int64_t>(std::max(1.0, static_cast<double>(q_.answers()) * form_of(q_.algorithm).sequences));
@@ -169,6 +193,7 @@ TrainerPrice PoolPrices::price_layout(std::int64_t gpus,
   state(!q_.node.empty() && q_.cluster.empty(), "hardware.node=" + q_.node);
   state(!q_.cluster.empty(), "hardware.cluster=" + q_.cluster);
   state(q_.power_cap.has_value(), "hardware.power_cap=" + cap_words(q_));
+  state(q_.optimizer_on_host, "training.offload=[\"optimizer\"]");
   state(q_.lora, "training.method=lora");
   state(q_.lora, "training.lora_rank=16");
   state(q_.micro_batch > 0, "strategy.micro_batch=" + std::to_string(q_.micro_batch));
@@ -195,11 +220,18 @@ TrainerPrice PoolPrices::price_layout(std::int64_t gpus,
                       " GPUs: " + verdict_text(e.verdict, e.broke, e.limit, closed.schedule)};
   }
   const double steps = std::ceil(static_cast<double>(sequences) / static_cast<double>(global) - 1e-9);
-  TrainerPrice price{closed, steps * e.step, steps * forward_of(e.time, sharded), e.memory, e.device.mid, true, {}};
+  TrainerPrice price;
+  price.strategy = closed;
+  price.train = steps * e.step;
+  price.forward = steps * forward_of(e.time, sharded);
+  price.attention = steps * e.time[Term::attention];
+  price.memory = e.memory;
+  price.device = e.device.mid;
+  price.fits = true;
   if (e.device.mid > question.compiled.capacity) {
     price.fits = false;
     price.why_not = "the trainer needs " + format(e.device.mid) + " of the " + format(question.compiled.capacity) +
-                    " that a GPU has left";
+                    " that a GPU has left: more GPUs to train, recompute = \"full\" or lora = true would do with less";
   }
   return price;
 }
@@ -207,13 +239,18 @@ TrainerPrice PoolPrices::price_layout(std::int64_t gpus,
 const EnginePrice& PoolPrices::engine(std::int64_t tp, double fraction, const Device& device) {
   const auto [at, fresh] = engines_.try_emplace({tp, fraction, device.id});
   if (fresh) {
-    at->second = price_engine(tp, fraction, device);
+    at->second = price_engine(tp, fraction, device, q_.most_sequences);
     ++priced_;
+    // What an engine sets aside for the sampler of that many answers it may lack for its weights.
+    constexpr std::int64_t fewer = 256;
+    if (!at->second.why_not.empty() && q_.most_sequences > fewer) {
+      at->second = price_engine(tp, fraction, device, fewer);
+    }
   }
   return at->second;
 }
 
-EnginePrice PoolPrices::price_engine(std::int64_t tp, double fraction, const Device& device) {
+EnginePrice PoolPrices::price_engine(std::int64_t tp, double fraction, const Device& device, std::int64_t sequences) {
   EnginePrice price;
   price.tp = tp;
   const std::int64_t prompt = std::max<std::int64_t>(1, std::llround(q_.prompt_tokens));
@@ -230,7 +267,7 @@ EnginePrice PoolPrices::price_engine(std::int64_t tp, double fraction, const Dev
                                   "serving.concurrency=1",
                                   "serving.weights=" + q_.rollout_precision,
                                   "serving.memory_fraction=" + std::to_string(fraction),
-                                  "serving.max_num_seqs=" + std::to_string(q_.most_sequences),
+                                  "serving.max_num_seqs=" + std::to_string(sequences),
                                   "strategy.tp=" + std::to_string(tp)};
   if (device.id == q_.device.id) {
     if (!q_.node.empty()) {
@@ -246,8 +283,9 @@ EnginePrice PoolPrices::price_engine(std::int64_t tp, double fraction, const Dev
     const ServingWorkload& w = s.work;
     const ServingEstimate memory = serve_memory(s.architecture, s.device, s.engine, w);
     if (memory.verdict != Verdict::feasible) {
-      price.why_not = "an engine over " + std::to_string(tp) + " GPUs cannot hold the model at " + percent(fraction) +
-                      " of their memory";
+      price.why_not = "an engine over " + counted(tp, "GPU") + " cannot hold the model at " + percent(fraction) +
+                      " of their memory: more GPUs to sample, a larger memory_fraction" +
+                      (q_.rollout_precision == "bf16" ? " or rollout_precision = \"fp8\" would" : " would");
       return price;
     }
     const ReplicaFormats formats{w.weights, activation_precision(s.device, w.weights), w.kv, w.weight_kernels};
@@ -302,12 +340,17 @@ PricedRollout price_rollout(const PostTrainQuestion& q, const EnginePrice& engin
   share.group = q.samples;
   share.shares_prefix = q.software.shares_prefix;
   share.slots = engine.slots;
+  share.whole_batches = q.software.whole_batches;
   share.step_tokens = q.step_tokens;
   share.turn = q.turn;
   const RolloutClock clock{[&](double batch, double keys) {
-                             const auto b = std::max<std::int64_t>(1, std::llround(batch));
-                             const auto k = std::max(b, static_cast<std::int64_t>(std::llround(keys)));
-                             return Seconds{seconds_of(engine.tables->decode_line(b, k).at(k))};
+                             IterationBatch now;
+                             now.decodes = std::max<std::int64_t>(1, std::llround(batch));
+                             now.context = std::max(now.decodes, static_cast<std::int64_t>(std::llround(keys)));
+                             if (q.eager) {  // launched as iterations with a prompt are, here one of a token
+                               now.add(1, false, {});
+                             }
+                             return Seconds{seconds_of(engine.tables->time(now))};
                            },
                            engine.prompt};
   priced.times = simulate_rollout(share, clock);
@@ -328,6 +371,11 @@ PricedRollout price_rollout(const PostTrainQuestion& q, const EnginePrice& engin
     priced.steady = std::min(
         priced.times.whole,
         through.full / (static_cast<double>(batches) - 0.5 * through.mean_batch / static_cast<double>(mixed.size())));
+    // An answer's tokens come at the rate of all over those that decode beside it.
+    const double tokens = through.tokens / static_cast<double>(batches);
+    priced.group =
+        std::min(priced.times.whole, longest_of(q.lengths, q.samples) * through.mean_batch / tokens * priced.steady) +
+        q.turn;
   }
   return priced;
 }

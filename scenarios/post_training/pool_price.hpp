@@ -16,15 +16,21 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace headroom {
 
+/// The word of a question's backend, and the training stack that prices it: the stated one, of mixtures that of
+/// experts, else the software's first.
+[[nodiscard]] std::pair<std::string, std::string> backend_of(const PostTrainQuestion& question);
+
 /// A trainer under one layout.
 struct TrainerPrice {
   Strategy strategy;
-  Seconds train{};    ///< of all mini-batches of a step, before the software's own stretch
-  Seconds forward{};  ///< of one pass over all sequences, likewise
+  Seconds train{};      ///< of all mini-batches of a step, before the software's own stretch
+  Seconds forward{};    ///< of one pass over all sequences, likewise
+  Seconds attention{};  ///< of `train`, attention: its kernels do not know what the tokens are for
   MemoryBreakdown memory;
   Bytes device{};  ///< as the device shows it, at the upper end of its interval
   bool fits = false;
@@ -62,7 +68,10 @@ class PoolPrices {
                                           const TrainerLayout& layout,
                                           Bytes resident,
                                           std::shared_ptr<const JobGroups>& groups) const;
-  [[nodiscard]] EnginePrice price_engine(std::int64_t tp, double fraction, const Device& device);
+  [[nodiscard]] EnginePrice price_engine(std::int64_t tp,
+                                         double fraction,
+                                         const Device& device,
+                                         std::int64_t sequences);
 
   const PostTrainQuestion& q_;
   std::int64_t priced_ = 0;
@@ -74,6 +83,7 @@ class PoolPrices {
 struct PricedRollout {
   RolloutTimes times;  ///< of the engine that ends last
   Seconds steady{};    ///< a batch of engines that never empty
+  Seconds group{};     ///< that a group is under way in them, to its longest answer
   std::int64_t engines = 1;
 };
 [[nodiscard]] PricedRollout price_rollout(const PostTrainQuestion& question,

@@ -59,6 +59,13 @@ bool before(const PostTrainWay& a, const PostTrainWay& b) noexcept {
   return a.possible != b.possible ? a.possible : a.step.step < b.step.step;
 }
 
+/// What a split loses its time to.
+std::string loss_of(const PostTrainWay& way) {
+  return way.step.age_binds       ? "the bound on age binds"
+         : way.step.rollout_binds ? "the rollout binds, and trainers wait " + percent(way.step.train_idle) + " of it"
+                                  : "training binds, and engines wait " + percent(way.step.rollout_idle) + " of it";
+}
+
 void explain_losers(PostTrainPlan& plan) {
   const PostTrainWay& best = plan.ways[*plan.taken];
   for (PostTrainWay& way : plan.ways) {
@@ -66,13 +73,11 @@ void explain_losers(PostTrainPlan& plan) {
       continue;
     }
     const std::string ratio = format_number(way.step.step / best.step.step) + " times the step: ";
-    if (way.flow.placement == PostTrainPlacement::colocated) {
+    if (way.flow.placement != PostTrainPlacement::split) {
       way.why_not = ratio + "rollout and training take turns, and " +
                     format(way.phases[Phase::swap] + way.phases[Phase::sync]) + " of each step go to the change";
-    } else if (way.step.rollout_binds) {
-      way.why_not = ratio + "the rollout binds, and trainers wait " + percent(way.step.train_idle) + " of it";
     } else {
-      way.why_not = ratio + "training binds, and engines wait " + percent(way.step.rollout_idle) + " of it";
+      way.why_not = ratio + loss_of(way);
     }
   }
 }
@@ -105,7 +110,7 @@ void set_power(PostTrainPlan& plan) {
   work.run = plan.run.value_or(Seconds{});
   work.items = plan.run ? q.steps * plan.samples_per_s * way.step.step.raw() : 0.0;
   work.rate = Hertz{plan.samples_per_s};
-  work.width = q.software.width;
+  work.width = q.software.width(PostTrainFigure::step);
   plan.power = energy_of(*power, 1.0, q.energy, work);
 }
 
@@ -141,7 +146,10 @@ void set_staleness(PostTrainPlan& plan, PoolPrices& prices) {
     flow.staleness = bound;
     flow.partial = false;
     const PostTrainWay way = price_way(q, prices, flow, split->rollout_gpus);
-    plan.staleness.push_back({bound, way.step.step});
+    plan.staleness.push_back({bound, way.step.step,
+                              way.step.age_binds       ? PostTrainBinds::age
+                              : way.step.rollout_binds ? PostTrainBinds::rollout
+                                                       : PostTrainBinds::train});
   }
   q.staleness = asked;
   // What answers that outlast new weights save of a synchronous batch on the same pools.
@@ -149,6 +157,44 @@ void set_staleness(PostTrainPlan& plan, PoolPrices& prices) {
   flow.partial = true;
   plan.partial_saves =
       std::max(Seconds{}, plan.staleness.front().step - price_way(q, prices, flow, split->rollout_gpus).step.step);
+}
+
+/// A step more and a step less of what the taken way chose.
+void set_neighbours(PostTrainPlan& plan, PoolPrices& prices) {
+  PostTrainQuestion& q = plan.question;
+  const PostTrainWay& best = plan.ways[*plan.taken];
+  const auto add = [&](const std::string& change, const PostTrainWay& way) {
+    PostTrainNeighbour near{change, way.possible, way.step.step, way.why_not};
+    if (way.possible) {
+      const double ratio = way.step.step / best.step.step;
+      near.why_not = format_number(ratio) + " times the step: " +
+                     (way.flow.placement == PostTrainPlacement::split
+                          ? loss_of(way)
+                          : format(way.phases[Phase::rollout]) + " sample and " +
+                                format(way.step.step - way.phases[Phase::rollout]) + " do the rest");
+    }
+    plan.neighbours.push_back(std::move(near));
+  };
+  if (best.flow.placement == PostTrainPlacement::split && !q.rollout_device) {
+    const std::vector<std::int64_t> pools = rollout_pools(q);
+    const auto at = std::find(pools.begin(), pools.end(), best.rollout_gpus);
+    for (const int step : {-1, 1}) {
+      if (at == pools.end() || (step < 0 && at == pools.begin()) || (step > 0 && at + 1 == pools.end())) {
+        continue;
+      }
+      const std::int64_t pool = *(at + step);
+      add("rollout_gpus " + std::to_string(pool), price_way(q, prices, best.flow, pool));
+    }
+  }
+  if (best.engine_tp > 0 && q.rollout_tp == 0) {
+    for (const std::int64_t tp : {best.engine_tp / 2, best.engine_tp * 2}) {
+      if (tp >= 1 && tp <= best.rollout_gpus) {
+        q.rollout_tp = tp;
+        add("rollout_tp " + std::to_string(tp), price_way(q, prices, best.flow, best.rollout_gpus));
+        q.rollout_tp = 0;
+      }
+    }
+  }
 }
 
 PostTrainPlan balanced_plan(PostTrainQuestion question) {
@@ -212,10 +258,10 @@ PostTrainPlan make_post_train_plan(PostTrainQuestion question) {
   const PostTrainWay& way = plan.ways.front();
   plan.samples_per_s = static_cast<double>(q.answers()) / way.step.step.raw();
   plan.tokens_per_s = plan.samples_per_s * (q.prompt_tokens + q.lengths.mean);
-  plan.low = 1.0 / (1.0 + q.software.width);
-  plan.high = 1.0 + q.software.width;
+  plan.low = 1.0 / (1.0 + q.software.width(PostTrainFigure::step));
+  plan.high = 1.0 + q.software.width(PostTrainFigure::step);
   plan.cut = cut_share(q.lengths);
-  plan.tail = q.software.rollout * (way.rollout.times.whole - way.rollout.times.most);
+  plan.tail = q.software.numbers.rollout * (way.rollout.times.whole - way.rollout.times.most);
   if (q.steps > 0.0) {
     plan.run = q.steps * way.step.step;
   }
@@ -223,6 +269,7 @@ PostTrainPlan make_post_train_plan(PostTrainQuestion question) {
   set_money(plan);
   set_power(plan);
   set_staleness(plan, prices);
+  set_neighbours(plan, prices);
   plan.priced = prices.priced();
   plan.notes.push_back("numbers of " + q.software.name + ": " + q.software.fitted);
   plan.notes.push_back(way_words(way) + " is the fastest of " + std::to_string(plan.ways.size()) + " ways and " +

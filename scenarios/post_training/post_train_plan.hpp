@@ -9,10 +9,13 @@
 #include <headroom/scenarios/post_training/pool_price.hpp>
 #include <headroom/scenarios/post_training/post_train_question.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headroom {
@@ -29,9 +32,32 @@ struct PostTrainWay {
   PhaseTimes phases;
   StepPhases step;
   WeightSync sync = WeightSync::broadcast;
+  Seconds swap_bytes{};  ///< states of the trainer to the host and back; split: none
   bool possible = true;
   std::string why_not;  ///< why it cannot be; of a neighbour why it loses
 };
+
+/// What is resident on a GPU of one pool while a phase runs. Colocated, engines give all of it back before a trainer
+/// works, but for what the next new weights go into; a trainer's states wait in host memory during the rollout.
+struct PhaseMemory {
+  Phase phase = Phase::rollout;
+  bool samples = true;  ///< the pool that samples, which colocated is that of all
+  Bytes engine{}, policy{}, reference{};
+  [[nodiscard]] Bytes total() const noexcept { return engine + policy + reference; }
+};
+[[nodiscard]] std::vector<PhaseMemory> phase_memory(const PostTrainQuestion& question, const PostTrainWay& way);
+
+/// The taken way with one thing changed.
+struct PostTrainNeighbour {
+  std::string change;  ///< "rollout_gpus 24"
+  bool possible = true;
+  Seconds step{};
+  std::string why_not;  ///< what it loses, or why it cannot be
+};
+
+/// What binds a step under a bound on age.
+enum class PostTrainBinds : std::uint8_t { rollout, train, age };
+inline constexpr std::array<std::string_view, 3> post_train_binds_names{"rollout", "train", "age"};
 
 struct PostTrainPlan {
   PostTrainQuestion question;
@@ -51,7 +77,9 @@ struct PostTrainPlan {
   struct Staleness {
     double bound = 0.0;
     Seconds step{};
+    PostTrainBinds binds = PostTrainBinds::rollout;
   };
+  std::vector<PostTrainNeighbour> neighbours;
   std::vector<Staleness> staleness;     ///< what a bound on age leaves of the step, on the taken split or the best one
   std::optional<StageBalance> balance;  ///< of stages with rates
   std::optional<Seconds> stage_time;    ///< of their demand
@@ -65,14 +93,26 @@ struct PostTrainPlan {
                                      const PostTrainFlow& flow,
                                      std::int64_t rollout_gpus);
 
+/// Phases and step of a way whose pools are priced, under a software's numbers.
+void set_phases(const PostTrainQuestion& question,
+                const PostTrainNumbers& numbers,
+                std::span<const SyncPath> paths,
+                PostTrainWay& way);
+
 /// "split, asynchronous, 16 GPUs sample and 48 train".
 [[nodiscard]] std::string way_words(const PostTrainWay& way);
 
 /// Every placement, order, split of the GPUs and layout that the question leaves open; the fastest that fits is taken.
 [[nodiscard]] PostTrainPlan make_post_train_plan(PostTrainQuestion question);
 
-/// Of new weights under a way of sending: `engine_ranks` of one engine, `hosts` whether they leave a host.
-[[nodiscard]] Seconds sync_time(const PostTrainQuestion& question, WeightSync way, double engine_ranks, bool hosts);
+/// Of new weights under a way of sending: `engine_ranks` of one engine, `trainer_ranks` that hold the trainer's shards,
+/// `hosts` whether they leave a host.
+[[nodiscard]] Seconds sync_time(const PostTrainQuestion& question,
+                                std::span<const SyncPath> paths,
+                                WeightSync way,
+                                double engine_ranks,
+                                double trainer_ranks,
+                                bool hosts);
 
 /// One phase of one step on one pool.
 struct PhaseEvent {

@@ -11,6 +11,7 @@
 #include <headroom/model/post_training/stage_balance.hpp>
 #include <headroom/model/post_training/step_phases.hpp>
 #include <headroom/model/post_training/weight_sync.hpp>
+#include <headroom/model/workload/architecture.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 
 #include <array>
@@ -58,6 +59,7 @@ struct PostTrainQuestion {
 
   std::string model;  ///< id of a preset
   double parameters = 0.0;
+  double tensors = 0.0;      ///< of its weights, each expert's for itself; 0: unknown
   std::string reward_model;  ///< id; empty: a rule or a verifier, whose time is `reward`
   std::string critic_model;  ///< id; empty: as the policy, where the algorithm has one
   PostTrainAlgorithm algorithm = PostTrainAlgorithm::grpo;
@@ -67,6 +69,8 @@ struct PostTrainQuestion {
   std::int64_t prompts = 1, samples = 1;
   double prompt_tokens = 128.0;
   AnswerLengths lengths;
+  /// Log standard deviation of the answers' mean about what stands here: 0 where it is stated.
+  double length_doubt = 0.0;
   std::int64_t mini_batch = 0;  ///< sequences of an optimizer step; 0: all
   bool reference = true;
   bool old_logprobs = true;  ///< whether the trainer passes over the answers with the weights that sampled them
@@ -75,7 +79,11 @@ struct PostTrainQuestion {
   std::int64_t micro_batch = 0;  ///< sequences of a pass; 0: the fastest that fit
   std::string attention;         ///< implementation in the trainer (attention_training.hpp); empty: the stack's
   std::string recompute;         ///< empty: the fastest that fits
-  std::int64_t most_sequences = 256;
+  std::int64_t most_sequences = 1024;
+  bool least_tp = false;  ///< an open width of an engine: the least that holds the model, else the fastest
+  bool padded = false;    ///< whether trainers fill sequences up to the longest there may be
+  bool optimizer_on_host = false;
+  bool eager = false;  ///< whether engines launch their decodes one by one, without CUDA graphs
   std::optional<double> memory_fraction;
   Seconds reward{};           ///< of a step, beside the rollout's end
   Seconds turn{};             ///< that an answer waits for tools and environment in all
@@ -98,6 +106,18 @@ struct PostTrainQuestion {
 
   [[nodiscard]] std::int64_t answers() const noexcept { return prompts * samples; }
 };
+
+/// Whether the software's recipes run engines beside this question's trainer without CUDA graphs.
+[[nodiscard]] bool recipe_is_eager(const PostTrainQuestion& question);
+
+/// Whether the software's trainers pad this question's sequences: of models with recurrent mixers, where its packing
+/// does not know them.
+[[nodiscard]] bool recipe_pads(const PostTrainQuestion& question);
+
+/// Tensors of a network's weights as frameworks name them: of a layer four of the mixer, two norms, and of the
+/// feed-forward three, or three an expert with the router's one; the tables at both ends and the last norm. `together`:
+/// experts that come at once.
+[[nodiscard]] double weight_tensors(const Architecture& architecture, double together = 1.0) noexcept;
 
 /// Whether a document asks for it: kind post_train.
 [[nodiscard]] bool asks_for_post_training(const ConfigValue& root) noexcept;

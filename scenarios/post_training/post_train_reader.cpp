@@ -46,6 +46,12 @@ class PostTrainReader {
       read_passes(step);
       step.finish();
       read_pools();
+      q_.eager = !q_.model.empty() && recipe_is_eager(q_);
+      q_.padded = !q_.model.empty() && recipe_pads(q_);
+      if (q_.eager) {
+        q_.assumptions.push_back("engines launch their decodes without CUDA graphs, as recipes of " + q_.software.name +
+                                 " do");
+      }
     } else if (std::optional<StepKeys> step = StepKeys::maybe(root_)) {
       q_.stage_demand = step->stated<"demand">().value_or(0.0);
       step->finish();
@@ -101,6 +107,7 @@ class PostTrainReader {
             look_up(root_, "model", model, [&](const std::string& id) { return q_.sources->models.find(id); })) {
       q_.model = found->id;
       q_.parameters = count_parameters(*found).total;
+      q_.tensors = weight_tensors(*found);
       context_ = found->max_seq_len;
     }
   }
@@ -166,7 +173,7 @@ class PostTrainReader {
     const auto most = table.stated<"answer_most">();
     q_.lengths.spread = table.get<"answer_spread">();
     q_.lengths.most = most.value_or(std::max(4096.0, 4.0 * mean.value_or(0.0)));
-    q_.lengths.mean = mean ? *mean : usual->mean_of(q_.lengths.most);
+    q_.lengths.mean = mean ? *mean : usual->mean_of(q_.lengths.most, q_.lengths.spread);
     if (!mean) {
       q_.assumptions.push_back("answers have " + format_count(q_.lengths.mean) +
                                " tokens on the mean: " + usual->source);
@@ -231,7 +238,8 @@ class PostTrainReader {
     q_.trainer = {table.stated<"tp">().value_or(0), table.stated<"pp">().value_or(0), table.stated<"cp">().value_or(0),
                   table.stated<"ep">().value_or(0)};
     q_.memory_fraction = table.stated<"memory_fraction">();
-    q_.most_sequences = table.get<"max_num_seqs">();
+    q_.most_sequences = table.stated<"max_num_seqs">().value_or(
+        q_.software.recipe_slots > 0 ? q_.software.recipe_slots : table.get<"max_num_seqs">());
     const auto other = table.stated<"rollout_gpu">();
     const auto count = table.stated<"rollout_gpu_count">();
     if (other.has_value() != count.has_value()) {
@@ -250,7 +258,8 @@ class PostTrainReader {
 
   void refuse_contradictions(PoolKeys& table) {
     const bool together = q_.placement == PostTrainPlacement::colocated;
-    const bool waits = q_.order == PostTrainOrder::synchronous || q_.order == PostTrainOrder::one_step_off;
+    const bool waits = q_.placement == PostTrainPlacement::hybrid || q_.order == PostTrainOrder::synchronous ||
+                       q_.order == PostTrainOrder::one_step_off;
     if ((q_.staleness > 0.0 || q_.partial) && (together || waits)) {
       table.problem_at_key(q_.staleness > 0.0 ? "staleness" : "partial",
                            std::string{q_.staleness > 0.0 ? "staleness" : "partial rollouts"} +
@@ -258,7 +267,8 @@ class PostTrainReader {
                                (together ? "all phases share the GPUs" : "the whole batch is waited for") +
                                "; state placement = \"split\" and order = \"asynchronous\", or leave it out");
     }
-    if (together && q_.order && *q_.order != PostTrainOrder::synchronous) {
+    const bool turns = together || q_.placement == PostTrainPlacement::hybrid;
+    if (turns && q_.order && *q_.order != PostTrainOrder::synchronous) {
       table.problem_at_key("order",
                            "phases on the same GPUs take turns, so that their order is synchronous; state "
                            "placement = \"split\", or leave 'order' out");

@@ -73,6 +73,19 @@ class PostTrainCells {
     return whole_real(options_.substr(begin, end - begin));
   }
 
+  /// The number in front of words of the options.
+  [[nodiscard]] std::optional<double> before(std::string_view words) const {
+    const std::size_t at = options_.find(words);
+    if (at == std::string::npos) {
+      return std::nullopt;
+    }
+    std::size_t begin = at;
+    while (begin > 0 && std::isdigit(static_cast<unsigned char>(options_[begin - 1])) != 0) {
+      --begin;
+    }
+    return whole_real(options_.substr(begin, at - begin));
+  }
+
  private:
   const RunFile& file_;
   const RunRow& row_;
@@ -109,7 +122,7 @@ WeightSync way_of_options(const PostTrainCells& cells, WeightSync usual) {
   if (cells.has("gloo")) {
     return WeightSync::gloo;
   }
-  if (cells.has("checkpoint-engine on") || cells.has("pinned cpu copy") || cells.has("p2p update")) {
+  if (cells.has("pinned cpu copy") || cells.has("p2p update")) {
     return WeightSync::host;
   }
   if (cells.has("nixl") || cells.has("rdma") || cells.has("map ") || cells.has("reshard")) {
@@ -134,11 +147,15 @@ void set_lengths(const PostTrainCells& cells, PostTrainQuestion& q, std::string&
   const std::optional<double> mean = cells.number("response_tokens_mean");
   q.prompt_tokens = cells.number("prompt_tokens_mean").value_or(usual->prompt);
   q.lengths.spread = tables.spread;
-  q.lengths.most = most > 0.0 ? most : 4096.0;
-  q.lengths.mean = mean ? *mean : usual->mean_of(q.lengths.most);
+  q.lengths.most = most > 0.0 ? most : q.software.recipe_most > 0 ? real(q.software.recipe_most) : 4096.0;
+  q.lengths.mean = mean ? *mean : usual->mean_of(q.lengths.most, q.lengths.spread);
   q.lengths.most = std::max(q.lengths.most, q.lengths.mean);
   q.lengths.mean = std::min(q.lengths.mean, q.lengths.most);
   if (!mean) {
+    // Means of one model differ by a tenth between publications, of unlike models by a third, and cuts that nobody
+    // states by more.
+    constexpr double of_model = 0.1, of_any = 0.35, of_cut = 0.6;
+    q.length_doubt = usual != &tables.of.back() ? of_model : most > 0.0 ? of_any : of_cut;
     assumed +=
         "answers of " + std::to_string(std::llround(q.lengths.mean)) + " tokens on the mean (" + usual->source + ")";
   }
@@ -241,12 +258,20 @@ std::optional<PostTrainQuestion> post_train_question_of(
   const std::int64_t train = cells.count("train_gpus"), rollout = cells.count("rollout_gpus");
   q.gpus = std::max(cells.count("gpus"), std::max(train, rollout));
   q.parameters = 1e9 * cells.number("params_b").value_or(0.0);
+  const std::optional<std::string> id = preset_id(sources, cells.text("model"));
+  // An export by Megatron gathers an expert of each rank of a group at once (verl/utils/megatron_utils.py,
+  // per_tensor_generator); a group is a host where nobody says otherwise.
+  const double group = cells.has("megatron") ? std::max(1.0, cells.number("train_ep").value_or(8.0)) : 1.0;
+  q.tensors = id ? weight_tensors(sources.models.find(*id), group) : 0.0;
   q.rollout_precision = cells.has("rollout_precision=fp8") ? "fp8" : "bf16";
   q.precision = "bf16";
   const std::string algorithm = lower(cells.text("algorithm"));
   set_flow(cells, q);
   q.sync =
       way_of_options(cells, q.placement == PostTrainPlacement::colocated ? software->sync_local : software->sync_split);
+  if (cells.has("checkpoint-engine on")) {
+    q.tensors = 0.0;  // gathered into buckets
+  }
   q.rollout_gpus = rollout;
   q.rollout_tp = cells.count("rollout_tp");
   if (algorithm == "weight sync" || row.metric == "sync_time_s") {
@@ -261,7 +286,6 @@ std::optional<PostTrainQuestion> post_train_question_of(
   if (algorithm == "weight sync") {
     return q;
   }
-  const std::optional<std::string> id = preset_id(sources, cells.text("model"));
   if (!id) {
     refusal = unsupported("no preset describes the model " + quoted(shown(cells.text("model"))));
     return std::nullopt;
@@ -276,14 +300,33 @@ std::optional<PostTrainQuestion> post_train_question_of(
       q.backend = word;
     }
   }
+  q.eager = recipe_is_eager(q);
+  q.padded = recipe_pads(q);
+  q.optimizer_on_host = cells.has("adam offload");
+  q.least_tp = true;
+  q.most_sequences = software->recipe_slots > 0 ? software->recipe_slots : q.most_sequences;
+  const bool first = backend_of(q).first == (software->backends.empty() ? "" : software->backends.front().first);
+  if (q.trainer.cp == 0 && first) {
+    q.trainer.cp = software->recipe_cp;
+  }
+  if (const auto engines = cells.before(" vllm engines"); q.rollout_tp == 0 && engines) {
+    const std::int64_t pool = q.rollout_gpus > 0 ? q.rollout_gpus : q.gpus;
+    q.rollout_tp = std::max<std::int64_t>(1, pool / std::max<std::int64_t>(1, std::llround(*engines)));
+  }
+  if (q.rollout_tp == 0) {
+    q.rollout_tp = std::min(software->recipe_rollout_tp, rollout > 0 ? rollout : q.gpus);
+  }
   if (cells.has("attention fa3")) {
     q.attention = "flash3";
   }
-  if (cells.has("one sample per row")) {
-    q.micro_batch = 1;
-  }
+  q.micro_batch = cells.has("one sample per row") ? 1 : software->recipe_micro_batch;
   if (cells.has("activation checkpointing on") || cells.has("recompute on")) {
     q.recompute = "full";
+  } else if (cells.has("activation checkpointing off") || cells.has("no recompute")) {
+    q.recompute = "none";
+  } else if (!software->recompute_of.empty()) {
+    const auto& all = software->recompute_of;
+    q.recompute = std::find(all.begin(), all.end(), q.model) != all.end() ? "full" : "none";
   }
   if (algorithm.find("trainer only") != std::string::npos) {
     set_trainer_alone(cells, q);
@@ -308,20 +351,25 @@ std::optional<PostTrainQuestion> post_train_question_of(
   return q;
 }
 
-const PostTrainRowModel::Priced& PostTrainRowModel::priced(const RunFile& file, const RunRow& row) {
+const PostTrainCase& PostTrainRowModel::priced(const RunFile& file, const RunRow& row) {
   std::string key;
   for (const std::string_view column : configuration) {
     key += cell(file, row, column).value_or("") + '\x1f';
   }
   key += cell(file, row, "rollout_gpus").value_or("") + '\x1f' + cell(file, row, "train_gpus").value_or("");
-  std::unique_ptr<Priced>& entry = kept_[key];
+  std::unique_ptr<PostTrainCase>& entry = kept_[key];
   if (!entry) {
-    entry = std::make_unique<Priced>();
+    entry = std::make_unique<PostTrainCase>();
     entry->question = post_train_question_of(sources_, file, row, entry->refusal, entry->assumed);
     if (entry->question && !entry->question->model.empty()) {
       PostTrainQuestion& q = *entry->question;
       PoolPrices prices{q};
-      PostTrainFlow flow{*q.placement, *q.order, q.staleness, q.partial, q.parts, {}};
+      PostTrainFlow flow;
+      flow.placement = *q.placement;
+      flow.order = *q.order;
+      flow.staleness = q.staleness;
+      flow.partial = q.partial;
+      flow.parts = q.parts;
       const std::int64_t rollout = q.rollout_gpus > 0 ? q.rollout_gpus : std::max<std::int64_t>(1, q.gpus / 2);
       entry->way = price_way(q, prices, flow, rollout);
       if (entry->way->trainer.train.raw() <= 0.0 || (form_of(q.algorithm).samples && entry->way->engine_tp == 0)) {
@@ -333,73 +381,114 @@ const PostTrainRowModel::Priced& PostTrainRowModel::priced(const RunFile& file, 
   return *entry;
 }
 
-RowPrediction PostTrainRowModel::predict(const RunFile& file, const RunRow& row) {
-  const Priced& known = priced(file, row);
+std::optional<PostTrainFigure> figure_of(std::string_view metric) noexcept {
+  constexpr std::array<std::pair<std::string_view, PostTrainFigure>, 8> figures{{
+      {"step_time_s", PostTrainFigure::step},
+      {"tokens_per_s_per_gpu", PostTrainFigure::step},
+      {"samples_per_s", PostTrainFigure::step},
+      {"rollout_time_s", PostTrainFigure::rollout},
+      {"train_time_s", PostTrainFigure::train},
+      {"logprob_time_s", PostTrainFigure::passes},
+      {"sync_time_s", PostTrainFigure::sync},
+      {"idle_share", PostTrainFigure::idle},
+  }};
+  const auto* const found =
+      std::find_if(figures.begin(), figures.end(), [&](const auto& each) { return each.first == metric; });
+  return found == figures.end() ? std::nullopt : std::optional{found->second};
+}
+
+std::optional<double> post_train_value(const PostTrainCase& known,
+                                       const PostTrainNumbers& numbers,
+                                       std::span<const SyncPath> paths,
+                                       std::string_view metric) {
   if (!known.question) {
-    return known.refusal;
+    return std::nullopt;
   }
   const PostTrainQuestion& q = *known.question;
-  RowPrediction answer;
-  const auto give = [&](double value) {
-    answer.status = RowStatus::ok;
-    answer.predicted = value;
-    answer.low = value / (1.0 + q.software.width);
-    answer.high = value * (1.0 + q.software.width);
-    answer.assumed = known.assumed;
-    return answer;
-  };
   if (!known.way) {
-    if (row.metric == "sync_time_s") {
-      const bool local = *q.placement == PostTrainPlacement::colocated;
-      const WeightSync way = *q.sync;
-      // An engine whose ranks nobody states has as many as hold the weights in half of their memory.
-      const double needed = std::ceil(2.0 * q.parameters / (0.5 * q.device.capacity().value.raw()));
-      return give(sync_time(q, way, q.rollout_tp > 0 ? real(q.rollout_tp) : needed,
-                            q.gpus > q.per_node || (!local && q.gpus == 0))
-                      .raw());
+    if (metric != "sync_time_s") {
+      return std::nullopt;
     }
-    return q.model.empty() ? unsupported("a row of weights that are sent has no metric " + quoted(shown(row.metric)))
-                           : known.refusal;
+    const bool local = *q.placement == PostTrainPlacement::colocated;
+    // An engine whose ranks nobody states has as many as hold the weights in half of their memory, and a trainer as
+    // many as do not sample.
+    const double needed = std::ceil(2.0 * q.parameters / (0.5 * q.device.capacity().value.raw()));
+    const double engine = q.rollout_tp > 0 ? real(q.rollout_tp) : needed;
+    const double trainer = q.gpus > q.rollout_gpus ? real(q.gpus - q.rollout_gpus) : std::max(1.0, real(q.gpus));
+    return sync_time(q, paths, *q.sync, engine, trainer, q.gpus > q.per_node || (!local && q.gpus == 0)).raw();
   }
-  const PostTrainWay& way = *known.way;
+  PostTrainWay way = *known.way;
+  set_phases(q, numbers, paths, way);
   const PhaseTimes& p = way.phases;
   const double sequences = static_cast<double>(q.answers());
   const double tokens = sequences * (q.prompt_tokens + q.lengths.mean);
-  const bool alone = !form_of(q.algorithm).samples;
-  // A trainer by itself has what surrounds a step of reinforcement too, fine-tuning nothing.
-  const bool reinforces = lower(cell(file, row, "algorithm").value_or("")).starts_with("rl");
-  const Seconds trained = p[Phase::train] + p[Phase::critic] + (alone && reinforces ? p[Phase::other] : Seconds{});
-  const double step = alone ? trained.raw() : way.step.step.raw();
-  if (row.metric == "step_time_s") {
-    return give(step);
+  const Seconds trained = p[Phase::train] + p[Phase::critic];
+  const double step = form_of(q.algorithm).samples ? way.step.step.raw() : trained.raw();
+  if (metric == "step_time_s") {
+    return step;
   }
-  if (row.metric == "tokens_per_s_per_gpu") {
-    return give(tokens / step / static_cast<double>(q.gpus));
+  if (metric == "tokens_per_s_per_gpu") {
+    return tokens / step / static_cast<double>(q.gpus);
   }
-  if (row.metric == "samples_per_s") {
-    return give(sequences / step);
+  if (metric == "samples_per_s") {
+    return sequences / step;
   }
-  if (row.metric == "rollout_time_s") {
-    return give(p[Phase::rollout].raw());
+  if (metric == "rollout_time_s") {
+    return p[Phase::rollout].raw();
   }
-  if (row.metric == "train_time_s") {
-    return give(trained.raw());
+  if (metric == "train_time_s") {
+    return trained.raw();
   }
-  if (row.metric == "logprob_time_s") {
+  if (metric == "logprob_time_s") {
     const Seconds both = p[Phase::logprob] + p[Phase::reference];
-    return give(
-        (q.software.logprob_column_holds_all || p[Phase::logprob].raw() <= 0.0 ? both : p[Phase::logprob]).raw());
+    return (q.software.logprob_column_holds_all || p[Phase::logprob].raw() <= 0.0 ? both : p[Phase::logprob]).raw();
   }
-  if (row.metric == "sync_time_s") {
-    return give((p[Phase::sync] + p[Phase::swap]).raw());
+  if (metric == "sync_time_s") {
+    return (p[Phase::sync] + p[Phase::swap]).raw();
   }
-  if (row.metric == "idle_share") {
-    return give(std::max(1e-3, way.step.train_idle));
+  // What fetches samples and puts batches together is a wait by the clocks of asynchronous trainers.
+  const bool beside = q.software.sync_beside && q.order == PostTrainOrder::asynchronous;
+  Seconds other = beside ? Seconds{} : p[Phase::other];
+  if (q.order == PostTrainOrder::asynchronous) {
+    other += way.step.waits;
+  } else if (const auto& printed = q.software.prints; !printed.empty()) {
+    for (std::size_t i = 0; i < phase_count; ++i) {
+      const bool told = std::find(printed.begin(), printed.end(), phase_names[i]) != printed.end();
+      other += told || static_cast<Phase>(i) == Phase::other ? Seconds{} : p.of[i];
+    }
   }
-  if (row.metric == "other_time_s") {
-    return give((q.order == PostTrainOrder::asynchronous ? way.step.waits + p[Phase::other] : p[Phase::other]).raw());
+  if (metric == "idle_share") {
+    return q.order == PostTrainOrder::asynchronous ? other / way.step.step : way.step.train_idle;
   }
-  return unsupported("metric " + quoted(shown(row.metric)) + " of post-training is not predicted");
+  if (metric == "other_time_s") {
+    return other.raw();
+  }
+  return std::nullopt;
+}
+
+RowPrediction PostTrainRowModel::predict(const RunFile& file, const RunRow& row) {
+  const PostTrainCase& known = priced(file, row);
+  if (!known.question) {
+    return known.refusal;
+  }
+  const PostTrainSoftware& software = known.question->software;
+  const std::optional<double> value = post_train_value(known, software.numbers, software.paths, row.metric);
+  if (!value) {
+    return known.way ? unsupported("metric " + quoted(shown(row.metric)) + " of post-training is not predicted")
+           : known.question->model.empty()
+               ? unsupported("a row of weights that are sent has no metric " + quoted(shown(row.metric)))
+               : known.refusal;
+  }
+  RowPrediction answer;
+  answer.status = RowStatus::ok;
+  answer.predicted = *value;
+  answer.assumed = known.assumed;
+  const PostTrainFigure figure = figure_of(row.metric).value_or(PostTrainFigure::step);
+  const double width = software.width(figure);
+  const bool share = figure == PostTrainFigure::idle;
+  answer.low = share ? std::max(0.0, *value - width) : *value / (1.0 + width);
+  answer.high = share ? std::min(1.0, *value + width) : *value * (1.0 + width);
+  return answer;
 }
 
 }  // namespace headroom

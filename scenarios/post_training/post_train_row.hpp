@@ -10,7 +10,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace headroom {
 
@@ -21,25 +23,37 @@ struct Sources;
 [[nodiscard]] std::optional<PostTrainQuestion> post_train_question_of(
     const Sources& sources, const RunFile& file, const RunRow& row, RowPrediction& refusal, std::string& assumed);
 
+/// A configuration of rows, priced once.
+struct PostTrainCase {
+  std::optional<PostTrainQuestion> question;
+  std::optional<PostTrainWay> way;  ///< nothing: weights that are sent alone, or a refusal
+  RowPrediction refusal;
+  std::string assumed;
+};
+
+/// What a metric of rows is of; nullopt: nothing that is predicted, or of the seconds beside phases.
+[[nodiscard]] std::optional<PostTrainFigure> figure_of(std::string_view metric) noexcept;
+
+/// The value of a metric under a software's numbers; nullopt: not predicted. Times in seconds, shares of the step.
+/// Weights that are sent alone depend on `paths` alone.
+[[nodiscard]] std::optional<double> post_train_value(const PostTrainCase& known,
+                                                     const PostTrainNumbers& numbers,
+                                                     std::span<const SyncPath> paths,
+                                                     std::string_view metric);
+
 /// Predicts rows; those of one configuration share its price.
 class PostTrainRowModel {
  public:
   explicit PostTrainRowModel(const Sources& sources) : sources_{sources} {}
   /// The model sees the columns of the configuration, options among them, and the metric.
   [[nodiscard]] RowPrediction predict(const RunFile& file, const RunRow& row);
+  /// The configuration of a row, which lives as long as the model.
+  [[nodiscard]] const PostTrainCase& priced(const RunFile& file, const RunRow& row);
   [[nodiscard]] std::size_t kept() const noexcept { return kept_.size(); }
 
  private:
-  struct Priced {
-    std::optional<PostTrainQuestion> question;
-    std::optional<PostTrainWay> way;
-    RowPrediction refusal;
-    std::string assumed;
-  };
-  [[nodiscard]] const Priced& priced(const RunFile& file, const RunRow& row);
-
   const Sources& sources_;
-  std::map<std::string, std::unique_ptr<Priced>, std::less<>> kept_;
+  std::map<std::string, std::unique_ptr<PostTrainCase>, std::less<>> kept_;
 };
 
 }  // namespace headroom

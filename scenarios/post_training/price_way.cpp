@@ -35,10 +35,10 @@ Seconds swap_time(const PostTrainQuestion& q, const TrainerPrice& trainer) {
       q.node.empty() ? q.sources->catalog.reference_node(q.device) : &q.sources->catalog.node(q.node);
   const std::optional<BytesPerSecond> link = host_link_of(q.device, node);
   if (!link) {
-    return q.software.swap;
+    return Seconds{};
   }
   const Bytes held = trainer.memory[MemoryTerm::optimizer] + trainer.memory[MemoryTerm::weights];
-  return q.software.swap + 2.0 * (held / *link);
+  return 2.0 * (held / *link);
 }
 
 /// Parameters of a second network over those of the policy; without a name as large.
@@ -46,18 +46,21 @@ double size_beside(const PostTrainQuestion& q, const std::string& model) {
   return model.empty() ? 1.0 : count_parameters(q.sources->models.find(model)).total / q.parameters;
 }
 
-void set_trained_phases(const PostTrainQuestion& q, PostTrainWay& way) {
-  const PostTrainSoftware& s = q.software;
+void set_trained_phases(const PostTrainQuestion& q, const PostTrainNumbers& s, PostTrainWay& way) {
   const AlgorithmForm form = form_of(q.algorithm);
-  const double ranks = real(std::int64_t{way.trainer.strategy.dp});
+  const double ranks = q.padded ? 1.0 : real(std::int64_t{way.trainer.strategy.dp});  // padded ones are alike
   const auto sequences = static_cast<double>(q.answers());
   const double mini = q.mini_batch > 0 ? std::min(real(q.mini_batch), sequences) : sequences;
-  // Passes go over the whole batch at once, which all software deals out by tokens.
-  const Seconds pass =
-      s.logprob * rank_imbalance(q.lengths, q.prompt_tokens, ranks, sequences / ranks, true) * way.trainer.forward;
+  // What trainers of samples add to their stack, losses over the vocabulary and batches that are put together, goes by
+  // the token; attention takes what it takes. Passes go over the whole batch at once, which all software deals out by
+  // tokens.
+  const TrainerPrice& t = way.trainer;
+  const Seconds looks = t.attention / 3.0;
+  const Seconds pass = rank_imbalance(q.lengths, q.prompt_tokens, ranks, sequences / ranks, true) *
+                       (s.logprob * (t.forward - std::min(t.forward, looks)) + std::min(t.forward, looks));
   PhaseTimes& p = way.phases;
-  p[Phase::train] =
-      s.train * rank_imbalance(q.lengths, q.prompt_tokens, ranks, mini / ranks, s.balances_ranks) * way.trainer.train;
+  p[Phase::train] = rank_imbalance(q.lengths, q.prompt_tokens, ranks, mini / ranks, q.software.balances_ranks) *
+                    (s.train * (t.train - std::min(t.train, t.attention)) + std::min(t.train, t.attention));
   p[Phase::logprob] = form.samples && q.old_logprobs ? pass : Seconds{};
   p[Phase::reference] = q.reference ? pass : Seconds{};
   if (form.critic) {
@@ -72,8 +75,16 @@ void set_trained_phases(const PostTrainQuestion& q, PostTrainWay& way) {
 
 }  // namespace
 
-Seconds sync_time(const PostTrainQuestion& q, WeightSync way, double engine_ranks, bool hosts) {
+Seconds sync_time(const PostTrainQuestion& q,
+                  std::span<const SyncPath> paths,
+                  WeightSync way,
+                  double engine_ranks,
+                  double trainer_ranks,
+                  bool hosts) {
   WeightSend send;
+  send.tensors = q.tensors;
+  send.domain = real(q.per_node);
+  send.trainer_ranks = trainer_ranks;
   send.weights = Bytes{q.parameters * bytes_of_format(q.rollout_precision)};
   send.engine_ranks = engine_ranks;
   send.hosts = hosts;
@@ -83,7 +94,28 @@ Seconds sync_time(const PostTrainQuestion& q, WeightSync way, double engine_rank
                                           : BytesPerSecond{25e9};
   // Within a host a broadcast is the copy that engines beside their trainer take.
   const WeightSync path = way == WeightSync::broadcast && !hosts ? WeightSync::local : way;
-  return weight_sync_time(way, send, q.software.paths[static_cast<std::size_t>(path)]);
+  return weight_sync_time(way, send, paths[static_cast<std::size_t>(path)]);
+}
+
+void set_phases(const PostTrainQuestion& q,
+                const PostTrainNumbers& numbers,
+                std::span<const SyncPath> paths,
+                PostTrainWay& way) {
+  set_trained_phases(q, numbers, way);
+  if (way.engine_tp > 0) {
+    const bool apart = way.flow.placement == PostTrainPlacement::split;
+    way.phases[Phase::rollout] = numbers.rollout * way.rollout.times.whole;
+    way.flow.rollout_steady = numbers.rollout * way.rollout.steady;
+    way.flow.group = numbers.rollout * way.rollout.group;
+    way.phases[Phase::sync] = sync_time(q, paths, way.sync, real(way.engine_tp), real(way.train_gpus),
+                                        way.flow.placement != PostTrainPlacement::colocated || q.gpus > q.per_node);
+    way.phases[Phase::swap] = apart ? Seconds{} : numbers.swap + way.swap_bytes;
+  }
+  PhaseTimes waited = way.phases;
+  if (q.software.sync_beside && way.flow.order == PostTrainOrder::asynchronous) {
+    waited[Phase::sync] = waited[Phase::other] = Seconds{};
+  }
+  way.step = step_of_phases(waited, way.flow);
 }
 
 PostTrainWay price_way(const PostTrainQuestion& q,
@@ -93,21 +125,24 @@ PostTrainWay price_way(const PostTrainQuestion& q,
   PostTrainWay way;
   way.flow = flow;
   const bool together = flow.placement == PostTrainPlacement::colocated;
+  const bool apart = flow.placement == PostTrainPlacement::split;
   const bool samples = form_of(q.algorithm).samples;
   way.gpus = q.rollout_device ? q.gpus + q.rollout_device_gpus : q.gpus;
   way.rollout_gpus = together ? q.gpus : rollout_gpus;
-  way.train_gpus = together || q.rollout_device ? q.gpus : q.gpus - rollout_gpus;
+  way.train_gpus = !apart || q.rollout_device ? q.gpus : q.gpus - rollout_gpus;
   way.sync = q.sync.value_or(together ? q.software.sync_local : q.software.sync_split);
   way.trainer = prices.trainer(way.train_gpus);
   if (!way.trainer.fits) {
     way.possible = false;
     way.why_not = way.trainer.why_not;
   }
-  set_trained_phases(q, way);
+  if (!apart && samples) {
+    way.swap_bytes = swap_time(q, way.trainer);
+  }
   if (samples) {
     const Device& device = q.rollout_device && !together ? *q.rollout_device : q.device;
     const double fraction =
-        q.memory_fraction.value_or(together ? q.software.colocated_fraction : q.software.split_fraction);
+        q.memory_fraction.value_or(!apart ? q.software.colocated_fraction : q.software.split_fraction);
     std::string why_not = "no engine holds the model on " + std::to_string(way.rollout_gpus) + " GPUs";
     Seconds least{1e300};
     for (const std::int64_t tp : widths(q, way.rollout_gpus)) {
@@ -126,24 +161,16 @@ PostTrainWay price_way(const PostTrainQuestion& q,
         way.slots = engine.slots;
         way.engine_memory = engine.memory;
       }
+      if (q.least_tp) {
+        break;
+      }
     }
     if (way.engine_tp == 0) {
       way.possible = false;
-      way.why_not = why_not;
-      return way;
-    }
-    way.phases[Phase::rollout] = q.software.rollout * way.rollout.times.whole;
-    way.flow.rollout_steady = q.software.rollout * way.rollout.steady;
-    way.phases[Phase::sync] = sync_time(q, way.sync, real(way.engine_tp), together ? q.gpus > q.per_node : true);
-    if (together) {
-      way.phases[Phase::swap] = swap_time(q, way.trainer);
+      way.why_not = way.why_not.empty() ? why_not : way.why_not + "; " + why_not;
     }
   }
-  PhaseTimes waited = way.phases;
-  if (q.software.sync_beside && flow.order == PostTrainOrder::asynchronous) {
-    waited[Phase::sync] = Seconds{};
-  }
-  way.step = step_of_phases(waited, way.flow);
+  set_phases(q, q.software.numbers, q.software.paths, way);
   return way;
 }
 

@@ -97,6 +97,13 @@ const fs::path& fixtures() {
       trees << "made,table,gbdt_train,xgboost; airline dataset; rows=" << text.substr(0, comma) << ",A10,train_time_s"
             << text.substr(comma) << ",s,\n";
     }
+    std::ofstream steps{at / "steps.csv"};
+    steps << "id,source,model,params_b,algorithm,software,gpu,gpus,colocated,async_staleness,prompts_per_step,"
+             "samples_per_prompt,response_tokens_mean,response_tokens_max,rollout_tp,options,metric,value,unit,notes\n";
+    for (const char* const metric : {"step_time_s,100", "rollout_time_s,50", "train_time_s,25"}) {
+      steps << "s,made,Llama-3.1-8B-Instruct,8.03,GRPO,NeMo RL,H100-SXM5-80GB,16,1,0,64,32,1000,4096,1,," << metric
+            << ",s,\n";
+    }
     std::ofstream{at / "times.csv"} << "gpus,seconds\n8,10\n16,5.5\n32,3.25\n";
     std::ofstream{at / "serve.sh"} << "vllm serve meta-llama/Meta-Llama-3-8B --tensor-parallel-size 1\n";
     std::ofstream{at / "all_reduce.log"}
@@ -147,6 +154,7 @@ const std::vector<Question>& questions() {
       {&plan_verb, 9, "{S}/scenarios/cluster/labels-and-stranded.toml"},
       {&plan_verb, 10, "{S}/scenarios/train/llama3-8b-h100-and-a100.toml"},
       {&plan_verb, 11, "{S}/scenarios/serve/llama3-8b-h100-and-l40s.toml --set traffic.requests=400"},
+      {&plan_verb, 12, "{S}/scenarios/post_train/qwen3-32b-grpo-64xh100.toml"},
       {&explain_verb, 0, train},
       {&simulate_verb, 0, "{S}/scenarios/serve/llama3-70b-traffic.toml --requests 200"},
       {&compare_verb, 0, "{S}/scenarios/train/llama2-7b-8xa100.toml {S}/scenarios/train/gpt3-175b-selene.toml"},
@@ -195,6 +203,7 @@ const std::vector<Question>& questions() {
       {&fit_verb, 5, "{H} --base h200-sxm-141gb"},
       {&fit_verb, 6, "{T}/networks.csv --stack networks --no-left-out"},
       {&fit_verb, 7, "{T}/trees.csv --stack classic --no-left-out"},
+      {&fit_verb, 8, "{T}/steps.csv --stack post --no-left-out"},
       {&op_verb, 0, "gemm --gpu h100-sxm-80gb -m 16 -n 1024 -k 1024"},
       {&op_verb, 0, "attention-decode --gpu h100-sxm-80gb --seq-len 1024 --heads 8"},
       {&op_verb, 0, "attention-training --gpu h100-sxm-80gb --seq-len 1024 --heads 8"},

@@ -102,6 +102,86 @@ TEST_CASE("post-training: weights whole or in parts over the link that joins bot
   CHECK(weight_sync_time(WeightSync::gloo, send, path).raw() == doctest::Approx(1.0 + 64.0 / 0.5));
 }
 
+TEST_CASE("post-training: batches that are generated whole wait for their longest answer each") {
+  const std::vector<double> lengths{10.0, 40.0, 10.0, 20.0};
+  RolloutShare share;
+  share.lengths = lengths;
+  share.slots = 2;
+  CHECK(simulate_rollout(share, even_clock()).whole.raw() == doctest::Approx(40.0));  // 10, 10 and 20 beside 40
+  share.whole_batches = true;
+  CHECK(simulate_rollout(share, even_clock()).whole.raw() == doctest::Approx(40.0 + 20.0));
+}
+
+TEST_CASE("post-training: the longest of a group is the mean of a maximum") {
+  // Of two alike lognormals E[max] = 2 exp(mu + s^2/2) F(s / sqrt 2): mean 1000, s 0.5: 2000 F(0.35355) = 1276.3.
+  const AnswerLengths lengths{1000.0, 1e9, std::sqrt(std::expm1(0.25))};
+  CHECK(longest_of(lengths, 2) == doctest::Approx(1276.3).epsilon(0.01));
+  CHECK(longest_of(lengths, 1) == doctest::Approx(1000.0));
+  CHECK(longest_of({1000.0, 1100.0, 1.2}, 64) <= 1100.0);
+  CHECK(longest_of({512.0, 512.0, 0.0}, 8) == doctest::Approx(512.0));
+}
+
+TEST_CASE("post-training: tensors that are gathered one by one, shards that are compared, files that are read again") {
+  WeightSend send;
+  send.weights = Bytes{40e9};
+  send.engine_ranks = 2.0;
+  send.trainer_ranks = 8.0;
+  send.hosts = true;
+  send.tensors = 1000.0;
+  send.inside = BytesPerSecond{400e9};
+  send.outside = BytesPerSecond{50e9};
+  const SyncPath path{0.5, Seconds{1.0}, Seconds{2e-3}};
+  CHECK(weight_sync_time(WeightSync::broadcast, send, path).raw() == doctest::Approx(1.0 + 2.0 + 40.0 / 25.0));
+  const SyncPath plain{0.5, Seconds{1.0}, {}};
+  CHECK(weight_sync_time(WeightSync::delta, send, plain).raw() == doctest::Approx(1.0 + 2.0 * 40.0 / 8.0 / 0.5));
+  CHECK(weight_sync_time(WeightSync::storage, send, plain).raw() == doctest::Approx(1.0 + 2.0 * 40.0 / 0.5));
+  // A domain of eight GPUs with four engines takes an eighth over each NIC, and halves go on inside it.
+  send.domain = 8.0;
+  CHECK(weight_sync_time(WeightSync::sharded, send, plain).raw() ==
+        doctest::Approx(1.0 + (40.0 / 8.0 / 50.0 + 40.0 / 2.0 / 400.0) / 0.5));
+}
+
+TEST_CASE("post-training: a bound on age holds a step to Little's law, as samples one by one do") {
+  // Answers of 100 s each, a batch of 64, as many slots as anybody needs, training of 1 s that takes a batch whole:
+  // 64 (1 + s) are under way or trained, each for 101 s, so that a step lasts 101 / (1 + s) s.
+  const std::vector<double> times(64, 100.0);
+  for (const double staleness : {1.0, 2.0, 3.0}) {
+    PostTrainFlow flow;
+    flow.placement = PostTrainPlacement::split;
+    flow.order = PostTrainOrder::asynchronous;
+    flow.staleness = staleness;
+    flow.partial = true;
+    flow.group = Seconds{100.0};
+    PhaseTimes phases;
+    phases[Phase::rollout] = Seconds{2.0};
+    phases[Phase::train] = Seconds{1.0};
+    const StepPhases closed = step_of_phases(phases, flow);
+    CHECK(closed.age_binds);
+    CHECK(closed.step.raw() == doctest::Approx(101.0 / (1.0 + staleness)));
+    SampleFlow samples;
+    samples.times = times;
+    samples.slots = 100'000;
+    samples.batch = 64;
+    samples.staleness = staleness;
+    samples.partial = true;
+    samples.train = Seconds{1.0};
+    CHECK(simulate_samples(samples, 60).step.raw() == doctest::Approx(closed.step.raw()).epsilon(0.03));
+  }
+}
+
+TEST_CASE("post-training: GPUs that sample and then train beside the others take turns with them") {
+  PhaseTimes phases;
+  phases[Phase::rollout] = Seconds{60.0};
+  phases[Phase::train] = Seconds{30.0};
+  phases[Phase::swap] = Seconds{10.0};
+  PostTrainFlow flow;
+  flow.placement = PostTrainPlacement::hybrid;
+  const StepPhases step = step_of_phases(phases, flow);
+  CHECK(step.step.raw() == doctest::Approx(100.0));
+  CHECK(step.train_idle == doctest::Approx(0.6));  // of those that do not sample
+  CHECK(simulate_steps(phases, flow, 20).raw() == doctest::Approx(100.0));
+}
+
 TEST_CASE("post-training: 1,000 steps whose batches are waited for, event by event as in closed form") {
   std::mt19937 random{20261129};
   for (int i = 0; i < 1000; ++i) {

@@ -129,6 +129,107 @@ TEST_CASE("post-training: algorithms ask for their passes") {
   CHECK(phases("algorithm = \"dpo\"")[Phase::train].raw() > 1.5 * sft[Phase::train].raw());
 }
 
+TEST_CASE("post-training: a 32B on 64 GPUs has the best of split, colocated and asynchronous, and their neighbours") {
+  const PostTrainPlan plan = planned(
+      "schema = 1\nkind = \"post_train\"\nmodel = \"qwen3-32b\"\n[hardware]\ngpu = \"h100-sxm-80gb\"\ngpus = 64\n"
+      "[post_train]\nsoftware = \"nemo-rl\"\nprompts = 64\nsamples = 32\nanswer_tokens = 3200\nanswer_most = 4096\n"
+      "mini_batch = 512\n[pools]\nstaleness = 1\n");
+  REQUIRE(plan.taken);
+  CHECK(way_of(plan, PostTrainPlacement::colocated, PostTrainOrder::synchronous) != nullptr);
+  CHECK(way_of(plan, PostTrainPlacement::split, PostTrainOrder::synchronous) != nullptr);
+  CHECK(way_of(plan, PostTrainPlacement::split, PostTrainOrder::one_step_off) != nullptr);
+  CHECK(way_of(plan, PostTrainPlacement::split, PostTrainOrder::asynchronous) != nullptr);
+  CHECK(!plan.neighbours.empty());
+  const Seconds best = plan.ways[*plan.taken].step.step;
+  for (const PostTrainNeighbour& each : plan.neighbours) {
+    CHECK(!each.why_not.empty());
+    CHECK((!each.possible || each.step >= best));
+  }
+  REQUIRE(!plan.staleness.empty());
+  for (std::size_t i = 1; i < plan.staleness.size(); ++i) {
+    CHECK(plan.staleness[i].step <= plan.staleness[i - 1].step);
+  }
+}
+
+TEST_CASE("post-training: engines and trainers on the same GPUs are not resident at once") {
+  const std::string step = "answer_tokens = 1100\nanswer_most = 4096\nmini_batch = 512";
+  const PostTrainPlan plan = planned(asked(step, "placement = \"colocated\""));
+  REQUIRE(plan.taken);
+  const PostTrainWay& way = plan.ways[*plan.taken];
+  std::size_t rollouts = 0, trainings = 0;
+  for (const PhaseMemory& each : phase_memory(plan.question, way)) {
+    if (each.phase == Phase::rollout) {
+      ++rollouts;
+      CHECK(each.samples);
+      CHECK(each.engine == way.engine_memory.total());
+      CHECK(each.policy == Bytes{});
+    } else if (each.phase == Phase::train) {
+      ++trainings;
+      CHECK(each.engine == Bytes{});
+      CHECK(each.policy == way.trainer.memory.total());
+    } else if (each.phase == Phase::sync) {  // where new weights pass from one to the other
+      CHECK(each.engine == way.engine_memory[MemoryTerm::weights]);
+      CHECK(each.policy > Bytes{});
+    }
+    CHECK(each.total() <= plan.question.device.capacity().value);
+  }
+  CHECK(rollouts == 1);
+  CHECK(trainings == 1);
+  // On pools of their own both stay, each on its own.
+  const PostTrainPlan split = planned(asked(step, "placement = \"split\""));
+  REQUIRE(split.taken);
+  for (const PhaseMemory& each : phase_memory(split.question, split.ways[*split.taken])) {
+    CHECK((each.engine == Bytes{} || each.policy == Bytes{}));
+    CHECK(each.samples == (each.engine > Bytes{}));
+  }
+}
+
+TEST_CASE("post-training: GPUs that sample and then train are priced with all of them training") {
+  const std::string step = "answer_tokens = 1100\nanswer_most = 4096\nmini_batch = 512";
+  const PostTrainPlan hybrid = planned(asked(step, "placement = \"hybrid\"\nrollout_gpus = 8"));
+  const PostTrainPlan together = planned(asked(step, "placement = \"colocated\""));
+  REQUIRE(hybrid.taken);
+  REQUIRE(together.taken);
+  const PostTrainWay &one = hybrid.ways[*hybrid.taken], &other = together.ways[*together.taken];
+  CHECK(one.train_gpus == 16);
+  CHECK(one.rollout_gpus == 8);
+  CHECK(one.phases[Phase::train] == other.phases[Phase::train]);
+  CHECK(one.phases[Phase::swap] > Seconds{});
+  CHECK(one.phases[Phase::rollout] >= other.phases[Phase::rollout]);  // on half of the GPUs
+  CHECK(one.step.step.raw() == doctest::Approx(one.phases.total().raw()));
+  CHECK(says(refused(asked("", "placement = \"hybrid\"\norder = \"asynchronous\"")), "take turns"));
+}
+
+TEST_CASE("post-training: engines without graphs sample no faster") {
+  // SkyRL's recipes launch decodes one by one; NeMo RL's replay graphs.
+  const auto raw = [](std::string_view software) {
+    std::string text = asked("answer_tokens = 1100\nanswer_most = 4096", "placement = \"colocated\"\nrollout_tp = 1");
+    text.replace(text.find("nemo-rl"), 7, software);
+    const PostTrainPlan plan = planned(text);
+    REQUIRE(plan.taken);
+    return plan.ways[*plan.taken].rollout.times.whole.raw();
+  };
+  CHECK(raw("skyrl") > 1.2 * raw("nemo-rl"));
+}
+
+TEST_CASE("post-training: a trace holds each pool as a process, and phases that follow each other") {
+  const PostTrainPlan plan = planned(asked("answer_tokens = 1100\nanswer_most = 4096", "placement = \"split\""));
+  REQUIRE(plan.taken);
+  const std::string trace = phase_trace(plan);
+  CHECK(says(trace, "GPUs that sample"));
+  CHECK(says(trace, "GPUs that train"));
+  CHECK(says(trace, "\"traceEvents\""));
+  const std::vector<PhaseEvent> events = phase_events(plan.ways[*plan.taken], 3);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    CHECK(events[i].to > events[i].from);
+    for (std::size_t j = i + 1; j < events.size(); ++j) {
+      const bool apart = events[i].samples != events[j].samples || events[j].from >= events[i].to - Seconds{1e-6} ||
+                         events[i].from >= events[j].to - Seconds{1e-6};
+      CHECK(apart);  // one pool does one thing at a time
+    }
+  }
+}
+
 TEST_CASE("post-training: launches hold the way that is taken") {
   const PostTrainPlan plan =
       planned(asked("answer_tokens = 1100\nanswer_most = 4096\nmini_batch = 512", "placement = \"colocated\""));
