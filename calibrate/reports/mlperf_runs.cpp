@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logs of MLPerf: loadgen's summary and lines of MLLOG, as calibrate/gate reads them.
+// Logs of MLPerf: loadgen's summary and lines of MLLOG, as calibrate/gate reads them, and the summary of Endpoints.
 #include <headroom/calibrate/gate/benchmark_forms.hpp>
 #include <headroom/calibrate/reports/reported_run.hpp>
 #include <headroom/core/json_reader.hpp>
@@ -30,6 +30,27 @@ constexpr std::array loadgen_fields{
     ReportedField{"Mean latency (ns)", "latency_ms_mean", "ms", 1e-6},
     ReportedField{"50.00 percentile latency (ns)", "latency_ms_p50", "ms", 1e-6},
     ReportedField{"99.00 percentile latency (ns)", "latency_ms_p99", "ms", 1e-6},
+};
+
+/// mlcommons/endpoints @ ea33275, src/inference_endpoint/metrics/report.py; times are in nanoseconds.
+constexpr std::array endpoints_fields{
+    ReportedField{"qps", "requests_per_s", "requests/s"},
+    ReportedField{"tps", "output_tokens_per_s", "tokens/s"},
+    ReportedField{"ttft/avg", "ttft_ms_mean", "ms", 1e-6},
+    ReportedField{"ttft/percentiles/50", "ttft_ms_p50", "ms", 1e-6},
+    ReportedField{"ttft/percentiles/90", "ttft_ms_p90", "ms", 1e-6},
+    ReportedField{"ttft/percentiles/95", "ttft_ms_p95", "ms", 1e-6},
+    ReportedField{"ttft/percentiles/99", "ttft_ms_p99", "ms", 1e-6},
+    ReportedField{"tpot/avg", "tpot_ms_mean", "ms", 1e-6},
+    ReportedField{"tpot/percentiles/50", "tpot_ms_p50", "ms", 1e-6},
+    ReportedField{"tpot/percentiles/90", "tpot_ms_p90", "ms", 1e-6},
+    ReportedField{"tpot/percentiles/95", "tpot_ms_p95", "ms", 1e-6},
+    ReportedField{"tpot/percentiles/99", "tpot_ms_p99", "ms", 1e-6},
+    ReportedField{"latency/avg", "e2e_ms_mean", "ms", 1e-6},
+    ReportedField{"latency/percentiles/50", "e2e_ms_p50", "ms", 1e-6},
+    ReportedField{"latency/percentiles/90", "e2e_ms_p90", "ms", 1e-6},
+    ReportedField{"latency/percentiles/95", "e2e_ms_p95", "ms", 1e-6},
+    ReportedField{"latency/percentiles/99", "e2e_ms_p99", "ms", 1e-6},
 };
 
 /// The value behind "NAME :" of a summary; empty: no such line.
@@ -79,6 +100,37 @@ double mean_of(const BenchmarkSeries& series) {
 }
 
 }  // namespace
+
+std::vector<ReportedRun> endpoints_runs(std::string_view text, const std::string& file) {
+  const ConfigValue root = parse_json(text, file);
+  Diagnostics problems;
+  const ConfigValue* const completed = root.find("n_samples_completed");
+  if (completed == nullptr || root.find("latency") == nullptr) {
+    problems.add(file, root.at,
+                 "this is no result_summary.json of MLPerf Endpoints: it lacks 'n_samples_completed' or "
+                 "'latency'");
+  } else if (number_of(completed).value_or(0.0) < 1.0) {
+    problems.add(file, completed->at, "no request was completed: nothing is measured");
+  }
+  problems.throw_if_any();
+  ReportedRun run;
+  run.at = root.at;
+  run.set_number("isl", number_at(root, "input_sequence_lengths/avg"));
+  run.set_number("osl", number_at(root, "output_sequence_lengths/avg"));
+  const std::string type = text_at_path(root, "run_config/load_pattern/type");
+  run.set_load(type == "concurrency" ? number_at(root, "run_config/load_pattern/target_concurrency") : std::nullopt,
+               type == "poisson" ? number_at(root, "run_config/load_pattern/target_qps") : std::nullopt,
+               type == "max_throughput");
+  run.options["requests"] = cell_text(*number_of(completed));
+  measure_fields(endpoints_fields, root, run);
+  const ConfigValue* const whole = root.find("complete");
+  if (whole != nullptr && whole->kind == ConfigValue::Kind::boolean && !whole->boolean) {
+    run.remarks.emplace_back("the run was not complete; its numbers are of what had ended");
+  }
+  std::vector<ReportedRun> runs;
+  runs.push_back(std::move(run));
+  return runs;
+}
 
 std::vector<ReportedRun> loadgen_runs(std::string_view text, const std::string& file) {
   static_cast<void>(benchmark_of_loadgen(text, file));  // refuses what is no summary, and a run that is not VALID

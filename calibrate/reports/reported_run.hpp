@@ -64,6 +64,7 @@ void measure_fields(std::span<const ReportedField> fields, const ConfigValue& ro
 [[nodiscard]] std::vector<ReportedRun> aiperf_runs(std::string_view text, const std::string& file);
 [[nodiscard]] std::vector<ReportedRun> inferencex_runs(std::string_view text, const std::string& file);
 [[nodiscard]] std::vector<ReportedRun> llm_d_runs(std::string_view text, const std::string& file);
+[[nodiscard]] std::vector<ReportedRun> endpoints_runs(std::string_view text, const std::string& file);
 [[nodiscard]] std::vector<ReportedRun> loadgen_runs(std::string_view text, const std::string& file);
 [[nodiscard]] std::vector<ReportedRun> mllog_runs(std::string_view text, const std::string& file);
 

@@ -28,8 +28,9 @@ constexpr std::array<std::string_view, 8> training_needs{"model",       "gpu",  
 
 using FormReader = std::vector<ReportedRun> (*)(std::string_view text, const std::string& file);
 /// In the order of ResultForm.
-constexpr std::array<FormReader, result_form_names.size()> readers{
-    bench_serve_runs, guidellm_runs, aiperf_runs, inferencex_runs, llm_d_runs, loadgen_runs, mllog_runs};
+constexpr std::array<FormReader, result_form_names.size()> readers{bench_serve_runs, guidellm_runs, aiperf_runs,
+                                                                   inferencex_runs,  llm_d_runs,    endpoints_runs,
+                                                                   loadgen_runs,     mllog_runs};
 
 std::span<const std::string_view> columns_of(bool training) {
   return training ? std::span<const std::string_view>{training_columns}
@@ -161,6 +162,9 @@ std::optional<ResultForm> result_form_of(std::string_view text) {
   if (json && holds("\"request_throughput\"") && holds("\"avg\"")) {
     return ResultForm::aiperf;
   }
+  if (json && holds("\"n_samples_completed\"")) {
+    return ResultForm::endpoints;
+  }
   if (holds("MLPerf Results Summary")) {
     return ResultForm::loadgen;
   }
@@ -180,7 +184,7 @@ ImportedRows import_result_rows(std::span<const ConfigSource> files,
     if (!one) {
       problems.add(file.file, {},
                    "is no result of a benchmark that is read here; say --from bench-serve, guidellm, "
-                   "aiperf, inferencex, llm-d, mlperf-loadgen or mllog");
+                   "aiperf, inferencex, llm-d, mlperf-endpoints, mlperf-loadgen or mllog");
       continue;
     }
     const std::string name{result_form_names[static_cast<std::size_t>(*one)]};

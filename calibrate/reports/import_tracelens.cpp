@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Columns: AMD-AGI/TraceLens @ a1d6de0 and @ 4dc822d, GEMM.csv and SDPA_fwd.csv of its reports.
 #include <headroom/calibrate/import/import_numbers.hpp>
-#include <headroom/calibrate/import/import_records.hpp>
+#include <headroom/calibrate/reports/import_records.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/printable.hpp>
 

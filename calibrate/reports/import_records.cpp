@@ -3,7 +3,7 @@
 // (TraceMeta, TraceRecord); SemiAnalysisAI/InferenceX @ 0c66e11, golden_al_distribution/README.md (the mean counts the
 // model's own token); argonne-lcf/dlio_benchmark, src/utils/statscounter.py (its MB are 2^20 bytes).
 #include <headroom/calibrate/gate/benchmark_forms.hpp>
-#include <headroom/calibrate/import/import_records.hpp>
+#include <headroom/calibrate/reports/import_records.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/json_reader.hpp>
 #include <headroom/core/printable.hpp>
