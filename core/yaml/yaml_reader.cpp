@@ -353,6 +353,7 @@ class YamlParser {
       }
       text += (text.empty() ? "" : " ") + std::string{text_.substr(begin, end - begin)};
       if (!line_ends()) {  // a comment ends it
+        pos_ = end;
         static_cast<void>(finish_line());
         return text;
       }

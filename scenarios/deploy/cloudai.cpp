@@ -79,7 +79,7 @@ LaunchText serving_test(const LaunchPlan& plan) {
     writing.miss("fleet.routing", "one replica has no router");
   }
   note_serving_gaps("CloudAI", writing);
-  const BenchLoad load = bench_load(replicas.one, false);
+  const BenchLoad load = bench_load(plan, false);
   if (load.rate) {
     writing.notes.push_back({"traffic.rate",
                              "traffic.rate (CloudAI's benchmark keeps max_concurrency requests in flight; "

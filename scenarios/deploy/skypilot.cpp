@@ -102,7 +102,6 @@ LaunchText skypilot_server_text(const LaunchPlan& plan, bool spot) {
   const ConfigValue task = table_value(
       {{"name", word_value(workload_name(plan))},
        {"resources", wanted},
-       {"secrets", table_value({{"HF_TOKEN", nothing()}})},
        {"service", table_value({{"readiness_probe", table_value({{"path", word_value("/health")},
                                                                  {"initial_delay_seconds", count_value(3600)}})},
                                 {"replicas", count_value(replicas.count)},
@@ -111,7 +110,7 @@ LaunchText skypilot_server_text(const LaunchPlan& plan, bool spot) {
   const std::vector<std::string> head{
       "'sky serve up FILE' starts " + replica_words(replicas) + "; 'sky serve status' tells their address",
       bench_comment(replicas, engine_bench(replicas.one), "http://ENDPOINT"),
-      "to add: infra, region and disk; HF_TOKEN is asked of the environment ('--secret HF_TOKEN')"};
+      "to add: infra, region and disk; the token of gated checkpoints by '--secret HF_TOKEN'"};
   return {comment_head(replicas.one, head, writing.notes) + yaml_text(task), writing.notes};
 }
 
