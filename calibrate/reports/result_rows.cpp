@@ -123,13 +123,13 @@ void write_rows(const ReportedRun& run, const std::string& form, const std::stri
   std::string cells;
   for (const std::string_view column : columns_of(run.training)) {
     const auto found = run.cells.find(column);
-    cells += csv_field(found == run.cells.end() ? std::string_view{} : std::string_view{found->second}) + ",";
+    cells += (found == run.cells.end() ? std::string{} : csv_field(shown(found->second))) + ",";
   }
   for (const ReportedMetric& metric : run.metrics) {
     const std::string id = stem_of(file) + (run.part.empty() ? "" : "." + run.part) + "." + metric.metric;
     text += csv_field(shown(id)) + "," + csv_field(form) + "," + csv_field(shown(file)) + "," + cells +
-            csv_field(options_text(run)) + "," + metric.metric + "," + cell_text(metric.value) + "," + metric.unit +
-            "\n";
+            csv_field(shown(options_text(run))) + "," + metric.metric + "," + cell_text(metric.value) + "," +
+            metric.unit + "\n";
   }
 }
 
