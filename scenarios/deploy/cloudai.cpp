@@ -105,7 +105,6 @@ LaunchText serving_test(const LaunchPlan& plan) {
 
 LaunchText training_test(const LaunchPlan& plan) {
   LaunchWriting writing = write_megatron(plan, false);
-  note_gaps(megatron_gaps(), "Megatron-LM", writing);
   std::vector<ConfigEntry> arguments{{"docker_image_url", word_value("nvcr.io#nvidia/pytorch:latest")},
                                      {"run_script", word_value("pretrain_gpt.py")}};
   for (const LaunchItem& item : writing.items.all()) {

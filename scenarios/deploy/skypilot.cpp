@@ -126,6 +126,7 @@ LaunchText skypilot_training_text(const LaunchPlan& plan, bool spot) {
   words.insert(words.end(), trainer.words.begin(), trainer.words.end());
   LaunchWriting writing{plan};
   writing.notes = trainer.notes;
+  std::erase_if(writing.notes, [](const LaunchNote& note) { return note.key == "hardware.gpu"; });  // said below
   const ConfigValue wanted = resources(plan, per_node, spot, writing, {});
   std::vector<ConfigEntry> task{
       {"name", word_value(workload_name(plan))}, {"num_nodes", count_value(nodes)}, {"resources", wanted}};

@@ -145,7 +145,7 @@ ExportedLaunch benchmark_report(const ServedResult& result) {
   const ConfigValue report =
       table_value({{"version", word_value("0.2.1")},
                    {"run", table_value({{"uid", word_value(name_of_text(yaml_text(list_value(stack)) + name))},
-                                        {"description", word_value("Predicted by headroom " + std::string{version()} +
+                                        {"description", word_value("Predicted by " + std::string{version()} +
                                                                    ", not measured: " + name)}})},
                    {"scenario", table_value({{"stack", list_value(std::move(stack))}, {"load", load_of(result)}})},
                    {"results", results_of(result)}});

@@ -53,7 +53,7 @@ void put_lengths(JsonWriter& json, std::string_view key, double mean, std::int64
 ExportedLaunch endpoints_summary(const ServedResult& result) {
   JsonWriter json;
   json.begin_object();
-  json.member("version", "headroom " + std::string{version()} + ", predicted");
+  json.member("version", std::string{version()} + ", predicted");
   json.key("git_sha");
   json.null();
   json.member("test_started_at", 0);

@@ -261,9 +261,9 @@ class FocusReader {
         continue;
       }
       result.toml += tag + " = " +
-                     toml_string("FOCUS bill " + shown(file_) + ": " + std::to_string(sum.rows) + " rows, " +
-                                 general_text(sum.cost, 8) + " USD of effective cost over " +
-                                 general_text(sum.gpu_hours, 8) + " GPU-hours") +
+                     toml_string("FOCUS bill " + shown(file_) + ": " + std::to_string(sum.rows) +
+                                 (sum.rows == 1 ? " row, " : " rows, ") + general_text(sum.cost, 8) +
+                                 " USD of effective cost over " + general_text(sum.gpu_hours, 8) + " GPU-hours") +
                      "\n";
       offers += "\n[[offer]]\ngpu = " + toml_string(gpu) +
                 "\nmarket = " + toml_string(market_names[static_cast<std::size_t>(market)]) +

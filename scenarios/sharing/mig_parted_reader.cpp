@@ -168,11 +168,13 @@ ImportedSlices sharing_of_slices(const ConfigSource& source,
   for (std::size_t i = 0; i < profiles.size(); ++i) {
     const double room = (partition_memory(card, scheme, *profiles[i]) - context).raw();
     imported.toml += "\n[[tenant]]\nname = \"slice-" + std::to_string(i + 1) + "\"  # " + profiles[i]->name +
-                     "\nisolation = \"memory\"\nmemory = \"" + general_text(std::floor(room / mebi), 9) + " MiB\"\n";
+                     "\nbusy = 1.0\nisolation = \"memory\"\nmemory = \"" + general_text(std::floor(room / mebi), 9) +
+                     " MiB\"\n";
   }
-  imported.remarks.push_back(shown(source.file) +
-                             ": tenants fill the memory of their slices; state busy, rate, call and "
-                             "slo of each, or a smaller memory");
+  imported.remarks.push_back(
+      shown(source.file) +
+      ": tenants fill the memory of their slices and are always busy; state busy, rate, call and "
+      "slo of each, or a smaller memory");
   for (const MigLayout& other : layouts) {
     if (other.name == layout->name && &other != layout) {
       imported.remarks.push_back(shown(source.file) + ": " + shown(layout->name) + " also has an entry for devices " +
