@@ -270,10 +270,7 @@ std::vector<ReportedRun> aiperf_runs(std::string_view text, const std::string& f
   }
   Diagnostics problems;
   measure_aiperf(root, file, run, problems);
-  problems.throw_if_any();
-  std::vector<ReportedRun> runs;
-  runs.push_back(std::move(run));
-  return runs;
+  return one_run(std::move(run), problems);
 }
 
 }  // namespace headroom

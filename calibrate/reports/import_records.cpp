@@ -4,6 +4,7 @@
 // model's own token); argonne-lcf/dlio_benchmark, src/utils/statscounter.py (its MB are 2^20 bytes).
 #include <headroom/calibrate/gate/benchmark_forms.hpp>
 #include <headroom/calibrate/reports/import_records.hpp>
+#include <headroom/calibrate/reports/reported_run.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/json_reader.hpp>
 #include <headroom/core/printable.hpp>
@@ -129,30 +130,15 @@ ImportedSamples import_vllm_vcr(std::string_view text, const std::string& file) 
   ImportedSamples result;
   Diagnostics problems;
   std::vector<RecordedRequest> requests;
-  int line = 0;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view one = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    ++line;
-    if (one.find_first_not_of(" \t\r") == std::string_view::npos) {
+  for (const ConfigValue& record : json_lines(text, file, problems)) {
+    const ConfigValue* const meta = record.find("meta");
+    if (meta == nullptr || !requests.empty()) {
+      read_request(record, file, record.at.line, requests, problems);
       continue;
     }
-    try {
-      const ConfigValue record = parse_json(one, file);
-      if (const ConfigValue* const meta = record.find("meta"); meta != nullptr && requests.empty()) {
-        for (const std::string_view key : {"model", "gpu"}) {
-          if (const ConfigValue* const value = member_of(meta, key); value != nullptr && !value->text.empty()) {
-            result.remarks.push_back(shown(file) + ": recorded of " + std::string{key} + " " + shown(value->text));
-          }
-        }
-        continue;
-      }
-      read_request(record, file, line, requests, problems);
-    } catch (const ConfigError& error) {
-      for (Diagnostic problem : error.diagnostics()) {
-        problem.at.line = line;
-        problems.add(std::move(problem));
+    for (const std::string_view key : {"model", "gpu"}) {
+      if (const ConfigValue* const value = member_of(meta, key); value != nullptr && !value->text.empty()) {
+        result.remarks.push_back(shown(file) + ": recorded of " + std::string{key} + " " + shown(value->text));
       }
     }
   }

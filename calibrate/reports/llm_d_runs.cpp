@@ -155,10 +155,7 @@ std::vector<ReportedRun> llm_d_runs(std::string_view text, const std::string& fi
     set_requests(root, *aggregate, run);
     measure_report(*aggregate, file, run, problems);
   }
-  problems.throw_if_any();
-  std::vector<ReportedRun> runs;
-  runs.push_back(std::move(run));
-  return runs;
+  return one_run(std::move(run), problems);
 }
 
 }  // namespace headroom

@@ -127,9 +127,7 @@ std::vector<ReportedRun> endpoints_runs(std::string_view text, const std::string
   if (whole != nullptr && whole->kind == ConfigValue::Kind::boolean && !whole->boolean) {
     run.remarks.emplace_back("the run was not complete; its numbers are of what had ended");
   }
-  std::vector<ReportedRun> runs;
-  runs.push_back(std::move(run));
-  return runs;
+  return one_run(std::move(run), {});
 }
 
 std::vector<ReportedRun> loadgen_runs(std::string_view text, const std::string& file) {
@@ -149,9 +147,7 @@ std::vector<ReportedRun> loadgen_runs(std::string_view text, const std::string& 
   for (const ReportedField& field : loadgen_fields) {
     run.measure(field.metric, field.unit, whole_real(loadgen_line(text, field.path)), field.factor);
   }
-  std::vector<ReportedRun> runs;
-  runs.push_back(std::move(run));
-  return runs;
+  return one_run(std::move(run), {});
 }
 
 std::vector<ReportedRun> mllog_runs(std::string_view text, const std::string& file) {
@@ -166,9 +162,7 @@ std::vector<ReportedRun> mllog_runs(std::string_view text, const std::string& fi
                             " reports of tracked_stats");
     }
   }
-  std::vector<ReportedRun> runs;
-  runs.push_back(std::move(run));
-  return runs;
+  return one_run(std::move(run), {});
 }
 
 }  // namespace headroom

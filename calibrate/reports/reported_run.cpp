@@ -40,32 +40,6 @@ ConfigValue parse_list(std::string_view text, const std::string& file) {
   }
 }
 
-/// Objects one a line, as SGLang's bench_serving appends its runs.
-std::vector<ConfigValue> parse_lines(std::string_view text, const std::string& file) {
-  std::vector<ConfigValue> objects;
-  Diagnostics problems;
-  int line = 1;
-  for (std::string_view rest = text; !rest.empty(); ++line) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view one = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (one.find_first_not_of(" \t\r") == std::string_view::npos) {
-      continue;
-    }
-    try {
-      objects.push_back(parse_json(one, file));
-      objects.back().at = {line, 1};
-    } catch (const ConfigError& error) {
-      for (Diagnostic problem : error.diagnostics()) {
-        problem.at.line = line;
-        problems.add(std::move(problem));
-      }
-    }
-  }
-  problems.throw_if_any();
-  return objects;
-}
-
 bool objects_a_line(std::string_view text) {
   const std::size_t end = text.find('\n');
   if (end == std::string_view::npos || !text.starts_with('{')) {
@@ -152,6 +126,36 @@ std::string cell_text(double value) {
   return general_text(value, 9);
 }
 
+std::vector<ConfigValue> json_lines(std::string_view text, const std::string& file, Diagnostics& problems) {
+  std::vector<ConfigValue> objects;
+  int line = 1;
+  for (std::string_view rest = text; !rest.empty(); ++line) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view one = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (one.find_first_not_of(" \t\r") == std::string_view::npos) {
+      continue;
+    }
+    try {
+      objects.push_back(parse_json(one, file));
+      objects.back().at = {line, 1};
+    } catch (const ConfigError& error) {
+      for (Diagnostic problem : error.diagnostics()) {
+        problem.at.line = line;
+        problems.add(std::move(problem));
+      }
+    }
+  }
+  return objects;
+}
+
+std::vector<ReportedRun> one_run(ReportedRun run, const Diagnostics& problems) {
+  problems.throw_if_any();
+  std::vector<ReportedRun> runs;
+  runs.push_back(std::move(run));
+  return runs;
+}
+
 std::vector<ConfigValue> json_objects(std::string_view text, const std::string& file) {
   const std::size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
   if (text.substr(begin).starts_with('[')) {
@@ -168,7 +172,10 @@ std::vector<ConfigValue> json_objects(std::string_view text, const std::string& 
     return objects;
   }
   if (objects_a_line(text.substr(begin))) {
-    return parse_lines(text, file);
+    Diagnostics problems;
+    std::vector<ConfigValue> objects = json_lines(text, file, problems);
+    problems.throw_if_any();
+    return objects;
   }
   std::vector<ConfigValue> objects;
   objects.push_back(parse_json(text, file));

@@ -68,6 +68,14 @@ void measure_fields(std::span<const ReportedField> fields, const ConfigValue& ro
 [[nodiscard]] std::vector<ReportedRun> loadgen_runs(std::string_view text, const std::string& file);
 [[nodiscard]] std::vector<ReportedRun> mllog_runs(std::string_view text, const std::string& file);
 
+/// Objects one a line, each at the place of its line; what is none is a problem of its line.
+[[nodiscard]] std::vector<ConfigValue> json_lines(std::string_view text,
+                                                  const std::string& file,
+                                                  Diagnostics& problems);
+
+/// A file's only run; throws the problems that its reading found.
+[[nodiscard]] std::vector<ReportedRun> one_run(ReportedRun run, const Diagnostics& problems);
+
 /// JSON whose root may be an array of objects as well, and lines of objects: the objects with their places.
 [[nodiscard]] std::vector<ConfigValue> json_objects(std::string_view text, const std::string& file);
 

@@ -310,11 +310,16 @@ class YamlParser {
     while (!colon_at(pos_, flow)) {
       ++pos_;
     }
-    std::size_t end = pos_;
-    while (end > begin && is_blank(text_[end - 1])) {
-      --end;
+    return text_since(begin);
+  }
+
+  /// What stands between a place and here, without blanks at its end.
+  [[nodiscard]] std::string text_since(std::size_t begin) const {
+    std::string_view text = text_.substr(begin, pos_ - begin);
+    while (!text.empty() && is_blank(text.back())) {
+      text.remove_suffix(1);
     }
-    return std::string{text_.substr(begin, end - begin)};
+    return std::string{text};
   }
 
   ConfigValue inline_value(int outer) {
@@ -347,13 +352,10 @@ class YamlParser {
         }
         ++pos_;
       }
-      std::size_t end = pos_;
-      while (end > begin && is_blank(text_[end - 1])) {
-        --end;
-      }
-      text += (text.empty() ? "" : " ") + std::string{text_.substr(begin, end - begin)};
+      const std::string part = text_since(begin);
+      text += (text.empty() ? "" : " ") + part;
       if (!line_ends()) {  // a comment ends it
-        pos_ = end;
+        pos_ = begin + part.size();
         static_cast<void>(finish_line());
         return text;
       }
@@ -521,11 +523,7 @@ class YamlParser {
              !(peek() == '#' && pos_ > begin && is_blank(text_[pos_ - 1]))) {
         ++pos_;
       }
-      std::size_t end = pos_;
-      while (end > begin && is_blank(text_[end - 1])) {
-        --end;
-      }
-      return placed(plain_yaml_value(std::string{text_.substr(begin, end - begin)}), at);
+      return placed(plain_yaml_value(text_since(begin)), at);
     }
     const bool table = peek() == '{';
     const char close = table ? '}' : ']';

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/csv.hpp>
+#include <headroom/core/date.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/printable.hpp>
 #include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/money/bill.hpp>
 #include <headroom/scenarios/reports/focus_bill.hpp>
 
+#include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 namespace headroom {
@@ -64,28 +66,9 @@ std::string& cell_of(Cells& cells, std::string_view column) {
   return cells[i];
 }
 
-/// A day as a point in time; nullopt: none.
-std::optional<std::chrono::sys_days> day_of(std::string_view text) {
-  const auto number = [&](std::size_t at, std::size_t digits) {
-    int value = -1;
-    const std::string_view part = text.substr(std::min(at, text.size()), digits);
-    const auto read = std::from_chars(part.data(), part.data() + part.size(), value);
-    return part.size() == digits && read.ptr == part.data() + part.size() ? value : -1;
-  };
-  const int year = number(0, 4);
-  const int month = number(5, 2);
-  const int day = number(8, 2);
-  if (text.size() != 10 || text[4] != '-' || text[7] != '-' || year < 1970 || month < 1 || day < 1) {
-    return std::nullopt;
-  }
-  const std::chrono::year_month_day date{std::chrono::year{year}, std::chrono::month{static_cast<unsigned>(month)},
-                                         std::chrono::day{static_cast<unsigned>(day)}};
-  return date.ok() ? std::optional{std::chrono::sys_days{date}} : std::nullopt;
-}
-
-std::string padded(int value, std::size_t digits) {
-  std::string text = std::to_string(value);
-  return std::string(digits - std::min(digits, text.size()), '0') + text;
+/// Two digits.
+std::string two(std::int64_t value) {
+  return (value < 10 ? "0" : "") + std::to_string(value);
 }
 
 /// A moment as FOCUS writes it (ISO 8601 in UTC): "2026-12-01T00:00:00Z".
@@ -94,14 +77,9 @@ std::string moment(std::chrono::sys_days start, double hours) {
   const auto whole = std::chrono::seconds{std::llround(std::min(hours, most_hours) * seconds_per_hour)};
   const std::chrono::sys_seconds at = start + whole;
   const std::chrono::sys_days day = std::chrono::floor<std::chrono::days>(at);
-  const std::chrono::year_month_day date{day};
   const std::chrono::hh_mm_ss clock{at - day};
-  return padded(static_cast<int>(date.year()), 4) + "-" +
-         padded(static_cast<int>(static_cast<unsigned>(date.month())), 2) + "-" +
-         padded(static_cast<int>(static_cast<unsigned>(date.day())), 2) + "T" +
-         padded(static_cast<int>(clock.hours().count()), 2) + ":" +
-         padded(static_cast<int>(clock.minutes().count()), 2) + ":" +
-         padded(static_cast<int>(clock.seconds().count()), 2) + "Z";
+  return format_date(day) + "T" + two(clock.hours().count()) + ":" + two(clock.minutes().count()) + ":" +
+         two(clock.seconds().count()) + "Z";
 }
 
 std::string_view category_of(PaidAs how) noexcept {
@@ -153,7 +131,7 @@ void set_costs(Cells& cells, double cost) {
 }  // namespace
 
 ExportedLaunch focus_rows(const BilledUse& use, const Money& money, const Bill& bill) {
-  const std::optional<std::chrono::sys_days> start = day_of(use.start);
+  const std::optional<std::chrono::sys_days> start = parse_date(use.start);
   if (!start) {
     throw ConfigError{"--start is " + quoted(use.start) +
                       "; it must be the first day of the charge, e.g. --start 2026-12-01"};
