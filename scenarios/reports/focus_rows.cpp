@@ -136,6 +136,9 @@ ExportedLaunch focus_rows(const BilledUse& use, const Money& money, const Bill& 
     throw ConfigError{"--start is " + quoted(use.start) +
                       "; it must be the first day of the charge, e.g. --start 2026-12-01"};
   }
+  if (!date_after(*start, use.hours / 24.0)) {
+    throw ConfigError{"--start is " + quoted(use.start) + ", and the charge ends after the year 9999"};
+  }
   if (!money.price) {
     throw ConfigError{
         "the plan has no price of a GPU-hour, so that nothing is billed; state one with --price '2.10 $/h' or "
