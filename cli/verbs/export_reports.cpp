@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/cli/verbs/export_reports.hpp>
+#include <headroom/core/date.hpp>
 #include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/reports/focus_bill.hpp>
 #include <headroom/scenarios/reports/plan_reports.hpp>
@@ -33,6 +34,13 @@ double billed_hours(const Arguments& arguments) {
   return *hours;
 }
 
+void require_day(const std::string& start) {
+  if (!parse_date(start)) {
+    throw ConfigError{"--start is " + quoted(start) +
+                      "; it must be the first day of the charge, e.g. --start 2026-12-01"};
+  }
+}
+
 ExportedLaunch served_bill(
     const Scenario& scenario, const ServeScenario& serve, double gpus, const Bill& bill, const Arguments& arguments) {
   const BilledUse use{scenario.name, serve.device.id, gpus, billed_hours(arguments), arguments.one("--start")};
@@ -57,6 +65,7 @@ ExportedLaunch report_of(const Plan& plan, const Arguments& arguments) {
                       " is a result of serving, and the scenario asks for training; --to focus "
                       "writes its bill"};
   }
+  require_day(arguments.one("--start"));
   const auto& train = std::get<TrainPlan>(plan.answer);
   const double hours = train.calendar.mid.raw() / seconds_of_hour;
   if (!(hours > 0.0)) {

@@ -12,6 +12,7 @@
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/whole_file.hpp>
+#include <headroom/model/estimate/precision.hpp>
 #include <headroom/model/sharing/shared_card.hpp>
 #include <headroom/scenarios/launch/launch.hpp>
 #include <headroom/scenarios/reports/focus_bill.hpp>
@@ -169,6 +170,40 @@ std::vector<std::string> stated_columns(const Arguments& arguments) {
   return stated;
 }
 
+/// What options name is in the catalog and among the networks; a row of a wrong name would only never be scored.
+void check_names(const Arguments& arguments) {
+  const Sources sources = own_sources();
+  Diagnostics problems;
+  if (arguments.has("--gpu")) {
+    if (const std::optional<std::string> why = sources.catalog.why_no_device(arguments.one("--gpu"))) {
+      problems.add("--gpu", {}, *why);
+    }
+  }
+  if (arguments.has("--model") && !sources.models.knows(arguments.one("--model"))) {
+    problems.add("--model", {},
+                 quoted(arguments.one("--model")) + " is no preset; 'headroom catalog list models' lists them");
+  }
+  if (const std::string weights = arguments.one("--weights");
+      arguments.has("--weights") && weights != "fp4" &&
+      std::find(precision_names.begin(), precision_names.end(), weights) == precision_names.end()) {
+    problems.add("--weights", {}, quoted(weights) + " is no format of weights" + suggestion(weights, precision_names));
+  }
+  problems.throw_if_any();
+}
+
+/// An id of a price list is part of a file's name and of commands.
+std::string list_id(const Arguments& arguments, const std::string& otherwise) {
+  const std::string id = arguments.one("--name", otherwise);
+  const bool good = !id.empty() && std::all_of(id.begin(), id.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+  });
+  if (!good) {
+    throw ConfigError{"--name: " + quoted(id) +
+                      " is no id of a price list: it has lower-case letters, digits and dashes"};
+  }
+  return id;
+}
+
 /// Measured rows of several files, each a run or a sweep; nullopt where the first is no result.
 std::optional<Outcome> rows_of(const Arguments& arguments, const std::vector<std::string>& files) {
   std::optional<ResultForm> form;
@@ -187,6 +222,7 @@ std::optional<Outcome> rows_of(const Arguments& arguments, const std::vector<std
     }
   }
   require_form(import_verb, Asks::results, arguments);
+  check_names(arguments);
   const ImportedRows rows = import_result_rows(sources, form, stated_columns(arguments));
   return delivered(arguments, rows.text, rows.remarks);
 }
@@ -203,7 +239,7 @@ std::optional<Outcome> records_of(const Arguments& arguments, const std::string&
     require_form(import_verb, Asks::prices, arguments);
     const Sources sources = own_sources();
     FocusRequest request;
-    request.id = arguments.one("--name", request.id);
+    request.id = list_id(arguments, request.id);
     request.instances = arguments.many("--set");
     const ImportedPrices prices = import_focus_bill(read_file(file), request, sources.catalog);
     return delivered(arguments, prices.toml, prices.remarks);
