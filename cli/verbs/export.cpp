@@ -6,11 +6,13 @@
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/verb.hpp>
+#include <headroom/cli/verbs/export_reports.hpp>
 #include <headroom/cli/verbs/export_timeline.hpp>
 #include <headroom/cli/verbs/quick_form.hpp>
 #include <headroom/cli/verbs/search.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/whole_file.hpp>
+#include <headroom/scenarios/deploy/deploy.hpp>
 #include <headroom/scenarios/fleet/fleet_axes.hpp>
 #include <headroom/scenarios/fleet/fleet_plan.hpp>
 #include <headroom/scenarios/keys/key.hpp>
@@ -71,10 +73,9 @@ constexpr std::array other_words{
     OtherWord{"deployment", "take --to kubernetes"},
     OtherWord{"lws", "take --to leaderworkerset"},
     OtherWord{"llmisvc", "take --to kserve"},
-    OtherWord{"kuberay", "take --to ray-serve: a RayService has the same text as its serveConfigV2"},
-    OtherWord{"dynamo", "its workers take the engine's own arguments, which --to vllm, sglang or tensorrt-llm writes"},
+    OtherWord{"kuberay", "take --to rayservice"},
     OtherWord{"docker", "--to vllm, sglang or tensorrt-llm writes the command that a container runs"},
-    OtherWord{"skypilot", "--to vllm, sglang, tensorrt-llm or torchrun writes the command for its run section"},
+    OtherWord{"cloudai", "take --to cloudai-test, cloudai-scenario or cloudai-system: CloudAI reads three files"},
 };
 std::string instead_of(std::string_view word) {
   const auto found =
@@ -90,9 +91,11 @@ std::string_view form_meant(std::string_view word) {
 constexpr std::array own_options{
     Option{"--to", OptionKind::one,
            "megatron|nemo|torchtitan|deepspeed|torchrun|slurm|vllm|sglang|tensorrt-llm|kubernetes|leaderworkerset|"
-           "kserve|ray-serve|mig-parted|kueue|slurm-qos|kineto|chakra|dcgm|verl|nemo-rl",
+           "kserve|ray-serve|mig-parted|kueue|slurm-qos|kineto|chakra|dcgm|verl|nemo-rl|dynamo|inferenceservice|"
+           "rayservice|skypilot|cloudai-test|cloudai-scenario|cloudai-system|llm-d|mlperf-endpoints|focus",
            "the form to write; from vllm on for serving, mig-parted for slices of cards, kueue and slurm-qos for "
-           "clusters, then what profilers and monitors would see of a training run, and post-training"}
+           "clusters, then what profilers and monitors would see of a training run, post-training, deployments (of "
+           "training skypilot and cloudai-*), and the answer as a benchmark's result or as a bill"}
         .or_else(instead_of)
         .or_meant(form_meant),
     Option{"--search", OptionKind::many, "AXIS=VALUES",
@@ -106,6 +109,12 @@ constexpr std::array own_options{
     Option{"--plant", OptionKind::many, "CAUSE=SHARE",
            "plant a fault that 'headroom diagnose' names, e.g. data_loading=0.3; repeats"}
         .of(Asks::timeline),
+    Option{"--start", OptionKind::one, "DATE", "focus: first day of the charge, e.g. 2026-12-01"}
+        .of(Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::box)
+        .with("--to focus"),
+    Option{"--hours", OptionKind::one, "N", "focus: hours of serving that are billed; default 730, a month"}
+        .of(Asks::serving, Asks::fleet, Asks::box)
+        .with("--to focus"),
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
     Option{"--output", OptionKind::one, "FILE", "write the launch to a file, whole or not at all"}.that(
         FileUse::writes),
@@ -149,6 +158,13 @@ Outcome delivered(const ExportedLaunch& launch, const Arguments& arguments, std:
     return {"", remarks, 0};
   }
   return {launch.text, remarks, 0};
+}
+
+/// A server in the form that --to names: a launch file, or a deployment.
+ExportedLaunch server_launch(const Scenario& scenario, const ServeScenario& serve, const Arguments& arguments) {
+  const std::optional<DeployForm> deployed = deploy_form_of(arguments.one("--to"));
+  return deployed ? export_deployment(scenario, serve, *deployed)
+                  : export_launch(scenario, serve, form_named(arguments.one("--to")));
 }
 
 constexpr std::string_view slices_form = "mig-parted";
@@ -230,7 +246,7 @@ std::string memory_ways_out(const ServePlan& answer) {
 /// The longest admitted request must fit, or the engine would refuse to start. `said` is printed to stderr first.
 Outcome write_serving(const Scenario& scenario, const Arguments& arguments, std::string said) {
   const auto& serve = std::get<ServeScenario>(scenario.question);
-  const ExportedLaunch launch = export_launch(scenario, serve, form_named(arguments.one("--to")));
+  const ExportedLaunch launch = server_launch(scenario, serve, arguments);
   Scenario longest = scenario;
   std::get<ServeScenario>(longest.question).work.max_seq_len = admitted_tokens(serve);
   const Plan plan = make_plan(std::move(longest), false, PlanPart::memory);
@@ -264,6 +280,9 @@ Outcome write_fleet(const ConfigValue& root,
                 (plan.options.empty() ? fleet_left_out(plan) : ""),
             1};
   }
+  if (is_report_form(arguments.one("--to"))) {
+    return delivered(report_of(plan, arguments), arguments, fleet_verdict(plan) + "\n");
+  }
   const FleetOption& best = plan.options.front();
   Scenario scenario = *best.scenario;
   scenario.question = as_sized(best);
@@ -281,7 +300,12 @@ Outcome write(const Plan& plan, const std::string& file, const Arguments& argume
                            : Outcome{"", said + refusal(std::get<TrainPlan>(plan.answer)), 1};
   }
   const auto& answer = std::get<TrainPlan>(plan.answer);
-  const LaunchForm form = form_named(arguments.one("--to"));
+  if (is_report_form(arguments.one("--to"))) {
+    return plan.feasible() ? delivered(report_of(plan, arguments), arguments, said)
+                           : Outcome{"", said + refusal(answer), 1};
+  }
+  const std::optional<DeployForm> deployed = deploy_form_of(arguments.one("--to"));
+  const LaunchForm form = deployed ? LaunchForm::megatron : form_named(arguments.one("--to"));
   if (serves(form)) {
     throw ConfigError{"form " + quoted(arguments.one("--to")) + " launches a serving engine; " + quoted(file) +
                       " asks for training: use --to megatron, nemo, torchtitan, deepspeed, torchrun or slurm"};
@@ -290,7 +314,8 @@ Outcome write(const Plan& plan, const std::string& file, const Arguments& argume
     return {"", said + refusal(answer), 1};
   }
   const auto& train = std::get<TrainScenario>(plan.scenario.question);
-  const ExportedLaunch launch = export_launch(plan.scenario, train, answer.strategy, form);
+  const ExportedLaunch launch = deployed ? export_deployment(plan.scenario, train, answer.strategy, *deployed)
+                                         : export_launch(plan.scenario, train, answer.strategy, form);
   std::string remarks = said;
   if (answer.estimate.verdict == Verdict::may_not_fit) {
     remarks += answer.verdict + "\n";
@@ -355,7 +380,7 @@ Outcome answer(const ConfigValue& root, const std::string& file, const Arguments
   AskedQuestion question = read_question(root, file, library);
   if (const auto* const one = std::get_if<asked::OnePlan>(&question)) {
     // Of a stated load memory alone decides: no rate is needed where the layout that is stated, or the default, fits.
-    if (std::holds_alternative<ServeScenario>(one->scenario.question) &&
+    if (std::holds_alternative<ServeScenario>(one->scenario.question) && !is_report_form(form) &&
         make_plan(one->scenario, false, PlanPart::memory).feasible()) {
       return write_serving(one->scenario, arguments, "");
     }
@@ -365,6 +390,9 @@ Outcome answer(const ConfigValue& root, const std::string& file, const Arguments
     return {"", taken.effort + "not written: " + taken.text, taken.code_without_plan()};
   }
   const std::string said = taken.effort + taken.text;
+  if (std::holds_alternative<ServeScenario>(taken.plan->scenario.question) && is_report_form(form)) {
+    return delivered(report_of(*taken.plan, arguments), arguments, said);
+  }
   return std::holds_alternative<ServeScenario>(taken.plan->scenario.question)
              ? write_serving(taken.plan->scenario, arguments, said)
              : write(*taken.plan, file, arguments, said);
@@ -394,6 +422,8 @@ constexpr std::string_view examples =
     "  headroom export scenarios/train/llama3-70b-search.toml --to slurm -o train.sbatch\n"
     "  headroom export scenarios/serve/llama3-70b.toml --to vllm -o serve.sh\n"
     "  headroom export scenarios/serve/llama3-70b-fleet.toml --to kubernetes -o fleet.yaml\n"
+    "  headroom export scenarios/serve/llama3-70b-fleet.toml --to dynamo -o graph.yaml\n"
+    "  headroom export scenarios/serve/llama3-70b-fleet.toml --to llm-d -o predicted.yaml\n"
     "  headroom export scenarios/cluster/two-teams.toml --to kueue -o queues.yaml\n"
     "  headroom export scenarios/train/llama2-7b-8xa100.toml --to kineto --plant data_loading=0.3 -o "
     "'rank{rank}.json'\n"
@@ -404,8 +434,8 @@ constexpr std::string_view examples =
 }  // namespace export_parts
 
 const Verb export_verb{"export",
-                       "a plan as a launch file of a training program, a serving engine, Slurm, Kubernetes or Ray, or "
-                       "as a trace of its run",
+                       "a plan as a launch file of a training program, a serving engine, Slurm, Kubernetes or Ray, as "
+                       "a trace of its run, as a benchmark's result or as a bill",
                        "SCENARIO.toml",
                        1,
                        export_parts::options(),

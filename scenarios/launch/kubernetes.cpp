@@ -32,38 +32,19 @@ struct Server {
   std::string image;
 };
 
-std::string literal(std::string word) {
-  for (std::size_t at = word.find('$'); at != std::string::npos; at = word.find('$', at + 2)) {
-    word.insert(at, "$");
-  }
-  return word;
-}
-
 void add(ProcessWords& words, const ProcessWords& more) {
   words.insert(words.end(), more.begin(), more.end());
 }
 
 void add_options(Server& server, const LaunchWriting& writing) {
   for (std::string& word : arguments_of_items(writing.items)) {
-    server.words.push_back(literal(std::move(word)));
+    server.words.push_back(pod_word(std::move(word)));
   }
-}
-
-/// "repository:tag" of an engine's release; `tag` precedes its number.
-std::string image_of(std::string repository, std::string_view tag, LaunchWriting& writing) {
-  std::string release = writing.plan.word("serving.engine_version");
-  release.erase(0, release.starts_with('v') ? 1 : 0);
-  writing.cover("serving.engine_version");
-  if (release.empty()) {
-    writing.notes.push_back(
-        {"serving.engine_version", "image " + repository + " (state serving.engine_version for one release of it)"});
-  }
-  return std::move(repository) + ":" + (release.empty() ? "latest" : std::string{tag} + release);
 }
 
 Server vllm_server(const Replicas& replicas, LaunchWriting& writing) {
   Server server;
-  server.image = image_of("vllm/vllm-openai", "v", writing);
+  server.image = engine_image("vllm/vllm-openai", "v", writing);
   write_vllm(writing, HostsBy::form);
   const std::int64_t tp = replicas.one.count("strategy.tp", 1);
   const std::int64_t ranks = tp * replicas.one.count("strategy.pp", 1);
@@ -83,7 +64,7 @@ Server vllm_server(const Replicas& replicas, LaunchWriting& writing) {
     writing.put_count("--data-parallel-rpc-port", 13345);
   }
   note_arguments("vllm", "server", writing);
-  server.words = {"vllm", "serve", literal(checkpoint_of(replicas.one))};
+  server.words = {"vllm", "serve", pod_word(checkpoint_of(replicas.one))};
   add_options(server, writing);
   add(server.words, {"--host", "0.0.0.0", "--port", std::to_string(port)});
   server.bench = vllm_bench(bench_load(replicas.one, true));
@@ -101,10 +82,10 @@ Server vllm_server(const Replicas& replicas, LaunchWriting& writing) {
 
 Server sglang_server(const Replicas& replicas, LaunchWriting& writing) {
   Server server;
-  server.image = image_of("lmsysorg/sglang", "v", writing);
+  server.image = engine_image("lmsysorg/sglang", "v", writing);
   write_sglang(writing);
   note_arguments("sglang", "server", writing);
-  server.words = {"python3", "-m", "sglang.launch_server", "--model-path", literal(checkpoint_of(replicas.one))};
+  server.words = {"python3", "-m", "sglang.launch_server", "--model-path", pod_word(checkpoint_of(replicas.one))};
   add_options(server, writing);
   add(server.words, {"--host", "0.0.0.0", "--port", std::to_string(port)});
   server.bench = sglang_bench(bench_load(replicas.one, true));
@@ -121,10 +102,10 @@ Server tensorrt_llm_server(const Replicas& replicas, LaunchWriting& writing) {
         "which starts them under Slurm, or a replica of one host"};
   }
   Server server;
-  server.image = image_of("nvcr.io/nvidia/tensorrt-llm/release", "", writing);
+  server.image = engine_image("nvcr.io/nvidia/tensorrt-llm/release", "", writing);
   server.options = write_tensorrt_llm(writing);
   note_arguments("tensorrt-llm", "server", writing);
-  server.words = {"trtllm-serve", literal(checkpoint_of(replicas.one))};
+  server.words = {"trtllm-serve", pod_word(checkpoint_of(replicas.one))};
   add_options(server, writing);
   add(server.words, {"--host", "0.0.0.0", "--port", std::to_string(port), "--extra_llm_api_options",
                      std::string{options_folder} + "/" + std::string{options_file}});
@@ -149,14 +130,6 @@ Server server_of(const Replicas& replicas, LaunchWriting& writing) {
   return tensorrt_llm_server(replicas, writing);
 }
 
-ConfigValue words_value(const ProcessWords& words) {
-  std::vector<ConfigValue> list;
-  for (const std::string& word : words) {
-    list.push_back(word_value(word));
-  }
-  return list_value(std::move(list));
-}
-
 ConfigValue health(std::int64_t failures) {
   return table_value({{"httpGet", table_value({{"path", word_value("/health")}, {"port", count_value(port)}})},
                       {"periodSeconds", count_value(10)},
@@ -168,7 +141,7 @@ ConfigValue pod(const Replicas& replicas, const Server& server, const std::strin
   ProcessWords words = server.words;
   add(words, answers ? ProcessWords{} : server.follows);
   if (!answers && !server.behind.empty()) {
-    ProcessWords shell{"bash", "-c", "exec \"$$@\" " + literal(server.behind), "--"};
+    ProcessWords shell{"bash", "-c", "exec \"$$@\" " + pod_word(server.behind), "--"};
     add(shell, words);
     words = std::move(shell);
   }

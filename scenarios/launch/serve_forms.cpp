@@ -482,4 +482,30 @@ std::string replica_words(const Replicas& replicas) {
          (replicas.spare > 0 ? ", " + std::to_string(replicas.spare) + " of them spare" : "");
 }
 
+std::string pod_word(std::string word) {
+  for (std::size_t at = word.find('$'); at != std::string::npos; at = word.find('$', at + 2)) {
+    word.insert(at, "$");
+  }
+  return word;
+}
+
+std::string engine_image(std::string repository, std::string_view tag, LaunchWriting& writing) {
+  std::string release = writing.plan.word("serving.engine_version");
+  release.erase(0, release.starts_with('v') ? 1 : 0);
+  writing.cover("serving.engine_version");
+  if (release.empty()) {
+    writing.notes.push_back(
+        {"serving.engine_version", "image " + repository + " (state serving.engine_version for one release of it)"});
+  }
+  return std::move(repository) + ":" + (release.empty() ? "latest" : std::string{tag} + release);
+}
+
+ConfigValue words_value(const std::vector<std::string>& words) {
+  std::vector<ConfigValue> list;
+  for (const std::string& word : words) {
+    list.push_back(word_value(word));
+  }
+  return list_value(std::move(list));
+}
+
 }  // namespace headroom::launch

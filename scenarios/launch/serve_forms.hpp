@@ -106,6 +106,16 @@ struct Replicas {
 /// Name of the checkpoint: its repository, else the id of the network.
 [[nodiscard]] std::string checkpoint_of(const LaunchPlan& plan);
 
+/// A word of a pod's command as it is: Kubernetes replaces $(NAME) in arguments and takes $$ for $.
+[[nodiscard]] std::string pod_word(std::string word);
+
+/// "repository:tag" of an engine's release; `tag` precedes its number. Without a release the tag is latest, with a
+/// note.
+[[nodiscard]] std::string engine_image(std::string repository, std::string_view tag, LaunchWriting& writing);
+
+/// A list of texts.
+[[nodiscard]] ConfigValue words_value(const std::vector<std::string>& words);
+
 /// Options as words of a process, unquoted: "--tensor-parallel-size", "8".
 [[nodiscard]] std::vector<std::string> arguments_of_items(const LaunchItems& items);
 

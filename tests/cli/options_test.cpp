@@ -111,6 +111,15 @@ const fs::path& fixtures() {
         << "#  Rank  1 Pid 1 on h device 1 [0x43] NVIDIA H100 80GB HBM3\n"
         << "#       size         count      type   redop    root     time   algbw   busbw #wrong\n"
         << "     1048576        262144     float     sum      -1    40.0    26.2    45.9      0\n";
+    std::ofstream{at / "result.json"} << R"({"completed": 64, "model_id": "llama3-8b", "request_throughput": 2.0,
+"output_throughput": 256.0, "total_input_tokens": 65536, "total_output_tokens": 8192, "max_concurrency": 4,
+"mean_tpot_ms": 8.0})";
+    std::ofstream{at / "vcr.jsonl"} << R"({"prompt_tokens": 8, "output_tokens": 4, "arrival_ms": 0})" << '\n';
+    std::ofstream{at / "bill.csv"}
+        << "BillingCurrency,ChargeCategory,ChargePeriodEnd,EffectiveCost,PricingQuantity,PricingUnit,SkuId\n"
+        << "USD,Usage,2026-10-02T00:00:00Z,16,8,Hours,vm-8\n";
+    std::ofstream{at / "mig.yaml"} << "version: v1\nmig-configs:\n  two:\n  - devices: all\n    mig-enabled: true\n"
+                                      "    mig-devices:\n      3g.40gb: 2\n";
     std::ofstream{at / "net.onnx", std::ios::binary}
         << OnnxGraph{}.input("x", {1, "seq"}).node("Relu", {"x"}, {"y"}).output("y").file();
     return made;
@@ -186,6 +195,10 @@ const std::vector<Question>& questions() {
       {&import_verb, 0, "{S}/tests/launch/pretrain.sbatch --gpu h100-sxm-80gb --model llama3-8b"},
       {&import_verb, 1, "{T}/serve.sh --gpu h100-sxm-80gb --isl 256 --osl 32 --concurrency 4 --weights bf16"},
       {&import_verb, 2, "{T}/all_reduce.log --from nccl-tests"},
+      {&import_verb, 4, "{T}/result.json --gpu h100-sxm-80gb --weights bf16 --set tp=1 --set engine=vLLM"},
+      {&import_verb, 5, "{T}/vcr.jsonl --from vllm-vcr"},
+      {&import_verb, 6, "{T}/bill.csv --from focus --set vm-8=h100-sxm-80gb:8"},
+      {&import_verb, 7, "{T}/mig.yaml --from mig-parted --gpu a100-sxm-80gb"},
       {&validate_verb, 0, "{S}/scenarios/published/korthikanti_2022.csv"},
       {&catalog_verb, 0, "list nodes"},
       {&catalog_verb, 1, "show h100-sxm-80gb"},
