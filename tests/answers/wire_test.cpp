@@ -204,6 +204,16 @@ TEST_CASE("wire: what is no request is refused as such") {
   CHECK(wire_reply(library(), "pln", "{}").status == 404);
 }
 
+TEST_CASE("wire: who passes requests on refuses in the same form") {
+  for (const auto& [status, code] :
+       {std::pair{403, "usage"}, {408, "limit"}, {413, "limit"}, {500, "internal"}, {503, "limit"}}) {
+    const WireReply reply = wire_refusal(status, "because");
+    CHECK(reply.status == status);
+    CHECK(has(problems_of(reply), code, "", "because"));
+    CHECK(reply.whole == (status < 500));
+  }
+}
+
 TEST_CASE("wire: each limit is named by whoever is over it") {
   const auto refused = [](const std::string& request, const WireLimits& limits, std::string_view part) {
     const WireReply reply = ask(WireVerb::plan, request, limits);
