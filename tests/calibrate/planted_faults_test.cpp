@@ -67,9 +67,9 @@ RunReading read(const SyntheticRun& run, std::uint64_t seed, bool through_files)
   return reading_of(ranks);
 }
 
-/// First: of runs, either fault of a pair; in three: of faults, each of a pair.
+/// First: of runs, either fault of a pair; in three: of faults, each of a pair, and of runs, all of theirs.
 struct Score {
-  int runs = 0, first = 0, faults = 0, in_three = 0, gains = 0, near = 0;
+  int runs = 0, first = 0, faults = 0, in_three = 0, runs_in_three = 0, gains = 0, near = 0;
   std::string missed;
 };
 
@@ -116,6 +116,7 @@ Score score(int count, std::uint64_t seed, int files_each) {
     }
     ++s.runs;
     s.first += first ? 1 : 0;
+    s.runs_in_three += all ? 1 : 0;
     s.missed += first && all ? "" : told(planted, reading);
   }
   return s;
@@ -134,9 +135,10 @@ int quiet_of(int count, std::uint64_t seed, std::string& named) {
 
 void check(const Score& s, double first, double in_three, double near) {
   INFO("HEADROOM_SEED=", seed_of_today(), ": first ", s.first, " of ", s.runs, " runs, in three ", s.in_three, " of ",
-       s.faults, " faults; gains near ", s.near, " of ", s.gains, "\n", s.missed);
+       s.faults, " faults and ", s.runs_in_three, " runs; gains near ", s.near, " of ", s.gains, "\n", s.missed);
   CHECK(s.first >= first * s.runs);
   CHECK(s.in_three >= in_three * s.faults);
+  CHECK(s.runs_in_three >= in_three * s.runs);
   CHECK(s.near >= near * s.gains);
 }
 
