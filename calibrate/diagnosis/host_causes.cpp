@@ -268,9 +268,11 @@ void add_host_causes(TracedRun& run) {
           "host runs ahead.");
   // A host that need not wait runs ahead: of what it does, only the rest that shows then is a cause before the waits.
   const auto also_ahead = [&](auto change, double& alone) {
-    RunChanges with = run.replay.as_it_was();
-    change(with);
-    alone = run.replay.ratio(with, true);
+    {  // its room is needed again below
+      RunChanges with = run.replay.as_it_was();
+      change(with);
+      alone = run.replay.ratio(with, true);
+    }
     if (ahead > 1.0 - least_share || alone > 1.0 - least_share) {
       return 1.0 - alone;
     }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -234,6 +235,96 @@ void add_paces(TracedRun& run) {
   }
 }
 
+/// Numbers of ranks that left no file: below the world's size where traces tell it, else gaps between those that did.
+std::vector<std::int64_t> unseen_ranks(const TracedRun& run) {
+  std::set<std::int64_t> seen;
+  std::int64_t world = 0;
+  for (const TracedRank& rank : run.ranks) {
+    if (!rank.rank) {
+      return {};
+    }
+    seen.insert(*rank.rank);
+    world = std::max({world, rank.world.value_or(0), *rank.rank + 1});
+  }
+  constexpr std::int64_t most = 1'000'000;
+  std::vector<std::int64_t> unseen;
+  for (std::int64_t rank = 0; rank < std::min(world, most); ++rank) {
+    if (!seen.contains(rank)) {
+      unseen.push_back(rank);
+    }
+  }
+  return unseen;
+}
+
+/// Of each rank what its messages take, once all seen ranks are there, beyond the fastest message of the same kernel
+/// and bytes: nanoseconds over all steps.
+std::vector<double> unexplained_waits(const TracedRun& run) {
+  using Message = std::pair<std::string, double>;
+  std::vector<std::vector<TraceTime>> lasts;
+  for (std::size_t r = 0; r < run.replay.ranks(); ++r) {
+    lasts.emplace_back();
+    for (const GraphWork& work : run.graph(r).work) {
+      lasts.back().push_back(work.lasts());
+    }
+  }
+  for (const RankMeeting& meeting : run.replay.meetings()) {
+    for (const auto& [rank, work] : meeting.who) {
+      lasts[rank][static_cast<std::size_t>(work)] = meeting.lasts;
+    }
+  }
+  std::map<Message, TraceTime> fastest;
+  const auto each = [&](auto use) {
+    for (std::size_t r = 0; r < run.replay.ranks(); ++r) {
+      const RankGraph& graph = run.graph(r);
+      for (std::size_t i = 0; i < graph.work.size(); ++i) {
+        if (graph.work[i].work == DeviceWork::communication) {
+          use(r, Message{graph.names[static_cast<std::size_t>(graph.work[i].name)], graph.work[i].bytes}, lasts[r][i]);
+        }
+      }
+    }
+  };
+  each([&](std::size_t /*rank*/, const Message& message, TraceTime time) {
+    const auto [at, fresh] = fastest.try_emplace(message, time);
+    at->second = std::min(at->second, time);
+  });
+  std::vector<double> waits(run.replay.ranks(), 0.0);
+  each([&](std::size_t rank, const Message& message, TraceTime time) {
+    waits[rank] += real(time - fastest.find(message)->second);
+  });
+  return waits;
+}
+
+/// What ranks without a file are waited for counts as the messages' own time: that it may is told, and how much.
+void add_unseen(TracedRun& run) {
+  const std::vector<std::int64_t> unseen = unseen_ranks(run);
+  if (unseen.empty()) {
+    return;
+  }
+  constexpr std::size_t most = 8;
+  std::string who;
+  for (std::size_t i = 0; i < std::min(most, unseen.size()); ++i) {
+    who += (i > 0 ? ", " : "") + std::to_string(unseen[i]);
+  }
+  who += unseen.size() > most ? " and " + std::to_string(unseen.size() - most) + " more" : "";
+  double waits = 0.0;
+  double steps = 0.0;
+  const std::vector<double> all = unexplained_waits(run);
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    waits += all[r];
+    steps += real(static_cast<std::int64_t>(run.graph(r).steps.size()));
+  }
+  const Seconds each{1e-9 * waits / std::max(1.0, steps)};
+  const std::string head = unseen.size() == 1 ? "Rank " + who + " left no file" : "Ranks " + who + " left no files";
+  run.reading.notes.push_back(
+      head + ": what the others wait for " + (unseen.size() == 1 ? "it" : "them") +
+      " looks like the messages' own time. " +
+      (each > least_share * run.step
+           ? "Messages take " + format(each) + " of each step of " + format(run.step) +
+                 " beyond the fastest of the same kernel and bytes: a wait of unknown cause (a rank that is not seen, "
+                 "links that are shared). Name its trace to tell which."
+           : "No message takes much longer than the fastest of the same kernel and bytes, so that little is hidden."));
+}
+
 void add_waits(TracedRun& run) {
   const std::size_t ranks = run.replay.ranks();
   if (ranks < 2 || run.replay.meetings().empty()) {
@@ -260,12 +351,15 @@ void add_waits(TracedRun& run) {
                       {"computing_s", "computing"},
                       {"waits_s", "waits for others"},
                       {"last_share", "comes last"},
+                      {"unexplained_s", "beyond the fastest"},
                       {"clock_offset_s", "clock is off by"}},
                      {}};
+  const std::vector<double> unexplained = unexplained_waits(run);
   for (std::size_t r = 0; r < ranks; ++r) {
     const double steps = real(static_cast<std::int64_t>(run.graph(r).steps.size()));
     table.rows.push_back({run.who(r), run.ranks[r].mean(&DeviceTime::computing), Seconds{1e-9 * waits[r] / steps},
-                          met[r] > 0.0 ? lasts[r] / met[r] : 0.0, Seconds{-1e-9 * real(run.replay.offset(r))}});
+                          met[r] > 0.0 ? lasts[r] / met[r] : 0.0, Seconds{1e-9 * unexplained[r] / steps},
+                          Seconds{-1e-9 * real(run.replay.offset(r))}});
   }
   run.reading.tables.push_back(std::move(table));
 }
@@ -275,6 +369,7 @@ void add_waits(TracedRun& run) {
 void add_rank_causes(TracedRun& run) {
   add_paces(run);
   add_waits(run);
+  add_unseen(run);
 }
 
 void add_hangs(TracedRun& run) {

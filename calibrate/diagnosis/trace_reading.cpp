@@ -261,6 +261,7 @@ std::vector<GraphWindow> read_rank(const Timeline& timeline, TracedRank& rank) {
   }
   rank.file = timeline.file;
   rank.rank = timeline.rank;
+  rank.world = timeline.world_size;
   TraceTime most = -1;
   for (const std::int32_t device : devices_with_work(timeline)) {
     TraceTime sum = 0;
