@@ -42,6 +42,12 @@ bool sends(const SentBy& sent, std::int64_t correlation) {
   return at != sent.end() && at->first == correlation;
 }
 
+/// Gives the room of a vector back; to assign {} would keep it.
+template <class Items>
+void free_room(Items& items) {
+  Items{}.swap(items);
+}
+
 class GraphMaker {
  public:
   GraphMaker(const Timeline& timeline, std::int32_t device, std::vector<GraphWindow> steps)
@@ -53,12 +59,12 @@ class GraphMaker {
   RankGraph make(Timeline* spent) {
     take_work();
     if (spent != nullptr) {
-      spent->work = {};
-      spent->products = {};
+      free_room(spent->work);
+      free_room(spent->products);
     }
     take_calls();
     if (spent != nullptr) {
-      spent->host = {};
+      free_room(spent->host);
     }
     chain_streams();
     find_waits();
@@ -231,7 +237,7 @@ class GraphMaker {
       graph_.calls.push_back(call);
     }
     graph_.calls.shrink_to_fit();
-    sent_by_ = {};
+    free_room(sent_by_);
   }
 
   void chain_streams() {

@@ -367,6 +367,17 @@ RunReading reading_of(std::span<const TracedRank> ranks) {
     if (named) {
       refuse_strangers(ranks);
     }
+    const bool sends = std::any_of(ranks.begin(), ranks.end(), [](const TracedRank& rank) {
+      return std::any_of(rank.graph.work.begin(), rank.graph.work.end(),
+                         [](const GraphWork& work) { return work.work == DeviceWork::communication; });
+    });
+    if (sends && !replay.meets()) {
+      reading.notes.emplace_back(
+          "No message of these ranks ends at one moment on any clock: they meet in groups that these files do not "
+          "hold, "
+          "are of other jobs, or their clocks disagree within a trace. Each is read by itself; name the traces of one "
+          "group, taken of the same steps.");
+    }
     TracedRun run{ranks, replay, m.step, reading};
     add_hangs(run);
     add_host_causes(run);

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads of clients: latencies and their tails, what was asked and reached, waits before the prefill, intervals.
+#include <headroom/calibrate/diagnosis/signal_causes.hpp>
 #include <headroom/calibrate/loads/load_reading.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/core/real_text.hpp>
-#include <headroom/core/statistics.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -331,22 +330,13 @@ void add_repetitions(std::span<const BenchmarkResult> results, RunReading& readi
          {"TTFT", &runs.firsts},
          {"TPOT", &runs.tpots}}};
     for (const auto& [name, values] : metrics) {
-      if (values->size() < 2) {
-        continue;
+      if (const std::optional<double> spread = spread_of(*values)) {
+        table.rows.push_back(
+            {asked.first + " " + std::string{name}, static_cast<std::int64_t>(values->size()), *spread});
       }
-      const double middle = mean(*values);
-      double squares = 0.0;
-      for (const double value : *values) {
-        squares += (value - middle) * (value - middle);
-      }
-      const double deviation = std::sqrt(squares / real(static_cast<std::int64_t>(values->size() - 1)));
-      table.rows.push_back(
-          {asked.first + " " + std::string{name}, static_cast<std::int64_t>(values->size()), deviation / middle});
     }
   }
-  if (!table.rows.empty()) {
-    reading.tables.push_back(std::move(table));
-  }
+  keep_table(std::move(table), reading);
 }
 
 }  // namespace
@@ -359,9 +349,7 @@ void add_results(std::span<const BenchmarkResult> results, RunReading& reading) 
     }
   }
   for (FindingTable* table : {&tables.loads, &tables.latencies, &tables.intervals}) {
-    if (!table->rows.empty()) {
-      reading.tables.push_back(std::move(*table));
-    }
+    keep_table(std::move(*table), reading);
   }
   add_repetitions(results, reading);
   add_trainings(results, reading);

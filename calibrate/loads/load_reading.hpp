@@ -41,6 +41,9 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(LoadState
 /// Times to first token by begin, for those who look for spikes; nullopt: fewer than 20 requests have a begin.
 [[nodiscard]] std::optional<LatencySeries> first_token_series(const LoadRun& load, const std::string& file);
 
+/// Standard deviation over mean; nullopt: fewer than two values, or a mean that is not above 0.
+[[nodiscard]] std::optional<double> spread_of(std::span<const double> values);
+
 /// Adds the loads' and trainings' tables, causes and notes. Rates differ by chance: a Poisson count of n scatters by
 /// its root, of which two are allowed, and a twentieth for the ends of the run.
 void add_results(std::span<const BenchmarkResult> results, RunReading& reading);

@@ -147,4 +147,17 @@ std::optional<LatencySeries> first_token_series(const LoadRun& load, const std::
   return series;
 }
 
+std::optional<double> spread_of(std::span<const double> values) {
+  if (values.size() < 2) {
+    return std::nullopt;
+  }
+  const double middle = mean(values);
+  double squares = 0.0;
+  for (const double value : values) {
+    squares += (value - middle) * (value - middle);
+  }
+  const double deviation = std::sqrt(squares / real(static_cast<std::int64_t>(values.size() - 1)));
+  return middle > 0.0 ? std::optional{deviation / middle} : std::nullopt;
+}
+
 }  // namespace headroom

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/diagnosis/signal_causes.hpp>
 #include <headroom/calibrate/loads/planned_load.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
@@ -120,9 +121,7 @@ void add_planned_load(const PlannedLoad& plan, RunReading& reading) {
     }
   }
   for (FindingTable* table : {&held, &terms}) {
-    if (!table->rows.empty()) {
-      reading.tables.push_back(std::move(*table));
-    }
+    keep_table(std::move(*table), reading);
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trainings as MLLOG tells them: steps, evaluations, what comes before the first step, and how runs differ.
+#include <headroom/calibrate/diagnosis/signal_causes.hpp>
 #include <headroom/calibrate/loads/load_reading.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
@@ -7,7 +8,6 @@
 #include <headroom/core/statistics.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -24,20 +24,6 @@ Seconds sum_of(const std::vector<Seconds>& times) {
     sum += time;
   }
   return sum;
-}
-
-/// Of mean: the standard deviation over it; nullopt: fewer than two values.
-std::optional<double> spread_of(const std::vector<double>& values) {
-  if (values.size() < 2) {
-    return std::nullopt;
-  }
-  const double middle = mean(values);
-  double squares = 0.0;
-  for (const double value : values) {
-    squares += (value - middle) * (value - middle);
-  }
-  return middle > 0.0 ? std::optional{std::sqrt(squares / real(static_cast<std::int64_t>(values.size() - 1))) / middle}
-                      : std::nullopt;
 }
 
 /// Steps as the log tells them: each; else a batch over the rate; else a block over its steps.
@@ -151,9 +137,7 @@ void add_trainings(std::span<const BenchmarkResult> results, RunReading& reading
                             format(Seconds{mean(runs)}) + " on average, with a deviation of " + percent(*spread, 2) +
                             ".");
   }
-  if (!table.rows.empty()) {
-    reading.tables.push_back(std::move(table));
-  }
+  keep_table(std::move(table), reading);
 }
 
 }  // namespace headroom

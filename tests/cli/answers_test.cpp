@@ -78,6 +78,10 @@ std::vector<std::string> questions() {
       "diagnose tests/questions/files/ranks/memory.pickle tests/questions/files/ranks/memory.raw.json",
       "diagnose tests/questions/files/ranks/nccl.log tests/questions/files/ranks/kernel.log",
       "diagnose tests/questions/files/steps/breakdown.csv --against scenarios/train/llama2-7b-8xa100.toml",
+      "diagnose tests/questions/files/loads/vllm-saturated.json tests/questions/files/loads/vllm-client.json "
+      "tests/questions/files/loads/vllm-client.json tests/questions/files/loads/mllog.log "
+      "tests/questions/files/loads/iterations.log",
+      "diagnose tests/questions/files/loads/vllm-client.json --against scenarios/serve/llama3-70b.toml",
       "gate tests/questions/files/gate/baseline.csv tests/questions/files/gate/slower.csv",
       "compare --pipelines tests/questions/files/gate/pipelines.toml",
       "plan scenarios/train/llama3-405b-54-days.toml --set goodput.bad_node_per_day=0.001 --set training.sync_every=10 "
