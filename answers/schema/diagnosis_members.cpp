@@ -33,6 +33,7 @@ constexpr std::array diagnose{
     M{"use/sm_active", T::number, "multiprocessors with a block, over all time"},
     M{"use/tensor_active", T::number, "cycles in which the tensor cores' pipe works"},
     M{"use/memory_active", T::number, "cycles in which the memory's interface moves data"},
+    M{"use/products", T::number, "FLOP of products whose shapes are told, over the tensor cores' peak"},
     M{"kernels", T::objects, "names with the most time"},
     M{"kernels/name", T::text, "name"},
     M{"kernels/work", T::text, "compute, communication, copy or fill"},

@@ -117,6 +117,8 @@ struct Utilisation {
   std::optional<double> sm_active;      ///< of the SMs that have a warp, over all time
   std::optional<double> tensor_active;  ///< cycles in which the tensor cores' pipe works
   std::optional<double> memory_active;  ///< cycles in which the memory's interface moves data
+  /// FLOP of the products whose shapes are told, over the tensor cores' peak: MFU where no layer is formed again.
+  std::optional<double> products;
 };
 
 /// A part of the time of a step.

@@ -308,13 +308,21 @@ void add_unseen(TracedRun& run) {
   who += unseen.size() > most ? " and " + std::to_string(unseen.size() - most) + " more" : "";
   double waits = 0.0;
   double steps = 0.0;
+  bool sends = false;
   const std::vector<double> all = unexplained_waits(run);
   for (std::size_t r = 0; r < all.size(); ++r) {
     waits += all[r];
     steps += real(static_cast<std::int64_t>(run.graph(r).steps.size()));
+    const std::vector<GraphWork>& work = run.graph(r).work;
+    sends = sends || std::any_of(work.begin(), work.end(),
+                                 [](const GraphWork& w) { return w.work == DeviceWork::communication; });
   }
   const Seconds each{1e-9 * waits / std::max(1.0, steps)};
   const std::string head = unseen.size() == 1 ? "Rank " + who + " left no file" : "Ranks " + who + " left no files";
+  if (!sends) {
+    run.reading.notes.push_back(head + ", and the others send no message.");
+    return;
+  }
   run.reading.notes.push_back(
       head + ": what the others wait for " + (unseen.size() == 1 ? "it" : "them") +
       " looks like the messages' own time. " +

@@ -216,7 +216,9 @@ class OneLoad {
     const std::optional<Seconds> whole = load_.of_kind(LatencyKind::request).middle();
     const double of_request = waited / (whole && *whole > *first ? *whole : *first);
     constexpr double half = 0.5;
-    if (share < half || of_request < least_told_share || state_ == LoadState::all_at_once) {
+    // A server that does not keep up is why they wait; a client that sends all at once wants them to.
+    if (share < half || of_request < least_told_share || state_ == LoadState::all_at_once ||
+        state_ == LoadState::saturated) {
       return;
     }
     reading_.causes.push_back(

@@ -103,10 +103,10 @@ void add_planned_load(const PlannedLoad& plan, RunReading& reading) {
                              metric.cell(metric.plan), metric.cell(metric.high), *metric.run / metric.plan});
       }
     }
-    if (first.run && !first.within()) {
+    if (first.run && *first.run > first.high) {
       add_terms(plan.ttft_terms, first, load, terms);
     }
-    if (each.run && !each.within()) {
+    if (each.run && *each.run > each.high) {
       add_terms(plan.tpot_terms, each, load, terms);
     }
     if (any) {

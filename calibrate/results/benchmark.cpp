@@ -81,6 +81,25 @@ std::string with_plain_numbers(std::string_view text) {
   return plain;
 }
 
+/// A text that ends within its document was cut off.
+ConfigValue whole_document(std::string_view text, const std::string& file) {
+  const std::size_t last = text.find_last_not_of(" \t\r\n");
+  if (last != std::string_view::npos && text[last] == '}') {
+    return parse_json(text, file);
+  }
+  try {
+    return parse_json(text, file);
+  } catch (const ConfigError& error) {
+    Diagnostics problems;
+    for (const Diagnostic& diagnostic : error.diagnostics()) {
+      problems.add(file, diagnostic.at,
+                   diagnostic.message + "; the file was cut off: let the benchmark run to its end, or copy it again");
+    }
+    problems.throw_if_any();
+    throw;
+  }
+}
+
 void add_run(const std::string& file,
              const std::vector<std::string>& by,
              std::vector<BenchmarkResult>& runs,
@@ -146,7 +165,7 @@ BenchmarkResult read_result(std::string_view text, const std::string& file, cons
     if (const std::vector<JsonLine> lines = json_lines(text); lines.size() > 1) {
       return benchmark_of_json_lines(lines, file);
     }
-    const ConfigValue root = parse_json(text, file);
+    const ConfigValue root = whole_document(text, file);
     if (std::optional<BenchmarkResult> result = benchmark_of_json(root, file)) {
       return *result;
     }

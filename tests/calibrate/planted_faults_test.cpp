@@ -190,6 +190,39 @@ TEST_CASE("planted faults: one rank of eight that is a fifth slow makes the job 
   CHECK(*reading.causes.front().time_ratio == doctest::Approx(1.0 / 1.2).epsilon(0.03));
 }
 
+TEST_CASE("planted faults: what ranks wait for a rank without a file is told as a wait of unknown cause") {
+  RandomStream draws{17, 1};
+  SyntheticRun run = healthy_run(draws);
+  run.ranks = 3;
+  const double alike = mean_step(run).raw();
+  run.uneven.assign(3, std::vector<double>(static_cast<std::size_t>(run.steps), 1.0));
+  for (std::size_t step = 0; step < run.uneven[2].size(); step += 2) {  // rank 2 in every second step
+    run.uneven[2][step] = 2.0;
+  }
+  const double longer = mean_step(run).raw() - alike;
+  std::vector<TracedRank> ranks;
+  for (const Timeline& timeline : simulate(run)) {
+    if (timeline.rank != 2) {
+      ranks.push_back(traced_rank(timeline));
+    }
+  }
+  const RunReading reading = reading_of(ranks);
+  const auto table = std::find_if(reading.tables.begin(), reading.tables.end(),
+                                  [](const FindingTable& t) { return t.key == "waits"; });
+  REQUIRE(table != reading.tables.end());
+  const auto column = std::find_if(table->columns.begin(), table->columns.end(),
+                                   [](const FindingColumn& c) { return c.key == "unexplained_s"; });
+  REQUIRE(column != table->columns.end());
+  const auto at = static_cast<std::size_t>(column - table->columns.begin());
+  // The steps of the slow rank are waited for in messages, all of it where these are what the others do last.
+  const double told = std::get<Seconds>(table->rows.at(0).at(at)).raw();
+  CHECK(told > 0.5 * longer);
+  CHECK(told < 1.3 * longer);
+  CHECK(std::any_of(reading.notes.begin(), reading.notes.end(), [](const std::string& note) {
+    return note.starts_with("Rank 2 left no file") && note.find("a wait of unknown cause") != std::string::npos;
+  }));
+}
+
 TEST_CASE("planted faults: a trace that is written is read back as it was") {
   RandomStream draws{11, 1};
   SyntheticRun run = healthy_run(draws);

@@ -67,6 +67,7 @@ std::vector<std::string> questions() {
       "kernel diverge --gpu a100-sxm-80gb --paths 2 --time 1ms --elements 1e8",
       "kernel profile tests/cli/kernel_profile.csv --gpu a100-sxm-80gb",
       "diagnose scenarios/traces/rank-0.json scenarios/traces/rank-1.json",
+      "diagnose tests/questions/files/telemetry/one-product.json",
       "diagnose tests/questions/files/telemetry/throttled.csv tests/questions/files/telemetry/two-gpus.csv "
       "tests/questions/files/telemetry/two-gpus-processes.csv",
       "diagnose tests/questions/files/telemetry/memory-bound.txt tests/questions/files/telemetry/one-block.prom "
