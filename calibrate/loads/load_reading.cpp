@@ -332,7 +332,7 @@ void add_repetitions(std::span<const BenchmarkResult> results, RunReading& readi
          {"TTFT", &runs.firsts},
          {"TPOT", &runs.tpots}}};
     for (const auto& [name, values] : metrics) {
-      if (const std::optional<double> spread = spread_of(*values)) {
+      if (const std::optional<double> spread = relative_deviation(*values)) {
         table.rows.push_back(
             {asked.first + " " + std::string{name}, static_cast<std::int64_t>(values->size()), *spread});
       }

@@ -42,7 +42,7 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(LoadState
 [[nodiscard]] std::optional<LatencySeries> first_token_series(const LoadRun& load, const std::string& file);
 
 /// Standard deviation over mean; nullopt: fewer than two values, or a mean that is not above 0.
-[[nodiscard]] std::optional<double> spread_of(std::span<const double> values);
+[[nodiscard]] std::optional<double> relative_deviation(std::span<const double> values);
 
 /// Adds the loads' and trainings' tables, causes and notes. Rates differ by chance: a Poisson count of n scatters by
 /// its root, of which two are allowed, and a twentieth for the ends of the run.

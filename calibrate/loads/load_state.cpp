@@ -147,7 +147,7 @@ std::optional<LatencySeries> first_token_series(const LoadRun& load, const std::
   return series;
 }
 
-std::optional<double> spread_of(std::span<const double> values) {
+std::optional<double> relative_deviation(std::span<const double> values) {
   if (values.size() < 2) {
     return std::nullopt;
   }

@@ -61,7 +61,7 @@ void add_training(const TrainingRun& run, const std::string& file, FindingTable&
   table.rows.push_back({file, time_cell(run.init), time_cell(run.run),
                         static_cast<std::int64_t>(run.evaluations.size()),
                         time_cell(run.evaluations.empty() ? std::nullopt : std::optional{evaluations}),
-                        number_cell(evaluated), time_cell(step), number_cell(spread_of(steps)),
+                        number_cell(evaluated), time_cell(step), number_cell(relative_deviation(steps)),
                         number_cell(run.rates.empty() ? std::nullopt : std::optional{mean(run.rates)}),
                         run.status.empty() ? std::string{"did not end"} : run.status});
   if (!reading.step && step) {
@@ -132,7 +132,7 @@ void add_trainings(std::span<const BenchmarkResult> results, RunReading& reading
       }
     }
   }
-  if (const std::optional<double> spread = spread_of(runs)) {
+  if (const std::optional<double> spread = relative_deviation(runs)) {
     reading.notes.push_back(counted(static_cast<std::int64_t>(runs.size()), "run") + " take " +
                             format(Seconds{mean(runs)}) + " on average, with a deviation of " + percent(*spread, 2) +
                             ".");

@@ -223,6 +223,27 @@ TEST_CASE("planted faults: what ranks wait for a rank without a file is told as 
   }));
 }
 
+TEST_CASE("planted faults: ranks whose messages never meet are read each by itself, which is told") {
+  RandomStream draws{19, 1};
+  SyntheticRun run = healthy_run(draws);
+  run.ranks = 2;
+  std::vector<TracedRank> ranks;
+  for (Timeline& timeline : simulate(run)) {
+    if (timeline.rank == 1) {  // sends half as many
+      bool every = false;
+      std::erase_if(timeline.work, [&](const DeviceSpan& span) {
+        every = span.work == DeviceWork::communication ? !every : every;
+        return span.work == DeviceWork::communication && every;
+      });
+    }
+    ranks.push_back(traced_rank(timeline));
+  }
+  const RunReading reading = reading_of(ranks);
+  CHECK(std::any_of(reading.notes.begin(), reading.notes.end(), [](const std::string& note) {
+    return note.find("No message of these ranks ends at one moment") != std::string::npos;
+  }));
+}
+
 TEST_CASE("planted faults: a trace that is written is read back as it was") {
   RandomStream draws{11, 1};
   SyntheticRun run = healthy_run(draws);
