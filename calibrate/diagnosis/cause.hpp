@@ -180,7 +180,7 @@ struct RunReading {
   std::vector<Cause> causes;         ///< most lost time first
   std::vector<KernelTotal> kernels;  ///< names with the most time, the longest first
   std::vector<FindingTable> tables;
-  std::vector<ToldLoad> loads;   ///< in the order of the files
+  std::vector<ToldLoad> loads;     ///< in the order of the files
   std::vector<StepTrack> tracks;   ///< of the last step that was read, of at most 16 ranks; empty: no trace was
   std::vector<std::string> notes;  ///< what could not be read, and what is taken for granted
 };

@@ -58,9 +58,10 @@ constexpr std::array options{
            "FOLDER/stacks/{train,serve,infer,post,step}"}
         .of(Asks::training, Asks::serving, Asks::networks, Asks::post)
         .that(FileUse::writes_in),
-    Option{"--no-left-out", OptionKind::flag, "",
-           "with a training software, serving, networks, classic or post: do not fit again without each source, network "
-           "and SKU"}
+    Option{
+        "--no-left-out", OptionKind::flag, "",
+        "with a training software, serving, networks, classic or post: do not fit again without each source, network "
+        "and SKU"}
         .of(Asks::training, Asks::serving, Asks::networks, Asks::classic, Asks::post),
     Option{"--only", OptionKind::many, "NAME",
            "with serving: a stack or a number (vllm.sequence) to fit, all others held"}

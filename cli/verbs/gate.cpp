@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom gate`: whether a candidate's benchmark is slower than a baseline's, for a build that must not become so.
-#include <headroom/calibrate/results/benchmark.hpp>
 #include <headroom/calibrate/gate/run_gate.hpp>
+#include <headroom/calibrate/results/benchmark.hpp>
 #include <headroom/cli/frame/form_reader.hpp>
 #include <headroom/cli/frame/format_option.hpp>
 #include <headroom/cli/frame/verb.hpp>
