@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,7 @@ namespace headroom {
 namespace {
 
 constexpr std::size_t most_beside = 16;  // questions of a comparison
+constexpr double least_seconds = 1e-3;   // of a question whose time is over before it is asked
 
 /// How an answer is to be printed.
 struct Print {
@@ -132,7 +134,11 @@ class Asking {
     how.threads = limits_.threads;
     return how;
   }
-  [[nodiscard]] std::optional<double> seconds() const noexcept { return seconds_; }
+  /// That are left of the answer's time; nullopt: it has no limit.
+  [[nodiscard]] std::optional<double> seconds() const noexcept {
+    const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    return seconds_ ? std::optional{std::max(least_seconds, *seconds_ - passed)} : std::nullopt;
+  }
   [[nodiscard]] const QuestionLibrary& library() const noexcept { return library_; }
   [[nodiscard]] unsigned threads() const noexcept { return limits_.threads; }
   /// On what a config.json leaves blank.
@@ -162,6 +168,7 @@ class Asking {
   Diagnostics problems_;
   ConfigTable form_;
   bool broken_ = false;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::optional<double> seconds_;
   std::vector<std::string> remarks_;
 };

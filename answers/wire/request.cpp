@@ -87,7 +87,12 @@ const WireRoute* find_wire_route(std::string_view name) noexcept {
 }
 
 WireReply wire_refusal(int status, const std::string& message) {
-  return refused(status, status >= 500 || status == 413 ? FailureCode::limit : FailureCode::usage, message);
+  const bool limit = status == 503 || status == 413 || status == 408 || status == 431;
+  return refused(status,
+                 status == 500 ? FailureCode::internal
+                 : limit       ? FailureCode::limit
+                               : FailureCode::usage,
+                 message);
 }
 
 WireReply wire_reply(const QuestionLibrary& library,

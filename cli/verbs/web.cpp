@@ -5,6 +5,7 @@
 #include <headroom/cli/frame/own_data.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
+#include <headroom/cli/verbs/quick_form.hpp>
 #include <headroom/cli/web/http.hpp>
 #include <headroom/cli/web/site.hpp>
 #include <headroom/cli/web/workers.hpp>
@@ -45,8 +46,8 @@ constexpr std::array options{
     Option{"--port", OptionKind::one, "N", "port that it listens at; default 8080; 0 takes a free one"},
     Option{"--bind", OptionKind::one, "ADDRESS",
            "address that it listens at; default 127.0.0.1, which this machine alone reaches"},
-    Option{"--host", OptionKind::many, "NAME",
-           "name under which others reach it, such as that of a proxy; requests to other names are refused; repeats"},
+    Option{"--hosts", OptionKind::one, "NAMES",
+           "names under which others reach it, such as a proxy's, with commas between; requests to others are refused"},
     Option{"--workers", OptionKind::one, "N", "processes that answer; default as many as the machine has threads"},
     Option{"--clients", OptionKind::one, "N", "connections at a time; default 1024"},
     Option{"--within", OptionKind::one, "TIME", "the most that an answer may take; default '20 s'"},
@@ -86,13 +87,14 @@ std::vector<std::string> hosts_of(const Arguments& arguments, const std::string&
   if (!every) {
     add(address.find(':') == std::string::npos ? address : "[" + address + "]");
   }
-  for (const std::string& host : arguments.many("--host")) {
+  for (const std::string& host :
+       arguments.has("--hosts") ? listed_values(arguments.one("--hosts")) : std::vector<std::string>{}) {
     const bool plain = !host.empty() && std::all_of(host.begin(), host.end(), [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
              c == ':' || c == '[' || c == ']';
     });
     if (!plain) {
-      diagnostics.add("", {}, "--host " + quoted(host) + " is no name of a host; give e.g. plan.example.org");
+      diagnostics.add("", {}, "--hosts " + quoted(host) + " is no name of a host; give e.g. plan.example.org");
     }
     std::string small = host;
     std::transform(small.begin(), small.end(), small.begin(),
@@ -176,14 +178,17 @@ Outcome run(const Arguments& arguments) {
              stderr);
   double left = asked.stop_after ? asked.stop_after->raw() : 0.0;
   constexpr double tick = 0.05;
+  bool stopped = false;
   const Timer stop{tick, [&] {
                      left -= tick;
                      if (!interrupt_noted().load() && (!asked.stop_after || left > 0.0)) {
                        return true;
                      }
-                     server->stop();
-                     workers.stop(stop_patience);
-                     return false;
+                     server->stop();  // again until it has: it may not have begun
+                     if (!std::exchange(stopped, true)) {
+                       workers.stop(stop_patience);
+                     }
+                     return true;
                    }};
   server->serve();
   return {"", "headroom: stopped\n", 0, true};
@@ -192,7 +197,7 @@ Outcome run(const Arguments& arguments) {
 constexpr std::string_view examples =
     "  headroom web\n"
     "  headroom web --port 0 --within '5 s' --workers 2\n"
-    "  headroom web --bind 0.0.0.0 --host plan.example.org\n"
+    "  headroom web --bind 0.0.0.0 --hosts plan.example.org\n"
     "  curl -s http://127.0.0.1:8080/api/v1/plan -H 'Content-Type: application/json' -d '{\"scenario\": {...}}'\n";
 
 }  // namespace

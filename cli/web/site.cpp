@@ -135,7 +135,7 @@ std::optional<HttpReply> Site::refuse(const HttpHead& head) const {
       known += (known.empty() ? "" : ", ") + name;
     }
     return refusal(421, "the request addresses " + (host.empty() ? "no host" : quoted(host)) +
-                            ", and this server is reached as " + known + "; name another with --host");
+                            ", and this server is reached as " + known + "; name another with --hosts");
   }
   const bool asks = head.method == "POST";
   const bool looks = head.method == "GET" || head.method == "HEAD";

@@ -131,6 +131,7 @@ std::optional<std::size_t> Connection::take() {
     return std::nullopt;
   }
   if (got <= 0) {
+    ended_ = true;
     return 0;
   }
   buffer_.append(bytes.data(), static_cast<std::size_t>(got));
@@ -166,7 +167,7 @@ HeadRead Connection::read_head(HttpHead& head) {
       return HeadRead::large;
     }
     if (more(until_) == 0) {
-      return Clock::now() >= until_ ? HeadRead::slow : HeadRead::gone;
+      return ended_ ? HeadRead::gone : HeadRead::slow;
     }
   }
   return end > limits_.head_bytes ? HeadRead::large : take_head(end, head);

@@ -64,6 +64,7 @@ class Connection {
   std::string buffer_;       ///< what came and was not read
   std::size_t at_ = 0;       ///< of the buffer, the first character that was not read
   std::size_t left_ = 0;     ///< bytes that the request may still have beyond the buffer
+  bool ended_ = false;       ///< whether the client sends no more
   Clock::time_point until_;  ///< when the request must be there
 };
 
