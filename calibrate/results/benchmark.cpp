@@ -253,6 +253,17 @@ std::optional<double> number_of(const ConfigValue* value) noexcept {
   }
 }
 
+bool is_amount(double number) noexcept {
+  constexpr double least = 1e-18;
+  constexpr double most = 1e24;
+  return number == 0.0 || (number >= least && number <= most);
+}
+
+std::optional<double> amount_of(const ConfigValue* value) noexcept {
+  const std::optional<double> number = number_of(value);
+  return number && is_amount(*number) ? number : std::nullopt;
+}
+
 std::string text_of_member(const ConfigValue* object, std::string_view key) {
   const ConfigValue* const value = member_of(object, key);
   return value != nullptr && value->kind == ConfigValue::Kind::text ? value->text : std::string{};
