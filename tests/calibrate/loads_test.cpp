@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of benchmarks as evidence: what was asked and reached, waits, tails, intervals, trainings, a plan beside them.
+// Results of benchmarks as evidence: what was asked and reached, waits, tails, intervals, trainings, a plan beside
+// them.
 #include <headroom/calibrate/evidence/evidence.hpp>
+#include <headroom/calibrate/evidence/evidence_form.hpp>
 #include <headroom/calibrate/loads/load_reading.hpp>
 #include <headroom/calibrate/loads/planned_load.hpp>
 #include <headroom/calibrate/results/benchmark.hpp>
@@ -10,8 +12,10 @@
 #include <doctest/doctest.h>
 
 #include "../support/says.hpp"
+#include "../support/scratch_folder.hpp"
 #include <algorithm>
 #include <cstddef>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -58,8 +62,9 @@ std::string problem_of(const std::string& text) {
 
 /// A result of `vllm bench serve`: `rate` of `asked` requests a second, 600 requests.
 std::string served(double asked, double rate, double latency_ms, const std::string& more = "") {
-  return "{\"request_rate\": " + std::to_string(asked) + ", \"completed\": 600, \"num_prompts\": 600, \"duration\": " +
-         std::to_string(600.0 / rate) + ", \"request_throughput\": " + std::to_string(rate) +
+  return "{\"request_rate\": " + std::to_string(asked) +
+         ", \"completed\": 600, \"num_prompts\": 600, \"duration\": " + std::to_string(600.0 / rate) +
+         ", \"request_throughput\": " + std::to_string(rate) +
          ", \"output_throughput\": 1000.0, \"total_input_tokens\": 600000, \"total_output_tokens\": 60000, "
          "\"mean_ttft_ms\": 200.0, \"median_ttft_ms\": 100.0, \"p99_ttft_ms\": 900.0, \"mean_tpot_ms\": 20.0, "
          "\"mean_e2el_ms\": " +
@@ -106,10 +111,10 @@ TEST_CASE("loads: requests of one length that take ten times the fastest wait fo
     outputs += comma + "50";
     lasts += comma + (i < 10 ? "1.1" : "2.0");
   }
-  const std::string text = served(10.0, 9.8, 1910.0,
-                                  ", \"ttfts\": [" + firsts + "], \"input_lens\": [" + prompts +
-                                      "], \"start_times\": [" + starts + "], \"output_lens\": [" + outputs +
-                                      "], \"e2els\": [" + lasts + "]");
+  const std::string text =
+      served(10.0, 9.8, 1910.0,
+             ", \"ttfts\": [" + firsts + "], \"input_lens\": [" + prompts + "], \"start_times\": [" + starts +
+                 "], \"output_lens\": [" + outputs + "], \"e2els\": [" + lasts + "]");
   const BenchmarkResult result = result_of(text);
   // 90 of 100 wait 0.9 s.
   CHECK(wait_before_prefill(result.loads.at(0))->raw() == doctest::Approx(0.81).epsilon(0.15));
@@ -129,7 +134,8 @@ TEST_CASE("loads: requests of one length that take ten times the fastest wait fo
 
 TEST_CASE("loads: failures are told with the first error, and short answers with what was asked") {
   const RunReading reading = reading_of_result(
-      "{\"completed\": 8, \"num_prompts\": 10, \"request_throughput\": 1.0, \"duration\": 8.0, \"request_rate\": \"inf\", "
+      "{\"completed\": 8, \"num_prompts\": 10, \"request_throughput\": 1.0, \"duration\": 8.0, \"request_rate\": "
+      "\"inf\", "
       "\"total_output_tokens\": 400, \"ttfts\": [0.1, 0.0], \"errors\": [\"\", \"HTTP 503\"], \"dataset_name\": "
       "\"random\", \"random_output_len\": 100, \"random_range_ratio\": 1.0}");
   const Cause* const cause = cause_named(reading, CauseKind::failed_requests);
@@ -165,7 +171,8 @@ TEST_CASE("loads: GuideLLM and AIPerf tell what was asked") {
   const BenchmarkResult guide = result_of(
       "{\"benchmarks\": [{\"config\": {\"strategy\": {\"type_\": \"constant\", \"rate\": 5.0}}, \"metrics\": "
       "{\"request_totals\": {\"successful\": 290, \"errored\": 10, \"incomplete\": 0}, \"requests_per_second\": "
-      "{\"successful\": {\"mean\": 4.8}}, \"time_to_first_token_ms\": {\"successful\": {\"mean\": 50.0, \"percentiles\": "
+      "{\"successful\": {\"mean\": 4.8}}, \"time_to_first_token_ms\": {\"successful\": {\"mean\": 50.0, "
+      "\"percentiles\": "
       "{\"p50\": 40.0, \"p99\": 200.0, \"p999\": 300.0}}}, \"request_latency\": {\"successful\": {\"mean\": 2.0}}}}]}");
   REQUIRE(guide.loads.size() == 1);
   CHECK(*guide.loads[0].asked_rate == 5.0);
@@ -239,7 +246,8 @@ TEST_CASE("loads: trtllm-bench: its JSON and its report say the same") {
 
 TEST_CASE("loads: a run that loadgen calls invalid is diagnosed and not judged") {
   const std::string summary =
-      "MLPerf Results Summary\nScenario : Server\nCompleted samples per second : 5.0\nCompleted tokens per second: 500\n"
+      "MLPerf Results Summary\nScenario : Server\nCompleted samples per second : 5.0\nCompleted tokens per second: "
+      "500\n"
       "Result is : INVALID\n  Performance constraints satisfied : NO\n99.00 percentile first token latency (ns) : "
       "3000000000\nMean First Token latency (ns) : 1000000000\ntarget_qps : 10\n";
   CHECK(says(problem_of(summary), "INVALID"));
@@ -291,12 +299,13 @@ TEST_CASE("loads: iterations of TensorRT-LLM: a GPU that waits for its host, pro
     // 20 ms on the host, 15 ms on the GPU; every fifth has a prompt and takes 60 and 45 ms.
     const bool prompt = i % 5 == 0;
     const bool prompt_before = i % 5 == 1;
-    text += "[01/16/2026-06:20:17] [TRT-LLM] [RANK 0] [I] iter = " + std::to_string(i) +
-            ", global_rank = 0, rank = 0, currank_total_requests = 9/72, host_step_time = " +
-            (prompt ? "60.0" : "20.0") + "ms, prev_device_step_time = " +
-            (i == 0 ? std::string{"N/A"} : std::string{prompt_before ? "45.0" : "15.0"} + "ms") +
-            ", timestamp = 2026-01-16 06:20:17, num_scheduled_requests: 9, states = {'num_ctx_requests': " +
-            (prompt ? "1, 'num_ctx_tokens': 4096" : "0, 'num_ctx_tokens': 0") + ", 'num_generation_tokens': 8}\n";
+    text +=
+        "[01/16/2026-06:20:17] [TRT-LLM] [RANK 0] [I] iter = " + std::to_string(i) +
+        ", global_rank = 0, rank = 0, currank_total_requests = 9/72, host_step_time = " + (prompt ? "60.0" : "20.0") +
+        "ms, prev_device_step_time = " +
+        (i == 0 ? std::string{"N/A"} : std::string{prompt_before ? "45.0" : "15.0"} + "ms") +
+        ", timestamp = 2026-01-16 06:20:17, num_scheduled_requests: 9, states = {'num_ctx_requests': " +
+        (prompt ? "1, 'num_ctx_tokens': 4096" : "0, 'num_ctx_tokens': 0") + ", 'num_generation_tokens': 8}\n";
   }
   Signals signals;
   read_iteration_log(text, "serve.log", signals);
@@ -313,6 +322,29 @@ TEST_CASE("loads: iterations of TensorRT-LLM: a GPU that waits for its host, pro
   CHECK(prompts->lost == doctest::Approx(40.0 / 140.0).epsilon(0.02));
   Signals none;
   CHECK_THROWS_AS(read_iteration_log("iter = 3, host_step_time = 4ms\n", "cut.log", none), ConfigError);
+}
+
+TEST_CASE("loads: of files that are mixed each that cannot be read is told, with its place, and none is half read") {
+  const test::ScratchFolder folder;
+  const auto file = [&](const std::string& name, const std::string& text) {
+    const std::string path = (folder.path() / name).string();
+    std::ofstream{path} << text;
+    return path;
+  };
+  const std::vector<std::string> files{file("good.json", served(10.0, 6.0, 5000.0)),
+                                       file("cut.json", "{\"completed\": 5, \"request_throughput\": 1.0, \"ttfts\": ["),
+                                       file("letter.txt", "Dear reader,\n")};
+  try {
+    static_cast<void>(read_evidence(files));
+    FAIL("mixed files were read");
+  } catch (const ConfigError& error) {
+    REQUIRE(error.diagnostics().size() == 2);
+    CHECK(says(error.diagnostics()[0].text(), "cut.json:1:"));
+    CHECK(says(error.diagnostics()[0].text(), "was cut off"));
+    CHECK(says(error.diagnostics()[1].text(), "letter.txt"));
+  }
+  const std::vector<std::string> good{files.front()};
+  CHECK(read_evidence(good).results.size() == 1);
 }
 
 TEST_CASE("loads: a load beside its plan, and how much longer each term would be") {
