@@ -62,7 +62,7 @@ std::string with_plain_numbers(std::string_view text) {
   bool within = false;
   for (std::size_t i = 0; i < plain.size(); ++i) {
     if (within) {
-      i += plain[i] == '\\' ? 1 : 0;
+      i += plain[i] == '\\' ? 1U : 0U;
       within = i >= plain.size() || plain[i] != '"';
     } else if (plain[i] == '"') {
       within = true;
