@@ -144,21 +144,21 @@ void RunReplay::order_events() {
   order_.reserve(events);
   for (std::size_t r = 0; r < graphs_.size(); ++r) {
     const RankGraph& graph = *graphs_[r];
-    const auto rank = static_cast<std::uint32_t>(r);
+    const auto rank = static_cast<std::uint16_t>(r);
     for (std::size_t i = 0; i < graph.calls.size(); ++i) {
       const auto which = static_cast<std::int32_t>(i);
-      order_.push_back({graph.calls[i].begin + offsets_[r], rank, Event::call, which});
+      order_.push_back({graph.calls[i].begin + offsets_[r], which, rank, Event::call});
       if (graph.calls[i].waits >= 0) {
         // No earlier than the work that it waits for was sent to the GPU.
         const TraceTime back = std::max(graph.calls[i].end, graph.work[at(graph.calls[i].waits)].begin + 1);
-        order_.push_back({back + offsets_[r], rank, Event::back, which});
+        order_.push_back({back + offsets_[r], which, rank, Event::back});
       }
     }
     for (std::size_t i = 0; i < graph.work.size(); ++i) {
       const std::int32_t call = graph.work[i].call;
       const TraceTime sent = call >= 0 ? graph.calls[at(call)].begin : graph.work[i].begin;
       order_.push_back(
-          {std::max(sent, graph.work[i].begin) + offsets_[r], rank, Event::work, static_cast<std::int32_t>(i)});
+          {std::max(sent, graph.work[i].begin) + offsets_[r], static_cast<std::int32_t>(i), rank, Event::work});
     }
   }
   // Of equals those of lower ranks and numbers first, without the room that a stable sort takes.

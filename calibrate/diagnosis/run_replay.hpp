@@ -50,9 +50,9 @@ class RunReplay {
   enum class Event : std::uint8_t { call, work, back };
   struct Ordered {
     TraceTime at = 0;
-    std::uint32_t rank : 24 = 0;
-    Event event : 8 = Event::call;
     std::int32_t which = 0;
+    std::uint16_t rank = 0;  // a command names at most 1024 files
+    Event event = Event::call;
   };
   struct Clock;
 

@@ -62,7 +62,7 @@ std::string with_plain_numbers(std::string_view text) {
   bool within = false;
   for (std::size_t i = 0; i < plain.size(); ++i) {
     if (within) {
-      i += plain[i] == '\\' ? 1 : 0;
+      i += plain[i] == '\\' ? 1U : 0U;
       within = i >= plain.size() || plain[i] != '"';
     } else if (plain[i] == '"') {
       within = true;
@@ -251,6 +251,17 @@ std::optional<double> number_of(const ConfigValue* value) noexcept {
     case ConfigValue::Kind::text: return whole_real(value->text);
     default: return std::nullopt;
   }
+}
+
+bool is_amount(double number) noexcept {
+  constexpr double least = 1e-18;
+  constexpr double most = 1e24;
+  return number == 0.0 || (number >= least && number <= most);
+}
+
+std::optional<double> amount_of(const ConfigValue* value) noexcept {
+  const std::optional<double> number = number_of(value);
+  return number && is_amount(*number) ? number : std::nullopt;
 }
 
 std::string text_of_member(const ConfigValue* object, std::string_view key) {

@@ -59,6 +59,10 @@ void add_load_series(const LoadRun& load, BenchmarkResult& result);
 
 /// A number of a document; nullopt: another kind, or none.
 [[nodiscard]] std::optional<double> number_of(const ConfigValue* value) noexcept;
+/// Whether a number may be a count, a time or a rate that somebody measured: 0, or 1e-18 to 1e24.
+[[nodiscard]] bool is_amount(double number) noexcept;
+/// Such a number of a document; nullopt: another kind, or none.
+[[nodiscard]] std::optional<double> amount_of(const ConfigValue* value) noexcept;
 /// Texts of a document; empty: another kind, or none.
 [[nodiscard]] std::string text_of_member(const ConfigValue* object, std::string_view key);
 /// The text without blanks at its ends.

@@ -18,12 +18,6 @@
 namespace headroom {
 namespace {
 
-/// A finite number, 0 or more.
-std::optional<double> amount_of(const ConfigValue* value) {
-  const std::optional<double> number = number_of(value);
-  return number && std::isfinite(*number) && *number >= 0.0 ? number : std::nullopt;
-}
-
 std::optional<Seconds> scaled_time(const ConfigValue* value, double to_seconds) {
   const std::optional<double> number = amount_of(value);
   return number ? std::optional{Seconds{*number * to_seconds}} : std::nullopt;
@@ -163,7 +157,7 @@ void take_rate(const ConfigValue* value, LoadRun& load) {
   const bool endless = value != nullptr && value->kind == ConfigValue::Kind::text && value->text.starts_with("inf");
   if (endless || (rate && std::isinf(*rate))) {
     load.at_once = true;
-  } else if (rate && *rate > 0.0) {
+  } else if (rate && *rate > 0.0 && is_amount(*rate)) {
     load.asked_rate = rate;
   }
 }

@@ -7,7 +7,6 @@
 #include <headroom/core/real_text.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <map>
 #include <utility>
@@ -17,21 +16,16 @@ namespace {
 
 constexpr double nano = 1e-9;
 
-std::optional<double> count_of(const ConfigValue* value) {
-  const std::optional<double> number = number_of(value);
-  return number && std::isfinite(*number) && *number >= 0.0 ? number : std::nullopt;
-}
-
 std::optional<Seconds> from_nanoseconds(const ConfigValue* value) {
-  const std::optional<double> number = count_of(value);
+  const std::optional<double> number = amount_of(value);
   return number ? std::optional{Seconds{nano * *number}} : std::nullopt;
 }
 
 /// Of a rollup of the summary, or of a series of the snapshot, which has a count and a total in place of a mean.
 void read_rollup(const ConfigValue* told, ToldLatency& latency) {
   latency.mean = from_nanoseconds(member_of(told, "avg"));
-  const std::optional<double> total = count_of(member_of(told, "total"));
-  const std::optional<double> count = count_of(member_of(told, "count"));
+  const std::optional<double> total = amount_of(member_of(told, "total"));
+  const std::optional<double> count = amount_of(member_of(told, "count"));
   if (!latency.mean && total && count && *count > 0.0) {
     latency.mean = Seconds{nano * *total / *count};
   }
@@ -50,21 +44,21 @@ void read_rollup(const ConfigValue* told, ToldLatency& latency) {
 }
 
 std::optional<double> mean_tokens(const ConfigValue* told, std::optional<double> requests) {
-  if (const std::optional<double> mean = count_of(member_of(told, "avg"))) {
+  if (const std::optional<double> mean = amount_of(member_of(told, "avg"))) {
     return mean;
   }
-  const std::optional<double> total = count_of(member_of(told, "total"));
-  const std::optional<double> count = count_of(member_of(told, "count"));
+  const std::optional<double> total = amount_of(member_of(told, "total"));
+  const std::optional<double> count = amount_of(member_of(told, "count"));
   const double by = count.value_or(requests.value_or(0.0));
   return total && by > 0.0 ? std::optional{*total / by} : std::nullopt;
 }
 
 void read_summary(const ConfigValue& root, LoadRun& load) {
-  load.completed = count_of(root.find("n_samples_completed"));
-  load.failed = count_of(root.find("n_samples_failed"));
+  load.completed = amount_of(root.find("n_samples_completed"));
+  load.failed = amount_of(root.find("n_samples_failed"));
   load.lasts = from_nanoseconds(root.find("duration_ns"));
-  load.rate = count_of(root.find("qps"));
-  load.output_rate = count_of(root.find("tps"));
+  load.rate = amount_of(root.find("qps"));
+  load.output_rate = amount_of(root.find("tps"));
   read_rollup(root.find("ttft"), load.of_kind(LatencyKind::ttft));
   read_rollup(root.find("tpot"), load.of_kind(LatencyKind::tpot));
   read_rollup(root.find("latency"), load.of_kind(LatencyKind::request));
@@ -74,16 +68,16 @@ void read_summary(const ConfigValue& root, LoadRun& load) {
   const std::string kind = text_of_member(pattern, "type");
   load.at_once = kind == "max_throughput";
   if (kind == "poisson") {
-    load.asked_rate = count_of(member_of(pattern, "target_qps"));
+    load.asked_rate = amount_of(member_of(pattern, "target_qps"));
   }
-  load.limit = count_of(member_of(pattern, "target_concurrency"));
+  load.limit = amount_of(member_of(pattern, "target_concurrency"));
   const ConfigValue* const reasons = root.find("finish_reason_counts");
   double all = 0.0;
   for (std::size_t i = 0; reasons != nullptr && i < reasons->entries.size(); ++i) {
-    all += count_of(&(reasons->entries.begin() + static_cast<std::ptrdiff_t>(i))->value).value_or(0.0);
+    all += amount_of(&(reasons->entries.begin() + static_cast<std::ptrdiff_t>(i))->value).value_or(0.0);
   }
   if (all > 0.0) {
-    load.cut = count_of(member_of(reasons, "length")).value_or(0.0) / all;
+    load.cut = amount_of(member_of(reasons, "length")).value_or(0.0) / all;
   }
   const ConfigValue* const complete = root.find("complete");
   if (complete != nullptr && complete->kind == ConfigValue::Kind::boolean && !complete->boolean) {
@@ -100,14 +94,14 @@ void read_snapshot(const ConfigValue& root, LoadRun& load) {
     const auto found = metrics.find(name);
     return found == metrics.end() ? nullptr : found->second;
   };
-  const auto counter = [&](std::string_view name) { return count_of(member_of(series(name), "value")); };
+  const auto counter = [&](std::string_view name) { return amount_of(member_of(series(name), "value")); };
   load.completed = counter("tracked_samples_completed");
   load.failed = counter("tracked_samples_failed");
   const std::optional<double> duration = counter("tracked_duration_ns");
   if (duration && *duration > 0.0) {
     load.lasts = Seconds{nano * *duration};
     load.rate = load.completed ? std::optional{*load.completed / load.lasts->raw()} : std::nullopt;
-    const std::optional<double> tokens = count_of(member_of(series("osl"), "total"));
+    const std::optional<double> tokens = amount_of(member_of(series("osl"), "total"));
     load.output_rate = tokens ? std::optional{*tokens / load.lasts->raw()} : std::nullopt;
   }
   read_rollup(series("ttft_ns"), load.of_kind(LatencyKind::ttft));

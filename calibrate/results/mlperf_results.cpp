@@ -7,7 +7,6 @@
 #include <headroom/core/real_text.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <sstream>
 #include <string>
@@ -108,7 +107,7 @@ struct TrainingLogReader {
       const std::optional<double> begin = std::exchange(from, std::nullopt);
       return begin && at && *at >= *begin ? std::optional{Seconds{from_ms * (*at - *begin)}} : std::nullopt;
     };
-    const std::optional<double> samples = number_of(member_of(metadata, "samples_count"));
+    const std::optional<double> samples = amount_of(member_of(metadata, "samples_count"));
     if (key == "init_start") {
       init = at;
     } else if (key == "init_stop") {
@@ -120,7 +119,7 @@ struct TrainingLogReader {
       run.run = since(start);
       run.status = text_of_member(metadata, "status");
     } else if (key == "global_batch_size") {
-      run.batch = number_of(value);
+      run.batch = amount_of(value);
     } else if (key == "block_start" || key == "epoch_start") {
       block = at;
       block_samples = samples;
@@ -143,12 +142,12 @@ struct TrainingLogReader {
 
   void take_stats(const ConfigValue* value) {
     for (const std::string_view name : {"train_step_time", "step_time", "iteration_time"}) {
-      if (const std::optional<double> time = number_of(member_of(value, name)); time && *time > 0.0) {
+      if (const std::optional<double> time = amount_of(member_of(value, name)); time && *time > 0.0) {
         run.steps.push_back(Seconds{*time});
         break;
       }
     }
-    if (const std::optional<double> rate = number_of(member_of(value, "throughput")); rate && *rate > 0.0) {
+    if (const std::optional<double> rate = amount_of(member_of(value, "throughput")); rate && *rate > 0.0) {
       run.rates.push_back(*rate);
     }
   }
@@ -196,7 +195,7 @@ BenchmarkResult benchmark_of_loadgen(std::string_view text, const std::string& f
       load.invalid.push_back(name + " is " + quoted(value));
     }
     const std::optional<double> read = whole_real(value);
-    if (read && std::isfinite(*read) && *read > 0.0) {
+    if (read && is_amount(*read) && *read > 0.0) {
       take_summary_latency(name, *read, load);
       take_rate_named(name, *read, load);
       load.asked_rate = name == "target_qps" ? read : load.asked_rate;
@@ -240,7 +239,7 @@ BenchmarkResult benchmark_of_mllog(std::string_view text, const std::string& fil
     }
     const ConfigValue root = line_of_log(std::string_view{line}.substr(at + sign.size()), file, number);
     const ConfigValue* const key = root.find("key");
-    const std::optional<double> milliseconds = number_of(root.find("time_ms"));
+    const std::optional<double> milliseconds = amount_of(root.find("time_ms"));
     const std::string name = key == nullptr ? "" : key->text;
     const ConfigValue* const value = root.find("value");
     const ConfigValue* const metadata = root.find("metadata");
@@ -256,13 +255,13 @@ BenchmarkResult benchmark_of_mllog(std::string_view text, const std::string& fil
     if (name == "effective_scenario") {
       scenario = text_of_member(&root, "value");
     } else if (name == "effective_target_qps") {
-      load.asked_rate = number_of(value);
+      load.asked_rate = amount_of(value);
     } else if (name == "result_validity" && text_of_member(&root, "value") != "VALID") {
       load.invalid.push_back("the result is " + quoted(text_of_member(&root, "value")));
       load.line = number;
     } else if (name == "result_invalid_reason") {
       load.invalid.push_back(text_of_member(&root, "value"));
-    } else if (const std::optional<double> told = number_of(value); told && std::isfinite(*told) && *told > 0.0) {
+    } else if (const std::optional<double> told = amount_of(value); told && *told > 0.0) {
       take_detail_latency(name, *told, load);
       if (name.starts_with("result_")) {
         take_rate_named(name, *told, load);

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <sstream>
 #include <utility>
@@ -16,11 +15,6 @@ namespace headroom {
 namespace {
 
 constexpr double milli = 1e-3;
-
-std::optional<double> told_number(const ConfigValue* value) {
-  const std::optional<double> number = number_of(value);
-  return number && std::isfinite(*number) && *number >= 0.0 ? number : std::nullopt;
-}
 
 std::optional<Seconds> from_milliseconds(std::optional<double> number) {
   return number ? std::optional{Seconds{milli * *number}} : std::nullopt;
@@ -46,7 +40,7 @@ void take_statistic(std::string_view name, double value, ToldLatency& latency) {
 void read_statistics(const ConfigValue* told, ToldLatency& latency) {
   for (std::size_t i = 0; told != nullptr && i < told->entries.size(); ++i) {
     const ConfigEntry& entry = *(told->entries.begin() + static_cast<std::ptrdiff_t>(i));
-    if (const std::optional<double> value = told_number(&entry.value)) {
+    if (const std::optional<double> value = amount_of(&entry.value)) {
       take_statistic(entry.key, *value, latency);
     }
   }
@@ -103,13 +97,13 @@ std::optional<BenchmarkResult> benchmark_of_trtllm(const ConfigValue& root, cons
   }
   LoadRun load;
   load.line = root.at.line;
-  load.completed = told_number(member_of(requests, "num_requests"));
-  load.in_flight = told_number(member_of(requests, "avg_num_concurrent_requests"));
-  load.prompt = told_number(member_of(requests, "avg_input_length"));
-  load.output = told_number(member_of(requests, "avg_output_length"));
-  load.rate = told_number(member_of(performance, "request_throughput_req_s"));
-  load.output_rate = told_number(member_of(performance, "system_output_throughput_tok_s"));
-  load.lasts = from_milliseconds(told_number(member_of(performance, "total_latency_ms")));
+  load.completed = amount_of(member_of(requests, "num_requests"));
+  load.in_flight = amount_of(member_of(requests, "avg_num_concurrent_requests"));
+  load.prompt = amount_of(member_of(requests, "avg_input_length"));
+  load.output = amount_of(member_of(requests, "avg_output_length"));
+  load.rate = amount_of(member_of(performance, "request_throughput_req_s"));
+  load.output_rate = amount_of(member_of(performance, "system_output_throughput_tok_s"));
+  load.lasts = from_milliseconds(amount_of(member_of(performance, "total_latency_ms")));
   read_statistics(member_of(performance, "request_latency_percentiles_ms"), load.of_kind(LatencyKind::request));
   const ConfigValue* const streaming = root.find("streaming_metrics");
   read_statistics(member_of(streaming, "ttft_percentiles"), load.of_kind(LatencyKind::ttft));
@@ -146,7 +140,7 @@ BenchmarkResult benchmark_of_trtllm_report(std::string_view text, const std::str
       continue;
     }
     const std::optional<double> value = whole_real(written);
-    if (!value || !std::isfinite(*value) || *value < 0.0) {
+    if (!value || !is_amount(*value)) {
       if (known != report_numbers.end() || label == "Total Latency (ms)") {
         problems.add(file, {number, static_cast<int>(colon) + 2},
                      quoted(label) + " is " + quoted(written) + "; it must be a number, 0 or more");

@@ -19,6 +19,13 @@ constexpr std::string_view scheduled = "num_scheduled_requests: ";
 constexpr std::string_view prompts = "'num_ctx_tokens': ";
 constexpr std::string_view generated = "'num_generation_tokens': ";
 
+/// A number of a line that may be a time in milliseconds or a count.
+std::optional<double> counted_after(std::string_view line, std::string_view word) noexcept {
+  constexpr double most = 1e12;
+  const std::optional<double> number = number_after(line, word);
+  return number && *number >= 0.0 && *number <= most ? number : std::nullopt;
+}
+
 bool is_iteration(std::string_view line) noexcept {
   return line.find("iter = ") != std::string_view::npos && line.find(host_time) != std::string_view::npos;
 }
@@ -47,11 +54,11 @@ void read_iteration_log(std::string_view text, const std::string& file, Signals&
     }
     EngineIteration iteration;
     iteration.line = lines.number();
-    const std::optional<double> host = number_after(line, host_time);
-    const std::optional<double> requests = number_after(line, scheduled);
-    const std::optional<double> context = number_after(line, prompts);
-    const std::optional<double> tokens = number_after(line, generated);
-    if (!host || *host < 0.0 || !requests || !context || !tokens) {
+    const std::optional<double> host = counted_after(line, host_time);
+    const std::optional<double> requests = counted_after(line, scheduled);
+    const std::optional<double> context = counted_after(line, prompts);
+    const std::optional<double> tokens = counted_after(line, generated);
+    if (!host || !requests || !context || !tokens) {
       problems.add(file, {lines.number(), 1},
                    "the iteration breaks off: it needs host_step_time, num_scheduled_requests, num_ctx_tokens and "
                    "num_generation_tokens; take the line out where the log was cut");
@@ -59,7 +66,7 @@ void read_iteration_log(std::string_view text, const std::string& file, Signals&
     }
     constexpr double milli = 1e-3;
     iteration.host = Seconds{milli * *host};
-    if (const std::optional<double> device = number_after(line, device_time_word); device && *device >= 0.0) {
+    if (const std::optional<double> device = counted_after(line, device_time_word); device) {
       iteration.device_before = Seconds{milli * *device};
     }
     iteration.requests = *requests;

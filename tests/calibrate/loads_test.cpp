@@ -2,6 +2,7 @@
 // Results of benchmarks as evidence: what was asked and reached, waits, tails, intervals, trainings, a plan beside
 // them.
 #include <headroom/calibrate/evidence/evidence.hpp>
+#include <headroom/calibrate/evidence/evidence_form.hpp>
 #include <headroom/calibrate/loads/load_reading.hpp>
 #include <headroom/calibrate/loads/planned_load.hpp>
 #include <headroom/calibrate/results/benchmark.hpp>
@@ -11,8 +12,10 @@
 #include <doctest/doctest.h>
 
 #include "../support/says.hpp"
+#include "../support/scratch_folder.hpp"
 #include <algorithm>
 #include <cstddef>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -319,6 +322,29 @@ TEST_CASE("loads: iterations of TensorRT-LLM: a GPU that waits for its host, pro
   CHECK(prompts->lost == doctest::Approx(40.0 / 140.0).epsilon(0.02));
   Signals none;
   CHECK_THROWS_AS(read_iteration_log("iter = 3, host_step_time = 4ms\n", "cut.log", none), ConfigError);
+}
+
+TEST_CASE("loads: of files that are mixed each that cannot be read is told, with its place, and none is half read") {
+  const test::ScratchFolder folder;
+  const auto file = [&](const std::string& name, const std::string& text) {
+    const std::string path = (folder.path() / name).string();
+    std::ofstream{path} << text;
+    return path;
+  };
+  const std::vector<std::string> files{file("good.json", served(10.0, 6.0, 5000.0)),
+                                       file("cut.json", "{\"completed\": 5, \"request_throughput\": 1.0, \"ttfts\": ["),
+                                       file("letter.txt", "Dear reader,\n")};
+  try {
+    static_cast<void>(read_evidence(files));
+    FAIL("mixed files were read");
+  } catch (const ConfigError& error) {
+    REQUIRE(error.diagnostics().size() == 2);
+    CHECK(says(error.diagnostics()[0].text(), "cut.json:1:"));
+    CHECK(says(error.diagnostics()[0].text(), "was cut off"));
+    CHECK(says(error.diagnostics()[1].text(), "letter.txt"));
+  }
+  const std::vector<std::string> good{files.front()};
+  CHECK(read_evidence(good).results.size() == 1);
 }
 
 TEST_CASE("loads: a load beside its plan, and how much longer each term would be") {
