@@ -259,13 +259,15 @@ TEST_CASE("results: a log of MLLOG is a row of training with what it says of the
       ":::MLLOG {\"key\": \"run_start\", \"value\": null, \"time_ms\": 1000}\n"
       ":::MLLOG {\"key\": \"tracked_stats\", \"value\": {\"throughput\": 60.0}, \"time_ms\": 2000}\n"
       ":::MLLOG {\"key\": \"tracked_stats\", \"value\": {\"throughput\": 64.0}, \"time_ms\": 3000}\n";
-  const RunFile file = read_back(rows_of(
-      log, {"model=llama3-70b", "gpu=h100-sxm-80gb", "gpus=512", "tp=8", "pp=4", "micro_batch=1", "precision=bf16"},
-      "result_0.txt"));
+  const RunFile file = read_back(rows_of(log,
+                                         {"model=llama3-70b", "gpu=h100-sxm-80gb", "gpus=512", "tp=8", "pp=4",
+                                          "micro_batch=1", "precision=bf16", "framework=Megatron-LM 0.12"},
+                                         "result_0.txt"));
   CHECK(file.form == RowForm::training);
   REQUIRE(file.rows.size() == 1);
   CHECK(file.rows[0].run.global_batch == 1024);
   CHECK(file.rows[0].run.seq_len == 8192);
+  CHECK(file.rows[0].run.dp == 16);  // 512 GPUs of tp 8 and pp 4
   CHECK(file.rows[0].metric == "samples_per_s");
   CHECK(file.rows[0].measured == 62.0);  // the mean of both reports
 }
