@@ -160,7 +160,7 @@ TEST_CASE("results: AIPerf's times come in the units that it states") {
   CHECK(says(refusal(wrong), "error: 'unit' is 'h'; it must be one of ms, s, us, ns"));
 }
 
-TEST_CASE("results: rows of InferenceX hold SKU and layout; rates are per GPU and times in seconds") {
+TEST_CASE("results: rows of InferenceX hold SKU and layout, rates are per GPU and times in seconds") {
   const std::string rows =
       R"([{"hw": "h200-nb_1", "model": "deepseek-ai/DeepSeek-R1-0528", "framework": "sglang", "precision": "fp8", "image": "lmsysorg/sglang:v0.5.1",
 "spec_decoding": "none", "disagg": false, "isl": 1024, "osl": 1024, "conc": 64, "tp": 8, "ep": 1, "dp_attention": "false",
