@@ -330,8 +330,11 @@ void stream_json(const NextText& next, const std::string& file, JsonListener& li
   const rapidjson::ParseResult result = reader.Parse<flags>(pieces, teller);
   if (result.IsError()) {
     Diagnostics diagnostics;
-    diagnostics.add(file, pieces.place(),
-                    std::string{"the text breaks here: "} + rapidjson::GetParseError_En(result.Code()) + " " + hint);
+    diagnostics.add(
+        file, pieces.place(),
+        result.Code() == rapidjson::kParseErrorTermination
+            ? std::string{"values are nested deeper here than any tool writes them"}
+            : std::string{"the text breaks here: "} + rapidjson::GetParseError_En(result.Code()) + " " + hint);
     diagnostics.throw_if_any();
   }
 }

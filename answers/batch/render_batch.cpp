@@ -84,9 +84,9 @@ std::string online_text(const BatchPlan& plan) {
     table.row({"streams by time alone", format_number(online.capacity / *requests.stream)});
   }
   table.row({"samples/s of all GPUs, full batches", format_count(online.capacity)});
-  table.row({"utilisation at the mean", percent(online.mean_utilisation)});
+  table.row({"GPUs in calls at the mean", percent(online.mean_utilisation)});
   if (requests.peak > 1.0) {
-    table.row({"utilisation at the peak", percent(online.taken.utilisation)});
+    table.row({"GPUs in calls at the peak", percent(online.taken.utilisation)});
   }
   table.row({"mean batch at the peak", format_number(online.taken.mean_batch)});
   table.row({"latency, mean", format(online.taken.mean)});
@@ -119,7 +119,7 @@ std::string online_text(const BatchPlan& plan) {
     if (tails.size() < 2) {
       return;
     }
-    Table other{{what, "mean batch", "utilisation", "p50", "p95", "p99"}};
+    Table other{{what, "mean batch", "in calls", "p50", "p95", "p99"}};
     for (const BatchTail& tail : tails) {
       other.row({name(tail), format_number(tail.mean_batch), percent(tail.utilisation), format(tail.latency[0]),
                  format(tail.latency[1]), format(tail.latency[2])});

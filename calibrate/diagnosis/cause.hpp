@@ -51,17 +51,54 @@ enum class CauseKind : std::uint8_t {
   program_fault,          ///< the program's own error stopped the GPU's work
   host_fault,             ///< the host: its memory, its limits
   recomputation,          ///< layers are formed again before their backward pass
+  client_bound,           ///< the client does not send the load that it was asked for
+  saturated,              ///< the server ends fewer requests than come: its queue grows
+  queued,                 ///< requests wait before their prefill
+  failed_requests,        ///< requests ended with an error
+  evaluation,             ///< a training waits for its evaluations
+  initialisation,         ///< time before a training's first step
   count
 };
 inline constexpr std::size_t cause_count = static_cast<std::size_t>(CauseKind::count);
-inline constexpr std::array<std::string_view, cause_count> cause_names{
-    "data_loading",          "host_sync",      "launch_bound",  "host_bound",     "exposed_communication",
-    "small_messages",        "straggler",      "imbalance",     "exposed_copies", "memory_bound",
-    "no_tensor_cores",       "small_batch",    "low_clock",     "wrong_device",   "cold_cache",
-    "long_prompts",          "collector",      "fragmentation", "checkpointing",  "format_range",
-    "mismatched_collective", "dead_rank",      "starved",       "cache_full",     "failed_jobs",
-    "opposite_order",        "slow_transport", "network_fault", "out_of_memory",  "device_fault",
-    "program_fault",         "host_fault",     "recomputation"};
+inline constexpr std::array<std::string_view, cause_count> cause_names{"data_loading",
+                                                                       "host_sync",
+                                                                       "launch_bound",
+                                                                       "host_bound",
+                                                                       "exposed_communication",
+                                                                       "small_messages",
+                                                                       "straggler",
+                                                                       "imbalance",
+                                                                       "exposed_copies",
+                                                                       "memory_bound",
+                                                                       "no_tensor_cores",
+                                                                       "small_batch",
+                                                                       "low_clock",
+                                                                       "wrong_device",
+                                                                       "cold_cache",
+                                                                       "long_prompts",
+                                                                       "collector",
+                                                                       "fragmentation",
+                                                                       "checkpointing",
+                                                                       "format_range",
+                                                                       "mismatched_collective",
+                                                                       "dead_rank",
+                                                                       "starved",
+                                                                       "cache_full",
+                                                                       "failed_jobs",
+                                                                       "opposite_order",
+                                                                       "slow_transport",
+                                                                       "network_fault",
+                                                                       "out_of_memory",
+                                                                       "device_fault",
+                                                                       "program_fault",
+                                                                       "host_fault",
+                                                                       "recomputation",
+                                                                       "client_bound",
+                                                                       "saturated",
+                                                                       "queued",
+                                                                       "failed_requests",
+                                                                       "evaluation",
+                                                                       "initialisation"};
 
 /// One explanation.
 struct Cause {
@@ -80,6 +117,8 @@ struct Utilisation {
   std::optional<double> sm_active;      ///< of the SMs that have a warp, over all time
   std::optional<double> tensor_active;  ///< cycles in which the tensor cores' pipe works
   std::optional<double> memory_active;  ///< cycles in which the memory's interface moves data
+  /// FLOP of the products whose shapes are told, over the tensor cores' peak: MFU where no layer is formed again.
+  std::optional<double> products;
 };
 
 /// A part of the time of a step.
@@ -121,6 +160,14 @@ struct StepTrack {
   std::vector<Stretch> stretches;
 };
 
+/// What a client tells of a server under its load, means over the requests; unset: it does not tell.
+struct ToldLoad {
+  std::string who;  ///< the file
+  std::optional<Seconds> ttft, tpot;
+  std::optional<double> requests_per_s, output_tokens_per_s;
+  std::optional<double> in_flight;  ///< requests at once
+};
+
 /// A run as its files tell it.
 struct RunReading {
   std::vector<std::string> files;
@@ -133,6 +180,7 @@ struct RunReading {
   std::vector<Cause> causes;         ///< most lost time first
   std::vector<KernelTotal> kernels;  ///< names with the most time, the longest first
   std::vector<FindingTable> tables;
+  std::vector<ToldLoad> loads;   ///< in the order of the files
   std::vector<StepTrack> tracks;   ///< of the last step that was read, of at most 16 ranks; empty: no trace was
   std::vector<std::string> notes;  ///< what could not be read, and what is taken for granted
 };

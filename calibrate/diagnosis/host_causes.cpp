@@ -20,56 +20,164 @@ Seconds seconds_of(double nanoseconds) {
 /// What a stretch of the host before a call is.
 enum class GapKind : std::uint8_t { sends, program, stop, cold, save };
 
-/// Gaps of a rank's host told apart: those of each step from those that come now and then.
-std::vector<GapKind> gap_kinds(const RankGraph& graph, double step) {
-  std::vector<GapKind> kinds(graph.calls.size(), GapKind::sends);
+/// A stretch of the host far beyond what it takes to send one kernel: the program did something else.
+struct LongGap {
+  std::size_t call = 0;  ///< before which it lies
+  std::int32_t step = 0;
+  std::size_t place = 0;  ///< of the call in its step
+  TraceTime gap = 0;
+  bool saved = false;  ///< right behind a copy of many bytes to the host
+};
+
+/// Long gaps of one rank's host, and the largest gap of each step.
+struct RankGaps {
+  std::vector<LongGap> all;
+  std::vector<TraceTime> most;
+  std::size_t calls = 1;  ///< of a step, about
+
+  /// Share of the steps with a gap of half the length and more.
+  [[nodiscard]] double like(TraceTime gap) const {
+    const auto count = std::count_if(most.begin(), most.end(), [&](TraceTime m) { return 2 * m >= gap; });
+    return real(count) / real(std::max<std::int64_t>(1, static_cast<std::int64_t>(most.size())));
+  }
+};
+
+constexpr std::size_t one_place = 3;  ///< calls by which the same place of two steps may differ
+
+/// Of one rank: places count round, because what comes first may be sent before the step before has ended.
+bool same_place(const LongGap& a, const LongGap& b, std::size_t calls) {
+  const std::size_t apart = std::max(a.place, b.place) - std::min(a.place, b.place);
+  return std::min(apart, calls - std::min(apart, calls)) <= one_place && 2 * a.gap >= b.gap && 2 * b.gap >= a.gap;
+}
+
+RankGaps long_gaps(const RankGraph& graph) {
+  RankGaps gaps;
+  gaps.most.assign(graph.steps.size(), 0);
+  gaps.calls = std::max<std::size_t>(1, graph.calls.size() / graph.steps.size());
   if (graph.calls.empty()) {
-    return kinds;
+    return gaps;
   }
   std::vector<TraceTime> all;
   for (const GraphCall& call : graph.calls) {
     all.push_back(call.gap);
   }
   std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
-  // Far beyond what it takes to send one kernel, whatever the host: the program did something else.
   const TraceTime large = std::max<TraceTime>(100'000, 20 * all[all.size() / 2]);
-  std::vector<TraceTime> most(graph.steps.size(), 0);  // the largest of each step
-  for (const GraphCall& call : graph.calls) {
-    auto& of_step = most[static_cast<std::size_t>(call.step)];
-    of_step = std::max(of_step, call.gap);
-  }
   bool bulk = false;  // a copy of many bytes to the host was just done
+  std::size_t first = 0;
   for (std::size_t i = 0; i < graph.calls.size(); ++i) {
     const GraphCall& call = graph.calls[i];
+    first = i > 0 && graph.calls[i - 1].step != call.step ? i : first;
+    TraceTime& most = gaps.most[static_cast<std::size_t>(call.step)];
+    most = std::max(most, call.gap);
     if (call.gap >= large) {
-      const auto like = std::count_if(most.begin(), most.end(), [&](TraceTime m) { return 2 * m >= call.gap; });
-      const bool rare = most.size() >= 4 && real(like) <= 0.7 * real(static_cast<std::int64_t>(most.size())) &&
-                        real(call.gap) >= 0.1 * step;
-      kinds[i] = !rare ? GapKind::program : bulk ? GapKind::save : GapKind::stop;
+      gaps.all.push_back({i, call.step, i - first, call.gap, bulk});
     }
     bulk = call.kind == CallKind::copy && call.sent_back;
   }
-  return kinds;
+  return gaps;
 }
 
-/// Stops in the first steps alone, and in nearly all of those on every rank, are those of a run that is not warm.
-void tell_cold(std::vector<std::vector<GapKind>>& kinds, const TracedRun& run) {
-  std::int32_t last = -1;
-  std::size_t stops = 0;
-  for (std::size_t r = 0; r < kinds.size(); ++r) {
-    for (std::size_t i = 0; i < kinds[r].size(); ++i) {
-      if (kinds[r][i] == GapKind::stop) {
-        last = std::max(last, run.graph(r).calls[i].step);
-        ++stops;
+/// Share of a rank's steps with such a gap at about the same place.
+double share_at_place(const RankGaps& gaps, const LongGap& gap) {
+  std::vector<bool> seen(gaps.most.size(), false);
+  for (const LongGap& other : gaps.all) {
+    seen[static_cast<std::size_t>(other.step)] =
+        seen[static_cast<std::size_t>(other.step)] || same_place(other, gap, gaps.calls);
+  }
+  return real(std::count(seen.begin(), seen.end(), true)) / real(static_cast<std::int64_t>(seen.size()));
+}
+
+/// Gaps that all ranks have before the same call and of like length, one of each rank, in order. Programs of ranks
+/// send the same, so that calls count alike.
+std::vector<std::vector<const LongGap*>> common_gaps(const std::vector<RankGaps>& ranks) {
+  std::vector<std::vector<const LongGap*>> all;
+  for (const LongGap& first : ranks.front().all) {
+    std::vector<const LongGap*> met;
+    for (const RankGaps& rank : ranks) {
+      const auto found = std::find_if(rank.all.begin(), rank.all.end(), [&](const LongGap& gap) {
+        const std::size_t off = std::max(gap.call, first.call) - std::min(gap.call, first.call);
+        return !gap.saved && off <= one_place && 2 * gap.gap >= first.gap && 2 * first.gap >= gap.gap;
+      });
+      if (found == rank.all.end()) {
+        break;
+      }
+      met.push_back(&*found);
+    }
+    if (met.size() == ranks.size()) {
+      all.push_back(std::move(met));
+    }
+  }
+  return all;
+}
+
+/// Of those the ones of a run that is not warm: at one place of the first steps, and never there again.
+std::vector<std::vector<const LongGap*>> cold_gaps(const std::vector<RankGaps>& ranks, double least) {
+  std::vector<std::vector<const LongGap*>> common = common_gaps(ranks);
+  std::erase_if(common, [&](const auto& met) { return real(met.front()->gap) < least; });
+  const auto steps = static_cast<std::int32_t>(ranks.front().most.size());
+  for (const auto& start : common) {
+    const LongGap& first = *start.front();
+    std::vector<std::vector<const LongGap*>> cold;
+    std::int32_t next = 0;
+    bool early = true;
+    for (const auto& met : common) {
+      if (same_place(first, *met.front(), ranks.front().calls)) {
+        early = early && met.front()->step <= next;
+        next = met.front()->step + 1;
+        cold.push_back(met);
       }
     }
-  }
-  const auto first = static_cast<std::size_t>(last + 1);
-  if (first > 0 && 3 * first <= run.graph(0).steps.size() && 4 * stops >= 3 * first * kinds.size()) {
-    for (auto& of_rank : kinds) {
-      std::replace(of_rank.begin(), of_rank.end(), GapKind::stop, GapKind::cold);
+    constexpr std::int32_t least_warm = 2;
+    if (early && steps - next >= least_warm && 2 * next <= steps) {
+      return cold;
     }
   }
+  return {};
+}
+
+/// Gaps told apart: those of each step from those that come now and then, and both from the first steps of a run that
+/// is not warm, where all ranks stop at one place and never there again.
+std::vector<std::vector<GapKind>> gap_kinds(const TracedRun& run) {
+  const double step = 1e9 * run.step.raw();
+  std::vector<RankGaps> ranks;
+  std::vector<TraceTime> most;  // of all ranks and steps
+  std::vector<std::vector<GapKind>> kinds;
+  for (std::size_t r = 0; r < run.replay.ranks(); ++r) {
+    ranks.push_back(long_gaps(run.graph(r)));
+    most.insert(most.end(), ranks.back().most.begin(), ranks.back().most.end());
+    kinds.emplace_back(run.graph(r).calls.size(), GapKind::sends);
+  }
+  std::sort(most.begin(), most.end());
+  constexpr double often = 0.7;
+  constexpr double long_enough = 0.1;  // of a step
+  constexpr std::size_t least_steps = 4;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const RankGaps& own = ranks[r];
+    std::vector<bool> saves(own.most.size(), false);
+    for (const LongGap& gap : own.all) {
+      saves[static_cast<std::size_t>(gap.step)] = saves[static_cast<std::size_t>(gap.step)] || gap.saved;
+    }
+    const double saved = real(std::count(saves.begin(), saves.end(), true)) /
+                         real(static_cast<std::int64_t>(std::max<std::size_t>(1, saves.size())));
+    for (const LongGap& gap : own.all) {
+      const auto like = std::partition_point(most.begin(), most.end(), [&](TraceTime m) { return 2 * m < gap.gap; });
+      const double of_all = real(most.end() - like) / real(static_cast<std::int64_t>(most.size()));
+      // A rank may by chance stop in most steps, but not in most of all ranks' and at one place.
+      const bool seldom =
+          own.like(gap.gap) <= often || (ranks.size() > 1 && of_all <= 0.5 && share_at_place(own, gap) <= 0.5);
+      const bool rare = own.most.size() >= least_steps && seldom && real(gap.gap) >= long_enough * step;
+      kinds[r][gap.call] = gap.saved && saved <= often && real(gap.gap) >= long_enough * step ? GapKind::save
+                           : rare                                                             ? GapKind::stop
+                                                                                              : GapKind::program;
+    }
+  }
+  for (const std::vector<const LongGap*>& met : cold_gaps(ranks, long_enough * step)) {
+    for (std::size_t r = 0; r < met.size(); ++r) {
+      kinds[r][met[r]->call] = GapKind::cold;
+    }
+  }
+  return kinds;
 }
 
 /// Totals of what was taken out, over ranks and steps.
@@ -149,11 +257,7 @@ void add_data(TracedRun& run) {
 
 void add_host_causes(TracedRun& run) {
   add_data(run);
-  std::vector<std::vector<GapKind>> kinds;
-  for (std::size_t r = 0; r < run.replay.ranks(); ++r) {
-    kinds.push_back(gap_kinds(run.graph(r), 1e9 * run.step.raw()));
-  }
-  tell_cold(kinds, run);
+  const std::vector<std::vector<GapKind>> kinds = gap_kinds(run);
   RunChanges synced = run.replay.as_it_was();
   const Taken waits = without_calls(synced, run, [](const GraphCall& call) { return call.kind == CallKind::sync; });
   const double ahead = waits.count > 0 ? run.replay.ratio(synced, true) : 1.0;
@@ -164,9 +268,11 @@ void add_host_causes(TracedRun& run) {
           "host runs ahead.");
   // A host that need not wait runs ahead: of what it does, only the rest that shows then is a cause before the waits.
   const auto also_ahead = [&](auto change, double& alone) {
-    RunChanges with = run.replay.as_it_was();
-    change(with);
-    alone = run.replay.ratio(with, true);
+    {  // its room is needed again below
+      RunChanges with = run.replay.as_it_was();
+      change(with);
+      alone = run.replay.ratio(with, true);
+    }
     if (ahead > 1.0 - least_share || alone > 1.0 - least_share) {
       return 1.0 - alone;
     }

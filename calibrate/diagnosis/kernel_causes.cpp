@@ -120,28 +120,30 @@ void add_products(TracedRun& run) {
 /// Grids that leave multiprocessors without a block.
 void add_batch(TracedRun& run) {
   double time = 0.0;
+  double told = 0.0;  // of it with a grid
   double filled = 0.0;
   double all = 0.0;
   for (std::size_t r = 0; r < run.replay.ranks(); ++r) {
     const RankGraph& graph = run.graph(r);
     const std::int64_t units = run.ranks[r].units;
     for (const GraphWork& work : graph.work) {
+      time += work.work == DeviceWork::compute ? real(work.lasts()) : 0.0;
       if (work.work == DeviceWork::compute && work.blocks > 0 && units > 0) {
-        time += real(work.lasts());
+        told += real(work.lasts());
         filled += real(work.lasts()) * std::min(1.0, real(work.blocks) / real(units));
       }
     }
     all += real(graph.steps.back().end - graph.steps.front().begin);
   }
-  const double fill = time > 0.0 ? filled / time : 1.0;
+  const double fill = told > 0.0 ? filled / told : 1.0;
   // What grows with the samples stays.
   double stays = 0.0;
   for (const TimePart& part : run.reading.parts) {
     stays += part.key == "idle_data" || part.key == "exposed_copies" ? part.time / run.step : 0.0;
   }
   constexpr double half = 0.5;
-  if (fill < half && time > least_share * all) {
-    run.add(CauseKind::small_batch, filled / all + stays,
+  if (fill < half && told >= half * time) {
+    run.add(CauseKind::small_batch, fill * time / all + stays,
             "Kernels have blocks for " + percent_number(fill, 2) +
                 " % of the multiprocessors: the work of a step is too small for the GPU.",
             "Compute more samples in a step: it would take the same time until the multiprocessors are filled.");

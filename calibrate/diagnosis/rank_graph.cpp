@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -21,6 +22,7 @@ constexpr TraceTime longest_reach = 50'000;
 constexpr TraceTime usual_reach = 5'000;
 /// A copy of fewer bytes reads a number back.
 constexpr double least_copy = 1e6;
+constexpr std::int64_t most_blocks = 2'147'483'647;
 
 /// The op around a launch.
 struct Around {
@@ -40,6 +42,12 @@ bool sends(const SentBy& sent, std::int64_t correlation) {
   return at != sent.end() && at->first == correlation;
 }
 
+/// Gives the room of a vector back; to assign {} would keep it.
+template <class Items>
+void free_room(Items& items) {
+  Items{}.swap(items);
+}
+
 class GraphMaker {
  public:
   GraphMaker(const Timeline& timeline, std::int32_t device, std::vector<GraphWindow> steps)
@@ -47,13 +55,17 @@ class GraphMaker {
     graph_.steps = std::move(steps);
   }
 
-  /// `spent`: work of the timeline that may go once it is taken; nullptr: it stays.
-  RankGraph make(std::vector<DeviceSpan>* spent) {
+  /// `spent`: the timeline, whose parts may go once they are taken; nullptr: it stays.
+  RankGraph make(Timeline* spent) {
     take_work();
     if (spent != nullptr) {
-      *spent = {};
+      free_room(spent->work);
+      free_room(spent->products);
     }
     take_calls();
+    if (spent != nullptr) {
+      free_room(spent->host);
+    }
     chain_streams();
     find_waits();
     find_orders();
@@ -98,8 +110,8 @@ class GraphMaker {
       work.step = step_at(span.begin);
       work.work = span.work;
       work.stream = span.stream;
-      work.blocks = span.blocks;
-      work.bytes = span.bytes;
+      work.blocks = static_cast<std::int32_t>(std::min(span.blocks, most_blocks));
+      work.bytes = static_cast<float>(span.bytes);
       work.to_host = span.work == DeviceWork::copy && goes_to_host(graph_.names[static_cast<std::size_t>(work.name)]);
       if (span.work == DeviceWork::compute) {
         work.use = use_of(graph_.names[static_cast<std::size_t>(work.name)], "");
@@ -135,7 +147,7 @@ class GraphMaker {
           work.use = use_of("", timeline_.names.name(stack.back()->name));
         }
         if (const TracedProduct* product = product_of({span.thread, stack.back()->begin})) {
-          work.flop = product->flop();
+          work.flop = static_cast<float>(product->flop());
           work.wide = product->wide;
         }
       }
@@ -225,7 +237,7 @@ class GraphMaker {
       graph_.calls.push_back(call);
     }
     graph_.calls.shrink_to_fit();
-    sent_by_ = {};
+    free_room(sent_by_);
   }
 
   void chain_streams() {
@@ -311,9 +323,9 @@ class GraphMaker {
       work.after = waited || behind_producer ? other : -1;
       const TraceTime ready = std::max(behind, work.after >= 0 ? ended : 0);
       if (work.call >= 0 && work.begin - ready > slack && work.begin - sent < longest_reach) {
-        work.reach = std::max<TraceTime>(0, work.begin - sent);
+        work.reach = static_cast<std::int32_t>(std::max<TraceTime>(0, work.begin - sent));
       } else {
-        work.reach = usual_reach;
+        work.reach = static_cast<std::int32_t>(usual_reach);
         const TraceTime from = std::max(ready, work.call >= 0 ? sent + usual_reach : ready);
         work.lag = std::max<TraceTime>(0, work.begin - from);
       }
@@ -377,7 +389,7 @@ RankGraph rank_graph(const Timeline& timeline, std::int32_t device, std::vector<
 }
 
 RankGraph rank_graph(Timeline&& timeline, std::int32_t device, std::vector<GraphWindow> steps) {
-  return GraphMaker{timeline, device, std::move(steps)}.make(&timeline.work);
+  return GraphMaker{timeline, device, std::move(steps)}.make(&timeline);
 }
 
 }  // namespace headroom

@@ -30,10 +30,11 @@ struct GraphCall {
 
 enum class WorkUse : std::uint8_t { other, product, attention, pass };
 
+/// A trace holds millions of these: what needs no more has 32 bit.
 struct GraphWork {
   TraceTime begin = 0, end = 0;
-  TraceTime reach = 0;       ///< from its call's begin to its own, where nothing else held it up
   TraceTime lag = 0;         ///< after what it stands behind, where nothing in the trace says why
+  std::int32_t reach = 0;    ///< from its call's begin to its own, where nothing else held it up; nanoseconds
   std::int32_t call = -1;    ///< that sent it; -1: not in the trace
   std::int32_t behind = -1;  ///< before it in its stream
   std::int32_t after = -1;   ///< of another stream, that it waits for
@@ -45,8 +46,8 @@ struct GraphWork {
   bool wide = false;      ///< a product of operands of 32 bit
   bool to_host = false;   ///< a copy to the host
   std::int32_t stream = 0;
-  std::int64_t blocks = 0;
-  double bytes = 0.0, flop = 0.0;
+  std::int32_t blocks = 0;  ///< of its grid, at most 2^31 - 1
+  float bytes = 0.0F, flop = 0.0F;
   [[nodiscard]] TraceTime lasts() const noexcept { return end - begin; }
 };
 

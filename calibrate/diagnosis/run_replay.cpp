@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <tuple>
 
 namespace headroom {
 namespace {
@@ -48,6 +47,10 @@ RunReplay::RunReplay(std::vector<const RankGraph*> graphs) : graphs_{std::move(g
   for (std::size_t r = 0; r < graphs_.size(); ++r) {
     const RankGraph& graph = *graphs_[r];
     RankChanges own;
+    own.gap.reserve(graph.calls.size());
+    own.call.reserve(graph.calls.size());
+    own.waits.reserve(graph.calls.size());
+    own.work.reserve(graph.work.size());
     for (const GraphCall& call : graph.calls) {
       own.gap.push_back(call.gap + call.data);
       const TraceTime lasts = call.end - call.begin;
@@ -132,27 +135,41 @@ void RunReplay::find_meetings() {
 }
 
 void RunReplay::order_events() {
+  std::size_t events = 0;
+  for (const RankGraph* graph : graphs_) {
+    events += graph->work.size() + graph->calls.size() +
+              static_cast<std::size_t>(std::count_if(graph->calls.begin(), graph->calls.end(),
+                                                     [](const GraphCall& call) { return call.waits >= 0; }));
+  }
+  order_.reserve(events);
   for (std::size_t r = 0; r < graphs_.size(); ++r) {
     const RankGraph& graph = *graphs_[r];
     const auto rank = static_cast<std::uint32_t>(r);
     for (std::size_t i = 0; i < graph.calls.size(); ++i) {
       const auto which = static_cast<std::int32_t>(i);
-      order_.push_back({graph.calls[i].begin + offsets_[r], Event::call, rank, which});
+      order_.push_back({graph.calls[i].begin + offsets_[r], rank, Event::call, which});
       if (graph.calls[i].waits >= 0) {
         // No earlier than the work that it waits for was sent to the GPU.
         const TraceTime back = std::max(graph.calls[i].end, graph.work[at(graph.calls[i].waits)].begin + 1);
-        order_.push_back({back + offsets_[r], Event::back, rank, which});
+        order_.push_back({back + offsets_[r], rank, Event::back, which});
       }
     }
     for (std::size_t i = 0; i < graph.work.size(); ++i) {
       const std::int32_t call = graph.work[i].call;
       const TraceTime sent = call >= 0 ? graph.calls[at(call)].begin : graph.work[i].begin;
       order_.push_back(
-          {std::max(sent, graph.work[i].begin) + offsets_[r], Event::work, rank, static_cast<std::int32_t>(i)});
+          {std::max(sent, graph.work[i].begin) + offsets_[r], rank, Event::work, static_cast<std::int32_t>(i)});
     }
   }
-  std::stable_sort(order_.begin(), order_.end(), [](const Ordered& a, const Ordered& b) {
-    return std::tie(a.at, a.event) < std::tie(b.at, b.event);
+  // Of equals those of lower ranks and numbers first, without the room that a stable sort takes.
+  std::sort(order_.begin(), order_.end(), [](const Ordered& a, const Ordered& b) {
+    if (a.at != b.at) {
+      return a.at < b.at;
+    }
+    if (a.event != b.event) {
+      return a.event < b.event;
+    }
+    return a.rank != b.rank ? a.rank < b.rank : a.which < b.which;
   });
 }
 

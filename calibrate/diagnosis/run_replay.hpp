@@ -50,8 +50,8 @@ class RunReplay {
   enum class Event : std::uint8_t { call, work, back };
   struct Ordered {
     TraceTime at = 0;
-    Event event = Event::call;
-    std::uint32_t rank = 0;
+    std::uint32_t rank : 24 = 0;
+    Event event : 8 = Event::call;
     std::int32_t which = 0;
   };
   struct Clock;

@@ -79,6 +79,9 @@ void add_latencies(const Signals& signals, RunReading& reading);
 /// Full KV caches, preempted requests, queues.
 void add_engines(const Signals& signals, RunReading& reading);
 
+/// Iterations of an engine: GPUs that wait for the scheduler, prompts that hold decodes up.
+void add_iterations(const Signals& signals, RunReading& reading);
+
 /// Numbers out of the range of their format, and which format the SKU offers in its place.
 void add_formats(const Signals& signals, std::span<const GpuSummary> gpus, RunReading& reading);
 

@@ -160,6 +160,7 @@ void add_signals(const Signals& signals, RunReading& reading) {
   add_clocks(signals, gpus, reading);
   add_latencies(signals, reading);
   add_engines(signals, reading);
+  add_iterations(signals, reading);
   add_formats(signals, gpus, reading);
   add_profiles(signals, reading);
   add_jobs(signals, reading);

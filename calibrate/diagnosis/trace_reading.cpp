@@ -123,6 +123,22 @@ Means means_of(std::span<const TracedRank> ranks) {
   return m;
 }
 
+/// FLOP of products over what the tensor cores could do in the windows; nullopt: no shapes, or a GPU nobody knows.
+std::optional<double> products_share(std::span<const TracedRank> ranks) {
+  double flop = 0.0;
+  double most = 0.0;
+  for (const TracedRank& rank : ranks) {
+    if (!rank.ability || rank.graph.steps.empty()) {
+      return std::nullopt;
+    }
+    for (const GraphWork& work : rank.graph.work) {
+      flop += work.flop;
+    }
+    most += rank.ability->tensor.raw() * 1e-9 * real(rank.graph.steps.back().end - rank.graph.steps.front().begin);
+  }
+  return flop > 0.0 && most > 0.0 ? std::optional{flop / most} : std::nullopt;
+}
+
 /// The names with the most time over all ranks; of equal ones the first by name.
 std::vector<KernelTotal> longest(std::span<const TracedRank> ranks) {
   constexpr std::size_t most_kernels = 8;
@@ -261,6 +277,7 @@ std::vector<GraphWindow> read_rank(const Timeline& timeline, TracedRank& rank) {
   }
   rank.file = timeline.file;
   rank.rank = timeline.rank;
+  rank.world = timeline.world_size;
   TraceTime most = -1;
   for (const std::int32_t device : devices_with_work(timeline)) {
     TraceTime sum = 0;
@@ -356,6 +373,7 @@ RunReading reading_of(std::span<const TracedRank> ranks) {
   if (ranks.front().sm_active > 0.0) {
     reading.use.sm_active = ranks.front().sm_active;
   }
+  reading.use.products = products_share(ranks);
   reading.kernels = longest(ranks);
   if (m.step.raw() > 0.0) {
     std::vector<const RankGraph*> graphs;
@@ -365,6 +383,17 @@ RunReading reading_of(std::span<const TracedRank> ranks) {
     const RunReplay replay{std::move(graphs)};
     if (named) {
       refuse_strangers(ranks);
+    }
+    const bool sends = std::any_of(ranks.begin(), ranks.end(), [](const TracedRank& rank) {
+      return std::any_of(rank.graph.work.begin(), rank.graph.work.end(),
+                         [](const GraphWork& work) { return work.work == DeviceWork::communication; });
+    });
+    if (sends && !replay.meets()) {
+      reading.notes.emplace_back(
+          "No message of these ranks ends at one moment on any clock: they meet in groups that these files do not "
+          "hold, "
+          "are of other jobs, or their clocks disagree within a trace. Each is read by itself; name the traces of one "
+          "group, taken of the same steps.");
     }
     TracedRun run{ranks, replay, m.step, reading};
     add_hangs(run);

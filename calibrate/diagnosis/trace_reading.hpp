@@ -24,6 +24,7 @@ struct GpuAbility {
 struct TracedRank {
   std::string file;
   std::optional<std::int64_t> rank;
+  std::optional<std::int64_t> world;  ///< ranks of the job; unset: the trace does not say
   std::int32_t device = 0;
   std::string gpu;                         ///< as the driver calls it; empty: the trace does not say
   std::int64_t units = 0;                  ///< SMs or compute units; 0: not stated

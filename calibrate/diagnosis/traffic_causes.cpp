@@ -20,7 +20,7 @@ struct Traffic {
 };
 
 template <class Select>
-Traffic scaled(RunChanges& changes, const TracedRun& run, double scale, Select select) {
+Traffic with_scaled(RunChanges& changes, const TracedRun& run, double scale, Select select) {
   Traffic all;
   double steps = 0.0;
   for (std::size_t r = 0; r < changes.size(); ++r) {
@@ -50,7 +50,7 @@ bool is_copy_in(const GraphWork& work) {
 
 void add_messages(TracedRun& run) {
   RunChanges changes = run.replay.as_it_was();
-  const Traffic all = scaled(changes, run, 0.0, is_message);
+  const Traffic all = with_scaled(changes, run, 0.0, is_message);
   if (all.count <= 0.0) {
     return;
   }
@@ -93,12 +93,12 @@ void add_copies(TracedRun& run) {
     }
   };
   RunChanges pinned = run.replay.as_it_was();
-  const Traffic copies = scaled(pinned, run, 0.5, is_copy_in);
+  const Traffic copies = with_scaled(pinned, run, 0.5, is_copy_in);
   if (copies.count <= 0.0) {
     return;
   }
   RunChanges beside = run.replay.as_it_was();
-  static_cast<void>(scaled(beside, run, 0.0, is_copy_in));
+  static_cast<void>(with_scaled(beside, run, 0.0, is_copy_in));
   free_host(beside);
   const double step = 1e9 * run.step.raw();
   // A copy beside the step before is hidden as far as it is shorter than that.

@@ -3,7 +3,7 @@
 // define: `const EvidenceForm evidence_forms::NAME{`.
 #pragma once
 
-#include <headroom/calibrate/diagnosis/evidence.hpp>
+#include <headroom/calibrate/evidence/evidence.hpp>
 
 #include <span>
 #include <string>

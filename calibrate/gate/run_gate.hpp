@@ -2,7 +2,7 @@
 // A candidate's results against a baseline's, metric by metric: same, faster, slower, or not to be told.
 #pragma once
 
-#include <headroom/calibrate/gate/benchmark.hpp>
+#include <headroom/calibrate/results/benchmark.hpp>
 #include <headroom/calibrate/gate/welch.hpp>
 
 #include <optional>

@@ -13,19 +13,34 @@ constexpr std::string_view own_error =
 constexpr std::string_view reset =
     "Drain the node, reset the GPU, and run its diagnostics (dcgmi diag -r 3) before it takes "
     "work again.";
-constexpr std::string_view replace = "Take the node out of the job and have the GPU, its seat and its power looked at.";
+constexpr std::string_view replace =
+    "Take the node out of the job and restart it; where it comes again, have the GPU, its seat and its power looked "
+    "at.";
+constexpr std::string_view restart = "Restart the program; where it comes again, have the GPU looked at.";
+constexpr std::string_view firmware =
+    "Drain the node and reset the GPU; where it comes again, update driver and firmware.";
 constexpr std::string_view link =
     "Take the node out, look at NVLink's counters (nvidia-smi nvlink -e) and at the fabric "
     "manager's log.";
 constexpr std::string_view driver = "Restart the node; where it comes again, update driver and firmware.";
 
+// Numbers and names: NVIDIA's open kernel modules, src/common/sdk/nvidia/inc/nverror.h (commit df1c9a3d, March 2026).
+// What to do at once and after: NVIDIA, "Analyzing Xid Errors with the Xid Catalog"
+// (docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html, A100 to GB200, October 2025), whose immediate action
+// decides: RESTART_APP after a look at the program, RESET_GPU, RESTART_BM, IGNORE (work goes on). 61 and 122 are of
+// older GPUs, which that catalog calls unused.
 constexpr std::array xids{
     XidMeaning{13, S::program, "a kernel's instruction or address was not allowed", own_error},
     XidMeaning{31, S::program, "a kernel touched memory that is not mapped", own_error},
-    XidMeaning{32, S::device, "the stream of commands to the GPU was corrupt",
-               "Look for errors of PCIe in the kernel's log; where it comes again, have the seat looked at."},
-    XidMeaning{38, S::device, "the driver's firmware failed", driver},
+    XidMeaning{32, S::program, "the stream of commands to the GPU was corrupt",
+               "Restart the program, and look at it with compute-sanitizer; where it comes again, look for errors of "
+               "PCIe in the kernel's log."},
+    XidMeaning{38, S::device, "the driver's firmware did not answer in time", driver, false},
+    XidMeaning{39, S::device, "an engine that copies failed", restart},
+    XidMeaning{40, S::device, "an engine that copies failed", restart},
+    XidMeaning{41, S::device, "an engine that copies failed", restart},
     XidMeaning{43, S::program, "a channel was stopped for the program's error", own_error},
+    XidMeaning{44, S::program, "a fault fell into a switch of contexts", own_error},
     XidMeaning{45, S::follows, "work was cleared away after another error",
                "Look at the error before it; by itself it says that the process was ended."},
     XidMeaning{46, S::device, "the GPU stopped processing", reset},
@@ -34,28 +49,43 @@ constexpr std::array xids{
     XidMeaning{62, S::device, "the GPU's controller halted", reset},
     XidMeaning{63, S::device, "a row of memory is to be replaced",
                "Reset the GPU when the job allows, so that the row is remapped; it may go on until then.", false},
-    XidMeaning{64, S::device, "a row of memory could not be replaced", replace},
+    XidMeaning{64, S::device, "a row of memory could not be replaced",
+               "Drain the node and reset the GPU; where it comes again, have the GPU replaced."},
     XidMeaning{69, S::program, "a kernel's command was not allowed", own_error},
     XidMeaning{74, S::network, "an NVLink failed", link},
     XidMeaning{79, S::device, "the GPU fell off the bus", replace},
-    XidMeaning{92, S::device, "errors of one bit come too often", reset, false},
+    XidMeaning{92, S::device, "errors of one bit come too often",
+               "The job may go on; watch the rate (nvidia-smi -q -d ECC), and have the GPU looked at where it stays.",
+               false},
     XidMeaning{94, S::device, "an error of memory was contained: one process is lost",
                "Restart the job; reset the GPU when it is free."},
     XidMeaning{95, S::device, "an error of memory was not contained", reset},
-    XidMeaning{109, S::device, "a switch of contexts took too long", driver},
-    XidMeaning{119, S::device, "the GPU's system processor did not answer", driver},
-    XidMeaning{120, S::device, "the GPU's system processor failed", driver},
-    XidMeaning{121, S::network, "the link between processor and GPU failed", reset},
+    XidMeaning{109, S::device, "a switch of contexts took too long", reset},
+    XidMeaning{110, S::device, "a fault of the GPU's protection", reset},
+    XidMeaning{119, S::device, "the GPU's system processor did not answer", firmware},
+    XidMeaning{120, S::device, "the GPU's system processor failed", firmware},
+    XidMeaning{121, S::network, "the link between processor and GPU had an error",
+               "The job may go on; have the node looked at where it comes again.", false},
     XidMeaning{122, S::device, "the driver could not read the board's memory", driver},
+    XidMeaning{136, S::network, "an NVLink could not be trained", link},
+    XidMeaning{137, S::program, "a kernel reached through NVLink for memory that is not its own",
+               "Look at the Xids of the other GPUs of the node, and at peers that ended or freed what others read."},
     XidMeaning{140, S::device, "memory had an error that was not recovered", reset},
-    XidMeaning{144, S::network, "NVLink: a fault of a link of the fifth generation", link},
-    XidMeaning{145, S::network, "NVLink: a fault of a link of the fifth generation", link},
-    XidMeaning{146, S::network, "NVLink: a fault of a link of the fifth generation", link},
-    XidMeaning{147, S::network, "NVLink: a fault of a link of the fifth generation", link},
-    XidMeaning{148, S::network, "NVLink: a fault of a link of the fifth generation", link},
-    XidMeaning{149, S::network, "NVLink: a fault of a link of the fifth generation", link},
-    XidMeaning{150, S::network, "NVLink: a fault of a link of the fifth generation", link},
+    XidMeaning{143, S::device, "the GPU could not be started", reset},
+    XidMeaning{144, S::network, "NVLink (SAW): a fault of a link of the fifth generation", link},
+    XidMeaning{145, S::network, "NVLink (RLW): a fault of a link of the fifth generation", link},
+    XidMeaning{146, S::network, "NVLink (TLW): a fault of a link of the fifth generation", link},
+    XidMeaning{147, S::network, "NVLink (TREX): a fault of a link of the fifth generation", link},
+    XidMeaning{148, S::network, "NVLink (NVLPW): a fault of a link of the fifth generation", link},
+    XidMeaning{149, S::network, "NVLink (NETIR): a fault of a link of the fifth generation", link},
+    XidMeaning{150, S::network, "NVLink (MSE): a fault of a link of the fifth generation", link},
     XidMeaning{154, S::follows, "the driver says what recovery the GPU needs", "Do what the line says."},
+    XidMeaning{155, S::network, "the driver gave an NVLink up", link},
+    XidMeaning{156, S::device, "a part of the GPU is retired", "Drain the node and reset the GPU; it is well then."},
+    XidMeaning{157, S::device, "a part of the GPU could not be retired", replace, false},
+    XidMeaning{158, S::device, "the GPU did not answer in time", reset},
+    XidMeaning{171, S::device, "memory had an error that ECC cannot mend", reset},
+    XidMeaning{172, S::device, "memory on the chip had an error that ECC cannot mend", reset},
 };
 
 constexpr std::array cuda_words{

@@ -18,8 +18,7 @@ struct XidMeaning {
   bool stops = true;  ///< work on the GPU; else it goes on
 };
 
-/// Xids of data centre GPUs (NVIDIA, "Xid Errors", GPU Deployment and Management, catalog of Xids and their
-/// resolution).
+/// Xids of data centre GPUs (NVIDIA, Xid Catalog, and nverror.h of the open kernel modules, which name them).
 [[nodiscard]] std::span<const XidMeaning> xid_meanings() noexcept;
 
 /// An error by words of its line; the first that fits is meant.

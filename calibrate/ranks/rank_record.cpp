@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Keys and words: PyTorch, torch/csrc/distributed/c10d/FlightRecorder.hpp and FlightRecorderDetail.hpp (version 2.4
+// of the dump).
 #include <headroom/calibrate/pickle/call_site.hpp>
 #include <headroom/calibrate/ranks/rank_record.hpp>
 #include <headroom/core/diagnostic.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // llm-d's Benchmark Report, YAML or JSON. Fields: llm-d/llm-d-benchmark @ 8bc9f1d,
 // llmdbenchmark/analysis/benchmark_report/br_v0_2_1_json_schema.json (0.2 and 0.2.1; those read here are the same).
-#include <headroom/calibrate/gate/benchmark_forms.hpp>
 #include <headroom/calibrate/reports/reported_run.hpp>
+#include <headroom/calibrate/results/benchmark_forms.hpp>
 #include <headroom/core/json_reader.hpp>
 #include <headroom/core/yaml/yaml_reader.hpp>
 

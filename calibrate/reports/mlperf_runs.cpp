@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logs of MLPerf: loadgen's summary and lines of MLLOG, as calibrate/gate reads them, and the summary of Endpoints.
-#include <headroom/calibrate/gate/benchmark_forms.hpp>
+// Logs of MLPerf: loadgen's summary and lines of MLLOG, as calibrate/results reads them, and the summary of Endpoints.
 #include <headroom/calibrate/reports/reported_run.hpp>
+#include <headroom/calibrate/results/benchmark_forms.hpp>
 #include <headroom/core/json_reader.hpp>
 #include <headroom/core/real_text.hpp>
 

@@ -16,7 +16,8 @@ namespace {
 
 using Id = PlainData::Id;
 
-/// Words of the history, and what they do; frees that are only asked for, marks and annotations are passed over.
+/// Words of the history, and what they do; frees that are only asked for ("free_requested"), "snapshot" and annotations
+/// are passed over. Words and keys: PyTorch, torch/cuda/_memory_viz.py.
 constexpr std::array<std::pair<std::string_view, MemoryEventKind>, 7> event_words{{
     {"alloc", MemoryEventKind::alloc},
     {"free_completed", MemoryEventKind::free},
@@ -103,8 +104,12 @@ class SnapshotReader {
       block.size = *bytes;
       const std::string_view state = data_.text(data_.find(told, "state"));
       block.state = state == "inactive" ? BlockState::free : BlockState::live;
-      block.requested = std::min(*bytes, bytes_of(told, "requested_size").value_or(*bytes));
-      block.site = site_of(told);
+      // Before 2.1 a block's history held what was asked for, and who asked.
+      const std::span<const Id> history = data_.items(data_.find(told, "history"));
+      const Id asked = history.empty() ? told : history.front();
+      block.requested =
+          std::min(*bytes, bytes_of(asked, history.empty() ? "requested_size" : "real_size").value_or(*bytes));
+      block.site = site_of(asked);
       if (block.address < at || block.size > *address + *size - std::min(block.address, *address + *size)) {
         fail(where + "the block at " + std::to_string(block.address) + " of " + std::to_string(block.size) +
              " bytes overlaps another or leaves it");

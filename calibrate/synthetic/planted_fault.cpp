@@ -272,12 +272,12 @@ void plant(SyntheticRun& run, const PlantedFault& fault, const SyntheticRun& hea
       break;
     case CauseKind::mismatched_collective:
       run.odd_rank = draws.below(run.ranks);
-      run.lost_step = run.steps / 2;
+      run.lost_step = whole_between(draws, run.steps / 2, run.steps - 1);
       run.watchdog = Seconds{(10.0 + 60.0 * s) * step};
       break;
     case CauseKind::dead_rank:
       run.lost_rank = draws.below(run.ranks);
-      run.lost_step = run.steps / 2;
+      run.lost_step = whole_between(draws, run.steps / 2, run.steps - 1);
       run.watchdog = Seconds{(10.0 + 60.0 * s) * step};
       break;
     case CauseKind::recomputation: run.recomputes = true; break;
@@ -311,9 +311,10 @@ PlantedRun planted_run(std::uint64_t seed, CauseKind kind) {
     return run;
   }();
   std::vector<PlantedFault> faults{{kind, between(draws, 0.15, 0.45)}};
-  if (!hangs(kind) && draws.below(3) == 0) {
+  if (draws.below(3) == 0) {
     CauseKind other = kind;
-    while (other == kind || hangs(other)) {
+    // Of two hangs the earlier one stops the run before the other can.
+    while (other == kind || (hangs(kind) && hangs(other))) {
       other = plantable[static_cast<std::size_t>(draws.below(static_cast<std::int64_t>(plantable.size())))];
     }
     faults.push_back({other, between(draws, 0.15, 0.45)});
@@ -335,11 +336,14 @@ PlantedRun planted_run(std::uint64_t seed, CauseKind kind) {
     return run;
   };
   PlantedRun drawn;
+  const double usual = mean_step(healthy).raw();
   std::vector<double> ratios(faults.size(), 0.0);
   constexpr double least = 0.08;
   const auto price = [&] {
     drawn.run = with(faults.size());
     const double now = mean_step(drawn.run).raw();
+    // Watchdogs wait for many steps of the run as it is.
+    drawn.run.watchdog = Seconds{drawn.run.watchdog.raw() * std::max(1.0, now / usual)};
     for (std::size_t i = 0; i < faults.size(); ++i) {
       // Where the batch is too small a step holds fewer samples: the same samples in larger steps.
       const double samples = faults[i].kind == CauseKind::small_batch ? drawn.run.batch : 1.0;

@@ -129,13 +129,13 @@ class Writer {
   }
 
   void load() {
-    add(HostAct::named, loader, noisy(3e-5 + run_.fetch.raw(), run_.host_noise));
-    if (run_.sample_bytes > 0.0) {
+    add(HostAct::named, loader, noisy(3e-5 + run_.batch * run_.fetch.raw(), run_.host_noise));
+    if (const double bytes = run_.batch * run_.sample_bytes; bytes > 0.0) {
       HostStep& copy =
           add(HostAct::copy, run_.pinned ? "Memcpy HtoD (Pinned -> Device)" : "Memcpy HtoD (Pageable -> Device)",
-              noisy(run_.sample_bytes / run_.copy_rate, run_.kernel_noise));
+              noisy(bytes / run_.copy_rate, run_.kernel_noise));
       copy.op = "aten::copy_";
-      copy.bytes = run_.sample_bytes;
+      copy.bytes = bytes;
       copy.stream = run_.pinned ? GpuStream::copies : GpuStream::compute;
       copy.blocking = !run_.pinned;
     }

@@ -53,12 +53,12 @@ struct SyntheticRun {
   Seconds stage_message{};  ///< between stages, in a step
 
   // The host.
-  Seconds op_time{};      ///< of an op, its launch apart
-  Seconds launch_time{};  ///< of a call that launches
-  Seconds reach{};        ///< from a launch to the first moment of its work
-  Seconds python{};       ///< between two ops
-  Seconds fetch{};        ///< of the next samples, which the host waits for
-  double sample_bytes = 0.0;
+  Seconds op_time{};                  ///< of an op, its launch apart
+  Seconds launch_time{};              ///< of a call that launches
+  Seconds reach{};                    ///< from a launch to the first moment of its work
+  Seconds python{};                   ///< between two ops
+  Seconds fetch{};                    ///< of the samples of a whole batch, which the host waits for
+  double sample_bytes = 0.0;          ///< of a whole batch
   double copy_rate = 1.0;             ///< bytes a second from the host to the GPU
   bool pinned = true;                 ///< copies leave the host free, on a stream of their own, a step ahead
   std::int64_t syncs_each_layer = 0;  ///< numbers that are read back in a pass over a layer

@@ -110,6 +110,20 @@ struct EngineSeries {
   std::vector<EngineSample> samples;
 };
 
+/// One iteration of an engine's loop.
+struct EngineIteration {
+  Seconds host{};                        ///< that the host took for it
+  std::optional<Seconds> device_before;  ///< that the GPU took for the iteration before
+  double requests = 0.0, prompt_tokens = 0.0, generated_tokens = 0.0;
+  int line = 0;
+};
+
+/// Iterations of one rank in order.
+struct IterationLog {
+  std::string file;
+  std::vector<EngineIteration> iterations;
+};
+
 /// A phase of training steps: its time and how often it ran in a step.
 struct PhaseTime {
   std::string name;  ///< as the file calls it
@@ -177,6 +191,7 @@ struct Signals {
   std::vector<GpuSignals> gpus;
   std::vector<ProcessUse> processes;
   std::vector<EngineSeries> engines;
+  std::vector<IterationLog> iterations;
   std::vector<StatedPhases> phases;
   std::vector<LatencySeries> latencies;
   std::vector<TrainingLog> logs;

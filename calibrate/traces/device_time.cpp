@@ -190,6 +190,7 @@ std::vector<DeviceTime> device_times(const Timeline& timeline,
                                      std::span<const TraceWindow> windows,
                                      bool gaps) {
   std::vector<const DeviceSpan*> all;
+  all.reserve(timeline.work.size());
   for (const DeviceSpan& span : timeline.work) {
     if (span.device == device) {
       all.push_back(&span);

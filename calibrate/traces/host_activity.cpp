@@ -52,6 +52,7 @@ HostActivity::HostActivity(const Timeline& timeline, bool launches) {
                                                               : plain);
   }
   if (launches) {
+    launches_.reserve(timeline.work.size());
     for (const DeviceSpan& span : timeline.work) {
       if (span.correlation >= 0) {
         launches_.emplace_back(span.correlation, nullptr);

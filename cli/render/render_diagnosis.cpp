@@ -57,7 +57,10 @@ std::string share_of(std::optional<double> part) {
 }
 
 std::string gain_of(const Cause& cause) {
-  return cause.time_ratio ? "a step would take " + percent_number(*cause.time_ratio, 3) + " % of its time" : "";
+  const bool run = cause.kind == CauseKind::client_bound || cause.kind == CauseKind::saturated ||
+                   cause.kind == CauseKind::evaluation || cause.kind == CauseKind::initialisation;
+  const std::string what = run ? "the run" : cause.kind == CauseKind::queued ? "a request" : "a step";
+  return cause.time_ratio ? what + " would take " + percent_number(*cause.time_ratio, 3) + " % of its time" : "";
 }
 
 }  // namespace
@@ -122,6 +125,8 @@ std::string diagnosis_text(const RunReading& reading) {
   use.row({"multiprocessors with a block", share_of(reading.use.sm_active)});
   use.row({"the tensor cores' pipe works", share_of(reading.use.tensor_active)});
   use.row({"the memory moves data", share_of(reading.use.memory_active)});
+  use.row({"products' FLOP over the peak (MFU)",
+           reading.use.products ? share_of(reading.use.products) : "not in these files; --against a plan says it"});
   const Utilisation& told = reading.use;
   if (told.busy || told.sm_active || told.tensor_active || told.memory_active) {
     text += use.text(0) + "\n";
@@ -166,7 +171,8 @@ Value diagnosis_document(const RunReading& reading) {
       "parts"_m =
           list(reading.parts, [&](const TimePart& part) { return row("part"_m = part.key, "time_s"_m = part.time); }),
       "use"_m = row("busy"_m = reading.use.busy, "sm_active"_m = reading.use.sm_active,
-                    "tensor_active"_m = reading.use.tensor_active, "memory_active"_m = reading.use.memory_active),
+                    "tensor_active"_m = reading.use.tensor_active, "memory_active"_m = reading.use.memory_active,
+                    "products"_m = reading.use.products),
       "kernels"_m = list(reading.kernels,
                          [](const KernelTotal& kernel) {
                            return row("name"_m = kernel.name, "work"_m = kernel.work, "time_s"_m = kernel.time,

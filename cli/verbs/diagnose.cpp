@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::array options{
     Option{"--against", OptionKind::one, "SCENARIO.toml",
-           "a training scenario: its plan's terms beside the run's parts"}
+           "a scenario: its plan's terms beside the run's parts, or its plan beside a load"}
         .that(FileUse::reads),
     Option{"--set", OptionKind::many, "KEY=VALUE", "override a key of that scenario; repeats"}.with("--against"),
     Option{"--learn", OptionKind::one, "FILE.csv", "add the run's step as a row that 'headroom plan --runs' reads"}
@@ -62,7 +62,8 @@ constexpr std::string_view examples =
     "  headroom diagnose rank0.json.gz rank1.json.gz --format html\n"
     "  headroom diagnose after.json.gz --before before.json.gz\n"
     "  headroom diagnose rank0.json.gz --against scenario.toml --learn mine.csv\n"
-    "  headroom diagnose smi.csv phases.csv train.log\n";
+    "  headroom diagnose smi.csv phases.csv train.log\n"
+    "  headroom diagnose bench.json --against serve.toml\n";
 
 }  // namespace
 }  // namespace diagnose_parts

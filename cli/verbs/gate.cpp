@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom gate`: whether a candidate's benchmark is slower than a baseline's, for a build that must not become so.
-#include <headroom/calibrate/gate/benchmark.hpp>
+#include <headroom/calibrate/results/benchmark.hpp>
 #include <headroom/calibrate/gate/run_gate.hpp>
 #include <headroom/cli/frame/form_reader.hpp>
 #include <headroom/cli/frame/format_option.hpp>

@@ -2,7 +2,7 @@
 // A run beside its plan: parts of a breakdown sum to the step, the largest gap comes first, the plan's terms find the
 // run's parts.
 #include <headroom/calibrate/against/plan_gap.hpp>
-#include <headroom/calibrate/diagnosis/evidence.hpp>
+#include <headroom/calibrate/evidence/evidence.hpp>
 #include <headroom/calibrate/telemetry/step_reader.hpp>
 #include <headroom/core/diagnostic.hpp>
 

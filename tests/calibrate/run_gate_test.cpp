@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of benchmarks are told by their content; a candidate fails, passes, or cannot be told.
-#include <headroom/calibrate/gate/benchmark.hpp>
+#include <headroom/calibrate/results/benchmark.hpp>
 #include <headroom/calibrate/gate/pipelines.hpp>
 #include <headroom/calibrate/gate/run_gate.hpp>
 #include <headroom/calibrate/gate/student.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals as causes with their gains; healthy ones name none.
-#include <headroom/calibrate/diagnosis/evidence.hpp>
+#include <headroom/calibrate/evidence/evidence.hpp>
 #include <headroom/calibrate/diagnosis/period.hpp>
 #include <headroom/calibrate/import/kernel_profile.hpp>
 #include <headroom/calibrate/telemetry/engine_journal.hpp>

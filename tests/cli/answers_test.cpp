@@ -67,6 +67,7 @@ std::vector<std::string> questions() {
       "kernel diverge --gpu a100-sxm-80gb --paths 2 --time 1ms --elements 1e8",
       "kernel profile tests/cli/kernel_profile.csv --gpu a100-sxm-80gb",
       "diagnose scenarios/traces/rank-0.json scenarios/traces/rank-1.json",
+      "diagnose tests/questions/files/telemetry/one-product.json",
       "diagnose tests/questions/files/telemetry/throttled.csv tests/questions/files/telemetry/two-gpus.csv "
       "tests/questions/files/telemetry/two-gpus-processes.csv",
       "diagnose tests/questions/files/telemetry/memory-bound.txt tests/questions/files/telemetry/one-block.prom "
@@ -78,6 +79,10 @@ std::vector<std::string> questions() {
       "diagnose tests/questions/files/ranks/memory.pickle tests/questions/files/ranks/memory.raw.json",
       "diagnose tests/questions/files/ranks/nccl.log tests/questions/files/ranks/kernel.log",
       "diagnose tests/questions/files/steps/breakdown.csv --against scenarios/train/llama2-7b-8xa100.toml",
+      "diagnose tests/questions/files/loads/vllm-saturated.json tests/questions/files/loads/vllm-client.json "
+      "tests/questions/files/loads/vllm-client.json tests/questions/files/loads/mllog.log "
+      "tests/questions/files/loads/iterations.log",
+      "diagnose tests/questions/files/loads/vllm-client.json --against scenarios/serve/llama3-70b.toml",
       "gate tests/questions/files/gate/baseline.csv tests/questions/files/gate/slower.csv",
       "compare --pipelines tests/questions/files/gate/pipelines.toml",
       "plan scenarios/train/llama3-405b-54-days.toml --set goodput.bad_node_per_day=0.001 --set training.sync_every=10 "

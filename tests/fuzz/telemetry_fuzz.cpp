@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any text as telemetry or a log: signals whose reading holds numbers and shares of 0 to 1, or refused with its
 // problems.
-#include <headroom/calibrate/diagnosis/evidence.hpp>
+#include <headroom/calibrate/evidence/evidence.hpp>
 #include <headroom/calibrate/telemetry/engine_journal.hpp>
 #include <headroom/calibrate/telemetry/monitor_reader.hpp>
 #include <headroom/calibrate/telemetry/prometheus_reader.hpp>

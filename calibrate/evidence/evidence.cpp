@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/calibrate/diagnosis/evidence.hpp>
 #include <headroom/calibrate/diagnosis/hang_reading.hpp>
 #include <headroom/calibrate/diagnosis/memory_reading.hpp>
 #include <headroom/calibrate/diagnosis/message_reading.hpp>
 #include <headroom/calibrate/diagnosis/signal_causes.hpp>
+#include <headroom/calibrate/evidence/evidence.hpp>
+#include <headroom/calibrate/loads/load_reading.hpp>
 
 #include <algorithm>
 
@@ -15,6 +16,7 @@ RunReading reading_of(const Evidence& evidence) {
     reading = reading_of(evidence.ranks);
   }
   add_signals(evidence.signals, reading);
+  add_results(evidence.results, reading);
   if (!evidence.records.empty()) {
     add_hang_reading(evidence.records, reading);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Columns of numbers, numbers alone, and tables of metrics.
-#include <headroom/calibrate/gate/benchmark_forms.hpp>
+#include <headroom/calibrate/results/benchmark_forms.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/real_text.hpp>

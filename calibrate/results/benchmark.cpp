@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/calibrate/gate/benchmark.hpp>
-#include <headroom/calibrate/gate/benchmark_forms.hpp>
+#include <headroom/calibrate/results/benchmark.hpp>
+#include <headroom/calibrate/results/benchmark_forms.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/input_file.hpp>
 #include <headroom/core/json_reader.hpp>
@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -53,6 +54,50 @@ std::string_view first_line(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   const std::string_view rest = begin == std::string_view::npos ? std::string_view{} : text.substr(begin);
   return rest.substr(0, std::min(rest.size(), rest.find_first_of("\r\n")));
+}
+
+/// Python writes Infinity and NaN for numbers that JSON lacks: as texts of the same length, so that places hold.
+std::string with_plain_numbers(std::string_view text) {
+  std::string plain{text};
+  bool within = false;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    if (within) {
+      i += plain[i] == '\\' ? 1 : 0;
+      within = i >= plain.size() || plain[i] != '"';
+    } else if (plain[i] == '"') {
+      within = true;
+    } else if (plain.compare(i, 8, "Infinity") == 0) {
+      plain.replace(i, 8, "\"inf\"   ");
+      if (i > 0 && plain[i - 1] == '-') {
+        plain[i - 1] = ' ';
+      }
+      within = false;
+      i += 7;
+    } else if (plain.compare(i, 3, "NaN") == 0) {
+      plain.replace(i, 3, "\"\" ");
+      i += 2;
+    }
+  }
+  return plain;
+}
+
+/// A text that ends within its document was cut off.
+ConfigValue whole_document(std::string_view text, const std::string& file) {
+  const std::size_t last = text.find_last_not_of(" \t\r\n");
+  if (last != std::string_view::npos && text[last] == '}') {
+    return parse_json(text, file);
+  }
+  try {
+    return parse_json(text, file);
+  } catch (const ConfigError& error) {
+    Diagnostics problems;
+    for (const Diagnostic& diagnostic : error.diagnostics()) {
+      problems.add(file, diagnostic.at,
+                   diagnostic.message + "; the file was cut off: let the benchmark run to its end, or copy it again");
+    }
+    problems.throw_if_any();
+    throw;
+  }
 }
 
 void add_run(const std::string& file,
@@ -109,21 +154,27 @@ BenchmarkSeries& BenchmarkResult::series_of(const std::string& of, const std::st
   return series.emplace_back(std::move(fresh));
 }
 
-BenchmarkResult parse_benchmark(std::string_view text, const std::string& file, const std::vector<std::string>& by) {
+BenchmarkResult read_result(std::string_view text, const std::string& file, const std::vector<std::string>& by) {
   const std::string_view line = first_line(text);
   if (line.empty()) {
     throw ConfigError{{Diagnostic{file, {}, "the file is empty: a result holds numbers"}}};
   }
   if (line.front() == '{') {
-    const ConfigValue root = parse_json(text, file);
+    const std::string plain = with_plain_numbers(text);
+    text = plain;
+    if (const std::vector<JsonLine> lines = json_lines(text); lines.size() > 1) {
+      return benchmark_of_json_lines(lines, file);
+    }
+    const ConfigValue root = whole_document(text, file);
     if (std::optional<BenchmarkResult> result = benchmark_of_json(root, file)) {
       return *result;
     }
     throw ConfigError{{Diagnostic{file,
                                   {},
                                   "this JSON is no result of google-benchmark, pytest-benchmark, hyperfine, 'vllm "
-                                  "bench serve', GuideLLM, AIPerf or genai-perf; write its numbers as a CSV with a "
-                                  "column a metric and a row a repetition"}}};
+                                  "bench serve' or its kin, GuideLLM, AIPerf or genai-perf, MLPerf Endpoints or "
+                                  "trtllm-bench; write its numbers as a CSV with a column a metric and a row a "
+                                  "repetition"}}};
   }
   if (text.find(":::MLLOG") != std::string_view::npos) {
     return benchmark_of_mllog(text, file);
@@ -131,10 +182,38 @@ BenchmarkResult parse_benchmark(std::string_view text, const std::string& file, 
   if (text.find("MLPerf Results Summary") != std::string_view::npos) {
     return benchmark_of_loadgen(text, file);
   }
+  if (text.find("= PERFORMANCE OVERVIEW") != std::string_view::npos) {
+    return benchmark_of_trtllm_report(text, file);
+  }
   if (small_letters(line).starts_with("metric,")) {
     return benchmark_of_metric_rows(text, file);
   }
   return line.find(',') == std::string_view::npos ? benchmark_of_lines(text, file) : benchmark_of_csv(text, file, by);
+}
+
+BenchmarkResult parse_benchmark(std::string_view text, const std::string& file, const std::vector<std::string>& by) {
+  BenchmarkResult result = read_result(text, file, by);
+  Diagnostics problems;
+  for (const LoadRun& load : result.loads) {
+    for (const std::string& rule : load.invalid) {
+      problems.add(file, {load.line, 1},
+                   rule + ": the benchmark's own rules are not kept, so that it measures nothing");
+    }
+  }
+  problems.throw_if_any();
+  return result;
+}
+
+bool tells_load(std::string_view head) noexcept {
+  const std::string_view line = first_line(head);
+  const auto holds = [&](std::string_view word) { return head.find(word) != std::string_view::npos; };
+  if (line.empty() || line.front() != '{') {
+    return holds(":::MLLOG") || holds("MLPerf Results Summary") || holds("= PERFORMANCE OVERVIEW");
+  }
+  return (holds("\"completed\"") && holds("\"request_throughput\"")) ||
+         (holds("\"benchmarks\"") && (holds("\"guidellm") || holds("\"strategy\""))) ||
+         (holds("\"request_latency\"") && holds("\"unit\"")) || holds("\"n_samples_issued\"") ||
+         holds("\"tracked_samples_issued\"") || holds("\"system_output_throughput_tok_s\"");
 }
 
 BenchmarkResult read_benchmarks(const std::vector<std::string>& files, const std::vector<std::string>& by) {
@@ -151,6 +230,8 @@ BenchmarkResult read_benchmarks(const std::vector<std::string>& files, const std
     for (const BenchmarkSeries& series : one.series) {
       join_series(series, files.size() > 1, all);
     }
+    std::move(one.loads.begin(), one.loads.end(), std::back_inserter(all.loads));
+    std::move(one.trainings.begin(), one.trainings.end(), std::back_inserter(all.trainings));
     for (std::string& note : one.notes) {
       if (std::find(all.notes.begin(), all.notes.end(), note) == all.notes.end()) {
         all.notes.push_back(std::move(note));
@@ -170,6 +251,28 @@ std::optional<double> number_of(const ConfigValue* value) noexcept {
     case ConfigValue::Kind::text: return whole_real(value->text);
     default: return std::nullopt;
   }
+}
+
+bool is_amount(double number) noexcept {
+  constexpr double least = 1e-18;
+  constexpr double most = 1e24;
+  return number == 0.0 || (number >= least && number <= most);
+}
+
+std::optional<double> amount_of(const ConfigValue* value) noexcept {
+  const std::optional<double> number = number_of(value);
+  return number && is_amount(*number) ? number : std::nullopt;
+}
+
+std::string text_of_member(const ConfigValue* object, std::string_view key) {
+  const ConfigValue* const value = member_of(object, key);
+  return value != nullptr && value->kind == ConfigValue::Kind::text ? value->text : std::string{};
+}
+
+std::string_view without_blanks(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r");
+  return begin == std::string_view::npos ? std::string_view{}
+                                         : text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
 const ConfigValue* member_of(const ConfigValue* object, std::string_view key) noexcept {

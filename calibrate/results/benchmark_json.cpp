@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // google-benchmark, pytest-benchmark and hyperfine.
-#include <headroom/calibrate/gate/benchmark_forms.hpp>
+#include <headroom/calibrate/results/benchmark_forms.hpp>
 #include <headroom/core/diagnostic.hpp>
 
 #include <array>

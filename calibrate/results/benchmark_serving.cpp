@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of clients that load a server: vLLM's, GuideLLM, AIPerf and genai-perf; MLPerf's loadgen and MLLOG.
-#include <headroom/calibrate/gate/benchmark_forms.hpp>
+// Results of clients that load a server, as they are judged: vLLM's and its kin, GuideLLM, AIPerf and genai-perf.
+#include <headroom/calibrate/results/benchmark_forms.hpp>
 #include <headroom/core/diagnostic.hpp>
-#include <headroom/core/input_file.hpp>
-#include <headroom/core/json_reader.hpp>
-#include <headroom/core/real_text.hpp>
 
 #include <algorithm>
 #include <array>
-#include <sstream>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -53,6 +51,7 @@ BenchmarkResult vllm_serve(const ConfigValue& root, double completed) {
     }
   }
   result.notes.emplace_back(requests_stand_for_runs);
+  result.loads.push_back(load_of_client(root));
   return result;
 }
 
@@ -66,6 +65,8 @@ BenchmarkResult guidellm(const ConfigValue& benchmarks) {
   for (std::size_t i = 0; i < benchmarks.items.size(); ++i) {
     const ConfigValue* const metrics = benchmarks.items[i].find("metrics");
     const std::string of = benchmarks.items.size() > 1 ? "benchmark " + std::to_string(i + 1) : "";
+    result.loads.push_back(load_of_guidellm(benchmarks.items[i]));
+    result.loads.back().of = of;
     for (std::size_t m = 0; metrics != nullptr && m < metrics->entries.size(); ++m) {
       const ConfigEntry& entry = *(metrics->entries.begin() + static_cast<std::ptrdiff_t>(m));
       const ConfigValue* const told = member_of(&entry.value, "successful");
@@ -122,14 +123,9 @@ BenchmarkResult ai_perf(const ConfigValue& root) {
                       number_of(member_of(&entry.value, "std")), requests);
     }
   }
+  result.loads.push_back(load_of_aiperf(root));
   result.notes.emplace_back(requests_stand_for_runs);
   return result;
-}
-
-std::string_view without_blanks(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r");
-  return begin == std::string_view::npos ? std::string_view{}
-                                         : text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
 }  // namespace
@@ -142,6 +138,12 @@ std::optional<BenchmarkResult> benchmark_of_serving(const ConfigValue& root, con
     }
     return vllm_serve(root, *completed);
   }
+  if (std::optional<BenchmarkResult> endpoints = benchmark_of_endpoints(root, file)) {
+    return endpoints;
+  }
+  if (std::optional<BenchmarkResult> report = benchmark_of_trtllm(root, file)) {
+    return report;
+  }
   const ConfigValue* const benchmarks = root.find("benchmarks");
   if (benchmarks != nullptr && !benchmarks->items.empty() &&
       member_of(&benchmarks->items.front(), "metrics") != nullptr) {
@@ -151,92 +153,6 @@ std::optional<BenchmarkResult> benchmark_of_serving(const ConfigValue& root, con
     return member_of(&entry.value, "avg") != nullptr && member_of(&entry.value, "unit") != nullptr;
   });
   return perf ? std::optional{ai_perf(root)} : std::nullopt;
-}
-
-BenchmarkResult benchmark_of_loadgen(std::string_view text, const std::string& file) {
-  BenchmarkResult result;
-  result.form = "MLPerf loadgen";
-  Diagnostics problems;
-  std::istringstream lines{std::string{text}};
-  int number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    const std::size_t colon = line.find(':');
-    if (colon == std::string::npos) {
-      continue;
-    }
-    const std::string name{without_blanks(std::string_view{line}.substr(0, colon))};
-    const std::string_view value = without_blanks(std::string_view{line}.substr(colon + 1));
-    if (name == "Result is" && value != "VALID") {
-      problems.add(
-          file, {number, 1},
-          "the result is " + quoted(value) + ": loadgen's own rules are not kept, so that it measures nothing");
-    }
-    const std::optional<double> read = whole_real(value);
-    const bool measured =
-        name.find("per second") != std::string::npos || name.find("latency (ns)") != std::string::npos;
-    if (read && *read > 0.0 && measured && name.find("target") == std::string::npos) {
-      BenchmarkSeries& series = result.series_of("", name);
-      series.better = name.find("per second") != std::string::npos ? Better::higher : Better::lower;
-      series.usual = name.find("per second") != std::string::npos || name.starts_with("Mean") ||
-                     name.starts_with("99.00") || name.starts_with("90.00");
-      series.values.push_back(*read);
-    }
-  }
-  if (result.series.empty() && problems.empty()) {
-    problems.add(file, {}, "the summary holds no samples a second and no latency");
-  }
-  problems.throw_if_any();
-  result.notes.emplace_back("A summary of loadgen is one run: name several of each side (--baseline, --candidate).");
-  return result;
-}
-
-BenchmarkResult benchmark_of_mllog(std::string_view text, const std::string& file) {
-  BenchmarkResult result;
-  result.form = "MLLOG";
-  constexpr std::string_view sign = ":::MLLOG";
-  std::optional<double> run_start;
-  std::optional<double> block_start;
-  std::istringstream lines{std::string{text}};
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t at = line.find(sign);
-    if (at == std::string::npos) {
-      continue;
-    }
-    const ConfigValue root = parse_json(std::string_view{line}.substr(at + sign.size()), file);
-    const ConfigValue* const key = root.find("key");
-    const std::optional<double> milliseconds = number_of(root.find("time_ms"));
-    const std::string name = key == nullptr ? "" : key->text;
-    const ConfigValue* const value = root.find("value");
-    if (name == "run_start") {
-      run_start = milliseconds;
-    } else if (name == "block_start" || name == "epoch_start") {
-      block_start = milliseconds;
-    } else if (name == "run_stop" && run_start && milliseconds) {
-      BenchmarkSeries& series = result.series_of("", "time_to_train", "s");
-      series.values.push_back(1e-3 * (*milliseconds - *run_start));
-    } else if ((name == "block_stop" || name == "epoch_stop") && block_start && milliseconds) {
-      BenchmarkSeries& series = result.series_of("", "time of " + name.substr(0, name.size() - 5), "s");
-      series.values.push_back(1e-3 * (*milliseconds - *block_start));
-      block_start.reset();
-    } else if (name == "tracked_stats") {
-      if (const std::optional<double> rate = number_of(member_of(value, "throughput"))) {
-        add_value(result, "", "throughput", *rate, true);
-      }
-    } else if (name.starts_with("result_") && number_of(value).value_or(0.0) > 0.0) {
-      if (better_of(name) != Better::unknown) {
-        const bool rate = name.find("per_second") != std::string::npos;
-        add_value(result, "", name, *number_of(value), rate || name.find("mean_latency") != std::string::npos);
-      }
-    }
-  }
-  if (result.series.empty()) {
-    throw ConfigError{{Diagnostic{file,
-                                  {},
-                                  "no line of MLLOG tells a time or a rate: neither run_stop after run_start, nor "
-                                  "blocks, nor tracked_stats, nor results of loadgen"}}};
-  }
-  return result;
 }
 
 }  // namespace headroom

@@ -6,6 +6,7 @@
 #include <headroom/calibrate/diagnosis/trace_reading.hpp>
 #include <headroom/calibrate/messages/run_messages.hpp>
 #include <headroom/calibrate/ranks/rank_record.hpp>
+#include <headroom/calibrate/results/benchmark.hpp>
 #include <headroom/calibrate/snapshots/memory_snapshot.hpp>
 #include <headroom/calibrate/snapshots/memory_timeline.hpp>
 #include <headroom/calibrate/telemetry/signals.hpp>
@@ -23,6 +24,7 @@ struct Evidence {
   std::vector<MemorySnapshot> snapshots;  ///< of PyTorch's allocator, one a process
   std::vector<MemoryTimeline> timelines;  ///< of PyTorch's memory profiler, one a process
   std::vector<RunMessages> messages;      ///< of logs, one a file
+  std::vector<BenchmarkResult> results;   ///< of benchmarks, one a file
 };
 
 /// What all files together say: parts, causes with the most lost time first, tables, notes. Precondition: a file was
