@@ -131,7 +131,7 @@ std::vector<ReportedRun> endpoints_runs(std::string_view text, const std::string
 }
 
 std::vector<ReportedRun> loadgen_runs(std::string_view text, const std::string& file) {
-  static_cast<void>(benchmark_of_loadgen(text, file));  // refuses what is no summary, and a run that is not VALID
+  static_cast<void>(parse_benchmark(text, file));  // refuses what is no summary, and a run that is not VALID
   ReportedRun run;
   std::string scenario = loadgen_line(text, "Scenario");
   std::transform(scenario.begin(), scenario.end(), scenario.begin(),
