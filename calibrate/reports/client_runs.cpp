@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of clients that load a server: vLLM's and SGLang's, GuideLLM, AIPerf and genai-perf. Which of a client's
-// files holds results, and which are refused, is what calibrate/gate says of them.
-#include <headroom/calibrate/gate/benchmark_forms.hpp>
+// files holds results, and which are refused, is what calibrate/results says of them.
 #include <headroom/calibrate/reports/reported_run.hpp>
+#include <headroom/calibrate/results/benchmark_forms.hpp>
 #include <headroom/core/json_reader.hpp>
 
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages and enumerations: mlcommons/chakra @ 6dc63e1, schema/protobuf/et_def.proto; their encoding: protobuf.dev,
 // programming-guides/encoding (varints, wire types) and programming-guides/proto3 (JSON mapping).
-#include <headroom/calibrate/gate/benchmark_forms.hpp>
 #include <headroom/calibrate/reports/import_records.hpp>
+#include <headroom/calibrate/results/benchmark_forms.hpp>
 #include <headroom/core/json_reader.hpp>
 #include <headroom/core/printable.hpp>
 #include <headroom/core/real_text.hpp>

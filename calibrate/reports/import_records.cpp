@@ -2,9 +2,9 @@
 // Requests, accepted drafts and storage. Fields: neuralmagic/vllm-vcr @ 4b460a1, crates/sim-trace/src/trace.rs
 // (TraceMeta, TraceRecord); SemiAnalysisAI/InferenceX @ 0c66e11, golden_al_distribution/README.md (the mean counts the
 // model's own token); argonne-lcf/dlio_benchmark, src/utils/statscounter.py (its MB are 2^20 bytes).
-#include <headroom/calibrate/gate/benchmark_forms.hpp>
 #include <headroom/calibrate/reports/import_records.hpp>
 #include <headroom/calibrate/reports/reported_run.hpp>
+#include <headroom/calibrate/results/benchmark_forms.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/json_reader.hpp>
 #include <headroom/core/printable.hpp>
@@ -130,7 +130,7 @@ ImportedSamples import_vllm_vcr(std::string_view text, const std::string& file) 
   ImportedSamples result;
   Diagnostics problems;
   std::vector<RecordedRequest> requests;
-  for (const ConfigValue& record : json_lines(text, file, problems)) {
+  for (const ConfigValue& record : json_objects_of_lines(text, file, problems)) {
     const ConfigValue* const meta = record.find("meta");
     if (meta == nullptr || !requests.empty()) {
       read_request(record, file, record.at.line, requests, problems);

@@ -2,8 +2,8 @@
 // Rows of InferenceX: agg_*.json, one object or an array of them. Fields: SemiAnalysisAI/InferenceX @ 00923c5,
 // docs/results-and-ingestion.md (throughput row schema); units: @ 00e51cc, utils/process_result.py. Times are in
 // seconds, rates per GPU.
-#include <headroom/calibrate/gate/benchmark_forms.hpp>
 #include <headroom/calibrate/reports/reported_run.hpp>
+#include <headroom/calibrate/results/benchmark_forms.hpp>
 
 #include <array>
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // llm-d's Benchmark Report, YAML or JSON. Fields: llm-d/llm-d-benchmark @ 8bc9f1d,
 // llmdbenchmark/analysis/benchmark_report/br_v0_2_1_json_schema.json (0.2 and 0.2.1; those read here are the same).
-#include <headroom/calibrate/gate/benchmark_forms.hpp>
 #include <headroom/calibrate/reports/reported_run.hpp>
+#include <headroom/calibrate/results/benchmark_forms.hpp>
 #include <headroom/core/json_reader.hpp>
 #include <headroom/core/yaml/yaml_reader.hpp>
 
@@ -75,7 +75,9 @@ double set_engine_cells(const ConfigValue& engine, bool pools_apart, ReportedRun
   run.set_text("gpu", text_at_path(engine, "accelerator/model"));
   run.set_text("engine", engine_named(text_at_path(engine, "tool")));
   const std::string version = text_at_path(engine, "tool_version");
-  run.set_text("engine_version", version == "unstated" ? "" : version.substr(version.find_last_of(':') + 1));
+  const bool of_engine =
+      version != "unstated" && text_at_path(engine, "tool") != "llm-d";  // whose releases are its own
+  run.set_text("engine_version", !of_engine ? "" : version.substr(version.find_last_of(':') + 1));
   const auto ranks = [&](std::string_view axis) {
     return number_at(engine, "accelerator/parallelism/" + std::string{axis});
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logs of MLPerf: loadgen's summary and lines of MLLOG, as calibrate/gate reads them, and the summary of Endpoints.
-#include <headroom/calibrate/gate/benchmark_forms.hpp>
+// Logs of MLPerf: loadgen's summary and lines of MLLOG, as calibrate/results reads them, and the summary of Endpoints.
 #include <headroom/calibrate/reports/reported_run.hpp>
+#include <headroom/calibrate/results/benchmark_forms.hpp>
 #include <headroom/core/json_reader.hpp>
 #include <headroom/core/real_text.hpp>
 
@@ -131,7 +131,7 @@ std::vector<ReportedRun> endpoints_runs(std::string_view text, const std::string
 }
 
 std::vector<ReportedRun> loadgen_runs(std::string_view text, const std::string& file) {
-  static_cast<void>(benchmark_of_loadgen(text, file));  // refuses what is no summary, and a run that is not VALID
+  static_cast<void>(parse_benchmark(text, file));  // refuses what is no summary, and a run that is not VALID
   ReportedRun run;
   std::string scenario = loadgen_line(text, "Scenario");
   std::transform(scenario.begin(), scenario.end(), scenario.begin(),

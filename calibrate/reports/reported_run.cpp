@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/calibrate/gate/benchmark_forms.hpp>
 #include <headroom/calibrate/reports/reported_run.hpp>
+#include <headroom/calibrate/results/benchmark_forms.hpp>
 #include <headroom/core/json_reader.hpp>
 #include <headroom/core/real_text.hpp>
 
@@ -126,7 +126,7 @@ std::string cell_text(double value) {
   return general_text(value, 9);
 }
 
-std::vector<ConfigValue> json_lines(std::string_view text, const std::string& file, Diagnostics& problems) {
+std::vector<ConfigValue> json_objects_of_lines(std::string_view text, const std::string& file, Diagnostics& problems) {
   std::vector<ConfigValue> objects;
   int line = 1;
   for (std::string_view rest = text; !rest.empty(); ++line) {
@@ -173,7 +173,7 @@ std::vector<ConfigValue> json_objects(std::string_view text, const std::string& 
   }
   if (objects_a_line(text.substr(begin))) {
     Diagnostics problems;
-    std::vector<ConfigValue> objects = json_lines(text, file, problems);
+    std::vector<ConfigValue> objects = json_objects_of_lines(text, file, problems);
     problems.throw_if_any();
     return objects;
   }

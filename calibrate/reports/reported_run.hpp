@@ -69,9 +69,9 @@ void measure_fields(std::span<const ReportedField> fields, const ConfigValue& ro
 [[nodiscard]] std::vector<ReportedRun> mllog_runs(std::string_view text, const std::string& file);
 
 /// Objects one a line, each at the place of its line; what is none is a problem of its line.
-[[nodiscard]] std::vector<ConfigValue> json_lines(std::string_view text,
-                                                  const std::string& file,
-                                                  Diagnostics& problems);
+[[nodiscard]] std::vector<ConfigValue> json_objects_of_lines(std::string_view text,
+                                                             const std::string& file,
+                                                             Diagnostics& problems);
 
 /// A file's only run; throws the problems that its reading found.
 [[nodiscard]] std::vector<ReportedRun> one_run(ReportedRun run, const Diagnostics& problems);

@@ -23,8 +23,8 @@ constexpr std::array<std::string_view, 5> whole_words{"model", "gpu", "weight_dt
 
 /// What no row is predicted without.
 constexpr std::array<std::string_view, 7> serving_needs{"model", "gpu", "tp", "weight_dtype", "isl", "osl", "engine"};
-constexpr std::array<std::string_view, 8> training_needs{"model",       "gpu",          "gpus",    "tp",
-                                                         "micro_batch", "global_batch", "seq_len", "precision"};
+constexpr std::array<std::string_view, 9> training_needs{
+    "model", "gpu", "gpus", "tp", "micro_batch", "global_batch", "seq_len", "precision", "framework"};
 
 using FormReader = std::vector<ReportedRun> (*)(std::string_view text, const std::string& file);
 /// In the order of ResultForm.
@@ -77,6 +77,33 @@ StatedCells read_stated(std::span<const std::string> stated, Diagnostics& proble
     }
   }
   return read;
+}
+
+/// Ranks of a training that follow from those stated: pp and cp of 1 where nothing says another, and the data ranks
+/// that fill the GPUs.
+void fill_ranks(ReportedRun& run, const std::string& file, Diagnostics& problems) {
+  const auto count = [&](std::string_view column) {
+    const auto found = run.cells.find(column);
+    return found == run.cells.end() ? std::nullopt : integer_of(found->second);
+  };
+  for (const std::string_view column : {"pp", "cp"}) {
+    if (run.cells.find(column) == run.cells.end()) {
+      run.set_text(column, "1");
+      run.remarks.push_back(std::string{column} + " = 1 is taken; state it with --set where it is another");
+    }
+  }
+  const std::optional<std::int64_t> gpus = count("gpus");
+  const std::optional<std::int64_t> tp = count("tp");
+  const std::int64_t ranks = tp.value_or(1) * count("pp").value_or(1) * count("cp").value_or(1);
+  if (!gpus || !tp || run.cells.find("dp") != run.cells.end()) {
+    return;
+  }
+  if (ranks < 1 || *gpus % ranks != 0) {
+    problems.add(file, run.at,
+                 std::to_string(*gpus) + " GPUs are no multiple of tp x pp x cp = " + std::to_string(ranks));
+    return;
+  }
+  run.set_text("dp", std::to_string(*gpus / ranks));
 }
 
 std::string options_text(const ReportedRun& run) {
@@ -205,6 +232,9 @@ ImportedRows import_result_rows(std::span<const ConfigSource> files,
       if (run.metrics.empty()) {
         problems.add(file.file, run.at, (run.part.empty() ? "the result" : run.part) + " holds no measurement above 0");
         continue;
+      }
+      if (run.training) {
+        fill_ranks(run, file.file, problems);
       }
       require_cells(run, file.file, problems);
       kinds.insert(run.training);

@@ -160,7 +160,7 @@ TEST_CASE("results: AIPerf's times come in the units that it states") {
   CHECK(says(refusal(wrong), "error: 'unit' is 'h'; it must be one of ms, s, us, ns"));
 }
 
-TEST_CASE("results: rows of InferenceX hold SKU and layout; rates are per GPU and times in seconds") {
+TEST_CASE("results: rows of InferenceX hold SKU and layout, rates are per GPU and times in seconds") {
   const std::string rows =
       R"([{"hw": "h200-nb_1", "model": "deepseek-ai/DeepSeek-R1-0528", "framework": "sglang", "precision": "fp8", "image": "lmsysorg/sglang:v0.5.1",
 "spec_decoding": "none", "disagg": false, "isl": 1024, "osl": 1024, "conc": 64, "tp": 8, "ep": 1, "dp_attention": "false",
@@ -259,13 +259,15 @@ TEST_CASE("results: a log of MLLOG is a row of training with what it says of the
       ":::MLLOG {\"key\": \"run_start\", \"value\": null, \"time_ms\": 1000}\n"
       ":::MLLOG {\"key\": \"tracked_stats\", \"value\": {\"throughput\": 60.0}, \"time_ms\": 2000}\n"
       ":::MLLOG {\"key\": \"tracked_stats\", \"value\": {\"throughput\": 64.0}, \"time_ms\": 3000}\n";
-  const RunFile file = read_back(rows_of(
-      log, {"model=llama3-70b", "gpu=h100-sxm-80gb", "gpus=512", "tp=8", "pp=4", "micro_batch=1", "precision=bf16"},
-      "result_0.txt"));
+  const RunFile file = read_back(rows_of(log,
+                                         {"model=llama3-70b", "gpu=h100-sxm-80gb", "gpus=512", "tp=8", "pp=4",
+                                          "micro_batch=1", "precision=bf16", "framework=Megatron-LM 0.12"},
+                                         "result_0.txt"));
   CHECK(file.form == RowForm::training);
   REQUIRE(file.rows.size() == 1);
   CHECK(file.rows[0].run.global_batch == 1024);
   CHECK(file.rows[0].run.seq_len == 8192);
+  CHECK(file.rows[0].run.dp == 16);  // 512 GPUs of tp 8 and pp 4
   CHECK(file.rows[0].metric == "samples_per_s");
   CHECK(file.rows[0].measured == 62.0);  // the mean of both reports
 }

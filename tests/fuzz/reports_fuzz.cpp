@@ -22,9 +22,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     if (chosen.which < result_form_names.size()) {
       const std::vector<ConfigSource> files{{"result", chosen.text}};
-      const std::vector<std::string> stated{"model=llama3-8b", "gpu=h100-sxm-80gb", "gpus=8",        "tp=8",
-                                            "engine=vLLM",     "weight_dtype=bf16", "isl=8",         "osl=8",
-                                            "concurrency=1",   "micro_batch=1",     "precision=bf16"};
+      const std::vector<std::string> stated{
+          "model=llama3-8b", "gpu=h100-sxm-80gb", "gpus=8",         "tp=8",
+          "engine=vLLM",     "weight_dtype=bf16", "isl=8",          "osl=8",
+          "concurrency=1",   "micro_batch=1",     "precision=bf16", "framework=torchtitan"};
       const ImportedRows rows = import_result_rows(files, static_cast<ResultForm>(chosen.which), stated);
       std::istringstream stream{rows.text};
       Diagnostics problems;

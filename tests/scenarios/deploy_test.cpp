@@ -296,6 +296,25 @@ TEST_CASE("deployments: a file reads the same by the strict reader of the tests,
   }
 }
 
+TEST_CASE("deployments: names that are commands stay names") {
+  const std::string hostile = "1\"; $(touch x) #: {a}";
+  for (const DeployForm form : {DeployForm::skypilot, DeployForm::cloudai_test}) {
+    CAPTURE(deploy_form_names[static_cast<std::size_t>(form)]);
+    Scenario scenario = asked({});
+    scenario.name = hostile + "\nrun: evil";
+    auto& serve = std::get<ServeScenario>(scenario.question);
+    serve.engine_version = hostile;
+    const std::string text = export_deployment(scenario, serve, form).text;
+    const bool yaml = form == DeployForm::skypilot;
+    const ConfigValue document = yaml ? parse_yaml(text, "f") : parse_toml(text, "f");
+    const std::string image =
+        yaml ? at(document, {"resources", "image_id"}).text : at(document, {"cmd_args", "docker_image_url"}).text;
+    CHECK(image.ends_with(hostile));
+    CHECK(document.find("run") == (yaml ? &at(document, {"run"}) : nullptr));
+    CHECK(!says(text, "\nrun: evil"));
+  }
+}
+
 TEST_CASE("slices: a configuration of mig-parted becomes tenants whose slices are the same") {
   const Device& card = sources().catalog.device("a100-sxm-80gb");
   const PartitionScheme& scheme = *sources().catalog.partitions(card);
