@@ -92,10 +92,11 @@ std::string network_times_text(const NetworkPlan& p) {
 
 std::string network_confidence_text(const NetworkTimes& t) {
   return "\nconfidence: no measured run is a network of ops; the widest class, " +
-         std::string{run_class_texts[static_cast<std::size_t>(t.run_class)]} + ": expect the step within +/- " +
-         percent(t.errors.width_80) + ", as 8 of 10 of its runs were, " +
-         format_count(static_cast<double>(t.errors.rows)) + " rows of " +
-         format_count(static_cast<double>(t.errors.sources)) + " sources (" + t.errors.source + ")\n";
+         std::string{run_class_texts[static_cast<std::size_t>(t.run_class)]} +
+         ", with the errors of kernels that nobody measured beside it: expect the step within +/- " +
+         percent(t.errors.width_80) + "; 8 of 10 of " + format_count(static_cast<double>(t.errors.rows)) +
+         " runs of that class, of " + format_count(static_cast<double>(t.errors.sources)) + " sources, were nearer (" +
+         t.errors.source + ")\n";
 }
 
 Value network_times(const NetworkPlan& p) {

@@ -52,9 +52,10 @@ std::string upper(std::string_view text) {
   return result;
 }
 
+/// Lines end where words do: a list of choices longer than a line cannot be adjusted to both sides.
 std::string title(std::string_view name, std::string_view date, std::string_view version) {
   return ".\\\" Generated from the table of verbs; edits are lost.\n.TH " + upper(name) + " 1 \"" + std::string{date} +
-         "\" \"" + std::string{version} + "\" \"User Commands\"\n";
+         "\" \"" + std::string{version} + "\" \"User Commands\"\n.ad l\n";
 }
 
 std::string section(std::string_view name) {

@@ -69,10 +69,10 @@ NetworkTimes times_of(const NetworkScenario& s, const NetworkStepTime& parts) {
   const Confidence& confidence = step_confidence(*s.data);
   NetworkTimes t;
   t.parts = parts;
+  // No row says how the kernels of a network of ops train; on a SKU without measured kernels nobody measured any.
   t.run_class = widest_class(confidence);
-  t.errors = confidence[t.run_class];
-  if (class_of(s.device, {}, false, confidence.measured) == RunClass::other_kernels &&
-      t.run_class != RunClass::other_kernels) {
+  t.errors = errors_beside(confidence[t.run_class], confidence[RunClass::other_kernels]);
+  if (class_of(s.device, {}, false, confidence.measured) == RunClass::other_kernels) {
     t.errors = errors_beside(t.errors, confidence[RunClass::other_kernels]);
   }
   const double width = t.errors.width_80;

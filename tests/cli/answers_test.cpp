@@ -85,6 +85,8 @@ std::vector<std::string> questions() {
       "tests/questions/files/loads/vllm-client.json tests/questions/files/loads/mllog.log "
       "tests/questions/files/loads/iterations.log",
       "diagnose tests/questions/files/loads/vllm-client.json --against scenarios/serve/llama3-70b.toml",
+      "diagnose tests/questions/files/loads/vllm-client.json --against scenarios/serve/llama3-70b.toml --set "
+      "serving.concurrency=1",
       "gate tests/questions/files/gate/baseline.csv tests/questions/files/gate/slower.csv",
       "compare --pipelines tests/questions/files/gate/pipelines.toml",
       "plan scenarios/train/llama3-405b-54-days.toml --set goodput.bad_node_per_day=0.001 --set training.sync_every=10 "

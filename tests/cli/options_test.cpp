@@ -381,7 +381,7 @@ bool decides(const Verb& verb, std::string_view option) {
                          : &verb == &compare_verb
                              ? Names{"--overlay",     "--harness", "--pipelines", "--isl",  "--osl",
                                      "--concurrency", "--rate",    "--turns",     "--think"}
-                         : &verb == &schema_verb     ? Names{"--answer", "--answers", "--openapi", "--keys"}
+                         : &verb == &schema_verb     ? Names{"--answer", "--answers", "--openapi", "--keys", "--python"}
                          : &verb == &fit_verb        ? Names{"--base", "--gpu"}
                          : &verb == &collective_verb ? Names{"--cluster", "--link"}
                          : &verb == &calibrate_verb  ? Names{"--compare"}

@@ -110,7 +110,7 @@ TEST_CASE("the outputs of a set that a launch names differ as the set says, and 
   }
   CHECK(drawn == doctest::Approx(3700.0).epsilon(0.01));
   CHECK(outputs->mean > 3700.0);
-  CHECK(cv_of(*outputs) == 1.0);
+  CHECK(cv_of(*outputs) == 1.3);  // as the end-to-end times of DeepSeek-R1's published runs spread
   CHECK(longest_of(*outputs, 4096) == 20000.0);
 }
 
@@ -281,6 +281,13 @@ TEST_CASE("the loads that ship: each set can be drawn from") {
   REQUIRE_FALSE(loads.lengths.empty());
   for (const KnownLengths& known : loads.lengths) {
     CAPTURE(known.id);
+    if (known.prompt_bounds[0] <= 0.0) {  // known by its name alone
+      for (LengthLaw law : {known.prompt, known.output}) {
+        law.mean = 100.0;
+        CHECK(problems(law, "lengths").empty());
+      }
+      continue;
+    }
     for (const double isl : known.prompt_bounds) {
       for (const double osl : known.output_bounds) {
         const auto first = std::find_if(loads.lengths.begin(), loads.lengths.end(),

@@ -177,9 +177,10 @@ ClassErrors errors_beside_runs(const ClassErrors& own, RunClass run_class, const
 }
 
 RunClass widest_class(const Confidence& confidence) noexcept {
+  static_assert(static_cast<std::size_t>(RunClass::other_kernels) + 2 == run_class_count);
   static_assert(static_cast<std::size_t>(RunClass::wide_experts) + 1 == run_class_count);
   const auto* const widest =
-      std::max_element(confidence.classes.begin(), confidence.classes.end() - 1,
+      std::max_element(confidence.classes.begin(), confidence.classes.end() - 2,
                        [](const ClassErrors& a, const ClassErrors& b) { return a.width_80 < b.width_80; });
   return static_cast<RunClass>(widest - confidence.classes.begin());
 }

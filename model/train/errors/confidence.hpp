@@ -110,7 +110,8 @@ struct Confidence {
                                              RunClass run_class,
                                              const StepPosterior& posterior);
 
-/// The class with the widest errors, for workloads that were never measured. Excludes wide experts.
+/// The class with the widest errors of those whose kernels were measured, for workloads that never were. Excludes other
+/// kernels, which errors_beside() adds, and wide experts.
 [[nodiscard]] RunClass widest_class(const Confidence& confidence) noexcept;
 
 /// The level of the user's cluster from measured runs of theirs: a term of its own of the step, so that the parts sum
