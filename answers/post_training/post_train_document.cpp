@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/post_training/post_train_words.hpp>
 #include <headroom/answers/post_training/render_post_train.hpp>
+#include <headroom/answers/views/render_money.hpp>
 #include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/post_training/post_train_plan.hpp>
 
@@ -126,6 +127,8 @@ Value post_train_document(const PostTrainPlan& plan) {
                 "staleness"_m = when(!plan.staleness.empty(), staleness_value(plan)),
                 "flow_units_per_s"_m = plan.balance ? Value{plan.balance->flow} : Value{},
                 "stages"_m = plan.balance ? balance_value(plan) : Value{}, "stages_s"_m = plan.stage_time,
+                "money"_m = money_value(q.money, Bill{}),
+                "energy"_m = energy_value(plan.power, "j_per_million_samples"),
                 "notes"_m = list(plan.notes, [](const std::string& each) { return each; }));
 }
 

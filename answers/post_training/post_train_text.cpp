@@ -3,6 +3,7 @@
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/answers/post_training/post_train_words.hpp>
 #include <headroom/answers/post_training/render_post_train.hpp>
+#include <headroom/answers/views/render_money.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
@@ -83,7 +84,9 @@ std::string figures_text(const PostTrainPlan& plan) {
     text += figure_line("energy of a step",
                         format(plan.power->step.mid) + ", " + format(plan.power->gpu) + " a GPU on the mean");
     if (plan.run) {
-      text += figure_line("energy of the run", format(plan.power->run.mid));
+      text += figure_line("energy of the run",
+                          format(plan.power->run.mid) +
+                              (plan.power->dollars ? ", " + format(plan.power->dollars->mid) + " of electricity" : ""));
     }
   }
   return text;
@@ -193,6 +196,8 @@ std::string post_train_text(const PostTrainPlan& plan, bool explained) {
       text += "\nphases of " + way_words(plan.ways[i]) + "\n" + phases_text(plan.ways[i]);
     }
   }
+  text += q.money.price ? "\n" + price_text(q.money) : std::string{};
+  text += energy_text(plan.power);
   return text + assumed_text(plan.notes);
 }
 

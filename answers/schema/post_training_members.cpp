@@ -33,6 +33,8 @@ constexpr std::array post_training{
     M{"run_usd", T::number, "cost of the run"},
     M{"step_j", T::number, "energy of a step"},
     M{"run_j", T::number, "energy of the run"},
+    M{"money", T::object, "price of the GPUs and where it comes from", "plan:money"},
+    M{"energy", T::object, "power and energy", "plan:energy"},
     M{"tail_s", T::number, "rollout after 90 % of the answers are there"},
     M{"partial_saves_s", T::number, "what answers that outlast new weights save of a step that waits for its batch"},
     M{"cut_answers", T::number, "share of answers that reach the most tokens"},

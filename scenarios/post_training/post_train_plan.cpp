@@ -210,6 +210,14 @@ PostTrainPlan balanced_plan(PostTrainQuestion question) {
   }
   plan.question = std::move(question);
   plan.notes = plan.question.assumptions;
+  if (flow > 0.0 && plan.question.gpus > 0) {
+    std::int64_t needed = 0;
+    for (const StageShare& share : stages_for(plan.question.stages, flow).stages) {
+      needed += share.gpus;
+    }
+    plan.notes.push_back("what the stages have to reach asks for " + counted(needed, "GPU") + ", and " +
+                         counted(plan.question.gpus, "GPU") + (plan.question.gpus == 1 ? " is" : " are") + " stated");
+  }
   return plan;
 }
 

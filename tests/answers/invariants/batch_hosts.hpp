@@ -158,10 +158,13 @@ time = "1 us"
 records = 1e9
 [data]
 workers = 4
-fed_bytes = "10 kB"
 [[data.stage]]
 name = "text"
+on = "cpu"
 cpu_time = "2 ms"
+gpu_time = "1 ms"
+engine_time = "3 ms"
+output = "10 kB"
 [[data.stage]]
 name = "another"
 cpu_time = "1 ms"
@@ -191,6 +194,37 @@ rate = "5000 req/s"
 [requests.slo]
 p95 = "100 ms"
 )"},
+    // Samples that storage and the link bind, most of them cached.
+    KeyHost{Kinds::batch, HostReader::scenario, R"(
+schema = 1
+kind = "batch"
+model = "resnet-50"
+[hardware]
+gpu = "a100-sxm-80gb"
+[job]
+records = 1e9
+deadline = "8 h"
+[data]
+sample_bytes = "1 MB"
+storage_bandwidth = "1 TB/s"
+fed_bytes = "10 MB"
+set_bytes = "100 TB"
+cache = "50 TB"
+cache_bandwidth = "1 GB/s"
+)",
+            " data."},
+    KeyHost{Kinds::batch, HostReader::search, R"(
+schema = 1
+kind = "batch"
+model = "resnet-50"
+[search]
+gpu = ["t4", "a100-sxm-80gb"]
+[requests]
+rate = "5000 req/s"
+[requests.slo]
+p95 = "100 ms"
+)",
+            " search.gpu"},
 };
 
 }  // namespace headroom::test

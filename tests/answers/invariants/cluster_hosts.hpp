@@ -123,6 +123,10 @@ count = 3
 name = "another"
 gpus = 8
 service = true
+[[job]]
+name = "fsdp"
+gpus = 2
+service = true
 [policy]
 horizon = "1 d"
 order = "fifo"
@@ -140,12 +144,16 @@ kind = "cluster"
 name = "us"
 gpu = "h100-sxm-80gb"
 nodes = 4
-prices = "lambda-2026-08"
+prices = "verda-2026-08"
+[[pool]]
+name = "eu"
+gpu = "a100-sxm-80gb"
+nodes = 4
 [[job]]
 name = "text"
 gpus = 4
 time = "3 h"
 )",
-                                                  " pool."}};
+                                                  " pool. job.pools"}};
 
 }  // namespace headroom::test

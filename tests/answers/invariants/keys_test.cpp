@@ -50,7 +50,7 @@ using headroom::test::token_job_hosts;
 namespace {
 
 /// Ids and free text that some key takes.
-constexpr std::array<std::string_view, 40> words{"20:00-06:00",
+constexpr std::array<std::string_view, 44> words{"20:00-06:00",
                                                  "h200-sxm-141gb",
                                                  "a100-sxm-80gb",
                                                  "aws-p5",
@@ -89,7 +89,11 @@ constexpr std::array<std::string_view, 40> words{"20:00-06:00",
                                                  "xeon-8488c",
                                                  "denoising",
                                                  "cartpole",
-                                                 "pi0.5"};
+                                                 "pi0.5",
+                                                 "nemo-rl",
+                                                 "megatron",
+                                                 "fsdp",
+                                                 "network"};
 
 std::string quoted_word(std::string_view word) {
   return "\"" + std::string{word} + "\"";

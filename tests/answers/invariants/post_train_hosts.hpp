@@ -68,6 +68,27 @@ power_price = "0.1 $/kWh"
 pue = 1.2
 date = "2026-08"
 )"},
+    // Engines on another SKU, with experts, paid for from a price list.
+    KeyHost{Kinds::post_train, HostReader::scenario, R"(
+schema = 1
+kind = "post_train"
+model = "qwen3-30b-a3b"
+[hardware]
+gpu = "h100-sxm-80gb"
+gpus = 32
+[post_train]
+software = "verl"
+backend = "fsdp"
+prompts = 32
+samples = 8
+steps = 10
+[pools]
+placement = "split"
+rollout_gpu = "h200-sxm-141gb"
+rollout_gpu_count = 16
+[money]
+prices = "lambda-2026-08"
+)"},
     // Stages that feed each other.
     KeyHost{Kinds::post_train, HostReader::scenario, R"(
 schema = 1

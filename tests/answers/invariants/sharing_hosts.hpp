@@ -86,7 +86,7 @@ memory = "2 GB"
 rate = "40 req/s"
 call = "9 ms"
 [money]
-prices = "lambda-2026-08"
+prices = "verda-2026-08"
 [[money.against]]
 prices = "nebius-2026-08"
 )",
