@@ -22,7 +22,7 @@ BINARY = os.environ["HEADROOM_BINARY"]
 SOURCE = pathlib.Path(os.environ["HEADROOM_SOURCE_DIR"])
 JOB = dict(model="llama3-70b", gpu="h100-sxm-80gb", gpus=512, tp=8, pp=4, seq_len=8192, global_batch=1024)
 # Some seconds of a search on one thread, which an interrupt has to end.
-LONG = dict(model="llama3-70b", gpu="h100-sxm-80gb", seq_len=8192, global_batch=4096, search=["any", "gpus=64..4096 x2"],
+LONG = dict(model="deepseek-v3", gpu="h100-sxm-80gb", seq_len=4096, global_batch=4096, search=["any", "gpus=512..8192 x2"],
             threads=1)
 
 
