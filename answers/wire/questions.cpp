@@ -139,7 +139,7 @@ class Asking {
     const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     return seconds_ ? std::optional{std::max(least_seconds, *seconds_ - passed)} : std::nullopt;
   }
-  [[nodiscard]] const QuestionLibrary& library() const noexcept { return library_; }
+  [[nodiscard]] const QuestionLibrary& question_library() const noexcept { return library_; }
   [[nodiscard]] unsigned threads() const noexcept { return limits_.threads; }
   /// On what a config.json leaves blank.
   [[nodiscard]] const std::vector<std::string>& remarks() const noexcept { return remarks_; }
@@ -222,7 +222,7 @@ WireReply plan(Asking& asking, WireVerb verb) {
       form.problem("without", error.diagnostics().front().message);
     }
   }
-  const DocumentKind kind = kind_of(root, asking.library());
+  const DocumentKind kind = kind_of(root, asking.question_library());
   if (verb == WireVerb::search && root.find("search") == nullptr && kind != DocumentKind::fleet &&
       kind != DocumentKind::box) {
     form.missing("search",
@@ -231,7 +231,7 @@ WireReply plan(Asking& asking, WireVerb verb) {
   }
   const Print print = asking.finish(kind == DocumentKind::cluster || kind == DocumentKind::post_train);
   AskedQuestion question =
-      asking.read([&] { return read_question(std::move(root), wire_document_name(""), asking.library()); });
+      asking.read([&] { return read_question(std::move(root), wire_document_name(""), asking.question_library()); });
   if (auto* const one = std::get_if<asked::OnePlan>(&question)) {
     one->scenario.assumptions.insert(one->scenario.assumptions.end(), asking.remarks().begin(), asking.remarks().end());
   }
@@ -242,8 +242,8 @@ WireReply plan(Asking& asking, WireVerb verb) {
 /// The scenario of what is stated, for questions that need it whole.
 Scenario stated(Asking& asking, ConfigValue root) {
   return asking.read([&] {
-    refuse_alone(root, wire_document_name(""), asking.library());
-    return read_scenario(std::move(root), wire_document_name(""), asking.library().sources);
+    refuse_alone(root, wire_document_name(""), asking.question_library());
+    return read_scenario(std::move(root), wire_document_name(""), asking.question_library().sources);
   });
 }
 
@@ -340,16 +340,17 @@ WireReply compare(Asking& asking) {
   const Print print = asking.finish(false);
   const bool fleets = asking.read([&] {
     for (const NamedDocument& document : documents) {
-      refuse_alone(document.root, document.name, asking.library());
+      refuse_alone(document.root, document.name, asking.question_library());
     }
-    return are_fleets(documents, asking.library());
+    return are_fleets(documents, asking.question_library());
   });
   std::vector<NamedQuestion> questions = asking.read([&] {
     std::vector<NamedQuestion> all;
     Diagnostics problems;
     for (NamedDocument& document : documents) {
       try {
-        all.emplace_back(document.name, read_question(std::move(document.root), document.name, asking.library()));
+        all.emplace_back(document.name,
+                         read_question(std::move(document.root), document.name, asking.question_library()));
       } catch (const ConfigError& error) {
         problems.add(error);
       }

@@ -15,7 +15,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace headroom;
-  std::string name = (std::filesystem::temp_directory_path() / "headroom-nsys-XXXXXX").string();
+  std::string name = (std::filesystem::temp_directory_path() / ("headroom-nsys-" + std::string(6, 'X'))).string();
   const int file = mkstemp(name.data());
   fuzz::require(file >= 0 && write(file, data, size) == static_cast<ssize_t>(size));
   close(file);
