@@ -177,6 +177,8 @@ std::string unit_suggestion(std::string_view unit, Dimension dimension) {
       Slip{"USD/h", "$/h"},      Slip{"$/hr", "$/h"},        Slip{"USD", "$"},          Slip{"mhz", "MHz"},
       Slip{"ghz", "GHz"},        Slip{"GHZ", "GHz"},         Slip{"sec", "s"},          Slip{"hours", "h"},
       Slip{"days", "d"},         Slip{"us/s", "us"},         Slip{"Gbit/s", "Gb/s"},    Slip{"G", "GB"},
+      Slip{"/s", "req/s"},       Slip{"qps", "req/s"},       Slip{"QPS", "req/s"},      Slip{"queries/s", "req/s"},
+      Slip{"steps/s", "req/s"},
   };
   for (const Slip& slip : slips) {
     if (unit == slip.wrong) {

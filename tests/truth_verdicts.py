@@ -16,8 +16,7 @@ import sys
 from io import StringIO
 from pathlib import Path
 
-AIM = 0.95
-BAR = 0.93  # what is reached: the aim is missed, most of all by XGBoost's cores on a million rows
+BAR = 0.95
 MOST_TOO_CLOSE = 1 / 3
 
 
@@ -79,7 +78,7 @@ def main():
     print(f"{pairs} pairs: {right} right, {len(wrong)} wrong, {close} too close to call")
     print("\n".join(wrong))
     share = right / max(1, right + len(wrong))
-    print(f"{100 * share:.1f} % of those called are right, {100 * AIM:.0f} % are aimed at")
+    print(f"{100 * share:.1f} % of those called are right, {100 * BAR:.0f} % are asked for")
     return 0 if share >= BAR and close <= MOST_TOO_CLOSE * pairs else 1
 
 

@@ -7,8 +7,11 @@
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/scenarios/classic/classic_plan.hpp>
 
-#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace headroom {
@@ -24,13 +27,28 @@ std::string machines_text(const Column& column) {
   return format_count(column.count) + " x " + column.id;
 }
 
+/// Whole sizes to their last digit, others to three.
+std::string size_number(double size) {
+  constexpr double exact = 1e15;
+  return size == std::floor(size) && size < exact ? format_count(size) : format_number(size);
+}
+
 std::string size_text(const Plan& plan, double size) {
-  return format_number(size) + " " + plan.size_name;
+  // "1 query", and the names of all other sizes end in an s alone.
+  const std::string one = plan.size_name.ends_with("ies")
+                              ? std::string{std::string_view{plan.size_name}.substr(0, plan.size_name.size() - 3)} + "y"
+                              : plan.size_name.substr(0, plan.size_name.size() - 1);
+  return size_number(size) + " " + (size == 1.0 ? one : plan.size_name);
 }
 
 std::string crossover_text(const Plan& plan) {
   if (plan.crossover) {
-    return "from " + size_text(plan, *plan.crossover) + " on the GPUs are the faster, below it the cores";
+    const std::array<double, 2>& close = *plan.crossover_close;
+    return "from " + format_number(*plan.crossover) + " " + plan.size_name +
+           " on the GPUs are the faster, below it the cores" +
+           (close[1] > close[0] ? ", and from " + format_number(close[0]) + " to " + format_number(close[1]) +
+                                      " the two are too close to call"
+                                : "");
   }
   const bool gpus = plan.gpu.time.mid < plan.cpu->time.mid;
   return std::string{gpus ? "the GPUs" : "the cores"} + " are the faster at every number of " + plan.size_name;
@@ -54,8 +72,9 @@ std::string classic_verdict(const Plan& plan) {
   std::string text = "take " + std::string{plan.gpu_wins ? "the GPU" : "the CPU"} + ": " + machines_text(taken) +
                      " takes " + format(taken.time.mid);
   if (!other.fits) {
-    return text + ", and the other does not hold it: " + format(other.memory) + " of " + format(*other.capacity) +
-           "; " + format_count(other.needed) + " hold it";
+    return text + "; " + machines_text(other) + " cannot hold it, since " + format(other.memory) +
+           " of one exceed the " + format(*other.capacity) + " that it may fill, and " + format_count(other.needed) +
+           " would";
   }
   return text + ", " + machines_text(other) + " " + format(other.time.mid) + "; " + crossover_text(plan);
 }
@@ -134,7 +153,7 @@ std::string sweep_table(const Plan& plan) {
   }
   Table table{names};
   for (const classic::Size& size : plan.sweep) {
-    std::vector<std::string> cells{format_number(size.size), format(size.gpu)};
+    std::vector<std::string> cells{size_number(size.size), format(size.gpu)};
     if (plan.cpu) {
       cells.push_back(size.cpu ? format(*size.cpu) : "");
     }
@@ -157,9 +176,14 @@ std::string cures_table(const Plan& plan) {
 std::string figures_text(const Plan& plan) {
   std::string text;
   if (plan.search) {
-    text += "index: " + format_count(plan.search->shards) + " shards, " + format_count(plan.search->replicas) +
-            " replicas, built in " + format(plan.search->build) + "; a batch scans " + format(plan.search->scanned) +
-            (plan.search->probes > 0.0 ? " with " + format_number(plan.search->probes) + " probes" : "") +
+    const auto* const vectors = std::get_if<classic::VectorsAsked>(&plan.question.algorithm);
+    const bool graph = vectors != nullptr && vectors->task.index == classic::IndexKind::graph;
+    text += "index: " + format_count(plan.search->shards) + (plan.search->shards == 1.0 ? " shard, " : " shards, ") +
+            format_count(plan.search->replicas) + (plan.search->replicas == 1.0 ? " replica" : " replicas") +
+            ", built in " + format(plan.search->build) + "; a batch scans " + format(plan.search->scanned) +
+            (plan.search->probes > 0.0 ? (graph ? " with a width of " + format_count(plan.search->probes)
+                                                : " with " + format_count(plan.search->probes) + " probes")
+                                       : "") +
             (plan.search->recall ? "; recall " + format_number(*plan.search->recall) : "") + "\n";
   }
   if (plan.recommender) {
@@ -255,8 +279,10 @@ Value classic_document(const Plan& plan) {
       "verdict"_m = plan.feasible() ? "feasible" : "infeasible", "verdict_text"_m = classic_verdict(plan),
       "faster"_m = plan.gpu_wins || !plan.cpu ? "gpu" : "cpu", "too_close"_m = plan.too_close,
       "size_name"_m = plan.size_name, "size"_m = plan.size, "work_flop"_m = plan.work, "moved_bytes"_m = plan.moved,
-      "crossover_size"_m = plan.crossover, "gpu"_m = column_value(plan.gpu),
-      "cpu"_m = plan.cpu ? column_value(*plan.cpu) : Value{},
+      "crossover_size"_m = plan.crossover,
+      "crossover_close_from"_m = plan.crossover_close ? std::optional{(*plan.crossover_close)[0]} : std::nullopt,
+      "crossover_close_to"_m = plan.crossover_close ? std::optional{(*plan.crossover_close)[1]} : std::nullopt,
+      "gpu"_m = column_value(plan.gpu), "cpu"_m = plan.cpu ? column_value(*plan.cpu) : Value{},
       "memory"_m = list(
           plan.memory, [](const MemoryPart& part) { return row("what"_m = part.what, "memory_bytes"_m = part.bytes); }),
       "sweep"_m = list(plan.sweep,

@@ -24,6 +24,8 @@ constexpr std::array classic{
     M{"work_flop", T::number, "floating-point operations, or additions and comparisons"},
     M{"moved_bytes", T::number, "bytes that the algorithm reads and writes"},
     M{"crossover_size", T::number, "size from which GPUs are faster; absent where one is at all sizes"},
+    M{"crossover_close_from", T::number, "least size about the crossover at which the two are too close to call"},
+    M{"crossover_close_to", T::number, "the largest of them"},
     M{"gpu", T::object, "the GPUs of the question"},
     M{"gpu/machine", T::text, "gpu or cpu"},
     M{"gpu/id", T::text, "id of the SKU or the processor"},

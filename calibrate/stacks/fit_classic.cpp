@@ -75,32 +75,42 @@ void add_trees(std::vector<Law>& laws) {
     for (const std::string_view name : names) {
       law.knobs.push_back(knob_of(std::string{name}, [=](Tried& tried) -> Seconds& {
         classic::GpuTrees& trees = library_of(tried.numbers.gpu_trees, library);
-        return name == "level"         ? trees.level
-               : name == "node"        ? trees.node
-               : name == "update"      ? trees.update
-               : name == "quantise"    ? trees.quantise
-               : name == "host_serial" ? trees.host_serial
-                                       : trees.host_update;
+        return name == "level"      ? trees.level
+               : name == "node"     ? trees.node
+               : name == "update"   ? trees.update
+               : name == "quantise" ? trees.quantise
+                                    : trees.host_serial;
       }));
     }
   };
   gpu("xgboost", {"level", "node", "update"});
   gpu("catboost", {"level", "update", "quantise"});
-  gpu("lightgbm", {"level", "host_serial", "host_update"});
+  gpu("lightgbm", {"level", "host_serial"});
+  laws.back().knobs.push_back(
+      knob_of("host_bytes", [](Tried& t) -> Bytes& { return library_of(t.numbers.gpu_trees, "lightgbm").host_bytes; }));
   gpu("h2o", {"level", "node", "update"});
-  for (const std::string library : {"xgboost", "lightgbm", "catboost"}) {
+  const auto cpu = [&](const std::string& library, std::initializer_list<std::string_view> names) {
     Law& law = laws.emplace_back();
     law.name = "trees." + library + ".cpu";
     law.answers = [=](const RunFile& file, const RunRow& row) { return times_trees(file, row, library, true); };
     const auto of = [=](Tried& tried) -> classic::CpuTrees& { return library_of(tried.numbers.cpu_trees, library); };
-    law.knobs = {knob_of("update", [=](Tried& t) -> Seconds& { return of(t).update; }),
-                 knob_of("level", [=](Tried& t) -> Seconds& { return of(t).level; }),
-                 knob_of("serial", [=](Tried& t) -> double& { return of(t).serial; }),
-                 knob_of("barrier", [=](Tried& t) -> Seconds& { return of(t).barrier; })};
-    if (library != "catboost") {
-      law.knobs.push_back(knob_of("sockets", [=](Tried& t) -> double& { return of(t).sockets; }));
+    for (const std::string_view name : names) {
+      law.knobs.push_back(name == "serial"  ? knob_of("serial", [=](Tried& t) -> double& { return of(t).serial; })
+                          : name == "early" ? knob_of("early", [=](Tried& t) -> double& { return of(t).early; })
+                                            : knob_of(std::string{name}, [=](Tried& t) -> Seconds& {
+                                                classic::CpuTrees& trees = of(t);
+                                                return name == "update"    ? trees.update
+                                                       : name == "level"   ? trees.level
+                                                       : name == "barrier" ? trees.barrier
+                                                       : name == "across"  ? trees.across
+                                                                           : trees.far;
+                                              }));
     }
-  }
+  };
+  cpu("xgboost", {"update", "level", "serial", "across", "far", "early"});
+  cpu("lightgbm", {"update", "level", "serial", "barrier", "across"});
+  cpu("catboost", {"update", "level", "serial", "barrier"});
+  cpu("h2o", {"level", "far"});
 }
 
 void add_recommenders(std::vector<Law>& laws) {

@@ -42,6 +42,7 @@ Cpu read_cpu(const ConfigValue& document, const std::string& file, Diagnostics& 
   ConfigTable compute = root.table("compute");
   cpu.cores = stated_of(compute, "cores", tags.count(compute, "cores"));
   cpu.clock = stated_of(compute, "clock", tags.quantity<Hertz>(compute, "clock"));
+  cpu.base = tags.quantity<Hertz>(compute, "base");
   cpu.boost = tags.quantity<Hertz>(compute, "boost");
   cpu.per_clock = stated_of(compute, "per_clock", tags.other(compute, "per_clock", [](ConfigTable& stated) {
     return stated.maybe_number("value", {0.1, 10.0});

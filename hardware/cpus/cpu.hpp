@@ -20,6 +20,7 @@ struct Cpu {
   std::int64_t year = 0;
   Sourced<std::int64_t> cores;
   Sourced<Hertz> clock;                  ///< that all cores hold at once
+  std::optional<Sourced<Hertz>> base;    ///< that the vendor guarantees at rated power, where it is stated
   std::optional<Sourced<Hertz>> boost;   ///< of one core by itself, where it is stated
   Sourced<double> per_clock;             ///< instructions a clock over those of Broadwell, as vendors state them
   Sourced<std::int64_t> fp32_per_clock;  ///< FLOP a clock and core: 2 x lanes x FMAs

@@ -47,9 +47,10 @@ TreeTime tree_time(const TreeTask& task,
   const double pace = pace_of(card, library.pace);
   const double trees = trees_of(task);
   TreeTime time;
-  time.levels = trees * task.depth / (library.level_on_host ? host.speed : 1.0) * library.level;
-  time.host = task.rows * task.entries / host.speed * library.quantise +
-              tree_updates(task) / host.speed * (library.host_serial + 1.0 / host.cores * library.host_update);
+  time.levels = trees * task.depth / (library.level_on_host ? host.held : 1.0) * library.level;
+  time.host = task.rows * task.entries / host.held * library.quantise +
+              tree_updates(task) / host.held * library.host_serial +
+              tree_updates(task) * library.host_bytes / (host.cores * host.bandwidth_part);
   const double wide = std::max(1.0, task.entries * task.bins / bins_of_node);
   time.nodes = trees * tree_nodes(task, rows_per_split) * wide / pace * library.node;
   time.updates = tree_updates(task) / (pace * cards) * library.update;
@@ -65,8 +66,10 @@ TreeTime tree_time(const TreeTask& task, const Cores& cores, const CpuTrees& lib
   TreeTime time;
   time.updates =
       tree_updates(task) / cores.speed * (library.serial + (1.0 - library.serial) / cores.cores) * library.update;
-  const double apart = cores.sockets > 1.0 ? 1.0 + library.sockets : 1.0;
-  time.levels = levels * (1.0 / cores.speed * library.level + cores.threads * apart * library.barrier);
+  const double cached = std::min(1.0, cores.cores * cores.cache_part / (task.rows * library.row));
+  time.memory = tree_updates(task) * (1.0 - cached) * library.far;
+  const double pairs = cores.sockets > 1.0 ? cores.cores * cores.cores : 0.0;
+  time.levels = levels * (1.0 / cores.speed * library.level + cores.cores * library.barrier + pairs * library.across);
   return time;
 }
 

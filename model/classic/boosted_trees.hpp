@@ -29,12 +29,14 @@ struct TreeTime {
   Seconds levels{};    ///< launches and waits of each level of each tree
   Seconds nodes{};     ///< histograms cleared and scanned for the best split
   Seconds updates{};   ///< rows added to histograms
+  Seconds memory{};    ///< more for rows that the caches of the cores do not hold
   Seconds host{};      ///< what the host does meanwhile that the card waits for
   Seconds exchange{};  ///< histograms summed over cards
-  [[nodiscard]] Seconds total() const noexcept { return levels + nodes + updates + host + exchange; }
+  [[nodiscard]] Seconds total() const noexcept { return levels + nodes + updates + memory + host + exchange; }
 };
 
-/// On cards beside a host, whose cores quantise rows and share the work of libraries that leave some to them. Rows
+/// On cards beside a host, whose cores quantise rows and share the work of libraries that leave some to them, at their
+/// base clock, since others share the socket, and with their part of its memory's bandwidth. Rows
 /// shared by `cards`, whose histograms are summed by a ring: nodes x features x bins x 16 B a level, twice
 /// (n - 1) / n of it over a link (Mitchell et al. 2018, XGBoost: scalable GPU accelerated learning). cards >= 1.
 [[nodiscard]] TreeTime tree_time(const TreeTask& task,
@@ -46,7 +48,10 @@ struct TreeTime {
 /// Bytes of histograms that one tree's levels sum over cards: (2^depth - 1) x features x bins x 16 B at most.
 [[nodiscard]] Bytes tree_exchange(const TreeTask& task, double rows_per_split) noexcept;
 
-/// On cores: the universal law of scalability (Gunther 1993) over the updates of a level, a barrier for each thread.
+/// On cores: the universal law of scalability (Gunther 1993) over the updates of a level, a barrier for each core and,
+/// over two sockets, its term of coherence for each pair of cores. Of rows that the cores' part of the last cache does
+/// not hold, rows x row bytes over it, each update waits `far` more for memory, however many cores: it is the walk of
+/// one thread through rows that others wrote.
 [[nodiscard]] TreeTime tree_time(const TreeTask& task, const Cores& cores, const CpuTrees& library) noexcept;
 
 /// The quantised rows, gradients, predictions and indices of one card's part, and the histograms of a level.

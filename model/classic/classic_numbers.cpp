@@ -44,7 +44,7 @@ void read_trees(ConfigTable table, Numbers& read) {
     one.level_on_host = each.maybe_boolean("level_on_host").value_or(false);
     one.quantise = each.maybe_quantity<Seconds>("quantise").value_or(Seconds{});
     one.host_serial = each.maybe_quantity<Seconds>("host_serial").value_or(Seconds{});
-    one.host_update = each.maybe_quantity<Seconds>("host_update").value_or(Seconds{});
+    one.host_bytes = each.maybe_quantity<Bytes>("host_bytes").value_or(Bytes{});
     one.bytes_per_entry = each.number("bytes_per_entry", factors);
     one.width = each.number("width", {0.0, 10.0});
     one.host_bound = each.maybe_boolean("host_bound").value_or(false);
@@ -56,8 +56,11 @@ void read_trees(ConfigTable table, Numbers& read) {
     one.update = each.quantity<Seconds>("update");
     one.level = each.quantity<Seconds>("level");
     one.serial = each.number("serial", shares);
-    one.barrier = each.quantity<Seconds>("barrier");
-    one.sockets = each.number("sockets", factors);
+    one.barrier = each.quantity<Seconds>("barrier", true);
+    one.across = each.quantity<Seconds>("across", true);
+    one.far = each.quantity<Seconds>("far", true);
+    one.row = each.quantity<Bytes>("row");
+    one.early = each.maybe_number("early", {1.0, 100.0}).value_or(1.0);
     one.bytes_per_entry = each.number("bytes_per_entry", factors);
     one.width = each.number("width", {0.0, 10.0});
     each.finish();
@@ -237,6 +240,9 @@ Cores cores_of(const Cpu& cpu, double sockets, double cores, double threads) {
   at_work.threads = std::max(at_work.cores, threads);
   at_work.speed = cpu.clock.value.raw() * cpu.per_clock.value / reference;
   at_work.alone = cpu.boost.value_or(cpu.clock).value.raw() * cpu.per_clock.value / reference;
+  at_work.held = cpu.base.value_or(cpu.clock).value.raw() * cpu.per_clock.value / reference;
+  at_work.cache_part = 1.0 / real(cpu.cores.value) * cpu.last_cache.value;
+  at_work.bandwidth_part = 1.0 / real(cpu.cores.value) * cpu.bandwidth.value;
   const double share = at_work.cores / real(cpu.cores.value);
   at_work.peak = share * cpu.peak();
   at_work.bandwidth = std::min(sockets, std::max(1.0, share)) * cpu.bandwidth.value;

@@ -47,6 +47,10 @@ struct Cores {
   double sockets = 1.0;
   double speed = 1.0;  ///< of one core over 3.2 GHz of a Golden Cove
   double alone = 1.0;  ///< the same of one core by itself, at its own highest clock where the catalog states it
+  double held = 1.0;   ///< the same at the base clock, where the catalog states it
+  // Of one core: its part of the socket's last cache and of its memory's bandwidth.
+  Bytes cache_part{};
+  BytesPerSecond bandwidth_part{};
   FlopsPerSecond peak{};
   BytesPerSecond bandwidth{};
   Bytes cache{};
@@ -61,16 +65,22 @@ struct GpuTrees {
   Pace pace = Pace::warps;  ///< which pace of the card the library keeps
   Seconds level{}, node{}, update{};
   bool level_on_host = false;  ///< whether one core of the host makes a level, whose speed it then follows
-  // What the host does beside the card, of a core of speed 1: an entry quantised once, an update on one core, and an
-  // update that all cores share.
-  Seconds quantise{}, host_serial{}, host_update{};
+  // What the host does beside the card, of a core of speed 1: an entry quantised once and an update on one core; and
+  // the bytes of an update that its cores' part of the memory moves.
+  Seconds quantise{}, host_serial{};
+  Bytes host_bytes{};
   double bytes_per_entry = 0.0, width = 0.0;
   bool host_bound = false;
 };
 struct CpuTrees {
   std::string package;
-  Seconds update{}, level{}, barrier{};
-  double serial = 0.0, sockets = 0.0, bytes_per_entry = 0.0, width = 0.0;
+  Seconds update{}, level{};
+  Seconds barrier{};  ///< of a level, for each core
+  Seconds across{};   ///< of a level over two sockets, for each pair of cores
+  Seconds far{};      ///< of an update whose row no cache holds, more; whatever the cores
+  Bytes row{};        ///< that a level reads of a row: its bins' indices, gradient pair, offset and index
+  double serial = 0.0, bytes_per_entry = 0.0, width = 0.0;
+  double early = 1.0;  ///< times as long of releases before 2021
 };
 
 struct Numbers {

@@ -8,6 +8,7 @@
 #include <headroom/scenarios/classic/media_times.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -21,6 +22,28 @@ Seconds gpu_total(const Question& q, const Algorithm& algorithm, const Numbers& 
 }
 Seconds cpu_total(const Question& q, const Algorithm& algorithm, const Numbers& law) {
   return total(cpu_times(q, algorithm, law).parts);
+}
+
+Interval<Seconds> interval_of(Seconds middle, double width) {
+  return {1.0 / (1.0 + width) * middle, middle, (1.0 + width) * middle};
+}
+
+/// Sizes about `crossover` at which each middle lies within the other's interval: to the first at which it does not.
+std::array<double, 2> close_about(const Question& q, const Numbers& law, double crossover) {
+  const auto close = [&](double size) {
+    const Algorithm there = resized(q.algorithm, size);
+    const Times gpu = gpu_times(q, there, q.cards, law), cpu = cpu_times(q, there, law);
+    return close_calls(interval_of(total(gpu.parts), gpu.width), interval_of(total(cpu.parts), cpu.width));
+  };
+  constexpr double step = 1.05;
+  std::array<double, 2> ends{crossover, crossover};
+  while (ends[0] / step >= least_size && close(ends[0] / step)) {
+    ends[0] /= step;
+  }
+  while (ends[1] * step <= largest_size && close(ends[1] * step)) {
+    ends[1] *= step;
+  }
+  return ends;
 }
 
 /// The least size from which GPUs are the faster, where they are not at the least of all; nothing: no such size.
@@ -48,10 +71,6 @@ std::optional<double> crossover_of(const Question& q, const Numbers& law) {
     (gpus_win(middle) ? high : low) = middle;
   }
   return high;
-}
-
-Interval<Seconds> interval_of(Seconds middle, double width) {
-  return {1.0 / (1.0 + width) * middle, middle, (1.0 + width) * middle};
 }
 
 void fill(Column& column, const Times& times) {
@@ -166,6 +185,9 @@ Plan make_plan(Question question) {
   tell_work(plan);
   make_columns(plan, law);
   plan.crossover = crossover_of(plan.question, law);
+  if (plan.crossover) {
+    plan.crossover_close = close_about(plan.question, law, *plan.crossover);
+  }
   make_sweep(plan, law);
   add_figures(plan, law);
   make_units(plan);

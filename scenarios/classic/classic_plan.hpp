@@ -4,6 +4,7 @@
 
 #include <headroom/scenarios/classic/classic_question.hpp>
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -105,6 +106,8 @@ struct Plan {
   /// Each column's middle lies within the other's interval: which is faster is not told by them.
   bool too_close = false;
   std::optional<double> crossover;  ///< size from which GPUs are faster; nothing: one is faster at all sizes
+  /// Sizes about the crossover at which the two are too close to call, least and largest.
+  std::optional<std::array<double, 2>> crossover_close;
   std::vector<Size> sweep;
   std::vector<MemoryPart> memory;
   std::vector<Cure> cures;  ///< by gain

@@ -22,6 +22,7 @@ Times times_of(const TreeTime& time, double width) {
   return {{{"levels", time.levels},
            {"nodes", time.nodes},
            {"updates", time.updates},
+           {"memory", time.memory},
            {"host", time.host},
            {"exchange", time.exchange}},
           width,

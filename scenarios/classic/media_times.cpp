@@ -221,8 +221,9 @@ std::vector<double> sizes_of(const Algorithm& algorithm, double size) {
   }
   std::vector<double> sizes;
   for (const double factor : {0.01, 0.1, 1.0, 10.0, 100.0}) {
-    sizes.push_back(std::max(1.0, factor * size));
+    sizes.push_back(std::max(1.0, std::round(factor * size)));
   }
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;
 }
 

@@ -79,6 +79,46 @@ TEST_CASE("classic: barriers of a second socket cost LightGBM more than its core
   CHECK(two > one);
 }
 
+TEST_CASE("classic: rows that the last cache does not hold wait for memory, however many cores") {
+  static const Catalog shipped = Catalog::standard();
+  CpuTrees library = *law().cpu_library("xgboost");
+  library.row = Bytes{50.0};
+  library.far = Seconds{1e-10};
+  // 48 of 48 cores have all of 105 MiB, which hold 1e6 rows of 50 B and a fifth of 1e7.
+  const Cpu cpu = find_cpu(shipped, "xeon-8488c");
+  const auto memory = [&](double rows, double count) {
+    return tree_time(airline(rows), cores_of(cpu, 1.0, count, count), library).memory.raw();
+  };
+  CHECK(memory(1e6, 48.0) == 0.0);
+  const double held = 105.0 * 1024 * 1024 / 500e6;
+  CHECK(memory(1e7, 48.0) == doctest::Approx(1e7 * 8 * 10 * 100 * 1e-10 * (1.0 - held)));
+  // Half the cores have half of it.
+  CHECK(memory(1e7, 24.0) == doctest::Approx(8.0 * (1.0 - held / 2.0)));
+}
+
+TEST_CASE("classic: over two sockets each pair of cores costs a level its part") {
+  static const Catalog shipped = Catalog::standard();
+  CpuTrees library = *law().cpu_library("lightgbm");
+  const Cpu cpu = find_cpu(shipped, "epyc-9r14");
+  const auto levels = [&](double sockets, double count, double threads) {
+    return tree_time(airline(1e6), cores_of(cpu, sockets, count, threads), library).levels.raw();
+  };
+  // 1000 levels x 96^2 pairs; hyper-threads of a core share its cache and cost nothing more.
+  CHECK(levels(2.0, 96.0, 96.0) - levels(1.0, 96.0, 96.0) == doctest::Approx(1000.0 * 96 * 96 * library.across.raw()));
+  CHECK(levels(1.0, 48.0, 96.0) == levels(1.0, 48.0, 48.0));
+}
+
+TEST_CASE("classic: a host beside a card moves bytes with its part of the socket's memory, at its base clock") {
+  const GpuTrees& library = *law().gpu_library("lightgbm");
+  const Cores half = cores("xeon-8358", 16.0);
+  CHECK(half.held < half.speed);  // 2.6 and 3.3 GHz
+  const TreeTime time = tree_time(airline(1e7), sku("a10"), 1.0, half, library, 300.0);
+  // 16 of 32 cores have half of eight channels of DDR4-3200.
+  const double bytes = 1e7 * 8 * 10 * 100 * library.host_bytes.raw();
+  CHECK(time.host.raw() == doctest::Approx(bytes / 102.4e9 + 8e10 / half.held * library.host_serial.raw()));
+  CHECK(time.levels.raw() == doctest::Approx(1000.0 / half.held * library.level.raw()));
+}
+
 TEST_CASE("classic: k-means multiplies 2 n d k an iteration") {
   const KMeansTask task{1e6, 256.0, 20000.0, 25.0, false};
   CHECK(kmeans_flops(task).raw() == doctest::Approx(256e12));

@@ -78,6 +78,27 @@ TEST_CASE("classic: the crossover lies where both take as long, and the sweep ag
   }
 }
 
+TEST_CASE("classic: about the crossover the two are too close to call, and beyond they are not") {
+  const auto rows = [&](double count) {
+    return classic_plan(on("gpu = \"v100-sxm2-16gb\"\ngpus = 1\n",
+                           "[host]\ncpu = \"xeon-e5-2686-v4\"\n[trees]\nfeatures = 8\ndepth = 10\nrows = " +
+                               std::to_string(count) + "\n"));
+  };
+  const classic::Plan plan = rows(1e6);
+  REQUIRE(plan.crossover);
+  REQUIRE(plan.crossover_close);
+  const auto [from, to] = *plan.crossover_close;
+  CHECK(from < *plan.crossover);
+  CHECK(to > *plan.crossover);
+  CHECK(rows(std::ceil(from)).too_close);
+  CHECK(rows(std::floor(to)).too_close);
+  // The ends are found to 5 %.
+  CHECK_FALSE(rows(from / 1.1).too_close);
+  CHECK_FALSE(rows(to * 1.1).too_close);
+  CHECK_FALSE(rows(from / 1.1).gpu_wins);
+  CHECK(rows(to * 1.1).gpu_wins);
+}
+
 TEST_CASE("classic: parts add up to the time, and energy is power by time") {
   for (const char* const asked :
        {"[trees]\nrows = 1e6\nfeatures = 28\n", "[kmeans]\npoints = 1e6\ndims = 96\nclusters = 1000\n",

@@ -8,6 +8,7 @@
 #include <headroom/scenarios/measured/words/config_words.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,6 +55,26 @@ RowPrediction early_trees(const ClassicLaws& laws, const std::string& config) {
   return answered(time.raw(), 0.8, "the depth and the cards of those runs, which their table leaves open");
 }
 
+/// Runs of 2017, whose rounds and leaves their notebooks state for each data set.
+RowPrediction leaf_trees(const ClassicLaws& laws,
+                         const RunRow& row,
+                         const std::string& config,
+                         const std::string& hardware) {
+  const ClassicTables& tables = classic_tables(laws.data);
+  const std::string library = config.substr(0, config.find(';'));
+  const bool cores = text_has(hardware, "CPU");
+  const auto law = std::find_if(tables.leaf_trees.begin(), tables.leaf_trees.end(),
+                                [&](const LeafTrees& each) { return each.package == library && each.cores == cores; });
+  const LeafSet* const set = named_in(tables.leaf_sets, config);
+  const std::optional<double> rows = number_behind(config, "rows="), features = number_behind(config, "features=");
+  if (law == tables.leaf_trees.end() || set == nullptr || !rows || !features || row.metric != "train_time_s") {
+    return unsupported("no trees of 2017 by the name of '" + library + "', or no data set whose rounds are known");
+  }
+  const Seconds tree =
+      set->leaves * *features * law->feature + *rows * *features * std::log2(set->leaves) * law->update;
+  return answered((set->trees * tree).raw(), tables.leaf_width, "leaves halve their rows as they split");
+}
+
 RowPrediction trees_of_cores(const ClassicLaws& laws,
                              const RunRow& row,
                              const std::string& config,
@@ -70,7 +91,8 @@ RowPrediction trees_of_cores(const ClassicLaws& laws,
   if (row.metric == "peak_memory_gb") {
     return answered(classic::tree_memory(task, 1.0, law.bytes_per_entry, laws.numbers.bytes_per_row).raw() / 1e9, 0.3);
   }
-  const Seconds time = classic::tree_time(task, *cores, law).total();
+  const ClassicHost* const host = longest_name(classic_tables(laws.data).hosts, hardware).entry;
+  const Seconds time = (host->early ? law.early : 1.0) * classic::tree_time(task, *cores, law).total();
   if (row.metric == "speedup_16c_vs_1c") {
     if (law.package == "h2o") {
       return unsupported("H2O's runs on all cores do not tell what of its time one core would take");
@@ -83,6 +105,21 @@ RowPrediction trees_of_cores(const ClassicLaws& laws,
     return unsupported("metric " + row.metric + " of boosted trees is not answered");
   }
   return answered(time.raw(), law.width);
+}
+
+/// What of the time that trees grow kernels run, in percent. Of a library whose host bounds it, its kernels add as many
+/// pairs as XGBoost's do, and for as long.
+RowPrediction busy_share(const Numbers& numbers,
+                         const TreeTask& task,
+                         const classic::Card& card,
+                         const classic::GpuTrees& law,
+                         const classic::TreeTime& time) {
+  if (law.host_bound) {
+    const Seconds kernels = classic::tree_updates(task) / card.by_warps() * numbers.gpu_library("xgboost")->update;
+    return answered(100.0 * (kernels / time.total()), 0.5, "kernels that take as long as XGBoost's");
+  }
+  const Seconds grown = time.total() - time.host;
+  return answered(100.0 * (1.0 - time.levels / grown), 0.25, "rows that are quantised before");
 }
 
 RowPrediction trees_of_cards(const ClassicLaws& laws,
@@ -106,13 +143,11 @@ RowPrediction trees_of_cards(const ClassicLaws& laws,
   }
   const classic::TreeTime time =
       classic::tree_time(task, cards->card, cards->cards, *host, law, numbers.rows_per_split);
-  if (row.metric == "gpu_utilization_pct" && !law.host_bound) {
-    return answered(100.0 * (1.0 - (time.levels + time.host) / time.total()), 0.25, "ten million rows");
+  if (row.metric.starts_with("gpu_utilization_pct")) {
+    return busy_share(numbers, task, cards->card, law, time);
   }
   if (row.metric != "train_time_s") {
-    return unsupported(law.host_bound && row.metric.starts_with("gpu_utilization")
-                           ? "what of LightGBM's time its kernels take is not known: its host bounds it"
-                           : "metric " + row.metric + " of boosted trees is not answered");
+    return unsupported("metric " + row.metric + " of boosted trees is not answered");
   }
   return answered(time.total().raw(), law.width);
 }
@@ -125,7 +160,7 @@ RowPrediction predict_trees(const ClassicLaws& laws,
     return early_trees(laws, config);
   }
   if (text_has(config, "dataset=")) {
-    return unsupported("rounds and depth of those runs differ by data set, and their table states neither");
+    return leaf_trees(laws, row, config, hardware);
   }
   if (text_has(config, "Spark") || text_has(config, "May 2019")) {
     return unsupported(text_has(config, "Spark") ? "trees of Spark on a cluster are not modelled"
@@ -139,7 +174,8 @@ RowPrediction predict_trees(const ClassicLaws& laws,
   if (!rows && row.metric.find("utilization") == std::string::npos) {
     return unsupported("the row states no number of rows");
   }
-  const TreeTask task = airline(rows.value_or(1e7));
+  // A range of utilisation is that of one to ten million rows.
+  const TreeTask task = airline(rows.value_or(row.metric == "gpu_utilization_pct_low" ? 1e6 : 1e7));
   const std::string library = library_of(config);
   const Numbers& numbers = laws.numbers;
   const classic::CpuTrees* const cpu = numbers.cpu_library(library);

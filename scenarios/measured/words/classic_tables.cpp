@@ -7,6 +7,8 @@
 #include <headroom/scenarios/measured/words/config_words.hpp>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 namespace headroom {
@@ -25,6 +27,7 @@ void read_machines(ConfigTable& root, ClassicTables& read) {
     one.cpu = each.text("cpu");
     one.sockets = each.maybe_number("sockets", classic_counts).value_or(1.0);
     one.cores = each.number("cores", classic_counts);
+    one.early = each.maybe_boolean("early").value_or(false);
     one.efficiency = each.maybe_number("efficiency", {1e-3, 1.0}).value_or(0.0);
     each.finish();
   }
@@ -40,6 +43,20 @@ void read_data(ConfigTable& root, ClassicTables& read) {
                           each.quantity<Seconds>("update")});
     each.finish();
   }
+  ConfigTable leafwise = root.table("leafwise");
+  read.leaf_width = leafwise.number("width", {0.0, 10.0});
+  for (ConfigTable& each : leafwise.tables("law")) {
+    constexpr std::array<std::string_view, 2> machines{"gpu", "cpu"};
+    read.leaf_trees.push_back({each.text("library"), each.choice("machine", machines) == 1,
+                               each.quantity<Seconds>("feature"), each.quantity<Seconds>("update")});
+    each.finish();
+  }
+  for (ConfigTable& each : leafwise.tables("set")) {
+    read.leaf_sets.push_back(
+        {each.text("name"), each.number("trees", classic_counts), each.number("leaves", {2.0, 1e6})});
+    each.finish();
+  }
+  leafwise.finish();
   for (ConfigTable& each : root.tables("trees")) {
     read.trees.push_back({each.text("name"), each.number("rows", classic_counts),
                           each.number("features", classic_counts),

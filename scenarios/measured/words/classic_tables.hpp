@@ -25,6 +25,7 @@ struct ClassicHost {
   std::vector<std::string> names;
   std::string cpu;
   double sockets = 1.0, cores = 1.0, efficiency = 0.0;
+  bool early = false;  ///< its runs are of releases before 2021
 };
 /// The host beside a GPU, whose names begin as those of the GPU's hardware do.
 struct CardHost {
@@ -35,6 +36,18 @@ struct CardHost {
 struct EarlyTrees {
   std::string package;
   Seconds round{}, feature{}, update{};
+};
+/// Trees that grow leaf by leaf, of the libraries of 2017: a bin's search of a leaf and feature, and an addition of a
+/// row.
+struct LeafTrees {
+  std::string package;
+  bool cores = true;  ///< on cores; else beside a card
+  Seconds feature{}, update{};
+};
+/// A data set of those runs: trees, and leaves of each.
+struct LeafSet {
+  std::string name;
+  double trees = 1.0, leaves = 2.0;
 };
 struct TreeData {
   std::string name;
@@ -60,6 +73,9 @@ struct ClassicTables {
   std::vector<ClassicHost> hosts;
   std::vector<CardHost> card_hosts;
   std::vector<EarlyTrees> early;
+  std::vector<LeafTrees> leaf_trees;
+  std::vector<LeafSet> leaf_sets;
+  double leaf_width = 0.0;
   std::vector<TreeData> trees;
   std::vector<VectorData> vectors;
   std::vector<SearchSystem> systems;
