@@ -43,8 +43,8 @@ std::string video_verdict(const Plan& plan) {
            format_number(video.stages.front().streams) + " of one; take a faster GPU, fewer frames, or compute every " +
            format_count(std::ceil(1.0 / std::max(1e-9, video.stages.front().streams))) + "th frame";
   }
-  std::string text = "one " + plan.gpu.id + " carries " + format_count(video.streams) + " streams of " + stream +
-                     ", bound by " + bound;
+  std::string text = "one " + plan.gpu.id + " carries " + format_count(video.streams) +
+                     (video.streams == 1.0 ? " stream of " : " streams of ") + stream + ", bound by " + bound;
   if (video.wanted) {
     text += "; " + format_number(*video.wanted) + " of them take " + cards_text(video.cards, plan) +
             (plan.gpu.fits ? "" : ", more than the " + format_count(plan.gpu.count) + " stated");
@@ -55,7 +55,7 @@ std::string video_verdict(const Plan& plan) {
 std::string simulator_verdict(const Plan& plan) {
   const classic::SimulatorFigures& figures = *plan.simulator;
   std::string text = cards_text(plan.gpu.count, plan) + " make " + format_number(figures.steps.raw()) + " steps/s of " +
-                     format_number(plan.size) + " environments a GPU";
+                     format_count(plan.size) + " environments a GPU";
   if (figures.run) {
     text += "; the run ends in " + format(*figures.run);
   }

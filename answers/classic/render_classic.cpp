@@ -7,7 +7,6 @@
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/scenarios/classic/classic_plan.hpp>
 
-#include <array>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -43,12 +42,14 @@ std::string size_text(const Plan& plan, double size) {
 
 std::string crossover_text(const Plan& plan) {
   if (plan.crossover) {
-    const std::array<double, 2>& close = *plan.crossover_close;
+    const classic::CloseSizes& close = *plan.crossover_close;
     return "from " + format_number(*plan.crossover) + " " + plan.size_name +
-           " on the GPUs are the faster, below it the cores" +
-           (close[1] > close[0] ? ", and from " + format_number(close[0]) + " to " + format_number(close[1]) +
-                                      " the two are too close to call"
-                                : "");
+           " on the GPUs are the faster, below it the cores, and " +
+           (close.from ? "from " + format_number(*close.from) + " " : "") +
+           (close.to     ? "to " + format_number(*close.to) + " "
+            : close.from ? "on "
+                         : "at every number ") +
+           "the two are too close to call";
   }
   const bool gpus = plan.gpu.time.mid < plan.cpu->time.mid;
   return std::string{gpus ? "the GPUs" : "the cores"} + " are the faster at every number of " + plan.size_name;
@@ -91,7 +92,7 @@ std::string gpu_table(const Plan& plan) {
   if (gpu.rate) {
     table.row({plan.video ? "frames/s" : plan.policy ? "calls/s" : "steps/s", format_number(gpu.rate->raw())});
   }
-  table.row({"memory of one", format(gpu.memory)});
+  table.row({"memory of one", gpu.memory > Bytes{} ? format(gpu.memory) : "not stated"});
   table.row({"that it may fill", format(*gpu.capacity)});
   table.row({plan.video ? "energy of a frame" : "energy", format(gpu.energy)});
   if (gpu.cost) {
@@ -200,9 +201,10 @@ std::string figures_text(const Plan& plan) {
   }
   if (plan.units) {
     const classic::UnitsFigures& units = *plan.units;
-    text += "units: " + format_count(units.units) + " reach " + format(plan.question.units->rate) + " at " +
-            format(units.unit_rate) + " each; over " + format_number(plan.question.units->years) + " years they take " +
-            format(units.energy) + ", " + format(units.electricity) +
+    text += "units: " + format_count(units.units) + " reach " + size_number(plan.question.units->rate.raw()) +
+            " a second at " + size_number(units.unit_rate.raw()) + " each; over " +
+            size_number(plan.question.units->years) + " years they take " + format(units.energy) + ", " +
+            format(units.electricity) +
             (units.total ? "; bought for " + format(*units.capital) + ", " + format(*units.total) + " in all" : "") +
             "\n";
   }
@@ -280,8 +282,8 @@ Value classic_document(const Plan& plan) {
       "faster"_m = plan.gpu_wins || !plan.cpu ? "gpu" : "cpu", "too_close"_m = plan.too_close,
       "size_name"_m = plan.size_name, "size"_m = plan.size, "work_flop"_m = plan.work, "moved_bytes"_m = plan.moved,
       "crossover_size"_m = plan.crossover,
-      "crossover_close_from"_m = plan.crossover_close ? std::optional{(*plan.crossover_close)[0]} : std::nullopt,
-      "crossover_close_to"_m = plan.crossover_close ? std::optional{(*plan.crossover_close)[1]} : std::nullopt,
+      "crossover_close_from"_m = plan.crossover_close ? plan.crossover_close->from : std::nullopt,
+      "crossover_close_to"_m = plan.crossover_close ? plan.crossover_close->to : std::nullopt,
       "gpu"_m = column_value(plan.gpu), "cpu"_m = plan.cpu ? column_value(*plan.cpu) : Value{},
       "memory"_m = list(
           plan.memory, [](const MemoryPart& part) { return row("what"_m = part.what, "memory_bytes"_m = part.bytes); }),

@@ -49,7 +49,7 @@ void add_search(Plan& plan, const VectorsAsked& asked, const Numbers& law) {
          query_ratio(plan, asked, law, q.cards, [](VectorsAsked& other) { other.shards = 1.0; }));
   }
   if (task.index == IndexKind::ivf_flat || task.index == IndexKind::flat) {
-    cure("keep codes of " + format_number(std::ceil(task.dims / 2.0)) + " B (ivf-pq) and rank the best again",
+    cure("keep codes of " + format_count(std::ceil(task.dims / 2.0)) + " B (ivf-pq) and rank the best again",
          "a scan reads whole vectors from memory", query_ratio(plan, asked, law, q.cards, [](VectorsAsked& other) {
            other.task.code = std::ceil(other.task.dims / 2.0);
            if (other.task.index == IndexKind::flat) {

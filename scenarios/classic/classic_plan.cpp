@@ -8,7 +8,6 @@
 #include <headroom/scenarios/classic/media_times.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -29,21 +28,24 @@ Interval<Seconds> interval_of(Seconds middle, double width) {
 }
 
 /// Sizes about `crossover` at which each middle lies within the other's interval: to the first at which it does not.
-std::array<double, 2> close_about(const Question& q, const Numbers& law, double crossover) {
+CloseSizes close_about(const Question& q, const Numbers& law, double crossover) {
   const auto close = [&](double size) {
     const Algorithm there = resized(q.algorithm, size);
     const Times gpu = gpu_times(q, there, q.cards, law), cpu = cpu_times(q, there, law);
     return close_calls(interval_of(total(gpu.parts), gpu.width), interval_of(total(cpu.parts), cpu.width));
   };
   constexpr double step = 1.05;
-  std::array<double, 2> ends{crossover, crossover};
-  while (ends[0] / step >= least_size && close(ends[0] / step)) {
-    ends[0] /= step;
-  }
-  while (ends[1] * step <= largest_size && close(ends[1] * step)) {
-    ends[1] *= step;
-  }
-  return ends;
+  const auto end = [&](double factor) -> std::optional<double> {
+    double size = crossover;
+    while (size >= least_size && size <= largest_size) {
+      if (!close(factor * size)) {
+        return size;
+      }
+      size *= factor;
+    }
+    return std::nullopt;
+  };
+  return {end(1.0 / step), end(step)};
 }
 
 /// The least size from which GPUs are the faster, where they are not at the least of all; nothing: no such size.

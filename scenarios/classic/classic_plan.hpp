@@ -4,7 +4,6 @@
 
 #include <headroom/scenarios/classic/classic_question.hpp>
 
-#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +37,10 @@ struct Size {
   Seconds gpu{};
   std::optional<Seconds> cpu;
   double shards = 1.0;  ///< GPUs that hold a part of an index of this size each
+};
+/// Sizes about a crossover at which the two are too close to call; an end that is absent lies beyond all sizes tried.
+struct CloseSizes {
+  std::optional<double> from, to;
 };
 struct MemoryPart {
   std::string what;
@@ -106,8 +109,7 @@ struct Plan {
   /// Each column's middle lies within the other's interval: which is faster is not told by them.
   bool too_close = false;
   std::optional<double> crossover;  ///< size from which GPUs are faster; nothing: one is faster at all sizes
-  /// Sizes about the crossover at which the two are too close to call, least and largest.
-  std::optional<std::array<double, 2>> crossover_close;
+  std::optional<CloseSizes> crossover_close;
   std::vector<Size> sweep;
   std::vector<MemoryPart> memory;
   std::vector<Cure> cures;  ///< by gain

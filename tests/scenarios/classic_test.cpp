@@ -87,7 +87,9 @@ TEST_CASE("classic: about the crossover the two are too close to call, and beyon
   const classic::Plan plan = rows(1e6);
   REQUIRE(plan.crossover);
   REQUIRE(plan.crossover_close);
-  const auto [from, to] = *plan.crossover_close;
+  REQUIRE(plan.crossover_close->from);
+  REQUIRE(plan.crossover_close->to);
+  const double from = *plan.crossover_close->from, to = *plan.crossover_close->to;
   CHECK(from < *plan.crossover);
   CHECK(to > *plan.crossover);
   CHECK(rows(std::ceil(from)).too_close);
