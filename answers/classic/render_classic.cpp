@@ -52,7 +52,8 @@ std::string crossover_text(const Plan& plan) {
            "the two are too close to call";
   }
   const bool gpus = plan.gpu.time.mid < plan.cpu->time.mid;
-  return std::string{gpus ? "the GPUs" : "the cores"} + " are the faster at every number of " + plan.size_name;
+  return (plan.too_close ? "by the middles alone " : "") + std::string{gpus ? "the GPUs" : "the cores"} +
+         " are the faster at every number of " + plan.size_name;
 }
 
 std::string classic_verdict(const Plan& plan) {

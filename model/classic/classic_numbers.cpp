@@ -247,7 +247,7 @@ Cores cores_of(const Cpu& cpu, double sockets, double cores, double threads) {
   at_work.peak = share * cpu.peak();
   at_work.bandwidth = std::min(sockets, std::max(1.0, share)) * cpu.bandwidth.value;
   at_work.cache = sockets * cpu.last_cache.value;
-  at_work.power = sockets * cpu.tdp.value;
+  at_work.power = share * cpu.tdp.value;
   if (cpu.price) {
     at_work.price = share * cpu.price->value;
   }

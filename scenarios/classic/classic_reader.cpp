@@ -54,7 +54,15 @@ class ClassicReader {
     if (const auto cpu = look_up(table, "cpu", id, [&](const std::string& spelling) -> Cpu {
           return find_cpu(q_.sources->catalog, spelling);
         })) {
-      q_.host = cores_of(*cpu, sockets, sockets * real(cpu->cores.value), sockets * real(cpu->cores.value));
+      const double all = sockets * real(cpu->cores.value);
+      const auto stated = table.stated<"cores">();
+      const double cores = stated ? real(*stated) : all;
+      if (cores > all) {
+        table.problem("cores", format_count(cores) + " cores are more than the " + format_count(all) + " of " +
+                                   counted(table.get<"sockets">(), "socket") + " of " + cpu->id +
+                                   "; state at most as many, or more sockets");
+      }
+      q_.host = cores_of(*cpu, sockets, cores, cores);
       if (!table.has("cpu")) {
         q_.assumptions.push_back("host.cpu = " + cpu->id);
       }

@@ -21,6 +21,9 @@ inline constexpr std::array host_rows{
         .usually_named("xeon-8488c")
         .says("It is the id of a processor of the catalog (docs/classic.md), whose time stands beside the GPU's."),
     integer("sockets", 1, 8).usually(1).says("It is how many of them one host has."),
+    integer("cores", 1, 4096)
+        .blank_is("all cores of the sockets")
+        .says("It is how many of their cores are the host's, such as 8 of an instance of 16 virtual CPUs."),
     quantity<DollarsPerSecond>("price")
         .such_as("4.28 $/h")
         .blank_is("the catalog's price of the sockets, where it has one")
