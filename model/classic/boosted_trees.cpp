@@ -66,8 +66,9 @@ TreeTime tree_time(const TreeTask& task, const Cores& cores, const CpuTrees& lib
   TreeTime time;
   time.updates =
       tree_updates(task) / cores.speed * (library.serial + (1.0 - library.serial) / cores.cores) * library.update;
-  const double cached = std::min(1.0, cores.cores * cores.cache_part / (task.rows * library.row));
-  time.memory = tree_updates(task) * (1.0 - cached) * library.far;
+  const Bytes rows = task.rows * (task.entries * library.index + library.row);
+  const double cached = std::min(1.0, cores.cores * cores.cache_part / rows);
+  time.memory = task.rows * levels * (1.0 - cached) * library.far;
   const double pairs = cores.sockets > 1.0 ? cores.cores * cores.cores : 0.0;
   time.levels = levels * (1.0 / cores.speed * library.level + cores.cores * library.barrier + pairs * library.across);
   return time;

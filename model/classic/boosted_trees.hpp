@@ -49,9 +49,8 @@ struct TreeTime {
 [[nodiscard]] Bytes tree_exchange(const TreeTask& task, double rows_per_split) noexcept;
 
 /// On cores: the universal law of scalability (Gunther 1993) over the updates of a level, a barrier for each core and,
-/// over two sockets, its term of coherence for each pair of cores. Of rows that the cores' part of the last cache does
-/// not hold, rows x row bytes over it, each update waits `far` more for memory, however many cores: it is the walk of
-/// one thread through rows that others wrote.
+/// over two sockets, its term of coherence for each pair of cores. Rows that the cores' part of the last cache does not
+/// hold wait `far` more a level, however many cores there are: it is the walk of one thread through the rows' indices.
 [[nodiscard]] TreeTime tree_time(const TreeTask& task, const Cores& cores, const CpuTrees& library) noexcept;
 
 /// The quantised rows, gradients, predictions and indices of one card's part, and the histograms of a level.

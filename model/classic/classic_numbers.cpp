@@ -59,6 +59,7 @@ void read_trees(ConfigTable table, Numbers& read) {
     one.barrier = each.quantity<Seconds>("barrier", true);
     one.across = each.quantity<Seconds>("across", true);
     one.far = each.quantity<Seconds>("far", true);
+    one.index = each.quantity<Bytes>("index");
     one.row = each.quantity<Bytes>("row");
     one.early = each.maybe_number("early", {1.0, 100.0}).value_or(1.0);
     one.bytes_per_entry = each.number("bytes_per_entry", factors);

@@ -77,8 +77,9 @@ struct CpuTrees {
   Seconds update{}, level{};
   Seconds barrier{};  ///< of a level, for each core
   Seconds across{};   ///< of a level over two sockets, for each pair of cores
-  Seconds far{};      ///< of an update whose row no cache holds, more; whatever the cores
-  Bytes row{};        ///< that a level reads of a row: its bins' indices, gradient pair, offset and index
+  Seconds far{};      ///< of a row and level that no cache holds, more; whatever the cores
+  Bytes index{};      ///< of the bin of an entry
+  Bytes row{};        ///< that a level reads of a row beside its bins: a gradient pair, its offset and index
   double serial = 0.0, bytes_per_entry = 0.0, width = 0.0;
   double early = 1.0;  ///< times as long of releases before 2021
 };

@@ -82,18 +82,19 @@ TEST_CASE("classic: barriers of a second socket cost LightGBM more than its core
 TEST_CASE("classic: rows that the last cache does not hold wait for memory, however many cores") {
   static const Catalog shipped = Catalog::standard();
   CpuTrees library = *law().cpu_library("xgboost");
-  library.row = Bytes{50.0};
-  library.far = Seconds{1e-10};
-  // 48 of 48 cores have all of 105 MiB, which hold 1e6 rows of 50 B and a fifth of 1e7.
+  library.index = Bytes{4.0};
+  library.row = Bytes{18.0};
+  library.far = Seconds{1e-9};
+  // 48 of 48 cores have all of 105 MiB, which hold 1e6 rows of 8 x 4 + 18 B and a fifth of 1e7.
   const Cpu cpu = find_cpu(shipped, "xeon-8488c");
   const auto memory = [&](double rows, double count) {
     return tree_time(airline(rows), cores_of(cpu, 1.0, count, count), library).memory.raw();
   };
   CHECK(memory(1e6, 48.0) == 0.0);
   const double held = 105.0 * 1024 * 1024 / 500e6;
-  CHECK(memory(1e7, 48.0) == doctest::Approx(1e7 * 8 * 10 * 100 * 1e-10 * (1.0 - held)));
+  CHECK(memory(1e7, 48.0) == doctest::Approx(1e7 * 10 * 100 * 1e-9 * (1.0 - held)));
   // Half the cores have half of it.
-  CHECK(memory(1e7, 24.0) == doctest::Approx(8.0 * (1.0 - held / 2.0)));
+  CHECK(memory(1e7, 24.0) == doctest::Approx(10.0 * (1.0 - held / 2.0)));
 }
 
 TEST_CASE("classic: over two sockets each pair of cores costs a level its part") {
