@@ -28,9 +28,9 @@ constexpr std::array<std::string_view, 9> training_needs{
 
 using FormReader = std::vector<ReportedRun> (*)(std::string_view text, const std::string& file);
 /// In the order of ResultForm.
-constexpr std::array<FormReader, result_form_names.size()> readers{bench_serve_runs, guidellm_runs, aiperf_runs,
-                                                                   inferencex_runs,  llm_d_runs,    endpoints_runs,
-                                                                   loadgen_runs,     mllog_runs};
+constexpr std::array<FormReader, result_form_names.size()> readers{bench_serve_runs, guidellm_runs,     aiperf_runs,
+                                                                   inferencex_runs,  llm_d_runs,        endpoints_runs,
+                                                                   loadgen_runs,     trtllm_bench_runs, mllog_runs};
 
 std::span<const std::string_view> columns_of(bool training) {
   return training ? std::span<const std::string_view>{training_columns}
@@ -189,8 +189,11 @@ std::optional<ResultForm> result_form_of(std::string_view text) {
   if (json && holds("\"request_throughput\"") && holds("\"avg\"")) {
     return ResultForm::aiperf;
   }
-  if (json && holds("\"n_samples_completed\"")) {
+  if (json && (holds("\"n_samples_completed\"") || holds("\"tracked_samples_issued\""))) {
     return ResultForm::endpoints;
+  }
+  if (holds("\"system_output_throughput_tok_s\"") || holds("= PERFORMANCE OVERVIEW")) {
+    return ResultForm::trtllm_bench;
   }
   if (holds("MLPerf Results Summary")) {
     return ResultForm::loadgen;
@@ -211,7 +214,7 @@ ImportedRows import_result_rows(std::span<const ConfigSource> files,
     if (!one) {
       problems.add(file.file, {},
                    "is no result of a benchmark that is read here; say --from bench-serve, guidellm, "
-                   "aiperf, inferencex, llm-d, mlperf-endpoints, mlperf-loadgen or mllog");
+                   "aiperf, inferencex, llm-d, mlperf-endpoints, mlperf-loadgen, trtllm-bench or mllog");
       continue;
     }
     const std::string name{result_form_names[static_cast<std::size_t>(*one)]};

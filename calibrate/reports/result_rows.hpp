@@ -23,11 +23,13 @@ enum class ResultForm : std::uint8_t {
   llm_d,
   endpoints,
   loadgen,
+  trtllm_bench,
   mllog,
   count
 };
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(ResultForm::count)> result_form_names{
-    "bench-serve", "guidellm", "aiperf", "inferencex", "llm-d", "mlperf-endpoints", "mlperf-loadgen", "mllog"};
+    "bench-serve",      "guidellm",       "aiperf",       "inferencex", "llm-d",
+    "mlperf-endpoints", "mlperf-loadgen", "trtllm-bench", "mllog"};
 
 struct ImportedRows {
   std::string text;                  ///< CSV, one row a measurement
