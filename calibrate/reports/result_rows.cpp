@@ -203,9 +203,11 @@ std::optional<ResultForm> result_form_of(std::string_view text) {
 
 ImportedRows import_result_rows(std::span<const ConfigSource> files,
                                 std::optional<ResultForm> form,
-                                std::span<const std::string> stated) {
+                                std::span<const std::string> stated,
+                                std::span<const std::string> usual) {
   Diagnostics problems;
   const StatedCells said = read_stated(stated, problems);
+  const StatedCells silent = read_stated(usual, problems);
   ImportedRows rows;
   std::set<bool> kinds;
   std::set<std::string> remarked;
@@ -231,6 +233,9 @@ ImportedRows import_result_rows(std::span<const ConfigSource> files,
       }
       for (const auto& [key, value] : said.options) {
         run.options.insert_or_assign(key, value);
+      }
+      for (const auto& [column, value] : silent.cells) {
+        run.cells.try_emplace(column, value);
       }
       if (run.metrics.empty()) {
         problems.add(file.file, run.at, (run.part.empty() ? "the result" : run.part) + " holds no measurement above 0");

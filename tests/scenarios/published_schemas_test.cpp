@@ -291,8 +291,20 @@ Words faults_of(const ConfigValue& document, const Definition& definition) {
   return faults;
 }
 
+std::vector<ConfigValue> documents_of(std::string_view text) {
+  std::vector<ConfigValue> documents;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find("---\n"), text.size());
+    if (const std::string_view one = text.substr(0, end); one.find("kind: ") != std::string_view::npos) {
+      documents.push_back(parse_yaml(one, "objects.yaml"));
+    }
+    text.remove_prefix(std::min(text.size(), end + 4));
+  }
+  return documents;
+}
+
 void check_documents(const std::string& text, const std::vector<Definition>& definitions) {
-  for (const ConfigValue& document : YamlReader{text}.documents()) {
+  for (const ConfigValue& document : documents_of(text)) {
     const std::string& kind = at(document, {"kind"}).text;
     const auto known = std::find_if(definitions.begin(), definitions.end(),
                                     [&](const Definition& definition) { return definition.kind == kind; });
