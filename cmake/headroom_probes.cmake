@@ -1,24 +1,12 @@
-# HEADROOM_PROBES = AUTO | ON | OFF: libheadroom_probes.so, the only part that needs a CUDA toolkit. Sets
-# HEADROOM_HAVE_PROBES and enables CUDA when it is to be built; one status line says why or why not.
-set(probes_default OFF)
-if(PROJECT_IS_TOP_LEVEL)
-  set(probes_default AUTO)
-endif()
-set(HEADROOM_PROBES ${probes_default} CACHE STRING "Build the GPU probes: AUTO (when a CUDA toolkit is found), ON or OFF")
-set_property(CACHE HEADROOM_PROBES PROPERTY STRINGS AUTO ON OFF)
-set(HEADROOM_HAVE_PROBES OFF)
-
-if(HEADROOM_PROBES STREQUAL "OFF")
-  message(STATUS "GPU probes: OFF (HEADROOM_PROBES is OFF)")
+# HEADROOM_PROBES: libheadroom_probes.so, the only part that needs a CUDA toolkit. Enables CUDA when it is to be built.
+headroom_choice(PROBES LABEL "GPU probes" WHAT "the GPU probes" WHEN "a CUDA toolkit is found")
+if(NOT HEADROOM_TRY_PROBES)
   return()
 endif()
 
-# A toolkit that is missing, too old or incomplete ends in a status line, and in an error only when probes were demanded.
+# A toolkit that is missing, too old or incomplete.
 macro(headroom_no_probes why)
-  if(HEADROOM_PROBES STREQUAL "ON")
-    message(FATAL_ERROR "HEADROOM_PROBES is ON, but ${why}")
-  endif()
-  message(STATUS "GPU probes: OFF (${why})")
+  headroom_decide(PROBES LABEL "GPU probes" WHY_NOT "${why}")
   return()
 endmacro()
 
@@ -55,5 +43,4 @@ find_package(CUDAToolkit QUIET)
 if(NOT TARGET CUDA::cublasLt OR NOT TARGET CUDA::cudart_static)
   headroom_no_probes("the CUDA toolkit has no cuBLASLt or no static runtime")
 endif()
-set(HEADROOM_HAVE_PROBES ON)
-message(STATUS "GPU probes: ON (CUDA ${CUDAToolkit_VERSION}, ${CMAKE_CUDA_ARCHITECTURES})")
+headroom_decide(PROBES LABEL "GPU probes" WITH "CUDA ${CUDAToolkit_VERSION}, ${CMAKE_CUDA_ARCHITECTURES}")

@@ -1,12 +1,7 @@
-# HEADROOM_PYTHON = OFF | AUTO | ON: the Python package and its wheel (docs/python.md). Sets HEADROOM_HAVE_PYTHON and what
-# the interpreter says of itself; one status line says why or why not. OFF by default: `./run test long` and the presets
-# python and deb turn it on.
-set(HEADROOM_PYTHON OFF CACHE STRING "Build the Python package: AUTO (when pybind11 is found), ON or OFF")
-set_property(CACHE HEADROOM_PYTHON PROPERTY STRINGS AUTO ON OFF)
-set(HEADROOM_HAVE_PYTHON OFF)
-
-if(HEADROOM_PYTHON STREQUAL "OFF" OR NOT HEADROOM_PROGRAM)
-  message(STATUS "Python: OFF (HEADROOM_PYTHON or HEADROOM_PROGRAM is OFF)")
+# HEADROOM_PYTHON: the Python package and its wheel (docs/python.md). Sets what the interpreter says of itself. OFF by
+# default: `./run test long` and the presets python and deb turn it on.
+headroom_choice(PYTHON PROGRAM DEFAULT OFF LABEL "Python" WHAT "the Python package" WHEN "pybind11 is found")
+if(NOT HEADROOM_TRY_PYTHON)
   return()
 endif()
 
@@ -37,11 +32,4 @@ print(sysconfig.get_path('include'), sysconfig.get_config_var('EXT_SUFFIX'),
     set(why "${HEADROOM_PYTHON_EXECUTABLE} has no headers; install python3-dev")
   endif()
 endif()
-if(NOT why)
-  set(HEADROOM_HAVE_PYTHON ON)
-  message(STATUS "Python: ON (${HEADROOM_PYTHON_EXECUTABLE}, ${HEADROOM_PYTHON_TAG})")
-elseif(HEADROOM_PYTHON STREQUAL "ON")
-  message(FATAL_ERROR "HEADROOM_PYTHON is ON, but ${why}")
-else()
-  message(STATUS "Python: OFF (${why})")
-endif()
+headroom_decide(PYTHON LABEL "Python" WITH "${HEADROOM_PYTHON_EXECUTABLE}, ${HEADROOM_PYTHON_TAG}" WHY_NOT "${why}")

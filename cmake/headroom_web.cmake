@@ -1,26 +1,14 @@
-# HEADROOM_WEB = AUTO | ON | OFF: libheadroom_web.so, which speaks HTTP for `headroom web`. Sets HEADROOM_HAVE_WEB; one
-# status line says why or why not.
-set(web_default OFF)
-if(PROJECT_IS_TOP_LEVEL)
-  set(web_default AUTO)
-endif()
-set(HEADROOM_WEB ${web_default} CACHE STRING "Build the server: AUTO (when cpp-httplib is found), ON or OFF")
-set_property(CACHE HEADROOM_WEB PROPERTY STRINGS AUTO ON OFF)
-set(HEADROOM_HAVE_WEB OFF)
-
-if(HEADROOM_WEB STREQUAL "OFF" OR NOT HEADROOM_PROGRAM)
-  message(STATUS "Web server: OFF (HEADROOM_WEB or HEADROOM_PROGRAM is OFF)")
+# HEADROOM_WEB: libheadroom_web.so, which speaks HTTP for `headroom web`.
+headroom_choice(WEB PROGRAM LABEL "Web server" WHAT "the server" WHEN "cpp-httplib is found")
+if(NOT HEADROOM_TRY_WEB)
   return()
 endif()
 
 find_path(HEADROOM_HTTPLIB_INCLUDE httplib.h)
 find_library(HEADROOM_HTTPLIB_LIBRARY cpp-httplib)
 mark_as_advanced(HEADROOM_HTTPLIB_INCLUDE HEADROOM_HTTPLIB_LIBRARY)
-if(HEADROOM_HTTPLIB_INCLUDE AND HEADROOM_HTTPLIB_LIBRARY)
-  set(HEADROOM_HAVE_WEB ON)
-  message(STATUS "Web server: ON (${HEADROOM_HTTPLIB_LIBRARY})")
-elseif(HEADROOM_WEB STREQUAL "ON")
-  message(FATAL_ERROR "HEADROOM_WEB is ON, but cpp-httplib was not found; install libcpp-httplib-dev")
-else()
-  message(STATUS "Web server: OFF (libcpp-httplib-dev was not found)")
+set(why)
+if(NOT HEADROOM_HTTPLIB_INCLUDE OR NOT HEADROOM_HTTPLIB_LIBRARY)
+  set(why "cpp-httplib was not found; install libcpp-httplib-dev")
 endif()
+headroom_decide(WEB LABEL "Web server" WITH "${HEADROOM_HTTPLIB_LIBRARY}" WHY_NOT "${why}")

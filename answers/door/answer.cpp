@@ -3,6 +3,7 @@
 #include <headroom/answers/door/blank_layout.hpp>
 #include <headroom/scenarios/compare/cures.hpp>
 #include <headroom/scenarios/plan/beside_plan.hpp>
+#include <headroom/scenarios/plan/own_servers.hpp>
 
 #include <optional>
 #include <span>
@@ -23,6 +24,18 @@ std::optional<OwnRuns> level_of(const Scenario& scenario, const AnswerOptions& o
   return level;
 }
 
+/// What the user's servers say of the plan's, likewise.
+std::optional<OwnServers> servers_of(const Scenario& scenario, const AnswerOptions& options) {
+  const auto* const serve = std::get_if<ServeScenario>(&scenario.question);
+  if (options.runs.empty() || serve == nullptr) {
+    return std::nullopt;
+  }
+  Diagnostics diagnostics;
+  OwnServers own = learn_from_servers(options.runs, *serve, *scenario.sources, diagnostics);
+  diagnostics.throw_if_any();
+  return own;
+}
+
 void add_beside(Plan& plan, std::span<const RunFile> runs, const Sources& sources) {
   add_nearest(plan, runs, sources);
   add_sensitivities(plan);
@@ -38,7 +51,11 @@ class Answerer {
       q.scenario = *std::move(least);
     }
     std::optional<OwnRuns> level = level_of(q.scenario, options_);
+    std::optional<OwnServers> servers = servers_of(q.scenario, options_);
     Plan plan = make_plan(std::move(q.scenario), options_.explain, options_.part, options_.without, std::move(level));
+    if (servers) {
+      apply_own_servers(plan, *std::move(servers));
+    }
     if (options_.runs.empty()) {
       if (std::optional<SearchQuestion> every = search_of_blank(plan)) {
         asked::BestPlan best{*std::move(every)};

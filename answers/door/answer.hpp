@@ -66,7 +66,7 @@ struct AnswerOptions {
   bool explain = false;           ///< every term with its formula and inputs
   TermSet without;                ///< terms of a training step that are left out
   bool beside = true;             ///< measured runs like a training plan, and what 10 % more of each part would buy
-  std::vector<RunFile> runs;      ///< measured runs of the user's, which move a training plan's level
+  std::vector<RunFile> runs;      ///< measured runs of the user's, which move a plan's level
   unsigned threads = 0;           ///< 0: as many as the machine has; the answer is the same
   SimulationRecord* record = nullptr;  ///< of a simulated fleet; null: nothing is recorded
   std::string checkpoint;              ///< file of a search; empty: none

@@ -353,6 +353,10 @@ Value nearest_value(const NearestRuns& nearest) {
                 }));
 }
 
+Member own_runs(const Plan& plan) {
+  return "own_runs"_m = plan.own_runs && plan.own_effect ? own_runs_value(*plan.own_runs, *plan.own_effect) : Value{};
+}
+
 Value confidence(const Plan& plan) {
   if (!plan.confidence) {
     const auto* serve = std::get_if<ServePlan>(&plan.answer);
@@ -360,21 +364,21 @@ Value confidence(const Plan& plan) {
                                    : !serve->other_kernels.empty() ? "kernels of other SKUs"
                                    : serve->times                  ? "measured kernels"
                                    : serve->bound                  ? "bounds"
-                                                                   : "no times");
+                                                                   : "no times",
+                  own_runs(plan));
   }
   const PlanConfidence& c = *plan.confidence;
   const std::string wide{run_class_names[static_cast<std::size_t>(RunClass::wide_experts)]};
-  return object(
-      "confidence"_m = run_class_names[static_cast<std::size_t>(c.run_class)],
-      "confidence_basis"_m = object("width"_m = share(c.width), error_widths(c.errors),
-                                    Member{wide, c.wide_experts() ? error_widths(c.basis.back().errors) : Value{}},
-                                    "outside_measured"_m = c.outside,
-                                    "narrowing"_m = list(c.narrowing,
-                                                         [](const NarrowingFact& fact) {
-                                                           return object("fact"_m = fact.what,
-                                                                         "width"_m = share(fact.width));
-                                                         })),
-      "own_runs"_m = plan.own_runs && plan.own_effect ? own_runs_value(*plan.own_runs, *plan.own_effect) : Value{});
+  return object("confidence"_m = run_class_names[static_cast<std::size_t>(c.run_class)],
+                "confidence_basis"_m =
+                    object("width"_m = share(c.width), error_widths(c.errors),
+                           Member{wide, c.wide_experts() ? error_widths(c.basis.back().errors) : Value{}},
+                           "outside_measured"_m = c.outside,
+                           "narrowing"_m = list(c.narrowing,
+                                                [](const NarrowingFact& fact) {
+                                                  return object("fact"_m = fact.what, "width"_m = share(fact.width));
+                                                })),
+                own_runs(plan));
 }
 
 }  // namespace

@@ -1,72 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of clients that load a server: vLLM's and SGLang's, GuideLLM, AIPerf and genai-perf. Which of a client's
-// files holds results, and which are refused, is what calibrate/results says of them.
+// Results of clients that load a server, and logs of MLPerf, as rows: what calibrate/results reads of them.
 #include <headroom/calibrate/reports/reported_run.hpp>
 #include <headroom/calibrate/results/benchmark_forms.hpp>
-#include <headroom/core/json_reader.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
 
 namespace headroom {
 namespace {
-
-/// vllm-project/vllm, vllm/benchmarks/serve.py (calculate_metrics and main); sgl-project/sglang,
-/// python/sglang/bench_serving.py (its end-to-end times are named e2e_latency).
-constexpr std::array bench_serve_fields{
-    ReportedField{"request_throughput", "requests_per_s", "requests/s"},
-    ReportedField{"output_throughput", "output_tokens_per_s", "tokens/s"},
-    ReportedField{"total_token_throughput", "total_tokens_per_s", "tokens/s"},
-    ReportedField{"total_throughput", "total_tokens_per_s", "tokens/s"},
-    ReportedField{"mean_ttft_ms", "ttft_ms_mean", "ms"},
-    ReportedField{"median_ttft_ms", "ttft_ms_p50", "ms"},
-    ReportedField{"p90_ttft_ms", "ttft_ms_p90", "ms"},
-    ReportedField{"p95_ttft_ms", "ttft_ms_p95", "ms"},
-    ReportedField{"p99_ttft_ms", "ttft_ms_p99", "ms"},
-    ReportedField{"mean_tpot_ms", "tpot_ms_mean", "ms"},
-    ReportedField{"median_tpot_ms", "tpot_ms_p50", "ms"},
-    ReportedField{"p90_tpot_ms", "tpot_ms_p90", "ms"},
-    ReportedField{"p95_tpot_ms", "tpot_ms_p95", "ms"},
-    ReportedField{"p99_tpot_ms", "tpot_ms_p99", "ms"},
-    ReportedField{"mean_e2el_ms", "e2e_ms_mean", "ms"},
-    ReportedField{"median_e2el_ms", "e2e_ms_p50", "ms"},
-    ReportedField{"p90_e2el_ms", "e2e_ms_p90", "ms"},
-    ReportedField{"p95_e2el_ms", "e2e_ms_p95", "ms"},
-    ReportedField{"p99_e2el_ms", "e2e_ms_p99", "ms"},
-    ReportedField{"mean_e2e_latency_ms", "e2e_ms_mean", "ms"},
-    ReportedField{"median_e2e_latency_ms", "e2e_ms_p50", "ms"},
-    ReportedField{"p90_e2e_latency_ms", "e2e_ms_p90", "ms"},
-    ReportedField{"p99_e2e_latency_ms", "e2e_ms_p99", "ms"},
-};
-
-/// vllm-project/guidellm, report version 2: statistics of the requests that succeeded, below metrics/NAME/successful. A
-/// time per output token there holds the first token's, so that the gaps between tokens are the TPOT of rows.
-constexpr std::array guidellm_fields{
-    ReportedField{"requests_per_second/successful/mean", "requests_per_s", "requests/s"},
-    ReportedField{"output_tokens_per_second/successful/mean", "output_tokens_per_s", "tokens/s"},
-    ReportedField{"tokens_per_second/successful/mean", "total_tokens_per_s", "tokens/s"},
-    ReportedField{"time_to_first_token_ms/successful/mean", "ttft_ms_mean", "ms"},
-    ReportedField{"time_to_first_token_ms/successful/percentiles/p50", "ttft_ms_p50", "ms"},
-    ReportedField{"time_to_first_token_ms/successful/percentiles/p90", "ttft_ms_p90", "ms"},
-    ReportedField{"time_to_first_token_ms/successful/percentiles/p95", "ttft_ms_p95", "ms"},
-    ReportedField{"time_to_first_token_ms/successful/percentiles/p99", "ttft_ms_p99", "ms"},
-    ReportedField{"inter_token_latency_ms/successful/mean", "tpot_ms_mean", "ms"},
-    ReportedField{"inter_token_latency_ms/successful/percentiles/p50", "tpot_ms_p50", "ms"},
-    ReportedField{"inter_token_latency_ms/successful/percentiles/p90", "tpot_ms_p90", "ms"},
-    ReportedField{"inter_token_latency_ms/successful/percentiles/p95", "tpot_ms_p95", "ms"},
-    ReportedField{"inter_token_latency_ms/successful/percentiles/p99", "tpot_ms_p99", "ms"},
-    ReportedField{"request_latency/successful/mean", "e2e_ms_mean", "ms", 1e3},
-    ReportedField{"request_latency/successful/percentiles/p50", "e2e_ms_p50", "ms", 1e3},
-    ReportedField{"request_latency/successful/percentiles/p90", "e2e_ms_p90", "ms", 1e3},
-    ReportedField{"request_latency/successful/percentiles/p95", "e2e_ms_p95", "ms", 1e3},
-    ReportedField{"request_latency/successful/percentiles/p99", "e2e_ms_p99", "ms", 1e3},
-};
-
-[[noreturn]] void refuse_form(const std::string& file, Position at, std::string_view expected) {
-  throw ConfigError{{Diagnostic{file, at, "this is no result of " + std::string{expected}}}};
-}
 
 /// What a client calls its server; the name of a protocol ("openai") says no engine.
 void set_engine(std::string_view backend, ReportedRun& run) {
@@ -84,127 +29,84 @@ void set_engine(std::string_view backend, ReportedRun& run) {
   }
 }
 
-/// One result of `bench serve`; gate's reader says whether it is one, and refuses a run without an answer.
-ReportedRun bench_serve_run(const ConfigValue& root, const std::string& file) {
-  const std::optional<BenchmarkResult> known = benchmark_of_serving(root, file);
-  if (!known || root.find("request_throughput") == nullptr) {
-    refuse_form(file, root.at, "'vllm bench serve --save-result' or of SGLang's bench_serving");
-  }
-  ReportedRun run;
-  run.at = root.at;
-  run.set_text("model", model_name(text_at_path(root, "model_id")));
-  const std::string type = text_at_path(root, "endpoint_type");
-  set_engine(type.empty() ? text_at_path(root, "backend") : type, run);
-  const double completed = number_at(root, "completed").value_or(1.0);
-  const auto mean = [&](std::string_view total) {
-    const std::optional<double> tokens = number_at(root, total);
-    return tokens ? std::optional{*tokens / completed} : std::nullopt;
+void measure_latency(const ToldLatency& told, const std::string& metric, ReportedRun& run) {
+  constexpr std::array<std::pair<double, std::string_view>, 4> shares{
+      {{0.5, "_p50"}, {0.9, "_p90"}, {0.95, "_p95"}, {0.99, "_p99"}}};
+  constexpr double milli = 1e3;
+  const auto measure = [&](std::string_view statistic, std::optional<Seconds> time) {
+    run.measure(metric + std::string{statistic}, "ms", time ? std::optional{time->raw()} : std::nullopt, milli);
   };
-  run.set_number("isl", mean("total_input_tokens"));
-  run.set_number("osl", mean("total_output_tokens"));
-  const std::optional<double> rate = number_at(root, "request_rate");
-  run.set_load(number_at(root, "max_concurrency"), rate, true);
-  const std::optional<double> sent = number_at(root, "num_prompts");
-  run.options["requests"] = cell_text(sent && *sent > 0.0 ? *sent : completed);
-  if (sent && completed < *sent) {
-    run.remarks.push_back(cell_text(*sent - completed) + " of " + cell_text(*sent) + " requests were not completed");
+  measure("_mean", told.mean);
+  for (const auto& [share, statistic] : shares) {
+    const auto stated = std::find_if(told.quantiles.begin(), told.quantiles.end(),
+                                     [&, of = share](const auto& known) { return std::abs(known.first - of) < 1e-9; });
+    measure(statistic, stated == told.quantiles.end() ? std::nullopt : std::optional{stated->second});
   }
-  measure_fields(bench_serve_fields, root, run);
+}
+
+/// `tpot`: the kind of time that is the TPOT of rows; `whole`: how rows call that of a whole request.
+ReportedRun row_of(const LoadRun& load, LatencyKind tpot, const std::string& whole) {
+  ReportedRun run;
+  run.at = {load.line, 1};
+  run.part = load.of;
+  run.set_text("model", load.model);
+  set_engine(load.server, run);
+  run.set_number("isl", load.prompt);
+  run.set_number("osl", load.output);
+  run.set_load(load.limit, load.asked_rate, load.at_once);
+  const std::optional<double> requests = load.asked.value_or(0.0) > 0.0 ? load.asked : load.completed;
+  if (requests && *requests >= 1.0) {
+    run.options["requests"] = cell_text(*requests);
+  }
+  if (const double failed = load.failed.value_or(0.0); failed > 0.0) {
+    run.remarks.push_back(cell_text(failed) + (requests && load.asked
+                                                   ? " of " + cell_text(*requests) + " requests were not completed"
+                                                   : " requests ended with an error"));
+  }
+  run.measure("requests_per_s", "requests/s", load.rate);
+  run.measure("output_tokens_per_s", "tokens/s", load.output_rate);
+  run.measure("total_tokens_per_s", "tokens/s", load.total_rate);
+  measure_latency(load.of_kind(LatencyKind::ttft), "ttft_ms", run);
+  measure_latency(load.of_kind(tpot), "tpot_ms", run);
+  measure_latency(load.of_kind(LatencyKind::request), whole, run);
   return run;
 }
 
-/// How GuideLLM sent a benchmark's requests.
-void set_guidellm_load(const ConfigValue& benchmark, ReportedRun& run) {
-  const ConfigValue* strategy = nullptr;
-  for (const std::string_view path : {"config/strategy", "args/strategy", "scheduler/strategy"}) {
-    strategy = strategy == nullptr ? value_at(benchmark, path) : strategy;
-  }
-  if (strategy == nullptr) {
-    return;
-  }
-  const std::string type = text_at_path(*strategy, "type_");
-  const std::optional<double> streams = number_at(*strategy, "streams");
-  if (type == "synchronous") {
-    run.set_load(1.0, std::nullopt, false);
-  } else if (type == "concurrent") {
-    run.set_load(streams ? streams : number_at(*strategy, "max_concurrency"), std::nullopt, false);
-  } else if (type == "throughput") {
-    run.set_load(number_at(*strategy, "max_concurrency"), std::nullopt, true);
-  } else {  // "constant", "poisson": its bound of requests in flight is a default far above any load
-    run.set_load(std::nullopt, number_at(*strategy, "rate"), false);
-  }
+[[noreturn]] void refuse_form(const std::string& file, Position at, std::string_view expected) {
+  throw ConfigError{{Diagnostic{file, at, "this is no result of " + std::string{expected}}}};
 }
 
-/// Milliseconds, or a rate per second, of a unit of AIPerf; nullopt: another word.
-std::optional<double> aiperf_factor(std::string_view unit, bool time) {
-  constexpr std::array<std::pair<std::string_view, double>, 8> times{{{"", 1.0},
-                                                                      {"ms", 1.0},
-                                                                      {"milliseconds", 1.0},
-                                                                      {"s", 1e3},
-                                                                      {"sec", 1e3},
-                                                                      {"us", 1e-3},
-                                                                      {"ns", 1e-6},
-                                                                      {"nanoseconds", 1e-6}}};
-  if (!time) {
-    return 1.0;
-  }
-  for (const auto& [word, factor] : times) {
-    if (unit == word) {
-      return factor;
-    }
-  }
-  return std::nullopt;
-}
-
-struct AiperfMetric {
-  std::string_view theirs, ours, unit;
-  bool time = false;
-};
-/// ai-dynamo/aiperf, profile_export_aiperf.json; triton-inference-server/perf_analyzer, genai-perf's export.
-constexpr std::array aiperf_metrics{
-    AiperfMetric{"request_throughput", "requests_per_s", "requests/s"},
-    AiperfMetric{"output_token_throughput", "output_tokens_per_s", "tokens/s"},
-    AiperfMetric{"total_token_throughput", "total_tokens_per_s", "tokens/s"},
-    AiperfMetric{"time_to_first_token", "ttft_ms", "ms", true},
-    AiperfMetric{"inter_token_latency", "tpot_ms", "ms", true},
-    AiperfMetric{"request_latency", "e2e_ms", "ms", true},
+struct ClientForm {
+  std::string_view form;      ///< of BenchmarkResult
+  std::string_view expected;  ///< for messages
+  LatencyKind tpot = LatencyKind::tpot;
+  bool at_once = false;  ///< a run with neither a rate nor a bound sent all at once
 };
 
-void measure_aiperf(const ConfigValue& root, const std::string& file, ReportedRun& run, Diagnostics& problems) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> statistics{
-      {{"avg", "_mean"}, {"p50", "_p50"}, {"p90", "_p90"}, {"p95", "_p95"}, {"p99", "_p99"}}};
-  for (const AiperfMetric& metric : aiperf_metrics) {
-    const ConfigValue* const told = member_of(&root, metric.theirs);
-    if (told == nullptr) {
-      continue;
-    }
-    const std::string unit = text_at_path(*told, "unit");
-    const std::optional<double> factor = aiperf_factor(unit, metric.time);
-    if (!factor) {
-      problems.add(file, value_at(*told, "unit")->at,
-                   "'unit' is " + quoted(unit) + "; it must be one of ms, s, us, ns");
-      continue;
-    }
-    for (const auto& [theirs, ours] : statistics) {
-      if (metric.time) {
-        run.measure(std::string{metric.ours} + std::string{ours}, metric.unit, number_at(*told, theirs), *factor);
-      } else if (theirs == "avg") {
-        run.measure(metric.ours, metric.unit, number_at(*told, theirs));
-      }
-    }
-  }
-}
-
-}  // namespace
-
-std::vector<ReportedRun> bench_serve_runs(std::string_view text, const std::string& file) {
+/// Runs of each document of a file. A run that a client calls incomplete is kept, with a remark.
+std::vector<ReportedRun> client_runs(std::string_view text, const std::string& file, const ClientForm& form) {
   std::vector<ReportedRun> runs;
   Diagnostics problems;
-  const std::vector<ConfigValue> objects = json_objects(text, file);
-  for (std::size_t i = 0; i < objects.size(); ++i) {
+  const std::vector<ConfigValue> documents = json_objects(text, file);
+  for (std::size_t i = 0; i < documents.size(); ++i) {
     try {
-      runs.push_back(bench_serve_run(objects[i], file));
-      runs.back().part = objects.size() > 1 ? "run " + std::to_string(i + 1) : "";
+      const std::optional<BenchmarkResult> result = benchmark_of_serving(documents[i], file);
+      if (!result || result->form != form.form || result->loads.empty()) {
+        refuse_form(file, documents[i].at, form.expected);
+      }
+      for (LoadRun load : result->loads) {
+        for (const ToldFault& fault : load.faults) {
+          problems.add(file, fault.at, fault.text);
+        }
+        load.at_once = load.at_once || form.at_once;
+        load.line = std::max(load.line, documents[i].at.line);
+        runs.push_back(row_of(load, form.tpot, "e2e_ms"));
+        ReportedRun& run = runs.back();
+        run.part = documents.size() > 1 ? "run " + std::to_string(i + 1) : run.part;
+        for (const std::string& rule : load.invalid) {
+          run.remarks.push_back(rule + "; its numbers are of what had ended");
+        }
+      }
     } catch (const ConfigError& error) {
       problems.add(error);
     }
@@ -213,64 +115,82 @@ std::vector<ReportedRun> bench_serve_runs(std::string_view text, const std::stri
   return runs;
 }
 
+}  // namespace
+
+std::vector<ReportedRun> bench_serve_runs(std::string_view text, const std::string& file) {
+  return client_runs(
+      text, file,
+      {"vllm bench serve", "'vllm bench serve --save-result' or of SGLang's bench_serving", LatencyKind::tpot, true});
+}
+
 std::vector<ReportedRun> guidellm_runs(std::string_view text, const std::string& file) {
-  const ConfigValue root = parse_json(text, file);
-  const std::optional<BenchmarkResult> known = benchmark_of_serving(root, file);
-  const ConfigValue* const benchmarks = root.find("benchmarks");
-  if (!known || benchmarks == nullptr || benchmarks->items.empty()) {
-    refuse_form(file, root.at, "GuideLLM: it holds no list 'benchmarks' whose members have 'metrics'");
+  // Its time per output token holds the first token's, so that the gaps between tokens are the TPOT of rows.
+  return client_runs(
+      text, file,
+      {"GuideLLM", "GuideLLM: it holds no list 'benchmarks' whose members have 'metrics'", LatencyKind::itl});
+}
+
+std::vector<ReportedRun> aiperf_runs(std::string_view text, const std::string& file) {
+  return client_runs(text, file, {"AIPerf", "AIPerf or genai-perf (profile_export_aiperf.json)"});
+}
+
+std::vector<ReportedRun> endpoints_runs(std::string_view text, const std::string& file) {
+  return client_runs(text, file,
+                     {"MLPerf Endpoints",
+                      "MLPerf Endpoints (result_summary.json): it lacks 'n_samples_completed' or "
+                      "'latency'"});
+}
+
+std::vector<ReportedRun> trtllm_bench_runs(std::string_view text, const std::string& file) {
+  if (text.find("= PERFORMANCE OVERVIEW") == std::string_view::npos) {
+    return client_runs(text, file, {"trtllm-bench", "trtllm-bench (--report_json, or the report that it prints)"});
   }
-  std::string model = text_at_path(root, "config/spec/backend/model");
-  model = model.empty() ? text_at_path(root, "args/model") : model;
+  const BenchmarkResult result = benchmark_of_trtllm_report(text, file);
+  return one_run(row_of(result.loads.front(), LatencyKind::tpot, "e2e_ms"), {});
+}
+
+std::vector<ReportedRun> loadgen_runs(std::string_view text, const std::string& file) {
+  const BenchmarkResult result = parse_benchmark(text, file);  // refuses a run that is not VALID
+  if (result.loads.empty()) {
+    refuse_form(file, {}, "MLPerf's loadgen");
+  }
+  const LoadRun& load = result.loads.front();
+  ReportedRun run = row_of(load, LatencyKind::tpot, "latency_ms");
+  run.at = {};
+  std::string scenario = load.scenario;
+  std::transform(scenario.begin(), scenario.end(), scenario.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  run.options.erase("scenario");
+  if (!scenario.empty()) {
+    run.options["scenario"] = scenario;
+  }
+  return one_run(std::move(run), {});
+}
+
+std::vector<ReportedRun> mllog_runs(std::string_view text, const std::string& file) {
+  const BenchmarkResult result = benchmark_of_mllog(text, file);
   std::vector<ReportedRun> runs;
-  for (std::size_t i = 0; i < benchmarks->items.size(); ++i) {
-    const ConfigValue& benchmark = benchmarks->items[i];
-    const ConfigValue* const metrics = member_of(&benchmark, "metrics");
+  for (const TrainingRun& training : result.trainings) {
     ReportedRun run;
-    run.part = benchmarks->items.size() > 1 ? "benchmark " + std::to_string(i + 1) : "";
-    run.at = benchmark.at;
-    run.set_text("model", model_name(model));
-    set_guidellm_load(benchmark, run);
-    if (metrics != nullptr) {
-      run.set_number("isl", number_at(*metrics, "prompt_token_count/successful/mean"));
-      run.set_number("osl", number_at(*metrics, "output_token_count/successful/mean"));
-      measure_fields(guidellm_fields, *metrics, run);
-      if (const std::optional<double> requests = number_at(*metrics, "request_totals/successful")) {
-        run.options["requests"] = cell_text(*requests);
+    run.training = true;
+    run.part = result.trainings.size() > 1 ? "run " + std::to_string(runs.size() + 1) : "";
+    run.set_number("global_batch", training.batch);
+    run.set_number("seq_len", training.sequence);
+    if (!training.benchmark.empty()) {
+      run.options["benchmark"] = training.benchmark;
+    }
+    if (!training.rates.empty()) {
+      double sum = 0.0;
+      for (const double rate : training.rates) {
+        sum += rate;
       }
-      if (number_at(*metrics, "request_totals/errored").value_or(0.0) > 0.0) {
-        run.remarks.push_back(cell_text(*number_at(*metrics, "request_totals/errored")) +
-                              " requests ended with an error");
-      }
+      run.measure("samples_per_s", "samples/s", sum / static_cast<double>(training.rates.size()));
+      run.remarks.push_back("samples_per_s is the mean of " + std::to_string(training.rates.size()) +
+                            " reports of tracked_stats");
     }
     runs.push_back(std::move(run));
   }
   return runs;
-}
-
-std::vector<ReportedRun> aiperf_runs(std::string_view text, const std::string& file) {
-  const ConfigValue root = parse_json(text, file);
-  if (!benchmark_of_serving(root, file) || root.find("request_throughput") == nullptr) {
-    refuse_form(file, root.at, "AIPerf or genai-perf (profile_export_aiperf.json)");
-  }
-  ReportedRun run;
-  run.at = root.at;
-  for (const std::string_view path : {"input_config/endpoint/model_names", "input_config/model_names"}) {
-    if (const ConfigValue* const names = value_at(root, path); names != nullptr && !names->items.empty()) {
-      run.set_text("model", model_name(names->items.front().text));
-    }
-  }
-  run.set_number("isl", number_at(root, "input_sequence_length/avg"));
-  run.set_number("osl", number_at(root, "output_sequence_length/avg"));
-  std::optional<double> concurrency = number_at(root, "input_config/loadgen/concurrency");
-  concurrency = concurrency ? concurrency : number_at(root, "input_config/perf_analyzer/stimulus/concurrency");
-  run.set_load(concurrency, number_at(root, "input_config/loadgen/request_rate"), false);
-  if (const std::optional<double> requests = number_at(root, "request_count/avg")) {
-    run.options["requests"] = cell_text(*requests);
-  }
-  Diagnostics problems;
-  measure_aiperf(root, file, run, problems);
-  return one_run(std::move(run), problems);
 }
 
 }  // namespace headroom

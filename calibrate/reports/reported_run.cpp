@@ -156,9 +156,11 @@ std::vector<ReportedRun> one_run(ReportedRun run, const Diagnostics& problems) {
   return runs;
 }
 
-std::vector<ConfigValue> json_objects(std::string_view text, const std::string& file) {
+std::vector<ConfigValue> json_objects(std::string_view written, const std::string& file) {
+  const std::string text = with_plain_numbers(written);
   const std::size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
-  if (text.substr(begin).starts_with('[')) {
+  const std::string_view rest = std::string_view{text}.substr(begin);
+  if (rest.starts_with('[')) {
     ConfigValue root = parse_list(text, file);
     std::vector<ConfigValue> objects = std::move(root.find("rows")->items);
     Diagnostics problems;
@@ -171,7 +173,7 @@ std::vector<ConfigValue> json_objects(std::string_view text, const std::string& 
     problems.throw_if_any();
     return objects;
   }
-  if (objects_a_line(text.substr(begin))) {
+  if (objects_a_line(rest)) {
     Diagnostics problems;
     std::vector<ConfigValue> objects = json_objects_of_lines(text, file, problems);
     problems.throw_if_any();

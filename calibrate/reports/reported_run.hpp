@@ -66,6 +66,7 @@ void measure_fields(std::span<const ReportedField> fields, const ConfigValue& ro
 [[nodiscard]] std::vector<ReportedRun> llm_d_runs(std::string_view text, const std::string& file);
 [[nodiscard]] std::vector<ReportedRun> endpoints_runs(std::string_view text, const std::string& file);
 [[nodiscard]] std::vector<ReportedRun> loadgen_runs(std::string_view text, const std::string& file);
+[[nodiscard]] std::vector<ReportedRun> trtllm_bench_runs(std::string_view text, const std::string& file);
 [[nodiscard]] std::vector<ReportedRun> mllog_runs(std::string_view text, const std::string& file);
 
 /// Objects one a line, each at the place of its line; what is none is a problem of its line.
@@ -76,7 +77,8 @@ void measure_fields(std::span<const ReportedField> fields, const ConfigValue& ro
 /// A file's only run; throws the problems that its reading found.
 [[nodiscard]] std::vector<ReportedRun> one_run(ReportedRun run, const Diagnostics& problems);
 
-/// JSON whose root may be an array of objects as well, and lines of objects: the objects with their places.
+/// JSON whose root may be an array of objects as well, and lines of objects: the objects with their places. Infinity
+/// and NaN, as Python writes them, are texts.
 [[nodiscard]] std::vector<ConfigValue> json_objects(std::string_view text, const std::string& file);
 
 }  // namespace headroom

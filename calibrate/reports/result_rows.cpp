@@ -28,9 +28,9 @@ constexpr std::array<std::string_view, 9> training_needs{
 
 using FormReader = std::vector<ReportedRun> (*)(std::string_view text, const std::string& file);
 /// In the order of ResultForm.
-constexpr std::array<FormReader, result_form_names.size()> readers{bench_serve_runs, guidellm_runs, aiperf_runs,
-                                                                   inferencex_runs,  llm_d_runs,    endpoints_runs,
-                                                                   loadgen_runs,     mllog_runs};
+constexpr std::array<FormReader, result_form_names.size()> readers{bench_serve_runs, guidellm_runs,     aiperf_runs,
+                                                                   inferencex_runs,  llm_d_runs,        endpoints_runs,
+                                                                   loadgen_runs,     trtllm_bench_runs, mllog_runs};
 
 std::span<const std::string_view> columns_of(bool training) {
   return training ? std::span<const std::string_view>{training_columns}
@@ -189,8 +189,11 @@ std::optional<ResultForm> result_form_of(std::string_view text) {
   if (json && holds("\"request_throughput\"") && holds("\"avg\"")) {
     return ResultForm::aiperf;
   }
-  if (json && holds("\"n_samples_completed\"")) {
+  if (json && (holds("\"n_samples_completed\"") || holds("\"tracked_samples_issued\""))) {
     return ResultForm::endpoints;
+  }
+  if (holds("\"system_output_throughput_tok_s\"") || holds("= PERFORMANCE OVERVIEW")) {
+    return ResultForm::trtllm_bench;
   }
   if (holds("MLPerf Results Summary")) {
     return ResultForm::loadgen;
@@ -200,9 +203,11 @@ std::optional<ResultForm> result_form_of(std::string_view text) {
 
 ImportedRows import_result_rows(std::span<const ConfigSource> files,
                                 std::optional<ResultForm> form,
-                                std::span<const std::string> stated) {
+                                std::span<const std::string> stated,
+                                std::span<const std::string> usual) {
   Diagnostics problems;
   const StatedCells said = read_stated(stated, problems);
+  const StatedCells silent = read_stated(usual, problems);
   ImportedRows rows;
   std::set<bool> kinds;
   std::set<std::string> remarked;
@@ -211,7 +216,7 @@ ImportedRows import_result_rows(std::span<const ConfigSource> files,
     if (!one) {
       problems.add(file.file, {},
                    "is no result of a benchmark that is read here; say --from bench-serve, guidellm, "
-                   "aiperf, inferencex, llm-d, mlperf-endpoints, mlperf-loadgen or mllog");
+                   "aiperf, inferencex, llm-d, mlperf-endpoints, mlperf-loadgen, trtllm-bench or mllog");
       continue;
     }
     const std::string name{result_form_names[static_cast<std::size_t>(*one)]};
@@ -228,6 +233,9 @@ ImportedRows import_result_rows(std::span<const ConfigSource> files,
       }
       for (const auto& [key, value] : said.options) {
         run.options.insert_or_assign(key, value);
+      }
+      for (const auto& [column, value] : silent.cells) {
+        run.cells.try_emplace(column, value);
       }
       if (run.metrics.empty()) {
         problems.add(file.file, run.at, (run.part.empty() ? "the result" : run.part) + " holds no measurement above 0");

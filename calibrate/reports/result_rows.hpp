@@ -23,11 +23,13 @@ enum class ResultForm : std::uint8_t {
   llm_d,
   endpoints,
   loadgen,
+  trtllm_bench,
   mllog,
   count
 };
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(ResultForm::count)> result_form_names{
-    "bench-serve", "guidellm", "aiperf", "inferencex", "llm-d", "mlperf-endpoints", "mlperf-loadgen", "mllog"};
+    "bench-serve",      "guidellm",       "aiperf",       "inferencex", "llm-d",
+    "mlperf-endpoints", "mlperf-loadgen", "trtllm-bench", "mllog"};
 
 struct ImportedRows {
   std::string text;                  ///< CSV, one row a measurement
@@ -38,12 +40,13 @@ struct ImportedRows {
 [[nodiscard]] std::optional<ResultForm> result_form_of(std::string_view text);
 
 /// Rows of all files; without a form each is told by its content. `stated`: "COLUMN=VALUE", which wins over the file;
-/// "options.KEY=VALUE" adds to the options. Throws ConfigError with every problem and its place: a file of another form
-/// or without a measurement, a number that is none, an unknown column, and what no row can be predicted without and
-/// neither the file nor `stated` says (model, SKU, ranks, format, engine; of training also batch, sequence and
-/// software).
+/// "options.KEY=VALUE" adds to the options; `usual`, of the same form, stands where the file is silent. Throws
+/// ConfigError with every problem and its place: a file of another form or without a measurement, a number that is
+/// none, an unknown column, and what no row can be predicted without and neither the file nor `stated` says (model,
+/// SKU, ranks, format, engine; of training also batch, sequence and software).
 [[nodiscard]] ImportedRows import_result_rows(std::span<const ConfigSource> files,
                                               std::optional<ResultForm> form,
-                                              std::span<const std::string> stated);
+                                              std::span<const std::string> stated,
+                                              std::span<const std::string> usual = {});
 
 }  // namespace headroom

@@ -56,31 +56,6 @@ std::string_view first_line(std::string_view text) {
   return rest.substr(0, std::min(rest.size(), rest.find_first_of("\r\n")));
 }
 
-/// Python writes Infinity and NaN for numbers that JSON lacks: as texts of the same length, so that places hold.
-std::string with_plain_numbers(std::string_view text) {
-  std::string plain{text};
-  bool within = false;
-  for (std::size_t i = 0; i < plain.size(); ++i) {
-    if (within) {
-      i += plain[i] == '\\' ? 1U : 0U;
-      within = i >= plain.size() || plain[i] != '"';
-    } else if (plain[i] == '"') {
-      within = true;
-    } else if (plain.compare(i, 8, "Infinity") == 0) {
-      plain.replace(i, 8, "\"inf\"   ");
-      if (i > 0 && plain[i - 1] == '-') {
-        plain[i - 1] = ' ';
-      }
-      within = false;
-      i += 7;
-    } else if (plain.compare(i, 3, "NaN") == 0) {
-      plain.replace(i, 3, "\"\" ");
-      i += 2;
-    }
-  }
-  return plain;
-}
-
 /// A text that ends within its document was cut off.
 ConfigValue whole_document(std::string_view text, const std::string& file) {
   const std::size_t last = text.find_last_not_of(" \t\r\n");
@@ -262,6 +237,41 @@ bool is_amount(double number) noexcept {
 std::optional<double> amount_of(const ConfigValue* value) noexcept {
   const std::optional<double> number = number_of(value);
   return number && is_amount(*number) ? number : std::nullopt;
+}
+
+std::string with_plain_numbers(std::string_view text) {
+  std::string plain{text};
+  bool within = false;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    if (within) {
+      i += plain[i] == '\\' ? 1U : 0U;
+      within = i >= plain.size() || plain[i] != '"';
+    } else if (plain[i] == '"') {
+      within = true;
+    } else if (plain.compare(i, 8, "Infinity") == 0) {
+      plain.replace(i, 8, "\"inf\"   ");
+      if (i > 0 && plain[i - 1] == '-') {
+        plain[i - 1] = ' ';
+      }
+      within = false;
+      i += 7;
+    } else if (plain.compare(i, 3, "NaN") == 0) {
+      plain.replace(i, 3, "\"\" ");
+      i += 2;
+    }
+  }
+  return plain;
+}
+
+std::optional<double> told_amount(const ConfigValue* value, std::string_view name, LoadRun& load) {
+  const std::optional<double> number = amount_of(value);
+  if (value == nullptr || number || value->kind == ConfigValue::Kind::null) {
+    return number;
+  }
+  const std::optional<double> other = number_of(value);
+  const std::string told = other ? general_text(*other, 9) : value->text.empty() ? "NaN" : quoted(value->text);
+  load.faults.push_back({value->at, quoted(name) + " is " + told + "; it must be a number, 0 or more"});
+  return std::nullopt;
 }
 
 std::string text_of_member(const ConfigValue* object, std::string_view key) {

@@ -65,6 +65,12 @@ void add_load_series(const LoadRun& load, BenchmarkResult& result);
 [[nodiscard]] std::optional<double> amount_of(const ConfigValue* value) noexcept;
 /// Texts of a document; empty: another kind, or none.
 [[nodiscard]] std::string text_of_member(const ConfigValue* object, std::string_view key);
+/// A number that may be an amount; what is there and is none is a fault of the load, by its name in the file. JSON's
+/// null is no fault.
+[[nodiscard]] std::optional<double> told_amount(const ConfigValue* value, std::string_view name, LoadRun& load);
+/// JSON as Python writes it, with texts for Infinity and NaN, which JSON lacks, of the same length, so that places
+/// hold.
+[[nodiscard]] std::string with_plain_numbers(std::string_view text);
 /// The text without blanks at its ends.
 [[nodiscard]] std::string_view without_blanks(std::string_view text);
 /// Its member; nullptr where there is none, or no object.

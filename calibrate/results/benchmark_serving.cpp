@@ -56,7 +56,10 @@ BenchmarkResult vllm_serve(const ConfigValue& root, double completed) {
 }
 
 /// {"mean": .., "std_dev": .., "count": ..} of requests that succeeded.
-BenchmarkResult guidellm(const ConfigValue& benchmarks) {
+BenchmarkResult guidellm(const ConfigValue& root, const ConfigValue& benchmarks) {
+  const ConfigValue* const backend = member_of(member_of(root.find("config"), "spec"), "backend");
+  const std::string stated = text_of_member(backend, "model");
+  const std::string model = stated.empty() ? text_of_member(root.find("args"), "model") : stated;
   constexpr std::array<std::string_view, 5> usual{"requests_per_second", "output_tokens_per_second",
                                                   "time_to_first_token_ms", "inter_token_latency_ms",
                                                   "time_per_output_token_ms"};
@@ -67,6 +70,7 @@ BenchmarkResult guidellm(const ConfigValue& benchmarks) {
     const std::string of = benchmarks.items.size() > 1 ? "benchmark " + std::to_string(i + 1) : "";
     result.loads.push_back(load_of_guidellm(benchmarks.items[i]));
     result.loads.back().of = of;
+    result.loads.back().model = model.substr(model.find_last_of('/') + 1);
     for (std::size_t m = 0; metrics != nullptr && m < metrics->entries.size(); ++m) {
       const ConfigEntry& entry = *(metrics->entries.begin() + static_cast<std::ptrdiff_t>(m));
       const ConfigValue* const told = member_of(&entry.value, "successful");
@@ -147,7 +151,7 @@ std::optional<BenchmarkResult> benchmark_of_serving(const ConfigValue& root, con
   const ConfigValue* const benchmarks = root.find("benchmarks");
   if (benchmarks != nullptr && !benchmarks->items.empty() &&
       member_of(&benchmarks->items.front(), "metrics") != nullptr) {
-    return guidellm(*benchmarks);
+    return guidellm(root, *benchmarks);
   }
   const bool perf = std::any_of(root.entries.begin(), root.entries.end(), [](const ConfigEntry& entry) {
     return member_of(&entry.value, "avg") != nullptr && member_of(&entry.value, "unit") != nullptr;

@@ -13,14 +13,24 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace headroom {
 namespace {
 
-std::optional<Seconds> scaled_time(const ConfigValue* value, double to_seconds) {
-  const std::optional<double> number = amount_of(value);
+std::optional<Seconds> scaled_time(const ConfigValue* value, double to_seconds, std::string_view name, LoadRun& load) {
+  const std::optional<double> number = told_amount(value, name, load);
   return number ? std::optional{Seconds{*number * to_seconds}} : std::nullopt;
+}
+
+/// The last part of a checkpoint's repository or folder: "Llama-3.1-8B" of "meta-llama/Llama-3.1-8B".
+std::string last_part(std::string_view repository) {
+  while (repository.ends_with('/')) {
+    repository.remove_suffix(1);
+  }
+  return std::string{repository.substr(repository.find_last_of('/') + 1)};
 }
 
 void order_quantiles(ToldLatency& told) {
@@ -52,7 +62,8 @@ std::vector<double> numbers_of(const ConfigValue* list) {
 }
 
 /// "mean_ttft_ms", "median_ttft_ms", "p99_ttft_ms", "min_", "max_" of one kind.
-void read_named_latency(const ConfigValue& root, std::string_view kind, ToldLatency& told) {
+void read_named_latency(const ConfigValue& root, std::string_view kind, LatencyKind as, LoadRun& load) {
+  ToldLatency& told = load.of_kind(as);
   constexpr double milli = 1e-3;
   const std::string end = "_" + std::string{kind} + "_ms";
   for (const ConfigEntry& entry : root.entries) {
@@ -60,7 +71,10 @@ void read_named_latency(const ConfigValue& root, std::string_view kind, ToldLate
       continue;
     }
     const std::string_view word = std::string_view{entry.key}.substr(0, entry.key.size() - end.size());
-    const std::optional<Seconds> time = scaled_time(&entry.value, milli);
+    if (word == "std") {
+      continue;
+    }
+    const std::optional<Seconds> time = scaled_time(&entry.value, milli, entry.key, load);
     if (!time) {
       continue;
     }
@@ -80,20 +94,26 @@ void read_named_latency(const ConfigValue& root, std::string_view kind, ToldLate
 }
 
 /// {"mean": .., "median": .., "percentiles": {"p99": ..}} of GuideLLM.
-void read_distribution(const ConfigValue* told, double to_seconds, ToldLatency& latency) {
-  latency.mean = scaled_time(member_of(told, "mean"), to_seconds);
-  latency.least = scaled_time(member_of(told, "min"), to_seconds);
-  latency.most = scaled_time(member_of(told, "max"), to_seconds);
+void read_distribution(
+    const ConfigValue* told, double to_seconds, std::string_view name, LatencyKind kind, LoadRun& load) {
+  ToldLatency& latency = load.of_kind(kind);
+  const auto time_of = [&](std::string_view statistic) {
+    return scaled_time(member_of(told, statistic), to_seconds, std::string{name} + "." + std::string{statistic}, load);
+  };
+  latency.mean = time_of("mean");
+  latency.least = time_of("min");
+  latency.most = time_of("max");
   const ConfigValue* const percentiles = member_of(told, "percentiles");
   for (std::size_t i = 0; percentiles != nullptr && i < percentiles->entries.size(); ++i) {
     const ConfigEntry& entry = *(percentiles->entries.begin() + static_cast<std::ptrdiff_t>(i));
     const std::optional<double> share = share_of_name(entry.key);
-    const std::optional<Seconds> time = scaled_time(&entry.value, to_seconds);
+    const std::optional<Seconds> time =
+        scaled_time(&entry.value, to_seconds, std::string{name} + "." + entry.key, load);
     if (share && time) {
       latency.quantiles.emplace_back(*share, *time);
     }
   }
-  if (const auto median = scaled_time(member_of(told, "median"), to_seconds); median && !latency.at(0.5)) {
+  if (const auto median = time_of("median"); median && !latency.at(0.5)) {
     latency.quantiles.emplace_back(0.5, *median);
   }
   order_quantiles(latency);
@@ -162,19 +182,46 @@ void take_rate(const ConfigValue* value, LoadRun& load) {
   }
 }
 
+/// Seconds of a unit of AIPerf; nullopt: another word.
+std::optional<double> seconds_of_unit(std::string_view unit) {
+  constexpr std::array<std::pair<std::string_view, double>, 8> units{{{"", 1e-3},
+                                                                      {"ms", 1e-3},
+                                                                      {"milliseconds", 1e-3},
+                                                                      {"s", 1.0},
+                                                                      {"sec", 1.0},
+                                                                      {"us", 1e-6},
+                                                                      {"ns", 1e-9},
+                                                                      {"nanoseconds", 1e-9}}};
+  const auto* const known =
+      std::find_if(units.begin(), units.end(), [&](const auto& one) { return one.first == unit; });
+  return known == units.end() ? std::nullopt : std::optional{known->second};
+}
+
 /// One metric of AIPerf: {"unit": "ms", "avg": .., "p99": ..}.
-void read_perf_latency(const ConfigValue& root, std::string_view key, ToldLatency& told) {
+void read_perf_latency(const ConfigValue& root, std::string_view key, LatencyKind kind, LoadRun& load) {
   const ConfigValue* const metric = root.find(key);
+  if (metric == nullptr) {
+    return;
+  }
   const std::string unit = text_of_member(metric, "unit");
-  const double scale = unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : unit == "ns" ? 1e-9 : 1.0;
-  told.mean = scaled_time(member_of(metric, "avg"), scale);
-  told.least = scaled_time(member_of(metric, "min"), scale);
-  told.most = scaled_time(member_of(metric, "max"), scale);
-  for (std::size_t i = 0; metric != nullptr && i < metric->entries.size(); ++i) {
+  const std::optional<double> scale = seconds_of_unit(unit);
+  if (!scale) {
+    load.faults.push_back(
+        {member_of(metric, "unit")->at, "'unit' is " + quoted(unit) + "; it must be one of ms, s, us, ns"});
+    return;
+  }
+  ToldLatency& told = load.of_kind(kind);
+  const auto time_of = [&](std::string_view statistic) {
+    return scaled_time(member_of(metric, statistic), *scale, std::string{key} + "." + std::string{statistic}, load);
+  };
+  told.mean = time_of("avg");
+  told.least = time_of("min");
+  told.most = time_of("max");
+  for (std::size_t i = 0; i < metric->entries.size(); ++i) {
     const ConfigEntry& entry = *(metric->entries.begin() + static_cast<std::ptrdiff_t>(i));
     const bool percentile = entry.key.size() > 1 && entry.key.front() == 'p';
     const std::optional<double> share = percentile ? share_of_name(entry.key) : std::nullopt;
-    const std::optional<Seconds> time = share ? scaled_time(&entry.value, scale) : std::nullopt;
+    const std::optional<Seconds> time = share ? time_of(entry.key) : std::nullopt;
     if (time) {
       told.quantiles.emplace_back(*share, *time);
     }
@@ -192,18 +239,25 @@ LoadRun load_of_client(const ConfigValue& root) {
                 : root.find("mean_e2e_latency_ms") != nullptr && sglang ? "SGLang bench_serving"
                                                                         : "vllm bench serve";
   load.line = root.at.line;
+  load.model = last_part(text_of_member(&root, "model_id"));
+  const std::string type = text_of_member(&root, "endpoint_type");
+  load.server = type.empty() ? text_of_member(&root, "backend") : type;
   take_rate(root.find("request_rate"), load);
-  load.limit = amount_of(root.find("max_concurrency"));
-  load.rate = amount_of(root.find("request_throughput"));
-  load.output_rate = amount_of(root.find("output_throughput"));
+  const auto amount = [&](std::string_view key) { return told_amount(root.find(key), key, load); };
+  load.limit = amount("max_concurrency");
+  load.rate = amount("request_throughput");
+  load.output_rate = amount("output_throughput");
+  load.total_rate =
+      amount(root.find("total_token_throughput") != nullptr ? "total_token_throughput" : "total_throughput");
   load.in_flight = amount_of(root.find("concurrency"));
   load.completed = amount_of(root.find("completed"));
   load.failed = amount_of(root.find("failed"));
   const std::optional<double> asked = amount_of(root.find("num_prompts"));
+  load.asked = asked;
   if (!load.failed && asked && load.completed && *asked >= *load.completed) {
     load.failed = *asked - *load.completed;
   }
-  load.lasts = scaled_time(root.find("duration"), 1.0);
+  load.lasts = scaled_time(root.find("duration"), 1.0, "duration", load);
   const double completed = load.completed.value_or(0.0);
   const auto each = [&](std::string_view key) {
     const std::optional<double> total = amount_of(root.find(key));
@@ -216,11 +270,11 @@ LoadRun load_of_client(const ConfigValue& root) {
       length && text_of_member(&root, "dataset_name") == "random") {
     load.asked_output = *length * 0.5 * (1.0 + std::min(1.0, amount_of(root.find("random_range_ratio")).value_or(1.0)));
   }
-  read_named_latency(root, "ttft", load.of_kind(LatencyKind::ttft));
-  read_named_latency(root, "tpot", load.of_kind(LatencyKind::tpot));
-  read_named_latency(root, "itl", load.of_kind(LatencyKind::itl));
-  read_named_latency(root, root.find("mean_e2e_latency_ms") != nullptr ? "e2e_latency" : "e2el",
-                     load.of_kind(LatencyKind::request));
+  read_named_latency(root, "ttft", LatencyKind::ttft, load);
+  read_named_latency(root, "tpot", LatencyKind::tpot, load);
+  read_named_latency(root, "itl", LatencyKind::itl, load);
+  read_named_latency(root, root.find("mean_e2e_latency_ms") != nullptr ? "e2e_latency" : "e2el", LatencyKind::request,
+                     load);
   read_requests(root, load);
   const auto failed = std::count_if(load.requests.begin(), load.requests.end(),
                                     [](const LoadRequest& request) { return request.failed; });
@@ -232,28 +286,39 @@ LoadRun load_of_guidellm(const ConfigValue& benchmark) {
   LoadRun load;
   load.client = "GuideLLM";
   load.line = benchmark.at.line;
-  const ConfigValue* const config =
-      benchmark.find("config") != nullptr ? benchmark.find("config") : benchmark.find("args");
-  const ConfigValue* const strategy = member_of(config, "strategy");
+  const ConfigValue* strategy = nullptr;
+  for (const std::string_view of : {"config", "args", "scheduler"}) {
+    strategy = strategy == nullptr ? member_of(benchmark.find(of), "strategy") : strategy;
+  }
   const std::string kind = text_of_member(strategy, "type_");
   take_rate(member_of(strategy, "rate"), load);
   load.at_once = kind == "throughput";
   load.limit = amount_of(member_of(strategy, "streams"));
+  if (!load.limit && (kind == "concurrent" || kind == "throughput")) {  // of others a default far above any load
+    load.limit = amount_of(member_of(strategy, "max_concurrency"));
+  }
   if (kind == "synchronous") {
     load.limit = 1.0;
   }
   const ConfigValue* const metrics = benchmark.find("metrics");
   const auto good = [&](std::string_view key) { return member_of(member_of(metrics, key), "successful"); };
-  load.rate = amount_of(member_of(good("requests_per_second"), "mean"));
-  load.output_rate = amount_of(member_of(good("output_tokens_per_second"), "mean"));
+  const auto mean_of = [&](std::string_view key) {
+    return told_amount(member_of(good(key), "mean"), std::string{key} + ".mean", load);
+  };
+  load.rate = mean_of("requests_per_second");
+  load.output_rate = mean_of("output_tokens_per_second");
+  load.total_rate = mean_of("tokens_per_second");
   load.in_flight = amount_of(member_of(good("request_concurrency"), "mean"));
   load.prompt = amount_of(member_of(good("prompt_token_count"), "mean"));
   load.output = amount_of(member_of(good("output_token_count"), "mean"));
   constexpr double milli = 1e-3;
-  read_distribution(good("time_to_first_token_ms"), milli, load.of_kind(LatencyKind::ttft));
-  read_distribution(good("time_per_output_token_ms"), milli, load.of_kind(LatencyKind::tpot));
-  read_distribution(good("inter_token_latency_ms"), milli, load.of_kind(LatencyKind::itl));
-  read_distribution(good("request_latency"), 1.0, load.of_kind(LatencyKind::request));
+  const auto read = [&](std::string_view key, double to_seconds, LatencyKind as) {
+    read_distribution(good(key), to_seconds, key, as, load);
+  };
+  read("time_to_first_token_ms", milli, LatencyKind::ttft);
+  read("time_per_output_token_ms", milli, LatencyKind::tpot);
+  read("inter_token_latency_ms", milli, LatencyKind::itl);
+  read("request_latency", 1.0, LatencyKind::request);
   const ConfigValue* totals = member_of(metrics, "request_totals");
   totals = totals != nullptr ? totals : benchmark.find("request_totals");
   load.completed = amount_of(member_of(totals, "successful"));
@@ -261,7 +326,7 @@ LoadRun load_of_guidellm(const ConfigValue& benchmark) {
   if (!load.completed) {
     load.completed = amount_of(member_of(good("request_latency"), "count"));
   }
-  load.lasts = scaled_time(benchmark.find("duration"), 1.0);
+  load.lasts = scaled_time(benchmark.find("duration"), 1.0, "duration", load);
   return load;
 }
 
@@ -273,19 +338,31 @@ LoadRun load_of_aiperf(const ConfigValue& root) {
   const ConfigValue* const loadgen = member_of(input, "loadgen");
   take_rate(member_of(loadgen, "request_rate"), load);
   load.limit = amount_of(member_of(loadgen, "concurrency"));
-  const auto average = [&](std::string_view key) { return amount_of(member_of(root.find(key), "avg")); };
+  if (!load.limit) {
+    load.limit = amount_of(member_of(member_of(member_of(input, "perf_analyzer"), "stimulus"), "concurrency"));
+  }
+  for (const ConfigValue* const of : {member_of(input, "endpoint"), input}) {
+    const ConfigValue* const names = member_of(of, "model_names");
+    if (load.model.empty() && names != nullptr && !names->items.empty()) {
+      load.model = last_part(names->items.front().text);
+    }
+  }
+  const auto average = [&](std::string_view key) {
+    return told_amount(member_of(root.find(key), "avg"), std::string{key} + ".avg", load);
+  };
   load.rate = average("request_throughput");
   load.output_rate = average("output_token_throughput");
+  load.total_rate = average("total_token_throughput");
   load.completed = average("request_count");
   load.failed = average("error_request_count");
   load.prompt = average("input_sequence_length");
   load.output = average("output_sequence_length");
-  load.lasts = scaled_time(member_of(root.find("benchmark_duration"), "avg"), 1.0);
+  load.lasts = scaled_time(member_of(root.find("benchmark_duration"), "avg"), 1.0, "benchmark_duration.avg", load);
   const ConfigValue* const prompt = member_of(member_of(input, "input"), "prompt");
   load.asked_output = amount_of(member_of(member_of(prompt, "output_tokens"), "mean"));
-  read_perf_latency(root, "time_to_first_token", load.of_kind(LatencyKind::ttft));
-  read_perf_latency(root, "inter_token_latency", load.of_kind(LatencyKind::tpot));  // AIPerf's is a request's mean
-  read_perf_latency(root, "request_latency", load.of_kind(LatencyKind::request));
+  read_perf_latency(root, "time_to_first_token", LatencyKind::ttft, load);
+  read_perf_latency(root, "inter_token_latency", LatencyKind::tpot, load);  // AIPerf's is a request's mean
+  read_perf_latency(root, "request_latency", LatencyKind::request, load);
   return load;
 }
 

@@ -70,7 +70,9 @@ void read_summary(const ConfigValue& root, LoadRun& load) {
   if (kind == "poisson") {
     load.asked_rate = amount_of(member_of(pattern, "target_qps"));
   }
-  load.limit = amount_of(member_of(pattern, "target_concurrency"));
+  if (kind == "concurrency") {
+    load.limit = amount_of(member_of(pattern, "target_concurrency"));
+  }
   const ConfigValue* const reasons = root.find("finish_reason_counts");
   double all = 0.0;
   for (std::size_t i = 0; reasons != nullptr && i < reasons->entries.size(); ++i) {
@@ -118,7 +120,8 @@ void read_snapshot(const ConfigValue& root, LoadRun& load) {
 
 std::optional<BenchmarkResult> benchmark_of_endpoints(const ConfigValue& root, const std::string& file) {
   const ConfigValue* const metrics = root.find("metrics");
-  const bool summary = root.find("n_samples_issued") != nullptr;
+  const bool summary = root.find("n_samples_issued") != nullptr ||
+                       (root.find("n_samples_completed") != nullptr && root.find("latency") != nullptr);
   const bool snapshot = metrics != nullptr && metrics->kind == ConfigValue::Kind::array &&
                         std::any_of(metrics->items.begin(), metrics->items.end(), [](const ConfigValue& metric) {
                           return text_of_member(&metric, "name") == "tracked_samples_issued";

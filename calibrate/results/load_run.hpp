@@ -2,6 +2,7 @@
 // What results of benchmarks say of one run: of a server under a client's load, or of a training.
 #pragma once
 
+#include <headroom/core/diagnostic.hpp>
 #include <headroom/core/quantity.hpp>
 
 #include <array>
@@ -47,9 +48,18 @@ struct LoadRequest {
   bool failed = false;
 };
 
+/// A number of a file that is none: NaN, below zero, a word.
+struct ToldFault {
+  Position at;
+  std::string text;  ///< "'mean_ttft_ms' is -3; it must be a number, 0 or more"
+};
+
 /// A run of a client against a server.
 struct LoadRun {
   std::string client;                       ///< "vllm bench serve", "MLPerf loadgen"
+  std::string model;                        ///< as the client calls it; empty: it does not say
+  std::string server;                       ///< its word for the engine or its protocol: "vllm", "openai"
+  std::string scenario;                     ///< of MLPerf's loadgen: "Server"
   std::string of;                           ///< which of the file's runs; empty: it has one
   int line = 1;                             ///< where it begins
   std::optional<double> asked_rate;         ///< requests a second that the client was to send
@@ -57,8 +67,10 @@ struct LoadRun {
   std::optional<double> limit;              ///< requests that it has in flight at most
   std::optional<double> rate;               ///< requests a second that ended
   std::optional<double> output_rate;        ///< tokens a second
+  std::optional<double> total_rate;         ///< tokens of prompts and answers a second
   std::optional<double> in_flight;          ///< mean, where the file tells it
   std::optional<double> completed, failed;  ///< requests
+  std::optional<double> asked;              ///< requests that were to be sent
   std::optional<Seconds> lasts;
   std::optional<double> prompt, output, asked_output;  ///< tokens of a request, means
   std::optional<double> cut;                           ///< share of the answers that a limit of tokens ended
@@ -66,6 +78,7 @@ struct LoadRun {
   std::vector<LoadRequest> requests;
   std::string first_error;           ///< of a request that failed
   std::vector<std::string> invalid;  ///< rules of the benchmark that the run does not keep, in the client's words
+  std::vector<ToldFault> faults;     ///< numbers that are none, which are left out
 
   [[nodiscard]] const ToldLatency& of_kind(LatencyKind kind) const noexcept {
     return latencies[static_cast<std::size_t>(kind)];
@@ -82,6 +95,8 @@ struct TrainingRun {
   std::vector<Seconds> steps;                        ///< each that the log tells
   std::vector<double> rates;                         ///< samples a second
   std::optional<double> batch;                       ///< samples of a step
+  std::optional<double> sequence;                    ///< tokens of a sample
+  std::string benchmark;                             ///< its name in the suite
   std::string status;                                ///< "success", "aborted"; empty: the run did not end
   int line = 1;
 };

@@ -74,6 +74,7 @@ void take_rate_named(std::string_view name, double value, LoadRun& load) {
 
 void finish_load(BenchmarkResult& result, LoadRun load, std::string_view scenario) {
   load.client = "MLPerf loadgen";
+  load.scenario = scenario;
   load.at_once = scenario == "Offline";
   if (scenario != "Server") {
     load.asked_rate.reset();
@@ -96,7 +97,7 @@ struct TrainingLogReader {
   bool begun = false;
 
   void finish(BenchmarkResult& result) {
-    if (begun) {
+    if (begun || !run.rates.empty()) {
       result.trainings.push_back(std::move(run));
     }
     *this = {};
@@ -120,6 +121,10 @@ struct TrainingLogReader {
       run.status = text_of_member(metadata, "status");
     } else if (key == "global_batch_size") {
       run.batch = amount_of(value);
+    } else if (key == "max_sequence_length" || key == "sequence_length") {
+      run.sequence = amount_of(value);
+    } else if (key == "submission_benchmark" && value != nullptr) {
+      run.benchmark = value->text;
     } else if (key == "block_start" || key == "epoch_start") {
       block = at;
       block_samples = samples;

@@ -11,8 +11,9 @@
 
 namespace headroom::cli {
 
-/// Reads files of measured runs; none of none. ConfigError with problems in them and rows that are not runs of this
-/// plan.
+/// Reads files of measured runs, none of none: rows as CSV and, of a serving plan, results of clients in any form that
+/// `import` takes, whose blank cells are the plan's. ConfigError with problems in them and rows that are not runs of
+/// this plan.
 [[nodiscard]] std::vector<RunFile> read_given_runs(const std::vector<std::string>& files,
                                                    const Scenario& scenario,
                                                    TermSet without);

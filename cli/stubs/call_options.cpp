@@ -47,8 +47,9 @@ constexpr std::array options{
                "the part that is answered: memory needs no peak, no rate and no price; default all"},
     CallOption{"without", Calls::planning, "str | Sequence[str]",
                "terms of a training step that are left out, such as \"bubble\""},
-    CallOption{"runs", Calls::planning, files_type,
-               "CSV files of measured runs of yours, which move a training plan's numbers"},
+    CallOption{
+        "runs", Calls::planning, files_type,
+        "files of measured runs of yours, rows as CSV or of a server its client's result, which move a plan's numbers"},
     CallOption{"engine_log", Calls::planning, "str | PathLike[str]",
                "start-up log of the serving engine, whose KV cache the plan takes"},
     CallOption{"checkpoint", Calls::planning, "str | PathLike[str]",

@@ -35,7 +35,8 @@ constexpr std::array forms{
     Form{"results of a benchmark as samples", "--from nccl-tests, rccl-tests, nvbandwidth, mixbench or nvidia-smi"},
     Form{"an ONNX file as a network", "a file NAME.onnx or --from onnx"},
     Form{"results of a benchmark as measured rows",
-         "--from bench-serve, guidellm, aiperf, inferencex, llm-d, mlperf-endpoints, mlperf-loadgen or mllog"},
+         "--from bench-serve, guidellm, aiperf, inferencex, llm-d, mlperf-endpoints, mlperf-loadgen, trtllm-bench or "
+         "mllog"},
     Form{"records of another tool", "--from tracelens, chakra, vllm-vcr, speed-bench or mlperf-storage"},
     Form{"a bill as prices", "--from focus"},
     Form{"slices of a card as its tenants", "--from mig-parted"},
@@ -44,7 +45,8 @@ constexpr std::array forms{
 constexpr std::array options{
     Option{"--from", OptionKind::one,
            "megatron|nemo|torchtitan|deepspeed|torchrun|slurm|vllm|sglang|nccl-tests|rccl-tests|nvbandwidth|mixbench|"
-           "nvidia-smi|onnx|bench-serve|guidellm|aiperf|inferencex|llm-d|mlperf-endpoints|mlperf-loadgen|mllog|"
+           "nvidia-smi|onnx|bench-serve|guidellm|aiperf|inferencex|llm-d|mlperf-endpoints|mlperf-loadgen|trtllm-bench|"
+           "mllog|"
            "tracelens|chakra|vllm-vcr|speed-bench|mlperf-storage|focus|mig-parted",
            "the file's form; default: onnx of a file NAME.onnx, else the result or the launch file that its text looks "
            "like"},

@@ -93,8 +93,10 @@ constexpr std::array own_options{
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
     Option{"--without", OptionKind::many, "TERM", "training: price the step without a term, e.g. bubble; repeats"}.of(
         Asks::training, Asks::search, Asks::network),
-    Option{"--runs", OptionKind::many, "FILE.csv", "training: measured runs of yours, which move its numbers; repeats"}
-        .of(Asks::training)
+    Option{"--runs", OptionKind::many, "FILE",
+           "measured runs of yours, rows as CSV or of a server its client's result, which move the plan's numbers; "
+           "repeats"}
+        .of(Asks::training, Asks::serving)
         .that(FileUse::reads),
     Option{"--engine-log", OptionKind::one, "FILE", "serving: the engine's start-up log, whose KV cache the plan takes"}
         .of(Asks::serving, Asks::serving_memory)

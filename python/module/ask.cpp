@@ -227,9 +227,6 @@ class Asker {
         }
         cli::take_engine_log(sorted_.own.one("engine_log"), one->scenario);
       }
-      if (sorted_.own.has("runs") && !std::holds_alternative<TrainScenario>(one->scenario.question)) {
-        throw ConfigError{"runs are read for training, and this question is one of serving"};
-      }
       options_.runs = cli::read_given_runs(sorted_.own.many("runs"), one->scenario, options_.without);
     }
     std::shared_ptr<OfLibrary> one = found(answered(std::move(asked), quick), document.name);

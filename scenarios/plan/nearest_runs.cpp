@@ -3,6 +3,7 @@
 #include <headroom/scenarios/measured/training_row.hpp>
 #include <headroom/scenarios/plan/nearest_runs.hpp>
 #include <headroom/scenarios/plan/own_runs.hpp>
+#include <headroom/scenarios/plan/runs_beside.hpp>
 
 #include <algorithm>
 #include <array>
@@ -29,10 +30,9 @@ double squared_log(double ratio) noexcept {
   return log * log;
 }
 
-/// A configuration of a file, and the row that speaks for it.
+/// A configuration, and the row that speaks for it.
 struct Candidate {
-  const RunRow* row = nullptr;
-  std::string sku;
+  const JobsOfRuns::Job* job = nullptr;
   double distance = 0.0;
   bool own = false;
 };
@@ -59,11 +59,11 @@ JobFeatures features_of(const RunConfiguration& run, const RowJob& job) {
 }
 
 NearRun near_run(const Candidate& candidate, const RowPrediction& prediction) {
-  const RunRow& row = *candidate.row;
+  const RunRow& row = *candidate.job->row;
   NearRun run;
   run.id = row.id;
   run.model = row.run.model;
-  run.gpu = candidate.sku;
+  run.gpu = candidate.job->features.sku;
   run.framework = row.run.framework;
   run.source = row.source;
   run.metric = row.metric;
@@ -77,70 +77,36 @@ NearRun near_run(const Candidate& candidate, const RowPrediction& prediction) {
   return run;
 }
 
-class Neighbourhood {
- public:
-  Neighbourhood(const TrainScenario& train, const Sources& sources)
-      : asked_{headroom::features_of(train)}, model_{sources} {}
+/// Whether the first row speaks for a configuration that both hold: the first of equal ranks does.
+bool speaks_before(const RunRow& one, const RunRow& other) noexcept {
+  return rank_of(one.metric) <= rank_of(other.metric);
+}
 
-  void add(std::span<const RunFile> files, bool own) {
-    for (const RunFile& file : files) {
-      if (file.form != RowForm::training) {
-        continue;
-      }
-      for (const RunRow& row : file.rows) {
-        add(file, row, own);
-      }
+/// Nearest first.
+std::vector<Candidate> ranked(const JobFeatures& asked, const JobsOfRuns& own, const JobsOfRuns& published) {
+  std::vector<Candidate> all;
+  all.reserve(own.jobs().size() + published.jobs().size());
+  const auto add = [&](const JobsOfRuns::Job& job, bool is_own) {
+    all.push_back({&job, job_distance(asked, job.features), is_own});
+  };
+  for (const auto& [key, job] : own.jobs()) {
+    const auto other = published.jobs().find(key);
+    if (other == published.jobs().end() || speaks_before(*job.row, *other->second.row)) {
+      add(job, true);
     }
   }
-
-  NearestRuns nearest() {
-    std::vector<Candidate> ranked;
-    ranked.reserve(candidates_.size());
-    for (const auto& [key, candidate] : candidates_) {
-      ranked.push_back(candidate);
-    }
-    std::sort(ranked.begin(), ranked.end(), [](const Candidate& a, const Candidate& b) {
-      return std::pair{a.distance, std::string_view{a.row->id}} < std::pair{b.distance, std::string_view{b.row->id}};
-    });
-    NearestRuns result;
-    result.radius = near;
-    for (const Candidate& candidate : ranked) {
-      const bool inside = candidate.distance <= near;
-      if (!inside && !result.runs.empty()) {
-        break;
-      }
-      const RunRow& row = *candidate.row;
-      const RowPrediction prediction = model_.predict(row.run, row.metric, row.unit);
-      if (prediction.status != RowStatus::ok) {
-        continue;
-      }
-      result.within += inside ? 1 : 0;
-      if (result.runs.size() < most_told) {
-        result.runs.push_back(near_run(candidate, prediction));
-      }
-    }
-    return result;
-  }
-
- private:
-  void add(const RunFile& file, const RunRow& row, bool own) {
-    if (row.doubted || !row.broken.empty() || !is_step_metric(row.metric)) {
-      return;
-    }
-    const std::optional<RowJob> job = model_.job_of(row.run);
-    if (!job) {
-      return;
-    }
-    auto [at, fresh] = candidates_.try_emplace(configuration_key(file, row));
-    if (fresh || rank_of(row.metric) < rank_of(at->second.row->metric)) {
-      at->second = {&row, job->device->id, job_distance(asked_, features_of(row.run, *job)), own};
+  for (const auto& [key, job] : published.jobs()) {
+    const auto other = own.jobs().find(key);
+    if (other == own.jobs().end() || !speaks_before(*other->second.row, *job.row)) {
+      add(job, false);
     }
   }
-
-  JobFeatures asked_;
-  TrainingRowModel model_;
-  std::map<std::string, Candidate> candidates_;  ///< by configuration
-};
+  std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    return std::pair{a.distance, std::string_view{a.job->row->id}} <
+           std::pair{b.distance, std::string_view{b.job->row->id}};
+  });
+  return all;
+}
 
 }  // namespace
 
@@ -173,18 +139,56 @@ JobFeatures features_of(const TrainScenario& train) {
   return f;
 }
 
+JobsOfRuns::JobsOfRuns(std::vector<RunFile> files, const Sources& sources) : files_{std::move(files)} {
+  TrainingRowModel model{sources};
+  for (const RunFile& file : files_) {
+    for (const RunRow& row : file.rows) {
+      if (file.form != RowForm::training || row.doubted || !row.broken.empty() || !is_step_metric(row.metric)) {
+        continue;
+      }
+      if (const std::optional<RowJob> job = model.job_of(row.run)) {
+        auto [at, fresh] = jobs_.try_emplace(configuration_key(file, row));
+        if (fresh || !speaks_before(*at->second.row, row)) {
+          at->second = {&row, features_of(row.run, *job)};
+        }
+      }
+    }
+  }
+}
+
+NearestRuns nearest_runs(const TrainScenario& train,
+                         const JobsOfRuns& published,
+                         std::span<const RunFile> own,
+                         const Sources& sources) {
+  std::vector<std::string> assumed;  // which learn_from_runs() tells
+  const JobsOfRuns completed{completed_runs(own, train, sources, assumed), sources};
+  TrainingRowModel model{sources};
+  NearestRuns result;
+  result.radius = near;
+  result.with_own = !own.empty();
+  for (const Candidate& candidate : ranked(features_of(train), completed, published)) {
+    const bool inside = candidate.distance <= near;
+    if (!inside && !result.runs.empty()) {
+      break;
+    }
+    const RunRow& row = *candidate.job->row;
+    const RowPrediction prediction = model.predict(row.run, row.metric, row.unit);
+    if (prediction.status != RowStatus::ok) {
+      continue;
+    }
+    result.within += inside ? 1 : 0;
+    if (result.runs.size() < most_told) {
+      result.runs.push_back(near_run(candidate, prediction));
+    }
+  }
+  return result;
+}
+
 NearestRuns nearest_runs(const TrainScenario& train,
                          std::span<const RunFile> published,
                          std::span<const RunFile> own,
                          const Sources& sources) {
-  std::vector<std::string> assumed;  // which learn_from_runs() tells
-  const std::vector<RunFile> completed = completed_runs(own, train, sources, assumed);
-  Neighbourhood neighbourhood{train, sources};
-  neighbourhood.add(completed, true);
-  neighbourhood.add(published, false);
-  NearestRuns nearest = neighbourhood.nearest();
-  nearest.with_own = !own.empty();
-  return nearest;
+  return nearest_runs(train, JobsOfRuns{{published.begin(), published.end()}, sources}, own, sources);
 }
 
 }  // namespace headroom

@@ -6,6 +6,7 @@
 #include <headroom/scenarios/measured/training_row.hpp>
 #include <headroom/scenarios/plan/nearest_runs.hpp>
 #include <headroom/scenarios/plan/own_runs.hpp>
+#include <headroom/scenarios/plan/runs_beside.hpp>
 
 #include <algorithm>
 #include <array>
@@ -50,12 +51,9 @@ double each(double sequences, const ServingLayout& layout) noexcept {
 }
 
 /// How unlike the row is, as a factor; nothing for another network or phase.
-std::optional<double> distance(const ServeScenario& s,
-                               const ServingConfiguration& run,
-                               const Device& sku,
-                               const Sources& sources) {
-  const bool known = sources.models.knows(run.model) && sources.models.find(run.model).id == s.architecture.id;
-  if (!known || phase_of(run) != s.work.pool || !run.tp) {
+std::optional<double> distance(const ServeScenario& s, const ServersOfRuns::Server& server) {
+  const ServingConfiguration& run = server.row->serving;
+  if (server.network != s.architecture.id || phase_of(run) != s.work.pool || !run.tp) {
     return std::nullopt;
   }
   double sum = 0.0;
@@ -74,56 +72,61 @@ std::optional<double> distance(const ServeScenario& s,
     ratio(asked, run.concurrency ? each(*run.concurrency / (s.work.pool == ServingPool::both ? replicas : 1.0), layout)
                                  : asked);
   }
-  kind(sku.generation == s.device.generation, other_generation);
-  kind(sku.id == s.device.id || sku.generation != s.device.generation, other_sku);
+  kind(server.generation == s.device.generation, other_generation);
+  kind(server.sku == s.device.id || server.generation != s.device.generation, other_sku);
   kind(engine_of(run.engine) == s.engine.engine, other_engine);
   kind(run.weight_dtype == name_of(s.work.weights), other_format);
   return std::exp(std::sqrt(sum));
 }
 
 struct ServerCandidate {
-  const RunRow* row = nullptr;
-  std::string sku;
+  const ServersOfRuns::Server* server = nullptr;
   double distance = 0.0;
 };
 
 }  // namespace
 
-NearestRuns nearest_runs(const ServeScenario& s, std::span<const RunFile> published, const Sources& sources) {
-  NearestRuns result;
-  result.radius = near_serving;
-  std::map<std::string, ServerCandidate> candidates;  // by configuration
+ServersOfRuns::ServersOfRuns(std::vector<RunFile> files, const Sources& sources) : files_{std::move(files)} {
   RowDevices devices{sources.catalog};
-  for (const RunFile& file : published) {
+  std::map<std::string_view, std::string> networks;  // of each model; empty: no preset
+  for (const RunFile& file : files_) {
     for (const RunRow& row : file.rows) {
       const Device* const sku = file.form == RowForm::serving ? devices.find(row.serving.gpu).device : nullptr;
-      if (sku == nullptr || row.doubted || !row.broken.empty() || serving_rank(row.metric) == metrics.size()) {
-        continue;
-      }
-      if (comes_as_queue(row.serving)) {
+      if (sku == nullptr || row.doubted || !row.broken.empty() || serving_rank(row.metric) == metrics.size() ||
+          comes_as_queue(row.serving)) {
         continue;  // a plan's load is steady: requests at random or all at once are no like run
       }
-      const std::optional<double> away = distance(s, row.serving, *sku, sources);
-      if (!away || *away > near_serving) {
+      const auto [network, unknown] = networks.try_emplace(row.serving.model);
+      if (unknown && sources.models.knows(row.serving.model)) {
+        network->second = sources.models.find(row.serving.model).id;
+      }
+      if (network->second.empty()) {
         continue;
       }
-      auto [at, fresh] = candidates.try_emplace(configuration_key(file, row));
+      auto [at, fresh] = servers_.try_emplace(configuration_key(file, row));
       if (fresh || serving_rank(row.metric) < serving_rank(at->second.row->metric)) {
-        at->second = {&row, sku->id, *away};
+        at->second = {&row, sku->id, sku->generation, network->second};
       }
     }
   }
+}
+
+NearestRuns nearest_runs(const ServeScenario& s, const ServersOfRuns& published, const Sources& sources) {
+  NearestRuns result;
+  result.radius = near_serving;
   std::vector<ServerCandidate> ranked;
-  ranked.reserve(candidates.size());
-  for (const auto& [key, candidate] : candidates) {
-    ranked.push_back(candidate);
+  for (const auto& [key, server] : published.servers()) {
+    if (const std::optional<double> away = distance(s, server); away && *away <= near_serving) {
+      ranked.push_back({&server, *away});
+    }
   }
   std::sort(ranked.begin(), ranked.end(), [](const ServerCandidate& a, const ServerCandidate& b) {
-    return std::pair{a.distance, std::string_view{a.row->id}} < std::pair{b.distance, std::string_view{b.row->id}};
+    return std::pair{a.distance, std::string_view{a.server->row->id}} <
+           std::pair{b.distance, std::string_view{b.server->row->id}};
   });
   ServingRowModel model{sources};
   for (const ServerCandidate& candidate : ranked) {
-    const RunRow& row = *candidate.row;
+    const RunRow& row = *candidate.server->row;
     const RowPrediction ours = model.predict(row);
     if (ours.status != RowStatus::ok) {
       continue;
@@ -133,7 +136,7 @@ NearestRuns nearest_runs(const ServeScenario& s, std::span<const RunFile> publis
       NearRun run;
       run.id = row.id;
       run.model = row.serving.model;
-      run.gpu = candidate.sku;
+      run.gpu = candidate.server->sku;
       run.framework = row.serving.engine;
       run.source = row.source;
       run.metric = row.metric;
@@ -147,6 +150,10 @@ NearestRuns nearest_runs(const ServeScenario& s, std::span<const RunFile> publis
     }
   }
   return result;
+}
+
+NearestRuns nearest_runs(const ServeScenario& serve, std::span<const RunFile> published, const Sources& sources) {
+  return nearest_runs(serve, ServersOfRuns{{published.begin(), published.end()}, sources}, sources);
 }
 
 }  // namespace headroom

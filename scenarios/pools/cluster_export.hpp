@@ -24,7 +24,7 @@ namespace pools {
 [[nodiscard]] std::string plain_name(std::string_view name);
 
 /// ResourceFlavors, ClusterQueues, LocalQueues and WorkloadPriorityClasses of Kueue (kubernetes-sigs/kueue,
-/// apis/kueue/v1beta1).
+/// apis/kueue/v1beta2).
 [[nodiscard]] std::string kueue_text(const ClusterQuestion& question);
 
 /// A shell script of sacctmgr's commands, accounts and QOS, with the lines of slurm.conf that they need in comments

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes Kueue's objects. Fields and words: kubernetes-sigs/kueue, apis/kueue/v1beta1: resourceflavor_types.go
-// (nodeLabels), clusterqueue_types.go (cohort, queueingStrategy, preemption, resourceGroups, nominalQuota,
-// borrowingLimit, fairSharing), localqueue_types.go (clusterQueue), workloadpriorityclass_types.go (value).
+// Writes Kueue's objects. Fields and words: kubernetes-sigs/kueue @ ff69552, apis/kueue/v1beta2 (of v1beta1, which is
+// deprecated, cohortName was cohort): resourceflavor_types.go (nodeLabels), clusterqueue_types.go (queueingStrategy,
+// preemption, resourceGroups, nominalQuota, borrowingLimit, fairSharing), localqueue_types.go (clusterQueue),
+// workloadpriorityclass_types.go (value).
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/printable.hpp>
 #include <headroom/core/quantity_text.hpp>
@@ -16,7 +17,7 @@
 namespace headroom::pools {
 namespace {
 
-constexpr std::string_view api = "apiVersion: kueue.x-k8s.io/v1beta1\n";
+constexpr std::string_view api = "apiVersion: kueue.x-k8s.io/v1beta2\n";
 constexpr std::string_view cohort = "cluster";
 
 /// A text as YAML 1.2 takes it in double quotes, which are those of JSON.
@@ -61,7 +62,7 @@ std::string queue_text(const ClusterQuestion& question, std::size_t tenant) {
   std::string text =
       object_head("ClusterQueue", plain_name(who.name)) +
       "spec:\n  namespaceSelector:\n    matchLabels:\n      kubernetes.io/metadata.name: " + plain_name(who.name) +
-      "\n  cohort: " + std::string{cohort} + "\n  queueingStrategy: " + (strict ? "StrictFIFO" : "BestEffortFIFO") +
+      "\n  cohortName: " + std::string{cohort} + "\n  queueingStrategy: " + (strict ? "StrictFIFO" : "BestEffortFIFO") +
       "\n  preemption:\n    withinClusterQueue: " + (question.policy.preempt ? "LowerPriority" : "Never") +
       "\n    reclaimWithinCohort: " + (question.policy.preempt ? "Any" : "Never") + "\n";
   if (question.policy.order == scheduler::Order::fair) {

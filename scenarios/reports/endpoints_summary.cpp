@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -60,8 +61,10 @@ ExportedLaunch endpoints_summary(const ServedResult& result) {
   json.member("n_samples_issued", result.requests);
   json.member("n_samples_completed", result.requests - result.failed);
   json.member("n_samples_failed", result.failed);
+  // A whole number in the schema, like the counts.
   json.member("duration_ns",
-              nano_per_second * static_cast<double>(result.requests - result.failed) / result.requests_per_s);
+              std::int64_t{std::llround(nano_per_second * static_cast<double>(result.requests - result.failed) /
+                                        result.requests_per_s)});
   json.member("state", "complete");
   json.member("complete", true);
   put_times(json, "ttft", result.ttft, result.distributed);

@@ -272,6 +272,43 @@ TEST_CASE("results: a log of MLLOG is a row of training with what it says of the
   CHECK(file.rows[0].measured == 62.0);  // the mean of both reports
 }
 
+TEST_CASE("results: numbers that Python writes and JSON lacks are read, and what is no time is told") {
+  // bench_serving.py dumps its arguments, the rate among them, as float("inf").
+  std::string endless = bench_serve;
+  endless.replace(endless.find("\"inf\""), 5, "Infinity");
+  endless.replace(endless.find("\"max_concurrency\": 64, "), 23, "");
+  const RunFile file = read_back(rows_of(endless));
+  CHECK(file.rows.front().serving.options.at("scenario") == "burst");
+  std::string wrong = bench_serve;
+  wrong.replace(wrong.find("210.5"), 5, "NaN");
+  wrong.replace(wrong.find("1638.4"), 6, "-163.8");
+  wrong.replace(wrong.find("21.5"), 4, "\"x\"");
+  const std::string told = refusal(wrong);
+  CHECK(says(told, "error: 'mean_ttft_ms' is NaN; it must be a number, 0 or more"));
+  CHECK(says(told, "error: 'output_throughput' is -163.8; it must be a number, 0 or more"));
+  CHECK(says(told, "error: 'mean_tpot_ms' is 'x'; it must be a number, 0 or more"));
+  CHECK(says(told, "r.json:5:"));  // the line of the TPOT
+  std::string spread = bench_serve;
+  spread.replace(spread.find("12.0"), 4, "NaN");  // of one request: no row holds it
+  CHECK(read_back(rows_of(spread)).rows.size() == 10);
+}
+
+TEST_CASE("results: trtllm-bench's report is a run whose load is stated") {
+  const std::string report =
+      R"({"engine": {"model": "llama"}, "request_info": {"num_requests": 1000, "avg_num_concurrent_requests": 96.5,
+"avg_input_length": 1000.0, "avg_output_length": 200.0}, "performance": {"request_throughput_req_s": 8.0,
+"system_output_throughput_tok_s": 1600.0, "total_latency_ms": 125000.0},
+"streaming_metrics": {"ttft_percentiles": {"average": 75.0, "p99": 150.0}, "tpot_percentiles": {"p50": 15.5}}})";
+  const RunFile file = read_back(rows_of(report, {"model=llama3-8b", "gpu=h100-sxm-80gb", "tp=1", "weight_dtype=fp8",
+                                                  "engine=TensorRT-LLM", "concurrency=128"}));
+  REQUIRE(file.rows.size() == 5);  // two rates, two first tokens, one gap
+  CHECK(file.rows.front().serving.osl == 200.0);
+  CHECK(file.rows.front().serving.concurrency == 128.0);
+  CHECK(measured(file, "output_tokens_per_s") == 1600.0);
+  CHECK(measured(file, "ttft_ms_p99") == 150.0);
+  CHECK(measured(file, "tpot_ms_p50") == 15.5);
+}
+
 TEST_CASE("results: every problem at once: what is missing, an unknown column, another form") {
   const std::vector<ConfigSource> files{{"a.json", bench_serve}, {"b.json", "{\"x\": 1}"}};
   try {
