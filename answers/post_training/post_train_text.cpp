@@ -140,8 +140,9 @@ std::string tail_text(const PostTrainPlan& plan) {
   std::string text = "rollout: " + counted(way.engines, "engine") + " of " + counted(way.engine_tp, "GPU") + " with " +
                      std::to_string(way.slots) + " answers at once; half of the answers are there after " +
                      percent(times.half / times.whole) + " of it, 90 % after " + percent(times.most / times.whole) +
-                     "; the last tenth takes " + format(plan.tail) + ", " + percent(times.empty) +
-                     " of the slots' time is empty, " + percent(plan.cut) + " of the answers are cut\n";
+                     (plan.tail > Seconds{} ? "; the last tenth takes " + format(plan.tail) + ", " : "; ") +
+                     percent(times.empty) + " of the slots' time is empty, " + percent(plan.cut) +
+                     " of the answers are cut\n";
   if (!plan.staleness.empty()) {
     text += "asynchrony: a step takes";
     for (const PostTrainPlan::Staleness& each : plan.staleness) {

@@ -17,20 +17,21 @@ constexpr std::array<std::string_view, 5> number_keys{"rollout", "train", "logpr
 constexpr std::array<std::string_view, 3> path_keys{"share", "start", "each"};
 
 /// What somebody would expect who has seen no row: a phase takes half as long again as its engine or its training
-/// stack, and some seconds go beside the phases. Ways of sending: buckets that all ranks send fill a link, what is
-/// gathered first and passes in pieces a third of it; one thread, one socket and one store move a gigabyte a second;
-/// copies on the same GPU begin at once, what joins processes after a second.
+/// stack, and some seconds go beside the phases. Ways of sending: buckets that all ranks send fill a link, what passes
+/// tensor by tensor half of it and in pieces a third; one thread, one socket and one store move a gigabyte a second;
+/// what is on the GPU, and sockets that stay open, begin at once, what waits for other processes after a second.
 constexpr double expected_stretch = 1.5, stretch_width = 0.5;
 constexpr double expected_seconds = 5.0, seconds_width = 1.0;
 constexpr double share_width = 0.8, start_width = 1.0, each_width = 1.5;
 constexpr std::array<SyncPath, weight_sync_names.size()> expected_paths{{
     {1.0, Seconds{0.1}, {}},             // local
-    {0.3, Seconds{1.0}, Seconds{1e-3}},  // broadcast
+    {0.5, Seconds{1.0}, Seconds{1e-3}},  // broadcast
     {0.3, Seconds{1.0}, {}},             // sharded
     {1.0, Seconds{1.0}, {}},             // delta, GB/s
     {1.0, Seconds{1.0}, {}},             // host
-    {1.0, Seconds{1.0}, {}},             // gloo, GB/s
+    {1.0, Seconds{0.1}, {}},             // gloo, GB/s
     {1.0, Seconds{1.0}, {}},             // storage, GB/s
+    {1.0, Seconds{1.0}, {}},             // gathered
 }};
 constexpr double software_width = 0.35;  // of a software's numbers around the population's, before it is estimated
 
@@ -61,7 +62,7 @@ WeightSync way_of(const PostTrainCase& known) {
   const WeightSync way = known.way ? known.way->sync : *q.sync;
   const bool hosts = known.way ? known.way->flow.placement != PostTrainPlacement::colocated || q.gpus > q.per_node
                                : q.gpus > q.per_node || (*q.placement != PostTrainPlacement::colocated && q.gpus == 0);
-  return way == WeightSync::broadcast && !hosts ? WeightSync::local : way;
+  return way_between(way, hosts);
 }
 
 class Problem {
@@ -82,7 +83,7 @@ class Problem {
       if (run.known->way) {
         softwares.insert(run.software);
       }
-      if (run.figure == PostTrainFigure::sync || run.known->way) {
+      if (run.figure == PostTrainFigure::sync) {
         ways.insert(way_of(*run.known));
       }
     }
@@ -101,7 +102,8 @@ class Problem {
       const SyncPath& path = any.paths[static_cast<std::size_t>(way)];
       const SyncPath& expected = expected_paths[static_cast<std::size_t>(way)];
       const std::string id{weight_sync_names[static_cast<std::size_t>(way)]};
-      add({PostTrainOwner::way, id, "share", path.share, expected.share, 1e-3, 20.0, share_width, -1});
+      const double most = is_own_rate(way) ? 20.0 : 1.0;  // no link gives more than it has
+      add({PostTrainOwner::way, id, "share", path.share, expected.share, 1e-3, most, share_width, -1});
       add({PostTrainOwner::way, id, "start", path.start.raw(), expected.start.raw(), 1e-2, 60.0, start_width, -1});
       if (expected.each > Seconds{}) {
         add({PostTrainOwner::way, id, "each", path.each.raw(), expected.each.raw(), 1e-6, 0.1, each_width, -1});
@@ -153,7 +155,8 @@ class Problem {
   [[nodiscard]] std::vector<std::size_t> behind(const FittedPostTrainRun& run) const {
     std::vector<std::size_t> all;
     const bool whole = run.figure == PostTrainFigure::step && !run.beside;
-    const bool sends = run.figure == PostTrainFigure::sync || (whole && run.known->way->engine_tp > 0);
+    // What is wrong with a whole step may be anything: of the way that its weights travel it says nothing.
+    const bool sends = run.figure == PostTrainFigure::sync;
     const std::string_view way = sends ? weight_sync_names[static_cast<std::size_t>(way_of(*run.known))] : "";
     const bool alone = run.known->way && run.known->way->engine_tp == 0;
     for (std::size_t i = 0; i < knobs_.size(); ++i) {
@@ -375,18 +378,51 @@ double left_out_width(const PostTrainFit& fit,
       sizes.push_back(std::abs(run.left_out));
     }
   }
-  if (sizes.size() < least || sizes.empty()) {
+  // Of n errors that are alike the next one lies within the k-th with probability k / (n + 1).
+  const auto rank = static_cast<std::size_t>(std::ceil(held * static_cast<double>(sizes.size() + 1) - 1e-9));
+  if (sizes.size() < least || rank > sizes.size() || rank == 0) {
     return 0.0;
   }
-  const double size = quantile(sizes, held);
+  std::nth_element(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(rank - 1), sizes.end());
+  const double size = sizes[rank - 1];
   return figure == PostTrainFigure::idle ? size : std::expm1(size);
 }
+
+std::size_t left_out_sources(const PostTrainFit& fit,
+                             PostTrainFigure figure,
+                             const std::function<bool(const FittedPostTrainRun&)>& of) {
+  std::set<std::string> sources;
+  for (const FittedPostTrainRun& run : fit.runs) {
+    if (run.figure == figure && !run.beside && std::isfinite(run.left_out) && of(run)) {
+      sources.insert(run.row->source);
+    }
+  }
+  return sources.size();
+}
+
+namespace {
+
+/// Of the rows that count; where they are of fewer than three publications, what the width of whole steps does to an
+/// idle share: a step longer by w beside the same training waits w / (1 + w) of itself more.
+double told_width(const PostTrainFit& fit,
+                  PostTrainFigure figure,
+                  const std::function<bool(const FittedPostTrainRun&)>& of) {
+  constexpr std::size_t enough = 3;
+  const bool few = left_out_sources(fit, figure, of) < enough;
+  if (figure == PostTrainFigure::idle && few) {
+    const double step = left_out_width(fit, PostTrainFigure::step, of);
+    return step / (1.0 + step);
+  }
+  return left_out_width(fit, figure, of);
+}
+
+}  // namespace
 
 double width_of(const PostTrainFit& fit, PostTrainFigure figure, std::string_view software) {
   constexpr std::size_t least = 12;
   const double own = left_out_width(
       fit, figure, [&](const FittedPostTrainRun& run) { return run.software == software && run.others_left; }, least);
-  return own > 0.0 ? own : left_out_width(fit, figure, [](const FittedPostTrainRun&) { return true; });
+  return own > 0.0 ? own : told_width(fit, figure, [](const FittedPostTrainRun&) { return true; });
 }
 
 double left_out_coverage(const PostTrainFit& fit, PostTrainFigure figure) {
@@ -395,8 +431,8 @@ double left_out_coverage(const PostTrainFit& fit, PostTrainFigure figure) {
     if (run.figure != figure || run.beside || !std::isfinite(run.left_out)) {
       continue;
     }
-    const double width = left_out_width(
-        fit, figure, [&](const FittedPostTrainRun& other) { return other.row->source != run.row->source; });
+    const double width =
+        told_width(fit, figure, [&](const FittedPostTrainRun& other) { return other.row->source != run.row->source; });
     const double size = figure == PostTrainFigure::idle ? std::abs(run.left_out) : std::expm1(std::abs(run.left_out));
     all += 1.0;
     inside += size <= width ? 1.0 : 0.0;

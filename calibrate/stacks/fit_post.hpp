@@ -80,14 +80,21 @@ struct PostTrainFitOptions {
                                              const std::function<void(std::string_view)>& progress = {});
 
 /// Half-width of the interval that holds 80 % of a figure's rows with their source left out, within
-/// 1 / (1 + width) .. 1 + width, of an idle share in shares of the step; 0 where fewer than `least` rows tell it.
-/// `of`: the rows that count.
+/// 1 / (1 + width) .. 1 + width, of an idle share in shares of the step: of n errors that with rank 0.8 (n + 1),
+/// rounded up (split conformal prediction; Vovk et al. 2005; Lei et al. 2018, section 2.2). 0 where fewer than `least`
+/// rows, or fewer than four, tell it. `of`: the rows that count.
 [[nodiscard]] double left_out_width(const PostTrainFit& fit,
                                     PostTrainFigure figure,
                                     const std::function<bool(const FittedPostTrainRun&)>& of,
                                     std::size_t least = 1);
 
-/// The width that a software's answers get: of its own rows where at least 12 of two sources tell it, else of all.
+/// Publications of a figure's rows that were left out in turn.
+[[nodiscard]] std::size_t left_out_sources(const PostTrainFit& fit,
+                                           PostTrainFigure figure,
+                                           const std::function<bool(const FittedPostTrainRun&)>& of);
+
+/// The width that a software's answers get: of its own rows where at least 12 of two sources tell it, else of all. An
+/// idle share that fewer than three sources tell gets what the width w of whole steps does to it, w / (1 + w).
 [[nodiscard]] double width_of(const PostTrainFit& fit, PostTrainFigure figure, std::string_view software);
 
 /// Share of a figure's left-out rows inside intervals that rows of the other sources alone made.

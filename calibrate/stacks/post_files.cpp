@@ -87,9 +87,16 @@ std::vector<std::string> write_post_files(const PostTrainFit& fit, const std::st
         put_value(any, path, "[widths]", std::string{post_train_figure_names[i]}, format_number(width), diagnostics);
       }
     }
-    put_numbers_source(
-        any, "[widths]",
-        "headroom fit --stack post: 80 % of the rows lie within, each with its source left out of the fit");
+    std::string rows;
+    for (std::size_t i = 0; i < post_train_figure_names.size(); ++i) {
+      const auto figure = static_cast<PostTrainFigure>(i);
+      rows += (i == 0 ? "" : ", ") + std::string{post_train_figure_names[i]} + " " +
+              std::to_string(left_out_sources(fit, figure, [](const FittedPostTrainRun&) { return true; }));
+    }
+    put_numbers_source(any, "[widths]",
+                       "headroom fit --stack post: 80 % of the rows lie within, each with its source left out of the "
+                       "fit; sources of each: " +
+                           rows);
   }
   diagnostics.throw_if_any();
   return write_files(files);

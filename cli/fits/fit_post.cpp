@@ -87,11 +87,12 @@ std::string errors_text(const PostTrainFit& fit, bool by_source) {
 }
 
 std::string intervals_text(const PostTrainFit& fit) {
-  Table table{{"interval", "width", "inside, widths of other sources, %"}};
+  Table table{{"interval", "width", "sources", "inside, widths of other sources, %"}};
   for (std::size_t i = 0; i < post_train_figure_names.size(); ++i) {
     const auto figure = static_cast<PostTrainFigure>(i);
     if (const double width = width_of(fit, figure, "any"); width > 0.0) {
-      table.row({std::string{post_train_figure_names[i]}, format_number(width),
+      const std::size_t sources = left_out_sources(fit, figure, [](const FittedPostTrainRun&) { return true; });
+      table.row({std::string{post_train_figure_names[i]}, format_number(width), std::to_string(sources),
                  percent_number(left_out_coverage(fit, figure))});
     }
   }

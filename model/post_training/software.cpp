@@ -69,8 +69,11 @@ PostTrainSoftware read_post_train_stack(const ConfigValue& document, Diagnostics
   software.async_old_logprobs = root.boolean("async_old_logprobs");
   software.logprob_column_holds_all = root.boolean("logprob_column_holds_all");
   software.eager_with = root.texts("eager_with");
+  software.gathers_fp32 = root.texts("gathers_fp32");
+  software.controller = root.quantity<Seconds>("controller", true);
   software.recipe_rollout_tp = root.integer("recipe_rollout_tp", not_negative);
   software.recipe_cp = root.integer("recipe_cp", not_negative);
+  software.recipe_shard_ranks = root.integer("recipe_shard_ranks", not_negative);
   software.recipe_micro_batch = root.integer("recipe_micro_batch", not_negative);
   software.recipe_most = root.integer("recipe_most", not_negative);
   software.recipe_slots = root.integer("recipe_slots", not_negative);
@@ -127,6 +130,12 @@ AnswerTables read_answer_tables(const ConfigValue& document, const std::string& 
 
 bool PostTrainSoftware::runs_eager(std::string_view backend) const noexcept {
   return std::find(eager_with.begin(), eager_with.end(), backend) != eager_with.end();
+}
+
+double PostTrainSoftware::gathers(std::string_view backend) const noexcept {
+  const std::string_view word =
+      backend.empty() && !backends.empty() ? std::string_view{backends.front().first} : backend;
+  return std::find(gathers_fp32.begin(), gathers_fp32.end(), word) != gathers_fp32.end() ? 2.0 : 1.0;
 }
 
 double UsualAnswers::mean_of(double most, double spread) const noexcept {

@@ -39,7 +39,8 @@ struct PostTrainSoftware {
   std::string engine;              ///< serving engine, of model/stacks/serve
   /// Training backends by their word, the usual one first, with the training stack that prices each.
   std::vector<std::pair<std::string, std::string>> backends;
-  std::string trainer_of_experts;  ///< word of the backend of mixtures of experts
+  std::vector<std::string> gathers_fp32;  ///< words of backends whose ranks gather fp32 parameters to send them
+  std::string trainer_of_experts;         ///< word of the backend of mixtures of experts
   WeightSync sync_local = WeightSync::local, sync_split = WeightSync::broadcast;
   double colocated_fraction = 0.6, split_fraction = 0.9;  ///< of a GPU's memory, for the engine
   bool shares_prefix = true;
@@ -49,6 +50,7 @@ struct PostTrainSoftware {
   std::vector<std::string> eager_with;
   std::int64_t recipe_rollout_tp = 0;   ///< GPUs of an engine in its recipes, for rows that state none; 0: not said
   std::int64_t recipe_cp = 0;           ///< sequence ranks of its first trainer, likewise
+  std::int64_t recipe_shard_ranks = 0;  ///< data ranks of a group that shards its states, likewise
   std::int64_t recipe_micro_batch = 0;  ///< sequences of a pass of its trainers, likewise
   std::int64_t recipe_most = 0;         ///< tokens at which its recipes cut answers, likewise
   std::int64_t recipe_slots = 0;  ///< answers that an engine decodes together in its recipes; 0: the engine's own limit
@@ -60,6 +62,9 @@ struct PostTrainSoftware {
   std::int64_t recipe_prompts = 0, recipe_samples = 0;  ///< of its recipes, where nobody states a batch; 0: none
   /// Whether sequences of a mini-batch are dealt to data ranks by their tokens; else as they come.
   bool balances_ranks = false;
+  /// That one process needs for one token of the padded batch which it hands to a pool's ranks; 0: ranks have their
+  /// own.
+  Seconds controller{};
   bool uses_reference = true;  ///< whether its recipes keep to a frozen policy
   bool async_partial = false;  ///< whether answers under way outlast new weights in its asynchronous order
   /// Whether its asynchronous trainer waits for nobody but samples: new weights travel beside it, and what else a step
@@ -75,6 +80,8 @@ struct PostTrainSoftware {
   std::array<double, post_train_figure_names.size()> widths{};
   [[nodiscard]] double width(PostTrainFigure of) const noexcept { return widths[static_cast<std::size_t>(of)]; }
   [[nodiscard]] bool runs_eager(std::string_view backend) const noexcept;
+  /// Bytes gathered for each byte of bf16 weights that is sent.
+  [[nodiscard]] double gathers(std::string_view backend) const noexcept;
 };
 
 /// All of them; each file once. ConfigError with all that is wrong in a file.

@@ -5,14 +5,24 @@
 
 namespace headroom {
 
+WeightSync way_between(WeightSync way, bool hosts) noexcept {
+  if (!hosts) {
+    return way == WeightSync::broadcast || way == WeightSync::gathered ? WeightSync::local : way;
+  }
+  return way == WeightSync::local ? WeightSync::gathered : way;
+}
+
 Seconds weight_sync_time(WeightSync way, const WeightSend& send, const SyncPath& path) noexcept {
-  const bool own_rate = way == WeightSync::gloo || way == WeightSync::storage || way == WeightSync::delta;
   const double parts = way == WeightSync::sharded ? send.engine_ranks
                        : way == WeightSync::delta ? send.trainer_ranks
                                                   : 1.0;
   constexpr double gigabyte = 1e9;
-  const double link = own_rate ? gigabyte : (send.hosts ? send.outside : send.inside).raw();
-  const double times = way == WeightSync::delta || way == WeightSync::storage ? 2.0 : 1.0;
+  const double link = is_own_rate(way)          ? gigabyte
+                      : way == WeightSync::host ? send.to_host.raw()
+                                                : (send.hosts ? send.outside : send.inside).raw();
+  const double times = way == WeightSync::delta || way == WeightSync::storage ? 2.0
+                       : way == WeightSync::broadcast                         ? 1.0 + send.gathers
+                                                                              : 1.0;
   const double bytes = times * send.weights.raw() / std::max(1.0, parts);
   if (way == WeightSync::sharded && send.hosts && send.domain > parts && link > 0.0 && send.inside.raw() > 0.0) {
     const double once = send.weights.raw() / send.domain / link + bytes / send.inside.raw();

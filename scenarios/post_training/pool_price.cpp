@@ -202,6 +202,8 @@ TrainerPrice PoolPrices::price_layout(std::int64_t gpus,
   state(model.moe && layout.ep > 1, "strategy.ep=" + std::to_string(layout.ep));
   state(model.moe && layout.ep > 1, "strategy.etp=1");
   state(sharded, "strategy.zero=3");
+  state(sharded && q_.shard_ranks > 0 && dp % q_.shard_ranks == 0,
+        "strategy.shard_ranks=" + std::to_string(q_.shard_ranks));
   const Scenario scenario = scenario_from_overrides(stated, *q_.sources);
   TrainScenario train = std::get<TrainScenario>(scenario.question);
   if (!q_.attention.empty()) {

@@ -88,7 +88,11 @@ void set_power(PostTrainPlan& plan) {
   const PostTrainWay& way = plan.ways[*plan.taken];
   const PowerForm& form = power_form(q.sources->data);
   const std::optional<GpuPower> power = gpu_power(q.device, nullptr, q.power_cap, form);
-  if (!power || q.rollout_device) {
+  if (q.rollout_device) {
+    plan.notes.emplace_back("energy is not told of pools of two SKUs");
+    return;
+  }
+  if (!power) {
     return;
   }
   const double all = static_cast<double>(way.gpus) * way.step.step.raw();
@@ -121,6 +125,10 @@ void set_money(PostTrainPlan& plan) {
     return;
   }
   plan.price = static_cast<double>(way.gpus) * *q.money.price;
+  if (q.rollout_device && q.rollout_price) {
+    plan.price =
+        static_cast<double>(q.gpus) * *q.money.price + static_cast<double>(q.rollout_device_gpus) * *q.rollout_price;
+  }
   plan.step_cost = *plan.price * way.step.step;
   plan.samples_per_dollar = static_cast<double>(q.answers()) / plan.step_cost->raw();
   plan.tokens_per_dollar = plan.tokens_per_s * way.step.step.raw() / plan.step_cost->raw();
@@ -280,8 +288,9 @@ PostTrainPlan make_post_train_plan(PostTrainQuestion question) {
   set_neighbours(plan, prices);
   plan.priced = prices.priced();
   plan.notes.push_back("numbers of " + q.software.name + ": " + q.software.fitted);
-  plan.notes.push_back(way_words(way) + " is the fastest of " + std::to_string(plan.ways.size()) + " ways and " +
-                       std::to_string(plan.priced) + " layouts of trainers and engines");
+  plan.notes.push_back(way_words(way) + " is the fastest of " +
+                       counted(static_cast<std::int64_t>(plan.ways.size()), "way") + " and " +
+                       counted(plan.priced, "layout") + " of trainers and engines");
   return plan;
 }
 

@@ -55,6 +55,7 @@ struct PostTrainQuestion {
   std::optional<Device> rollout_device;   ///< unlike SKU of the rollout pool
   std::int64_t rollout_device_gpus = 0;
   Money money;
+  std::optional<DollarsPerSecond> rollout_price;  ///< of a GPU of `rollout_device`
   EnergyQuestion energy;
 
   std::string model;  ///< id of a preset
@@ -77,6 +78,7 @@ struct PostTrainQuestion {
   bool lora = false;
   std::string precision = "bf16", rollout_precision = "bf16";
   std::int64_t micro_batch = 0;  ///< sequences of a pass; 0: the fastest that fit
+  std::int64_t shard_ranks = 0;  ///< data ranks that share the states which a trainer shards; 0: all
   std::string attention;         ///< implementation in the trainer (attention_training.hpp); empty: the stack's
   std::string recompute;         ///< empty: the fastest that fits
   std::int64_t most_sequences = 1024;
@@ -86,6 +88,7 @@ struct PostTrainQuestion {
   bool eager = false;  ///< whether engines launch their decodes one by one, without CUDA graphs
   std::optional<double> memory_fraction;
   Seconds reward{};           ///< of a step, beside the rollout's end
+  Seconds pause{};            ///< that answers under way are given to end before new weights come
   Seconds turn{};             ///< that an answer waits for tools and environment in all
   double oversampling = 1.0;  ///< prompts sampled for one that trains (dynamic sampling drops groups of one reward)
   double step_tokens = 1.0;   ///< of an answer in one iteration of decodes

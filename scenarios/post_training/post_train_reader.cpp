@@ -7,6 +7,7 @@
 #include <headroom/model/workload/parameters.hpp>
 #include <headroom/scenarios/keys/keyed_table.hpp>
 #include <headroom/scenarios/keys/post_train_keys.hpp>
+#include <headroom/scenarios/money/offer.hpp>
 #include <headroom/scenarios/post_training/post_train_question.hpp>
 #include <headroom/scenarios/read/hardware_reader.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
@@ -289,6 +290,28 @@ class PostTrainReader {
   std::int64_t context_ = 0;
 };
 
+/// What a GPU of the rollout pool's own SKU costs, by the list that prices the trainer's; without it no cost is told.
+void price_other_pool(const ConfigValue& root, PostTrainQuestion& q) {
+  const ConfigValue* const money = root.find("money");
+  const ConfigValue* const list = money != nullptr ? money->find("prices") : nullptr;
+  std::string why = "the stated price is of " + q.device.id + " alone; state prices, the id of a list that has both";
+  if (list != nullptr) {
+    const auto* const at = std::find(market_names.begin(), market_names.end(), name_of(q.money.market));
+    const auto market = at == market_names.end() ? Market::on_demand : static_cast<Market>(at - market_names.begin());
+    FoundOffer found = find_offer(q.sources->catalog.prices(list->text), q.sources->catalog, q.rollout_device->id,
+                                  market, q.money.region);
+    q.rollout_price = found.price.price;
+    why = std::move(found.why);
+  }
+  if (q.rollout_price) {
+    q.assumptions.push_back("a GPU of " + q.rollout_device->id + " costs " + format(*q.rollout_price) + " (" +
+                            q.money.source + ")");
+  } else {
+    q.money.price.reset();
+    q.assumptions.push_back("what the run costs is not told: " + why);
+  }
+}
+
 }  // namespace
 
 bool asks_for_post_training(const ConfigValue& root) noexcept {
@@ -297,7 +320,11 @@ bool asks_for_post_training(const ConfigValue& root) noexcept {
 }
 
 PostTrainQuestion read_post_training(const ConfigValue& root, const std::string& file, const Sources& sources) {
-  return PostTrainReader{root, file, sources}.run();
+  PostTrainQuestion question = PostTrainReader{root, file, sources}.run();
+  if (question.rollout_device && question.money.price) {
+    price_other_pool(root, question);
+  }
+  return question;
 }
 
 }  // namespace headroom

@@ -272,6 +272,12 @@ std::optional<PostTrainQuestion> post_train_question_of(
   if (cells.has("checkpoint-engine on")) {
     q.tensors = 0.0;  // gathered into buckets
   }
+  for (const auto& [word, stack] : software->backends) {
+    if (cells.has(word)) {
+      q.backend = word;
+    }
+  }
+  q.pause = Seconds{cells.before(" s pause grace").value_or(0.0)};
   q.rollout_gpus = rollout;
   q.rollout_tp = cells.count("rollout_tp");
   if (algorithm == "weight sync" || row.metric == "sync_time_s") {
@@ -295,11 +301,6 @@ std::optional<PostTrainQuestion> post_train_question_of(
   q.algorithm = algorithm_of(algorithm);
   q.lora = algorithm.find("lora") != std::string::npos;
   q.trainer = {cells.count("train_tp"), cells.count("train_pp"), cells.count("train_cp"), cells.count("train_ep")};
-  for (const auto& [word, stack] : software->backends) {
-    if (cells.has(word)) {
-      q.backend = word;
-    }
-  }
   q.eager = recipe_is_eager(q);
   q.padded = recipe_pads(q);
   q.optimizer_on_host = cells.has("adam offload");
@@ -308,6 +309,7 @@ std::optional<PostTrainQuestion> post_train_question_of(
   const bool first = backend_of(q).first == (software->backends.empty() ? "" : software->backends.front().first);
   if (q.trainer.cp == 0 && first) {
     q.trainer.cp = software->recipe_cp;
+    q.shard_ranks = software->recipe_shard_ranks;
   }
   if (const auto engines = cells.before(" vllm engines"); q.rollout_tp == 0 && engines) {
     const std::int64_t pool = q.rollout_gpus > 0 ? q.rollout_gpus : q.gpus;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 namespace headroom {
 namespace {
@@ -46,31 +47,50 @@ double size_beside(const PostTrainQuestion& q, const std::string& model) {
   return model.empty() ? 1.0 : count_parameters(q.sources->models.find(model)).total / q.parameters;
 }
 
+/// What trainers of samples add to their stack, losses over the vocabulary and batches that are put together, passes
+/// through memory and takes the longer beside products, the more of these a GPU does while it moves a byte (Williams et
+/// al. 2009). Stretches are those of an H100; where the catalog lacks a rate they stay so.
+double stretch_on(const Device& device, double stretch) noexcept {
+  constexpr double h100 = 989.4e12 / 3.35e12;  // FLOP a byte: NVIDIA H100 data sheet, bf16 without sparsity
+  const auto& peak = device.peak[static_cast<std::size_t>(Rate::bf16)];
+  const auto& bandwidth = device.memory.bandwidth;
+  return peak && bandwidth ? 1.0 + (stretch - 1.0) * (peak->value.raw() / bandwidth->value.raw()) / h100 : stretch;
+}
+
 void set_trained_phases(const PostTrainQuestion& q, const PostTrainNumbers& s, PostTrainWay& way) {
   const AlgorithmForm form = form_of(q.algorithm);
   const double ranks = q.padded ? 1.0 : real(std::int64_t{way.trainer.strategy.dp});  // padded ones are alike
   const auto sequences = static_cast<double>(q.answers());
   const double mini = q.mini_batch > 0 ? std::min(real(q.mini_batch), sequences) : sequences;
+  const double train_stretch = stretch_on(q.device, s.train), pass_stretch = stretch_on(q.device, s.logprob);
+  // A batch in parts comes in the order in which it was ready, the short answers first: its mini-batches are alike.
+  const bool balanced = q.software.balances_ranks || (way.flow.order == PostTrainOrder::asynchronous && q.parts > 1.0);
+  // One process puts a padded batch together and hands it out: of each pass, and where a trainer fetches from a queue.
+  const Seconds handed =
+      form.samples ? sequences * (q.prompt_tokens + q.lengths.most) * q.software.controller : Seconds{};
   // What trainers of samples add to their stack, losses over the vocabulary and batches that are put together, goes by
   // the token; attention takes what it takes. Passes go over the whole batch at once, which all software deals out by
   // tokens.
   const TrainerPrice& t = way.trainer;
   const Seconds looks = t.attention / 3.0;
-  const Seconds pass = rank_imbalance(q.lengths, q.prompt_tokens, ranks, sequences / ranks, true) *
-                       (s.logprob * (t.forward - std::min(t.forward, looks)) + std::min(t.forward, looks));
+  const Seconds looked = rank_imbalance(q.lengths, q.prompt_tokens, ranks, sequences / ranks, true) *
+                         (pass_stretch * (t.forward - std::min(t.forward, looks)) + std::min(t.forward, looks));
+  const Seconds pass = looked + handed;
   PhaseTimes& p = way.phases;
-  p[Phase::train] = rank_imbalance(q.lengths, q.prompt_tokens, ranks, mini / ranks, q.software.balances_ranks) *
-                    (s.train * (t.train - std::min(t.train, t.attention)) + std::min(t.train, t.attention));
+  p[Phase::train] = rank_imbalance(q.lengths, q.prompt_tokens, ranks, mini / ranks, balanced) *
+                    (train_stretch * (t.train - std::min(t.train, t.attention)) + std::min(t.train, t.attention));
   p[Phase::logprob] = form.samples && q.old_logprobs ? pass : Seconds{};
   p[Phase::reference] = q.reference ? pass : Seconds{};
   if (form.critic) {
-    p[Phase::critic] = size_beside(q, q.critic_model) * (pass + p[Phase::train]);
+    p[Phase::critic] = size_beside(q, q.critic_model) * (looked + p[Phase::train]) + handed;
   }
   p[Phase::reward] = q.reward;
   if (!q.reward_model.empty()) {
-    p[Phase::reward] += size_beside(q, q.reward_model) * pass;
+    p[Phase::reward] += size_beside(q, q.reward_model) * looked + handed;
   }
-  p[Phase::other] = s.fixed;
+  if (form.samples) {  // of supervised steps the trainer's own stack holds all
+    p[Phase::other] = s.fixed + (way.flow.order == PostTrainOrder::asynchronous ? handed : Seconds{});
+  }
 }
 
 }  // namespace
@@ -88,13 +108,14 @@ Seconds sync_time(const PostTrainQuestion& q,
   send.weights = Bytes{q.parameters * bytes_of_format(q.rollout_precision)};
   send.engine_ranks = engine_ranks;
   send.hosts = hosts;
+  send.gathers = q.software.gathers(q.model.empty() ? q.backend : backend_of(q).first);
+  send.to_host = q.device.pcie.rate ? q.device.pcie.rate->value : BytesPerSecond{25e9};
   send.outside = q.outside.value_or(BytesPerSecond{25e9});
   send.inside = q.device.scale_up.per_gpu ? q.device.scale_up.per_gpu->value
                 : q.device.pcie.rate      ? q.device.pcie.rate->value
                                           : BytesPerSecond{25e9};
-  // Within a host a broadcast is the copy that engines beside their trainer take.
-  const WeightSync path = way == WeightSync::broadcast && !hosts ? WeightSync::local : way;
-  return weight_sync_time(way, send, paths[static_cast<std::size_t>(path)]);
+  const WeightSync path = way_between(way, hosts);
+  return q.pause + weight_sync_time(path, send, paths[static_cast<std::size_t>(path)]);
 }
 
 void set_phases(const PostTrainQuestion& q,

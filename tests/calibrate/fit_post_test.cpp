@@ -127,6 +127,42 @@ TEST_CASE("fit post: a software without another source takes what all have in co
   }
 }
 
+TEST_CASE("fit post: a width is the order statistic that the next of n alike errors lies within") {
+  RunRow first, second, third;
+  first.source = "a";
+  second.source = "b";
+  third.source = "c";
+  PostTrainFit fit;
+  const auto add = [&](const RunRow& of, PostTrainFigure figure, double left_out) {
+    FittedPostTrainRun run;
+    run.row = &of;
+    run.figure = figure;
+    run.left_out = left_out;
+    fit.runs.push_back(run);
+  };
+  const auto all = [](const FittedPostTrainRun&) { return true; };
+  for (const double error : {0.1, -0.2, 0.3}) {
+    add(first, PostTrainFigure::rollout, error);
+  }
+  CHECK(left_out_width(fit, PostTrainFigure::rollout, all) == 0.0);  // 0.8 x 4 = 3.2: of three nobody knows the fourth
+  add(second, PostTrainFigure::rollout, -0.4);                       // 0.8 x 5 = 4: the largest of four
+  CHECK(left_out_width(fit, PostTrainFigure::rollout, all) == near(std::expm1(0.4), 1e-9));
+  add(second, PostTrainFigure::rollout, 0.9);
+  add(third, PostTrainFigure::rollout, 0.05);
+  // 0.8 x 7 = 5.6: the sixth of 0.05, 0.1, 0.2, 0.3, 0.4, 0.9.
+  CHECK(left_out_width(fit, PostTrainFigure::rollout, all) == near(std::expm1(0.9), 1e-9));
+  CHECK(left_out_sources(fit, PostTrainFigure::rollout, all) == 3);
+  // Left out, those of a have 0.05, 0.4 and 0.9 of others and nothing is promised; b's have four whose largest is 0.3;
+  // c's have five, and the fifth of 0.8 x 6 = 4.8 is 0.9.
+  CHECK(left_out_coverage(fit, PostTrainFigure::rollout) == near(1.0 / 6.0, 1e-9));
+  // An idle share of one source: a step of 0.5 / 1.5 more, as its own width says.
+  add(first, PostTrainFigure::idle, 0.01);
+  for (const double error : {0.1, std::log(1.5), -0.2, 0.3}) {
+    add(first, PostTrainFigure::step, error);
+  }
+  CHECK(width_of(fit, PostTrainFigure::idle, "any") == near(0.5 / 1.5, 1e-9));
+}
+
 TEST_CASE("fit post: numbers are written in place, and all else stays") {
   const PostTrainNumbers numbers{2.0, 1.5, 1.5, Seconds{8.0}, Seconds{5.0}};
   const std::vector<RunFile> files{planted(numbers, numbers)};

@@ -95,11 +95,28 @@ TEST_CASE("post-training: weights whole or in parts over the link that joins bot
   send.inside = BytesPerSecond{400e9};
   send.outside = BytesPerSecond{50e9};
   const SyncPath path{0.5, Seconds{1.0}};
-  CHECK(weight_sync_time(WeightSync::broadcast, send, path).raw() == doctest::Approx(1.0 + 64.0 / 25.0));
+  // Gathered by the trainer's ranks, then sent: twice the bytes of bf16 weights, three times of fp32 ones.
+  CHECK(weight_sync_time(WeightSync::broadcast, send, path).raw() == doctest::Approx(1.0 + 2.0 * 64.0 / 25.0));
+  send.gathers = 2.0;
+  CHECK(weight_sync_time(WeightSync::broadcast, send, path).raw() == doctest::Approx(1.0 + 3.0 * 64.0 / 25.0));
+  CHECK(weight_sync_time(WeightSync::gathered, send, path).raw() == doctest::Approx(1.0 + 64.0 / 25.0));
   CHECK(weight_sync_time(WeightSync::sharded, send, path).raw() == doctest::Approx(1.0 + 8.0 / 25.0));
   send.hosts = false;
   CHECK(weight_sync_time(WeightSync::local, send, path).raw() == doctest::Approx(1.0 + 64.0 / 200.0));
   CHECK(weight_sync_time(WeightSync::gloo, send, path).raw() == doctest::Approx(1.0 + 64.0 / 0.5));
+  // From hosts' memory: the link of a GPU to its host, whatever joins hosts.
+  send.to_host = BytesPerSecond{64e9};
+  CHECK(weight_sync_time(WeightSync::host, send, path).raw() == doctest::Approx(1.0 + 64.0 / 32.0));
+}
+
+TEST_CASE("post-training: within a host all whole tensors are copies, over several what is local is gathered") {
+  CHECK(way_between(WeightSync::broadcast, false) == WeightSync::local);
+  CHECK(way_between(WeightSync::local, false) == WeightSync::local);
+  CHECK(way_between(WeightSync::local, true) == WeightSync::gathered);
+  CHECK(way_between(WeightSync::broadcast, true) == WeightSync::broadcast);
+  CHECK(way_between(WeightSync::sharded, false) == WeightSync::sharded);
+  CHECK(is_own_rate(WeightSync::delta));
+  CHECK(!is_own_rate(WeightSync::host));
 }
 
 TEST_CASE("post-training: batches that are generated whole wait for their longest answer each") {
@@ -131,7 +148,7 @@ TEST_CASE("post-training: tensors that are gathered one by one, shards that are 
   send.inside = BytesPerSecond{400e9};
   send.outside = BytesPerSecond{50e9};
   const SyncPath path{0.5, Seconds{1.0}, Seconds{2e-3}};
-  CHECK(weight_sync_time(WeightSync::broadcast, send, path).raw() == doctest::Approx(1.0 + 2.0 + 40.0 / 25.0));
+  CHECK(weight_sync_time(WeightSync::broadcast, send, path).raw() == doctest::Approx(1.0 + 2.0 + 2.0 * 40.0 / 25.0));
   const SyncPath plain{0.5, Seconds{1.0}, {}};
   CHECK(weight_sync_time(WeightSync::delta, send, plain).raw() == doctest::Approx(1.0 + 2.0 * 40.0 / 8.0 / 0.5));
   CHECK(weight_sync_time(WeightSync::storage, send, plain).raw() == doctest::Approx(1.0 + 2.0 * 40.0 / 0.5));

@@ -125,6 +125,8 @@ TEST_CASE("post-training: algorithms ask for their passes") {
   const PhaseTimes sft = phases("algorithm = \"sft\"");
   CHECK(sft[Phase::rollout].raw() == 0.0);
   CHECK(sft[Phase::sync].raw() == 0.0);
+  CHECK(sft[Phase::other].raw() == 0.0);  // a supervised step is the trainer's own
+  CHECK(grpo[Phase::other].raw() > 0.0);
   // A preference trains two sequences.
   CHECK(phases("algorithm = \"dpo\"")[Phase::train].raw() > 1.5 * sft[Phase::train].raw());
 }
@@ -242,6 +244,65 @@ TEST_CASE("post-training: launches hold the way that is taken") {
   CHECK(says(nemo, "train_global_batch_size: 512"));
   CHECK(says(nemo, "    colocated:\n      enabled: true"));
   CHECK_THROWS_AS(static_cast<void>(verl_launch(planned(asked("algorithm = \"sft\"")))), ConfigError);
+}
+
+TEST_CASE("post-training: one process that hands out padded batches holds passes and a trainer that fetches") {
+  const auto priced = [](const std::string& pools, Seconds controller) {
+    PostTrainQuestion q = read(asked("answer_tokens = 1000\nanswer_most = 8192\nprompt_tokens = 128", pools));
+    q.software.controller = controller;
+    PoolPrices prices{q};
+    PostTrainFlow flow;
+    flow.placement = *q.placement;
+    flow.order = q.order.value_or(PostTrainOrder::synchronous);
+    flow.staleness = q.staleness;
+    return price_way(q, prices, flow, 8).phases;
+  };
+  // 64 x 32 sequences of 128 + 8192 tokens at 152 ns each.
+  const double handed = 2048.0 * 8320.0 * 152e-9;
+  const std::string together = "placement = \"colocated\"",
+                    apart = "placement = \"split\"\norder = \"asynchronous\"\nstaleness = 1";
+  for (const std::string& pools : {together, apart}) {
+    const PhaseTimes without = priced(pools, Seconds{}), with = priced(pools, Seconds{152e-9});
+    CHECK((with[Phase::logprob] - without[Phase::logprob]).raw() == doctest::Approx(handed));
+    CHECK((with[Phase::reference] - without[Phase::reference]).raw() == doctest::Approx(handed));
+    CHECK(with[Phase::train] == without[Phase::train]);
+    CHECK((with[Phase::other] - without[Phase::other]).raw() == doctest::Approx(pools == apart ? handed : 0.0));
+  }
+}
+
+TEST_CASE("post-training: what a trainer adds passes through memory, and weighs less where products are slow") {
+  // Of answers that are alike: (train at stretch 3 - train at 1) / 2 over what is not attention.
+  const auto added = [](const std::string& gpu) {
+    PostTrainQuestion q =
+        read("schema = 1\nkind = \"post_train\"\nmodel = \"llama3.1-8b\"\n[hardware]\ngpu = \"" + gpu +
+             "\"\ngpus = 16\n[post_train]\nsoftware = \"nemo-rl\"\nprompts = 64\nsamples = 32\nanswer_tokens = 1000\n"
+             "answer_spread = 0\n[pools]\nplacement = \"colocated\"\n");
+    PoolPrices prices{q};
+    PostTrainWay way = price_way(q, prices, {}, 16);
+    PostTrainNumbers plain = q.software.numbers, long_ones = plain;
+    plain.train = 1.0;
+    long_ones.train = 3.0;
+    set_phases(q, plain, q.software.paths, way);
+    const Seconds least = way.phases[Phase::train];
+    set_phases(q, long_ones, q.software.paths, way);
+    return 0.5 * ((way.phases[Phase::train] - least) / (way.trainer.train - way.trainer.attention));
+  };
+  CHECK(added("h100-sxm-80gb") == doctest::Approx(1.0).epsilon(0.01));
+  // 148 TFLOP/s at 4.0 TB/s against 989.4 at 3.35: 37 FLOP a byte of 295.
+  CHECK(added("h20-sxm-96gb") == doctest::Approx(37.0 / 295.3).epsilon(0.02));
+}
+
+TEST_CASE("post-training: each pool of two SKUs costs what its own does") {
+  const std::string pools = "rollout_gpu = \"h200-sxm-141gb\"\nrollout_gpu_count = 8\n[money]\n";
+  const PostTrainPlan listed = planned(asked("", pools + "prices = \"verda-2026-08\""));
+  REQUIRE(listed.price);
+  // 16 x 2.29 + 8 x 3.39 $/h of the list.
+  CHECK(listed.price->raw() * 3600.0 == doctest::Approx(63.76));
+  // A price of one of the two is none of both.
+  const PostTrainPlan stated = planned(asked("", pools + "price = \"2.99 $/h\"\ndate = \"2026-08\""));
+  CHECK(!stated.price);
+  CHECK(std::any_of(stated.notes.begin(), stated.notes.end(),
+                    [](const std::string& note) { return says(note, "is of h100-sxm-80gb alone"); }));
 }
 
 TEST_CASE("post-training: rows of steps and phases are predicted, and blank ones say what is missing") {
