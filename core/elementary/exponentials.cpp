@@ -6,7 +6,6 @@
 #include <headroom/core/elementary/kernels.hpp>
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -46,7 +45,7 @@ constexpr double largest = 709.782712893384;           // of which e^x is finite
 constexpr double smallest = -745.1332191019412;        // below it e^x rounds to zero
 
 double power_of_two_of(int exponent) {
-  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52U);
+  return from_bits(static_cast<std::uint64_t>(exponent + 1023) << 52U);
 }
 
 /// e^r - 1 as r and the terms behind it: r^7 / 5040 is below 2^-63 of r.

@@ -6,7 +6,6 @@
 #include <headroom/core/elementary/kernels.hpp>
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -46,8 +45,8 @@ constexpr Pair log_by_series(double x) {
 constexpr std::array<Piece, pieces> make_table() {
   std::array<Piece, pieces> table{};
   for (int i = 0; i < pieces; ++i) {
-    const double from = std::bit_cast<double>(least_bits + (static_cast<std::uint64_t>(i) << 45U));
-    const double to = std::bit_cast<double>(least_bits + (static_cast<std::uint64_t>(i + 1) << 45U));
+    const double from = from_bits(least_bits + (static_cast<std::uint64_t>(i) << 45U));
+    const double to = from_bits(least_bits + (static_cast<std::uint64_t>(i + 1) << 45U));
     // On both sides of one r is x - 1, and the logarithm keeps all its digits.
     const bool beside_one = from == 1.0 || to == 1.0;
     const double inverse = beside_one ? 1.0 : rounded(grid * 2.0 / (from + to)) / grid;
@@ -95,12 +94,12 @@ Reduced reduced(double x) {
     x *= 0x1p54;
     out.k = -54.0;
   }
-  const std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
+  const std::uint64_t bits = to_bits(x);
   const std::uint64_t above = bits - least_bits;
   out.k += static_cast<double>(static_cast<std::int64_t>(above) >> 52);
-  const double z = std::bit_cast<double>(bits - (above & (std::uint64_t{0xfff} << 52U)));
+  const double z = from_bits(bits - (above & (std::uint64_t{0xfff} << 52U)));
   out.piece = table[static_cast<std::size_t>((above >> 45U) % pieces)];
-  const double z_high = std::bit_cast<double>(std::bit_cast<std::uint64_t>(z) & ~((std::uint64_t{1} << 21U) - 1));
+  const double z_high = from_bits(to_bits(z) & ~((std::uint64_t{1} << 21U) - 1));
   out.wide = z_high * out.piece.inverse - 1.0;
   out.fine = (z - z_high) * out.piece.inverse;
   return out;

@@ -3,7 +3,17 @@
 // sums, products, quotients and roots, so that every processor and compiler gets the same bits; no fused multiply-add.
 #pragma once
 
+#include <cstdint>
+
 namespace headroom::elementary {
+
+/// The bits of a double and back: std::bit_cast, which Emscripten's standard library does not have.
+constexpr std::uint64_t to_bits(double x) {
+  return __builtin_bit_cast(std::uint64_t, x);
+}
+constexpr double from_bits(std::uint64_t bits) {
+  return __builtin_bit_cast(double, bits);
+}
 
 struct Pair {
   double high = 0.0;

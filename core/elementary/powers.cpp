@@ -4,7 +4,6 @@
 #include <headroom/core/elementary/kernels.hpp>
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -95,13 +94,12 @@ double cube_root(double x) noexcept {
     return x;
   }
   const bool subnormal = size_of(x) < std::numeric_limits<double>::min();
-  const std::uint64_t bits = std::bit_cast<std::uint64_t>(size_of(x) * (subnormal ? 0x1p54 : 1.0));
+  const std::uint64_t bits = to_bits(size_of(x) * (subnormal ? 0x1p54 : 1.0));
   // x is 2^(3 thirds) times what lies in [1, 8), whose root is a cubic of its fraction, to 2^-12, times one of three.
   const int exponent = static_cast<int>(bits >> 52U) - 1023 + 3 * 1023;
   const int thirds = exponent / 3 - 1023;
   const int left = exponent % 3;
-  const double fraction =
-      std::bit_cast<double>((bits & ((std::uint64_t{1} << 52U) - 1)) | std::bit_cast<std::uint64_t>(1.0));
+  const double fraction = from_bits((bits & ((std::uint64_t{1} << 52U) - 1)) | to_bits(1.0));
   const double a = left == 0 ? fraction : left == 1 ? 2.0 * fraction : 4.0 * fraction;
   constexpr std::array<double, 3> roots{1.0, 0x1.428a2f98d728bp+0, 0x1.965fea53d6e3dp+0};  // of 1, 2 and 4
   const double start =
@@ -111,12 +109,12 @@ double cube_root(double x) noexcept {
   // Halley's iteration twice: from a third to an eighth of the error's cube each time. For the second the root has so
   // few digits that its square is exact.
   const double cube = start * start * start;
-  const double root = std::bit_cast<double>(std::bit_cast<std::uint64_t>(start * (cube + 2.0 * a) / (2.0 * cube + a)) &
-                                            ~((std::uint64_t{1} << 27U) - 1));
+  const double root =
+      from_bits(to_bits(start * (cube + 2.0 * a) / (2.0 * cube + a)) & ~((std::uint64_t{1} << 27U) - 1));
   const Pair exact = product(root * root, root);
   const double rest = (a - exact.high) - exact.low;
   const double size = root + root * rest / (2.0 * exact.high + a);
-  const double scale = std::bit_cast<double>(static_cast<std::uint64_t>(thirds + 1023 - (subnormal ? 18 : 0)) << 52U);
+  const double scale = from_bits(static_cast<std::uint64_t>(thirds + 1023 - (subnormal ? 18 : 0)) << 52U);
   return x < 0.0 ? -size * scale : size * scale;
 }
 

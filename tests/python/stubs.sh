@@ -18,7 +18,7 @@ import headroom as hr
 plan = hr.plan(model="llama3-70b", gpu="h100-sxm-80gb", gpus=512, tp=8, pp=4, seq_len=8192, global_batch=1024)
 step: float = plan.step_time
 low: float = plan.step_time.low
-by_path: dict[str, Any] = {"training.zloss": True}
+by_path: dict[str, Any] = {"hardware.power_cap": "500 W"}
 several = hr.plan(plan, tp=[4, 8], **by_path)
 best = hr.search(model="llama3-8b", gpu="h100-sxm-80gb", gpus=8, seq_len="8k", global_batch=64, within=2.0)
 document = best.to_dict()
