@@ -70,9 +70,17 @@ artifacts() {
     cp "$file" "$out"
   done
   cp build/deb/*_"$project"_*.deb "$out"
+  # The page in one file, and the npm module as `npm pack` lays it out; the same bytes from the same source.
+  for file in build/wasm/headroom.html build/wasm/npm/package.json; do
+    [ -f "$file" ] || fail "there is no $file"
+  done
+  grep -q "\"version\": \"$project\"" build/wasm/npm/package.json || fail "the npm module is not of version $project"
+  cp build/wasm/headroom.html "$out/headroom-$project.html"
+  tar --create --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" \
+    --transform 's,^\./,package/,' -C build/wasm/npm . | gzip -n > "$out/headroom-$project.tgz"
   build/deb/cli/headroom --version | grep -q "^Headroom $project, data of 20" ||
     fail "the program says '$(build/deb/cli/headroom --version)'"
-  (cd "$out" && sha256sum -- *.deb *.whl > SHA256SUMS && cat SHA256SUMS)
+  (cd "$out" && sha256sum -- *.deb *.html *.tgz *.whl > SHA256SUMS && cat SHA256SUMS)
 }
 
 steps=(tree versions changelog tests long sanitizers packages wheel wasm artifacts)

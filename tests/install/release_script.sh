@@ -29,6 +29,9 @@ case "\$*" in
   *deb) touch build/deb/headroom_${version}_amd64.deb
         printf '#!/bin/sh\necho "Headroom ${version}, data of 2026-11"\n' > build/deb/cli/headroom
         chmod +x build/deb/cli/headroom ;;
+  *wasm) mkdir -p build/wasm/npm
+         echo page > build/wasm/headroom.html
+         echo '{"name": "headroom", "version": "${version}"}' > build/wasm/npm/package.json ;;
   *python) touch build/python/headroom-${version}-cp311-cp311-linux_x86_64.whl ;;
 esac
 RUN
@@ -54,7 +57,9 @@ for preset in asan tsan deb python; do
 done
 grep -q "^cmake --build --preset wasm$" "$LOG" || fail "builds no wasm"
 grep -q "$version may be published" "$work/out" || fail "$(cat "$work/out")"
-[ "$(wc -l < build/releases/"$(git rev-parse HEAD)"/files/SHA256SUMS)" = 2 ] || fail "no digests of both packages"
+files=build/releases/$(git rev-parse HEAD)/files
+[ "$(wc -l < "$files/SHA256SUMS")" = 4 ] || fail "no digests of both packages, the page and the module: $(cat "$files/SHA256SUMS")"
+tar tzf "$files/headroom-$version.tgz" | grep -q '^package/package.json$' || fail "the module is not laid out as npm does"
 ! packaging/release.sh --dry-run | grep 'to do' | grep -v tree || fail "something is still to do"
 
 # What is not committed, and versions that disagree.

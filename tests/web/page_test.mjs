@@ -178,6 +178,43 @@ check("a phone", async () => {
   }
 });
 
+check("other kinds", async () => {
+  // Every example of the kinds whose form is made of the table of keys: asked, answered in numbers and in words.
+  const first = await browser.open(server.url + TRAIN);
+  await first.until(`${answers(1)} && ${settled}`);
+  const examples = JSON.parse(await first.evaluate(`import("./examples.js").then(({EXAMPLES}) => JSON.stringify(EXAMPLES.flatMap((kind) =>
+      kind.examples.map(({title, start}) => ({kind: kind.id, title, start})))))`));
+  const kinds = new Set(headroom.keys().keys.flatMap((row) => row.kinds));
+  const asked = new Set(["train", "serve", ...examples.map(({kind}) => kind)]);
+  say([...kinds].every((kind) => asked.has(kind)), "every kind of the engine's table has a form", [...kinds].filter((kind) => !asked.has(kind)).join(" "));
+  for (const [i, {kind, title, start}] of examples.entries()) {
+    const hash = "#" + new URLSearchParams(start);
+    const page = await browser.open(server.url + hash, i % 2 === 0 ? {width: 360, height: 740, phone: true} : {});
+    await page.until(`${answers(1)} && ${settled}`);
+    await page.until("document.querySelector('#words pre')?.textContent.length > 100", `${title}: the answer in words`);
+    const [mood, cards, boxes, wide, example] = await page.evaluate(`[document.getElementById("verdict").className, document.querySelectorAll(".card").length,
+        document.querySelectorAll("#form fieldset .field").length, document.documentElement.scrollWidth, document.getElementById("example").selectedOptions[0].textContent]`);
+    say(mood === "good" && cards > 0 && boxes >= Object.keys(start).length - 1 && example === title && (i % 2 === 1 || wide <= 360),
+        `${kind}: ${title}`, `${mood}, ${cards} cards, ${boxes} boxes, ${wide} px`);
+    say(page.complaints.length === 0, "its console is clean", page.complaints.join("; "));
+    await picture(page, `${kind}-${i}`);
+  }
+  // A list of tables: one entry more, and back; a wrong value is told at the box's own key.
+  const page = await browser.open(server.url + "#" + new URLSearchParams(examples.find(({kind}) => kind === "sharing").start));
+  await page.until(`${answers(1)} && ${settled}`);
+  const entries = "document.querySelectorAll('[id^=more-tenant-]').length";
+  const before = await page.evaluate(entries);
+  await page.evaluate("document.getElementById('more-tenant-2').focus()");
+  await page.press("Enter", "\r");
+  await page.until(`${entries} === ${before + 1} && ${answers(2)} && ${settled}`, "another tenant");
+  say(/tenant\.4\.rate=/.test(await page.evaluate("location.hash")), "another tenant stands in the address");
+  await page.evaluate("history.back()");
+  await page.until(`${entries} === ${before} && ${answers(3)} && ${settled}`, "the back button takes it away");
+  await page.evaluate("(() => { const box = document.getElementById('f-tenant-2-busy'); box.value = '7'; box.dispatchEvent(new Event('input')); box.dispatchEvent(new Event('change')); })()");
+  await page.until(`/tenant.2.busy/.test(${text("#ways")})`, "a wrong value is told with its box");
+  say(true, "lists of tables are asked", await page.evaluate(text("#ways")));
+});
+
 const drop = (content, name) => `(() => {
   const data = new DataTransfer();
   data.items.add(new File([${content}], ${JSON.stringify(name)}));

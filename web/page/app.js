@@ -5,7 +5,7 @@ import {Form} from "./form.js";
 import {ConfigFile} from "./config_file.js";
 import {Keys} from "./keys.js";
 import {QUESTIONS, carriedOver, curveOf, questionOf} from "./questions.js";
-import {cards, charts, choices, curve, rates, sources, verdictOf, waysOut} from "./results.js";
+import {cards, charts, choices, curve, explained, inWords, rates, sources, verdictOf, waysOut} from "./results.js";
 import {commandOf, readHash, scenarioOf, writeHash} from "./state.js";
 
 const api = document.querySelector('meta[name="headroom-api"]')?.content;
@@ -26,7 +26,7 @@ let lists = {};
 let answer = null;      // the last answer's document
 let asked = 0;          // counts questions: what an older one brings is dropped
 let typing = false;     // whether the newest entry of the history is one that is still being typed
-const form = new Form(byId("form"), edited);
+const form = new Form(byId("form"), edited, replaced);
 const config = new ConfigFile(readConfig);
 
 // ---------------------------------------------------------------- the state and its address
@@ -79,17 +79,20 @@ function showForm() {
   fill(byId("questions"), QUESTIONS.map((one) => element("label", {},
       element("input", {type: "radio", name: "question", id: "q-" + one.id, checked: one === question ? true : undefined,
                         onchange: () => choose(one)}), element("span", {}, one.title))));
-  byId("asks").textContent = question?.asks ?? "A question of its own kind, stated by its keys.";
+  byId("asks").textContent = question?.asks ?? "The key kind says which of these is asked.";
   form.show(question, state, keys, lists, config.place);
 }
 
-function choose(question) {
-  state = carriedOver(state, question);
+/** The whole question is another one: another kind, an example, an entry of a list more or less. */
+function replaced(other) {
+  state = other;
   remember(false);
   typing = false;
   showForm();
   ask();
 }
+
+const choose = (question) => replaced(carriedOver(state, question));
 
 async function readConfig(file) {
   const bytes = new Uint8Array(await file.arrayBuffer());
@@ -108,10 +111,8 @@ async function readConfig(file) {
 
 // ---------------------------------------------------------------- question and answer
 
-function request(of) {
-  const kind = of.get("kind");
-  return {scenario: scenarioOf(of, (path) => keys.typeOf(path, kind))};
-}
+const typeOf = (path) => keys.typeOf(path, state.get("kind"));
+const request = (of) => ({scenario: scenarioOf(of, typeOf)});
 
 async function ask() {
   const mine = ++asked;
@@ -150,6 +151,12 @@ function section(title, ...children) {
   return there.length > 0 ? element("section", {}, element("h2", {}, title), there) : null;
 }
 
+/** Charts side by side; nothing where there are none. */
+function pair(drawn) {
+  const there = drawn.filter(Boolean);
+  return there.length > 0 ? element("div.pair", {}, there) : null;
+}
+
 function show(reply) {
   answer = reply;
   const doc = reply.document;
@@ -162,11 +169,11 @@ function show(reply) {
   const bad = mood === "bad" || mood === "warn";
   fill(byId("ways"), section(bad ? "Why not, and what helps" : "Besides", ways));
   fill(byId("numbers"), cards(doc));
-  fill(byId("charts"), section("What it is made of", element("div.pair", {}, charts(doc))));
+  fill(byId("charts"), section("What it is made of", pair(charts(doc))));
   fill(byId("choices"), section("Strategies", choices(doc, take)));
-  const explains = reply.text && !["headroom.error/1", "headroom.fleet/1", "headroom.box/1"].includes(doc.schema);
-  fill(byId("sources"), section("Can it be trusted?", explains ? explanation() : null, sources(doc), reply.text ? [
-    fold("command", "The same on the command line", element("pre", {tabindex: 0}, commandOf("plan", state))),
+  fill(byId("words"), section("The answer in words", inWords(doc) ? answerText() : null));
+  fill(byId("sources"), section("Can it be trusted?", reply.text && explained(doc) ? explanation() : null, sources(doc), reply.text ? [
+    fold("command", "The same on the command line", element("pre", {tabindex: 0}, commandOf("plan", state, typeOf))),
     fold("json", "The whole answer as JSON", element("pre", {tabindex: 0}, reply.text)),
   ] : null));
 }
@@ -200,6 +207,16 @@ byId("report").addEventListener("click", async () => {
   told.textContent = refused ? refused.errors[0].message : "";
   if (!refused) save(text, "text/html", "headroom.html");
 });
+
+/** What the command line prints, of answers that have more kinds of tables than the page draws. */
+function answerText() {
+  const place = element("pre", {tabindex: 0}, "It is being written …");
+  const mine = asked;
+  engine.ask("plan", {...request(state), format: "text"}, {lane: "side"}).then(({text, document: refused}) => {
+    if (mine === asked) place.textContent = refused ? refused.errors.map((e) => e.message).join("\n") : text.replace(/^<request>\n/, "");
+  });
+  return place;
+}
 
 /** Every term with its formula, inputs and sources, when it is opened. */
 function explanation() {

@@ -1,17 +1,36 @@
 // The form of a question: boxes with labels, sliders, help and bounds from the table of keys.
 import {element, fill, fold} from "./dom.js";
 import {boundsText, meaningOf, wrongWith} from "./keys.js";
+import {pathOf} from "./state.js";
+
+/** What the catalog lists for keys of this last name. */
+const FROM = {gpu: "gpus", prices: "prices", model: "models"};
+
+/** The unit of a text that is one number and one unit, "40 req/s". */
+const unitOf = (text) => /^[\d.e+]+ (\S+)$/i.exec(text ?? "")?.[1];
+
+/** A slider to a sixteenth and to sixteen times of a number that is stated, within its bounds; undefined for others. */
+function sliderOf(row, text) {
+  const value = Number.parseFloat(text);
+  if (!["integer", "number", "quantity"].includes(row?.type) || !(value > 0) || !/^[\d.e+]+( \S+)?$/i.test(text)) return undefined;
+  const bounded = row.type !== "quantity";
+  const least = Math.max(value / 16, bounded ? row.low ?? 0 : 0);
+  const low = row.type === "integer" ? Math.max(1, Math.ceil(least)) : least;
+  const high = Math.min(value * 16, bounded ? row.high ?? Infinity : Infinity);
+  return low > 0 && high > low ? [low, high] : undefined;
+}
 
 const idOf = (key) => "f-" + key.replace(/\W/g, "-");
 
 /**
  * A form over `state`, a Map of keys to texts. changed(key, text, done): a box holds something else; `done` is false
- * while a slider moves or somebody types.
+ * while a slider moves or somebody types. replaced(state): the whole question is another, such as an example.
  */
 export class Form {
-  constructor(place, changed) {
+  constructor(place, changed, replaced) {
     this.place = place;
     this.changed = changed;
+    this.replaced = replaced;
     this.fields = new Map();  // key -> {input, slider, field}
   }
 
@@ -20,18 +39,74 @@ export class Form {
     this.keys = keys;
     this.kind = state.get("kind");
     const shown = new Set(["kind", "config"]);
-    const groups = question ? question.groups.map((group) => {
+    const groups = question?.groups ? question.groups.map((group) => {
       group.fields.forEach((field) => shown.add(field.key));
       return element("fieldset", {}, element("legend", {}, group.title), group.note ? element("p.note", {}, group.note) : null,
                      element("div.fields", {}, group.fields.map((field) => this.field(field, state, lists, config))));
     }) : [];
     const others = [...state.keys()].filter((key) => !shown.has(key));
-    if (others.length > 0) {
+    if (question?.examples) groups.unshift(this.examples(question, state));
+    if (!question?.groups) {
+      groups.push(...this.tables(state, others, lists, question ? config : null));
+    } else if (others.length > 0) {
       groups.push(element("fieldset", {}, element("legend", {}, "Also stated"), element("div.fields", {}, others.map((key) =>
           this.field({key, label: key, removable: true}, state, lists)))));
     }
     groups.push(this.allKeys(state, new Set([...shown, ...others]), lists));
     fill(this.place, groups);
+  }
+
+  /** A question to begin with. */
+  examples(question, state) {
+    const same = ({start}) => Object.entries(start).every(([key, text]) => state.get(key) === text) && Object.keys(start).length === state.size;
+    const chosen = question.examples.findIndex(same);
+    const box = element("select", {id: "example", onchange: () => {
+      const example = question.examples[Number(box.value)];
+      if (example) this.replaced(new Map(Object.entries(example.start)));
+    }}, chosen < 0 ? element("option", {value: ""}, "–") : null,
+        question.examples.map((one, i) => element("option", {value: String(i), selected: i === chosen}, one.title)));
+    return element("fieldset", {}, element("div.field", {}, element("div.label", {}, element("label", {for: "example"}, "An example to begin with")), box));
+  }
+
+  /** The keys that are stated, by their tables, each entry of a list by itself. */
+  tables(state, stated, lists, config) {
+    const groups = new Map();
+    for (const key of stated) {
+      const table = key.split(".").slice(0, -1).join(".");
+      (groups.get(table) ?? groups.set(table, []).get(table)).push(key);
+    }
+    const entry = /^(.*)\.(\d+)$/;
+    const below = (table) => [...state].filter(([key]) => key.startsWith(table + "."));
+    return [...groups].map(([table, keys]) => {
+      const [, list, count] = entry.exec(table) ?? [];
+      const name = table === "" ? "Question" : table.split(".").map((step) => step.replace(/_/g, " ")).join(" ");
+      const another = () => {
+        const others = [...state.keys()].filter((key) => key.startsWith(list + ".")).map((key) => Number.parseInt(key.slice(list.length + 1), 10));
+        const next = new Map(state);
+        for (const [key, text] of below(table)) {
+          const rest = key.slice(table.length + 1);
+          next.set(`${list}.${Math.max(...others) + 1}.${rest}`, rest === "name" ? `${text} ${Math.max(...others) + 1}` : text);
+        }
+        this.replaced(next);
+      };
+      const without = () => this.replaced(new Map([...state].filter(([key]) => !key.startsWith(table + "."))));
+      const meaning = this.keys.find(table, this.kind)?.meaning;
+      return element("fieldset", {}, element("legend", {}, name[0].toUpperCase() + name.slice(1)),
+                     meaning ? element("p.note", {}, meaning) : null,
+                     element("div.fields", {}, keys.map((key) => this.field(this.generalField(key, table, state, config !== null), state, lists, config))),
+                     count ? element("p.line", {}, element("button.small", {type: "button", id: `more-${list.replace(/\W/g, "-")}-${count}`, onclick: another}, `Another ${list.split(".").pop()}`), " ",
+                                     element("button.small", {type: "button", "aria-label": `Remove ${name}`, onclick: without}, "Remove")) : null);
+    });
+  }
+
+  /** A key of a form that is made of the table of keys. */
+  generalField(key, table, state, config) {
+    const row = this.keys.find(key, this.kind);
+    const text = state.get(key);
+    // Lists have many boxes; there a slider beside each would hide them.
+    const slider = /\.\d+(\.|$)/.test(table) ? undefined : sliderOf(row, text);
+    return {key, label: key.slice(table.length).replace(/^\./, "").replace(/_/g, " "), removable: true, from: FROM[pathOf(key).split(".").pop()],
+            config: key === "model" && config, slider, unit: unitOf(text), short: !slider && key !== "model" && text.length < 16};
   }
 
   /** Boxes take what the state holds now, but for the one that somebody types in. */
@@ -112,11 +187,11 @@ export class Form {
     const find = element("input", {id: "all-keys-find", type: "search", placeholder: "zero, prices, draft …", autocomplete: "off"});
     const draw = () => {
       const wanted = find.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
-      const rows = this.keys.ofKind(this.kind).filter((row) => !shown.has(row.path) &&
+      const rows = this.keys.ofKind(this.kind).map((row) => ({...row, key: this.keys.counted(row.path, this.kind, state)})).filter((row) => !shown.has(row.key) &&
           wanted.every((word) => row.path.toLowerCase().includes(word) || (row.meaning ?? "").toLowerCase().includes(word)));
       const most = 60;
       fill(list, element("p.note", {role: "status"}, `${rows.length} keys${rows.length > most ? `, the first ${most} of them shown` : ""}`),
-           rows.slice(0, most).map((row) => this.field({key: row.path, label: row.path}, state, lists)));
+           rows.slice(0, most).map((row) => this.field({key: row.key, label: row.key, from: FROM[row.path.split(".").pop()]}, state, lists)));
     };
     find.addEventListener("input", draw);
     const panel = fold("all keys", "All keys of such a question", element("div.field", {},

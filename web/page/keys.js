@@ -1,7 +1,7 @@
 // The engine's table of keys: what each key of a scenario takes and means. The page knows no key by heart but the few
 // that its forms show in front.
 import {digits} from "./format.js";
-import {valueOf} from "./state.js";
+import {pathOf, valueOf} from "./state.js";
 
 /** rows: of the verb `keys`, [{path, type, kinds: [word], choices, low, high, example, default, meaning, ...}]. */
 export class Keys {
@@ -17,7 +17,7 @@ export class Keys {
 
   /** The row of a key for questions of this word of `kind`; undefined where there is none. */
   find(path, kind) {
-    const rows = this.byPath.get(path) ?? [];
+    const rows = this.byPath.get(path) ?? this.byPath.get(pathOf(path)) ?? [];
     return rows.find((row) => !kind || !row.kinds || row.kinds.includes(kind)) ?? rows[0];
   }
 
@@ -33,6 +33,24 @@ export class Keys {
       seen.add(row.path);
       return true;
     });
+  }
+
+  /** The paths of lists of tables of this kind, such as "tenant" or "job.on". */
+  listsOf(kind) {
+    return this.rows.filter((row) => row.type === "tables" && (!kind || !row.kinds || row.kinds.includes(kind))).map((row) => row.path);
+  }
+
+  /** A path as a key of the address: where it leads through a list, into that list's last entry that is stated, or its
+   *  first. */
+  counted(path, kind, state) {
+    let key = path;
+    for (const list of this.listsOf(kind).sort((a, b) => a.length - b.length)) {
+      if (!path.startsWith(list + ".")) continue;
+      const before = key.slice(0, key.length - (path.length - list.length));
+      const counts = [...state.keys()].filter((one) => one.startsWith(before + ".")).map((one) => Number.parseInt(one.slice(before.length + 1), 10));
+      key = `${before}.${Math.max(1, ...counts.filter((count) => count > 0))}${path.slice(list.length)}`;
+    }
+    return key;
   }
 }
 const TABLES = new Set(["table", "tables"]);

@@ -1,5 +1,7 @@
-// The three questions that have a form of their own. Everything else about a field (type, bounds, words, help) comes
-// from the engine's table of keys; what stands here is which keys stand in front, in which order, under which label.
+// The questions of the page. Three have a form of their own: which keys stand in front, in which order, under which
+// label. Everything else about a field (type, bounds, words, help) comes from the engine's table of keys, and so do the
+// whole forms of the other kinds.
+import {EXAMPLES} from "./examples.js";
 
 /** slider: ends of a range beside the box, on a scale of ratios. from: what the engine lists, for the box to complete. */
 const hardware = (least, most) => [
@@ -96,17 +98,19 @@ export const QUESTIONS = [
       "slo.ttft_p95": "1 s", "slo.tpot_p95": "50 ms", "money.prices": "lambda-2026-08",
     },
   },
+  ...EXAMPLES,
 ];
 
 function isFleet(state) {
   return state.get("kind") === "serve" && [...state.keys()].some((key) => key.startsWith("traffic"));
 }
 
-/** The form that asks this; undefined: a question without a form, such as one of a cluster. */
+/** The question that this state asks; undefined where its kind is none of them. */
 export const questionOf = (state) => QUESTIONS.find((question) => question.is(state));
 
 /** Every key that some form shows: what of it a change of the question keeps, the rest being of that question alone. */
 export function carriedOver(state, to) {
+  if (to.examples) return new Map(Object.entries(to.examples[0].start));
   const shown = new Set(to.groups.flatMap((group) => group.fields.map((field) => field.key)));
   const made = new Map(Object.entries(to.start));
   for (const key of ["model", "hardware.gpu", "hardware.node", "serving.isl", "serving.osl", "serving.engine", "serving.weights",

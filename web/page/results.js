@@ -32,8 +32,10 @@ const percent = (share) => quantity(share, "%");
 export function verdictOf(doc) {
   if (doc.schema === "headroom.error/1") return {mood: "bad", text: "This cannot be answered as it stands."};
   const plan = doc.plan ?? doc;
-  const text = doc.verdict_text ?? plan.verdict_text ?? "";
-  const probability = doc.kept_probability ?? plan.fits_probability;
+  const part = partOf(doc);
+  const machines = part?.gpus > 0 ? `take ${quantity(part.gpus, "")} GPU${part.gpus === 1 ? "" : "s"} (${doc.gpu})` : "";
+  const text = (doc.verdict_text ?? plan.verdict_text ?? (part?.why || machines)) || (inWords(doc) ? doc.verdict ?? "It is answered below." : "");
+  const probability = doc.kept_probability ?? plan.fits_probability ?? part?.probability;
   const asked = doc.asked_probability ?? plan.asked_probability ?? 0.8;
   if (doc.feasible === false || (plan.verdict !== undefined && plan.verdict !== "feasible")) {
     return {mood: "bad", text: text || "no plan of this is feasible"};
@@ -102,10 +104,48 @@ function fleetCards(doc) {
   ];
 }
 
+/** Answers that the page draws by its own cards and charts; of others it shows their numbers, and their text. */
+const DRAWN = new Set(["plan", "search", "fleet", "box", "scale", "error"].map((name) => `headroom.${name}/1`));
+export const inWords = (doc) => doc.schema !== undefined && !DRAWN.has(doc.schema);
+/** Whether `headroom explain` says more of such an answer. */
+export const explained = (doc) => ["headroom.plan/1", "headroom.search/1", "headroom.classic/1", "headroom.cluster/1", "headroom.post-training/1"].includes(doc.schema);
+
+/** What a batch answers: its requests, its clients or its job. */
+const partOf = (doc) => doc.schema === "headroom.batch/1" ? doc.requests ?? doc.clients ?? doc.job : undefined;
+
+/** The unit in a member's name (docs/json.md) and the name without it: "step_time_s", "usd_per_million_records". */
+function unitOfName(name) {
+  const rules = [[/_?flop_per_s/, "FLOP/s"], [/tokens_per_s(?!\w)/, "tokens/s"], [/_?usd_per_s/, "$/h"], [/_per_s(?![a-z])/, "/s"], [/_per_usd/, "/$"],
+                 [/(^|_)usd(?![a-z])/, "$"], [/_bytes(?![a-z])/, "B"], [/_j(?![a-z])/, "J"], [/_w(?![a-z])/, "W"], [/_s(?![a-z])/, "s"]];
+  const [end, unit] = rules.find(([one]) => one.test(name)) ?? [null, ""];
+  return [end ? name.replace(end, "").replace(/^_/, "") || name.replace(/_per_.*/, "") : name, unit];
+}
+const isNumber = (value) => typeof value === "number" || (typeof value?.mid === "number");
+
+/** A card of every number of an answer that the page has no cards for. */
+function generalCards(doc) {
+  const made = [];
+  const add = (of, before = "") => {
+    for (const [name, value] of Object.entries(of ?? {})) {
+      if (!isNumber(value) || /^(asked_probability|call_width|width|size)$/.test(name)) continue;
+      const [plain, unit] = unitOfName(name);
+      const share = unit === "" && !name.includes("_per_") && middle(value) > 0 && middle(value) < 1;
+      made.push(card(before + words(plain), value, share ? "%" : unit));
+    }
+  };
+  add(doc);
+  add(partOf(doc));
+  if (doc.schema === "headroom.batch/1") add(doc.serving);
+  if (doc.schema === "headroom.sharing/1") add(doc.plan);
+  for (const side of ["gpu", "cpu"]) if (typeof doc[side] === "object") add(doc[side], `${side.toUpperCase()}: `);
+  return made.slice(0, 24);
+}
+
 /** The numbers in front. */
 export function cards(doc) {
   const plan = doc.plan ?? doc;
-  const made = doc.schema === "headroom.fleet/1" ? fleetCards(doc) : plan.kind === "serve" ? serveCards(plan) : trainCards(plan);
+  const made = inWords(doc) ? generalCards(doc)
+      : doc.schema === "headroom.fleet/1" ? fleetCards(doc) : plan.kind === "serve" ? serveCards(plan) : trainCards(plan);
   const there = made.filter((one) => one !== null);
   return there.length === 0 ? null : element("div.cards", {}, there);
 }
@@ -239,7 +279,9 @@ export function waysOut(doc, take) {
   return made;
 }
 
-const placeOf = (e) => e.path?.replace(/^\/(scenario|set)\//, "").replace(/\//g, ".") || (e.file ? e.file + (e.line ? `:${e.line}${e.column ? `:${e.column}` : ""}` : "") : "");
+/** A pointer as the key of a box: entries of lists are counted from one there. */
+const keyOf = (pointer) => pointer.replace(/^\/(scenario|set)\//, "").split("/").map((step) => (/^\d+$/.test(step) ? String(Number(step) + 1) : step)).join(".");
+const placeOf = (e) => (e.path && keyOf(e.path)) || (e.file ? e.file + (e.line ? `:${e.line}${e.column ? `:${e.column}` : ""}` : "") : "");
 
 /** The best of a search, its neighbours, and why they lose. */
 export function choices(doc, take) {

@@ -50,20 +50,34 @@ export function valueOf(text, type) {
   return scalar(trimmed, type);
 }
 
-/** The scenario as JSON: the tables of the TOML document as objects. `typeOf` gives a key's type. */
+const COUNT = /^\d+$/;
+
+/** The key of the table of keys that a key of the address stands for: "tenant.2.rate" is "tenant.rate". */
+export const pathOf = (key) => key.split(".").filter((step) => !COUNT.test(step)).join(".");
+
+/** Tables whose keys are counts are lists; one that was taken out leaves no gap. */
+function withLists(value) {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const entries = Object.entries(value).map(([key, item]) => [key, withLists(item)]);
+  if (entries.length === 0 || !entries.every(([key]) => COUNT.test(key))) return Object.fromEntries(entries);
+  return entries.sort((a, b) => a[0] - b[0]).map(([, item]) => item);
+}
+
+/** The scenario as JSON: the tables of the TOML document as objects, "tenant.2.rate" as the second of a list.
+ *  `typeOf` gives a key's type. */
 export function scenarioOf(state, typeOf) {
   const scenario = {schema: 1};
-  for (const [path, text] of state) {
-    const steps = path.split(".");
+  for (const [key, text] of state) {
+    const steps = key.split(".");
     const last = steps.pop();
     let table = scenario;
     for (const step of steps) {
       if (typeof table[step] !== "object" || table[step] === null) table[step] = {};
       table = table[step];
     }
-    table[last] = valueOf(text, typeOf(path));
+    table[last] = valueOf(text, typeOf(pathOf(key)));
   }
-  return scenario;
+  return withLists(scenario);
 }
 
 /** An assignment of an answer, "strategy.recompute = \"full\"" or "strategy.tp=4", as [key, text]. */
@@ -75,11 +89,21 @@ export function assignmentOf(text) {
   return /^[a-z_][\w.]*$/.test(key) && value ? [key, value] : null;
 }
 
-/** The same question for the command line, as one would type it there. */
-export function commandOf(verb, state) {
+/** The same question for the command line, as one would type it there. `typeOf` as above. */
+export function commandOf(verb, state, typeOf = () => undefined) {
   const quoted = (text) => (/^[\w.=:/+-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`);
   const parts = [];
+  const lists = new Set();
   for (const [key, value] of state) {
+    const counted = key.split(".").findIndex((step) => COUNT.test(step));
+    if (counted > 0) {
+      const list = key.split(".").slice(0, counted).join(".");
+      if (lists.has(list)) continue;
+      lists.add(list);
+      const whole = scenarioOf(new Map([...state].filter(([other]) => other.startsWith(list + "."))), typeOf);
+      parts.push(`--set ${quoted(`${list}=${tomlOf(list.split(".").reduce((table, step) => table[step], whole))}`)}`);
+      continue;
+    }
     const json = /^[[{]/.test(value) ? valueOf(value) : undefined;
     parts.push(`--set ${quoted(`${key}=${json === undefined ? value : tomlOf(json)}`)}`);
   }
