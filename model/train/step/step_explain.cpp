@@ -115,12 +115,12 @@ class StepLines {
             {"gap", physics.graph_node.raw(), Shown::seconds, "Gray 2019, NVIDIA Technical Blog"},
             {"head", table_.head.host.raw(), Shown::seconds, "of a pass through it, one micro-batch"}});
     } else if (recipe_.architecture.moe) {
-      line(Term::host, "m n ((GPU^5 + (host + experts + local x expert)^5)^(1/5) - GPU)",
+      line(Term::host, "m n ((GPU^5 + (host + experts + router + local x expert)^5)^(1/5) - GPU)",
            "launches that the GPU waits for",
            {{"host", host.raw(), Shown::seconds, recipe_.stack.source},
             {"experts", recipe_.stack.moe_launch.raw(), Shown::seconds, "beyond a dense layer's forward"},
             {"router", (recipe_.stack.router_launches * recipe_.stack.host / ops_of_a_layer).raw(), Shown::seconds,
-             "its launches, where no graph holds them"},
+             "where no graph holds it; latents and the collective add their launches"},
             {"expert", expert.raw(), Shown::seconds, "each local expert's forward"},
             {"head", table_.head.host.raw(), Shown::seconds, "of a pass through it, one micro-batch"}});
     } else {
