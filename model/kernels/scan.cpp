@@ -26,7 +26,7 @@ ScanNumbers read_scan_numbers(const ConfigValue& document, const std::string& fi
   numbers.bandwidth = root.number("bandwidth", share);
   numbers.rate = root.number("rate", share);
   numbers.backward = root.number("backward", {0.1, 100.0});
-  numbers.mamba2_training = root.number("mamba2_training", {0.1, 100.0});
+  numbers.mamba2_vector = root.number("mamba2_vector", {0.0, 1e4});
   numbers.source = root.text("source");
   root.finish();
   return numbers;
@@ -104,6 +104,12 @@ ScanModel::ScanModel(const ModelData& data, const Device& device, Rate wide)
   // A SKU whose vector units nobody states is bound by its bytes.
   const auto& vector = device.peak[static_cast<std::size_t>(Rate::fp32_vector)];
   exponential_time_ = vector ? exponential / vector->value.raw() : 0.0;
+  training_time_ = vector ? numbers_.mamba2_vector / vector->value.raw() : 0.0;
+}
+
+Seconds ScanModel::training_forward(const ScanShape& s) const noexcept {
+  const Seconds served = forward(s);
+  return s.mixer == Mixer::mamba2 ? std::max(served, Seconds{scan_bytes(s).raw() * training_time_}) : served;
 }
 
 Seconds ScanModel::forward(const ScanShape& s) const noexcept {

@@ -45,10 +45,10 @@ struct ScanShape {
 
 /// Parameters that all mixers and SKUs share (model/stacks/step/scan.toml).
 struct ScanNumbers {
-  double bandwidth = 1.0;        ///< share of the memory's bandwidth
-  double rate = 1.0;             ///< share of the dense 16-bit peak
-  double backward = 1.0;         ///< a backward pass over a forward one
-  double mamba2_training = 1.0;  ///< both passes of Mamba-2 as they train over what the numbers above say
+  double bandwidth = 1.0;      ///< share of the memory's bandwidth
+  double rate = 1.0;           ///< share of the dense 16-bit peak
+  double backward = 1.0;       ///< a backward pass over a forward one
+  double mamba2_vector = 0.0;  ///< FLOP of the vector units in the time that training takes for a byte of Mamba-2
   std::string source;
 };
 /// Of `data`. ConfigError if the file is invalid.
@@ -64,10 +64,9 @@ class ScanModel {
   /// arithmetic instructions, compute capability 9.0: 16 special functions and 128 fused multiply-adds a clock and
   /// multiprocessor).
   [[nodiscard]] Seconds forward(const ScanShape& shape) const noexcept;
-  /// Of kernels that training runs, which keep what the backward pass reads.
-  [[nodiscard]] Seconds training_forward(const ScanShape& shape) const noexcept {
-    return (shape.mixer == Mixer::mamba2 ? numbers_.mamba2_training : 1.0) * forward(shape);
-  }
+  /// Of kernels that training runs, which keep what the backward pass reads. Those of Mamba-2 wait for their
+  /// multiprocessors, not for the memory: a byte takes as long as `mamba2_vector` FLOP of the vector units.
+  [[nodiscard]] Seconds training_forward(const ScanShape& shape) const noexcept;
   [[nodiscard]] Seconds backward(const ScanShape& shape) const noexcept {
     return numbers_.backward * training_forward(shape);
   }
@@ -75,7 +74,7 @@ class ScanModel {
 
  private:
   ScanNumbers numbers_;
-  double flop_time_ = 0.0, byte_time_ = 0.0, exponential_time_ = 0.0;
+  double flop_time_ = 0.0, byte_time_ = 0.0, exponential_time_ = 0.0, training_time_ = 0.0;
 };
 
 }  // namespace headroom

@@ -52,12 +52,13 @@ ExpertTraffic expert_traffic_of(const RunConfiguration& run) {
   experts.units = option_count(run, "dispatch_sms").value_or(0);
   experts.dispatcher = option_word<ExpertDispatcher>(run, "moe_dispatcher", expert_dispatcher_names);
   experts.capacity = option_number(run, "moe_capacity_factor");
+  experts.rank_capacity = option_number(run, "moe_rank_capacity");
+  experts.paged = option(run, "paged_stash") == "1";
+  // What a name alone says fixes shapes too, and leaves it to the recipe whether graphs hold them.
+  const bool fixed = experts.capacity > 0.0 || experts.rank_capacity > 0.0;
   if (drops_tokens(run) && experts.capacity <= 0.0) {
     experts.capacity = 1.0;
   }
-  experts.rank_capacity = option_number(run, "moe_rank_capacity");
-  experts.paged = option(run, "paged_stash") == "1";
-  const bool fixed = experts.capacity > 0.0 || experts.rank_capacity > 0.0;
   const std::string_view graphs = option(run, "cuda_graphs");
   if (graphs == "1" && (fixed || option(run, "optimizer_in_graph") == "1")) {
     experts.launch = ExpertLaunch::full_graphs;

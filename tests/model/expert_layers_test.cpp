@@ -46,6 +46,10 @@ Architecture expert_network() {
 constexpr Seconds dense_host{350e-6};
 constexpr Seconds moe_host{1e-3};
 constexpr Seconds expert_host{50e-6};
+/// A dense layer's host is that of 11 launches. The collective has 11 of its own here, 4 of which count tokens.
+constexpr Seconds one_launch = dense_host / 11.0;
+constexpr Seconds collective_host = 11.0 * one_launch;
+constexpr Seconds sorting_host = 7.0 * one_launch;
 
 StepStack stack() {
   StepStack stack = test::stated_stack();
@@ -108,21 +112,81 @@ double waited(Seconds gpu, Seconds host) {
 TEST_CASE("an eager layer of experts launches what a dense layer does, its own and each local expert's kernels") {
   for (const int ep : {1, 8}) {
     const LayerTimes l = layer({}, spread(ep));
-    const Seconds host = dense_host + moe_host + 64.0 / ep * expert_host;
+    // Without other ranks nothing is exchanged.
+    const Seconds host = dense_host + moe_host + 64.0 / ep * expert_host + (ep > 1 ? collective_host : Seconds{});
     CHECK(l.host_forward.raw() == near(waited(l.forward.total(), host), 1e-6));
     CHECK(l.host_backward.raw() == near(waited(l.backward.total(), 2.0 * host), 1e-6));
   }
   // Equal rows are one batch, and so are products of one kernel.
   ExpertTraffic fused;
   fused.fused_products = true;
-  for (const ExpertTraffic& experts : {launched(ExpertLaunch::static_shapes), fused}) {
-    const LayerTimes l = layer(experts, spread(8));
-    CHECK(l.host_forward.raw() == near(waited(l.forward.total(), dense_host + moe_host), 1e-6));
-  }
+  const LayerTimes one_batch = layer(launched(ExpertLaunch::static_shapes), spread(8));
+  CHECK(one_batch.host_forward.raw() ==
+        near(waited(one_batch.forward.total(), dense_host + moe_host + sorting_host), 1e-6));
+  const LayerTimes one_kernel = layer(fused, spread(8));
+  CHECK(one_kernel.host_forward.raw() ==
+        near(waited(one_kernel.forward.total(), dense_host + moe_host + collective_host), 1e-6));
+  const LayerTimes flexible = layer(sent_by(ExpertDispatcher::hybridep), spread(8));
+  CHECK(flexible.host_forward.raw() ==
+        near(waited(flexible.forward.total(), dense_host + moe_host + 8.0 * expert_host), 1e-6));
   CHECK(layer(launched(ExpertLaunch::static_shapes), spread(8)).sync == Seconds{});
   ExpertTraffic padded;
   padded.capacity = 1.0;
   CHECK(layer(padded, spread(8)).sync == Seconds{});
+}
+
+TEST_CASE("launches are counted: a router's and latent attention's, where no graph holds them") {
+  StepStack own = stack();
+  own.router_launches = 33.0;
+  own.rotary_launches = 17.0;
+  Architecture latent = expert_network();
+  latent.mixer = Mixer::mla;
+  Mla mla;
+  mla.kv_rank = 512;
+  mla.rope_dim = 64;
+  mla.nope_dim = 128;
+  mla.value_dim = 128;
+  latent.mla = mla;
+  const auto hosts = [&](const Architecture& arch, ExpertLaunch launch) {
+    const CompiledTraining c = compiled(sent_by(ExpertDispatcher::hybridep), arch);
+    StepRecipe recipe = c.step->pricer().recipe();
+    recipe.stack = own;
+    recipe.experts.launch = launch;
+    return StepModel{recipe, c.step->shared_groups(), 16}.tabulate(key_of(spread(8))).layer;
+  };
+  const Seconds rest = dense_host + moe_host + 8.0 * expert_host;
+  const LayerTimes eager = hosts(expert_network(), ExpertLaunch::eager);
+  CHECK(eager.host_forward.raw() == near(waited(eager.forward.total(), rest + 33.0 * one_launch), 1e-6));
+  const LayerTimes latents = hosts(latent, ExpertLaunch::eager);
+  CHECK(latents.host_forward.raw() ==
+        near(waited(latents.forward.total(), rest + (33.0 + 5.0 + 17.0) * one_launch), 1e-6));
+  // Graphs hold both; what is left are their gaps and the experts.
+  const Seconds gaps{16.0 * 0.5e-6};
+  const LayerTimes graphs = hosts(latent, ExpertLaunch::partial_graphs);
+  CHECK(graphs.host_forward.raw() == near(waited(graphs.forward.total(), gaps + moe_host + 8.0 * expert_host), 1e-6));
+}
+
+TEST_CASE("layers and mixers that a narrow recipe leaves in 16 bit take its products' time there, without casts") {
+  const auto with = [](Precision precision, double layers, bool mixers) {
+    std::vector<ExpertRule> rules(1);
+    rules[0].habits.wide_layers = layers;
+    rules[0].habits.wide_mixers = mixers;
+    return compiled({}, expert_network(), 8, rules, precision).step->tabulate(key_of(spread(8))).layer;
+  };
+  const LayerTimes wide = with(Precision::bf16, 0.0, false);
+  const LayerTimes narrow = with(Precision::fp8, 0.0, false);
+  // 6 of 24 layers: a quarter of what 16 bit takes, three quarters of the narrow time. Weights and casts alike.
+  const LayerTimes mixed = with(Precision::fp8, 6.0, false);
+  CHECK(mixed.forward.gemm.raw() == near(0.25 * wide.forward.gemm.raw() + 0.75 * narrow.forward.gemm.raw(), 1e-9));
+  CHECK(mixed.backward.gemm.raw() == near(0.25 * wide.backward.gemm.raw() + 0.75 * narrow.backward.gemm.raw(), 1e-9));
+  const LayerTimes all = with(Precision::fp8, 24.0, false);
+  CHECK(all.forward.gemm.raw() == near(wide.forward.gemm.raw(), 1e-9));
+  CHECK(all.forward.elementwise < mixed.forward.elementwise);
+  // Mixers alone: less than all products.
+  const LayerTimes mixers = with(Precision::fp8, 0.0, true);
+  CHECK(mixers.forward.gemm > narrow.forward.gemm);
+  CHECK(mixers.forward.gemm < wide.forward.gemm);
+  CHECK(with(Precision::bf16, 24.0, true).forward.gemm == wide.forward.gemm);
 }
 
 TEST_CASE("narrow recipes launch an expert's casts one by one beside its products, and align the rows that it gets") {
@@ -138,7 +202,7 @@ TEST_CASE("narrow recipes launch an expert's casts one by one beside its product
     return compiled(experts, expert_network(), 8, {}, Precision::fp8).step->tabulate(key_of(spread(8))).layer;
   };
   const LayerTimes l = narrow({});
-  const Seconds host = 0.85 * dense_host + moe_host + 8.0 * 5.0 * expert_host;
+  const Seconds host = 0.85 * dense_host + moe_host + 8.0 * 5.0 * expert_host + collective_host;
   CHECK(l.host_forward.raw() == near(waited(l.forward.total(), host), 1e-6));
   // Padded and unpadded: a row of 2048 elements of 2 bytes is read and written twice, 4096 tokens meet 8 experts.
   ExpertTraffic padded = launched(ExpertLaunch::static_shapes);
@@ -171,7 +235,9 @@ TEST_CASE("a host that reads back its experts' counts waits for the router and l
 TEST_CASE("graphs: partial ones leave the experts' launches and the sync, a full one leaves gaps between kernels") {
   const LayerTimes partial = layer(launched(ExpertLaunch::partial_graphs), spread(8));
   const Seconds gaps{16.0 * 0.5e-6};
-  CHECK(partial.host_forward.raw() == near(waited(partial.forward.total(), gaps + moe_host + 8.0 * expert_host), 1e-6));
+  // Preprocessing, which counts tokens, is captured; what sorts and sends them is not.
+  const Seconds left = moe_host + 8.0 * expert_host + sorting_host;
+  CHECK(partial.host_forward.raw() == near(waited(partial.forward.total(), gaps + left), 1e-6));
   CHECK(partial.sync.raw() > 60e-6);
   const LayerTimes full = layer(launched(ExpertLaunch::full_graphs), spread(8));
   CHECK(full.sync == Seconds{});
@@ -181,8 +247,7 @@ TEST_CASE("graphs: partial ones leave the experts' launches and the sync, a full
   rules[0].habits.launch = ExpertLaunch::partial_graphs;
   rules[0].habits.eager_attention = true;
   const LayerTimes router = compiled({}, expert_network(), 8, rules).step->tabulate(key_of(spread(8))).layer;
-  CHECK(router.host_forward.raw() ==
-        near(waited(router.forward.total(), dense_host + moe_host + 8.0 * expert_host), 1e-6));
+  CHECK(router.host_forward.raw() == near(waited(router.forward.total(), dense_host + left), 1e-6));
   // Graphs of layers whose shapes nobody fixed are partial.
   Strategy s = spread(8);
   s.cuda_graphs = true;

@@ -47,6 +47,9 @@ namespace headroom::test {
   p.fp8_host = 0.85;
   p.fp4_time = 0.5;
   p.tp_host = 0.1;
+  p.latent_launches = 5.0;
+  p.collective_launches = 11.0;
+  p.count_launches = 4.0;
   p.nic = 0.9;
   p.cp_overlap = 0.51;
   p.exchange = Seconds{15e-6};

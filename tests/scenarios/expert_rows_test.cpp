@@ -86,6 +86,7 @@ TEST_CASE("a row's dispatcher, capacities, stash and put-off weight gradients") 
   CHECK_FALSE(said({}).delays_weight_gradients);
   CHECK_FALSE(said({{"moe_dispatcher", "pigeons"}}).dispatcher);
   CHECK(said({}, "Qwen3_30B_a3B (tokendrop)").capacity == 1.0);
+  CHECK_FALSE(said({}, "Qwen3_30B_a3B (tokendrop)").launch);
   CHECK(said({{"moe_capacity_factor", "x"}}).capacity == 0.0);
 }
 

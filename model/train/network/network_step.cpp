@@ -11,9 +11,6 @@
 namespace headroom {
 namespace {
 
-/// Ops of a dense layer's forward, which the software's `host` launches: 4 products, attention, rotary embedding, 2
-/// norms, activation, 2 residuals (`graph_nodes` of physics.toml less its collectives and its cast).
-constexpr double ops_of_a_layer = 11.0;
 /// Host time of a backward pass, and of what it forms again, over that of the forward pass; as of layers.
 constexpr double backward_launches = 2.0;
 constexpr double recomputed_launches = 1.1;

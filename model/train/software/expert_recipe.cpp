@@ -79,6 +79,8 @@ std::vector<ExpertRule> read_expert_rules(ConfigTable& root) {
       }
     }
     rule.habits.predicts = table.maybe_boolean("predicts").value_or(false);
+    rule.habits.wide_layers = table.maybe_number("wide_layers", {0.0, 1e4}).value_or(0.0);
+    rule.habits.wide_mixers = table.maybe_boolean("wide_mixers").value_or(false);
     rule.habits.consecutive = table.maybe_boolean("consecutive").value_or(false);
     rule.source = table.text("source");
     table.finish();

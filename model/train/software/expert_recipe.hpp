@@ -51,6 +51,8 @@ struct ExpertHabits {
   bool overlaps = false;             ///< exchanges of one micro-batch run beside another's compute
   RecomputeParts recompute_parts{};  ///< of selective recomputation; empty: the software's habit
   bool predicts = false;             ///< the network's prediction modules are trained, where it has any
+  double wide_layers = 0.0;          ///< last layers whose products stay in 16 bit in narrow recipes
+  bool wide_mixers = false;          ///< in those, products of attention and of the experts' latents stay in 16 bit
   bool consecutive = false;          ///< a stand-in for the router gives a token experts that stand side by side
 };
 

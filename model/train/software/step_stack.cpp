@@ -15,6 +15,7 @@ namespace {
 constexpr Range<double> factor{0.0, 100.0};
 constexpr Range<double> share{0.0, 1.0};
 constexpr Range<double> bytes_a_number{0.0, 1000.0};
+constexpr Range<double> launches{0.0, 1000.0};
 
 struct StackField {
   std::string_view key;
@@ -33,6 +34,8 @@ constexpr std::array stack_fields{
     StackField{"nic", &StepStack::nic, {0.01, 2.0}},
     StackField{"gradient_bytes", &StepStack::gradient_bytes, {0.5, 8.0}},
     StackField{"selective_recompute", &StepStack::selective_recompute, share},
+    StackField{"router_launches", &StepStack::router_launches, launches},
+    StackField{"rotary_launches", &StepStack::rotary_launches, launches},
     StackField{"moe_gemm", &StepStack::moe_gemm, factor},
     StackField{"expert_traffic", &StepStack::expert_traffic, factor},
     StackField{"ep_overlap", &StepStack::ep_overlap, share},
@@ -111,6 +114,9 @@ constexpr std::array physics_fields{
     PhysicsField{"cp_overlap", &StepPhysics::cp_overlap, share},
     PhysicsField{"graph_nodes", &StepPhysics::graph_nodes, {1.0, 10000.0}},
     PhysicsField{"moe_graph_nodes", &StepPhysics::moe_graph_nodes, {1.0, 10000.0}},
+    PhysicsField{"latent_launches", &StepPhysics::latent_launches, launches},
+    PhysicsField{"collective_launches", &StepPhysics::collective_launches, launches},
+    PhysicsField{"count_launches", &StepPhysics::count_launches, launches},
     PhysicsField{"offload_overlap", &StepPhysics::offload_overlap, share},
     PhysicsField{"optimizer_bytes", &StepPhysics::optimizer_bytes, bytes_a_number},
     PhysicsField{"compiled", &StepPhysics::compiled, {0.1, 2.0}},

@@ -37,13 +37,19 @@ struct StepStack {
   Seconds stage{};                          ///< time per micro-batch and chunk of a pipeline stage
   Seconds optimizer_step{5e-3};             ///< once a step: norm of gradients, scaling, logging, the next batch
   // Mixture of experts
-  Seconds moe_launch{};         ///< host time of an expert layer's forward pass beyond a dense layer's
-  Seconds expert_launch{};      ///< the same for each local expert, where their products are launched one by one
-  double moe_gemm = 1.0;        ///< time of grouped products over that of one product per expert
-  double expert_traffic = 1.0;  ///< time of dispatch and combine over that of their bytes
-  double ep_overlap = 0.0;      ///< share of dispatch and combine that overlaps with compute of the same micro-batch
+  Seconds moe_launch{};          ///< host time of an expert layer's forward pass beyond a dense layer's
+  Seconds expert_launch{};       ///< the same for each local expert, where their products are launched one by one
+  double router_launches = 0.0;  ///< launches of a router's forward pass, counted
+  double rotary_launches = 0.0;  ///< launches of latent attention's rotary pass over those of one fused kernel, counted
+  double moe_gemm = 1.0;         ///< time of grouped products over that of one product per expert
+  double expert_traffic = 1.0;   ///< time of dispatch and combine over that of their bytes
+  double ep_overlap = 0.0;       ///< share of dispatch and combine that overlaps with compute of the same micro-batch
   std::string source;
 };
+
+/// Ops of a dense layer's forward, which `host` launches: 4 products, attention, rotary embedding, 2 norms, activation,
+/// 2 residuals (`graph_nodes` of physics.toml less its collectives and its cast).
+inline constexpr double ops_of_a_layer = 11.0;
 
 /// Reads [time], then [time.moe] for networks with experts. Missing keys keep their values.
 struct StepStacks {
@@ -63,7 +69,7 @@ struct StepPhysics {
   double fp8_attention = 0.75;      ///< time of attention in 8 bit over that in 16 bit
   double logit_bytes = 28.0;        ///< bytes moved per logit at the loss
   double overlap_slowdown = 0.15;   ///< share of hidden communication's time that it takes from compute
-  double expert_overlap = 0.37;     ///< share of the exchanges of experts that run beside another micro-batch's compute
+  double expert_overlap = 0.86;     ///< share of the exchanges of experts that run beside another micro-batch's compute
   double straggler = 0.0094;        ///< relative delay per doubling of GPUs above eight
   double board_spread = 0.01;       ///< standard deviation of a board's time across boards of a SKU that states none
   double cast = 1.0;                ///< passes of five bytes per element for 8-bit casts
@@ -71,7 +77,7 @@ struct StepPhysics {
   double fp4_time = 0.5;            ///< time of 4-bit products over that of 8-bit ones
   double tensor_casts = 4.0;        ///< launches that cast an expert's input with one scale, for one of its product
   double block_casts = 1.0;         ///< the same with a scale a block, whose maximum the kernel finds itself
-  double fp4_casts = 2.0;           ///< the same of 4-bit blocks below a scale of the tensor
+  double fp4_casts = 0.0;           ///< the same of 4-bit blocks below a scale of the tensor
   double row_scales = 1.2;          ///< time of 8-bit products with a scale a row over those with one a tensor
   double row_casts = 2.0;           ///< casts with a scale a row over those with one a tensor
   double unfused_host = 0.45;       ///< share added to host time where attention is not one kernel
@@ -85,6 +91,9 @@ struct StepPhysics {
   Seconds graph_node{0.5e-6};       ///< gap between kernels of a CUDA graph
   double graph_nodes = 16;          ///< kernels of a dense layer's forward pass
   double moe_graph_nodes = 24;      ///< kernels of an expert layer's forward pass beyond a dense layer's
+  double latent_launches = 6;       ///< launches of latent attention's forward pass beyond those of attention
+  double collective_launches = 15;  ///< of an expert layer's forward pass with the collective beyond a flexible one's
+  double count_launches = 8;        ///< of these, those that count tokens, which graphs of preprocessing hold
   Seconds sync{60e-6};              ///< from the end of a layer's router to the first kernel after its counts are read
   double offload_overlap = 0.9;     ///< share of compute that copies to and from the host may overlap with
   Seconds host_update{0.257e-9};    ///< update of one parameter by a host whose memory bandwidth is not known

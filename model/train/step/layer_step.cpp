@@ -47,8 +47,29 @@ LayerPricer::LayerPricer(const ModelData& data, StepRecipe recipe)
       kernels_{data, recipe_.device, recipe_.stack, recipe_.physics, recipe_.level, recipe_.precision},
       element_{row_of(recipe_.precision).compute_bytes} {}
 
-void LayerPricer::add_product(LayerTimes& t, double m, double n, double k, double share, bool casts) const noexcept {
+double LayerPricer::wide_share(const Block& block, const LayerOp& op) const noexcept {
+  if (!narrow_recipe(recipe_.precision)) {
+    return 0.0;
+  }
+  const ExpertHabits& habits = recipe_.experts;
+  const bool attends = op.part == LayerPart::mixer && !is_recurrent(block.mixer);
+  const bool around_experts = op.part == LayerPart::shared && op.weights.whole > 0.0;
+  return habits.wide_mixers && (attends || around_experts)
+             ? 1.0
+             : std::min(1.0, habits.wide_layers / std::max(1.0, real(recipe_.architecture.layers)));
+}
+
+void LayerPricer::add_product(
+    LayerTimes& t, double m, double n, double k, double wide, double share, bool casts) const noexcept {
   const bool frozen = recipe_.options.method != Method::full;
+  if (wide > 0.0) {
+    const double left = wide * share;
+    const ProductTimes p = kernels_.wide_product(m, n, k, left, frozen ? 0.0 : left);
+    t.forward.gemm += p.forward;
+    t.backward.gemm += p.data_gradient + p.weight_gradient;
+    t.weight_gradients += p.weight_gradient;
+    share -= left;
+  }
   const ProductTimes p = kernels_.product(m, n, k, share, frozen ? 0.0 : share);
   t.forward.gemm += p.forward;
   t.backward.gemm += p.data_gradient;
@@ -122,8 +143,9 @@ void LayerPricer::add_experts(LayerTimes& t, const LayerOp& op, const Sizes& z) 
   const double ffn = op.width / z.key.etp;
   const double rows = expert_rows(op, z) / local;
   const double grouped = recipe_.stack.moe_gemm * local;
-  add_product(t, rows, op.pieces * ffn, op.input, grouped);
-  add_product(t, rows, op.input, ffn, grouped, !recipe_.experts.fused_products);
+  const double wide = wide_share(z.block, op);
+  add_product(t, rows, op.pieces * ffn, op.input, wide, grouped);
+  add_product(t, rows, op.input, ffn, wide, grouped, !recipe_.experts.fused_products);
 }
 
 double LayerPricer::expert_rows(const LayerOp& op, const Sizes& z) const noexcept {
@@ -301,7 +323,11 @@ void LayerPricer::add_host(LayerTimes& t, const LayerOps& ops, const Sizes& z) c
   const bool captured = (z.key.cuda_graphs && experts == nullptr) || beside || launch == ExpertLaunch::full_graphs;
   const double tensor = 1.0 + r.physics.tp_host * std::log2(z.t);
   const bool unfused = !r.options.flash_attention && ops.find(LayerOpKind::attention) != nullptr;
-  Seconds host = tensor * (1.0 + (unfused ? r.physics.unfused_host : 0.0)) * r.stack.host;
+  const Seconds launch_of_one = r.stack.host / ops_of_a_layer;
+  const LayerOp* attention = ops.find(LayerOpKind::attention);
+  const double latents =
+      attention != nullptr && attention->latent > 0.0 ? r.physics.latent_launches + r.stack.rotary_launches : 0.0;
+  Seconds host = tensor * ((1.0 + (unfused ? r.physics.unfused_host : 0.0)) * r.stack.host + latents * launch_of_one);
   host *= narrow_recipe(r.precision) ? r.physics.fp8_host : 1.0;
   if (captured) {
     host = r.physics.graph_nodes * r.physics.graph_node;
@@ -309,6 +335,7 @@ void LayerPricer::add_host(LayerTimes& t, const LayerOps& ops, const Sizes& z) c
   if (parts_of(z.block) < 2.0) {
     host *= 0.5;  // half of a dense layer's launches are its mixer's
   }
+  Seconds router{};
   Seconds routed{};
   if (experts != nullptr && launch == ExpertLaunch::full_graphs) {
     routed = r.physics.moe_graph_nodes * r.physics.graph_node;
@@ -317,9 +344,11 @@ void LayerPricer::add_host(LayerTimes& t, const LayerOps& ops, const Sizes& z) c
     const bool one_by_one = reads_back(launch) && !r.experts.fused_products && !r.experts.one_launch;
     const double local = one_by_one ? std::max(1.0, experts->count / z.key.ep) : 0.0;
     const Seconds each = expert_launches(r.physics, r.precision) * r.stack.expert_launch;
-    routed = tensor * (r.stack.moe_launch + local * each);
+    const Seconds more = dispatch_launches(launch, z) * launch_of_one;
+    routed = tensor * (r.stack.moe_launch + local * each + more);
+    router = tensor * (partial ? 0.0 : r.stack.router_launches) * launch_of_one;
   }
-  host += routed;
+  host += router + routed;
   const double again = z.key.recompute == Recompute::full ? 1.1 : 0.0;
   t.host_forward = wait_for_host(t.forward.total(), host);
   t.host_backward = wait_for_host(t.backward.total() + t.recompute, (2.0 + again) * host);
@@ -330,6 +359,16 @@ void LayerPricer::add_host(LayerTimes& t, const LayerOps& ops, const Sizes& z) c
   const Seconds queued = std::max(Seconds{}, t.forward.total() - expert_time(ops, z, t.forward.ep));
   const Seconds lag = wait_for_host(t.forward.total() + t.host_forward, routed + queued);
   t.sync = (1.0 + again) * (r.physics.sync + lag);
+}
+
+/// The collective needs counts of every rank, sorts rows again by expert, and sends their weights by themselves. Fixed
+/// shapes need no counts.
+double LayerPricer::dispatch_launches(ExpertLaunch launch, const Sizes& z) const noexcept {
+  if (z.dispatcher != ExpertDispatcher::alltoall || z.key.ep <= 1) {
+    return 0.0;
+  }
+  const StepPhysics& physics = recipe_.physics;
+  return physics.collective_launches - (launch == ExpertLaunch::eager ? 0.0 : physics.count_launches);
 }
 
 ExpertLaunch LayerPricer::launch_of(const LayerKey& key) const noexcept {
@@ -400,7 +439,7 @@ LayerProducts LayerPricer::products(const Block& block, const LayerKey& key) con
     const bool pairs = adapted && has_adapters(op, recipe_.targets);
     if (op.kind == LayerOpKind::product) {
       if (op.part != LayerPart::router) {
-        add_product(p.all, z.tokens, op.n, op.k);
+        add_product(p.all, z.tokens, op.n, op.k, wide_share(block, op));
       }
       if (op.from_latent) {
         const ProductTimes up = kernels_.product(z.tokens, op.n, op.k, 1.0, 1.0);

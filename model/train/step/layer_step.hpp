@@ -145,7 +145,12 @@ class LayerPricer {
     ExpertDispatcher dispatcher = ExpertDispatcher::alltoall;
     const LayerProducts* products = nullptr;
   };
-  void add_product(LayerTimes& t, double m, double n, double k, double share = 1.0, bool casts = true) const noexcept;
+  /// m x n from m x k; `wide`: the share of such matrices that a narrow recipe leaves in 16 bit.
+  void add_product(
+      LayerTimes& t, double m, double n, double k, double wide, double share = 1.0, bool casts = true) const noexcept;
+  /// Of an op's matrices, the share that the software's recipe leaves in 16 bit, in [0, 1]: those of the last layers,
+  /// or of attention and of the projections around the experts, which every rank holds whole.
+  [[nodiscard]] double wide_share(const Block& block, const LayerOp& op) const noexcept;
   /// QLoRA unpacks a matrix before each product with it: 4 bits are read, an activation's format is written, which the
   /// product then reads (Dettmers et al. 2023, equation 5).
   void add_unpacking(LayerTimes& t, double weights) const noexcept;
@@ -181,6 +186,8 @@ class LayerPricer {
   /// How much longer products and attention take on the multiprocessors that exchanges leave them.
   [[nodiscard]] double crowding(const LayerKey& key) const noexcept;
   void leave_to_exchanges(LayerTimes& t, const LayerKey& key) const noexcept;
+  /// Launches of a forward pass's exchanges beyond those of a flexible dispatcher.
+  [[nodiscard]] double dispatch_launches(ExpertLaunch launch, const Sizes& z) const noexcept;
   void add_host(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept;
   /// What a rank sends in one exchange: to every expert's rank a row, or once to a rank and a domain.
   struct Exchanged {

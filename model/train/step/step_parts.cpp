@@ -162,6 +162,15 @@ ProductTimes StepKernels::product(double m, double n, double k, double share, do
   return t;
 }
 
+ProductTimes StepKernels::wide_product(
+    double m, double n, double k, double share, double gradient_share) const noexcept {
+  ProductTimes t;
+  t.forward = share * wide_factor_ * wide_.time({m, n, k});
+  t.data_gradient = share * wide_factor_ * wide_.time({m, k, n});
+  t.weight_gradient = gradient_share * wide_factor_ * wide_gradient_.time({n, k, m});
+  return t;
+}
+
 AttentionTimes StepKernels::attention(const AttentionShape& shape, bool narrow) const noexcept {
   const double rate = narrow ? attention_rate_ / physics_.fp8_attention : attention_rate_;
   const auto time = [&](AttentionPass pass) {

@@ -71,6 +71,9 @@ class StepKernels {
   /// frozen matrix needs no transposed copies of either: three bytes an element, and where the device multiplies 8-bit
   /// matrices in one layout alone two bytes an element of the matrix, which is transposed for the backward pass.
   [[nodiscard]] ProductTimes product(double m, double n, double k, double share, double gradient_share) const noexcept;
+  /// The same of a matrix that a narrow recipe leaves in 16 bit: nothing is cast.
+  [[nodiscard]] ProductTimes wide_product(
+      double m, double n, double k, double share, double gradient_share) const noexcept;
   /// In 16 bit or more, the recipe's factors apart: heads.
   [[nodiscard]] const GemmModel& wide() const noexcept { return wide_; }
   [[nodiscard]] const GemmModel& wide_gradient() const noexcept { return wide_gradient_; }
