@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Facts of measured training runs that their publication states beside its tables, as options that a row may state
+// itself (scenarios/accuracy/facts.toml).
+#pragma once
+
+#include <headroom/core/config_reader.hpp>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+/// Options that hold for a publication's runs on one SKU, found apart from the runs' times.
+struct PublicationFact {
+  std::string publication;  ///< the rows' column `source`
+  std::string gpu;          ///< the rows' column `gpu`; empty: any
+  std::map<std::string, std::string, std::less<>> options;
+  std::string why, source;
+};
+
+/// Reads the file. ConfigError: a fact without a publication, options, a reason or its source.
+[[nodiscard]] std::vector<PublicationFact> read_publication_facts(const ConfigValue& document);
+/// The facts embedded in the binary.
+[[nodiscard]] const std::vector<PublicationFact>& publication_facts();
+
+/// Adds to a row's options what `facts` say of its publication and SKU. What the row states itself stays.
+void add_facts(const std::vector<PublicationFact>& facts,
+               std::string_view publication,
+               std::string_view gpu,
+               std::map<std::string, std::string, std::less<>>& options);
+
+}  // namespace headroom
