@@ -2,6 +2,7 @@
 #include <headroom/core/embedded.hpp>
 #include <headroom/scenarios/facts/publication_facts.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace headroom {
@@ -20,6 +21,13 @@ std::vector<PublicationFact> read_embedded_facts() {
   return {};
 }
 
+bool holds_for(const PublicationFact& fact, std::string_view id) {
+  const auto names = [&](std::string_view name) {
+    return name.ends_with('*') ? id.starts_with(name.substr(0, name.size() - 1)) : name == id.substr(0, id.rfind('.'));
+  };
+  return fact.rows.empty() || std::any_of(fact.rows.begin(), fact.rows.end(), names);
+}
+
 }  // namespace
 
 std::vector<PublicationFact> read_publication_facts(const ConfigValue& document) {
@@ -31,6 +39,7 @@ std::vector<PublicationFact> read_publication_facts(const ConfigValue& document)
     PublicationFact fact;
     fact.publication = entry.text("publication");
     fact.gpu = entry.maybe_text("gpu").value_or("");
+    fact.rows = entry.texts("rows");
     for (const std::string& option : entry.texts("options")) {
       const std::size_t equals = option.find('=');
       if (equals == 0 || equals == std::string::npos) {
@@ -60,9 +69,10 @@ const std::vector<PublicationFact>& publication_facts() {
 void add_facts(const std::vector<PublicationFact>& facts,
                std::string_view publication,
                std::string_view gpu,
+               std::string_view id,
                std::map<std::string, std::string, std::less<>>& options) {
   for (const PublicationFact& fact : facts) {
-    if (fact.publication == publication && (fact.gpu.empty() || fact.gpu == gpu)) {
+    if (fact.publication == publication && (fact.gpu.empty() || fact.gpu == gpu) && holds_for(fact, id)) {
       options.insert(fact.options.begin(), fact.options.end());
     }
   }

@@ -12,10 +12,11 @@
 
 namespace headroom {
 
-/// Options that hold for a publication's runs on one SKU, found apart from the runs' times.
+/// Options that hold for some of a publication's runs, found apart from the runs' times.
 struct PublicationFact {
-  std::string publication;  ///< the rows' column `source`
-  std::string gpu;          ///< the rows' column `gpu`; empty: any
+  std::string publication;        ///< the rows' column `source`
+  std::string gpu;                ///< the rows' column `gpu`; empty: any
+  std::vector<std::string> rows;  ///< ids without their last part, the metric; one that ends in '*' is a start of ids
   std::map<std::string, std::string, std::less<>> options;
   std::string why, source;
 };
@@ -25,10 +26,11 @@ struct PublicationFact {
 /// The facts embedded in the binary.
 [[nodiscard]] const std::vector<PublicationFact>& publication_facts();
 
-/// Adds to a row's options what `facts` say of its publication and SKU. What the row states itself stays.
+/// Adds to a row's options what `facts` say of its publication, SKU and id. What the row states itself stays.
 void add_facts(const std::vector<PublicationFact>& facts,
                std::string_view publication,
                std::string_view gpu,
+               std::string_view id,
                std::map<std::string, std::string, std::less<>>& options);
 
 }  // namespace headroom

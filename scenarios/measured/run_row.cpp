@@ -185,7 +185,7 @@ class RunRowReader::Rows {
     row.run.options = parse_options(text("options"));
     row.serving.options = row.run.options;
     if (form_ == RowForm::training) {
-      add_facts(publication_facts(), row.source, row.run.gpu, row.run.options);
+      add_facts(publication_facts(), row.source, row.run.gpu, row.id, row.run.options);
     }
     row.table = form_ == RowForm::serving ? table_of(row) : 1;
     row.cells = csv_.fields();

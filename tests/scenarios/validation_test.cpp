@@ -130,15 +130,17 @@ TEST_CASE("marks name rows by their ids without the metric, of one publication, 
 }
 
 TEST_CASE("facts of a publication are options of its rows on their SKU, beside what a row states itself") {
-  const std::vector<PublicationFact> facts = read_publication_facts(
-      parse_toml("schema = 1\n[[fact]]\npublication = \"P\"\ngpu = \"A\"\noptions = [\"own_products=1.5\", "
-                 "\"own_attention=1.2\"]\nwhy = \"w\"\nsource = \"s\"\n",
-                 "facts.toml"));
+  const std::vector<PublicationFact> facts =
+      read_publication_facts(parse_toml("schema = 1\n[[fact]]\npublication = \"P\"\ngpu = \"A\"\nrows = [\"a-*\", "
+                                        "\"c\"]\noptions = [\"own_products=1.5\", "
+                                        "\"own_attention=1.2\"]\nwhy = \"w\"\nsource = \"s\"\n",
+                                        "facts.toml"));
   std::map<std::string, std::string, std::less<>> options{{"own_attention", "1"}};
-  add_facts(facts, "P", "B", options);
-  add_facts(facts, "Q", "A", options);
+  add_facts(facts, "P", "B", "a-1.step", options);
+  add_facts(facts, "Q", "A", "a-1.step", options);
+  add_facts(facts, "P", "A", "b-1.step", options);
   CHECK(options.size() == 1);
-  add_facts(facts, "P", "A", options);
+  add_facts(facts, "P", "A", "a-1.step", options);
   CHECK(options.at("own_products") == "1.5");
   CHECK(options.at("own_attention") == "1");
   const auto refused = [](const std::string& options) {
