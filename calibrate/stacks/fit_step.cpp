@@ -5,6 +5,7 @@
 #include <headroom/core/statistics.hpp>
 #include <headroom/model/train/errors/confidence.hpp>
 #include <headroom/model/train/step/step_parts.hpp>
+#include <headroom/scenarios/measured/row_options.hpp>
 #include <headroom/scenarios/measured/training_row.hpp>
 
 #include <algorithm>
@@ -387,32 +388,57 @@ struct LeftOutSource {
   std::vector<std::size_t> runs;
 };
 
-/// Groups a source's left-out runs by family and software, and predicts each group with some of it given.
-std::vector<ToldFamily> told_families(const StepFit& fit,
-                                      const std::vector<LeftOutSource>& sources,
-                                      const PosteriorMaker& posteriors) {
-  std::vector<ToldFamily> families;
+/// Groups left-out runs by family and software, with the posterior that the other sources leave.
+struct ToldGroup {
+  LeftOutFamily family;
+  StepKind kind = StepKind::dense;
+  bool own_kernels = true;
+};
+
+std::vector<ToldGroup> told_groups(const StepFit& fit,
+                                   const std::vector<LeftOutSource>& sources,
+                                   const PosteriorMaker& posteriors) {
+  std::vector<ToldGroup> groups;
   for (const auto& [without, mine] : sources) {
-    std::map<std::pair<std::size_t, std::string>, std::vector<LeftOutRun>> groups;
+    std::map<std::pair<std::size_t, std::string>, std::vector<LeftOutRun>> runs_of;
     for (const std::size_t i : mine) {
       const FittedRun& run = fit.runs[i];
-      const double noise =
-          std::pow(fit.posterior.run_noise(run.kind), 2) + without.blank_variance(blank_axes(run.row->run));
-      groups[{run.family, run.owner.stack}].push_back({i,
-                                                       configuration_key(*run.row),
-                                                       {posteriors.derivatives(i), run.left_out, noise},
-                                                       run.deviation * run.deviation});
+      const double blank = without.blank_variance(blank_axes(run.row->run));
+      runs_of[{run.family, run.owner.stack}].push_back(
+          {i,
+           configuration_key(*run.row),
+           {posteriors.derivatives(i), run.left_out, std::pow(fit.posterior.run_noise(run.kind), 2)},
+           run.deviation * run.deviation,
+           job_place_of(run.row->run, blank)});
     }
-    for (const auto& [key, runs] : groups) {
+    for (auto& [key, runs] : runs_of) {
       const FittedRun& first = fit.runs[runs.front().run];
       const UpdatedNumbers before =
           without_runs(without.prior_of(posteriors.unknown(runs.front().run)), without.level * without.level);
-      ToldFamily family{first.kind, first.own_kernels, {}};
-      for (std::size_t given = 0; given < given_runs.size(); ++given) {
-        family.errors[given] = told_errors(before, runs, given_runs[given]);
-      }
-      families.push_back(std::move(family));
+      groups.push_back({{before, std::move(runs)}, first.kind, first.own_kernels});
     }
+  }
+  return groups;
+}
+
+/// Predicts each group with some of its runs given, and how like they are.
+std::vector<ToldFamily> told_families(const std::vector<ToldGroup>& groups, StepPosterior& posterior) {
+  std::vector<LeftOutFamily> known;
+  for (const ToldGroup& group : groups) {
+    if (group.own_kernels && group.family.runs.size() > 1) {
+      known.push_back(group.family);
+    }
+  }
+  const FamilyLikeness likeness = likeness_of(known);
+  posterior.alike = likeness.alike;
+  posterior.length = likeness.length;
+  std::vector<ToldFamily> families;
+  for (const ToldGroup& group : groups) {
+    ToldFamily family{group.kind, group.own_kernels, {}};
+    for (std::size_t given = 0; given < given_runs.size(); ++given) {
+      family.errors[given] = told_errors(group.family.before, group.family.runs, given_runs[given], likeness);
+    }
+    families.push_back(std::move(family));
   }
   return families;
 }
@@ -491,7 +517,7 @@ void leave_out(HierarchicalFit& solver,
     }
   }
   set_quantiles(scaled, fit.posterior);
-  score_told(told_families(fit, left, posteriors), fit);
+  score_told(told_families(told_groups(fit, left, posteriors), fit.posterior), fit);
   fit.posterior.source = "headroom fit --stack all on " + std::to_string(fit.runs.size()) + " runs of " +
                          std::to_string(sources.size()) + " sources, each left out in turn";
 }

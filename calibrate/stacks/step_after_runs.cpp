@@ -11,10 +11,22 @@ namespace {
 
 constexpr int draws = 40;
 constexpr std::size_t most_predicted = 60;  ///< runs of a draw: a sweep of a thousand rows says no more
+constexpr double longest_error = 0.5;       ///< an error counts no more in the likelihood of a likeness
+
+/// Variance of a run that like ones do not have in common.
+double own_variance(const LeftOutRun& run, const FamilyLikeness& likeness) noexcept {
+  // Without a likeness the blank axes of each run are its own too.
+  return likeness.length > 0.0 ? (1.0 - likeness.alike) * run.told.variance : run.told.variance + run.place.blank;
+}
 
 /// The rows of a configuration as one run: their mean error.
-ToldRun as_one(std::span<const LeftOutRun> runs, const std::vector<std::size_t>& rows) {
+ToldRun as_one(std::span<const LeftOutRun> runs,
+               const std::vector<std::size_t>& rows,
+               const FamilyLikeness& likeness,
+               std::size_t place) {
   ToldRun told = runs[rows.front()].told;
+  told.variance = own_variance(runs[rows.front()], likeness);
+  told.place = static_cast<std::ptrdiff_t>(place);
   double sum = 0.0;
   for (const std::size_t row : rows) {
     sum += runs[row].told.error;
@@ -30,13 +42,77 @@ void draw(std::vector<std::size_t>& items, std::size_t count, std::mt19937_64& r
   }
 }
 
-}  // namespace
+using Configurations = std::map<std::string, std::vector<std::size_t>>;
 
-std::vector<ToldError> told_errors(const UpdatedNumbers& before, std::span<const LeftOutRun> runs, std::size_t given) {
-  std::map<std::string, std::vector<std::size_t>> rows_of;
+Configurations configurations_of(std::span<const LeftOutRun> runs) {
+  Configurations rows_of;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     rows_of[runs[i].configuration].push_back(i);
   }
+  return rows_of;
+}
+
+Likeness likeness_among(std::span<const LeftOutRun> runs, const FamilyLikeness& likeness) noexcept {
+  return {likeness.alike * runs.front().told.variance, likeness.length};
+}
+
+/// ln of the likelihood of a family's errors over sqrt(configurations), each given those before it.
+double log_likelihood(const LeftOutFamily& family, const FamilyLikeness& likeness) {
+  const Configurations rows_of = configurations_of(family.runs);
+  std::vector<const std::vector<std::size_t>*> taken;
+  std::vector<std::size_t> order;
+  for (const auto& [key, rows] : rows_of) {
+    order.push_back(taken.size());
+    taken.push_back(&rows);
+  }
+  std::mt19937_64 random{1};
+  draw(order, most_predicted, random);
+  order.resize(std::min(order.size(), most_predicted));
+  std::vector<JobPlace> places;
+  for (const std::size_t i : order) {
+    places.push_back(family.runs[taken[i]->front()].place);
+  }
+  UpdatedNumbers numbers = at_places(family.before, likeness_among(family.runs, likeness), places);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    ToldRun run = as_one(family.runs, *taken[order[i]], likeness, i);
+    run.error = std::clamp(run.error, -longest_error, longest_error);
+    const double all = numbers.variance(run.derivative, run.place) + run.variance;
+    const double off = run.error + numbers.departure(run.derivative, run.place);
+    sum -= 0.5 * (std::log(all) + off * off / all);
+    learn(numbers, run);
+  }
+  return sum / std::sqrt(static_cast<double>(order.size()));
+}
+
+}  // namespace
+
+FamilyLikeness likeness_of(std::span<const LeftOutFamily> families) {
+  FamilyLikeness best;
+  double most = 0.0;
+  for (const LeftOutFamily& family : families) {
+    most += log_likelihood(family, best);
+  }
+  for (const double length : {0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8}) {
+    for (const double alike : {0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}) {
+      double sum = 0.0;
+      for (const LeftOutFamily& family : families) {
+        sum += log_likelihood(family, {alike, length});
+      }
+      if (sum > most) {
+        most = sum;
+        best = {alike, length};
+      }
+    }
+  }
+  return best;
+}
+
+std::vector<ToldError> told_errors(const UpdatedNumbers& before,
+                                   std::span<const LeftOutRun> runs,
+                                   std::size_t given,
+                                   const FamilyLikeness& likeness) {
+  const Configurations rows_of = configurations_of(runs);
   std::vector<ToldError> errors;
   if (rows_of.size() <= given) {
     return errors;
@@ -50,10 +126,6 @@ std::vector<ToldError> told_errors(const UpdatedNumbers& before, std::span<const
   std::mt19937_64 random{1};
   for (int d = 0; d < draws; ++d) {
     draw(order, given, random);
-    UpdatedNumbers after = before;
-    for (std::size_t i = 0; i < given; ++i) {
-      learn(after, as_one(runs, *configurations[order[i]]));
-    }
     std::vector<std::size_t> others;
     for (std::size_t i = given; i < order.size(); ++i) {
       const std::vector<std::size_t>& rows = *configurations[order[i]];
@@ -61,14 +133,28 @@ std::vector<ToldError> told_errors(const UpdatedNumbers& before, std::span<const
     }
     draw(others, most_predicted, random);
     others.resize(std::min(others.size(), most_predicted));
+    std::vector<JobPlace> places;
+    for (std::size_t i = 0; i < given; ++i) {
+      places.push_back(runs[configurations[order[i]]->front()].place);
+    }
     for (const std::size_t i : others) {
-      const LeftOutRun& run = runs[i];
-      const double first = before.variance(run.told.derivative);
-      const double left = first > 0.0 ? after.variance(run.told.derivative) / first : 1.0;
-      // As a plan's interval narrows: what the numbers and the level are uncertain by shrinks, the noise stays.
-      const double told = std::max(0.0, run.variance - run.told.variance);
-      errors.push_back(
-          {run.run, run.told.error + after.departure(run.told.derivative), std::sqrt(told * left + run.told.variance)});
+      places.push_back(runs[i].place);
+    }
+    const UpdatedNumbers first = at_places(before, likeness_among(runs, likeness), places);
+    UpdatedNumbers after = first;
+    for (std::size_t i = 0; i < given; ++i) {
+      learn(after, as_one(runs, *configurations[order[i]], likeness, i));
+    }
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      const LeftOutRun& run = runs[others[i]];
+      const std::span<const double> derivative{run.told.derivative};
+      const auto place = static_cast<std::ptrdiff_t>(given + i);
+      const double known = first.variance(derivative, place);
+      const double left = known > 0.0 ? after.variance(derivative, place) / known : 1.0;
+      // As a plan's interval narrows: what the runs tell of shrinks, the noise of one run stays.
+      const double own = own_variance(run, likeness);
+      const double told = std::max(0.0, run.variance - own);
+      errors.push_back({run.run, run.told.error + after.departure(derivative, place), std::sqrt(told * left + own)});
     }
   }
   return errors;

@@ -20,9 +20,28 @@ inline constexpr std::array<std::size_t, 2> given_runs{1, 3};
 struct LeftOutRun {
   std::size_t run = 0;        ///< its place among the runs of the fit
   std::string configuration;  ///< rows of one are one run
-  ToldRun told;               ///< its error without any run, and the noise around what the numbers say
+  ToldRun told;               ///< its error without any run, and the variance around what the numbers and level say
   double variance = 0.0;      ///< of its error without any run, in all
+  JobPlace place;
 };
+
+/// How like runs of one family are: the share of the variance around numbers and level that like runs have in common,
+/// and the length over which it fades.
+struct FamilyLikeness {
+  double alike = 0.0, length = 0.0;  ///< length 0: nothing in common
+};
+
+/// A family's left-out runs, and the numbers and level that the others leave.
+struct LeftOutFamily {
+  UpdatedNumbers before;
+  std::vector<LeftOutRun> runs;
+};
+
+/// The likeness under which errors of left-out families, one of each configuration and at most 60 of a family, are most
+/// likely (type II maximum likelihood: Rasmussen & Williams 2006, equation 5.8), over a grid of shares and lengths. A
+/// family of n configurations counts by its likelihood's n-th root times sqrt(n), as in the fit; errors beyond 0.5
+/// count as 0.5.
+[[nodiscard]] FamilyLikeness likeness_of(std::span<const LeftOutFamily> families);
 
 /// The same, once others were given.
 struct ToldError {
@@ -35,6 +54,7 @@ struct ToldError {
 /// each of which moves `before` as --runs does. Nothing where no other configuration is left.
 [[nodiscard]] std::vector<ToldError> told_errors(const UpdatedNumbers& before,
                                                  std::span<const LeftOutRun> runs,
-                                                 std::size_t given);
+                                                 std::size_t given,
+                                                 const FamilyLikeness& likeness = {});
 
 }  // namespace headroom

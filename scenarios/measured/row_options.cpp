@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/measured/row_options.hpp>
+#include <headroom/scenarios/measured/training_cells.hpp>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 namespace headroom {
 namespace {
@@ -43,6 +45,54 @@ std::optional<std::int64_t> option_count(const RunConfiguration& run, std::strin
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool whole = !text.empty() && status == std::errc{} && end == text.data() + text.size();
   return whole && number > 0 && number < 1'000'000 ? std::optional{number} : std::nullopt;
+}
+
+std::optional<OwnKernels> own_kernels_of(const RunConfiguration& run) {
+  const double products = option_number(run, "own_products");
+  const double attention = option_number(run, "own_attention");
+  if (products <= 0.0 && attention <= 0.0) {
+    return std::nullopt;
+  }
+  OwnKernels own;
+  own.products = products > 0.0 ? products : 1.0;
+  own.attention = attention > 0.0 ? attention : own.products;  // at the clock of the products
+  return own;
+}
+
+StepParameters with_own_kernels(StepParameters parameters, const Device& sku, const OwnKernels& own) {
+  const auto scale = [&](std::string_view key, double factor) {
+    for (const std::string_view id :
+         {std::string_view{sku.id}, std::string_view{sku.generation}, std::string_view{"any"}}) {
+      const auto found = parameters.levels.stated().find(id);
+      if (found == parameters.levels.stated().end()) {
+        continue;
+      }
+      if (const std::optional<double> number = step_number(found->second, key)) {
+        parameters.levels.set(id, key, *number * factor);
+        return;
+      }
+    }
+  };
+  scale("products_16_bit", own.products);
+  scale("attention", own.products / own.attention);  // a rate relative to the products'
+  return parameters;
+}
+
+JobPlace job_place_of(const RunConfiguration& run, double blank, std::int64_t hidden) {
+  const auto axis = [](std::optional<std::int64_t> cell) {
+    return std::log(static_cast<double>(std::max<std::int64_t>(1, cell.value_or(1))));
+  };
+  JobPlace place;
+  place.axes = {axis(run.hidden ? run.hidden : std::optional{hidden}),
+                axis(run.seq_len),
+                axis(run.tp),
+                axis(run.pp),
+                axis(run.cp),
+                axis(run.micro_batch),
+                axis(run.gpus)};
+  place.recipe = static_cast<int>(training_precision(run.precision).value_or(Precision::bf16));
+  place.blank = blank;
+  return place;
 }
 
 ExpertTraffic expert_traffic_of(const RunConfiguration& run) {

@@ -2,7 +2,10 @@
 // Options of a measured training row: their words and numbers, and what they and its name say of layers of experts.
 #pragma once
 
+#include <headroom/hardware/catalog/device.hpp>
+#include <headroom/model/train/errors/step_update.hpp>
 #include <headroom/model/train/memory/memory.hpp>
+#include <headroom/model/train/software/step_stack.hpp>
 #include <headroom/model/train/strategy/strategy.hpp>
 #include <headroom/model/workload/architecture.hpp>
 #include <headroom/scenarios/measured/run_row.hpp>
@@ -18,6 +21,20 @@ namespace headroom {
 [[nodiscard]] std::string_view option(const RunConfiguration& run, std::string_view key);
 /// A whole number above zero.
 [[nodiscard]] std::optional<std::int64_t> option_count(const RunConfiguration& run, std::string_view key);
+
+/// Kernels of the run's own boards, measured alone: their time over that of the SKU's measured kernels.
+struct OwnKernels {
+  double products = 1.0;   ///< in 16 bit (own_products)
+  double attention = 1.0;  ///< fused (own_attention)
+};
+/// Nothing where the row states neither.
+[[nodiscard]] std::optional<OwnKernels> own_kernels_of(const RunConfiguration& run);
+/// The parameters with the SKU's level for such boards. What a step adds to kernels alone stays the SKU's.
+[[nodiscard]] StepParameters with_own_kernels(StepParameters parameters, const Device& sku, const OwnKernels& own);
+
+/// A row's place among runs of its cluster. `blank` is the variance of closing the axes that it leaves blank; `hidden`
+/// is of its network where the row states none.
+[[nodiscard]] JobPlace job_place_of(const RunConfiguration& run, double blank, std::int64_t hidden = 0);
 
 /// How a row runs its experts. Graphs of a run whose shapes are fixed hold whole layers; what is not stated is left to
 /// the software's recipe.

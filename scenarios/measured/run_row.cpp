@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/input_file.hpp>
 #include <headroom/core/real_text.hpp>
+#include <headroom/scenarios/facts/publication_facts.hpp>
 #include <headroom/scenarios/measured/run_row.hpp>
 
 #include <algorithm>
@@ -183,6 +184,9 @@ class RunRowReader::Rows {
     row.notes = notes;
     row.run.options = parse_options(text("options"));
     row.serving.options = row.run.options;
+    if (form_ == RowForm::training) {
+      add_facts(publication_facts(), row.source, row.run.gpu, row.id, row.run.options);
+    }
     row.table = form_ == RowForm::serving ? table_of(row) : 1;
     row.cells = csv_.fields();
     for (std::size_t i = 0; i < row.cells.size(); ++i) {

@@ -397,12 +397,16 @@ CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precisi
   work.host_gpus = std::clamp<std::int64_t>(run.gpus_per_node.value_or(node != nullptr ? node->gpus : 1), 1,
                                             std::max<std::int64_t>(1, filled(run.gpus)));
   const Architecture architecture = architecture_of_row(run, software);
+  const StepParameters& parameters = parameters_ ? *parameters_ : step_parameters(sources_.data);
   if (!timed) {
     return compile_for_memory(architecture, sku, software, work);
   }
-  return stack_ ? compile(architecture, sku, *stack_, software, work)
-                : compile(architecture, sku, groups_of(run, sku), software, work,
-                          parameters_ ? *parameters_ : step_parameters(sources_.data), without_);
+  if (stack_) {
+    return compile(architecture, sku, *stack_, software, work);
+  }
+  const std::optional<OwnKernels> own = own_kernels_of(run);
+  return compile(architecture, sku, groups_of(run, sku), software, work,
+                 own ? with_own_kernels(parameters, sku, *own) : parameters, without_);
 }
 
 RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string_view metric, std::string_view unit) {

@@ -2,6 +2,7 @@
 #include <headroom/model/train/errors/posterior.hpp>
 #include <headroom/scenarios/plan/narrowing.hpp>
 #include <headroom/scenarios/plan/own_runs.hpp>
+#include <headroom/scenarios/training/own_numbers.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -26,8 +27,8 @@ bool measured_already(const KnownStep& step) {
 /// Share of the variance of ln(step) beside the noise that all runs will have taken with one of the job itself, which
 /// leaves v s^2 / (v + s^2) of a variance v (Rasmussen & Williams 2006, equation A.6).
 double weight_with_this_job(const KnownStep& step) {
-  const double before = step.own.before.variance(step.derivative);
-  const double known = step.own.after.variance(step.derivative);
+  const double before = step.own.before.variance(step.derivative, question_place);
+  const double known = step.own.after.variance(step.derivative, question_place);
   const double noise = step.own.noise;
   return before > 0.0 && known + noise > 0.0 ? std::clamp(1.0 - known * noise / (known + noise) / before, 0.0, 1.0)
                                              : 0.0;

@@ -70,11 +70,13 @@ OwnEffect own_effect(const TrainScenario& train,
                      TermSet without) {
   const LogSteps priced = log_step_of(train, own, strategy, groups, without);
   OwnEffect effect;
-  const double before = own.before.variance(derivative);
-  effect.weight = before > 0.0 ? std::clamp(1.0 - own.after.variance(derivative) / before, 0.0, 1.0) : 0.0;
+  const double before = own.before.variance(derivative, question_place);
+  const double left = own.after.variance(derivative, question_place);
+  effect.weight = before > 0.0 ? std::clamp(1.0 - left / before, 0.0, 1.0) : 0.0;
   std::vector<double> by(own.keyed.size(), 0.0);
   const double fitted = priced(own.keyed.moved(by)).front();
-  effect.step = std::exp(priced(own.numbers).front() + own.after.level - fitted);
+  effect.step =
+      std::exp(priced(own.numbers).front() + own.after.level + own.after.discrepancy[question_place] - fitted);
   std::vector<std::pair<std::size_t, MovedNumber>> moved;
   for (std::size_t key = 0; key < own.keyed.size(); ++key) {
     const double reach = own.after.by[key] == 0.0 ? 0.0 : own.keyed.reach(key, own.after.by[key]);

@@ -2,6 +2,7 @@
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/core/statistics.hpp>
+#include <headroom/scenarios/measured/row_options.hpp>
 #include <headroom/scenarios/measured/training_row.hpp>
 #include <headroom/scenarios/plan/own_runs.hpp>
 #include <headroom/scenarios/training/own_numbers.hpp>
@@ -165,7 +166,7 @@ class RunReader {
     own.level.runs = static_cast<double>(errors.size());
     own.level.mean_error = mean(errors);
     own.own = std::make_shared<const OwnNumbers>(updated(errors, own.odd));
-    own.level.factor = std::exp(own.own->after.level);
+    own.level.factor = std::exp(own.own->after.level + own.own->after.discrepancy[question_place]);
     return own;
   }
 
@@ -282,19 +283,27 @@ class RunReader {
     LearnedRun& run = runs_[configuration_key(file, row)];
     run.file = &file.file;
     run.row = run.row == nullptr ? &row : run.row;
+    run.hidden = job->architecture.hidden;
     run.errors.push_back(step_error(row.metric, prediction.predicted, row.measured));
   }
 
   /// The posterior of the fit, given the runs.
   OwnNumbers updated(const std::vector<double>& errors, std::vector<OddRun>& odd) {
     const StepPosterior& posterior = step_posterior(*train_.data);
-    OwnNumbers own = numbers_without_runs(train_, wanted_);
+    std::vector<JobPlace> places;
+    for (const auto& [key, run] : runs_) {
+      places.push_back(job_place_of(run.row->run, posterior.blank_variance(closed_axes(*run.row)), run.hidden));
+    }
+    OwnNumbers own = numbers_without_runs(train_, wanted_, places);
     own.derivatives =
         derivatives_of(own.keyed, own.before, [&](const StepNumbers& numbers) { return log_steps(numbers); });
     std::vector<ToldRun> told;
     for (const auto& [key, run] : runs_) {
       const std::size_t i = told.size();
-      told.push_back({own.derivatives[i], errors[i], own.noise + posterior.blank_variance(closed_axes(*run.row))});
+      // Where nothing is known of how like runs are, the blank axes of each are its own.
+      const double blank = posterior.length > 0.0 ? 0.0 : places[i].blank;
+      told.push_back(
+          {own.derivatives[i], errors[i], own.noise + blank, question_place + 1 + static_cast<std::ptrdiff_t>(i)});
       learn(own.after, told.back());
     }
     own.numbers = own.keyed.moved(own.after.by);
@@ -318,7 +327,8 @@ class RunReader {
       std::size_t worst = told.size();
       double most = far;
       for (std::size_t i = 0; i < told.size(); ++i) {
-        const double off = std::abs(told[i].error + after.departure(told[i].derivative)) / std::sqrt(told[i].variance);
+        const double off =
+            std::abs(told[i].error + after.departure(told[i].derivative, told[i].place)) / std::sqrt(told[i].variance);
         if (!out[i] && off > most) {
           worst = i;
           most = off;
@@ -329,8 +339,8 @@ class RunReader {
       }
       out[worst] = true;
       const LearnedRun& run = std::next(runs_.begin(), static_cast<std::ptrdiff_t>(worst))->second;
-      odd.push_back(
-          {*run.file, run.row->line, std::expm1(told[worst].error + after.departure(told[worst].derivative))});
+      odd.push_back({*run.file, run.row->line,
+                     std::expm1(told[worst].error + after.departure(told[worst].derivative, told[worst].place))});
     }
     return odd;
   }
@@ -395,6 +405,7 @@ class RunReader {
   struct LearnedRun {
     const std::string* file = nullptr;
     const RunRow* row = nullptr;  ///< the first
+    std::int64_t hidden = 0;      ///< of its network
     std::vector<double> errors;
   };
   std::map<std::string, LearnedRun> runs_;

@@ -96,11 +96,28 @@ StepNumbers KeyedNumbers::moved(std::span<const double> by) const {
   return numbers;
 }
 
-OwnNumbers numbers_without_runs(const TrainScenario& train, RunClass run_class) {
+namespace {
+
+/// An axis that the scenario leaves open counts as one that a row leaves blank.
+JobPlace place_of_question(const TrainScenario& train) {
+  const auto axis = [](auto value) { return std::log(static_cast<double>(value)); };
+  JobPlace place;
+  place.axes = {axis(train.architecture.hidden), axis(train.work.shape.seq_len),
+                axis(train.strategy.tp),         axis(train.strategy.pp),
+                axis(train.strategy.cp),         train.micro_batch_open ? 0.0 : axis(train.strategy.micro_batch),
+                axis(train.work.shape.gpus)};
+  place.recipe = static_cast<int>(train.work.precision);
+  return place;
+}
+
+}  // namespace
+
+OwnNumbers numbers_without_runs(const TrainScenario& train, RunClass run_class, std::span<const JobPlace> runs) {
   const ModelData& data = *train.data;
   const StepPosterior& posterior = step_posterior(data);
   StepUnknown unknown = unknown_of(train, run_class);
   double noise = std::pow(posterior.run_noise(unknown.kind), 2);
+  Likeness likeness{posterior.alike * noise, posterior.length};
   // Classes are of errors; a step takes a software's numbers with experts where its network has experts.
   const bool experts = train.architecture.moe.has_value();
   unknown.kind = experts ? StepKind::experts : unknown.kind == StepKind::experts ? StepKind::dense : unknown.kind;
@@ -110,10 +127,13 @@ OwnNumbers numbers_without_runs(const TrainScenario& train, RunClass run_class) 
     const StepVariance known = posterior.variance(unknown);
     level = std::max(level, past.level * past.level - known.numbers - known.software - known.sku);
     noise = past.shape * past.shape;
+    likeness.variance = 0.0;  // nobody saw how like such runs are
   }
   const StepNumbers numbers = numbers_of(train);
-  const UpdatedNumbers before = without_runs(posterior.prior_of(unknown), level);
-  return {numbers, KeyedNumbers{data, numbers, train.device, experts}, before, before, noise, {}};
+  std::vector<JobPlace> places{place_of_question(train)};
+  places.insert(places.end(), runs.begin(), runs.end());
+  const UpdatedNumbers before = at_places(without_runs(posterior.prior_of(unknown), level), likeness, places);
+  return {numbers, KeyedNumbers{data, numbers, train.device, experts}, before, before, noise - likeness.variance, {}};
 }
 
 std::vector<std::vector<double>> derivatives_of(const KeyedNumbers& keyed,

@@ -70,13 +70,18 @@ struct OwnNumbers {
   KeyedNumbers keyed;     ///< before the runs
   UpdatedNumbers before;  ///< without runs
   UpdatedNumbers after;
-  double noise = 0.0;  ///< variance of ln(step) of a run that states all its axes, which neither numbers nor level tell
+  double noise = 0.0;  ///< variance of ln(step) of a run that neither numbers, level nor discrepancy tell
   std::vector<std::vector<double>> derivatives;  ///< of each run's ln(step) by each key; empty: no run
 };
 
 /// A question's numbers while no run is known, as the posterior of the fit has them. Nobody fitted the kernels of
 /// `other_kernels`: their level is as wide as past errors of that class were.
-[[nodiscard]] OwnNumbers numbers_without_runs(const TrainScenario& train, RunClass run_class);
+/// Discrepancies are at the question's own place, which is the first, then at those of `runs`.
+[[nodiscard]] OwnNumbers numbers_without_runs(const TrainScenario& train,
+                                              RunClass run_class,
+                                              std::span<const JobPlace> runs = {});
+/// Of the question among the places of its numbers.
+inline constexpr std::ptrdiff_t question_place = 0;
 
 /// ln(step) of some jobs, priced with these numbers.
 using LogSteps = std::function<std::vector<double>(const StepNumbers& numbers)>;

@@ -294,3 +294,39 @@ TEST_CASE("rows of one configuration are given together, and predicted by none o
   REQUIRE(errors.size() == 80);  // two rows of the other configuration in each of 40 draws
   CHECK(told_errors(without_runs(prior, 0.0), std::span{runs}.first(4), 3).empty());
 }
+
+TEST_CASE("the likeness of a family's runs is found in their errors") {
+  // 60 families of six runs: pairs at one micro-batch share a discrepancy of 0.1 beside a noise of 0.03, or nothing.
+  const auto families = [](double shared, double own) {
+    std::mt19937_64 random{11};
+    std::normal_distribution<double> normal{0.0, 1.0};
+    PairTable prior{1};
+    std::vector<LeftOutFamily> made;
+    for (int f = 0; f < 60; ++f) {
+      LeftOutFamily one{without_runs(prior, 1e-6), {}};
+      double pair = 0.0;
+      for (std::size_t i = 0; i < 6; ++i) {
+        pair = i % 2 == 0 ? shared * normal(random) : pair;
+        LeftOutRun run{i, std::to_string(i), {{0.0}, pair + own * normal(random), 0.0109}, 0.0109, {}};
+        run.place.axes[5] = 10.0 * static_cast<double>(i / 2);
+        one.runs.push_back(run);
+      }
+      made.push_back(std::move(one));
+    }
+    return made;
+  };
+  const FamilyLikeness like = likeness_of(families(0.1, 0.03));
+  CHECK(like.length > 0.0);
+  CHECK(like.alike >= 0.8);  // 0.01 of 0.0109
+  CHECK(likeness_of(families(0.0, 0.1044)).alike <= 0.2);
+  const auto off = [&](const FamilyLikeness& likeness) {
+    double sum = 0.0;
+    for (const LeftOutFamily& one : families(0.1, 0.03)) {
+      for (const ToldError& e : told_errors(one.before, one.runs, 1, likeness)) {
+        sum += std::abs(e.error);
+      }
+    }
+    return sum;
+  };
+  CHECK(off(like) < 0.95 * off({}));  // one of the other five is the given run's like
+}

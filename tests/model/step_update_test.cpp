@@ -95,3 +95,38 @@ TEST_CASE("numbers that are known for certain stay") {
   CHECK(numbers.by[0] == 0.0);
   CHECK(numbers.level == 0.0);
 }
+
+TEST_CASE("discrepancies of like jobs go with a run's, by the conditional normal distribution") {
+  const Likeness likeness{0.03, 0.7};
+  JobPlace there;
+  JobPlace twice = there;
+  twice.axes[5] = std::log(2.0);  // another micro-batch
+  JobPlace far = there;
+  far.axes[1] = std::log(64.0);
+  JobPlace other = there;
+  other.recipe = 1;
+  const double fades = std::exp(-0.5 * std::pow(std::log(2.0) / 0.7, 2));
+  CHECK(likeness.covariance(there, there) == doctest::Approx(0.03));
+  CHECK(likeness.covariance(there, twice) == doctest::Approx(0.03 * fades));
+  CHECK(likeness.covariance(there, other) == doctest::Approx(0.03 * std::exp(-0.5)));
+  // Level 0.01, discrepancy 0.03, noise 0.02: a run that we price e slow takes (0.01 + covariance) / 0.06 of e there.
+  UpdatedNumbers numbers = at_places(without_runs(two(0.0, 0.0), 0.01), likeness, std::vector{there, twice, far});
+  const double before = numbers.variance(std::vector{0.0, 0.0}, 1);
+  CHECK(before == doctest::Approx(0.04));
+  learn(numbers, {{0.0, 0.0}, 0.3, 0.02, 0});
+  const std::vector<double> none{0.0, 0.0};
+  CHECK(numbers.departure(none, 0) == doctest::Approx(-0.3 * 0.04 / 0.06));
+  CHECK(numbers.departure(none, 1) == doctest::Approx(-0.3 * (0.01 + 0.03 * fades) / 0.06));
+  CHECK(numbers.departure(none, 2) == doctest::Approx(-0.3 * 0.01 / 0.06).epsilon(1e-6));
+  CHECK(numbers.departure(none) == doctest::Approx(-0.3 * 0.01 / 0.06));
+  CHECK(numbers.variance(none, 1) == doctest::Approx(0.04 - std::pow(0.01 + 0.03 * fades, 2) / 0.06));
+}
+
+TEST_CASE("what closing a blank axis is off by is alike where both jobs leave one blank") {
+  const Likeness likeness{0.03, 0.7};
+  JobPlace blank;
+  blank.blank = 0.02;
+  CHECK(likeness.covariance(blank, blank) == doctest::Approx(0.05));
+  CHECK(likeness.covariance(blank, JobPlace{}) == doctest::Approx(0.03));
+  CHECK(Likeness{}.covariance(blank, blank) == 0.0);  // nothing is known of likeness
+}

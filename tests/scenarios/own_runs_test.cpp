@@ -127,14 +127,14 @@ TEST_CASE("a run that we price 20 % slow takes its shrunk share off the step and
   REQUIRE(moved.own_effect);
   const OwnEffect& effect = *moved.own_effect;
   CHECK(step_of(moved) / step_of(bare) == doctest::Approx(effect.step));
-  // The plan is the run's own job: the numbers and the level are v of the v + s^2 that the error was expected to have.
-  const double noise = step_posterior(test::model_data()).run_noise(StepKind::dense);
+  // The plan is the run's own job: numbers, level and discrepancy are v of the v + s^2 that the error was expected to
+  // have, of which the level has its variance, so that it takes level / (v + s^2) = level (1 - weight) / s^2.
   CHECK(effect.weight > 0.2);
   CHECK(effect.weight < 0.9);
   CHECK(effect.step == doctest::Approx(std::pow(1.2, -effect.weight)).epsilon(0.02));
   CHECK(own.own->after.level ==
         doctest::Approx(std::log(1.2) * -own.own->before.covariance(own.own->keyed.size(), own.own->keyed.size()) *
-                        (1.0 - effect.weight) / (noise * noise))
+                        (1.0 - effect.weight) / own.own->noise)
             .epsilon(0.02));
   REQUIRE_FALSE(effect.moved.empty());
   for (std::size_t i = 0; i < effect.moved.size(); ++i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract of `validate`: every row answered, groups, baselines, filters, weights and budgets.
+#include <headroom/scenarios/facts/publication_facts.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/validation/budget.hpp>
 #include <headroom/scenarios/validation/row_marks.hpp>
@@ -126,6 +127,48 @@ TEST_CASE("marks name rows by their ids without the metric, of one publication, 
   CHECK_THROWS_AS(read_marks(parse_toml("schema = 1\n[[mark]]\npublication = \"P\"\nrows = [\"a\"]\nsource = \"s\"\n",
                                         "marks.toml")),
                   ConfigError);
+}
+
+TEST_CASE("facts of a publication are options of its rows on their SKU, beside what a row states itself") {
+  const std::vector<PublicationFact> facts =
+      read_publication_facts(parse_toml("schema = 1\n[[fact]]\npublication = \"P\"\ngpu = \"A\"\nrows = [\"a-*\", "
+                                        "\"c\"]\noptions = [\"own_products=1.5\", "
+                                        "\"own_attention=1.2\"]\nwhy = \"w\"\nsource = \"s\"\n",
+                                        "facts.toml"));
+  std::map<std::string, std::string, std::less<>> options{{"own_attention", "1"}};
+  add_facts(facts, "P", "B", "a-1.step", options);
+  add_facts(facts, "Q", "A", "a-1.step", options);
+  add_facts(facts, "P", "A", "b-1.step", options);
+  CHECK(options.size() == 1);
+  add_facts(facts, "P", "A", "a-1.step", options);
+  CHECK(options.at("own_products") == "1.5");
+  CHECK(options.at("own_attention") == "1");
+  const auto refused = [](const std::string& options) {
+    return read_publication_facts(parse_toml(
+        "schema = 1\n[[fact]]\npublication = \"P\"\noptions = [" + options + "]\nwhy = \"w\"\nsource = \"s\"\n",
+        "facts.toml"));
+  };
+  CHECK_THROWS_AS(refused(""), ConfigError);
+  CHECK_THROWS_AS(refused("\"=2\""), ConfigError);
+  // The shipped ones hold for the rows of their publication.
+  REQUIRE_FALSE(publication_facts().empty());
+  const PublicationFact& shipped = publication_facts().front();
+  const RunFile file = runs(row({.source = "\"" + shipped.publication + "\"", .gpu = shipped.gpu}) + row({}));
+  CHECK(file.rows[0].run.options == shipped.options);
+  CHECK(file.rows[1].run.options.empty());
+}
+
+TEST_CASE("boards whose kernels take longer alone take as much longer in the parts of a step that run them") {
+  const auto step = [](const std::string& options) {
+    return scored(row({.options = options})).rows[0].prediction.predicted;
+  };
+  const double plain = step("");
+  CHECK(step("own_products=1") == doctest::Approx(plain));
+  const double slow = step("own_products=1.3");
+  CHECK(slow > 1.05 * plain);
+  CHECK(slow < 1.3 * plain);  // passes and traffic do not
+  CHECK(step("own_products=1.3;own_attention=1") < slow);
+  CHECK(step("own_products=1.3;own_attention=1.3") == doctest::Approx(slow));
 }
 
 TEST_CASE("every metric speaks of the same step") {

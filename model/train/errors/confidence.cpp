@@ -171,7 +171,7 @@ ClassErrors errors_beside_runs(const ClassErrors& own, RunClass run_class, const
   if (run_class == RunClass::other_kernels || posterior.shape <= 0.0) {
     return errors;
   }
-  errors.shape *= posterior.run_noise(kind_of(run_class)) / posterior.shape;
+  errors.shape *= posterior.run_noise(kind_of(run_class)) * std::sqrt(1.0 - posterior.alike) / posterior.shape;
   errors.level = std::sqrt(own.level * own.level + own.shape * own.shape - errors.shape * errors.shape);
   return errors;
 }

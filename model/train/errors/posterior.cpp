@@ -299,6 +299,8 @@ StepPosterior read_step_posterior(const ConfigValue& document, const std::string
   posterior.source = root.text("source");
   posterior.level = root.number("level", deviation_range);
   posterior.shape = root.number("shape", deviation_range);
+  posterior.alike = root.maybe_number("alike", {0.0, 1.0}).value_or(0.0);
+  posterior.length = root.maybe_number("length", deviation_range).value_or(0.0);
   posterior.effects = read_effects(root);
   posterior.covariance = read_pairs(root, "covariance", posterior.effects.size());
   posterior.keys = root.texts("keys");
@@ -353,6 +355,11 @@ std::string posterior_toml(const StepPosterior& p) {
       "# logarithms, shares as they are. covariance: row, column, number of the pairs that are not zero.\n"
       "source = \"" +
       p.source + "\"\nlevel = " + format_number(p.level, digits) + "\nshape = " + format_number(p.shape, digits) + "\n";
+  if (p.length > 0.0) {
+    text +=
+        "# Share of shape that like jobs of one cluster have in common, and how far in ln of their axes.\nalike = " +
+        format_number(p.alike, digits) + "\nlength = " + format_number(p.length, digits) + "\n";
+  }
   const auto word = [](const std::string& name) { return '"' + name + '"'; };
   const auto number = [](double x) { return format_number(x, digits); };
   write_list(text, "effects", p.effects, [](const StepEffect& e) { return '"' + name_of(e) + '"'; });

@@ -105,6 +105,9 @@ struct StepPosterior {
   std::set<std::string, std::less<>> seen;
   double level = 0.0, shape = 0.0;  ///< standard deviations of ln(predicted/measured)
   std::string source;
+  /// Share of the variance around numbers and level that like jobs of one cluster have in common, and the distance in
+  /// logarithms of their axes over which it fades; 0: nothing is known of it.
+  double alike = 0.0, length = 0.0;
 
   /// The effect behind a key of a level: the SKU's, its generation's, else "any"; -1: none.
   [[nodiscard]] std::ptrdiff_t level_effect(std::string_view key,

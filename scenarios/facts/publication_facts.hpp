@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Facts of measured training runs that their publication states beside its tables, as options that a row may state
+// itself (scenarios/accuracy/facts.toml).
+#pragma once
+
+#include <headroom/core/config_reader.hpp>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+/// Options that hold for some of a publication's runs, found apart from the runs' times.
+struct PublicationFact {
+  std::string publication;        ///< the rows' column `source`
+  std::string gpu;                ///< the rows' column `gpu`; empty: any
+  std::vector<std::string> rows;  ///< ids without their last part, the metric; one that ends in '*' is a start of ids
+  std::map<std::string, std::string, std::less<>> options;
+  std::string why, source;
+};
+
+/// Reads the file. ConfigError: a fact without a publication, options, a reason or its source.
+[[nodiscard]] std::vector<PublicationFact> read_publication_facts(const ConfigValue& document);
+/// The facts embedded in the binary.
+[[nodiscard]] const std::vector<PublicationFact>& publication_facts();
+
+/// Adds to a row's options what `facts` say of its publication, SKU and id. What the row states itself stays.
+void add_facts(const std::vector<PublicationFact>& facts,
+               std::string_view publication,
+               std::string_view gpu,
+               std::string_view id,
+               std::map<std::string, std::string, std::less<>>& options);
+
+}  // namespace headroom
