@@ -58,6 +58,22 @@ class Problem {
     for (const ServingStack& s : serving_stacks(data)) {
       stacks_.emplace(s.id, s.time);
     }
+    // What a stack's own file does not state is its parent's at every point, as it is in the files afterwards.
+    for (const ServingStack& s : serving_stacks(data)) {
+      for (std::size_t i = 0; i < knobs_.size() && !s.base.empty(); ++i) {
+        const std::string& key = knobs_[i].key;
+        const auto states = [&](const ServingStack& stack) {
+          return std::find(stack.time.stated.begin(), stack.time.stated.end(), key) != stack.time.stated.end();
+        };
+        const ServingStack* from = &s;
+        while (from != nullptr && from->id != knobs_[i].id && !states(*from)) {
+          from = stack_named(data, from->base);
+        }
+        if (from != nullptr && from != &s && from->id == knobs_[i].id) {
+          heirs_.push_back({i, s.id});
+        }
+      }
+    }
   }
 
   /// Of the files.
@@ -79,6 +95,9 @@ class Problem {
         set_iteration_number(n.stacks.at(knobs_[i].id), knobs_[i].key, value);
       }
     }
+    for (const Heir& heir : heirs_) {
+      set_iteration_number(n.stacks.at(heir.stack), knobs_[heir.knob].key, std::exp(point[heir.knob]));
+    }
     return n;
   }
   /// Knobs that a row depends on. A first token's wait says little about kernels, so it only moves the other waits of a
@@ -87,7 +106,7 @@ class Problem {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < knobs_.size(); ++i) {
       const bool waits = knobs_[i].key == "request" || knobs_[i].key == "steps" || knobs_[i].key == "burst";
-      if ((knobs_[i].shared() || knobs_[i].id == stack) && (!first_token || waits)) {
+      if ((knobs_[i].shared() || moves(i, stack)) && (!first_token || waits)) {
         found.push_back(i);
       }
     }
@@ -102,7 +121,7 @@ class Problem {
       const std::string& key = knobs_[i].key;
       // No row without a queue holds a batch of unpacked weights.
       const bool unpacked = knobs_[i].shared() && key == "written_out";
-      if (unpacked || (knobs_[i].id == stack && (key == "sequence" || key == "layer" || key == "prompt_layer"))) {
+      if (unpacked || (moves(i, stack) && (key == "sequence" || key == "layer" || key == "prompt_layer"))) {
         found.push_back(i);
       }
     }
@@ -110,7 +129,24 @@ class Problem {
   }
 
  private:
+  /// A stack that has a knob of another one.
+  struct Heir {
+    std::size_t knob = 0;
+    std::string stack;
+  };
+  static const ServingStack* stack_named(const ModelData& data, const std::string& id) {
+    const std::vector<ServingStack>& all = serving_stacks(data);
+    const auto found = std::find_if(all.begin(), all.end(), [&](const ServingStack& s) { return s.id == id; });
+    return found == all.end() ? nullptr : &*found;
+  }
+  /// Whether a stack has the knob, as its own or as its heir.
+  [[nodiscard]] bool moves(std::size_t knob, const std::string& stack) const {
+    return knobs_[knob].id == stack || std::any_of(heirs_.begin(), heirs_.end(), [&](const Heir& heir) {
+             return heir.knob == knob && heir.stack == stack;
+           });
+  }
   std::vector<ServingKnob> knobs_;
+  std::vector<Heir> heirs_;
   const IterationPhysics& physics_;
   std::map<std::string, IterationStack, std::less<>> stacks_;
 };

@@ -30,6 +30,8 @@ struct IterationStack {
   double nvfp4 = 1.0;     ///< time of nvfp4 products over `products` times that of the measured kernels
   double experts = 1.0;   ///< time of grouped products over that of the measured kernels
   double vector = 0.0;    ///< time of decode attention over that at the vector units' fp32 peak; 0: uses tensor cores
+  /// Whether the host schedules an iteration while the one before runs, so that it lengthens only what it outlasts.
+  bool host_beside = false;
   bool windows = true;    ///< a sliding window limits cache and attention
   Seconds request{};      ///< time from arrival to the first iteration, and back to the client
   /// Time per request in the front end's single process, which parses, tokenises and forwards it. Requests pass one
@@ -44,6 +46,7 @@ struct IterationStack {
   double interference = 1.0;       ///< share (0 to 1) of other requests' prompts that delay a decoding request
   /// Keys that `headroom fit` may change.
   std::vector<std::string> fitted;
+  std::vector<std::string> stated;  ///< numbers that the stack's own file states; it inherits the others
   std::string source;
 };
 

@@ -81,7 +81,8 @@ IterationTerms engine_terms(const Replica& replica,
   t[T::gaps] = gaps;
   const double groups = real(replica.layout().attention_groups());
   const double scheduled = of_busiest_group(mix.decodes, groups) + of_busiest_group(mix.chunks, groups);
-  t[T::host] = (stack.step + scheduled * stack.sequence).raw();
+  const double host = (stack.step + scheduled * stack.sequence).raw();
+  t[T::host] = stack.host_beside && mix.chunks <= 0.0 ? std::max(0.0, host - t.total()) : host;
   return t;
 }
 
