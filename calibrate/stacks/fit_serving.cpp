@@ -58,18 +58,10 @@ class Problem {
     for (const ServingStack& s : serving_stacks(data)) {
       stacks_.emplace(s.id, s.time);
     }
-    // What a stack's own file does not state is its parent's at every point, as it is in the files afterwards.
-    for (const ServingStack& s : serving_stacks(data)) {
-      for (std::size_t i = 0; i < knobs_.size() && !s.base.empty(); ++i) {
-        const std::string& key = knobs_[i].key;
-        const auto states = [&](const ServingStack& stack) {
-          return std::find(stack.time.stated.begin(), stack.time.stated.end(), key) != stack.time.stated.end();
-        };
-        const ServingStack* from = &s;
-        while (from != nullptr && from->id != knobs_[i].id && !states(*from)) {
-          from = stack_named(data, from->base);
-        }
-        if (from != nullptr && from != &s && from->id == knobs_[i].id) {
+    // What a stack does not state is its parent's at every point, as it is in the files afterwards.
+    for (std::size_t i = 0; i < knobs_.size(); ++i) {
+      for (const ServingStack& s : serving_stacks(data)) {
+        if (!knobs_[i].shared() && inherits(data, s, knobs_[i])) {
           heirs_.push_back({i, s.id});
         }
       }
@@ -134,10 +126,22 @@ class Problem {
     std::size_t knob = 0;
     std::string stack;
   };
-  static const ServingStack* stack_named(const ModelData& data, const std::string& id) {
+  /// Whether a stack takes a number from the knob's: neither it nor one between them fits the number or has another value.
+  static bool inherits(const ModelData& data, const ServingStack& stack, const ServingKnob& knob) {
     const std::vector<ServingStack>& all = serving_stacks(data);
-    const auto found = std::find_if(all.begin(), all.end(), [&](const ServingStack& s) { return s.id == id; });
-    return found == all.end() ? nullptr : &*found;
+    for (const ServingStack* s = &stack; !s->base.empty();) {
+      const auto base = std::find_if(all.begin(), all.end(), [&](const ServingStack& other) { return other.id == s->base; });
+      const auto fits = std::find(s->time.fitted.begin(), s->time.fitted.end(), knob.key);
+      if (base == all.end() || fits != s->time.fitted.end() ||
+          iteration_number(s->time, knob.key) != iteration_number(base->time, knob.key)) {
+        return false;
+      }
+      if (base->id == knob.id) {
+        return true;
+      }
+      s = &*base;
+    }
+    return false;
   }
   /// Whether a stack has the knob, as its own or as its heir.
   [[nodiscard]] bool moves(std::size_t knob, const std::string& stack) const {

@@ -147,12 +147,6 @@ void read_iteration_stack(ConfigTable& root, IterationStack& stack) {
   stack.windows = table->maybe_boolean("windows").value_or(stack.windows);
   stack.holds_first = table->maybe_boolean("holds_first").value_or(stack.holds_first);
   stack.holds_first_apart = table->maybe_boolean("holds_first_apart").value_or(stack.holds_first_apart);
-  stack.stated.clear();
-  for (const StackNumber& number : stack_numbers) {
-    if (table->has(number.key)) {
-      stack.stated.emplace_back(number.key);
-    }
-  }
   read_numbers(*table, stack_numbers, stack);
   table->finish();
 }

@@ -46,7 +46,6 @@ struct IterationStack {
   double interference = 1.0;       ///< share (0 to 1) of other requests' prompts that delay a decoding request
   /// Keys that `headroom fit` may change.
   std::vector<std::string> fitted;
-  std::vector<std::string> stated;  ///< numbers that the stack's own file states; it inherits the others
   std::string source;
 };
 

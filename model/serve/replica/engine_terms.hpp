@@ -31,7 +31,8 @@ struct EngineLaunches {
 ///             those in the kernels' time) + layers with an indexer x indexer; in a step with prompts the launches
 ///             layers x max(layer, prompt_layer), less what runs beside kernels: overlap x min(kernels, launches)
 ///   host    = step + sequence x (decodes + chunks) of the busiest attention group: under attention-DP each rank
-///             schedules its own, beside the others
+///             schedules its own, beside the others; where the host works beside the iteration before (`host_beside`)
+///             of an iteration of decodes what outlasts its kernels and gaps, and of one with prompts 1 - overlap of it
 [[nodiscard]] IterationTerms engine_terms(const Replica& replica,
                                           const IterationMix& mix,
                                           IterationTerms kernels,
