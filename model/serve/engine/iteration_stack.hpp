@@ -29,6 +29,8 @@ struct IterationStack {
   double products = 1.0;  ///< time of products over that of the measured kernels
   double nvfp4 = 1.0;     ///< time of nvfp4 products over `products` times that of the measured kernels
   double experts = 1.0;   ///< time of grouped products over that of the measured kernels
+  /// Time of grouped products of weights scaled by blocks over `experts` times that of the measured kernels.
+  double block_experts = 1.0;
   double vector = 0.0;    ///< time of decode attention over that at the vector units' fp32 peak; 0: uses tensor cores
   /// Whether the host schedules an iteration while the one before runs, so that it lengthens only what it outlasts.
   bool host_beside = false;
