@@ -144,7 +144,6 @@ void read_iteration_stack(ConfigTable& root, IterationStack& stack) {
     return;
   }
   stack.curves = table->maybe_text("curves").value_or(stack.curves);
-  stack.host_beside = table->maybe_boolean("host_beside").value_or(stack.host_beside);
   stack.windows = table->maybe_boolean("windows").value_or(stack.windows);
   stack.holds_first = table->maybe_boolean("holds_first").value_or(stack.holds_first);
   stack.holds_first_apart = table->maybe_boolean("holds_first_apart").value_or(stack.holds_first_apart);

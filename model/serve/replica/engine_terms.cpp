@@ -82,9 +82,7 @@ IterationTerms engine_terms(const Replica& replica,
   t[T::gaps] = gaps;
   const double groups = real(replica.layout().attention_groups());
   const double scheduled = of_busiest_group(mix.decodes, groups) + of_busiest_group(mix.chunks, groups);
-  const double host = (stack.step + scheduled * stack.sequence).raw();
-  const double shown = mix.chunks > 0.0 ? (1.0 - physics.overlap) * host : std::max(0.0, host - t.total());
-  t[T::host] = stack.host_beside ? shown : host;
+  t[T::host] = (stack.step + scheduled * stack.sequence).raw();
   return t;
 }
 

@@ -26,6 +26,10 @@ const FittedGemm& shortest_launch(const CurveSet& set, const FittedGemm& curve) 
   return *found;
 }
 
+/// Kernels that TensorRT-LLM's generator writes (its backend TRTLLM of experts) are its own, whoever measured them:
+/// FlashInfer ships them to vLLM and SGLang (flashinfer-ai/flashinfer, trtllm_fused_moe).
+constexpr std::string_view generator = "trtllm", generated = "trtllm-gen";
+
 constexpr auto moe_launch = static_cast<std::size_t>(MoeParameter::launch);
 
 /// The shortest chain of launches around an engine's grouped products, scaled by groups or not as the curve's own.
@@ -121,6 +125,9 @@ std::vector<ExpertKernels> expert_models(const CurveSet& set,
   for (const std::string_view engine : {std::string_view{kernels.curves}, std::string_view{}}) {
     for (const GemmFormat* format : formats) {
       gather(engine, *format, *format);
+      if (engine == generator) {
+        gather({}, *format, *format, generated);
+      }
       if (format->name == scaled_by_groups && format == formats.front() && !models.empty()) {
         break;  // kernels of one scale a tensor cannot read blocks of them
       }

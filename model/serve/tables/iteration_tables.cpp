@@ -79,15 +79,13 @@ Picoseconds IterationTables::host(std::int64_t decodes, std::int64_t chunks) con
 DecodeLine IterationTables::decode_line(std::int64_t decodes, std::int64_t context) const noexcept {
   const Parts& p = parts_;
   const std::int64_t tokens = decodes * p.queries;
-  const Picoseconds fixed = along(p.tokens, p.dense, tokens) + along(p.rows, p.head, tokens);
+  const Picoseconds fixed = host(decodes, 0) + along(p.tokens, p.dense, tokens) + along(p.rows, p.head, tokens);
   const std::size_t knots = p.context_each.at.size();
   const std::size_t j = p.context_each.below(context / decodes);
   const std::size_t next = std::min(j + 1, knots - 1);
   const Row row = row_of(p.decodes, knots, p.decode, decodes, j, next);
   DecodeLine line;
-  const Picoseconds device = fixed + row.low;
-  const Picoseconds scheduled = host(decodes, 0);
-  line.base = p.host_beside ? std::max(scheduled, device) : scheduled + device;
+  line.base = fixed + row.low;
   line.first = decodes * p.context_each.at[j];
   // The last segment continues: sequences longer than the tables keep its slope.
   line.end = next + 1 < knots ? decodes * p.context_each.at[next] : std::numeric_limits<std::int64_t>::max();
@@ -109,9 +107,7 @@ Picoseconds IterationTables::time(const IterationBatch& batch) const noexcept {
     return batch.decodes == 0 ? Picoseconds{} : decode_line(batch.decodes, batch.context).at(batch.context);
   }
   const Parts& p = parts_;
-  const Picoseconds scheduled = host(batch.decodes, batch.chunks);
-  Picoseconds total =
-      p.host_beside ? truncated(p.eager_host * static_cast<double>(scheduled.count())) : scheduled;
+  Picoseconds total = host(batch.decodes, batch.chunks);
   const std::int64_t decoded = batch.decodes * p.queries;
   total += along(p.tokens, p.dense_eager, decoded + batch.prompt_tokens);
   if (!p.draft_prompt.empty()) {

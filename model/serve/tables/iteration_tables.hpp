@@ -77,10 +77,6 @@ class IterationTables {
     Picoseconds per_sequence{};  ///< host time per sequence of its group
     /// Attention groups among which sequences are divided, each with its own host process; the busiest counts.
     std::int64_t groups = 1;
-    /// Whether the host works beside the iteration before: steps of decodes take the longer of both, those with prompts
-    /// `eager_host` of the host's time.
-    bool host_beside = false;
-    double eager_host = 1.0;
   };
   explicit IterationTables(Parts parts);
 

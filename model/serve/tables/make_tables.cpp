@@ -79,8 +79,6 @@ class TableWriter {
     p.step = picoseconds(stack_.step.raw());
     p.per_sequence = picoseconds(real(beams_) * stack_.sequence.raw());
     p.groups = replica_.layout().attention_groups();
-    p.host_beside = stack_.host_beside;
-    p.eager_host = stack_.host_beside ? 1.0 - physics_.overlap : 1.0;
     return p;
   }
 
