@@ -236,8 +236,11 @@ Replica::Replica(const ModelData& data,
   const AttentionFormat cache = attention_format_of(formats, share);
   const AttentionFormat fresh = attention_format_of(formats, 1.0);
   const KernelDevice wide = kernel_device(device, half.rate);
-  const std::string& engine = kernels.curves;
   EngineKernels placed = kernels;
+  for (const GenerationKernels& other : kernels.generations) {
+    placed.curves = other.generation == device.generation ? other.curves : placed.curves;
+  }
+  const std::string& engine = placed.curves;
   if (layout.balanced) {
     placed.routing = {Routing::uniform, 0.0};
   }
