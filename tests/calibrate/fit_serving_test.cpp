@@ -179,11 +179,16 @@ TEST_CASE("a stack that states no number of its own moves its parent's, as it ha
   const ServingFit fit = fitted({parsed(made_rows(asked, {{"layer", 60e-6}}, {}))}, false, 0.003);
   REQUIRE(fit.runs.size() == asked.size());
   REQUIRE(fit.runs.front().stack == "tensorrt-llm-mlperf");
-  CHECK(value_of(fit, "tensorrt-llm.layer") > 30e-6);
+  // its gaps between kernels are TensorRT-LLM's: 60 us made the rows, and its own file has a tenth of it
+  const IterationStack& parent = find_serving_stack(test::model_data(), Engine::tensorrt_llm).time;
+  REQUIRE(parent.layer.raw() < 15e-6);
+  CHECK(value_of(fit, "tensorrt-llm.layer") > 1.5 * parent.layer.raw());
   for (std::size_t i = 0; i < fit.knobs.size(); ++i) {
     const std::string name = fit.knobs[i].name();
-    // what the harness states is its own, and what a stack beside it states is that one's
-    if (name == "tensorrt-llm.sequence" || name == "vllm.layer") {
+    if (name == "tensorrt-llm.layer") {
+      CHECK(fit.result.narrowing[i] < 0.9);
+    }
+    if (name == "vllm.layer") {
       CHECK(fit.result.narrowing[i] == near(1.0, 1e-6));
     }
   }
