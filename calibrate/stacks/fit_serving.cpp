@@ -126,11 +126,13 @@ class Problem {
     std::size_t knob = 0;
     std::string stack;
   };
-  /// Whether a stack takes a number from the knob's: neither it nor one between them fits the number or has another value.
+  /// Whether a stack takes a number from the knob's: neither it nor one between them fits the number or has another
+  /// value.
   static bool inherits(const ModelData& data, const ServingStack& stack, const ServingKnob& knob) {
     const std::vector<ServingStack>& all = serving_stacks(data);
     for (const ServingStack* s = &stack; !s->base.empty();) {
-      const auto base = std::find_if(all.begin(), all.end(), [&](const ServingStack& other) { return other.id == s->base; });
+      const auto base =
+          std::find_if(all.begin(), all.end(), [&](const ServingStack& other) { return other.id == s->base; });
       const auto fits = std::find(s->time.fitted.begin(), s->time.fitted.end(), knob.key);
       if (base == all.end() || fits != s->time.fitted.end() ||
           iteration_number(s->time, knob.key) != iteration_number(base->time, knob.key)) {

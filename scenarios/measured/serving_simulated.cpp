@@ -276,8 +276,8 @@ std::string SimulatedQuestion::engine() const {
          std::to_string(limits.max_num_seqs) + "/" + std::to_string(limits.max_num_tokens) + "/" +
          std::to_string(limits.sequence_tokens) + "/" + std::to_string(placed.beams) + "/" +
          std::to_string(placed.clock) + "/" + std::to_string(reach_of(load)) +
-         (chunked ? (*chunked ? "/chunked" : "/whole") : "") + "/" +
-         std::to_string(static_cast<int>(rules.order)) + std::to_string(static_cast<int>(rules.reservation)) +
+         (chunked ? (*chunked ? "/chunked" : "/whole") : "") + "/" + std::to_string(static_cast<int>(rules.order)) +
+         std::to_string(static_cast<int>(rules.reservation)) +
          (placed.layout.attention_groups() > 1 ? "/" + std::to_string(std::llround(placed.isl)) : "");
 }
 

@@ -196,7 +196,8 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   if (q.kind == ServingLoad::closed) {
     q.load.found = found_again(run, q.load.waves);
     std::string why;
-    const std::optional<ClientLoad> sent = client_load(run, q.load.isl, q.load.osl, published_loads(places_.data()), why);
+    const std::optional<ClientLoad> sent =
+        client_load(run, q.load.isl, q.load.osl, published_loads(places_.data()), why);
     q.load.in_step = q.load.prompts_first && q.load.groups == 1.0 && sent && !sent->random();
   }
   return q;

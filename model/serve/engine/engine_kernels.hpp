@@ -25,7 +25,8 @@ struct EngineKernels {
   /// Formats for which the release had a single family of expert kernels; for all others the fastest runs.
   std::vector<ExpertFamily> families;
   std::vector<AllToAllRule> all_to_all;  ///< the engine's rules (expert_exchange.hpp)
-  std::vector<GenerationKernels> generations{};  ///< where products, attention, experts and passes are of another engine
+  std::vector<GenerationKernels>
+      generations{};  ///< where products, attention, experts and passes are of another engine
 };
 
 }  // namespace headroom

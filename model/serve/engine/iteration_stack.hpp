@@ -31,9 +31,9 @@ struct IterationStack {
   double experts = 1.0;   ///< time of grouped products over that of the measured kernels
   /// Time of grouped products of weights scaled by blocks over `experts` times that of the measured kernels.
   double block_experts = 1.0;
-  double vector = 0.0;    ///< time of decode attention over that at the vector units' fp32 peak; 0: uses tensor cores
-  bool windows = true;    ///< a sliding window limits cache and attention
-  Seconds request{};      ///< time from arrival to the first iteration, and back to the client
+  double vector = 0.0;  ///< time of decode attention over that at the vector units' fp32 peak; 0: uses tensor cores
+  bool windows = true;  ///< a sliding window limits cache and attention
+  Seconds request{};    ///< time from arrival to the first iteration, and back to the client
   /// Time per request in the front end's single process, which parses, tokenises and forwards it. Requests pass one
   /// after another, and answers queue behind them (simulation/front_end.hpp).
   Seconds intake{};

@@ -57,8 +57,8 @@ PromptCost prompt_cost(const IterationCost& step, const SteadyLoad& load, double
   const double pieces = load.isl / tokens;
   // Chunks that arrive within one iteration share it, in each group as many as its budget of tokens holds; where
   // prompts wait for those of other groups, all that came since the last such iteration.
-  const double period = std::max(balance_period(load, others + 1.0),
-                                 load.prompts_first ? load.client.recv_interval : 1.0);
+  const double period =
+      std::max(balance_period(load, others + 1.0), load.prompts_first ? load.client.recv_interval : 1.0);
   const double most = load.groups * std::max(1.0, load.chunk / tokens);
   const double together = std::clamp(period * others * pieces / load.steps(), 1.0, most);
   const IterationMix beside = others > 0.0 && !load.prompts_first ? decodes(others, load) : IterationMix{};
@@ -226,8 +226,8 @@ SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const
   const double most = load.groups * load.chunk;
   const double together = std::min(load.concurrency, std::max(1.0, most / load.isl));
   const double each = packed_prompt(step, load, std::min(most, together * load.isl));
-  const double behind = load.in_step ? 0.5 * std::max(0.0, b - together) * fresh * each
-                                     : habits.interference * (b - 1.0) * more;
+  const double behind =
+      load.in_step ? 0.5 * std::max(0.0, b - together) * fresh * each : habits.interference * (b - 1.0) * more;
   const double tpot = waiting(load, habits) * (token + behind / load.osl);
   s.prompt_share = b * more / (b * more + load.steps() * decode);
   // Prompts of others before an arriving one: u / (1 - u) is their time over that of decodes alone.

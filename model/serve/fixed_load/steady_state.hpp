@@ -16,20 +16,20 @@ using IterationCost = std::function<double(const IterationMix&)>;
 struct SteadyLoad {
   /// Tokens of a prompt and of an output.
   double isl = 1.0, osl = 1.0;
-  double batch = 1.0;        ///< sequences that run at once, as requested and as far as cache and engine admit them
-  double concurrency = 1.0;  ///< requests in flight; those above `batch` wait
-  double chunk = 8192.0;     ///< most prompt tokens of an iteration, per attention group
-  double groups = 1.0;       ///< data-parallel attention groups, each of which fills its own chunks
-  double waves = 10.0;       ///< total requests over those in flight; the first burst has weight 1 / waves
-  double stages = 1.0;       ///< pipeline stages, each with its part of the batch
-  double queries = 1.0;      ///< tokens of a sequence that an iteration verifies: 1 + draft
-  double beams = 1.0;        ///< answers that a request decodes side by side, each over the whole cache of its own
-  double step_tokens = 1.0;  ///< tokens of a sequence that an iteration yields; 1 without speculation
-  double requests = 0.0;     ///< requests of a set that ends; 0: endless
-  double set_seconds = 0.0;  ///< a set that ends holds no fewer than a full replica answers in so long
-  double output_cv = 0.0;    ///< standard deviation of the outputs' lengths over their mean, of requests all queued
-  double longest = 0.0;      ///< longest output among those that run when a set ends; 0: the mean
-  double found = 0.0;        ///< share (0 to 1) of the prompts that a prefix cache holds whole
+  double batch = 1.0;          ///< sequences that run at once, as requested and as far as cache and engine admit them
+  double concurrency = 1.0;    ///< requests in flight; those above `batch` wait
+  double chunk = 8192.0;       ///< most prompt tokens of an iteration, per attention group
+  double groups = 1.0;         ///< data-parallel attention groups, each of which fills its own chunks
+  double waves = 10.0;         ///< total requests over those in flight; the first burst has weight 1 / waves
+  double stages = 1.0;         ///< pipeline stages, each with its part of the batch
+  double queries = 1.0;        ///< tokens of a sequence that an iteration verifies: 1 + draft
+  double beams = 1.0;          ///< answers that a request decodes side by side, each over the whole cache of its own
+  double step_tokens = 1.0;    ///< tokens of a sequence that an iteration yields; 1 without speculation
+  double requests = 0.0;       ///< requests of a set that ends; 0: endless
+  double set_seconds = 0.0;    ///< a set that ends holds no fewer than a full replica answers in so long
+  double output_cv = 0.0;      ///< standard deviation of the outputs' lengths over their mean, of requests all queued
+  double longest = 0.0;        ///< longest output among those that run when a set ends; 0: the mean
+  double found = 0.0;          ///< share (0 to 1) of the prompts that a prefix cache holds whole
   bool prompts_first = false;  ///< iterations with prompts have no decodes, which wait for them
   /// Prompts come first and outputs are all equal: what starts together ends together, and comes back together.
   bool in_step = false;
@@ -119,8 +119,8 @@ struct SteadyState {
 ///
 /// Where prompts come first (`prompts_first`) T_mixed - T is a whole iteration of prompts, shared by those that come
 /// between two looks for requests. Clients that such an engine keeps in step (`in_step`) send all their prompts at
-/// once: with m = min(b, groups chunk / isl) of them in an iteration, one that has its first token waits for (b - m) / 2
-/// others' in the mean, each a full iteration's share, and so long is every burst, not the first alone.
+/// once: with m = min(b, groups chunk / isl) of them in an iteration, one that has its first token waits for (b - m) /
+/// 2 others' in the mean, each a full iteration's share, and so long is every burst, not the first alone.
 [[nodiscard]] SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits);
 
 }  // namespace headroom
