@@ -25,8 +25,9 @@ struct EngineKernels {
   /// Formats for which the release had a single family of expert kernels; for all others the fastest runs.
   std::vector<ExpertFamily> families;
   std::vector<AllToAllRule> all_to_all;  ///< the engine's rules (expert_exchange.hpp)
-  std::vector<GenerationKernels>
-      generations{};  ///< where products, attention, experts and passes are of another engine
+  /// Generations on whose SKUs another engine's products, attention, experts and passes stand for this one's.
+  std::vector<GenerationKernels> generations{};
+};  ///< where products, attention, experts and passes are of another engine
 };
 
 }  // namespace headroom
