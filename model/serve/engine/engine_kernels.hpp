@@ -27,7 +27,6 @@ struct EngineKernels {
   std::vector<AllToAllRule> all_to_all;  ///< the engine's rules (expert_exchange.hpp)
   /// Generations on whose SKUs another engine's products, attention, experts and passes stand for this one's.
   std::vector<GenerationKernels> generations{};
-};  ///< where products, attention, experts and passes are of another engine
 };
 
 }  // namespace headroom
