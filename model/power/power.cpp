@@ -85,9 +85,10 @@ PowerForm read_power_form(const ConfigValue& document, const std::string& file, 
   form.width_source = width.source;
   interval.finish();
   ConfigTable serving = root.table("serving");
-  form.serving_kernels = read_number(serving, "kernels", share);
-  form.serving_communication = read_number(serving, "communication", share);
-  form.serving_arithmetic = read_number(serving, "arithmetic", {0.0, 2.0});
+  form.serving_active = read_number(serving, "active", share);
+  form.serving_reading = read_number(serving, "reading", {0.0, 1e4});
+  form.serving_arithmetic = read_number(serving, "arithmetic", {0.0, 1e3});
+  form.serving_experts = read_number(serving, "scaled_experts", share);
   form.serving_width = read_number(serving, "width", {0.0, 10.0}).value;
   serving.finish();
   root.finish();
@@ -123,11 +124,11 @@ std::optional<GpuPower> gpu_power(const Device& device,
 }
 
 Watts serving_power(const GpuPower& power, const ServingUse& use, const PowerForm& form) noexcept {
-  const double active = use.kernels * form.serving_kernels.value +
-                        use.communication * form.serving_communication.value +
-                        use.waiting * form.activity[static_cast<std::size_t>(Draw::waiting)].value +
-                        use.arithmetic * form.serving_arithmetic.value;
-  const Watts drawn = power.idle + active * (power.tdp - power.idle);
+  constexpr double picojoule = 1e-12;
+  const double active = form.serving_active.value + use.scaled_experts * form.serving_experts.value;
+  const double dynamic =
+      use.read.raw() * form.serving_reading.value + use.multiplied.raw() * form.serving_arithmetic.value;
+  const Watts drawn = power.idle + active * (power.tdp - power.idle) + Watts{picojoule * dynamic};
   return std::min(drawn, power.cap.value_or(power.tdp));
 }
 

@@ -46,11 +46,12 @@ struct PowerForm {
   RangedNumber host_of_tdp;  ///< share of the GPUs' TDP drawn by the host, for nodes without a rating
   /// 80 % of measured powers lie within a factor of 1 / (1 + width) .. 1 + width of the prediction
   double width = 0.0;
-  /// Shares of (limit - idle) that a GPU draws while an engine serves (serving_power()).
-  RangedNumber serving_kernels;        ///< while kernels run, which in decodes read more than they multiply
-  RangedNumber serving_communication;  ///< while ranks exchange
-  RangedNumber serving_arithmetic;     ///< what multiplying at the datasheet's peak would add
-  double serving_width = 0.0;          ///< as `width`, of GPUs that serve
+  /// What a GPU draws over its idle power while an engine serves (serving_power()).
+  RangedNumber serving_active;      ///< share of (limit - idle), whatever runs: clocks, schedulers, kernels that wait
+  RangedNumber serving_reading;     ///< pJ for a byte that is read from memory
+  RangedNumber serving_arithmetic;  ///< pJ for a FLOP of 16 bit on the matrix units
+  RangedNumber serving_experts;     ///< share of (limit - idle) that experts with block scales add while they run
+  double serving_width = 0.0;       ///< as `width`, of GPUs that serve
   std::string source, width_source;
 };
 [[nodiscard]] PowerForm read_power_form(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics);
@@ -111,13 +112,14 @@ struct GpuPower {
                                                 std::optional<Watts> cap,
                                                 const PowerForm& form);
 
-/// What a GPU does while an engine serves: shares of the time, which add up to 1, and FLOP/s over the datasheet's peak.
+/// What a GPU does while an engine serves.
 struct ServingUse {
-  double kernels = 0.0, communication = 0.0, waiting = 0.0;
-  double arithmetic = 0.0;
+  BytesPerSecond read{};        ///< weights and cache
+  FlopsPerSecond multiplied{};  ///< as of 16 bit: one of 8 bit counts as half of one where it is twice as fast
+  double scaled_experts = 0.0;  ///< share of the time in experts whose weights have scales by blocks
 };
-/// P = idle + (limit - idle) (kernels k + communication c + waiting w + arithmetic u), at most the limit or the cap:
-/// what multiplies draws beside what reads, because both run at once.
+/// P = idle + (limit - idle) (active + experts e) + reading r + arithmetic m, at most the limit or the cap: dynamic
+/// power is the energy of what is done (Horowitz 2014, section 1.1), beside what a GPU at work draws whatever it does.
 [[nodiscard]] Watts serving_power(const GpuPower& power, const ServingUse& use, const PowerForm& form) noexcept;
 
 /// Why a cap is not possible: no TDP, at or below idle, above 1.5 x TDP. Empty if it is possible.

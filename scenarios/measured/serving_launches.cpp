@@ -39,7 +39,10 @@ constexpr std::array number_facts{
     NumberFact{"max_num_tokens", 1.0, 1e9},
     NumberFact{"max_num_tokens_per_isl", 0.1, 100.0},
     NumberFact{"max_num_tokens_beside", 0.0, 1e6},
+    NumberFact{"max_num_tokens_least", 1.0, 1e6},
     NumberFact{"max_num_seqs", 1.0, 1e9},
+    NumberFact{"places_taken", 0.0, 1e6},
+    NumberFact{"weight_blocks", 0.0, 1.0},
     NumberFact{"launched_places_low", 1.0, 1e9},
     NumberFact{"launched_places_high", 1.0, 1e9},
     NumberFact{"requests_per_place", 0.1, 1e6},
@@ -240,6 +243,13 @@ std::string fact_of(ServingConfiguration& run, const std::string& key, const std
   return "requests " + value + (before.empty() ? "" : " in place of the row's " + before);
 }
 
+/// Places that the engine keeps for itself are none for requests.
+void take_places(ServingConfiguration& run) {
+  if (const std::optional<double> taken = row_number(run, "places_taken"); taken && run.max_batch) {
+    run.max_batch = std::max<std::int64_t>(1, *run.max_batch - std::llround(*taken));
+  }
+}
+
 /// Requests that a client sent for each place in the engine.
 void fill_requests(ServingConfiguration& run) {
   if (const std::optional<double> per = row_number(run, "requests_per_place"); per && run.max_batch) {
@@ -254,9 +264,10 @@ void fill_chunk(ServingConfiguration& run) {
   if (run.isl && per) {
     fill(run, "max_num_tokens", std::to_string(std::llround(*per * *run.isl)));
   } else if (run.isl && beside) {
-    // TensorRT-LLM's default, or what one prompt and the decodes take.
+    // What one prompt and the decodes take, and no less than the launch says: by default TensorRT-LLM's own limit.
+    const double least = row_number(run, "max_num_tokens_least").value_or(8192.0);
     const double needed = *run.isl + run.concurrency.value_or(0.0) + *beside;
-    fill(run, "max_num_tokens", std::to_string(std::llround(std::max(8192.0, needed))));
+    fill(run, "max_num_tokens", std::to_string(std::llround(std::max(least, needed))));
   }
 }
 
@@ -470,6 +481,7 @@ LaunchedRow launched(const RunRow& row, const PublishedLaunches& launches) {
   }
   fill_chunk(filled.run);
   fill_requests(filled.run);
+  take_places(filled.run);
   if (!ids.empty()) {
     filled.assumed += " (" + ids + ")";
   }

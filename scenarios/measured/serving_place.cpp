@@ -170,6 +170,8 @@ const Architecture* ServingPlaces::architecture(const ServingConfiguration& run,
                                                   run.ffn_hidden, run.vocab, run.experts, run.top_k, run.moe_ffn}) {
     key += "/" + std::to_string(cell.value_or(0));
   }
+  const bool blocks = row_number(run, "weight_blocks").value_or(0.0) > 0.0;
+  key += blocks ? "/blocks" : "";
   auto [at, fresh] = architectures_.try_emplace(key);
   if (fresh) {
     if (!run.model.empty() && sources_.models.knows(run.model)) {
@@ -183,7 +185,9 @@ const Architecture* ServingPlaces::architecture(const ServingConfiguration& run,
     }
     if (!at->second && run.layers && run.hidden && run.heads && run.kv_heads && run.vocab &&
         (run.ffn_hidden || run.moe_ffn)) {
-      at->second = std::make_shared<Architecture>(architecture_of(run));
+      Architecture columns = architecture_of(run);
+      columns.fp8_blocks = blocks;
+      at->second = std::make_shared<Architecture>(std::move(columns));
     }
   }
   return at->second.get();

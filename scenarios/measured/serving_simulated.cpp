@@ -318,6 +318,9 @@ ServingFleet fleet_of(const SimulatedQuestion& question, const SimulatedReplica&
     fleet.pool.engine.balance_batching = std::llround(question.client.balance_batching);
     fleet.pool.engine.ranks = question.placed.layout.attention_groups();
   }
+  if (question.load.kind == ClientKind::closed) {
+    fleet.pool.engine.formed_ahead = stack.formed_ahead ? 1 : 0;
+  }
   fleet.front_end = picoseconds(stack.request.raw());
   return fleet;
 }
@@ -338,8 +341,10 @@ void add_client(const SimulatedQuestion& question,
   const double held = stack.holds_first ? std::min(question.client.stream_interval, osl) - 1.0 : 0.0;
   const double written =
       clients * osl / question.client.stream_interval * stack.piece.raw() / question.client.front_ends;
-  const double later =
-      stack.steps * step * (b - 1.0) / b + held * report.tpot[0] + std::max(0.0, written - report.e2e[0]);
+  // A client sends as an iteration ends: of the `steps` that the engine lags behind, one that forms ahead has taken
+  // those that run and are formed by then.
+  const double lag = std::max(0.0, stack.steps - (stack.formed_ahead ? 2.0 : 0.0));
+  const double later = lag * step * (b - 1.0) / b + held * report.tpot[0] + std::max(0.0, written - report.e2e[0]);
   for (double& time : report.ttft) {
     time += later;
   }

@@ -216,26 +216,35 @@ TEST_CASE("the form that ships: an H100 on its DGX draws 700 W in products and 1
 }
 
 TEST_CASE(
-    "a GPU that serves: kernels, exchanges and waits by their shares, arithmetic beside them, never above a limit") {
+    "a GPU that serves: what it reads and multiplies beside what it draws whatever it does, never above a limit") {
   PowerForm form = round_form();
-  form.serving_kernels.value = 0.7;
-  form.serving_communication.value = 0.4;
-  form.serving_arithmetic.value = 0.8;
+  form.serving_active.value = 0.4;
+  form.serving_reading.value = 50.0;    // pJ a byte: 100 W at 2 TB/s
+  form.serving_arithmetic.value = 0.5;  // pJ a FLOP: 50 W at 100 TFLOP/s
+  form.serving_experts.value = 0.2;
   const GpuPower p = *gpu_power(device_of(500.0), nullptr, std::nullopt, form);
-  CHECK(serving_power(p, {1.0, 0.0, 0.0, 0.0}, form).raw() == doctest::Approx(50.0 + 0.7 * 450.0));
-  CHECK(serving_power(p, {0.0, 1.0, 0.0, 0.0}, form).raw() == doctest::Approx(50.0 + 0.4 * 450.0));
-  CHECK(serving_power(p, {0.0, 0.0, 1.0, 0.0}, form) == p.of(Draw::waiting));
-  CHECK(serving_power(p, {0.5, 0.25, 0.25, 0.1}, form).raw() ==
-        doctest::Approx(50.0 + (0.35 + 0.1 + 0.025 + 0.08) * 450.0));
-  CHECK(serving_power(p, {1.0, 0.0, 0.0, 0.9}, form) == p.tdp);
+  const auto use = [](double bytes, double flops, double experts) {
+    return ServingUse{BytesPerSecond{bytes}, FlopsPerSecond{flops}, experts};
+  };
+  CHECK(serving_power(p, use(0.0, 0.0, 0.0), form).raw() == doctest::Approx(50.0 + 0.4 * 450.0));
+  CHECK(serving_power(p, use(2e12, 0.0, 0.0), form).raw() == doctest::Approx(50.0 + 0.4 * 450.0 + 100.0));
+  CHECK(serving_power(p, use(0.0, 1e14, 0.0), form).raw() == doctest::Approx(50.0 + 0.4 * 450.0 + 50.0));
+  CHECK(serving_power(p, use(1e12, 1e14, 0.5), form).raw() ==
+        doctest::Approx(50.0 + (0.4 + 0.5 * 0.2) * 450.0 + 50.0 + 50.0));
+  CHECK(serving_power(p, use(4e12, 9e14, 0.0), form) == p.tdp);
   const GpuPower capped = *gpu_power(device_of(500.0), nullptr, Watts{300.0}, form);
-  CHECK(serving_power(capped, {1.0, 0.0, 0.0, 0.0}, form).raw() == doctest::Approx(300.0));
+  CHECK(serving_power(capped, use(2e12, 0.0, 0.0), form).raw() == doctest::Approx(300.0));
 }
 
-TEST_CASE("the form that ships: a GPU that serves draws less than one that multiplies, more than one that waits") {
+TEST_CASE(
+    "the form that ships: a GPU that serves draws more than one that waits, and all of H100's limit at its peak") {
   const PowerForm& form = power_form(test::model_data());
-  CHECK(form.serving_kernels.value < form.activity[static_cast<std::size_t>(Draw::memory)].value);
-  CHECK(form.serving_kernels.value > form.serving_communication.value);
-  CHECK(form.serving_communication.value > form.activity[static_cast<std::size_t>(Draw::waiting)].value);
+  const Catalog catalog = Catalog::standard();
+  const GpuPower h100 = *gpu_power(catalog.device("h100-sxm-80gb"), nullptr, std::nullopt, form);
+  CHECK(serving_power(h100, {}, form) > h100.of(Draw::waiting));
+  // Reading at 3.35 TB/s draws less than training's passes over memory, which also compute.
+  const ServingUse reads{BytesPerSecond{3.35e12}, {}, 0.0};
+  CHECK(serving_power(h100, reads, form) < h100.of(Draw::memory));
+  CHECK(serving_power(h100, {{}, FlopsPerSecond{989e12}, 0.0}, form) == h100.tdp);
   CHECK(form.serving_width > 0.0);
 }

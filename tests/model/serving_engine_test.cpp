@@ -318,6 +318,29 @@ TEST_CASE("an engine that looks for requests every fourth iteration sees none be
   CHECK(idle.requests[1].first_token == Picoseconds{9000 + 1040});
 }
 
+TEST_CASE("an engine that forms an iteration ahead takes a request into the second one after it came") {
+  const IterationTables tables = test::simple_tables({.step = 1000, .per_prompt_token = 10});
+  EngineSettings engine;
+  engine.blocks = 100;
+  engine.formed_ahead = 1;
+  const auto first_of_last = [&](const std::vector<Request>& requests) {
+    return simulate(one_replica(tables, engine), at_once(requests)).requests.back().first_token;
+  };
+  for (const SchedulerRules& rules : {vllm_v1, vllm_v1_async, sglang, sglang_overlap, tensorrt_llm_no_evict}) {
+    engine.rules = rules;
+    // Decodes run from 1040 on in iterations of 1000. Prompts that wait run alone where they run before decodes.
+    CHECK(first_of_last({request(4, 20), request(4, 2, 1500)}) == Picoseconds{3040 + 1040});
+    CHECK(first_of_last({request(4, 20), request(4, 2, 2039)}) == Picoseconds{3040 + 1040});
+    CHECK(first_of_last({request(4, 20), request(4, 2, 2040)}) == Picoseconds{4040 + 1040});  // as an iteration starts
+    // The third comes in the iteration that the second one joins, and waits for the next.
+    CHECK(first_of_last({request(4, 20), request(4, 9, 1500), request(4, 2, 2500)}) == Picoseconds{3040 + 1040 + 1040});
+    // With nothing to run nobody waits. One that runs who has ended once more has that to run.
+    const bool runs_once_more = rules.overlap == Overlap::runs_ended;
+    CHECK(first_of_last({request(4, 1), request(4, 2, 500)}) == Picoseconds{(runs_once_more ? 2040 : 1040) + 1040});
+    CHECK(first_of_last({request(4, 2), request(4, 2, 9000)}) == Picoseconds{9000 + 1040});
+  }
+}
+
 TEST_CASE("an engine with iterations of decodes alone takes prompts in one of so many, counted from the first on") {
   const IterationTables tables = test::simple_tables({.step = 1000, .per_prompt_token = 10});
   EngineSettings engine;

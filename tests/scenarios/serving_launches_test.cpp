@@ -110,6 +110,24 @@ TEST_CASE("the launches that ship are read, and each names what it is from") {
   CHECK(launched(r, launches).run.options.count("batch_wait") == 0);  // eight ranks did not wait
 }
 
+TEST_CASE("launches of NVIDIA's gap analysis hold one prompt and the decodes an iteration, of places less what pads") {
+  const PublishedLaunches& launches = published_launches(sources().data);
+  RunRow r = row();
+  r.source = "AIC silicon_sample (NVIDIA AIC gap-analysis run)";
+  r.serving.model = "Qwen3-32B";
+  r.serving.engine = "TensorRT-LLM";
+  r.serving.engine_version = "1.0.0rc3";
+  r.serving.max_batch = 8;
+  const ServingConfiguration filled = launched(r, launches).run;
+  CHECK(filled.options.at("max_num_tokens") == "2508");  // 1000 tokens of the prompt, 8 clients and 1500
+  CHECK(filled.max_batch == 8);
+  r.serving.model = "Llama-3.1-8B";
+  CHECK(launched(r, launches).run.max_batch == 7);
+  r.serving.engine_version = "1.2.0";
+  CHECK(launched(r, launches).run.max_batch == 8);
+  CHECK(launched(r, launches).run.options.count("max_num_tokens") == 0);
+}
+
 TEST_CASE("launches with drafts state how many tokens: fewer with attention-DP, and none for runs without") {
   const PublishedLaunches& launches = published_launches(sources().data);
   RunRow r = row();

@@ -146,6 +146,7 @@ void read_iteration_stack(ConfigTable& root, IterationStack& stack) {
   stack.curves = table->maybe_text("curves").value_or(stack.curves);
   stack.windows = table->maybe_boolean("windows").value_or(stack.windows);
   stack.holds_first = table->maybe_boolean("holds_first").value_or(stack.holds_first);
+  stack.formed_ahead = table->maybe_boolean("formed_ahead").value_or(stack.formed_ahead);
   stack.holds_first_apart = table->maybe_boolean("holds_first_apart").value_or(stack.holds_first_apart);
   read_numbers(*table, stack_numbers, stack);
   table->finish();

@@ -41,6 +41,7 @@ struct IterationStack {
   Seconds piece{};
   bool holds_first = false;        ///< streams the first token when its piece is full, not at once
   bool holds_first_apart = false;  ///< the same of a worker that decodes what another pool's worker began
+  bool formed_ahead = false;       ///< forms an iteration before the running one has ended
   double steps = 0.5;              ///< iterations that a prompt waits before its own
   double burst = 1.0;              ///< time of prompts that start together over that of full iterations of them
   double interference = 1.0;       ///< share (0 to 1) of other requests' prompts that delay a decoding request

@@ -155,6 +155,11 @@ struct EngineSettings {
   std::int64_t balance_timeout = 0;
   std::int64_t balance_batching = 0;
   std::int64_t ranks = 1;
+  /// Iterations that are formed before the running one has ended (overlap of the engine's scheduler with its device): a
+  /// request that comes while one runs, or as one starts, joins none of the next so many. An engine with nothing to run
+  /// takes it at once. (NVIDIA/TensorRT-LLM, py_executor.py, _executor_loop_overlap: requests are fetched and the next
+  /// iteration is launched before the tokens of the running one are awaited.)
+  std::int64_t formed_ahead = 0;
   Picoseconds swap_per_block{};  ///< time of a block over the host's link, one way; added to the iteration
   Speculation speculation;
 };

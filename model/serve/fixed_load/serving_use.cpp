@@ -15,29 +15,35 @@ IterationMix decode_mix(const SteadyLoad& load) noexcept {
 
 namespace {
 
-ServingUse shares_of(const IterationTerms& terms) noexcept {
-  using T = IterationTerm;
-  const double total = terms.total();
+/// Of `share` of the time at the datasheet's rates.
+ServingUse use_of(const IterationTerms& terms,
+                  const LeastIteration& least,
+                  double reading,
+                  double multiplying) noexcept {
   ServingUse use;
-  use.communication = (terms[T::all_reduce] + terms[T::exchange] + terms[T::stages]) / total;
-  use.waiting = (terms[T::gaps] + terms[T::host]) / total;
-  use.kernels = std::max(0.0, 1.0 - use.communication - use.waiting);
+  use.read = std::min(1.0, reading) * least.bandwidth();
+  use.multiplied = std::min(1.0, multiplying) * least.wide_peak();
+  use.scaled_experts = least.scaled_experts() ? terms[IterationTerm::experts] / terms.total() : 0.0;
   return use;
+}
+
+/// Seconds that an iteration reads for, at the datasheet's bandwidth.
+double read_time(const LeastIteration& least, const IterationMix& mix) noexcept {
+  return (least.weights_read(mix.tokens(), ExpertsRead::expected) + least.cache_read(mix)) / least.bandwidth() /
+         Seconds{1.0};
 }
 
 }  // namespace
 
 ServingUse phase_use(const IterationTerms& terms, const LeastIteration& least, const IterationMix& mix) noexcept {
-  ServingUse use = shares_of(terms);
-  use.arithmetic = std::min(1.0, least.multiply_time(mix).raw() / terms.total());
-  return use;
+  const double total = terms.total();
+  return use_of(terms, least, read_time(least, mix) / total, least.multiply_time(mix).raw() / total);
 }
 
 ServingUse serving_use(const IterationTerms& terms,
                        const LeastIteration& least,
                        const SteadyLoad& load,
                        const SteadyState& state) noexcept {
-  ServingUse use = shares_of(terms);
   const IterationMix decode = decode_mix(load);
   IterationMix prompt;
   prompt.chunks = prompt.ending = 1.0;
@@ -45,8 +51,7 @@ ServingUse serving_use(const IterationTerms& terms,
   const double iterations = state.requests_per_s * load.steps() / decode.decodes;
   const double multiplied =
       iterations * least.multiply_time(decode).raw() + state.requests_per_s * least.multiply_time(prompt).raw();
-  use.arithmetic = std::min(1.0, multiplied / load.stages);
-  return use;
+  return use_of(terms, least, iterations * read_time(least, decode), multiplied / load.stages);
 }
 
 }  // namespace headroom

@@ -11,14 +11,15 @@ namespace headroom {
 /// The iteration of decodes that a load runs most of the time.
 [[nodiscard]] IterationMix decode_mix(const SteadyLoad& load) noexcept;
 
-/// Shares of such an iteration, whose `terms` have the engine's numbers in, by kernels, exchanges between ranks, and
-/// gaps and host; and the FLOP of `state`'s decodes and prompts over the peak, which one stage of the replica does.
+/// Bytes of weights and cache that decodes of `state` read, FLOP of its decodes and prompts, as one stage of the
+/// replica reads and does them, at most at the datasheet's rates; and the share of experts with block scales in an
+/// iteration, whose `terms` have the engine's numbers in.
 [[nodiscard]] ServingUse serving_use(const IterationTerms& terms,
                                      const LeastIteration& least,
                                      const SteadyLoad& load,
                                      const SteadyState& state) noexcept;
 
-/// While iterations of one kind run back to back: shares of `terms`, and the FLOP of `mix` over the peak in their time.
+/// The same while iterations of one kind, of `mix`, run back to back.
 [[nodiscard]] ServingUse phase_use(const IterationTerms& terms,
                                    const LeastIteration& least,
                                    const IterationMix& mix) noexcept;

@@ -38,6 +38,11 @@ LeastIteration::LeastIteration(const Architecture& arch,
       peak_ = device.peak_of(rate_);
     }
   }
+  const auto& bf16 = device.peak[static_cast<std::size_t>(Rate::bf16)];
+  const auto& fp16 = device.peak[static_cast<std::size_t>(Rate::fp16)];
+  wide_peak_ = bf16 ? bf16->value : fp16 ? fp16->value : peak_;
+  const bool blocks = formats.weights == Precision::fp8 ? arch.fp8_blocks : row_of(formats.weights).scale_bytes > 0.0;
+  scaled_experts_ = arch.moe.has_value() && blocks;
   flop_time_ = 2.0 * std::max(0.0, parameters.active_matrices - head) / tp / peak_.raw();
   head_time_ = 2.0 * head / tp / peak_.raw();
   byte_time_ = 1.0 / device.bandwidth().raw();

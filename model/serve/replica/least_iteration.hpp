@@ -37,6 +37,11 @@ class LeastIteration {
   [[nodiscard]] bool reads(const IterationMix& mix, ExpertsRead experts = ExpertsRead::expected) const noexcept;
   [[nodiscard]] Rate rate() const noexcept { return rate_; }  ///< that products multiply at
   [[nodiscard]] FlopsPerSecond peak() const noexcept { return peak_; }
+  [[nodiscard]] BytesPerSecond bandwidth() const noexcept { return BytesPerSecond{1.0 / byte_time_}; }
+  /// Of 16 bit, where the SKU has it; else of the format that products multiply in.
+  [[nodiscard]] FlopsPerSecond wide_peak() const noexcept { return wide_peak_; }
+  /// Whether blocks of the experts' weights have scales, which vector units apply.
+  [[nodiscard]] bool scaled_experts() const noexcept { return scaled_experts_; }
 
  private:
   ServingStage rank_;
@@ -44,7 +49,8 @@ class LeastIteration {
   double groups_ = 1.0;
   double selected_ = 0.0;  ///< keys that a sequence attends at most
   Rate rate_ = Rate::bf16;
-  FlopsPerSecond peak_{};
+  FlopsPerSecond peak_{}, wide_peak_{};
+  bool scaled_experts_ = false;
   double flop_time_ = 0.0;  ///< of one token
   double head_time_ = 0.0;  ///< of one sampled token
   double byte_time_ = 0.0;

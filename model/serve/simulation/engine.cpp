@@ -88,10 +88,13 @@ void SimulatedEngine::submit(std::uint32_t id, Picoseconds now) noexcept {
     sequence.generated = 1;
   }
   // If a waiting request is blocked or all places are taken, nothing can change before the stretch ends.
+  const bool ahead = settings_.formed_ahead > 0;
   const bool behind = settings_.batch_wait > 0 || settings_.balance_timeout > 0 || passing();
-  if ((waiting_count_ == 0 || behind) && running_count_ < settings_.max_num_seqs) {
+  if (ahead || ((waiting_count_ == 0 || behind) && running_count_ < settings_.max_num_seqs)) {
     cut(now);
   }
+  const bool idle = stretch_.steps == 0 && running_count_ == 0;
+  sequence.joins = ahead && !idle ? counters_.iterations + 1 + settings_.formed_ahead : 0;
   append(waiting_, id);
   ++waiting_count_;
   if (record_ != nullptr) {

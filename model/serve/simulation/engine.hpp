@@ -38,6 +38,7 @@ struct Sequence {
   std::int64_t left = 0;   ///< blocks freed at eviction, whose contents may still be cached
   std::int64_t taken = 0;  ///< value of `taken_` up to which none of the freed blocks is overwritten
   std::int64_t full = 0;   ///< freed blocks that were completely filled
+  std::int64_t joins = 0;  ///< iterations of the engine before the first one that may take it
   Picoseconds last_token{};
   std::uint32_t previous = none, next = none;
   State state = State::waiting;
@@ -178,6 +179,10 @@ class SimulatedEngine {
   /// Iterations of decodes for which no prompt may join yet; 0: prompts may join the next one.
   [[nodiscard]] bool all_ranks_wait() const noexcept;
   [[nodiscard]] bool decodes_alone() const noexcept;
+  /// Whether iterations that were formed before it came go first (EngineSettings::formed_ahead).
+  [[nodiscard]] bool comes_too_late(std::uint32_t id) const noexcept {
+    return sequences_[id].joins > counters_.iterations;
+  }
   [[nodiscard]] std::int64_t prompts_held() const noexcept;
   void count_held(std::int64_t steps) noexcept;
   void resume_resident() noexcept;

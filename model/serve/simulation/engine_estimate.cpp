@@ -66,6 +66,9 @@ void SimulatedEngine::prompts_by_estimate() noexcept {
     room -= static_cast<double>(blocks * settings_.block_tokens + (tokens == left ? answer : 0));
   }
   while (waiting_.head != Sequence::none) {
+    if (comes_too_late(waiting_.head) && (running_count_ > 0 || !chunks_.empty())) {
+      return;
+    }
     if (running_count_ >= settings_.max_num_seqs) {
       full_ = true;
       return;

@@ -110,6 +110,9 @@ std::int64_t SimulatedEngine::prompts_held() const noexcept {
   if (!new_ones) {
     return 0;
   }
+  if (comes_too_late(waiting_.head)) {
+    return sequences_[waiting_.head].joins - counters_.iterations;
+  }
   if (settings_.recv_interval > 1 && looked_ > 0) {
     return settings_.recv_interval - looked_;
   }
@@ -137,7 +140,9 @@ void SimulatedEngine::count_held(std::int64_t steps) noexcept {
   const bool prompts = !chunks_.empty();
   looked_ = prompts ? 0 : (looked_ + steps) % settings_.recv_interval;
   decode_step_ = (decode_step_ + steps) % (settings_.decode_steps + 1);
-  wait_ = prompts ? 0 : (held_steps_ > 0 ? wait_ + steps : 0);
+  const bool fetched =
+      waiting_.head == Sequence::none || sequences_[waiting_.head].joins <= counters_.iterations - steps;
+  wait_ = prompts ? 0 : (held_steps_ > 0 && fetched ? wait_ + steps : 0);
   if (settings_.balance_timeout > 0) {
     // The engine counts iterations without a prompt on every rank also while none waits.
     batched_ = prompts || !balanced_ ? 0 : batched_ + steps;
@@ -221,6 +226,9 @@ void SimulatedEngine::schedule_prompts(std::int64_t budget) noexcept {
   std::int64_t passed = 0;
   std::uint32_t id = waiting_.head;
   while (!preempted_ && budget > 0 && id != Sequence::none && running_count_ < settings_.max_num_seqs) {
+    if (comes_too_late(id) && (decoding_.size() > 0 || !chunks_.empty())) {
+      break;
+    }
     const std::uint32_t behind = sequences_[id].next;
     const bool passes = passes_over(id, budget);
     queue_changes_ = queue_changes_ || (passing() && remembered(sequences_[id]) > 0);
