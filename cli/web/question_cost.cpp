@@ -25,7 +25,7 @@ bool is_light_plan(std::string_view text) noexcept {
       if (text.substr(at).starts_with("..")) {
         return false;  // a range of values is a curve or a search
       }
-      ++at;
+      at += text[at] == '\\' ? 2 : 1;  // what follows is an escape of JSON, not a letter
       continue;
     }
     std::size_t end = at;
