@@ -31,6 +31,7 @@ constexpr std::int64_t most_port = 65535;
 constexpr std::int64_t most_clients = 8192;
 constexpr double usual_seconds = 20.0;   // of an answer
 constexpr double usual_patience = 10.0;  // seconds
+constexpr double light_patience = 1.0;   // seconds for which a light question waits for its turn
 constexpr double usual_cache = 64.0 * 1024.0 * 1024.0;
 constexpr double usual_body = 1024.0 * 1024.0;
 constexpr std::size_t worker_memory = std::size_t{4} << 30U;
@@ -48,7 +49,7 @@ constexpr std::array options{
            "address that it listens at; default 127.0.0.1, which this machine alone reaches"},
     Option{"--hosts", OptionKind::one, "NAMES",
            "names under which others reach it, such as a proxy's, with commas between; requests to others are refused"},
-    Option{"--workers", OptionKind::one, "N", "processes that answer; default as many as the machine has threads"},
+    Option{"--workers", OptionKind::one, "N", "processes that answer light questions; default as many as the machine has threads"},
     Option{"--clients", OptionKind::one, "N", "connections at a time; default 1024"},
     Option{"--within", OptionKind::one, "TIME", "the most that an answer may take; default '20 s'"},
     Option{"--patience", OptionKind::one, "TIME", "the most that a request may take to come; default '10 s'"},
@@ -143,6 +144,7 @@ Asked asked_of(const Arguments& arguments) {
   workers.limits.seconds = within.raw();
   workers.limits.threads = 1;
   workers.patience = within.raw();
+  workers.light_patience = std::min(light_patience, within.raw());
   workers.waiting = asked.http.clients;
   workers.opens_files = !own_folders().folders.empty();
   workers.memory_bytes = bounds_memory ? worker_memory : 0;

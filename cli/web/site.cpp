@@ -4,6 +4,7 @@
 #include <headroom/core/diagnostic.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace headroom::cli {
@@ -65,10 +66,10 @@ std::vector<std::pair<std::string, std::string>> with_security(std::vector<std::
   return more;
 }
 
-HttpReply reply_of(const WireReply& wire) {
+HttpReply reply_of(const WireReply& wire, double retry_after = 1.0) {
   std::vector<std::pair<std::string, std::string>> headers{{"Cache-Control", "no-store"}};
   if (wire.status == 503) {
-    headers.emplace_back("Retry-After", "1");
+    headers.emplace_back("Retry-After", std::to_string(std::max(1L, std::lround(retry_after))));
   }
   if (wire.status == 200) {
     headers.emplace_back("Headroom-Exit-Code", wire.good ? "0" : "1");
@@ -113,6 +114,37 @@ void ReplyCache::keep(const std::string& request, const HttpReply& reply) {
 std::size_t ReplyCache::bytes() const {
   const std::lock_guard lock{mutex_};
   return bytes_;
+}
+
+HttpReply RepliesUnderWay::reply(const std::string& request, const std::function<HttpReply()>& answer) {
+  const auto own = std::make_shared<Reply>();
+  std::unique_lock lock{mutex_};
+  while (true) {
+    const auto [at, first] = replies_.try_emplace(request, own);
+    if (first) {
+      break;
+    }
+    const std::shared_ptr<Reply> other = at->second;
+    ready_.wait(lock, [&] { return other->over; });
+    if (other->reply) {
+      return *other->reply;
+    }
+  }
+  lock.unlock();
+  const auto end = [&] {
+    lock.lock();
+    own->over = true;
+    replies_.erase(request);
+    ready_.notify_all();
+  };
+  try {
+    own->reply = answer();
+  } catch (...) {
+    end();
+    throw;
+  }
+  end();
+  return *own->reply;
 }
 
 Site::Site(SiteOptions options, WireAsk ask)
@@ -197,12 +229,14 @@ HttpReply Site::asked(WireVerb verb, std::string_view request) {
   if (std::optional<HttpReply> known = cache_.find(key)) {
     return *std::move(known);
   }
-  const WireReply wire = ask_(verb, request);
-  HttpReply reply = reply_of(wire);
-  if (wire.whole) {
-    cache_.keep(key, reply);
-  }
-  return reply;
+  return under_way_.reply(key, [&] {
+    const WorkerReply asked = ask_(verb, request);
+    HttpReply reply = reply_of(asked.reply, asked.retry_after);
+    if (asked.reply.whole) {
+      cache_.keep(key, reply);
+    }
+    return reply;
+  });
 }
 
 }  // namespace headroom::cli

@@ -4,8 +4,9 @@
 
 #include <headroom/answers/wire/request.hpp>
 #include <headroom/cli/web/http.hpp>
+#include <headroom/cli/web/workers.hpp>
 
-#include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <list>
@@ -47,7 +48,24 @@ struct SiteOptions {
 };
 
 /// Answers a question, in whatever process.
-using WireAsk = std::function<WireReply(WireVerb verb, std::string_view request)>;
+using WireAsk = std::function<WorkerReply(WireVerb verb, std::string_view request)>;
+
+/// Equal requests that are asked while one of them is answered have its reply. Safe from several threads.
+class RepliesUnderWay {
+ public:
+  /// Of the first to ask what `answer` makes; of the others the first one's. What `answer` throws the first one throws,
+  /// and one of the others asks in its turn.
+  [[nodiscard]] HttpReply reply(const std::string& request, const std::function<HttpReply()>& answer);
+
+ private:
+  struct Reply {
+    std::optional<HttpReply> reply;
+    bool over = false;
+  };
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  std::map<std::string, std::shared_ptr<Reply>, std::less<>> replies_;
+};
 
 /// The page and the questions.
 class Site {
@@ -68,6 +86,7 @@ class Site {
   SiteOptions options_;
   WireAsk ask_;
   ReplyCache cache_;
+  RepliesUnderWay under_way_;
 };
 
 }  // namespace headroom::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/cli/web/frames.hpp>
+#include <headroom/cli/web/question_cost.hpp>
 #include <headroom/cli/web/workers.hpp>
 #include <headroom/core/diagnostic.hpp>
 
@@ -16,12 +17,18 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <mutex>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace headroom::cli {
 namespace {
 
-constexpr double grace = 1.0;  // seconds beyond an answer's limit, for what does not look at the clock
+constexpr double grace = 1.0;          // seconds beyond an answer's limit, for what does not look at the clock
+constexpr int heavy_nice = 10;         // of nice(2): a light question that runs beside takes nine tenths of a processor
+constexpr double newest_share = 0.05;  // of the latest answer in the mean of what answers take
+constexpr std::array<char, question_costs> letters{'l', 'h'};  // what the nursery is told to fork
 
 /// Questions whose data every worker starts with.
 constexpr std::array<std::pair<WireVerb, std::string_view>, 3> usual_questions{{
@@ -62,8 +69,11 @@ void bound(int resource, rlim_t most) {
 }
 
 /// Answers until the server's end of the socket is gone.
-[[noreturn]] void work(int socket, const WorkerOptions& options, const QuestionLibrary& library) {
+[[noreturn]] void work(int socket, char letter, const WorkerOptions& options, const QuestionLibrary& library) {
   bound(RLIMIT_CORE, 0);
+  if (letter == letters[static_cast<std::size_t>(QuestionCost::heavy)]) {
+    setpriority(PRIO_PROCESS, 0, heavy_nice);
+  }
   if (options.memory_bytes > 0) {
     bound(RLIMIT_AS, options.memory_bytes);
   }
@@ -82,7 +92,7 @@ void bound(int resource, rlim_t most) {
   _exit(0);
 }
 
-/// Forks a worker for each byte that comes, and hands its socket back.
+/// Forks a worker of its kind for each byte that comes, and hands its socket back.
 [[noreturn]] void nurse(int control, const WorkerOptions& options, const std::function<QuestionLibrary()>& make) {
   std::signal(SIGINT, SIG_IGN);  // of the terminal, which the server answers
   std::signal(SIGTERM, SIG_DFL);
@@ -106,7 +116,7 @@ void bound(int resource, rlim_t most) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         close(control);
         close(pair.ours);
-        work(pair.theirs, options, library);
+        work(pair.theirs, byte, options, library);
       }
       close(pair.theirs);
       const bool sent = send_socket(control, pair.ours);
@@ -134,14 +144,19 @@ Workers::Workers(WorkerOptions options, const std::function<QuestionLibrary()>& 
   if (nursery_pid_ < 0) {
     throw ConfigError{"the system starts no process for the questions"};
   }
-  for (std::size_t i = 0; i < options_.workers; ++i) {
-    const int worker = spawned();
-    if (worker < 0) {
-      throw ConfigError{"the system starts no process for the questions"};
+  pool_of(QuestionCost::light).most = options_.workers;
+  pool_of(QuestionCost::heavy).most = std::max<std::size_t>(1, options_.workers / 2);
+  for (const QuestionCost cost : {QuestionCost::light, QuestionCost::heavy}) {
+    Pool& pool = pool_of(cost);
+    while (pool.alive < pool.most) {
+      const int worker = spawned(cost);
+      if (worker < 0) {
+        throw ConfigError{"the system starts no process for the questions"};
+      }
+      pool.idle.push_back(worker);
+      ++pool.alive;
     }
-    idle_.push_back(worker);
   }
-  alive_ = idle_.size();
 }
 
 Workers::~Workers() {
@@ -152,93 +167,114 @@ Workers::~Workers() {
   }
 }
 
-int Workers::spawned() {
-  const char byte = 'w';
+double Workers::Pool::seconds_until_free() const noexcept {
+  return mean_seconds * static_cast<double>(waiting.size() + 1) / static_cast<double>(most);
+}
+
+int Workers::spawned(QuestionCost cost) {
+  const char byte = letters[static_cast<std::size_t>(cost)];
   if (send(nursery_, &byte, 1, MSG_NOSIGNAL) != 1) {
     return -1;
   }
   return receive_socket(nursery_);
 }
 
-int Workers::take() {
-  std::unique_lock lock{mutex_};
-  if (stopped_ || waiting_ >= options_.waiting) {
-    return -1;
+/// Called with the lock, whenever a worker is free or a question waits.
+void Workers::hand_out(QuestionCost cost) {
+  Pool& pool = pool_of(cost);
+  while (!pool.waiting.empty() && (!pool.idle.empty() || pool.alive < pool.most)) {
+    int worker = -1;
+    if (!pool.idle.empty()) {
+      worker = pool.idle.back();
+      pool.idle.pop_back();
+    } else {
+      worker = spawned(cost);  // one that ended is replaced
+      pool.alive += worker < 0 ? 0 : 1;
+    }
+    Waiting& next = *pool.waiting.front();
+    pool.waiting.pop_front();
+    next.worker = worker;
+    next.over = true;
+    next.ready.notify_one();
+    if (worker >= 0) {
+      busy_.push_back(worker);
+    }
   }
-  ++waiting_;
-  free_.wait_for(lock, std::chrono::duration<double>(options_.patience),
-                 [&] { return stopped_ || !idle_.empty() || alive_ < options_.workers; });
-  --waiting_;
-  if (stopped_) {
-    return -1;
-  }
-  int worker = -1;
-  if (!idle_.empty()) {
-    worker = idle_.back();
-    idle_.pop_back();
-  } else if (alive_ < options_.workers) {
-    worker = spawned();  // one that ended is replaced
-    alive_ += worker < 0 ? 0 : 1;
-  }
-  if (worker >= 0) {
-    busy_.push_back(worker);
-  }
-  return worker;
 }
 
-void Workers::give_back(int worker) {
-  const std::lock_guard lock{mutex_};
-  std::erase(busy_, worker);
-  if (stopped_) {
-    close(worker);
-    --alive_;
-  } else {
-    idle_.push_back(worker);
+int Workers::take(QuestionCost cost, double& retry_after) {
+  std::unique_lock lock{mutex_};
+  Pool& pool = pool_of(cost);
+  const double patience = cost == QuestionCost::light ? options_.light_patience : options_.patience;
+  const bool free = pool.waiting.empty() && (!pool.idle.empty() || pool.alive < pool.most);
+  retry_after = pool.seconds_until_free();
+  if (stopped_ || (!free && (pool.waiting.size() >= options_.waiting || retry_after > patience))) {
+    return -1;
   }
-  free_.notify_one();
+  Waiting own;
+  pool.waiting.push_back(&own);
+  hand_out(cost);
+  own.ready.wait_for(lock, std::chrono::duration<double>(patience), [&] { return own.over; });
+  if (!own.over) {
+    std::erase(pool.waiting, &own);
+    retry_after = pool.seconds_until_free();
+  }
+  return own.worker;
+}
+
+void Workers::give_back(QuestionCost cost, int worker, bool lives, double seconds) {
+  const std::lock_guard lock{mutex_};
+  Pool& pool = pool_of(cost);
+  std::erase(busy_, worker);
+  pool.mean_seconds += (pool.mean_seconds > 0.0 ? newest_share : 1.0) * (seconds - pool.mean_seconds);
+  if (stopped_ || !lives) {
+    close(worker);
+    --pool.alive;
+  } else {
+    pool.idle.push_back(worker);
+  }
+  if (!stopped_) {
+    hand_out(cost);
+  }
   if (busy_.empty()) {
     done_.notify_all();
   }
 }
 
-WireReply Workers::ask(WireVerb verb, std::string_view request) {
-  const int worker = take();
+WorkerReply Workers::ask(WireVerb verb, std::string_view request) {
+  const QuestionCost cost = cost_of(verb, request);
+  double retry_after = 1.0;
+  const int worker = take(cost, retry_after);
   if (worker < 0) {
-    return wire_refusal(503, "more questions are asked than are answered; ask again in a second");
+    const double seconds = std::max(1.0, std::ceil(retry_after));
+    return {wire_refusal(503, "more questions are asked than are answered; ask again in " +
+                                  std::to_string(std::lround(seconds)) + " s"),
+            seconds};
   }
   const auto start = std::chrono::steady_clock::now();
   std::optional<WireReply> reply;
   if (send_request(worker, verb, request)) {
     reply = receive_reply(worker);
   }
-  if (reply) {
-    give_back(worker);
-    return *std::move(reply);
-  }
   const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  bool stopped = false;
+  give_back(cost, worker, reply.has_value(), passed);
+  if (reply) {
+    return {*std::move(reply)};
+  }
   {
     const std::lock_guard lock{mutex_};
-    std::erase(busy_, worker);
-    close(worker);
-    --alive_;
-    stopped = stopped_;
-    free_.notify_one();
-    if (busy_.empty()) {
-      done_.notify_all();
+    if (stopped_) {
+      return {wire_refusal(503, "the server stops")};
     }
-  }
-  if (stopped) {
-    return wire_refusal(503, "the server stops");
   }
   const double most = options_.limits.seconds;
   if (most > 0.0 && passed >= most) {
-    return wire_refusal(503, "the answer takes longer than " + std::to_string(std::lround(most)) +
-                                 " s, the limit here; ask a smaller question, or with the command line");
+    return {wire_refusal(503, "the answer takes longer than " + std::to_string(std::lround(most)) +
+                                  " s, the limit here; ask a smaller question, or with the command line")};
   }
-  return wire_refusal(500,
-                      "the process that answers ended; this is a defect of Headroom or of the machine's memory, "
-                      "please report it with the question");
+  return {wire_refusal(500,
+                       "the process that answers ended; this is a defect of Headroom or of the machine's memory, "
+                       "please report it with the question")};
 }
 
 void Workers::stop(double seconds) {
@@ -250,12 +286,18 @@ void Workers::stop(double seconds) {
   for (const int worker : busy_) {
     shutdown(worker, SHUT_RDWR);  // who asks it closes it
   }
-  for (const int worker : idle_) {
-    close(worker);
+  for (Pool& pool : pools_) {
+    for (const int worker : pool.idle) {
+      close(worker);
+    }
+    pool.alive -= pool.idle.size();
+    pool.idle.clear();
+    for (Waiting* const waiting : pool.waiting) {
+      waiting->over = true;
+      waiting->ready.notify_one();
+    }
+    pool.waiting.clear();
   }
-  alive_ -= idle_.size();
-  idle_.clear();
-  free_.notify_all();
 }
 
 }  // namespace headroom::cli

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many clients of `headroom web` at a time: how long light questions take, and whether one fails.
 //
-//   web_load PORT [--clients N] [--seconds S] [--think S] [--questions N] [--most-p99 S]
+//   web_load PORT [--clients N] [--seconds S] [--think S] [--questions N] [--fresh FIRST] [--heavy N] [--most-p99 S]
 //
-// Each client keeps one connection, asks one of so many unlike training plans, waits for the answer and thinks for a
-// while, twice THINK at the most. All questions were asked once before. Prints requests, errors and quantiles; exit
-// code 1 where a request failed or the 99th percentile is above the bound.
+// Each client keeps one connection, asks, waits for the answer and thinks for a while, twice THINK at the most. Asked
+// is one of so many unlike training plans, all of which were asked once before; with --fresh a plan, of training or of
+// a server, that nobody asked before: those from number FIRST on. --heavy N clients more ask for searches without a
+// pause, whose times are told apart. Prints requests, errors and quantiles; exit code 1 where a request failed or the
+// 99th percentile is above the bound.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -38,6 +40,9 @@ struct Asked {
   double seconds = 10.0;
   double think = 1.0;
   std::size_t questions = 200;
+  bool fresh = false;
+  std::size_t first_fresh = 0;
+  std::size_t heavy = 0;
   double most_p99 = 1e9;
 };
 
@@ -47,18 +52,57 @@ struct Client {
   Clock::time_point asked;
   Clock::time_point next;
   bool waits = false;
+  bool heavy = false;
 };
+
+std::string posted(const std::string& body, int port) {
+  return "POST /api/v1/plan HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port) +
+         "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+constexpr std::array<std::string_view, 4> gpus{"h100-sxm-80gb", "h200-sxm-141gb", "a100-sxm-80gb", "b200-sxm-180gb"};
 
 /// A request whose plan differs from those of other numbers in length, batch, layout and GPU.
 std::string request_of(std::size_t number, int port) {
-  constexpr std::array<std::string_view, 4> gpus{"h100-sxm-80gb", "h200-sxm-141gb", "a100-sxm-80gb", "b200-sxm-180gb"};
   const std::string body = "{\"scenario\": {\"kind\": \"train\", \"model\": \"llama3-8b\", \"hardware\": {\"gpu\": \"" +
                            std::string{gpus[number % gpus.size()]} +
                            "\", \"gpus\": 8}, \"training\": {\"seq_len\": " + std::to_string(1024 + 64 * (number / 8)) +
                            ", \"global_batch\": 64, \"precision\": \"bf16\"}, \"strategy\": {\"tp\": " +
                            std::to_string(number % 8 < 4 ? 1 : 2) + ", \"pp\": 1, \"zero\": 3, \"micro_batch\": 1}}}";
-  return "POST /api/v1/plan HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port) +
-         "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+  return posted(body, port);
+}
+
+/// One of plans without an end: four presets, four SKUs, two layouts; every other one of a server, whose lengths and
+/// load differ, else of a training, whose batch and length do.
+std::string fresh_request(std::size_t number, int port) {
+  constexpr std::array<std::string_view, 4> models{"llama3-8b", "qwen3-8b", "mistral-7b", "llama2-7b"};
+  const std::size_t kind = number / 2;
+  const std::size_t length = kind / 32;
+  const std::string tp = std::to_string(kind / 16 % 2 + 1);
+  const std::string head = "{\"scenario\": {\"kind\": \"" + std::string{number % 2 == 0 ? "train" : "serve"} +
+                           "\", \"model\": \"" + std::string{models[kind / 4 % models.size()]} +
+                           "\", \"hardware\": {\"gpu\": \"" + std::string{gpus[kind % gpus.size()]} +
+                           "\", \"gpus\": " + (number % 2 == 0 ? "8" : tp) + "}, ";
+  const std::string body = number % 2 == 0
+                               ? head + "\"training\": {\"seq_len\": " + std::to_string(1024 + 64 * (length % 48)) +
+                                     ", \"global_batch\": " + std::to_string(64 + 8 * (length / 48)) +
+                                     ", \"precision\": \"bf16\"}, \"strategy\": {\"tp\": " + tp +
+                                     ", \"pp\": 1, \"zero\": 3, \"micro_batch\": 1}}}"
+                               : head + "\"serving\": {\"isl\": " + std::to_string(256 + 16 * (length % 96)) +
+                                     ", \"osl\": " + std::to_string(64 + length / 96) +
+                                     ", \"concurrency\": 8}, \"strategy\": {\"tp\": " + tp + "}}}";
+  return posted(body, port);
+}
+
+/// A search over every layout on 64 GPUs, unlike others.
+std::string heavy_request(std::size_t number, int port) {
+  return posted(
+      "{\"scenario\": {\"kind\": \"train\", \"model\": \"llama3-70b\", \"hardware\": {\"gpu\": \"h100-sxm-80gb\", "
+      "\"gpus\": 512}, \"training\": {\"seq_len\": " +
+          std::to_string(4096 + 64 * number) +
+          ", \"global_batch\": 1024, \"precision\": \"bf16\"}, \"search\": {\"tp\": \"any\", \"pp\": \"any\", \"cp\": "
+          "\"any\", \"zero\": \"any\", \"micro_batch\": \"any\", \"recompute\": \"any\", \"vpp\": \"any\"}}}",
+      port);
 }
 
 int connected(int port) {
@@ -88,8 +132,11 @@ bool is_whole(const std::string& reply) {
 
 class Load {
  public:
-  explicit Load(const Asked& asked) : asked_{asked}, clients_(asked.clients) {
-    for (std::size_t i = 0; i < asked_.questions; ++i) {
+  explicit Load(const Asked& asked) : asked_{asked}, clients_(asked.clients + asked.heavy) {
+    for (std::size_t i = asked.clients; i < clients_.size(); ++i) {
+      clients_[i].heavy = true;
+    }
+    for (std::size_t i = 0; i < (asked_.fresh ? 0 : asked_.questions); ++i) {
       requests_.push_back(request_of(i, asked_.port));
     }
   }
@@ -109,7 +156,7 @@ class Load {
       event.events = EPOLLIN;
       event.data.u64 = i;
       epoll_ctl(events, EPOLL_CTL_ADD, client.socket, &event);
-      client.next = start + pause();
+      client.next = start + (client.heavy ? Clock::duration{} : pause());
     }
     const Clock::time_point end = Clock::now() + seconds(asked_.seconds);
     std::vector<epoll_event> ready(256);
@@ -140,6 +187,9 @@ class Load {
 
   /// Asks each question once, and tells what one takes that was not asked before.
   void warm_up() {
+    if (requests_.empty()) {
+      return;
+    }
     const Clock::time_point start = Clock::now();
     Client client;
     client.socket = connected(asked_.port);
@@ -161,7 +211,9 @@ class Load {
   }
 
   void ask(Client& client) {
-    const std::string& request = requests_[random_() % requests_.size()];
+    const std::string request = client.heavy   ? heavy_request(heavy_asked_++, asked_.port)
+                                : asked_.fresh ? fresh_request(asked_.first_fresh + fresh_asked_++, asked_.port)
+                                               : requests_[random_() % requests_.size()];
     client.waits = true;
     client.asked = Clock::now();
     if (send(client.socket, request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size())) {
@@ -187,10 +239,10 @@ class Load {
       fail(client, status);
       return;
     }
-    took_.push_back(std::chrono::duration<double>(Clock::now() - client.asked).count());
+    (client.heavy ? heavy_took_ : took_).push_back(std::chrono::duration<double>(Clock::now() - client.asked).count());
     client.reply.clear();
     client.waits = false;
-    client.next = Clock::now() + pause();
+    client.next = Clock::now() + (client.heavy ? Clock::duration{} : pause());
   }
 
   void fail(Client& client, int status) {
@@ -208,8 +260,16 @@ class Load {
     std::printf(
         "%zu clients, %zu requests in %.1f s (%.0f/s), %zu errors; p50 %.1f ms, p95 %.1f ms, p99 %.1f ms, most "
         "%.1f ms\n",
-        clients_.size(), took_.size(), passed, static_cast<double>(took_.size()) / passed, errors_, 1e3 * quantile(0.5),
+        asked_.clients, took_.size(), passed, static_cast<double>(took_.size()) / passed, errors_, 1e3 * quantile(0.5),
         1e3 * quantile(0.95), 1e3 * quantile(0.99), 1e3 * quantile(1.0));
+    if (asked_.heavy > 0) {
+      double sum = 0.0;
+      for (const double one : heavy_took_) {
+        sum += one;
+      }
+      std::printf("%zu clients beside them that search: %zu answers, %.0f ms each\n", asked_.heavy, heavy_took_.size(),
+                  heavy_took_.empty() ? 0.0 : 1e3 * sum / static_cast<double>(heavy_took_.size()));
+    }
     for (const auto& [status, count] : statuses_) {
       std::printf("failed with status %d: %zu\n", status, count);
     }
@@ -219,7 +279,8 @@ class Load {
   Asked asked_;
   std::vector<Client> clients_;
   std::vector<std::string> requests_;
-  std::vector<double> took_;
+  std::vector<double> took_, heavy_took_;
+  std::size_t fresh_asked_ = 0, heavy_asked_ = 0;
   std::map<int, std::size_t> statuses_;
   std::size_t errors_ = 0;
   std::mt19937 random_{1};
@@ -241,6 +302,11 @@ int main(int argc, char** argv) {
       asked.think = value;
     } else if (option == "--questions") {
       asked.questions = static_cast<std::size_t>(value);
+    } else if (option == "--fresh") {
+      asked.fresh = true;
+      asked.first_fresh = static_cast<std::size_t>(value);
+    } else if (option == "--heavy") {
+      asked.heavy = static_cast<std::size_t>(value);
     } else if (option == "--most-p99") {
       asked.most_p99 = value;
     } else {
