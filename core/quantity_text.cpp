@@ -308,12 +308,13 @@ std::string format_number(double value, int digits) {
     exponent = static_cast<int>(std::floor(std::log10(std::abs(value))));
   }
   const int decimals = std::max(0, digits - 1 - exponent);
+  constexpr int most_decimals = 14;  // 1e-12 in three digits; what is smaller has no unit of its own here
   std::array<char, 400> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%.*f", std::min(decimals, 12), value);
+  std::snprintf(buffer.data(), buffer.size(), "%.*f", std::min(decimals, most_decimals), value);
   std::string text{buffer.data()};
   // Rounding up to the next power of ten leaves one digit too many: 9.996 becomes "10.00".
   if (decimals > 0 && std::abs(std::strtod(buffer.data(), nullptr)) >= std::pow(10.0, exponent + 1)) {
-    std::snprintf(buffer.data(), buffer.size(), "%.*f", std::min(decimals - 1, 12), value);
+    std::snprintf(buffer.data(), buffer.size(), "%.*f", std::min(decimals - 1, most_decimals), value);
     text = buffer.data();
   }
   const std::size_t point = text.find('.');

@@ -2,6 +2,7 @@
 // The pages of `--format html` in a real browser: drawn from a file, whole on a phone and on paper, light and dark, in
 // words and numbers what the JSON says.
 #include <headroom/answers/page/page.hpp>
+#include <headroom/core/quantity.hpp>
 
 #include <doctest/doctest.h>
 
@@ -90,11 +91,42 @@ constexpr std::array pages{
     Page{"whole", "", "pareto memory waterfall bill calendar accuracy"},
 };
 
+/// A document of JSON with the units that the names of its numbers end in, as an answer has them.
+Value with_units(const ConfigValue& read, std::string_view name) {
+  if (read.kind == ConfigValue::Kind::array) {
+    return list(read.items, [&](const ConfigValue& item) { return with_units(item, name); });
+  }
+  if (read.kind == ConfigValue::Kind::table) {
+    // An interval and parts by name have the unit of their own name.
+    const bool named = name == "shares" || name.ends_with("_s") || name.ends_with("_bytes") || name.ends_with("usd");
+    Value object = headroom::object();
+    for (const ConfigEntry& entry : read.entries) {
+      object.add({entry.key, with_units(entry.value, named ? name : std::string_view{entry.key})});
+    }
+    return object;
+  }
+  const bool number = read.kind == ConfigValue::Kind::number || read.kind == ConfigValue::Kind::integer;
+  const double value = read.kind == ConfigValue::Kind::integer ? static_cast<double>(read.integer) : read.number;
+  const auto is = [&](std::string_view unit) {
+    return number && (name == unit || name.ends_with("_" + std::string{unit}));
+  };
+  if (is("s")) {
+    return Seconds{value};
+  }
+  if (is("usd")) {
+    return Dollars{value};
+  }
+  if (is("bytes")) {
+    return Bytes{value};
+  }
+  return number && name == "shares" ? Value{value, Hint::percent} : value_of(read);
+}
+
 std::string whole_page() {
   const std::string search = read_text(fs::path{HEADROOM_SOURCE_DIR} / "tests/browser/whole_search.json");
-  return report::page(
-      {{{"search", read_value(search)}, {"accuracy", object("class"_m = "dense", "classes"_m = Value::empty_list())}},
-       {}});
+  return report::page({{{"search", with_units(parse_json(search, "test"), "")},
+                        {"accuracy", object("class"_m = "dense", "classes"_m = Value::empty_list())}},
+                       {}});
 }
 
 /// A fit's own page, of a node that does not exist: products in bf16 and collectives.

@@ -213,7 +213,7 @@ function answerText() {
   const place = element("pre", {tabindex: 0}, "It is being written …");
   const mine = asked;
   engine.ask("plan", {...request(state), format: "text"}, {lane: "side"}).then(({text, document: refused}) => {
-    if (mine === asked) place.textContent = refused ? refused.errors.map((e) => e.message).join("\n") : text.replace(/^<request>\n/, "");
+    if (mine === asked) place.textContent = refused ? refused.errors.map((e) => e.message).join("\n") : text.replace(/^<request>(\n|: )/, "");
   });
   return place;
 }

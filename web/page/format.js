@@ -23,6 +23,7 @@ const SCALES = {
   J: [[3.6e12, 3.6e12, "GWh"], [3.6e9, 3.6e9, "MWh"], [3.6e6, 3.6e6, "kWh"], [3600, 3600, "Wh"], [0, 1, "J"]],
   W: [[1e6, 1e6, "MW"], [1e3, 1e3, "kW"], [0, 1, "W"]],
   "FLOP/s": [[1e18, 1e18, "EFLOP/s"], [1e15, 1e15, "PFLOP/s"], [1e12, 1e12, "TFLOP/s"], [0, 1e9, "GFLOP/s"]],
+  FLOP: [[1e21, 1e21, "ZFLOP"], [1e18, 1e18, "EFLOP"], [1e15, 1e15, "PFLOP"], [1e12, 1e12, "TFLOP"], [0, 1e9, "GFLOP"]],
   "tokens/s": [[1e6, 1e6, "M tokens/s"], [0, 1, "tokens/s"]],
   "tokens": [[1e12, 1e12, "T tokens"], [1e9, 1e9, "G tokens"], [1e6, 1e6, "M tokens"], [0, 1, "tokens"]],
   "GPU-h": [[1e6, 1e6, "M GPU-h"], [0, 1, "GPU-h"]],

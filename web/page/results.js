@@ -115,7 +115,7 @@ const partOf = (doc) => doc.schema === "headroom.batch/1" ? doc.requests ?? doc.
 
 /** The unit in a member's name (docs/json.md) and the name without it: "step_time_s", "usd_per_million_records". */
 function unitOfName(name) {
-  const rules = [[/_?flop_per_s/, "FLOP/s"], [/tokens_per_s(?!\w)/, "tokens/s"], [/_?usd_per_s/, "$/h"], [/_per_s(?![a-z])/, "/s"], [/_per_usd/, "/$"],
+  const rules = [[/_?flop_per_s/, "FLOP/s"], [/_flop(?![a-z_])/, "FLOP"], [/tokens_per_s(?!\w)/, "tokens/s"], [/_?usd_per_s/, "$/h"], [/_per_s(?![a-z])/, "/s"], [/_per_usd/, "/$"],
                  [/(^|_)usd(?![a-z])/, "$"], [/_bytes(?![a-z])/, "B"], [/_j(?![a-z])/, "J"], [/_w(?![a-z])/, "W"], [/_s(?![a-z])/, "s"]];
   const [end, unit] = rules.find(([one]) => one.test(name)) ?? [null, ""];
   return [end ? name.replace(end, "").replace(/^_/, "") || name.replace(/_per_.*/, "") : name, unit];
