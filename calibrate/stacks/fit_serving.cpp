@@ -58,6 +58,14 @@ class Problem {
     for (const ServingStack& s : serving_stacks(data)) {
       stacks_.emplace(s.id, s.time);
     }
+    // What a stack does not state is its parent's at every point, as it is in the files afterwards.
+    for (std::size_t i = 0; i < knobs_.size(); ++i) {
+      for (const ServingStack& s : serving_stacks(data)) {
+        if (!knobs_[i].shared() && inherits(data, s, knobs_[i])) {
+          heirs_.push_back({i, s.id});
+        }
+      }
+    }
   }
 
   /// Of the files.
@@ -79,6 +87,9 @@ class Problem {
         set_iteration_number(n.stacks.at(knobs_[i].id), knobs_[i].key, value);
       }
     }
+    for (const Heir& heir : heirs_) {
+      set_iteration_number(n.stacks.at(heir.stack), knobs_[heir.knob].key, std::exp(point[heir.knob]));
+    }
     return n;
   }
   /// Knobs that a row depends on. A first token's wait says little about kernels, so it only moves the other waits of a
@@ -87,7 +98,7 @@ class Problem {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < knobs_.size(); ++i) {
       const bool waits = knobs_[i].key == "request" || knobs_[i].key == "steps" || knobs_[i].key == "burst";
-      if ((knobs_[i].shared() || knobs_[i].id == stack) && (!first_token || waits)) {
+      if ((knobs_[i].shared() || moves(i, stack)) && (!first_token || waits)) {
         found.push_back(i);
       }
     }
@@ -102,7 +113,7 @@ class Problem {
       const std::string& key = knobs_[i].key;
       // No row without a queue holds a batch of unpacked weights.
       const bool unpacked = knobs_[i].shared() && key == "written_out";
-      if (unpacked || (knobs_[i].id == stack && (key == "sequence" || key == "layer" || key == "prompt_layer"))) {
+      if (unpacked || (moves(i, stack) && (key == "sequence" || key == "layer" || key == "prompt_layer"))) {
         found.push_back(i);
       }
     }
@@ -110,7 +121,38 @@ class Problem {
   }
 
  private:
+  /// A stack that has a knob of another one.
+  struct Heir {
+    std::size_t knob = 0;
+    std::string stack;
+  };
+  /// Whether a stack takes a number from the knob's: neither it nor one between them fits the number or has another
+  /// value.
+  static bool inherits(const ModelData& data, const ServingStack& stack, const ServingKnob& knob) {
+    const std::vector<ServingStack>& all = serving_stacks(data);
+    for (const ServingStack* s = &stack; !s->base.empty();) {
+      const auto base =
+          std::find_if(all.begin(), all.end(), [&](const ServingStack& other) { return other.id == s->base; });
+      const auto fits = std::find(s->time.fitted.begin(), s->time.fitted.end(), knob.key);
+      if (base == all.end() || fits != s->time.fitted.end() ||
+          iteration_number(s->time, knob.key) != iteration_number(base->time, knob.key)) {
+        return false;
+      }
+      if (base->id == knob.id) {
+        return true;
+      }
+      s = &*base;
+    }
+    return false;
+  }
+  /// Whether a stack has the knob, as its own or as its heir.
+  [[nodiscard]] bool moves(std::size_t knob, const std::string& stack) const {
+    return knobs_[knob].id == stack || std::any_of(heirs_.begin(), heirs_.end(), [&](const Heir& heir) {
+             return heir.knob == knob && heir.stack == stack;
+           });
+  }
   std::vector<ServingKnob> knobs_;
+  std::vector<Heir> heirs_;
   const IterationPhysics& physics_;
   std::map<std::string, IterationStack, std::less<>> stacks_;
 };

@@ -28,6 +28,7 @@ constexpr std::array number_facts{
     NumberFact{"recv_interval", 1.0, 1e6},
     NumberFact{"batch_wait", 0.0, 1e6},
     NumberFact{"batch_wait_share", 0.0, 1.0},
+    NumberFact{"mixed_chunks", 0.0, 1.0},
     NumberFact{"decode_steps", 0.0, 1e6},
     NumberFact{"decode_steps_from", 0.0, 1e6},
     NumberFact{"attention_dp_timeout", 0.0, 1e6},
@@ -67,8 +68,8 @@ constexpr std::array number_facts{
     NumberFact{"tensor_ranks", 1.0, 4096.0},
     NumberFact{"power_cap_w", 1.0, 1e4},
 };
-constexpr std::array<std::string_view, 6> text_facts{"kv_cache",    "lengths",      "engine_version",
-                                                     "speculative", "draft_method", "quantization"};
+constexpr std::array<std::string_view, 7> text_facts{"kv_cache",     "lengths",      "engine_version", "speculative",
+                                                     "draft_method", "quantization", "scheduler"};
 
 std::optional<std::array<std::int64_t, 2>> read_row_bounds(ConfigTable& table, std::string_view key) {
   if (!table.has(key)) {

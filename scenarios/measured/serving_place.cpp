@@ -108,6 +108,10 @@ std::optional<Watts> power_cap_of(const ServingConfiguration& run) {
   return watts ? std::optional{Watts{*watts}} : std::nullopt;
 }
 
+bool prompts_first(const ServingStack& stack, const ServingConfiguration& run) {
+  return stack.scheduler.order == PromptOrder::before_decodes && row_number(run, "mixed_chunks").value_or(0.0) == 0.0;
+}
+
 ClientFacts client_facts(const ServingConfiguration& run) {
   ClientFacts facts;
   facts.stream_interval = row_number(run, "stream_interval").value_or(facts.stream_interval);

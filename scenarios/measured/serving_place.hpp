@@ -47,6 +47,10 @@ enum class RowPool : std::uint8_t { whole, decode, prefill };
 /// Facts of the launch and the client that a row's options state (serving_launches.hpp).
 [[nodiscard]] ClientFacts client_facts(const ServingConfiguration& run);
 
+/// Whether iterations with prompts have no decodes: by the engine's rules, unless the launch mixes them (SGLang
+/// --enable-mixed-chunk; the option `mixed_chunks`).
+[[nodiscard]] bool prompts_first(const ServingStack& stack, const ServingConfiguration& run);
+
 /// Drafts of a row that states how many tokens it drafts and by what, at the acceptance that is published of its model,
 /// else of all models (model/serve/engine/draft_acceptance.hpp).
 struct RowDrafts {

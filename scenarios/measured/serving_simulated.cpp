@@ -226,6 +226,16 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
   }
   q.load = *load;
   q.client = client_facts(run);
+  const std::string policy = row_option(run, "scheduler");
+  const auto* const rules = std::find(scheduler_names.begin(), scheduler_names.end(), policy);
+  if (!policy.empty() && rules == scheduler_names.end()) {
+    refusal = unsupported("options.scheduler is " + quoted(policy) + ", which is no scheduler that is simulated");
+    return std::nullopt;
+  }
+  q.rules = policy.empty() ? q.placed.stack->scheduler : schedulers[rules - scheduler_names.begin()];
+  if (!prompts_first(*q.placed.stack, run)) {
+    q.rules.order = PromptOrder::beside_decodes;
+  }
   q.token_gaps = row_number(run, "token_gaps").has_value();
   if (const std::string chunked = row_option(run, "chunked_prefill"); !chunked.empty()) {
     const std::optional<double> tokens = whole_real(chunked);  // rows state 0, 1 or the tokens of a chunk
@@ -266,7 +276,8 @@ std::string SimulatedQuestion::engine() const {
          std::to_string(limits.max_num_seqs) + "/" + std::to_string(limits.max_num_tokens) + "/" +
          std::to_string(limits.sequence_tokens) + "/" + std::to_string(placed.beams) + "/" +
          std::to_string(placed.clock) + "/" + std::to_string(reach_of(load)) +
-         (chunked ? (*chunked ? "/chunked" : "/whole") : "") +
+         (chunked ? (*chunked ? "/chunked" : "/whole") : "") + "/" + std::to_string(static_cast<int>(rules.order)) +
+         std::to_string(static_cast<int>(rules.reservation)) +
          (placed.layout.attention_groups() > 1 ? "/" + std::to_string(std::llround(placed.isl)) : "");
 }
 
@@ -283,6 +294,7 @@ SimulatedReplica simulated_engine(const SimulatedQuestion& question,
   habits.chunked_prefill = question.chunked;
   ServingStack with = *question.placed.stack;
   with.time = stack;
+  with.scheduler = question.rules;
   ServingMemory memory = question.memory;
   if (question.placed.beams > 1) {
     // The engine's blocks count one answer of a request, whose beams hold several.

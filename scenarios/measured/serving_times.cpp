@@ -192,8 +192,13 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
       q.load.requests = q.load.concurrency;
     }
   }
+  q.load.prompts_first = prompts_first(*placed->stack, run);
   if (q.kind == ServingLoad::closed) {
     q.load.found = found_again(run, q.load.waves);
+    std::string why;
+    const std::optional<ClientLoad> sent =
+        client_load(run, q.load.isl, q.load.osl, published_loads(places_.data()), why);
+    q.load.in_step = q.load.prompts_first && q.load.groups == 1.0 && sent && !sent->random();
   }
   return q;
 }

@@ -47,12 +47,12 @@ RunFile parsed(const std::string& text) {
 struct Asked {
   std::string source, model, gpu, metric;
   int tp = 1, isl = 1, osl = 1, concurrency = 1;
-  std::string scenario = "closed", notes{};
+  std::string scenario = "closed", notes{}, engine = "vLLM,0.14.0";
   [[nodiscard]] std::string text(double value) const {
     std::ostringstream row;
     row.precision(12);
     row << "r," << source << "," << model << ",,,,,,,,," << gpu << "," << tp << "," << tp << ",1,1,bf16,bf16,bf16,"
-        << isl << "," << osl << "," << concurrency << ",vLLM,0.14.0,scenario=" << scenario << "," << metric << ","
+        << isl << "," << osl << "," << concurrency << "," << engine << ",scenario=" << scenario << "," << metric << ","
         << value << ",ms," << notes << "\n";
     return row.str();
   }
@@ -169,6 +169,30 @@ class Stacks {
 };
 
 }  // namespace
+
+TEST_CASE("a stack that states no number of its own moves its parent's, as it has it in the files afterwards") {
+  std::vector<Asked> asked;
+  for (const int concurrency : {1, 4, 16, 64}) {
+    asked.push_back({"A", "llama3-8b", "H100-SXM5-80GB", "tpot_ms_mean", 1, 128, 512, concurrency});
+    asked.back().engine = "TensorRT-LLM (MLPerf harness),6.0";
+  }
+  const ServingFit fit = fitted({parsed(made_rows(asked, {{"layer", 60e-6}}, {}))}, false, 0.003);
+  REQUIRE(fit.runs.size() == asked.size());
+  REQUIRE(fit.runs.front().stack == "tensorrt-llm-mlperf");
+  // its gaps between kernels are TensorRT-LLM's: 60 us made the rows, and its own file has a tenth of it
+  const IterationStack& parent = find_serving_stack(test::model_data(), Engine::tensorrt_llm).time;
+  REQUIRE(parent.layer.raw() < 15e-6);
+  CHECK(value_of(fit, "tensorrt-llm.layer") > 1.5 * parent.layer.raw());
+  for (std::size_t i = 0; i < fit.knobs.size(); ++i) {
+    const std::string name = fit.knobs[i].name();
+    if (name == "tensorrt-llm.layer") {
+      CHECK(fit.result.narrowing[i] < 0.9);
+    }
+    if (name == "vllm.layer") {
+      CHECK(fit.result.narrowing[i] == near(1.0, 1e-6));
+    }
+  }
+}
 
 TEST_CASE("numbers that made the rows are found again through noise of 3 %, where rows weigh more than priors") {
   const ServingFit fit = fitted(rows(), false, 0.003);

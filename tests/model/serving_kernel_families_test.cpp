@@ -87,6 +87,46 @@ TEST_CASE("block scales: kernels that a host launched one by one are no engine's
   CHECK_FALSE(told(replica(model("qwen3-32b"), fp8, "b200-sxm-180gb", "trtllm"), "the host launches"));
 }
 
+TEST_CASE("experts scaled by blocks run on kernels that read the scales, and launch their casts") {
+  const Architecture blocks = model("qwen3-235b-a22b");
+  REQUIRE(blocks.fp8_blocks);
+  const ServingLayout two{2, 1, 1};
+  for (const char* engine : {"trtllm", "vllm"}) {
+    CAPTURE(engine);
+    const Replica r = replica(blocks, fp8, "b200-sxm-180gb", engine, two);
+    CHECK(r.block_experts());
+    CHECK(told(r, " fp8_block kernels"));
+    CHECK_FALSE(told(r, "trtllm-gen fp8 kernels"));
+    CHECK_FALSE(told(r, "cutlass fp8 kernels"));
+  }
+  // 33 us of launches in a layer where kernels of one scale a tensor have 15
+  Architecture whole = blocks;
+  whole.fp8_blocks = false;
+  const double with = replica(blocks, fp8, "b200-sxm-180gb", "vllm", two).terms(decodes(1)).expert_launches;
+  const double without = replica(whole, fp8, "b200-sxm-180gb", "vllm", two).terms(decodes(1)).expert_launches;
+  CHECK(with - without > 94 * 10e-6);
+  CHECK(with - without < 94 * 25e-6);
+  CHECK_FALSE(replica(whole, fp8, "b200-sxm-180gb", "vllm", two).block_experts());
+}
+
+TEST_CASE("experts scaled by blocks: what a release ran them on lengthens them alone") {
+  IterationStack stack;
+  const IterationPhysics physics;
+  const auto seconds = [&](const Replica& r, double block_experts) {
+    stack.block_experts = block_experts;
+    return engine_terms(r, decodes(16), r.terms(decodes(16)), stack, physics)[T::experts];
+  };
+  const Replica blocks = replica(model("qwen3-235b-a22b"), fp8, "h100-sxm-80gb", "vllm", {4, 1, 1});
+  CHECK(seconds(blocks, 1.5) == near(1.5 * seconds(blocks, 1.0)));
+  const Replica wide = replica(model("qwen3-235b-a22b"), {}, "h100-sxm-80gb", "vllm", {8, 1, 1});
+  CHECK(seconds(wide, 1.5) == seconds(wide, 1.0));
+}
+
+TEST_CASE("kernels of TensorRT-LLM's generator are its own, whoever measured them") {
+  CHECK(told(replica(model("deepseek-v3"), fp8, "b200-sxm-180gb", "trtllm", {8, 1, 1}), "vllm 0.24.0 trtllm-gen"));
+  CHECK_FALSE(told(replica(model("deepseek-v3"), fp8, "h200-sxm-141gb", "trtllm", {8, 1, 1}), "experts: vllm"));
+}
+
 TEST_CASE("experts in int4 run on the kernels for 4-bit weights that were measured with mxfp4") {
   const Architecture kimi = model("kimi-k2");
   for (const char* sku : {"h200-sxm-141gb", "b200-sxm-180gb"}) {

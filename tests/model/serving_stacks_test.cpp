@@ -118,7 +118,7 @@ TEST_CASE("the releases of measured rows meet the stacks that were fitted on the
   CHECK(picked(stacks, "TensorRT-LLM", "0.5.0") == "tensorrt-llm-static");
   CHECK(picked(stacks, "TensorRT-LLM", "0.9.0") == "tensorrt-llm-static");
   CHECK(picked(stacks, "TensorRT-LLM", "0.10.0") == "tensorrt-llm-engines");
-  CHECK(picked(stacks, "TensorRT-LLM", "0.17") == "tensorrt-llm-engines");
+  CHECK(picked(stacks, "TensorRT-LLM", "0.17") == "tensorrt-llm-engines-2025");
   CHECK(picked(stacks, "TensorRT-LLM", "0.20") == "tensorrt-llm");
   CHECK(picked(stacks, "TensorRT-LLM", "1.0.0rc3") == "tensorrt-llm");
   CHECK(picked(stacks, "TensorRT-LLM (PyTorch backend)", "0.17") == "tensorrt-llm");
@@ -141,7 +141,7 @@ TEST_CASE("a release runs the kernels that it had: experts in mxfp4 on Hopper be
   }
   CHECK(find_serving_stack(test::model_data(), Engine::vllm, "0.7.3").id == "vllm-v0");
   CHECK(find_serving_stack(test::model_data(), Engine::vllm, "0.19").id == "vllm");
-  CHECK(find_serving_stack(test::model_data(), Engine::tensorrt_llm, "0.17").id == "tensorrt-llm-engines");
+  CHECK(find_serving_stack(test::model_data(), Engine::tensorrt_llm, "0.17").id == "tensorrt-llm-engines-2025");
   CHECK_THROWS_AS(static_cast<void>(find_serving_stack(test::model_data(), Engine::vllm, "latest")), ConfigError);
 }
 

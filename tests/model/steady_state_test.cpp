@@ -258,6 +258,31 @@ TEST_CASE("a closed loop decodes at the step of the batch and meets the prompts 
   CHECK(closed_loop(by_tokens, load(100, 10, 4, 4), apart).tpot.raw() == near(decode));
 }
 
+TEST_CASE("an engine that runs prompts first stops its decodes for whole iterations of them") {
+  SteadyLoad l = load(100, 10, 4, 4);
+  l.prompts_first = true;
+  const double decode = 1.004e-3;
+  CHECK(closed_loop(by_tokens, l, habits).tpot.raw() == near(decode + 3.0 / 10 * 1.1e-3));
+  l.client.recv_interval = 5;  // 5 x 3 / 10 prompts come between two looks and share an iteration
+  CHECK(closed_loop(by_tokens, l, habits).tpot.raw() == near(decode + 3.0 / 10 * 1.15e-3 / 1.5));
+  // 40 prompts of a thousand tokens, each alone, beside the hundred iterations of 40 decodes
+  SteadyLoad queue = load(1000, 100, 40, 40);
+  queue.prompts_first = true;
+  const double cycle = 100 * 1.04e-3 + 40 * 2e-3;
+  CHECK(saturated(by_tokens, queue, habits).tpot.raw() == near(cycle / 100));
+  CHECK(saturated(by_tokens, queue, habits).requests_per_s == near(40 / cycle));
+}
+
+TEST_CASE("closed loop: clients kept in step wait for half of the prompts that do not share their own iteration") {
+  SteadyLoad l = load(100, 10, 4, 4);
+  l.prompts_first = l.in_step = true;
+  CHECK(closed_loop(by_tokens, l, habits).tpot.raw() == near(1.004e-3));  // all four share one
+  l.chunk = 200;                                                          // two do, of 1.2 ms
+  const SteadyState s = closed_loop(by_tokens, l, habits);
+  CHECK(s.tpot.raw() == near(1.004e-3 + 0.5 * (4 - 2) * 0.6e-3 / 10));
+  CHECK(s.first.client.raw() == near(1.5 * 0.6e-3));  // in every wave, not in one of ten
+}
+
 TEST_CASE("closed loop: prompts that cost nothing beside a step leave TPOT at the step") {
   const SteadyState s = closed_loop(constant, load(100, 10, 4, 4), habits);
   CHECK(s.tpot.raw() == near(10e-3));

@@ -52,7 +52,7 @@ TEST_CASE("a stated release is answered by the stack that stands for it") {
   const Scenario old = question({"serving.engine_version=0.7.3"});
   CHECK(of(old) == "vllm-v0");
   CHECK(assumes(old, "serving.engine_version = 0.7.3: its iterations are those of stack vllm-v0"));
-  CHECK(of(question({"serving.engine=tensorrt-llm", "serving.engine_version=v0.17"})) == "tensorrt-llm-engines");
+  CHECK(of(question({"serving.engine=tensorrt-llm", "serving.engine_version=v0.17"})) == "tensorrt-llm-engines-2025");
 }
 
 TEST_CASE("prompts are cut into steps by default, but by TensorRT-LLM only where they must be") {

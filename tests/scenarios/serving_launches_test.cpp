@@ -215,11 +215,21 @@ TEST_CASE("facts of the launch reach the answer: shorter prompts, prompts that c
     }
     return model.predict(r).predicted;
   };
-  for (const std::string_view metric : {"ttft_ms_mean", "tpot_ms_mean"}) {
-    const double plain = predicted(metric, "", "");
-    CHECK(predicted(metric, "distinct_prompts", "10") < plain);
-    CHECK(predicted(metric, "distinct_prompts", "80") == near(plain));  // all of ten for each client
-  }
+  const auto beside = [&](RunRow r, std::string_view key, std::string_view value) {
+    r.metric = "tpot_ms_mean";
+    r.serving.options["mixed_chunks"] = "1";
+    r.serving.options[std::string{key}] = value;
+    return model.predict(r).predicted;
+  };
+  CHECK(predicted("ttft_ms_mean", "distinct_prompts", "10") < predicted("ttft_ms_mean", "", ""));
+  CHECK(predicted("ttft_ms_mean", "distinct_prompts", "80") == near(predicted("ttft_ms_mean", "", "")));
+  CHECK(beside(row(), "distinct_prompts", "10") < beside(row(), "stream_interval", "1"));
+  CHECK(beside(row(), "distinct_prompts", "80") == near(beside(row(), "stream_interval", "1")));  // ten for each client
+  // Eight equal prompts share one iteration of 8,192 tokens, and clients that start together end together: none waits
+  // for another's prompt, which they do once chunks are mixed or lengths differ.
+  CHECK(predicted("tpot_ms_mean", "distinct_prompts", "10") == near(predicted("tpot_ms_mean", "", "")));
+  CHECK(predicted("tpot_ms_mean", "mixed_chunks", "1") > predicted("tpot_ms_mean", "", ""));
+  CHECK(predicted("tpot_ms_mean", "range_ratio", "0.99") > predicted("tpot_ms_mean", "", ""));
   // Lengths between 0.8 of the nominal ones and all of them are 0.9 of them in the mean, and clients leave step, so
   // that prompts no longer come all at once. Tokens take as long as those of such lengths: less for the prompt's part,
   // and no less for the answer's, as shorter answers let prompts in between more often.
@@ -229,7 +239,7 @@ TEST_CASE("facts of the launch reach the answer: shorter prompts, prompts that c
   shorter.serving.isl = 900;
   CHECK(model.predict(shorter).predicted < predicted("tpot_ms_mean", "", ""));
   shorter.serving.osl = 90;
-  CHECK(predicted("tpot_ms_mean", "range_ratio", "0.8") == near(model.predict(shorter).predicted));
+  CHECK(beside(row(), "range_ratio", "0.8") == near(beside(shorter, "stream_interval", "1")));
   // Clients of equal answers stay in step and meet an engine that idles, which looks at once.
   RunRow r = row();
   r.serving.options["range_ratio"] = "0.8";
@@ -239,6 +249,26 @@ TEST_CASE("facts of the launch reach the answer: shorter prompts, prompts that c
   const double step = predicted("tpot_ms_mean", "", "");
   CHECK(later > 3 * step);
   CHECK(later < 30 * step);
+}
+
+TEST_CASE("a policy that a launch states schedules the simulated run, and one that is unknown is refused") {
+  ServingRowModel model{sources()};
+  RunRow r = row();
+  r.metric = "output_tokens_per_s";
+  r.unit = "tokens/s";
+  r.serving.engine = "TensorRT-LLM";
+  r.serving.engine_version = "0.12.0";
+  r.serving.concurrency.reset();
+  r.serving.isl = r.serving.osl = 2000;
+  r.serving.options = {{"scenario", "offline"}, {"requests", "600"}};
+  const double kept = model.predict(r).predicted;
+  // Prompts are admitted before their answers have room: those that are put back compute what they had again.
+  r.serving.options["scheduler"] = "tensorrt-llm-max-utilization";
+  const RowPrediction paused = model.predict(r);
+  REQUIRE(paused.status == RowStatus::ok);
+  CHECK(paused.predicted < kept);
+  r.serving.options["scheduler"] = "fastest";
+  CHECK(model.predict(r).why == "options.scheduler is 'fastest', which is no scheduler that is simulated");
 }
 
 TEST_CASE("a layout that nobody published is the fastest that its GPUs hold, and widens the interval") {

@@ -11,6 +11,13 @@
 
 namespace headroom {
 
+/// Whose measured kernels represent an engine's on SKUs of one generation.
+struct GenerationKernels {
+  std::string generation;  ///< device generation: "blackwell"
+  std::string curves;      ///< engine of the curves
+  std::string source;
+};
+
 /// The measured kernels that represent an engine's own.
 struct EngineKernels {
   std::string curves;  ///< engine of the curves: "trtllm", "vllm"
@@ -18,6 +25,8 @@ struct EngineKernels {
   /// Formats for which the release had a single family of expert kernels; for all others the fastest runs.
   std::vector<ExpertFamily> families;
   std::vector<AllToAllRule> all_to_all;  ///< the engine's rules (expert_exchange.hpp)
+  /// Generations on whose SKUs another engine's products, attention, experts and passes stand for this one's.
+  std::vector<GenerationKernels> generations{};
 };
 
 }  // namespace headroom

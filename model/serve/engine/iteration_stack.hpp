@@ -29,9 +29,11 @@ struct IterationStack {
   double products = 1.0;  ///< time of products over that of the measured kernels
   double nvfp4 = 1.0;     ///< time of nvfp4 products over `products` times that of the measured kernels
   double experts = 1.0;   ///< time of grouped products over that of the measured kernels
-  double vector = 0.0;    ///< time of decode attention over that at the vector units' fp32 peak; 0: uses tensor cores
-  bool windows = true;    ///< a sliding window limits cache and attention
-  Seconds request{};      ///< time from arrival to the first iteration, and back to the client
+  /// Time of grouped products of weights scaled by blocks over `experts` times that of the measured kernels.
+  double block_experts = 1.0;
+  double vector = 0.0;  ///< time of decode attention over that at the vector units' fp32 peak; 0: uses tensor cores
+  bool windows = true;  ///< a sliding window limits cache and attention
+  Seconds request{};    ///< time from arrival to the first iteration, and back to the client
   /// Time per request in the front end's single process, which parses, tokenises and forwards it. Requests pass one
   /// after another, and answers queue behind them (simulation/front_end.hpp).
   Seconds intake{};

@@ -92,6 +92,13 @@ void read_former_experts(ConfigTable& root, ServingStack& stack) {
   }
 }
 
+void read_generation_kernels(ConfigTable& root, ServingStack& stack) {
+  for (ConfigTable& table : root.tables("generation_kernels")) {
+    stack.generation_kernels.push_back({table.text("generation"), table.text("curves"), table.text("source")});
+    table.finish();
+  }
+}
+
 /// Kernels by the names of their measurements; "{}" in a name stands for the format of the activations.
 std::vector<std::string> read_transports(ConfigTable& table, std::string_view key) {
   std::vector<std::string> names = table.texts(key);
@@ -192,6 +199,7 @@ ServingStack read_serving_stack(const ConfigValue& root, const std::string& file
   read_iteration_stack(table, stack.time);
   read_prompts(table, stack);
   read_former_experts(table, stack);
+  read_generation_kernels(table, stack);
   read_all_to_all(table, stack);
   read_fraction(table.table("memory_fraction"), stack);
   read_limits(table.table("limits"), stack);
@@ -250,7 +258,8 @@ EngineKernels engine_kernels(const ServingStack& stack, const IterationPhysics& 
   return {stack.time.curves,
           {Routing::power_law, physics.routing},
           stack.expert_families(version),
-          stack.exchange_rules(version)};
+          stack.exchange_rules(version),
+          stack.generation_kernels};
 }
 
 const ServingStack* stack_of_release(std::span<const ServingStack> stacks,

@@ -79,6 +79,7 @@ struct ServingStack {
   SchedulerRules scheduler;
   IterationStack time;
   std::vector<FormerExperts> former_experts;
+  std::vector<GenerationKernels> generation_kernels;
   std::vector<AllToAllRule> all_to_all;  ///< the first rule that matches a layout applies; none: an all-gather
   std::string fraction_source, limits_source, activation_source, framework_source, graphs_source, uncertainty_source;
 

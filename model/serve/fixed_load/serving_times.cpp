@@ -2,6 +2,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/estimate/number_format.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
+#include <headroom/model/serve/engine/scheduler.hpp>
 #include <headroom/model/serve/fixed_load/serving_times.hpp>
 #include <headroom/model/serve/fixed_load/serving_use.hpp>
 #include <headroom/model/serve/replica/drafting.hpp>
@@ -13,6 +14,7 @@
 #include <initializer_list>
 #include <numeric>
 #include <optional>
+#include <string>
 
 namespace headroom {
 namespace {
@@ -110,12 +112,13 @@ void record(const ServingTimes& times,
   }
   r.line("prompt iteration", "the same terms of one prompt, or of its first chunk", "docs/serve-model.md",
          times.prompt.total(), Shown::seconds, {{"tokens", std::min(load.isl, load.chunk), Shown::count, "scenario"}});
-  r.line("tpot",
-         decode.queries > 1.0 ? "T / tokens a step + interference (b - 1) / osl (T_mixed - T) isl / chunk"
-                              : "T + interference (b - 1) / osl (T_mixed - T) isl / chunk",
-         "docs/serve-model.md", times.state.tpot.raw(), Shown::seconds,
+  const std::string step = decode.queries > 1.0 ? "T / tokens a step" : "T";
+  const std::string prompts = load.prompts_first ? "T_mixed" : "(T_mixed - T)";
+  r.line("tpot", step + " + interference (b - 1) / osl " + prompts + " isl / chunk", "docs/serve-model.md",
+         times.state.tpot.raw(), Shown::seconds,
          {{"T", times.state.decode_step.raw(), Shown::seconds, "an iteration of decodes"},
-          {"T_mixed", times.state.mixed_step.raw(), Shown::seconds, "one that carries a prompt too"},
+          {"T_mixed", times.state.mixed_step.raw(), Shown::seconds,
+           load.prompts_first ? "one of prompts alone" : "one that carries a prompt too"},
           {"interference", engine.time.interference, Shown::fraction, engine.time.source}});
   record_first_token(times, engine, load, r);
   r.line("output tokens/s", "replicas c osl / (ttft + (osl - 1) tpot)", "closed loop (Little 1961)",
@@ -199,7 +202,8 @@ ServingTimes serving_times(const ModelData& data,
                             engine.time.interference, physics.bubble,    engine.time.piece.raw(),
                             engine.time.holds_first};
   const double serving = serving_replicas(w, memory);
-  const SteadyLoad load = load_of_replica(w, memory);
+  SteadyLoad load = load_of_replica(w, memory);
+  load.prompts_first = engine.scheduler.order == PromptOrder::before_decodes;
 
   ServingTimes times;
   switch (w.pool) {

@@ -57,20 +57,22 @@ PromptCost prompt_cost(const IterationCost& step, const SteadyLoad& load, double
   const double pieces = load.isl / tokens;
   // Chunks that arrive within one iteration share it, in each group as many as its budget of tokens holds; where
   // prompts wait for those of other groups, all that came since the last such iteration.
-  const double period = balance_period(load, others + 1.0);
+  const double period =
+      std::max(balance_period(load, others + 1.0), load.prompts_first ? load.client.recv_interval : 1.0);
   const double most = load.groups * std::max(1.0, load.chunk / tokens);
   const double together = std::clamp(period * others * pieces / load.steps(), 1.0, most);
-  IterationMix mix = others > 0.0 ? decodes(others, load) : IterationMix{};
+  const IterationMix beside = others > 0.0 && !load.prompts_first ? decodes(others, load) : IterationMix{};
+  IterationMix mix = beside;
   add_prompts(mix, together * tokens, load.isl, tokens);
   PromptCost cost;
   cost.mixed = step(mix);
   cost.alone = pieces * cost.mixed;
   if (load.groups > 1.0) {
-    IterationMix own = others > 0.0 ? decodes(others, load) : IterationMix{};
+    IterationMix own = beside;
     add_prompts(own, tokens * std::max(1.0, together / load.groups), load.isl, tokens);
     cost.ranks = std::max(0.0, cost.alone - pieces * step(own));
   }
-  cost.more = pieces * std::max(0.0, cost.mixed - decode) / together;
+  cost.more = pieces * (load.prompts_first ? cost.mixed : std::max(0.0, cost.mixed - decode)) / together;
   return cost;
 }
 
@@ -151,26 +153,27 @@ SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const S
   const double mixed_steps = b * load.isl / q;
   const double decode = step(decodes(b, load));
   IterationMix mix = decodes(std::max(0.0, b - std::max(1.0, q / load.isl)), load);
-  if (mix.decodes <= 0.0) {
+  if (mix.decodes <= 0.0 || load.prompts_first) {
     mix = IterationMix{};
   }
   add_prompts(mix, q, load.isl, load.chunk);
   const double mixed = step(mix);
-  const double cycle = std::max(0.0, load.steps() - mixed_steps) * decode + mixed_steps * mixed;
+  const double apart = load.prompts_first ? 0.0 : mixed_steps;  // iterations of the cycle that prompts share
+  const double cycle = std::max(0.0, load.steps() - apart) * decode + mixed_steps * mixed;
   SteadyState s;
   s.decoding = b;
   s.decode_step = Seconds{decode};
   s.mixed_step = Seconds{mixed};
   s.tpot = Seconds{cycle / load.osl};
-  s.prompt_share =
-      std::min(1.0, mixed_steps * std::max(0.0, mixed - decode) / cycle + (mixed_steps > load.steps() ? 1.0 : 0.0));
+  const double more = load.prompts_first ? mixed : std::max(0.0, mixed - decode);
+  s.prompt_share = std::min(1.0, mixed_steps * more / cycle + (apart > load.steps() ? 1.0 : 0.0));
   s.ttft = habits.request + Seconds{load.isl / q * mixed};
   double seconds = waiting(load, habits) * cycle;
   double requests = std::min(load.batch, load.stages * b);
   if (load.requests > 0.0) {
     const double full = load.groups * load.chunk;
     const double fill = b * load.isl / full;
-    IterationMix filling = decodes(0.5 * b, load);
+    IterationMix filling = load.prompts_first ? IterationMix{} : decodes(0.5 * b, load);
     add_prompts(filling, full, load.isl, load.chunk);
     const double each = load.requests / load.stages;
     const double left = load.answered() / load.step_tokens;
@@ -219,20 +222,24 @@ SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const
   s.mixed_step = Seconds{prompt.mixed};
   const double token = decode / load.step_tokens;
   const double more = fresh * prompt.more;
-  const double tpot = waiting(load, habits) * (token + habits.interference * (b - 1.0) / load.osl * more);
-  s.prompt_share = b * more / (b * more + load.steps() * decode);
-  // Prompts of others before an arriving one: u / (1 - u) is their time over that of decodes alone.
-  const double ahead = std::min(b - 1.0, b * more / (load.steps() * decode));
-  // In the first burst prompts share full iterations.
+  // In the first burst prompts share full iterations, and in every burst of clients that the engine keeps in step.
   const double most = load.groups * load.chunk;
   const double together = std::min(load.concurrency, std::max(1.0, most / load.isl));
   const double each = packed_prompt(step, load, std::min(most, together * load.isl));
+  const double behind =
+      load.in_step ? 0.5 * std::max(0.0, b - together) * fresh * each : habits.interference * (b - 1.0) * more;
+  const double tpot = waiting(load, habits) * (token + behind / load.osl);
+  s.prompt_share = b * more / (b * more + load.steps() * decode);
+  // Prompts of others before an arriving one: u / (1 - u) is their time over that of decodes alone.
+  const double ahead = std::min(b - 1.0, b * more / (load.steps() * decode));
   const double queue = std::max(0.0, load.concurrency - running) / running * load.osl * tpot;
   // A lone client meets neither a running step nor others' prompts.
   const double steps = habits.steps * (b - 1.0) / b + 0.5 * (load.client.recv_interval - 1.0) * (b - 1.0) / b +
                        wait_for_more(load, b) + 0.5 * (balance_period(load, b) - 1.0);
   FirstToken& first = s.first;
-  first.client = Seconds{habits.burst * 0.5 * (load.concurrency - 1.0) * fresh * each / load.waves};
+  // What a first burst takes beyond its prompts it takes once.
+  const double bursts = load.in_step ? 1.0 + (habits.burst - 1.0) / load.waves : habits.burst / load.waves;
+  first.client = Seconds{bursts * 0.5 * (load.concurrency - 1.0) * fresh * each};
   first.queue = Seconds{steps * decode + 0.5 * ahead * more + queue};
   first.rank_wait = Seconds{fresh * prompt.ranks};
   first.own = Seconds{fresh * (prompt.alone - prompt.ranks) + load.found * decode};

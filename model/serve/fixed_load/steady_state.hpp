@@ -16,20 +16,23 @@ using IterationCost = std::function<double(const IterationMix&)>;
 struct SteadyLoad {
   /// Tokens of a prompt and of an output.
   double isl = 1.0, osl = 1.0;
-  double batch = 1.0;        ///< sequences that run at once, as requested and as far as cache and engine admit them
-  double concurrency = 1.0;  ///< requests in flight; those above `batch` wait
-  double chunk = 8192.0;     ///< most prompt tokens of an iteration, per attention group
-  double groups = 1.0;       ///< data-parallel attention groups, each of which fills its own chunks
-  double waves = 10.0;       ///< total requests over those in flight; the first burst has weight 1 / waves
-  double stages = 1.0;       ///< pipeline stages, each with its part of the batch
-  double queries = 1.0;      ///< tokens of a sequence that an iteration verifies: 1 + draft
-  double beams = 1.0;        ///< answers that a request decodes side by side, each over the whole cache of its own
-  double step_tokens = 1.0;  ///< tokens of a sequence that an iteration yields; 1 without speculation
-  double requests = 0.0;     ///< requests of a set that ends; 0: endless
-  double set_seconds = 0.0;  ///< a set that ends holds no fewer than a full replica answers in so long
-  double output_cv = 0.0;    ///< standard deviation of the outputs' lengths over their mean, of requests all queued
-  double longest = 0.0;      ///< longest output among those that run when a set ends; 0: the mean
-  double found = 0.0;        ///< share (0 to 1) of the prompts that a prefix cache holds whole
+  double batch = 1.0;          ///< sequences that run at once, as requested and as far as cache and engine admit them
+  double concurrency = 1.0;    ///< requests in flight; those above `batch` wait
+  double chunk = 8192.0;       ///< most prompt tokens of an iteration, per attention group
+  double groups = 1.0;         ///< data-parallel attention groups, each of which fills its own chunks
+  double waves = 10.0;         ///< total requests over those in flight; the first burst has weight 1 / waves
+  double stages = 1.0;         ///< pipeline stages, each with its part of the batch
+  double queries = 1.0;        ///< tokens of a sequence that an iteration verifies: 1 + draft
+  double beams = 1.0;          ///< answers that a request decodes side by side, each over the whole cache of its own
+  double step_tokens = 1.0;    ///< tokens of a sequence that an iteration yields; 1 without speculation
+  double requests = 0.0;       ///< requests of a set that ends; 0: endless
+  double set_seconds = 0.0;    ///< a set that ends holds no fewer than a full replica answers in so long
+  double output_cv = 0.0;      ///< standard deviation of the outputs' lengths over their mean, of requests all queued
+  double longest = 0.0;        ///< longest output among those that run when a set ends; 0: the mean
+  double found = 0.0;          ///< share (0 to 1) of the prompts that a prefix cache holds whole
+  bool prompts_first = false;  ///< iterations with prompts have no decodes, which wait for them
+  /// Prompts come first and outputs are all equal: what starts together ends together, and comes back together.
+  bool in_step = false;
   ClientFacts client;
   /// Iterations per output: max(1, osl / step_tokens).
   [[nodiscard]] double steps() const noexcept;
@@ -87,7 +90,8 @@ struct SteadyState {
 /// left, N osl tokens take f step(b / 2, groups chunk) + (N s / b - f / 2 - r) cycle / s + r step(b) + (l - r) step(1),
 /// which is s step(b / 2) where outputs are equal and step is a line. N is `requests`, or what the throughput above
 /// takes `set_seconds` for, whichever is more. Under balanced attention-DP an iteration with prompts comes but once in
-/// p iterations, and q is p times as large.
+/// p iterations, and q is p times as large. An engine that runs prompts first decodes in s iterations beside the k:
+/// cycle = s step(b) + k step(0, q).
 [[nodiscard]] SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits);
 
 /// The pools of a disaggregated deployment at full load: prompts alone, in iterations of groups x chunk tokens, and
@@ -112,6 +116,11 @@ struct SteadyState {
 /// = 1 + bubble (stages - 1) / stages. T: iteration of all b decodes at isl + osl / 2 keys. u: share of the time that
 /// prompts take from decodes. p: chunks that an iteration carries, each in its own attention group: those that arrive
 /// within an iteration, at least one and at most one per group. c: concurrency.
+///
+/// Where prompts come first (`prompts_first`) T_mixed - T is a whole iteration of prompts, shared by those that come
+/// between two looks for requests. Clients that such an engine keeps in step (`in_step`) send all their prompts at
+/// once: with m = min(b, groups chunk / isl) of them in an iteration, one that has its first token waits for (b - m) /
+/// 2 others' in the mean, each a full iteration's share, and so long is every burst, not the first alone.
 [[nodiscard]] SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits);
 
 }  // namespace headroom

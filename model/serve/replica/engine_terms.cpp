@@ -50,6 +50,7 @@ IterationTerms engine_terms(const Replica& replica,
       unpacking;
   const EngineLaunches launched_here = engine_launches(replica, stack, physics);
   t[T::experts] = (t[T::experts] - (launched_here.own_experts ? t.expert_launches : 0.0)) * stack.experts *
+                  (replica.block_experts() ? stack.block_experts : 1.0) *
                   (replica.narrow_experts_wide() ? physics.weight_only : 1.0);
   t[T::decode_attention] =
       norm3(physics.decode_attention * t[T::decode_attention], stack.vector * t.decode_on_vector_units);

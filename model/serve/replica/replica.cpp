@@ -90,6 +90,7 @@ struct Replica::Compiled {
   bool gated = false;
   bool weight_only = false, experts_wide = false;
   bool nvfp4 = false, gptq = false;
+  bool block_experts = false;
   Mxfp4Experts mxfp4 = Mxfp4Experts::none;
   double indexed_layers = 0.0;
   GemmModel product, half;
@@ -235,8 +236,11 @@ Replica::Replica(const ModelData& data,
   const AttentionFormat cache = attention_format_of(formats, share);
   const AttentionFormat fresh = attention_format_of(formats, 1.0);
   const KernelDevice wide = kernel_device(device, half.rate);
-  const std::string& engine = kernels.curves;
   EngineKernels placed = kernels;
+  for (const GenerationKernels& other : kernels.generations) {
+    placed.curves = other.generation == device.generation ? other.curves : placed.curves;
+  }
+  const std::string& engine = placed.curves;
   if (layout.balanced) {
     placed.routing = {Routing::uniform, 0.0};
   }
@@ -271,6 +275,7 @@ Replica::Replica(const ModelData& data,
       false,
       product.name == "nvfp4",
       formats.kernels == WeightKernels::gptq && product.weight_bytes < 2.0 && product.activation_bytes >= 2.0,
+      names.experts.front()->name == "fp8_block",
       mxfp4_experts_of(names),
       0.0,
       product_model(set, device, engine, product, half, sources, narrow_borrowed),
@@ -570,6 +575,9 @@ Replica::Mxfp4Experts Replica::mxfp4_experts() const noexcept {
 }
 bool Replica::nvfp4() const noexcept {
   return compiled_->nvfp4;
+}
+bool Replica::block_experts() const noexcept {
+  return compiled_->block_experts;
 }
 double Replica::indexed_layers() const noexcept {
   return compiled_->indexed_layers;

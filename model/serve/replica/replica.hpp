@@ -79,6 +79,7 @@ class Replica {
   enum class Mxfp4Experts : std::uint8_t { none, unpacked, native };
   [[nodiscard]] Mxfp4Experts mxfp4_experts() const noexcept;
   [[nodiscard]] bool nvfp4() const noexcept;             ///< products in nvfp4
+  [[nodiscard]] bool block_experts() const noexcept;     ///< experts in fp8 with a scale for each block of weights
   [[nodiscard]] double indexed_layers() const noexcept;  ///< layers with a sparse indexer
   /// Whether the exchange of an iteration, with prompts or without, is by measured kernels of dispatch and combine.
   [[nodiscard]] bool dispatches(bool prompts) const noexcept;

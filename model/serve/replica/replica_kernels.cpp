@@ -26,14 +26,20 @@ const FittedGemm& shortest_launch(const CurveSet& set, const FittedGemm& curve) 
   return *found;
 }
 
+/// Kernels that TensorRT-LLM's generator writes (its backend TRTLLM of experts) are its own, whoever measured them:
+/// FlashInfer ships them to vLLM and SGLang (flashinfer-ai/flashinfer, trtllm_fused_moe).
+constexpr std::string_view generator = "trtllm", generated = "trtllm-gen";
+
 constexpr auto moe_launch = static_cast<std::size_t>(MoeParameter::launch);
 
-/// The shortest chain of launches around an engine's grouped products. Benchmarks of some families launch host work and
-/// casts with them that a replayed graph does not hold.
-double least_launch(const CurveSet& set, const std::string& engine) {
+/// The shortest chain of launches around an engine's grouped products, scaled by groups or not as the curve's own.
+/// Benchmarks of some families launch host work and casts with them that a replayed graph does not hold.
+double least_launch(const CurveSet& set, const CurveProvenance& curve) {
   double least = std::numeric_limits<double>::max();
   for (const FittedMoe& c : set.moe) {
-    least = c.provenance.engine == engine ? std::min(least, c.values[moe_launch]) : least;
+    const CurveProvenance& p = c.provenance;
+    const bool alike = (p.format == scaled_by_groups) == (curve.format == scaled_by_groups);
+    least = p.engine == curve.engine && alike ? std::min(least, c.values[moe_launch]) : least;
   }
   return least;
 }
@@ -109,7 +115,7 @@ std::vector<ExpertKernels> expert_models(const CurveSet& set,
       const bool other = !only.empty() && p.kernel != only;
       if (p.format == measured.name && (engine.empty() || p.engine == engine) && !twin && !other) {
         MoeCurve curve = c.values;
-        curve[moe_launch] = std::min(curve[moe_launch], least_launch(set, p.engine));
+        curve[moe_launch] = std::min(curve[moe_launch], least_launch(set, p));
         models.push_back({MoeModel{curve, kernel_device(device, format.rate), format}, curve[moe_launch]});
         sources.push_back("experts: " + p.engine + " " + p.version + " " + p.kernel + " " + p.format + " kernels of " +
                           p.sku);
@@ -119,6 +125,12 @@ std::vector<ExpertKernels> expert_models(const CurveSet& set,
   for (const std::string_view engine : {std::string_view{kernels.curves}, std::string_view{}}) {
     for (const GemmFormat* format : formats) {
       gather(engine, *format, *format);
+      if (engine == generator) {
+        gather({}, *format, *format, generated);
+      }
+      if (format->name == scaled_by_groups && format == formats.front() && !models.empty()) {
+        break;  // kernels of one scale a tensor cannot read blocks of them
+      }
     }
     if (!models.empty()) {
       return models;
