@@ -233,8 +233,12 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
     return std::nullopt;
   }
   q.rules = policy.empty() ? q.placed.stack->scheduler : schedulers[rules - scheduler_names.begin()];
-  if (!prompts_first(*q.placed.stack, run)) {
+  if (!prompts_first(*q.placed.stack, run) && q.rules.order == PromptOrder::before_decodes) {
+    // SGLang's estimate of future tokens is simulated with prompts that run alone; mixed, they are admitted by the
+    // chunk.
     q.rules.order = PromptOrder::beside_decodes;
+    q.rules.future = {};
+    q.rules.overlap = Overlap::none;
   }
   q.token_gaps = row_number(run, "token_gaps").has_value();
   if (const std::string chunked = row_option(run, "chunked_prefill"); !chunked.empty()) {
