@@ -65,6 +65,9 @@ double power(double x, double y) noexcept {
   if (x != x || y != y) {
     return x + y;
   }
+  if (x == 2.0) {
+    return power_of_two(y);  // compilers take the one for the other
+  }
   double size = x;
   bool negative = false;
   if (!(x > 0.0 && x < infinity) || size_of(y) == infinity) {

@@ -100,7 +100,8 @@ goodput::RunClock clock_of(const TrainScenario& t) {
 
 Interval<Seconds> combined(const Interval<Seconds>& chance, const Interval<Seconds>& rate, double width) {
   const auto spread = [&](Seconds of_chance, Seconds of_rate) {
-    return std::hypot(std::log1p(width), std::log(of_chance / chance.mid), std::log(of_rate / rate.mid));
+    // Two by two: standard libraries scale the hypot of three numbers differently, in the last digit.
+    return std::hypot(std::log1p(width), std::hypot(std::log(of_chance / chance.mid), std::log(of_rate / rate.mid)));
   };
   const Seconds mid = chance.mid;
   return {mid * std::exp(-spread(chance.low, rate.low)), mid, mid * std::exp(spread(chance.high, rate.high))};

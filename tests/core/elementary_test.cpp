@@ -81,6 +81,9 @@ TEST_CASE("elementary functions are exact where their result is a number of few 
     REQUIRE(std::log10(power) == k);
     REQUIRE(std::pow(10.0, static_cast<double>(k)) == power);
   }
+  for (double x = -3.0; x < 3.0; x += 0.01) {
+    REQUIRE(std::pow(2.0, x) == std::exp2(x));  // compilers take the one for the other
+  }
   double factorial = 1.0;
   for (int k = 1; k <= 22; ++k) {
     REQUIRE(std::tgamma(static_cast<double>(k)) == factorial);
