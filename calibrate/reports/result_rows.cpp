@@ -234,9 +234,6 @@ ImportedRows import_result_rows(std::span<const ConfigSource> files,
       for (const auto& [key, value] : said.options) {
         run.options.insert_or_assign(key, value);
       }
-      for (const auto& [column, value] : silent.cells) {
-        run.cells.try_emplace(column, value);
-      }
       if (run.metrics.empty()) {
         problems.add(file.file, run.at, (run.part.empty() ? "the result" : run.part) + " holds no measurement above 0");
         continue;
@@ -244,7 +241,11 @@ ImportedRows import_result_rows(std::span<const ConfigSource> files,
       if (run.training) {
         fill_ranks(run, file.file, problems);
       }
-      require_cells(run, file.file, problems);
+      ReportedRun whole = run;
+      for (const auto& [column, value] : silent.cells) {
+        whole.cells.try_emplace(column, value);
+      }
+      require_cells(whole, file.file, problems);
       kinds.insert(run.training);
       for (const std::string& remark : run.remarks) {
         const std::string line = shown(file.file) + (run.part.empty() ? "" : ", " + run.part) + ": " + remark;

@@ -40,10 +40,11 @@ struct ImportedRows {
 [[nodiscard]] std::optional<ResultForm> result_form_of(std::string_view text);
 
 /// Rows of all files; without a form each is told by its content. `stated`: "COLUMN=VALUE", which wins over the file;
-/// "options.KEY=VALUE" adds to the options; `usual`, of the same form, stands where the file is silent. Throws
-/// ConfigError with every problem and its place: a file of another form or without a measurement, a number that is
-/// none, an unknown column, and what no row can be predicted without and neither the file nor `stated` says (model,
-/// SKU, ranks, format, engine; of training also batch, sequence and software).
+/// "options.KEY=VALUE" adds to the options; `usual`, of the same form, is known to whoever reads the rows: it is not
+/// asked for where the file is silent, and its cells stay blank. Throws ConfigError with every problem and its place: a
+/// file of another form or without a measurement, a number that is none, an unknown column, and what no row can be
+/// predicted without and neither the file nor `stated` says (model, SKU, ranks, format, engine; of training also batch,
+/// sequence and software).
 [[nodiscard]] ImportedRows import_result_rows(std::span<const ConfigSource> files,
                                               std::optional<ResultForm> form,
                                               std::span<const std::string> stated,

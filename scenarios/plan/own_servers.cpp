@@ -24,14 +24,10 @@ double squared(double number) noexcept {
   return number * number;
 }
 
-/// The quantity without a queue.
+/// The quantity without a queue: the first half of the list.
 ServingQuantity steady(ServingQuantity quantity) noexcept {
-  switch (quantity) {
-    case ServingQuantity::queue_ttft: return ServingQuantity::ttft;
-    case ServingQuantity::queue_tpot: return ServingQuantity::tpot;
-    case ServingQuantity::queue_rate: return ServingQuantity::rate;
-    default: return quantity;
-  }
+  constexpr std::size_t kinds = serving_quantity_names.size() / 2;
+  return static_cast<ServingQuantity>(static_cast<std::size_t>(quantity) % kinds);
 }
 
 /// Which levels a quantity shows: pace, first token, rate.
