@@ -177,7 +177,8 @@ SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const S
     add_prompts(filling, full, load.isl, load.chunk);
     const double each = load.requests / load.stages;
     const double left = load.answered() / load.step_tokens;
-    const double steady = std::max(0.0, each * load.steps() / b - 0.5 * fill - left);
+    const double meanwhile = load.prompts_first ? 0.0 : 0.5 * fill;  // iterations of full batches that filling decodes
+    const double steady = std::max(0.0, each * load.steps() / b - meanwhile - left);
     double emptying = load.steps() * step(decodes(std::max(1.0, 0.5 * b), load));
     if (load.longest > load.osl) {
       const double last = std::max(load.longest / load.step_tokens, left);

@@ -91,7 +91,7 @@ struct SteadyState {
 /// which is s step(b / 2) where outputs are equal and step is a line. N is `requests`, or what the throughput above
 /// takes `set_seconds` for, whichever is more. Under balanced attention-DP an iteration with prompts comes but once in
 /// p iterations, and q is p times as large. An engine that runs prompts first decodes in s iterations beside the k:
-/// cycle = s step(b) + k step(0, q).
+/// cycle = s step(b) + k step(0, q), and decodes nothing while it fills.
 [[nodiscard]] SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits);
 
 /// The pools of a disaggregated deployment at full load: prompts alone, in iterations of groups x chunk tokens, and
