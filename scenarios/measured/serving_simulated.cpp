@@ -477,21 +477,19 @@ RunAtLimits run_at_limits(const SimulatedQuestion& question,
     best = run(best.rate / step);
     good = kept(best.report, question.limits_kept);
   }
-  for (int i = 0; i < most_steps && good && broken == 0.0; ++i) {
-    RunAtLimits next = run(best.rate * step);
+  const auto narrow = [&](double rate) {
+    RunAtLimits next = run(rate);
     if (kept(next.report, question.limits_kept)) {
       best = std::move(next);
     } else {
       broken = next.rate;
     }
+  };
+  for (int i = 0; i < most_steps && good && broken == 0.0; ++i) {
+    narrow(best.rate * step);
   }
   for (int i = 0; i < halvings && good && broken > 0.0; ++i) {
-    RunAtLimits next = run(std::sqrt(best.rate * broken));
-    if (kept(next.report, question.limits_kept)) {
-      best = std::move(next);
-    } else {
-      broken = next.rate;
-    }
+    narrow(std::sqrt(best.rate * broken));
   }
   // A replica that is slightly overloaded keeps its limits for a while: the run lasts as long as the benchmark's.
   constexpr double finer = 1.04;
