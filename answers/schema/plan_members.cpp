@@ -297,6 +297,7 @@ constexpr std::array plan{
     M{"recompute_flop_per_sample", T::number, "FLOP that are recomputed"},
     M{"step_flop", T::number, "FLOP of a step on all GPUs"},
     M{"micro_batches", T::number, "micro-batches of a step"},
+    M{"tokens_per_rank", T::number, "tokens of a sequence on a rank, where context parallelism splits it"},
     M{"sent_bytes_per_gpu_and_step", T::number, "bytes sent for data parallelism"},
     M{"tensor_bytes_per_gpu_and_step", T::number, "bytes sent for tensor parallelism"},
     M{"load", T::object, "what ranks hold while a checkpoint is loaded"},

@@ -50,7 +50,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-TEST_CASE("web queue: plans of a stated layout are light; searches, open loads and blank layouts are heavy") {
+TEST_CASE("web queue: plans of a stated layout are light, and searches, open loads and blank layouts are heavy") {
   using cli::cost_of;
   using cli::QuestionCost;
   const auto light = [](WireVerb verb, const std::string& text) { return cost_of(verb, text) == QuestionCost::light; };

@@ -147,7 +147,7 @@ TEST_CASE("--brief is the verdict and the numbers that a planner needs first, of
       std::find_if(rows.begin(), rows.end(), [](const std::string& row) { return says(row, "TTFT p95"); });
   REQUIRE(first != rows.end());
   CHECK(says(*first, " to "));  // with its interval
-  CHECK(says(with_columns("", answers()[1] + " --brief").out, "take 512 x h100-sxm-80gb: "));
+  CHECK(says(with_columns("", answers()[1] + " --brief").out, "take 256 x b200-sxm-180gb: "));
   const Run refused = with_columns("", answers()[0] + " --brief --format json");
   CHECK(refused.code == 2);
   CHECK(says(refused.err, "--brief has no part beside --format json; leave one out"));

@@ -49,7 +49,7 @@ offers plan --recompute s -- selective
 offers plan '' -- a.toml b.toml 'with space.toml' runs
 offers plan a.toml '' --
 offers plan --set strategy.tp=4 --format json '' -- a.toml b.toml 'with space.toml' runs
-offers plan --runs '' -- rows.csv runs
+offers plan --runs '' -- a.toml b.toml config.json notes.txt rows.csv runs 'with space.toml'
 offers plan -o n -- notes.txt
 offers compare a.toml b -- b.toml
 offers validate r -- rows.csv runs

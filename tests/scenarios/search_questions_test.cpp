@@ -110,7 +110,7 @@ TEST_CASE("70B on 64 GPUs of 80 GB: tensor ranks inside the host with stages, or
 TEST_CASE("a plan of more kinds of parallelism that is 3 % faster is named, the simpler one taken") {
   const auto answer = [](const std::string& simplicity) {
     return search(
-        whole("llama3-8b", "a100-sxm-80gb", 16, 8192, 64,
+        whole("llama3-8b", "a100-sxm-80gb", 32, 4096, 64,
               {"search.tp=any", "search.pp=any", "search.zero=any", "objective.simplicity=\"" + simplicity + "\""}));
   };
   const SearchPlan simple = answer("5 %");

@@ -91,6 +91,19 @@ bool needs_transposes(const Device& device) noexcept {
   return device.compute_capability.starts_with("8.") || device.compute_capability.starts_with("9.");
 }
 
+/// Bytes that pass memory for each 16-bit element that is cast to a narrow format. Blocks find their scale while they
+/// are read; a scale of the tensor asks for its maximum first, so that NVFP4 is read twice (NVIDIA/TransformerEngine,
+/// transformer_engine/pytorch/csrc/extensions/cast.cpp: nvte_group_hadamard_transform_amax, then the cast). FP8 with
+/// one scale is read once where scales are delayed and twice where they are current: the mean of both; of frozen
+/// products once.
+double cast_bytes(Precision precision, double layouts) noexcept {
+  constexpr double element = 2.0;
+  if (precision == Precision::fp8) {
+    return (layouts > 1.0 ? 1.5 : 1.0) * element + layouts * row_of(precision).weight_bytes;
+  }
+  return (precision == Precision::nvfp4 ? 2.0 : 1.0) * element + layouts * stored_bytes(precision);
+}
+
 }  // namespace
 
 bool four_bit_recipe(Precision precision) noexcept {
@@ -141,6 +154,8 @@ StepKernels::StepKernels(const ModelData& data,
       attention_rate_{attention_rate(device, stack, physics, level)},
       casts_{narrow_recipe(precision)},
       transposes_{needs_transposes(device)},
+      cast_both_{cast_bytes(precision, 2.0)},
+      cast_one_{cast_bytes(precision, 1.0)},
       wide_peak_{device.peak_of(wide_format_.rate)},
       bandwidth_{physics.bandwidth * device.bandwidth()} {}
 
@@ -150,14 +165,14 @@ ProductTimes StepKernels::product(double m, double n, double k, double share, do
   t.data_gradient = share * narrow_factor_ * narrow_.time({m, k, n});
   t.weight_gradient = gradient_share * narrow_factor_ * narrow_gradient_.time({n, k, m});
   if (casts_ && gradient_share > 0.0) {
-    const double pass = 5.0 * physics_.cast * share;
+    const double pass = physics_.cast * cast_both_ * share;
     t.casts_forward = Bytes{pass * (m * k + 0.5 * n * k)} / bandwidth_;
     t.casts_backward = Bytes{pass * m * n} / bandwidth_;
   } else if (casts_) {
     // Transposed copies of inputs and gradients are those of weight gradients; a frozen matrix lies in 8 bit already.
     const double pass = physics_.cast * share;
-    t.casts_forward = Bytes{3.0 * pass * m * k} / bandwidth_;
-    t.casts_backward = Bytes{pass * (3.0 * m * n + (transposes_ ? 2.0 * n * k : 0.0))} / bandwidth_;
+    t.casts_forward = Bytes{cast_one_ * pass * m * k} / bandwidth_;
+    t.casts_backward = Bytes{pass * (cast_one_ * m * n + (transposes_ ? 2.0 * n * k : 0.0))} / bandwidth_;
   }
   return t;
 }

@@ -106,6 +106,7 @@ class StepKernels {
   double narrow_factor_, wide_factor_;
   double attention_rate_;
   bool casts_, transposes_;
+  double cast_both_, cast_one_;  ///< bytes an element that is cast in both layouts, and in one
   FlopsPerSecond wide_peak_{};
   BytesPerSecond bandwidth_{};
 };
