@@ -440,8 +440,8 @@ TEST_CASE("8-bit recipes cast what products read, five bytes an element, convolu
   CHECK(fp8.forward.gemm < wide.forward.gemm);
   CHECK(fp8.forward.elementwise.raw() == near(5.0 * (rows * 2048 + 0.5 * 2048 * 1024) / bandwidth));
   CHECK(fp8.backward.elementwise.raw() == near(5.0 * rows * 1024 / bandwidth));
-  // Blocks of 32 are read once and written in two layouts, 33/32 bytes each; NVFP4 is read twice, for the tensor's maximum
-  // comes first, and written as half a byte with 1/16 of scales.
+  // Blocks of 32 are read once and written in two layouts, 33/32 bytes each; NVFP4 is read twice, for the tensor's
+  // maximum comes first, and written as half a byte with 1/16 of scales.
   Case blocks{"b200-sxm-180gb", "dgx-b200"};
   const auto backward = [&](Precision precision) {
     blocks.micro_batch = 16;
