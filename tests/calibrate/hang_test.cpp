@@ -412,7 +412,7 @@ TEST_CASE("flight recorder: a dump says ops, sizes, groups and states, and its f
   const PlainData data =
       read_pickle(dump({entry(0, "nccl:all_reduce", "completed"), entry(1, "nccl:broadcast", "started")}), "f");
   CHECK(is_recorder_dump(data));
-  const RankRecord record = read_recorder_dump(data, "/tmp/nccl_trace_rank_3");
+  const RankRecord record = read_recorder_dump(data, "dumps/nccl_trace_rank_3");
   CHECK(record.rank == 3);
   CHECK(record.whole);
   REQUIRE(record.groups.size() == 1);
@@ -445,7 +445,7 @@ TEST_CASE("flight recorder: parts of a coalesced op are as far as the whole") {
 }
 
 TEST_CASE("flight recorder: the rank stands at the end of a name or behind the word") {
-  CHECK(rank_of_name("/tmp/nccl_trace_rank_12") == 12);
+  CHECK(rank_of_name("dumps/nccl_trace_rank_12") == 12);
   CHECK(rank_of_name("job7/nccl_trace_rank_0.json.gz") == 0);
   CHECK(rank_of_name("rank3-host.pickle") == 3);
   CHECK(rank_of_name("dump.json") == std::nullopt);
