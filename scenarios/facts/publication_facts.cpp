@@ -22,13 +22,15 @@ std::vector<PublicationFact> read_embedded_facts() {
 }
 
 bool holds_for(const PublicationFact& fact, std::string_view id) {
-  const auto names = [&](std::string_view name) {
-    return name.ends_with('*') ? id.starts_with(name.substr(0, name.size() - 1)) : name == id.substr(0, id.rfind('.'));
-  };
-  return fact.rows.empty() || std::any_of(fact.rows.begin(), fact.rows.end(), names);
+  return fact.rows.empty() ||
+         std::any_of(fact.rows.begin(), fact.rows.end(), [&](const std::string& name) { return names_row(name, id); });
 }
 
 }  // namespace
+
+bool names_row(std::string_view name, std::string_view id) noexcept {
+  return name.ends_with('*') ? id.starts_with(name.substr(0, name.size() - 1)) : name == id.substr(0, id.rfind('.'));
+}
 
 std::vector<PublicationFact> read_publication_facts(const ConfigValue& document) {
   Diagnostics diagnostics;

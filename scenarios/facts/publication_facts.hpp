@@ -26,6 +26,10 @@ struct PublicationFact {
 /// The facts embedded in the binary.
 [[nodiscard]] const std::vector<PublicationFact>& publication_facts();
 
+/// Whether a name of rows is that of the row: its id without the last part, the metric, or, ending in '*', a start of
+/// it.
+[[nodiscard]] bool names_row(std::string_view name, std::string_view id) noexcept;
+
 /// Adds to a row's options what `facts` say of its publication, SKU and id. What the row states itself stays.
 void add_facts(const std::vector<PublicationFact>& facts,
                std::string_view publication,

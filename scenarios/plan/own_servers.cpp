@@ -10,6 +10,7 @@
 #include <headroom/scenarios/traffic/beside.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -74,51 +75,49 @@ std::optional<TellingMetric> telling(std::string_view metric) {
 
 constexpr int first_tail = 2;  // rank of p90
 
+template <class T>
+struct Column {
+  std::string_view name;
+  T ServingConfiguration::*cell;
+};
+constexpr std::array text_columns{
+    Column<std::string>{"model", &ServingConfiguration::model},
+    Column<std::string>{"gpu", &ServingConfiguration::gpu},
+    Column<std::string>{"weight_dtype", &ServingConfiguration::weight_dtype},
+    Column<std::string>{"kv_dtype", &ServingConfiguration::kv_dtype},
+    Column<std::string>{"engine", &ServingConfiguration::engine},
+    Column<std::string>{"engine_version", &ServingConfiguration::engine_version},
+};
+constexpr std::array count_columns{
+    Column<std::optional<std::int64_t>>{"tp", &ServingConfiguration::tp},
+    Column<std::optional<std::int64_t>>{"pp", &ServingConfiguration::pp},
+    Column<std::optional<std::int64_t>>{"ep", &ServingConfiguration::ep},
+    Column<std::optional<std::int64_t>>{"gpus", &ServingConfiguration::gpus},
+};
+constexpr std::array length_columns{
+    Column<std::optional<double>>{"isl", &ServingConfiguration::isl},
+    Column<std::optional<double>>{"osl", &ServingConfiguration::osl},
+};
+
 /// Fills a row's blank cells from "COLUMN=VALUE"; the names of those that were filled go to `filled`.
 void complete(ServingConfiguration& run, std::span<const std::string> cells, std::vector<std::string>& filled) {
-  const auto text = [&](std::string& cell, const std::string& value, std::string_view name) {
-    if (cell.empty()) {
-      cell = value;
-      filled.emplace_back(name);
-    }
-  };
-  const auto count = [&](std::optional<std::int64_t>& cell, const std::string& value, std::string_view name) {
-    if (!cell) {
-      cell = integer_of(value);
-      filled.emplace_back(name);
-    }
-  };
   for (const std::string& one : cells) {
     const std::size_t equals = one.find('=');
     const std::string_view name = std::string_view{one}.substr(0, equals);
     const std::string value = one.substr(equals + 1);
-    if (name == "model") {
-      text(run.model, value, name);
-    } else if (name == "gpu") {
-      text(run.gpu, value, name);
-    } else if (name == "weight_dtype") {
-      text(run.weight_dtype, value, name);
-    } else if (name == "kv_dtype") {
-      text(run.kv_dtype, value, name);
-    } else if (name == "engine") {
-      text(run.engine, value, name);
-    } else if (name == "engine_version") {
-      text(run.engine_version, value, name);
-    } else if (name == "tp") {
-      count(run.tp, value, name);
-    } else if (name == "pp") {
-      count(run.pp, value, name);
-    } else if (name == "ep") {
-      count(run.ep, value, name);
-    } else if (name == "gpus") {
-      count(run.gpus, value, name);
-    } else if (name == "isl" || name == "osl") {
-      std::optional<double>& length = name == "isl" ? run.isl : run.osl;
-      if (!length) {
-        length = whole_real(value);
-        filled.emplace_back(name);
+    const auto fill = [&](const auto& columns, const auto& blank, const auto& read) {
+      for (const auto& column : columns) {
+        if (column.name == name && blank(run.*column.cell)) {
+          run.*column.cell = read(value);
+          filled.emplace_back(name);
+        }
       }
-    }
+    };
+    const auto unset = [](const auto& cell) { return !cell; };
+    fill(
+        text_columns, [](const std::string& cell) { return cell.empty(); }, [](const std::string& v) { return v; });
+    fill(count_columns, unset, [](const std::string& v) { return integer_of(v); });
+    fill(length_columns, unset, [](const std::string& v) { return whole_real(v); });
   }
 }
 

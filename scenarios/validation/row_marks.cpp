@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/embedded.hpp>
+#include <headroom/scenarios/facts/publication_facts.hpp>
 #include <headroom/scenarios/validation/row_marks.hpp>
 
 #include <algorithm>
@@ -11,13 +12,6 @@ EmbeddedIndex embedded_accuracy() noexcept;  // NOLINT(misc-use-internal-linkage
 }
 
 namespace {
-
-bool names_row(std::string_view name, std::string_view id) noexcept {
-  if (name.ends_with('*')) {
-    return id.starts_with(name.substr(0, name.size() - 1));
-  }
-  return name == id.substr(0, id.rfind('.'));
-}
 
 RowMarks read_embedded_marks() {
   for (const EmbeddedFile& file : embedded::embedded_accuracy().files) {

@@ -113,8 +113,8 @@ export const EXAMPLES = [
     examples: [
       {title: "Boosted trees", start: {
         "kind": "classic", "hardware.gpu": "a100-sxm-40gb", "hardware.gpus": "1", "host.cpu": "xeon-e5-2686-v4",
-        "money.price": "1.29 $/h", "money.date": "2026-08", "money.source": "quote", "trees.library": "xgboost",
-        "trees.rows": "1e7", "trees.features": "8", "trees.rounds": "100", "trees.depth": "10",
+        "money.price": "1.29 $/h", "money.date": "2026-08", "money.source": "quote", "trees.rows": "1e7",
+        "trees.features": "8", "trees.rounds": "100", "trees.depth": "10",
       }},
       {title: "A billion vectors", start: {
         "kind": "classic", "hardware.gpu": "t4", "vectors.index": "ivf-pq", "vectors.vectors": "1e9", "vectors.dims": "96",
