@@ -166,14 +166,13 @@ class LayoutSearch {
   bool price_plain(const Stages& stages, const LayerSettings& form, std::uint8_t zero) {
     const std::uint16_t micro_batch = stages.micro_batches.front();
     LayerTable& table = tables_.of(stages, micro_batch, form);
-    Strategy s = strategy(stages, micro_batch, form, stages.shard_ranks.front(), stages.schedules.front(), zero);
-    Estimate e = settle_stages(job_.compiled, table, job_.room, s);
-    if (!fits(s, e)) {
+    const Strategy s = strategy(stages, micro_batch, form, stages.shard_ranks.front(), stages.schedules.front(), zero);
+    const StageSplits splits = stage_splits(job_.compiled, table, s, job_.room);
+    if (!splits.balanced && !fits(splits.own)) {
       return false;
     }
     table.step.take_groups(groups(stages, 0));
-    price(s, table, e);
-    return true;
+    return price(splits, table);
   }
 
   /// Whether nothing of the whole layout can matter; counted if so.
@@ -303,15 +302,16 @@ class LayoutSearch {
           continue;
         }
         // By how much a plan falls short is of interest while none is found.
-        Estimate e = settle_stages(job_.compiled, table, job_.room, s, found_.found() ? job_.room : any_room);
-        if (!fits(s, e)) {
+        const Bytes known = found_.found() ? job_.room : any_room;
+        const StageSplits splits = stage_splits(job_.compiled, table, s, job_.room, known);
+        if (!splits.balanced && !fits(splits.own)) {
           continue;
         }
         if (!grouped) {
           table.step.take_groups(groups(stages, i));
           grouped = true;
         }
-        price(s, table, e);
+        price(splits, table);
       }
     }
   }
@@ -382,7 +382,9 @@ class LayoutSearch {
   }
 
   /// Whether the strategy is legal and surely fits; counted if not.
-  bool fits(const Strategy& s, const Estimate& e) {
+  bool fits(const StageSplit& split) {
+    const Strategy& s = split.strategy;
+    const Estimate& e = split.estimate;
     if (e.micro_batches <= 0) {
       ++counts_.broken;
       remember_broken(s, {e.verdict, e.broke, e.limit});
@@ -401,12 +403,21 @@ class LayoutSearch {
     return true;
   }
 
-  void price(const Strategy& s, const LayerTable& table, Estimate& e) {
-    if (states_stages(s) && !s.stages_open) {
-      evaluate_time(job_.compiled, table_for(job_.compiled, s), s, e);
-    } else {
-      evaluate_time(job_.compiled, table, s, e);
+  /// The faster split of those that fit; its stages are simulated where they are stated.
+  [[nodiscard]] StageSplit timed(const StageSplits& splits, const LayerTable& table) const {
+    const Strategy& s = splits.own.strategy;
+    const bool stated = states_stages(s) && !s.stages_open;
+    return shortest(job_.compiled, stated ? table_for(job_.compiled, s) : table, job_.room, splits);
+  }
+
+  /// Prices what fits of the two; whether any does.
+  bool price(const StageSplits& splits, const LayerTable& table) {
+    const StageSplit split = timed(splits, table);
+    if (!fits(split)) {
+      return false;
     }
+    const Strategy& s = split.strategy;
+    const Estimate& e = split.estimate;
     ++counts_.priced;
     Candidate candidate = candidate_of(s, e);
     candidate.goal = job_.value(context_.objective->minimize, e);
@@ -414,6 +425,7 @@ class LayoutSearch {
     if (keeps_limits(candidate)) {
       found_.consider(candidate);
     }
+    return true;
   }
 
   bool keeps_limits(const Candidate& candidate) {

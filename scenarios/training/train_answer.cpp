@@ -83,9 +83,9 @@ Strategy close_open_axes(const CompiledTraining& compiled, const OpenStrategy& o
   Seconds best_time{1e300};
   Strategy smallest = asked;
   Bytes least{1e300};
-  const auto consider = [&](Strategy s, const LayerTable& table) {
-    Estimate e = settle_stages(compiled, table, compiled.capacity, s);
-    evaluate_time(compiled, table, s, e);
+  const auto consider = [&](const Strategy& layout, const LayerTable& table) {
+    const StageSplits splits = stage_splits(compiled, table, layout, compiled.capacity);
+    const auto [s, e] = shortest(compiled, table, compiled.capacity, splits);
     if (e.step.raw() <= 0.0) {
       return;  // breaks a rule
     }

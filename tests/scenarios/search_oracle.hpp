@@ -381,9 +381,10 @@ class Oracle {
     }
     // Layers of the end stages are no axis: where they are open they balance the stages, if that fits.
     const LayerTable table = table_for(*compiled_, s);
-    Estimate e = settle_stages(*compiled_, table, (1.0 - q_.margin) * compiled_->capacity, s);
-    evaluate_time(*compiled_, table, s, e);
-    if (e.device.high > (1.0 - q_.margin) * compiled_->capacity || host_is_short(*train_, e)) {
+    const Bytes room = (1.0 - q_.margin) * compiled_->capacity;
+    const StageSplit split = shortest(*compiled_, table, room, stage_splits(*compiled_, table, s, room));
+    const Estimate& e = split.estimate;
+    if (e.device.high > room || host_is_short(*train_, e)) {
       ++answer_.no_room;
       return;
     }
@@ -391,7 +392,7 @@ class Oracle {
     Priced p;
     p.job = job_;
     p.rental = train_->device.id + " " + std::to_string(train_->work.shape.gpus);
-    p.strategy = s;
+    p.strategy = split.strategy;
     p.step = e.step;
     p.memory = e.device.high;
     p.goal = value(q_.minimize, e);

@@ -10,8 +10,6 @@
 namespace headroom {
 namespace {
 
-/// Of the slowest stage, which another split must gain: as much as a search's plan may lose for being simpler.
-constexpr double least_gain = 0.05;
 /// What a key of end stages holds.
 constexpr std::int64_t most_layers = 255;
 
@@ -86,19 +84,38 @@ Strategy with_balanced_stages(const CompiledTraining& c, const LayerTable& t, co
   const StageLayers split = c.step->stages(balanced);
   const double now = slowest(even.first, even.middle, even.last + head);
   const double then = slowest(split.first, split.middle, split.last + head);
-  return then <= (1.0 - least_gain) * now ? balanced : s;
+  return then < now ? balanced : s;
 }
 
-Estimate settle_stages(const CompiledTraining& c, const LayerTable& t, Bytes room, Strategy& s, Bytes known) noexcept {
+StageSplits stage_splits(const CompiledTraining& c,
+                         const LayerTable& t,
+                         const Strategy& s,
+                         Bytes room,
+                         Bytes known) noexcept {
+  StageSplits splits;
   const Strategy balanced = with_balanced_stages(c, t, s);
   if (!(balanced == s)) {
     const Estimate e = evaluate_memory(c, t, balanced, room);
     if (e.micro_batches > 0 && e.device.high <= room) {
-      s = balanced;
-      return e;
+      splits.balanced = StageSplit{balanced, e};
     }
   }
-  return evaluate_memory(c, t, s, known);
+  splits.own = {s, evaluate_memory(c, t, s, known)};
+  return splits;
+}
+
+StageSplit shortest(const CompiledTraining& c, const LayerTable& t, Bytes room, StageSplits splits) noexcept {
+  StageSplit& own = splits.own;
+  const bool fits = own.estimate.device.high <= room;
+  if (fits || !splits.balanced) {
+    evaluate_time(c, t, own.strategy, own.estimate);
+  }
+  if (!splits.balanced) {
+    return own;
+  }
+  StageSplit& balanced = *splits.balanced;
+  evaluate_time(c, t, balanced.strategy, balanced.estimate);
+  return fits && own.estimate.step <= balanced.estimate.step ? own : balanced;
 }
 
 }  // namespace headroom
