@@ -68,7 +68,7 @@ void note_choices(const TrainScenario& t, const TrainPlan& answer, Plan& plan) {
   const std::int64_t stages = std::int64_t{s.pp} * s.vpp;
   if (states_stages(s)) {
     plan.notes.push_back("pipeline stages of " + stages_text(split_stages(real(t.architecture.layers), s, 0.0), s) +
-                         (s.stages_open ? ": the slowest stage is then the shortest (" + t.software.id +
+                         (s.stages_open ? ": the step is then the shortest (" + t.software.id +
                                               " takes any number; strategy.first_stage_layers and last_stage_layers "
                                               "state others)"
                                         : ", as stated"));

@@ -168,7 +168,7 @@ class LayoutSearch {
     LayerTable& table = tables_.of(stages, micro_batch, form);
     const Strategy s = strategy(stages, micro_batch, form, stages.shard_ranks.front(), stages.schedules.front(), zero);
     const StageSplits splits = stage_splits(job_.compiled, table, s, job_.room);
-    if (!splits.balanced && !fits(splits.own)) {
+    if (splits.count == 0 && !fits(splits.own)) {
       return false;
     }
     table.step.take_groups(groups(stages, 0));
@@ -304,7 +304,7 @@ class LayoutSearch {
         // By how much a plan falls short is of interest while none is found.
         const Bytes known = found_.found() ? job_.room : any_room;
         const StageSplits splits = stage_splits(job_.compiled, table, s, job_.room, known);
-        if (!splits.balanced && !fits(splits.own)) {
+        if (splits.count == 0 && !fits(splits.own)) {
           continue;
         }
         if (!grouped) {
@@ -316,12 +316,15 @@ class LayoutSearch {
     }
   }
 
-  /// The least of a subtree's stages, balanced or as the software splits them.
+  /// The least of a subtree's splits into stages.
   [[nodiscard]] Bytes least_memory(const Strategy& s, const LayerTable& table, double m) const noexcept {
     const CompiledMemory& memory = job_.compiled.memory;
-    const Bytes even = least_device(memory, table.memory, s, m);
-    const Strategy balanced = with_balanced_stages(job_.compiled, table, s);
-    return balanced.stages_open ? std::min(even, least_device(memory, table.memory, balanced, m)) : even;
+    Bytes least = least_device(memory, table.memory, s, m);
+    const OpenSplits open = open_splits(job_.compiled, table, s);
+    for (std::size_t i = 0; i < open.count; ++i) {
+      least = std::min(least, least_device(memory, table.memory, open.strategies[i], m));
+    }
+    return least;
   }
 
   /// Whether nothing that takes at least this memory and time, at ZeRO stages from `zero`, can matter; counted if so.
@@ -403,14 +406,14 @@ class LayoutSearch {
     return true;
   }
 
-  /// The faster split of those that fit; its stages are simulated where they are stated.
+  /// The fastest split of those that fit; its stages are simulated where they are stated.
   [[nodiscard]] StageSplit timed(const StageSplits& splits, const LayerTable& table) const {
     const Strategy& s = splits.own.strategy;
     const bool stated = states_stages(s) && !s.stages_open;
     return shortest(job_.compiled, stated ? table_for(job_.compiled, s) : table, job_.room, splits);
   }
 
-  /// Prices what fits of the two; whether any does.
+  /// Prices the fastest split that fits; whether any does.
   bool price(const StageSplits& splits, const LayerTable& table) {
     const StageSplit split = timed(splits, table);
     if (!fits(split)) {

@@ -73,32 +73,39 @@ Strategy pipeline(int pp, int vpp = 1) {
   return s;
 }
 
+/// The likeliest other split; the strategy itself where there is none.
 Strategy balanced(const CompiledTraining& c, const Strategy& s) {
-  return with_balanced_stages(c, tabulate(c, key_of(s)), s);
+  const OpenSplits open = open_splits(c, tabulate(c, key_of(s)), s);
+  return open.count > 0 ? open.strategies[0] : s;
 }
 
 }  // namespace
 
-TEST_CASE("balanced end stages: no split into whole layers has a shorter slowest stage") {
+TEST_CASE("splits of a pipeline: none into whole layers has a shorter slowest stage than the first") {
   for (int layers = 2; layers <= 100; ++layers) {
     for (const int stages : {2, 3, 4, 6, 8, 16}) {
       for (const double beside : {0.0, 0.4, 1.2, 2.3, 5.0}) {
         CAPTURE(layers);
         CAPTURE(stages);
         CAPTURE(beside);
-        const auto ends = balanced_ends(layers, stages, beside);
+        const EndSplits splits = short_splits(layers, stages, beside, 1e9);
         const auto least = least_slowest(layers, stages, beside);
-        REQUIRE(ends.has_value() == least.has_value());
-        if (!ends) {
-          continue;
+        REQUIRE((splits.count > 0) == least.has_value());
+        for (std::size_t i = 0; i < splits.count; ++i) {
+          const EndStages& ends = splits.ends[i];
+          const auto between = layers - ends.first - ends.last;
+          REQUIRE(std::min(ends.first, ends.last) >= 1);
+          REQUIRE((stages > 2 ? between % (stages - 2) : between) == 0);
+          const double each = stages > 2 ? static_cast<double>(between) / (stages - 2) : 0.0;
+          const double slowest =
+              std::max({each, static_cast<double>(ends.first), static_cast<double>(ends.last) + beside});
+          CHECK(slowest == splits.slowest[i]);
+          CHECK(slowest >= (i > 0 ? splits.slowest[i - 1] : *least));
         }
-        const auto between = layers - ends->first - ends->last;
-        REQUIRE(std::min(ends->first, ends->last) >= 1);
-        REQUIRE((stages > 2 ? between % (stages - 2) : between) == 0);
-        const double each = stages > 2 ? static_cast<double>(between) / (stages - 2) : 0.0;
-        const double slowest =
-            std::max({each, static_cast<double>(ends->first), static_cast<double>(ends->last) + beside});
-        CHECK(slowest == *least);
+        if (least) {
+          CHECK(splits.slowest[0] == *least);
+          CHECK(short_splits(layers, stages, beside, *least).count == 0);
+        }
       }
     }
   }
@@ -106,7 +113,7 @@ TEST_CASE("balanced end stages: no split into whole layers has a shorter slowest
 
 TEST_CASE("DeepSeek-V3's 61 layers beside a head and a module as long as 2.3 layers") {
   const auto of = [](int stages) {
-    const EndStages ends = *balanced_ends(61, stages, 2.3);
+    const EndStages ends = short_splits(61, stages, 2.3, 61.0).ends[0];
     return std::vector<std::int64_t>{ends.first, ends.last};
   };
   CHECK(of(4) == std::vector<std::int64_t>{16, 13});
@@ -148,18 +155,22 @@ TEST_CASE("stages that nobody states are balanced where the software takes any n
 TEST_CASE("balanced stages that do not fit give way to the software's own") {
   const CompiledTraining c = compiled({});
   const LayerTable table = tabulate(c, key_of(pipeline(8)));
-  const auto settled = [&](Bytes room) {
-    return shortest(c, table, room, stage_splits(c, table, pipeline(8), room));
-  };
-  const StageSplit fits = settled(Bytes{1e15});
-  CHECK(fits.strategy.stages_open);
-  const StageSplit tight = settled(Bytes{fits.estimate.device.high.raw() - 1.0});
-  CHECK(tight.strategy == pipeline(8));
-  CHECK(tight.estimate.device.high == evaluate_memory(c, table, tight.strategy).device.high);
+  const auto settled = [&](Bytes room) { return shortest(c, table, room, stage_splits(c, table, pipeline(8), room)); };
+  const StageSplit fastest = settled(Bytes{1e15});
+  CHECK(fastest.strategy.stages_open);
+  // Without room for it another one that fits, and without room for any the software's own.
+  const Bytes less = Bytes{fastest.estimate.device.high.raw() - 1.0};
+  const StageSplit other = settled(less);
+  CHECK(other.estimate.device.high <= less);
+  CHECK(other.estimate.step >= fastest.estimate.step);
+  const StageSplit none = settled(Bytes{1.0});
+  CHECK(none.strategy == pipeline(8));
+  CHECK(none.estimate.device.high == evaluate_memory(c, table, none.strategy).device.high);
 }
 
-TEST_CASE("of two splits the one with the shorter whole step is taken, however much its slowest stage gains") {
-  std::size_t even = 0, uneven = 0;
+TEST_CASE(
+    "of the splits of a pipeline the one with the shortest whole step is taken, however much its slowest stage gains") {
+  std::size_t even = 0, uneven = 0, later = 0;
   for (int layers = 24; layers <= 96; ++layers) {
     const CompiledTraining c = compiled({"megatron-core-te", layers});
     for (const int pp : {2, 4, 8, 16}) {
@@ -167,19 +178,26 @@ TEST_CASE("of two splits the one with the shorter whole step is taken, however m
       for (const std::uint8_t zero : {std::uint8_t{1}, std::uint8_t{2}}) {
         s.zero = zero;
         const LayerTable table = tabulate(c, key_of(s));
-        const Strategy other = with_balanced_stages(c, table, s);
-        if (other == s) {
+        const OpenSplits open = open_splits(c, table, s);
+        if (open.count == 0) {
           continue;
         }
         const StageSplit taken = shortest(c, table, any_room, stage_splits(c, table, s, any_room));
-        const Seconds own = evaluate(c, table, s).step, balanced = evaluate(c, table, other).step;
-        CHECK(taken.estimate.step == std::min(own, balanced));
-        CHECK(taken.strategy == (balanced < own ? other : s));
-        ++(balanced < own ? uneven : even);
+        const Seconds own = evaluate(c, table, s).step;
+        Seconds least = own;
+        for (std::size_t i = 0; i < open.count; ++i) {
+          least = std::min(least, evaluate(c, table, open.strategies[i]).step);
+        }
+        CHECK(taken.estimate.step == least);
+        CHECK(evaluate(c, table, taken.strategy).step == least);
+        CHECK(taken.strategy.stages_open == (least < own));
+        later += least < own && !(taken.strategy == open.strategies[0]) ? 1 : 0;
+        ++(least < own ? uneven : even);
       }
     }
   }
-  // Both happen, or nothing was shown.
+  // All of it happens, or nothing was shown.
   CHECK(uneven > 20);
   CHECK(even > 0);
+  CHECK(later > 0);
 }

@@ -10,6 +10,9 @@
 namespace headroom {
 namespace {
 
+/// How much longer than as the software splits the slowest stage may be: what the rest of a step, which exchanges and
+/// updates by stage, may well make up for.
+constexpr double most_longer = 1.05;
 /// What a key of end stages holds.
 constexpr std::int64_t most_layers = 255;
 
@@ -26,96 +29,111 @@ bool chunks_are_even(std::int64_t layers, const Strategy& s) noexcept {
 
 }  // namespace
 
-std::optional<EndStages> balanced_ends(std::int64_t layers, std::int64_t stages, double beside) noexcept {
+EndSplits short_splits(std::int64_t layers, std::int64_t stages, double beside, double below) noexcept {
+  EndSplits found;
+  const auto add = [&](const EndStages& ends, double takes) {
+    // Of splits alike the one that leaves the stages between the ends, which are more, the least.
+    const auto later = [&](const EndStages& of, double its) {
+      return its > takes || (its == takes && of.first + of.last < ends.first + ends.last);
+    };
+    std::size_t at = std::min(found.count, found.ends.size() - 1);
+    if (found.count == found.ends.size() && !later(found.ends[at], found.slowest[at])) {
+      return;
+    }
+    for (; at > 0 && later(found.ends[at - 1], found.slowest[at - 1]); --at) {
+      found.ends[at] = found.ends[at - 1];
+      found.slowest[at] = found.slowest[at - 1];
+    }
+    found.ends[at] = ends;
+    found.slowest[at] = takes;
+    found.count = std::min(found.count + 1, found.ends.size());
+  };
   const std::int64_t between = stages - 2;
-  std::optional<EndStages> best;
-  double shortest = 1e300;
   // Stages of fewer layers leave the ends more than the mean by a layer each, and more.
   const double mean = (real(layers) + beside) / real(stages);
   const auto from = std::max<std::int64_t>(1, static_cast<std::int64_t>(mean) - 2);
-  for (std::int64_t each = from; between >= 0 && real(each) < shortest; ++each) {
+  for (std::int64_t each = from; between >= 0 && real(each) < below; ++each) {
     const std::int64_t ends = layers - between * each;
     if (ends < 2) {
       break;
     }
-    // Beside the head as many as let it keep pace, or half of what there is for both ends.
-    const double share = 0.5 * (real(ends) - beside);
-    for (const double wanted : {std::floor(real(each) - beside), std::floor(share), std::ceil(share)}) {
-      const auto last = static_cast<std::int64_t>(std::clamp(wanted, 1.0, real(ends - 1)));
+    for (std::int64_t last = 1; last < ends && real(last) + beside < below; ++last) {
       const double takes = slowest(real(ends - last), between > 0 ? real(each) : 0.0, real(last) + beside);
-      if (takes < shortest) {
-        shortest = takes;
-        best = EndStages{ends - last, last};
+      if (takes < below) {
+        add({ends - last, last}, takes);
       }
     }
     if (between == 0) {
       break;
     }
   }
-  return best;
+  return found;
 }
 
-Strategy with_balanced_stages(const CompiledTraining& c, const LayerTable& t, const Strategy& s) noexcept {
+OpenSplits open_splits(const CompiledTraining& c, const LayerTable& t, const Strategy& s) noexcept {
+  OpenSplits splits;
   const bool in_line =
       model_of(s.schedule).waits_for_stages && placement_of(s.schedule, s.pp) == StagePlacement::looped;
   if (!c.balances_stages || !c.step || s.pp < 2 || states_stages(s) || !in_line) {
-    return s;
+    return splits;
   }
   const LayerTimes& l = t.step.layer;
   const Seconds layer = l.total() - l.ep_hidden + l.accumulation;
   if (layer <= Seconds{}) {
-    return s;
+    return splits;
   }
   const auto layers = static_cast<std::int64_t>(c.layers);
   if (s.vpp > 1 && chunks_are_even(layers, s)) {
-    return s;
+    return splits;
   }
   const StageLayers even = c.step->stages(s);
   const double head = t.step.head.total() / layer;
   const double modules = c.step->layers() - c.layers;
-  const std::optional<EndStages> ends = balanced_ends(layers, s.pp, head + modules);
-  if (!ends || ends->first > most_layers || ends->last > most_layers) {
-    return s;
-  }
-  Strategy balanced = s;
-  balanced.first_stage_layers = static_cast<std::uint8_t>(ends->first);
-  balanced.last_stage_layers = static_cast<std::uint8_t>(ends->last);
-  balanced.stages_open = true;
-  const StageLayers split = c.step->stages(balanced);
   const double now = slowest(even.first, even.middle, even.last + head);
-  const double then = slowest(split.first, split.middle, split.last + head);
-  return then < now ? balanced : s;
-}
-
-StageSplits stage_splits(const CompiledTraining& c,
-                         const LayerTable& t,
-                         const Strategy& s,
-                         Bytes room,
-                         Bytes known) noexcept {
-  StageSplits splits;
-  const Strategy balanced = with_balanced_stages(c, t, s);
-  if (!(balanced == s)) {
-    const Estimate e = evaluate_memory(c, t, balanced, room);
-    if (e.micro_batches > 0 && e.device.high <= room) {
-      splits.balanced = StageSplit{balanced, e};
+  const EndSplits found = short_splits(layers, s.pp, head + modules, most_longer * now);
+  for (std::size_t i = 0; i < found.count; ++i) {
+    const EndStages& ends = found.ends[i];
+    Strategy other = s;
+    other.first_stage_layers = static_cast<std::uint8_t>(std::min(ends.first, most_layers));
+    other.last_stage_layers = static_cast<std::uint8_t>(std::min(ends.last, most_layers));
+    other.stages_open = true;
+    const StageLayers split = c.step->stages(other);
+    const bool same = split.first == even.first && split.middle == even.middle && split.last == even.last;
+    if (!same && std::max(ends.first, ends.last) <= most_layers) {
+      splits.strategies[splits.count++] = other;
     }
   }
+  return splits;
+}
+
+StageSplits stage_splits(
+    const CompiledTraining& c, const LayerTable& t, const Strategy& s, Bytes room, Bytes known) noexcept {
+  StageSplits splits;
   splits.own = {s, evaluate_memory(c, t, s, known)};
+  const OpenSplits open = open_splits(c, t, s);
+  for (std::size_t i = 0; i < open.count; ++i) {
+    const Estimate e = evaluate_memory(c, t, open.strategies[i], room);
+    if (e.micro_batches > 0 && e.device.high <= room) {
+      splits.others[splits.count++] = {open.strategies[i], e};
+    }
+  }
   return splits;
 }
 
 StageSplit shortest(const CompiledTraining& c, const LayerTable& t, Bytes room, StageSplits splits) noexcept {
-  StageSplit& own = splits.own;
-  const bool fits = own.estimate.device.high <= room;
-  if (fits || !splits.balanced) {
-    evaluate_time(c, t, own.strategy, own.estimate);
+  StageSplit* best = nullptr;
+  if (splits.own.estimate.device.high <= room || splits.count == 0) {
+    best = &splits.own;
+    evaluate_time(c, t, best->strategy, best->estimate);
   }
-  if (!splits.balanced) {
-    return own;
+  for (std::size_t i = 0; i < splits.count; ++i) {
+    StageSplit& other = splits.others[i];
+    evaluate_time(c, t, other.strategy, other.estimate);
+    if (best == nullptr || other.estimate.step < best->estimate.step) {
+      best = &other;
+    }
   }
-  StageSplit& balanced = *splits.balanced;
-  evaluate_time(c, t, balanced.strategy, balanced.estimate);
-  return fits && own.estimate.step <= balanced.estimate.step ? own : balanced;
+  return *best;
 }
 
 }  // namespace headroom
