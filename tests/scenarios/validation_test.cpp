@@ -136,11 +136,11 @@ TEST_CASE("facts of a publication are options of its rows on their SKU, beside w
                                         "\"own_attention=1.2\"]\nwhy = \"w\"\nsource = \"s\"\n",
                                         "facts.toml"));
   std::map<std::string, std::string, std::less<>> options{{"own_attention", "1"}};
-  add_facts(facts, "P", "B", "a-1.step", options);
-  add_facts(facts, "Q", "A", "a-1.step", options);
-  add_facts(facts, "P", "A", "b-1.step", options);
+  add_facts(facts, {"P", "B", "fp8", "a-1.step"}, options);
+  add_facts(facts, {"Q", "A", "fp8", "a-1.step"}, options);
+  add_facts(facts, {"P", "A", "fp8", "b-1.step"}, options);
   CHECK(options.size() == 1);
-  add_facts(facts, "P", "A", "a-1.step", options);
+  add_facts(facts, {"P", "A", "fp8", "a-1.step"}, options);
   CHECK(options.at("own_products") == "1.5");
   CHECK(options.at("own_attention") == "1");
   const auto refused = [](const std::string& options) {
