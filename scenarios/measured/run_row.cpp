@@ -91,10 +91,11 @@ std::map<std::string, std::string, std::less<>> parse_options(std::string_view t
 
 /// The sequences of a step of which a row states in their place how many micro-batches a rank accumulates.
 void complete_batch(RunConfiguration& run) {
-  if (!run.global_batch && run.micro_batch && run.dp) {
-    if (const std::optional<std::int64_t> steps = option_count(run, "accumulation")) {
-      run.global_batch = *steps * *run.micro_batch * *run.dp;
-    }
+  constexpr std::int64_t most = 1'000'000;  // no run has as many of any, and the product of three is a whole number
+  const std::int64_t steps = option_count(run, "accumulation").value_or(0);
+  if (steps > 0 && !run.global_batch && run.micro_batch && run.dp &&
+      std::max({steps, *run.micro_batch, *run.dp}) <= most) {
+    run.global_batch = steps * *run.micro_batch * *run.dp;
   }
 }
 

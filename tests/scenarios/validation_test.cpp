@@ -158,6 +158,25 @@ TEST_CASE("facts of a publication are options of its rows on their SKU, beside w
   CHECK(file.rows[1].run.options.empty());
 }
 
+TEST_CASE("facts hold for the precisions that they name, and the first that knows an option tells it") {
+  const std::vector<PublicationFact> facts = read_publication_facts(
+      parse_toml("schema = 1\n[[fact]]\npublication = \"P\"\nrows = [\"a-1\"]\noptions = [\"cuda_graphs=0\"]\n"
+                 "why = \"w\"\nsource = \"s\"\n[[fact]]\npublication = \"P\"\nprecisions = [\"fp8\", \"bf16\"]\n"
+                 "options = [\"tp_comm_overlap=1\", \"cuda_graphs=1\"]\nwhy = \"w\"\nsource = \"s\"\n",
+                 "facts.toml"));
+  const auto told = [&](std::string_view precision, std::string_view id) {
+    std::map<std::string, std::string, std::less<>> options;
+    add_facts(facts, {"P", "A", precision, id}, options);
+    return options;
+  };
+  CHECK(told("nvfp4", "b.step").empty());
+  CHECK(told("", "b.step").empty());
+  CHECK(told("bf16", "b.step").at("tp_comm_overlap") == "1");
+  CHECK(told("fp8", "b.step").at("cuda_graphs") == "1");
+  CHECK(told("fp8", "a-1.step").at("cuda_graphs") == "0");
+  CHECK(told("fp8", "a-1.step").at("tp_comm_overlap") == "1");
+}
+
 TEST_CASE("boards whose kernels take longer alone take as much longer in the parts of a step that run them") {
   const auto step = [](const std::string& options) {
     return scored(row({.options = options})).rows[0].prediction.predicted;
