@@ -14,6 +14,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -201,6 +202,9 @@ class StepProblem {
                                                                          : UnusedKind::unpredicted;
       return UnusedRow{&row, kind, prediction.why};
     }
+    if (!option(row.run, "accumulation").empty()) {
+      return UnusedRow{&row, UnusedKind::unpublished, "not published: global_batch, which a recipe says"};
+    }
     // Predicted with another software, the row would move that software's numbers.
     const std::optional<RowJob> job = model.job_of(row.run);
     if (!job) {
@@ -224,8 +228,7 @@ class StepProblem {
     TrainingRowModel& model = workers_.front()->model;
     RowPrediction prediction;
     if (std::optional<UnusedRow> why = unused(row, prediction)) {
-      fit.unused.push_back(std::move(*why));
-      return;
+      return fit.unused.push_back(std::move(*why));
     }
     FittedRun run;
     run.row = &row;
@@ -485,8 +488,7 @@ void leave_out(HierarchicalFit& solver,
     std::vector<bool> out;
     std::vector<std::size_t> mine;
     for (std::size_t i = 0; i < fit.runs.size(); ++i) {
-      out.push_back(fit.runs[i].row->source == source);
-      if (out.back()) {
+      if (out.emplace_back(fit.runs[i].row->source == source)) {
         mine.push_back(i);
       }
     }
@@ -563,9 +565,7 @@ StepFit fit_step(std::span<const RunFile> files,
   fit.result = solver.fit();
   fit.values = problem.values(fit.result.point);
   std::vector<std::size_t> all(fit.runs.size());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i] = i;
-  }
+  std::iota(all.begin(), all.end(), std::size_t{0});
   std::vector<double> found(all.size());
   problem.errors(fit.result.point, all, found, 0, fit.runs);
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -21,9 +21,12 @@ std::vector<PublicationFact> read_embedded_facts() {
   return {};
 }
 
-bool holds_for(const PublicationFact& fact, std::string_view id) {
-  return fact.rows.empty() ||
-         std::any_of(fact.rows.begin(), fact.rows.end(), [&](const std::string& name) { return names_row(name, id); });
+bool holds_for(const PublicationFact& fact, const PublishedRow& row) {
+  const auto& precisions = fact.precisions;
+  const bool named = fact.rows.empty() || std::any_of(fact.rows.begin(), fact.rows.end(),
+                                                      [&](const std::string& name) { return names_row(name, row.id); });
+  return named && fact.publication == row.publication && (fact.gpu.empty() || fact.gpu == row.gpu) &&
+         (precisions.empty() || std::find(precisions.begin(), precisions.end(), row.precision) != precisions.end());
 }
 
 }  // namespace
@@ -41,6 +44,7 @@ std::vector<PublicationFact> read_publication_facts(const ConfigValue& document)
     PublicationFact fact;
     fact.publication = entry.text("publication");
     fact.gpu = entry.maybe_text("gpu").value_or("");
+    fact.precisions = entry.texts("precisions");
     fact.rows = entry.texts("rows");
     for (const std::string& option : entry.texts("options")) {
       const std::size_t equals = option.find('=');
@@ -69,12 +73,10 @@ const std::vector<PublicationFact>& publication_facts() {
 }
 
 void add_facts(const std::vector<PublicationFact>& facts,
-               std::string_view publication,
-               std::string_view gpu,
-               std::string_view id,
+               const PublishedRow& row,
                std::map<std::string, std::string, std::less<>>& options) {
   for (const PublicationFact& fact : facts) {
-    if (fact.publication == publication && (fact.gpu.empty() || fact.gpu == gpu) && holds_for(fact, id)) {
+    if (holds_for(fact, row)) {
       options.insert(fact.options.begin(), fact.options.end());
     }
   }

@@ -14,8 +14,9 @@ namespace headroom {
 
 /// Options that hold for some of a publication's runs, found apart from the runs' times.
 struct PublicationFact {
-  std::string publication;        ///< the rows' column `source`
-  std::string gpu;                ///< the rows' column `gpu`; empty: any
+  std::string publication;              ///< the rows' column `source`
+  std::string gpu;                      ///< the rows' column `gpu`; empty: any
+  std::vector<std::string> precisions;  ///< the rows' column `precision`; none: any
   std::vector<std::string> rows;  ///< ids without their last part, the metric; one that ends in '*' is a start of ids
   std::map<std::string, std::string, std::less<>> options;
   std::string why, source;
@@ -30,11 +31,15 @@ struct PublicationFact {
 /// it.
 [[nodiscard]] bool names_row(std::string_view name, std::string_view id) noexcept;
 
-/// Adds to a row's options what `facts` say of its publication, SKU and id. What the row states itself stays.
+/// What a fact asks of a row: its columns `source`, `gpu`, `precision` and `id`.
+struct PublishedRow {
+  std::string_view publication, gpu, precision, id;
+};
+
+/// Adds to a row's options what `facts` say of it, the first fact that knows an option. What the row states itself
+/// stays.
 void add_facts(const std::vector<PublicationFact>& facts,
-               std::string_view publication,
-               std::string_view gpu,
-               std::string_view id,
+               const PublishedRow& row,
                std::map<std::string, std::string, std::less<>>& options);
 
 }  // namespace headroom

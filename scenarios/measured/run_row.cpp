@@ -2,6 +2,7 @@
 #include <headroom/core/input_file.hpp>
 #include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/facts/publication_facts.hpp>
+#include <headroom/scenarios/measured/row_options.hpp>
 #include <headroom/scenarios/measured/run_row.hpp>
 
 #include <algorithm>
@@ -86,6 +87,16 @@ std::map<std::string, std::string, std::less<>> parse_options(std::string_view t
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return options;
+}
+
+/// The sequences of a step of which a row states in their place how many micro-batches a rank accumulates.
+void complete_batch(RunConfiguration& run) {
+  constexpr std::int64_t most = 1'000'000;  // no run has as many of any, and the product of three is a whole number
+  const std::int64_t steps = option_count(run, "accumulation").value_or(0);
+  if (steps > 0 && !run.global_batch && run.micro_batch && run.dp &&
+      std::max({steps, *run.micro_batch, *run.dp}) <= most) {
+    run.global_batch = steps * *run.micro_batch * *run.dp;
+  }
 }
 
 }  // namespace
@@ -185,7 +196,8 @@ class RunRowReader::Rows {
     row.run.options = parse_options(text("options"));
     row.serving.options = row.run.options;
     if (form_ == RowForm::training) {
-      add_facts(publication_facts(), row.source, row.run.gpu, row.id, row.run.options);
+      add_facts(publication_facts(), {row.source, row.run.gpu, row.run.precision, row.id}, row.run.options);
+      complete_batch(row.run);
     }
     row.table = form_ == RowForm::serving ? table_of(row) : 1;
     row.cells = csv_.fields();

@@ -197,6 +197,16 @@ RunConfiguration with_sizes_of(const Architecture& preset, RunConfiguration run)
   return run;
 }
 
+namespace {
+
+/// Whether tensor-parallel collectives run in pieces beside the products of dense layers: torchtitan's asynchronous
+/// tensor parallelism, or the user buffers of Transformer Engine (--tp-comm-overlap).
+bool cuts_tensor_traffic(const RunConfiguration& run) {
+  return option(run, "async_tp") == "1" || (option(run, "tp_comm_overlap") == "1" && run.experts.value_or(0) < 2);
+}
+
+}  // namespace
+
 MemoryOptions options_of(const RunConfiguration& run, const StackDefaults& defaults) {
   MemoryOptions o;
   const std::string_view method = option(run, "method");
@@ -214,7 +224,7 @@ MemoryOptions options_of(const RunConfiguration& run, const StackDefaults& defau
   }
   o.compiled = option(run, "compile") == "1";
   o.row_scales = option(run, "float8") == "rowwise";
-  o.async_tp = option(run, "async_tp") == "1";
+  o.async_tp = cuts_tensor_traffic(run);
   o.overlapped = option(run, "overlap") != "none";
   o.offload_optimizer = option(run, "offload") == "optimizer";
   o.offload_activations = option(run, "offload") == "activations";
@@ -235,7 +245,8 @@ MemoryOptions options_of(const RunConfiguration& run, const StackDefaults& defau
               : option(run, "weight_average") == "gpu" ? WeightAverage::gpu
                                                        : WeightAverage::none;
   o.experts = expert_traffic_of(run);
-  o.narrow_gather = option(run, "fp8_param_gather") == "1";
+  // Adapters are gathered in 16 bit, and nothing beside them.
+  o.narrow_gather = o.method == Method::full && option(run, "fp8_param_gather") == "1";
   return o;
 }
 

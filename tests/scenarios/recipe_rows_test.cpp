@@ -8,6 +8,8 @@
 #include "run_rows.hpp"
 #include <algorithm>
 #include <cmath>
+#include <sstream>
+#include <string>
 
 using namespace headroom;
 
@@ -108,4 +110,53 @@ TEST_CASE("stages of AutoModel run whole blocks again where a row does not say")
   none.recompute = "none";
   CHECK(step_of(run) == step_of(full));
   CHECK(step_of(none) < step_of(full));
+}
+
+TEST_CASE("user buffers cut the tensor-parallel collectives of dense layers as asynchronous tensor parallelism does") {
+  RunConfiguration run = adapters(32, 32);
+  run.options.erase("method");
+  run.framework = "Megatron-Bridge";
+  run.tp = 8;
+  run.pp = 4;
+  run.vpp = 5;
+  run.dp = run.cp = 1;
+  run.recompute = "none";
+  const double whole = step_of(run);
+  RunConfiguration cut = run;
+  cut.options["tp_comm_overlap"] = "1";
+  RunConfiguration async = run;
+  async.options["async_tp"] = "1";
+  CHECK(step_of(cut) == step_of(async));
+  CHECK(step_of(cut) < whole);
+  RunConfiguration off = run;
+  off.options["tp_comm_overlap"] = "0";
+  CHECK(step_of(off) == whole);
+  run.experts = 8;
+  run.options["tp_comm_overlap"] = "1";
+  CHECK_FALSE(options_of(run, {}).async_tp);
+}
+
+TEST_CASE("8-bit weights are gathered where they are trained") {
+  RunConfiguration run = adapters(8, 8);
+  run.options["fp8_param_gather"] = "1";
+  CHECK_FALSE(options_of(run, {}).narrow_gather);
+  run.options.erase("method");
+  CHECK(options_of(run, {}).narrow_gather);
+}
+
+TEST_CASE("a row may say how many micro-batches a rank accumulates in the place of its global batch") {
+  const auto batch_of = [](const std::string& cells) {
+    std::istringstream stream{
+        "id,model,gpu,gpus,dp,tp,pp,cp,micro_batch,global_batch,seq_len,precision,options,metric,value,unit\n" + cells};
+    Diagnostics diagnostics;
+    const RunFile file = read_runs(stream, "rows.csv", diagnostics);
+    diagnostics.throw_if_any();
+    return file.rows.at(0).run.global_batch;
+  };
+  const std::string job = "a,llama3-8b,h100-sxm-80gb,8,8,1,1,1,";
+  CHECK(batch_of(job + "2,,8192,fp8,accumulation=8,step_time_s,1,s\n") == 128);
+  CHECK(batch_of(job + "2,32,8192,fp8,accumulation=8,step_time_s,1,s\n") == 32);
+  CHECK_FALSE(batch_of(job + "2,,8192,fp8,accumulation=few,step_time_s,1,s\n").has_value());
+  CHECK_FALSE(batch_of(job + "2,,8192,fp8,accumulation=9000000000000,step_time_s,1,s\n").has_value());
+  CHECK_FALSE(batch_of(job + ",,8192,fp8,accumulation=8,step_time_s,1,s\n").has_value());
 }

@@ -136,11 +136,11 @@ TEST_CASE("facts of a publication are options of its rows on their SKU, beside w
                                         "\"own_attention=1.2\"]\nwhy = \"w\"\nsource = \"s\"\n",
                                         "facts.toml"));
   std::map<std::string, std::string, std::less<>> options{{"own_attention", "1"}};
-  add_facts(facts, "P", "B", "a-1.step", options);
-  add_facts(facts, "Q", "A", "a-1.step", options);
-  add_facts(facts, "P", "A", "b-1.step", options);
+  add_facts(facts, {"P", "B", "fp8", "a-1.step"}, options);
+  add_facts(facts, {"Q", "A", "fp8", "a-1.step"}, options);
+  add_facts(facts, {"P", "A", "fp8", "b-1.step"}, options);
   CHECK(options.size() == 1);
-  add_facts(facts, "P", "A", "a-1.step", options);
+  add_facts(facts, {"P", "A", "fp8", "a-1.step"}, options);
   CHECK(options.at("own_products") == "1.5");
   CHECK(options.at("own_attention") == "1");
   const auto refused = [](const std::string& options) {
@@ -156,6 +156,25 @@ TEST_CASE("facts of a publication are options of its rows on their SKU, beside w
   const RunFile file = runs(row({.source = "\"" + shipped.publication + "\"", .gpu = shipped.gpu}) + row({}));
   CHECK(file.rows[0].run.options == shipped.options);
   CHECK(file.rows[1].run.options.empty());
+}
+
+TEST_CASE("facts hold for the precisions that they name, and the first that knows an option tells it") {
+  const std::vector<PublicationFact> facts = read_publication_facts(
+      parse_toml("schema = 1\n[[fact]]\npublication = \"P\"\nrows = [\"a-1\"]\noptions = [\"cuda_graphs=0\"]\n"
+                 "why = \"w\"\nsource = \"s\"\n[[fact]]\npublication = \"P\"\nprecisions = [\"fp8\", \"bf16\"]\n"
+                 "options = [\"tp_comm_overlap=1\", \"cuda_graphs=1\"]\nwhy = \"w\"\nsource = \"s\"\n",
+                 "facts.toml"));
+  const auto told = [&](std::string_view precision, std::string_view id) {
+    std::map<std::string, std::string, std::less<>> options;
+    add_facts(facts, {"P", "A", precision, id}, options);
+    return options;
+  };
+  CHECK(told("nvfp4", "b.step").empty());
+  CHECK(told("", "b.step").empty());
+  CHECK(told("bf16", "b.step").at("tp_comm_overlap") == "1");
+  CHECK(told("fp8", "b.step").at("cuda_graphs") == "1");
+  CHECK(told("fp8", "a-1.step").at("cuda_graphs") == "0");
+  CHECK(told("fp8", "a-1.step").at("tp_comm_overlap") == "1");
 }
 
 TEST_CASE("boards whose kernels take longer alone take as much longer in the parts of a step that run them") {

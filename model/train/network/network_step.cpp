@@ -316,19 +316,21 @@ void NetworkStep::add_reduction(NetworkStepTime& t) const {
   }
   const double gradients = training.states.gradients * network_.parameters;
   const double weights = training.states.weights * network_.parameters;
+  Seconds broadcasts{};  // of weights that are updated hide behind nothing
   if (training.zero == 0) {
     t.reduction = reaches(Collective::all_reduce, gradients);
   } else if (training.zero == 1) {
     const double ranks = real(training.ranks);
+    const bool broadcast = recipe_.stack.broadcast_weights;
+    broadcasts = broadcast ? ranks * reaches(Collective::broadcast, weights / ranks) : Seconds{};
     t.reduction = reaches(Collective::reduce_scatter, gradients);
-    t.reduction += recipe_.stack.broadcast_weights ? ranks * reaches(Collective::broadcast, weights / ranks)
-                                                   : reaches(Collective::all_gather, weights);
+    t.reduction += broadcast ? broadcasts : reaches(Collective::all_gather, weights);
   } else if (training.zero == 2) {
     t.reduction = reaches(Collective::all_gather, weights);
   }
   const Seconds micro_batch = t.forward.total() + t.backward.total() + t.recompute + t.host_forward + t.host_backward +
                               (training.zero >= 2 ? t.time[Term::dp_comm] / t.micro_batches : Seconds{});
-  t.hidden = std::min(recipe_.stack.dp_overlap * t.reduction, hiding_room * micro_batch);
+  t.hidden = std::min(recipe_.stack.dp_overlap * (t.reduction - broadcasts), hiding_room * micro_batch);
   t.time[Term::dp_comm] += t.reduction - t.hidden + recipe_.physics.overlap_slowdown * t.hidden;
   t.traffic += t.reduction;
 }

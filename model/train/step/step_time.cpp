@@ -278,13 +278,15 @@ void StepModel::add_data_parallel(const StepTable& table, const Strategy& s, Ste
   if (!on(Term::dp_comm)) {
     return;
   }
-  // Nothing of the last bucket hides: its gradients are ready when the backward pass is over.
-  Seconds last{};
+  // Nothing of the last bucket hides: its gradients are ready when the backward pass is over. Nor do weights that ranks
+  // broadcast once they have updated them.
+  Seconds last{}, broadcasts{};
   for_each_reduced(table, s, [&](const GroupCollectives* group, Collective collective, double bytes, double times) {
     const double bucket = r.options.bucket.raw();
     if (bucket <= 0.0 || bytes <= bucket) {
       const Seconds once = reached(group, collective, bytes, r);
       t.reduction += times * once;
+      broadcasts += collective == Collective::broadcast ? times * once : Seconds{};
       last = std::max(last, bucket > 0.0 ? once : Seconds{});
       return;
     }
@@ -292,9 +294,12 @@ void StepModel::add_data_parallel(const StepTable& table, const Strategy& s, Ste
     const Seconds each = reached(group, collective, bucket, r);
     const Seconds rest = reached(group, collective, bytes - full * bucket, r);
     t.reduction += times * (full * each + rest);
+    broadcasts += collective == Collective::broadcast ? times * (full * each + rest) : Seconds{};
     last = std::max(last, rest);
   });
-  t.hidden = std::min({r.stack.dp_overlap * t.reduction, hiding_room * layers_ / s.pp * t.layer, t.reduction - last});
+  const Seconds beside = t.reduction - broadcasts;
+  t.hidden = std::min(
+      {r.stack.dp_overlap * beside, hiding_room * layers_ / s.pp * t.layer, std::max(Seconds{}, beside - last)});
   t.time[Term::dp_comm] += t.reduction - t.hidden + r.physics.overlap_slowdown * t.hidden;
 }
 
