@@ -78,13 +78,6 @@ std::string_view weights_named(std::string_view format) noexcept {
   return format == "fp4" ? "nvfp4" : format;
 }
 
-/// A mean first token of a closed loop with drafts: runs with drafts are not simulated, but the loop has a closed form.
-bool drafts_in_loop(const ServingConfiguration& run, std::string_view metric) {
-  const std::string method = row_option(run, "speculative");
-  return (metric == "ttft_ms_mean" || metric == "ttft_ms_p50") && !method.empty() && method != "0" &&
-         scenario_of(run) == "closed";
-}
-
 ServingQuantity quantity_of(ServingMetric metric) noexcept {
   return metric == ServingMetric::ttft ? ServingQuantity::ttft
          : is_time(metric)             ? ServingQuantity::tpot
@@ -111,15 +104,15 @@ void widen(RowPrediction& answer, const RowPrediction& other, bool rate) {
   answer.fastest = rate ? std::max(answer.fastest, other.fastest) : std::min(answer.fastest, other.fastest);
 }
 
-/// An answer at the tokens that a step yields, as wide as those at both ends of them; `at` takes tokens of a step.
+/// An answer at the drafts that are accepted, as wide as those at both ends of them; `at` takes RowDrafts::Accepted.
 template <class Answer>
 RowPrediction at_ends_of(const RowDrafts& drafts, bool time, const Answer& at) {
-  RowPrediction answer = at(drafts.tokens);
+  RowPrediction answer = at(drafts.accepted);
   if (drafts.drafted > 0) {
-    widen(answer, at(drafts.tokens_low), !time);
-    widen(answer, at(drafts.tokens_high), !time);
-    answer.assumed = format_number(drafts.tokens) + " tokens a step (" + format_number(drafts.tokens_low) + " to " +
-                     format_number(drafts.tokens_high) + ", published of " + drafts.of + ")";
+    widen(answer, at(drafts.low), !time);
+    widen(answer, at(drafts.high), !time);
+    answer.assumed = format_number(drafts.accepted.tokens) + " tokens a step (" + format_number(drafts.low.tokens) +
+                     " to " + format_number(drafts.high.tokens) + ", published of " + drafts.of + ")";
   }
   return answer;
 }
@@ -264,7 +257,7 @@ RowPrediction ServingRowModel::predict_times(const ServingConfiguration& run,
   if (asks_for_deployment(run, metric)) {
     return predict_deployment(run, metric);
   }
-  if (asks_for_run(run, metric) && !drafts_in_loop(run, metric)) {
+  if (asks_for_run(run, metric)) {
     return predict_run(run, metric, unit);
   }
   RowPrediction refusal;
@@ -274,9 +267,9 @@ RowPrediction ServingRowModel::predict_times(const ServingConfiguration& run,
   }
   const ServingErrors errors = errors_of(run, q->stack->id, quantity_of(q->metric), q->experts);
   const KernelTerms kernels = [&](const IterationMix& mix) { return q->replica->terms(mix); };
-  const auto at = [&](double tokens) {
+  const auto at = [&](const RowDrafts::Accepted& accepted) {
     ServingTimeQuestion asked = *q;
-    asked.load.step_tokens = tokens;
+    asked.load.step_tokens = accepted.tokens;
     const double predicted = predict_time(asked, kernels, q->stack->time, iteration_physics(sources_.data));
     return RowPrediction{
         RowStatus::ok,      {}, predicted, errors.low * predicted, errors.high * predicted, sheet_time(asked),
@@ -326,9 +319,9 @@ RowPrediction ServingRowModel::predict_deployment(const ServingConfiguration& ru
   }
   const ServingErrors errors =
       errors_of(run, q->decode.stack->id, quantity_of(q->metric), q->decode.arch->moe.has_value());
-  const auto at = [&](double tokens) {
+  const auto at = [&](const RowDrafts::Accepted& accepted) {
     DisaggregatedQuestion asked = *q;
-    asked.decode_load.step_tokens = tokens;
+    asked.decode_load.step_tokens = accepted.tokens;
     const double predicted = headroom::predict_deployment(asked, iteration_physics(sources_.data));
     return RowPrediction{RowStatus::ok,
                          {},
@@ -349,14 +342,20 @@ RowPrediction ServingRowModel::predict_run(const ServingConfiguration& run,
   if (!q) {
     return refusal;
   }
-  const double predicted = runs_.answer(*q);
-  if (!std::isfinite(predicted) || predicted <= 0.0) {
-    return unsupported("no request of the run was answered, or none with a second token");
-  }
   const ServingErrors errors =
       errors_of(run, q->placed.stack->id, in_queue(q->quantity()), q->placed.arch->moe.has_value());
-  return {RowStatus::ok,        {}, predicted, errors.low * predicted, errors.high * predicted, simulated_sheet(*q),
-          simulated_fastest(*q)};
+  const auto at = [&](const RowDrafts::Accepted& accepted) {
+    SimulatedQuestion asked = *q;
+    asked.set_accepted(accepted);
+    const double predicted = runs_.answer(asked);
+    if (!std::isfinite(predicted) || predicted <= 0.0) {
+      return unsupported("no request of the run was answered, or none with a second token");
+    }
+    return RowPrediction{
+        RowStatus::ok,           {}, predicted, errors.low * predicted, errors.high * predicted, simulated_sheet(asked),
+        simulated_fastest(asked)};
+  };
+  return at_ends_of(q->placed.drafts, is_time(q->metric), at);
 }
 
 namespace {
