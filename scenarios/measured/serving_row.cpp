@@ -78,6 +78,14 @@ std::string_view weights_named(std::string_view format) noexcept {
   return format == "fp4" ? "nvfp4" : format;
 }
 
+/// A mean first token of a closed loop with drafts, which has a closed form that was nearer to 50 such runs of
+/// DeepSeek-R1 than their simulation (a median of 43 against 48 %), and a hundred times as fast.
+bool drafts_in_loop(const ServingConfiguration& run, std::string_view metric) {
+  const std::string method = row_option(run, "speculative");
+  return (metric == "ttft_ms_mean" || metric == "ttft_ms_p50") && !method.empty() && method != "0" &&
+         scenario_of(run) == "closed";
+}
+
 ServingQuantity quantity_of(ServingMetric metric) noexcept {
   return metric == ServingMetric::ttft ? ServingQuantity::ttft
          : is_time(metric)             ? ServingQuantity::tpot
@@ -257,7 +265,7 @@ RowPrediction ServingRowModel::predict_times(const ServingConfiguration& run,
   if (asks_for_deployment(run, metric)) {
     return predict_deployment(run, metric);
   }
-  if (asks_for_run(run, metric)) {
+  if (asks_for_run(run, metric) && !drafts_in_loop(run, metric)) {
     return predict_run(run, metric, unit);
   }
   RowPrediction refusal;
@@ -346,8 +354,15 @@ RowPrediction ServingRowModel::predict_run(const ServingConfiguration& run,
       errors_of(run, q->placed.stack->id, in_queue(q->quantity()), q->placed.arch->moe.has_value());
   const auto at = [&](const RowDrafts::Accepted& accepted) {
     SimulatedQuestion asked = *q;
-    asked.set_accepted(accepted);
-    const double predicted = runs_.answer(asked);
+    double more = 1.0;
+    if (q->limits_kept.empty()) {
+      asked.set_accepted(accepted);
+    } else if (q->rate_at_limits()) {
+      // Times at the limits are the limits' whatever is accepted; as many more requests keep them as a step yields
+      // tokens.
+      more = accepted.tokens / q->placed.drafts.accepted.tokens;
+    }
+    const double predicted = more * runs_.answer(asked);
     if (!std::isfinite(predicted) || predicted <= 0.0) {
       return unsupported("no request of the run was answered, or none with a second token");
     }

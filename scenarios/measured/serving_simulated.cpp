@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <memory>
+#include <numeric>
 #include <utility>
 
 namespace headroom {
@@ -257,12 +259,18 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
     return std::nullopt;
   }
   if (keeps_limits(run)) {
+    // A harness spreads requests evenly, so that each replica has its part of them; of pools apart the least part that
+    // has whole workers of both.
     q.limits_kept = limits_kept(run);
-  }
-  if (keeps_limits(run) && q.prefill == nullptr) {
-    // A harness spreads requests evenly, so that each replica has its part of them.
-    q.share = real(q.placed.replicas);
-    q.placed.replicas = 1;
+    const std::int64_t parts =
+        q.prefill == nullptr ? q.placed.replicas : std::gcd(q.placed.replicas, q.prefill->placed.replicas);
+    q.share = real(parts);
+    q.placed.replicas /= parts;
+    if (q.prefill != nullptr) {
+      auto part = std::make_shared<SimulatedQuestion>(*q.prefill);
+      part->placed.replicas /= parts;
+      q.prefill = std::move(part);
+    }
   }
   q.metric = known->metric;
   q.statistic = known->statistic;

@@ -44,10 +44,10 @@ RunFile powers_of(const PowerForm& form) {
   file.form = RowForm::serving;
   ServingTimeModel times{sources()};
   for (const double batch : {1.0, 8.0, 64.0, 256.0}) {
-    for (const char* gpu : {"H100-SXM5-80GB", "B200-SXM"}) {
+    for (const char* gpu : {"H200-SXM-141GB", "B200-SXM"}) {
       file.rows.push_back(run_of("Llama-3.1-8B", gpu, "bf16", 1, batch));
-      file.rows.push_back(run_of("Llama-3.1-70B", gpu, "bf16", 4, batch));
-      file.rows.push_back(run_of("Qwen3-235B-A22B", gpu, "fp8", 8, batch));
+      file.rows.push_back(run_of("llama3-70b", gpu, "bf16", 4, batch));
+      file.rows.push_back(run_of("DeepSeek-R1", gpu, "fp8", 8, batch));
     }
   }
   for (RunRow& row : file.rows) {
@@ -105,8 +105,8 @@ TEST_CASE("power: the numbers go into their lines, whose sources and neighbours 
                   {"scaled_experts", 0.38, 0.1, 0.05, 0.2}}};
   CHECK(write_power_file(fit, folder.string()) == std::vector<std::string>{path.string()});
   const std::string after = text();
-  CHECK(after.find("active = { value = 0.25, low = 0.2, high = 0.3, source = \"") != std::string::npos);
-  CHECK(after.find("reading = { value = 70, low = 60, high = 80, source = \"") != std::string::npos);
+  CHECK(after.find("active = { value = 0.250, low = 0.200, high = 0.300, source = \"") != std::string::npos);
+  CHECK(after.find("reading = { value = 70.0, low = 60.0, high = 80.0, source = \"") != std::string::npos);
   CHECK(after.substr(0, after.find("[serving]")) == before.substr(0, before.find("[serving]")));
   CHECK(after.substr(after.find("width", after.find("[serving]"))) ==
         before.substr(before.find("width", before.find("[serving]"))));  // no network was left out
