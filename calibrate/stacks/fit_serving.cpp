@@ -274,6 +274,9 @@ void gather(
       if (row_number(launch, "launched_places_low")) {
         continue;  // of any number of places in a range: the row measures no one of them
       }
+      if (const std::string drafts = row_option(launch, "speculative"); !drafts.empty() && drafts != "0") {
+        continue;  // how many drafts are accepted is assumed, so that the row measures the engine times that
+      }
       if (asks_for_run(launch, row.metric) && !first_token_of_loop(launch, row.metric)) {
         gather_queue(row, launch, model, problem, fit, all);
       } else {

@@ -8,6 +8,7 @@
 #include <headroom/cli/fits/fit_kernels.hpp>
 #include <headroom/cli/fits/fit_overlay.hpp>
 #include <headroom/cli/fits/fit_post.hpp>
+#include <headroom/cli/fits/fit_power.hpp>
 #include <headroom/cli/fits/fit_serving.hpp>
 #include <headroom/cli/fits/fit_step.hpp>
 #include <headroom/cli/frame/command.hpp>
@@ -32,7 +33,7 @@ extern const Verb fit_verb;
 namespace fit_parts {
 namespace {
 
-enum class Asks : std::uint8_t { shares, memory, serving, training, kernels, overlay, networks, classic, post };
+enum class Asks : std::uint8_t { shares, memory, serving, training, kernels, overlay, networks, classic, post, power };
 constexpr std::array forms{
     Form{"a fit of the rough stack's shares", "--stack rough-train", "text|toml"},
     Form{"a fit of an engine's memory", "--stack tensorrt-llm", "text|toml"},
@@ -43,26 +44,34 @@ constexpr std::array forms{
     Form{"a fit of calls of networks", "--stack networks", "text"},
     Form{"a fit of classic machine learning", "--stack classic", "text"},
     Form{"a fit of post-training", "--stack post", "text"},
+    Form{"a fit of power while serving", "--stack power", "text"},
 };
 
 constexpr std::array options{
     Option{"--stack", OptionKind::one, "NAME",
            "what to fit: a training software or all of them; serving (times of all engines); networks (calls "
-           "of networks); classic (trees, k-means, recommenders, video, robots); post (post-training); rough-train "
-           "(default); tensorrt-llm (memory)"}
-        .of(Asks::shares, Asks::memory, Asks::serving, Asks::networks, Asks::classic, Asks::post, Asks::training),
+           "of networks); classic (trees, k-means, recommenders, video, robots); post (post-training); power (of GPUs "
+           "that "
+           "serve); rough-train (default); tensorrt-llm (memory)"}
+        .of(Asks::shares,
+            Asks::memory,
+            Asks::serving,
+            Asks::networks,
+            Asks::classic,
+            Asks::post,
+            Asks::power,
+            Asks::training),
     Option{"--level", OptionKind::many, "ID", "with a training software: fit the level of this SKU or generation too"}
         .of(Asks::training),
     Option{"--write", OptionKind::one, "FOLDER",
-           "with a training software, serving, networks or post: put the numbers into "
+           "with a training software, serving, networks, post or power: put the numbers into "
            "FOLDER/stacks/{train,serve,infer,post,step}"}
-        .of(Asks::training, Asks::serving, Asks::networks, Asks::post)
+        .of(Asks::training, Asks::serving, Asks::networks, Asks::post, Asks::power)
         .that(FileUse::writes_in),
-    Option{
-        "--no-left-out", OptionKind::flag, "",
-        "with a training software, serving, networks, classic or post: do not fit again without each source, network "
-        "and SKU"}
-        .of(Asks::training, Asks::serving, Asks::networks, Asks::classic, Asks::post),
+    Option{"--no-left-out", OptionKind::flag, "",
+           "with a training software, serving, networks, classic, post or power: do not fit again without each source, "
+           "network and SKU"}
+        .of(Asks::training, Asks::serving, Asks::networks, Asks::classic, Asks::post, Asks::power),
     Option{"--only", OptionKind::many, "NAME",
            "with serving: a stack or a number (vllm.sequence) to fit, all others held"}
         .of(Asks::serving),
@@ -104,6 +113,7 @@ Asks asks_of(const Arguments& arguments) {
          : stack == "networks"     ? Asks::networks
          : stack == "classic"      ? Asks::classic
          : stack == "post"         ? Asks::post
+         : stack == "power"        ? Asks::power
          : stack == "tensorrt-llm" ? Asks::memory
          : stack == "rough-train"  ? Asks::shares
                                    : Asks::training;
@@ -213,6 +223,9 @@ Outcome fitted(const Arguments& arguments, Asks asks) {
   if (asks == Asks::post) {
     return fit_post_training_numbers(arguments, files);
   }
+  if (asks == Asks::power) {
+    return fit_power_numbers(arguments, files);
+  }
   if (asks == Asks::training) {
     return fit_training(arguments, files);
   }
@@ -255,6 +268,7 @@ constexpr std::string_view examples =
     "  headroom fit serve_dlexamples.csv --stack networks --write model\n"
     "  headroom fit other_workloads.csv --stack classic\n"
     "  headroom fit rl_steps.csv --stack post --write model\n"
+    "  headroom fit serve_mlenergy.csv --stack power --write model\n"
     "  headroom fit gemm.csv --gpu h100-sxm-80gb --cross-validate 5\n"
     "  headroom fit h200-rack-7 --base h200-sxm-141gb -o h200-rack-7/overlay\n"
     "  headroom fit h200-rack-7 --base h200-sxm-141gb --html fit.html\n"

@@ -36,27 +36,6 @@ const DeploymentMetric* deployment_metric(std::string_view name) {
   return found == deployment_metrics.end() ? nullptr : found;
 }
 
-/// The row as if its columns described the prefilling workers.
-ServingConfiguration prefilling(const ServingConfiguration& run) {
-  ServingConfiguration prefill = run;
-  const auto whole = [&](std::string_view key) {
-    return static_cast<std::int64_t>(row_number(run, key).value_or(1.0));
-  };
-  const std::int64_t groups = whole("prefill_attention_dp");
-  prefill.tp = whole("prefill_tp");
-  prefill.pp = whole("prefill_pp");
-  // Attention-DP runs attention and experts over the same ranks, whatever the row leaves blank.
-  const bool cut = row_number(run, "prefill_moe_tp").value_or(1.0) > 1.0;
-  prefill.ep = std::max(whole("prefill_ep"), groups > 1 && !cut ? groups * *prefill.tp : std::int64_t{1});
-  prefill.dp = groups;
-  prefill.gpus.reset();
-  prefill.max_batch.reset();
-  prefill.options["pool"] = "prefill";
-  prefill.options.erase("attention_dp");
-  prefill.options["decode_moe_tp"] = row_option(run, "prefill_moe_tp");
-  return prefill;
-}
-
 /// Rate at which a GPU sends cache to another pool: over NVLink where one domain holds both pools, else by its NICs.
 std::optional<BytesPerSecond> sending_rate(const Device& device, const Node* node, std::int64_t gpus) {
   const std::int64_t joined = std::max<std::int64_t>(device.scale_up.domain, node != nullptr ? node->gpus : 1);
@@ -64,16 +43,6 @@ std::optional<BytesPerSecond> sending_rate(const Device& device, const Node* nod
     return hosts_view(device, node, 2).inside_pair;
   }
   return node != nullptr ? node->scale_out_per_gpu() : std::nullopt;
-}
-
-/// Time of a prompt's cache from the GPUs that computed it, each of which sends what it holds.
-Seconds transfer_time(const PlacedRow& prefill, double tokens, BytesPerSecond rate) {
-  Bytes most{};
-  for (int i = 0; i < prefill.memory.stage_count; ++i) {
-    const ServingStage& stage = prefill.memory.stages[static_cast<std::size_t>(i)];
-    most = std::max(most, stage.sequence(tokens, 1.0));
-  }
-  return most / rate;
 }
 
 SteadyLoad load_of(const PlacedRow& placed, double isl, double osl) {
@@ -84,7 +53,7 @@ SteadyLoad load_of(const PlacedRow& placed, double isl, double osl) {
   load.stages = real(placed.layout.pp);
   load.chunk = real(placed.limits.max_num_tokens);
   load.queries = placed.drafts.queries();
-  load.step_tokens = placed.drafts.tokens;
+  load.step_tokens = placed.drafts.accepted.tokens;
   return load;
 }
 
@@ -120,8 +89,44 @@ constexpr SteadyHabits no_pool_habits{Seconds{}, 0.0, 0.0, 0.0, 0.0};
 
 }  // namespace
 
+ServingConfiguration prefilling(const ServingConfiguration& run) {
+  ServingConfiguration prefill = run;
+  const auto whole = [&](std::string_view key) {
+    return static_cast<std::int64_t>(row_number(run, key).value_or(1.0));
+  };
+  const std::int64_t groups = whole("prefill_attention_dp");
+  prefill.tp = whole("prefill_tp");
+  prefill.pp = whole("prefill_pp");
+  // Attention-DP runs attention and experts over the same ranks, whatever the row leaves blank.
+  const bool cut = row_number(run, "prefill_moe_tp").value_or(1.0) > 1.0;
+  prefill.ep = std::max(whole("prefill_ep"), groups > 1 && !cut ? groups * *prefill.tp : std::int64_t{1});
+  prefill.dp = groups;
+  prefill.gpus.reset();
+  prefill.max_batch.reset();
+  prefill.options["pool"] = "prefill";
+  prefill.options.erase("attention_dp");
+  prefill.options["decode_moe_tp"] = row_option(run, "prefill_moe_tp");
+  return prefill;
+}
+
+std::optional<CacheTransfer> cache_transfer(const PlacedRow& prefill,
+                                            const Device& device,
+                                            const Catalog& catalog,
+                                            std::int64_t gpus) {
+  const std::optional<BytesPerSecond> rate = sending_rate(device, catalog.reference_node(device), gpus);
+  if (!rate) {
+    return std::nullopt;
+  }
+  Bytes most{};
+  for (int i = 0; i < prefill.memory.stage_count; ++i) {
+    const ServingStage& stage = prefill.memory.stages[static_cast<std::size_t>(i)];
+    most = std::max(most, stage.sequence(prefill.isl, 1.0));
+  }
+  return CacheTransfer{most / prefill.isl, *rate, Seconds{}};
+}
+
 bool asks_for_deployment(const ServingConfiguration& run, std::string_view metric) {
-  return deployment_metric(metric) != nullptr && row_option(run, "pool").empty() &&
+  return deployment_metric(metric) != nullptr && row_option(run, "pool").empty() && !keeps_limits(run) &&
          row_number(run, "prefill_workers") && row_number(run, "decode_workers");
 }
 
@@ -163,11 +168,11 @@ std::optional<DisaggregatedQuestion> disaggregated_question(const ServingConfigu
   q.to_unit = asked.metric == ServingMetric::ttft || asked.metric == ServingMetric::tpot ? 1e3 : 1.0;
   const Device& device = *places.device_of(run);
   const std::int64_t gpus = q.prefill.replicas * q.prefill.layout.gpus() + q.decode.replicas * q.decode.layout.gpus();
-  const std::optional<BytesPerSecond> rate = sending_rate(device, catalog.reference_node(device), gpus);
-  if (!rate) {
+  const std::optional<CacheTransfer> transfer = cache_transfer(q.prefill, device, catalog, gpus);
+  if (!transfer) {
     return refuse("the node of " + device.id + " has no NICs in the catalog, over which the cache would travel");
   }
-  q.transfer = transfer_time(q.prefill, q.decode.isl, *rate);
+  q.transfer = q.decode.isl * transfer->bytes_per_token / transfer->rate;
   ServingLimits limits = q.decode.limits;
   limits.sequence_tokens = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(q.decode.isl + q.decode.osl)));
   if (const ServingMemory m = serving_memory(q.decode.memory, limits); m.capacity < 1) {

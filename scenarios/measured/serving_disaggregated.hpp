@@ -5,10 +5,12 @@
 
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/serve/fixed_load/disaggregated.hpp>
+#include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/scenarios/measured/run_row.hpp>
 #include <headroom/scenarios/measured/serving_place.hpp>
 #include <headroom/scenarios/measured/serving_times.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -24,6 +26,16 @@ struct DisaggregatedQuestion {
   double to_unit = 1.0;
   bool median = false;  ///< a median does not hold the first burst, in which a tenth of the requests waits
 };
+
+/// The row as if its columns described the prefilling workers.
+[[nodiscard]] ServingConfiguration prefilling(const ServingConfiguration& run);
+
+/// How fast a prompt's cache travels from the GPUs that computed it, of a deployment on so many: over NVLink where one
+/// domain holds both pools, else by its NICs; nullopt where the catalog has none.
+[[nodiscard]] std::optional<CacheTransfer> cache_transfer(const PlacedRow& prefill,
+                                                          const Device& device,
+                                                          const Catalog& catalog,
+                                                          std::int64_t gpus);
 
 /// Whether a row states the workers of both pools and one of the deployment's own metrics.
 [[nodiscard]] bool asks_for_deployment(const ServingConfiguration& run, std::string_view metric);

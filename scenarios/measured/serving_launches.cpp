@@ -66,10 +66,15 @@ constexpr std::array number_facts{
     NumberFact{"two_batch_overlap", 0.0, 1.0},
     NumberFact{"redundant_experts", 0.0, 1e6},
     NumberFact{"tensor_ranks", 1.0, 4096.0},
+    NumberFact{"prefill_workers", 1.0, 4096.0},
+    NumberFact{"prefill_tp", 1.0, 4096.0},
+    NumberFact{"prefill_attention_dp", 1.0, 4096.0},
+    NumberFact{"prefill_ep", 1.0, 4096.0},
+    NumberFact{"decode_workers", 1.0, 4096.0},
     NumberFact{"power_cap_w", 1.0, 1e4},
 };
-constexpr std::array<std::string_view, 7> text_facts{"kv_cache",     "lengths",      "engine_version", "speculative",
-                                                     "draft_method", "quantization", "scheduler"};
+constexpr std::array<std::string_view, 8> text_facts{"all_to_all",  "kv_cache",     "lengths",      "engine_version",
+                                                     "speculative", "draft_method", "quantization", "scheduler"};
 
 std::optional<std::array<std::int64_t, 2>> read_row_bounds(ConfigTable& table, std::string_view key) {
   if (!table.has(key)) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/core/real_text.hpp>
 #include <headroom/hardware/catalog/partition.hpp>
@@ -52,11 +53,20 @@ Precision activations_of(const ServingConfiguration& run, Precision weights) {
   }
 }
 
+/// Weights on the GPU that holds the most of them.
+Bytes weights_of(const CompiledServingMemory& memory) noexcept {
+  Bytes most{};
+  for (int i = 0; i < memory.stage_count; ++i) {
+    most = std::max(most, memory.stages[static_cast<std::size_t>(i)].weights);
+  }
+  return most;
+}
+
 /// Whether the engine's dispatch of tokens over so many ranks runs whole experts on each of them, whatever it was told:
 /// SGLang sets ep to all ranks where DeepEP serves (srt/server_args.py, _handle_a2a_moe), so that a table that shows
 /// ep 1 shows what the launch said, not what ran.
-bool dispatches_always(const ServingStack& stack, const Device& device, std::int64_t ranks) {
-  return stack.engine == Engine::sglang &&
+bool dispatches_always(const ServingStack& stack, const Device& device, std::int64_t ranks, bool gathers) {
+  return stack.engine == Engine::sglang && !gathers &&
          std::any_of(stack.all_to_all.begin(), stack.all_to_all.end(), [&](const AllToAllRule& rule) {
            const bool domain = rule.over == ExchangeOver::domain && ranks <= device.scale_up.domain;
            const bool hosts = rule.over == ExchangeOver::hosts && ranks > device.scale_up.domain;
@@ -147,9 +157,12 @@ std::optional<RowDrafts> drafts_of(const ServingConfiguration& run, const Archit
   }
   RowDrafts drafts;
   drafts.drafted = drafted;
-  drafts.tokens = Speculation{drafted, accepted->mid, 0}.tokens_per_step();
-  drafts.tokens_low = Speculation{drafted, accepted->low, 0}.tokens_per_step();
-  drafts.tokens_high = Speculation{drafted, accepted->high, 0}.tokens_per_step();
+  const auto yields = [drafted](double probability) {
+    return RowDrafts::Accepted{probability, Speculation{drafted, probability, 0}.tokens_per_step()};
+  };
+  drafts.accepted = yields(accepted->mid);
+  drafts.low = yields(accepted->low);
+  drafts.high = yields(accepted->high);
   const double head = real(arch.hidden) * real(arch.vocab);
   const double layers = count_parameters(arch).total - (arch.tied_embeddings ? 1.0 : 2.0) * head;
   const double layer = 1.0 / real(arch.layers);
@@ -204,8 +217,12 @@ const ServingPlaces::Kernels& ServingPlaces::kernels(const Architecture& arch,
                                                      const ServingStack& stack,
                                                      std::string_view version,
                                                      const ServingLayout& layout,
-                                                     const ReplicaFormats& formats) {
-  const EngineKernels curves = engine_kernels(stack, iteration_physics(sources_.data), version);
+                                                     const ReplicaFormats& formats,
+                                                     bool gathers) {
+  EngineKernels curves = engine_kernels(stack, iteration_physics(sources_.data), version);
+  if (gathers) {
+    curves.all_to_all.clear();
+  }
   // Identifies the network by its address, because networks from columns have no id.
   const std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(&arch)) + "/" + device.id + "/" + stack.id +
                           "/" + std::to_string(layout.tp) + "/" + std::to_string(layout.pp) + "/" +
@@ -283,12 +300,13 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
   if (const std::string why = why_no_group(device); !why.empty() && p.layout.gpus() > 1) {
     return refuse(why);
   }
+  const bool gathers = row_option(run, "all_to_all") == "none";
   if (run.dp.value_or(1) > 1 && run.ep.value_or(1) == 1 && row_number(run, "decode_moe_tp").value_or(1.0) > 1.0) {
     if (static_cast<std::int64_t>(*row_number(run, "decode_moe_tp")) != p.layout.tp * *run.dp) {
       return refuse("experts cut over some ranks of attention-DP (decode_moe_tp), which no layout here does");
     }
     p.layout.ep = p.layout.tp * *run.dp;
-    p.layout.cut_experts = !dispatches_always(*p.stack, device, p.layout.ep);
+    p.layout.cut_experts = !dispatches_always(*p.stack, device, p.layout.ep, gathers);
   }
   const std::int64_t gpus = p.pool == RowPool::whole
                                 ? run.gpus.value_or(p.layout.gpus())
@@ -299,9 +317,9 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
   p.replicas = gpus / p.layout.gpus();
   const bool by_gptq =
       row_option(run, "quantization") == weight_kernel_names[static_cast<std::size_t>(WeightKernels::gptq)];
-  const Kernels& kernels_here =
-      kernels(*p.arch, device, *p.stack, run.engine_version, p.layout,
-              {*weights, activations_of(run, *weights), *cache, by_gptq ? WeightKernels::gptq : WeightKernels::fused});
+  const Kernels& kernels_here = kernels(
+      *p.arch, device, *p.stack, run.engine_version, p.layout,
+      {*weights, activations_of(run, *weights), *cache, by_gptq ? WeightKernels::gptq : WeightKernels::fused}, gathers);
   if (!kernels_here.refused.empty()) {
     return refuse(kernels_here.refused);
   }
@@ -309,6 +327,15 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
   p.replica = kernels_here.replica;
   p.least = kernels_here.least;
   p.memory = compile_serving_memory(*p.arch, device, p.stack->memory, p.layout, *weights, *cache);
+  if (const Bytes heaviest = weights_of(p.memory); heaviest > p.memory.device) {
+    const std::string sizes =
+        "the weights alone take " + format(heaviest) + " of " + format(p.memory.device) + " per GPU";
+    if (!row_option(run, "offload").empty()) {
+      return refuse(sizes + ": part of them lies in the host's memory, which is not modelled");
+    }
+    refusal = rejected(sizes + ": no engine ran this layout; 'tp', 'gpus' or 'weight_dtype' is another");
+    return std::nullopt;
+  }
   p.limits.memory_fraction = row_number(run, "memory_fraction").value_or(p.stack->default_fraction(p.layout.tp));
   p.limits.max_num_seqs = run.max_batch.value_or(p.stack->default_max_num_seqs(device));
   p.limits.max_num_tokens = static_cast<std::int64_t>(

@@ -54,8 +54,13 @@ enum class RowPool : std::uint8_t { whole, decode, prefill };
 /// Drafts of a row that states how many tokens it drafts and by what, at the acceptance that is published of its model,
 /// else of all models (model/serve/engine/draft_acceptance.hpp).
 struct RowDrafts {
-  std::int64_t drafted = 0;                                  ///< tokens of a step; 0: none are drafted
-  double tokens = 1.0, tokens_low = 1.0, tokens_high = 1.0;  ///< that a step yields, and where 80 % of models lie
+  std::int64_t drafted = 0;  ///< tokens of a step; 0: none are drafted
+  /// Probability that a drafted token is accepted after its predecessors, and the mean tokens that a step yields.
+  struct Accepted {
+    double probability = 0.0;
+    double tokens = 1.0;
+  };
+  Accepted accepted, low, high;  ///< of the published models in the mean, and where 80 % of them lie
   /// What drafting takes of an iteration of decodes that verifies nothing: one layer a drafted token (DeepSeek-AI 2024,
   /// DeepSeek-V3, section 2.2: a module of multi-token prediction is one layer, and shares embedding and head), and of
   /// EAGLE's heads the language head too (Li et al. 2025, section 3.1).
@@ -96,6 +101,7 @@ class ServingPlaces {
   [[nodiscard]] const Device* device_of(const ServingConfiguration& run) { return devices_.find(run.gpu).device; }
   [[nodiscard]] const Architecture* network_of(const ServingConfiguration& run) { return architecture(run, true); }
   [[nodiscard]] const ModelData& data() const noexcept { return sources_.data; }
+  [[nodiscard]] const Catalog& catalog() const noexcept { return sources_.catalog; }
   [[nodiscard]] const std::vector<ServingStack>& stacks() const noexcept { return stacks_; }
   [[nodiscard]] std::size_t kept() const noexcept { return devices_.kept() + architectures_.size() + kernels_.size(); }
 
@@ -108,12 +114,14 @@ class ServingPlaces {
   const Architecture* architecture(const ServingConfiguration& run, bool windows);
   /// The SKU's reference node; nullptr for cards whose reference node lacks peer access, so that they get it.
   [[nodiscard]] const Node* usual_node(const Device& device) const;
+  /// `gathers`: tokens are gathered, whatever kernels of dispatch the engine has for such a layout.
   const Kernels& kernels(const Architecture& arch,
                          const Device& device,
                          const ServingStack& stack,
                          std::string_view version,
                          const ServingLayout& layout,
-                         const ReplicaFormats& formats);
+                         const ReplicaFormats& formats,
+                         bool gathers);
 
   const Sources& sources_;
   RowDevices devices_;

@@ -78,7 +78,8 @@ std::string_view weights_named(std::string_view format) noexcept {
   return format == "fp4" ? "nvfp4" : format;
 }
 
-/// A mean first token of a closed loop with drafts: runs with drafts are not simulated, but the loop has a closed form.
+/// A mean first token of a closed loop with drafts, which has a closed form that was nearer to 50 such runs of
+/// DeepSeek-R1 than their simulation (a median of 43 against 48 %), and a hundred times as fast.
 bool drafts_in_loop(const ServingConfiguration& run, std::string_view metric) {
   const std::string method = row_option(run, "speculative");
   return (metric == "ttft_ms_mean" || metric == "ttft_ms_p50") && !method.empty() && method != "0" &&
@@ -111,15 +112,15 @@ void widen(RowPrediction& answer, const RowPrediction& other, bool rate) {
   answer.fastest = rate ? std::max(answer.fastest, other.fastest) : std::min(answer.fastest, other.fastest);
 }
 
-/// An answer at the tokens that a step yields, as wide as those at both ends of them; `at` takes tokens of a step.
+/// An answer at the drafts that are accepted, as wide as those at both ends of them; `at` takes RowDrafts::Accepted.
 template <class Answer>
 RowPrediction at_ends_of(const RowDrafts& drafts, bool time, const Answer& at) {
-  RowPrediction answer = at(drafts.tokens);
+  RowPrediction answer = at(drafts.accepted);
   if (drafts.drafted > 0) {
-    widen(answer, at(drafts.tokens_low), !time);
-    widen(answer, at(drafts.tokens_high), !time);
-    answer.assumed = format_number(drafts.tokens) + " tokens a step (" + format_number(drafts.tokens_low) + " to " +
-                     format_number(drafts.tokens_high) + ", published of " + drafts.of + ")";
+    widen(answer, at(drafts.low), !time);
+    widen(answer, at(drafts.high), !time);
+    answer.assumed = format_number(drafts.accepted.tokens) + " tokens a step (" + format_number(drafts.low.tokens) +
+                     " to " + format_number(drafts.high.tokens) + ", published of " + drafts.of + ")";
   }
   return answer;
 }
@@ -274,9 +275,9 @@ RowPrediction ServingRowModel::predict_times(const ServingConfiguration& run,
   }
   const ServingErrors errors = errors_of(run, q->stack->id, quantity_of(q->metric), q->experts);
   const KernelTerms kernels = [&](const IterationMix& mix) { return q->replica->terms(mix); };
-  const auto at = [&](double tokens) {
+  const auto at = [&](const RowDrafts::Accepted& accepted) {
     ServingTimeQuestion asked = *q;
-    asked.load.step_tokens = tokens;
+    asked.load.step_tokens = accepted.tokens;
     const double predicted = predict_time(asked, kernels, q->stack->time, iteration_physics(sources_.data));
     return RowPrediction{
         RowStatus::ok,      {}, predicted, errors.low * predicted, errors.high * predicted, sheet_time(asked),
@@ -326,9 +327,9 @@ RowPrediction ServingRowModel::predict_deployment(const ServingConfiguration& ru
   }
   const ServingErrors errors =
       errors_of(run, q->decode.stack->id, quantity_of(q->metric), q->decode.arch->moe.has_value());
-  const auto at = [&](double tokens) {
+  const auto at = [&](const RowDrafts::Accepted& accepted) {
     DisaggregatedQuestion asked = *q;
-    asked.decode_load.step_tokens = tokens;
+    asked.decode_load.step_tokens = accepted.tokens;
     const double predicted = headroom::predict_deployment(asked, iteration_physics(sources_.data));
     return RowPrediction{RowStatus::ok,
                          {},
@@ -349,14 +350,27 @@ RowPrediction ServingRowModel::predict_run(const ServingConfiguration& run,
   if (!q) {
     return refusal;
   }
-  const double predicted = runs_.answer(*q);
-  if (!std::isfinite(predicted) || predicted <= 0.0) {
-    return unsupported("no request of the run was answered, or none with a second token");
-  }
   const ServingErrors errors =
       errors_of(run, q->placed.stack->id, in_queue(q->quantity()), q->placed.arch->moe.has_value());
-  return {RowStatus::ok,        {}, predicted, errors.low * predicted, errors.high * predicted, simulated_sheet(*q),
-          simulated_fastest(*q)};
+  const auto at = [&](const RowDrafts::Accepted& accepted) {
+    SimulatedQuestion asked = *q;
+    double more = 1.0;
+    if (q->limits_kept.empty()) {
+      asked.set_accepted(accepted);
+    } else if (q->rate_at_limits()) {
+      // Times at the limits are the limits' whatever is accepted; as many more requests keep them as a step yields
+      // tokens.
+      more = accepted.tokens / q->placed.drafts.accepted.tokens;
+    }
+    const double predicted = more * runs_.answer(asked);
+    if (!std::isfinite(predicted) || predicted <= 0.0) {
+      return unsupported("no request of the run was answered, or none with a second token");
+    }
+    return RowPrediction{
+        RowStatus::ok,           {}, predicted, errors.low * predicted, errors.high * predicted, simulated_sheet(asked),
+        simulated_fastest(asked)};
+  };
+  return at_ends_of(q->placed.drafts, is_time(q->metric), at);
 }
 
 namespace {

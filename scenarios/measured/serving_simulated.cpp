@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/core/real_text.hpp>
+#include <headroom/model/serve/replica/drafting.hpp>
 #include <headroom/model/serve/screen/screen.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/model/serve/simulation/front_end.hpp>
 #include <headroom/model/serve/simulation/simulated_replica.hpp>
 #include <headroom/model/serve/time/random_stream.hpp>
+#include <headroom/scenarios/measured/serving_run_pools.hpp>
 #include <headroom/scenarios/measured/serving_simulated.hpp>
 #include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <memory>
+#include <numeric>
 #include <utility>
 
 namespace headroom {
@@ -118,7 +122,8 @@ std::string key_of(const SimulatedQuestion& q) {
   return q.engine() + "/" + std::to_string(q.placed.replicas) + "/" + std::to_string(static_cast<int>(q.load.kind)) +
          "/" + std::to_string(q.load.rate) + "/" + std::to_string(q.load.clients) + "/" +
          std::to_string(q.load.requests) + "/" + text_of(q.load.prompt) + "/" + text_of(q.load.output) + "/" +
-         std::to_string(q.load.distinct) + "/" + text_of(q.client) + limits_text(q);
+         std::to_string(q.load.distinct) + "/" + text_of(q.client) + limits_text(q) +
+         (q.prefill != nullptr ? "/" + std::to_string(q.prefill->placed.replicas) + " x " + q.prefill->engine() : "");
 }
 
 void add(std::array<double, run_statistics>& sums, const TimeSummary& times, double share) noexcept {
@@ -131,6 +136,7 @@ void add(std::array<double, run_statistics>& sums, const TimeSummary& times, dou
 /// The steady load of a lone request, or of saturation, that bounds the run.
 ServingTimeQuestion steady(const SimulatedQuestion& q) {
   ServingTimeQuestion s;
+  s.pool = q.prefill != nullptr ? RowPool::decode : RowPool::whole;
   s.replica = q.placed.replica;
   s.least = q.placed.least;
   s.clock = q.placed.clock;
@@ -144,6 +150,9 @@ ServingTimeQuestion steady(const SimulatedQuestion& q) {
   s.load.stages = real(q.placed.layout.pp);
   s.load.beams = real(q.placed.beams);
   s.load.chunk = real(q.limits.max_num_tokens);
+  s.drafts = q.placed.drafts;
+  s.load.queries = q.placed.drafts.queries();
+  s.load.step_tokens = q.placed.drafts.accepted.tokens;
   s.kind = is_time(q.metric) ? ServingLoad::closed : ServingLoad::saturated;
   s.load.concurrency = s.load.batch = is_time(q.metric) ? 1.0 : real(std::max<std::int64_t>(1, q.memory.max_sequences));
   return s;
@@ -208,10 +217,6 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
   if (!placed) {
     return std::nullopt;
   }
-  if (placed->drafts.drafted > 0) {
-    refusal = unsupported("a run with drafts of assumed acceptance is not simulated");
-    return std::nullopt;
-  }
   std::string why;
   const std::optional<ClientLoad> load =
       client_load(run, placed->isl, placed->osl, published_loads(places.data()), why);
@@ -250,11 +255,22 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
     }
     q.chunked = *tokens > 0.0;
   }
+  if (run.disaggregated && row_option(run, "pool").empty() && !add_prefilling(run, places, q, refusal)) {
+    return std::nullopt;
+  }
   if (keeps_limits(run)) {
-    // A harness spreads requests evenly, so that each replica has its part of them.
+    // A harness spreads requests evenly, so that each replica has its part of them; of pools apart the least part that
+    // has whole workers of both.
     q.limits_kept = limits_kept(run);
-    q.share = real(q.placed.replicas);
-    q.placed.replicas = 1;
+    const std::int64_t parts =
+        q.prefill == nullptr ? q.placed.replicas : std::gcd(q.placed.replicas, q.prefill->placed.replicas);
+    q.share = real(parts);
+    q.placed.replicas /= parts;
+    if (q.prefill != nullptr) {
+      auto part = std::make_shared<SimulatedQuestion>(*q.prefill);
+      part->placed.replicas /= parts;
+      q.prefill = std::move(part);
+    }
   }
   q.metric = known->metric;
   q.statistic = known->statistic;
@@ -274,6 +290,11 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
   return q;
 }
 
+void SimulatedQuestion::set_accepted(const RowDrafts::Accepted& accepted) {
+  placed.drafts.accepted = accepted;
+  run = key_of(*this);
+}
+
 std::string SimulatedQuestion::engine() const {
   return std::to_string(reinterpret_cast<std::uintptr_t>(placed.replica.get())) + "/" + placed.stack->id + "/" +
          std::to_string(limits.memory_fraction) + "/" + std::to_string(placed.limits.max_num_seqs) + "/" +
@@ -282,7 +303,11 @@ std::string SimulatedQuestion::engine() const {
          std::to_string(placed.clock) + "/" + std::to_string(reach_of(load)) +
          (chunked ? (*chunked ? "/chunked" : "/whole") : "") + "/" + std::to_string(static_cast<int>(rules.order)) +
          std::to_string(static_cast<int>(rules.reservation)) +
-         (placed.layout.attention_groups() > 1 ? "/" + std::to_string(std::llround(placed.isl)) : "");
+         (placed.layout.attention_groups() > 1 ? "/" + std::to_string(std::llround(placed.isl)) : "") +
+         (placed.drafts.drafted > 0
+              ? "/" + std::to_string(placed.drafts.drafted) + ":" + std::to_string(placed.drafts.accepted.probability) +
+                    ":" + std::to_string(placed.drafts.verified)
+              : "");
 }
 
 SimulatedReplica simulated_engine(const SimulatedQuestion& question,
@@ -296,6 +321,12 @@ SimulatedReplica simulated_engine(const SimulatedQuestion& question,
   habits.beams = question.placed.beams;
   habits.clock = question.placed.clock;
   habits.chunked_prefill = question.chunked;
+  std::optional<Drafting> drafting;
+  if (const RowDrafts& drafts = question.placed.drafts; drafts.drafted > 0) {
+    const Speculation speculation{drafts.drafted, drafts.accepted.probability, 0};
+    drafting.emplace(*question.placed.replica, speculation, drafts.queries(), drafts.share, stack, physics);
+    habits.drafting = &*drafting;
+  }
   ServingStack with = *question.placed.stack;
   with.time = stack;
   with.scheduler = question.rules;
@@ -308,26 +339,6 @@ SimulatedReplica simulated_engine(const SimulatedQuestion& question,
 }
 
 namespace {
-
-ServingFleet fleet_of(const SimulatedQuestion& question, const SimulatedReplica& replica, const IterationStack& stack) {
-  ServingFleet fleet;
-  fleet.pool = replica.pool(question.placed.replicas);
-  fleet.pool.engine.recv_interval = std::max<std::int64_t>(1, std::llround(question.client.recv_interval));
-  fleet.pool.engine.batch_wait = std::llround(question.client.batch_wait);
-  fleet.pool.engine.batch_wait_share = question.client.batch_wait_share;
-  fleet.pool.engine.decode_steps = std::llround(question.client.decode_steps);
-  fleet.pool.engine.decode_steps_from = std::llround(question.client.decode_steps_from);
-  if (question.placed.layout.attention_groups() > 1) {
-    fleet.pool.engine.balance_timeout = std::llround(question.client.balance_timeout);
-    fleet.pool.engine.balance_batching = std::llround(question.client.balance_batching);
-    fleet.pool.engine.ranks = question.placed.layout.attention_groups();
-  }
-  if (question.load.kind == ClientKind::closed) {
-    fleet.pool.engine.formed_ahead = stack.formed_ahead ? 1 : 0;
-  }
-  fleet.front_end = picoseconds(stack.request.raw());
-  return fleet;
-}
 
 /// What a closed loop's client sees beyond its engine: iterations that the engine lags, the front end's pieces, and a
 /// first piece that has to fill.
@@ -391,8 +402,9 @@ bool kept(const ClientReport& report, std::span<const TailObjective> limits) noe
 /// those of a lone request after another.
 double screened_at_limits(const SimulatedQuestion& question,
                           const SimulatedReplica& replica,
-                          const IterationStack& stack) {
-  const ServingFleet fleet = fleet_of(question, replica, stack);
+                          const IterationStack& stack,
+                          const SimulatedReplica* prefill) {
+  const ServingFleet fleet = run_fleet(question, replica, stack, prefill);
   ScreenTraffic traffic;
   traffic.prompt = {question.load.prompt.mean, cv_of(question.load.prompt)};
   traffic.output = {question.load.output.mean, cv_of(question.load.output)};
@@ -416,8 +428,9 @@ double screened_at_limits(const SimulatedQuestion& question,
 ClientReport simulated_report(const SimulatedQuestion& question,
                               const SimulatedReplica& replica,
                               const IterationStack& stack,
-                              const PublishedLoads& loads) {
-  const ServingFleet fleet = fleet_of(question, replica, stack);
+                              const PublishedLoads& loads,
+                              const SimulatedReplica* prefill) {
+  const ServingFleet fleet = run_fleet(question, replica, stack, prefill);
   const std::int64_t repeats = question.load.repeats(loads);
   const double share = 1.0 / real(repeats);
   ClientReport report;
@@ -451,7 +464,8 @@ ClientReport simulated_report(const SimulatedQuestion& question,
 RunAtLimits run_at_limits(const SimulatedQuestion& question,
                           const SimulatedReplica& replica,
                           const IterationStack& stack,
-                          const PublishedLoads& loads) {
+                          const PublishedLoads& loads,
+                          const SimulatedReplica* prefill) {
   constexpr double step = 1.15;
   constexpr int most_steps = 8;  // a third of what the closed forms say to three times as much
   constexpr int halvings = 2;    // of the last step, to 4 %
@@ -460,16 +474,16 @@ RunAtLimits run_at_limits(const SimulatedQuestion& question,
   SimulatedQuestion asked = question;
   const auto run = [&](double rate) {
     asked.load.rate = rate;
-    RunAtLimits at{rate, simulated_report(asked, replica, stack, loads)};
+    RunAtLimits at{rate, simulated_report(asked, replica, stack, loads, prefill)};
     // A run shorter than a few answers of thousands of tokens ends before its queue is seen.
     const std::int64_t lasting = std::min<std::int64_t>(most_requests, std::llround(answers * rate * at.report.e2e[0]));
     if (lasting > asked.load.requests) {
       asked.load.requests = lasting;
-      at.report = simulated_report(asked, replica, stack, loads);
+      at.report = simulated_report(asked, replica, stack, loads, prefill);
     }
     return at;
   };
-  RunAtLimits best = run(screened_at_limits(question, replica, stack));
+  RunAtLimits best = run(screened_at_limits(question, replica, stack, prefill));
   double broken = 0.0;  // the lowest rate that is known to break a limit; 0: none
   bool good = kept(best.report, question.limits_kept);
   for (int i = 0; i < most_steps && !good; ++i) {
@@ -518,10 +532,15 @@ const SimulatedReplica& SimulatedRuns::engine(const SimulatedQuestion& question)
   return engine->second;
 }
 
+const SimulatedReplica* SimulatedRuns::prefilling_engine(const SimulatedQuestion& question) {
+  return question.prefill != nullptr ? &engine(*question.prefill) : nullptr;
+}
+
 const RunAtLimits& SimulatedRuns::limit(const SimulatedQuestion& question) {
   auto [at, fresh] = limits_.try_emplace(question.run);
   if (fresh) {
-    at->second = run_at_limits(question, engine(question), question.placed.stack->time, published_loads(data_));
+    at->second = run_at_limits(question, engine(question), question.placed.stack->time, published_loads(data_),
+                               prefilling_engine(question));
   }
   return at->second;
 }
@@ -532,7 +551,8 @@ const ClientReport& SimulatedRuns::report(const SimulatedQuestion& question) {
   }
   auto [at, fresh] = reports_.try_emplace(question.run);
   if (fresh) {
-    at->second = simulated_report(question, engine(question), question.placed.stack->time, published_loads(data_));
+    at->second = simulated_report(question, engine(question), question.placed.stack->time, published_loads(data_),
+                                  prefilling_engine(question));
   }
   return at->second;
 }

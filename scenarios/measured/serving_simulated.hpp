@@ -6,6 +6,7 @@
 #include <headroom/model/serve/engine/client_facts.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/model/serve/load/tail_objective.hpp>
+#include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
 #include <headroom/model/serve/simulation/simulated_replica.hpp>
 #include <headroom/model/serve/tables/make_tables.hpp>
@@ -17,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,9 +53,15 @@ struct SimulatedQuestion {
   SchedulerRules rules;         ///< of the engine, or of the policy that its launch states
   std::optional<bool> chunked;  ///< whether prompts may be split over iterations; nullopt: the engine's default
   bool token_gaps = false;      ///< times between tokens are those of all gaps, not means of requests
+  /// The prefilling workers of a deployment in pools, of which `placed` is the decoding one; and what a prompt's cache
+  /// takes to travel between them.
+  std::shared_ptr<const SimulatedQuestion> prefill;
+  CacheTransfer transfer;
   /// What the publication kept (MLPerf's server); a load that keeps limits is of one replica, `share` of the whole.
   std::vector<TailObjective> limits_kept;
   double share = 1.0;
+  /// Asks for drafts of which others are accepted than the mean of the published ones.
+  void set_accepted(const RowDrafts::Accepted& accepted);
   [[nodiscard]] bool rate_at_limits() const noexcept;  ///< asks for the rate at which the limits are just kept
   [[nodiscard]] ServingQuantity quantity() const noexcept;
   [[nodiscard]] std::string engine() const;  ///< key of the engine, which rows with equal keys share
@@ -75,11 +83,12 @@ struct SimulatedQuestion {
                                                 const IterationPhysics& physics,
                                                 const MixTerms& terms = {});
 
-/// Mean report over the repeats of the load; deterministic.
+/// Mean report over the repeats of the load; deterministic. `prefill`: the engine of prefilling workers, if apart.
 [[nodiscard]] ClientReport simulated_report(const SimulatedQuestion& question,
                                             const SimulatedReplica& replica,
                                             const IterationStack& stack,
-                                            const PublishedLoads& loads);
+                                            const PublishedLoads& loads,
+                                            const SimulatedReplica* prefill = nullptr);
 
 /// A run at the highest rate at which the replica keeps the limits: requests per second, and what its clients saw.
 struct RunAtLimits {
@@ -93,7 +102,8 @@ struct RunAtLimits {
 [[nodiscard]] RunAtLimits run_at_limits(const SimulatedQuestion& question,
                                         const SimulatedReplica& replica,
                                         const IterationStack& stack,
-                                        const PublishedLoads& loads);
+                                        const PublishedLoads& loads,
+                                        const SimulatedReplica* prefill = nullptr);
 
 /// Simulates each run once, with the stacks of the files, and keeps its report.
 class SimulatedRuns {
@@ -107,6 +117,7 @@ class SimulatedRuns {
 
  private:
   const SimulatedReplica& engine(const SimulatedQuestion& question);
+  const SimulatedReplica* prefilling_engine(const SimulatedQuestion& question);
   const RunAtLimits& limit(const SimulatedQuestion& question);
 
   const ModelData& data_;

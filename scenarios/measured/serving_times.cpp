@@ -161,7 +161,7 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   q.load.client = client_facts(run);
   q.drafts = placed->drafts;
   q.load.queries = q.drafts.queries();
-  q.load.step_tokens = q.drafts.tokens;
+  q.load.step_tokens = q.drafts.accepted.tokens;
   if (q.kind == ServingLoad::saturated) {
     q.load.requests = row_number(run, "set_of_requests").value_or(0.0) / q.replicas;
     q.load.set_seconds = row_number(run, "set_seconds").value_or(0.0);

@@ -35,7 +35,9 @@ std::optional<ServingWatts> serving_watts(const ServingConfiguration& run,
   const IterationMix decode = decode_mix(q->load);
   const IterationTerms terms = engine_terms(*q->replica, decode, kernels(decode), q->stack->time, physics);
   ServingWatts answer;
-  answer.watts = serving_power(*power, serving_use(terms, *q->least, q->load, state), form).raw();
+  answer.power = *power;
+  answer.use = serving_use(terms, *q->least, q->load, state);
+  answer.watts = serving_power(answer.power, answer.use, form).raw();
   answer.limit = power->tdp.raw();
   answer.output_rate = q->replicas * state.output_tokens_per_s;
   answer.gpus = real(run.gpus.value_or(q->replica->layout().gpus()));

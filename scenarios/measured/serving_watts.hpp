@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/power/power.hpp>
 #include <headroom/scenarios/measured/run_row.hpp>
 #include <headroom/scenarios/measured/serving_times.hpp>
 
@@ -21,6 +22,8 @@ struct ServingWatts {
   double gpus = 1.0;             ///< of the run
   double output_rate = 0.0;      ///< tokens/s
   double sheet_rate = 0.0;       ///< the same from the datasheet alone, tokens/s
+  GpuPower power;                ///< of the SKU under the run's cap
+  ServingUse use;                ///< what a GPU does while it serves
   ServingTimeQuestion question;  ///< of the rate
 };
 /// nullopt, with the reason in `refusal`, when the row's rate or its SKU's power is not known.

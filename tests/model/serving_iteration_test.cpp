@@ -481,7 +481,13 @@ TEST_CASE("an engine's gaps: between the layers of a graph, launches of a prompt
   CHECK(terms(decodes(10, 100), r)[T::gaps] == near(32 * 20e-6));  // a graph hides nothing
   kernels[T::products] = 100e-3;
   CHECK(terms(prompt(100), r)[T::gaps] == near(8e-3));
-  CHECK(terms(decodes(10, 100), replica(model("mixtral-8x7b")))[T::gaps] == near(32 * 27e-6));
+  const Replica experts = replica(model("mixtral-8x7b"));
+  CHECK(terms(decodes(10, 100), experts)[T::gaps] == near(32 * 27e-6));
+  CHECK(terms(prompt(100), experts)[T::gaps] == near(32 * 507e-6 / 2));
+  stack.prompt_expert_layer = Seconds{900e-6};  // of prompts alone: a graph of decodes holds those launches
+  CHECK(terms(decodes(10, 100), experts)[T::gaps] == near(32 * 27e-6));
+  CHECK(terms(prompt(100), experts)[T::gaps] == near(32 * 1407e-6 / 2));
+  CHECK(terms(prompt(100), r)[T::gaps] == near(8e-3));
 }
 
 TEST_CASE("what an engine spares around its products hides nothing of their arithmetic") {

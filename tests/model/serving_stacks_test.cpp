@@ -123,6 +123,9 @@ TEST_CASE("the releases of measured rows meet the stacks that were fitted on the
   CHECK(picked(stacks, "TensorRT-LLM", "1.0.0rc3") == "tensorrt-llm");
   CHECK(picked(stacks, "TensorRT-LLM (PyTorch backend)", "0.17") == "tensorrt-llm");
   CHECK(picked(stacks, "SGLang", "0.4.6") == "sglang");
+  CHECK(picked(stacks, "SGLang", "0.5.9") == "sglang");
+  CHECK(picked(stacks, "SGLang", "0.5.10.post1") == "sglang-2026");  // prompts in graphs by default
+  CHECK(picked(stacks, "SGLang", "nightly") == "sglang");
 }
 
 TEST_CASE("a release runs the kernels that it had: experts in mxfp4 on Hopper before vLLM 0.11.1") {

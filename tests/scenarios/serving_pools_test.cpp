@@ -107,6 +107,30 @@ TEST_CASE("a deployment: more prefilling workers shorten the wait for the first 
   CHECK(value(tokens, "output_tokens_per_s") > value(c, "output_tokens_per_s"));
 }
 
+TEST_CASE("a deployment that kept limits answers the rate at which both of its pools keep them") {
+  ServingConfiguration c = deployment();
+  c.engine = "TensorRT-LLM (MLPerf harness)";
+  c.concurrency.reset();
+  c.max_batch = 32;
+  c.request_rate = 1e6;  // what was sent is no part of the question
+  c.options["scenario"] = "server";
+  c.options["ttft_p99_ms"] = "4000";
+  c.options["tpot_p99_ms"] = "60";
+  const double rate = value(c, "requests_per_s");
+  CHECK(value(c, "output_tokens_per_s") == near(1024 * rate));
+  CHECK(value(c, "ttft_ms_p99") <= 4000.0);
+  CHECK(value(c, "tpot_ms_p99") <= 60.0);
+  ServingConfiguration more = c;
+  more.options["prefill_workers"] = "4";
+  more.options["decode_workers"] = "6";
+  CHECK(value(more, "requests_per_s") == near(2 * rate, 0.2));  // found to 4 %, and more servers queue less
+  ServingConfiguration prompts = c;
+  prompts.options["prefill_workers"] = "1";  // one of two: prompts of 8,192 tokens hold first tokens up
+  CHECK(value(prompts, "requests_per_s") < 0.9 * rate);
+  c.options.erase("prefill_workers");
+  CHECK(predicted(c, "requests_per_s").why == "not published: prefill_workers");
+}
+
 TEST_CASE("a deployment says what it leaves out, and whose the problem is") {
   ServingConfiguration c = deployment();
   c.concurrency.reset();

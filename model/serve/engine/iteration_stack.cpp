@@ -25,6 +25,7 @@ constexpr std::array stack_numbers{
     StackNumber{"sequence",     nullptr, &IterationStack::sequence},
     StackNumber{"layer",        nullptr, &IterationStack::layer},
     StackNumber{"prompt_layer", nullptr, &IterationStack::prompt_layer},
+    StackNumber{"prompt_expert_layer", nullptr, &IterationStack::prompt_expert_layer},
     StackNumber{"expert_layer", nullptr, &IterationStack::expert_layer},
     StackNumber{"request",      nullptr, &IterationStack::request},
     StackNumber{"intake",       nullptr, &IterationStack::intake},

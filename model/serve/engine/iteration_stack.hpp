@@ -21,6 +21,7 @@ struct IterationStack {
   Seconds sequence{};             ///< host time per sequence of an iteration
   Seconds layer{};                ///< gap between the kernels of a layer in a replayed graph
   Seconds prompt_layer{};         ///< launch time per layer in steps with prompts, which are not replayed
+  Seconds prompt_expert_layer{};  ///< the same of a layer of experts, beside `prompt_layer`
   Seconds expert_layer{};         ///< additional time per layer of experts
   /// Launches of a layer of mxfp4 experts on the engine's own kernels, in place of those of the measured kernels and of
   /// `expert_layer`: on SKUs that unpack them to 16 bit first (Marlin, Triton), and on those with units for 4-bit

@@ -7,6 +7,7 @@
 #include <headroom/model/serve/replica/replica_formats.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom {
 
@@ -20,6 +21,7 @@ Drafting::Drafting(const ModelData& data,
                    Precision kv,
                    double clock)
     : speculation_{plan.speculation},
+      queries_{1 + plan.speculation.draft},
       time_{plan.time.raw()},
       groups_{real(layout.attention_groups())},
       clock_{clock},
@@ -33,6 +35,21 @@ Drafting::Drafting(const ModelData& data,
   }
 }
 
+Drafting::Drafting(const Replica& served,
+                   const Speculation& speculation,
+                   double queries,
+                   double share,
+                   const IterationStack& stack,
+                   const IterationPhysics& physics)
+    : speculation_{speculation},
+      queries_{std::llround(queries)},
+      served_{&served},
+      share_{share},
+      stack_{stack},
+      physics_{physics} {
+  stack_.step = stack_.sequence = Seconds{};
+}
+
 const std::vector<std::string>& Drafting::sources() const noexcept {
   static const std::vector<std::string> none;
   return model_ ? model_->sources() : none;
@@ -43,12 +60,16 @@ IterationTerms Drafting::terms(const IterationMix& mix) const noexcept {
 }
 
 double Drafting::decode_seconds(double sequences, double keys) const noexcept {
+  IterationMix mix;
+  mix.keys = keys;
+  if (served_ != nullptr) {
+    mix.decodes = sequences;
+    return share_ * engine_terms(*served_, mix, served_->terms(mix), stack_, physics_).total();
+  }
   if (!model_) {
     return time_;
   }
-  IterationMix mix;
   mix.decodes = std::max(1.0, sequences / groups_);
-  mix.keys = keys;
   return real(speculation_.draft) * terms(mix).total();
 }
 

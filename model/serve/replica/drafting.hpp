@@ -30,8 +30,18 @@ class Drafting {
            Precision kv,
            double clock);
 
+  /// Drafting by modules or heads of the served model, which take `share` of its own iteration of decodes, and nothing
+  /// of prompts that is counted. `queries`: tokens that a step verifies of a sequence, 1 + drafts of a chain and more
+  /// of a tree. `served` must outlive this.
+  Drafting(const Replica& served,
+           const Speculation& speculation,
+           double queries,
+           double share,
+           const IterationStack& stack,
+           const IterationPhysics& physics);
+
   [[nodiscard]] const Speculation& speculation() const noexcept { return speculation_; }
-  [[nodiscard]] std::int64_t queries() const noexcept { return 1 + speculation_.draft; }
+  [[nodiscard]] std::int64_t queries() const noexcept { return queries_; }
   /// Whether a model drafts, which needs the prompts too.
   [[nodiscard]] bool has_model() const noexcept { return model_.has_value(); }
   /// Of the draft model; empty without.
@@ -51,7 +61,10 @@ class Drafting {
   [[nodiscard]] IterationTerms terms(const IterationMix& mix) const noexcept;
 
   Speculation speculation_;
+  std::int64_t queries_ = 1;
   double time_ = 0.0;
+  const Replica* served_ = nullptr;  ///< of modules that the served model has itself
+  double share_ = 0.0;               ///< of an iteration of its decodes that they take
   double groups_ = 1.0;
   double clock_ = 1.0;
   std::optional<Replica> model_;
