@@ -64,7 +64,7 @@ Strategy with_balanced_stages(const CompiledTraining& c, const LayerTable& t, co
     return s;
   }
   const LayerTimes& l = t.step.layer;
-  const Seconds layer = l.total() - l.ep_hidden + l.accumulation;
+  const Seconds layer = l.total() - l.pair_gain(false) + l.accumulation;
   if (layer <= Seconds{}) {
     return s;
   }
