@@ -329,12 +329,12 @@ std::shared_ptr<const JobGroups> TrainingRowModel::groups_of(const RunConfigurat
 
 Architecture TrainingRowModel::architecture_of_row(const RunConfiguration& run, const MemoryStack& software) {
   const Architecture* preset = preset_of(run.model);
-  if (preset != nullptr && run.sizes_of_preset) {
-    return *preset;
-  }
-  if (preset != nullptr && preset->recurrent && run.layers == preset->layers && run.hidden == preset->hidden &&
-      run.heads == preset->heads) {
-    return *preset;  // no column states what is recurrent
+  const bool recurrent = preset != nullptr && preset->recurrent && run.layers == preset->layers &&
+                         run.hidden == preset->hidden && run.heads == preset->heads;
+  if (preset != nullptr && (run.sizes_of_preset || recurrent)) {  // no column states what is recurrent
+    Architecture network = *preset;
+    network.mtp_layers = prediction_modules(run, recipe_of(run, software), preset);
+    return network;
   }
   Architecture architecture = architecture_of(run, preset == nullptr ? software.defaults.vocabulary : preset->vocab);
   if (preset != nullptr && preset->mla && preset->heads == architecture.heads) {

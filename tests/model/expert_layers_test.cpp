@@ -63,8 +63,10 @@ CompiledTraining compiled(const ExpertTraffic& experts,
                           Architecture architecture = expert_network(),
                           std::int64_t gpus = 8,
                           const std::vector<ExpertRule>& recipes = {},
-                          Precision precision = Precision::bf16) {
-  const Device& device = catalog().device("h100-sxm-80gb");
+                          Precision precision = Precision::bf16,
+                          const char* sku = "h100-sxm-80gb",
+                          const char* host = "dgx-h100") {
+  const Device& device = catalog().device(sku);
   TrainingWorkload work;
   work.shape = {gpus, 4096, 64};
   work.precision = precision;
@@ -74,10 +76,10 @@ CompiledTraining compiled(const ExpertTraffic& experts,
   if (!recipes.empty()) {
     software.experts = recipes;
   }
-  return compile(architecture, device,
-                 std::make_shared<const JobGroups>(test::model_data(), device,
-                                                   JobHosts{catalog().node("dgx-h100"), 0, {}, {}}, gpus),
-                 software, work, test::stated_parameters());
+  return compile(
+      architecture, device,
+      std::make_shared<const JobGroups>(test::model_data(), device, JobHosts{catalog().node(host), 0, {}, {}}, gpus),
+      software, work, test::stated_parameters());
 }
 
 Strategy spread(int ep, std::int64_t gpus = 8) {
@@ -338,6 +340,114 @@ TEST_CASE("weight gradients that are not put off leave less compute for exchange
   const LayerTimes all = layer({}, s, 64);
   CHECK(layer(late, s, 64).ep_hidden == all.ep_hidden);
   CHECK(layer(early, s, 64).ep_hidden.raw() == near(all.ep_hidden.raw() - 0.85 * all.weight_gradients.raw(), 1e-6));
+}
+
+TEST_CASE("a pair of passes with overlapped exchanges is launched beside its compute, not beside what compute hides") {
+  StepStack own = stack();
+  const auto model = [&](StepStack numbers, ExpertLaunch launch) {
+    const CompiledTraining c = compiled(sent_by(ExpertDispatcher::hybridep), expert_network(), 64);
+    StepRecipe recipe = c.step->pricer().recipe();
+    recipe.stack = std::move(numbers);
+    recipe.experts.launch = launch;
+    return StepModel{recipe, c.step->shared_groups(), 16};
+  };
+  Strategy s = spread(64, 64);
+  s.overlap_experts = true;
+  const LayerTimes l = model(own, ExpertLaunch::eager).tabulate(key_of(s)).layer;
+  REQUIRE(l.ep_hidden > Seconds{});
+  // Three forward passes' launches and a count that is read back, 60 us.
+  const Seconds host = dense_host + moe_host + expert_host;
+  const Seconds launches = 3.0 * host + Seconds{60e-6};
+  const Seconds gpu = l.forward.total() + l.backward.total();
+  CHECK((l.wait_hidden + l.host_forward + l.host_backward + l.sync).raw() ==
+        near(waited(gpu - l.ep_hidden, launches), 1e-6));
+  // A graph of all layers launches nothing: its gaps are those of both passes.
+  const LayerTimes graph = model(own, ExpertLaunch::full_graphs).tabulate(key_of(s)).layer;
+  CHECK((graph.wait_hidden + graph.host_forward + graph.host_backward).raw() ==
+        near(waited(gpu - graph.ep_hidden, Seconds{3.0 * 40.0 * 0.5e-6}), 1e-4));
+  CHECK(model(own, ExpertLaunch::eager).tabulate(key_of(spread(64, 64))).layer.wait_hidden == Seconds{});
+
+  // Where the host takes much longer than everything else, a pair takes its launches, however much of its exchanges
+  // compute hides; what is read back costs the first micro-batch alone.
+  own.host = own.moe_launch = Seconds{50e-3};
+  const StepModel slow = model(own, ExpertLaunch::eager);
+  const double passes = 24.0;
+  const double head = 3.0 * 50e-3;  // look-up, product and loss launch as much as three dense layers
+  const auto hosts = [&](const StepTime& t) { return t.time.total() - t.time[Term::straggler]; };
+  s.micro_batch = 1;
+  const StepTime paired = slow.time(slow.tabulate(key_of(s)), s, 512.0, {});
+  const Seconds each = 3.0 * (Seconds{100e-3} + expert_host);
+  CHECK(hosts(paired).raw() == near(8.0 * (passes * each.raw() + head), 0.01));
+  CHECK(paired.time[Term::host_sync].raw() == near(passes * slow.tabulate(key_of(s)).layer.sync.raw(), 1e-6));
+}
+
+TEST_CASE("shared experts on a stream of their own hide exchanges as far as their products last") {
+  Architecture arch = expert_network();
+  arch.moe->shared_ffn_hidden = 64;
+  const auto with = [&](bool beside, std::int64_t width) {
+    ExpertRule recipe;
+    recipe.habits.dispatcher = ExpertDispatcher::hybridep;
+    recipe.habits.shared_beside = beside;
+    arch.moe->shared_ffn_hidden = width;
+    const CompiledTraining c = compiled({}, arch, 64, {recipe});
+    const LayerProducts products =
+        c.step->pricer().products(distinct_blocks(arch).front().block, key_of(spread(64, 64)));
+    return std::pair{c.step->tabulate(key_of(spread(64, 64))).layer, products.shared};
+  };
+  const auto [plain, unused] = with(false, 8192);
+  CHECK(unused == Seconds{});
+  // Wide ones outlast the exchange, of which 15 % come back as slower compute; thin ones hide as much as they take.
+  const auto [wide, wide_time] = with(true, 65536);
+  REQUIRE(wide_time > plain.forward.ep);
+  CHECK(wide.forward.ep.raw() == near(0.15 * plain.forward.ep.raw(), 1e-9));
+  const auto [thin, thin_time] = with(true, 128);
+  REQUIRE(2.0 * thin_time < plain.backward.ep);
+  CHECK((plain.forward.ep - thin.forward.ep).raw() == near(0.85 * thin_time.raw(), 1e-6));
+  CHECK((plain.backward.ep - thin.backward.ep).raw() == near(2.0 * 0.85 * thin_time.raw(), 1e-6));
+}
+
+TEST_CASE("4-bit recipes that leave prediction modules in 16 bit and mixers' output projections in 8") {
+  const Architecture arch = ModelLibrary::standard().find("nemotron-3-super-120b-a12b");
+  const auto with = [&](Precision precision, bool modules, bool outputs) {
+    std::vector<ExpertRule> rules(1);
+    rules[0].habits.wide_modules = modules;
+    rules[0].habits.eight_bit_outputs = outputs;
+    return compiled({}, arch, 8, rules, precision, "b200-sxm-180gb", "dgx-b200");
+  };
+  const LayerKey key = key_of(spread(8));
+  const auto gemm = [&](const CompiledTraining& c, const Block& block) {
+    return c.step->pricer().products(block, key).all.forward.gemm.raw();
+  };
+  Block mixer;
+  for (const CountedBlock& kind : distinct_blocks(arch)) {
+    mixer = is_recurrent(kind.block.mixer) ? kind.block : mixer;
+  }
+  REQUIRE(is_recurrent(mixer.mixer));
+  const CompiledTraining four = with(Precision::nvfp4, false, false);
+  const CompiledTraining outputs = with(Precision::nvfp4, false, true);
+  const CompiledTraining eight = with(Precision::mxfp8, false, false);
+  // A 4-bit product takes half of an 8-bit one here. [4096 tokens, 4096, 8192] is what goes back to twice.
+  std::string why;
+  const double out = step_product(test::model_data(), catalog().device("b200-sxm-180gb"), "fp8", false, why)
+                         .time({4096, 4096, 8192})
+                         .raw();
+  CHECK(gemm(outputs, mixer) - gemm(four, mixer) == near(0.5 * out, 1e-9));
+  CHECK(gemm(eight, mixer) == near(2.0 * gemm(four, mixer), 1e-9));
+  CHECK(gemm(with(Precision::mxfp8, false, true), mixer) == gemm(eight, mixer));
+  // The module's block is attention and experts, which no layer of this network is both of.
+  const CompiledTraining modules = with(Precision::nvfp4, true, false);
+  const CompiledTraining wide = with(Precision::bf16, false, false);
+  CHECK(gemm(modules, arch.prediction_block()) == near(gemm(wide, arch.prediction_block()), 1e-9));
+  CHECK(gemm(modules, mixer) == gemm(four, mixer));
+  CHECK(modules.step->pricer().prediction(key).raw() == near(wide.step->pricer().prediction(key).raw(), 1e-9));
+  // A module whose block is a layer's as well is priced as that layer.
+  Architecture alike = expert_network();
+  alike.mtp_layers = 1;
+  std::vector<ExpertRule> rules(1);
+  rules[0].habits.wide_modules = true;
+  const Block block = distinct_blocks(alike).front().block;
+  CHECK(gemm(compiled({}, alike, 8, rules, Precision::fp8), block) ==
+        gemm(compiled({}, alike, 8, {}, Precision::fp8), block));
 }
 
 TEST_CASE("a prediction module is a layer on the last stage, a pass through the head and a product of 2 h by h") {

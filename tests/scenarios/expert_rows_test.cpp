@@ -143,6 +143,37 @@ TEST_CASE("a module takes time, a remark behind the name does not change the net
   CHECK(step_of(run) < 0.95 * before);
 }
 
+TEST_CASE("a row that leaves its sizes to a preset trains prediction modules where its software's recipe does") {
+  RunConfiguration run;
+  run.model = "Nemotron V3 Super 120B (26.02)";
+  run.arch = "moe";
+  run.gpu = "H100-SXM5-80GB";
+  run.precision = "bf16";
+  run.framework = "NeMo AutoModel (PyTorch FSDP2)";
+  run.options["release"] = "automodel26.08";
+  run.seq_len = 4096;
+  run.gpus = run.dp = run.ep = 64;
+  run.gpus_per_node = 8;
+  run.tp = run.pp = run.cp = run.vpp = 1;
+  run.zero = 3;
+  run.micro_batch = 2;
+  run.global_batch = 512;
+  run.recompute = "full";
+  run.flash_attn = 1;
+  // AutoModel's recipe of Super has none (74.3 GFLOP a token in its table), Ultra's states two.
+  const double without = step_of(run);
+  run.options["mtp_layers"] = "0";
+  CHECK(step_of(run) == without);
+  run.options["mtp_layers"] = "2";
+  CHECK(step_of(run) > 1.05 * without);
+  const auto recipe = [](const std::string& model) {
+    return expert_habits(memory_stacks(test::run_sources().data).find("nemo-automodel").experts,
+                         {"automodel26.08", "h100-sxm-80gb", model, Precision::bf16});
+  };
+  CHECK_FALSE(recipe("Nemotron V3 Super 120B").predicts);
+  CHECK(recipe("Nemotron V3 Ultra 550B").predicts);
+}
+
 TEST_CASE("a row whose states alone do not fit its GPUs is no layout that ran") {
   RunConfiguration run = deepseek();
   run.pp = run.vpp = 1;

@@ -78,7 +78,7 @@ OpenSplits open_splits(const CompiledTraining& c, const LayerTable& t, const Str
     return splits;
   }
   const LayerTimes& l = t.step.layer;
-  const Seconds layer = l.total() - l.ep_hidden + l.accumulation;
+  const Seconds layer = l.total() - l.pair_gain(false) + l.accumulation;
   if (layer <= Seconds{}) {
     return splits;
   }

@@ -81,6 +81,9 @@ std::vector<ExpertRule> read_expert_rules(ConfigTable& root) {
     rule.habits.predicts = table.maybe_boolean("predicts").value_or(false);
     rule.habits.wide_layers = table.maybe_number("wide_layers", {0.0, 1e4}).value_or(0.0);
     rule.habits.wide_mixers = table.maybe_boolean("wide_mixers").value_or(false);
+    rule.habits.wide_modules = table.maybe_boolean("wide_modules").value_or(false);
+    rule.habits.eight_bit_outputs = table.maybe_boolean("eight_bit_outputs").value_or(false);
+    rule.habits.shared_beside = table.maybe_boolean("shared_beside").value_or(false);
     rule.habits.consecutive = table.maybe_boolean("consecutive").value_or(false);
     rule.source = table.text("source");
     table.finish();

@@ -53,6 +53,9 @@ struct ExpertHabits {
   bool predicts = false;             ///< the network's prediction modules are trained, where it has any
   double wide_layers = 0.0;          ///< last layers whose products stay in 16 bit in narrow recipes
   bool wide_mixers = false;          ///< in those, products of attention and of the experts' latents stay in 16 bit
+  bool wide_modules = false;         ///< in those, prediction modules stay in 16 bit
+  bool eight_bit_outputs = false;    ///< in 4-bit recipes, output projections of recurrent mixers stay in 8 bit
+  bool shared_beside = false;        ///< shared experts run on a stream of their own, beside exchanges
   bool consecutive = false;          ///< a stand-in for the router gives a token experts that stand side by side
 };
 

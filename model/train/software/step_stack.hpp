@@ -69,7 +69,7 @@ struct StepPhysics {
   double fp8_attention = 0.75;      ///< time of attention in 8 bit over that in 16 bit
   double logit_bytes = 28.0;        ///< bytes moved per logit at the loss
   double overlap_slowdown = 0.15;   ///< share of hidden communication's time that it takes from compute
-  double expert_overlap = 0.86;     ///< share of the exchanges of experts that run beside another micro-batch's compute
+  double expert_overlap = 1.0;      ///< share of the exchanges of experts that run beside another micro-batch's compute
   double straggler = 0.0094;        ///< relative delay per doubling of GPUs above eight
   double board_spread = 0.01;       ///< standard deviation of a board's time across boards of a SKU that states none
   double cast = 1.0;                ///< passes of five bytes per element for 8-bit casts

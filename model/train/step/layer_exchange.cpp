@@ -92,7 +92,7 @@ double exchanges_beside(const StepRecipe& r, bool pairs) noexcept {
 
 /// Exchanges beside compute, as far as it reaches: a share within a micro-batch; with overlapped experts those of one
 /// beside the opposite pass of another (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1). What is hidden slows compute.
-void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key) const noexcept {
+void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key, Seconds shared) const noexcept {
   const StepRecipe& r = recipe_;
   // Multiprocessors that are kept for exchanges have slowed compute already.
   const double gain = r.options.experts.units > 0 ? 1.0 : 1.0 - r.physics.overlap_slowdown;
@@ -102,6 +102,11 @@ void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key) const noexc
       pass->ep -= gain * std::min(r.stack.ep_overlap * pass->ep, compute(*pass));
     }
   }
+  if (r.experts.shared_beside) {
+    // Shared experts on a stream of their own: a pass's exchanges run beside their products, backward twice as many.
+    t.forward.ep -= gain * std::min(t.forward.ep, shared);
+    t.backward.ep -= gain * std::min(t.backward.ep, 2.0 * shared);
+  }
   if (key.overlap_experts) {
     // A weight gradient that is not put off is done before the exchange that follows it begins.
     const bool delays = r.options.experts.delays_weight_gradients.value_or(true);
@@ -110,6 +115,26 @@ void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key) const noexc
     t.ep_hidden = gain * std::min(exchanges_beside(r, false) * exchanges, room);
     t.ep_paired = gain * std::min(exchanges, room);
   }
+}
+
+/// The collective needs counts of every rank, sorts rows again by expert, and sends their weights by themselves. Fixed
+/// shapes need no counts.
+double LayerPricer::dispatch_launches(ExpertLaunch launch, const Sizes& z) const noexcept {
+  if (z.dispatcher != ExpertDispatcher::alltoall || z.key.ep <= 1) {
+    return 0.0;
+  }
+  const StepPhysics& physics = recipe_.physics;
+  return physics.collective_launches - (launch == ExpertLaunch::eager ? 0.0 : physics.count_launches);
+}
+
+void LayerPricer::add_pair_waits(LayerTimes& t, const LayerKey& key, Seconds launches) const noexcept {
+  if (!key.overlap_experts) {
+    return;
+  }
+  const Seconds gpu = t.forward.total() + t.backward.total() + t.recompute;
+  const Seconds alone = t.host_forward + t.host_backward + t.sync;
+  t.wait_hidden = wait_for_host(gpu - t.ep_hidden, launches) - alone;
+  t.wait_paired = wait_for_host(gpu - t.ep_paired, launches) - alone;
 }
 
 }  // namespace headroom

@@ -39,19 +39,31 @@ LayerTimes& LayerTimes::add(const LayerTimes& other, double weight) noexcept {
   accumulation += weight * other.accumulation;
   ep_hidden += weight * other.ep_hidden;
   ep_paired += weight * other.ep_paired;
+  wait_hidden += weight * other.wait_hidden;
+  wait_paired += weight * other.wait_paired;
   return *this;
 }
 
 LayerPricer::LayerPricer(const ModelData& data, StepRecipe recipe)
     : recipe_{std::move(recipe)},
       kernels_{data, recipe_.device, recipe_.stack, recipe_.physics, recipe_.level, recipe_.precision},
-      element_{row_of(recipe_.precision).compute_bytes} {}
+      element_{row_of(recipe_.precision).compute_bytes} {
+  const Architecture& arch = recipe_.architecture;
+  if (recipe_.experts.wide_modules && narrow_recipe(recipe_.precision) && arch.mtp_layers > 0) {
+    const Block module = arch.prediction_block();
+    const std::vector<CountedBlock> kinds = distinct_blocks(arch);
+    wide_modules_ = std::none_of(kinds.begin(), kinds.end(), [&](const CountedBlock& k) { return k.block == module; });
+  }
+}
 
 double LayerPricer::wide_share(const Block& block, const LayerOp& op) const noexcept {
   if (!narrow_recipe(recipe_.precision)) {
     return 0.0;
   }
   const ExpertHabits& habits = recipe_.experts;
+  if (wide_modules_ && block == recipe_.architecture.prediction_block()) {
+    return 1.0;
+  }
   const bool attends = op.part == LayerPart::mixer && !is_recurrent(block.mixer);
   const bool around_experts = op.part == LayerPart::shared && op.weights.whole > 0.0;
   return habits.wide_mixers && (attends || around_experts)
@@ -59,8 +71,13 @@ double LayerPricer::wide_share(const Block& block, const LayerOp& op) const noex
              : std::min(1.0, habits.wide_layers / std::max(1.0, real(recipe_.architecture.layers)));
 }
 
+bool LayerPricer::stays_eight_bit(const Block& block, const LayerOp& op) const noexcept {
+  return recipe_.experts.eight_bit_outputs && four_bit_recipe(recipe_.precision) && is_recurrent(block.mixer) &&
+         op.part == LayerPart::mixer && op.n == real(recipe_.architecture.hidden);
+}
+
 void LayerPricer::add_product(
-    LayerTimes& t, double m, double n, double k, double wide, double share, bool casts) const noexcept {
+    LayerTimes& t, double m, double n, double k, double wide, double share, bool casts, bool eight) const noexcept {
   const bool frozen = recipe_.options.method != Method::full;
   if (wide > 0.0) {
     const double left = wide * share;
@@ -70,7 +87,10 @@ void LayerPricer::add_product(
     t.weight_gradients += p.weight_gradient;
     share -= left;
   }
-  const ProductTimes p = kernels_.product(m, n, k, share, frozen ? 0.0 : share);
+  ProductTimes p = kernels_.product(m, n, k, share, frozen ? 0.0 : share);
+  if (eight) {
+    kernels_.in_eight_bit(p);
+  }
   t.forward.gemm += p.forward;
   t.backward.gemm += p.data_gradient;
   t.backward.gemm += p.weight_gradient;
@@ -352,23 +372,17 @@ void LayerPricer::add_host(LayerTimes& t, const LayerOps& ops, const Sizes& z) c
   const double again = z.key.recompute == Recompute::full ? 1.1 : 0.0;
   t.host_forward = wait_for_host(t.forward.total(), host);
   t.host_backward = wait_for_host(t.backward.total() + t.recompute, (2.0 + again) * host);
-  if (experts == nullptr || !reads_back(launch) || !on(Term::host_sync)) {
+  const bool reads = experts != nullptr && reads_back(launch) && on(Term::host_sync);
+  const Seconds pair = (3.0 + again) * host + (reads ? (1.0 + again) * r.physics.sync : Seconds{});
+  if (!reads) {
+    add_pair_waits(t, z.key, pair);
     return;
   }
   // The host waits for the router and launches experts into an empty queue: attention after them hides no launch.
   const Seconds queued = std::max(Seconds{}, t.forward.total() - expert_time(ops, z, t.forward.ep));
   const Seconds lag = wait_for_host(t.forward.total() + t.host_forward, routed + queued);
   t.sync = (1.0 + again) * (r.physics.sync + lag);
-}
-
-/// The collective needs counts of every rank, sorts rows again by expert, and sends their weights by themselves. Fixed
-/// shapes need no counts.
-double LayerPricer::dispatch_launches(ExpertLaunch launch, const Sizes& z) const noexcept {
-  if (z.dispatcher != ExpertDispatcher::alltoall || z.key.ep <= 1) {
-    return 0.0;
-  }
-  const StepPhysics& physics = recipe_.physics;
-  return physics.collective_launches - (launch == ExpertLaunch::eager ? 0.0 : physics.count_launches);
+  add_pair_waits(t, z.key, pair);
 }
 
 ExpertLaunch LayerPricer::launch_of(const LayerKey& key) const noexcept {
@@ -439,7 +453,10 @@ LayerProducts LayerPricer::products(const Block& block, const LayerKey& key) con
     const bool pairs = adapted && has_adapters(op, recipe_.targets);
     if (op.kind == LayerOpKind::product) {
       if (op.part != LayerPart::router) {
-        add_product(p.all, z.tokens, op.n, op.k, wide_share(block, op));
+        add_product(p.all, z.tokens, op.n, op.k, wide_share(block, op), 1.0, true, stays_eight_bit(block, op));
+        if (recipe_.experts.shared_beside && op.part == LayerPart::shared && op.weights.whole == 0.0) {
+          p.shared += kernels_.product(z.tokens, op.n, op.k, 1.0, 1.0).forward;
+        }
       }
       if (op.from_latent) {
         const ProductTimes up = kernels_.product(z.tokens, op.n, op.k, 1.0, 1.0);
@@ -505,7 +522,7 @@ LayerTimes LayerPricer::layer(const Block& block,
   add_reduction(t, reductions, z, groups);
   leave_to_exchanges(t, key);
   drop(t, r.without);
-  hide_exchanges(t, key);
+  hide_exchanges(t, key, products.shared);
   if (on(Term::recompute)) {
     add_recompute(t, ops, z);
   }
@@ -567,7 +584,8 @@ Seconds LayerPricer::head_wait(const HeadTimes& head, const LayerKey& key) const
 Seconds LayerPricer::prediction(const LayerKey& key) const noexcept {
   const double tokens = real(key.micro_batch) * recipe_.seq_len / key.cp;
   const double hidden = real(recipe_.architecture.hidden);
-  const ProductTimes p = kernels_.product(tokens, hidden, 2.0 * hidden, 1.0, 1.0);
+  const ProductTimes p = wide_modules_ ? kernels_.wide_product(tokens, hidden, 2.0 * hidden, 1.0, 1.0)
+                                       : kernels_.product(tokens, hidden, 2.0 * hidden, 1.0, 1.0);
   return p.forward + p.data_gradient + p.weight_gradient + p.casts_forward + p.casts_backward;
 }
 

@@ -55,6 +55,7 @@ struct StepRecipe {
 struct LayerProducts {
   LayerTimes all;            ///< products and passes of both directions, nothing else
   Seconds experts{};         ///< forward, of the grouped ones
+  Seconds shared{};          ///< forward, of shared experts
   Seconds up{}, up_casts{};  ///< forward, of those from latents
 };
 
@@ -146,11 +147,20 @@ class LayerPricer {
     const LayerProducts* products = nullptr;
   };
   /// m x n from m x k; `wide`: the share of such matrices that a narrow recipe leaves in 16 bit.
-  void add_product(
-      LayerTimes& t, double m, double n, double k, double wide, double share = 1.0, bool casts = true) const noexcept;
+  /// `eight`: the rest of it stays in 8 bit in 4-bit recipes.
+  void add_product(LayerTimes& t,
+                   double m,
+                   double n,
+                   double k,
+                   double wide,
+                   double share = 1.0,
+                   bool casts = true,
+                   bool eight = false) const noexcept;
   /// Of an op's matrices, the share that the software's recipe leaves in 16 bit, in [0, 1]: those of the last layers,
-  /// or of attention and of the projections around the experts, which every rank holds whole.
+  /// of prediction modules, or of attention and of the projections around the experts, which every rank holds whole.
   [[nodiscard]] double wide_share(const Block& block, const LayerOp& op) const noexcept;
+  /// A recurrent mixer's output projection, where a 4-bit recipe leaves those in 8 bit.
+  [[nodiscard]] bool stays_eight_bit(const Block& block, const LayerOp& op) const noexcept;
   /// QLoRA unpacks a matrix before each product with it: 4 bits are read, an activation's format is written, which the
   /// product then reads (Dettmers et al. 2023, equation 5).
   void add_unpacking(LayerTimes& t, double weights) const noexcept;
@@ -175,7 +185,11 @@ class LayerPricer {
   void add_passes(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept;
   void add_reduction(LayerTimes& t, double reductions, const Sizes& z, const JobGroups& groups) const;
   void add_context(LayerTimes& t, const LayerOp& op, const Sizes& z, const JobGroups& groups) const;
-  void hide_exchanges(LayerTimes& t, const LayerKey& key) const noexcept;
+  void hide_exchanges(LayerTimes& t, const LayerKey& key, Seconds shared) const noexcept;
+  /// A pair of passes is launched while its compute runs, and what is left of its exchanges: launches do not hide
+  /// beside exchanges that compute hides. `launches`: the host's time for the pair. Counts of tokens are read back
+  /// while the GPU runs the other micro-batch's experts, so that the host loses its lead and no more.
+  void add_pair_waits(LayerTimes& t, const LayerKey& key, Seconds launches) const noexcept;
   /// Of selective recomputation: the key's, else the job's; empty: as the software does it.
   [[nodiscard]] RecomputeParts recomputed_parts(const LayerKey& key) const noexcept {
     return key.parts.any() ? key.parts : recipe_.options.recompute_parts;
@@ -201,7 +215,8 @@ class LayerPricer {
 
   StepRecipe recipe_;
   StepKernels kernels_;
-  double element_ = 2.0;  ///< bytes of an activation
+  double element_ = 2.0;       ///< bytes of an activation
+  bool wide_modules_ = false;  ///< prediction modules stay in 16 bit, and no layer is a block like theirs
 };
 
 }  // namespace headroom

@@ -261,6 +261,8 @@ class StepLines {
           {"beside", exchanges_beside(recipe_, model_of(s_.schedule).overlaps_passes), Shown::fraction,
            "of a pair of micro-batches' exchanges"},
           {"hidden", t_.hidden_exchanges.raw(), Shown::seconds, "slowest stage, one micro-batch beside another"},
+          {"launches", t_.pair_wait.raw(), Shown::seconds,
+           "what the pair waits for its host more than its passes alone, in the host's terms"},
           {"sig", recipe_.physics.overlap_slowdown, Shown::fraction, recipe_.physics.source},
           of_layer(TrafficAxis::ep),
           of_step(TrafficAxis::ep)});

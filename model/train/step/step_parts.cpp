@@ -156,6 +156,7 @@ StepKernels::StepKernels(const ModelData& data,
       transposes_{needs_transposes(device)},
       cast_both_{cast_bytes(precision, 2.0)},
       cast_one_{cast_bytes(precision, 1.0)},
+      eight_casts_{cast_bytes(Precision::mxfp8, 2.0) / cast_bytes(precision, 2.0)},
       wide_peak_{device.peak_of(wide_format_.rate)},
       bandwidth_{physics.bandwidth * device.bandwidth()} {}
 
@@ -175,6 +176,14 @@ ProductTimes StepKernels::product(double m, double n, double k, double share, do
     t.casts_backward = Bytes{pass * (cast_one_ * m * n + (transposes_ ? 2.0 * n * k : 0.0))} / bandwidth_;
   }
   return t;
+}
+
+void StepKernels::in_eight_bit(ProductTimes& t) const noexcept {
+  for (Seconds* time : {&t.forward, &t.data_gradient, &t.weight_gradient}) {
+    *time = *time / physics_.fp4_time;
+  }
+  t.casts_forward *= eight_casts_;
+  t.casts_backward *= eight_casts_;
 }
 
 ProductTimes StepKernels::wide_product(

@@ -74,6 +74,8 @@ class StepKernels {
   /// The same of a matrix that a narrow recipe leaves in 16 bit: nothing is cast.
   [[nodiscard]] ProductTimes wide_product(
       double m, double n, double k, double share, double gradient_share) const noexcept;
+  /// A product of a 4-bit recipe as one of MXFP8: in 8-bit time, with its casts.
+  void in_eight_bit(ProductTimes& t) const noexcept;
   /// In 16 bit or more, the recipe's factors apart: heads.
   [[nodiscard]] const GemmModel& wide() const noexcept { return wide_; }
   [[nodiscard]] const GemmModel& wide_gradient() const noexcept { return wide_gradient_; }
@@ -107,6 +109,7 @@ class StepKernels {
   double attention_rate_;
   bool casts_, transposes_;
   double cast_both_, cast_one_;  ///< bytes an element that is cast in both layouts, and in one
+  double eight_casts_;           ///< those of MXFP8 over the recipe's
   FlopsPerSecond wide_peak_{};
   BytesPerSecond bandwidth_{};
 };

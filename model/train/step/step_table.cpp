@@ -63,7 +63,7 @@ LayerTimes StepModel::priced_mean(const LayerKey& k, const RankProducts& product
     mean.dispatcher = dispatcher;
     return mean;
   };
-  const auto takes = [](const LayerTimes& l) { return l.total() - l.ep_hidden; };
+  const auto takes = [](const LayerTimes& l) { return l.total() - l.pair_gain(false); };
   LayerTimes best = with(own);
   for (const ExpertDispatcher dispatcher : r.dispatchers) {
     if (k.ep <= 1 || dispatcher == own) {

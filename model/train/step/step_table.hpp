@@ -28,9 +28,17 @@ struct LayerTimes {
   Seconds accumulation{};  ///< of weight gradients, where there are several micro-batches
   Seconds ep_hidden{};     ///< of both passes' exchanges, beside another micro-batch's compute, less what that costs
   Seconds ep_paired{};     ///< the same where the schedule itself pairs the passes, >= ep_hidden
+  /// What a pair of passes of two micro-batches waits for its host beyond `host_forward`, `host_backward` and `sync` of
+  /// the passes alone, beside `ep_hidden` and beside `ep_paired`; below zero: less.
+  Seconds wait_hidden{}, wait_paired{};
   ExpertDispatcher dispatcher = ExpertDispatcher::alltoall;  ///< that exchanges
   [[nodiscard]] constexpr Seconds total() const noexcept {
     return forward.total() + host_forward + sync + backward.total() + recompute + host_backward;
+  }
+  /// What a pair of passes takes less than the passes alone; below zero where launching the pair takes more.
+  /// `pairs`: the schedule's own passes are pairs.
+  [[nodiscard]] constexpr Seconds pair_gain(bool pairs) const noexcept {
+    return pairs ? ep_paired - wait_paired : ep_hidden - wait_hidden;
   }
   LayerTimes& add(const LayerTimes& other, double weight) noexcept;
 };

@@ -164,7 +164,9 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
   t.stages = layers_ * t.layer + whole_head + stages * fixed;
   t.stages = std::max(t.stages, t.slowest);
   // Micro-batches run in pairs but for the ramps and one: `stages` stay those of lone passes.
-  t.hidden_exchanges = t.layers * (model_of(s.schedule).overlaps_passes ? l.ep_paired : l.ep_hidden);
+  const bool pairs = model_of(s.schedule).overlaps_passes;
+  t.hidden_exchanges = t.layers * (pairs ? l.ep_paired : l.ep_hidden);
+  t.pair_wait = t.layers * (pairs ? l.wait_paired : l.wait_hidden);
 
   const double m = t.micro_batches;
   const double n = m * t.layers;
@@ -177,8 +179,11 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
   t.time[Term::ep_comm] = n * (l.forward.ep + l.backward.ep) - paired(s, m) * t.hidden_exchanges;
   t.time[Term::recompute] = n * l.recompute;
   const Seconds head_host = t.head_binds ? share * table.head.host : Seconds{};
-  t.time[Term::host] = n * (l.host_forward + l.host_backward) + m * (fixed + head_host);
-  t.time[Term::host_sync] = n * l.sync;
+  // The host loses its lead once a pair, which `pair_wait` holds.
+  const Seconds synced = s.overlap_experts ? t.layers * l.sync : Seconds{};
+  t.time[Term::host] =
+      n * (l.host_forward + l.host_backward) + m * (fixed + head_host) + paired(s, m) * (t.pair_wait + synced);
+  t.time[Term::host_sync] = n * l.sync - paired(s, m) * synced;
   t.time[Term::head] = m * (bound_head - head_host);
   if (shards) {
     t.time[Term::dp_comm] = n * (t.layer - forward - backward) + t.gather + t.scatter;
@@ -200,7 +205,7 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
 Seconds StepModel::bubble(const StepTable& table, const Strategy& s, const StepTime& t) noexcept {
   const Seconds in_order = (t.stages - t.slowest) / s.vpp;
   const ScheduleModel& model = model_of(s.schedule);
-  const Seconds pair = model.overlaps_passes ? t.slowest - t.hidden_exchanges : t.slowest;
+  const Seconds pair = model.overlaps_passes ? t.slowest - t.hidden_exchanges + t.pair_wait : t.slowest;
   if (table.passes.raw() > 0.0) {
     return std::max(Seconds{}, table.passes - t.micro_batches * pair);
   }
@@ -440,7 +445,8 @@ StepTime StepModel::time(const StepTable& table,
 Seconds StepModel::least_time(const StepTable& table, std::int64_t stages, double micro_batches) const noexcept {
   constexpr double rounding = 1.0 - 1e-9;  // sums in another order
   const StepRecipe& r = pricer_.recipe();
-  const Seconds hidden = table.layer.ep_paired;  // the most that any schedule hides
+  // The most that any schedule's pairs gain.
+  const Seconds hidden = std::max({Seconds{}, table.layer.pair_gain(false), table.layer.pair_gain(true)});
   // With exchanges hidden beside other micro-batches' compute the head may be what binds, and they are then fewer.
   const Seconds head = hidden > Seconds{} ? Seconds{} : table.head.total();
   const Seconds share = (layers_ * std::max(Seconds{}, table.layer.total() - hidden) + head) / real(stages);

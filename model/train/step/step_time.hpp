@@ -38,6 +38,7 @@ struct StepTime {
   Seconds slowest{};            ///< stage, one micro-batch
   Seconds stages{};             ///< all stages, one micro-batch
   Seconds hidden_exchanges{};   ///< of the slowest stage and one micro-batch, beside another's compute
+  Seconds pair_wait{};          ///< of it, for the host, beyond that of passes alone; below zero: less
   Seconds send{};               ///< one activation to the next stage
   Seconds reduction{};          ///< gradients and weights over data ranks, all of it
   Seconds hidden{};             ///< of it beside compute

@@ -84,7 +84,7 @@ std::vector<StageCosts> stage_costs(const StepModel& model,
     c.backward_input = count * (t.layer - forward - l.weight_gradients) + end;
     c.send_forward = !last && stage_of(shape, position + 1, 0) != stage ? t.send : Seconds{};
     c.send_backward = position > 0 && stage_of(shape, position - 1, 0) != stage ? t.send : Seconds{};
-    c.forward_with_backward = c.compute() - count * (model_of(s.schedule).overlaps_passes ? l.ep_paired : l.ep_hidden);
+    c.forward_with_backward = c.compute() - count * l.pair_gain(model_of(s.schedule).overlaps_passes);
   }
   return costs;
 }
