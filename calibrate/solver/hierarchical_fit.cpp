@@ -150,7 +150,8 @@ HierarchicalResult HierarchicalFit::refit(const HierarchicalResult& whole, const
     state.settle();
   }
   int iterations = descend_again(state);
-  if (!state.tangent_point.empty() && state.draw_tangents_again()) {
+  constexpr int redrawn = 3;
+  for (int i = 0; i < redrawn && !state.tangent_point.empty() && state.draw_tangents_again(); ++i) {
     iterations += descend_again(state);
   }
   return state.result(iterations);
