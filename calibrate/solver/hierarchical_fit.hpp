@@ -28,6 +28,9 @@ struct FitSample {
   double weight = 1.0;
   std::size_t family = 0;
   std::vector<std::size_t> behind;  ///< indices of the coordinates that its error depends on
+  /// Its error takes so long, by a simulation for instance, that refits follow its tangent instead.
+  bool costly = false;
+  std::ptrdiff_t work = -1;  ///< samples of one work share what computes their errors, and one worker; -1: none
 };
 
 struct HierarchicalOptions {
@@ -78,9 +81,13 @@ class HierarchicalFit {
   /// Levenberg-Marquardt with pseudo-Huber weights, within the coordinates' bounds. The result does not depend on the
   /// number of workers.
   [[nodiscard]] HierarchicalResult fit();
-  /// Refit without the samples whose `out` is set, starting from a fit of all: two rounds of derivatives, with the
-  /// widths that the fit estimated.
+  /// Refit without the samples whose `out` is set, starting from a fit of all, the last fit(): two rounds of
+  /// derivatives, with the widths that the fit estimated. Costly samples have the errors of their tangents, first at
+  /// the fit's point and then, up to three times, at the point that those led to, where what is behind them moved far.
   [[nodiscard]] HierarchicalResult refit(const HierarchicalResult& whole, const std::vector<bool>& out);
+  /// Errors of the listed samples at a point, computed by all workers.
+  [[nodiscard]] std::vector<double> errors_at(const std::vector<double>& point,
+                                              const std::vector<std::size_t>& listed) const;
   /// Derivatives of a sample's error by the coordinates in its `behind`, at the point of the last fit().
   [[nodiscard]] const std::vector<double>& derivatives(std::size_t sample) const { return derivatives_.at(sample); }
 
@@ -88,9 +95,12 @@ class HierarchicalFit {
   struct State;
   /// Standard deviations of groups and level that their estimates of `state` call for.
   void estimate_widths(State& state);
+  /// Two rounds of derivatives with a few steps each; returns the number of steps.
+  int descend_again(State& state);
 
   std::vector<std::vector<double>> derivatives_;
-  std::vector<double> first_widths_;  ///< of each coordinate, before any estimate
+  std::vector<double> last_point_, last_errors_;  ///< of the last fit()
+  std::vector<double> first_widths_;              ///< of each coordinate, before any estimate
   double first_level_ = 0.0;
   std::vector<FitCoordinate> coordinates_;
   std::vector<FitSample> samples_;

@@ -402,7 +402,12 @@ ServingFit fit_serving(std::span<const RunFile> files,
   }
   std::vector<FitSample> samples;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    samples.push_back({fit.runs[i].weight, fit.runs[i].family, runs[i].behind});
+    FitSample sample{fit.runs[i].weight, fit.runs[i].family, runs[i].behind};
+    if (runs[i].queue >= 0) {
+      sample.costly = true;
+      sample.work = all_rows.queues.engine(static_cast<std::size_t>(runs[i].queue));
+    }
+    samples.push_back(std::move(sample));
   }
   HierarchicalOptions how;
   how.scale = options.scale;
@@ -421,8 +426,7 @@ ServingFit fit_serving(std::span<const RunFile> files,
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i] = i;
   }
-  std::vector<double> error(runs.size());
-  errors(fit.result.point, all, error, 0);
+  const std::vector<double> error = solver.errors_at(fit.result.point, all);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     fit.runs[i].fitted = error[i];
   }
@@ -441,8 +445,7 @@ ServingFit fit_serving(std::span<const RunFile> files,
       }
     }
     const HierarchicalResult rest = solver.refit(fit.result, out);
-    std::vector<double> missed(theirs.size());
-    errors(rest.point, theirs, missed, 0);
+    const std::vector<double> missed = solver.errors_at(rest.point, theirs);
     for (std::size_t i = 0; i < theirs.size(); ++i) {
       fit.runs[theirs[i]].left_out = missed[i];
     }

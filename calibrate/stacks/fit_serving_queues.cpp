@@ -18,6 +18,8 @@ std::size_t QueueRuns::add(const SimulatedQuestion& question, double& first) {
   }
   first = question.to_unit * run->second.of(question.metric, question.statistic);
   questions_.push_back(question);
+  engine_of_.push_back(
+      engines_.try_emplace(question.engine(), static_cast<std::ptrdiff_t>(engines_.size())).first->second);
   return questions_.size() - 1;
 }
 

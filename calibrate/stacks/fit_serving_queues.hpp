@@ -24,6 +24,8 @@ class QueueRuns {
   /// files, in the row's unit; not finite when no request was answered.
   std::size_t add(const SimulatedQuestion& question, double& first);
   [[nodiscard]] const SimulatedQuestion& question(std::size_t at) const noexcept { return questions_[at]; }
+  /// Ordinal of the question's engine, whose tables its runs share.
+  [[nodiscard]] std::ptrdiff_t engine(std::size_t at) const { return engine_of_[at]; }
   [[nodiscard]] std::size_t size() const noexcept { return questions_.size(); }
 
   /// Predicts the listed questions in their rows' units, for given numbers. Thread-safe.
@@ -37,6 +39,8 @@ class QueueRuns {
   const ModelData& data_;
   std::vector<SimulatedQuestion> questions_;
   std::map<std::string, std::vector<IterationTerms>, std::less<>> kernels_;  ///< by engine, in order of its tables
+  std::map<std::string, std::ptrdiff_t, std::less<>> engines_;  ///< ordinals, in the order in which they came
+  std::vector<std::ptrdiff_t> engine_of_;                       ///< of each question
   std::map<std::string, ClientReport, std::less<>> first_;
 };
 

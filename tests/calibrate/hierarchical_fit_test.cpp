@@ -286,3 +286,84 @@ TEST_CASE("a number reaches its minimum beside another whose errors jump, in the
   std::fill(out.begin(), out.begin() + 20, true);
   CHECK(std::abs(fit.refit(whole, out).point[0]) < 0.01);
 }
+
+TEST_CASE("a sample with nothing to move behind it is no part of a descent, and has its error where it is asked") {
+  std::vector<FitCoordinate> two{coordinate(0.0, 1.0), coordinate(0.0, 1.0)};
+  two[1].fixed = true;
+  std::vector<FitSample> samples(3);
+  samples[0].behind = {0};
+  samples[1].behind = {1};  // fixed
+  std::vector<int> asked(3, 0);
+  const SampleErrors errors = [&](std::span<const double> x, std::span<const std::size_t> which, std::span<double> out,
+                                  std::size_t) {
+    for (std::size_t i = 0; i < which.size(); ++i) {
+      ++asked[which[i]];
+      out[i] = x[0] - 1.0 + static_cast<double>(which[i]);
+    }
+  };
+  HierarchicalFit fit{two, samples, errors, {squares, 0.1, 0.0, 25, 1}};
+  const HierarchicalResult r = fit.fit();
+  CHECK(r.point[0] == near(100.0 / 101.0, 1e-4));
+  CHECK(asked[0] > 0);
+  CHECK(asked[1] == 0);
+  CHECK(asked[2] == 0);
+  const std::vector<double> all = fit.errors_at(r.point, {2, 0});
+  CHECK(all[0] == near(r.point[0] + 1.0));
+  CHECK(all[1] == near(r.point[0] - 1.0));
+}
+
+TEST_CASE("a refit by the tangents of costly samples ends where one without them does, and asks them far less") {
+  // Growth and decay as above; the odd samples are costly, and the even ones without the first four are left.
+  std::vector<bool> out(12, false);
+  std::fill(out.begin(), out.begin() + 4, true);
+  std::vector<HierarchicalResult> rest;
+  std::vector<std::size_t> asked;
+  for (const bool costly : {false, true}) {
+    std::size_t odd = 0;
+    std::vector<FitSample> samples;
+    for (std::size_t i = 0; i < 12; ++i) {
+      samples.push_back({1.0, 0, {0, 1}, costly && i % 2 == 1});
+    }
+    const SampleErrors errors = [&](std::span<const double> x, std::span<const std::size_t> which,
+                                    std::span<double> found, std::size_t) {
+      for (std::size_t k = 0; k < which.size(); ++k) {
+        const auto i = static_cast<double>(which[k]);
+        odd += which[k] % 2;
+        found[k] = std::log((std::exp(x[0]) + i * std::exp(x[1])) / (2.0 + 0.5 * i)) + 0.05 * std::sin(7.0 * i) +
+                   (which[k] < 4 ? 0.4 : 0.0);
+      }
+    };
+    HierarchicalFit fit{{coordinate(0.0, 1.0), coordinate(0.0, 0.5, 0)}, samples, errors, {0.1, 0.05, 0.0, 40, 1}};
+    const HierarchicalResult whole = fit.fit();
+    odd = 0;
+    rest.push_back(fit.refit(whole, out));
+    asked.push_back(odd);
+    // What is left out had drawn the fit aside by more than its deviation, so that tangents are drawn anew.
+    CHECK(std::abs(whole.point[0] - rest.back().point[0]) > rest.back().deviation[0]);
+  }
+  for (const std::size_t c : {0U, 1U}) {
+    CHECK(std::abs(rest[1].point[c] - rest[0].point[c]) < 0.05 * rest[0].deviation[c]);
+  }
+  // One error and one derivative by each of both coordinates.
+  CHECK(asked[1] == 3 * 4);
+  CHECK(asked[0] > 3 * asked[1]);
+}
+
+TEST_CASE("samples of one work are computed by one worker") {
+  std::vector<FitSample> samples(12);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    samples[i].behind = {0};
+    samples[i].work = static_cast<std::ptrdiff_t>(i / 4);
+  }
+  std::vector<std::size_t> by(12, 9);
+  const SampleErrors errors = [&](std::span<const double> x, std::span<const std::size_t> which, std::span<double> out,
+                                  std::size_t worker) {
+    for (std::size_t i = 0; i < which.size(); ++i) {
+      by[which[i]] = worker;
+      out[i] = x[0];
+    }
+  };
+  const HierarchicalFit fit{{coordinate(0.0, 1.0)}, samples, errors, {squares, 0.1, 0.0, 25, 2}};
+  static_cast<void>(fit.errors_at({0.5}, numbers(12)));
+  CHECK(by == std::vector<std::size_t>{0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0});
+}

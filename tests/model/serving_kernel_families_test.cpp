@@ -283,3 +283,34 @@ TEST_CASE("ExLlama's kernels read weights from memory once up to 50 rows, and wr
   CHECK(eight.terms(decodes(24)).written_out_products == 0.0);
   CHECK(eight.terms(decodes(25)).written_out_products > 0.0);
 }
+
+TEST_CASE("shared experts beside the routed ones: decodes take no more of them than their bytes, prompts all of them") {
+  const Architecture r1 = model("deepseek-v3");
+  REQUIRE(r1.moe->shared_ffn_hidden == 2048);
+  ServingLayout eight;
+  eight.tp = 8;
+  const Device& device = catalog().device("h200-sxm-141gb");
+  const auto priced = [&](double most_tokens, const Architecture& arch) {
+    EngineKernels kernels{"vllm", {Routing::power_law, 1.2}};
+    kernels.shared_beside = most_tokens;
+    return Replica{test::model_data(), arch, device, catalog().reference_node(device), kernels, eight, fp8};
+  };
+  Architecture routed_alone = r1;
+  routed_alone.moe->shared_ffn_hidden = 0;
+  const Replica after = priced(0.0, r1), beside = priced(64.0, r1), none = priced(64.0, routed_alone);
+  const IterationTerms one = after.terms(decodes(8)), both = beside.terms(decodes(8)), without = none.terms(decodes(8));
+  // In each of 58 layers a rank reads an eighth of three matrices of 7168 x 2048, one byte an element and its scales.
+  const double read = 58.0 * 3.0 * 7168.0 * 2048.0 / 8.0 / 4.8e12;
+  CHECK(both[T::products] - without[T::products] == near(read, 0.01));
+  CHECK(both[T::passes] == near(without[T::passes], 1e-9));
+  CHECK(both[T::experts] == one[T::experts]);
+  // One after the other each of the two products starts with a cast.
+  CHECK(one[T::products] - without[T::products] > read + 58.0 * 2.0 * 2e-6);
+  CHECK(one[T::passes] > both[T::passes]);
+  // Of more tokens than the engine runs so, and of prompts, nothing is hidden.
+  CHECK(beside.terms(decodes(65)).total() == after.terms(decodes(65)).total());
+  IterationMix prompt = decodes(8);
+  prompt.chunks = 1.0;
+  prompt.chunk_tokens = prompt.chunk_keys = 16.0;
+  CHECK(beside.terms(prompt).total() == after.terms(prompt).total());
+}

@@ -412,3 +412,19 @@ TEST_CASE("the classes that ship: every question has one, around what the model 
     }
   }
 }
+
+TEST_CASE(
+    "shared experts beside the routed ones: from the releases on that have it, of so many tokens, by CUDA alone") {
+  const ModelData& data = test::model_data();
+  const ServingStack& vllm = find_serving_stack(data, Engine::vllm);
+  CHECK(vllm.shared_beside("") == 256.0);
+  CHECK(vllm.shared_beside("0.11.1") == 256.0);
+  CHECK(vllm.shared_beside("0.11.0") == 0.0);
+  CHECK(find_serving_stack(data, Engine::vllm, "0.12.0").shared_beside("0.12.0") == 256.0);
+  CHECK(find_serving_stack(data, Engine::sglang).shared_beside("0.5.9") == 1024.0);
+  CHECK(find_serving_stack(data, Engine::tensorrt_llm).shared_beside("1.2.0rc6.post2") > 4096.0);
+  CHECK(find_serving_stack(data, Engine::tensorrt_llm, "0.16.0").shared_beside("0.16.0") == 0.0);
+  for (const ServingStack& stack : serving_stacks(data)) {
+    CHECK((stack.shared_beside("") > 0.0) == (stack.id != "optimum-habana"));
+  }
+}

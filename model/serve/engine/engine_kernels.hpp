@@ -18,6 +18,13 @@ struct GenerationKernels {
   std::string source;
 };
 
+/// Shared experts that an engine runs at the same time as the routed ones, in a stream of their own or in the same
+/// grouped kernel, while an iteration holds decodes alone: a captured graph has both streams, a prompt's launches none.
+struct SharedExperts {
+  double most_tokens = 0.0;  ///< of an iteration on a rank of attention; 0: one after the other, always
+  std::string from, source;  ///< `from`: the first release that does so; empty: all
+};
+
 /// The measured kernels that represent an engine's own.
 struct EngineKernels {
   std::string curves;  ///< engine of the curves: "trtllm", "vllm"
@@ -27,6 +34,7 @@ struct EngineKernels {
   std::vector<AllToAllRule> all_to_all;  ///< the engine's rules (expert_exchange.hpp)
   /// Generations on whose SKUs another engine's products, attention, experts and passes stand for this one's.
   std::vector<GenerationKernels> generations{};
+  double shared_beside = 0.0;  ///< SharedExperts::most_tokens of the release
 };
 
 }  // namespace headroom

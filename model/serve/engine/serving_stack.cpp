@@ -99,6 +99,16 @@ void read_generation_kernels(ConfigTable& root, ServingStack& stack) {
   }
 }
 
+void read_shared_experts(ConfigTable& root, ServingStack& stack) {
+  if (std::optional<ConfigTable> table = root.maybe_table("shared_experts")) {
+    stack.shared_experts.most_tokens =
+        static_cast<double>(table->maybe_integer("most_tokens", {0, 1'000'000}).value_or(1'000'000));
+    stack.shared_experts.from = table->maybe_text("from").value_or("");
+    stack.shared_experts.source = table->text("source");
+    table->finish();
+  }
+}
+
 /// Kernels by the names of their measurements; "{}" in a name stands for the format of the activations.
 std::vector<std::string> read_transports(ConfigTable& table, std::string_view key) {
   std::vector<std::string> names = table.texts(key);
@@ -173,6 +183,12 @@ std::vector<ExpertFamily> ServingStack::expert_families(std::string_view version
   return families;
 }
 
+double ServingStack::shared_beside(std::string_view version) const {
+  const Release asked = release_of(version);
+  const bool before = asked.known && !shared_experts.from.empty() && asked < release_of(shared_experts.from);
+  return before ? 0.0 : shared_experts.most_tokens;
+}
+
 std::vector<AllToAllRule> ServingStack::exchange_rules(std::string_view version) const {
   std::vector<AllToAllRule> rules = all_to_all;
   const Release asked = release_of(version);
@@ -200,6 +216,7 @@ ServingStack read_serving_stack(const ConfigValue& root, const std::string& file
   read_prompts(table, stack);
   read_former_experts(table, stack);
   read_generation_kernels(table, stack);
+  read_shared_experts(table, stack);
   read_all_to_all(table, stack);
   read_fraction(table.table("memory_fraction"), stack);
   read_limits(table.table("limits"), stack);
@@ -259,7 +276,8 @@ EngineKernels engine_kernels(const ServingStack& stack, const IterationPhysics& 
           {Routing::power_law, physics.routing},
           stack.expert_families(version),
           stack.exchange_rules(version),
-          stack.generation_kernels};
+          stack.generation_kernels,
+          stack.shared_beside(version)};
 }
 
 const ServingStack* stack_of_release(std::span<const ServingStack> stacks,

@@ -14,6 +14,7 @@
 #include <headroom/model/serve/replica/replica.hpp>
 #include <headroom/model/serve/replica/replica_formats.hpp>
 #include <headroom/model/serve/replica/replica_kernels.hpp>
+#include <headroom/model/serve/replica/replica_links.hpp>
 #include <headroom/model/train/software/step_stack.hpp>
 #include <headroom/model/workload/layer_ops.hpp>
 
@@ -70,6 +71,12 @@ double many_rows(double rows) noexcept {
   return std::clamp(0.5 * std::log2(std::max(1.0, rows) / 16.0), 0.0, 1.0);
 }
 
+/// Projections to and from a latent of the experts are of that part too, but whole on each rank, and all experts wait
+/// for them.
+bool of_shared_expert(const LayerOp& op) noexcept {
+  return op.part == LayerPart::shared && op.weights.whole == 0.0;
+}
+
 Replica::Mxfp4Experts mxfp4_experts_of(const KernelFormats& names) noexcept {
   using Form = Replica::Mxfp4Experts;
   const bool packed = names.experts.front()->name == "w4a16_mxfp4";
@@ -91,6 +98,7 @@ struct Replica::Compiled {
   bool weight_only = false, experts_wide = false;
   bool nvfp4 = false, gptq = false;
   bool block_experts = false;
+  double shared_beside = 0.0;  ///< most tokens with shared experts beside the routed ones
   Mxfp4Experts mxfp4 = Mxfp4Experts::none;
   double indexed_layers = 0.0;
   GemmModel product, half;
@@ -135,6 +143,7 @@ struct Replica::Compiled {
   [[nodiscard]] double writing_out(const GemmShape& shape) const noexcept;
   void attention_terms(const LayerOp& op, double count, const IterationMix& mix, IterationTerms& t) const noexcept;
   void state_terms(const LayerOp& op, double count, const IterationMix& mix, IterationTerms& t) const noexcept;
+  void beside_experts(const IterationTerms& shared, double routed, double count, IterationTerms& t) const noexcept;
   void expert_terms(const LayerOp& op, double count, double tokens, IterationTerms& t) const noexcept;
   void end_terms(const IterationMix& mix, IterationTerms& t) const noexcept;
   [[nodiscard]] double all_reduce(double tokens) const noexcept;
@@ -150,40 +159,6 @@ std::optional<CustomAllReduceModel> custom_all_reduce(const ChosenCollectives& c
     }
   }
   return std::nullopt;
-}
-
-/// Cards of a box without a switch: beyond a bridge they meet over PCIe, with peer access, in boxes of up to eight.
-constexpr std::int64_t cards_of_a_box = 8;
-
-GroupView card_view(const Device& device, std::int64_t ranks) {
-  if (!device.pcie.rate) {
-    throw ConfigError{device.id + " has no rate of PCIe in the catalog (pcie.rate)"};
-  }
-  GroupView view;
-  view.ranks = view.per_domain = ranks;
-  view.inside = LinkKind::pcie;
-  view.inside_ring = view.inside_all = view.inside_pair = device.pcie.rate->value;
-  return view;
-}
-
-/// GPUs of one host or one NVLink domain, whichever is more.
-std::int64_t joined_gpus(const Device& device, const Node* node) noexcept {
-  return std::max<std::int64_t>(device.scale_up.domain, node != nullptr ? node->gpus : std::int64_t{1});
-}
-
-GroupView group_view(const Device& device, const Node* node, std::int64_t ranks) {
-  const LinkTopology topology = node != nullptr ? node->topology : device.scale_up.topology;
-  const bool plain =
-      topology == LinkTopology::bridge || topology == LinkTopology::pcie || topology == LinkTopology::none;
-  const bool cards = plain && !device.power.of_superchip;
-  const std::int64_t joined = std::max<std::int64_t>(
-      device.scale_up.domain, node != nullptr && topology != LinkTopology::bridge ? node->gpus : std::int64_t{1});
-  if (cards && ranks > joined && ranks <= cards_of_a_box) {
-    return card_view(device, ranks);
-  }
-  const std::int64_t each = joined_gpus(device, node);
-  const std::int64_t nodes = ranks > each && each > 1 ? (ranks + each - 1) / each : 1;
-  return hosts_view(device, node, ranks, nodes);
 }
 
 /// How much slower a SKU multiplies than its datasheet says, where it borrows kernels of another board of the same chip
@@ -205,10 +180,6 @@ Device with_lower_peaks(const Device& sku, double slower) {
 }
 
 }  // namespace
-
-bool experts_over_nics(const Device& device, const Node* node, const ServingLayout& layout) noexcept {
-  return layout.attention_groups() > 1 && layout.ep > joined_gpus(device, node);
-}
 
 Replica::Replica(const ModelData& data,
                  const Architecture& arch,
@@ -276,6 +247,7 @@ Replica::Replica(const ModelData& data,
       product.name == "nvfp4",
       formats.kernels == WeightKernels::gptq && product.weight_bytes < 2.0 && product.activation_bytes >= 2.0,
       names.experts.front()->name == "fp8_block",
+      kernels.shared_beside,
       mxfp4_experts_of(names),
       0.0,
       product_model(set, device, engine, product, half, sources, narrow_borrowed),
@@ -470,6 +442,25 @@ void Replica::Compiled::expert_terms(const LayerOp& op, double count, double tok
   t.expert_launches += count * launch;
 }
 
+/// Adds shared experts of `count` layers that run beside routed ones of so many seconds each: what the routed ones do
+/// not hide, but no less than their own bytes and FLOP, which both have to share.
+void Replica::Compiled::beside_experts(const IterationTerms& shared,
+                                       double routed,
+                                       double count,
+                                       IterationTerms& t) const noexcept {
+  const double alone = shared[IterationTerm::products];
+  if (alone <= 0.0) {
+    return;
+  }
+  const double least = std::min(alone, std::max(shared.least_products, shared.sustained_products));
+  const double left = std::max(least, alone + shared[IterationTerm::passes] - routed);
+  t[IterationTerm::products] += count * left;
+  t.least_products += count * shared.least_products;
+  t.sustained_products += count * std::min(least, shared.sustained_products);
+  t.unpacked_products += count * left * shared.unpacked_products / alone;
+  t.written_out_products += count * left * shared.written_out_products / alone;
+}
+
 void Replica::Compiled::layer_terms(const Layer& layer, const IterationMix& mix, IterationTerms& t) const noexcept {
   const double n = layer.count;
   const double all = mix.tokens();
@@ -478,11 +469,19 @@ void Replica::Compiled::layer_terms(const Layer& layer, const IterationMix& mix,
   const double decoded = mix.decodes * mix.queries / ranks.groups;
   const double own = std::max(1.0, decoded + prompts);
   bool routed = false;
+  const bool beside = mix.chunks <= 0.0 && own <= shared_beside;
+  IterationTerms shared;  // of one layer, beside its routed experts
+  Seconds shared_passes{};
+  const double experts_before = t[IterationTerm::experts];
   const Bytes rows{4.0 * own * hidden};  // two operands of 16 bit in, two out: the sum and its norm
   Seconds passes = layer.parts * memory.time({rows, rows, own});
   for (const LayerOp& op : layer.ops) {
     switch (op.kind) {
       case LayerOpKind::product:
+        if (beside && of_shared_expert(op)) {
+          product_terms(op, 1.0, own, shared);
+          break;
+        }
         product_terms(op, n,
                       op.tokens == LayerTokens::decodes   ? decoded
                       : op.tokens == LayerTokens::prompts ? prompts
@@ -502,12 +501,15 @@ void Replica::Compiled::layer_terms(const Layer& layer, const IterationMix& mix,
         }
         break;
       case LayerOpKind::activation:
-        passes += memory.time({Bytes{4.0 * own * op.width}, Bytes{2.0 * own * op.width}, 0.0});
+        (beside && of_shared_expert(op) ? shared_passes : passes) +=
+            memory.time({Bytes{4.0 * own * op.width}, Bytes{2.0 * own * op.width}, 0.0});
         break;
       case LayerOpKind::reduction:
       case LayerOpKind::exchange: break;
     }
   }
+  shared[IterationTerm::passes] = shared_passes.raw();
+  beside_experts(shared, (t[IterationTerm::experts] - experts_before) / n, n, t);
   t[IterationTerm::all_reduce] += n * (routed ? layer.parts - 1.0 : layer.parts) * all_reduce(own);
   if (routed) {
     // Tensor ranks of a group share its tokens out.
