@@ -15,6 +15,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
+#include <optional>
+#include <utility>
 
 namespace headroom {
 namespace {

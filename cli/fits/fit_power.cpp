@@ -30,12 +30,13 @@ std::string power_text(const ServingPowerFit& fit) {
                  format_number(n.high)});
   }
   return errors.text(0) + "\n" + numbers.text(0) +
-         "\nleast and most: of the fits without one SKU each; active and scaled_experts are shares of limit less idle, "
+         "\nleast and most are those of the fits without one SKU each; active and scaled_experts are shares of limit "
+         "less idle, "
          "reading is in pJ a byte, arithmetic in pJ a FLOP\n" +
          (fit.left_out.rows > 0
               ? "of the networks left out 80 % lie within a factor of " + format_number(1.0 + fit.width) + "\n"
               : "") +
-         "rows of " + sources_text(fit.sources, named) + "\n";
+         "the rows come from " + sources_text(fit.sources, named) + "\n";
 }
 
 }  // namespace
