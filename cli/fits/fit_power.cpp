@@ -16,7 +16,7 @@ namespace {
 std::string power_text(const ServingPowerFit& fit) {
   constexpr std::size_t named = 5;
   Table errors{{"rows", "errors", "mean %", "median %"}};
-  const auto add = [&](const char* name, const PowerErrors& e) {
+  const auto add = [&](const char* name, const FitErrors& e) {
     if (e.rows > 0) {
       errors.row({std::to_string(e.rows), name, percent_number(e.mean), percent_number(e.median)});
     }
@@ -46,14 +46,12 @@ Outcome fit_power_numbers(const Arguments& arguments, const std::vector<RunFile>
   const ServingPowerFit fit =
       fit_serving_power(files, sources, !arguments.has("--no-left-out"),
                         [](std::string_view what) { std::cerr << "headroom: " << shown(what) << "\n"; });
-  Outcome outcome;
-  outcome.out = power_text(fit);
-  if (arguments.has("--write")) {
-    for (const std::string& file : write_power_file(fit, arguments.one("--write"))) {
-      outcome.err += "headroom: wrote " + file + "\n";
-    }
+  const std::string folder = arguments.one("--write");
+  std::string told;
+  for (const std::string& file : folder.empty() ? std::vector<std::string>{} : write_power_file(fit, folder)) {
+    told += "headroom: wrote " + file + "\n";
   }
-  return outcome;
+  return {power_text(fit), told, 0};
 }
 
 }  // namespace headroom::cli
