@@ -203,8 +203,8 @@ class LawFit {
     for (std::size_t i = 0; i < law_.knobs.size(); ++i) {
       fit.numbers.push_back({law_.knobs[i].name, law_.knobs[i].read(start_), whole[i]});
     }
-    fit.before = errors_of(logs(start_, rows_));
-    fit.fitted = errors_of(logs(at(whole), rows_));
+    fit.before = fit_errors(logs(start_, rows_));
+    fit.fitted = fit_errors(logs(at(whole), rows_));
     std::set<std::string> machines;
     for (const Row& row : rows_) {
       machines.insert(row.machine);
@@ -222,7 +222,7 @@ class LawFit {
       const std::vector<double> theirs = logs(at(fitted(kept)), out);
       left.insert(left.end(), theirs.begin(), theirs.end());
     }
-    fit.left_out = errors_of(left);
+    fit.left_out = fit_errors(left);
     std::vector<double> sizes;
     for (const double log : left) {
       sizes.push_back(std::abs(log));
@@ -274,18 +274,6 @@ class LawFit {
     }
     return values;
   }
-  [[nodiscard]] static ClassicErrors errors_of(const std::vector<double>& logs) {
-    ClassicErrors errors;
-    errors.rows = logs.size();
-    std::vector<double> sizes;
-    for (const double log : logs) {
-      sizes.push_back(std::abs(std::expm1(log)));
-      errors.mean += sizes.back() / static_cast<double>(logs.size());
-    }
-    errors.median = sizes.empty() ? 0.0 : quantile(sizes, 0.5);
-    return errors;
-  }
-
   const Law& law_;
   std::vector<Row> rows_;
   const Sources& sources_;

@@ -3,6 +3,7 @@
 // on SKUs and processors that were no part of the fit.
 #pragma once
 
+#include <headroom/calibrate/stacks/fit_errors.hpp>
 #include <headroom/scenarios/measured/run_row.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 
@@ -20,16 +21,11 @@ struct ClassicNumber {
   double before = 0.0;  ///< in the file
   double fitted = 0.0;
 };
-/// Errors of predicted / measured - 1, each a share.
-struct ClassicErrors {
-  std::size_t rows = 0;
-  double mean = 0.0, median = 0.0;
-};
 /// One law, whose numbers are fitted together on the rows that it answers.
 struct ClassicLawFit {
   std::string law;  ///< "trees.catboost.gpu"
   std::vector<ClassicNumber> numbers;
-  ClassicErrors before, fitted, left_out;
+  FitErrors before, fitted, left_out;
   std::size_t machines = 0;
   double width = 0.0;  ///< of those left out 80 % lie within 1 / (1 + width) and 1 + width
 };

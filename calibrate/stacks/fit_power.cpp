@@ -15,6 +15,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
+#include <optional>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -111,18 +114,6 @@ std::vector<double> power_logs(std::span<const PowerRow> rows, const PowerValues
   return logs;
 }
 
-PowerErrors power_errors_of(std::span<const double> logs) {
-  PowerErrors errors;
-  errors.rows = logs.size();
-  std::vector<double> sizes;
-  for (const double log : logs) {
-    sizes.push_back(std::abs(std::expm1(log)));
-    errors.mean += sizes.back() / static_cast<double>(logs.size());
-  }
-  errors.median = sizes.empty() ? 0.0 : quantile(sizes, 0.5);
-  return errors;
-}
-
 }  // namespace
 
 ServingPowerFit fit_serving_power(std::span<const RunFile> files,
@@ -160,8 +151,8 @@ ServingPowerFit fit_serving_power(std::span<const RunFile> files,
   for (std::size_t i = 0; i < whole.size(); ++i) {
     fit.numbers[i] = {power_numbers[i].first, before[i], whole[i], low[i], high[i]};
   }
-  fit.before = power_errors_of(power_logs(rows, before, start));
-  fit.fitted = power_errors_of(power_logs(rows, whole, start));
+  fit.before = fit_errors(power_logs(rows, before, start));
+  fit.fitted = fit_errors(power_logs(rows, whole, start));
   if (!leave_out || fit.networks.size() < 2) {
     return fit;
   }
@@ -173,7 +164,7 @@ ServingPowerFit fit_serving_power(std::span<const RunFile> files,
     const std::vector<double> theirs = power_logs(out, fitted_power(others(network, &PowerRow::network), start), start);
     left.insert(left.end(), theirs.begin(), theirs.end());
   }
-  fit.left_out = power_errors_of(left);
+  fit.left_out = fit_errors(left);
   std::transform(left.begin(), left.end(), left.begin(), [](double log) { return std::abs(log); });
   fit.width = std::expm1(quantile(left, 0.8));
   return fit;

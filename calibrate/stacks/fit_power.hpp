@@ -3,6 +3,7 @@
 // error on networks that were no part of the fit.
 #pragma once
 
+#include <headroom/calibrate/stacks/fit_errors.hpp>
 #include <headroom/scenarios/measured/run_row.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 
@@ -24,16 +25,11 @@ struct PowerNumber {
   double fitted = 0.0;
   double low = 0.0, high = 0.0;  ///< the least and the most of the fits without one SKU each, and of the whole
 };
-/// Errors of predicted / measured - 1, each a share.
-struct PowerErrors {
-  std::size_t rows = 0;
-  double mean = 0.0, median = 0.0;
-};
 struct ServingPowerFit {
   std::array<PowerNumber, 4> numbers;
-  PowerErrors before, fitted;
-  PowerErrors left_out;  ///< each network once; no rows where that was not asked
-  double width = 0.0;    ///< of those left out 80 % lie within 1 / (1 + width) and 1 + width
+  FitErrors before, fitted;
+  FitErrors left_out;  ///< each network once; no rows where that was not asked
+  double width = 0.0;  ///< of those left out 80 % lie within 1 / (1 + width) and 1 + width
   std::map<std::string, std::size_t> sources, skus, networks;  ///< rows of each
 };
 

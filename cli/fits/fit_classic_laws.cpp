@@ -12,7 +12,7 @@
 namespace headroom::cli {
 namespace {
 
-std::string errors_text(const ClassicErrors& errors) {
+std::string errors_text(const FitErrors& errors) {
   return errors.rows == 0 ? "-" : percent_number(errors.mean) + " / " + percent_number(errors.median);
 }
 

@@ -16,7 +16,7 @@ namespace {
 std::string power_text(const ServingPowerFit& fit) {
   constexpr std::size_t named = 5;
   Table errors{{"rows", "errors", "mean %", "median %"}};
-  const auto add = [&](const char* name, const PowerErrors& e) {
+  const auto add = [&](const char* name, const FitErrors& e) {
     if (e.rows > 0) {
       errors.row({std::to_string(e.rows), name, percent_number(e.mean), percent_number(e.median)});
     }
@@ -30,12 +30,13 @@ std::string power_text(const ServingPowerFit& fit) {
                  format_number(n.high)});
   }
   return errors.text(0) + "\n" + numbers.text(0) +
-         "\nleast and most: of the fits without one SKU each; active and scaled_experts are shares of limit less idle, "
+         "\nleast and most are those of the fits without one SKU each; active and scaled_experts are shares of limit "
+         "less idle, "
          "reading is in pJ a byte, arithmetic in pJ a FLOP\n" +
          (fit.left_out.rows > 0
               ? "of the networks left out 80 % lie within a factor of " + format_number(1.0 + fit.width) + "\n"
               : "") +
-         "rows of " + sources_text(fit.sources, named) + "\n";
+         "the rows come from " + sources_text(fit.sources, named) + "\n";
 }
 
 }  // namespace
@@ -45,14 +46,12 @@ Outcome fit_power_numbers(const Arguments& arguments, const std::vector<RunFile>
   const ServingPowerFit fit =
       fit_serving_power(files, sources, !arguments.has("--no-left-out"),
                         [](std::string_view what) { std::cerr << "headroom: " << shown(what) << "\n"; });
-  Outcome outcome;
-  outcome.out = power_text(fit);
-  if (arguments.has("--write")) {
-    for (const std::string& file : write_power_file(fit, arguments.one("--write"))) {
-      outcome.err += "headroom: wrote " + file + "\n";
-    }
+  const std::string folder = arguments.one("--write");
+  std::string told;
+  for (const std::string& file : folder.empty() ? std::vector<std::string>{} : write_power_file(fit, folder)) {
+    told += "headroom: wrote " + file + "\n";
   }
-  return outcome;
+  return {power_text(fit), told, 0};
 }
 
 }  // namespace headroom::cli

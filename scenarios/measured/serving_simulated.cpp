@@ -508,10 +508,11 @@ RunAtLimits run_at_limits(const SimulatedQuestion& question,
   // A replica that is slightly overloaded keeps its limits for a while: the run lasts as long as the benchmark's.
   constexpr double finer = 1.04;
   constexpr int most_finer = 6;
+  // What a step with drafts yields is drawn for each sequence of each step, which takes ten times as long.
+  const std::int64_t longest_run = question.placed.drafts.drafted > 0 ? loads.server_most / 2 : loads.server_most;
   for (int i = 0; i < most_finer && good; ++i) {
     const double rate = i == 0 ? best.rate : best.rate / finer;
-    const auto lasting =
-        static_cast<std::int64_t>(std::min<double>(real(loads.server_most), rate * loads.server_seconds));
+    const auto lasting = static_cast<std::int64_t>(std::min<double>(real(longest_run), rate * loads.server_seconds));
     if (lasting <= asked.load.requests && i == 0) {
       break;
     }

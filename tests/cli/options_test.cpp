@@ -76,12 +76,19 @@ const fs::path& fixtures() {
     collectives << "nccl_version,op,gpus,dtype,bytes,latency_us\n"
                 << "2.29.2,all_reduce,8,half,1048576,40\n2.29.2,all_reduce,8,half,16777216,150\n";
     std::ofstream serving{at / "serving.csv"};
-    serving << "id,source,model,params_b,layers,hidden,heads,kv_heads,head_dim,ffn_hidden,vocab,gpu,gpus,tp,pp,dp,"
-               "weight_dtype,act_dtype,kv_dtype,isl,osl,concurrency,engine,engine_version,options,metric,value,unit,"
-               "notes\n";
+    const std::string columns =
+        "id,source,model,params_b,layers,hidden,heads,kv_heads,head_dim,ffn_hidden,vocab,gpu,gpus,tp,pp,dp,"
+        "weight_dtype,act_dtype,kv_dtype,isl,osl,concurrency,engine,engine_version,options,metric,value,unit,notes\n";
+    serving << columns;
     for (const int concurrency : {1, 4, 16, 64}) {
       serving << "r" << concurrency << ",made,llama3-8b,,,,,,,,,H100-SXM5-80GB,1,1,1,1,bf16,bf16,bf16,1024,128,"
               << concurrency << ",vLLM,0.9.0,scenario=closed,tpot_ms_mean," << 7.0 + 0.05 * concurrency << ",ms,\n";
+    }
+    std::ofstream power{at / "power.csv"};
+    power << columns;
+    for (const int concurrency : {1, 8, 64}) {
+      power << "w" << concurrency << ",made,llama3-8b,,,,,,,,,H100-SXM5-80GB,1,1,1,1,bf16,bf16,bf16,500,500,"
+            << concurrency << ",vLLM,0.11.1,scenario=sustained,power_w_per_gpu," << 440 + concurrency << ",W,\n";
     }
     std::ofstream networks{at / "networks.csv"};
     networks << "id,source,model,gpu,gpus,weight_dtype,act_dtype,isl,concurrency,engine,metric,value,unit,notes\n";
@@ -217,6 +224,7 @@ const std::vector<Question>& questions() {
       {&fit_verb, 6, "{T}/networks.csv --stack networks --no-left-out"},
       {&fit_verb, 7, "{T}/trees.csv --stack classic --no-left-out"},
       {&fit_verb, 8, "{T}/steps.csv --stack post --no-left-out"},
+      {&fit_verb, 9, "{T}/power.csv --stack power --no-left-out"},
       {&op_verb, 0, "gemm --gpu h100-sxm-80gb -m 16 -n 1024 -k 1024"},
       {&op_verb, 0, "attention-decode --gpu h100-sxm-80gb --seq-len 1024 --heads 8"},
       {&op_verb, 0, "attention-training --gpu h100-sxm-80gb --seq-len 1024 --heads 8"},
