@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <future>
 #include <utility>
 #include <vector>
 
@@ -32,14 +31,7 @@ std::vector<double> HierarchicalFit::errors_at(const std::vector<double>& point,
       result[places[i]] = found[i];
     }
   };
-  std::vector<std::future<void>> parts;
-  parts.reserve(workers);
-  for (std::size_t worker = 0; worker < workers; ++worker) {
-    parts.push_back(std::async(std::launch::async, part, worker));
-  }
-  for (std::future<void>& one : parts) {
-    one.get();
-  }
+  State::by_workers(workers, part);
   return result;
 }
 

@@ -49,6 +49,18 @@ struct HierarchicalFit::State {
     levels.assign(fit.families_, 0.0);
   }
 
+  /// Runs `part` with each worker's number, at the same time.
+  static void by_workers(std::size_t workers, const std::function<void(std::size_t)>& part) {
+    std::vector<std::future<void>> parts;
+    parts.reserve(workers);
+    for (std::size_t worker = 0; worker < workers; ++worker) {
+      parts.push_back(std::async(std::launch::async, part, worker));
+    }
+    for (std::future<void>& one : parts) {
+      one.get();
+    }
+  }
+
   [[nodiscard]] std::size_t coordinates() const noexcept { return fit.coordinates_.size(); }
   [[nodiscard]] bool has_levels() const noexcept { return fit.options_.level > 0.0 && !settled; }
   [[nodiscard]] double noise() const noexcept { return settled ? fit.options_.settled_noise : fit.options_.noise; }
@@ -159,14 +171,7 @@ struct HierarchicalFit::State {
         }
       }
     };
-    std::vector<std::future<void>> parts;
-    parts.reserve(workers);
-    for (std::size_t worker = 0; worker < workers; ++worker) {
-      parts.push_back(std::async(std::launch::async, part, worker));
-    }
-    for (std::future<void>& one : parts) {
-      one.get();
-    }
+    by_workers(workers, part);
   }
 
   [[nodiscard]] double residual(std::size_t sample, const std::vector<double>& e, const std::vector<double>& u) const {

@@ -344,9 +344,11 @@ TEST_CASE("a refit by the tangents of costly samples ends where one without them
   for (const std::size_t c : {0U, 1U}) {
     CHECK(std::abs(rest[1].point[c] - rest[0].point[c]) < 0.05 * rest[0].deviation[c]);
   }
-  // One error and one derivative by each of both coordinates.
-  CHECK(asked[1] == 3 * 4);
-  CHECK(asked[0] > 3 * asked[1]);
+  // Each of at most three drawings takes an error and a derivative by each of both coordinates, of four samples.
+  CHECK(asked[1] > 0);
+  CHECK(asked[1] % (3 * 4) == 0);
+  CHECK(asked[1] <= 3 * 3 * 4);
+  CHECK(asked[0] > 2 * asked[1]);
 }
 
 TEST_CASE("samples of one work are computed by one worker") {
