@@ -2,7 +2,7 @@
 // A fit of networks' calls as tables: numbers, errors by group, rows inside their intervals.
 #pragma once
 
-#include <headroom/calibrate/stacks/fit_networks.hpp>
+#include <headroom/calibrate/networks/fit_networks.hpp>
 
 #include <string>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom fit`: fits numbers to measured rows; by default the sustained shares of the rough form.
 #include <headroom/answers/markup/table.hpp>
+#include <headroom/calibrate/networks/network_files.hpp>
 #include <headroom/calibrate/stacks/fit_rough.hpp>
 #include <headroom/calibrate/stacks/fit_serving_memory.hpp>
-#include <headroom/calibrate/stacks/network_files.hpp>
 #include <headroom/cli/fits/fit_classic_laws.hpp>
 #include <headroom/cli/fits/fit_kernels.hpp>
 #include <headroom/cli/fits/fit_overlay.hpp>

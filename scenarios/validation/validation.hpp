@@ -3,8 +3,8 @@
 #pragma once
 
 #include <headroom/model/estimate/estimate.hpp>
-#include <headroom/scenarios/measured/row_filter.hpp>
 #include <headroom/scenarios/validation/layout_ranking.hpp>
+#include <headroom/scenarios/validation/row_filter.hpp>
 #include <headroom/scenarios/validation/score_book.hpp>
 #include <headroom/scenarios/validation/scored_row.hpp>
 #include <headroom/scenarios/validation/sweeps.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fit of networks' calls: finds the numbers that made the rows, leaves networks and sources out, writes numbers
 // alone.
-#include <headroom/calibrate/stacks/fit_networks.hpp>
-#include <headroom/calibrate/stacks/network_files.hpp>
+#include <headroom/calibrate/networks/fit_networks.hpp>
+#include <headroom/calibrate/networks/network_files.hpp>
 #include <headroom/calibrate/stacks/toml_lines.hpp>
 
 #include <doctest/doctest.h>

@@ -5,10 +5,10 @@
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/hardware/fabric/placement.hpp>
 #include <headroom/model/workload/model_name.hpp>
-#include <headroom/scenarios/measured/row_filter.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/axes.hpp>
 #include <headroom/scenarios/validation/budget.hpp>
+#include <headroom/scenarios/validation/row_filter.hpp>
 
 #include "require.hpp"
 #include <cmath>

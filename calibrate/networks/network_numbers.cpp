@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/calibrate/stacks/network_numbers.hpp>
+#include <headroom/calibrate/networks/network_numbers.hpp>
 #include <headroom/model/estimate/number_format.hpp>
 #include <headroom/model/train/errors/fit_priors.hpp>
 #include <headroom/model/workload/model_data.hpp>

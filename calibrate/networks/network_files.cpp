@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/calibrate/stacks/network_files.hpp>
+#include <headroom/calibrate/networks/network_files.hpp>
 #include <headroom/calibrate/stacks/toml_lines.hpp>
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/number_words.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real_text.hpp>
-#include <headroom/scenarios/measured/row_filter.hpp>
+#include <headroom/scenarios/validation/row_filter.hpp>
 
 #include <algorithm>
 #include <array>

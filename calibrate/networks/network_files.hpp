@@ -2,7 +2,7 @@
 // Writes fitted numbers of networks' calls back into their files.
 #pragma once
 
-#include <headroom/calibrate/stacks/fit_networks.hpp>
+#include <headroom/calibrate/networks/fit_networks.hpp>
 
 #include <string>
 #include <vector>

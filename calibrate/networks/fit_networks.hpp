@@ -3,8 +3,8 @@
 // that were no part of the fit.
 #pragma once
 
+#include <headroom/calibrate/networks/network_numbers.hpp>
 #include <headroom/calibrate/solver/hierarchical_fit.hpp>
-#include <headroom/calibrate/stacks/network_numbers.hpp>
 #include <headroom/scenarios/measured/network_row.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 

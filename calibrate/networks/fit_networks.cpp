@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/calibrate/stacks/fit_networks.hpp>
+#include <headroom/calibrate/networks/fit_networks.hpp>
 #include <headroom/core/statistics.hpp>
 #include <headroom/model/workload/model_data.hpp>
 #include <headroom/scenarios/measured/words/workload_row.hpp>
