@@ -51,6 +51,7 @@ std::vector<PowerRow> rows_of(std::span<const RunFile> files, const Sources& sou
       limit_power(filled, sources.data, row);
       RowPrediction refusal;
       const std::optional<ServingWatts> found = serving_watts(filled.run, times, sources.catalog, refusal);
+      // More than the limit holds, no card draws: such a row measures something else.
       // No kernel of a SKU's own generation says how long it reads and multiplies.
       if (!found || row.measured > found->limit || times.places().device_of(filled.run)->curves.empty()) {
         continue;
@@ -86,7 +87,7 @@ void power_errors(std::span<const PowerRow> rows,
 }
 
 PowerValues fitted_power(std::span<const PowerRow> rows, const PowerForm& start) {
-  constexpr double far = 20.0;
+  constexpr double far = 20.0;  // times less or more than the file says: no number of a card is there
   const PowerValues before = values_of(start);
   std::vector<FitParameter> parameters;
   for (std::size_t i = 0; i < before.size(); ++i) {
@@ -95,7 +96,8 @@ PowerValues fitted_power(std::span<const PowerRow> rows, const PowerForm& start)
         {power_numbers[i].first, before[i], 0.0, before[i] / far, share ? 1.0 : before[i] * far, false});
   }
   FitOptions how;
-  how.scale = 0.05;  // a mean of absolute errors is asked, and a run that shared its host is no measure
+  // In the logarithm of watts: beyond errors of 5 % a run counts by its absolute error, as one that shared its host.
+  how.scale = 0.05;
   PowerForm form = start;
   const FitResult result = robust_fit(
       parameters, rows.size(),

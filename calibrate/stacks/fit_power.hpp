@@ -42,7 +42,7 @@ struct ServingPowerFit {
                                                 const std::function<void(std::string_view)>& progress = {});
 
 /// Puts the numbers into FOLDER/stacks/step/power.toml, whose other lines stay; the file's path. ConfigError when it
-/// holds none of them.
+/// does not hold all of them.
 [[nodiscard]] std::vector<std::string> write_power_file(const ServingPowerFit& fit, const std::string& folder);
 
 }  // namespace headroom

@@ -203,7 +203,7 @@ class StepProblem {
       return UnusedRow{&row, kind, prediction.why};
     }
     if (!option(row.run, "accumulation").empty()) {
-      return UnusedRow{&row, UnusedKind::unpublished, "not published: global_batch, which a recipe says"};
+      return UnusedRow{&row, UnusedKind::unpublished, "not published: global_batch, for its micro-batches are told"};
     }
     // Predicted with another software, the row would move that software's numbers.
     const std::optional<RowJob> job = model.job_of(row.run);

@@ -231,7 +231,7 @@ const ServingPlaces::Kernels& ServingPlaces::kernels(const Architecture& arch,
                           (layout.two_batches ? "t" : "") + "/" + std::string{name_of(formats.weights)} + "/" +
                           std::string{name_of(formats.activations)} + "/" + std::string{name_of(formats.cache)} + "/" +
                           (formats.kernels == WeightKernels::gptq ? "q" : "") + std::to_string(curves.families.size()) +
-                          "/" + std::to_string(curves.all_to_all.size());
+                          "/" + std::to_string(curves.all_to_all.size()) + "/" + std::to_string(curves.shared_beside);
   auto [at, fresh] = kernels_.try_emplace(key);
   if (fresh) {
     try {

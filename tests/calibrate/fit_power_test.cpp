@@ -78,6 +78,9 @@ TEST_CASE("power: numbers come back from the powers that they made") {
   CHECK(fit.fitted.rows == file.rows.size());
   CHECK(fit.skus.size() == 2);
   CHECK(fit.networks.size() == 3);
+  CHECK(fit.left_out.rows == file.rows.size());
+  CHECK(fit.left_out.mean < 1e-2);
+  CHECK(fit.width < 1e-2);
   for (const PowerNumber& number : fit.numbers) {
     CHECK(number.low <= number.fitted);
     CHECK(number.fitted <= number.high);
