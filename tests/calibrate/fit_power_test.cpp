@@ -79,8 +79,9 @@ TEST_CASE("power: numbers come back from the powers that they made") {
   CHECK(fit.skus.size() == 2);
   CHECK(fit.networks.size() == 3);
   CHECK(fit.left_out.rows == file.rows.size());
-  CHECK(fit.left_out.mean < 1e-2);
-  CHECK(fit.width < 1e-2);
+  // Some number is told by one network alone, which is off once it is left out.
+  CHECK(fit.left_out.mean > 10.0 * fit.fitted.mean);
+  CHECK(fit.width > fit.fitted.mean);
   for (const PowerNumber& number : fit.numbers) {
     CHECK(number.low <= number.fitted);
     CHECK(number.fitted <= number.high);
