@@ -10,7 +10,7 @@
 
 #include "../support/sources.hpp"
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -101,12 +101,13 @@ TEST_CASE("post-training: the fastest way is taken, and each other says why it l
 }
 
 TEST_CASE("post-training: a 32B on 64 GPUs is searched within five seconds") {
-  const auto begin = std::chrono::steady_clock::now();
+  // Processor time, of all threads together: what else the machine does is no part of it.
+  const std::clock_t begin = std::clock();
   const PostTrainPlan plan = planned(
       "schema = 1\nkind = \"post_train\"\nmodel = \"qwen3-32b\"\n[hardware]\ngpu = \"h100-sxm-80gb\"\ngpus = 64\n"
       "[post_train]\nsoftware = \"nemo-rl\"\nprompts = 64\nsamples = 32\n[pools]\nstaleness = 1\n");
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  CHECK(took.count() < 5.0);
+  const double took = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  CHECK(took < 5.0);
   CHECK(plan.feasible());
   CHECK(plan.priced > 100);
 }
