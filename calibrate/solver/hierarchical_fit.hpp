@@ -82,8 +82,9 @@ class HierarchicalFit {
   /// number of workers.
   [[nodiscard]] HierarchicalResult fit();
   /// Refit without the samples whose `out` is set, starting from a fit of all, the last fit(): two rounds of
-  /// derivatives, with the widths that the fit estimated. Costly samples have the errors of their tangents (of the last derivatives), first at
-  /// the fit's point and then, up to three times, at the point that those led to, where what is behind them moved far.
+  /// derivatives, with the widths that the fit estimated. Costly samples have the errors of their tangents (of the last
+  /// derivatives), first at the fit's point and then, up to three times, at the point that those led to, where what is
+  /// behind them moved far.
   [[nodiscard]] HierarchicalResult refit(const HierarchicalResult& whole, const std::vector<bool>& out);
   /// Errors of the listed samples at a point, computed by all workers.
   [[nodiscard]] std::vector<double> errors_at(const std::vector<double>& point,

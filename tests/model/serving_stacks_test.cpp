@@ -124,7 +124,7 @@ TEST_CASE("the releases of measured rows meet the stacks that were fitted on the
   CHECK(picked(stacks, "TensorRT-LLM (PyTorch backend)", "0.17") == "tensorrt-llm");
   CHECK(picked(stacks, "SGLang", "0.4.6") == "sglang");
   CHECK(picked(stacks, "SGLang", "0.5.9") == "sglang");
-  CHECK(picked(stacks, "SGLang", "0.5.10.post1") == "sglang-2026");  // prompts in graphs by default
+  CHECK(picked(stacks, "SGLang", "0.5.10.post1") == "sglang-2026");    // prompts in graphs by default
   CHECK(picked(stacks, "SGLang", "2025-05 (EP branch)") == "sglang");  // a date is no release
   CHECK(picked(stacks, "vLLM", "2026-02") == "vllm");
   CHECK(picked(stacks, "SGLang", "nightly") == "sglang");
