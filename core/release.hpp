@@ -10,10 +10,11 @@
 
 namespace headroom {
 
-/// The numbers of "v0.11.0" or "1.0.0rc3", up to the first other letter.
+/// The numbers of "v0.11.0" or "1.0.0rc3", up to the first other letter. A date ("2025-05"), which blogs give in place
+/// of a release, says nothing of the order of releases: it is not known.
 struct Release {
   std::array<int, 3> parts{};
-  bool known = false;  ///< the text began with a number
+  bool known = false;  ///< the text began with a number that is no year
   friend bool operator<(const Release& a, const Release& b) noexcept { return a.parts < b.parts; }
 };
 [[nodiscard]] inline Release release_of(std::string_view text) noexcept {
@@ -26,7 +27,8 @@ struct Release {
     if (status != std::errc{}) {
       break;
     }
-    release.known = true;
+    constexpr int least_year = 2000;
+    release.known = release.parts[0] < least_year;
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     if (text.empty() || text.front() != '.') {
       break;

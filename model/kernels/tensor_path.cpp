@@ -17,22 +17,27 @@ TensorPath tensor_path(const GemmShape& shape, const GemmFormat& format) noexcep
   return path;
 }
 
+int row_halvings(const GemmShape& shape, const GemmFormat& format) noexcept {
+  constexpr int widest_alignment = 8;  // elements of 16 bytes that products off it run with at all
+  if (!tensor_path(shape, format).tensor || format.alignment > widest_alignment) {
+    return 0;
+  }
+  int halvings = 0;
+  for (int elements = format.alignment;
+       elements > 1 && (std::fmod(shape.n, elements) != 0.0 || std::fmod(shape.k, elements) != 0.0); elements /= 2) {
+    ++halvings;
+  }
+  return halvings;
+}
+
 UnalignedTiles unaligned_tiles(const GemmShape& shape, const GemmFormat& format) noexcept {
   constexpr double least = 1.48;
   constexpr double median = 5.54;
   constexpr double most = 6.91;
-  constexpr double measured_halvings = 3.0;  // 2 bytes instead of 16
-  constexpr int widest_alignment = 8;        // elements of 16 bytes that products off it run with at all
+  const int halvings = row_halvings(shape, format);
   UnalignedTiles tiles;
-  if (!tensor_path(shape, format).tensor || format.alignment > widest_alignment) {
-    return tiles;
-  }
-  int elements = format.alignment;
-  while (elements > 1 && (std::fmod(shape.n, elements) != 0.0 || std::fmod(shape.k, elements) != 0.0)) {
-    elements /= 2;
-  }
-  tiles.bytes = 16 * elements / format.alignment;
-  const double steps = std::log2(static_cast<double>(format.alignment) / elements) / measured_halvings;
+  tiles.bytes = 16 >> halvings;
+  const double steps = static_cast<double>(halvings) / most_row_halvings;
   tiles.low = std::pow(least, steps);
   tiles.mid = std::pow(median, steps);
   tiles.high = std::pow(most, steps);

@@ -18,6 +18,11 @@ struct TensorPath {
 /// tokens start no row (the tokens of a weight gradient are its k).
 [[nodiscard]] TensorPath tensor_path(const GemmShape& shape, const GemmFormat& format) noexcept;
 
+/// How often 16 bytes are halved until all rows of n and of k elements start at multiples of that: 0 to 3 for 16 bits,
+/// 0 for formats that libraries pad or refuse, and without a tensor path.
+[[nodiscard]] int row_halvings(const GemmShape& shape, const GemmFormat& format) noexcept;
+inline constexpr int most_row_halvings = 3;  ///< down to the 2 bytes of an element
+
 /// How many times as long the tiles of a product take whose rows start at fewer than 16 bytes, over those of the padded
 /// shape: kernels then load so many bytes at a time instead of 16.
 struct UnalignedTiles {

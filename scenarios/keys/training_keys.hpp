@@ -137,8 +137,9 @@ inline constexpr std::array training_rows{
         .says("It says that the model is compiled: there are fewer copies of the logits where the software says so."),
     integer("vocab_multiple", 1, 65'536)
         .of(Kinds::train)
-        .usually(static_cast<double>(MemoryOptions{}.vocab_multiple))
-        .says("It says that tables of the vocabulary are padded to a multiple of this times tp (Megatron-LM: 128)."),
+        .blank_is("the software's: 128 for those on Megatron-LM, else 1")
+        .says("It says that tables of the vocabulary are padded to a multiple of this times tp.")
+        .but("With 1 they are not, and the products of a vocabulary that 8 tp does not divide are slow."),
     boolean("overlap")
         .of(Kinds::train)
         .usually(MemoryOptions{}.overlapped)

@@ -118,7 +118,7 @@ Architecture architecture_of(const RunConfiguration& run, std::int64_t vocabular
   arch.head_dim = run.head_dim.value_or(std::max<std::int64_t>(1, arch.hidden / arch.heads));
   arch.ffn_hidden = run.ffn_hidden.value_or(4 * arch.hidden);
   arch.gated_mlp = run.gated_mlp.value_or(0) == 1;
-  arch.vocab = run.vocab.value_or(vocabulary);
+  arch.vocab = run.vocab.value_or(option_count(run, "vocabulary").value_or(vocabulary));
   arch.tied_embeddings = run.tied_embeddings.value_or(0) == 1;
   arch.norm = arch.gated_mlp ? Norm::rmsnorm : Norm::layernorm;
   arch.biases = !arch.gated_mlp;
@@ -222,6 +222,7 @@ MemoryOptions options_of(const RunConfiguration& run, const StackDefaults& defau
   if (const std::string_view fused = option(run, "fused_cross_entropy"); !fused.empty()) {
     o.fused_loss = fused == "1";
   }
+  o.vocab_multiple = option_count(run, "vocab_multiple").value_or(defaults.vocab_multiple);
   o.compiled = option(run, "compile") == "1";
   o.row_scales = option(run, "float8") == "rowwise";
   o.async_tp = cuts_tensor_traffic(run);

@@ -75,6 +75,7 @@ void resolve_training(TrainScenario& t) {
   t.recompute_open = !stated.strategy.recompute;
   t.work.options.optimizer = stated.optimizer;
   t.work.options.flash_attention = stated.flash_attention.value_or(defaults.flash_attention);
+  t.work.options.vocab_multiple = stated.vocab_multiple.value_or(defaults.vocab_multiple);
   t.work.options.offload_checkpoints = !stated.offload && defaults.offload_checkpoints;
   t.work.states = states_of(t);
 }

@@ -23,6 +23,7 @@ struct StatedTraining {
   std::optional<double> gradients;  ///< bytes of one
   std::optional<Optimizer> optimizer;
   std::optional<bool> flash_attention;
+  std::optional<std::int64_t> vocab_multiple;
   bool offload = false;
   std::int64_t seq_len = 0;  ///< 0: an image's own
 };

@@ -193,7 +193,7 @@ class TrainingReader {
     options.compiled = table.get<"compile">();
     options.overlapped = table.get<"overlap">();
     options.async_tp = table.get<"async_tp">();
-    options.vocab_multiple = table.get<"vocab_multiple">();
+    stated.vocab_multiple = table.stated<"vocab_multiple">();
     stated.offload = table.has("offload");
     const std::array<bool*, offload_names.size()> flags{&options.offload_optimizer, &options.offload_activations,
                                                         &options.offload_parameters};
@@ -371,6 +371,9 @@ class TrainingReader {
              train.software.id + ")");
     }
     const MemoryOptions& options = train.work.options;
+    if (!train.stated.vocab_multiple && train.architecture.vocab % (options.vocab_multiple * s.tp) != 0) {
+      assume("training.vocab_multiple = " + std::to_string(options.vocab_multiple) + by);
+    }
     if (!options.flash_attention && !train.stated.flash_attention) {
       assume("training.flash_attention = false" + by);
     }

@@ -65,13 +65,15 @@ CompiledTraining compiled(const ExpertTraffic& experts,
                           const std::vector<ExpertRule>& recipes = {},
                           Precision precision = Precision::bf16,
                           const char* sku = "h100-sxm-80gb",
-                          const char* host = "dgx-h100") {
+                          const char* host = "dgx-h100",
+                          Method method = Method::full) {
   const Device& device = catalog().device(sku);
   TrainingWorkload work;
   work.shape = {gpus, 4096, 64};
   work.precision = precision;
   work.states = adam_states(work.precision);
   work.options.experts = experts;
+  work.options.method = method;
   MemoryStack software = test::stated_software(memory_stacks(test::model_data()).find("megatron-core"), stack());
   if (!recipes.empty()) {
     software.experts = recipes;
@@ -383,27 +385,40 @@ TEST_CASE("a pair of passes with overlapped exchanges is launched beside its com
 
 TEST_CASE("shared experts on a stream of their own hide exchanges as far as their products last") {
   Architecture arch = expert_network();
-  arch.moe->shared_ffn_hidden = 64;
-  const auto with = [&](bool beside, std::int64_t width) {
+  const auto with = [&](bool beside, std::int64_t width, Method method = Method::full, bool pairs = false) {
     ExpertRule recipe;
     recipe.habits.dispatcher = ExpertDispatcher::hybridep;
     recipe.habits.shared_beside = beside;
     arch.moe->shared_ffn_hidden = width;
-    const CompiledTraining c = compiled({}, arch, 64, {recipe});
-    const LayerProducts products =
-        c.step->pricer().products(distinct_blocks(arch).front().block, key_of(spread(64, 64)));
-    return std::pair{c.step->tabulate(key_of(spread(64, 64))).layer, products.shared};
+    const CompiledTraining c = compiled({}, arch, 64, {recipe}, Precision::bf16, "h100-sxm-80gb", "dgx-h100", method);
+    LayerKey key = key_of(spread(64, 64));
+    key.overlap_experts = pairs;
+    return std::pair{c.step->tabulate(key).layer, c.step->pricer().products(distinct_blocks(arch).front().block, key)};
   };
   const auto [plain, unused] = with(false, 8192);
-  CHECK(unused == Seconds{});
+  CHECK(unused.shared_forward == Seconds{});
+  CHECK(unused.shared_backward == Seconds{});
   // Wide ones outlast the exchange, of which 15 % come back as slower compute; thin ones hide as much as they take.
   const auto [wide, wide_time] = with(true, 65536);
-  REQUIRE(wide_time > plain.forward.ep);
+  REQUIRE(wide_time.shared_forward > plain.forward.ep);
   CHECK(wide.forward.ep.raw() == near(0.15 * plain.forward.ep.raw(), 1e-9));
   const auto [thin, thin_time] = with(true, 128);
-  REQUIRE(2.0 * thin_time < plain.backward.ep);
-  CHECK((plain.forward.ep - thin.forward.ep).raw() == near(0.85 * thin_time.raw(), 1e-6));
-  CHECK((plain.backward.ep - thin.backward.ep).raw() == near(2.0 * 0.85 * thin_time.raw(), 1e-6));
+  REQUIRE(thin_time.shared_backward < plain.backward.ep);
+  CHECK((plain.forward.ep - thin.forward.ep).raw() == near(0.85 * thin_time.shared_forward.raw(), 1e-6));
+  CHECK((plain.backward.ep - thin.backward.ep).raw() == near(0.85 * thin_time.shared_backward.raw(), 1e-6));
+  // Gradients of data and weights are two products of the forward's size, frozen weights take the first alone.
+  CHECK(wide_time.shared_backward / wide_time.shared_forward == near(2.0, 0.1));
+  const LayerProducts frozen = with(true, 65536, Method::lora).second;
+  CHECK(frozen.shared_backward / frozen.shared_forward == near(1.0, 0.1));
+
+  // Beside the opposite pass, what hid a pass's own exchanges hides no more of them.
+  const auto compute = [](const LayerPass& pass) { return pass.gemm + pass.attention + pass.scan + pass.elementwise; };
+  const auto [alone, none] = with(false, 128, Method::full, true);
+  const auto [paired, products] = with(true, 128, Method::full, true);
+  const Seconds room = compute(alone.forward) + compute(alone.backward);
+  REQUIRE(alone.forward.ep + alone.backward.ep > room);
+  CHECK(alone.ep_paired.raw() == near(0.85 * room.raw(), 1e-9));
+  CHECK(paired.ep_paired.raw() == near(0.85 * (room - products.shared_forward - products.shared_backward).raw(), 1e-9));
 }
 
 TEST_CASE("4-bit recipes that leave prediction modules in 16 bit and mixers' output projections in 8") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which stack stands for an engine's release, what it inherits, what its files may not say, and the classes of past
 // errors.
+#include <headroom/core/release.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/model/serve/engine/serving_stack.hpp>
 
@@ -126,6 +127,10 @@ TEST_CASE("the releases of measured rows meet the stacks that were fitted on the
   CHECK(picked(stacks, "SGLang", "0.5.9") == "sglang");
   CHECK(picked(stacks, "SGLang", "0.5.10.post1") == "sglang-2026");    // prompts in graphs by default
   CHECK(picked(stacks, "SGLang", "2025-05 (EP branch)") == "sglang");  // a date is no release
+  CHECK(!release_of("2025-05").known);
+  CHECK(release_of("25.05").known);
+  CHECK_THROWS_WITH_AS(find_serving_stack(test::model_data(), Engine::vllm, "2025-05"),
+                       doctest::Contains("is no release"), ConfigError);
   CHECK(picked(stacks, "vLLM", "2026-02") == "vllm");
   CHECK(picked(stacks, "SGLang", "nightly") == "sglang");
 }

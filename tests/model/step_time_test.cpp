@@ -285,6 +285,23 @@ TEST_CASE(
         near(micro_batches * (24.0 * (layer.host_forward + layer.host_backward).raw() + head.host.raw())));
 }
 
+TEST_CASE(
+    "heads whose vocabulary starts rows at 2 bytes take three times as long, at 8 its cube root; padding mends it") {
+  const auto head = [](std::int64_t vocab, int tp, std::int64_t multiple) {
+    Case c;
+    c.architecture.vocab = vocab;
+    c.options.vocab_multiple = multiple;
+    return compiled(c).step->tabulate(key_of(layout(tp, 1, 8))).head;
+  };
+  const HeadTimes aligned = head(50304, 1, 1);
+  CHECK(head(50257, 1, 1).product / aligned.product == near(3.0, 0.01));
+  CHECK(head(50257, 1, 128).product == aligned.product);
+  CHECK(head(50257, 1, 128).loss == aligned.loss);
+  // 50,257 / 4 is 12,564, which 4 divides and 8 does not; / 2 is 25,128, which 8 divides.
+  CHECK(head(50257, 4, 1).product / head(50272, 4, 1).product == near(std::cbrt(3.0), 0.01));
+  CHECK(head(50257, 2, 1).product == head(50256, 2, 1).product);
+}
+
 TEST_CASE("accumulating gradients costs bytes a weight and micro-batch, and nothing with a single one") {
   Case c;
   const CompiledTraining many = compiled(c);

@@ -289,10 +289,7 @@ const ServingStack* stack_of_release(std::span<const ServingStack> stacks,
       continue;
     }
     const bool bounded = !stack.from.empty() || !stack.before.empty();
-    // A date ("2025-05"), which blogs give in place of a release, is later than any: it says nothing of releases.
-    constexpr int least_year = 2000;
-    Release asked = release_of(number_after(stack.component, version));
-    asked.known = asked.known && asked.parts[0] < least_year;
+    const Release asked = release_of(number_after(stack.component, version));
     if (!bounded) {
       open = &stack;
     } else if (asked.known && (stack.from.empty() || !(asked < release_of(stack.from))) &&

@@ -146,7 +146,7 @@ struct MemoryOptions {
   bool offload_parameters = false;     ///< the ZeRO 3 shard of weights too, and all states beside it
   bool offload_activations = false;    ///< saved layer inputs in host memory; one layer's stay
   bool offload_checkpoints = false;    ///< the same, but only what full recomputation keeps
-  std::int64_t vocab_multiple = 1;     ///< tables are padded to a multiple of this times tp (Megatron-LM: 128)
+  std::int64_t vocab_multiple = 1;     ///< tables are padded to a multiple of this times tp; 1: not at all
   RecomputeParts recompute_parts{};    ///< of selective recomputation
   std::optional<bool> narrow_saved;    ///< activations are kept in 8 bit; unstated: as the software saves them
   WeightAverage average = WeightAverage::none;

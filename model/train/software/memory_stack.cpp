@@ -182,6 +182,7 @@ void read_defaults(ConfigTable& root, MemoryStack& stack) {
     d.cp_form = static_cast<CpForm>(*form);
   }
   d.vocabulary = table->maybe_integer("vocabulary", {1, std::int64_t{1} << 40}).value_or(d.vocabulary);
+  d.vocab_multiple = table->maybe_integer("vocab_multiple", {1, 65'536}).value_or(d.vocab_multiple);
   d.tuning_documents = table->maybe_number("tuning_documents", {1.0, 1e9}).value_or(d.tuning_documents);
   d.reduce_bucket = table->maybe_text("reduce_bucket").value_or(d.reduce_bucket);
   if (const auto precision = table->maybe_choice("precision", precision_names)) {

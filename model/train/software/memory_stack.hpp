@@ -79,6 +79,7 @@ struct StackDefaults {
   ExpertTensor expert_tensor = ExpertTensor::as_tp;
   CpForm cp_form = CpForm::unstated;
   std::int64_t vocabulary = 50257;  ///< vocabulary of a model that states none; GPT-2's tokenizer
+  std::int64_t vocab_multiple = 1;  ///< tables are padded to a multiple of this times tp
   double tuning_documents = 0.0;    ///< tokens of a document in the packed sequences of its tuning runs; 0: not packed
   std::optional<Precision> precision;  ///< of a measured run that does not state its format; nothing: not known
   std::string reduce_bucket;           ///< a bucket of data-parallel collectives, in words; empty: not known

@@ -91,6 +91,7 @@ constexpr std::array physics_fields{
     PhysicsField{"unfused_rate", &StepPhysics::unfused_rate, {0.01, 1.0}},
     PhysicsField{"score_bytes", &StepPhysics::score_bytes, bytes_a_number},
     PhysicsField{"unaligned", &StepPhysics::unaligned, {1.0, 1000.0}},
+    PhysicsField{"unaligned_rows", &StepPhysics::unaligned_rows, {1.0, 20.0}},
     PhysicsField{"early_cudnn", &StepPhysics::early_cudnn, {0.1, 2.0}},
     PhysicsField{"fast_attention", &StepPhysics::fast_attention, share},
     PhysicsField{"ultra_attention", &StepPhysics::ultra_attention, {0.5, 3.0}},

@@ -63,6 +63,7 @@ struct StepPhysics {
   double unfused_rate = 0.6;        ///< share of the 16-bit peak in unfused attention's products
   double score_bytes = 11.8;        ///< bytes moved per score of unfused attention, forward
   double unaligned = 20.0;          ///< slow-down of unfused attention's products if 8 does not divide head_dim
+  double unaligned_rows = 3.0;      ///< slow-down of products with a vocabulary whose rows start at 2 bytes, not 16
   double early_cudnn = 0.85;        ///< rate of cuDNN's fused attention before container release 24.09 over later ones
   double fast_attention = 0.6;      ///< share of runs on the newest kernels among those that do not state theirs
   double ultra_attention = 1.3;     ///< rate of attention with twice the exponentials a clock (Blackwell Ultra)

@@ -92,7 +92,7 @@ double exchanges_beside(const StepRecipe& r, bool pairs) noexcept {
 
 /// Exchanges beside compute, as far as it reaches: a share within a micro-batch; with overlapped experts those of one
 /// beside the opposite pass of another (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1). What is hidden slows compute.
-void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key, Seconds shared) const noexcept {
+void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key, const LayerProducts& products) const noexcept {
   const StepRecipe& r = recipe_;
   // Multiprocessors that are kept for exchanges have slowed compute already.
   const double gain = r.options.experts.units > 0 ? 1.0 : 1.0 - r.physics.overlap_slowdown;
@@ -102,15 +102,20 @@ void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key, Seconds sha
       pass->ep -= gain * std::min(r.stack.ep_overlap * pass->ep, compute(*pass));
     }
   }
+  // Shared experts on a stream of their own: a pass's exchanges run beside their products, which hide nothing else.
+  Seconds taken{};
   if (r.experts.shared_beside) {
-    // Shared experts on a stream of their own: a pass's exchanges run beside their products, backward twice as many.
-    t.forward.ep -= gain * std::min(t.forward.ep, shared);
-    t.backward.ep -= gain * std::min(t.backward.ep, 2.0 * shared);
+    const Seconds forward = std::min(t.forward.ep, products.shared_forward);
+    const Seconds backward = std::min(t.backward.ep, products.shared_backward);
+    t.forward.ep -= gain * forward;
+    t.backward.ep -= gain * backward;
+    taken = forward + backward;
   }
   if (key.overlap_experts) {
     // A weight gradient that is not put off is done before the exchange that follows it begins.
     const bool delays = r.options.experts.delays_weight_gradients.value_or(true);
-    const Seconds room = compute(t.forward) + compute(t.backward) - (delays ? Seconds{} : t.weight_gradients);
+    const Seconds late = delays ? Seconds{} : t.weight_gradients;
+    const Seconds room = compute(t.forward) + compute(t.backward) - taken - late;
     const Seconds exchanges = t.forward.ep + t.backward.ep;
     t.ep_hidden = gain * std::min(exchanges_beside(r, false) * exchanges, room);
     t.ep_paired = gain * std::min(exchanges, room);

@@ -2,6 +2,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/train/step/layer_step.hpp>
 #include <headroom/model/train/step/step_parts.hpp>
+#include <headroom/model/workload/parameters.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -453,9 +454,15 @@ LayerProducts LayerPricer::products(const Block& block, const LayerKey& key) con
     const bool pairs = adapted && has_adapters(op, recipe_.targets);
     if (op.kind == LayerOpKind::product) {
       if (op.part != LayerPart::router) {
-        add_product(p.all, z.tokens, op.n, op.k, wide_share(block, op), 1.0, true, stays_eight_bit(block, op));
+        const auto add = [&](LayerTimes& to) {
+          add_product(to, z.tokens, op.n, op.k, wide_share(block, op), 1.0, true, stays_eight_bit(block, op));
+        };
+        add(p.all);
         if (recipe_.experts.shared_beside && op.part == LayerPart::shared && op.weights.whole == 0.0) {
-          p.shared += kernels_.product(z.tokens, op.n, op.k, 1.0, 1.0).forward;
+          LayerTimes alone;
+          add(alone);
+          p.shared_forward += alone.forward.gemm;
+          p.shared_backward += alone.backward.gemm;
         }
       }
       if (op.from_latent) {
@@ -522,7 +529,7 @@ LayerTimes LayerPricer::layer(const Block& block,
   add_reduction(t, reductions, z, groups);
   leave_to_exchanges(t, key);
   drop(t, r.without);
-  hide_exchanges(t, key, products.shared);
+  hide_exchanges(t, key, products);
   if (on(Term::recompute)) {
     add_recompute(t, ops, z);
   }
@@ -558,14 +565,16 @@ HeadTimes LayerPricer::head(const LayerKey& key) const noexcept {
     return {};
   }
   const double tokens = real(key.micro_batch) * r.seq_len / key.cp;
-  const double columns = real(r.architecture.vocab) / key.tp;
+  // Of a vocabulary that tp does not divide a rank has vocab // tp.
+  const std::int64_t multiple = r.options.vocab_multiple > 1 ? r.options.vocab_multiple * key.tp : 1;
+  const double columns = std::floor(real(padded_vocabulary(r.architecture.vocab, multiple)) / key.tp);
   const double hidden = real(r.architecture.hidden);
   HeadTimes t;
   t.product = kernels_.wide().time({tokens, columns, hidden}) + kernels_.wide().time({tokens, hidden, columns});
   if (r.options.method == Method::full) {
     t.product += kernels_.wide_gradient().time({columns, hidden, tokens});
   }
-  t.product *= kernels_.wide_factor();
+  t.product *= kernels_.wide_factor() * kernels_.unaligned_rows({tokens, columns, hidden});
   t.loss = Bytes{r.physics.logit_bytes * tokens * columns} / bandwidth();
   return t;
 }

@@ -55,7 +55,8 @@ struct StepRecipe {
 struct LayerProducts {
   LayerTimes all;            ///< products and passes of both directions, nothing else
   Seconds experts{};         ///< forward, of the grouped ones
-  Seconds shared{};          ///< forward, of shared experts
+  Seconds shared_forward{};  ///< of shared experts that run beside exchanges
+  Seconds shared_backward{};
   Seconds up{}, up_casts{};  ///< forward, of those from latents
 };
 
@@ -185,7 +186,7 @@ class LayerPricer {
   void add_passes(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept;
   void add_reduction(LayerTimes& t, double reductions, const Sizes& z, const JobGroups& groups) const;
   void add_context(LayerTimes& t, const LayerOp& op, const Sizes& z, const JobGroups& groups) const;
-  void hide_exchanges(LayerTimes& t, const LayerKey& key, Seconds shared) const noexcept;
+  void hide_exchanges(LayerTimes& t, const LayerKey& key, const LayerProducts& products) const noexcept;
   /// A pair of passes is launched while its compute runs, and what is left of its exchanges: launches do not hide
   /// beside exchanges that compute hides. `launches`: the host's time for the pair. Counts of tokens are read back
   /// while the GPU runs the other micro-batch's experts, so that the host loses its lead and no more.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/statistics.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
+#include <headroom/model/kernels/tensor_path.hpp>
 #include <headroom/model/train/step/step_parts.hpp>
 
 #include <algorithm>
@@ -193,6 +194,11 @@ ProductTimes StepKernels::wide_product(
   t.data_gradient = share * wide_factor_ * wide_.time({m, k, n});
   t.weight_gradient = gradient_share * wide_factor_ * wide_gradient_.time({n, k, m});
   return t;
+}
+
+double StepKernels::unaligned_rows(const GemmShape& shape) const noexcept {
+  const int halvings = row_halvings(shape, wide_format_);
+  return std::pow(physics_.unaligned_rows, static_cast<double>(halvings) / most_row_halvings);
 }
 
 AttentionTimes StepKernels::attention(const AttentionShape& shape, bool narrow) const noexcept {

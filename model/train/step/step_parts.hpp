@@ -81,6 +81,9 @@ class StepKernels {
   [[nodiscard]] const GemmModel& wide_gradient() const noexcept { return wide_gradient_; }
   [[nodiscard]] const GemmFormat& wide_format() const noexcept { return wide_format_; }
   [[nodiscard]] double wide_factor() const noexcept { return wide_factor_; }
+  /// How many times as long products with the vocabulary as n take, for rows that start below 16 bytes:
+  /// `unaligned_rows` at 2 bytes, each halving alike by its logarithm.
+  [[nodiscard]] double unaligned_rows(const GemmShape& shape) const noexcept;
   /// The software's fused kernel, at the clock that power leaves to products; `narrow`: in 8 bit.
   [[nodiscard]] AttentionTimes attention(const AttentionShape& shape, bool narrow = false) const noexcept;
   /// Every score is formed, masked or not (Korthikanti et al. 2022, section 4): al 4 pairs d / (u P16) + `score_bytes`
