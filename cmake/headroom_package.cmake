@@ -96,6 +96,9 @@ if(HEADROOM_PYTHON_TAG MATCHES "^cp3([0-9]+)$")
   math(EXPR next "${CMAKE_MATCH_1} + 1")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= 3.${CMAKE_MATCH_1}~), python3 (<< 3.${next}~)")
 endif()
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/debian/python3-headroom/postinst
+                                              ${PROJECT_SOURCE_DIR}/debian/python3-headroom/prerm)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "headroom, python3-pandas")
 
 set(CPACK_DEBIAN_WEB_PACKAGE_NAME headroom-web)

@@ -8,6 +8,7 @@
 #include <headroom/model/train/step/step_time.hpp>
 #include <headroom/model/workload/model_library.hpp>
 #include <headroom/model/workload/network_library.hpp>
+#include <headroom/model/workload/parameters.hpp>
 
 #include <doctest/doctest.h>
 
@@ -122,11 +123,13 @@ std::string spelled(const Architecture& a, double seq) {
          pass("loss", "softmax", v);
 }
 
-/// GPT-3 6.7B without what a list of ops does not have: a table tied to the head, learned positions.
+/// GPT-3 6.7B without what a list of ops does not have: a table tied to the head, learned positions, a vocabulary whose
+/// rows start below 16 bytes.
 Architecture gpt() {
   Architecture a = ModelLibrary::standard().find("gpt3-6.7b");
   a.tied_embeddings = false;
   a.learned_positions = 0;
+  a.vocab = padded_vocabulary(a.vocab, 128);
   return a;
 }
 
