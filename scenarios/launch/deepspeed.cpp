@@ -300,6 +300,7 @@ void read_deepspeed_text(const ConfigSource& source, LaunchReading& reading) {
   read_overlap(items, left_open("zero_optimization.overlap_comm") || left_open("zero_optimization.stage"), reading);
   reading.assume("strategy.overlap_experts", flag_value(false));
   reading.assume("training.software", word_value("deepspeed"));
+  reading.assume("training.vocab_multiple", count_value(1));
 }
 
 }  // namespace headroom::launch

@@ -494,6 +494,7 @@ void read_torchtitan(const LaunchItems& items, LaunchReading& reading) {
   read_rest(items, reading);
   read_absent(torchtitan_rows, items, reading);
   reading.assume("training.software", word_value("torchtitan"));
+  reading.assume("training.vocab_multiple", count_value(1));
 }
 
 LaunchText torchtitan_text(const LaunchPlan& plan) {
