@@ -156,8 +156,9 @@ enum class Verdict : std::uint8_t {
 [[nodiscard]] std::string_view name_of(Verdict verdict) noexcept;
 
 /// The moment at which a training stage's memory peaks.
-enum class PeakMoment : std::uint8_t { layer_backward, loss };
-inline constexpr std::array<std::string_view, 2> peak_moment_names{"the backward pass of a layer", "the loss"};
+enum class PeakMoment : std::uint8_t { layer_backward, loss, update };
+inline constexpr std::array<std::string_view, 3> peak_moment_names{"the backward pass of a layer", "the loss",
+                                                                   "the optimizer's update"};
 
 /// Memory that a training GPU uses on its host or on NVMe.
 struct HostMemory {

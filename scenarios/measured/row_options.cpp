@@ -47,6 +47,11 @@ std::optional<std::int64_t> option_count(const RunConfiguration& run, std::strin
   return whole && number > 0 && number < 1'000'000 ? std::optional{number} : std::nullopt;
 }
 
+std::optional<Watts> power_cap_of(const RunConfiguration& run) {
+  const double watts = option_number(run, "power_cap_w");
+  return watts > 0.0 ? std::optional{Watts{watts}} : std::nullopt;
+}
+
 std::optional<OwnKernels> own_kernels_of(const RunConfiguration& run) {
   const double products = option_number(run, "own_products");
   const double attention = option_number(run, "own_attention");

@@ -2,6 +2,7 @@
 // Options of a measured training row: their words and numbers, and what they and its name say of layers of experts.
 #pragma once
 
+#include <headroom/core/quantity.hpp>
 #include <headroom/hardware/catalog/device.hpp>
 #include <headroom/model/train/errors/step_update.hpp>
 #include <headroom/model/train/memory/memory.hpp>
@@ -21,6 +22,8 @@ namespace headroom {
 [[nodiscard]] std::string_view option(const RunConfiguration& run, std::string_view key);
 /// A whole number above zero.
 [[nodiscard]] std::optional<std::int64_t> option_count(const RunConfiguration& run, std::string_view key);
+/// The limit that the row states for each GPU, or for a superchip; its products run at the clock that holds it.
+[[nodiscard]] std::optional<Watts> power_cap_of(const RunConfiguration& run);
 
 /// Kernels of the run's own boards, measured alone: their time over that of the SKU's measured kernels.
 struct OwnKernels {

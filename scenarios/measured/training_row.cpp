@@ -3,6 +3,7 @@
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/hardware/catalog/partition.hpp>
+#include <headroom/model/power/power.hpp>
 #include <headroom/model/train/errors/confidence.hpp>
 #include <headroom/model/train/evaluate/least_step.hpp>
 #include <headroom/model/train/step/step_parts.hpp>
@@ -289,6 +290,12 @@ std::optional<RowPrediction> TrainingRowModel::refusal(const RunConfiguration& r
   } else if (const std::string why = why_no_group(*found.device); !why.empty() && run.gpus.value_or(1) > 1) {
     return unsupported(why);
   }
+  if (const std::optional<Watts> cap = power_cap_of(run)) {
+    const std::string why = why_no_cap(*devices_.find(run.gpu).device, *cap, power_form(sources_.data));
+    if (!why.empty()) {
+      return rejected("power_cap_w: " + why);
+    }
+  }
   if (!run.recompute.empty() &&
       std::find(recompute_names.begin(), recompute_names.end(), run.recompute) == recompute_names.end()) {
     return unsupported("recompute " + quoted(run.recompute) + " is none of none, selective, full");
@@ -389,6 +396,7 @@ CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precisi
     work.options.recompute_parts = recipe.recompute_parts;
   }
   work.release = option(run, "release");
+  work.clock = matrix_clock(sku, power_cap_of(run), power_form(sources_.data));
   const Node* node = node_of(sku);
   work.host_link = host_link_of(sku, node);
   if (node != nullptr && node->host_bandwidth) {

@@ -232,6 +232,7 @@ name = "Mine"
 source = "test"
 outside = "1 GB"
 communicators = "2 GB"
+groups = ["tp dp", "tp and pp"]
 [[states]]
 weights = 2.0
 gradients = 4.0
@@ -241,6 +242,8 @@ zero = 4
 expert_tensor_parallel = "half"
 [buffers]
 live_parameters = 1e9
+[update]
+bytes = -1.0
 [loss]
 logit_bytes = 8.0
 [reserve]
@@ -255,8 +258,8 @@ source = "test"
   for (const Diagnostic& d : diagnostics.sorted()) {
     all += d.message + "\n";
   }
-  for (const char* part : {"'communicators' are part of 'outside'", "zero", "half", "reduce_bucket", "zero2_buckets",
-                           "zero3_buckets", "source"}) {
+  for (const char* part : {"'communicators' are part of 'outside'", "'tp and pp', of which 'and' is no axis", "bytes",
+                           "zero", "half", "reduce_bucket", "zero2_buckets", "zero3_buckets", "source"}) {
     CAPTURE(part);
     CHECK(all.find(part) != std::string::npos);
   }

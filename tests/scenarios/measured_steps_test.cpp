@@ -248,3 +248,24 @@ TEST_CASE("tuning runs of a software that packs documents spend less on attentio
   run.options = {{"method", "lora"}, {"attention", "fp8"}};
   CHECK(step_of(run) < packed);
 }
+
+TEST_CASE("a run under a power cap multiplies at the clock that holds it, and no cap below idle is believed") {
+  RunConfiguration run = lora_run();
+  run.gpu = "GH200-96GB";
+  run.gpus_per_node = 4;
+  run.options["power_cap_w"] = "900";  // its TDP
+  const double free = step_of(run);
+  run.options["power_cap_w"] = "660";
+  const double capped = step_of(run);
+  // 900 W of which 90 are idle: f (0.5 + 0.5 f)^2 = 570 / 810 at f = 0.833. Not all of a step multiplies.
+  CHECK(capped > 1.05 * free);
+  CHECK(capped < free / 0.833 * 1.001);
+  run.options.erase("power_cap_w");
+  CHECK(step_of(run) == free);
+  static const Sources sources = Sources::standard();
+  TrainingRowModel model{sources};
+  run.options["power_cap_w"] = "50";
+  const RowPrediction refused = model.predict(run, "step_time_s", "s");
+  CHECK(refused.status == RowStatus::rejected);
+  CHECK(refused.why.find("no more than the GPU draws with nothing to do") != std::string::npos);
+}

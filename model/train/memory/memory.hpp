@@ -231,6 +231,7 @@ struct CompiledMemory {
   StateBytes adapter_states;          ///< LoRA: of the adapters
   double frozen_embedding_bytes = 0;  ///< QLoRA: ends stay in the compute format; 0: as `states`
   double paged_share = 0;             ///< of the optimizer's bytes
+  double logit_bytes_tp = 0;          ///< over tensor ranks; 0: as over one
   double logit_bytes = 0, gather_bytes = 2, element_bytes = 2, input_bytes = 2;
   double part_bytes = 0, part_tokens = 0;  ///< of a logit and tokens of the part of a fused loss that stands unfused
   bool dropout = false;
@@ -240,6 +241,10 @@ struct CompiledMemory {
   Architecture architecture;
   Bytes capacity{};
 };
+/// Bytes of a logit at the loss over `tp` tensor ranks.
+[[nodiscard]] inline double logit_bytes_of(const CompiledMemory& c, double tp) noexcept {
+  return tp > 1.0 && c.logit_bytes_tp > 0.0 ? c.logit_bytes_tp : c.logit_bytes;
+}
 /// ConfigError when the network has more than `most_kinds` kinds of layers.
 [[nodiscard]] CompiledMemory compile_memory(const Architecture& architecture,
                                             const MemoryStack& stack,

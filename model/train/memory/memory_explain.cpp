@@ -21,6 +21,9 @@ std::string_view schedule_source(const Strategy& s) noexcept {
 }
 
 std::string_view gathers_formula(const CompiledMemory& c, const Strategy& s) noexcept {
+  if (s.zero < 3) {
+    return "reduce buckets";
+  }
   if (s.pp > 1 && c.stack.pipeline_keeps_gradients) {
     return "compute copy and fp32 gradients of the whole stage";
   }
@@ -101,11 +104,19 @@ void record_passes(const CompiledMemory& c,
   if (bytes(MemoryTerm::logits) > 0.0) {
     r.line("logits", "B V T/t + 3 (e h T) + what sequence parallelism reduces", software, bytes(MemoryTerm::logits),
            Shown::bytes,
-           {{"B", c.logit_bytes, Shown::count, "bytes of a logit in all its copies"},
+           {{"B", logit_bytes_of(c, s.tp), Shown::count, "bytes of a logit in all its copies"},
             {"V", c.vocab, Shown::count, architecture_source}});
   }
-  r.line("workspace", "gradients inside one layer's backward, the layer formed again, fixed", software,
-         bytes(MemoryTerm::workspace), Shown::bytes, {{"fixed", c.stack.fixed.raw(), Shown::bytes, c.stack.name}});
+  if (m.moment == PeakMoment::update) {
+    r.line("workspace", "u x parameters that this rank updates, fixed", software, bytes(MemoryTerm::workspace),
+           Shown::bytes,
+           {{"u", c.stack.update.bytes + (s.zero < 3 ? c.stack.update.flat : 0.0), Shown::count,
+             "bytes of fp32 gradients, of a flat copy of them and of what the optimizer takes between"},
+            {"fixed", c.stack.fixed.raw(), Shown::bytes, c.stack.name}});
+  } else {
+    r.line("workspace", "gradients inside one layer's backward, the layer formed again, fixed", software,
+           bytes(MemoryTerm::workspace), Shown::bytes, {{"fixed", c.stack.fixed.raw(), Shown::bytes, c.stack.name}});
+  }
   if (bytes(MemoryTerm::dummy_gradients) > 0.0) {
     r.line("dummy gradients", "e bytes x each distinct weight shape", software, bytes(MemoryTerm::dummy_gradients),
            Shown::bytes, {});

@@ -239,6 +239,31 @@ double bytes_of_a_logit(const MemoryStack& stack, const MemoryOptions& options, 
   return element > 2.0 ? std::max(element, stated - 2.0) : stated;
 }
 
+/// The same over tensor ranks that share the words of an unfused loss; 0 where the software treats both alike.
+double bytes_of_a_shared_logit(const MemoryStack& stack, const MemoryOptions& options, double element) noexcept {
+  if (is_fused(stack, options) || stack.logit_bytes_tp <= 0.0) {
+    return 0.0;
+  }
+  return element > 2.0 ? std::max(element, stack.logit_bytes_tp - 2.0) : stack.logit_bytes_tp;
+}
+
+/// Beyond a rank's part, inputs of products that are kept as they were gathered (`MemoryStack::keeps_gathered_inputs`):
+/// in front of the mixer and of a dense MLP.
+double gathered_inputs(const CompiledMemory& c, const ActivationShape& s) noexcept {
+  if (!c.stack.keeps_gathered_inputs || !s.sequence_parallel) {
+    return 0.0;
+  }
+  const double tokens = s.micro_batch * s.seq_len / s.cp;
+  const double inputs = s.parts - (s.experts > 0.0 ? 1.0 : 0.0);
+  return inputs * s.input_bytes * s.hidden * (tokens - tokens / s.tp);
+}
+
+/// Gradients of such an input, whole, of two products that read it, before they are summed and scattered.
+double gathered_gradients(const CompiledMemory& c, const ActivationShape& s) noexcept {
+  const bool whole = c.stack.keeps_gathered_inputs && s.sequence_parallel && s.tp > 1.0;
+  return whole ? 2.0 * s.element_bytes * s.hidden * s.micro_batch * s.seq_len / s.cp : 0.0;
+}
+
 /// Method, formats and states of a run that trains adapters.
 void freeze_base(const MemoryStack& stack, Precision precision, CompiledMemory& c) {
   const MemoryOptions& options = c.options;
@@ -325,6 +350,7 @@ CompiledMemory compile_memory(const Architecture& arch,
   c.gather_bytes = stack.fp8_gathers && narrow && !options.row_scales ? 1.0 : c.element_bytes;
   c.input_bytes = options.narrow_saved.value_or(stack.fp8_saved_inputs && narrow) ? 1.0 : c.element_bytes;
   c.logit_bytes = bytes_of_a_logit(stack, options, c.element_bytes);
+  c.logit_bytes_tp = bytes_of_a_shared_logit(stack, options, c.element_bytes);
   c.dropout = options.dropout.value_or(dropout_by_habit(stack, arch));
   if (is_fused(stack, options)) {
     c.part_bytes = stack.logit_bytes;
@@ -374,11 +400,10 @@ MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexce
     row.expert_adapters = kind.adapters.experts / (static_cast<double>(key.ep) * key.etp);
     ActivationShape whole = shape;
     whole.recompute = Recompute::none;
-    row.activations =
-        key.recompute == Recompute::selective ? kept_selectively(c, shape, key.parts) : layer_activations(whole).raw();
+    const double all = layer_activations(whole).raw() + gathered_inputs(c, shape);
+    row.activations = key.recompute == Recompute::selective ? kept_selectively(c, shape, key.parts) : all;
     // The backward pass of a layer holds all that no recomputation would have kept of it.
-    row.formed_again = key.recompute == Recompute::full ? layer_activations(whole).raw()
-                                                        : layer_activations(whole).raw() - row.activations;
+    row.formed_again = key.recompute == Recompute::full ? all : all - row.activations;
     if (c.options.method != Method::full) {
       const double copies = c.stack.adapters && c.stack.adapters->copies_inputs ? kind.adapters.inputs / tp : 0.0;
       const double dropped = shape.dropped_inputs ? (c.element_bytes + 1.0) * kind.adapters.read / tp : 0.0;
@@ -386,7 +411,8 @@ MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexce
       row.activations += between;
       row.formed_again += key.recompute == Recompute::full ? between : 0.0;
     }
-    row.workspace = backward_workspace(shape) + context_buffers(shape, key.cp_form) + stash_buffers(c, shape);
+    row.workspace = backward_workspace(shape) + gathered_gradients(c, shape) + context_buffers(shape, key.cp_form) +
+                    stash_buffers(c, shape);
     if (c.options.method == Method::qlora) {
       row.workspace += c.element_bytes * kind.largest_matrix / tp;  // Dettmers et al. 2023, section 3, equation 5
     }
@@ -403,14 +429,15 @@ MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexce
   // reduce-scatter brings back; a stand-in gradient.
   const double dummy = c.stack.dummy_gradients && c.options.method == Method::full ? c.element_bytes * table.head : 0.0;
   const double part = c.part_bytes * vocab * std::min(tokens, c.part_tokens) / tp;
-  table.loss = c.logit_bytes * vocab * tokens / tp + part + 3.0 * c.element_bytes * c.hidden * tokens +
+  const double logit = logit_bytes_of(c, key.tp);
+  table.loss = logit * vocab * tokens / tp + part + 3.0 * c.element_bytes * c.hidden * tokens +
                (key.sequence_parallel ? c.element_bytes * c.hidden * tokens / tp : 0.0) + dummy;
   if (c.architecture.patches) {
     table.loss = 0.0;  // a classifier's logits are a few numbers an image
   }
   if (c.mtp > 0.0) {
     // Each module's logits join the loss, its head norm's input and output stay beside them.
-    table.loss += c.mtp * (c.logit_bytes * vocab * tokens / tp + 2.0 * c.element_bytes * c.hidden * tokens);
+    table.loss += c.mtp * (logit * vocab * tokens / tp + 2.0 * c.element_bytes * c.hidden * tokens);
     table.mtp_projection = c.mtp_projection / tp;
     // Inputs of the two norms; without full recomputation also their joined outputs, the projection's input.
     const double joined = key.recompute == Recompute::full ? 0.0 : 2.0 * c.input_bytes / c.element_bytes;

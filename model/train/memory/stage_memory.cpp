@@ -217,17 +217,38 @@ Blocks blocks_of_stage(const Strategy& s, double layers) noexcept {
   return {length, std::min(layers, chunks * rounded_up(in_a_row / length))};
 }
 
+/// What a stage keeps of what it sends and receives.
+double stage_buffers(const CompiledMemory& c,
+                     const MemoryTable& t,
+                     const Strategy& s,
+                     const Ends& ends,
+                     double micro_batches,
+                     double in_flight) noexcept {
+  if (s.pp == 1 || c.stack.stage_buffers == StageBuffers::none) {
+    return 0.0;
+  }
+  const double chunks = chunks_of(s.schedule, s.vpp);
+  const double sends = chunks - (ends.last ? 1.0 : 0.0);
+  const double receives = chunks - (ends.first ? 1.0 : 0.0);
+  if (c.stack.stage_buffers == StageBuffers::micro_batches) {
+    return (sends * (in_flight + micro_batches) + receives * micro_batches) * t.saved_input;
+  }
+  const double whole = t.saved_input * (s.sequence_parallel ? s.tp : 1.0);
+  return sends > 0.0 ? (sends * in_flight / s.tp + 2.0) * whole : 0.0;
+}
+
 void fill_activations(const CompiledMemory& c,
                       const MemoryTable& t,
                       const StageLayers& own,
                       const Strategy& s,
-                      bool last,
+                      const Ends& ends,
+                      double micro_batches,
                       StageMemory& m) noexcept {
   const bool full = s.recompute == Recompute::full;
   // Of two ways a micro-batch crosses one of the two stages that a rank holds.
   const double share = is_two_way(s) ? 0.5 : 1.0;
   double units = share * own.layers;  // what is kept piece by piece: layers or inputs of blocks
-  double pass = last ? share * c.mtp * t.mtp_saved : 0.0;
+  double pass = ends.last ? share * c.mtp * t.mtp_saved : 0.0;
   if (full) {
     units = blocks_of_stage(s, units).number;
     pass += units * t.saved_input;
@@ -244,6 +265,9 @@ void fill_activations(const CompiledMemory& c,
     m.host.activations = Bytes{kept - stays};
     m.host.per_pass = m.host.activations / std::max(1.0, m.in_flight);
   }
+  // The mask of the dropout behind the embedding (Korthikanti et al. 2022, section 4.3).
+  stays += ends.first && c.dropout ? m.in_flight * share * t.saved_input / c.element_bytes : 0.0;
+  stays += stage_buffers(c, t, s, ends, micro_batches, m.in_flight * share);
   m.bytes[MemoryTerm::activations] = Bytes{stays};
 }
 
@@ -265,10 +289,15 @@ double dummies_of_stage(const CompiledMemory& c, const MemoryTable& t, const Sta
   return sum;
 }
 
-/// Weights that DeepSpeed gathers at once, never more than the stage has, and its whole reduce buckets, which hold
-/// gradients of the compute format.
+/// Weights that are gathered at once, never more than the stage has, and reduce buckets, which hold gradients of the
+/// compute format: whole ones, but for flat copies at ZeRO 1, of what the stage trains.
 double documented_buffers(const CompiledMemory& c, const Strategy& s, const StageParameters& p) noexcept {
   const StackBuffers& b = c.stack.buffers;
+  if (s.zero == 1) {
+    const bool adapted = c.options.method != Method::full;
+    const double trained = adapted ? p.dense_adapters + p.expert_adapters : p.dense + p.experts;
+    return c.element_bytes * std::min(b.zero1_buckets * b.reduce_bucket, trained);
+  }
   const double gathered = s.zero >= 3 ? std::min(b.live_parameters, p.dense + p.experts) : 0.0;
   const double buckets = s.zero >= 3 ? b.zero3_buckets : s.zero == 2 ? b.zero2_buckets : 0.0;
   return c.gather_bytes * gathered + c.element_bytes * buckets * b.reduce_bucket;
@@ -345,9 +374,22 @@ Workspaces workspaces_of_stage(const CompiledMemory& c,
   return w;
 }
 
-/// Context, communicators and what else lies outside the allocator; a lone GPU has no communicator.
+/// Communicators that a rank opens: of each group of axes with more ranks than itself.
+double communicators_of(const CompiledMemory& c, const Strategy& s) noexcept {
+  if (is_alone(s) || c.stack.groups.empty()) {
+    return is_alone(s) ? 0.0 : 1.0;
+  }
+  double opened = 0.0;
+  for (const CommunicatorGroup& g : c.stack.groups) {
+    const bool shared = (g.tp && s.tp > 1) || (g.cp && s.cp > 1) || (g.dp && s.dp > 1) || (g.pp && s.pp > 1);
+    opened += shared ? 1.0 : 0.0;
+  }
+  return opened;
+}
+
+/// Context, communicators and what else lies outside the allocator; `outside` counts one communicator.
 Bytes outside_of(const CompiledMemory& c, const Strategy& s) noexcept {
-  return c.stack.outside - (is_alone(s) ? c.stack.communicators : Bytes{});
+  return c.stack.outside + (communicators_of(c, s) - 1.0) * c.stack.communicators;
 }
 
 /// What the allocator holds beyond what is live where nothing limits it.
@@ -384,6 +426,26 @@ void fill_peak(const CompiledMemory& c, const Workspaces& w, bool late, StageMem
   }
 }
 
+/// The update may be the peak instead: nothing of a pass stands then. Its blocks are of other sizes than those of the
+/// passes, so that the allocator holds both: what is returned is held beside the peak.
+Bytes fill_update(
+    const CompiledMemory& c, const Strategy& s, const Workspaces& w, Bytes gradients, StageMemory& m) noexcept {
+  const bool away = c.options.offload_optimizer || c.options.offload_parameters;
+  const double bytes = c.stack.update.bytes + (s.zero < 3 ? c.stack.update.flat : 0.0);
+  const Bytes update{away ? 0.0 : bytes * m.parameters.updated};
+  const Bytes passes = m.bytes[MemoryTerm::activations] + m.bytes[MemoryTerm::workspace] - c.stack.fixed +
+                       m.bytes[MemoryTerm::logits] + m.bytes[MemoryTerm::gather_buffers] - Bytes{w.kept};
+  if (update <= passes) {
+    return update;
+  }
+  m.moment = PeakMoment::update;
+  m.bytes[MemoryTerm::gradients] = gradients;
+  m.bytes[MemoryTerm::activations] = m.bytes[MemoryTerm::logits] = Bytes{};
+  m.bytes[MemoryTerm::gather_buffers] = Bytes{w.kept};
+  m.bytes[MemoryTerm::workspace] = c.stack.fixed + update;
+  return passes;
+}
+
 /// Moments of a paged optimizer lie on the device as far as there is surely room, and else on the host.
 void page_out(const CompiledMemory& c, StageMemory& m) noexcept {
   const Bytes moments = c.paged_share * m.bytes[MemoryTerm::optimizer];
@@ -414,13 +476,15 @@ StageMemory stage_memory(const CompiledMemory& c,
   m.parameters = parameters_of_stage(c, t, own, ends);
   m.in_flight = micro_batches_in_flight(s, real(stage), micro_batches);
   fill_states(c, s, m);
-  fill_activations(c, t, own, s, ends.last, m);
+  fill_activations(c, t, own, s, ends, micro_batches, m);
   m.bytes[MemoryTerm::dummy_gradients] = Bytes{dummies_of_stage(c, t, own)};
   const Workspaces w = workspaces_of_stage(c, t, s, own, m, ends.last);
   // Gradients that do not exist yet at the only micro-batch's loss leave the layers' backward as the other candidate.
   Bytes given_back{};
+  const Bytes gradients = m.bytes[MemoryTerm::gradients];
   fill_peak(c, w, c.stack.gradients_are_late && micro_batches <= 1.0, m, given_back);
   m.wanted_slack = wanted_slack(c, s, m, given_back);
+  m.wanted_slack += fill_update(c, s, w, gradients, m);
   // Near the limit the allocator gives back: it never holds more than the device has left.
   const Bytes outside = outside_of(c, s);
   m.bytes[MemoryTerm::framework] = outside;

@@ -38,6 +38,7 @@ void read_loss(ConfigTable& root, MemoryStack& stack) {
   stack.logit_bytes_fused = loss.maybe_number("logit_bytes_fused", stored_bytes).value_or(2.0);
   stack.logit_bytes_fused_compiled =
       loss.maybe_number("logit_bytes_fused_compiled", stored_bytes).value_or(stack.logit_bytes_fused);
+  stack.logit_bytes_tp = loss.maybe_number("logit_bytes_tp", stored_bytes).value_or(0.0);
   stack.loss_tokens = loss.maybe_number("part_tokens", {0.0, 1e9}).value_or(0.0);
   loss.finish();
 }
@@ -111,6 +112,31 @@ void read_known(ConfigTable& root,
   }
 }
 
+/// Reads groups of axes, as "dp tp", whose ranks form a communicator each.
+void read_groups(ConfigTable& root, MemoryStack& stack) {
+  if (!root.has("groups")) {
+    return;
+  }
+  constexpr std::array<std::string_view, 4> axes{"tp", "cp", "dp", "pp"};
+  for (const std::string& text : root.texts("groups")) {
+    CommunicatorGroup group;
+    const std::array<bool*, 4> parts{&group.tp, &group.cp, &group.dp, &group.pp};
+    for (std::size_t from = 0; from <= text.size();) {
+      const std::size_t to = std::min(text.find(' ', from), text.size());
+      const std::string word = text.substr(from, to - from);
+      const auto found = std::find(axes.begin(), axes.end(), word);
+      if (found == axes.end()) {
+        root.problem("groups", "'groups' holds " + quoted(text) + ", of which " + quoted(word) + " is no axis" +
+                                   suggestion(word, axes));
+      } else {
+        *parts[static_cast<std::size_t>(found - axes.begin())] = true;
+      }
+      from = to + 1;
+    }
+    stack.groups.push_back(group);
+  }
+}
+
 void read_habits(ConfigTable& root, MemoryStack& stack) {
   stack.dummy_gradients = flag(root, "dummy_gradients", false);
   stack.fp8_saved_inputs = flag(root, "fp8_saved_inputs", false);
@@ -122,6 +148,8 @@ void read_habits(ConfigTable& root, MemoryStack& stack) {
   stack.gathers = flag(root, "gathers", true);
   stack.keeps_ends_gathered = flag(root, "keeps_ends_gathered", false);
   stack.micro_batches_follow_stages = flag(root, "micro_batches_follow_stages", false);
+  stack.keeps_gathered_inputs = flag(root, "keeps_gathered_inputs", false);
+  stack.stage_buffers = static_cast<StageBuffers>(root.maybe_choice("stage_buffers", stage_buffers_names).value_or(0));
   stack.offloads_optimizer = flag(root, "offloads_optimizer", false);
   stack.offloads_parameters = flag(root, "offloads_parameters", false);
   read_known(root, "schedules", schedule_names, stack.schedules);
@@ -145,6 +173,7 @@ void read_habits(ConfigTable& root, MemoryStack& stack) {
   if (stack.communicators > stack.outside) {
     root.problem("communicators", "'communicators' are part of 'outside' and cannot be more");
   }
+  read_groups(root, stack);
 }
 
 void read_buffers(ConfigTable& root, MemoryStack& stack) {
@@ -156,9 +185,19 @@ void read_buffers(ConfigTable& root, MemoryStack& stack) {
   constexpr Range<double> few{0.0, 8.0};
   stack.buffers.live_parameters = table->number("live_parameters", elements);
   stack.buffers.reduce_bucket = table->number("reduce_bucket", elements);
+  stack.buffers.zero1_buckets = table->maybe_number("zero1_buckets", few).value_or(0.0);
   stack.buffers.zero2_buckets = table->number("zero2_buckets", few);
   stack.buffers.zero3_buckets = table->number("zero3_buckets", few);
   table->finish();
+}
+
+void read_update(ConfigTable& root, MemoryStack& stack) {
+  if (std::optional<ConfigTable> table = root.maybe_table("update")) {
+    stack.update.bytes = table->number("bytes", stored_bytes);
+    stack.update.flat = table->maybe_number("flat", stored_bytes).value_or(0.0);
+    static_cast<void>(table->text("source"));
+    table->finish();
+  }
 }
 
 void read_defaults(ConfigTable& root, MemoryStack& stack) {
@@ -259,6 +298,7 @@ MemoryStack read_memory_stack(const ConfigValue& document, const std::string& fi
   read_loss(root, stack);
   read_habits(root, stack);
   read_buffers(root, stack);
+  read_update(root, stack);
   read_defaults(root, stack);
   read_adapters(root, stack);
   read_reserve(root, stack);

@@ -87,11 +87,34 @@ struct StackDefaults {
   [[nodiscard]] std::uint16_t expert_tensor_ranks(std::uint16_t tp, std::uint16_t ep) const noexcept;
 };
 
-/// Buffers that DeepSpeed allocates besides states, in elements of the compute precision.
+/// Buffers allocated besides states, in elements of the compute precision.
 struct StackBuffers {
   double live_parameters = 0.0;  ///< elements gathered at once under ZeRO 3, at most those of the stage
-  double reduce_bucket = 0.0;    ///< elements of one bucket, for any model
-  double zero2_buckets = 0.0, zero3_buckets = 0.0;  ///< number of buckets
+  double reduce_bucket = 0.0;    ///< elements of one bucket
+  double zero1_buckets = 0.0;    ///< flat copies of gradients that are reduced, at most those of the stage
+  double zero2_buckets = 0.0, zero3_buckets = 0.0;  ///< number of buckets, whole for any model
+};
+
+/// What a pipeline stage keeps of what it sends and receives.
+enum class StageBuffers : std::uint8_t {
+  none,
+  /// A tensor rank's part of each output in flight; in a backward pass one output and its gradient whole (DeepSpeed).
+  parts,
+  /// Outputs in flight, and a buffer of each micro-batch of the step for its input and for its output's gradient
+  /// (torch.distributed.pipelining).
+  micro_batches,
+};
+inline constexpr std::array<std::string_view, 3> stage_buffers_names{"none", "parts", "micro_batches"};
+
+/// Axes whose ranks form a communicator.
+struct CommunicatorGroup {
+  bool tp = false, cp = false, dp = false, pp = false;
+};
+
+/// What stands beside the states while the optimizer updates: bytes per parameter that the rank updates.
+struct StackUpdate {
+  double bytes = 0.0;  ///< fp32 gradients and what the optimizer's formula takes between
+  double flat = 0.0;   ///< a copy of the gradients in one piece; not under ZeRO 3
 };
 
 /// The matrices that the software's recipes give adapters.
@@ -133,6 +156,7 @@ struct MemoryStack {
   double logit_bytes_compiled = 14.0;  ///< with the model compiled
   double logit_bytes_fused = 2.0;      ///< fused cross-entropy, or one taken in parts that all keep so much
   double logit_bytes_fused_compiled = 2.0;
+  double logit_bytes_tp = 0.0;      ///< loss run op by op over tensor ranks, compiled model or not; 0: as over one
   double loss_tokens = 0.0;         ///< of a part of a fused loss that stands unfused while it is taken; 0: none does
   double reduce_bytes = 4.0;        ///< of a gradient on its way to its shard: fp32, or 16 bit
   bool dummy_gradients = false;     ///< 16-bit stand-ins for each weight shape where accumulation is fused (TE)
@@ -144,7 +168,10 @@ struct MemoryStack {
   bool pipeline_keeps_gradients = false;  ///< sharded stacks with pp: whole compute copy and fp32 gradients of a stage
   bool gathers = true;                    ///< ZeRO 3 gathers unit by unit
   bool keeps_ends_gathered = false;       ///< embedding and head are the root's unit, which stays from pass to pass
-  bool micro_batches_follow_stages = false;               ///< a blank micro-batch means pp micro-batches
+  bool micro_batches_follow_stages = false;  ///< a blank micro-batch means pp micro-batches
+  /// Under sequence parallelism gathered inputs of products are kept, not gathered again for the backward pass.
+  bool keeps_gathered_inputs = false;
+  StageBuffers stage_buffers = StageBuffers::none;
   std::vector<std::int64_t> zero_stages;                  ///< that it knows; empty: all
   std::vector<std::int64_t> zero_stages_with_pp;          ///< the same with pipeline stages; empty: as without
   bool offloads_optimizer = false;                        ///< moments and master copy can live on the host
@@ -164,8 +191,10 @@ struct MemoryStack {
   double reserve_activations = 0.0, reserve_workspace = 0.0;
   double reserve_ratio = 0.0, reserve_ratio_tp = 0.0;  ///< r without and with tensor parallelism; 0: use a and w
   Bytes fixed{};                                       ///< live bytes on every rank: cuBLAS workspace and counters
-  Bytes outside{};        ///< bytes outside the allocator: context, communicators, bucket buffers
-  Bytes communicators{};  ///< part of `outside` that a lone GPU does not use
+  Bytes outside{};                        ///< bytes outside the allocator: context, communicators, bucket buffers
+  Bytes communicators{};                  ///< part of `outside` that a lone GPU does not use: one communicator
+  std::vector<CommunicatorGroup> groups;  ///< a rank opens a communicator of each with more ranks; empty: one in all
+  StackUpdate update;
   StackBuffers buffers;
   std::optional<StackAdapters> adapters;       ///< nothing: as any, in the compute format with fp32 states
   MemoryKind measured = MemoryKind::reserved;  ///< the memory figure that the software prints
