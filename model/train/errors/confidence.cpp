@@ -168,10 +168,10 @@ ClassErrors errors_beside(const ClassErrors& own, const ClassErrors& other) noex
 
 ClassErrors errors_beside_runs(const ClassErrors& own, RunClass run_class, const StepPosterior& posterior) {
   ClassErrors errors = own;
-  if (run_class == RunClass::other_kernels || posterior.shape <= 0.0) {
+  if (run_class == RunClass::other_kernels) {
     return errors;
   }
-  errors.shape *= posterior.run_noise(kind_of(run_class)) * std::sqrt(1.0 - posterior.alike) / posterior.shape;
+  errors.shape *= std::sqrt(1.0 - posterior.alike);
   errors.level = std::sqrt(own.level * own.level + own.shape * own.shape - errors.shape * errors.shape);
   return errors;
 }

@@ -104,8 +104,8 @@ struct Confidence {
 /// workload nobody measured: independent, so that squares of logarithms add up. Rows and sources are those of `own`.
 [[nodiscard]] ClassErrors errors_beside(const ClassErrors& own, const ClassErrors& other) noexcept;
 
-/// Errors as runs of the user's own narrow them: of a fitted class, the part of the variance that is of single runs is
-/// that of most of them, and the rest is what runs tell.
+/// Errors as runs of the user's own narrow them: of a fitted class, the share of the variance of single runs that like
+/// jobs of one cluster have in common is what runs tell, as the level is. The rest stays, tails and all.
 [[nodiscard]] ClassErrors errors_beside_runs(const ClassErrors& own,
                                              RunClass run_class,
                                              const StepPosterior& posterior);
