@@ -235,14 +235,18 @@ TEST_CASE("what single runs differ by stays beside runs of one's own, but for wh
   own.shape = 0.06;
   StepPosterior posterior;
   posterior.shape = 0.1;
-  posterior.quantiles[0].eighty = 0.5;  // errors as small as these are in `own` already, and make its shape no smaller
-  const ClassErrors apart = errors_beside_runs(own, RunClass::dense, posterior);
+  posterior.quantiles[0].eighty = 0.5 * 1.2815515655446004;  // most runs lie within half of the shape
+  const ClassErrors apart = errors_beside_runs(own, RunClass::dense, posterior, false);
   CHECK(apart.shape == own.shape);
   CHECK(apart.level == doctest::Approx(own.level));
   posterior.alike = 0.75;
-  const ClassErrors like = errors_beside_runs(own, RunClass::dense, posterior);
+  const ClassErrors like = errors_beside_runs(own, RunClass::dense, posterior, false);
   CHECK(like.shape == doctest::Approx(0.03));
   CHECK(std::hypot(like.level, like.shape) == doctest::Approx(0.1));
+  // A run of the very job tells what most runs do not differ by.
+  const ClassErrors same = errors_beside_runs(own, RunClass::dense, posterior, true);
+  CHECK(same.shape == doctest::Approx(0.015));
+  CHECK(std::hypot(same.level, same.shape) == doctest::Approx(0.1));
 }
 
 TEST_CASE("a broken table tells every problem at once") {
