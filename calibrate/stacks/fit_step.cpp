@@ -412,7 +412,8 @@ std::vector<ToldGroup> told_groups(const StepFit& fit,
            configuration_key(*run.row),
            {posteriors.derivatives(i), run.left_out, std::pow(fit.posterior.run_noise(run.kind), 2)},
            run.deviation * run.deviation,
-           job_place_of(run.row->run, blank)});
+           job_place_of(run.row->run, blank),
+           without.shape * without.shape});
     }
     for (auto& [key, runs] : runs_of) {
       const FittedRun& first = fit.runs[runs.front().run];

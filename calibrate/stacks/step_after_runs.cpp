@@ -9,14 +9,14 @@
 namespace headroom {
 namespace {
 
-constexpr int draws = 40;
+constexpr std::size_t draws = 40;
 constexpr std::size_t most_predicted = 60;  ///< runs of a draw: a sweep of a thousand rows says no more
 constexpr double longest_error = 0.5;       ///< an error counts no more in the likelihood of a likeness
 
-/// Variance of a run that like ones do not have in common.
-double own_variance(const LeftOutRun& run, const FamilyLikeness& likeness) noexcept {
+/// Part of a run's `variance` around numbers and level that like ones do not have in common.
+double own_part(double variance, const LeftOutRun& run, const FamilyLikeness& likeness) noexcept {
   // Without a likeness the blank axes of each run are its own too.
-  return likeness.length > 0.0 ? (1.0 - likeness.alike) * run.told.variance : run.told.variance + run.place.blank;
+  return likeness.length > 0.0 ? (1.0 - likeness.alike) * variance : variance + run.place.blank;
 }
 
 /// The rows of a configuration as one run: their mean error.
@@ -25,7 +25,7 @@ ToldRun as_one(std::span<const LeftOutRun> runs,
                const FamilyLikeness& likeness,
                std::size_t place) {
   ToldRun told = runs[rows.front()].told;
-  told.variance = own_variance(runs[rows.front()], likeness);
+  told.variance = own_part(told.variance, runs[rows.front()], likeness);
   told.place = static_cast<std::ptrdiff_t>(place);
   double sum = 0.0;
   for (const std::size_t row : rows) {
@@ -35,9 +35,9 @@ ToldRun as_one(std::span<const LeftOutRun> runs,
   return told;
 }
 
-/// The first `count` of a Fisher-Yates shuffle in integers, equal on all machines.
-void draw(std::vector<std::size_t>& items, std::size_t count, std::mt19937_64& random) {
-  for (std::size_t i = 0; i < std::min(count, items.size()); ++i) {
+/// Places `from` to `count` of a Fisher-Yates shuffle in integers, equal on all machines.
+void draw(std::vector<std::size_t>& items, std::size_t count, std::mt19937_64& random, std::size_t from = 0) {
+  for (std::size_t i = from; i < std::min(count, items.size()); ++i) {
     std::swap(items[i], items[i + random() % (items.size() - i)]);
   }
 }
@@ -124,8 +124,15 @@ std::vector<ToldError> told_errors(const UpdatedNumbers& before,
     configurations.push_back(&rows);
   }
   std::mt19937_64 random{1};
-  for (int d = 0; d < draws; ++d) {
-    draw(order, given, random);
+  // Each configuration is given first as often as the next: which of a few an uneven draw repeats would decide the
+  // mean.
+  std::vector<std::size_t> turns = order;
+  draw(turns, turns.size(), random);
+  const std::size_t rounds = std::max<std::size_t>(1, (draws + turns.size() / 2) / turns.size());
+  const std::size_t all = turns.size() > draws ? draws : rounds * turns.size();
+  for (std::size_t d = 0; d < all; ++d) {
+    std::swap(order.front(), *std::find(order.begin(), order.end(), turns[d % turns.size()]));
+    draw(order, given, random, 1);
     std::vector<std::size_t> others;
     for (std::size_t i = given; i < order.size(); ++i) {
       const std::vector<std::size_t>& rows = *configurations[order[i]];
@@ -142,17 +149,19 @@ std::vector<ToldError> told_errors(const UpdatedNumbers& before,
     }
     const UpdatedNumbers first = at_places(before, likeness_among(runs, likeness), places);
     UpdatedNumbers after = first;
+    std::vector<ToldRun> told_runs;
     for (std::size_t i = 0; i < given; ++i) {
-      learn(after, as_one(runs, *configurations[order[i]], likeness, i));
+      told_runs.push_back(as_one(runs, *configurations[order[i]], likeness, i));
     }
+    learn_all(after, told_runs);
     for (std::size_t i = 0; i < others.size(); ++i) {
       const LeftOutRun& run = runs[others[i]];
       const std::span<const double> derivative{run.told.derivative};
       const auto place = static_cast<std::ptrdiff_t>(given + i);
       const double known = first.variance(derivative, place);
       const double left = known > 0.0 ? after.variance(derivative, place) / known : 1.0;
-      // As a plan's interval narrows: what the runs tell of shrinks, the noise of one run stays.
-      const double own = own_variance(run, likeness);
+      // As a plan's interval narrows: what the runs tell of shrinks, what single runs differ by stays.
+      const double own = own_part(run.spread, run, likeness);
       const double told = std::max(0.0, run.variance - own);
       errors.push_back({run.run, run.told.error + after.departure(derivative, place), std::sqrt(told * left + own)});
     }

@@ -23,6 +23,7 @@ struct LeftOutRun {
   ToldRun told;               ///< its error without any run, and the variance around what the numbers and level say
   double variance = 0.0;      ///< of its error without any run, in all
   JobPlace place;
+  double spread = 0.0;  ///< of `variance`, what runs of one cluster differ by, tails and all: no other run takes it away
 };
 
 /// How like runs of one family are: the share of the variance around numbers and level that like runs have in common,
@@ -50,8 +51,9 @@ struct ToldError {
   double deviation = 0.0;  ///< standard deviation that a plan would give it
 };
 
-/// Errors of the runs of one family, one software and one SKU, in draws of `given` configurations with a fixed seed,
-/// each of which moves `before` as --runs does. Nothing where no other configuration is left.
+/// Errors of the runs of one family, one software and one SKU, in about 40 draws of `given` configurations with a fixed
+/// seed, each configuration the first of as many, and each draw moving `before` as --runs does. Nothing where no other
+/// configuration is left.
 [[nodiscard]] std::vector<ToldError> told_errors(const UpdatedNumbers& before,
                                                  std::span<const LeftOutRun> runs,
                                                  std::size_t given,

@@ -11,19 +11,6 @@ namespace headroom {
 
 namespace {
 
-/// Whether one of the runs that count is of the job: its derivatives are the plan's, to a thousandth of their length.
-bool measured_already(const KnownStep& step) {
-  constexpr double alike = 1e-3;
-  return std::any_of(step.own.derivatives.begin(), step.own.derivatives.end(), [&](const std::vector<double>& run) {
-    double apart = 0.0, length = 0.0;
-    for (std::size_t key = 0; key < run.size(); ++key) {
-      apart += (run[key] - step.derivative[key]) * (run[key] - step.derivative[key]);
-      length += step.derivative[key] * step.derivative[key];
-    }
-    return apart <= alike * alike * length;
-  });
-}
-
 /// Share of the variance of ln(step) beside the noise that all runs will have taken with one of the job itself, which
 /// leaves v s^2 / (v + s^2) of a variance v (Rasmussen & Williams 2006, equation A.6).
 double weight_with_this_job(const KnownStep& step) {
@@ -35,6 +22,18 @@ double weight_with_this_job(const KnownStep& step) {
 }
 
 }  // namespace
+
+bool measured_already(const KnownStep& step) {
+  constexpr double alike = 1e-3;
+  return std::any_of(step.own.derivatives.begin(), step.own.derivatives.end(), [&](const std::vector<double>& run) {
+    double apart = 0.0, length = 0.0;
+    for (std::size_t key = 0; key < run.size(); ++key) {
+      apart += (run[key] - step.derivative[key]) * (run[key] - step.derivative[key]);
+      length += step.derivative[key] * step.derivative[key];
+    }
+    return apart <= alike * alike * length;
+  });
+}
 
 std::vector<NarrowingFact> narrowing_facts(const TrainScenario& train, const PlanConfidence& c, const KnownStep* step) {
   constexpr std::size_t most = 2;
@@ -49,7 +48,7 @@ std::vector<NarrowingFact> narrowing_facts(const TrainScenario& train, const Pla
   if (step != nullptr && !measured_already(*step)) {
     add(runs ? "one more measured run, of this job" : "one measured run of this job (--runs)",
         narrowed_width(c.errors.width_80, weight_with_this_job(*step),
-                       errors_beside_runs(c.errors, c.run_class, step_posterior(*train.data))));
+                       errors_beside_runs(c.errors, c.run_class, step_posterior(*train.data), true)));
   }
   if (!runs && c.run_class != RunClass::other_kernels && !c.wide_experts()) {
     const StepVariance v = step_posterior(*train.data).variance(unknown_of(train, c.run_class));

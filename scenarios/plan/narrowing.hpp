@@ -16,6 +16,9 @@ struct KnownStep {
   std::vector<double> derivative;  ///< of ln(step) by each key
 };
 
+/// Whether one of the runs that count is of the job: its derivatives are the plan's, to a thousandth of their length.
+[[nodiscard]] bool measured_already(const KnownStep& step);
+
 /// At most two facts, the one that narrows most first: a measured run of the very job that is planned, as narrow as the
 /// interval of a plan with it will be; while no run counts, a software and a SKU that runs of the fit used. Facts that
 /// narrow the 80 % width by less than a tenth are none, nor is a run of a job that runs of the user's own are of

@@ -298,14 +298,13 @@ class RunReader {
     own.derivatives =
         derivatives_of(own.keyed, own.before, [&](const StepNumbers& numbers) { return log_steps(numbers); });
     std::vector<ToldRun> told;
-    for (const auto& [key, run] : runs_) {
-      const std::size_t i = told.size();
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
       // Where nothing is known of how like runs are, the blank axes of each are its own.
       const double blank = posterior.length > 0.0 ? 0.0 : places[i].blank;
       told.push_back(
           {own.derivatives[i], errors[i], own.noise + blank, question_place + 1 + static_cast<std::ptrdiff_t>(i)});
-      learn(own.after, told.back());
     }
+    own.weights = learn_all(own.after, told);
     own.numbers = own.keyed.moved(own.after.by);
     odd = odd_runs(own.before, told);
     return own;

@@ -41,7 +41,7 @@ struct OwnRuns {
   MeasuredLevel level;
   std::shared_ptr<const OwnNumbers> own;  ///< null without a run
   /// Runs that the others contradict: off by more than three standard deviations of the noise where all are believed,
-  /// the one that is off the most left out, and so on. They count like the others.
+  /// the one that is off the most left out, and so on. They count by their weights.
   std::vector<OddRun> odd;
   std::vector<UnusedRuns> unused;
   std::vector<std::string> assumed;  ///< what the files' columns leave out, and what is taken for it

@@ -381,7 +381,7 @@ void weigh_runs(const TrainScenario& t, const TrainPlan& answer, bool facts, Pla
   const KnownStep step{*own, step_derivative(t, *own, answer.strategy, answer.groups, plan.without)};
   if (runs != nullptr) {
     plan.own_effect = own_effect(t, *own, step.derivative, answer.strategy, answer.groups, plan.without);
-    const ClassErrors told = errors_beside_runs(c.errors, c.run_class, step_posterior(*t.data));
+    const ClassErrors told = errors_beside_runs(c.errors, c.run_class, step_posterior(*t.data), measured_already(step));
     c.width = narrowed_width(c.errors.width_80, plan.own_effect->weight, told);
   }
   if (facts) {

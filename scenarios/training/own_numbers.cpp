@@ -133,7 +133,8 @@ OwnNumbers numbers_without_runs(const TrainScenario& train, RunClass run_class, 
   std::vector<JobPlace> places{place_of_question(train)};
   places.insert(places.end(), runs.begin(), runs.end());
   const UpdatedNumbers before = at_places(without_runs(posterior.prior_of(unknown), level), likeness, places);
-  return {numbers, KeyedNumbers{data, numbers, train.device, experts}, before, before, noise - likeness.variance, {}};
+  return {numbers, KeyedNumbers{data, numbers, train.device, experts}, before, before, noise - likeness.variance, {},
+          {}};
 }
 
 std::vector<std::vector<double>> derivatives_of(const KeyedNumbers& keyed,

@@ -72,6 +72,7 @@ struct OwnNumbers {
   UpdatedNumbers after;
   double noise = 0.0;  ///< variance of ln(step) of a run that neither numbers, level nor discrepancy tell
   std::vector<std::vector<double>> derivatives;  ///< of each run's ln(step) by each key; empty: no run
+  std::vector<double> weights{};                 ///< of each run, 1 where it counts in full
 };
 
 /// A question's numbers while no run is known, as the posterior of the fit has them. Nobody fitted the kernels of

@@ -255,7 +255,9 @@ std::vector<LeftOutRun> family(double off, double deviation) {
     runs.push_back({i,
                     std::to_string(i / 2),
                     {{derivative}, off * derivative + noise(random), deviation * deviation},
-                    0.04 * derivative * derivative + deviation * deviation});
+                    0.04 * derivative * derivative + deviation * deviation,
+                    {},
+                    deviation * deviation});
   }
   return runs;
 }
@@ -295,6 +297,18 @@ TEST_CASE("rows of one configuration are given together, and predicted by none o
   CHECK(told_errors(without_runs(prior, 0.0), std::span{runs}.first(4), 3).empty());
 }
 
+TEST_CASE("each configuration is given as often as the next") {
+  PairTable prior{1};
+  prior(0, 0) = 0.04;
+  const std::vector<LeftOutRun> runs = family(0.2, 0.05);
+  // Three configurations of two rows in 39 draws: each is given in 13, and its rows are predicted in the other 26.
+  std::vector<int> predicted(6, 0);
+  for (const ToldError& e : told_errors(without_runs(prior, 0.0), std::span{runs}.first(6), 1)) {
+    ++predicted[e.run];
+  }
+  CHECK(predicted == std::vector<int>(6, 26));
+}
+
 TEST_CASE("the likeness of a family's runs is found in their errors") {
   // 60 families of six runs: pairs at one micro-batch share a discrepancy of 0.1 beside a noise of 0.03, or nothing.
   const auto families = [](double shared, double own) {
@@ -308,6 +322,7 @@ TEST_CASE("the likeness of a family's runs is found in their errors") {
       for (std::size_t i = 0; i < 6; ++i) {
         pair = i % 2 == 0 ? shared * normal(random) : pair;
         LeftOutRun run{i, std::to_string(i), {{0.0}, pair + own * normal(random), 0.0109}, 0.0109, {}};
+        run.spread = run.told.variance;
         run.place.axes[5] = 10.0 * static_cast<double>(i / 2);
         one.runs.push_back(run);
       }

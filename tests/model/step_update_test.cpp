@@ -79,6 +79,35 @@ TEST_CASE("a run narrows by what it is, not by how far off it was") {
   CHECK(near.variance(job) < without_runs(two(0.04, 0.09), 0.01).variance(job));
 }
 
+TEST_CASE("a run far off counts as Student's t lets it, and one within its deviation in full") {
+  // Level 0.02, noise 0.01 / w: of 0.6 the run stays off by 0.6 / (1 + 2 w), and w = 5 / (4 + 36 / (1 + 2 w)^2) is 1/4.
+  UpdatedNumbers numbers = without_runs(two(0.0, 0.0), 0.02);
+  const std::vector<ToldRun> far{{{0.0, 0.0}, 0.6, 0.01}};
+  CHECK(learn_all(numbers, far).front() == doctest::Approx(0.25).epsilon(1e-3));
+  CHECK(numbers.level == doctest::Approx(-0.2).epsilon(1e-3));
+  CHECK(numbers.variance(far.front().derivative) == doctest::Approx(0.02 * 0.04 / 0.06).epsilon(1e-3));
+  UpdatedNumbers normal = without_runs(two(0.0, 0.0), 0.02);
+  const ToldRun within{{0.0, 0.0}, 0.05, 0.01};
+  learn(normal, within);
+  numbers = without_runs(two(0.0, 0.0), 0.02);
+  CHECK(learn_all(numbers, std::vector{within}).front() == 1.0);
+  CHECK(numbers.level == normal.level);
+  CHECK(run_weight(0.3, 0.0) == 1.0);  // a run without noise is believed
+}
+
+TEST_CASE("of three runs the one that the others contradict counts least, in any order") {
+  const ToldRun one{{0.0, 0.0}, 0.1, 0.003}, odd{{0.0, 0.0}, -0.9, 0.003};
+  UpdatedNumbers there = without_runs(two(0.0, 0.0), 0.003);
+  UpdatedNumbers back = there;
+  const std::vector<double> weights = learn_all(there, std::vector{one, one, odd});
+  const std::vector<double> again = learn_all(back, std::vector{odd, one, one});
+  CHECK(weights[2] < 0.05);
+  CHECK(weights[0] > 0.9);
+  CHECK(again[0] == doctest::Approx(weights[2]));
+  CHECK(there.level == doctest::Approx(back.level));
+  CHECK(there.level < 0.0);  // with normal noise the odd run would have made it 0.7 / 4
+}
+
 TEST_CASE("two numbers that a run only shows together are told apart by a second run") {
   const ToldRun both{{1.0, 1.0}, 0.2, 1e-4};
   const UpdatedNumbers one = told(two(0.04, 0.04), 0.0, {both});

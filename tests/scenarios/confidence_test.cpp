@@ -229,6 +229,26 @@ TEST_CASE("errors of two halves of a question add up as independent ones do") {
   CHECK(both.rows == 7);
 }
 
+TEST_CASE("what single runs differ by stays beside runs of one's own, but for what like jobs have in common") {
+  ClassErrors own;
+  own.level = 0.08;
+  own.shape = 0.06;
+  StepPosterior posterior;
+  posterior.shape = 0.1;
+  posterior.quantiles[0].eighty = 0.5 * 1.2815515655446004;  // most runs lie within half of the shape
+  const ClassErrors apart = errors_beside_runs(own, RunClass::dense, posterior, false);
+  CHECK(apart.shape == own.shape);
+  CHECK(apart.level == doctest::Approx(own.level));
+  posterior.alike = 0.75;
+  const ClassErrors like = errors_beside_runs(own, RunClass::dense, posterior, false);
+  CHECK(like.shape == doctest::Approx(0.03));
+  CHECK(std::hypot(like.level, like.shape) == doctest::Approx(0.1));
+  // A run of the very job tells what most runs do not differ by.
+  const ClassErrors same = errors_beside_runs(own, RunClass::dense, posterior, true);
+  CHECK(same.shape == doctest::Approx(0.015));
+  CHECK(std::hypot(same.level, same.shape) == doctest::Approx(0.1));
+}
+
 TEST_CASE("a broken table tells every problem at once") {
   CHECK_NOTHROW(read(std::string{table}));
   const auto said = [](std::string_view from, std::string_view to) -> std::string {

@@ -134,7 +134,7 @@ TEST_CASE("a run that we price 20 % slow takes its shrunk share off the step and
   CHECK(effect.step == doctest::Approx(std::pow(1.2, -effect.weight)).epsilon(0.02));
   CHECK(own.own->after.level ==
         doctest::Approx(std::log(1.2) * -own.own->before.covariance(own.own->keyed.size(), own.own->keyed.size()) *
-                        (1.0 - effect.weight) / own.own->noise)
+                        (1.0 - effect.weight) * own.own->weights[0] / own.own->noise)
             .epsilon(0.02));
   REQUIRE_FALSE(effect.moved.empty());
   for (std::size_t i = 0; i < effect.moved.size(); ++i) {
@@ -298,9 +298,13 @@ TEST_CASE("a strategy that breaks a rule has no step that runs could move") {
 }
 
 TEST_CASE("a run of the job narrows the interval as far as the plan without it promised") {
-  const std::string job = run_row({.value = text_of(priced() / 1.2)});
+  // Off by less than its noise, it counts in full; a run far off counts less, and leaves more.
+  const std::string job = run_row({.value = text_of(priced() / 1.05)});
   const std::optional<double> first = run_promise(plan_with(std::nullopt));
   REQUIRE(first);
+  const Plan far = plan_with(learned(run_row({.value = text_of(priced() / 1.5)})));
+  CHECK(far.confidence->width > 1.02 * *first);
+  CHECK(far.confidence->width < far.confidence->errors.width_80);
   CHECK(plan_with(learned(job)).confidence->width == doctest::Approx(*first).epsilon(1e-3));
   // A run of another job leaves more for one of this job to say, and less than no run left.
   const std::string other = run_row({.gpus = "512", .dp = "256", .global_batch = "256", .value = "2"});

@@ -166,12 +166,16 @@ ClassErrors errors_beside(const ClassErrors& own, const ClassErrors& other) noex
   return errors;
 }
 
-ClassErrors errors_beside_runs(const ClassErrors& own, RunClass run_class, const StepPosterior& posterior) {
+ClassErrors errors_beside_runs(const ClassErrors& own,
+                               RunClass run_class,
+                               const StepPosterior& posterior,
+                               bool of_job) {
   ClassErrors errors = own;
   if (run_class == RunClass::other_kernels || posterior.shape <= 0.0) {
     return errors;
   }
-  errors.shape *= posterior.run_noise(kind_of(run_class)) * std::sqrt(1.0 - posterior.alike) / posterior.shape;
+  const double noise = of_job ? posterior.run_noise(kind_of(run_class)) / posterior.shape : 1.0;
+  errors.shape *= noise * std::sqrt(1.0 - posterior.alike);
   errors.level = std::sqrt(own.level * own.level + own.shape * own.shape - errors.shape * errors.shape);
   return errors;
 }

@@ -104,11 +104,13 @@ struct Confidence {
 /// workload nobody measured: independent, so that squares of logarithms add up. Rows and sources are those of `own`.
 [[nodiscard]] ClassErrors errors_beside(const ClassErrors& own, const ClassErrors& other) noexcept;
 
-/// Errors as runs of the user's own narrow them: of a fitted class, the part of the variance that is of single runs is
-/// that of most of them, and the rest is what runs tell.
+/// Errors as runs of the user's own narrow them. Of a fitted class, runs tell the level and what like jobs of a cluster
+/// have in common. What single runs differ by stays, tails and all; where a run is `of_job`, the very job that is asked
+/// of, it tells the tails too, and what most runs differ by stays.
 [[nodiscard]] ClassErrors errors_beside_runs(const ClassErrors& own,
                                              RunClass run_class,
-                                             const StepPosterior& posterior);
+                                             const StepPosterior& posterior,
+                                             bool of_job);
 
 /// The class with the widest errors of those whose kernels were measured, for workloads that never were. Excludes other
 /// kernels, which errors_beside() adds, and wide experts.

@@ -114,4 +114,33 @@ void learn(UpdatedNumbers& numbers, const ToldRun& run) {
   }
 }
 
+double run_weight(double off, double variance) noexcept {
+  constexpr double freedom = 4.0;
+  return variance > 0.0 ? std::min(1.0, (freedom + 1.0) / (freedom + off * off / variance)) : 1.0;
+}
+
+std::vector<double> learn_all(UpdatedNumbers& numbers, std::span<const ToldRun> runs) {
+  constexpr int most_turns = 100;
+  constexpr double settled = 1e-4;
+  std::vector<double> weights(runs.size(), 1.0);
+  const UpdatedNumbers before = numbers;
+  double moved = 1.0;
+  for (int turn = 0; turn < most_turns && moved > settled; ++turn) {
+    numbers = before;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      ToldRun run = runs[i];
+      run.variance /= weights[i];
+      learn(numbers, run);
+    }
+    moved = 0.0;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const double off = runs[i].error + numbers.departure(runs[i].derivative, runs[i].place);
+      const double weight = run_weight(off, runs[i].variance);
+      moved = std::max(moved, std::abs(weight - weights[i]));
+      weights[i] = weight;
+    }
+  }
+  return weights;
+}
+
 }  // namespace headroom

@@ -65,4 +65,13 @@ struct UpdatedNumbers {
 /// time: Kalman 1960). Runs may come in any order.
 void learn(UpdatedNumbers& numbers, const ToldRun& run);
 
+/// Weight of a run that stays off by `off` once all are known; over it, its variance is that of a normal one. Single
+/// runs are off as Student's t with four degrees of freedom is: the weight is 5 / (4 + off^2 / variance) (Lange, Little
+/// & Taylor 1989, section 2; West 1984 of errors with heavy tails), and at most 1, that of a run within its deviation.
+[[nodiscard]] double run_weight(double off, double variance) noexcept;
+
+/// Takes all runs, each with its weight, which follow from what the others leave it off by: found in turns from weights
+/// of 1 (expectation maximisation: Lange, Little & Taylor 1989, section 3). Returns the weights.
+std::vector<double> learn_all(UpdatedNumbers& numbers, std::span<const ToldRun> runs);
+
 }  // namespace headroom
