@@ -365,8 +365,13 @@ std::vector<ServingKnob> serving_knobs(const ModelData& data) {
     if (own == stacks.end() || own->base.empty()) {
       continue;
     }
+    const bool near_other = knob.key == "sequence" && !own->time.sequence_near.empty();
+    const std::string& near = near_other ? own->time.sequence_near : own->base;
     const auto parent = std::find_if(knobs.begin(), knobs.end(),
-                                     [&](const ServingKnob& k) { return k.id == own->base && k.key == knob.key; });
+                                     [&](const ServingKnob& k) { return k.id == near && k.key == knob.key; });
+    if (near_other && parent == knobs.end()) {
+      throw ConfigError{"sequence_near of " + own->id + " names " + quoted(near) + ", which has no fitted sequence"};
+    }
     if (parent != knobs.end()) {
       knob.parent = parent - knobs.begin();
       knob.width = priors.at(knob.key).child;

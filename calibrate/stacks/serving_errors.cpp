@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t least_rows = 40;
 constexpr double least_factor = 0.01;
-constexpr double told_by_all = 3.0;    ///< publications that the level of all stacks counts as, in one stack's
+constexpr double told_by_all = 3.0;    ///< publications that centre and level of all stacks count as, in one stack's
 constexpr double told_by_class = 6.0;  ///< runs that the class counts as, in the factor of a SKU or format
 constexpr std::string_view any_stack = "any";
 constexpr std::array<double, 2> factor_bounds{0.7, 1.6};
@@ -182,15 +182,20 @@ ServingConfidence confidence_of_serving_fit(const ServingFit& fit, std::string_v
     }
   }
   const ServingConfidence before{fit.classes};
-  const auto level_of_all = [&](const Kind& kind) {
+  const auto spread_of_all = [&](const Kind& kind) {
     const auto all = groups.find({std::string{any_stack}, kind});
     if (all != groups.end()) {
-      return spread_of(all->second).level;
+      return spread_of(all->second);
     }
     const auto told = std::find_if(fit.classes.begin(), fit.classes.end(), [&](const ServingErrors& e) {
       return e.stack == any_stack && e.quantity == kind.first && e.experts == kind.second;
     });
-    return told != fit.classes.end() ? told->level : 0.0;
+    Spread s;
+    if (told != fit.classes.end()) {
+      s.level = told->level;
+      s.centre = 0.5 * std::log(told->low * told->high);
+    }
+    return s;
   };
   std::vector<ServingErrors> classes;
   for (const auto& [key, g] : groups) {
@@ -198,12 +203,16 @@ ServingConfidence confidence_of_serving_fit(const ServingFit& fit, std::string_v
     if (stack != any_stack && g.rows < least_rows) {
       continue;
     }
-    const Spread s = spread_of(g);
+    Spread s = spread_of(g);
     const double own = s.publications - 1.0;
-    const double all = level_of_all(kind);
+    const Spread all = spread_of_all(kind);
     const bool shares = stack != any_stack;
     const double freedom = own + (shares ? told_by_all : 0.0);
-    const double level = shares ? std::sqrt((own * s.level * s.level + told_by_all * all * all) / freedom) : s.level;
+    const double level =
+        shares ? std::sqrt((own * s.level * s.level + told_by_all * all.level * all.level) / freedom) : s.level;
+    if (shares) {
+      s.centre = (s.publications * s.centre + told_by_all * all.centre) / (s.publications + told_by_all);
+    }
     classes.push_back(errors_of(stack, kind.first, kind.second, g, s, level, freedom));
   }
   // Classes without rows in this fit keep their errors.
@@ -255,26 +264,31 @@ std::vector<UnseenRow> unseen_rows(const ServingFit& fit) {
   return rows;
 }
 
-}  // namespace
-
-ServingConfidence promised_confidence(const ServingFit& fit) {
+/// The factor on the logarithms of a quantity's widths at which they hold `promised` of the unseen rows, but for those
+/// of the publication `without`; 1 where fewer than three publications tell it.
+double promised_stretch(const std::vector<UnseenRow>& rows, ServingQuantity quantity, std::string_view without) {
   constexpr double promised = 0.8;
   constexpr std::size_t least_sources = 3;
   constexpr std::array<double, 2> bounds{0.4, 2.0};
-  ServingConfidence confidence = confidence_of_serving_fit(fit);
-  std::map<ServingQuantity, std::vector<double>> stretches;
-  std::map<ServingQuantity, std::set<std::string_view>> sources;
-  for (const UnseenRow& row : unseen_rows(fit)) {
-    stretches[row.quantity].push_back(row.stretch);
-    sources[row.quantity].insert(row.source);
+  std::vector<double> stretches;
+  std::set<std::string_view> sources;
+  for (const UnseenRow& row : rows) {
+    if (row.quantity == quantity && row.source != without) {
+      stretches.push_back(row.stretch);
+      sources.insert(row.source);
+    }
   }
+  return sources.size() < least_sources ? 1.0 : std::clamp(quantile(stretches, promised), bounds[0], bounds[1]);
+}
+
+}  // namespace
+
+ServingConfidence promised_confidence(const ServingFit& fit) {
+  ServingConfidence confidence = confidence_of_serving_fit(fit);
+  const std::vector<UnseenRow> rows = unseen_rows(fit);
   std::vector<ServingErrors> classes = confidence.classes();
   for (ServingErrors& e : classes) {
-    const auto known = stretches.find(e.quantity);
-    if (known == stretches.end() || sources[e.quantity].size() < least_sources) {
-      continue;
-    }
-    const double factor = std::clamp(quantile(known->second, promised), bounds[0], bounds[1]);
+    const double factor = promised_stretch(rows, e.quantity, {});
     e.low = std::clamp(std::pow(e.low, factor), least_factor, 1.0);
     e.high = std::clamp(std::pow(e.high, factor), 1.0, 1.0 / least_factor);
   }
@@ -282,19 +296,23 @@ ServingConfidence promised_confidence(const ServingFit& fit) {
 }
 
 std::vector<LeftOutCoverage> left_out_coverage(const ServingFit& fit) {
+  const std::vector<UnseenRow> rows = unseen_rows(fit);
   std::map<ServingQuantity, LeftOutCoverage> by_quantity;
-  std::map<ServingQuantity, std::set<std::string_view>> told;
-  for (const UnseenRow& row : unseen_rows(fit)) {
+  std::map<std::pair<ServingQuantity, std::string_view>, double> factors;
+  for (const UnseenRow& row : rows) {
     LeftOutCoverage& c = by_quantity[row.quantity];
     c.quantity = row.quantity;
     ++c.rows;
-    c.inside += row.stretch <= 1.0 ? 1.0 : 0.0;
-    told[row.quantity].insert(row.source);
+    const auto [factor, fresh] = factors.try_emplace({row.quantity, row.source}, 1.0);
+    if (fresh) {
+      ++c.sources;
+      factor->second = promised_stretch(rows, row.quantity, row.source);
+    }
+    c.inside += row.stretch <= factor->second ? 1.0 : 0.0;
   }
   std::vector<LeftOutCoverage> all;
   for (auto& [quantity, c] : by_quantity) {
     c.inside /= static_cast<double>(c.rows);
-    c.sources = static_cast<std::int64_t>(told[quantity].size());
     all.push_back(c);
   }
   return all;

@@ -15,6 +15,7 @@ namespace headroom {
 /// Classes from r = ln(measured / predicted) of the rows, each with its publication left out of the fit where that was
 /// done, else as fitted. Rows of publication p are r = centre + level_p + shape (Laird and Ware 1982):
 /// @code
+/// centre  = (k c + 3 u) / (k + 3)              c: mean of the k publications' medians; u: of all stacks
 /// level^2 = ((k - 1) s^2 + 3 t^2) / (k + 2)    s: of the k publications' medians around their centre; t: of all stacks
 /// low, high = exp(centre -+ sqrt(q^2 + (1 + 1 / k) (t level)^2))    q: the 10th and 90th percentile of shape;
 ///                                                                     t: Student's, k + 2 degrees of freedom
@@ -30,7 +31,7 @@ namespace headroom {
 /// publications.
 [[nodiscard]] ServingConfidence promised_confidence(const ServingFit& fit);
 
-/// Rows of publications that lie in the intervals of a fit, and of widths, without them and before that factor.
+/// Rows of publications that lie in the intervals of a fit, of widths and of that factor, each without them.
 struct LeftOutCoverage {
   ServingQuantity quantity = ServingQuantity::tpot;
   std::int64_t rows = 0, sources = 0;

@@ -67,6 +67,8 @@ struct RowDrafts {
   double share = 0.0;
   std::string of;             ///< models that the acceptance rests on
   std::int64_t verified = 0;  ///< tokens of a step that are verified, of drafts as a tree; 0: those drafted and one
+  /// All drafts of a step, which no acceptance exceeds.
+  [[nodiscard]] Accepted most() const noexcept { return {1.0, static_cast<double>(1 + drafted)}; }
   [[nodiscard]] double queries() const noexcept { return static_cast<double>(verified > 0 ? verified : 1 + drafted); }
 };
 

@@ -102,23 +102,35 @@ std::string impossible_option(const ServingConfiguration& run) {
   return {};
 }
 
-/// Widens an interval by that of another answer, and its bound by the other's.
-void widen(RowPrediction& answer, const RowPrediction& other, bool rate) {
+/// Widens an interval by that of another answer; false when one of them has none.
+bool widen_interval(RowPrediction& answer, const RowPrediction& other) {
   if (answer.status != RowStatus::ok || other.status != RowStatus::ok) {
-    return;
+    return false;
   }
   answer.low = std::min(answer.low, other.low);
   answer.high = std::max(answer.high, other.high);
+  return true;
+}
+
+/// Widens an interval by that of another answer, and its bound by the other's.
+void widen(RowPrediction& answer, const RowPrediction& other, bool rate) {
+  if (!widen_interval(answer, other)) {
+    return;
+  }
   answer.fastest = rate ? std::max(answer.fastest, other.fastest) : std::min(answer.fastest, other.fastest);
 }
 
-/// An answer at the drafts that are accepted, as wide as those at both ends of them; `at` takes RowDrafts::Accepted.
-template <class Answer>
-RowPrediction at_ends_of(const RowDrafts& drafts, bool time, const Answer& at) {
+/// An answer at the drafts that are accepted, as wide as those at both ends of them, and the bound of a run whose every
+/// draft is accepted; `at` and `fastest` take RowDrafts::Accepted.
+template <class Answer, class Bound>
+RowPrediction at_ends_of(const RowDrafts& drafts, const Answer& at, const Bound& fastest) {
   RowPrediction answer = at(drafts.accepted);
+  if (answer.status == RowStatus::ok) {
+    answer.fastest = fastest(drafts.most());
+  }
   if (drafts.drafted > 0) {
-    widen(answer, at(drafts.low), !time);
-    widen(answer, at(drafts.high), !time);
+    widen_interval(answer, at(drafts.low));
+    widen_interval(answer, at(drafts.high));
     answer.assumed = format_number(drafts.accepted.tokens) + " tokens a step (" + format_number(drafts.low.tokens) +
                      " to " + format_number(drafts.high.tokens) + ", published of " + drafts.of + ")";
   }
@@ -279,11 +291,15 @@ RowPrediction ServingRowModel::predict_times(const ServingConfiguration& run,
     ServingTimeQuestion asked = *q;
     asked.load.step_tokens = accepted.tokens;
     const double predicted = predict_time(asked, kernels, q->stack->time, iteration_physics(sources_.data));
-    return RowPrediction{
-        RowStatus::ok,      {}, predicted, errors.low * predicted, errors.high * predicted, sheet_time(asked),
-        fastest_time(asked)};
+    return RowPrediction{RowStatus::ok,    {}, predicted, errors.low * predicted, errors.high * predicted,
+                         sheet_time(asked)};
   };
-  return at_ends_of(q->drafts, is_time(q->metric), at);
+  const auto fastest = [&](const RowDrafts::Accepted& accepted) {
+    ServingTimeQuestion asked = *q;
+    asked.load.step_tokens = accepted.tokens;
+    return fastest_time(asked);
+  };
+  return at_ends_of(q->drafts, at, fastest);
 }
 
 ServingErrors ServingRowModel::errors_of(const ServingConfiguration& run,
@@ -331,15 +347,15 @@ RowPrediction ServingRowModel::predict_deployment(const ServingConfiguration& ru
     DisaggregatedQuestion asked = *q;
     asked.decode_load.step_tokens = accepted.tokens;
     const double predicted = headroom::predict_deployment(asked, iteration_physics(sources_.data));
-    return RowPrediction{RowStatus::ok,
-                         {},
-                         predicted,
-                         errors.low * predicted,
-                         errors.high * predicted,
-                         sheet_deployment(asked),
-                         fastest_deployment(asked)};
+    return RowPrediction{RowStatus::ok,          {}, predicted, errors.low * predicted, errors.high * predicted,
+                         sheet_deployment(asked)};
   };
-  return at_ends_of(q->decode.drafts, is_time(q->metric), at);
+  const auto fastest = [&](const RowDrafts::Accepted& accepted) {
+    DisaggregatedQuestion asked = *q;
+    asked.decode_load.step_tokens = accepted.tokens;
+    return fastest_deployment(asked);
+  };
+  return at_ends_of(q->decode.drafts, at, fastest);
 }
 
 RowPrediction ServingRowModel::predict_run(const ServingConfiguration& run,
@@ -366,11 +382,15 @@ RowPrediction ServingRowModel::predict_run(const ServingConfiguration& run,
     if (!std::isfinite(predicted) || predicted <= 0.0) {
       return unsupported("no request of the run was answered, or none with a second token");
     }
-    return RowPrediction{
-        RowStatus::ok,           {}, predicted, errors.low * predicted, errors.high * predicted, simulated_sheet(asked),
-        simulated_fastest(asked)};
+    return RowPrediction{RowStatus::ok,         {}, predicted, errors.low * predicted, errors.high * predicted,
+                         simulated_sheet(asked)};
   };
-  return at_ends_of(q->placed.drafts, is_time(q->metric), at);
+  const auto fastest = [&](const RowDrafts::Accepted& accepted) {
+    SimulatedQuestion asked = *q;
+    asked.placed.drafts.accepted = accepted;
+    return simulated_fastest(asked);
+  };
+  return at_ends_of(q->placed.drafts, at, fastest);
 }
 
 namespace {

@@ -170,6 +170,20 @@ class Stacks {
 
 }  // namespace
 
+TEST_CASE(
+    "a harness that drives the executor itself expects its host time near that of the engines, not of the server") {
+  const std::vector<ServingKnob> knobs = serving_knobs(test::model_data());
+  const auto expected_near = [&](std::string_view name) -> std::string {
+    const auto knob = std::find_if(knobs.begin(), knobs.end(), [&](const ServingKnob& k) { return k.name() == name; });
+    REQUIRE(knob != knobs.end());
+    REQUIRE(knob->parent >= 0);
+    return knobs[static_cast<std::size_t>(knob->parent)].name();
+  };
+  CHECK(expected_near("tensorrt-llm-mlperf.sequence") == "tensorrt-llm-engines.sequence");
+  CHECK(expected_near("tensorrt-llm-mlperf.products") == "tensorrt-llm.products");
+  CHECK(expected_near("tensorrt-llm-static.sequence") == "tensorrt-llm-engines.sequence");
+}
+
 TEST_CASE("a stack that states no number of its own moves its parent's, as it has it in the files afterwards") {
   std::vector<Asked> asked;
   for (const int concurrency : {1, 4, 16, 64}) {
@@ -471,6 +485,28 @@ TEST_CASE("errors: a SKU whose runs lie further off than their class widens it, 
   CHECK(read.of("vllm", ServingQuantity::tpot, false, "rough", "bf16").low == near(rough.low, 0.02));
 }
 
+TEST_CASE("a publication that alone tells of its stack moves the middle of its widths by part of what it was off") {
+  ServingFit fit;
+  const auto& before = serving_confidence(test::model_data()).classes();
+  fit.classes.assign(before.begin(), before.end());
+  std::string text;
+  for (const char* name : {"A", "B", "C", "D"}) {
+    text += questions(name)[0].text(1.0);
+  }
+  const RunFile file = parsed(text);
+  for (std::size_t i = 0; i < 200; ++i) {
+    FittedServingRun run;
+    run.row = &file.rows[i % 4];
+    run.stack = i % 4 == 0 ? "vllm" : "sglang";
+    run.left_out = i % 4 == 0 ? -0.4 : 0.0;  // the first measures exp(0.4) of what is predicted without it
+    run.fitted = 0.0;
+    fit.runs.push_back(run);
+  }
+  const ServingErrors e = confidence_of_serving_fit(fit).of("vllm", ServingQuantity::tpot, false, "", "");
+  // The four publications have a mean of 0.1, which counts as three: (1 x 0.4 + 3 x 0.1) / 4.
+  CHECK(0.5 * std::log(e.low * e.high) == near(0.175, 0.01));
+}
+
 TEST_CASE("coverage: rows of a publication count inside when the widths of the others hold their left-out errors") {
   ServingFit fit;
   const auto& before = serving_confidence(test::model_data()).classes();
@@ -523,4 +559,10 @@ TEST_CASE(
   CHECK(factor != near(1.0, 0.01));
   CHECK(factor >= 0.4);
   CHECK(factor <= 2.0);
+  // A publication is covered by widths and factor of the others, which promise 80 % of it.
+  const std::vector<LeftOutCoverage> covered = left_out_coverage(fit);
+  REQUIRE(covered.size() == 1);
+  CHECK(covered[0].sources == 4);
+  CHECK(covered[0].inside > 0.7);
+  CHECK(covered[0].inside < 0.9);
 }

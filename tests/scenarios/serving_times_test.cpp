@@ -85,6 +85,42 @@ TEST_CASE("a row that drafts by its network's own modules takes the acceptance t
   CHECK(predicted(c).status == RowStatus::unsupported);
 }
 
+TEST_CASE("no acceptance of drafts exceeds a row's bound: it is that of a run whose every draft is accepted") {
+  ServingConfiguration c = run();
+  c.model = "DeepSeek-R1";
+  c.gpu = "H200-SXM-141GB";
+  c.engine = "TensorRT-LLM";
+  c.engine_version = "1.1.0";
+  c.weight_dtype = c.act_dtype = c.kv_dtype = "fp8";
+  c.gpus = c.tp = 8;
+  c.isl = 100;
+  c.osl = 2000;
+  ServingConfiguration at_limits = c;
+  at_limits.concurrency.reset();
+  at_limits.max_batch = 16;
+  at_limits.request_rate = 1.0;
+  at_limits.options["scenario"] = "server";
+  at_limits.options["ttft_p99_ms"] = "2000";
+  at_limits.options["tpot_p99_ms"] = "80";
+  const auto drafting = [](ServingConfiguration plain) {
+    plain.options["speculative"] = "mtp";
+    plain.options["draft_tokens"] = "3";
+    return plain;
+  };
+  for (const ServingConfiguration& one : {c, at_limits}) {
+    CAPTURE(one.options.at("scenario"));
+    // Alone a step reads the same bytes at least, whatever it verifies, and yields four tokens at most.
+    const RowPrediction plain = predicted(one);
+    const RowPrediction drafted = predicted(drafting(one));
+    REQUIRE(plain.status == RowStatus::ok);
+    REQUIRE(drafted.status == RowStatus::ok);
+    CHECK(drafted.fastest == doctest::Approx(plain.fastest / 4.0).epsilon(0.02));
+    // Where arithmetic binds, a token that is drafted and accepted multiplies as much as one without drafts.
+    CHECK(predicted(drafting(one), "requests_per_s", "1/s").fastest >=
+          0.999 * predicted(one, "requests_per_s", "1/s").fastest);
+  }
+}
+
 TEST_CASE(
     "a run with drafts is simulated: its steps yield what is accepted, and the interval holds both ends of that") {
   ServingConfiguration c = run();

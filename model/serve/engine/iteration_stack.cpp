@@ -149,6 +149,7 @@ void read_iteration_stack(ConfigTable& root, IterationStack& stack) {
   stack.holds_first = table->maybe_boolean("holds_first").value_or(stack.holds_first);
   stack.formed_ahead = table->maybe_boolean("formed_ahead").value_or(stack.formed_ahead);
   stack.holds_first_apart = table->maybe_boolean("holds_first_apart").value_or(stack.holds_first_apart);
+  stack.sequence_near = table->maybe_text("sequence_near").value_or("");
   read_numbers(*table, stack_numbers, stack);
   table->finish();
 }

@@ -46,6 +46,8 @@ struct IterationStack {
   double steps = 0.5;              ///< iterations that a prompt waits before its own
   double burst = 1.0;              ///< time of prompts that start together over that of full iterations of them
   double interference = 1.0;       ///< share (0 to 1) of other requests' prompts that delay a decoding request
+  /// Stack whose host time of a sequence a fit expects this one's near; empty: that of the base.
+  std::string sequence_near;
   /// Keys that `headroom fit` may change.
   std::vector<std::string> fitted;
   std::string source;
