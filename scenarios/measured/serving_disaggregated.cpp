@@ -201,7 +201,7 @@ double predict_deployment(const DisaggregatedQuestion& q, const IterationPhysics
   const IterationStack& stack = q.decode.stack->time;
   return asked(
       q, engine_cost(q.prefill, physics), engine_cost(q.decode, physics), q.transfer, q.places,
-      {stack.request, stack.steps, stack.burst, stack.interference, physics.bubble, 0.0, stack.holds_first_apart});
+      {stack.way(q.prefill_load.isl), stack.steps, stack.burst, stack.interference, physics.bubble, 0.0, stack.holds_first_apart});
 }
 
 double sheet_deployment(const DisaggregatedQuestion& q) {
