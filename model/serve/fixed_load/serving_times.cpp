@@ -201,8 +201,12 @@ ServingTimes serving_times(const ModelData& data,
   const IterationCost step = [&](const IterationMix& mix) {
     return terms(mix).total() + (drafting ? drafting->seconds(mix) : 0.0);
   };
-  const SteadyHabits habits{engine.time.way(w.mean_length() * real(w.isl)), engine.time.steps, engine.time.burst,
-                            engine.time.interference, physics.bubble,    engine.time.piece.raw(),
+  const SteadyHabits habits{engine.time.way(w.mean_length() * real(w.isl)),
+                            engine.time.steps,
+                            engine.time.burst,
+                            engine.time.interference,
+                            physics.bubble,
+                            engine.time.piece.raw(),
                             engine.time.holds_first};
   const double serving = serving_replicas(w, memory);
   SteadyLoad load = load_of_replica(w, memory);
