@@ -97,7 +97,8 @@ class Problem {
   [[nodiscard]] std::vector<std::size_t> behind(const std::string& stack, bool first_token) const {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < knobs_.size(); ++i) {
-      const bool waits = knobs_[i].key == "request" || knobs_[i].key == "steps" || knobs_[i].key == "burst";
+      const bool waits = knobs_[i].key == "request" || knobs_[i].key == "tokenise" || knobs_[i].key == "steps" ||
+                         knobs_[i].key == "burst";
       if ((knobs_[i].shared() || moves(i, stack)) && (!first_token || waits)) {
         found.push_back(i);
       }
@@ -192,6 +193,11 @@ bool wanted(const Gathered& all, const std::string& stack) {
          });
 }
 
+/// First tokens of closed loops are simulated, and as wide as fixed loads.
+bool first_token_of_loop(const ServingConfiguration& run, std::string_view metric) {
+  return (metric == "ttft_ms_mean" || metric == "ttft_ms_p50") && scenario_of(run) != "offline" && !comes_as_queue(run);
+}
+
 void gather_queue(const RunRow& row,
                   const ServingConfiguration& launch,
                   ServingTimeModel& model,
@@ -213,12 +219,15 @@ void gather_queue(const RunRow& row,
   const bool tail = question->statistic == RunStatistic::p95 || question->statistic == RunStatistic::p99;
   // A wait in an open loop depends on the distance to saturation: one percent of it may be half of the wait.
   const bool edge = question->metric == ServingMetric::ttft && question->load.kind == ClientKind::open;
-  if (!tail && !edge) {
+  const bool loop = first_token_of_loop(launch, row.metric);
+  if (loop) {
+    run.behind = problem.behind(question->placed.stack->id, true);
+  } else if (!tail && !edge) {
     run.behind = problem.behind_queue(question->placed.stack->id);
   }
   fit.runs.push_back(
       fitted_run(row, question->placed.stack->id, question->placed.arch->moe.has_value(), before, all.families));
-  fit.runs.back().queue = true;
+  fit.runs.back().queue = !loop;
   all.runs.push_back(std::move(run));
 }
 
@@ -247,12 +256,6 @@ void gather_form(const RunRow& row,
   all.runs.push_back(std::move(run));
 }
 
-/// First tokens of closed loops have a closed form, by which they are fitted: a simulation of each at every point would
-/// take hours.
-bool first_token_of_loop(const ServingConfiguration& run, std::string_view metric) {
-  return (metric == "ttft_ms_mean" || metric == "ttft_ms_p50") && scenario_of(run) != "offline" && !comes_as_queue(run);
-}
-
 void gather(
     std::span<const RunFile> files, ServingTimeModel& model, const Problem& problem, ServingFit& fit, Gathered& all) {
   for (const RunFile& file : files) {
@@ -277,7 +280,7 @@ void gather(
       if (const std::string drafts = row_option(launch, "speculative"); !drafts.empty() && drafts != "0") {
         continue;  // how many drafts are accepted is assumed, so that the row measures the engine times that
       }
-      if (asks_for_run(launch, row.metric) && !first_token_of_loop(launch, row.metric)) {
+      if (asks_for_run(launch, row.metric)) {
         gather_queue(row, launch, model, problem, fit, all);
       } else {
         gather_form(row, launch, model, problem, fit, all);

@@ -199,9 +199,9 @@ double asked(const DisaggregatedQuestion& q,
 
 double predict_deployment(const DisaggregatedQuestion& q, const IterationPhysics& physics) {
   const IterationStack& stack = q.decode.stack->time;
-  return asked(
-      q, engine_cost(q.prefill, physics), engine_cost(q.decode, physics), q.transfer, q.places,
-      {stack.request, stack.steps, stack.burst, stack.interference, physics.bubble, 0.0, stack.holds_first_apart});
+  return asked(q, engine_cost(q.prefill, physics), engine_cost(q.decode, physics), q.transfer, q.places,
+               {stack.way(q.prefill_load.isl), stack.steps, stack.burst, stack.interference, physics.bubble, 0.0,
+                stack.holds_first_apart});
 }
 
 double sheet_deployment(const DisaggregatedQuestion& q) {

@@ -86,7 +86,7 @@ ServingFleet run_fleet(const SimulatedQuestion& question,
   if (question.load.kind == ClientKind::closed) {
     fleet.pool.engine.formed_ahead = stack.formed_ahead ? 1 : 0;
   }
-  fleet.front_end = picoseconds(stack.request.raw());
+  fleet.front_end = picoseconds(stack.way(question.load.prompt.mean).raw());
   return fleet;
 }
 

@@ -318,6 +318,7 @@ SimulatedReplica simulated_engine(const SimulatedQuestion& question,
   habits.terms = terms;
   habits.longest = reach_of(question.load);
   habits.prompt = std::llround(question.placed.isl);
+  habits.text = question.load.prompt.mean;
   habits.beams = question.placed.beams;
   habits.clock = question.placed.clock;
   habits.chunked_prefill = question.chunked;

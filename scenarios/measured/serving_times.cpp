@@ -273,7 +273,7 @@ double predict_time(const ServingTimeQuestion& q,
                     const IterationPhysics& physics) {
   const IterationCost step = step_cost(q, kernels, stack, physics);
   return answer(q, step,
-                {stack.request, stack.steps, stack.burst, stack.interference, physics.bubble, stack.piece.raw(),
+                {stack.way(q.load.isl), stack.steps, stack.burst, stack.interference, physics.bubble, stack.piece.raw(),
                  stack.holds_first});
 }
 
@@ -283,8 +283,8 @@ SteadyState steady_state_of(const ServingTimeQuestion& q,
                             const IterationPhysics& physics) {
   const IterationCost step = step_cost(q, kernels, stack, physics);
   return state_of(q, step,
-                  {stack.request, stack.steps, stack.burst, stack.interference, physics.bubble, stack.piece.raw(),
-                   stack.holds_first});
+                  {stack.way(q.load.isl), stack.steps, stack.burst, stack.interference, physics.bubble,
+                   stack.piece.raw(), stack.holds_first});
 }
 
 double sheet_time(const ServingTimeQuestion& asked) {

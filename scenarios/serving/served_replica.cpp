@@ -74,6 +74,7 @@ Priced price(const ServeScenario& s,
   habits.chunked_prefill = s.chunked_prefill;
   habits.longest = lengths.longest;
   habits.prompt = std::llround(lengths.computed);
+  habits.text = lengths.prompt;
   habits.clock = w.clock;
   std::optional<Drafting> drafting;
   if (w.draft) {

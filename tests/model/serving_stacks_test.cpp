@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../near.hpp"
 #include "../support/model_data.hpp"
 #include <algorithm>
 #include <cmath>
@@ -17,6 +18,7 @@
 #include <vector>
 
 using namespace headroom;
+using test::near;
 
 namespace {
 
@@ -197,6 +199,18 @@ TEST_CASE("numbers of an iteration: every key of the files reads what was set un
   CHECK(is_iteration_time("request"));
   CHECK_FALSE(is_iteration_time("products"));
   CHECK_FALSE(is_iteration_time("overlap"));
+}
+
+TEST_CASE("a request takes its own time and that of each token of its prompt before its iterations") {
+  IterationStack stack;
+  stack.request = Seconds{3e-3};
+  stack.tokenise = Seconds{5e-6};
+  CHECK(stack.way(0.0).raw() == near(3e-3));
+  CHECK(stack.way(8192.0).raw() == near(3e-3 + 40.96e-3));
+  CHECK(is_iteration_time("tokenise"));
+  // clients of compiled engines send tokens, those of the others text
+  CHECK(standard("tensorrt-llm").time.tokenise.raw() > 1e-6);
+  CHECK(standard("tensorrt-llm-engines").time.tokenise.raw() == 0.0);
 }
 
 TEST_CASE("a stack's file: unknown keys, fitted names that are none and bare times, all at once with their places") {

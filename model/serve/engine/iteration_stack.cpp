@@ -28,6 +28,7 @@ constexpr std::array stack_numbers{
     StackNumber{"prompt_expert_layer", nullptr, &IterationStack::prompt_expert_layer},
     StackNumber{"expert_layer", nullptr, &IterationStack::expert_layer},
     StackNumber{"request",      nullptr, &IterationStack::request},
+    StackNumber{"tokenise",     nullptr, &IterationStack::tokenise},
     StackNumber{"intake",       nullptr, &IterationStack::intake},
     StackNumber{"mxfp4_unpacked", nullptr, &IterationStack::mxfp4_unpacked},
     StackNumber{"mxfp4_native", nullptr, &IterationStack::mxfp4_native},

@@ -35,6 +35,7 @@ struct IterationStack {
   double vector = 0.0;  ///< time of decode attention over that at the vector units' fp32 peak; 0: uses tensor cores
   bool windows = true;  ///< a sliding window limits cache and attention
   Seconds request{};    ///< time from arrival to the first iteration, and back to the client
+  Seconds tokenise{};   ///< the same for each token of the prompt: its text becomes tokens before the engine sees it
   /// Time per request in the front end's single process, which parses, tokenises and forwards it. Requests pass one
   /// after another, and answers queue behind them (simulation/front_end.hpp).
   Seconds intake{};
@@ -51,6 +52,8 @@ struct IterationStack {
   /// Keys that `headroom fit` may change.
   std::vector<std::string> fitted;
   std::string source;
+  /// Time of a request outside its iterations whose prompt has `prompt` tokens.
+  [[nodiscard]] Seconds way(double prompt) const noexcept { return request + prompt * tokenise; }
 };
 
 /// Numbers of all engines (model/stacks/step/serve.toml): time over that of measured kernels, by kind.

@@ -56,8 +56,10 @@ void record_first_token(const ServingTimes& times,
   line("client", "first burst: burst (c - 1) / 2 prefills / waves", "docs/serve-model.md", first.client.raw(),
        {{"burst", engine.time.burst, Shown::count, engine.time.source},
         {"waves", load.waves, Shown::count, "requests sent for each in flight"}});
-  line("front end", "request + pieces written later than they are made", "docs/serve-model.md", first.front_end.raw(),
+  line("front end", "request + isl tokenise + pieces written later than they are made", "docs/serve-model.md",
+       first.front_end.raw(),
        {{"request", engine.time.request.raw(), Shown::seconds, engine.time.source},
+        {"tokenise", engine.time.tokenise.raw(), Shown::seconds, engine.time.source},
         {"piece", engine.time.piece.raw(), Shown::seconds, engine.time.source},
         {"stream_interval", load.client.stream_interval, Shown::count, "tokens of a piece"}});
   line("queue", "(steps + (recv_interval - 1) / 2 + wait for more) T + prompts ahead + a place",
@@ -199,8 +201,12 @@ ServingTimes serving_times(const ModelData& data,
   const IterationCost step = [&](const IterationMix& mix) {
     return terms(mix).total() + (drafting ? drafting->seconds(mix) : 0.0);
   };
-  const SteadyHabits habits{engine.time.request,      engine.time.steps, engine.time.burst,
-                            engine.time.interference, physics.bubble,    engine.time.piece.raw(),
+  const SteadyHabits habits{engine.time.way(w.mean_length() * real(w.isl)),
+                            engine.time.steps,
+                            engine.time.burst,
+                            engine.time.interference,
+                            physics.bubble,
+                            engine.time.piece.raw(),
                             engine.time.holds_first};
   const double serving = serving_replicas(w, memory);
   SteadyLoad load = load_of_replica(w, memory);

@@ -29,7 +29,7 @@ SimulatedReplica simulated_replica(const Replica& replica,
   SimulatedReplica s;
   s.gpus = layout.gpus();
   s.lanes = std::max<std::int64_t>(1, layout.pp);
-  s.front_end = picoseconds(stack.time.request.raw());
+  s.front_end = picoseconds(stack.time.way(habits.text).raw());
   EngineSettings& e = s.engine;
   e.rules = stack.scheduler;
   e.rules.chunked = habits.chunked_prefill.value_or(e.rules.chunked);

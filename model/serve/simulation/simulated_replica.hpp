@@ -20,7 +20,7 @@ struct SimulatedReplica {
   std::shared_ptr<const IterationTables> tables;
   EngineSettings engine;
   std::int64_t lanes = 1;   ///< concurrent batches, one per pipeline stage
-  Picoseconds front_end{};  ///< the stack's `request`
+  Picoseconds front_end{};  ///< the way of a mean prompt from client to engine (IterationStack::way)
   std::int64_t gpus = 1;
   /// A pool of `replicas` equal replicas. The tables are this object's, which must outlive the pool.
   [[nodiscard]] ReplicaPool pool(std::int64_t replicas) const noexcept {
@@ -33,6 +33,7 @@ struct SimulatedHabits {
   std::optional<bool> chunked_prefill;  ///< nullopt: the scheduler's default
   std::int64_t longest = 0;             ///< most tokens of a sequence, for the tables; 0: the limits' length
   std::int64_t prompt = 0;              ///< tokens of a typical prompt, for the tables (TableReach::chunk); 0: unknown
+  double text = 0.0;                    ///< mean tokens of a prompt, cached ones too: what the front end tokenises
   std::int64_t beams = 1;               ///< answers of a request that decode side by side, without speculation
   double clock = 1.0;                   ///< clock of products under a power cap over the uncapped clock
   MixTerms terms;                       ///< kernel terms of the replica if priced before; empty: priced here
