@@ -406,14 +406,13 @@ std::vector<ToldGroup> told_groups(const StepFit& fit,
     std::map<std::pair<std::size_t, std::string>, std::vector<LeftOutRun>> runs_of;
     for (const std::size_t i : mine) {
       const FittedRun& run = fit.runs[i];
-      const double blank = without.blank_variance(blank_axes(run.row->run));
-      runs_of[{run.family, run.owner.stack}].push_back(
-          {i,
-           configuration_key(*run.row),
-           {posteriors.derivatives(i), run.left_out, std::pow(fit.posterior.run_noise(run.kind), 2)},
-           run.deviation * run.deviation,
-           job_place_of(run.row->run, blank),
-           without.shape * without.shape});
+      LeftOutRun& told = runs_of[{run.family, run.owner.stack}].emplace_back();
+      told.run = i;
+      told.configuration = configuration_key(*run.row);
+      told.told = {posteriors.derivatives(i), run.left_out, std::pow(fit.posterior.run_noise(run.kind), 2)};
+      told.variance = run.deviation * run.deviation;
+      told.place = job_place_of(run.row->run, without.blank_variance(blank_axes(run.row->run)));
+      told.spread = without.shape * without.shape;
     }
     for (auto& [key, runs] : runs_of) {
       const FittedRun& first = fit.runs[runs.front().run];

@@ -23,7 +23,7 @@ struct LeftOutRun {
   ToldRun told;               ///< its error without any run, and the variance around what the numbers and level say
   double variance = 0.0;      ///< of its error without any run, in all
   JobPlace place;
-  double spread = 0.0;  ///< of `variance`, what runs of one cluster differ by, tails and all: no other run takes it away
+  double spread = 0.0;  ///< of `variance`, what runs of one cluster differ by, tails and all: no run takes it away
 };
 
 /// How like runs of one family are: the share of the variance around numbers and level that like runs have in common,

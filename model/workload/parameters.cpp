@@ -110,6 +110,10 @@ std::int64_t padded_vocabulary(std::int64_t vocab, std::int64_t multiple) noexce
   return multiple > 1 ? (vocab + multiple - 1) / multiple * multiple : vocab;
 }
 
+std::int64_t padded_vocabulary(std::int64_t vocab, std::int64_t multiple, std::int64_t ranks) noexcept {
+  return multiple > 1 ? padded_vocabulary(vocab, multiple * ranks) : vocab;
+}
+
 double score_flops(const Architecture& arch, const Block& block, double context) {
   double sum = 0.0;
   for (const LayerOp& op : layer_ops(arch, block, LayerForm::training)) {

@@ -41,6 +41,8 @@ struct ParameterCount {
 /// Width of the head's matrix as frameworks hold it: the vocabulary rounded up to a multiple (Megatron-LM pads to
 /// make-vocab-size-divisible-by x tp).
 [[nodiscard]] std::int64_t padded_vocabulary(std::int64_t vocab, std::int64_t multiple) noexcept;
+/// The same of tables over tensor ranks, to a multiple of `multiple` times the ranks; with 1 they are not padded.
+[[nodiscard]] std::int64_t padded_vocabulary(std::int64_t vocab, std::int64_t multiple, std::int64_t ranks) noexcept;
 
 /// FLOP of scores and values of one token that looks at `context` tokens, over all layers: 2 x context x (query-key
 /// width + value width) over all heads; 0 for recurrent mixers.

@@ -418,8 +418,7 @@ MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexce
     }
     add_dummies(c, kind, tp, key.etp, row);
   }
-  const std::int64_t multiple = c.options.vocab_multiple > 1 ? c.options.vocab_multiple * key.tp : 1;
-  const double vocab = real(padded_vocabulary(c.architecture.vocab, multiple));
+  const double vocab = real(padded_vocabulary(c.architecture.vocab, c.options.vocab_multiple, key.tp));
   const double padding = (vocab - c.vocab) * c.hidden;
   table.embedding = (c.embedding + padding) / tp;
   table.head = (c.head + padding) / tp;

@@ -566,8 +566,7 @@ HeadTimes LayerPricer::head(const LayerKey& key) const noexcept {
   }
   const double tokens = real(key.micro_batch) * r.seq_len / key.cp;
   // Of a vocabulary that tp does not divide a rank has vocab // tp.
-  const std::int64_t multiple = r.options.vocab_multiple > 1 ? r.options.vocab_multiple * key.tp : 1;
-  const double columns = std::floor(real(padded_vocabulary(r.architecture.vocab, multiple)) / key.tp);
+  const double columns = real(padded_vocabulary(r.architecture.vocab, r.options.vocab_multiple, key.tp) / key.tp);
   const double hidden = real(r.architecture.hidden);
   HeadTimes t;
   t.product = kernels_.wide().time({tokens, columns, hidden}) + kernels_.wide().time({tokens, hidden, columns});
