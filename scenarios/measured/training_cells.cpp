@@ -119,6 +119,9 @@ Architecture architecture_of(const RunConfiguration& run, std::int64_t vocabular
   arch.ffn_hidden = run.ffn_hidden.value_or(4 * arch.hidden);
   arch.gated_mlp = run.gated_mlp.value_or(0) == 1;
   arch.vocab = run.vocab.value_or(option_count(run, "vocabulary").value_or(vocabulary));
+  if (option(run, "vocabulary_cut") == "1") {  // tables of vocab // tp rows
+    arch.vocab -= arch.vocab % std::max<std::int64_t>(1, run.tp.value_or(1));
+  }
   arch.tied_embeddings = run.tied_embeddings.value_or(0) == 1;
   arch.norm = arch.gated_mlp ? Norm::rmsnorm : Norm::layernorm;
   arch.biases = !arch.gated_mlp;

@@ -371,7 +371,9 @@ class TrainingReader {
              train.software.id + ")");
     }
     const MemoryOptions& options = train.work.options;
-    if (!train.stated.vocab_multiple && train.architecture.vocab % (options.vocab_multiple * s.tp) != 0) {
+    // Padding that changes the tables, or none where 8 does not divide a rank's rows.
+    const std::int64_t whole = (options.vocab_multiple > 1 ? options.vocab_multiple : 8) * s.tp;
+    if (!train.stated.vocab_multiple && train.architecture.vocab % whole != 0) {
       assume("training.vocab_multiple = " + std::to_string(options.vocab_multiple) + by);
     }
     if (!options.flash_attention && !train.stated.flash_attention) {

@@ -52,6 +52,26 @@ TEST_CASE("a blank form of context parallelism is the software's, and said, with
   CHECK_FALSE(says(plan({}), "cp_form"));
 }
 
+TEST_CASE("a blank padding of the vocabulary is the software's, and said where it changes the head") {
+  // 50,257 over two ranks: 128 x 2 make it 50,432 (Megatron-LM), others leave 25,129 rows to a rank, which 8 does not
+  // divide.
+  const std::vector<std::string> odd{"model=gpt3-6.7b", "training.seq_len=2048", "strategy.tp=2"};
+  const auto of = [&](std::vector<std::string> more) {
+    std::vector<std::string> all = odd;
+    all.insert(all.end(), more.begin(), more.end());
+    return plan(std::move(all));
+  };
+  const Plan padded = of({"training.software=megatron-core"});
+  CHECK(says(padded, "training.vocab_multiple = 128 (default of megatron-core)"));
+  const Plan bare = of({"training.software=megatron-core", "training.vocab_multiple=1"});
+  CHECK_FALSE(says(bare, "vocab_multiple"));
+  CHECK(train(bare).estimate.time[Term::head] > 1.3 * train(padded).estimate.time[Term::head]);
+  CHECK(says(of({"training.software=torchtitan"}), "training.vocab_multiple = 1 (default of torchtitan)"));
+  // 128,256 is a multiple of 8 and of 128.
+  CHECK_FALSE(says(plan({"training.software=torchtitan"}), "vocab_multiple"));
+  CHECK_FALSE(says(plan({"training.software=megatron-core"}), "vocab_multiple"));
+}
+
 TEST_CASE("graphs and overlapped experts are keys, dualpipe overlaps by itself where experts are spread") {
   const Plan graphs = plan({"strategy.cuda_graphs=true"});
   CHECK(train(graphs).strategy.cuda_graphs);

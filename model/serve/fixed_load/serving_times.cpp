@@ -59,6 +59,7 @@ void record_first_token(const ServingTimes& times,
   line("front end", "request + isl tokenise + pieces written later than they are made", "docs/serve-model.md",
        first.front_end.raw(),
        {{"request", engine.time.request.raw(), Shown::seconds, engine.time.source},
+        {"isl", load.isl, Shown::count, "tokens of a prompt, on the mean"},
         {"tokenise", engine.time.tokenise.raw(), Shown::seconds, engine.time.source},
         {"piece", engine.time.piece.raw(), Shown::seconds, engine.time.source},
         {"stream_interval", load.client.stream_interval, Shown::count, "tokens of a piece"}});

@@ -435,7 +435,7 @@ Bytes fill_update(
   const Bytes update{away ? 0.0 : bytes * m.parameters.updated};
   const Bytes passes = m.bytes[MemoryTerm::activations] + m.bytes[MemoryTerm::workspace] - c.stack.fixed +
                        m.bytes[MemoryTerm::logits] + m.bytes[MemoryTerm::gather_buffers] - Bytes{w.kept};
-  if (update <= passes) {
+  if (update + gradients <= passes + m.bytes[MemoryTerm::gradients]) {
     return update;
   }
   m.moment = PeakMoment::update;

@@ -104,7 +104,7 @@ void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key, const Layer
   }
   // Shared experts on a stream of their own: a pass's exchanges run beside their products, which hide nothing else.
   Seconds taken{};
-  if (r.experts.shared_beside) {
+  if (r.experts.shared_beside && on(Term::gemm)) {
     const Seconds forward = std::min(t.forward.ep, products.shared_forward);
     const Seconds backward = std::min(t.backward.ep, products.shared_backward);
     t.forward.ep -= gain * forward;
@@ -114,8 +114,8 @@ void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key, const Layer
   if (key.overlap_experts) {
     // A weight gradient that is not put off is done before the exchange that follows it begins.
     const bool delays = r.options.experts.delays_weight_gradients.value_or(true);
-    const Seconds late = delays ? Seconds{} : t.weight_gradients;
-    const Seconds room = compute(t.forward) + compute(t.backward) - taken - late;
+    const Seconds late = delays ? Seconds{} : t.weight_gradients - std::min(taken, products.shared_weight_gradients);
+    const Seconds room = std::max(Seconds{}, compute(t.forward) + compute(t.backward) - taken - late);
     const Seconds exchanges = t.forward.ep + t.backward.ep;
     t.ep_hidden = gain * std::min(exchanges_beside(r, false) * exchanges, room);
     t.ep_paired = gain * std::min(exchanges, room);

@@ -57,7 +57,8 @@ struct LayerProducts {
   Seconds experts{};         ///< forward, of the grouped ones
   Seconds shared_forward{};  ///< of shared experts that run beside exchanges
   Seconds shared_backward{};
-  Seconds up{}, up_casts{};  ///< forward, of those from latents
+  Seconds shared_weight_gradients{};  ///< of shared_backward
+  Seconds up{}, up_casts{};           ///< forward, of those from latents
 };
 
 /// Bytes of an 8-bit element on its way to an expert, with a scale of 4 bytes each 128 of them.
