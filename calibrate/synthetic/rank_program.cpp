@@ -5,6 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
 
 namespace headroom {
 namespace {
@@ -14,8 +19,10 @@ constexpr std::string_view all_gather = "ncclDevKernel_AllGather_RING_LL(ncclDev
 constexpr std::string_view send_recv = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)";
 constexpr std::string_view loader = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
 
+}  // namespace
+
 /// Writes the program of one rank, step by step.
-class Writer {
+class RankProgram::Writer {
  public:
   Writer(const SyntheticRun& run, std::int64_t rank)
       : run_{run},
@@ -23,11 +30,13 @@ class Writer {
         noise_{run.seed, static_cast<std::uint64_t>(2 * rank)},
         stops_{run.seed, static_cast<std::uint64_t>(2 * rank + 1)} {}
 
-  std::vector<HostStep> write() {
-    for (step_ = 0; step_ < run_.steps && !lost_; ++step_) {
+  std::span<const HostStep> next_step() {
+    acts_.clear();
+    if (step_ < run_.steps && !lost_) {
       write_step();
+      ++step_;
     }
-    return std::move(acts_);
+    return acts_;
   }
 
  private:
@@ -259,10 +268,13 @@ class Writer {
   bool strayed_ = false, lost_ = false;
 };
 
-}  // namespace
+RankProgram::RankProgram(const SyntheticRun& run, std::int64_t rank) : writer_{std::make_unique<Writer>(run, rank)} {}
+RankProgram::~RankProgram() = default;
+RankProgram::RankProgram(RankProgram&&) noexcept = default;
+RankProgram& RankProgram::operator=(RankProgram&&) noexcept = default;
 
-std::vector<HostStep> program_of(const SyntheticRun& run, std::int64_t rank) {
-  return Writer{run, rank}.write();
+std::span<const HostStep> RankProgram::next_step() {
+  return writer_->next_step();
 }
 
 }  // namespace headroom

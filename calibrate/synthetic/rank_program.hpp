@@ -5,8 +5,9 @@
 #include <headroom/calibrate/synthetic/synthetic_run.hpp>
 
 #include <cstdint>
-#include <string>
-#include <vector>
+#include <memory>
+#include <span>
+#include <string_view>
 
 namespace headroom {
 
@@ -44,7 +45,21 @@ struct HostStep {
   std::int64_t members = 1;
 };
 
-/// The program of a rank. Names belong to the run, which must outlive it.
-[[nodiscard]] std::vector<HostStep> program_of(const SyntheticRun& run, std::int64_t rank);
+/// The program of a rank, written step by step, for a long one is larger than what the simulation keeps of it. The run,
+/// to which names belong, must outlive it.
+class RankProgram {
+ public:
+  RankProgram(const SyntheticRun& run, std::int64_t rank);
+  ~RankProgram();
+  RankProgram(RankProgram&& other) noexcept;
+  RankProgram& operator=(RankProgram&& other) noexcept;
+
+  /// What the host does in the next step, until the call after; empty: the program has ended.
+  [[nodiscard]] std::span<const HostStep> next_step();
+
+ private:
+  class Writer;
+  std::unique_ptr<Writer> writer_;
+};
 
 }  // namespace headroom

@@ -9,6 +9,8 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -26,6 +28,9 @@ TraceTime ticks(double seconds) {
   return std::max<TraceTime>(0, std::llround(seconds * 1e9));
 }
 
+/// Whether spans of the host are kept beside those of the GPU, which the simulation itself asks for.
+enum class HostSpans : std::uint8_t { kept, dropped };
+
 /// A message that ranks meet in.
 struct Meeting {
   std::vector<std::pair<std::size_t, std::size_t>> who;  // rank, its work
@@ -37,11 +42,13 @@ struct Meeting {
 
 class SimulatedRank {
  public:
-  SimulatedRank(const SyntheticRun& run, std::size_t number)
-      : program_{program_of(run, static_cast<std::int64_t>(number))},
+  SimulatedRank(const SyntheticRun& run, std::size_t number, HostSpans spans)
+      : program_{run, static_cast<std::int64_t>(number)},
+        acts_{program_.next_step()},
         run_{run},
         number_{number},
-        noise_{run.seed, 1'000'000 + number} {
+        noise_{run.seed, 1'000'000 + number},
+        spans_{spans} {
     timeline.file = "rank" + std::to_string(number);
     const std::string process = std::to_string(4000 + number);
     timeline.threads = {process + "/" + process, process + "/" + std::to_string(9000 + number)};
@@ -54,13 +61,17 @@ class SimulatedRank {
 
   /// Goes on until the program ends or what it needs has no end yet; false when it could not move at all.
   bool advance(std::unordered_map<std::int64_t, Meeting>& meetings, std::vector<SimulatedRank>& all) {
-    const std::size_t before = at_;
-    while (at_ < program_.size() && act(program_[at_], meetings, all)) {
-      ++at_;
+    bool moved = false;
+    while (at_ < acts_.size() && act(acts_[at_], meetings, all)) {
+      moved = true;
+      if (++at_ == acts_.size()) {
+        acts_ = program_.next_step();
+        at_ = 0;
+      }
     }
-    return at_ != before;
+    return moved;
   }
-  [[nodiscard]] bool done() const { return at_ == program_.size(); }
+  [[nodiscard]] bool done() const { return acts_.empty(); }
   [[nodiscard]] TraceTime host() const { return host_; }
 
   void finish(TraceTime hangs_until, TraceTime shift) {
@@ -99,7 +110,18 @@ class SimulatedRank {
   double noisy(double seconds) { return seconds * std::exp(run_.host_noise * noise_.normal()); }
 
   void host_span(std::string_view name, TraceTime begin, TraceTime end, HostWork work, std::int64_t correlation = -1) {
-    timeline.host.push_back({begin, end, timeline.names.number(name), thread_, work, correlation});
+    if (spans_ == HostSpans::kept) {
+      timeline.host.push_back({begin, end, timeline.names.number(name), thread_, work, correlation});
+    }
+  }
+
+  /// The last `count` spans of the host end later than they were told to.
+  void host_spans_end(std::size_t count, TraceTime at) {
+    if (spans_ == HostSpans::kept) {
+      for (std::size_t i = timeline.host.size() - count; i < timeline.host.size(); ++i) {
+        timeline.host[i].end = at;
+      }
+    }
   }
 
   /// When a stream is free for more; not_yet: nobody knows.
@@ -151,7 +173,7 @@ class SimulatedRank {
     }
     host_span(op, begin, host_ + 500, HostWork::op);
     host_span(call, launch, host_, HostWork::runtime, correlation_);
-    if (step.m > 0.0) {
+    if (step.m > 0.0 && spans_ == HostSpans::kept) {
       timeline.products.push_back({begin, thread_, step.wide, 1.0F, static_cast<float>(step.m),
                                    static_cast<float>(step.n), static_cast<float>(step.k)});
     }
@@ -221,8 +243,8 @@ class SimulatedRank {
     ++correlation_;
     if (step.blocking) {
       host_ = std::max(host_, end + 1500);
-      timeline.host.back().end = host_ - 500;  // the call
-      timeline.host[timeline.host.size() - 2].end = host_;
+      host_spans_end(2, host_);
+      host_spans_end(1, host_ - 500);  // the call
     }
     return true;
   }
@@ -273,7 +295,6 @@ class SimulatedRank {
       return false;
     }
     const TraceTime begin = host_;
-    const std::size_t spans = timeline.host.size();
     host_span("aten::item", begin, begin, HostWork::op);
     const std::int64_t correlation = correlation_;
     const TraceTime launch = send("aten::_local_scalar_dense", "cudaMemcpyAsync", step);
@@ -285,9 +306,9 @@ class SimulatedRank {
         copy);
     const TraceTime waits = host_;
     host_ = std::max(host_, starts + 1500) + 2500;
+    host_spans_end(3, host_);
+    host_spans_end(1, waits - 500);  // the call
     host_span("cudaStreamSynchronize", waits, host_, HostWork::runtime, correlation_++);
-    timeline.host[spans].end = host_;
-    timeline.host[spans + 1].end = host_;
     return true;
   }
 
@@ -311,10 +332,12 @@ class SimulatedRank {
 
   static constexpr std::size_t none = ~std::size_t{0};
 
-  std::vector<HostStep> program_;
+  RankProgram program_;
+  std::span<const HostStep> acts_;  // of the step that runs
   const SyntheticRun& run_;
   std::size_t number_;
   RandomStream noise_;
+  HostSpans spans_;
   std::size_t at_ = 0;
   TraceTime host_ = 1000;
   std::uint32_t thread_ = 0;
@@ -325,11 +348,11 @@ class SimulatedRank {
 };
 
 /// Ranks one after the other, each as far as it goes, until all are done or none moves.
-std::vector<SimulatedRank> run_all(const SyntheticRun& run) {
+std::vector<SimulatedRank> run_all(const SyntheticRun& run, HostSpans spans) {
   std::vector<SimulatedRank> ranks;
   ranks.reserve(static_cast<std::size_t>(run.ranks));
   for (std::int64_t i = 0; i < run.ranks; ++i) {
-    ranks.emplace_back(run, static_cast<std::size_t>(i));
+    ranks.emplace_back(run, static_cast<std::size_t>(i), spans);
   }
   std::unordered_map<std::int64_t, Meeting> meetings;
   bool moves = true;
@@ -345,7 +368,7 @@ std::vector<SimulatedRank> run_all(const SyntheticRun& run) {
 }  // namespace
 
 std::vector<Timeline> simulate(const SyntheticRun& run, Seconds clocks) {
-  std::vector<SimulatedRank> ranks = run_all(run);
+  std::vector<SimulatedRank> ranks = run_all(run, HostSpans::kept);
   TraceTime end = 0;
   for (const SimulatedRank& rank : ranks) {
     end = std::max(end, rank.host());
@@ -361,7 +384,7 @@ std::vector<Timeline> simulate(const SyntheticRun& run, Seconds clocks) {
 }
 
 Seconds mean_step(const SyntheticRun& run) {
-  const std::vector<SimulatedRank> ranks = run_all(run);
+  const std::vector<SimulatedRank> ranks = run_all(run, HostSpans::dropped);
   double sum = 0.0;
   std::int64_t steps = 0;
   for (const SimulatedRank& rank : ranks) {
